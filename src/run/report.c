@@ -205,36 +205,40 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; errors ~ h^%d\n", full);
 }
 
+static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
+    const struct ht_fit_counts c = ht_frame_counts(plan->frame);
+    const char *fit = ht_fit_word(ht_frame_kind(plan->medium, plan->params->medium.fit));
+    ht_say(f, ", fitted: %s%s", fit, plan->problem.fd.density ? ", density varies" : "");
+    ht_fact(f, string, "medium_fit", fit);
+    if (c.values == 0) return;
+    ht_fact(f, integer, "fitted_values", c.values);
+    ht_fact(f, integer, "cut_values", c.cut);
+}
+
+/* Of the group with more of them. */
+static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
+    const double share =
+        fmax(ht_pair_faces_share(plan->faces, 0), ht_pair_faces_share(plan->faces, 1));
+    if (share > 1 / 3.0)
+        ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
+    else if (share > 0)
+        ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
+    ht_fact(f, number, "oblique_points", share);
+}
+
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
     const double least = medium->speed_min;
     double fastest = 0;
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
-    if (sim->plan->faces != NULL) {
-        /* Of the group with more of them. */
-        const double share = fmax(ht_pair_faces_share(sim->plan->faces, 0),
-                                  ht_pair_faces_share(sim->plan->faces, 1));
-        if (share > 1 / 3.0)
-            ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
-        else if (share > 0)
-            ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
-        ht_fact(f, number, "oblique_points", share);
-    }
-    if (sim->plan->frame != NULL) {
-        const struct ht_fit_counts c = ht_frame_counts(sim->plan->frame);
-        const char *fit =
-            ht_fit_word(ht_frame_kind(sim->plan->medium, sim->plan->params->medium.fit));
-        ht_say(f, ", fitted: %s%s", fit, sim->plan->problem.fd.density ? ", density varies" : "");
-        ht_fact(f, string, "medium_fit", fit);
-        if (c.values != 0) {
-            ht_fact(f, integer, "fitted_values", c.values);
-            ht_fact(f, integer, "cut_values", c.cut);
-        }
-    } else if (!medium->uniform && medium->degree == 0)
+    if (sim->plan->frame != NULL)
+        add_fit(sim->plan, f);
+    else if (!medium->uniform && medium->degree == 0)
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);
+    if (sim->plan->faces != NULL) add_faces(sim->plan, f);
     for (int k = 0; k < sim->plan->grid.dims; k++) fastest = fmax(fastest, medium->speed[k]);
     if (least < fastest)
         ht_say(f, ", speeds %.4g to %.4g", least, fastest);
