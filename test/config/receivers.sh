@@ -208,7 +208,7 @@ rm -rf out
 killed() { # SIGNAL OVERRIDE...
     signal=$1
     shift
-    "$htwave" run line.cfg --quiet "$device" time.end=1e5 \
+    "$htwave" run line.cfg --quiet "$device" time.end=1e4 \
         'output.traces=["csv"]' "$@" 2>message.txt &
     child=$!
     for _ in $(seq 300); do
