@@ -234,16 +234,6 @@ struct ht_fd_memory {
     bool start;
 };
 
-/* A box, cut along each axis where layers end that change its nodes: part i of axis k has the nodes
- * from cut[k][i] to cut[k][i + 1], perhaps none, which are in the layers of the bits of
- * layers[k][i] (sides by number). */
-struct ht_fd_zones {
-    int64_t cut[3][4];
-    unsigned layers[3][3];
-};
-void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                       struct ht_fd_zones *out);
-
 /* Most nodes from one to its neighbour along an axis of the window. */
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 

@@ -116,7 +116,6 @@ const char *ht_absorbing_word(enum ht_absorbing_type value);
 const char *ht_medium_type_word(enum ht_medium_type value);
 const char *ht_fit_word(enum ht_fit_kind value);
 const char *ht_receiver_type_word(enum ht_receiver_type value);
-const char *ht_precision_word(enum ht_precision value);
 const char *ht_halo_precision_word(enum ht_halo_precision value);
 const char *ht_signal_word(enum ht_signal_kind value);
 

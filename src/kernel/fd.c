@@ -569,9 +569,17 @@ static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct h
 
 /* ---- zones ---- */
 
-void ht_fd_layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                       struct ht_fd_zones *out) {
-    *out = (struct ht_fd_zones){.cut = {{0}}};
+/* A box, cut along each axis where layers end that change its nodes: part i of axis k has the nodes
+ * from cut[k][i] to cut[k][i + 1], perhaps none, which are in the layers of the bits of
+ * layers[k][i] (sides by number). */
+struct zones {
+    int64_t cut[3][4];
+    unsigned layers[3][3];
+};
+
+static void layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
+                        struct zones *out) {
+    *out = (struct zones){.cut = {{0}}};
     for (int k = 0; k < 3; k++) {
         /* Parts of one axis. */
         const int64_t begin = box->begin[k], end = box->end[k];
@@ -622,8 +630,8 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
         .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
     /* Zones of a launch, and the groups of each: of those in layers, or all where there are none.
      */
-    struct ht_fd_zones zones;
-    ht_fd_layer_zones(box, sides, &zones);
+    struct zones zones;
+    layer_zones(box, sides, &zones);
     for (int n = 0; n < 3; n++)
         for (int i = 0; i < 4; i++) l->args.cut[n][i] = (int)zones.cut[n][i];
     for (int n = 0; n < 9; n++)

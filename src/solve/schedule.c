@@ -509,28 +509,21 @@ static double word_of(const struct ht_problem *p, bool fp64) {
                                                : ht_real_size(fp64);
 }
 
-/* Bytes of a plane of each array in a message. */
-static void message_planes(const struct ht_problem *p, bool fp64, double bytes[HT_ARRAYS]) {
-    for (int a = 0; a < HT_ARRAYS; a++)
-        bytes[a] = ht_message_values(p, a) * ht_grid_coefs(p->grid) * word_of(p, fp64);
-}
-
 /* One message to a neighbour per exchange with planes for it. An exchange serves `depth` passes of
  * a step's; after as many exchanges as a step has passes they begin anew. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     const int depth = ht_halo_depth(p);
-    double plane_bytes[HT_ARRAYS];
+    const double number_bytes = ht_grid_coefs(p->grid) * word_of(p, fp64);
     struct ht_sent sum = {0};
     struct ht_passes passes;
     ht_schedule_passes(p, &passes);
-    message_planes(p, fp64, plane_bytes);
     for (int i = 0; i < passes.count; i++) {
         const struct ht_planes planes =
             ht_exchange_planes(&passes, depth, i * depth % passes.count);
         double bytes[2] = {0};
         for (int a = 0; a < HT_ARRAYS; a++)
             for (int side = 0; side < 2; side++)
-                bytes[side] += (double)planes.of[a][side] * plane_bytes[a];
+                bytes[side] += (double)planes.of[a][side] * ht_message_values(p, a) * number_bytes;
         sum.messages += (bytes[0] > 0) + (bytes[1] > 0);
         sum.bytes += bytes[0] + bytes[1];
         sum.longest += fmax(bytes[0], bytes[1]);
