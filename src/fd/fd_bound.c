@@ -384,16 +384,6 @@ static void release(struct bound *b) {
     free(b->zeros);
 }
 
-static enum ht_err find_inside(struct bound *b, int axis, int64_t nodes) {
-    for (unsigned half = 0; half < 2; half++) {
-        int64_t **inside = &b->inside[axis][half];
-        TRY(HT_ALLOC(*inside, nodes + 2 * (int64_t)b->radius));
-        for (int64_t m = -b->radius; m < nodes + b->radius; m++)
-            (*inside)[b->radius + m] = ht_fd_inside(b->problem->grid, half << axis, axis, m);
-    }
-    return HT_OK;
-}
-
 static enum ht_err reserve(struct bound *b) {
     for (int i = 0; i < b->terms; i++) {
         const int c = b->term[i].coefficient;
@@ -403,8 +393,14 @@ static enum ht_err reserve(struct bound *b) {
         for (int f = 0; f < b->pair->nfields; f++)
             if ((b->group[0] | b->group[1]) >> f & 1u)
                 TRY(HT_ALLOC(b->field[p][f], b->turns * b->stride * b->n2));
-    TRY(find_inside(b, 0, b->n1));
-    TRY(find_inside(b, 1, b->n2));
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned axis = i / 2, half = i % 2;
+        const int64_t nodes = axis == 0 ? b->n1 : b->n2;
+        int64_t **inside = &b->inside[axis][half];
+        TRY(HT_ALLOC(*inside, nodes + 2 * (int64_t)b->radius));
+        for (int64_t m = -b->radius; m < nodes + b->radius; m++)
+            (*inside)[b->radius + m] = ht_fd_inside(b->problem->grid, half << axis, (int)axis, m);
+    }
     TRY(HT_ALLOC(b->fill, b->block * b->plane));
     TRY(HT_ALLOC(b->ones, b->n1));
     TRY(HT_ALLOC(b->zeros, b->n1));

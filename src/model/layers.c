@@ -26,11 +26,6 @@ static enum ht_err check_cells(const struct ht_params *params, int dims) {
         2 * dims);
 }
 
-static int64_t cells_of(const struct ht_value *given, int dims, int axis, int side) {
-    const int at = given->count == 1 ? 0 : given->count == dims ? axis : 2 * axis + side;
-    return (int64_t)given->number[at];
-}
-
 enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
                             struct ht_grid *grid) {
     bool any = false;
@@ -38,8 +33,9 @@ enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][
     if (any) TRY(check_cells(params, grid->dims));
     for (int k = 0; k < grid->dims; k++) {
         for (int side = 0; side < 2; side++) {
-            const int64_t cells =
-                sides[k][side] ? cells_of(&params->absorbing.cells, grid->dims, k, side) : 0;
+            const struct ht_value *given = &params->absorbing.cells;
+            const int at = given->count == 1 ? 0 : given->count == grid->dims ? k : 2 * k + side;
+            const int64_t cells = sides[k][side] ? (int64_t)given->number[at] : 0;
             REFUSE(2 * cells > grid->cells[k], params, "absorbing.cells",
                    "the layer of %lld cells at the %s side of x%d is thicker than half of the "
                    "axis, which has %lld cells: layers lie inside the box",
@@ -188,23 +184,20 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, do
     return out;
 }
 
-/* Of most (d/L)^m at a depth, d and L in cells; xi grows towards the wall for way 1. */
-static void add_jets(const struct ht_layer *layer, double depth, int way, int count, double *out) {
-    const double length = (double)layer->cells, m = layer->degree;
-    double binomial = 1;
-    for (int i = 0; i < count; i++) {
-        out[i] += layer->most * binomial * pow(depth / length, m - i) * pow(way / length, i);
-        binomial *= (m - i) / (i + 1);
-    }
-}
-
 void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int count, double *out) {
     const double end = (double)layers->cells[axis];
     for (int i = 0; i < count; i++) out[i] = 0;
     for (int side = 0; side < 2; side++) {
         const struct ht_layer *layer = &layers->side[axis][side];
         const double depth = (double)layer->cells - (side == 0 ? at : end - at);
-        if (layer->cells > 0 && depth > 0) add_jets(layer, depth, side == 0 ? -1 : 1, count, out);
+        const double length = (double)layer->cells, m = layer->degree;
+        double binomial = 1;
+        /* Of most (d/L)^m, d and L in cells, which grows towards the wall. */
+        for (int i = 0; i < count && layer->cells > 0 && depth > 0; i++) {
+            out[i] += layer->most * binomial * pow(depth / length, m - i) *
+                      pow((side == 0 ? -1 : 1) / length, i);
+            binomial *= (m - i) / (i + 1);
+        }
     }
     for (int i = 1; i < count && (at <= 0 || at >= end); i += 2) out[i] = 0;
 }

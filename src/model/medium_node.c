@@ -653,26 +653,11 @@ static enum ht_err scan_subgrid(struct ht_medium *medium, enum ht_subgrid subgri
     return err;
 }
 
-/* Whether the polynomials of a wall node change across the wall. */
-static enum ht_err wall_node(struct ht_medium *medium, const struct ht_medium_work *work, int axis,
-                             const int64_t index[3]) {
-    const struct ht_jets *jets = medium->source->jets;
-    double x[3];
-    bool flattened = false;
-    node_position(medium->grid, HT_PRIMARY, index, x);
-    TRY(ht_medium_node(medium, work, x, &flattened));
-    for (int m = 0; m < medium->eq->nmaterials; m++)
-        for (int a = 0; a < jets->count; a++)
-            if (jets->index[a][axis] % 2 != 0 &&
-                fabs(work->material[m][a]) > FLAT * fabs(work->material[m][0]))
-                medium->wall_gradient = true;
-    return HT_OK;
-}
-
 /* Whether the polynomials of some nodes on own planes, spread evenly over the wall at one end of an
  * axis, change across it. */
 static enum ht_err wall_side(struct ht_medium *medium, const struct ht_medium_work *work, int axis,
                              int side) {
+    const struct ht_jets *jets = medium->source->jets;
     int64_t nodes[3], points[3], index[3], first, end;
     ht_grid_own(medium->grid, HT_PRIMARY, &first, &end);
     for (int k = 0; k < 3; k++) {
@@ -684,7 +669,17 @@ static enum ht_err wall_side(struct ht_medium *medium, const struct ht_medium_wo
         const int64_t p[3] = {n % points[0], n / points[0] % points[1], n / points[0] / points[1]};
         for (int k = 0; k < 3; k++) index[k] = spread(p[k], points[k], nodes[k]);
         index[axis] = side == 0 ? 0 : nodes[axis] - 1;
-        if (index[2] >= first && index[2] < end) TRY(wall_node(medium, work, axis, index));
+        if (index[2] < first || index[2] >= end) continue;
+        double x[3];
+        bool flattened = false;
+        node_position(medium->grid, HT_PRIMARY, index, x);
+        TRY(ht_medium_node(medium, work, x, &flattened));
+        for (int i = 0; i < medium->eq->nmaterials * jets->count; i++) {
+            const double *material = work->material[i / jets->count];
+            const int a = i % jets->count;
+            if (jets->index[a][axis] % 2 != 0 && fabs(material[a]) > FLAT * fabs(material[0]))
+                medium->wall_gradient = true;
+        }
     }
     return HT_OK;
 }

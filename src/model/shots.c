@@ -162,29 +162,27 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
                            "%s has no sources of kind \"%s\"", eq->system->name, shot->kind->word);
 }
 
-static enum ht_err check_inside(const struct ht_params *params, const struct ht_grid *grid,
-                                int group, const char *name, const double x[3]) {
-    const int k = ht_point_outside(grid, x);
-    char key[64];
-    if (k < 0) return HT_OK;
-    return ht_params_error(params, ht_source_key(group, name, key),
-                           "x%d = %g is outside of the box, which has %g to %g there", k + 1, x[k],
-                           grid->lower[k], grid->upper[k]);
-}
-
-/* Planes pass through the layers of sides that they cross. */
-static enum ht_err check_layers(const struct ht_params *params, const struct ht_grid *grid,
-                                const struct ht_shot *shot, int group, const char *name,
-                                const double at[3]) {
-    double x[3];
-    char key[64];
-    int k;
-    for (k = 0; k < 3; k++)
-        x[k] = k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
-    if (!ht_layers_hold(grid, x, &k)) return HT_OK;
-    return ht_params_error(params, ht_source_key(group, name, key),
-                           "x%d = %g is inside an absorbing layer: between the layers are %g to %g",
-                           k + 1, x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
+/* Both ends lie in the box, then in no layer; planes pass through the layers of sides that they
+ * cross. */
+static enum ht_err check_places(const struct ht_params *params, const struct ht_grid *grid,
+                                const struct ht_shot *shot, int group) {
+    for (int n = 0; n < 4; n++) {
+        const char *name = shot->type->place[n % 2];
+        const double *at = n % 2 ? shot->last : shot->first;
+        double x[3];
+        char key[64];
+        int k = ht_point_outside(grid, at);
+        REFUSE(k >= 0, params, ht_source_key(group, name, key),
+               "x%d = %g is outside of the box, which has %g to %g there", k + 1, at[k],
+               grid->lower[k], grid->upper[k]);
+        for (k = 0; k < 3; k++)
+            x[k] =
+                k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
+        REFUSE(n > 1 && ht_layers_hold(grid, x, &k), params, ht_source_key(group, name, key),
+               "x%d = %g is inside an absorbing layer: between the layers are %g to %g", k + 1,
+               x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
+    }
+    return HT_OK;
 }
 
 /* The spectrum of a narrower Gaussian reaches beyond the grid's waves; of a wider one than the box,
@@ -322,11 +320,7 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     const double *d = given->direction, length = hypot(hypot(d[0], d[1]), d[2]);
     for (int k = 0; k < 3; k++) shot->direction[k] = length > 0 ? d[k] / length : 0;
     TRY(find_drives(params, medium->eq, group, shot));
-    const char *const *keys = shot->type->place;
-    TRY(check_inside(params, medium->grid, group, keys[0], shot->first));
-    TRY(check_inside(params, medium->grid, group, keys[1], shot->last));
-    TRY(check_layers(params, medium->grid, shot, group, keys[0], shot->first));
-    TRY(check_layers(params, medium->grid, shot, group, keys[1], shot->last));
+    TRY(check_places(params, medium->grid, shot, group));
     TRY(check_width(params, medium->grid, shot, group));
     if (shot->type->outside) TRY(find_speed(params, medium, group, shot));
     if (shot->type->outside) find_crossing(medium, shot);
