@@ -151,7 +151,7 @@ static const struct ht_scheme scheme_lossy = {DIFFERENCES, .dissipates = true,
                                               .does = &ht_method_staggered, .form = lossy_form};
 
 static const struct ht_scheme scheme_pair = {
-    DIFFERENCES,       .reversible = true,           .does = &ht_method_staggered,
+    DIFFERENCES,       .reversible = true,         .does = &ht_method_staggered,
     .form = pair_form, .invariant = &ht_fd_energy, .otherwise = &scheme_lossy};
 
 const struct ht_scheme ht_scheme_fd = {
