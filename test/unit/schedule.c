@@ -286,8 +286,7 @@ static void half_steps(int depth, bool two_level, bool wall, int regions, bool t
 }
 
 static void make_sequences(const struct rank *r, struct ht_passes out[HT_FD_SEQUENCES]) {
-    for (int i = 0; i < HT_FD_SEQUENCES; i++)
-        ht_fd_passes(&r->problem, (enum ht_fd_sequence)i, &out[i]);
+    for (int i = 0; i < HT_FD_SEQUENCES; i++) ht_fd_passes(&r->problem, i, &out[i]);
 }
 
 static void any_order(int depth, int terms, int radius, bool wall) {
@@ -329,7 +328,7 @@ static void in_turn(int depth, int terms) {
 
 /* ---- planes ---- */
 
-static void judge_planes(struct rank *r, int depth, enum ht_fd_sequence sequence, int index,
+static void judge_planes(struct rank *r, int depth, int sequence, int index,
                          const int64_t wanted[3]) {
     struct ht_passes passes;
     ht_fd_passes(&r->problem, sequence, &passes);
