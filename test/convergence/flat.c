@@ -35,8 +35,9 @@ static const int rungs[2][HT_MAX_ORDER][3] = {
 enum { WAVES = sizeof waves / sizeof *waves };
 
 /* Variants take turns; all of them are seen in two dimensions. */
-static const char *variant_of(const struct ht_device_info *info, const char *system, int order) {
-    struct ht_equations eq = ht_equations_make(ht_system_find(system), 2);
+static const char *variant_of(const struct ht_device_info *info, const char *system, int dims,
+                              int order) {
+    struct ht_equations eq = ht_equations_make(ht_system_find(system), dims);
     struct ht_spec spec = {.eq = &eq, .order = order, .fp64 = true, .medium_degree = -1};
     int turn = order;
     const struct ht_variant *variant = NULL;
@@ -50,7 +51,7 @@ static const char *variant_of(const struct ht_device_info *info, const char *sys
 static void write_wave(const struct ht_device_info *info, int wave, int order,
                        char name[SCENE_TEXT], char text[SCENE_TEXT]) {
     const char *system = waves[wave].system;
-    const char *variant = variant_of(info, system, order);
+    const char *variant = variant_of(info, system, 1 + wave / 2, order);
     snprintf(name, SCENE_TEXT, "%s %dD N=%d %s", system, 1 + wave / 2, order, variant);
     snprintf(text, SCENE_TEXT,
              "system=%s grid.order=%d initial.type=plane %s time.cfl=0.2 "
