@@ -447,6 +447,7 @@ double ht_fit_position(const struct ht_fit_job *job, int k, int64_t i) {
 
 enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64_t row,
                                const double *values, const double *before) {
+    const struct ht_fit_axis *axis = job->fit->axis;
     double *range = job->range[job->quantity];
     for (int64_t i2 = 0; i2 < n[1]; i2++) extend(n[0], values + i2 * row, range);
     if (!(range[1] > CONTRAST * range[0])) return HT_OK; /* no two differ by too much */
@@ -455,6 +456,10 @@ enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t n[2], int64
         TRY(check_beside(job, 0, 1, i2, n[0] - 1, line + 1, line));
         if (i2 > 0) TRY(check_beside(job, 1, 0, i2, n[0], line, line - row));
         if (before) TRY(check_beside(job, 2, 0, i2, n[0], line, before + i2 * row));
+        if (job->fitted[0] && axis[0].periodic)
+            TRY(check_beside(job, 0, 0, i2, 1, line, line + n[0] - 1));
+        if (job->fitted[1] && axis[1].periodic && i2 == 0)
+            TRY(check_beside(job, 1, 0, 0, n[0], line, line + (n[1] - 1) * row));
     }
     return HT_OK;
 }

@@ -25,6 +25,12 @@ struct ht_frame {
     unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
     struct ht_fit_counts counts;
     bool quiet; /* fills are not counted */
+    /* Of points: the scalar of K or of b_k on the plane that was filled last, with which the next
+     * one is compared. NULL: none. */
+    struct {
+        double *value;
+        int64_t plane; /* the one above it; 0: not known */
+    } below[1 + HT_MAX_DIMS];
     /* All coefficients of the parity that was averaged last, on its planes, one after the other:
      * callers ask for one at a time. NULL: none. */
     double *kept;
@@ -102,12 +108,12 @@ static enum ht_err make(struct ht_frame *frame) {
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
     TRY(find_parameters(frame));
+    fit->average = rule;
     if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",
                                "the system \"%s\" has no averages: must be \"point\"",
                                eq->system->name);
-    fit->average = rule;
     fit->nlost = eq->losses != 0 ? eq->system->nlost : 0;
     /* Expressions may be 0 between the nodes that were scanned. */
     frame->fluid = rule->vanishing != 0 &&
@@ -159,6 +165,7 @@ enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) 
 void ht_frame_destroy(struct ht_frame *frame) {
     if (!frame) return;
     for (int k = 0; k < 3; k++) ht_fit_axis_clear(&frame->fit.axis[k]);
+    for (int c = 0; c <= HT_MAX_DIMS; c++) free(frame->below[c].value);
     free(frame->kept);
     free(frame);
 }
@@ -235,7 +242,14 @@ static enum ht_err points_chunk(void *data, int64_t chunk, int worker) {
     return err;
 }
 
-static enum ht_err fill_points(struct fill *fill) {
+/* Of the form of second order: the one that is wanted. */
+static int wanted(const struct fill *fill) {
+    int c = 0;
+    while (fill->out[c] == NULL) c++;
+    return c;
+}
+
+static enum ht_err evaluate(struct fill *fill) {
     enum { LEAST_POINTS = 4096 }; /* of a chunk, worth a thread */
     fill->lines = (fill->last - fill->first) * fill->nodes[1];
     fill->chunks = ht_threads_chunks(fill->lines, LEAST_POINTS / fill->nodes[0]);
@@ -244,6 +258,66 @@ static enum ht_err fill_points(struct fill *fill) {
     const enum ht_err err = ht_threads_run(fill->chunks, points_chunk, fill);
     ht_progress_end(&fill->progress);
     return err;
+}
+
+/* The plane below the first, behind the seam, too, unless it was the last one of the fill before;
+ * there is none behind a wall. */
+static enum ht_err find_below(const struct fill *fill, int c, const double **below) {
+    struct ht_frame *frame = fill->frame;
+    const struct ht_fit_axis *axis = &frame->fit.axis[2];
+    const int64_t size = fill->nodes[0] * fill->nodes[1];
+    const int64_t plane = fill->first > 0 ? fill->first - 1 : axis->nodes - 1;
+    double **value = &frame->below[c].value;
+    *below = NULL;
+    if (*value == NULL) TRY(HT_ALLOC(*value, size));
+    if (!frame->fit.medium->source->depends[2] || (fill->first == 0 && !axis->periodic))
+        return HT_OK;
+    *below = *value;
+    if (frame->below[c].plane == plane + 1) return HT_OK;
+    struct fill one = *fill;
+    one.done = 0;
+    one.out[c] = *value;
+    one.first = plane;
+    one.last = plane + 1;
+    TRY(evaluate(&one));
+    for (int64_t n = 0; n < size; n++) (*value)[n] = 1 / (*value)[n];
+    return HT_OK;
+}
+
+/* Neighbours of too great a contrast, of the form of second order, are refused. */
+static enum ht_err check_points(const struct fill *fill) {
+    struct ht_frame *frame = fill->frame;
+    const int c = wanted(fill);
+    const int64_t size = fill->nodes[0] * fill->nodes[1];
+    struct ht_fit_job job = {.fit = &frame->fit,
+                             .quantity = ht_fit_scalar(&frame->fit, frame->pair.coefficient[c].row),
+                             .shift = fill->parity,
+                             .fitted = {true, true, true}};
+    double *range = job.range[job.quantity];
+    const double *below;
+    HT_FREED double *now = NULL;
+    TRY(HT_ALLOC(now, size));
+    TRY(find_below(fill, c, &below));
+    frame->below[c].plane = 0; /* until it is known again */
+    range[0] = INFINITY;
+    for (int64_t n = 0; below != NULL && n < size; n++) {
+        range[0] = fmin(range[0], below[n]);
+        range[1] = fmax(range[1], below[n]);
+    }
+    for (int64_t m = fill->first; m < fill->last; m++) {
+        for (int64_t n = 0; n < size; n++) now[n] = 1 / fill->out[c][(m - fill->first) * size + n];
+        job.at3 = m;
+        TRY(ht_fit_check_plane(&job, fill->nodes, fill->nodes[0], now, below));
+        memcpy(frame->below[c].value, now, (size_t)size * sizeof *now);
+        below = frame->below[c].value;
+    }
+    frame->below[c].plane = fill->last;
+    return HT_OK;
+}
+
+static enum ht_err fill_points(struct fill *fill) {
+    TRY(evaluate(fill));
+    return fill->frame->fit.by_axes ? check_points(fill) : HT_OK;
 }
 
 /* ---- averages ---- */
@@ -295,13 +369,6 @@ static void add_lost(struct fill *fill) {
         if (fill->out[c] == NULL || fill->lost[l] >= 0) continue;
         fill->lost[l] = add_channel(fill, scalars + l, by, sinc, -1, by);
     }
-}
-
-/* Of the form of second order: the one that is wanted. */
-static int wanted(const struct fill *fill) {
-    int c = 0;
-    while (fill->out[c] == NULL) c++;
-    return c;
 }
 
 static void find_channels(struct fill *fill) {

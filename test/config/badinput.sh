@@ -339,6 +339,10 @@ over 'layers of too much contrast' \
     'medium.rho = [1.0, 20000.0]: gives K = 1 at (0.5, 0.25)|along x2' $fd \
     medium.type=layers medium.axis=x2 'medium.interfaces=[0.5]' \
     'medium.rho=[1.0,20000.0]'
+over 'points of too much contrast' 'medium.c|next to 1 along x1|10000' $fd \
+    medium.type=expression 'medium.c="1+199*step(x1-0.4)"' medium.fit=point
+over 'too much contrast across the seam' 'medium.c|K = 1 at (0, 0) next to' \
+    $fd medium.type=expression 'medium.c="exp(12*x1)"' medium.fit=point
 }
 for i in 1 2 3 4; do printf '\000\000\200\077'; done >thin.f32 # 1.0
 printf '\000\000\110\103' >>thin.f32                          # 200.0

@@ -614,6 +614,40 @@ static bool message_has(const char *part) {
     return strstr(ht_err_message(), part) != NULL;
 }
 
+/* At points: from plane to plane, filled one at a time, and across the seams, but not from wall to
+ * wall. */
+static void test_points_refused(void) {
+    static const struct {
+        const char *medium, *place;
+        int walls, first;
+    } rows[] = {
+        {"medium.c=\"1 + 200*step(x3 - 0.4)\"", "(0, 0, 0.5) next to 1 along x3", 4, 4},
+        {"medium.rho=\"1 + 20000*step(x3 - 0.4)\"", "(0.0625, 0, 0.5) next to 1 along x3", 4, 4},
+        {"medium.c=\"exp(10*x1)\"", "(0, 0, 0) next to", 0, 0},
+        {"medium.c=\"exp(10*x2)\"", "(0, 0, 0) next to", 1, 0},
+        {"medium.c=\"exp(10*x3)\"", "(0, 0, 0) next to", 3, 0},
+        {"medium.c=\"exp(10*x3)\"", NULL, 7, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int64_t cells[3] = {8, 8, 8};
+        const int what = strstr(rows[i].medium, "rho") ? 1 : 0;
+        struct case_ c;
+        double out[81];
+        char options[128];
+        enum ht_err err = HT_OK;
+        snprintf(options, sizeof options, "medium.type=expression;%s", rows[i].medium);
+        must(open_case(&c, "acoustic", cells, rows[i].walls, HT_FIT_POINT, options));
+        int m = 0;
+        for (; err == HT_OK && m < 8; m++) err = fill_one(&c, what, m, m + 1, out);
+        TEST_CHECK(rows[i].place == NULL ? err == HT_OK
+                                         : err == HT_ERR_INPUT && m == rows[i].first + 1 &&
+                                               message_has(rows[i].place),
+                   "points, walls %d, %s: %s", rows[i].walls, rows[i].medium,
+                   err ? ht_err_message() : "taken");
+        close_case(&c);
+    }
+}
+
 static void test_refusals(void) {
     const int64_t cells[3] = {8, 8, 0};
     struct case_ c;
@@ -625,6 +659,14 @@ static void test_refusals(void) {
                    message_has("along x2") && message_has("10000"),
                "contrast of 20000: %s", ht_err_message());
     close_case(&c);
+    must(open_case(&c, "acoustic", cells, 0, HT_FIT_POINT,
+                   "medium.type=expression;"
+                   "medium.c=\"1 + 200*step(x1 - 0.3)\""));
+    TEST_CHECK(fill_one(&c, 0, 0, 1, out) == HT_ERR_INPUT && message_has("medium.c") &&
+                   message_has("(0.375, 0)"),
+               "points: %s", ht_err_message());
+    close_case(&c);
+    test_points_refused();
     TEST_CHECK(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
                          "medium.type=layers; medium.axis=x1;"
                          "device.precision=double;"
