@@ -51,10 +51,8 @@ struct ht_estimate {
     int64_t cells[3]; /* of the small grid */
     double rate;      /* cell half-steps per second there, by all ranks together,
                          each rank on one such grid, outside of layers */
-    /* With perfectly matched layers of Hermite methods, else 0. */
-    struct ht_region_rates regions;
-    /* What other layers take beyond that: cells of ht_region_damped per second; NaN: none, not
-     * known. */
+    /* What layers take beyond that: cells per second, once for each axis along which they are
+     * damped; NaN: none, not known. */
     double damped_rate;
     bool layers_left_out;  /* so thick that no small grid has them */
     double sample_s;       /* of the receivers' samples of a step; NaN */

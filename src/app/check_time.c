@@ -50,54 +50,42 @@ static double inner_cells(const struct ht_grid *grid, const struct ht_layers *la
     return cells;
 }
 
-/* The part with layers that is timed. Regions of Hermite methods are timed one by one: on CPUs one
- * layer of each axis will do. On GPUs they run side by side; layers of finite differences are one
- * launch, which takes more than twice the time with twice the layers. There all are timed. */
-static bool shrink_with_layers(const struct ht_simulation *sim, double most,
+/* Cells in layers, once for each axis along which they are damped. */
+static double damped_cells(const struct ht_grid *grid, const struct ht_layers *layers) {
+    const double cells = (double)ht_grid_total(grid, HT_DUAL);
+    double damped = 0;
+    for (int k = 0; k < grid->dims; k++)
+        damped += (double)(layers->side[k][0].cells + layers->side[k][1].cells) * cells /
+                  (double)grid->cells[k];
+    return damped;
+}
+
+/* The layers around as many cells along all axes as make at most `most` with them: a multiple of
+ * 16, which groups of targets in a row divide, or 12, 8 or 4, and no more than the grid has. false:
+ * even 4 are too many. */
+static bool shrink_with_layers(const struct ht_problem *problem, double most,
                                struct ht_layers *layers, struct ht_part *out) {
-    const struct ht_problem *problem = &sim->plan->problem;
-    const bool both = sim->info.gpu || problem->scheme->nodal;
-    struct ht_box box = {{0}, {0}};
-    if (ht_region_grid(&sim->plan->grid, problem->layers, both, most, box.end, layers) == 0)
-        return false;
+    const struct ht_grid *grid = problem->grid;
+    struct ht_box box = {{0}, {1, 1, 1}};
+    double all = INFINITY;
+    *layers = *problem->layers;
+    for (int64_t inside = 4096; inside > 0 && all > most; inside -= inside > 16 ? 16 : 4) {
+        all = 1;
+        for (int k = 0; k < grid->dims; k++) {
+            const int64_t both = layers->side[k][0].cells + layers->side[k][1].cells;
+            box.end[k] = ht_least(inside, problem->layers->cells[k] - both) + both;
+            all *= (double)box.end[k];
+        }
+    }
+    if (all > most) return false;
+    memcpy(layers->cells, box.end, sizeof layers->cells);
     ht_problem_part(problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, out);
     out->problem.layers = layers;
     for (int n = 0; n < 6; n++) out->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
     return true;
 }
 
-/* Time steps one launch after the other, each timed by itself. */
-static enum ht_err time_launches(struct ht_simulation *sim, const struct ht_stepper *stepper,
-                                 const struct ht_part *part, int64_t steps,
-                                 struct ht_region_seconds *out) {
-    TRY(ht_test_problem_fill(part, stepper));
-    (void)ht_kernels_seconds(&sim->kernels);
-    *out = (struct ht_region_seconds){.rest = 0};
-    for (int64_t n = 0; n < 2 * steps; n++)
-        TRY(stepper->ops->half_step(stepper->self, n % 2 ? HT_DUAL : HT_PRIMARY));
-    TRY(stepper->ops->finish(stepper->self));
-    ht_region_add_seconds(&sim->kernels, out);
-    return HT_OK;
-}
-
-/* Seconds of a number of steps, *steps: kernel by kernel, then as a run takes them. */
-static enum ht_err time_regions(struct ht_simulation *sim, const struct ht_stepper *stepper,
-                                const struct ht_part *part, int64_t *steps,
-                                struct ht_region_seconds *out) {
-    double seconds = 0;
-    *steps = 1;
-    TRY(time_launches(sim, stepper, part, 1, out)); /* warms up */
-    TRY(time_steps(stepper, part, 1, &seconds));
-    while (seconds < enough_s && *steps < longest) {
-        *steps *= 2;
-        TRY(time_steps(stepper, part, *steps, &seconds));
-    }
-    TRY(time_launches(sim, stepper, part, *steps, out));
-    ht_region_fit(seconds, out);
-    return HT_OK;
-}
-
-/* Other layers: what they add to the time of all cells. */
+/* What layers add to the time of all cells. */
 static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *part,
                                struct ht_estimate *out) {
     const double cells = (double)ht_grid_total(&part->grid, HT_DUAL);
@@ -106,7 +94,7 @@ static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *
     TRY(ht_simulation_stepper(sim, &part->problem, &stepper));
     TRY(find_rate(&stepper, part, false, &all));
     const double more = 2 * cells / all - 2 * cells / out->rate;
-    out->damped_rate = ht_region_damped(&part->grid, part->problem.layers) / fmax(more, 0);
+    out->damped_rate = damped_cells(&part->grid, part->problem.layers) / fmax(more, 0);
     return HT_OK;
 }
 
@@ -225,58 +213,30 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_
 static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool layers = problem->layers != NULL && !sim->oracle;
-    const bool regions = !problem->scheme->nodal && ht_absorbing_axes(problem->layers) != 0;
     const double most = most_cells(sim);
     struct ht_layers kept;
     struct ht_part part;
-    const bool fits = layers && shrink_with_layers(sim, most_with_layers(sim), &kept, &part);
+    const bool fits = layers && shrink_with_layers(problem, most_with_layers(sim), &kept, &part);
     out->layers_left_out = layers && !fits;
-    if (fits && regions) {
-        /* Perfectly matched layers of Hermite methods. */
-        HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
-        struct ht_region_seconds seconds;
-        struct ht_region_work work;
-        int64_t steps;
-        TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
-        TRY(time_regions(sim, &stepper, &part, &steps, &seconds));
-        ht_region_work(&part.grid, part.problem.layers, &work);
-        ht_region_rates(&work, &seconds, (double)steps, &out->regions);
-        out->rate = out->regions.targets[0];
-        memcpy(out->cells, part.grid.cells, sizeof out->cells);
-        return HT_OK;
-    }
     TRY(find_plain(sim, most, out));
     return fits ? find_damped(sim, &part, out) : HT_OK;
 }
 
 /* ---- the run's time ---- */
 
-/* Rates of all ranks together; each launches all boxes. */
+/* Rates of all ranks together. */
 enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out) {
-    struct ht_region_rates *regions = &out->regions;
     *out = HT_NO_ESTIMATE;
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
     TRY(ht_comm_sum(sim->comm, 1, &out->rate));
     TRY(ht_comm_sum(sim->comm, 1, &out->damped_rate));
-    TRY(ht_comm_sum(sim->comm, HT_REGION_KINDS, regions->targets));
-    TRY(ht_comm_sum(sim->comm, 1, &regions->surface));
-    TRY(ht_comm_sum(sim->comm, 1, &regions->box_s));
-    regions->box_s /= sim->ranks;
     const struct ht_plan *plan = sim->plan;
     const double steps = (double)plan->steps, cells = ht_simulation_cells(sim);
     const double damped = 2 * steps * (cells - inner_cells(&plan->grid, &plan->layers));
     if (out->rate > 0) {
-        if (out->regions.targets[0] > 0) {
-            struct ht_region_work work;
-            ht_region_work(&plan->grid, &plan->layers, &work);
-            out->seconds = steps * ht_region_expect(&out->regions, &work, &out->layer_s);
-            out->layer_s *= steps;
-        } else {
-            out->seconds = 2 * cells * steps / out->rate;
-        }
-        if (!(out->regions.targets[0] > 0) && out->damped_rate > 0) {
-            const double more =
-                steps * ht_region_damped(&plan->grid, &plan->layers) / out->damped_rate;
+        out->seconds = 2 * cells * steps / out->rate;
+        if (out->damped_rate > 0) {
+            const double more = steps * damped_cells(&plan->grid, &plan->layers) / out->damped_rate;
             out->layer_s = more + damped / out->rate;
             out->seconds += more;
         }

@@ -102,7 +102,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
                    "  layers    as if they took no longer than other cells: too thick to be timed "
                    "on a small grid\n");
         if (isfinite(share))
-            ht_say(&f, "  layers    %.2g %% of the steps' time, %.3g cell half-steps/s there\n",
+            ht_say(&f, "  layers    %.0f %% of the steps' time, %.3g cell half-steps/s there\n",
                    100 * share, estimate.layer_rate);
     }
     add_receivers(sim, &estimate, &f);
