@@ -60,7 +60,7 @@ static void add_medium(const struct ht_system *system, struct ht_facts *f) {
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         parameter_meaning(row, meaning, sizeof meaning);
-        ht_say(f, "%-11s medium.%-11s %s (default %g)\n", p ? "" : "medium",
+        ht_say(f, "%-11s medium.%-16s %s (default %g)\n", p ? "" : "medium",
                row->vector ? row->vector : row->names, meaning, row->fallback);
         ht_fact(f, open, NULL, '{');
         ht_fact(f, string, "name", row->names);

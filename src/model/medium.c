@@ -22,7 +22,7 @@ static bool alternative(const char *names, int index, char *name, size_t size) {
 }
 
 static bool system_takes(const struct ht_system *system, const char *wanted) {
-    char name[16];
+    char name[HT_MEDIUM_NAME];
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         if (row->vector && strcmp(row->vector, wanted) == 0) return true;
@@ -63,7 +63,7 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
     const char *names = medium->eq->system->parameter[parameter].names;
-    char name[16];
+    char name[HT_MEDIUM_NAME];
     source->chosen[parameter] = -1;
     if (medium->eq->system->parameter[parameter].vector) return HT_OK;
     for (int i = 0; alternative(names, i, name, sizeof name); i++) {

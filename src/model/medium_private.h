@@ -5,9 +5,10 @@
 
 /* One parameter of the system as the user gave it: samples (file), expr (expression) or else
  * numbers, one or one per layer. */
+enum { HT_MEDIUM_NAME = 24 };
 struct ht_medium_row {
-    char name[16], key[32]; /* "c", "medium.c" */
-    double single;          /* number points to it when there is one */
+    char name[HT_MEDIUM_NAME], key[32]; /* "c", "medium.c" */
+    double single;                      /* number points to it when there is one */
     const double *number;
     int count;
     struct ht_expr *expr;

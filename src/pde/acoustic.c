@@ -11,7 +11,8 @@
 
 enum { P, V1, V2, V3 };
 enum { MODULUS, INVERSE_DENSITY, STRENGTH, RATE };
-enum { PARAMETER_C_OR_K, PARAMETER_RHO, PARAMETER_Q, PARAMETER_FREQUENCY };
+enum { PARAMETER_C_OR_K, PARAMETER_RHO, PARAMETER_Q_OR_ABSORPTION };
+enum { PARAMETER_FREQUENCY = PARAMETER_Q_OR_ABSORPTION + 1, PARAMETER_POWER, PARAMETERS };
 
 /* K, given or as rho c^2, and 1/rho. */
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
@@ -25,18 +26,27 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
         memcpy(out[MODULUS], first, bytes);
     }
     ht_jet_reciprocal(jets, rho, out[INVERSE_DENSITY]);
-    ht_quality_stiffen(jets, value[PARAMETER_Q], out[MODULUS]);
     for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
-        const double part = ht_quality_part(value[PARAMETER_Q][i]);
-        out[STRENGTH][i] = part / (1 - part);
-        out[RATE][i] = 2 * acos(-1.0) * value[PARAMETER_FREQUENCY][i];
+        const double frequency = value[PARAMETER_FREQUENCY][i];
+        double q = value[PARAMETER_Q_OR_ABSORPTION][i];
+        if (chosen[PARAMETER_Q_OR_ABSORPTION] == 1)
+            q = ht_absorption_quality(q, sqrt(out[MODULUS][i] * out[INVERSE_DENSITY][i]),
+                                      frequency);
+        const struct ht_attenuation of = ht_attenuation_of(q, value[PARAMETER_POWER][i], frequency);
+        /* jets: of losses that are alike in all of a cell, or refused */
+        for (int j = i; j < (jets->degree == 0 ? i + 1 : jets->count); j++)
+            out[MODULUS][j] *= of.stiffer;
+        out[STRENGTH][i] = of.strength;
+        out[RATE][i] = of.rate;
     }
     return HT_OK;
 }
 
 static const char *refuse(int dims, const double *material) {
     (void)dims;
-    return material[STRENGTH] >= 0 && material[STRENGTH] <= 2 ? NULL : "q " HT_QUALITY_RULE;
+    return material[STRENGTH] >= 0 && material[STRENGTH] <= 2
+               ? NULL
+               : "too much is lost: q, nearly pi q_frequency/(c absorption), " HT_QUALITY_RULE;
 }
 
 /* At a face the velocity is continuous along n and the slope of the pressure across. */
@@ -81,7 +91,7 @@ const struct ht_system ht_system_acoustic = {
     .nlosses = 1,
     .loss = {{.kind = HT_LOSS_ATTENUATES,
               .fields = 1 << P,
-              .parameters = 1 << PARAMETER_Q,
+              .parameters = 1 << PARAMETER_Q_OR_ABSORPTION,
               .strength = STRENGTH,
               .rate = RATE}},
     .material = {{"K", "bulk modulus, rho c^2", true, true, false},
@@ -90,7 +100,7 @@ const struct ht_system ht_system_acoustic = {
                  {"w", "rate at which it relaxes", true, true, false}},
     .nwalls = 2,
     .wall = {{"rigid", +1, "v_n = 0", false}, {"free", -1, "p = 0 (pressure release)", false}},
-    .nparameters = 4,
+    .nparameters = PARAMETERS,
     .parameter = {{.names = "c|K",
                    .meanings = "speed of sound|bulk modulus rho c^2",
                    .units = "length/time|pressure",
@@ -101,8 +111,11 @@ const struct ht_system ht_system_acoustic = {
                    .units = "mass/length^3",
                    .fallback = 1.0,
                    .positive = true},
-                  HT_QUALITY("q", "quality factor"),
-                  HT_QUALITY_FREQUENCY},
+                  HT_QUALITY("q|absorption",
+                             "quality factor|absorption at q_frequency (nepers per length)",
+                             "1|1/length"),
+                  HT_QUALITY_FREQUENCY,
+                  HT_ABSORPTION_POWER},
     .speed_name = "c",
     .materials = materials,
     .refuse = refuse,

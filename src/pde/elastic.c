@@ -13,7 +13,7 @@
 enum { V1, V2, V3, S11, S22, S33, S12, S13, S23 };
 enum { INVERSE_RHO, P_MODULUS, LAMBDA, MU, BULK, SHEAR = BULK + 3, RATE, MATERIALS };
 enum { PARAMETER_VP_OR_LAMBDA, PARAMETER_VS_OR_MU, PARAMETER_RHO, PARAMETER_QP, PARAMETER_QS };
-enum { PARAMETER_FREQUENCY = PARAMETER_QS + 1, PARAMETERS };
+enum { PARAMETER_FREQUENCY = PARAMETER_QS + 1, PARAMETER_POWER, PARAMETERS };
 
 /* modulus = rho speed^2; work: jets of any values. */
 static void modulus_of(const struct ht_jets *jets, const double *rho, const double *speed,
@@ -30,19 +30,27 @@ static double bulk_strength(int dims, double P, double mu, double part_p, double
     return fabs(relaxes) <= rounding * P ? 0 : relaxes / (P - s * mu - relaxes);
 }
 
-static void set_losses(const struct ht_jets *jets, const double *const *value, double *const *out) {
+/* Speeds and moduli are those at the frequency of the quality factors. */
+static void attenuate(const struct ht_jets *jets, const double *const *value, double *const *out) {
+    const double *qp = value[PARAMETER_QP], *qs = value[PARAMETER_QS];
     for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
-        const double part_p = ht_quality_part(value[PARAMETER_QP][i]);
-        const double part_s = ht_quality_part(value[PARAMETER_QS][i]);
+        const double power = value[PARAMETER_POWER][i], frequency = value[PARAMETER_FREQUENCY][i];
+        const struct ht_attenuation p = ht_attenuation_of(qp[i], power, frequency);
+        const struct ht_attenuation s = ht_attenuation_of(qs[i], power, frequency);
+        for (int j = i; j < (jets->degree == 0 ? i + 1 : jets->count); j++) {
+            out[P_MODULUS][j] *= p.stiffer;
+            out[MU][j] *= s.stiffer;
+            if (qp[i] > 0 || qs[i] > 0) out[LAMBDA][j] = out[P_MODULUS][j] - 2 * out[MU][j];
+        }
         for (int dims = 1; dims <= 3; dims++)
             out[BULK + dims - 1][i] =
-                bulk_strength(dims, out[P_MODULUS][i], out[MU][i], part_p, part_s);
-        out[SHEAR][i] = part_s / (1 - part_s);
-        out[RATE][i] = 2 * acos(-1.0) * value[PARAMETER_FREQUENCY][i];
+                bulk_strength(dims, out[P_MODULUS][i], out[MU][i], p.strength / (1 + p.strength),
+                              s.strength / (1 + s.strength));
+        out[SHEAR][i] = s.strength;
+        out[RATE][i] = p.rate;
     }
 }
 
-/* Speeds and moduli are those at the frequency of the quality factors. */
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
     const double *rho = value[PARAMETER_RHO], *first = value[PARAMETER_VP_OR_LAMBDA];
@@ -56,14 +64,7 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
         if (lambda) out[P_MODULUS][i] = first[i] + 2 * out[MU][i];
         out[LAMBDA][i] = lambda ? first[i] : out[P_MODULUS][i] - 2 * out[MU][i];
     }
-    ht_quality_stiffen(jets, value[PARAMETER_QP], out[P_MODULUS]);
-    ht_quality_stiffen(jets, value[PARAMETER_QS], out[MU]);
-    for (int i = 0; i < jets->count; i++) {
-        const int of = jets->degree == 0 ? i : 0;
-        if (value[PARAMETER_QP][of] > 0 || value[PARAMETER_QS][of] > 0)
-            out[LAMBDA][i] = out[P_MODULUS][i] - 2 * out[MU][i];
-    }
-    set_losses(jets, value, out);
+    attenuate(jets, value, out);
     ht_jet_reciprocal(jets, rho, out[INVERSE_RHO]);
     return HT_OK;
 }
@@ -195,9 +196,10 @@ const struct ht_system ht_system_elastic = {
                    .units = "mass/length^3",
                    .fallback = 1.0,
                    .positive = true},
-                  HT_QUALITY("qp", "quality factor of compressional waves"),
-                  HT_QUALITY("qs", "quality factor of shear waves"),
-                  HT_QUALITY_FREQUENCY},
+                  HT_QUALITY("qp", "quality factor of compressional waves", "1"),
+                  HT_QUALITY("qs", "quality factor of shear waves", "1"),
+                  HT_QUALITY_FREQUENCY,
+                  HT_ABSORPTION_POWER},
     .materials = materials,
     .refuse = refuse,
     .average = {.nscalars = 6,

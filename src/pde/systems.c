@@ -75,18 +75,18 @@ bool ht_equations_first_order(const struct ht_equations *eq) {
 
 /* ---- attenuation ---- */
 
-double ht_quality_part(double q) {
-    return q > 0 ? 2 / (q + 1) : 0;
+struct ht_attenuation ht_attenuation_of(double q, double power, double frequency) {
+    const double x = power < 2 ? sqrt(2 / power - 1) : 0, omega = 2 * acos(-1.0) * frequency;
+    struct ht_attenuation of = {.stiffer = 1, .strength = 0, .rate = x > 0 ? omega / x : omega};
+    if (!(q > 0)) return of;
+    const double square = 1 + 1 / (q * q);
+    of.strength = x > 0 && q > x ? (1 + x * x) / (x * (q - x)) : 3;
+    if (x > 0) of.stiffer = (1 + 1 / (q * x)) * (1 + sqrt(square)) / (2 * square);
+    return of;
 }
 
-double ht_quality_stiffer(double q) {
-    const double square = q > 0 ? 1 + 1 / (q * q) : 1;
-    return q > 0 ? (1 + 1 / q) * (1 + sqrt(square)) / (2 * square) : 1;
-}
-
-void ht_quality_stiffen(const struct ht_jets *jets, const double *q, double *modulus) {
-    for (int i = 0; i < jets->count; i++) {
-        const double of = q[jets->degree == 0 ? i : 0];
-        if (of > 0) modulus[i] *= ht_quality_stiffer(of);
-    }
+double ht_absorption_quality(double absorption, double c, double frequency) {
+    const double t = absorption * c / (2 * acos(-1.0) * frequency);
+    /* where waves do not propagate: a Q that is refused */
+    return t > 0 ? fmax(1 - t * t, 1e-3) / (2 * t) : 0;
 }

@@ -10,28 +10,41 @@
 HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 
 /* ---- attenuation, src/pde/systems.c ---- */
-/* A modulus whose part Y relaxes at the rate w = 2 pi f, M(omega) = M (1 - Y/(1 + i omega/w)), has
- * at omega = w the quality Q = Re M/Im M for Y = 2/(Q + 1) (see for instance Moczo, Kristek, Galis,
- * The Finite-Difference Modelling of Earthquake Motions, chapter 4). Where rho c^2 is given by the
- * phase speed c there,
- *     M = rho c^2 (1 + 1/Q) (1 + sqrt(1 + 1/Q^2)) / (2 (1 + 1/Q^2)).
- * q 0: nothing is lost. The strength of the loss is Y/(1 - Y) = 2/(Q - 1). */
-double ht_quality_part(double q);
-/* M over rho c^2. */
-double ht_quality_stiffer(double q);
-/* modulus[i] of jets that belong to q. */
-void ht_quality_stiffen(const struct ht_jets *jets, const double *q, double *modulus);
-#define HT_QUALITY_RULE "must be at least 2, or 0: nothing is lost"
-#define HT_QUALITY(symbol, text)                                                             \
-    {                                                                                        \
-        .names = (symbol), .meanings = (text), .units = "1", .positive = true, .zero = true, \
-        .loss = true                                                                         \
+/* A modulus whose part Y relaxes at the rate w, M(omega) = M (1 - Y/(1 + i omega/w)), has at
+ * omega = x w the quality Q = Re M/Im M for Y = (1 + x^2)/(1 + Q x), and waves there the absorption
+ * alpha = omega/c tan(atan(1/Q)/2), which grows there as omega^y, y = 2/(1 + x^2) but for 1.5/Q
+ * (see for instance Moczo, Kristek, Galis, The Finite-Difference Modelling of Earthquake Motions,
+ * chapter 4, of x = 1: constant Q about omega, y = 1). Where rho c^2 is given by the phase speed c
+ * there,
+ *     M = rho c^2 (1 + 1/(Q x)) (1 + sqrt(1 + 1/Q^2)) / (2 (1 + 1/Q^2)).
+ * The strength of the loss is Y/(1 - Y) = (1 + x^2)/(x (Q - x)). */
+struct ht_attenuation {
+    double stiffer;        /* M over rho c^2 */
+    double strength, rate; /* beyond the rule: 3 */
+};
+/* q 0: nothing is lost. power: y. */
+struct ht_attenuation ht_attenuation_of(double q, double power, double frequency);
+/* Q of an absorption at a frequency, where the phase speed is c; 0 of 0. */
+double ht_absorption_quality(double absorption, double c, double frequency);
+#define HT_QUALITY_RULE                                                                         \
+    "must be at least (3 - y)/sqrt(y (2 - y)), y = absorption_power < 2 (2 with y = 1), or 0: " \
+    "nothing is lost"
+#define HT_QUALITY(symbol, text, unit)                                                          \
+    {                                                                                           \
+        .names = (symbol), .meanings = (text), .units = (unit), .positive = true, .zero = true, \
+        .loss = true                                                                            \
     }
 #define HT_QUALITY_FREQUENCY                                                                      \
     {                                                                                             \
         .names = "q_frequency",                                                                   \
         .meanings = "frequency at which quality factors and speeds are taken", .units = "1/time", \
         .fallback = 1.0, .positive = true, .loss = true                                           \
+    }
+#define HT_ABSORPTION_POWER                                                                \
+    {                                                                                      \
+        .names = "absorption_power",                                                       \
+        .meanings = "exponent of the frequency with which absorption grows", .units = "1", \
+        .fallback = 1.0, .positive = true, .loss = true                                    \
     }
 
 /* ---- terms.c ---- */

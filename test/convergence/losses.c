@@ -32,7 +32,7 @@ struct medium {
     const char *name, *text, *field, *from;
     int dims, states; /* states of a wave in the scheme */
     double sigma, debye, tau, wp, gamma_d, lorentz, w0, gamma_l; /* Maxwell, eps 1 */
-    double c, q;                                                 /* attenuation; else c 0 */
+    double c, q, power; /* attenuation, power 0: 1; else c 0 */
 };
 
 static double complex index_squared(const struct medium *m, double complex w) {
@@ -48,8 +48,9 @@ static double complex index_squared(const struct medium *m, double complex w) {
 /* omega^2/k^2 = M/rho; at the frequency w of the wave Q is q and the phase speed c. */
 static double complex dispersion(const struct medium *m, double k, double complex w) {
     if (m->c == 0) return w * w * index_squared(m, w) - k * k;
-    const double at = m->c * k, part = 2 / (m->q + 1), square = 1 + 1 / (m->q * m->q);
-    const double stiff = m->c * m->c * (1 + 1 / m->q) * (1 + sqrt(square)) / (2 * square);
+    const double x = m->power > 0 ? sqrt(2 / m->power - 1) : 1, square = 1 + 1 / (m->q * m->q);
+    const double at = m->c * k / x, part = (1 + x * x) / (1 + m->q * x);
+    const double stiff = m->c * m->c * (1 + 1 / (m->q * x)) * (1 + sqrt(square)) / (2 * square);
     return w * w - stiff * (1 - part / (1 - I * w / at)) * k * k;
 }
 
@@ -157,6 +158,16 @@ static const struct medium damped[] = {
      .c = 1.2,
      .q = 20,
      .text = "medium.c=1.2 medium.q=20.0 medium.q_frequency=0.1"},
+    {.name = "absorption as f^1.5",
+     .from = "acoustic",
+     .field = "p",
+     .dims = 1,
+     .states = 3,
+     .c = 1.2,
+     .q = 20,
+     .power = 1.5,
+     .text = "medium.c=1.2 medium.absorption=0.01308179836968 medium.absorption_power=1.5 "
+             "medium.q_frequency=0.1"},
     {.name = "P, 2-D",
      .from = "elastic",
      .field = "v1",
@@ -314,6 +325,43 @@ static void test_orders(void) {
                "initial.width=2.0");
 }
 
+/* ---- absorption ---- */
+
+/* Nepers per length of a real frequency, from the materials. */
+static double absorption_at(const double *material, double omega) {
+    const double strength = material[2], rate = material[3];
+    const double complex K = material[0] * (1 - strength / (1 + strength) / (1 + I * omega / rate));
+    return fabs(cimag(omega / csqrt(K * material[1])));
+}
+
+/* As given at the frequency, and near it: by the power to 1.5/Q, within 10 % over half an octave
+ * to either side and within 25 % over an octave. */
+static void test_absorption(double power) {
+    const double f = 0.7, given = 0.005; /* q 293 */
+    struct fd_run run;
+    fd_open(&run,
+            "device.backend=oracle system=acoustic grid.order=2 grid.cells=[16] time.end=1 "
+            "medium.c=1.5 medium.absorption=%g medium.absorption_power=%g "
+            "medium.q_frequency=%g initial.type=zero",
+            given, power, f);
+    const double *material = run.sim->plan->problem.uniform;
+    double off[3] = {0};
+    for (int n = 0; n < 3; n++)
+        for (int side = -1; side <= 1; side += 2) {
+            const double ratio = pow(2, side * n / 2.0);
+            const double at = absorption_at(material, 2 * HT_PI * f * ratio);
+            off[n] = fmax(off[n], fabs(at / given / pow(ratio, power) - 1));
+        }
+    const double h = 1e-4, lower = absorption_at(material, 2 * HT_PI * f * (1 - h));
+    const double slope = log(absorption_at(material, 2 * HT_PI * f * (1 + h)) / lower) / (2 * h);
+    fd_close(&run);
+    TEST_CHECK(
+        off[0] < 1e-12 && fabs(slope - power) < 1e-2 && off[1] < 0.1 && off[2] < 0.25,
+        "absorption as f^%g: grows as f^%.4f (within 0.01), off by %.1e at f, %.3f over half "
+        "an octave (0.1), %.3f over one (0.25)",
+        power, slope, off[0], off[1], off[2]);
+}
+
 /* ---- mirrors ---- */
 
 /* A pulse meets a half space: the amplitude of a frequency in what comes back over that in what
@@ -416,6 +464,8 @@ int main(void) {
         for (int p = 0; p < 2; p++)
             test_energy(lossy[i], p ? "double" : "single", i == 1 ? "boundary.x2=free" : "");
     test_orders();
+    test_absorption(1);
+    test_absorption(1.5);
     test_mirrors();
     test_kernels(lossy[0], open);
     test_kernels(lossy[1], open);

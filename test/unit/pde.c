@@ -284,22 +284,22 @@ static bool groups_fit(const struct ht_equations *eq) {
 
 /* ---- entries ---- */
 
-static bool is_name(const char *name) {
-    if (!name || !isalpha((unsigned char)*name) || strlen(name) > 15) return false;
+static bool is_name(const char *name, size_t longest) {
+    if (!name || !isalpha((unsigned char)*name) || strlen(name) > longest) return false;
     while (isalnum((unsigned char)*name) || *name == '_') name++;
     return *name == '\0';
 }
 
 static int wrong_names(const struct ht_system *system) {
-    int wrong = !is_name(system->name) || !system->title || !system->equations;
+    int wrong = !is_name(system->name, 15) || !system->title || !system->equations;
     for (int f = 0; f < system->nfields; f++) {
         const char *name = system->field[f].name, *meaning = system->field[f].meaning;
-        wrong += !is_name(name) || !meaning || !*meaning;
+        wrong += !is_name(name, 15) || !meaning || !*meaning;
         for (int g = 0; g < f; g++) wrong += strcmp(name, system->field[g].name) == 0;
     }
     for (int m = 0; m < system->nmaterials; m++)
         wrong += !system->material[m].name || !system->material[m].meaning;
-    for (int w = 0; w < system->nwalls; w++) wrong += !is_name(system->wall[w].name);
+    for (int w = 0; w < system->nwalls; w++) wrong += !is_name(system->wall[w].name, 15);
     return wrong;
 }
 
@@ -323,7 +323,7 @@ static int wrong_parameters(const struct ht_system *system) {
             const char *at = ht_alternative(row->names, i, &length);
             char name[24];
             snprintf(name, sizeof name, "%.*s", length, at);
-            wrong += !is_name(name);
+            wrong += !is_name(name, 20);
             const struct ht_medium_given *given =
                 ht_params_medium(params, row->vector ? row->vector : name);
             wrong += !given;
