@@ -9,7 +9,9 @@
 Prints, for each, the largest value with its receiver and time. With --minus the
 differences from another run's traces of the same receivers and times, such as
 those on a finer grid: drawn instead, and printed relative to the other's, as
-root mean square over all traces and as largest value. Needs h5py and
+root mean square over all traces and as largest value. With --modes the decaying
+oscillations of which each trace consists after a time, in a band of frequencies: frequency,
+Q = pi frequency/rate of decay of the amplitude, and amplitude at that time. Needs h5py and
 matplotlib.
 """
 import argparse
@@ -197,6 +199,47 @@ def subtract(group, field, time, position, data, others):
     return rest
 
 
+def modes_of(time, values, start, low, high):
+    """[(frequency, Q, amplitude)] of values from the time on: by the matrix pencil (Hua and
+    Sarkar, 1990, IEEE Trans. Acoust. Speech Signal Process. 38(5), 814-824)."""
+    import numpy as np
+
+    stride = int(1 / (4 * high * (time[1] - time[0])) + 1e-9)
+    if stride < 1:
+        raise Refused(f"samples are too far apart for a frequency of {high:g}: 4 per period at least")
+    y = values[np.searchsorted(time, start)::stride]
+    step, half = stride * (time[1] - time[0]), len(y) // 2
+    if half < 8 or not np.any(y):
+        raise Refused(f"{len(y)} samples from {start:g} on, {step:g} apart: too few for modes")
+    columns = np.lib.stride_tricks.sliding_window_view(y, half)
+    _, size, rows = np.linalg.svd(columns, full_matrices=False)
+    rows = rows[size > 1e-6 * size[0]]  # what single precision holds
+    z = np.linalg.eigvals(rows[:, 1:] @ np.linalg.pinv(rows[:, :-1]))
+    z = z[z != 0]
+    power = np.vander(z, len(y), increasing=True).T
+    amplitude = 2 * np.abs(np.linalg.lstsq(power, y.astype(complex), rcond=None)[0])
+    frequency, rate = np.angle(z) / (2 * np.pi * step), -np.log(np.abs(z)) / step
+    keep = (frequency >= low) & (frequency <= high) & (amplitude > 1e-3 * amplitude.max())
+    return sorted((f, np.pi * f / g, a) for f, g, a in
+                  zip(frequency[keep], rate[keep], amplitude[keep]))
+
+
+def print_modes(title, time, position, data, band):
+    for x, values in zip(position, data):
+        print(f"{title}, modes at {tuple(float(f'{v:.4g}') for v in x)}:")
+        for frequency, quality, amplitude in modes_of(time, values, *band):
+            print(f"  frequency {frequency:.6g}, Q {quality:.4g}, amplitude {amplitude:.3g}")
+
+
+def band_of(text):
+    start, _, band = text.partition(":")
+    low, _, high = band.partition(",")
+    start, low, high = float(start), float(low), float(high)
+    if not 0 <= low < high:
+        raise ValueError
+    return start, low, high
+
+
 def draw(path, args):
     """Yields (name, figure)."""
     found = False
@@ -213,6 +256,8 @@ def draw(path, args):
             title += ", difference"
         print(f"{title}: {len(data)} trace{'s' * (len(data) > 1)} of {len(time)} samples, "
               f"{largest(time, position, data)}")
+        if args.modes:
+            print_modes(title, time, position, data, args.modes)
         for kind in args.kind or kinds_for(*data.shape):
             if kind == "spectrum" and len(time) < 2:
                 raise Refused(f"{group} has one sample: no spectrum")
@@ -237,6 +282,8 @@ def main():
                              "largest)")
     parser.add_argument("--minus", type=Path, metavar="traces.h5",
                         help="draw the differences from this file")
+    parser.add_argument("--modes", type=band_of, metavar="TIME:LOW,HIGH",
+                        help="print the modes after a time, of frequencies LOW to HIGH")
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="of the pictures (default: that of the file)")
     parser.add_argument("--format", choices=("png", "pdf", "svg"),

@@ -119,6 +119,10 @@ for file in params/*.cfg; do
     */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
     */cavity.cfg) try "$file" 'grid.cells=[24,16]' ;; # returns at its end
+    */bone.cfg) try "$file" 'grid.cells=[40,60]' time.end=3.0 absorbing.type=sponge absorbing.cells=3 \
+        output.picture.every=3.0 ;;
+    */ring.cfg) try "$file" 'grid.cells=[80,80]' absorbing.cells=10 time.end=200.0 \
+        output.picture.every=200 ;; # judged below
     */radar.cfg) try "$file" 'grid.cells=[75,55]' time.end=2.0 output.picture.every=1.0 \
         sources.1.frequency=0.2 ;;
     */impedance.cfg) try "$file" 'grid.cells=[24]' ;; # returns at its end
@@ -148,6 +152,24 @@ if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
     judge "a far field without a face: exit code $?" grep -q 'lower and upper' answer.txt
 else
     skip 'mie: no python3 with h5py, matplotlib and scipy is here'
+fi
+
+# The resonances of a ring: 8 points per wavelength inside.
+if python3 -c 'import h5py, matplotlib, numpy' 2>/dev/null; then
+    MPLCONFIGDIR=$scratch "$here/../../tools/traces.py" ring/traces.h5 --modes 60:0.11,0.18 \
+        >answer.txt 2>&1
+    for mode in 0.118192,77.3 0.147431,344 0.175779,1634; do
+        found=$(sed -n 's/.*frequency \(.*\), Q \(.*\), amp.*/\1 \2/p' answer.txt | awk -v m=$mode '
+            BEGIN { split(m, exact, ",") }
+            { f = $1 / exact[1] - 1; q = $2 / exact[2] - 1; f = f < 0 ? -f : f
+              if (!n++ || f < best) { best = f; of = q < 0 ? -q : q } } END { print best, of }')
+        judge "ring: mode $mode: off by $found (bounds 2e-3, 0.1)" \
+            awk -v f="$found" 'BEGIN { split(f, x, " "); exit !(x[1] < 2e-3 && x[2] < 0.1) }'
+    done
+    "$here/../../tools/traces.py" ring/traces.h5 --modes 199:0.11,0.18 >answer.txt 2>&1
+    judge "modes of few samples: $(tail -n 1 answer.txt)" grep -q 'too few for modes' answer.txt
+else
+    skip 'ring: no python3 with h5py and matplotlib is here'
 fi
 
 # What stands beside the outputs runs from anywhere.
