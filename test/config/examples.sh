@@ -119,7 +119,7 @@ for file in params/*.cfg; do
     */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
     */cavity.cfg) try "$file" 'grid.cells=[24,16]' ;; # returns at its end
-    */bone.cfg) try "$file" 'grid.cells=[40,60]' time.end=3.0 absorbing.type=sponge absorbing.cells=3 \
+    */bone.cfg) try "$file" 'grid.cells=[60,90]' time.end=3.0 absorbing.type=sponge absorbing.cells=3 \
         output.picture.every=3.0 ;;
     */ring.cfg) try "$file" 'grid.cells=[80,80]' absorbing.cells=10 time.end=200.0 \
         output.picture.every=200 ;; # judged below
