@@ -119,6 +119,7 @@ for file in params/*.cfg; do
     */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
     */cavity.cfg) try "$file" 'grid.cells=[24,16]' ;; # returns at its end
+    */halfspace.cfg) try "$file" 'grid.cells=[33,33,36]' absorbing.cells=9 output.picture.every=6 ;;
     */bone.cfg) try "$file" 'grid.cells=[60,90]' time.end=3.0 absorbing.type=sponge absorbing.cells=3 \
         output.picture.every=3.0 ;;
     */ring.cfg) try "$file" 'grid.cells=[80,80]' absorbing.cells=10 time.end=200.0 \
@@ -152,6 +153,15 @@ if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
     judge "a far field without a face: exit code $?" grep -q 'lower and upper' answer.txt
 else
     skip 'mie: no python3 with h5py, matplotlib and scipy is here'
+fi
+
+# A dipole over a half space: 0.0026 to 0.0102 on so coarse a grid.
+if python3 -c 'import h5py, scipy' 2>/dev/null; then
+    for error in $(python3 "$here/halfspace.py" halfspace/traces.h5); do
+        judge "halfspace: off Sommerfeld's integral by $error (bound 0.015)" below "$error" 0.015
+    done
+else
+    skip 'halfspace: no python3 with h5py and scipy is here'
 fi
 
 # The resonances of a ring: 8 points per wavelength inside.
