@@ -599,7 +599,9 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
         node_position(medium->grid, scan->subgrid, i, x);
         double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS];
         TRY(ht_medium_point(medium, x, there));
-        if (medium->source->counted) {
+        if (medium->source->sampled && medium->source->kinks) { /* rough: known, and fitted later */
+            memcpy(material, there, sizeof material);
+        } else if (medium->source->counted) {
             bool flattened = false;
             TRY(ht_medium_node(medium, work, x, &flattened));
             if (flattened) found->flattened += scan->same;
