@@ -85,11 +85,14 @@ struct ht_progress {
     const char *what, *unit;
     double total, units_per_item;
     double started, shown_at, shown_done;
+    _Atomic int64_t added;
     bool shown;
 };
 void ht_progress_start(struct ht_progress *p, const char *what, double total, const char *unit,
                        double units_per_item);
 void ht_progress_update(struct ht_progress *p, double done);
+/* So many items more are done, by any thread of ht_threads_run. */
+void ht_progress_add(struct ht_progress *p, int64_t items);
 void ht_progress_end(struct ht_progress *p);
 
 /* ---- whole numbers ---- */
@@ -128,6 +131,15 @@ void ht_mem_release(void *address); /* of a pointer */
 HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);
 #define HT_GROW(pointer, count, room) ht_mem_grow(count, sizeof *(pointer), &(pointer), &(room))
 
+/* Memory that is freed together, zero at first; HT_TAKE is HT_ALLOC from it. */
+struct ht_pool {
+    struct ht_pool_part *last;
+};
+HT_CHECKED enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out);
+#define HT_TAKE(pool, pointer, count) \
+    ht_pool_take((pool), (size_t)(count), sizeof *(pointer), &(pointer))
+void ht_pool_free(struct ht_pool *pool);
+
 /* ---- text.c ---- */
 /* A growing string; a failed append is remembered and reported by ht_text_status, so that callers
  * append freely and check once. */
@@ -155,6 +167,8 @@ size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t
 /* The entry of names (count of them) nearest to word by edit distance, or NULL when none is near
  * enough to suggest. */
 const char *ht_text_nearest(const char *word, const char *const *names, int count);
+/* snprintf; returns buffer. */
+HT_PRINTF(3, 4) char *ht_text_format(char *buffer, size_t size, const char *fmt, ...);
 /* "1.5 GiB", "320 B" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_bytes(double bytes, char *buffer);
 /* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
@@ -162,6 +176,7 @@ char *ht_text_seconds(double seconds, char *buffer);
 /* For arguments of a message. */
 #define HT_BYTES(bytes) ht_text_bytes((double)(bytes), (char[32]){0})
 #define HT_SECONDS(seconds) ht_text_seconds((seconds), (char[32]){0})
+#define HT_KEY(...) ht_text_format((char[96]){0}, 96, __VA_ARGS__)
 
 double ht_clock(void); /* monotonic seconds; log.c */
 
@@ -238,8 +253,7 @@ void ht_lock_release(struct ht_lock *lock);
 /* Work of the host on several cores at once. Work is cut into chunks that do not depend on each
  * other. Chunks depend on the number of threads; results must not: each is computed by one chunk
  * alone, and what is collected over chunks (largest values, sums of integers) does not depend on
- * order.
- */
+ * order. Inside of a chunk there is one thread. */
 
 /* Cores that this process may use. */
 int ht_threads_cores(void);
@@ -248,15 +262,20 @@ int ht_threads_cores(void);
 void ht_threads_set(int threads);
 int ht_threads_count(void);
 
-/* worker: 0 .. ht_threads_count() - 1, one chunk of each at a time; 0 is the caller's thread, the
- * only one that may report progress. */
-typedef enum ht_err ht_threads_function(void *data, int64_t chunk, int worker);
+/* Number of this thread, 0 .. ht_threads_count() - 1: 0 but in threads that ht_threads_run made. */
+int ht_threads_worker(void);
+
 /* Runs the chunks 0 .. chunks - 1; they begin in this order. The error is that of the lowest chunk
- * that fails, with its message, as without threads; chunks above may have run. Inside of a chunk
- * there is one thread. */
-HT_CHECKED enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run, void *data);
-/* Chunks of so many items, each of at least `least`: several for each thread, which take them in
- * turn; one where there is one thread. */
+ * that fails, with its message, as without threads; chunks above may have run. */
+HT_CHECKED enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk),
+                                      void *data);
+/* Runs items 0 .. items - 1 in chunks [begin, end) of at least `least`, as ht_threads_chunks cuts
+ * them. */
+HT_CHECKED enum ht_err ht_threads_share(int64_t items, int64_t least,
+                                        enum ht_err (*run)(void *data, int64_t begin, int64_t end),
+                                        void *data);
+/* Chunks of so many items: several for each thread, which take them in turn; one where there is one
+ * thread. */
 int64_t ht_threads_chunks(int64_t items, int64_t least);
 /* The first item of a chunk; that of chunk `chunks` is `items`. */
 static inline int64_t ht_threads_first(int64_t items, int64_t chunks, int64_t chunk) {

@@ -54,6 +54,8 @@ void ht_grid_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64
 /* "(x1, x2)" in as many dimensions as the grid has, for messages. */
 enum { HT_PLACE = 96 };
 const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char out[HT_PLACE]);
+/* For arguments of a message. */
+#define HT_PLACED(grid, x) ht_grid_place((grid), (x), (char[HT_PLACE]){0})
 static inline bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
     return grid->wall[axis][0] == 0;
 }

@@ -326,7 +326,6 @@ static inline void ht_params_end(struct ht_params **params) {
 HT_PRINTF(3, 4)
 enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...);
 /* "sources.1.radius" */
-const char *ht_source_key(int group, const char *name, char key[64]);
 /* REFUSE(bad, params, key, rule, ..): ends the function so where a value breaks a rule. */
 #define REFUSE(bad, ...)                              \
     do {                                              \

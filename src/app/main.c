@@ -271,8 +271,6 @@ static enum ht_err fail_unknown(const char *word) {
          *word == '-' ? "flag" : "command", near ? ", nearest is " : "", near ? near : "");
 }
 
-/* ---- ranks ---- */
-
 /* ---- commands ---- */
 
 static enum ht_err run_command(struct ht_comm *comm, const struct ht_command *command, int argc,

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -155,6 +156,11 @@ void ht_progress_update(struct ht_progress *p, double done) {
     p->shown = true;
     p->shown_at = now;
     p->shown_done = done;
+}
+
+void ht_progress_add(struct ht_progress *p, int64_t items) {
+    const int64_t done = atomic_fetch_add(&p->added, items) + items;
+    if (ht_threads_worker() == 0) ht_progress_update(p, (double)done);
 }
 
 void ht_progress_end(struct ht_progress *p) {

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,31 @@ void ht_mem_release(void *address) {
     void *memory;
     memcpy(&memory, address, sizeof memory);
     free(memory);
+}
+
+struct ht_pool_part {
+    struct ht_pool_part *before;
+    _Alignas(max_align_t) char memory[];
+};
+
+enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out) {
+    struct ht_pool_part *part = NULL;
+    /* Items that make room for the part; more than half of what there can be is refused. */
+    const size_t more = size > 0 && count < SIZE_MAX / 2 ? (sizeof *part + size - 1) / size : 0;
+    TRY(ht_mem_alloc(count + more, size, &part));
+    part->before = pool->last;
+    pool->last = part;
+    void *memory = part->memory;
+    memcpy(out, &memory, sizeof memory);
+    return HT_OK;
+}
+
+void ht_pool_free(struct ht_pool *pool) {
+    while (pool->last != NULL) {
+        struct ht_pool_part *part = pool->last;
+        pool->last = part->before;
+        free(part);
+    }
 }
 
 /* Room for extra characters and the NUL. Doubling makes appends linear in all.
@@ -231,6 +257,14 @@ const char *ht_text_nearest(const char *word, const char *const *names, int coun
         best_distance = d;
     }
     return best;
+}
+
+char *ht_text_format(char *buffer, size_t size, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buffer, size, fmt, args);
+    va_end(args);
+    return buffer;
 }
 
 char *ht_text_bytes(double bytes, char *buffer) {

@@ -20,6 +20,7 @@ enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 256 };
 
 static int wanted;
 static _Thread_local bool inside; /* of a chunk */
+static _Thread_local int worker;
 
 int ht_threads_cores(void) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -45,8 +46,12 @@ int64_t ht_threads_chunks(int64_t items, int64_t least) {
     return ht_most(1, ht_least(chunks, items / ht_most(least, 1)));
 }
 
+int ht_threads_worker(void) {
+    return worker;
+}
+
 struct task {
-    ht_threads_function *run;
+    enum ht_err (*run)(void *data, int64_t chunk);
     void *data;
     _Atomic int64_t next, end; /* end: the first chunk that is not begun */
     pthread_mutex_t lock;      /* of the failure */
@@ -57,16 +62,16 @@ struct task {
 struct thread {
     pthread_t id;
     struct task *task;
-    int worker;
+    int number;
 };
 
-static void run_chunks(struct task *task, int worker) {
+static void run_chunks(struct task *task) {
     const bool before = inside;
     inside = true;
     for (;;) {
         const int64_t chunk = atomic_fetch_add(&task->next, 1);
         if (chunk >= atomic_load(&task->end)) break;
-        const enum ht_err err = task->run(task->data, chunk, worker);
+        const enum ht_err err = task->run(task->data, chunk);
         if (err != HT_OK) {
             pthread_mutex_lock(&task->lock);
             if (task->err == HT_OK || chunk < task->failed) {
@@ -83,7 +88,8 @@ static void run_chunks(struct task *task, int worker) {
 
 static void *run_thread(void *argument) {
     const struct thread *thread = argument;
-    run_chunks(thread->task, thread->worker);
+    worker = thread->number;
+    run_chunks(thread->task);
     return NULL;
 }
 
@@ -95,7 +101,7 @@ static int start_threads(struct task *task, int count, struct thread *threads) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = 0; i < count; i++) {
         struct thread *thread = &threads[started];
-        *thread = (struct thread){.task = task, .worker = started + 1};
+        *thread = (struct thread){.task = task, .number = started + 1};
         if (pthread_create(&thread->id, NULL, run_thread, thread) != 0) break;
         started++;
     }
@@ -103,18 +109,38 @@ static int start_threads(struct task *task, int count, struct thread *threads) {
     return started;
 }
 
-enum ht_err ht_threads_run(int64_t chunks, ht_threads_function *run, void *data) {
+enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk),
+                           void *data) {
     struct thread threads[MOST_THREADS];
     const int64_t most = ht_least(chunks, inside ? 1 : ht_threads_count());
     if (most <= 1) {
-        for (int64_t chunk = 0; chunk < chunks; chunk++) TRY(run(data, chunk, 0));
+        for (int64_t chunk = 0; chunk < chunks; chunk++) TRY(run(data, chunk));
         return HT_OK;
     }
     struct task task = {.run = run, .data = data, .end = chunks, .lock = PTHREAD_MUTEX_INITIALIZER};
     const int others = start_threads(&task, (int)most - 1, threads);
-    run_chunks(&task, 0);
+    run_chunks(&task);
     for (int i = 0; i < others; i++) pthread_join(threads[i].id, NULL);
     pthread_mutex_destroy(&task.lock);
     if (task.err != HT_OK) ht_err_set(task.err, "%s", task.message);
     return task.err;
+}
+
+struct share {
+    enum ht_err (*run)(void *data, int64_t begin, int64_t end);
+    void *data;
+    int64_t items, chunks;
+};
+
+static enum ht_err run_share(void *data, int64_t chunk) {
+    const struct share *s = data;
+    return s->run(s->data, ht_threads_first(s->items, s->chunks, chunk),
+                  ht_threads_first(s->items, s->chunks, chunk + 1));
+}
+
+enum ht_err ht_threads_share(int64_t items, int64_t least,
+                             enum ht_err (*run)(void *data, int64_t begin, int64_t end),
+                             void *data) {
+    struct share s = {run, data, items, ht_threads_chunks(items, least)};
+    return ht_threads_run(s.chunks, run_share, &s);
 }

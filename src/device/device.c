@@ -343,15 +343,11 @@ enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *
 struct rounding {
     const double *from;
     float *to;
-    int64_t count, chunks;
 };
 
-static enum ht_err round_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err round_share(void *data, int64_t begin, int64_t end) {
     const struct rounding *r = data;
-    const int64_t end = ht_threads_first(r->count, r->chunks, chunk + 1);
-    (void)worker;
-    for (int64_t i = ht_threads_first(r->count, r->chunks, chunk); i < end; i++)
-        r->to[i] = (float)r->from[i];
+    for (int64_t i = begin; i < end; i++) r->to[i] = (float)r->from[i];
     return HT_OK;
 }
 
@@ -360,10 +356,10 @@ enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t f
     const int64_t word = fp64 ? 8 : 4, least = (int64_t)1 << 18;
     const struct ht_span span = {
         .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
-    struct rounding r = {.from = values, .count = count, .chunks = ht_threads_chunks(count, least)};
+    struct rounding r = {.from = values};
     if (fp64) return ht_buffer_write(buffer, span, values);
     TRY(HT_ALLOC(r.to, count));
-    enum ht_err err = ht_threads_run(r.chunks, round_chunk, &r);
+    enum ht_err err = ht_threads_share(count, least, round_share, &r);
     if (err == HT_OK) err = ht_buffer_write(buffer, span, r.to);
     free(r.to);
     return err;

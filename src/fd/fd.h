@@ -214,6 +214,7 @@ struct ht_fd_incidence {
     int64_t steps;                /* of the tables, from step 0 on */
     double *table[HT_MAX_FIELDS]; /* [step][column]; NULL: there is none */
     double *values;               /* scratch: [column] */
+    struct ht_pool pool;          /* of both */
 };
 HT_CHECKED enum ht_err ht_fd_incidence_create(const struct ht_problem *problem,
                                               const struct ht_shot *shot,

@@ -72,8 +72,8 @@ struct bound {
     struct range range[HT_MAX_TERMS]; /* of coefficients on own planes */
     int64_t block, kept, filled; /* planes of a fill, of the medium; the first not filled yet */
     double *fill, *ones, *zeros; /* of `block` planes; rows */
-    int workers;
-    double **row; /* of each worker */
+    double **row;                /* of each worker */
+    struct ht_pool pool;         /* of all arrays */
     int64_t chunks;
     double (*most)[POWERS];     /* of each chunk */
     int power, stage, together; /* of one run of threads */
@@ -268,14 +268,14 @@ static void judge(const struct bound *b, int power, int64_t m3, const double *su
 /* ---- all powers along x3 ---- */
 
 /* Rows [begin, end) of a field of a group. */
-static void advance(struct bound *b, int worker, int power, int group, int field, int64_t begin,
-                    int64_t end, double *most) {
+static void advance(struct bound *b, int power, int group, int field, int64_t begin, int64_t end,
+                    double *most) {
     const int64_t behind = lag(b, power, group), m3 = b->at - behind;
     const int64_t *inside = b->inside[0][half(b, field, 0)] + b->radius;
     double *to = b->field[power + group][field];
     if (m3 < b->begin - (lag(b, POWERS - 1, 1) - behind)) return;
     for (int64_t m2 = begin; m2 < end; m2++) {
-        double *out = to != NULL ? field_at(b, to, m3, m2) : b->row[worker];
+        double *out = to != NULL ? field_at(b, to, m3, m2) : b->row[ht_threads_worker()];
         apply(b, power, field, m3, m2, out);
         if (group == 1) judge(b, power, m3, out, field_at(b, b->field[power][field], m3, m2), most);
         for (int64_t j = 1; to != NULL && j <= b->radius; j++) {
@@ -285,7 +285,7 @@ static void advance(struct bound *b, int worker, int power, int group, int field
     }
 }
 
-static enum ht_err advance_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err advance_chunk(void *data, int64_t chunk) {
     struct bound *b = data;
     const int64_t begin = ht_threads_first(b->n2, b->chunks, chunk);
     const int64_t end = ht_threads_first(b->n2, b->chunks, chunk + 1);
@@ -294,7 +294,7 @@ static enum ht_err advance_chunk(void *data, int64_t chunk, int worker) {
         const int group = (b->stage + i) % 2;
         for (int f = 0; f < b->pair->nfields; f++)
             if (b->group[group] >> f & 1u)
-                advance(b, worker, power, group, f, begin, end, &b->most[chunk][power]);
+                advance(b, power, group, f, begin, end, &b->most[chunk][power]);
     }
     return HT_OK;
 }
@@ -372,42 +372,34 @@ static enum ht_err scan(struct bound *b) {
 /* ---- memory ---- */
 
 static void release(struct bound *b) {
-    for (int c = 0; c < b->pair->ncoefficients; c++) free(b->medium[c]);
-    for (int p = 0; p < POWERS; p++)
-        for (int f = 0; f < b->pair->nfields; f++) free(b->field[p][f]);
-    for (int w = 0; b->row != NULL && w < b->workers; w++) free(b->row[w]);
-    for (int i = 0; i < 4; i++) free(b->inside[i / 2][i % 2]);
-    free(b->row);
-    free(b->most);
-    free(b->fill);
-    free(b->ones);
-    free(b->zeros);
+    ht_pool_free(&b->pool);
 }
 
 static enum ht_err reserve(struct bound *b) {
     for (int i = 0; i < b->terms; i++) {
         const int c = b->term[i].coefficient;
-        if (c >= 0 && b->medium[c] == NULL) TRY(HT_ALLOC(b->medium[c], b->kept * b->plane));
+        if (c >= 0 && b->medium[c] == NULL)
+            TRY(HT_TAKE(&b->pool, b->medium[c], b->kept * b->plane));
     }
     for (int p = 0; p < POWERS; p++)
         for (int f = 0; f < b->pair->nfields; f++)
             if ((b->group[0] | b->group[1]) >> f & 1u)
-                TRY(HT_ALLOC(b->field[p][f], b->turns * b->stride * b->n2));
+                TRY(HT_TAKE(&b->pool, b->field[p][f], b->turns * b->stride * b->n2));
     for (unsigned i = 0; i < 4; i++) {
         const unsigned axis = i / 2, half = i % 2;
         const int64_t nodes = axis == 0 ? b->n1 : b->n2;
         int64_t **inside = &b->inside[axis][half];
-        TRY(HT_ALLOC(*inside, nodes + 2 * (int64_t)b->radius));
+        TRY(HT_TAKE(&b->pool, *inside, nodes + 2 * (int64_t)b->radius));
         for (int64_t m = -b->radius; m < nodes + b->radius; m++)
             (*inside)[b->radius + m] = ht_fd_inside(b->problem->grid, half << axis, (int)axis, m);
     }
-    TRY(HT_ALLOC(b->fill, b->block * b->plane));
-    TRY(HT_ALLOC(b->ones, b->n1));
-    TRY(HT_ALLOC(b->zeros, b->n1));
+    TRY(HT_TAKE(&b->pool, b->fill, b->block * b->plane));
+    TRY(HT_TAKE(&b->pool, b->ones, b->n1));
+    TRY(HT_TAKE(&b->pool, b->zeros, b->n1));
     for (int64_t i = 0; i < b->n1; i++) b->ones[i] = 1;
-    TRY(HT_ALLOC(b->most, b->chunks));
-    TRY(HT_ALLOC(b->row, b->workers));
-    for (int w = 0; w < b->workers; w++) TRY(HT_ALLOC(b->row[w], b->n1));
+    TRY(HT_TAKE(&b->pool, b->most, b->chunks));
+    TRY(HT_TAKE(&b->pool, b->row, ht_threads_count()));
+    for (int w = 0; w < ht_threads_count(); w++) TRY(HT_TAKE(&b->pool, b->row[w], b->n1));
     return HT_OK;
 }
 
@@ -523,7 +515,6 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
     b->block = b->dims > 2 ? ht_fd_block_planes(grid) : 1;
     b->kept = b->block + lag(b, POWERS - 1, 1) - b->reach;
     ht_grid_own(grid, HT_PRIMARY, &b->begin, &b->end);
-    b->workers = ht_threads_count();
     b->chunks = ht_threads_chunks(b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
     for (int c = 0; c < pair->ncoefficients; c++)
         b->range[c] = (struct range){.least = INFINITY, .most = -INFINITY};

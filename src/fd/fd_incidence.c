@@ -121,7 +121,6 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
     const double h = grid->h[axis], lower = grid->lower[axis], close = 1e-9;
     const int64_t inside[2] = {s->lower[axis] / 2 + s->lower[axis] % 2, s->upper[axis] / 2};
     int64_t most[2]; /* nodes inside that are the first and the last it may have */
-    char key[64];
     for (int side = 0; side < 2; side++) {
         const double end = (ht_layers_end(grid, axis, side) - lower) / h;
         const int64_t margin = reach + (grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : 0);
@@ -129,13 +128,13 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
         most[side] = side ? ht_least((int64_t)floor(end + close), last) - margin
                           : (int64_t)ceil(end - close) + margin;
     }
-    REFUSE(inside[0] > inside[1], plan->params, ht_source_key(group, "to", key),
+    REFUSE(inside[0] > inside[1], plan->params, HT_KEY("sources.%d.to", group),
            "no point of the grid is inside the box along x%d", axis + 1);
-    REFUSE(inside[0] < most[0], plan->params, ht_source_key(group, "from", key),
+    REFUSE(inside[0] < most[0], plan->params, HT_KEY("sources.%d.from", group),
            "the stencil reaches over %d points: x%d must be above %.6g, or that of the grid's side "
            "on both sides",
            reach, axis + 1, lower + h * (double)(most[0] - 1));
-    REFUSE(inside[1] > most[1], plan->params, ht_source_key(group, "to", key),
+    REFUSE(inside[1] > most[1], plan->params, HT_KEY("sources.%d.to", group),
            "the stencil reaches over %d points: x%d must be below %.6g, or that of the grid's side "
            "on both sides",
            reach, axis + 1, lower + h * (double)(most[1] + 1));
@@ -173,14 +172,14 @@ static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
                                const struct ht_fd_surface *s) {
     const struct ht_wall_kind *wall = plan->eq.system->wall;
     bool passed = fabs(s->shot->direction[axis]) <= 1e-12;
-    char key[64], sides[96] = "";
+    char sides[96] = "";
     for (int side = 0; side < 2; side++)
         passed = passed && passes(&plan->eq, s, axis, s->grid->wall[axis][side]);
     if (passed) return HT_OK;
     for (int i = 0; i < plan->eq.system->nwalls; i++)
         if (passes(&plan->eq, s, axis, wall[i].factor))
             snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "%s or ", wall[i].name);
-    return ht_params_error(plan->params, ht_source_key(group, "direction", key),
+    return ht_params_error(plan->params, HT_KEY("sources.%d.direction", group),
                            "the box is that of the grid along x%d: the wave must be normal to x%d, "
                            "and its sides %speriodic",
                            axis + 1, axis + 1, sides);
@@ -188,13 +187,12 @@ static enum ht_err check_sides(const struct ht_plan *plan, int group, int axis,
 
 static enum ht_err check_box(const struct ht_plan *plan, int group, const struct ht_fd_surface *s) {
     bool closed = false;
-    char key[64];
     for (int k = 0; k < 3 && k < s->grid->dims; k++) {
         TRY(s->closed[k] ? check_faces(plan, group, k, s) : check_sides(plan, group, k, s));
         closed = closed || s->closed[k];
     }
     if (closed) return HT_OK;
-    return ht_params_error(plan->params, ht_source_key(group, "from", key),
+    return ht_params_error(plan->params, HT_KEY("sources.%d.from", group),
                            "the box is the whole grid: the wave cannot enter");
 }
 
@@ -210,16 +208,15 @@ struct wanted {
 static enum ht_err refuse_medium(const struct ht_plan *plan, int group,
                                  const struct ht_fd_surface *s, const struct wanted *of,
                                  double value, const double x[3]) {
-    char key[64], place[HT_PLACE];
-    snprintf(key, sizeof key, "sources.%d", group);
+    const char *key = HT_KEY("sources.%d", group);
     if (of->loss)
         return ht_params_error(plan->params, key,
                                "the medium loses energy (%s) at the surface of its box, near %s",
-                               plan->medium->loss_key, ht_grid_place(&plan->grid, x, place));
+                               plan->medium->loss_key, HT_PLACED(&plan->grid, x));
     return ht_params_error(plan->params, key,
                            "the medium varies at the surface of its box: %s is %.9g near %s, "
                            "%.9g at from; jumps must be %d spacings from it",
-                           of->name, value, ht_grid_place(&plan->grid, x, place), of->value,
+                           of->name, value, HT_PLACED(&plan->grid, x), of->value,
                            (reach_of(s) + 1) / 2 + HT_FIT_REACH + 1);
 }
 
@@ -455,12 +452,11 @@ struct spectrum {
     int bits;
     double complex *amplitude, *part[HT_MAX_FIELDS];
     double *k; /* of waves that are carried; others: amplitude 0 */
+    struct ht_pool pool;
 };
 
 static void free_spectrum(struct spectrum *s) {
-    free(s->amplitude);
-    free(s->k);
-    for (int p = 0; p < HT_MAX_FIELDS; p++) free(s->part[p]);
+    ht_pool_free(&s->pool);
 }
 
 /* Of the spline with coefficients exp(i theta n), its value at column 0. */
@@ -508,11 +504,11 @@ static enum ht_err make_spectrum(const struct ht_fd_incidence *in, const struct 
     const int64_t n = (int64_t)1 << bits;
     struct ht_pair pair = {.nfields = 0};
     out->bits = bits;
-    TRY(HT_ALLOC(out->amplitude, n));
-    TRY(HT_ALLOC(out->k, n / 2));
+    TRY(HT_TAKE(&out->pool, out->amplitude, n));
+    TRY(HT_TAKE(&out->pool, out->k, n / 2));
     if (problem->fd.pair != HT_PAIR_NONE) ht_problem_pair(problem, &pair);
     for (int p = 0; p < HT_MAX_FIELDS; p++)
-        if (in->table[p] != NULL) TRY(HT_ALLOC(out->part[p], n / 2));
+        if (in->table[p] != NULL) TRY(HT_TAKE(&out->pool, out->part[p], n / 2));
     for (int64_t l = 0; l < n; l++)
         out->amplitude[l] = ht_shot_at(in->surface.shot, (double)l * problem->dt, 0) / (double)n;
     ht_fourier(bits, out->amplitude);
@@ -615,15 +611,14 @@ static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *
     in->weights = ht_fd_weights(problem->fd.order);
     in->steps = steps_of(problem, shot);
     for (int p = 0; p < HT_MAX_FIELDS; p++)
-        if (parts >> p & 1u) TRY(HT_ALLOC(in->table[p], in->steps * in->surface.columns));
-    TRY(HT_ALLOC(in->values, in->surface.columns));
+        if (parts >> p & 1u) TRY(HT_TAKE(&in->pool, in->table[p], in->steps * in->surface.columns));
+    TRY(HT_TAKE(&in->pool, in->values, in->surface.columns));
     return fill_tables(in, problem);
 }
 
 void ht_fd_incidence_destroy(struct ht_fd_incidence *in) {
     if (in == NULL) return;
-    for (int p = 0; p < HT_MAX_FIELDS; p++) free(in->table[p]);
-    free(in->values);
+    ht_pool_free(&in->pool);
     free(in);
 }
 

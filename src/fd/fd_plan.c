@@ -162,9 +162,8 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
 enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
     const double carried = 2.1;
     static const char *const names[] = {"radius", "tolerance"};
-    char key[48];
     for (int i = 0; i < 2 * plan->params->shots.count; i++) {
-        snprintf(key, sizeof key, "sources.%d.%s", i / 2 + 1, names[i % 2]);
+        const char *key = HT_KEY("sources.%d.%s", i / 2 + 1, names[i % 2]);
         REFUSE(ht_params_is_set(plan->params, key), plan->params, key,
                "has no meaning with time.scheme = \"fd\": it is for Hermite methods");
     }

@@ -43,16 +43,12 @@ struct start {
     double *share[3], *flow[3]; /* for matched layers along an axis; else NULL */
     int64_t first, planes;      /* of the block */
     bool *moves;                /* whether r of a plane needs the modulus */
+    struct ht_pool pool;
 };
 
 static void end(struct start *s) {
     ht_solution_destroy(s->solution);
-    for (int64_t w = 0; s->coefs != NULL && w < s->parts; w++) free(s->coefs[w]);
-    double *const values[] = {s->values,   s->u,        s->r,       s->modulus, s->share[0],
-                              s->share[1], s->share[2], s->flow[0], s->flow[1], s->flow[2]};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) free(values[i]);
-    free(s->coefs);
-    free(s->moves);
+    ht_pool_free(&s->pool);
 }
 
 static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
@@ -68,20 +64,20 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     for (int k = 0; k < s->grid.dims; k++)
         for (int side = 0; side < 2; side++) s->holds = s->holds || s->grid.wall[k][side] < 0;
     TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
-    TRY(HT_ALLOC(s->coefs, s->parts));
-    for (int64_t w = 0; w < s->parts; w++) TRY(HT_ALLOC(s->coefs[w], all));
-    TRY(HT_ALLOC(s->values, plane * plan->eq.nfields));
-    TRY(HT_ALLOC(s->u, s->block * plane));
-    TRY(HT_ALLOC(s->r, s->block * plane));
-    TRY(HT_ALLOC(s->moves, s->block));
+    TRY(HT_TAKE(&s->pool, s->coefs, s->parts));
+    for (int64_t w = 0; w < s->parts; w++) TRY(HT_TAKE(&s->pool, s->coefs[w], all));
+    TRY(HT_TAKE(&s->pool, s->values, plane * plan->eq.nfields));
+    TRY(HT_TAKE(&s->pool, s->u, s->block * plane));
+    TRY(HT_TAKE(&s->pool, s->r, s->block * plane));
+    TRY(HT_TAKE(&s->pool, s->moves, s->block));
     for (int k = 0; k < s->grid.dims; k++) {
         if (plan->problem.layers == NULL || plan->layers.type != HT_ABSORBING_CPML ||
             plan->grid.layer[k][0] + plan->grid.layer[k][1] == 0)
             continue;
-        TRY(HT_ALLOC(s->share[k], s->block * plane));
-        TRY(HT_ALLOC(s->flow[k], s->block * plane));
+        TRY(HT_TAKE(&s->pool, s->share[k], s->block * plane));
+        TRY(HT_TAKE(&s->pool, s->flow[k], s->block * plane));
     }
-    return HT_ALLOC(s->modulus, s->block * plane);
+    return HT_TAKE(&s->pool, s->modulus, s->block * plane);
 }
 
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
@@ -135,10 +131,9 @@ static void find_share(const struct start *s, int64_t at, int k, const double *c
     }
 }
 
-static enum ht_err find_part(void *data, int64_t part, int worker) {
+static enum ht_err find_part(void *data, int64_t part) {
     const struct start *s = data;
     const int64_t end = ht_threads_first(s->planes, s->parts, part + 1);
-    (void)worker;
     for (int64_t i = ht_threads_first(s->planes, s->parts, part); i < end; i++) {
         /* u and r of a plane of the block. */
         double *coefs = s->coefs[part];

@@ -226,7 +226,7 @@ static void continue_ends(const struct ht_fd_stepper *s, unsigned parity, const 
 }
 
 /* A plane of the grid's values into one of the window, continued along x1 and x2. */
-static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
+static enum ht_err continue_plane(void *data, int64_t plane) {
     const struct planes *p = data;
     const struct ht_fd_stepper *s = p->s;
     const struct ht_grid *grid = s->problem.grid;
@@ -234,7 +234,6 @@ static enum ht_err continue_plane(void *data, int64_t plane, int worker) {
     const int64_t begin = s->box.begin[0], end = s->box.end[0];
     const double *from = p->from + plane * ht_grid_plane(grid, HT_PRIMARY);
     double *to = p->to + plane * s->box.plane;
-    (void)worker;
     for (int64_t m2 = 0; m2 < s->r.partition.window[HT_PRIMARY].count[1]; m2++, to += s->box.row) {
         const double *row = from + n1 * ht_fd_inside(grid, p->parity, 1, m2 - s->box.begin[1]);
         memcpy(to + begin, row, (size_t)(end - begin) * sizeof *to);
@@ -509,11 +508,10 @@ enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht
 enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
                              const struct ht_measure *sums) {
     const struct ht_grid *grid = s->problem.grid;
-    char place[HT_PLACE];
     double x[3];
     ht_grid_position(grid, HT_PRIMARY, ht_most(sums->first, 0), x);
     FAIL(HT_ERR_NOT_FINITE, "%s is not finite at %s, time %g", s->problem.eq->field[field].name,
-         ht_grid_place(grid, x, place), time);
+         HT_PLACED(grid, x), time);
 }
 
 /* Planes beyond the slab are shifted as their owners do. */

@@ -267,14 +267,13 @@ static enum ht_err judge_range(struct range *r, const char *key) {
     const double tail = 1e-6;
     TRY(ht_comm_max(grid->slab.comm, HT_MAX_FIELDS, r->most));
     for (int f = 0; f < r->s->pair.nfields; f++) {
-        char place[HT_PLACE];
         double x[3];
         if (!(r->rest[f] > tail * r->most[f])) continue;
         ht_grid_position(grid, HT_PRIMARY, r->node[f], x);
         return ht_params_error(r->plan->params, key,
                                "%s at %s is none that the fluid there can have, which is a "
                                "pressure: the same normal stresses, and no shear stress",
-                               r->plan->eq.field[f].name, ht_grid_place(grid, x, place));
+                               r->plan->eq.field[f].name, HT_PLACED(grid, x));
     }
     return HT_OK;
 }
@@ -364,7 +363,6 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
     struct range r = {.plan = plan, .s = s, .part = ht_grid_plane(&plan->grid, HT_PRIMARY)};
     unsigned driven = 0;
     bool pressure = true;
-    char key[64];
     for (int d = 0; d < shot->drives; d++) {
         if (shot->drive[d].material >= 0) return HT_OK;
         driven |= 1u << shot->drive[d].field;
@@ -373,8 +371,7 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
     if (pressure && driven == s->coupled) return HT_OK;
     if (driven & s->coupled) driven |= s->coupled;
     TRY(ht_comm_agree(plan->grid.slab.comm, look_at_shot(&r, index, driven)));
-    snprintf(key, sizeof key, "sources.%d.%s", index + 1, shot->kind->takes);
-    return judge_range(&r, key);
+    return judge_range(&r, HT_KEY("sources.%d.%s", index + 1, shot->kind->takes));
 }
 
 /* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega

@@ -178,9 +178,8 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     struct ht_source_form *form = &d->form[i];
     const double least = source_least_radius(plan);
     const struct source_waves waves = source_waves(plan, d, i);
-    char key[64];
     REFUSE(shot->radius > 0 && shot->radius < least, plan->params,
-           ht_source_key(i + 1, "radius", key),
+           HT_KEY("sources.%d.radius", i + 1),
            "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
            "of what a narrower source has beyond the waves that the grid carries",
            least, plan->problem.scheme->name, plan->order);
@@ -215,8 +214,7 @@ static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhame
     if (plan->shots->shot[i].width > 0) {
         /* A plain Gaussian, as it is given. */
         const struct ht_shot *shot = &plan->shots->shot[i];
-        char key[64];
-        REFUSE(shot->radius > 0, plan->params, ht_source_key(i + 1, "radius", key),
+        REFUSE(shot->radius > 0, plan->params, HT_KEY("sources.%d.radius", i + 1),
                "does not belong to sources of type \"volume\"");
         form->order = 1;
         form->radius = shot->width / ht_source_cell(plan);
@@ -267,7 +265,7 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
 static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
                                  const struct ht_source_point *point) {
     const struct ht_source_form *form = &d->form[point->shot];
-    char key[64], place[96];
+    char place[96];
     int length = 0;
     for (int k = 0; k < plan->grid.dims; k++)
         if (ht_source_varies(form, k))
@@ -275,7 +273,7 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duh
                                length ? ", " : "", point->x[k]);
     return ht_params_error(
         plan->params,
-        ht_source_key(point->shot + 1, plan->shots->shot[point->shot].type->place[0], key),
+        HT_KEY("sources.%d.%s", point->shot + 1, plan->shots->shot[point->shot].type->place[0]),
         "the medium varies within %.3g cells of the source at %s, where a Hermite method needs a "
         "uniform one: move it, or give time.scheme = \"fd\"",
         ht_source_reach_most(form), place);
@@ -398,9 +396,8 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     const double most = HT_SOURCE_WIDEST;
     double least = plan->grid.h[0];
-    char key[64];
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    REFUSE(shot->width > most * least, plan->params, ht_source_key(i + 1, "width", key),
+    REFUSE(shot->width > most * least, plan->params, HT_KEY("sources.%d.width", i + 1),
            "Hermite methods have volumes of up to %g cells, here %g: take fewer cells, or "
            "time.scheme = \"fd\"",
            most, most * least);
@@ -414,15 +411,14 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     for (int i = 0; i < plan->shots->count; i++) {
         /* A plane's field does not vary along a free side, which makes it 0. */
         const struct ht_shot *shot = &plan->shots->shot[i];
-        char key[64];
-        REFUSE(shot->type->outside, plan->params, ht_source_key(i + 1, "type", key),
+        REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", i + 1),
                "needs finite differences: Hermite methods, here %s, have no plane waves from "
                "outside; give time.scheme = \"fd\"",
                plan->problem.scheme->name);
         for (int k = 0; shot->type->flat && k < plan->grid.dims; k++)
             for (int side = 0; side < 2; side++)
                 REFUSE(k != shot->axis && plan->grid.wall[k][side] < 0, plan->params,
-                       ht_source_key(i + 1, "axis", key),
+                       HT_KEY("sources.%d.axis", i + 1),
                        "a plane ends at a free side of x%d, where it is no plane wave: Hermite "
                        "methods need rigid or periodic ones, or give time.scheme = \"fd\"",
                        k + 1);

@@ -384,16 +384,12 @@ static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_steppe
     int64_t plane = ht_grid_coefs(grid) * ht_grid_plane(grid, HT_PRIMARY);
     int64_t values = plane * planes_held(grid, HT_PRIMARY);
     struct state s = {.plan = plan, .stepper = stepper, .weight = weight};
-    enum ht_err err = HT_OK;
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     make_points(grid->order, s.matrix);
-    for (int i = 0; err == HT_OK && i < 3; i++) err = HT_ALLOC(s.work[i], values);
-    for (int i = 0; err == HT_OK && i < 2; i++) err = HT_ALLOC(s.plane[i], plane);
-    if (err == HT_OK) err = HT_ALLOC(s.before, values * plan->eq.nfields);
-    if (err == HT_OK) err = add_all(&s, energy);
-    for (int i = 0; i < 3; i++) free(s.work[i]);
-    for (int i = 0; i < 2; i++) free(s.plane[i]);
-    free(s.before);
-    return err;
+    for (int i = 0; i < 3; i++) TRY(HT_TAKE(&pool, s.work[i], values));
+    for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.plane[i], plane));
+    TRY(HT_TAKE(&pool, s.before, values * plan->eq.nfields));
+    return add_all(&s, energy);
 }
 
 static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,

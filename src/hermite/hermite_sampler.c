@@ -28,6 +28,7 @@ struct making {
     int n[3], t[3], cube;       /* N+1, 2N+2 up to axis dims, else 1 */
     double *e, *next;           /* [field][j3][j2][j1] */
     double *product;            /* [j3][j2][j1] */
+    struct ht_pool pool;        /* of these and the medium */
     enum ht_subgrid subgrid;    /* whose nodes the vertices are, */
     int64_t cell[3];            /* the lowest of them */
     double eta[3];              /* of the point in the cell */
@@ -215,13 +216,13 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
         m->index[i][2] = i / (m->n[0] * m->n[1]);
     }
     ht_hermite_matrix(p->grid->order, m->matrix);
-    TRY(HT_ALLOC(m->e, p->eq->nfields * m->cube));
-    TRY(HT_ALLOC(m->next, p->eq->nfields * m->cube));
-    TRY(HT_ALLOC(m->product, m->cube));
+    TRY(HT_TAKE(&m->pool, m->e, p->eq->nfields * m->cube));
+    TRY(HT_TAKE(&m->pool, m->next, p->eq->nfields * m->cube));
+    TRY(HT_TAKE(&m->pool, m->product, m->cube));
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_total(p->eq->dims, p->medium_degree, &m->jets));
-    return HT_ALLOC(m->medium,
-                    (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
+    return HT_TAKE(&m->pool, m->medium,
+                   (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }
 
 /* Cells of the dual grid may reach beyond walls. */
@@ -284,9 +285,6 @@ enum ht_err ht_hermite_sampler_list(const struct ht_plan *plan, struct ht_sample
     enum ht_err err = begin_making(plan, &m);
     if (err == HT_OK) err = list_rows(plan, &m, out);
     ht_jets_destroy(m.jets);
-    free(m.medium);
-    free(m.e);
-    free(m.next);
-    free(m.product);
+    ht_pool_free(&m.pool);
     return err;
 }

@@ -33,6 +33,7 @@ struct oracle {
     double *b, *w, *next;   /* [field][j3][j2][j1] */
     double *line;           /* scratch of the interpolation */
     double *matrix;
+    struct ht_pool pool; /* of all these */
     int n[3], t[3];      /* N+1 and 2N+2 up to axis dims, else 1 */
     int64_t coefs, cube; /* products of n and of t */
     bool absolute;
@@ -49,15 +50,7 @@ static double magnitude(const struct oracle *o, double x) {
 static void oracle_destroy(void *self) {
     struct oracle *o = self;
     if (o == NULL) return;
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        free(o->u[subgrid]);
-        free(o->medium[subgrid]);
-    }
-    free(o->b);
-    free(o->w);
-    free(o->next);
-    free(o->line);
-    free(o->matrix);
+    ht_pool_free(&o->pool);
     ht_jets_destroy(o->jets);
     ht_injection_destroy(o->injection);
     free(o);
@@ -390,7 +383,7 @@ static enum ht_err allocate_medium(struct oracle *o) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         enum ht_subgrid which = subgrid == 0 ? HT_PRIMARY : HT_DUAL;
         int64_t nodes = ht_grid_total(p->grid, which);
-        TRY(HT_ALLOC(o->medium[subgrid], nodes * p->eq->nmaterials * o->jets->count));
+        TRY(HT_TAKE(&o->pool, o->medium[subgrid], nodes * p->eq->nmaterials * o->jets->count));
         TRY(p->medium_fill(p->medium, which, 0, ht_grid_planes(p->grid, which),
                            o->medium[subgrid]));
     }
@@ -407,15 +400,16 @@ static enum ht_err allocate(struct oracle *o) {
         o->cube *= o->t[k];
     }
     TRY(ht_equations_absorb(p->eq, ht_absorbing_axes(p->layers), &o->eq));
-    TRY(HT_ALLOC(o->b, o->eq.nfields * o->cube));
-    TRY(HT_ALLOC(o->w, o->eq.nfields * o->cube));
-    TRY(HT_ALLOC(o->next, o->eq.nfields * o->cube));
-    TRY(HT_ALLOC(o->line, o->t[0]));
-    TRY(HT_ALLOC(o->matrix, o->t[0] * o->t[0]));
+    TRY(HT_TAKE(&o->pool, o->b, o->eq.nfields * o->cube));
+    TRY(HT_TAKE(&o->pool, o->w, o->eq.nfields * o->cube));
+    TRY(HT_TAKE(&o->pool, o->next, o->eq.nfields * o->cube));
+    TRY(HT_TAKE(&o->pool, o->line, o->t[0]));
+    TRY(HT_TAKE(&o->pool, o->matrix, o->t[0] * o->t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
     for (int subgrid = 0; subgrid < 2; subgrid++)
-        TRY(HT_ALLOC(o->u[subgrid], ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) *
-                                        o->eq.nfields * o->coefs));
+        TRY(HT_TAKE(&o->pool, o->u[subgrid],
+                    ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) * o->eq.nfields *
+                        o->coefs));
     /* All nodes, without ghosts. */
     struct ht_window window[2] = {{.count = {0}}};
     for (int i = 0; i < 2; i++)

@@ -29,8 +29,7 @@ static int64_t chunk_planes(const struct ht_plan *plan, enum ht_subgrid subgrid)
 struct walls {
     const struct ht_plan *plan;
     int64_t first, last; /* planes of the data */
-    int64_t rows, chunks;
-    double *coefs; /* [row][node], rows of fields and coefficients */
+    double *coefs;       /* [row][node], rows of fields and coefficients */
 };
 
 /* The nodes of a row at one end of an axis. */
@@ -49,11 +48,9 @@ static void clear_end(const struct walls *w, int axis, int64_t end, double *coef
             for (int64_t m1 = low[0]; m1 < high[0]; m1++) coefs[(m3 * n[1] + m2) * n[0] + m1] = 0;
 }
 
-static enum ht_err clear_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err clear_rows(void *data, int64_t begin, int64_t end) {
     const struct walls *w = data;
-    const int64_t end = ht_threads_first(w->rows, w->chunks, chunk + 1);
-    (void)worker;
-    for (int64_t row = ht_threads_first(w->rows, w->chunks, chunk); row < end; row++) {
+    for (int64_t row = begin; row < end; row++) {
         const struct ht_grid *grid = &w->plan->grid;
         const int count = ht_grid_coefs(grid), m = grid->order + 1;
         const int field = (int)row / count;
@@ -75,13 +72,10 @@ static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first, int64_
                                double *coefs) {
     const int64_t least = 1 << 14; /* values among which a thread clears some */
     const int64_t part = ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);
-    struct walls w = {.plan = plan,
-                      .first = first,
-                      .last = last,
-                      .rows = (int64_t)plan->eq.nfields * ht_grid_coefs(&plan->grid)};
+    struct walls w = {.plan = plan, .first = first, .last = last};
     w.coefs = coefs;
-    w.chunks = ht_threads_chunks(w.rows, least / ht_most(1, part));
-    return ht_threads_run(w.chunks, clear_chunk, &w);
+    return ht_threads_share((int64_t)plan->eq.nfields * ht_grid_coefs(&plan->grid),
+                            least / ht_most(1, part), clear_rows, &w);
 }
 
 /* Writes the solution at a time to the own planes of a grid. */

@@ -34,7 +34,7 @@ struct conversion {
     struct rows rows;
     int element_size, block, coefs;
     const int *storage;
-    int64_t part, chunks;
+    int64_t part;
     const double *from; /* [i][node]; NULL: to is, from the device */
     double *to;
     void *device;
@@ -65,19 +65,16 @@ static void convert_rows(const struct conversion *c, int i, int64_t first, int64
     }
 }
 
-static enum ht_err convert_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err convert_share(void *data, int64_t first, int64_t last) {
     const struct conversion *c = data;
-    const int64_t first = ht_threads_first(c->rows.count, c->chunks, chunk);
-    const int64_t last = ht_threads_first(c->rows.count, c->chunks, chunk + 1);
-    (void)worker;
     for (int i = 0; i < c->coefs; i++) convert_rows(c, i, first, last);
     return HT_OK;
 }
 
 static enum ht_err convert(struct conversion *c) {
     const int64_t least = 1 << 14; /* values of a thread */
-    c->chunks = ht_threads_chunks(c->rows.count, least / ht_most(1, c->rows.length * c->coefs));
-    return ht_threads_run(c->chunks, convert_chunk, c);
+    return ht_threads_share(c->rows.count, least / ht_most(1, c->rows.length * c->coefs),
+                            convert_share, c);
 }
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole grid: the part of a

@@ -395,10 +395,9 @@ enum ht_err ht_params_check_lists(const struct ht_params *params) {
         const struct ht_option *option = ht_option_at(i);
         const struct ht_option_list *list = ht_option_list(option);
         for (int n = 1; list && n <= groups_of(params, option)->count; n++) {
-            char group[80], key[96];
-            snprintf(group, sizeof group, "%s.%d", list->key, n);
+            const char *group = HT_KEY("%s.%d", list->key, n);
             for (int k = 0; k < list->count; k++) {
-                snprintf(key, sizeof key, "%s.%s", group, list->option[k].key);
+                const char *key = HT_KEY("%s.%s", group, list->option[k].key);
                 /* Without a value: "not given" is one, of types that have it. */
                 if (!(!list->option[k].fallback && list->option[k].type != HT_OPT_VALUE &&
                       list->option[k].type != HT_OPT_MEDIUM))

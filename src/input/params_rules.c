@@ -29,8 +29,7 @@ static double entry(const struct ht_leaf *leaf, int k) {
 
 static enum ht_err check_boundaries(const struct ht_params *p) {
     for (int k = p->grid.dims; k < 3; k++) {
-        char key[32];
-        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        const char *key = HT_KEY("boundary.x%d", k + 1);
         REFUSE(ht_params_is_set(p, key), p, key,
                "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, p->grid.dims);
     }
@@ -76,8 +75,6 @@ static enum ht_err check_pulses(const struct ht_params *p) {
 
 /* ---- groups of lists ---- */
 
-enum { KEY = 96 };
-
 /* Whether a list of words such as "from to" has it. */
 static bool has_word(const char *words, const char *word) {
     const size_t length = strlen(word);
@@ -91,15 +88,14 @@ static bool has_word(const char *words, const char *word) {
 static enum ht_err check_owned(const struct ht_params *params, const char *list, int n, int types,
                                const char *const *keys, int type, const char *word) {
     const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
-    char group[80], key[96];
-    snprintf(group, sizeof group, "%s.%d", list, n);
+    const char *group = HT_KEY("%s.%d", list, n);
     for (int i = 0; i < rows->count; i++) {
         const char *name = rows->option[i].key;
         bool owned = false;
         for (int t = 0; t < types; t++) owned = owned || has_word(keys[t], name);
         if (!owned) continue;
         const bool wanted = has_word(keys[type], name);
-        snprintf(key, sizeof key, "%s.%s", group, name);
+        const char *key = HT_KEY("%s.%s", group, name);
         REFUSE(wanted && !ht_params_source(params, key), params, group,
                "must give %s: its type is \"%s\"", name, word);
         if (wanted)
@@ -140,12 +136,10 @@ static const char *const receiver_keys[] = {[HT_RECEIVER_POINT] = "position",
 
 static enum ht_err check_type(const struct ht_params *p, const struct ht_receivers_given *group,
                               int n) {
-    char key[KEY];
     TRY(check_owned(p, "receivers", n, HT_RECEIVER_FILE + 1, receiver_keys, (int)group->type,
                     ht_receiver_type_word(group->type)));
     if (group->type != HT_RECEIVER_FILE || *group->file) return HT_OK;
-    snprintf(key, sizeof key, "receivers.%d.file", n);
-    return ht_params_error(p, key, "must name a file of positions");
+    return ht_params_error(p, HT_KEY("receivers.%d.file", n), "must name a file of positions");
 }
 
 char *ht_params_receivers_name(const struct ht_params *params, int n,
@@ -159,10 +153,8 @@ char *ht_params_receivers_name(const struct ht_params *params, int n,
 }
 
 static enum ht_err check_every(const struct ht_params *p, const struct ht_value *every, int n) {
-    char key[KEY];
-    snprintf(key, sizeof key, "receivers.%d.every", n);
     if (every->kind != HT_VALUE_NUMBERS || every->count == 1) return HT_OK;
-    return ht_params_error(p, key, "must be one time, or \"step\"");
+    return ht_params_error(p, HT_KEY("receivers.%d.every", n), "must be one time, or \"step\"");
 }
 
 /* ---- sources: each type has keys of its own ---- */
@@ -174,38 +166,32 @@ static const struct ht_shot_given *shot_of(const struct ht_params *p, int group)
     return &shots[group - 1];
 }
 
-const char *ht_source_key(int group, const char *name, char key[64]) {
-    snprintf(key, 64, "sources.%d.%s", group, name);
-    return key;
-}
-
 /* Beside the keys' own ranges. */
 static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = ht_source_type_of(shot);
-    char key[KEY];
-    REFUSE(has_word(type->keys, "count") && shot->count < 2, p, ht_source_key(group, "count", key),
+    REFUSE(has_word(type->keys, "count") && shot->count < 2, p, HT_KEY("sources.%d.count", group),
            "of a line must be 2 or more");
     REFUSE(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, p,
-           ht_source_key(group, "axis", key), "is none of the %d axes of the box", p->grid.dims);
+           HT_KEY("sources.%d.axis", group), "is none of the %d axes of the box", p->grid.dims);
     REFUSE(has_word(type->keys, "width") && !(shot->width > 0), p,
-           ht_source_key(group, "width", key), "of a volume must be above 0");
+           HT_KEY("sources.%d.width", group), "of a volume must be above 0");
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
-        REFUSE(!(shot->to[k] > shot->from[k]), p, ht_source_key(group, "to", key),
+        REFUSE(!(shot->to[k] > shot->from[k]), p, HT_KEY("sources.%d.to", group),
                "x%d = %g must be above that of from, %g", k + 1, shot->to[k], shot->from[k]);
     return HT_OK;
 }
 
 /* The kinds that take the key, as "a" or "b". */
 static enum ht_err refuse_key(const struct ht_params *p, int group, const char *name) {
-    char key[KEY], of[128];
+    char of[128];
     int length = 0;
     const struct ht_source_kind *kind;
     for (int i = 0; (kind = ht_source_kind_at(i)) != NULL; i++)
         if (kind->takes != NULL && strcmp(kind->takes, name) == 0)
             length += snprintf(of + length, sizeof of - (size_t)length, "%s\"%s\"",
                                length ? " or " : "", kind->word);
-    return ht_params_error(p, ht_source_key(group, name, key),
+    return ht_params_error(p, HT_KEY("sources.%d.%s", group, name),
                            "is for kind %s, but the kind is \"%s\"", of,
                            ht_source_kind_of(shot_of(p, group))->word);
 }
@@ -214,17 +200,16 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = ht_source_type_of(shot);
     const struct ht_source_kind *kind = ht_source_kind_of(shot);
-    char key[KEY];
-    REFUSE(type->outside && ht_params_is_set(p, ht_source_key(group, "kind", key)), p, key,
-           "a %s has no kind", type->word);
-    REFUSE(!type->outside && ht_params_is_set(p, ht_source_key(group, "polarisation", key)), p, key,
-           "is for plane waves, but the type is \"%s\"", type->word);
+    REFUSE(type->outside && ht_params_is_set(p, HT_KEY("sources.%d.kind", group)), p,
+           HT_KEY("sources.%d.kind", group), "a %s has no kind", type->word);
+    REFUSE(!type->outside && ht_params_is_set(p, HT_KEY("sources.%d.polarisation", group)), p,
+           HT_KEY("sources.%d.polarisation", group), "is for plane waves, but the type is \"%s\"",
+           type->word);
     const char *takes = type->outside ? "direction" : kind->takes;
-    if (type->outside) snprintf(key, sizeof key, "sources.%d", group);
     REFUSE(takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
                                       shot->direction[2] == 0)
                                    : !ht_source_takes(shot, kind)),
-           p, type->outside ? key : ht_source_key(group, "kind", key),
+           p, HT_KEY(type->outside ? "sources.%d" : "sources.%d.kind", group),
            "a %s needs a %s that is not zero", type->outside ? type->word : kind->word, takes);
     const struct ht_source_kind *other;
     for (int i = 0; (other = ht_source_kind_at(i)) != NULL; i++)
@@ -232,25 +217,24 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
             return refuse_key(p, group, other->takes);
     for (int k = 0; k < 3 && type->flat; k++)
         REFUSE(shot->direction[k] != 0 && k != (int)shot->axis, p,
-               ht_source_key(group, "direction", key), "of a plane must be along its axis");
+               HT_KEY("sources.%d.direction", group), "of a plane must be along its axis");
     return HT_OK;
 }
 
 static enum ht_err check_signal(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const bool file = shot->signal == HT_SIGNAL_FILE;
-    char key[KEY];
-    REFUSE(file != (*shot->file != '\0'), p, ht_source_key(group, "file", key),
+    REFUSE(file != (*shot->file != '\0'), p, HT_KEY("sources.%d.file", group),
            file ? "must name a file: the signal is \"%s\""
                 : "is for signal \"file\", but the signal is \"%s\"",
            ht_signal_word(shot->signal));
-    REFUSE(file == (shot->frequency > 0), p, ht_source_key(group, "frequency", key),
+    REFUSE(file == (shot->frequency > 0), p, HT_KEY("sources.%d.frequency", group),
            file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
            ht_signal_word(shot->signal));
     REFUSE(shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1, p,
-           ht_source_key(group, "radius", key), "must be \"auto\" or one number");
+           HT_KEY("sources.%d.radius", group), "must be \"auto\" or one number");
     REFUSE(shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1, p,
-           ht_source_key(group, "delay", key), "must be \"auto\" or one number");
+           HT_KEY("sources.%d.delay", group), "must be \"auto\" or one number");
     return HT_OK;
 }
 
@@ -358,10 +342,9 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_layers(params));
     const struct ht_receivers_given *group = params->receivers.group;
     for (int n = 1; n <= params->receivers.count; n++) {
-        char key[KEY];
-        snprintf(key, sizeof key, "receivers.%d.name", n);
         TRY(check_type(params, &group[n - 1], n));
-        TRY(check_name(params, key, group[n - 1].name, "group", n, ht_params_receivers_name));
+        TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
+                       ht_params_receivers_name));
         TRY(check_every(params, &group[n - 1].every, n));
     }
     TRY(check_slices(params));

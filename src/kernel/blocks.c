@@ -140,6 +140,7 @@ struct part {
     int *order;             /* columns, those that matter least first */
     double *size, *factor;  /* of columns; [i][j] Cholesky's, j <= i */
     double *error, *weight; /* of a row; of columns */
+    struct ht_pool pool;
 };
 
 /* s_i without the factor sqrt(-1)^odd. */
@@ -208,21 +209,20 @@ static enum ht_err part_init(const struct rounding *r, struct part *p, int g, in
                        .rows = r->blocks->rows[g],
                        .pitch = r->blocks->sources,
                        .first = r->blocks->entry[g] + (int64_t)slot * r->coefs};
-    TRY(HT_ALLOC(p->order, p->coefs));
-    TRY(HT_ALLOC(p->size, p->coefs));
-    TRY(HT_ALLOC(p->weight, p->coefs));
-    TRY(HT_ALLOC(p->error, p->coefs));
-    return HT_ALLOC(p->factor, (int64_t)p->coefs * p->coefs);
+    TRY(HT_TAKE(&p->pool, p->order, p->coefs));
+    TRY(HT_TAKE(&p->pool, p->size, p->coefs));
+    TRY(HT_TAKE(&p->pool, p->weight, p->coefs));
+    TRY(HT_TAKE(&p->pool, p->error, p->coefs));
+    return HT_TAKE(&p->pool, p->factor, (int64_t)p->coefs * p->coefs);
 }
 
-static enum ht_err round_part(void *data, int64_t chunk, int worker) {
+static enum ht_err round_part(void *data, int64_t chunk) {
     const struct rounding *r = data;
     const int g = (int)(chunk % r->blocks->blocks);
     const int slot = (int)(chunk / r->blocks->blocks);
     /* Parities of a field's interpolant in block g, bits of the equations' axes. */
     const unsigned odd = (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
     struct part p;
-    (void)worker;
     const enum ht_err err = part_init(r, &p, g, slot);
     if (err == HT_OK) {
         /* Root mean square of a column's entries, each over the largest of its row. */
@@ -254,11 +254,7 @@ static enum ht_err round_part(void *data, int64_t chunk, int worker) {
         factorise(r, &p, odd);
         for (int row = 0; row < p.rows; row++) round_row(&p, p.first + row * p.pitch);
     }
-    free(p.order);
-    free(p.size);
-    free(p.weight);
-    free(p.error);
-    free(p.factor);
+    ht_pool_free(&p.pool);
     return err;
 }
 

@@ -37,6 +37,7 @@ struct builder {
     struct lanes *phi, *now, *next;
     bool *some, *more;   /* whether now, next are not zero */
     struct lanes *a, *b; /* scratch of the contraction, [coefs] */
+    struct ht_pool pool; /* of these */
 };
 
 /* Multi-index of coefficient i and its parities, one bit per axis. */
@@ -50,30 +51,18 @@ static unsigned split(const struct builder *b, int i, int index[3]) {
     return parity;
 }
 
-static void builder_free(struct builder *b) {
-    free(b->half[0]);
-    free(b->half[1]);
-    free(b->phi);
-    free(b->now);
-    free(b->next);
-    free(b->some);
-    free(b->more);
-    free(b->a);
-    free(b->b);
-}
-
 static enum ht_err allocate(struct builder *b) {
     const int n = b->spec->order + 1;
     const int count = b->spec->eq->nfields * b->coefs;
-    TRY(HT_ALLOC(b->half[0], n * n));
-    TRY(HT_ALLOC(b->half[1], n * n));
-    TRY(HT_ALLOC(b->phi, count));
-    TRY(HT_ALLOC(b->now, count));
-    TRY(HT_ALLOC(b->next, count));
-    TRY(HT_ALLOC(b->some, count));
-    TRY(HT_ALLOC(b->more, count));
-    TRY(HT_ALLOC(b->a, b->coefs));
-    return HT_ALLOC(b->b, b->coefs);
+    TRY(HT_TAKE(&b->pool, b->half[0], n * n));
+    TRY(HT_TAKE(&b->pool, b->half[1], n * n));
+    TRY(HT_TAKE(&b->pool, b->phi, count));
+    TRY(HT_TAKE(&b->pool, b->now, count));
+    TRY(HT_TAKE(&b->pool, b->next, count));
+    TRY(HT_TAKE(&b->pool, b->some, count));
+    TRY(HT_TAKE(&b->pool, b->more, count));
+    TRY(HT_TAKE(&b->pool, b->a, b->coefs));
+    return HT_TAKE(&b->pool, b->b, b->coefs);
 }
 
 static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
@@ -235,6 +224,6 @@ static enum ht_err fill_blocks(const struct ht_spec *spec, struct ht_blocks *blo
     memset(blocks->rows, 0, sizeof blocks->rows);
     for (int f = 0, slot = 0; err == HT_OK && f < spec->eq->nfields; f++)
         if (ht_blocks_stores(spec->dst, f)) add_field(&b, blocks, f, slot++);
-    builder_free(&b);
+    ht_pool_free(&b.pool);
     return err;
 }

@@ -134,7 +134,7 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
         table.part[i + 1] = table.part[i] + integral(i * width, (i + 1) * width);
     for (int s = 0; s < 2; s++) {
         int64_t from = 0;
-        TRY(HT_ALLOC(axis->taps[window][s], axis->nodes + 2));
+        TRY(HT_TAKE(axis->pool, axis->taps[window][s], axis->nodes + 2));
         for (int64_t m = -1; m <= axis->nodes; m++) {
             struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
             const double x = output(axis, s, m);
@@ -149,7 +149,7 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
             total += taps->count;
         }
     }
-    TRY(HT_ALLOC(axis->weights[window], total));
+    TRY(HT_TAKE(axis->pool, axis->weights[window], total));
     double *weight = axis->weights[window];
     for (int s = 0; s < 2; s++)
         for (int64_t m = -1; m <= axis->nodes; m++) {
@@ -165,19 +165,6 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
             }
         }
     return HT_OK;
-}
-
-void ht_fit_axis_clear(struct ht_fit_axis *axis) {
-    free(axis->edge);
-    free(axis->box);
-    free(axis->place);
-    free(axis->end);
-    for (int i = 0; i < 2; i++) free(axis->jump[i]);
-    for (int w = 0; w < HT_FIT_WINDOWS; w++) {
-        free(axis->taps[w][0]);
-        free(axis->taps[w][1]);
-        free(axis->weights[w]);
-    }
 }
 
 /* Jumps of the impedance, at which the averages split the medium.
@@ -320,13 +307,12 @@ static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, in
     const bool inverse = strncmp(name, "1/", 2) == 0;
     const double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
                          ht_fit_position(job, 2, 0)};
-    char place[HT_PLACE];
     return ht_params_error(job->fit->medium->source->params, ht_fit_key(job->fit, job->quantity),
                            "gives %s = %.6g at %s next to %.6g along x%d: finite differences take "
                            "a contrast of at most %g",
                            inverse ? name + 2 : name, inverse ? 1 / a : a,
-                           ht_grid_place(job->fit->medium->grid, x, place), inverse ? 1 / b : b,
-                           axis + 1, CONTRAST);
+                           HT_PLACED(job->fit->medium->grid, x), inverse ? 1 / b : b, axis + 1,
+                           CONTRAST);
 }
 
 /* Refuses n values at a, from (i1, i2) of plane at3 on, next to those at b along an axis, that
@@ -354,7 +340,7 @@ static enum ht_err find_boxes(const struct ht_medium *medium, int k, struct ht_f
     const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
     axis->boxes = equal ? medium->grid->cells[k] * BOXES_PER_SPACING : boxes->count;
     axis->base = boxes->base;
-    TRY(HT_ALLOC(axis->edge, axis->boxes + 1));
+    TRY(HT_TAKE(axis->pool, axis->edge, axis->boxes + 1));
     for (int64_t i = 1; i < axis->boxes; i++)
         axis->edge[i] =
             equal ? axis->lower + (axis->upper - axis->lower) * ((double)i / (double)axis->boxes)
@@ -374,10 +360,10 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
     int64_t n = axis->boxes, p = 0;
     if (n == 1) first = last = 0;
     axis->pieces = (last - first + 1) * n;
-    TRY(HT_ALLOC(axis->box, axis->pieces));
-    TRY(HT_ALLOC(axis->place, axis->pieces + 1));
-    TRY(HT_ALLOC(axis->end, axis->pieces));
-    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(axis->jump[i], axis->pieces));
+    TRY(HT_TAKE(axis->pool, axis->box, axis->pieces));
+    TRY(HT_TAKE(axis->pool, axis->place, axis->pieces + 1));
+    TRY(HT_TAKE(axis->pool, axis->end, axis->pieces));
+    for (int i = 0; i < 2; i++) TRY(HT_TAKE(axis->pool, axis->jump[i], axis->pieces));
     for (int64_t copy = first; copy <= last; copy++) {
         const double shift = (double)copy * length;
         const bool mirrored = !axis->periodic && copy % 2 != 0;
@@ -398,6 +384,7 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         const struct ht_grid *grid = fit->medium->grid;
         struct ht_fit_axis *axis = &fit->axis[k];
         bool exists = k < grid->dims;
+        axis->pool = &fit->pool;
         axis->lower = exists ? grid->lower[k] : 0;
         axis->upper = exists ? grid->upper[k] : 1;
         axis->h = exists ? grid->h[k] : 1;

@@ -17,7 +17,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,10 +105,9 @@ static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int
         while (i < line->count && isfinite(out[q][i])) i++;
         if (i == line->count) continue;
         const double place[3] = {line->x1[i], x[1], x[2]};
-        char text[HT_PLACE];
         return ht_params_error(fit->medium->source->params, ht_fit_key(fit, q),
                                "gives %s = %.6g at %s: must be finite", fit->role[q].name,
-                               out[q][i], ht_grid_place(fit->medium->grid, place, text));
+                               out[q][i], HT_PLACED(fit->medium->grid, place));
     }
     for (int l = 0; l < fit->nlost; l++)
         memcpy(out[scalars + l], line->material[fit->medium->eq->nmaterials + l],
@@ -156,15 +154,11 @@ static int64_t padded(int64_t n) {
 }
 
 /* track: it may get least values of its own. */
-static enum ht_err sheet_make(int64_t n1, int64_t n2, bool track, struct sheet *sheet) {
+static enum ht_err sheet_make(struct ht_pool *pool, int64_t n1, int64_t n2, bool track,
+                              struct sheet *sheet) {
     *sheet = (struct sheet){.n = {n1, n2}, .row = padded(n1)};
-    TRY(HT_ALLOC(sheet->value, sheet->row * n2));
-    return track ? HT_ALLOC(sheet->room, sheet->row * n2) : HT_OK;
-}
-
-static void sheet_clear(struct sheet *sheet) {
-    free(sheet->value);
-    free(sheet->room);
+    TRY(HT_TAKE(pool, sheet->value, sheet->row * n2));
+    return track ? HT_TAKE(pool, sheet->room, sheet->row * n2) : HT_OK;
 }
 
 static const double *sheet_least(const struct sheet *sheet) {
@@ -247,6 +241,7 @@ struct work {
     double *tile[5];                     /* lines side by side: values and least of boxes, the same
                                             of nodes before the cut, values of nodes */
     const double **value, **least;       /* rows of one output */
+    struct ht_pool pool;                 /* of all this */
 };
 
 static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
@@ -519,8 +514,7 @@ struct strips {
     const struct ht_fit_job *job; /* of all rows */
     int64_t count;
     struct ht_fit_counts *counts; /* of each strip */
-    _Atomic int64_t done;         /* rows of planes */
-    struct ht_progress progress;
+    struct ht_progress progress;  /* rows of planes */
 };
 
 /* The pieces [first, last) along axis k of which node m needs some. */
@@ -535,9 +529,8 @@ static void pieces_of(struct work *work, int k, int64_t m, int64_t *first, int64
     }
 }
 
-static enum ht_err average_planes(struct work *work, struct strips *strips, int worker) {
+static enum ht_err average_planes(struct work *work, struct strips *strips) {
     struct ht_fit_job *job = work->job;
-    const int64_t rows = job->last[1] - job->first[1];
     int64_t from, next, end;
     pieces_of(work, 2, job->first[2] - 1, &from, &end);
     next = from;
@@ -551,25 +544,24 @@ static enum ht_err average_planes(struct work *work, struct strips *strips, int 
         }
         if (m <= job->first[2]) continue;
         TRY(finish(work, m - 1));
-        const int64_t done = atomic_fetch_add(&strips->done, rows) + rows;
-        if (worker == 0) ht_progress_update(&strips->progress, (double)done);
+        ht_progress_add(&strips->progress, job->last[1] - job->first[1]);
     }
     return HT_OK;
 }
 
 /* Of a channel. */
-static enum ht_err make_stage(const struct work *work, struct stage *stage) {
+static enum ht_err make_stage(struct work *work, struct stage *stage) {
     const struct ht_fit_job *job = work->job;
     const int own = job->own;
     const int64_t rows = job->last[1] - job->first[1], pieces = job->pieces[1] - job->pieces[0];
     const int64_t n1 = own == 2 ? axis_of(work, 0)->boxes : axis_of(work, 0)->nodes;
     const int64_t n2 = own == 2 ? pieces : rows;
     const bool track = stage->channel->track;
-    TRY(HT_ALLOC(stage->ring, work->slots));
+    TRY(HT_TAKE(&work->pool, stage->ring, work->slots));
     for (int s = 0; s < work->slots; s++)
-        TRY(sheet_make(n1, n2, track && own != 2, &stage->ring[s]));
-    for (int i = 0; i < 3; i++) TRY(sheet_make(n1, n2, track, &stage->raw[i]));
-    return sheet_make(axis_of(work, 0)->nodes, rows, track, &stage->done);
+        TRY(sheet_make(&work->pool, n1, n2, track && own != 2, &stage->ring[s]));
+    for (int i = 0; i < 3; i++) TRY(sheet_make(&work->pool, n1, n2, track, &stage->raw[i]));
+    return sheet_make(&work->pool, axis_of(work, 0)->nodes, rows, track, &stage->done);
 }
 
 static enum ht_err make_sheets(struct work *work) {
@@ -588,12 +580,13 @@ static enum ht_err make_sheets(struct work *work) {
         track = track || job->channel[c].track;
         if (q < rule->nscalars && !(rule->any_sign >> q & 1u)) work->checked |= 1u << q;
     }
-    TRY(sheet_make(own == 1 ? box1 : n1, own == 1 ? rows : pieces, track, &work->middle));
-    if (own == 2) TRY(sheet_make(box1, pieces, false, &work->above));
+    TRY(sheet_make(&work->pool, own == 1 ? box1 : n1, own == 1 ? rows : pieces, track,
+                   &work->middle));
+    if (own == 2) TRY(sheet_make(&work->pool, box1, pieces, false, &work->above));
     for (int q = 0; q < rule->nscalars + job->fit->nlost; q++) {
-        TRY(sheet_make(box1, pieces, false, &work->boxes[q]));
+        TRY(sheet_make(&work->pool, box1, pieces, false, &work->boxes[q]));
         if (stacked && (work->checked >> q & 1u))
-            TRY(sheet_make(box1, pieces, false, &work->before[q]));
+            TRY(sheet_make(&work->pool, box1, pieces, false, &work->before[q]));
     }
     return HT_OK;
 }
@@ -602,16 +595,17 @@ static enum ht_err work_make(struct work *work) {
     const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
     int most = 0;
     TRY(make_sheets(work));
-    for (int i = 0; i < 5; i++) TRY(HT_ALLOC(work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
+    for (int i = 0; i < 5; i++)
+        TRY(HT_TAKE(&work->pool, work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
     for (int i = 0; i < 6; i++)
-        TRY(HT_ALLOC(work->line[i / 3][i % 3], padded(box1 > n1 ? box1 : n1)));
+        TRY(HT_TAKE(&work->pool, work->line[i / 3][i % 3], padded(box1 > n1 ? box1 : n1)));
     for (int k = 0; k < 3; k++)
         if (axis_of(work, k)->most > most) most = axis_of(work, k)->most;
-    TRY(HT_ALLOC(work->value, most));
-    return HT_ALLOC(work->least, most);
+    TRY(HT_TAKE(&work->pool, work->value, most));
+    return HT_TAKE(&work->pool, work->least, most);
 }
 
-static enum ht_err average_strip(void *data, int64_t strip, int worker) {
+static enum ht_err average_strip(void *data, int64_t strip) {
     struct strips *strips = data;
     struct ht_fit_job job = *strips->job;
     struct work work = {.job = &job};
@@ -623,25 +617,9 @@ static enum ht_err average_strip(void *data, int64_t strip, int worker) {
     pieces_of(&work, 1, job.first[1] - 1, &job.pieces[0], &other);
     pieces_of(&work, 1, job.last[1], &other, &job.pieces[1]);
     enum ht_err err = work_make(&work);
-    if (err == HT_OK) err = average_planes(&work, strips, worker);
+    if (err == HT_OK) err = average_planes(&work, strips);
     strips->counts[strip] = job.counts;
-    for (int c = 0; c < work.job->nchannels; c++) {
-        struct stage *stage = &work.stage[c];
-        for (int s = 0; stage->ring && s < work.slots; s++) sheet_clear(&stage->ring[s]);
-        free(stage->ring);
-        for (int i = 0; i < 3; i++) sheet_clear(&stage->raw[i]);
-        sheet_clear(&stage->done);
-    }
-    for (int q = 0; q < HT_MAX_SCALARS; q++) {
-        sheet_clear(&work.boxes[q]);
-        sheet_clear(&work.before[q]);
-    }
-    sheet_clear(&work.above);
-    sheet_clear(&work.middle);
-    for (int i = 0; i < 5; i++) free(work.tile[i]);
-    for (int i = 0; i < 6; i++) free(work.line[i / 3][i % 3]);
-    free(work.value);
-    free(work.least);
+    ht_pool_free(&work.pool);
     return err;
 }
 

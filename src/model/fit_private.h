@@ -42,6 +42,7 @@ struct ht_fit_axis {
     struct ht_fit_taps *taps[HT_FIT_WINDOWS][2]; /* of windows that are in use */
     double *weights[HT_FIT_WINDOWS];             /* what the taps point into */
     int most;                                    /* taps */
+    struct ht_pool *pool;                        /* of all arrays */
 };
 /* A scalar of the system's rule, and the parameters that decide it. */
 struct ht_fit_role {
@@ -57,6 +58,7 @@ struct ht_fit {
     bool by_axes;        /* one mean per coefficient, axis after axis; else frames of faces */
     unsigned parameters; /* that are read */
     struct ht_fit_axis axis[3];
+    struct ht_pool pool; /* of what they point to */
 };
 
 /* What is averaged: a quantity about points half a spacing up along the axes of the mask `shift`.
@@ -94,8 +96,6 @@ struct ht_fit_job {
     double range[HT_MAX_SCALARS][2]; /* least and largest of the values checked so far */
     struct ht_fit_counts counts;
 };
-
-void ht_fit_axis_clear(struct ht_fit_axis *axis);
 
 /* ---- fit.c ---- */
 /* The axes of a fit whose medium and kind are set. */

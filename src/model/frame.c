@@ -10,7 +10,6 @@
  * The form of second order takes one mean for each coefficient, axis after axis (htwave/medium.h).
  */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,9 +163,7 @@ enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) 
 
 void ht_frame_destroy(struct ht_frame *frame) {
     if (!frame) return;
-    for (int k = 0; k < 3; k++) ht_fit_axis_clear(&frame->fit.axis[k]);
-    for (int c = 0; c <= HT_MAX_DIMS; c++) free(frame->below[c].value);
-    free(frame->kept);
+    ht_pool_free(&frame->fit.pool);
     free(frame);
 }
 
@@ -179,8 +176,6 @@ struct fill {
     unsigned parameters; /* that the wanted coefficients need */
     int64_t first, last, nodes[2];
     double *out[HT_MAX_TERMS]; /* of coefficients of that parity; NULL: not wanted */
-    int64_t lines, chunks;
-    _Atomic int64_t done; /* lines */
     struct ht_progress progress;
     /* Averages: the channels of the mean of each scalar, -1: it is not used, of that by boxes
      * beside fluid, of its mean and its slopes along the axes for n. */
@@ -218,16 +213,15 @@ static void points_line(const struct fill *fill, int64_t i, const struct ht_fit_
     }
 }
 
-static enum ht_err points_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err points_lines(void *data, int64_t begin, int64_t end) {
     struct fill *fill = data;
     const struct ht_medium *medium = fill->frame->fit.medium;
     const bool *depends = medium->source->depends;
-    const int64_t end = ht_threads_first(fill->lines, fill->chunks, chunk + 1);
     struct ht_fit_line line;
     bool ready = false;
     enum ht_err err = ht_fit_line_make(medium, depends[0] ? fill->nodes[0] : 1, &line);
     for (int64_t i = 0; err == HT_OK && i < line.count; i++) line.x1[i] = position(fill, 0, i);
-    for (int64_t i = ht_threads_first(fill->lines, fill->chunks, chunk); i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         const double x[3] = {0, position(fill, 1, i % fill->nodes[1]),
                              position(fill, 2, fill->first + i / fill->nodes[1])};
         const bool repeated = !depends[1] && ready && i % fill->nodes[1] > 0;
@@ -235,8 +229,7 @@ static enum ht_err points_chunk(void *data, int64_t chunk, int worker) {
             err = ht_fit_line_materials(medium, fill->parameters, x, -1, &line);
         ready = true;
         if (err == HT_OK) points_line(fill, i, &line);
-        const int64_t done = atomic_fetch_add(&fill->done, 1) + 1;
-        if (worker == 0) ht_progress_update(&fill->progress, (double)done);
+        ht_progress_add(&fill->progress, 1);
     }
     free(line.x1);
     return err;
@@ -251,11 +244,11 @@ static int wanted(const struct fill *fill) {
 
 static enum ht_err evaluate(struct fill *fill) {
     enum { LEAST_POINTS = 4096 }; /* of a chunk, worth a thread */
-    fill->lines = (fill->last - fill->first) * fill->nodes[1];
-    fill->chunks = ht_threads_chunks(fill->lines, LEAST_POINTS / fill->nodes[0]);
-    ht_progress_start(&fill->progress, "evaluating the medium", (double)fill->lines, "points",
+    const int64_t lines = (fill->last - fill->first) * fill->nodes[1];
+    ht_progress_start(&fill->progress, "evaluating the medium", (double)lines, "points",
                       (double)fill->nodes[0]);
-    const enum ht_err err = ht_threads_run(fill->chunks, points_chunk, fill);
+    const enum ht_err err =
+        ht_threads_share(lines, LEAST_POINTS / fill->nodes[0], points_lines, fill);
     ht_progress_end(&fill->progress);
     return err;
 }
@@ -269,13 +262,12 @@ static enum ht_err find_below(const struct fill *fill, int c, const double **bel
     const int64_t plane = fill->first > 0 ? fill->first - 1 : axis->nodes - 1;
     double **value = &frame->below[c].value;
     *below = NULL;
-    if (*value == NULL) TRY(HT_ALLOC(*value, size));
+    if (*value == NULL) TRY(HT_TAKE(&frame->fit.pool, *value, size));
     if (!frame->fit.medium->source->depends[2] || (fill->first == 0 && !axis->periodic))
         return HT_OK;
     *below = *value;
     if (frame->below[c].plane == plane + 1) return HT_OK;
     struct fill one = *fill;
-    one.done = 0;
     one.out[c] = *value;
     one.first = plane;
     one.last = plane + 1;
@@ -562,7 +554,7 @@ static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64
     frame->kept = NULL;
     for (int c = 0; c < frame->coefficients; c++)
         count += frame->pair.coefficient[c].parity == wanted->parity;
-    TRY(HT_ALLOC(frame->kept, count * size));
+    TRY(HT_TAKE(&frame->fit.pool, frame->kept, count * size));
     for (int c = frame->coefficients - 1; c >= 0; c--)
         if (frame->pair.coefficient[c].parity == wanted->parity)
             all.out[c] = frame->kept + --count * size;

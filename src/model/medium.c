@@ -69,13 +69,11 @@ static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
     for (int i = 0; alternative(names, i, name, sizeof name); i++) {
         const struct ht_medium_given *given = ht_params_medium(source->params, name);
         if (!given || given->value.kind == HT_VALUE_NONE) continue;
-        char key[32];
-        snprintf(key, sizeof key, "medium.%s", name);
-        REFUSE(source->chosen[parameter] >= 0, source->params, key,
+        REFUSE(source->chosen[parameter] >= 0, source->params, HT_KEY("medium.%s", name),
                "medium.%s is given too: give one of them", row->name);
         source->chosen[parameter] = i;
         memcpy(row->name, name, sizeof name);
-        memcpy(row->key, key, sizeof key);
+        snprintf(row->key, sizeof row->key, "medium.%s", name);
     }
     return HT_OK;
 }
@@ -522,35 +520,28 @@ static enum ht_err fill_node(const struct target *target, const int64_t index[3]
  */
 struct lines {
     struct target target;
-    int64_t first, visit[2], count, chunks;
+    int64_t first, visit[2], count;
     _Atomic int64_t *flattened; /* visited nodes of each plane */
 };
 
-static enum ht_err fill_lines(const struct lines *lines, const struct target *target, int64_t begin,
-                              int64_t end) {
-    const int64_t n1 = target->nodes[0], n2 = target->nodes[1];
+static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
+    const struct lines *lines = data;
+    struct target target = lines->target;
+    const int64_t n1 = target.nodes[0], n2 = target.nodes[1];
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
+    TRY(ht_medium_work_create(target.medium, &work));
+    target.work = &work;
     for (int64_t i = begin; i < end; i++) {
         const int64_t plane = i / lines->visit[1], i2 = i % lines->visit[1];
         const int64_t row = (plane * n2 + i2) * n1;
         int64_t flat = 0;
         for (int64_t i1 = 0; i1 < lines->visit[0]; i1++) {
             const int64_t index[3] = {i1, i2, lines->first + plane};
-            TRY(fill_node(target, index, row + i1, &flat));
+            TRY(fill_node(&target, index, row + i1, &flat));
         }
         lines->flattened[plane] += flat;
     }
     return HT_OK;
-}
-
-static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
-    const struct lines *lines = data;
-    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
-    struct target target = lines->target;
-    (void)worker;
-    TRY(ht_medium_work_create(target.medium, &work));
-    target.work = &work;
-    return fill_lines(lines, &target, ht_threads_first(lines->count, lines->chunks, chunk),
-                      ht_threads_first(lines->count, lines->chunks, chunk + 1));
 }
 
 /* Planes of other ranks are counted by those ranks. */
@@ -608,11 +599,10 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
         .visit = {depends[0] ? target.nodes[0] : 1, depends[1] ? target.nodes[1] : 1}};
     if (first == last) return HT_OK;
     lines.count = planes * lines.visit[1];
-    lines.chunks = ht_threads_chunks(lines.count, LEAST_NODES / lines.visit[0]);
     HT_FREED _Atomic int64_t *flattened = NULL;
     TRY(HT_ALLOC(flattened, planes));
     lines.flattened = flattened;
-    TRY(ht_threads_run(lines.chunks, fill_chunk, &lines));
+    TRY(ht_threads_share(lines.count, LEAST_NODES / lines.visit[0], fill_lines, &lines));
     repeat_nodes(&lines);
     count_planes(&lines, last);
     return HT_OK;

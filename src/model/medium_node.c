@@ -14,7 +14,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,24 +96,21 @@ static bool usable_value(const struct ht_parameter *of, double value) {
 
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
                          double value, bool positive, bool zero, const double x[3]) {
-    char place[HT_PLACE];
     if (valid(value, positive, zero)) return HT_OK;
     return ht_params_error(medium->source->params, key, "gives %s = %.6g at %s: must be %s", name,
-                           value, ht_grid_place(medium->grid, x, place),
-                           ht_medium_rule(positive, zero));
+                           value, HT_PLACED(medium->grid, x), ht_medium_rule(positive, zero));
 }
 
 /* The device has them in its precision. */
 static enum ht_err check_range(const struct ht_medium *medium, const char *name, double value,
                                const double x[3]) {
-    char place[HT_PLACE];
     if (value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) ||
         ht_in_double(medium->source->params))
         return HT_OK;
     return ht_params_error(medium->source->params, medium->source->row[0].key,
                            "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
                            "%.2g; take device.precision = \"double\" or other units",
-                           name, value, ht_grid_place(medium->grid, x, place), FLT_MIN, FLT_MAX);
+                           name, value, HT_PLACED(medium->grid, x), FLT_MIN, FLT_MAX);
 }
 
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
@@ -129,7 +125,6 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
                             const double x[3]) {
     const struct ht_system *system = medium->eq->system;
     const char *key = medium->source->row[0].key;
-    char place[HT_PLACE];
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         const struct ht_material *of = &system->material[m];
         TRY(check(medium, key, of->name, material[m], of->positive, of->zero, x));
@@ -141,8 +136,8 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
         const size_t length = strlen(row->name);
         if (strncmp(reason, row->name, length) == 0 && reason[length] == ' ') key = row->key;
     }
-    REFUSE(reason != NULL, medium->source->params, key, "at %s: %s",
-           ht_grid_place(medium->grid, x, place), reason);
+    REFUSE(reason != NULL, medium->source->params, key, "at %s: %s", HT_PLACED(medium->grid, x),
+           reason);
     return HT_OK;
 }
 
@@ -581,8 +576,7 @@ struct scan {
     int64_t points[3], nodes[3], same;
     int64_t plane; /* the first point along x3 whose plane is its own */
     int64_t lines, chunks;
-    struct found *found;  /* of each chunk */
-    _Atomic int64_t done; /* lines */
+    struct found *found; /* of each chunk */
     struct ht_progress progress;
 };
 
@@ -617,15 +611,14 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
     return HT_OK;
 }
 
-static enum ht_err scan_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err scan_chunk(void *data, int64_t chunk) {
     struct scan *scan = data;
     const int64_t end = ht_threads_first(scan->lines, scan->chunks, chunk + 1);
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     TRY(ht_medium_work_create(scan->medium, &work));
     for (int64_t i = ht_threads_first(scan->lines, scan->chunks, chunk); i < end; i++) {
         TRY(scan_line(scan, &work, i, &scan->found[chunk]));
-        const int64_t done = atomic_fetch_add(&scan->done, 1) + 1;
-        if (worker == 0) ht_progress_update(&scan->progress, (double)done);
+        ht_progress_add(&scan->progress, 1);
     }
     return HT_OK;
 }

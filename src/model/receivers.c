@@ -64,8 +64,6 @@ static enum ht_err ht_positions_read(const char *path, int dims, int64_t *count,
     return HT_OK;
 }
 
-enum { KEY = 96 };
-
 /* What making the receivers needs. */
 struct making {
     const struct ht_params *params;
@@ -77,16 +75,10 @@ static const struct ht_receivers_given *given_at(const struct making *m, int n) 
     return (const struct ht_receivers_given *)m->params->receivers.group + n;
 }
 
-static const char *key_of(int n, const char *name, char key[KEY]) {
-    snprintf(key, KEY, "receivers.%d.%s", n + 1, name);
-    return key;
-}
-
 /* ---- positions ---- */
 
 static enum ht_err place(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
-    char key[KEY];
     switch (given->type) {
     case HT_RECEIVER_POINT:
         group->count = 1;
@@ -95,7 +87,7 @@ static enum ht_err place(const struct making *m, int n, struct ht_receiver_group
         return HT_OK;
     case HT_RECEIVER_FILE:
         return ht_params_blame(
-            m->params, key_of(n, "file", key),
+            m->params, HT_KEY("receivers.%d.file", n + 1),
             ht_positions_read(given->file, m->of->grid->dims, &group->count, &group->x));
     default: {
         const bool plane = given->type == HT_RECEIVER_PLANE;
@@ -131,16 +123,15 @@ static bool is_held(const struct making *m, int field) {
 
 static enum ht_err refuse_field(const struct making *m, int n, const char *name, bool known) {
     HT_FREED_TEXT struct ht_text held = {0};
-    char key[KEY];
     for (int f = 0; f < m->of->eq->nfields; f++)
         if (is_held(m, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
     TRY(ht_text_status(&held));
-    REFUSE(known, m->params, key_of(n, "fields", key),
+    REFUSE(known, m->params, HT_KEY("receivers.%d.fields", n + 1),
            "\"%s\" has no values at whole steps by this time.scheme, which holds %s there, and its "
            "derivatives, such as %s_x1",
            name, held.data, m->of->eq->field[0].name);
-    return ht_params_error(m->params, key_of(n, "fields", key),
+    return ht_params_error(m->params, HT_KEY("receivers.%d.fields", n + 1),
                            "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
                            held.data, m->of->eq->field[0].name);
 }
@@ -175,8 +166,7 @@ static bool is_integral(const struct making *m, struct ht_reading *reading) {
 static enum ht_err add_reading(const struct making *m, int n, const char *name,
                                struct ht_receiver_group *group) {
     struct ht_reading *reading = &group->reading[group->readings];
-    char key[KEY];
-    REFUSE(group->readings == HT_MAX_READINGS, m->params, key_of(n, "fields", key),
+    REFUSE(group->readings == HT_MAX_READINGS, m->params, HT_KEY("receivers.%d.fields", n + 1),
            "at most %d are recorded by a group", HT_MAX_READINGS);
     const bool known = parse_reading(m, name, reading);
     if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
@@ -184,7 +174,7 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
     reading->late = m->of->half_early >> reading->field & 1u ? 0.5 : 0;
     for (int i = 0; i < group->readings; i++)
         REFUSE(strcmp(group->reading[i].name, reading->name) == 0, m->params,
-               key_of(n, "fields", key), "names \"%s\" twice", name);
+               HT_KEY("receivers.%d.fields", n + 1), "names \"%s\" twice", name);
     group->readings++;
     return HT_OK;
 }
@@ -198,14 +188,13 @@ static const double close_by = 1e-9;
 static enum ht_err choose_times(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
     const struct ht_receivers *all = m->out;
-    char key[KEY];
     group->start = given->start;
-    REFUSE(given->start > all->end, m->params, key_of(n, "start", key),
+    REFUSE(given->start > all->end, m->params, HT_KEY("receivers.%d.start", n + 1),
            "no samples: the run ends at %.6g", all->end);
     if (given->every.kind == HT_VALUE_NUMBERS) {
         group->every = given->every.number[0];
         const double spans = (all->end - given->start) / group->every;
-        REFUSE(spans > 1e9, m->params, key_of(n, "every", key),
+        REFUSE(spans > 1e9, m->params, HT_KEY("receivers.%d.every", n + 1),
                "%.3g samples per trace: at most 1e9", spans);
         group->samples = 1 + (int64_t)floor(spans * (1 + close_by));
         return HT_OK;
@@ -231,16 +220,15 @@ static enum ht_err make_group(const struct making *m, int n) {
     ht_params_receivers_name(m->params, n + 1, group->name);
     TRY(place(m, n, group));
     const struct ht_grid *grid = m->of->grid;
-    char key[KEY], at[HT_PLACE];
     for (int64_t i = 0; i < group->count; i++) {
         const double *x = group->x[i];
         int axis = ht_point_outside(grid, x);
         const bool outside = axis >= 0;
         if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
         return ht_params_error(
-            m->params, key_of(n, placed_by(given_at(m, n), i), key),
+            m->params, HT_KEY("receivers.%d.%s", n + 1, placed_by(given_at(m, n), i)),
             "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g", (long long)i + 1,
-            (long long)group->count, ht_grid_place(grid, x, at),
+            (long long)group->count, HT_PLACED(grid, x),
             outside ? "outside the box, whose" : "inside an absorbing layer: between the layers",
             axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
             outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
@@ -252,7 +240,8 @@ static enum ht_err make_group(const struct making *m, int n) {
     TRY(choose_times(m, n, group));
     /* A wave needs more than two samples per period. */
     const double frequency = m->of->frequency;
-    REFUSE(frequency > 0 && group->every * frequency > 0.5, m->params, key_of(n, "every", key),
+    REFUSE(frequency > 0 && group->every * frequency > 0.5, m->params,
+           HT_KEY("receivers.%d.every", n + 1),
            "must be at most %.6g, half a period of the highest frequency, %.6g (initial.frequency, "
            "sources)",
            0.5 / frequency, frequency);

@@ -115,16 +115,15 @@ static enum ht_err find_speed(const struct ht_params *params, const struct ht_me
     const struct ht_equations *eq = medium->eq;
     const char *name = eq->field[shot->drive[0].field].name;
     double material[HT_MAX_MATERIALS], square = 0;
-    char key[64];
-    (void)ht_source_key(group, "polarisation", key);
+    const char *key = HT_KEY("sources.%d.polarisation", group);
     if (shot->drive[0].axis < 0 && ht_params_is_set(params, key))
         return ht_params_error(params, key, "is for vectors, but %s has plane waves of %s",
                                eq->system->name, name);
     if (shot->drive[0].axis < 0) return ht_medium_speed(medium, shot->first, &shot->speed);
     for (int i = 0; i < shot->drives; i++) square += pow(shot->drive[i].weight, 2);
     if (!(square > 0)) {
-        if (!ht_params_is_set(params, key)) snprintf(key, sizeof key, "sources.%d", group);
-        return ht_params_error(params, key,
+        return ht_params_error(params,
+                               ht_params_is_set(params, key) ? key : HT_KEY("sources.%d", group),
                                "a plane wave of %s needs a polarisation that is not zero: the "
                                "direction of its %.1s",
                                eq->system->name, name);
@@ -146,19 +145,19 @@ static enum ht_err find_drives(const struct ht_params *params, const struct ht_e
     const struct ht_shot_given *groups = params->shots.group;
     const bool outside = shot->type->outside != NULL;
     const char *missing;
-    char key[64];
     shot->drives = ht_source_drives(&groups[group - 1], eq, shot->drive, &missing);
     for (int k = eq->dims; k < 3 && outside; k++)
-        REFUSE(shot->direction[k] != 0, params, ht_source_key(group, "direction", key),
+        REFUSE(shot->direction[k] != 0, params, HT_KEY("sources.%d.direction", group),
                "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1, eq->dims,
                eq->dims > 1 ? "axes" : "axis");
-    REFUSE(missing, params, ht_source_key(group, outside ? "polarisation" : shot->kind->takes, key),
+    REFUSE(missing, params,
+           HT_KEY("sources.%d.%s", group, outside ? "polarisation" : shot->kind->takes),
            "has a number for %s, but %s has none on a grid of %d %s (grid.cells)", missing,
            eq->system->name, eq->dims, eq->dims > 1 ? "axes" : "axis");
     if (shot->drives > 0) return HT_OK;
-    REFUSE(outside, params, ht_source_key(group, "type", key), "%s has no plane waves from outside",
+    REFUSE(outside, params, HT_KEY("sources.%d.type", group), "%s has no plane waves from outside",
            eq->system->name);
-    return ht_params_error(params, ht_source_key(group, "kind", key),
+    return ht_params_error(params, HT_KEY("sources.%d.kind", group),
                            "%s has no sources of kind \"%s\"", eq->system->name, shot->kind->word);
 }
 
@@ -170,15 +169,14 @@ static enum ht_err check_places(const struct ht_params *params, const struct ht_
         const char *name = shot->type->place[n % 2];
         const double *at = n % 2 ? shot->last : shot->first;
         double x[3];
-        char key[64];
         int k = ht_point_outside(grid, at);
-        REFUSE(k >= 0, params, ht_source_key(group, name, key),
+        REFUSE(k >= 0, params, HT_KEY("sources.%d.%s", group, name),
                "x%d = %g is outside of the box, which has %g to %g there", k + 1, at[k],
                grid->lower[k], grid->upper[k]);
         for (k = 0; k < 3; k++)
             x[k] =
                 k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
-        REFUSE(n > 1 && ht_layers_hold(grid, x, &k), params, ht_source_key(group, name, key),
+        REFUSE(n > 1 && ht_layers_hold(grid, x, &k), params, HT_KEY("sources.%d.%s", group, name),
                "x%d = %g is inside an absorbing layer: between the layers are %g to %g", k + 1,
                x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
     }
@@ -190,16 +188,15 @@ static enum ht_err check_places(const struct ht_params *params, const struct ht_
 static enum ht_err check_width(const struct ht_params *params, const struct ht_grid *grid,
                                const struct ht_shot *shot, int group) {
     double widest = 0, longest = 0;
-    char key[64];
     for (int k = 0; k < grid->dims; k++) {
         widest = fmax(widest, grid->h[k]);
         longest = fmax(longest, grid->upper[k] - grid->lower[k]);
     }
     if (!(shot->width > 0)) return HT_OK;
-    REFUSE(shot->width > longest, params, ht_source_key(group, "width", key),
+    REFUSE(shot->width > longest, params, HT_KEY("sources.%d.width", group),
            "a volume is as wide as the box is long, %.6g, at most", longest);
     if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
-    return ht_params_error(params, ht_source_key(group, "width", key),
+    return ht_params_error(params, HT_KEY("sources.%d.width", group),
                            "the grid resolves volumes of %.6g and more, its largest spacing: take "
                            "that, more cells, or a point",
                            widest);
@@ -256,8 +253,7 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
                                int group) {
     const struct ht_signal_traits t = ht_signal_traits(shot->signal);
     const double before = fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
-    char key[64];
-    REFUSE(t.begin + shot->delay < 0 && before > 1e-3, params, ht_source_key(group, "delay", key),
+    REFUSE(t.begin + shot->delay < 0 && before > 1e-3, params, HT_KEY("sources.%d.delay", group),
            "the signal has %.2g of its largest value when the run begins: must be %.6g or more",
            before, -t.begin);
     if (t.begin + shot->delay >= params->time.end && params->time.end > 0)
@@ -273,8 +269,7 @@ static enum ht_err make_signal(const struct ht_params *params, const struct ht_s
     const struct ht_signal_given signal = {given->signal, given->frequency, given->cycles,
                                            given->file};
     const bool number = given->delay.kind == HT_VALUE_NUMBERS;
-    char key[64];
-    TRY(ht_params_blame(params, ht_source_key(group, "file", key),
+    TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
                         ht_signal_create(&signal, &shot->signal)));
     shot->amplitude = given->amplitude;
     shot->delay = number ? given->delay.number[0] : fmax(0, -ht_signal_traits(shot->signal).begin);

@@ -258,8 +258,8 @@ enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
         struct jump jump = {.places = 0};
         for (int i = 0; i < shot->points; i++) TRY(look_along(medium, shot, i, &jump));
         if (jump.found > 0) {
-            char where[HT_PLACE], what[HT_PLACE], which[192];
-            ht_grid_place(medium->grid, jump.shot, where);
+            const char *where = HT_PLACED(medium->grid, jump.shot);
+            char which[192];
             if (jump.places > 1)
                 snprintf(which, sizeof which, ": %lld of %lld places, the first at %s, are",
                          (long long)jump.found, (long long)jump.places, where);
@@ -267,7 +267,7 @@ enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
                 snprintf(which, sizeof which, " at %s is", where);
             ht_warn("sources.%d%s spread over nodes on both sides of a jump of the medium near %s: "
                     "waves err there by more than the dispersion of the grid; move it %g %s away",
-                    n + 1, which, ht_grid_place(medium->grid, jump.jump, what),
+                    n + 1, which, HT_PLACED(medium->grid, jump.jump),
                     shot->width > 0 ? 7 : ht_point_reach(medium->grid),
                     shot->width > 0 ? "widths" : "spacings");
         }

@@ -246,17 +246,14 @@ struct job {
     const struct ht_solution *solution;
     const struct ht_solution_range *range;
     int field, derivatives;
-    int64_t parts, chunks;
     double *out;
 };
 
-static enum ht_err fill_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err fill_parts(void *data, int64_t begin, int64_t end) {
     const struct job *job = data;
-    const int64_t end = ht_threads_first(job->parts, job->chunks, chunk + 1);
     HT_FREED double *buffer = NULL;
-    (void)worker;
     TRY(HT_ALLOC(buffer, 2 * job->range->plane));
-    for (int64_t part = ht_threads_first(job->parts, job->chunks, chunk); part < end; part++) {
+    for (int64_t part = begin; part < end; part++) {
         const struct ht_solution_range *range = job->range;
         const struct ht_grid *grid = job->solution->grid;
         const double *values = job->solution->data->values[job->field];
@@ -296,9 +293,8 @@ static enum ht_err fill(const struct ht_solution *solution, const struct ht_solu
                               .field = f,
                               .derivatives = grid->dims >= 3 ? grid->order + 1 : 1};
             job.out = out;
-            job.parts = (range->last - range->first) * job.derivatives;
-            job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK / ht_most(1, range->plane));
-            TRY(ht_threads_run(job.chunks, fill_chunk, &job));
+            TRY(ht_threads_share((range->last - range->first) * job.derivatives,
+                                 HT_SOLUTION_CHUNK / ht_most(1, range->plane), fill_parts, &job));
         }
     }
     return HT_OK;
@@ -353,23 +349,19 @@ static void fill_random_row(const struct ht_solution *solution,
     }
 }
 
-static enum ht_err fill_random_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
     const struct job *job = data;
-    const int64_t end = ht_threads_first(job->parts, job->chunks, chunk + 1);
-    (void)worker;
-    for (int64_t row = ht_threads_first(job->parts, job->chunks, chunk); row < end; row++)
+    for (int64_t row = begin; row < end; row++)
         fill_random_row(job->solution, job->range, (int)row, job->out + row * job->range->nodes);
     return HT_OK;
 }
 
 static enum ht_err fill_random(const struct ht_solution *solution,
                                const struct ht_solution_range *range, double *out) {
-    struct job job = {.solution = solution,
-                      .range = range,
-                      .parts = (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid)};
+    struct job job = {.solution = solution, .range = range};
     job.out = out;
-    job.chunks = ht_threads_chunks(job.parts, HT_SOLUTION_CHUNK / ht_most(1, range->nodes));
-    return ht_threads_run(job.chunks, fill_random_chunk, &job);
+    return ht_threads_share((int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid),
+                            HT_SOLUTION_CHUNK / ht_most(1, range->nodes), fill_random_rows, &job);
 }
 
 /* ---- expression ---- */
@@ -421,18 +413,16 @@ static enum ht_err fill_node(const struct ht_solution *solution, int field, cons
     return HT_OK;
 }
 
-static enum ht_err fill_expression_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end) {
     const struct job *job = data;
     const struct ht_solution *solution = job->solution;
     const struct ht_solution_range *range = job->range;
     const struct ht_grid *grid = solution->grid;
     const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
     const int coefs = solution->data->jets->count;
-    const int64_t end = ht_threads_first(range->nodes, job->chunks, chunk + 1);
     HT_FREED double *jet = NULL;
-    (void)worker;
     TRY(HT_ALLOC(jet, coefs));
-    for (int64_t node = ht_threads_first(range->nodes, job->chunks, chunk); node < end; node++) {
+    for (int64_t node = begin; node < end; node++) {
         int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
         double x[3];
         for (int j = 0; j < 3; j++) x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
@@ -448,10 +438,10 @@ static enum ht_err fill_expression(const struct ht_solution *solution,
     const int64_t size = coefs * range->nodes;
     struct job job = {.solution = solution, .range = range};
     job.out = out;
-    job.chunks = ht_threads_chunks(range->nodes, HT_SOLUTION_CHUNK / 32);
     for (; job.field < solution->eq->nfields; job.field++, job.out += size)
         if (solution->data->expr[job.field] != NULL)
-            TRY(ht_threads_run(job.chunks, fill_expression_chunk, &job));
+            TRY(ht_threads_share(range->nodes, HT_SOLUTION_CHUNK / 32, fill_expression_nodes,
+                                 &job));
         else
             memset(job.out, 0, (size_t)size * sizeof *out);
     return HT_OK;

@@ -30,14 +30,6 @@ struct table {
     int coefs;
     double *re, *im;
 };
-struct tables {
-    struct table axis[3];
-};
-
-static void end_tables(struct tables *tables) {
-    for (int j = 0; j < 3; j++) free(tables->axis[j].re);
-}
-
 /* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest of it,
  * which the mirror would make visible. */
 static void clear_wall(const struct ht_solution *solution, int field, int axis, int side,
@@ -79,15 +71,12 @@ static void multiply(double value[2], const struct table *table, int i, int64_t 
 struct rows {
     const struct table *table; /* [axis] */
     double amplitude[2];
-    int64_t count, chunks;
     double *out;
 };
 
-static enum ht_err add_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err add_rows(void *data, int64_t begin, int64_t end) {
     const struct rows *rows = data;
-    const int64_t end = ht_threads_first(rows->count, rows->chunks, chunk + 1);
-    (void)worker;
-    for (int64_t r = ht_threads_first(rows->count, rows->chunks, chunk); r < end; r++) {
+    for (int64_t r = begin; r < end; r++) {
         const struct table *table = rows->table;
         const int64_t n1 = table[0].nodes, n2 = table[1].nodes;
         const int64_t m3 = r / n2 % table[2].nodes;
@@ -115,20 +104,19 @@ static enum ht_err add_part(const struct ht_solution *solution,
             .part = part, .field = field, .axis = j, .time = range->time};
         fill_table(solution, range, point, &table[j]);
     }
-    rows.count = table[1].nodes * table[2].nodes;
-    for (int j = 0; j < 3; j++) rows.count *= table[j].coefs;
-    rows.chunks = ht_threads_chunks(rows.count, HT_SOLUTION_CHUNK / ht_most(1, table[0].nodes));
-    return ht_threads_run(rows.chunks, add_chunk, &rows);
+    int64_t count = table[1].nodes * table[2].nodes;
+    for (int j = 0; j < 3; j++) count *= table[j].coefs;
+    return ht_threads_share(count, HT_SOLUTION_CHUNK / ht_most(1, table[0].nodes), add_rows, &rows);
 }
 
 /* Tables for the range's nodes; beyond dims the factor 1. */
-static enum ht_err make_table(const struct ht_solution *solution,
+static enum ht_err make_table(struct ht_pool *pool, const struct ht_solution *solution,
                               const struct ht_solution_range *range, int axis, struct table *out) {
     bool exists = axis < solution->eq->dims;
     out->coefs = exists ? solution->grid->order + 1 : 1;
     out->nodes = axis == 2 ? range->last - range->first
                            : ht_grid_nodes(solution->grid, range->subgrid, axis);
-    TRY(HT_ALLOC(out->re, out->coefs * out->nodes * 2));
+    TRY(HT_TAKE(pool, out->re, out->coefs * out->nodes * 2));
     out->im = out->re + out->coefs * out->nodes;
     if (!exists && out->nodes > 0) out->re[0] = 1;
     return HT_OK;
@@ -136,13 +124,14 @@ static enum ht_err make_table(const struct ht_solution *solution,
 
 static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
                         double *out) {
-    HT_ENDED(end_tables) struct tables tables = {{{0}}};
-    for (int j = 0; j < 3; j++) TRY(make_table(solution, range, j, &tables.axis[j]));
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct table table[3];
+    for (int j = 0; j < 3; j++) TRY(make_table(&pool, solution, range, j, &table[j]));
     int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
     memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
     for (int f = 0; f < solution->eq->nfields; f++)
         for (int part = 0; part < solution->data->parts; part++)
-            TRY(add_part(solution, range, part, f, tables.axis, out + f * size));
+            TRY(add_part(solution, range, part, f, table, out + f * size));
     return HT_OK;
 }
 
@@ -157,13 +146,12 @@ HT_PRINTF(4, 5)
 static enum ht_err fail_pulse(const struct ht_solution *solution,
                               const struct ht_solution_pulse *pulse, const char *name,
                               const char *fmt, ...) {
-    char key[64], rule[256];
+    char rule[256];
     va_list args;
     va_start(args, fmt);
     vsnprintf(rule, sizeof rule, fmt, args);
     va_end(args);
-    snprintf(key, sizeof key, "%s.%s", pulse->key, name);
-    return ht_params_error(solution->data->params, key, "%s", rule);
+    return ht_params_error(solution->data->params, HT_KEY("%s.%s", pulse->key, name), "%s", rule);
 }
 
 static enum ht_err check_centre(const struct ht_solution *solution,
@@ -189,10 +177,8 @@ static enum ht_err check_centre(const struct ht_solution *solution,
 
 static enum ht_err check_pulse(struct ht_solution *solution, struct ht_solution_pulse *pulse) {
     const char *name = pulse->is.field;
-    char key[64];
     if (!name || !name[0]) name = solution->eq->field[0].name;
-    snprintf(key, sizeof key, "%s.field", pulse->key);
-    TRY(ht_solution_find_field(solution, key, name, &pulse->field));
+    TRY(ht_solution_find_field(solution, HT_KEY("%s.field", pulse->key), name, &pulse->field));
     double width = pulse->is.width;
     if (!(width > 0) || !isfinite(width))
         return fail_pulse(solution, pulse, "width", "must be positive");

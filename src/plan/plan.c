@@ -44,9 +44,8 @@ static enum ht_err find_system(struct ht_plan *plan) {
 
 static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char *name) {
     const struct ht_system *system = plan->eq.system;
-    char key[24];
     HT_FREED_TEXT struct ht_text names = {0};
-    snprintf(key, sizeof key, "boundary.x%d", axis + 1);
+    const char *key = HT_KEY("boundary.x%d", axis + 1);
     for (int n = 0; ht_wall_at(system, n) != NULL; n++)
         ht_text_add(&names, "%s%s", n > 0 ? ", " : "", ht_wall_at(system, n)->name);
     TRY(ht_text_status(&names));
@@ -58,7 +57,6 @@ static enum ht_err find_walls(struct ht_plan *plan) {
     bool absorbing[3][2] = {{false}};
     for (int k = 0; k < plan->grid.dims; k++) {
         const int *wall = plan->grid.wall[k];
-        char key[24];
         for (int side = 0; side < 2; side++) {
             const char *name = plan->params->boundary.side[k][side];
             const struct ht_wall_kind *kind = ht_wall_find(plan->eq.system, name);
@@ -66,7 +64,7 @@ static enum ht_err find_walls(struct ht_plan *plan) {
             absorbing[k][side] = kind->layer;
             plan->grid.wall[k][side] = kind->factor;
         }
-        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        const char *key = HT_KEY("boundary.x%d", k + 1);
         REFUSE((wall[0] == 0) != (wall[1] == 0), plan->params, key,
                "must be periodic on both sides or on neither");
     }
@@ -422,7 +420,6 @@ static void judge_point(const struct ht_plan *plan, const struct ht_source_point
 
 static void warn_near(const struct ht_plan *plan) {
     struct nearest worst = {.error = 0};
-    char place[HT_PLACE];
     for (int64_t t = 0; t < plan->receivers->traces; t++) {
         const struct ht_trace trace = ht_trace_at(plan->receivers, t);
         for (int64_t i = 0; i < plan->duhamel->points; i++)
@@ -432,7 +429,7 @@ static void warn_near(const struct ht_plan *plan) {
     ht_warn(
         "receivers: the one at %s is %.2g cells from sources.%d, whose Gaussian of radius %g is no "
         "point there: up to %.2g %% of it lie further away; take more cells, or another place",
-        ht_grid_place(&plan->grid, worst.x, place), worst.distance, worst.shot + 1,
+        HT_PLACED(&plan->grid, worst.x), worst.distance, worst.shot + 1,
         plan->duhamel->form[worst.shot].radius, 100 * worst.error);
 }
 
@@ -462,12 +459,10 @@ static void warn_beside(const struct ht_plan *plan) {
         for (int i = 0; i < plan->shots->count; i++) {
             const struct ht_trace trace = ht_trace_at(plan->receivers, t);
             const struct ht_shot *shot = &plan->shots->shot[i];
-            char place[HT_PLACE];
             if (!shot->type->outside || !beside(plan, shot, trace.x)) continue;
             ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
                     "box of sources.%d, where fields jump: move it %g or more away",
-                    ht_grid_place(&plan->grid, trace.x, place), i + 1,
-                    reach_of(plan) * ht_source_cell(plan));
+                    HT_PLACED(&plan->grid, trace.x), i + 1, reach_of(plan) * ht_source_cell(plan));
             return;
         }
 }

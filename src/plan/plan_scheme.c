@@ -273,8 +273,7 @@ static enum ht_err check_free(const struct ht_plan *plan) {
     for (int k = 0; k < plan->grid.dims; k++) {
         const int *wall = plan->grid.wall[k];
         const int sides = (wall[0] == HT_WALL_FREE) + (wall[1] == HT_WALL_FREE);
-        char key[24];
-        snprintf(key, sizeof key, "boundary.x%d", k + 1);
+        const char *key = HT_KEY("boundary.x%d", k + 1);
         if (sides == 0) continue;
         REFUSE(!plan->problem.scheme->nodal, plan->params, key,
                "a free side needs time.scheme = \"fd\": Hermite methods have mirrors alone");

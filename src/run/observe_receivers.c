@@ -37,6 +37,7 @@ struct ht_recorder {
     int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
     double *turned;      /* [reading][receiver][sample] of a block */
+    struct ht_pool pool; /* of the run's arrays */
 };
 
 /* ---- samples ---- */
@@ -243,15 +244,15 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 
 /* ---- the observer ---- */
 
-static enum ht_err find_integrals(const struct ht_plan *plan, const struct ht_receiver_group *group,
-                                  struct block *block) {
+static enum ht_err find_integrals(struct ht_pool *pool, const struct ht_plan *plan,
+                                  const struct ht_receiver_group *group, struct block *block) {
     const int64_t traces = group->count * group->readings;
     for (int i = 0; i < group->readings; i++)
         block->integrals = block->integrals || group->reading[i].integral;
     if (!block->integrals) return HT_OK;
-    TRY(HT_ALLOC(block->start, traces));
-    TRY(HT_ALLOC(block->factor, traces));
-    TRY(HT_ALLOC(block->sum, traces));
+    TRY(HT_TAKE(pool, block->start, traces));
+    TRY(HT_TAKE(pool, block->factor, traces));
+    TRY(HT_TAKE(pool, block->sum, traces));
     for (int i = 0; i < group->readings; i++)
         if (group->reading[i].integral)
             TRY(ht_integrals_find(plan, group, &group->reading[i], block->start + i * group->count,
@@ -313,16 +314,16 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     TRY(ht_resampler_create(plan, &r->resampler));
     TRY(ht_source_samples_create(plan, &r->near));
     r->most = samples_of_block(plan);
-    TRY(HT_ALLOC(r->value, values_of(plan, ht_sampler_period(r->sampler))));
-    TRY(HT_ALLOC(r->block, r->receivers->count));
+    TRY(HT_TAKE(&r->pool, r->value, values_of(plan, ht_sampler_period(r->sampler))));
+    TRY(HT_TAKE(&r->pool, r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
         const int64_t values = group->count * group->readings * r->most;
-        if (!ht_resampler_is_whole(r->resampler)) TRY(HT_ALLOC(r->block[n].data, values));
-        TRY(find_integrals(plan, group, &r->block[n]));
+        if (!ht_resampler_is_whole(r->resampler)) TRY(HT_TAKE(&r->pool, r->block[n].data, values));
+        TRY(find_integrals(&r->pool, plan, group, &r->block[n]));
         most = values > most ? values : most;
     }
-    TRY(HT_ALLOC(r->turned, most));
+    TRY(HT_TAKE(&r->pool, r->turned, most));
     TRY(ht_output_traces_begin(r->output, r->receivers));
     r->writes = true;
     return HT_OK;
@@ -411,15 +412,7 @@ static void receivers_end(void *context) {
     ht_sampler_destroy(r->sampler);
     ht_resampler_destroy(r->resampler);
     ht_source_samples_destroy(r->near);
-    for (int n = 0; r->block != NULL && n < r->receivers->count; n++) {
-        free(r->block[n].data);
-        free(r->block[n].start);
-        free(r->block[n].factor);
-        free(r->block[n].sum);
-    }
-    free(r->block);
-    free(r->value);
-    free(r->turned);
+    ht_pool_free(&r->pool);
     *r = (struct ht_recorder){.output = r->output};
 }
 

@@ -150,16 +150,13 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
     ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
     ht_json_string(json, "halo_precision", precision_of(sim));
     if (p != NULL) {
-        char key[40];
         ht_json_string(json, "transport", p->transport);
         ht_json_number(json, "exchanges_per_step", p->exchanges);
         ht_json_number(json, "messages_per_step", p->messages);
         ht_json_number(json, "bytes_per_step", p->bytes);
         for (int i = HT_TIME_STEP; i < HT_TIMES; i++) {
-            snprintf(key, sizeof key, "%s_s", part_name[i]);
-            ht_json_number(json, key, p->part[i].mean);
-            snprintf(key, sizeof key, "%s_worst_s", part_name[i]);
-            ht_json_number(json, key, p->part[i].worst);
+            ht_json_number(json, HT_KEY("%s_s", part_name[i]), p->part[i].mean);
+            ht_json_number(json, HT_KEY("%s_worst_s", part_name[i]), p->part[i].worst);
         }
     }
     ht_json_close(json, '}');
@@ -589,12 +586,10 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
 static void note_fit(const struct ht_simulation *sim) {
     if (sim->plan->frame == NULL) return;
     const struct ht_fit_counts c = ht_frame_counts(sim->plan->frame);
-    char place[96];
     if (c.cut > 0)
         ht_note("the fit of the medium cut %lld of %lld values at half the least near them, the "
                 "first near %s: thin layers or large contrasts; more cells fit them better",
-                (long long)c.cut, (long long)c.values,
-                ht_grid_place(&sim->plan->grid, c.place, place));
+                (long long)c.cut, (long long)c.values, HT_PLACED(&sim->plan->grid, c.place));
 }
 
 /* Traces of one term in time that keep its dispersion, without being asked to:

@@ -57,6 +57,7 @@ struct transform {
     double *part;           /* [q]: of values, or of integrals over s */
     double *factor;         /* [sample]: 1 over the window's transform */
     double complex **room;  /* [worker] of both transforms */
+    struct ht_pool pool;    /* of these */
     int64_t traces, steps;
     double *out;
 };
@@ -91,13 +92,13 @@ static enum ht_err make(struct transform *t, int64_t least) {
     const int64_t size = (int64_t)1 << t->bits[0];
     const int64_t grid = (int64_t)1 << t->bits[1];
     t->count = size / 2 + 1;
-    TRY(HT_ALLOC(t->first, t->count));
-    TRY(HT_ALLOC(t->weight, t->count * W));
-    TRY(HT_ALLOC(t->middle, t->count));
-    TRY(HT_ALLOC(t->part, t->count));
-    TRY(HT_ALLOC(t->factor, of->samples));
-    TRY(HT_ALLOC(t->room, ht_threads_count()));
-    for (int i = 0; i < ht_threads_count(); i++) TRY(HT_ALLOC(t->room[i], size + grid));
+    TRY(HT_TAKE(&t->pool, t->first, t->count));
+    TRY(HT_TAKE(&t->pool, t->weight, t->count * W));
+    TRY(HT_TAKE(&t->pool, t->middle, t->count));
+    TRY(HT_TAKE(&t->pool, t->part, t->count));
+    TRY(HT_TAKE(&t->pool, t->factor, of->samples));
+    TRY(HT_TAKE(&t->pool, t->room, ht_threads_count()));
+    for (int i = 0; i < ht_threads_count(); i++) TRY(HT_TAKE(&t->pool, t->room[i], size + grid));
     for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
     for (int64_t j = 0; j < of->samples; j++) {
         /* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
@@ -180,20 +181,14 @@ static int64_t finite_steps(const struct transform *t) {
     return of->steps;
 }
 
-static enum ht_err transform_chunk(void *data, int64_t chunk, int worker) {
+static enum ht_err transform_chunk(void *data, int64_t chunk) {
     const struct transform *t = data;
-    transform_pair(t, 2 * chunk, t->room[worker]);
+    transform_pair(t, 2 * chunk, t->room[ht_threads_worker()]);
     return HT_OK;
 }
 
 static void release(struct transform *t) {
-    for (int i = 0; t->room != NULL && i < ht_threads_count(); i++) free(t->room[i]);
-    free(t->room);
-    free(t->first);
-    free(t->weight);
-    free(t->middle);
-    free(t->part);
-    free(t->factor);
+    ht_pool_free(&t->pool);
 }
 
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {

@@ -224,17 +224,11 @@ void ht_sampler_destroy(struct ht_sampler *s) {
     if (s == NULL) return;
     if (s->stepper->sampler == s) s->stepper->sampler = NULL;
     ht_tool_destroy(s->tool);
-    free(s->first);
+    ht_pool_free(&s->pool);
     free(s->weight);
     free(s->row);
     free(s->node);
     free(s->value);
-    free(s->level);
-    free(s->ring);
-    free(s->sums);
-    free(s->place);
-    free(s->whole);
-    free(s->plane);
     free(s);
 }
 
@@ -288,23 +282,23 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
     s->grid = &plan->grid;
     s->scale = plan->scale;
     s->traces = plan->receivers->traces * need.per_step * need.derivatives;
-    TRY(HT_ALLOC(s->first, s->traces + 1));
+    TRY(HT_TAKE(&s->pool, s->first, s->traces + 1));
     method->sampler_shape(plan, &s->shape);
     s->shape.patterns = 0;
     TRY(method->sampler_list(plan, s));
     if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
     s->shape.rows = s->rows;
     s->shape.slots = slots_of(s->all);
-    TRY(HT_ALLOC(s->level, s->shape.slots));
-    TRY(HT_ALLOC(s->ring, s->shape.slots * s->rows));
-    if (ht_grid_cut(s->grid)) TRY(HT_ALLOC(s->sums, s->shape.slots * s->all));
-    TRY(HT_ALLOC(s->whole, s->shape.patterns));
+    TRY(HT_TAKE(&s->pool, s->level, s->shape.slots));
+    TRY(HT_TAKE(&s->pool, s->ring, s->shape.slots * s->rows));
+    if (ht_grid_cut(s->grid)) TRY(HT_TAKE(&s->pool, s->sums, s->shape.slots * s->all));
+    TRY(HT_TAKE(&s->pool, s->whole, s->shape.patterns));
     for (int64_t p = 0; p < s->shape.patterns; p++)
         for (int n = 0; n < s->shape.nodes; n++)
             s->whole[p] += s->value[p * s->shape.nodes * s->shape.coefs + n];
-    TRY(HT_ALLOC(s->place, s->all));
+    TRY(HT_TAKE(&s->pool, s->place, s->all));
     for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
-    TRY(HT_ALLOC(s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&s->pool, s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
     TRY(make_tool(s));
     s->stepper->sampler = s;
     return ht_sampler_take(s);

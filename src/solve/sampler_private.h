@@ -29,12 +29,13 @@ struct ht_sampler {
     int64_t *node;              /* [pattern][node], of the plane of the grid */
     double *value;              /* [pattern][coefficient][node]: weights */
     int64_t taken;
-    double *level;  /* [slot] of struct ht_arrays */
-    double *ring;   /* [slot][row] */
-    double *sums;   /* [slot][row of all ranks]; NULL: the grid is one slab */
-    double *whole;  /* [pattern] sum of its weights of values */
-    int64_t *place; /* [row of all ranks]: the own row; not used where the grid is cut */
-    double *plane;  /* of a stepper without a device: coefficients of a plane */
+    double *level;       /* [slot] of struct ht_arrays */
+    double *ring;        /* [slot][row] */
+    double *sums;        /* [slot][row of all ranks]; NULL: the grid is one slab */
+    double *whole;       /* [pattern] sum of its weights of values */
+    int64_t *place;      /* [row of all ranks]: the own row; not used where the grid is cut */
+    double *plane;       /* of a stepper without a device: coefficients of a plane */
+    struct ht_pool pool; /* of the arrays whose size is known */
     struct ht_tool *tool;
 };
 

@@ -24,22 +24,29 @@ struct visits {
     int fails[2]; /* chunks */
 };
 
-static enum ht_err visit_inner(void *data, int64_t chunk, int worker) {
-    struct visits *v = data;
+struct inner {
+    struct visits *v;
+    int worker;
+};
+
+static enum ht_err visit_inner(void *data, int64_t chunk) {
+    const struct inner *in = data;
     (void)chunk;
-    v->wrong_worker += worker != 0;
-    v->inner++;
+    in->v->wrong_worker += ht_threads_worker() != in->worker;
+    in->v->inner++;
     return HT_OK;
 }
 
 /* Lower chunks take longer, so that higher ones fail first. */
-static enum ht_err visit(void *data, int64_t chunk, int worker) {
+static enum ht_err visit(void *data, int64_t chunk) {
     struct visits *v = data;
+    const int worker = ht_threads_worker();
     const struct timespec pause = {.tv_nsec = 3000000 / (1 + chunk)};
     nanosleep(&pause, NULL);
     v->seen[chunk]++;
     v->wrong_worker += worker < 0 || worker >= ht_threads_count();
-    if (chunk % 100 == 7) TRY(ht_threads_run(3, visit_inner, v));
+    struct inner in = {v, worker};
+    if (chunk % 100 == 7) TRY(ht_threads_run(3, visit_inner, &in));
     for (int i = 0; i < 2; i++)
         REQUIRE(chunk != v->fails[i], i ? HT_ERR_IO : HT_ERR_INPUT, "chunk %d fails", v->fails[i]);
     return HT_OK;
