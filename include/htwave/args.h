@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "htwave/base.h"
 
 enum { HT_MAX_FLAGS = 28 };

@@ -1,10 +1,14 @@
 /* Errors, memory, text, log, clock, files, hash, random numbers; threads of the host. */
 #pragma once
 
+/* What nearly all files use. */
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Errors: every function that can fail returns enum ht_err and leaves one message, in terms that a
  * user can act on, in the error record of the thread. Nothing below src/app prints an error or

@@ -64,6 +64,7 @@ struct ht_injection_grid {
     struct ht_inject_list list;
     struct ht_inject_shapes shapes;
     int64_t *plane;               /* [x3 plane of the window + 1]: its first node */
+    struct ht_pool pool;          /* of these but shapes.value */
     int field[HT_MAX_FIELDS];     /* of each stored one */
     struct ht_injected *injected; /* on a device, or NULL */
 };

@@ -47,6 +47,9 @@ static inline int64_t ht_grid_planes(const struct ht_grid *grid, enum ht_subgrid
 static inline int64_t ht_grid_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     return ht_grid_plane(grid, subgrid) * ht_grid_planes(grid, subgrid);
 }
+/* Of a cell, and its largest side. */
+double ht_grid_volume(const struct ht_grid *grid);
+double ht_grid_widest(const struct ht_grid *grid);
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m);
 /* Of a node of the whole grid. */
 void ht_grid_position(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,

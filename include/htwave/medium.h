@@ -57,7 +57,8 @@ HT_CHECKED enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_su
 /* All materials at x from the parameters there, checked. */
 HT_CHECKED enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
                                        double material[HT_MAX_MATERIALS]);
-/* The largest signal speed at x over the axes. */
+/* The largest signal speed over the axes, of the whole medium and at x. */
+double ht_medium_fastest(const struct ht_medium *medium);
 HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3],
                                        double *speed);
 /* The value at x of one user parameter (such as "c"), of a material ("K", "1/rho"), or of the speed

@@ -6,9 +6,6 @@
  * file and timed: the best of each scheme, then the next ones. */
 #include <ctype.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app.h"
 
@@ -42,12 +39,6 @@ struct search {
 
 /* ---- the waves ---- */
 
-static double largest_speed(const struct ht_plan *plan) {
-    double most = 0;
-    for (int k = 0; k < plan->grid.dims; k++) most = fmax(most, plan->medium->speed[k]);
-    return most;
-}
-
 static enum ht_err find_waves(struct search *s) {
     TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
     const struct ht_plan *plan = s->sim->plan;
@@ -60,14 +51,14 @@ static enum ht_err find_waves(struct search *s) {
         s->frequency = plan->shots->highest;
         s->source = "the highest of the sources";
     } else if (plan->solution->single_wave) {
-        s->frequency = length * largest_speed(plan) / (2 * acos(-1.0));
+        s->frequency = length * ht_medium_fastest(plan->medium) / (2 * acos(-1.0));
         s->source = "the initial wave";
     }
     REFUSE(!(s->frequency > 0), plan->params, "initial.frequency",
            "is needed by --error: the highest frequency whose waves must be right");
     REFUSE(!(plan->medium->speed_min > 0), plan->params, "medium", "--error: nothing moves in it");
     s->length = plan->medium->speed_min / s->frequency;
-    s->contrast = largest_speed(plan) / plan->medium->speed_min;
+    s->contrast = ht_medium_fastest(plan->medium) / plan->medium->speed_min;
     s->density =
         !plan->medium->uniform && (!plan->problem.scheme->nodal || plan->problem.fd.density);
     s->wavelengths = s->sim->params->time.end * s->frequency;

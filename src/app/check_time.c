@@ -1,9 +1,5 @@
 /* The expected time of a run (htwave check), from the compiled kernels on a small version of its
  * grid, since the fraction of the device's limits that they reach can only be measured. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "app.h"
 #include "htwave/sampler.h"
 

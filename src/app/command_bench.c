@@ -1,9 +1,6 @@
 /* htwave bench: measures the device and the rows, one by one, and writes them as a table, CSV and
  * JSON. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "app.h"

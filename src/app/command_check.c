@@ -1,8 +1,5 @@
 /* htwave check: everything about a run that is known without running it, and its expected time,
  * which check_time.c measures. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "app.h"

@@ -8,9 +8,6 @@
  * half steps more. An error up to four times the sum of both may be rounding; it is called so where
  * the observed order, too, is less than half of what the method has, 2N + 1. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app.h"
 

@@ -1,6 +1,4 @@
 /* htwave describe: the table of systems as text. */
-#include <string.h>
-
 #include "app.h"
 
 /* "odd in x1" of parity bits. */

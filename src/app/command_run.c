@@ -1,6 +1,4 @@
 /* htwave run: prepares the simulation, takes its steps with the observers below and reports. */
-#include <math.h>
-
 #include "app.h"
 
 struct run {

@@ -1,9 +1,6 @@
 /* htwave tune: the fastest kernels for the problem of FILE, or for classes of problems, found by
  * timing and stored for later runs. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app.h"
 

@@ -1,8 +1,5 @@
 #include "app.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static enum ht_err read_integers(const struct ht_args *args, const char *flag, int most, int room,
                                  int *count, int *out) {
     int n = 0;

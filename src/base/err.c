@@ -6,8 +6,6 @@
 #include "htwave/base.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { RECORD_SIZE = HT_ERR_MESSAGE, LINE_SIZE = 800 };
 

@@ -3,11 +3,8 @@
  * On a terminal a progress line stays open, without a newline. Every message therefore clears the
  * line first, and the next progress update draws it again. No state links the two.
  */
-#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,8 +1,5 @@
 /* Zeroed arrays whose size is checked for overflow: a file of its own, which unit/memory replaces.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/base.h"
 
 enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {

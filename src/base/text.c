@@ -2,11 +2,7 @@
  * random numbers. */
 #include <ctype.h>
 #include <limits.h>
-#include <math.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/base.h"
 

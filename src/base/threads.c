@@ -12,8 +12,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 256 };

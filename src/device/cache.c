@@ -9,8 +9,6 @@
  */
 #include "device_private.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static const char magic[] = "htwave program 1\n";

@@ -3,9 +3,6 @@
  * program cache stores; the driver loads it. Each launch is timed by a pair of events, which are
  * used again. */
 #include <cuda.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "backend.h"

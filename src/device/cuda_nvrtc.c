@@ -5,8 +5,6 @@
 #include "nvidia.h"
 
 #include <nvrtc.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define FUNCTIONS(X)             \
     X(nvrtcVersion)              \

@@ -2,8 +2,6 @@
  * transfers and launches stay inside what they name, the program cache around builds, recorded
  * sequences of launches. The back ends do the rest. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "device_private.h"
 

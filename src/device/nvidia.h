@@ -5,8 +5,6 @@
 #pragma once
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "htwave/base.h"
 

@@ -3,8 +3,6 @@
  */
 #include "nvidia.h"
 
-#include <stdlib.h>
-
 enum { NVML_SUCCESS = 0 };
 typedef struct nvml_device *nvml_handle;
 

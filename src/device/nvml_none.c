@@ -1,6 +1,4 @@
 /* Built instead of nvml.c: energy is unknown. */
-#include <stddef.h>
-
 #include "nvidia.h"
 
 struct ht_nvml *ht_nvml_open(struct ht_pci pci) {

@@ -2,9 +2,6 @@
  * context and two in-order queues per device. An event is that of a marker command. Pinned memory
  * is that of a buffer which the driver keeps in host memory, mapped for its whole life.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "gemm.h"
 #include "nvidia.h"
 

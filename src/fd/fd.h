@@ -166,6 +166,7 @@ struct ht_fd_injection {
         double *f;
     } * undispersed;              /* [shot] of steps; NULL: as they are */
     struct ht_injected *injected; /* on the device; NULL: not yet */
+    struct ht_pool pool;          /* of the arrays but signals */
 };
 struct ht_fd_stepper;
 /* The signals become those whose traces have no dispersion, at steps or half a step later. */

@@ -26,10 +26,6 @@
  * planes above and below at its own rows only, and other rows only of a plane that is done, or,
  * where there is no x3, one group is done after the other.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd.h"
 
 /* LEAST_NODES: of a chunk of rows, worth a thread. PAIRS: in one sum. */

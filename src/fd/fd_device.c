@@ -1,8 +1,5 @@
 /* Finite differences on a device: the engine, and the kernels of a problem. */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fd.h"
 

@@ -17,9 +17,6 @@
  * apart: its coefficients are columns of the table of amplitudes, found from the spectrum, too.
  */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fd.h"
 

@@ -4,9 +4,6 @@
  * whoever has them.
  */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fd.h"
 

@@ -1,10 +1,6 @@
 /* Finite differences by plain loops in double precision: what kernels are compared with. Straight
  * from the formulas of htwave/fd_kernel.h; shares the weights only.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd.h"
 #include "tool_args.h"
 

@@ -2,7 +2,6 @@
  * slabs they need; their steppers and samplers.
  */
 #include <float.h>
-#include <math.h>
 
 #include "fd.h"
 #include "src/solve/sampler_private.h"
@@ -148,11 +147,10 @@ double ht_plan_needed_points(const struct ht_plan *plan) {
     if (plan->duhamel != NULL) return plan->duhamel->needed;
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
     const double most = 0.1, wavelengths = 10, axis[3] = {1, 0, 0};
-    double points = 3.5, widest = 0;
-    for (int k = 0; k < plan->grid.dims; k++) widest = fmax(widest, plan->grid.h[k]);
+    double points = 3.5;
     /* Where dispersion is removed steps count as if they were short. */
     const double dt = plan->problem.dt * (plan->problem.fd.undispersed ? 0.01 : 1);
-    const double nu = plan->medium->slowest * dt / widest;
+    const double nu = plan->medium->slowest * dt / ht_grid_widest(&plan->grid);
     while (points < 1000 &&
            ht_fd_error(&w, plan->problem.stages, axis, points, nu, wavelengths) > most)
         points += 0.1;

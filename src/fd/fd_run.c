@@ -10,9 +10,6 @@
  * Positive while dt omega stays below the limit of the series.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fd.h"
 
@@ -248,14 +245,12 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct h
     const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
     struct ht_measure dz, dd;
-    double volume = 1;
-    for (int k = 0; k < s->engine.spec.dims; k++) volume *= s->problem.grid->h[k];
     TRY(ht_fd_clear(s, s->z));
     TRY(apply(s, 1, s->z));
     TRY(ht_fd_total(s, v, s->z, s->level, u));
     TRY(ht_fd_total(s, d, s->z, 0, &dz));
     TRY(ht_fd_total(s, d, d, 0, &dd));
-    *energy = volume / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
+    *energy = ht_grid_volume(s->problem.grid) / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
     return HT_OK;
 }
 

@@ -7,10 +7,6 @@
  * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the
  * slab take it, too, wherever a pass computes them.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd.h"
 
 /* Steps in the table at a time: one transfer for so many. */
@@ -25,6 +21,7 @@ struct making {
     double *modulus;        /* of one plane */
     double *sums;           /* [plane of the grid][column, shot]: parts of whole, and of
                                the square of size */
+    struct ht_pool pool;    /* of these arrays */
 };
 
 /* ---- a plane ---- */
@@ -108,7 +105,7 @@ enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     struct ht_columns window = {.count = 0};
     in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
-    enum ht_err err = HT_ALLOC(in->table, (int64_t)HT_FD_INJECTION_ROWS * columns);
+    enum ht_err err = HT_TAKE(&in->pool, in->table, (int64_t)HT_FD_INJECTION_ROWS * columns);
     for (int64_t i = 0; i < from->count; i++) {
         struct ht_column_entry entry = from->entry[i];
         const int64_t at = entry.at % nodes;
@@ -122,7 +119,7 @@ enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int
     }
     if (err == HT_OK)
         err = ht_columns_list(&window, s->r.partition.window[HT_PRIMARY].count[2], s->box.plane,
-                              &in->list, &in->plane, &in->shapes.value);
+                              &in->pool, &in->list, &in->plane, &in->shapes.value);
     free(window.entry);
     return err;
 }
@@ -203,8 +200,7 @@ static enum ht_err share_sums(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    double volume = 1;
-    for (int k = 0; k < grid->dims; k++) volume *= grid->h[k];
+    const double volume = ht_grid_volume(grid);
     TRY(ht_comm_sum(grid->slab.comm, (int)(planes * (columns + shots)), m->sums));
     for (int64_t p = 0; p < planes; p++) {
         const double *sums = m->sums + p * (columns + shots);
@@ -221,7 +217,7 @@ static enum ht_err share_sums(struct making *m) {
 }
 
 enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later) {
-    TRY(HT_ALLOC(in->undispersed, in->shots->count));
+    TRY(HT_TAKE(&in->pool, in->undispersed, in->shots->count));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
         TRY(ht_fd_undispersed(shot, in->eq != NULL ? ht_shot_order(in->eq, shot) : 0, in->dt, later,
@@ -231,8 +227,8 @@ enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later) {
 }
 
 static enum ht_err make_columns(const struct ht_problem *problem, struct ht_fd_injection *in) {
-    TRY(HT_ALLOC(in->incident, in->shots->count));
-    TRY(HT_ALLOC(in->column, in->shots->count + 1));
+    TRY(HT_TAKE(&in->pool, in->incident, in->shots->count));
+    TRY(HT_TAKE(&in->pool, in->column, in->shots->count + 1));
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
         const bool wave = shot->type->outside != NULL;
@@ -247,12 +243,12 @@ static enum ht_err make_tables(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    TRY(HT_ALLOC(in->whole, columns));
-    TRY(HT_ALLOC(in->size, shots));
-    TRY(HT_ALLOC(in->push, STEPS));
-    TRY(HT_ALLOC(m->wanted, planes));
-    TRY(HT_ALLOC(m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
-    return HT_ALLOC(m->sums, planes * (columns + shots));
+    TRY(HT_TAKE(&in->pool, in->whole, columns));
+    TRY(HT_TAKE(&in->pool, in->size, shots));
+    TRY(HT_TAKE(&in->pool, in->push, STEPS));
+    TRY(HT_TAKE(&m->pool, m->wanted, planes));
+    TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
+    return HT_TAKE(&m->pool, m->sums, planes * (columns + shots));
 }
 
 enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
@@ -269,10 +265,8 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
     if (err == HT_OK) err = make_tables(&m);
     if (err == HT_OK) err = make_list(&m);
     if (err == HT_OK) err = share_sums(&m);
-    free(m.wanted);
     free(m.grid.entry);
-    free(m.modulus);
-    free(m.sums);
+    ht_pool_free(&m.pool);
     if (err == HT_OK && s->problem.fd.undispersed) err = ht_fd_remove_dispersion(in, false);
     return HT_MADE(err, in, ht_fd_injection_destroy, out);
 }
@@ -280,22 +274,11 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
 void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     if (in == NULL) return;
     ht_injected_destroy(in->injected);
-    free(in->list.at);
-    free(in->list.begin);
-    free(in->list.column);
-    free(in->shapes.value);
-    free(in->plane);
     for (int i = 0; in->undispersed != NULL && i < in->shots->count; i++)
         free(in->undispersed[i].f);
-    free(in->undispersed);
     for (int i = 0; in->incident != NULL && i < in->shots->count; i++)
         ht_fd_incidence_destroy(in->incident[i]);
-    free(in->incident);
-    free(in->column);
-    free(in->whole);
-    free(in->size);
-    free(in->table);
-    free(in->push);
+    ht_pool_free(&in->pool);
     free(in);
 }
 

@@ -10,10 +10,6 @@
  * is kept beside the array, which holds u less `level`, lest rounding of each sum u + d be relative
  * to it.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd.h"
 
 /* The window of a slab of finite differences, its arrays, and the medium in it.

@@ -2,8 +2,6 @@
  * ht_pair): a += dt A b,   b += dt B a, two passes. The half step from the primary grid is the
  * whole time step, the one from the dual grid nothing.
  */
-#include <math.h>
-
 #include "fd.h"
 
 /* ---- passes ---- */

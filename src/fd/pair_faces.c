@@ -14,10 +14,6 @@
  * A point behind a wall is a mirror image: its coupling of r and q changes the sign where only one
  * of them is odd there. Kernels add in an order by which images stay images to the last bit.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd.h"
 
 /* The way to a neighbour along an axis: from a point to the fields around it, whose parities differ

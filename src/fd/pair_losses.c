@@ -7,8 +7,6 @@
  * solved for, with m that of f: the mean of what each loss lets flow is linear in m. With dt < 0,
  * half a step, the start goes back.
  */
-#include <math.h>
-
 #include "fd.h"
 
 /* One loss at a node: f takes - conducts m - k q, q = a (J + k m/2 - w P/2); P takes w q, J becomes

@@ -5,9 +5,6 @@
  */
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fd.h"
 
@@ -494,8 +491,7 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
  * couplings at oblique faces hold is left out: the energy is at most 1 + eps times the whole one
  * (pair_faces.c), which stays. */
 enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct ht_state *out) {
-    double energy = 0, squares = 0, half = 0.5;
-    for (int k = 0; k < s->fd.problem.grid->dims; k++) half *= s->fd.problem.grid->h[k];
+    double energy = 0, squares = 0, half = 0.5 * ht_grid_volume(s->fd.problem.grid);
     TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_MEASURE));
     for (int group = 1; group >= 0; group--) {
         if (s->pair.group[group] & s->coupled) TRY(solve(s, group));

@@ -3,9 +3,6 @@
  * at the places of the field, over the cell's volume. Plane waves from outside are added to the
  * terms of f whose differences cross the surface of their box.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd.h"
 
 enum { STEPS = HT_FD_INJECTION_ROWS }; /* in a table at a time */
@@ -157,21 +154,19 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     TRY(HT_ALLOC(s->injection[field], 1));
     m.in = s->injection[field];
     m.in->shots = shots;
-    TRY(HT_ALLOC(m.in->column, shots->count + 1));
+    TRY(HT_TAKE(&m.in->pool, m.in->column, shots->count + 1));
     for (int i = 0; i < shots->count; i++)
         m.in->column[i + 1] = m.in->column[i] + columns_of(s, i, field);
     for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
-    enum ht_err err = HT_ALLOC(m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY));
-    if (err == HT_OK) err = HT_ALLOC(m.medium, ht_grid_plane(&m.grid, HT_PRIMARY));
-    if (err == HT_OK && (m.s->coupled >> field & 1u) && ht_grid_free(&m.grid))
-        err = HT_ALLOC(m.surface, s->pair.ncoefficients * ht_grid_plane(&m.grid, HT_PRIMARY));
-    if (err == HT_OK) err = make_list(&m);
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    TRY(HT_TAKE(&pool, m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&pool, m.medium, ht_grid_plane(&m.grid, HT_PRIMARY)));
+    if ((m.s->coupled >> field & 1u) && ht_grid_free(&m.grid))
+        TRY(HT_TAKE(&pool, m.surface, s->pair.ncoefficients * ht_grid_plane(&m.grid, HT_PRIMARY)));
+    enum ht_err err = make_list(&m);
     m.in->dt = s->fd.problem.dt;
     if (err == HT_OK && s->fd.problem.fd.undispersed)
         err = ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u);
-    free(m.surface);
-    free(m.wanted);
-    free(m.medium);
     free(m.all.entry);
     return err;
 }

@@ -5,8 +5,6 @@
  * for the second. With the closure's weights of nodes and half points, products over the axes, the
  * energy of struct ht_pair is kept in every medium, as without such sides.
  */
-#include <string.h>
-
 #include "fd.h"
 #include "tool_args.h"
 

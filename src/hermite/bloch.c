@@ -26,9 +26,6 @@
 #include "bloch.h"
 
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BALANCE 0.25
 

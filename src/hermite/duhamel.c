@@ -7,10 +7,6 @@
  *     int_0^tau (tau - th)^j/j! [s(t + th) + keep (-1)^j s(t - th)] dth,
  * of which a field takes even j only or odd ones only.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "duhamel_private.h"
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
@@ -176,14 +172,8 @@ void ht_injection_destroy(struct ht_injection *in) {
     if (in == NULL) return;
     for (int i = 0; i < 2; i++) {
         ht_injected_destroy(in->grid[i].injected);
-        free(in->grid[i].list.at);
-        free(in->grid[i].list.begin);
-        free(in->grid[i].list.wall);
-        free(in->grid[i].list.column);
-        free(in->grid[i].list.shape);
         free(in->grid[i].shapes.value);
-        free(in->grid[i].shapes.odd);
-        free(in->grid[i].plane);
+        ht_pool_free(&in->grid[i].pool);
     }
     free(in->table);
     free(in->acts);

@@ -2,10 +2,6 @@
  * of 2^-32 cells, so that mirror images have exactly the distances that mirrored nodes have, and
  * nodes that lie alike about points of the same kind share a shape.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "duhamel_private.h"
 #include "htwave/duhamel.h"
 #include "src/solve/columns.h"
@@ -534,7 +530,8 @@ struct listing {
     const struct ht_window *window;
     struct envelope *envelope; /* [shot][axis]; where it varies */
     struct axis_nodes axis[3];
-    bool counts; /* alone */
+    struct ht_pool pool; /* of both */
+    bool counts;         /* alone */
     int64_t entries;
     struct ht_columns columns;
     int vectors;
@@ -698,7 +695,7 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
                                    .count = l->shapes};
     const int64_t size = (int64_t)s->fields * s->terms * s->coefs;
     TRY(HT_ALLOC(s->value, s->count * size));
-    TRY(HT_ALLOC(s->odd, (int64_t)s->fields * s->coefs));
+    TRY(HT_TAKE(&out->pool, s->odd, (int64_t)s->fields * s->coefs));
     /* odd[stored field][coefficient] of htwave/tool.h. */
     int *odd = s->odd;
     const struct ht_equations *eq = l->problem->eq;
@@ -739,8 +736,7 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
 /* ---- for a window ---- */
 
 static void free_listing(struct listing *l) {
-    for (int k = 0; k < 3; k++) free(l->axis[k].node);
-    free(l->envelope);
+    ht_pool_free(&l->pool);
     free(l->columns.entry);
     free(l->vector);
     free(l->key);
@@ -748,12 +744,12 @@ static void free_listing(struct listing *l) {
 
 static enum ht_err walk(struct listing *l) {
     const struct ht_duhamel *d = l->problem->duhamel;
-    TRY(HT_ALLOC(l->envelope, 3 * (int64_t)d->shots->count));
+    TRY(HT_TAKE(&l->pool, l->envelope, 3 * (int64_t)d->shots->count));
     for (int i = 0; i < d->shots->count; i++)
         for (int k = 0; k < 3; k++)
             if (ht_source_varies(&d->form[i], k))
                 make_envelope(&d->form[i], k, l->grid->order, &l->envelope[3 * i + k]);
-    for (int k = 0; k < 3; k++) TRY(HT_ALLOC(l->axis[k].node, l->window->count[k]));
+    for (int k = 0; k < 3; k++) TRY(HT_TAKE(&l->pool, l->axis[k].node, l->window->count[k]));
     for (int64_t i = 0; i < d->points; i++) {
         const struct envelope *e = &l->envelope[3 * (int64_t)d->point[i].shot];
         const struct ht_source_vector source = ht_source_vector(l->problem, &d->point[i]);
@@ -781,8 +777,8 @@ enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid 
     HT_ENDED(free_listing)
     struct listing l = {.problem = problem, .grid = problem->grid, .to = to, .window = window};
     TRY(walk(&l));
-    TRY(ht_columns_list(&l.columns, window->count[2], ht_window_plane(window), &out->list,
-                        &out->plane, NULL));
+    TRY(ht_columns_list(&l.columns, window->count[2], ht_window_plane(window), &out->pool,
+                        &out->list, &out->plane, NULL));
     return make_shapes(&l, out);
 }
 

@@ -1,9 +1,6 @@
 /* The plan of sources of Hermite methods: what is refused, how fine a grid they need.
  */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bloch.h"
 #include "duhamel_private.h"
@@ -16,12 +13,6 @@
  * spectrum)^2 over the trace's energy is what it lacks. A wider Gaussian lacks more, and has less
  * beyond the waves that the grid carries, which turns into others.
  */
-
-double ht_source_cell(const struct ht_plan *plan) {
-    double h = 0;
-    for (int k = 0; k < plan->grid.dims; k++) h = fmax(h, plan->grid.h[k]);
-    return h;
-}
 
 /* ---- what it lacks ---- */
 
@@ -40,7 +31,7 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
         if (d->point[i].shot == shot)
             slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0) *
                                         ht_source_ratio(&plan->eq, d->point[i].material));
-    const double cell = 2 * HT_PI * ht_source_cell(plan) / slowest;
+    const double cell = 2 * HT_PI * ht_grid_widest(&plan->grid) / slowest;
     waves.highest = cell * ht_signal_traits(of->signal).highest;
     ht_shot_bands(&plan->eq, of, waves.energy);
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) waves.k[b] = cell * ht_shot_band(of, b);
@@ -217,7 +208,7 @@ static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhame
         REFUSE(shot->radius > 0, plan->params, HT_KEY("sources.%d.radius", i + 1),
                "does not belong to sources of type \"volume\"");
         form->order = 1;
-        form->radius = shot->width / ht_source_cell(plan);
+        form->radius = shot->width / ht_grid_widest(&plan->grid);
         for (int k = 0; k < plan->grid.dims; k++) form->along[k] = shot->width / plan->grid.h[k];
     } else
         TRY(make_flat(plan, i, d));
@@ -330,7 +321,7 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
     const struct ht_scheme *scheme = plan->problem.scheme;
     for (int k = 0; k < 3; k++) {
         grid.cells[k] = 1;
-        grid.h[k] = k == 0 ? ht_source_cell(plan) : 1;
+        grid.h[k] = k == 0 ? ht_grid_widest(&plan->grid) : 1;
         grid.upper[k] = grid.h[k];
     }
     (void)ht_problem_set_scheme(&problem, scheme);

@@ -33,7 +33,3 @@ struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
 struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
                                                const struct ht_source_vector *source,
                                                const struct ht_source_image *const image[3]);
-
-/* ---- duhamel_plan.c ---- */
-/* The largest spacing, in which radii are. */
-double ht_source_cell(const struct ht_plan *plan);

@@ -16,10 +16,6 @@
  * A rank sums over the cells whose centres it owns. These cells need one plane of the neighbour
  * above (data on the primary grid) or below (dual grid), which is stored after the own planes.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "src/solve/methods.h"
 #include "tool_args.h"
 
@@ -353,10 +349,9 @@ static double nodal_product(const struct state *s, enum ht_subgrid subgrid, cons
     const int64_t nodes = ht_grid_own_total(grid, subgrid);
     const int coefs = ht_grid_coefs(grid);
     int64_t begin, end;
-    double sum = 0, volume = 1;
+    double sum = 0;
     ht_grid_own(grid, subgrid, &begin, &end);
     begin *= ht_grid_plane(grid, subgrid);
-    for (int k = 0; k < grid->dims; k++) volume *= grid->h[k];
     for (int64_t n = 0; n < nodes; n++) {
         double a = 0, b = 0;
         for (int c = 0; c < coefs; c++) {
@@ -366,7 +361,7 @@ static double nodal_product(const struct state *s, enum ht_subgrid subgrid, cons
         /* that of a cell of the other grid about the node */
         sum += a * b * cell_share(grid, subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY, begin + n);
     }
-    return volume * sum;
+    return ht_grid_volume(grid) * sum;
 }
 
 static bool is_known(const struct ht_plan *plan) {

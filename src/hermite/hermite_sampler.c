@@ -8,10 +8,6 @@
  * over one field's at the vertices in one x3 plane; in fewer dimensions there is one plane. On a
  * vertex the value takes that vertex alone, exactly: H and powers of 1/2 are dyadic.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 

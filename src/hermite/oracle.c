@@ -18,10 +18,6 @@
  * In absolute mode every constant and every input is replaced by its magnitude. Each output is then
  * the sum of the magnitudes of its products (Higham, Accuracy and Stability, section 3.1).
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "src/solve/methods.h"
 
 struct oracle {

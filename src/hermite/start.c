@@ -6,9 +6,6 @@
  * between two planes of nodes. A dual node depends only on the corners of its cell, so neither the
  * layers nor the ranks' slabs change the result; the plane of nodes above a slab is computed twice.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "src/solve/methods.h"
 
 /* ---- data from formulas ---- */

@@ -2,9 +2,6 @@
  * polynomials, one buffer per material; of a grid divided into slabs the planes of
  * htwave/schedule.h. A half step runs its schedule.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "args.h"
 #include "layout.h"
 #include "src/solve/methods.h"

@@ -1,9 +1,6 @@
 /* Transfers of the stepper's data. They convert between double precision in the order [i][node] on
  * the host and the device's precision, layout and window, a few planes of the window at a time.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "layout.h"
 #include "stepper_private.h"
 #include "tool_args.h"

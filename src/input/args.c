@@ -5,9 +5,6 @@
 
 #include <errno.h>
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct ht_flag common_flags[] = {
     {"--json", NULL, "one JSON object on standard output"},

@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <libconfig.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "config.h"

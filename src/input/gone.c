@@ -2,8 +2,6 @@
  * still there has a row with both; a key that is gone, with all keys behind it if it ends in a dot,
  * has a row without a value.
  */
-#include <string.h>
-
 #include "htwave/params.h"
 
 static const struct {

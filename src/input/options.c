@@ -3,9 +3,6 @@
  * are made from the systems (options_medium.c). Rows of one section stand together, a section
  * before the sections inside it: the resolved input is printed in this order.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "options.h"
 
 #define AT(member) offsetof(struct ht_params, member)

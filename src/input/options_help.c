@@ -1,6 +1,5 @@
 /* Texts about options, and the manual. */
 #include <float.h>
-#include <string.h>
 
 #include "htwave/num.h"
 #include "options.h"

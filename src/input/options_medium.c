@@ -4,7 +4,6 @@
  * The rows are made once from constants, so every call returns the same.
  */
 #include <float.h>
-#include <string.h>
 
 #include "htwave/system.h"
 #include "options.h"

@@ -1,9 +1,6 @@
 /* Rules between options that need neither the system nor the device, and the names of groups of
  * receivers and of slices, which become those of files. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "options.h"
 

@@ -2,10 +2,6 @@
  * it does; the options of their groups, and rules between these. Nothing else knows types or kinds
  * by their names.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "options.h"
 
 /* ---- types ---- */

@@ -5,9 +5,6 @@
  */
 #include <ctype.h>
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "options.h"
 

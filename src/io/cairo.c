@@ -5,9 +5,6 @@
  * pictures of a run have one size. */
 #include <cairo.h>
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plot.h"
 

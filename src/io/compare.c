@@ -3,9 +3,6 @@
  * one file has a scale, too; and one number for all values together. The result is symmetric in A
  * and B. */
 #include <dirent.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "htwave/h5.h"

@@ -105,7 +105,7 @@ struct ht_output {
     bool staggered; /* fields have places and times of their own: */
     struct ht_pair pair;
     double dt;
-    int first, count; /* snapshots first .. first + count - 1 */
+    int count; /* snapshots, from number directory.first on */
     int64_t room;
     double *time; /* [room], of snapshots */
     char *xdmf_path;

@@ -1,8 +1,5 @@
 #include "htwave/json.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "htwave/args.h"
 
 static void member(struct ht_json *json, const char *name) {

@@ -1,8 +1,5 @@
 #include "files.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- fields ---- */
 
 bool ht_fields_stored(unsigned stored, int field) {

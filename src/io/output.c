@@ -4,15 +4,12 @@
  * Every file but series.csv and traces.h5, which grow, is written under a temporary name and
  * renamed, so a reader (also ParaView during a run) sees complete files only. Numbers in names
  * count from 0, those of snapshots from directory.first. */
-
 #include "files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -383,12 +380,6 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
     return busy ? refuse_busy(params, holder) : HT_OK;
 }
 
-/* Refuses when the run would write a file that it reads. Changes nothing. */
-static enum ht_err check_directory(const struct ht_params *params) {
-    HT_ENDED(free_listing) struct listing list = {0};
-    return make_listing(params, &list);
-}
-
 /* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
  * there to a folder run-NNN inside and writes the resolved input. What the run reads stays where it
  * is. Release the lock in any case. */
@@ -441,9 +432,11 @@ static enum ht_err select_fields(struct ht_output *output) {
 enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
                             unsigned stored) {
     struct ht_output output = {.params = params, .medium = medium, .stored = stored};
+    HT_ENDED(free_listing) struct listing list = {0};
     TRY(select_fields(&output));
     TRY(ht_pictures_check(params, medium, stored));
-    return is_first(&output) ? check_directory(params) : HT_OK;
+    /* Refuses when the run would write a file that it reads. Changes nothing. */
+    return is_first(&output) ? make_listing(params, &list) : HT_OK;
 }
 
 static enum ht_err start(struct ht_output *output) {
@@ -454,12 +447,6 @@ static enum ht_err start(struct ht_output *output) {
     TRY(ht_pictures_create(params, output->medium, output->stored, &output->pictures));
     TRY(ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
     return is_first(output) ? take_directory(params, &output->directory) : HT_OK;
-}
-
-/* All ranks use the names of rank 0. */
-static enum ht_err share_first(struct ht_output *output) {
-    output->first = output->directory.first;
-    return ht_comm_broadcast(comm_of(output), &output->first, sizeof output->first);
 }
 
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
@@ -475,7 +462,10 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
         err = start(output);
     }
     err = ht_comm_agree(medium->grid->slab.comm, err);
-    if (!err) err = share_first(output);
+    /* All ranks use the names of rank 0. */
+    if (!err)
+        err = ht_comm_broadcast(comm_of(output), &output->directory.first,
+                                sizeof output->directory.first);
     return HT_MADE(err, output, ht_output_destroy, out);
 }
 
@@ -639,7 +629,7 @@ static void add_numbers(const double value[3], struct ht_text *text) {
 
 static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
     const struct ht_grid *grid = output->medium->grid;
-    const int number = output->first + index;
+    const int number = output->directory.first + index;
     ht_text_add(text,
                 "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n"
@@ -683,7 +673,7 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
     char name[32];
     HT_FREED char *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
-    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->first + output->count);
+    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->directory.first + output->count);
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
     if (!err && whole && !coefs)
         err = ht_err_set(HT_ERR_INTERNAL,

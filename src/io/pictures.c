@@ -4,10 +4,6 @@
  * nodes and the places of sources and receivers, and a picture of each slice. */
 #include "files.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "plot.h"
 
 /* ---- slices ---- */

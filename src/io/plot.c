@@ -9,8 +9,6 @@
  * |value|/range, so that quiet places show the medium. */
 #include "plot.h"
 
-#include <math.h>
-
 static const struct ht_colour white = {255, 255, 255};
 static const struct ht_colour light_grey = {250, 250, 250};
 static const struct ht_colour dark_grey = {184, 184, 184};

@@ -7,9 +7,6 @@
  *     bytes 115, 117   samples, sample interval in microseconds
  * Times are taken as seconds. Positions are whole numbers there, of up to four decimals; those of
  * traces.h5 are exact. */
-#include <math.h>
-#include <string.h>
-
 #include "files.h"
 
 enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80, NAME = 128 };

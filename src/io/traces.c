@@ -7,10 +7,6 @@
  * number has no sample yet. */
 #include "files.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NAME = 96, MOST_CSV = 64 };
 
 struct ht_traces {

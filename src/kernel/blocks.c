@@ -1,9 +1,5 @@
 /* Parity blocks (blocks.h): their sizes and masks, and the arithmetic of their entries.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "blocks.h"
 #include "counts.h"
 

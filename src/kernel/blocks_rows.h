@@ -13,9 +13,6 @@
  * parity(f'). The even or odd half of the Hermite matrix along each axis gives the coefficients of
  * this class from the sums S_g.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "blocks.h"
 #include "counts.h"
 

@@ -7,7 +7,6 @@
 #include "variant.h"
 
 #include <limits.h>
-#include <math.h>
 
 /* Number of multi-indices of total degree <= degree. */
 static int polynomial_coefs(int dims, int degree) {

@@ -1,9 +1,6 @@
 /* The kernels of finite differences: their shapes, program and launches.
  */
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fd_args.h"
 #include "fd_layer_args.h"
@@ -173,16 +170,15 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_sp
     const struct ht_device_info *info = ht_device_info(device);
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, info);
     const struct ht_recipe recipe = recipe_of(spec, variant, &some, info->ptx);
-    struct kernels *k = NULL;
-    *out = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct kernels), out));
+    struct kernels *k = (struct kernels *)*out;
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->variant = variant;
     k->shape = some;
     const enum ht_err err = ht_tool_build(&k->tool);
     if (err != HT_OK) (void)ht_err_prefix(err, "variant %s", variant->name);
-    return HT_MADE(err, &k->tool, ht_tool_destroy, out);
+    return ht_tool_keep(err, out);
 }
 
 /* ---- launches ---- */
@@ -339,11 +335,10 @@ enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spe
                                      .file = {"fd_args.h", "fd_ghosts.cl"},
                                      .entry = {"ht_fd_fill_ghosts"},
                                      .now = true};
-    struct ghosts *k = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct ghosts), out));
+    struct ghosts *k = (struct ghosts *)*out;
     k->dims = spec->dims;
     k->reach = ht_fd_reach(spec);
-    *out = &k->tool;
     return HT_OK;
 }
 
@@ -530,14 +525,12 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
                   "ht_fd_layer_damp"},
         .parts = true,
         .now = true};
-    struct layer_kernels *k = NULL;
-    *out = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *k, &k));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct layer_kernels), out));
+    struct layer_kernels *k = (struct layer_kernels *)*out;
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     k->narrow = ht_fd_layer_weights(spec);
     k->lines = lines;
-    *out = &k->tool;
     return HT_OK;
 }
 

@@ -1,8 +1,6 @@
 /* Sources on a device: the lists, shapes and amplitudes that cl/inject.cl reads, its launches. */
 #include "tool_args.h"
 
-#include <stdlib.h>
-
 #include "tool.h"
 
 struct injector {
@@ -33,10 +31,9 @@ enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *s
         .number = {{"BLOCK", shaped ? spec->block : 1}, {"INJECT_SHAPED", shaped}},
         .file = {"layout.h", "tool_args.h", "inject.cl"},
         .entry = {"ht_inject"}};
-    struct injector *injector = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *injector, &injector));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct injector), out));
+    struct injector *injector = (struct injector *)*out;
     injector->padded_coefs = order_coefs(spec, injector->storage);
-    *out = &injector->tool;
     return HT_OK;
 }
 
@@ -80,9 +77,8 @@ static enum ht_err put_odd(struct ht_injected *d, const struct ht_inject_shapes 
     for (int f = 0; f < shapes->fields; f++)
         for (int i = 0; i < shapes->coefs; i++)
             odd[f * padded + injector->storage[i]] = shapes->odd[f * shapes->coefs + i];
-    enum ht_err err =
-        ht_tool_store(&injector->tool, (int64_t)shapes->fields * padded * 4, odd, &d->buffer[ODD]);
-    return err;
+    return ht_tool_store(&injector->tool, (int64_t)shapes->fields * padded * 4, odd,
+                         &d->buffer[ODD]);
 }
 
 static enum ht_err fill(struct ht_injected *d, const struct ht_inject_list *list,

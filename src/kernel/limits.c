@@ -2,8 +2,6 @@
  * limit_fraction refers to (roofline model). Best of several launches; takes a few tens of
  * milliseconds on a GPU, a fraction of a second on a CPU.
  */
-#include <math.h>
-
 #include "tool.h"
 
 /* A work-item copies COPIES values, all loads before the stores. */

@@ -1,7 +1,4 @@
 /* The kernels of staggered first-order systems: their lists (cl/pair.cl), programs and launches. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fd_args.h"
 #include "pair_layer_args.h"
 #include "tool.h"

@@ -1,8 +1,6 @@
 /* Couplings of fields at different places: the kernels of cl/pair_faces.cl and their lists. */
 #include "tool_args.h"
 
-#include <stdlib.h>
-
 #include "htwave/fd_kernel.h"
 #include "tool.h"
 

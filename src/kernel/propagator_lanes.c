@@ -1,7 +1,5 @@
 /* Host side of cl/propagator_lanes.cl: its shape, and the operator as literals.
  */
-#include <stdlib.h>
-
 #include "blocks.h"
 #include "variant.h"
 

@@ -1,8 +1,6 @@
 /* Host side of cl/propagator_local.cl: sizes of tiles and chunks for a device, and the operator in
  * the order in which the kernel reads it.
  */
-#include <stdlib.h>
-
 #include "blocks.h"
 #include "variant.h"
 

@@ -1,8 +1,6 @@
 /* Host side of cl/rows.cl. */
 #include "tool_args.h"
 
-#include <stdlib.h>
-
 #include "tool.h"
 
 enum { NODE, FROM, WEIGHT, RING }; /* buffers */
@@ -63,12 +61,10 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
                                      .file = {"layout.h", "tool_args.h", "rows.cl"},
                                      .entry = {"ht_rows"},
                                      .now = true};
-    struct rows *r = NULL;
-    *out = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *r, &r));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct rows), out));
+    struct rows *r = (struct rows *)*out;
     r->shape = *shape;
-    const enum ht_err err = store(r, tables);
-    return HT_MADE(err, &r->tool, ht_tool_destroy, out);
+    return ht_tool_keep(store(r, tables), out);
 }
 
 enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, struct ht_buffer *u,

@@ -5,8 +5,6 @@
  * All derivatives commute, so the Taylor series with all stages is the product of the series along
  * the axes.
  */
-#include <stdlib.h>
-
 #include "variant.h"
 
 static const char *refuses(const struct ht_spec *spec) {

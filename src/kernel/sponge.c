@@ -3,8 +3,6 @@
  */
 #include "tool_args.h"
 
-#include <stdlib.h>
-
 #include "tool.h"
 
 struct sponge {
@@ -41,13 +39,11 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
         .entry = {"ht_sponge"},
         .parts = true,
         .now = true};
-    struct sponge *sponge = NULL;
-    *out = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *sponge, &sponge));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct sponge), out));
+    struct sponge *sponge = (struct sponge *)*out;
     sponge->coefs = coefs;
     sponge->lines = lines;
-    const enum ht_err err = upload_lines(sponge, spec);
-    return HT_MADE(err, &sponge->tool, ht_tool_destroy, out);
+    return ht_tool_keep(upload_lines(sponge, spec), out);
 }
 
 enum ht_err ht_sponge_multiply(struct ht_tool *tool, enum ht_step_part part,

@@ -1,9 +1,4 @@
 /* A variant compiled for a device, and its launches. */
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "args.h"
 #include "counts.h"
 #include "tool.h"

@@ -1,9 +1,6 @@
 /* Sums over boxes of nodes on a device: what cl/sums.cl reads, its launches, and the sums of its
  * groups. One transfer reads the results of all items.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "tool.h"
 #include "tool_args.h"
 
@@ -35,12 +32,11 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                                 {"SUM_WIDTH", gpu ? 1 : WIDTH}},
                                      .file = {"layout.h", "tool_args.h", "sums.cl"},
                                      .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
-    struct sums *r = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *r, &r));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct sums), out));
+    struct sums *r = (struct sums *)*out;
     r->wide = wide;
     r->points = points;
     r->weighs = closed || points > 1;
-    *out = &r->tool;
     return HT_OK;
 }
 

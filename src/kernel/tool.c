@@ -1,9 +1,6 @@
 /* What all tools do: see tool.h. */
 #include "tool.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const struct ht_device_info *ht_tool_info(const struct ht_device *device) {
     static const struct ht_device_info any = {.gpu = true, .fp64 = true, .max_group = 1024};
     return device != NULL ? ht_device_info(device) : &any;
@@ -55,6 +52,13 @@ void ht_tool_destroy(struct ht_tool *tool) {
     ht_program_destroy(tool->program);
     ht_text_free(&tool->text);
     free(tool);
+}
+
+enum ht_err ht_tool_keep(enum ht_err err, struct ht_tool **tool) {
+    if (err == HT_OK) return HT_OK;
+    ht_tool_destroy(*tool);
+    *tool = NULL;
+    return err;
 }
 
 const char *ht_tool_text(const struct ht_tool *tool) {

@@ -44,6 +44,8 @@ const struct ht_device_info *ht_tool_info(const struct ht_device *device);
  * struct of `size` bytes that begins with struct ht_tool. */
 HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
                                       size_t size, void *out);
+/* The end of a function that fills such a tool: after an error it is destroyed; err. */
+enum ht_err ht_tool_keep(enum ht_err err, struct ht_tool **tool);
 HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
                                       const int64_t groups[3], int count,
                                       const struct ht_arg *args);

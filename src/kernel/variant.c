@@ -1,8 +1,6 @@
 /* What rows of variants ask of a spec, a device and each other. */
 #include "variant.h"
 
-#include <math.h>
-
 #include "counts.h"
 #include "local_sizes.h"
 

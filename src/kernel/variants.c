@@ -1,7 +1,5 @@
 /* The table of kernel variants, and the choice of one.
  */
-#include <string.h>
-
 #include "variant.h"
 
 /* In order of expected speed, fastest first. */

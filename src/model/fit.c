@@ -1,10 +1,6 @@
 /* The medium of finite differences: windows and weights along the axes, and checks. Averages are in
  * fit_average.c.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fit_private.h"
 
 /* Averages along one axis: weights of the boxes on which the medium is constant.

@@ -16,9 +16,6 @@
  * plane, stored side by side.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fit_private.h"
 

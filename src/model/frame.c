@@ -9,10 +9,6 @@
  *
  * The form of second order takes one mean for each coefficient, axis after axis (htwave/medium.h).
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fit_private.h"
 
 struct ht_frame {
@@ -164,6 +160,7 @@ enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) 
 void ht_frame_destroy(struct ht_frame *frame) {
     if (!frame) return;
     ht_pool_free(&frame->fit.pool);
+    free(frame->kept);
     free(frame);
 }
 
@@ -305,11 +302,6 @@ static enum ht_err check_points(const struct fill *fill) {
     }
     frame->below[c].plane = fill->last;
     return HT_OK;
-}
-
-static enum ht_err fill_points(struct fill *fill) {
-    TRY(evaluate(fill));
-    return fill->frame->fit.by_axes ? check_points(fill) : HT_OK;
 }
 
 /* ---- averages ---- */
@@ -531,7 +523,9 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     const int64_t high = ht_layers_inside(grid, 2, half, last - 1) + 1;
     fill->first = low;
     fill->last = medium->source->depends[2] ? high : low + 1;
-    TRY(fill->frame->fit.kind == HT_FIT_POINT ? fill_points(fill) : fill_averages(fill));
+    const bool points = fill->frame->fit.kind == HT_FIT_POINT;
+    TRY(points ? evaluate(fill) : fill_averages(fill));
+    if (points && fill->frame->fit.by_axes) TRY(check_points(fill));
     for (int c = 0; c < fill->frame->coefficients; c++) {
         double *out = fill->out[c];
         for (int64_t m = fill->last; out != NULL && m < high; m++)
@@ -554,7 +548,7 @@ static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64
     frame->kept = NULL;
     for (int c = 0; c < frame->coefficients; c++)
         count += frame->pair.coefficient[c].parity == wanted->parity;
-    TRY(HT_TAKE(&frame->fit.pool, frame->kept, count * size));
+    TRY(HT_ALLOC(frame->kept, count * size));
     for (int c = frame->coefficients - 1; c >= 0; c--)
         if (frame->pair.coefficient[c].parity == wanted->parity)
             all.out[c] = frame->kept + --count * size;

@@ -1,9 +1,6 @@
 /* Index arithmetic of the two grids; see the header for the conventions. */
 #include "htwave/grid.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "tool_args.h"
 
 int ht_grid_coefs(const struct ht_grid *grid) {
@@ -22,6 +19,18 @@ int64_t ht_grid_nodes(const struct ht_grid *grid, enum ht_subgrid subgrid, int a
     if (axis >= grid->dims) return 1;
     bool both_ends = subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis);
     return grid->cells[axis] + (both_ends ? 1 : 0);
+}
+
+double ht_grid_volume(const struct ht_grid *grid) {
+    double volume = 1;
+    for (int k = 0; k < grid->dims; k++) volume *= grid->h[k];
+    return volume;
+}
+
+double ht_grid_widest(const struct ht_grid *grid) {
+    double h = 0;
+    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
+    return h;
 }
 
 double ht_grid_x(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int64_t m) {

@@ -1,8 +1,6 @@
 /* Absorbing layers; see the header. */
 #include "htwave/grid.h"
 
-#include <math.h>
-
 bool ht_layers_any(const struct ht_grid *grid) {
     bool any = false;
     for (int k = 0; k < grid->dims; k++)

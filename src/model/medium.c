@@ -1,10 +1,7 @@
 /* The medium as the methods use it: polynomials of the materials at the nodes of x3 planes, of
  * either grid. medium_node.c computes the polynomials and checks them.
  */
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "medium_private.h"
 
@@ -609,6 +606,12 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
 }
 
 /* ---- single values ---- */
+
+double ht_medium_fastest(const struct ht_medium *medium) {
+    double fastest = 0;
+    for (int k = 0; k < medium->grid->dims; k++) fastest = fmax(fastest, medium->speed[k]);
+    return fastest;
+}
 
 enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], double *speed) {
     double material[HT_MAX_MATERIALS];

@@ -13,9 +13,6 @@
  * 92(8), 3042-3066.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "medium_private.h"
 

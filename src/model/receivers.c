@@ -1,8 +1,4 @@
 /* The receivers of a run; see the header. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/shots.h"
 
 /* Positions of receivers in a text file: a line per receiver, a number per axis, separated by

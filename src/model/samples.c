@@ -11,9 +11,6 @@
  * samples exist.
  */
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/h5.h"
 #include "medium_private.h"

@@ -1,10 +1,6 @@
 /* Shots from parameters, and their nodes; see the header. */
 #include "htwave/shots.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- rules ---- */
 
 int ht_shot_dims(const struct ht_shot *shot) {
@@ -187,11 +183,9 @@ static enum ht_err check_places(const struct ht_params *params, const struct ht_
  * images at the sides have no end. */
 static enum ht_err check_width(const struct ht_params *params, const struct ht_grid *grid,
                                const struct ht_shot *shot, int group) {
-    double widest = 0, longest = 0;
-    for (int k = 0; k < grid->dims; k++) {
-        widest = fmax(widest, grid->h[k]);
-        longest = fmax(longest, grid->upper[k] - grid->lower[k]);
-    }
+    const double widest = ht_grid_widest(grid);
+    double longest = 0;
+    for (int k = 0; k < grid->dims; k++) longest = fmax(longest, grid->upper[k] - grid->lower[k]);
     if (!(shot->width > 0)) return HT_OK;
     REFUSE(shot->width > longest, params, HT_KEY("sources.%d.width", group),
            "a volume is as wide as the box is long, %.6g, at most", longest);

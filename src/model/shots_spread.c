@@ -1,9 +1,6 @@
 /* Shots at the nodes of the primary grid: lists of nodes with weights.
  */
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/shots.h"
 

@@ -1,8 +1,5 @@
 /* Signals; see the header. */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/shots.h"
 

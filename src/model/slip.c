@@ -1,7 +1,4 @@
 /* Where fluid meets solid along a flat face; see the header. */
-#include <math.h>
-#include <string.h>
-
 #include "medium_private.h"
 
 /* LINES: through the box along an axis. MOST: faces that are known. HALVES: of a gap of samples. */

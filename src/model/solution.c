@@ -1,10 +1,6 @@
 /* Initial data and exact solutions: the table of initial.type and the code that all types share.
  * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/h5.h"
 #include "solution_types.h"
 

@@ -13,10 +13,7 @@
  */
 #include "solution_types.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* At 12 widths the Gaussian and its first eight scaled derivatives have fallen below 1e-17 of the
  * peak: 12^8 exp(-72) = 2e-23. */

@@ -1,8 +1,5 @@
 /* Jets, and expressions that are evaluated as jets. */
 #include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/num.h"
 

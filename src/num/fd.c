@@ -2,8 +2,6 @@
  */
 #include "htwave/num.h"
 
-#include <math.h>
-
 /* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from the one before, so
  * that no factorial is needed. */
 static void set_first(struct ht_fd_weights *w) {

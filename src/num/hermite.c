@@ -8,8 +8,6 @@
  * All entries are dyadic with denominator 2*4^N, so every sum below is exact in double for N <= 8.
  * Source: Goodrich, Hagstrom, Lorenz, Math. Comp. 75 (2006), section 2, for the interpolant.
  */
-#include <string.h>
-
 #include "htwave/num.h"
 
 enum { COEFS = 2 * HT_MAX_ORDER + 2 };

@@ -1,6 +1,4 @@
 /* Interpolation from values, and from derivatives, at equally spaced levels. */
-#include <math.h>
-
 #include "htwave/num.h"
 
 /* Barycentric form (Berrut and Trefethen, SIAM Review 46, 2004, eq. 4.2). */

@@ -1,7 +1,5 @@
 /* Special functions, quadrature, Fourier transform, eigenvalues, median. */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "htwave/num.h"
 

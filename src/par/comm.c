@@ -6,12 +6,9 @@
 #include "htwave/comm.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -4,9 +4,6 @@
  * p is even and v_k odd under reflection of x_k, so that a rigid wall is a mirror with factor +1
  * (v_n = 0), a pressure-release wall one with -1 (p = 0). A part of K may relax (systems.h).
  */
-#include <math.h>
-#include <string.h>
-
 #include "systems.h"
 
 enum { P, V1, V2, V3 };

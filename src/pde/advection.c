@@ -2,8 +2,6 @@
  * Warburton (2016), equation 1, for any a. A single travelling field has no mirror, so all sides
  * are periodic.
  */
-#include <string.h>
-
 #include "systems.h"
 
 static enum ht_err materials(const struct ht_jets *jets, const int *chosen,

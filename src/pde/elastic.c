@@ -6,8 +6,6 @@
  * K = 1/rho and 1/rho = mu. A wall with factor +1 lets the solid slip along it. Parts of the moduli
  * may relax (systems.h), those of lambda + 2 mu/dims and of mu.
  */
-#include <math.h>
-
 #include "systems.h"
 
 enum { V1, V2, V3, S11, S22, S33, S12, S13, S23 };

@@ -1,9 +1,6 @@
 /* The staggered form of a system from its terms; see the header. */
 #include "htwave/system.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The field by which field `col` changes along an axis; -1: by none, or several. */
 static int partner_of(const struct ht_equations *eq, int col, int axis) {
     int partner = -1;

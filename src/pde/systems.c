@@ -1,9 +1,6 @@
 /* The table of systems and functions common to all systems. */
 #include "systems.h"
 
-#include <math.h>
-#include <string.h>
-
 #define ADDRESS(name) &ht_system_##name,
 static const struct ht_system *const systems[] = {HT_EACH_SYSTEM(ADDRESS)};
 

@@ -24,8 +24,6 @@
  */
 #include <complex.h>
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 #include "plan_parts.h"
 #include "src/hermite/bloch.h"
@@ -396,9 +394,9 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     }
     /* Adds the error of rounding over the wavelengths travelled by the wave, or by waves of this
      * length, at the largest speed. */
-    double speed = 0, time = plan->problem.dt * (double)plan->steps;
-    for (int j = 0; j < plan->grid.dims; j++) speed = fmax(speed, plan->medium->speed[j]);
-    expect_rounding(plan, time * speed * length / (2 * acos(-1.0)), &plan->expected);
+    const double time = plan->problem.dt * (double)plan->steps;
+    expect_rounding(plan, time * ht_medium_fastest(plan->medium) * length / (2 * acos(-1.0)),
+                    &plan->expected);
     plan->expected.varies = !plan->medium->uniform;
     plan->expected.jumps = plan->medium->rough;
     plan->expected.limited = !plan->problem.scheme->nodal && !plan->medium->uniform &&

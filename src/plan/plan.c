@@ -1,10 +1,6 @@
 /* From parameters to a problem: grid, walls, medium, initial data, stages, time step and the
  * expected error.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/energy.h"
 #include "plan_parts.h"
 #include "src/hermite/duhamel_private.h"
@@ -462,7 +458,8 @@ static void warn_beside(const struct ht_plan *plan) {
             if (!shot->type->outside || !beside(plan, shot, trace.x)) continue;
             ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
                     "box of sources.%d, where fields jump: move it %g or more away",
-                    HT_PLACED(&plan->grid, trace.x), i + 1, reach_of(plan) * ht_source_cell(plan));
+                    HT_PLACED(&plan->grid, trace.x), i + 1,
+                    reach_of(plan) * ht_grid_widest(&plan->grid));
             return;
         }
 }

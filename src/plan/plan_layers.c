@@ -3,9 +3,6 @@
  * equations in them, and no less than what the grid reflects, which is measured.
  */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plan_parts.h"
 #include "src/solve/methods.h"
@@ -500,8 +497,7 @@ bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
 
 /* Between factors of two, then by halving. */
 double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
-    double speed = 0;
-    for (int k = 0; k < plan->grid.dims; k++) speed = fmax(speed, plan->medium->speed[k]);
+    const double speed = ht_medium_fastest(plan->medium);
     const double resolved = plan->problem.scheme->nodal ? 8 : 1; /* cells */
     double low = resolved * plan->grid.h[0], high = low;
     for (int n = 0; n < 40 && returned(plan, speed / high, 1) < part; n++) {

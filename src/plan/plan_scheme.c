@@ -13,8 +13,6 @@
 #include "plan_parts.h"
 #include "schemes.h"
 
-#include <string.h>
-
 static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,
                                  const char *why) {
     HT_FREED_TEXT struct ht_text names = {0};

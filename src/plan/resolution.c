@@ -2,7 +2,6 @@
 #include "htwave/estimate.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "src/hermite/bloch.h"
 

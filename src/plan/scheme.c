@@ -1,8 +1,6 @@
 /* The time-stepping schemes, a row each, and functions common to all of them. */
 #include "schemes.h"
 
-#include <string.h>
-
 const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
 const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
 const struct ht_method ht_method_staggered = {

@@ -6,9 +6,6 @@
  * sum.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "src/solve/methods.h"
 

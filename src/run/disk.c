@@ -2,9 +2,6 @@
  * headers are left out. */
 #include "htwave/simulation.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 
 /* ---- what is written ---- */

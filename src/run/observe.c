@@ -2,8 +2,6 @@
  * the end, the progress line. */
 #include "htwave/run.h"
 
-#include <math.h>
-
 /* ---- snapshots ---- */
 
 static int64_t snapshots_next(void *context, const struct ht_run *run, int64_t from) {

@@ -1,7 +1,4 @@
 /* The energies of a run, and the judgement of its state by them. */
-#include <math.h>
-#include <string.h>
-
 #include "htwave/run.h"
 
 /* ---- watch ---- */

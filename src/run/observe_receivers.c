@@ -1,9 +1,5 @@
 /* The traces of the receivers: values of each step become samples at the times that the input asks
  * for (htwave/sampler.h), and leave in blocks. Rank 0 has all of them. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/run.h"
 #include "htwave/sampler.h"
 

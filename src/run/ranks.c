@@ -1,8 +1,5 @@
 #include "htwave/simulation.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the same program, command, flags and parameters ---- */
 
 struct program {

@@ -5,10 +5,6 @@
 #include "htwave/sampler.h"
 #include "htwave/simulation.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* "1.23 M" */
 static const char *with_prefix(double value, char buffer[32]) {
     static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
@@ -225,8 +221,7 @@ static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
 
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
-    const double least = medium->speed_min;
-    double fastest = 0;
+    const double least = medium->speed_min, fastest = ht_medium_fastest(medium);
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
     if (sim->plan->frame != NULL)
@@ -236,7 +231,6 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);
     if (sim->plan->faces != NULL) add_faces(sim->plan, f);
-    for (int k = 0; k < sim->plan->grid.dims; k++) fastest = fmax(fastest, medium->speed[k]);
     if (least < fastest)
         ht_say(f, ", speeds %.4g to %.4g", least, fastest);
     else
@@ -652,9 +646,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
     const struct ht_receivers *all = sim->plan->receivers;
     const struct ht_grid *grid = &sim->plan->grid;
     const double points = 4, speed = sim->plan->medium->speed_min;
-    double h = 0;
-    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
-    const double period = points * h / speed;
+    const double period = points * ht_grid_widest(grid) / speed;
     for (int n = 0; all != NULL && n < all->count; n++)
         if (all->group[n].every > period / 2)
             ht_note("receivers.%d.every = %.6g is more than half a period of the shortest wave "

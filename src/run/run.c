@@ -3,9 +3,6 @@
  */
 #include "htwave/run.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 struct loop {
     struct ht_run *run;
     int count;

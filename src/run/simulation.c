@@ -4,9 +4,6 @@
 #include "htwave/simulation.h"
 #include "htwave/sampler.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- the device ---- */

@@ -3,7 +3,6 @@
 #include "htwave/run.h"
 
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Sent by terminals, job schedulers and limits on processor time. */

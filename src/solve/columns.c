@@ -1,8 +1,6 @@
 /* Lists of the nodes of sources; see the header. */
 #include "columns.h"
 
-#include <stdlib.h>
-
 enum ht_err ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry) {
     REQUIRE(columns->count < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
     TRY(HT_GROW(columns->entry, columns->count + 1, columns->room));
@@ -19,16 +17,17 @@ static int by_node(const void *a, const void *b) {
 }
 
 enum ht_err ht_columns_list(struct ht_columns *columns, int64_t planes, int64_t nodes,
-                            struct ht_inject_list *list, int64_t **plane, double **weight) {
+                            struct ht_pool *pool, struct ht_inject_list *list, int64_t **plane,
+                            double **weight) {
     const int64_t count = columns->count;
     if (count > 0) qsort(columns->entry, (size_t)count, sizeof *columns->entry, by_node);
-    TRY(HT_ALLOC(list->at, count));
-    TRY(HT_ALLOC(list->begin, count + 1));
-    TRY(HT_ALLOC(list->column, count));
-    TRY(HT_ALLOC(*plane, planes + 1));
-    if (weight != NULL) TRY(HT_ALLOC(*weight, count));
-    if (weight == NULL) TRY(HT_ALLOC(list->wall, count));
-    if (weight == NULL) TRY(HT_ALLOC(list->shape, count));
+    TRY(HT_TAKE(pool, list->at, count));
+    TRY(HT_TAKE(pool, list->begin, count + 1));
+    TRY(HT_TAKE(pool, list->column, count));
+    TRY(HT_TAKE(pool, *plane, planes + 1));
+    if (weight != NULL) TRY(HT_TAKE(pool, *weight, count));
+    if (weight == NULL) TRY(HT_TAKE(pool, list->wall, count));
+    if (weight == NULL) TRY(HT_TAKE(pool, list->shape, count));
     for (int64_t i = 0; i < count; i++) {
         const struct ht_column_entry *entry = &columns->entry[i];
         if (i == 0 || entry->at != entry[-1].at) {

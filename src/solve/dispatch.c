@@ -1,9 +1,6 @@
 /* Functions that ask the row of a problem's scheme, or of its discretisation, or the operations of
  * a stepper; and what all compiled kernels of a problem have in common.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "htwave/schedule.h"
 #include "methods.h"
 #include "sampler_private.h"

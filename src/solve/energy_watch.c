@@ -13,10 +13,6 @@
  * In a two-level scheme each grid has only a part of the energy at one time; the sum of both grids
  * is watched.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/energy.h"
 
 /* What data and sources bring to the energy of a run. Of u_t = L u + g(x) s(t), where L adds
@@ -180,9 +176,7 @@ double ht_plan_undriven(const struct ht_plan *plan) {
 }
 
 double ht_plan_shot_points(const struct ht_plan *plan) {
-    double widest = 0;
-    for (int k = 0; k < plan->grid.dims; k++) widest = fmax(widest, plan->grid.h[k]);
-    return plan->medium->slowest / (plan->shots->highest * widest);
+    return plan->medium->slowest / (plan->shots->highest * ht_grid_widest(&plan->grid));
 }
 
 /* A field that has decayed to rounding errors may fluctuate. Energies below this fraction of the

@@ -2,9 +2,6 @@
  * of a later pass ends it. In between the device computes the interior. The host waits for the
  * messages meanwhile and then enqueues their unpacking.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "halo.h"
 
 /* The transports of messages and the choice among them.

@@ -1,8 +1,4 @@
 /* Measures of a state: finiteness, energy, error. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "methods.h"
 #include "tool_args.h"
 
@@ -48,8 +44,7 @@ enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *s
 }
 
 double ht_measure_factor(const struct ht_problem *problem, const struct ht_quantity *what) {
-    double volume = 1;
-    for (int k = 0; k < problem->grid->dims; k++) volume *= problem->grid->h[k];
+    const double volume = ht_grid_volume(problem->grid);
     bool uniform = problem->medium_degree < 0 && what->material >= 0;
     return uniform ? volume / problem->uniform[what->material] : volume;
 }

@@ -2,9 +2,6 @@
  * windows of a rank, the specs of its half steps.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/fd_kernel.h"
 #include "htwave/schedule.h"

@@ -1,7 +1,5 @@
 /* Samples at any time; see the header. */
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "htwave/sampler.h"
 

@@ -1,7 +1,4 @@
 /* Samplers: what is the same for all methods; see the header. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/sampler.h"
 #include "methods.h"
 #include "sampler_private.h"

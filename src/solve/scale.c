@@ -4,9 +4,6 @@
  * what sources bring, and is 1 where these are no extreme numbers.
  */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "htwave/energy.h"
 #include "htwave/plan.h"
@@ -74,9 +71,8 @@ double ht_plan_quiet_cfl(const struct ht_plan *plan) {
 /* What each field would have in waves of energy density 1/2, nearly. */
 static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIELDS]) {
     const struct ht_grid *grid = &plan->grid;
-    double middle[3], material[HT_MAX_MATERIALS], h = 0;
+    double middle[3], material[HT_MAX_MATERIALS], h = ht_grid_widest(grid);
     for (int k = 0; k < 3; k++) middle[k] = (grid->lower[k] + grid->upper[k]) / 2;
-    for (int k = 0; k < grid->dims; k++) h = fmax(h, grid->h[k]);
     for (int f = 0; f < HT_MAX_FIELDS; f++) unit[f] = 1;
     TRY(ht_medium_point(plan->medium, middle, material));
     for (int t = 0; t < plan->eq.nenergy; t++) {

@@ -1,10 +1,6 @@
 /* Partition, schedule and steps by schedules; see the headers. docs/scaling.md, section 8, proves
  * that the planes suffice and that no message overwrites another.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/schedule.h"
 #include "runner.h"
 

@@ -1,9 +1,6 @@
 /* Times half steps of a test problem by the device's clock. */
 #include "htwave/tune.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* ---- the test problem ---- */
 
 void ht_test_problem(const struct ht_problem *like, const int64_t cells[3], struct ht_part *out) {

@@ -4,10 +4,6 @@
  */
 #include "htwave/tune.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- classes ---- */
 
 /* Small grids or slabs do not fill a device. */
