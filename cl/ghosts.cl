@@ -90,8 +90,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fill_ghosts(
     HT_UNROLL
     for (int i = 0; i < HT_GHOST_BLOCKS; i++) {
         const int b = first + i;
-        if (b < HT_GHOST_COEFS / HT_BLOCK)
+        if (b < a.blocks)
             u[b * a.nodes + to] = ht_mirrored(u[b * a.nodes + from], mirrored, factor,
-                                              bits + field * HT_GHOST_COEFS + b * HT_BLOCK);
+                                              bits + (field * a.blocks + b) * HT_BLOCK);
     }
 }

@@ -20,6 +20,7 @@ struct ht_ghost_args {
     int planes; /* ghosts in x3 planes */
     int rows;   /* ghosts in x3 planes and x2 rows */
     int ghosts; /* all ghosts */
+    int blocks; /* of coefficients; ht_ghosts_fill sets it */
 };
 
 /* cl/inject.cl */

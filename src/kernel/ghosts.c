@@ -33,14 +33,13 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
                              struct ht_tool **out) {
     int storage[HT_MAX_COEFS];
     const int fields = ht_sizes_of(spec).sources, coefs = ht_storage_order(spec, storage);
-    const struct ht_recipe recipe = {
-        .what = "kernel of ghosts",
-        .fp64 = spec->fp64,
-        .items = 128,
-        .number = {{"BLOCK", spec->block}, {"GHOST_BLOCKS", BLOCKS}, {"GHOST_COEFS", coefs}},
-        .each = {"EACH_GHOST_FIELD", fields},
-        .file = {"packs.cl", "tool_args.h", "ghosts.cl"},
-        .entry = {"ht_fill_ghosts"}};
+    const struct ht_recipe recipe = {.what = "kernel of ghosts",
+                                     .fp64 = spec->fp64,
+                                     .items = 128,
+                                     .number = {{"BLOCK", spec->block}, {"GHOST_BLOCKS", BLOCKS}},
+                                     .each = {"EACH_GHOST_FIELD", fields},
+                                     .file = {"packs.cl", "tool_args.h", "ghosts.cl"},
+                                     .entry = {"ht_fill_ghosts"}};
     struct ghosts *g = NULL;
     *out = NULL;
     TRY(ht_tool_create(device, &recipe, sizeof *g, &g));
@@ -55,9 +54,11 @@ enum ht_err ht_ghosts_fill(struct ht_tool *tool, const struct ht_ghost_args *arg
     const struct ghosts *g = (struct ghosts *)tool;
     const int64_t groups[3] = {ht_divide_up(args->ghosts, tool->recipe.items),
                                ht_divide_up(g->blocks, BLOCKS), g->fields};
-    struct ht_arg arg[2 + HT_MAX_FIELDS] = {{.value = args, .size = sizeof *args},
+    struct ht_ghost_args own = *args;
+    struct ht_arg arg[2 + HT_MAX_FIELDS] = {{.value = &own, .size = sizeof own},
                                             {.buffer = tool->buffer[0]}};
-    if (args->ghosts == 0) return HT_OK;
+    if (own.ghosts == 0) return HT_OK;
+    own.blocks = g->blocks;
     for (int f = 0; f < g->fields; f++) arg[2 + f].buffer = u[f];
     return ht_tool_launch(tool, HT_PART_INTERIOR, 0, groups, 2 + g->fields, arg);
 }
