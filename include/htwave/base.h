@@ -2,6 +2,10 @@
 #pragma once
 
 /* What nearly all files use. */
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,6 +130,10 @@ HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_FREED HT_ENDED(ht_mem_release)
 #define HT_FREED_TEXT HT_ENDED(ht_text_free)
 void ht_mem_release(void *address); /* of a pointer */
+/* A local array of so many items, which is freed so; returns where there is no memory for it. */
+#define HT_ARRAY(type, name, count) \
+    HT_FREED type *name = NULL;     \
+    TRY(HT_ALLOC(name, count))
 /* The end of a function that makes an object: hands it over in *out, or after an error destroys it;
  * has the value of err. */
 #define HT_MADE(err, made, destroy, out) \

@@ -4,9 +4,6 @@
  * Grids follow from the schemes' plane waves (htwave/estimate.h), errors of rounding from their
  * model. Of all methods those with the least work at the device's limits are planned as runs of the
  * file and timed: the best of each scheme, then the next ones. */
-#include <ctype.h>
-#include <float.h>
-
 #include "app.h"
 
 enum { CHOICES = 64, SHOWN = 6, FAMILIES = 4, LINE = 160, LINES = 10 };
@@ -371,10 +368,9 @@ static enum ht_err search(struct search *s) {
 
 enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    HT_FREED struct search *s = NULL;
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT, "--error: not on several ranks");
     TRY(ht_simulation_plan(params, args->comm, &sim));
-    TRY(HT_ALLOC(s, 1));
+    HT_ARRAY(struct search, s, 1);
     s->args = args;
     s->sim = sim;
     s->least_rounding = INFINITY;

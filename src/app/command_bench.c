@@ -1,6 +1,5 @@
 /* htwave bench: measures the device and the rows, one by one, and writes them as a table, CSV and
  * JSON. */
-#include <float.h>
 #include <time.h>
 
 #include "app.h"

@@ -7,8 +7,6 @@
  * like n^(3/2). The binomials of the interpolation grow like 4^N and lose digits as if in 4^N/16
  * half steps more. An error up to four times the sum of both may be rounding; it is called so where
  * the observed order, too, is less than half of what the method has, 2N + 1. */
-#include <float.h>
-
 #include "app.h"
 
 /* One simulation's outcome. */

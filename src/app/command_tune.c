@@ -1,7 +1,5 @@
 /* htwave tune: the fastest kernels for the problem of FILE, or for classes of problems, found by
  * timing and stored for later runs. */
-#include <float.h>
-
 #include "app.h"
 
 struct tune {

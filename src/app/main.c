@@ -1,8 +1,6 @@
 /* The program: finds the command in the table, runs it, and prints an error once on standard error.
  * Of several ranks only rank 0 prints. Commands of a screen or two are here. */
-#include <errno.h>
 #include <fcntl.h>
-#include <float.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
  * one. A full disk is reported by write, fsync or close; all three are checked, and the temporary
  * file is removed on every failure.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

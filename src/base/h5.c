@@ -4,7 +4,6 @@
  * Invariants: an HDF5 handle opened in a function is closed there (HID), except the file's; struct
  * ht_h5 of a created file owns the temporary name until publish, commit or discard.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

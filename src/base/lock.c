@@ -5,8 +5,6 @@
  * file that has no name any more. So after locking, a process tests whether its file is still the
  * one under the name.
  */
-#include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

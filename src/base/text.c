@@ -1,7 +1,5 @@
 /* Memory, growing lists and strings, the nearest name, quantities in readable units; hash and
  * random numbers. */
-#include <ctype.h>
-#include <limits.h>
 #include <stdarg.h>
 
 #include "htwave/base.h"

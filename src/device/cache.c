@@ -78,10 +78,9 @@ static enum ht_err store(const char *directory, const struct ht_text *key, const
     struct header header = {
         .key_size = key->length, .binary_size = size, .checksum = checksum(key, binary, size)};
     HT_FREED_TEXT struct ht_text path = {0};
-    HT_FREED char *whole = NULL;
     size_t length = sizeof header + key->length + size;
     memcpy(header.magic, magic, sizeof magic);
-    TRY(HT_ALLOC(whole, length));
+    HT_ARRAY(char, whole, length);
     memcpy(whole, &header, sizeof header);
     memcpy(whole + sizeof header, key->data, key->length);
     memcpy(whole + sizeof header + key->length, binary, size);

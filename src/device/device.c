@@ -1,8 +1,6 @@
 /* The operations of htwave/device.h: the choice of a device, counts of memory and time, checks that
  * transfers and launches stay inside what they name, the program cache around builds, recorded
  * sequences of launches. The back ends do the rest. */
-#include <ctype.h>
-
 #include "device_private.h"
 
 /* Device seconds of launches, counted when they have finished. */
@@ -368,9 +366,8 @@ enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t fi
     const int64_t word = fp64 ? 8 : 4;
     const struct ht_span span = {
         .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
-    HT_FREED float *single = NULL;
     if (fp64) return ht_buffer_read(buffer, span, values);
-    TRY(HT_ALLOC(single, count));
+    HT_ARRAY(float, single, count);
     TRY(ht_buffer_read(buffer, span, single));
     for (int64_t i = 0; i < count; i++) values[i] = single[i];
     return HT_OK;

@@ -436,11 +436,10 @@ static enum ht_err opencl_program_binary(void *handle, void **binary, size_t *si
 static enum ht_err limited_build(struct cl_device *device, int registers, void **program) {
     void *limited = NULL;
     HT_FREED void *binary = NULL;
-    HT_FREED char *ptx = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
     size_t size = 0;
     TRY(opencl_program_binary(*program, &binary, &size));
-    TRY(HT_ALLOC(ptx, size + 1));
+    HT_ARRAY(char, ptx, size + 1);
     memcpy(ptx, binary, size);
     /* PTX with a limit of registers in each kernel, whose group size it states: the text is
      * empty where it does not. */

@@ -454,9 +454,8 @@ static void list_terms(struct bound *b) {
 static enum ht_err find_start(struct bound *b) {
     const struct ht_fd_problem *fd = &b->problem->fd;
     double coefficient[HT_MAX_TERMS] = {0}, s[3];
-    HT_FREED double *plane = NULL;
     struct matrix x;
-    TRY(HT_ALLOC(plane, b->plane));
+    HT_ARRAY(double, plane, b->plane);
     for (int c = 0; c < b->pair->ncoefficients; c++) {
         TRY(fd->fill(fd->medium, c, 0, 1, plane));
         for (int64_t i = 0; i < b->plane; i++)

@@ -1,6 +1,4 @@
 /* Finite differences on a device: the engine, and the kernels of a problem. */
-#include <float.h>
-
 #include "fd.h"
 
 /* ---- arrays ---- */

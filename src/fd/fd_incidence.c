@@ -282,7 +282,6 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
     struct wanted wanted[HT_MAX_TERMS];
     const int count = list_wanted(plan, s, wanted);
     int64_t begin, end;
-    HT_FREED double *value = NULL;
     for (int i = 0; i < count; i++)
         if (wanted[i].loss && fd->fill == NULL)
             return refuse_medium(plan, group, s, &wanted[i], 1, s->shot->first);
@@ -294,7 +293,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
     }
     /* Averages of neighbours are made together. */
     const int64_t block = 16, nodes = ht_grid_plane(s->grid, HT_PRIMARY);
-    TRY(HT_ALLOC(value, block * nodes));
+    HT_ARRAY(double, value, (block * nodes));
     for (int64_t m = begin; m < end; m += block)
         for (int i = 0; i < count; i++) {
             const int64_t last = ht_least(m + block, end);
@@ -542,11 +541,10 @@ static void fill_column(struct ht_fd_incidence *in, const struct spectrum *s, in
 
 static enum ht_err fill_tables(struct ht_fd_incidence *in, const struct ht_problem *problem) {
     HT_ENDED(free_spectrum) struct spectrum spectrum = {.bits = 0};
-    HT_FREED double complex *work = NULL;
     int part[HT_MAX_FIELDS], parts = 0, bits = 4;
     while ((int64_t)1 << bits < in->steps + in->steps / 4) bits++;
     TRY(make_spectrum(in, problem, bits, &spectrum));
-    TRY(HT_ALLOC(work, (int64_t)1 << bits));
+    HT_ARRAY(double complex, work, (int64_t)1 << bits);
     for (int p = 0; p < HT_MAX_FIELDS; p++)
         if (in->table[p] != NULL) part[parts++] = p;
     part[parts] = part[parts - 1]; /* of an odd number the last one is alone */

@@ -155,8 +155,7 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
             TRY(put_plane(s, side, m, node, half, n[0] * n[1]));
             continue;
         }
-        HT_FREED double *chunk = NULL;
-        TRY(HT_ALLOC(chunk, 2 * side->pitch[2]));
+        HT_ARRAY(double, chunk, 2 * side->pitch[2]);
         /* Of depth `depth` of a line of the plane. */
         double *halves = chunk + side->pitch[2];
         const int across = 1 - side->axis;

@@ -561,13 +561,12 @@ static void pair_meet(const struct ht_pair_task *t, const int64_t point[2], doub
 
 static enum ht_err plain_meet(struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_meets *meets = &t->s->meets[t->group];
-    HT_FREED double *g = NULL;
     int row[HT_MAX_FIELDS];
     int64_t point[2], target[2];
     const int rows = ht_pair_rows(&t->s->pair, t->group, row);
     (void)e;
     ht_pair_meets_range(t, point, target);
-    TRY(HT_ALLOC(g, (point[1] - point[0]) * rows));
+    HT_ARRAY(double, g, (point[1] - point[0]) * rows);
     pair_meet(t, point, g);
     for (int64_t i = target[0]; i < target[1]; i++) {
         const int64_t r = meets->to[i] % rows;

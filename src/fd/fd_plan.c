@@ -1,8 +1,6 @@
 /* The plan of finite differences: the fitted medium, the largest stable step, and what grids and
  * slabs they need; their steppers and samplers.
  */
-#include <float.h>
-
 #include "fd.h"
 #include "src/solve/sampler_private.h"
 

@@ -9,8 +9,6 @@
  *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
  * Positive while dt omega stays below the limit of the series.
  */
-#include <float.h>
-
 #include "fd.h"
 
 /* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.

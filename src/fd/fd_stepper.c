@@ -247,10 +247,8 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     struct planes p = {
         .s = s, .parity = parity, .count = ht_least(ht_fd_block_planes(grid), planes)};
-    HT_FREED double *grid_values = NULL;
-    HT_FREED double *window_values = NULL;
-    TRY(HT_ALLOC(grid_values, p.count * ht_grid_plane(grid, HT_PRIMARY)));
-    TRY(HT_ALLOC(window_values, p.count * s->box.plane));
+    HT_ARRAY(double, grid_values, (p.count * ht_grid_plane(grid, HT_PRIMARY)));
+    HT_ARRAY(double, window_values, p.count * s->box.plane);
     p.from = grid_values;
     p.to = window_values;
     for (int64_t m3 = 0; m3 < planes; m3 += p.count) {
@@ -443,8 +441,7 @@ enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to) {
 
 enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to, int64_t total) {
     const int64_t most = 1 << 16;
-    HT_FREED double *zeros = NULL;
-    TRY(HT_ALLOC(zeros, most));
+    HT_ARRAY(double, zeros, most);
     for (int64_t at = 0; at < total; at += most)
         TRY(e->ops->write(e, to, at, ht_least(most, total - at), zeros));
     return HT_OK;
@@ -458,9 +455,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     struct ht_comm *comm = grid->slab.comm;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     double most[2] = {0, -INFINITY};
-    HT_FREED double *sums = NULL;
     *out = (struct ht_measure){.first = -1};
-    TRY(HT_ALLOC(sums, 3 * planes));
+    HT_ARRAY(double, sums, 3 * planes);
     for (int64_t m = s->first; m < s->last; m++) {
         const struct ht_measure *sum = &own[m - s->first];
         sums[3 * m] = sum->sum;
@@ -485,9 +481,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
 enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
                              const struct ht_fd_ends *ends, struct ht_fd_array x,
                              struct ht_fd_array y, double level, struct ht_measure *out) {
-    HT_FREED struct ht_measure *own = NULL;
     bool some = true;
-    TRY(HT_ALLOC(own, s->last - s->first));
+    HT_ARRAY(struct ht_measure, own, s->last - s->first);
     for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
     for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
     TRY(some ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
@@ -588,8 +583,7 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
     const int64_t n1 = s->box.end[0] - s->box.begin[0];
     const int64_t n2 = s->box.end[1] - s->box.begin[1];
     const size_t bytes = (size_t)n1 * sizeof *to;
-    HT_FREED double *plane = NULL;
-    TRY(HT_ALLOC(plane, s->box.plane));
+    HT_ARRAY(double, plane, s->box.plane);
     for (int64_t m = first; m < last; m++) {
         const int64_t at = (m - s->first + s->box.begin[2]) * s->box.plane;
         double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];

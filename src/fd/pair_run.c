@@ -3,9 +3,6 @@
  * The places of a field's values and their times differ from the nodes of the primary grid and the
  * step's time: ht_places_create has the initial data and the solution there.
  */
-
-#include <float.h>
-
 #include "fd.h"
 
 /* ---- plan ---- */
@@ -38,10 +35,9 @@ static enum ht_err fill_and_look(const void *medium, int what, int64_t first, in
 static enum ht_err look_at_losses(const struct look *look, const struct ht_pair *pair) {
     const struct ht_grid *grid = &look->plan->grid;
     const int64_t block = ht_fd_block_planes(grid);
-    HT_FREED double *values = NULL;
     int64_t begin, end;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
-    TRY(HT_ALLOC(values, block * ht_grid_plane(grid, HT_PRIMARY)));
+    HT_ARRAY(double, values, (block * ht_grid_plane(grid, HT_PRIMARY)));
     for (int c = pair->nown; c < pair->ncoefficients; c++)
         for (int64_t m = begin; m < end; m += block)
             TRY(fill_and_look(look, c, m, ht_least(m + block, end), values));
@@ -280,10 +276,9 @@ static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places
     struct ht_pair_stepper *s = range->s;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     const int64_t block = ht_fd_block_planes(&plan->grid);
-    HT_FREED double *values = NULL;
     int64_t begin, end;
     ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &end);
-    TRY(HT_ALLOC(values, block * plane * plan->eq.nfields));
+    HT_ARRAY(double, values, (block * plane * plan->eq.nfields));
     if (plan->problem.fd.fluid) TRY(HT_ALLOC(range->medium, block * plane * s->pair.nown));
     for (int64_t m = begin; m < end; m += block)
         for (int i = 0; i < places->count; i++) {
@@ -333,12 +328,10 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     const struct ht_shots *shots = r->plan->problem.shots;
     const struct ht_shot *shot = &shots->shot[index];
     struct ht_point point[HT_MAX_DRIVES] = {{.count = 0}};
-    HT_FREED double *values = NULL;
-    HT_FREED double *medium = NULL;
     int64_t begin, end;
     enum ht_err err = HT_OK;
-    TRY(HT_ALLOC(values, r->part * r->plan->eq.nfields));
-    TRY(HT_ALLOC(medium, r->part * r->s->pair.ncoefficients));
+    HT_ARRAY(double, values, r->part * r->plan->eq.nfields);
+    HT_ARRAY(double, medium, r->part * r->s->pair.ncoefficients);
     r->medium = medium;
     for (int d = 0; err == HT_OK && d < shot->drives; d++) {
         struct ht_grid grid = r->plan->grid;

@@ -132,9 +132,8 @@ enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned field
     const struct ht_grid *grid = s->fd.problem.grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const int64_t part = (last - first) * n1 * n2;
-    HT_FREED double *medium = NULL;
     if (!ht_grid_free(grid)) return HT_OK;
-    TRY(HT_ALLOC(medium, part * s->pair.ncoefficients));
+    HT_ARRAY(double, medium, part * s->pair.ncoefficients);
     TRY(ht_pair_surface_read(s, first, last, medium));
     for (int64_t n = 0; n < part; n++) {
         const int64_t m[3] = {n % n1, n / n1 % n2, first + n / (n1 * n2)};

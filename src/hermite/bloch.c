@@ -224,7 +224,6 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
  */
 static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, const double k[3],
                                int axis, number *out) {
-    HT_FREED number *room = NULL;
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
@@ -234,7 +233,7 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
     const int64_t n = s->size;
     const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
-    TRY(HT_ALLOC(room, 2 * n * n + 3 * n));
+    HT_ARRAY(number, room, 2 * n * n + 3 * n);
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
     fill_step(s, theta, room, change, sum, sum + n);
     take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room, power, change, sum);
@@ -256,9 +255,8 @@ static void add_change(const struct map *s, const number *base, const number *ax
 
 enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                           struct ht_bloch_wave *out) {
-    HT_FREED struct map *s = NULL;
     *out = (struct ht_bloch_wave){{0}, {0}};
-    TRY(HT_ALLOC(s, 1));
+    HT_ARRAY(struct map, s, 1);
     s->problem = run->problem;
     s->two_level = s->problem->scheme->two_level;
     const double omega = fill_wave(s, run, k);

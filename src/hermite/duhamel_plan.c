@@ -297,9 +297,8 @@ static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duha
     if (plan->medium->uniform) return HT_OK;
     for (int i = 0; i < 2; i++) {
         const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
-        HT_FREED double *values = NULL;
-        TRY(HT_ALLOC(values, ht_grid_plane(&plan->grid, subgrid) * plan->eq.nmaterials *
-                                 plan->medium->coefs));
+        HT_ARRAY(double, values,
+                 ht_grid_plane(&plan->grid, subgrid) * plan->eq.nmaterials * plan->medium->coefs);
         for (int64_t m3 = 0; m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
             TRY(check_plane(plan, d, subgrid, m3, values));
     }

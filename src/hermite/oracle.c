@@ -253,8 +253,7 @@ static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
     const struct ht_grid *grid = o->problem.grid;
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
-    HT_FREED double *medium = NULL;
-    TRY(HT_ALLOC(medium, o->jets == NULL ? 1 : o->problem.eq->nmaterials * o->jets->count));
+    HT_ARRAY(double, medium, o->jets == NULL ? 1 : o->problem.eq->nmaterials * o->jets->count);
     for (int64_t node = 0; node < ht_grid_total(grid, to); node++) {
         int64_t target[3] = {node % n1, node / n1 % n2, node / (n1 * n2)};
         target_medium(o, to, node, medium);

@@ -80,10 +80,9 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
                                 const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan, subgrid), begin, end;
-    HT_FREED double *coefs = NULL;
     ht_grid_own(grid, subgrid, &begin, &end);
-    TRY(HT_ALLOC(coefs,
-                 ht_grid_plane(grid, subgrid) * chunk * ht_grid_coefs(grid) * plan->eq.nfields));
+    HT_ARRAY(double, coefs,
+             ht_grid_plane(grid, subgrid) * chunk * ht_grid_coefs(grid) * plan->eq.nfields);
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(grid, subgrid));
@@ -169,11 +168,10 @@ static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
                             const struct ht_kernels *kernels, const struct ht_stepper *out) {
     const struct ht_grid *grid = &s->plan->grid;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
-    HT_FREED double *coefs = NULL;
     TRY(device != NULL ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
                        : ht_oracle_create(&s->part.problem, &stepper));
-    TRY(HT_ALLOC(coefs,
-                 ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * s->plan->eq.nfields));
+    HT_ARRAY(double, coefs,
+             ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * s->plan->eq.nfields);
     TRY(put_layer(s, &stepper, coefs));
     TRY(stepper.ops->half_step(stepper.self, HT_PRIMARY));
     TRY(stepper.ops->finish(stepper.self));

@@ -52,8 +52,7 @@ static enum ht_err make_profiles(struct ht_device_stepper *t, enum ht_subgrid su
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int coefs = t->problem.layers->profile_degree + 1;
     const int64_t count = w->count[axis] * coefs;
-    HT_FREED double *values = NULL;
-    TRY(HT_ALLOC(values, HT_LAYER_PROFILES * count));
+    HT_ARRAY(double, values, (HT_LAYER_PROFILES * count));
     for (int64_t m = 0; m < count; m++) {
         const int64_t node = w->origin[axis] + m / coefs;
         double at[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1];
@@ -136,8 +135,7 @@ static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int64_t values = jet_values(&t->problem, subgrid, axis);
     const int64_t length = w->count[axis];
-    HT_FREED double *wide = NULL;
-    TRY(HT_ALLOC(wide, values));
+    HT_ARRAY(double, wide, values);
     for (int64_t m = 0; m < length; m++) {
         double jets[HT_MAX_ORDER + 1] = {1};
         if (m >= w->held.begin[axis] && m < w->held.end[axis])

@@ -219,10 +219,8 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                const struct ht_quantity *what, struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_MEASURE_POINTS;
     struct ht_device_stepper *t = self;
-    HT_FREED struct ht_sum_item *items = NULL;
-    HT_FREED double *stored = NULL;
-    TRY(HT_ALLOC(items, count));
-    TRY(HT_ALLOC(stored, count * room));
+    HT_ARRAY(struct ht_sum_item, items, count);
+    HT_ARRAY(double, stored, (count * room));
     for (int i = 0; i < count; i++) {
         struct ht_sum_item *item = &items[i];
         item->x = t->u[subgrid][what[i].field];

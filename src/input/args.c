@@ -3,9 +3,6 @@
  */
 #include "htwave/args.h"
 
-#include <errno.h>
-#include <float.h>
-
 static const struct ht_flag common_flags[] = {
     {"--json", NULL, "one JSON object on standard output"},
     {"--quiet", NULL, "no messages but warnings and errors"},

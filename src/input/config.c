@@ -2,8 +2,6 @@
  * handing each setting on with its key, place and value. Types are taken from the settings
  * themselves: libconfig's own conversions would turn 2.7 into 2 without a word.
  */
-#include <ctype.h>
-#include <errno.h>
 #include <libconfig.h>
 #include <strings.h>
 

@@ -2,8 +2,6 @@
  */
 #pragma once
 
-#include <float.h>
-
 #include "config.h"
 #include "htwave/params.h"
 

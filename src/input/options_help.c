@@ -1,6 +1,4 @@
 /* Texts about options, and the manual. */
-#include <float.h>
-
 #include "htwave/num.h"
 #include "options.h"
 

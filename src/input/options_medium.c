@@ -3,8 +3,6 @@
  *
  * The rows are made once from constants, so every call returns the same.
  */
-#include <float.h>
-
 #include "htwave/system.h"
 #include "options.h"
 

@@ -2,7 +2,6 @@
  * before. Every key set is remembered with its text and place, so that any later check can name
  * them.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <strings.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 /* Rules between options that need neither the system nor the device, and the names of groups of
  * receivers and of slices, which become those of files. */
-#include <ctype.h>
-
 #include "options.h"
 
 /* ---- axes that the grid does not have ---- */

@@ -3,9 +3,6 @@
  * functions of their own. Types are strict:
  * an integer may stand for a number, nothing else is converted.
  */
-#include <ctype.h>
-#include <limits.h>
-
 #include "options.h"
 
 /* What a function of a type works on. */

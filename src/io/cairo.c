@@ -4,7 +4,6 @@
  * the size of the letters, which grows with the map, and margins from the axes, so that the
  * pictures of a run have one size. */
 #include <cairo.h>
-#include <errno.h>
 
 #include "plot.h"
 

@@ -7,8 +7,6 @@
 #include "files.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -428,11 +428,10 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
     HT_FREED double *values = NULL;
     if (ht_comm_rank(comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
     /* values, on rank 0: the slice of all ranks. */
-    HT_FREED double *own = NULL;
     int64_t first, last;
     slice_own(slice, &first, &last);
     int64_t count = (last - first) * slice->width;
-    TRY(HT_ALLOC(own, count));
+    HT_ARRAY(double, own, count);
     slice_values(slice, nodal[view->field], own);
     TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
@@ -503,12 +502,11 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
     const int dims = grid->dims, up = dims - 1;
     int64_t extent[3], n[3], count = 1;
     double x[3];
-    HT_FREED double *plane = NULL;
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     for (int k = 0; k < dims; k++) extent[k] = n[up - k];
     for (int k = 0; k < up && k < 2; k++) count *= n[k];
     TRY(ht_h5_reserve(file, name, dims, extent, true));
-    TRY(HT_ALLOC(plane, count));
+    HT_ARRAY(double, plane, count);
     for (int64_t last = 0; last < n[up]; last++) {
         for (int64_t i = 0; i < count; i++) {
             const int64_t at[3] = {i % n[0], i / n[0], 0};
@@ -525,9 +523,8 @@ static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const
                                 int64_t first, int64_t last) {
     const int dims = m->medium->grid->dims;
     const int64_t extent[2] = {last - first, dims};
-    HT_FREED double *out = NULL;
     if (last == first) return HT_OK;
-    TRY(HT_ALLOC(out, extent[0] * dims));
+    HT_ARRAY(double, out, extent[0] * dims);
     for (int64_t i = first; i < last; i++)
         for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
     return ht_h5_write(file, name, 2, extent, out, false);
@@ -576,11 +573,10 @@ static enum ht_err draw(const struct model *m, int index, const struct ht_slice_
     const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
     char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
     HT_FREED char *path = NULL;
-    HT_FREED double *values = NULL;
     ht_params_slice_name(m->params, index, name);
     snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
     choose_name(m, parameter);
-    TRY(HT_ALLOC(values, slice.width * slice.height));
+    HT_ARRAY(double, values, (slice.width * slice.height));
     TRY(slice_parameter(&slice, m->medium, parameter, values));
     TRY(ht_file_path(m->directory, file, &path));
     struct ht_text title = {0}, subtitle = {0};

@@ -102,9 +102,8 @@ static void name_set(const struct ht_receiver_group *group, const char *what, ch
 
 static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver_group *group) {
     const int64_t extent[2] = {group->count, t->dims};
-    HT_FREED double *x = NULL;
     char name[NAME];
-    TRY(HT_ALLOC(x, group->count * t->dims));
+    HT_ARRAY(double, x, group->count * t->dims);
     for (int64_t i = 0; i < group->count; i++)
         memcpy(x + i * t->dims, group->x[i], (size_t)t->dims * sizeof *x);
     name_set(group, "position", name);
@@ -113,9 +112,8 @@ static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver
 
 static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_group *group,
                                int64_t first, int64_t last, bool known) {
-    HT_FREED double *time = NULL;
     char name[NAME];
-    TRY(HT_ALLOC(time, last - first));
+    HT_ARRAY(double, time, last - first);
     for (int64_t n = first; n < last; n++)
         time[n - first] = known ? ht_receivers_time(t->receivers, group, n) : NAN;
     name_set(group, "time", name);
@@ -194,9 +192,8 @@ static enum ht_err cut(struct ht_output *output, int n) {
     char name[NAME];
     if (t->done[n] == group->samples) return HT_OK;
     if (t->done[n] == 0) {
-        HT_FREED double *none = NULL;
         const int64_t values = group->count * group->readings;
-        TRY(HT_ALLOC(none, values));
+        HT_ARRAY(double, none, values);
         for (int64_t i = 0; i < values; i++) none[i] = NAN;
         TRY(ht_output_traces_add(output, n, 0, 1, none));
     }

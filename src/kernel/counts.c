@@ -6,8 +6,6 @@
 #include "blocks.h"
 #include "variant.h"
 
-#include <limits.h>
-
 /* Number of multi-indices of total degree <= degree. */
 static int polynomial_coefs(int dims, int degree) {
     int count = 1;

@@ -1,7 +1,5 @@
 /* The kernels of finite differences: their shapes, program and launches.
  */
-#include <limits.h>
-
 #include "fd_args.h"
 #include "fd_layer_args.h"
 #include "fd_sizes.h"

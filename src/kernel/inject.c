@@ -61,8 +61,7 @@ int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t ent
 static enum ht_err put_values(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
     const struct injector *injector = d->injector;
     const int64_t padded = injector->padded_coefs, count = values_of(shapes, (int)padded);
-    HT_FREED double *values = NULL;
-    TRY(HT_ALLOC(values, count));
+    HT_ARRAY(double, values, count);
     for (int64_t row = 0; row < count / padded; row++)
         for (int i = 0; i < shapes->coefs; i++)
             values[row * padded + injector->storage[i]] = shapes->value[row * shapes->coefs + i];
@@ -72,8 +71,7 @@ static enum ht_err put_values(struct ht_injected *d, const struct ht_inject_shap
 static enum ht_err put_odd(struct ht_injected *d, const struct ht_inject_shapes *shapes) {
     const struct injector *injector = d->injector;
     const int padded = injector->padded_coefs;
-    HT_FREED int *odd = NULL;
-    TRY(HT_ALLOC(odd, (int64_t)shapes->fields * padded));
+    HT_ARRAY(int, odd, ((int64_t)shapes->fields * padded));
     for (int f = 0; f < shapes->fields; f++)
         for (int i = 0; i < shapes->coefs; i++)
             odd[f * padded + injector->storage[i]] = shapes->odd[f * shapes->coefs + i];

@@ -64,13 +64,12 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht
     const int coefs = (int)ht_spec_coefs(spec);
     const int entries = blocks->sources / coefs * padded;
     const int targets = ht_slots(spec->dst, spec->eq->nfields) * padded;
-    HT_FREED double *value = NULL;
     (void)shape;
     for (int g = 0; g < blocks->blocks; g++)
         if (blocks->rows[g] > most) most = blocks->rows[g];
     TRY(HT_ALLOC(bits, entries));
     TRY(HT_ALLOC(target, targets));
-    TRY(HT_ALLOC(value, (int64_t)blocks->blocks * most * entries));
+    HT_ARRAY(double, value, ((int64_t)blocks->blocks * most * entries));
     for (int e = 0; e < targets; e++) target[e] = -1;
     for (int s = 0; s < blocks->sources; s++)
         bits[ht_storage_entry(s, coefs, padded, storage)] = blocks->parity[s];

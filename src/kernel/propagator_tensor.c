@@ -237,11 +237,9 @@ static enum ht_err place_padding(const struct packing *p, const bool *used, int 
 }
 
 static enum ht_err pack_rows(const struct packing *p, const int *storage) {
-    HT_FREED struct pair *pairs = NULL;
-    HT_FREED bool *used = NULL;
     int targets = ht_slots(p->spec->dst, p->spec->eq->nfields) * p->padded_coefs;
-    TRY(HT_ALLOC(pairs, targets));
-    TRY(HT_ALLOC(used, targets));
+    HT_ARRAY(struct pair, pairs, targets);
+    HT_ARRAY(bool, used, targets);
     for (int part = 0; part < p->s.cut.parts; part++)
         for (int n = 0; n < p->s.cut.all * 4; n++) where_of(p, part)[n] = -1;
     for (int g = 0; g < p->blocks->blocks; g++) {

@@ -14,9 +14,8 @@ struct sponge {
 static enum ht_err upload_lines(struct sponge *sponge, const struct ht_spec *spec) {
     const int n = sponge->coefs, lines = sponge->lines, dims = spec->eq->dims;
     int storage[HT_MAX_COEFS];
-    HT_FREED int *at = NULL;
     ht_storage_order(spec, storage);
-    TRY(HT_ALLOC(at, (int64_t)dims * lines * n));
+    HT_ARRAY(int, at, ((int64_t)dims * lines * n));
     for (int k = 0, stride = 1; k < dims; k++, stride *= n)
         for (int line = 0; line < lines; line++)
             for (int i = 0; i < n; i++)

@@ -75,10 +75,9 @@ static struct ht_sum_args args_of(const struct ht_sum_item *item) {
 /* Weights of coefficients at points, one item after the other. */
 static enum ht_err send_weights(struct sums *r, int count, const struct ht_sum_item *items) {
     int64_t values = 0, at = 0;
-    HT_FREED double *data = NULL;
     for (int i = 0; i < count; i++) values += (int64_t)coefs_of(&items[i]) * r->points;
     TRY(make_room(r, WEIGHTS, 8 * values));
-    TRY(HT_ALLOC(data, values));
+    HT_ARRAY(double, data, values);
     for (int i = 0; i < count; i++) {
         const struct ht_sum_item *item = &items[i];
         for (int c = 0; c < coefs_of(item); c++, at += r->points) {
@@ -150,9 +149,8 @@ static enum ht_err run(struct sums *r, int count, const struct ht_sum_item *item
 
 static enum ht_err run_all(struct ht_tool *sums, int count, const struct ht_sum_item *items,
                            bool each, struct ht_measure *out) {
-    HT_FREED struct ht_sum_args *args = NULL;
     HT_FREED double *results = NULL;
-    TRY(HT_ALLOC(args, count));
+    HT_ARRAY(struct ht_sum_args, args, count);
     return run((struct sums *)sums, count, items, each, args, &results, out);
 }
 

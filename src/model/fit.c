@@ -259,9 +259,8 @@ static enum ht_err ht_fit_split(struct ht_fit *fit) {
     const struct ht_second_order *form = &fit->medium->eq->second_order;
     if (axes != 1 || fit->kind != HT_FIT_SINC || !form->known || form->inverse_density < 0)
         return HT_OK;
-    HT_FREED double *all = NULL;
     struct line line = {.axis = &fit->axis[along]};
-    TRY(HT_ALLOC(all, HT_MAX_SCALARS * line.axis->boxes));
+    HT_ARRAY(double, all, (HT_MAX_SCALARS * line.axis->boxes));
     TRY(line_read(fit, along, all, &line));
     judge(&line);
     return HT_OK;

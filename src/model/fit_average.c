@@ -15,8 +15,6 @@
  * All averages are sums over rows of contiguous values; along x1 these are LANES lines of the
  * plane, stored side by side.
  */
-#include <float.h>
-
 #include "fit_private.h"
 
 /* ---- values ---- */

@@ -149,8 +149,7 @@ struct ht_fit_counts ht_frame_counts(const struct ht_frame *frame) {
 
 enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) {
     const int ranks = ht_comm_size(comm);
-    HT_FREED struct ht_fit_counts *all = NULL;
-    TRY(HT_ALLOC(all, ranks));
+    HT_ARRAY(struct ht_fit_counts, all, ranks);
     TRY(ht_comm_gather(comm, &frame->counts, sizeof frame->counts, all));
     frame->counts = all[0];
     for (int r = 1; r < ranks; r++) ht_fit_counts_add(&all[r], &frame->counts);
@@ -284,8 +283,7 @@ static enum ht_err check_points(const struct fill *fill) {
                              .fitted = {true, true, true}};
     double *range = job.range[job.quantity];
     const double *below;
-    HT_FREED double *now = NULL;
-    TRY(HT_ALLOC(now, size));
+    HT_ARRAY(double, now, size);
     TRY(find_below(fill, c, &below));
     frame->below[c].plane = 0; /* until it is known again */
     range[0] = INFINITY;

@@ -596,8 +596,7 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
         .visit = {depends[0] ? target.nodes[0] : 1, depends[1] ? target.nodes[1] : 1}};
     if (first == last) return HT_OK;
     lines.count = planes * lines.visit[1];
-    HT_FREED _Atomic int64_t *flattened = NULL;
-    TRY(HT_ALLOC(flattened, planes));
+    HT_ARRAY(_Atomic int64_t, flattened, planes);
     lines.flattened = flattened;
     TRY(ht_threads_share(lines.count, LEAST_NODES / lines.visit[0], fill_lines, &lines));
     repeat_nodes(&lines);

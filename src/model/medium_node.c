@@ -12,8 +12,6 @@
  * effective medium of Moczo, Kristek, Vavrycuk, Archuleta, Halada (2002), Bull. Seism. Soc. Am.
  * 92(8), 3042-3066.
  */
-#include <float.h>
-
 #include "medium_private.h"
 
 static const double ROUGH = 0.5;

@@ -10,8 +10,6 @@
  * samples the value at the end continues; so a polynomial of degree g is reproduced wherever
  * samples exist.
  */
-#include <limits.h>
-
 #include "htwave/h5.h"
 #include "medium_private.h"
 

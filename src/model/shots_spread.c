@@ -1,7 +1,5 @@
 /* Shots at the nodes of the primary grid: lists of nodes with weights.
  */
-#include <limits.h>
-
 #include "htwave/shots.h"
 
 /* ---- lists of nodes ---- */

@@ -75,8 +75,7 @@ static enum ht_err read_lines(struct ht_signal *s, const char *text) {
 static enum ht_err check_gaps(const struct ht_signal *s) {
     const int64_t n = s->samples - 1;
     const double most = 10;
-    HT_FREED double *apart = NULL;
-    TRY(HT_ALLOC(apart, n));
+    HT_ARRAY(double, apart, n);
     for (int64_t i = 0; i < n; i++) apart[i] = s->knot[i + 1].t - s->knot[i].t;
     const double median = ht_median((int)n, apart);
     for (int64_t i = 0; i < n; i++)
@@ -309,7 +308,6 @@ enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 static enum ht_err find_traits(struct ht_signal *s) {
     struct ht_signal_traits *t = &s->traits;
     double extent[2], sum = 0, size = 0;
-    HT_FREED double complex *x = NULL;
     int bits = LEAST_BITS;
     rows[s->given.kind].extent(s, extent);
     while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
@@ -317,7 +315,7 @@ static enum ht_err find_traits(struct ht_signal *s) {
         while (bits < MOST_BITS && (1 << bits) < 32 * s->given.cycles) bits++;
     const int64_t n = (int64_t)1 << bits;
     const double apart = (extent[1] - extent[0]) / (double)n;
-    TRY(HT_ALLOC(x, n << PAD_BITS));
+    HT_ARRAY(double complex, x, n << PAD_BITS);
     t->begin = extent[0];
     t->end = extent[1];
     for (int64_t i = 0; i < n; i++) {

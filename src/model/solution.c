@@ -247,8 +247,7 @@ struct job {
 
 static enum ht_err fill_parts(void *data, int64_t begin, int64_t end) {
     const struct job *job = data;
-    HT_FREED double *buffer = NULL;
-    TRY(HT_ALLOC(buffer, 2 * job->range->plane));
+    HT_ARRAY(double, buffer, 2 * job->range->plane);
     for (int64_t part = begin; part < end; part++) {
         const struct ht_solution_range *range = job->range;
         const struct ht_grid *grid = job->solution->grid;
@@ -416,8 +415,7 @@ static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end)
     const struct ht_grid *grid = solution->grid;
     const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
     const int coefs = solution->data->jets->count;
-    HT_FREED double *jet = NULL;
-    TRY(HT_ALLOC(jet, coefs));
+    HT_ARRAY(double, jet, coefs);
     for (int64_t node = begin; node < end; node++) {
         int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
         double x[3];

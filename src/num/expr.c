@@ -1,6 +1,4 @@
 /* Jets, and expressions that are evaluated as jets. */
-#include <ctype.h>
-
 #include "htwave/num.h"
 
 /* Jets: truncated multivariate Taylor series over a fixed set of multi-indices.

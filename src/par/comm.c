@@ -446,10 +446,9 @@ enum ht_err ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **o
 
 /* values <- combined with those of the other ranks in the order of ranks. */
 static enum ht_err combine(struct ht_comm *c, int count, double *values, bool add) {
-    HT_FREED double *all = NULL;
     if (c == NULL || count == 0) return HT_OK;
     size_t n = (size_t)count;
-    TRY(HT_ALLOC(all, n * (size_t)c->size));
+    HT_ARRAY(double, all, (n * (size_t)c->size));
     TRY(ht_comm_gather(c, values, n * sizeof *values, all));
     for (size_t i = 0; i < n; i++) {
         values[i] = all[i];
@@ -500,12 +499,11 @@ static enum ht_err collect(struct ht_comm *c, const void *own, const int64_t *by
 }
 
 enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
-    HT_FREED int64_t *sizes = NULL;
     if (c == NULL) {
         copy(all, own, (size_t)bytes);
         return HT_OK;
     }
-    TRY(HT_ALLOC(sizes, c->size));
+    HT_ARRAY(int64_t, sizes, c->size);
     TRY(ht_comm_gather(c, &bytes, sizeof bytes, sizes));
     return collect(c, own, sizes, all);
 }

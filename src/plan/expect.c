@@ -23,7 +23,6 @@
  * Finite differences: the same with the errors of fd_plan.c, which are those of phases.
  */
 #include <complex.h>
-#include <float.h>
 
 #include "plan_parts.h"
 #include "src/hermite/bloch.h"

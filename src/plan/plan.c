@@ -108,9 +108,8 @@ enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, const int64_t *sta
 static enum ht_err cut_slabs(struct ht_plan *plan) {
     struct ht_slab *slab = &plan->grid.slab;
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
-    HT_FREED int64_t *start = NULL;
     if (ranks == 1) return HT_OK;
-    TRY(HT_ALLOC(start, ranks + 1));
+    HT_ARRAY(int64_t, start, ranks + 1);
     ht_slab_cut(plan->grid.cells[2], ranks, start);
     slab->first = start[rank];
     slab->last = start[rank + 1];

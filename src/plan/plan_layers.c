@@ -267,9 +267,8 @@ static enum ht_err fill_continued(const void *context, enum ht_subgrid subgrid, 
     const struct ht_grid *grid = &plan->grid;
     const int64_t nodes = ht_grid_plane(grid, subgrid), planes = last - first;
     const int64_t rows = (int64_t)plan->eq.nmaterials * plan->problem.medium_coefs;
-    HT_FREED double *plane = NULL;
     TRY(ht_medium_fill(plan->medium, subgrid, first, last, out));
-    TRY(HT_ALLOC(plane, rows * nodes));
+    HT_ARRAY(double, plane, (rows * nodes));
     for (int64_t m = first, held = -1; m < last; m++) {
         const int64_t from = ht_layers_inside(grid, 2, subgrid == HT_DUAL, m);
         if (from != m && from != held)

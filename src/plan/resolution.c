@@ -1,8 +1,6 @@
 /* Grids for an error: see htwave/estimate.h. Cells of size 1, speed 1. */
 #include "htwave/estimate.h"
 
-#include <float.h>
-
 #include "src/hermite/bloch.h"
 
 /* ---- Hermite methods ---- */

@@ -5,8 +5,6 @@
  * the magnitudes of its products; the error of any order of summation is at most n eps times this
  * sum.
  */
-#include <float.h>
-
 #include "src/solve/methods.h"
 
 /* A problem with the kinds of layers of another: at each absorbing side so many cells, or as it has
@@ -98,9 +96,8 @@ static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid, int f
 static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
     struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     const int64_t count = ht_fd_memory_numbers(&t->oracle);
-    HT_FREED double *values = NULL;
     if (count == 0) return HT_OK;
-    TRY(HT_ALLOC(values, 3 * count));
+    HT_ARRAY(double, values, 3 * count);
     double *const data[3] = {values, values + count, values + 2 * count};
     for (int i = 0; i < HT_FD_MEMORIES; i++) {
         for (int64_t n = 0; put && n < count; n++)

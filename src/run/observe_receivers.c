@@ -282,10 +282,9 @@ int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period) {
 enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds) {
     const struct ht_receivers *receivers = plan->receivers;
     const int64_t steps = ht_resampling_keeps(plan);
-    HT_FREED double *value = NULL;
     *seconds = 0;
     if (!ht_resampling_of(plan).whole) return HT_OK;
-    TRY(HT_ALLOC(value, 4 * steps));
+    HT_ARRAY(double, value, 4 * steps);
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         const int64_t samples = ht_least(group->samples, steps);

@@ -14,7 +14,6 @@ static uint64_t hash_text(uint64_t seed, const char *text) {
 enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     int ranks = ht_comm_size(comm);
     struct program own;
-    HT_FREED struct program *all = NULL;
     if (ranks == 1) return HT_OK;
     char *data;
     size_t size;
@@ -26,7 +25,7 @@ enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
         own.hash = ht_hash(HT_HASH_SEED, data, size);
         free(data);
     }
-    TRY(HT_ALLOC(all, ranks));
+    HT_ARRAY(struct program, all, ranks);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     /* The same result on all ranks. */
     HT_FREED_TEXT struct ht_text others = {0};
@@ -135,7 +134,6 @@ enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_dev
                             int *out) {
     int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
     struct choice own;
-    HT_FREED struct choice *all = NULL;
     struct device_name name;
     *out = 0;
     memset(&own, 0, sizeof own);
@@ -146,7 +144,7 @@ enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_dev
         name_device(comm, &infos[i], &name);
         own.devices = ht_hash(own.devices, &name, sizeof name);
     }
-    TRY(HT_ALLOC(all, ranks));
+    HT_ARRAY(struct choice, all, ranks);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     for (int r = 0; r < rank; r++) *out += memcmp(&all[r], &own, sizeof own) == 0;
     return HT_OK;

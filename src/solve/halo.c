@@ -178,9 +178,8 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
 static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish, int chosen[2]) {
     struct ht_comm *comm = link[0].comm;
     struct offer own = {0};
-    HT_FREED struct offer *all = NULL;
     enum ht_err err = HT_OK;
-    TRY(HT_ALLOC(all, ht_comm_size(comm)));
+    HT_ARRAY(struct offer, all, ht_comm_size(comm));
     if (is_wanted(wish, PEER)) offer_names(link, &own);
     err = ht_comm_gather(comm, &own, sizeof own, all);
     if (err == HT_OK) {

@@ -19,10 +19,9 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
            void *context) {
     const struct ht_grid *grid = &plan->grid;
     int64_t chunk = chunk_planes(plan), begin, end;
-    HT_FREED double *coefs = NULL;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
-    TRY(HT_ALLOC(coefs,
-                 ht_grid_plane(grid, HT_PRIMARY) * chunk * ht_grid_coefs(grid) * plan->eq.nfields));
+    HT_ARRAY(double, coefs,
+             ht_grid_plane(grid, HT_PRIMARY) * chunk * ht_grid_coefs(grid) * plan->eq.nfields);
     for (int64_t first = begin; first < end; first += chunk) {
         int64_t last = first + chunk < end ? first + chunk : end;
         TRY(ht_solution_fill(solution, HT_PRIMARY, time, first, last, coefs));

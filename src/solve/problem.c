@@ -1,8 +1,6 @@
 /* What is true of a problem without a device: its scheme, the fields that its grids store, the
  * windows of a rank, the specs of its half steps.
  */
-#include <float.h>
-
 #include "htwave/fd_kernel.h"
 #include "htwave/schedule.h"
 #include "htwave/stepper.h"
@@ -295,8 +293,7 @@ static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid, int
     const struct ht_problem *whole = part->whole;
     int64_t planes = ht_grid_planes(whole->grid, subgrid);
     int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
-    HT_FREED double *plane = NULL;
-    TRY(HT_ALLOC(plane, rows * ht_grid_plane(whole->grid, subgrid)));
+    HT_ARRAY(double, plane, (rows * ht_grid_plane(whole->grid, subgrid)));
     for (int64_t m = first; m < last; m++) {
         int64_t at = (part->cells.begin[2] + m) % planes;
         TRY(whole->medium_fill(whole->medium, subgrid, at, at + 1, plane));

@@ -238,11 +238,10 @@ enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, 
     const double end = ht_signal_traits(shot->signal).end + shot->delay;
     const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
     const int64_t values = FINE * last;
-    HT_FREED double *f = NULL;
     *out = NULL;
     *count = last + ht_fd_steps_beside((double)last);
     TRY(HT_ALLOC(*out, *count));
-    TRY(HT_ALLOC(f, values));
+    HT_ARRAY(double, f, values);
     for (int64_t j = 0; j < values; j++) {
         const double t = dt * (double)j / FINE;
         f[j] = ht_shot_acts(shot, t, t) ? ht_shot_at(shot, t, order) : 0;

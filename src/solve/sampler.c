@@ -59,10 +59,8 @@ enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiv
     }
     if (!ht_solution_occurs(plan->solution, field)) return HT_OK;
     const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    HT_FREED struct ht_point_axis *planes = NULL;
-    HT_FREED double *values = NULL;
-    TRY(HT_ALLOC(planes, group->count));
-    TRY(HT_ALLOC(values, plan->eq.nfields * nodes));
+    HT_ARRAY(struct ht_point_axis, planes, group->count);
+    HT_ARRAY(double, values, (plan->eq.nfields * nodes));
     return read_initial(plan, group, field, planes, values, start);
 }
 

@@ -3,8 +3,6 @@
  * and values below 1e-38 are lost. It follows from the largest values of the initial data and from
  * what sources bring, and is 1 where these are no extreme numbers.
  */
-#include <float.h>
-
 #include "htwave/energy.h"
 #include "htwave/plan.h"
 
@@ -88,10 +86,9 @@ static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solutio
                              const double unit[HT_MAX_FIELDS], double *most) {
     const int64_t plane = ht_grid_plane(solution->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(solution->grid);
-    HT_FREED double *values = NULL;
     int64_t begin, end;
     ht_grid_own(solution->grid, HT_PRIMARY, &begin, &end);
-    TRY(HT_ALLOC(values, field * plan->eq.nfields));
+    HT_ARRAY(double, values, field * plan->eq.nfields);
     for (int64_t m = begin; m < end; m++) {
         TRY(ht_solution_fill(solution, HT_PRIMARY, 0, m, m + 1, values));
         for (int f = 0; f < plan->eq.nfields; f++)

@@ -439,11 +439,10 @@ static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state
 static enum ht_err log_schedules(struct ht_runner *r) {
     const struct ht_passes *passes = &r->passes;
     const int most = 4 * (r->partition.depth + 1);
-    HT_FREED struct ht_halo_state *seen = NULL;
     struct ht_halo_state state = r->state;
     bool fresh = true;
     if (ht_log_level_get() < HT_LOG_VERBOSE) return HT_OK;
-    TRY(HT_ALLOC(seen, most));
+    HT_ARRAY(struct ht_halo_state, seen, most);
     for (int n = 0; n < most && fresh; n++) {
         seen[n] = state;
         for (int i = n % 2; i < n; i += 2) fresh = fresh && !same_state(&seen[i], &state);

@@ -63,8 +63,7 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
     int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
     int64_t first, last;
-    HT_FREED double *plane = NULL;
-    TRY(HT_ALLOC(plane, count));
+    HT_ARRAY(double, plane, count);
     for (int64_t n = 0; n < count; n++) plane[n] = ht_rng_uniform(11, (uint64_t)n);
     ht_grid_own(p->grid, nodes, &first, &last);
     for (int64_t m = first; m < last; m++)

@@ -181,10 +181,8 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
                     const struct ht_tune_choice *choice, const struct ht_tune_effort *effort,
                     struct ht_tuned *out) {
     const double hopeless = 1.5;
-    HT_FREED struct search *s = NULL;
-    HT_FREED struct candidate *list = NULL;
-    TRY(HT_ALLOC(s, 1));
-    TRY(HT_ALLOC(list, CANDIDATES));
+    HT_ARRAY(struct search, s, 1);
+    HT_ARRAY(struct candidate, list, CANDIDATES);
     s->problem = problem;
     s->device = device;
     s->choice = choice;
