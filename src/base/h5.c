@@ -48,8 +48,8 @@ struct disk {
 };
 
 /* The driver's property is the address of ht_h5.error. */
-static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr) {
-    (void)flags, (void)maxaddr;
+static H5FD_t *disk_open(const char *name, HT_UNUSED unsigned flags, hid_t fapl,
+                         HT_UNUSED haddr_t maxaddr) {
     int *const *error = H5Pget_driver_info(fapl);
     if (!error) return NULL;
     struct disk *disk = calloc(1, sizeof *disk);
@@ -75,32 +75,27 @@ static herr_t disk_close(H5FD_t *file) {
     return 0;
 }
 
-static herr_t disk_query(const H5FD_t *file, unsigned long *flags) {
-    (void)file;
+static herr_t disk_query(HT_UNUSED const H5FD_t *file, unsigned long *flags) {
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
              H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
-static haddr_t disk_get_eoa(const H5FD_t *file, H5FD_mem_t type) {
-    (void)type;
+static haddr_t disk_get_eoa(const H5FD_t *file, HT_UNUSED H5FD_mem_t type) {
     return ((const struct disk *)file)->eoa;
 }
 
-static herr_t disk_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t address) {
-    (void)type;
+static herr_t disk_set_eoa(H5FD_t *file, HT_UNUSED H5FD_mem_t type, haddr_t address) {
     ((struct disk *)file)->eoa = address;
     return 0;
 }
 
-static haddr_t disk_get_eof(const H5FD_t *file, H5FD_mem_t type) {
-    (void)type;
+static haddr_t disk_get_eof(const H5FD_t *file, HT_UNUSED H5FD_mem_t type) {
     return ((const struct disk *)file)->eof;
 }
 
-static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
-                        void *buffer) {
-    (void)type, (void)dxpl;
+static herr_t disk_read(H5FD_t *file, HT_UNUSED H5FD_mem_t type, HT_UNUSED hid_t dxpl,
+                        haddr_t address, size_t size, void *buffer) {
     struct disk *disk = (struct disk *)file;
     char *to = buffer;
     while (size > 0) {
@@ -130,17 +125,15 @@ static int write_at(int fd, haddr_t address, size_t size, const void *buffer) {
     return 0;
 }
 
-static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size,
-                         const void *buffer) {
-    (void)type, (void)dxpl;
+static herr_t disk_write(H5FD_t *file, HT_UNUSED H5FD_mem_t type, HT_UNUSED hid_t dxpl,
+                         haddr_t address, size_t size, const void *buffer) {
     struct disk *disk = (struct disk *)file;
     if (address + size > disk->eof) disk->eof = address + size;
     if (!*disk->error) *disk->error = write_at(disk->fd, address, size, buffer);
     return 0;
 }
 
-static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing) {
-    (void)dxpl, (void)closing;
+static herr_t disk_truncate(H5FD_t *file, HT_UNUSED hid_t dxpl, HT_UNUSED hbool_t closing) {
     struct disk *disk = (struct disk *)file;
     if (disk->eof == disk->eoa) return 0;
     if (!*disk->error && ftruncate(disk->fd, (off_t)disk->eoa) != 0) *disk->error = errno;
@@ -479,8 +472,8 @@ struct visitor {
     enum ht_err err;
 };
 
-static herr_t visit_object(hid_t group, const char *name, const H5O_info_t *info, void *data) {
-    (void)group;
+static herr_t visit_object(HT_UNUSED hid_t group, const char *name, const H5O_info_t *info,
+                           void *data) {
     struct visitor *visitor = data;
     if (info->type != H5O_TYPE_DATASET) return 0;
     visitor->err = visitor->visit(name, visitor->context);

@@ -19,8 +19,7 @@ const struct ht_backend ht_backend_cuda = {
     .missing = cuda_missing,
 };
 
-const char *ht_nvrtc_missing(int driver) {
-    (void)driver;
+const char *ht_nvrtc_missing(HT_UNUSED int driver) {
     return cuda_missing();
 }
 
@@ -28,9 +27,8 @@ const char *ht_nvrtc_version(void) {
     return "";
 }
 
-enum ht_err ht_nvrtc_compile(const char *text, int architecture, int registers, void **code,
-                             size_t *size) {
-    (void)text, (void)architecture, (void)registers;
+enum ht_err ht_nvrtc_compile(HT_UNUSED const char *text, HT_UNUSED int architecture,
+                             HT_UNUSED int registers, void **code, size_t *size) {
     *code = NULL;
     *size = 0;
     FAIL(HT_ERR_DEVICE, "%s", cuda_missing());

@@ -1,16 +1,12 @@
 /* Built instead of nvml.c: energy is unknown. */
 #include "nvidia.h"
 
-struct ht_nvml *ht_nvml_open(struct ht_pci pci) {
-    (void)pci;
+struct ht_nvml *ht_nvml_open(HT_UNUSED struct ht_pci pci) {
     return NULL;
 }
 
-void ht_nvml_close(struct ht_nvml *nvml) {
-    (void)nvml;
-}
+void ht_nvml_close(HT_UNUSED struct ht_nvml *nvml) {}
 
-double ht_nvml_joules(struct ht_nvml *nvml) {
-    (void)nvml;
+double ht_nvml_joules(HT_UNUSED struct ht_nvml *nvml) {
     return -1;
 }

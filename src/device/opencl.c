@@ -331,8 +331,7 @@ static void opencl_pinned_destroy(void *handle, void *memory, void *buffer) {
 
 /* ---- events ---- */
 
-static void opencl_event_destroy(void *device, void *event) {
-    (void)device;
+static void opencl_event_destroy(HT_UNUSED void *device, void *event) {
     (void)clReleaseEvent(event);
 }
 
@@ -355,9 +354,8 @@ static enum ht_err opencl_event_await(void *handle, void *event_handle, enum ht_
                  "waiting for an event");
 }
 
-static enum ht_err opencl_event_done(void *handle, void *event, bool *done) {
+static enum ht_err opencl_event_done(HT_UNUSED void *handle, void *event, bool *done) {
     cl_int status = CL_QUEUED;
-    (void)handle;
     TRY(check(
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
         "querying an event"));

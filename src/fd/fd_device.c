@@ -88,10 +88,9 @@ static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_inject
     return ht_injected_table(in->injected, in->table);
 }
 
-static enum ht_err device_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                                 int64_t last, int64_t row, struct ht_fd_array x,
+static enum ht_err device_inject(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_injection *in,
+                                 int64_t first, int64_t last, int64_t row, struct ht_fd_array x,
                                  struct ht_fd_array y) {
-    (void)e;
     return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
 }
 
@@ -147,10 +146,9 @@ static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_task
     return ht_pair_damp(e->kernels, t->part, t->group, &t->box, t->scale, &t->s->layers, &arrays);
 }
 
-static enum ht_err device_meet(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
     int64_t points[2], targets[2];
-    (void)e;
     ht_pair_meets_range(t, points, targets);
     return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale,
                         arrays.field, t->work == HT_PAIR_RATE ? arrays.rate : arrays.field);

@@ -4,8 +4,8 @@
 #include "fd.h"
 #include "tool_args.h"
 
-static enum ht_err plain_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
-    (void)e;
+static enum ht_err plain_create(HT_UNUSED struct ht_fd_engine *e, int64_t nodes,
+                                struct ht_fd_array *out) {
     return HT_ALLOC(out->host, nodes);
 }
 
@@ -14,16 +14,14 @@ static void plain_destroy(struct ht_fd_array *array) {
     array->host = NULL;
 }
 
-static enum ht_err plain_write(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
-                               int64_t count, const double *from) {
-    (void)e;
+static enum ht_err plain_write(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array to,
+                               int64_t first, int64_t count, const double *from) {
     memcpy(to.host + first, from, (size_t)count * sizeof *from);
     return HT_OK;
 }
 
-static enum ht_err plain_read(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
-                              int64_t count, double *to) {
-    (void)e;
+static enum ht_err plain_read(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array from,
+                              int64_t first, int64_t count, double *to) {
     memcpy(to, from.host + first, (size_t)count * sizeof *to);
     return HT_OK;
 }
@@ -189,9 +187,8 @@ static enum ht_err plain_advance(struct ht_fd_engine *e, const struct ht_fd_box 
 
 /* ---- sums ---- */
 
-static enum ht_err plain_shift(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
-                               struct ht_fd_array x) {
-    (void)e;
+static enum ht_err plain_shift(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_box *box,
+                               double c, struct ht_fd_array x) {
     EACH_NODE(box) x.host[node_at(box, m1, m2, m3)] += c;
     return HT_OK;
 }
@@ -211,11 +208,10 @@ static double weight(const struct ht_fd_box *box, const struct ht_fd_ends *ends,
     return weight;
 }
 
-static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *box,
+static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_box *box,
                               const struct ht_fd_ends *ends, struct ht_fd_array x,
                               struct ht_fd_array y, struct ht_fd_array a, double level,
                               struct ht_measure *out) {
-    (void)e;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
         out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
     EACH_NODE(box) {
@@ -239,8 +235,8 @@ static enum ht_err plain_sums(struct ht_fd_engine *e, const struct ht_fd_box *bo
 
 /* ---- sources ---- */
 
-static enum ht_err plain_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
-    (void)e, (void)in;
+static enum ht_err plain_amplitudes(HT_UNUSED struct ht_fd_engine *e,
+                                    HT_UNUSED struct ht_fd_injection *in) {
     return HT_OK;
 }
 
@@ -504,8 +500,7 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
         if (coupled >> f & 1u) s->solved[f].host[at] = y[number[f]];
 }
 
-static enum ht_err plain_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    (void)e;
+static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     EACH_NODE(&t->box) {
         const int64_t at = node_at(&t->box, m1, m2, m3);
         if (t->work == HT_PAIR_SOLVE)
@@ -559,12 +554,11 @@ static void pair_meet(const struct ht_pair_task *t, const int64_t point[2], doub
     }
 }
 
-static enum ht_err plain_meet(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_meets *meets = &t->s->meets[t->group];
     int row[HT_MAX_FIELDS];
     int64_t point[2], target[2];
     const int rows = ht_pair_rows(&t->s->pair, t->group, row);
-    (void)e;
     ht_pair_meets_range(t, point, target);
     HT_ARRAY(double, g, (point[1] - point[0]) * rows);
     pair_meet(t, point, g);
@@ -683,8 +677,7 @@ static void plain_matched(const struct spot *spot) {
         if (s->pair.group[t->group] >> f & 1u) s->field[f].host[spot->at] += sum[f];
 }
 
-static enum ht_err plain_damp(struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    (void)e;
+static enum ht_err plain_damp(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     EACH_NODE(&t->box) {
         struct spot spot = {
             .t = t, .s = t->s, .m = {m1, m2, m3}, .at = node_at(&t->box, m1, m2, m3)};
@@ -732,10 +725,9 @@ double ht_differences_oracle_roundings(const struct ht_problem *p) {
 }
 
 /* Some more points than the stencil and the closures of two sides span. */
-void ht_differences_shrink(const struct ht_problem *problem, const struct ht_variant *variant,
-                           struct ht_part *out) {
+void ht_differences_shrink(const struct ht_problem *problem,
+                           HT_UNUSED const struct ht_variant *variant, struct ht_part *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
-    (void)variant;
     const int64_t closed = ht_grid_free(problem->grid) ? 2 * HT_FD_CLOSED : 0;
     const int64_t least = ht_most(ht_fd_reach(&spec) + 2, closed);
     const struct ht_box box = {.end = {least + 3, least + 1, least}};

@@ -202,9 +202,9 @@ static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) 
     return HT_OK;
 }
 
-enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *device,
-                                 const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
-    (void)device, (void)tuning;
+enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
+                                 HT_UNUSED const struct ht_tuning *tuning,
+                                 const struct ht_stepper *stepper) {
     HT_ENDED(end) struct start s = {.plan = plan};
     struct ht_progress progress;
     int64_t begin, last;
@@ -230,9 +230,9 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, struct ht_device *d
     return apply(fd, -0.5, v[HT_FD_D]);
 }
 
-int64_t ht_differences_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
-                                   const struct ht_device_info *info) {
-    (void)plan, (void)tuning, (void)info;
+int64_t ht_differences_start_bytes(HT_UNUSED const struct ht_plan *plan,
+                                   HT_UNUSED const struct ht_tuning *tuning,
+                                   HT_UNUSED const struct ht_device_info *info) {
     return 0;
 }
 
@@ -327,12 +327,11 @@ static bool known(const struct ht_plan *plan) {
     return plan->problem.dt > 0;
 }
 
-static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
+static enum ht_err measure(HT_UNUSED const struct ht_plan *plan, const struct ht_stepper *stepper,
                            double *energy) {
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
     struct ht_measure sums;
     struct ht_state state = {.energy = 0};
-    (void)plan;
     TRY(pair != NULL ? ht_pair_find_energy(pair, 0, &state)
                      : find_state(ht_fd_stepper_of(stepper), &state, &sums));
     *energy = state.energy;

@@ -124,7 +124,7 @@ static int64_t nodes_of(const struct ht_fd_stepper *s) {
 
 struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
                                                const struct ht_tuning *tuning,
-                                               const struct ht_device_info *info) {
+                                               HT_UNUSED const struct ht_device_info *info) {
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, tuning->fp64)};
     const struct ht_fd_kind *kind = kind_of(problem);
     const int64_t word = ht_real_size(tuning->fp64);
@@ -134,7 +134,6 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     struct ht_halo halo = {.parts = 0};
     int64_t message = 0;
     int state;
-    (void)info;
     kind->plan(problem, &engine, s);
     const int64_t bytes = nodes_of(s) * word, layers = kind->layers_words(s) * word;
     const int count = kind->list(s, list, &state);
@@ -538,9 +537,8 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     return shift(s, HT_FD_D, (s->mean - sum.mean) / s->mass);
 }
 
-static enum ht_err before(void *self, enum ht_subgrid from) {
+static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
-    (void)from;
     TRY(keep_mean(s));
     /* The amplitudes of step s->at, and the mean that they add. */
     double mean;
@@ -637,9 +635,9 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int co
     return HT_OK;
 }
 
-enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
-                             const struct ht_quantity *what, struct ht_measure *out) {
-    (void)self, (void)subgrid, (void)count, (void)what, (void)out;
+enum ht_err ht_fd_no_measure(HT_UNUSED void *self, HT_UNUSED enum ht_subgrid subgrid,
+                             HT_UNUSED int count, HT_UNUSED const struct ht_quantity *what,
+                             HT_UNUSED struct ht_measure *out) {
     FAIL(HT_ERR_INTERNAL, "finite differences have measures of their own");
 }
 

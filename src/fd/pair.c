@@ -124,8 +124,7 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
     return HT_OK;
 }
 
-static enum ht_err before(void *self, enum ht_subgrid from) {
-    (void)from;
+static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
     return ht_pair_injection_step(self);
 }
 
@@ -154,11 +153,10 @@ enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
     return HT_OK;
 }
 
-static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t first, int64_t last,
                        const double *values) {
     struct ht_pair_stepper *s = self;
     const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
-    (void)subgrid;
     TRY(ht_fd_check_own(&s->fd, first, last));
     TRY(ht_pair_forget(s));
     s->fd.at = 0;
@@ -168,10 +166,9 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
     return HT_OK;
 }
 
-static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
-                       int64_t last, double *out) {
+static enum ht_err get(void *self, HT_UNUSED enum ht_subgrid subgrid, int field, int count,
+                       int64_t first, int64_t last, double *out) {
     struct ht_pair_stepper *s = self;
-    (void)subgrid;
     TRY(ht_fd_check_own(&s->fd, first, last));
     REQUIRE(count == 1, HT_ERR_INTERNAL, "finite differences hold values only");
     return ht_fd_move_planes(&s->fd, s->field[field], first, last, NULL, out);

@@ -164,13 +164,11 @@ enum ht_err ht_staggered_plan_slabs(const struct ht_plan *plan, const int64_t *s
 }
 
 /* Two terms are for fields of second order. */
-int ht_staggered_plan_stages(const struct ht_plan *plan) {
-    (void)plan;
+int ht_staggered_plan_stages(HT_UNUSED const struct ht_plan *plan) {
     return 1;
 }
 
-double ht_staggered_plan_limit(const struct ht_plan *plan, int stages) {
-    (void)stages;
+double ht_staggered_plan_limit(const struct ht_plan *plan, HT_UNUSED int stages) {
     return 2 / sqrt(symbol_of(plan));
 }
 
@@ -366,11 +364,11 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
 
 /* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega
  * dt)^4/128. b is put again, since it has changed. */
-enum ht_err ht_staggered_start(const struct ht_plan *plan, struct ht_device *device,
-                               const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
+                               HT_UNUSED const struct ht_tuning *tuning,
+                               const struct ht_stepper *stepper) {
     struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
     struct ht_places *places = NULL;
-    (void)device, (void)tuning;
     s->fd.at = 0;
     TRY(ht_pair_forget(s));
     TRY(ht_places_create(plan, &places));
@@ -499,10 +497,10 @@ enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct h
 }
 
 /* Energies round by some units of the squares. */
-enum ht_err ht_staggered_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                       double time, struct ht_state *out) {
+enum ht_err ht_staggered_state_measure(HT_UNUSED const struct ht_plan *plan,
+                                       const struct ht_stepper *stepper, double time,
+                                       struct ht_state *out) {
     struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
-    (void)plan;
     *out = (struct ht_state){.energy = 0};
     TRY(ht_pair_find_energy(s, time, out));
     out->rounding = 16 * (s->fd.engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON) * out->held;

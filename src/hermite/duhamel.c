@@ -211,12 +211,11 @@ int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spe
 /* Per entry what src/hermite/duhamel_list.c sorts, per shape its key. */
 
 /* The steppers' budget has what is on the device. */
-enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, bool fp64,
+enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp64,
                                   struct ht_shot_bytes *out) {
     const struct ht_problem *p = &plan->problem;
     const struct ht_duhamel *d = p->duhamel;
     const int64_t entry = 64, key = 160;
-    (void)fp64;
     for (int i = 0; d != NULL && i < 2; i++) {
         const struct ht_injection_counts *most = &d->most[i];
         const int fields = ht_problem_stored(p, i ? HT_DUAL : HT_PRIMARY);

@@ -351,8 +351,7 @@ static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid, int count
     return HT_OK;
 }
 
-static enum ht_err oracle_finish(void *self) {
-    (void)self;
+static enum ht_err oracle_finish(HT_UNUSED void *self) {
     return HT_OK;
 }
 

@@ -169,9 +169,8 @@ void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_
 
 /* ---- names ---- */
 
-static void clear_names(void *at, const struct ht_option *option) {
+static void clear_names(void *at, HT_UNUSED const struct ht_option *option) {
     struct ht_names *names = at;
-    (void)option;
     for (int i = 0; i < names->count; i++) free(names->name[i]);
     free(names->name);
     *names = (struct ht_names){0};
@@ -202,9 +201,8 @@ static void add_names(struct ht_text *out, const void *at) {
 
 /* ---- numbers or a text ---- */
 
-static void clear_value(void *at, const struct ht_option *option) {
+static void clear_value(void *at, HT_UNUSED const struct ht_option *option) {
     struct ht_value *value = at;
-    (void)option;
     free(value->number);
     free(value->text);
     *value = (struct ht_value){.kind = HT_VALUE_NONE};
@@ -244,9 +242,8 @@ static void add_either(struct ht_text *out, const void *at) {
 
 /* ---- maps ---- */
 
-static void clear_map(void *at, const struct ht_option *option) {
+static void clear_map(void *at, HT_UNUSED const struct ht_option *option) {
     struct ht_map *map = at;
-    (void)option;
     for (int i = 0; i < map->count; i++) {
         free(map->name[i]);
         free(map->text[i]);

@@ -321,20 +321,16 @@ static struct ht_cost operator_cost(const struct ht_spec *spec, const struct ht_
     return (struct ht_cost){fma, coefs * z->sources + to};
 }
 
-struct ht_cost ht_cost_dense(const struct ht_variant *variant, const struct ht_spec *spec,
-                             int kernel) {
+struct ht_cost ht_cost_dense(HT_UNUSED const struct ht_variant *variant, const struct ht_spec *spec,
+                             HT_UNUSED int kernel) {
     struct ht_sizes z = ht_sizes_of(spec);
     double coefs = (double)z.n1 * z.n2 * z.n3;
-    (void)variant;
-    (void)kernel;
     return operator_cost(spec, &z, coefs * z.sources * coefs * z.targets);
 }
 
-struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct ht_spec *spec,
-                                 int kernel) {
+struct ht_cost ht_cost_separable(HT_UNUSED const struct ht_variant *variant,
+                                 const struct ht_spec *spec, HT_UNUSED int kernel) {
     struct ht_sizes z = ht_sizes_of(spec);
-    (void)variant;
-    (void)kernel;
     return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
 }
 

@@ -414,10 +414,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-static struct ht_cost cost(const struct ht_variant *variant, const struct ht_spec *spec,
-                           int kernel) {
-    (void)variant;
-    (void)kernel;
+static struct ht_cost cost(HT_UNUSED const struct ht_variant *variant, const struct ht_spec *spec,
+                           HT_UNUSED int kernel) {
     return ht_cost_differences(spec);
 }
 

@@ -57,14 +57,13 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 }
 
 static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                                 const struct ht_shape *shape, struct ht_operator *out) {
+                                 HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS], most = 0;
     HT_FREED int *bits = NULL, *target = NULL;
     const int padded = ht_storage_order(spec, storage);
     const int coefs = (int)ht_spec_coefs(spec);
     const int entries = blocks->sources / coefs * padded;
     const int targets = ht_slots(spec->dst, spec->eq->nfields) * padded;
-    (void)shape;
     for (int g = 0; g < blocks->blocks; g++)
         if (blocks->rows[g] > most) most = blocks->rows[g];
     TRY(HT_ALLOC(bits, entries));

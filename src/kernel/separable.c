@@ -36,13 +36,11 @@ static double binomial(int n, int k) {
     return value;
 }
 
-static enum ht_err pack_axes(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                             const struct ht_shape *shape, struct ht_operator *out) {
+static enum ht_err pack_axes(HT_UNUSED const struct ht_blocks *blocks, const struct ht_spec *spec,
+                             HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2 };
     double matrix[MOST * MOST], axis[3 * 2 * MOST * MOST / 4];
     int n = spec->order + 1, count = 0;
-    (void)blocks;
-    (void)shape;
     ht_hermite_matrix(spec->order, matrix);
     for (int k = 0; k < 3; k++) {
         long double shift = 0;

@@ -87,9 +87,9 @@ bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
 
 /* ---- how they damp ---- */
 
-void ht_layers_usual_line(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
+void ht_layers_usual_line(enum ht_absorbing_type type, HT_UNUSED int order,
+                          struct ht_layer *layer) {
     const bool matched = type == HT_ABSORBING_CPML;
-    (void)order;
     layer->degree = matched ? 3 : 2;
     layer->reflection = matched ? 1e-8 : 4e-3;
     layer->alpha = matched ? 0.016 / (double)layer->cells : 0;

@@ -445,8 +445,7 @@ static bool expression_occurs(const struct ht_solution *solution, int field) {
     return solution->data->expr[field] != NULL;
 }
 
-static bool zero_occurs(const struct ht_solution *solution, int field) {
-    (void)solution, (void)field;
+static bool zero_occurs(HT_UNUSED const struct ht_solution *solution, HT_UNUSED int field) {
     return false;
 }
 

@@ -261,9 +261,8 @@ static void gaussian_factor(const struct ht_solution *solution,
     add_row(solution, point, 2 * grid->lower[j] - centre, (const double[2]){low, high}, order, re);
 }
 
-static void gaussian_amplitude(const struct ht_solution *solution, int part, int field, double time,
-                               double value[2]) {
-    (void)time;
+static void gaussian_amplitude(const struct ht_solution *solution, int part, int field,
+                               HT_UNUSED double time, double value[2]) {
     const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
     value[0] = field == pulse->field ? pulse->is.amplitude : 0;
     value[1] = 0;
@@ -328,9 +327,8 @@ static void plane_factor(const struct ht_solution *solution, const struct ht_sol
     wave_jet(solution->grid->order, k * point->x, k * solution->grid->h[point->axis], re, im);
 }
 
-static void plane_amplitude(const struct ht_solution *solution, int part, int field, double time,
-                            double value[2]) {
-    (void)part;
+static void plane_amplitude(const struct ht_solution *solution, HT_UNUSED int part, int field,
+                            double time, double value[2]) {
     const struct ht_solution_data *data = solution->data;
     double angle = data->params->initial.phase - data->omega * time;
     double c = cos(angle), s = sin(angle);
@@ -393,9 +391,8 @@ static void standing_factor(const struct ht_solution *solution,
     memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
 }
 
-static void standing_amplitude(const struct ht_solution *solution, int part, int field, double time,
-                               double value[2]) {
-    (void)part;
+static void standing_amplitude(const struct ht_solution *solution, HT_UNUSED int part, int field,
+                               double time, double value[2]) {
     const struct ht_solution_data *data = solution->data;
     double angle = data->omega * time - data->params->initial.phase;
     value[0] = data->params->initial.amplitude *

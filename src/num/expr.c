@@ -204,8 +204,8 @@ void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out)
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
-static void jet_exp(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
-    (void)scratch;
+static void jet_exp(const struct ht_jets *jets, const double *g, HT_UNUSED double *scratch,
+                    double *out) {
     out[0] = exp(g[0]);
     int p = 1;
     for (int k = 1; k < jets->count; k++) {

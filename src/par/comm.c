@@ -118,8 +118,7 @@ void ht_comm_pause(long polls) {
 
 static volatile sig_atomic_t last_code;
 
-static void end_now(int unused) {
-    (void)unused;
+static void end_now(HT_UNUSED int unused) {
     _exit(last_code);
 }
 

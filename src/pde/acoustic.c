@@ -39,8 +39,7 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     return HT_OK;
 }
 
-static const char *refuse(int dims, const double *material) {
-    (void)dims;
+static const char *refuse(HT_UNUSED int dims, const double *material) {
     return material[STRENGTH] >= 0 && material[STRENGTH] <= 2
                ? NULL
                : "too much is lost: q, nearly pi q_frequency/(c absorption), " HT_QUALITY_RULE;
@@ -57,9 +56,8 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     }
 }
 
-static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
-                          int q) {
-    (void)dims, (void)slips;
+static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
+                          const double n[3], int r, int q) {
     if (r == P) return 1 / mean[MEAN_COMPLIANCE];
     const double along = n[r - V1] * n[q - V1];
     return along / mean[MEAN_RHO] + ((r == q) - along) * mean[MEAN_INVERSE_RHO];

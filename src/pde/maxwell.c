@@ -14,9 +14,8 @@ enum { LORENTZ = DRUDE_RATE + 1, LORENTZ_FREQUENCY, LORENTZ_RATE, MATERIALS };
 enum { OF_EPS, OF_MU, OF_SIGMA, OF_DEBYE_EPS, OF_DEBYE_TAU, OF_DRUDE_WP, OF_DRUDE_GAMMA };
 enum { OF_LORENTZ_EPS = OF_DRUDE_GAMMA + 1, OF_LORENTZ_W0, OF_LORENTZ_GAMMA };
 
-static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
+static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
                              const double *const *value, double *const *out) {
-    (void)chosen;
     ht_jet_reciprocal(jets, value[OF_EPS], out[INVERSE_EPS]);
     ht_jet_reciprocal(jets, value[OF_MU], out[INVERSE_MU]);
     for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
@@ -118,9 +117,8 @@ static double entry(const double *mean, const double n[3], int r, int q) {
 
 enum { E1, E2, E3, H1, H2, H3 };
 
-static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
-                          int q) {
-    (void)dims, (void)slips;
+static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
+                          const double n[3], int r, int q) {
     return r < H1 ? entry(mean + MEAN_EPS, n, r, q) : entry(mean + MEAN_MU, n, r - H1, q - H1);
 }
 

@@ -11,9 +11,8 @@
 enum { U, V };
 enum { SPEED_SQUARED };
 
-static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
+static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
                              const double *const *value, double *const *out) {
-    (void)chosen;
     ht_jet_multiply(jets, value[0], value[0], out[SPEED_SQUARED]);
     return HT_OK;
 }

@@ -93,10 +93,9 @@ static enum ht_err check_ranks(const struct ht_plan *plan) {
 }
 
 /* A rank sends only planes that it owns, which limits the depth. */
-enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, const int64_t *start,
+enum ht_err ht_hermite_plan_slabs(const struct ht_plan *plan, HT_UNUSED const int64_t *start,
                                   int64_t thinnest) {
     const int depth = plan->params->parallel.halo_depth;
-    (void)start;
     if ((depth + 1) / 2 <= thinnest) return HT_OK;
     return ht_params_error(
         plan->params, "parallel.halo_depth",

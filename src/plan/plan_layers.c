@@ -92,9 +92,8 @@ enum { least_cells = 3, least_sponge = 4, least_leapfrog = 6 };
 /* ---- of Hermite methods ---- */
 
 /* Stable in the Bloch analysis of test/unit/absorbing.c, as are the others. */
-static void usual_sponge(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
-    (void)type;
-    (void)order;
+static void usual_sponge(HT_UNUSED enum ht_absorbing_type type, HT_UNUSED int order,
+                         struct ht_layer *layer) {
     layer->alpha = 0;
     layer->sponge = 0;
     layer->degree = 2;
@@ -105,9 +104,8 @@ static void usual_sponge(enum ht_absorbing_type type, int order, struct ht_layer
 
 /* Damping that varies about a node may grow as fast as waves are resolved, and needs little of the
  * sponge, which is what reflects most where it is weak. */
-static void usual_first(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
+static void usual_first(HT_UNUSED enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const double cells = (double)layer->cells;
-    (void)type;
     layer->alpha = order < 4 ? 0.1 : 0.2;
     layer->sponge = cells < 4 ? 0.05 : 0.0005;
     layer->degree = 4;
@@ -116,11 +114,10 @@ static void usual_first(enum ht_absorbing_type type, int order, struct ht_layer 
 
 /* From N = 2 and 4 cells on steeper, with next to no sponge; from 8 cells on long waves are
  * absorbed, too, at which thinner layers grow. */
-static void usual_second(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
+static void usual_second(HT_UNUSED enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const double half = (double)layer->cells / 2;
     const bool weak = order == 1 || layer->cells < 4;
     const bool thick = order > 1 && layer->cells >= 8;
-    (void)type;
     layer->alpha = thick ? 0.03 : 0.1;
     layer->sponge = weak ? 0.001 : thick ? 0.00003 : 0.0001;
     layer->degree = weak || layer->cells < 6 ? 3 : 4;

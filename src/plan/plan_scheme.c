@@ -131,19 +131,17 @@ static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
     return false;
 }
 
-static bool asks_layers(const struct ht_plan *plan, unsigned stored) {
-    (void)stored;
+static bool asks_layers(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
     return ht_layers_any(&plan->grid) && plan->params->absorbing.type != HT_ABSORBING_SPONGE;
 }
 
 /* Kernels of the other scheme alone. */
-static bool asks_variant(const struct ht_plan *plan, unsigned stored) {
+static bool asks_variant(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
     struct ht_form form;
     const struct ht_spec spec = {
         .eq = &plan->eq, .order = plan->order, .block = 1, .medium_degree = HT_UNIFORM};
     const struct ht_variant *variant = ht_variant_find(plan->params->device.variant, &spec, false);
     struct ht_spec half = spec;
-    (void)stored;
     if (variant == NULL || variant->differences ||
         ht_scheme_leapfrog.form(&plan->eq, &form) != NULL)
         return false;
@@ -161,23 +159,20 @@ static bool is_stable(const struct ht_plan *plan, int stages) {
 
 /* Its series has one term less, and others of its numbers of terms are stable.
  */
-static bool asks_stages(const struct ht_plan *plan, unsigned stored) {
+static bool asks_stages(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
     const struct ht_value *stages = &plan->params->time.stages;
-    (void)stored;
     return stages->kind == HT_VALUE_NUMBERS &&
            (stages->number[0] >
                 ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order) ||
             !is_stable(plan, (int)stages->number[0]));
 }
 
-static bool asks_step(const struct ht_plan *plan, unsigned stored) {
-    (void)stored;
+static bool asks_step(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
     return !is_stable(plan, ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order));
 }
 
 /* Nothing damps what rounded messages add. */
-static bool asks_rounding(const struct ht_plan *plan, unsigned stored) {
-    (void)stored;
+static bool asks_rounding(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
     return plan->params->parallel.halo_precision != HT_HALO_SAME;
 }
 

@@ -34,8 +34,7 @@ const struct ht_method ht_method_staggered = {
 /* The state of the dual grid half a step later is the Taylor series in time of the cells'
  * interpolants, and likewise from the dual to the primary grid (docs/method.md, sections 2 to 5).
  * Interpolation is a projection, so waves that the grid does not resolve are damped. */
-static const char *taylor_form(const struct ht_equations *eq, struct ht_form *out) {
-    (void)eq;
+static const char *taylor_form(HT_UNUSED const struct ht_equations *eq, struct ht_form *out) {
     *out = (struct ht_form){.old_sign = 0};
     return NULL;
 }

@@ -4,9 +4,8 @@
 
 /* ---- snapshots ---- */
 
-static int64_t snapshots_next(void *context, const struct ht_run *run, int64_t from) {
+static int64_t snapshots_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     const struct ht_params *params = run->plan->params;
-    (void)context;
     return ht_run_multiple(run, params->output.snapshots ? params->output.every : 0, from);
 }
 
@@ -26,9 +25,8 @@ struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct h
 
 /* ---- pictures ---- */
 
-static int64_t pictures_next(void *context, const struct ht_run *run, int64_t from) {
+static int64_t pictures_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     const struct ht_params *params = run->plan->params;
-    (void)context;
     return ht_run_multiple(run, ht_output_draws(params) ? params->output.picture.every : 0, from);
 }
 
@@ -47,8 +45,7 @@ struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht
 
 /* ---- error ---- */
 
-static enum ht_err error_begin(void *context, struct ht_run *run) {
-    (void)run;
+static enum ht_err error_begin(void *context, HT_UNUSED struct ht_run *run) {
     *(double *)context = NAN;
     return HT_OK;
 }

@@ -3,17 +3,15 @@
 
 /* ---- watch ---- */
 
-static enum ht_err energy_begin(void *context, struct ht_run *run) {
+static enum ht_err energy_begin(void *context, HT_UNUSED struct ht_run *run) {
     struct ht_energies *e = context;
-    (void)run;
     *e = (struct ht_energies){
         .initial = NAN, .final = NAN, .rise = NAN, .rate = NAN, .series = e->series};
     return HT_OK;
 }
 
-static int64_t energy_next(void *context, const struct ht_run *run, int64_t from) {
+static int64_t energy_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     int64_t apart = run->plan->steps / 20 + 1;
-    (void)context;
     return (from + apart - 1) / apart * apart;
 }
 
@@ -96,9 +94,8 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
 
 /* ---- conserved energy ---- */
 
-static enum ht_err conserved_begin(void *context, struct ht_run *run) {
+static enum ht_err conserved_begin(void *context, HT_UNUSED struct ht_run *run) {
     struct ht_conserved *c = context;
-    (void)run;
     *c = (struct ht_conserved){{NAN, NAN}, {NAN, NAN}};
     return HT_OK;
 }
@@ -114,10 +111,9 @@ static int64_t first_undriven(const struct ht_plan *plan) {
     return (int64_t)ceil(ht_plan_undriven(plan) / plan->problem.dt);
 }
 
-static int64_t conserved_next(void *context, const struct ht_run *run, int64_t from) {
+static int64_t conserved_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     const struct ht_plan *plan = run->plan;
     const int64_t first = first_undriven(plan);
-    (void)context;
     return from <= first ? first : plan->steps;
 }
 

@@ -336,9 +336,8 @@ static enum ht_err receivers_begin(void *context, struct ht_run *run) {
     return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
 
-static int64_t receivers_next(void *context, const struct ht_run *run, int64_t from) {
+static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run, int64_t from) {
     const struct ht_recorder *r = context;
-    (void)run;
     if (r->receivers == NULL) return INT64_MAX;
     return from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
 }

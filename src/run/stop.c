@@ -41,17 +41,15 @@ static void set(void (*handler)(int)) {
 __attribute__((no_sanitize_address))
 #endif
 static void
-end(int number) {
+end(HT_UNUSED int number) {
     static const char message[] = "htwave: interrupted\n";
-    (void)number;
     ht_file_abandon();
     if (!silent && write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(1);
     _exit(1);
 }
 
 /* SIGXCPU is sent again every second. */
-static void note(int number) {
-    (void)number;
+static void note(HT_UNUSED int number) {
     wanted = 1;
     set_one(SIGINT, SIG_DFL);
     set_one(SIGTERM, SIG_DFL);
