@@ -39,11 +39,6 @@ static double half_at_walls(const struct ht_grid *grid, int64_t node) {
     return part;
 }
 
-/* Whether the weights of a shot take the modulus; plane waves have it. */
-static bool takes_modulus(const struct ht_fd_injection *in, int shot) {
-    return in->incident[shot] == NULL && in->eq->second_order.rate < 0;
-}
-
 static int shot_of(const struct ht_fd_injection *in, int column) {
     int low = 0, high = in->shots->count;
     while (high - low > 1) {
@@ -84,7 +79,9 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
             const int column = in->list.column[e], shot = shot_of(in, column);
             double *weight = &in->shapes.value[e];
-            if (takes_modulus(in, shot)) *weight *= m->modulus[node];
+            /* Plane waves have it. */
+            if (in->incident[shot] == NULL && in->eq->second_order.rate < 0)
+                *weight *= m->modulus[node];
             const double part = half * *weight / m->modulus[node];
             if (plane < s->first || plane >= s->last) continue;
             sums[column] += part;

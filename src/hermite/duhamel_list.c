@@ -313,10 +313,6 @@ static enum ht_err ht_source_shaper_create(const struct ht_problem *problem, enu
     return HT_OK;
 }
 
-static void ht_source_shaper_destroy(struct ht_source_shaper *shaper) {
-    free(shaper);
-}
-
 /* Adds one coefficient of a term to out[r]. */
 static void add_terms(const struct ht_source_shaper *m, const struct term *term, int powers,
                       const long double *all, double *out) {
@@ -722,13 +718,13 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
             distance[k] = (long double)of[i]->distance[k] / (long double)one;
         if (of[i]->vector != vector) {
             vector = of[i]->vector;
-            ht_source_shaper_destroy(shaper);
+            free(shaper);
             err = ht_source_shaper_create(l->problem, l->to, &l->vector[vector], &shaper);
         }
         if (err == HT_OK && shaper != NULL)
             ht_source_shaper_apply(shaper, distance, s->value + i * size);
     }
-    ht_source_shaper_destroy(shaper);
+    free(shaper);
     free(of);
     return err;
 }

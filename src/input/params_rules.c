@@ -147,11 +147,6 @@ char *ht_params_receivers_name(const struct ht_params *params, int n,
     return name;
 }
 
-static enum ht_err check_every(const struct ht_params *p, const struct ht_value *every, int n) {
-    if (every->kind != HT_VALUE_NUMBERS || every->count == 1) return HT_OK;
-    return ht_params_error(p, HT_KEY("receivers.%d.every", n), "must be one time, or \"step\"");
-}
-
 /* ---- sources: each type has keys of its own ---- */
 
 enum { TYPES = 16 }; /* at most */
@@ -340,7 +335,9 @@ enum ht_err ht_params_check(const struct ht_params *params) {
         TRY(check_type(params, &group[n - 1], n));
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
                        ht_params_receivers_name));
-        TRY(check_every(params, &group[n - 1].every, n));
+        const struct ht_value *every = &group[n - 1].every;
+        REFUSE(every->kind == HT_VALUE_NUMBERS && every->count != 1, params,
+               HT_KEY("receivers.%d.every", n), "must be one time, or \"step\"");
     }
     TRY(check_slices(params));
     TRY(check_shots(params));

@@ -1,6 +1,4 @@
 /* The kernel that fills ghosts, for one precision, layout and number of fields: cl/ghosts.cl. */
-#include <stdlib.h>
-
 #include "counts.h"
 #include "tool.h"
 #include "tool_args.h"
@@ -15,18 +13,15 @@ struct ghosts {
 /* Parity, [field][storage index]. */
 static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int padded_coefs) {
     int storage[HT_MAX_COEFS];
-    HT_FREED int *bits = NULL;
-    TRY(HT_ALLOC(bits, (int64_t)g->fields * padded_coefs));
+    HT_ARRAY(int, bits, ((int64_t)g->fields * padded_coefs));
     const struct ht_sizes z = ht_sizes_of(spec);
     ht_storage_order(spec, storage);
     for (int f = 0; f < g->fields; f++)
         for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
             bits[f * padded_coefs + storage[i]] =
                 (int)spec->eq->field[z.source_field[f]].parity ^ ht_parity_of(&z, i);
-    enum ht_err err =
-        ht_tool_store(&g->tool, (int64_t)g->fields * padded_coefs * (int64_t)sizeof *bits, bits,
-                      &g->tool.buffer[0]);
-    return err;
+    return ht_tool_store(&g->tool, (int64_t)g->fields * padded_coefs * (int64_t)sizeof *bits, bits,
+                         &g->tool.buffer[0]);
 }
 
 enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spec,
@@ -40,13 +35,11 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
                                      .each = {"EACH_GHOST_FIELD", fields},
                                      .file = {"packs.cl", "tool_args.h", "ghosts.cl"},
                                      .entry = {"ht_fill_ghosts"}};
-    struct ghosts *g = NULL;
-    *out = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *g, &g));
+    TRY(ht_tool_create(device, &recipe, sizeof(struct ghosts), out));
+    struct ghosts *g = (struct ghosts *)*out;
     g->fields = fields;
     g->blocks = coefs / spec->block;
-    const enum ht_err err = upload_bits(g, spec, coefs);
-    return HT_MADE(err, &g->tool, ht_tool_destroy, out);
+    return ht_tool_keep(upload_bits(g, spec, coefs), out);
 }
 
 enum ht_err ht_ghosts_fill(struct ht_tool *tool, const struct ht_ghost_args *args,

@@ -275,11 +275,6 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells, struct ht_text
                 most, s->cut.all, s->cut.parts, s->resident, s->steps, pitch_of(cells), s->stages);
 }
 
-/* The parity of a pair of source entries, in all parts. */
-static void add_parities(const struct packing *p, int pair, int parity) {
-    for (int part = 0; part < p->s.cut.parts; part++) p->info[part * p->s.infos + pair] = parity;
-}
-
 /* As ht_variant.pack. */
 static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec, bool halves,
                         const struct ht_shape *shape, struct ht_operator *out) {
@@ -302,7 +297,8 @@ static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *sp
         for (int s = 0; s < blocks->sources; s++) {
             int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
             p.source[at] = s;
-            add_parities(&p, at / 2, blocks->parity[s]);
+            for (int part = 0; part < p.s.cut.parts; part++)
+                p.info[part * p.s.infos + at / 2] = blocks->parity[s];
         }
         err = pack_rows(&p, storage);
         add_tiles(&p.s, shape->cells, &out->text);

@@ -79,10 +79,6 @@ static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels, do
     return ht_selfcheck(s->problem, s->device, kernels, &worst);
 }
 
-static void report(const struct search *s, const struct ht_trial *trial) {
-    if (s->effort->report != NULL) s->effort->report(s->effort->context, trial);
-}
-
 /* Times a tuning. Returns seconds per half step, or NaN if the tuning was timed before, exceeds the
  * memory, fails or gives wrong results. Updates the best. */
 static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
@@ -102,7 +98,7 @@ static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     if (err != HT_OK) trial.why = ht_err_message();
     if (err == HT_OK) trial.seconds = seconds;
     if (trial.seconds < s->best.seconds) s->best = (struct candidate){*tuning, trial.seconds};
-    report(s, &trial);
+    if (s->effort->report != NULL) s->effort->report(s->effort->context, &trial);
     return trial.seconds;
 }
 
