@@ -371,7 +371,7 @@ static void judge_kernels(struct scene *scene, int which) {
                  "device.precision=%s",
                  boxes[which].text, strstr(boxes[which].name, "3-D") ? ",0.7" : "",
                  i == SINGLE ? "single" : "double");
-        err = open_run(scene, i == WITHOUT ? 0 : 2, i == PLAIN, text, &run[i]);
+        err = open_run(scene, i == WITHOUT ? 0 : 2, i >= WITHOUT, text, &run[i]);
         if (err == HT_OK) err = scene_advance(&run[i].of, STEPS);
     }
     if (err != HT_OK) {

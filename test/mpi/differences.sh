@@ -13,24 +13,24 @@ cd "$scratch" || exit 1
 cat >sea.cfg <<CFG
 system = "acoustic";
 grid = { cells = [13, 11, 37]; upper = [1.3, 1.1, 3.7]; order = 4; };
-time = { end = 0.6; scheme = "fd"; };
+time = { end = 0.2; scheme = "fd"; };
 boundary = { x1 = ["rigid", "free"]; x3 = ["rigid", "free"]; };
 medium = { type = "layers"; interfaces = [0.83, 2.111];
            c = [1.0, 2.5, 1.2]; rho = [1.0, 2.0, 0.7]; };
 initial = { type = "gaussian"; centre = [0.6, 0.5, 1.0]; width = 0.2; };
-output = { directory = "out"; every = 0.3; pictures = false; };
+output = { directory = "out"; every = 0.1; pictures = false; };
 CFG
 
 cat >solid.cfg <<CFG
 system = "elastic";
 grid = { cells = [17, 16, 37]; upper = [1.7, 1.6, 3.7]; order = 4; };
-time = { end = 1.2; scheme = "fd"; };
+time = { end = 0.16; scheme = "fd"; };
 boundary = { x1 = "absorbing"; x2 = "absorbing"; x3 = "absorbing"; };
 absorbing = { cells = 6.0; };
 medium = { type = "layers"; interfaces = [0.83, 2.111];
            vp = [1.0, 2.5, 1.2]; vs = [0.5, 1.2, 0.6]; rho = [1.0, 2.0, 0.7]; };
 initial = { type = "gaussian"; field = "s11"; centre = [0.6, 0.5, 1.0]; width = 0.2; };
-output = { directory = "out"; every = 0.6; pictures = false; };
+output = { directory = "out"; every = 0.08; pictures = false; };
 CFG
 
 # same TITLE RANKS OVERRIDE...: ranks "2 3 5"
@@ -52,22 +52,17 @@ same() {
             [ "$largest" = 0 ]
     done
 }
-same 'walls, density' '2 5'
-same 'uniform density, one term' 3 medium.rho=1.0 time.stages=1
+same 'walls, density' 5
 same 'periodic' 2 'boundary.x3=["periodic","periodic"]'
 same 'deep halos' 3 parallel.halo_depth=2
 input=solid.cfg
 same 'attenuation in a solid with absorbing sides' 3 medium.qp=30.0 'medium.qs=[20.0,50.0,30.0]'
-same 'sponge' 2 absorbing.type=sponge parallel.halo_depth=2
-same 'fluid in a solid between walls, sources of both groups' 3 \
-    initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x1=["roller","roller"];x3=["roller","antisymmetric"];}' \
-    'sources=({kind="explosion";position=[0.81,0.8,1.9];frequency=0.8;},
-              {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;})'
 same 'free sides, layers, sources near them' 3 \
     initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x2=["free","roller"];x3="free";}' \
     'sources=({kind="explosion";position=[0.81,0.3,0.2];frequency=0.8;},
-              {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,3.7];frequency=0.8;})'
-same 'free sides and deep halos' 2 parallel.halo_depth=3 'boundary={x1="periodic";x2="free";x3=["free","roller"];}'
+              {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;})'
+same 'free sides, a sponge, deep halos' 2 absorbing.type=sponge parallel.halo_depth=3 \
+    'boundary={x1="periodic";x2=["free","absorbing"];x3=["free","roller"];}'
 # Faces oblique to the grid, at the borders of slabs and at the edges of the box.
 ball='step(0.4-(x1-0.2)^2-(x2-0.2)^2-(x3-1.25)^2)'
 pole='step(0.2-(x1-0.3*x3)^2-(x2-0.2)^2)'
@@ -79,16 +74,16 @@ input=light.cfg
 same 'a dielectric, deep halos' 2 'grid.cells=[8,7,25]' parallel.halo_depth=2 grid.order=2 \
     initial.field=E2 boundary.x1=electric boundary.x2=periodic boundary.x3=periodic \
     medium.type=expression medium.fit=box "medium.eps=1+3*$ball" "medium.mu=1+$pole"
-same 'plane waves of E over the borders of slabs' 3 initial.type=zero time.end=4 \
+same 'plane waves of E over the borders of slabs' 3 initial.type=zero time.end=0.6 \
     'sources=({type="plane wave";from=[0.4,0.4,0.9];to=[0.9,0.8,2.9];direction=[1.0,0.4,-0.7];
         polarisation=[0.0,1.0,0.0];frequency=0.8;},
        {type="plane wave";from=[0.0,0.0,0.7];to=[1.7,1.6,3.1];direction=[0.0,0.0,1.0];
         polarisation=[1.0,0.0,0.0];frequency=0.8;})' \
-    boundary.x1=electric boundary.x2=periodic boundary.x3=electric output.every=2.0
+    boundary.x1=electric boundary.x2=periodic boundary.x3=electric output.every=0.3
 input=sea.cfg
-same 'double' 2 device.precision=double
-
 # Rounded messages change the values, by as much as they round.
+rm -rf alone
+"$htwave" run sea.cfg --quiet "$device" output.directory=alone device.precision=double
 for precision in single half; do
     rm -rf out
     ranks 2 "$htwave" run sea.cfg --quiet "$device" device.precision=double \
@@ -103,27 +98,24 @@ for precision in single half; do
 done
 
 # Sources of all types, over the borders of slabs.
-rest='initial.type=zero time.end=3'
+rest='initial.type=zero time.end=0.6'
 # shellcheck disable=SC2086 # several options
 {
-same 'planes and volumes' 3 $rest output.every=1.5 \
+same 'planes and volumes' 3 $rest output.every=0.3 \
     'sources=({type="plane";axis="x3";at=1.27;frequency=0.7;},
         {type="plane";axis="x1";at=0.93;frequency=0.6;kind="force";
          direction=[1.0,0.0,0.0];},
         {type="volume";position=[0.4,0.5,2.6];width=0.21;frequency=0.7;})'
-same 'a plane wave in a box' 5 $rest output.every=1.5 \
+same 'a plane wave in a box' 5 $rest output.every=0.3 \
     medium.type=constant medium.c=1 medium.rho=1 \
     'sources=({type="plane wave";from=[0.35,0.35,0.9];to=[0.85,0.75,2.9];
         direction=[1.0,0.4,-0.7];frequency=0.8;})'
-same 'a plane wave over layers, density' 3 $rest output.every=1.5 \
+same 'a plane wave over layers, density' 3 $rest output.every=0.3 \
     boundary.x1=rigid boundary.x2=periodic 'medium.interfaces=[1.75,2.055]' \
     'medium.c=[1.0,2.5,1.0]' 'medium.rho=[1.0,2.0,1.0]' \
     'sources=({type="plane wave";from=[0.0,0.0,0.7];to=[1.3,1.1,3.1];
         direction=[0.0,0.0,1.0];frequency=0.8;})'
 }
-
-# What follows takes no steps: compiled in a third of the time.
-export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
 
 # time.scheme = "auto": every number of ranks chooses the same scheme, and
 # bounds the step by the same number.
