@@ -60,7 +60,8 @@ same 'attenuation in a solid with absorbing sides' 3 medium.qp=30.0 'medium.qs=[
 same 'free sides, layers, sources near them' 3 \
     initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x2=["free","roller"];x3="free";}' \
     'sources=({kind="explosion";position=[0.81,0.3,0.2];frequency=0.8;},
-              {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;})'
+              {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;},
+              {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,3.7];frequency=0.8;})'
 same 'free sides, a sponge, deep halos' 2 absorbing.type=sponge parallel.halo_depth=3 \
     'boundary={x1="periodic";x2=["free","absorbing"];x3=["free","roller"];}'
 # Faces oblique to the grid, at the borders of slabs and at the edges of the box.
