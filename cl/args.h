@@ -4,8 +4,7 @@
  * Indices are those of the windows (htwave/grid.h): node (m1, m2, m3) of a window has the number
  * m3 plane + m2 row + m1. Target m reads the source nodes m + shift and m + shift + 1 along every
  * axis. Ghosts hold the values behind walls. A window that is periodic along an axis has no ghosts
- * there: source index i >= period means node i - period.
- */
+ * there: source index i >= period means node i - period. */
 #ifndef HTWAVE_ARGS_H
 #define HTWAVE_ARGS_H
 

@@ -7,8 +7,7 @@
  *          n1 = 0 1 .. T1-1 | 0 1 .. T1-1 |          item =
  *     n2 = 0    . .    .    | . .    .    |            (cell * T2 + n2) * T1
  *          :    cell 0      | cell 1      | ...        + n1
- *          T2-1 . .    .    | . .    .    |
- */
+ *          T2-1 . .    .    | . .    .    | */
 #define HT_N1 (HT_ORDER + 1)
 #define HT_T1 (2 * HT_N1)
 #define HT_N2 (HT_DIMS > 1 ? HT_N1 : 1)

@@ -1,6 +1,5 @@
 /* Products of double precision on NVIDIA's tensor cores (PTX mma.sync m16n8k8, from architecture
- * 9.0 on), with the fragments of cl/tf32.cl. Whole: nothing is cut off.
- */
+ * 9.0 on), with the fragments of cl/tf32.cl. Whole: nothing is cut off. */
 #if HT_DOUBLE
 /* c += a b. */
 #define HT_MULTIPLY(c, a, b0, b1)                                             \

@@ -14,8 +14,7 @@
  * scale[term] = (dt/2) coef / h_axis^derivative, times M in a uniform medium.
  *
  * In layers whose profiles are polynomials in xi_k (HT_PROFILE_DEGREE) a term with such a profile
- * takes coefficients n_k - a + derivative of w[col].
- */
+ * takes coefficients n_k - a + derivative of w[col]. */
 #define HT_EXCHANGE_SIZE HT_SIZE_EXCHANGE(HT_SLABS, HT_EXCHANGED, HT_ITEMS)
 
 /* HT_DERIVATIVE_nk: coefficient n3 = s of the n-th derivative of w[col] along axis k, times scale.

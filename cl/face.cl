@@ -6,8 +6,7 @@
  * stores.
  *
  *     (i2, i1) of 2 x 2 nodes --x1--> rows (j2, i2), columns n1
- *                             --x2--> rows n2, columns n1
- */
+ *                             --x2--> rows n2, columns n1 */
 #define HT_ROW (HT_T1 + 1)
 #define HT_FACE_AT(c, f, i3, r, n1) \
     (((((c)*HT_FACE_FIELDS + (f)) * HT_N3 + (i3)) * HT_T2 + (r)) * HT_ROW + (n1))

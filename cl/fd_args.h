@@ -1,7 +1,6 @@
 /* Arguments of the finite-difference kernels, passed by value. This file is read by the host's
  * compiler and by the device's: only int and long (64 bits on both). Node (m1, m2, m3) of a window
- * is number m3 plane + m2 row + m1.
- */
+ * is number m3 plane + m2 row + m1. */
 #ifndef HTWAVE_FD_ARGS_H
 #define HTWAVE_FD_ARGS_H
 

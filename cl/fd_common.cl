@@ -3,8 +3,7 @@
  * only fd_march_density.cl adds in another.
  *
  * Differences of values are taken first: where u is constant, L u is 0, and where u is smooth,
- * rounding is relative to its differences.
- */
+ * rounding is relative to its differences. */
 #define HT_FD_STAGE 0 /* out = u + r */
 #define HT_FD_OWN 1   /* d = d + r, out = u + d */
 #define HT_FD_APART 2 /* d = d + r, out = p + d */

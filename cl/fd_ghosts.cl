@@ -5,8 +5,7 @@
  * they are neighbours in memory, by work-items that are neighbours. Mirrors stand at nodes; of
  * fields that lie half a spacing above them (HT_FD_HALF added to the side's number) ghost -d is the
  * image of node d - 1. No work-item divides: cl/ghosts.cl, which fills edges, too, takes three
- * times as long.
- */
+ * times as long. */
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args s,
                                                               HT_GLOBAL real *u) {
     const int face = (int)HT_GROUP_2(), axis = face / 2, upper = face % 2;

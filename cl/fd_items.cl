@@ -1,6 +1,5 @@
 /* Where the work-items of a marching group stand, and how a pack of targets is read and written
- * (cl/packs.cl, cl/fd_march.cl).
- */
+ * (cl/packs.cl, cl/fd_march.cl). */
 #define HT_FD_SIDE HT_FD_PACKS_OF(HT_FD_REACH, HT_BLOCK)
 #define HT_FD_PITCH (HT_FD_PACKS + 2 * HT_FD_SIDE)
 #define HT_FD_HALO (HT_DIMS > 2 ? HT_FD_REACH : 0)

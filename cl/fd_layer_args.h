@@ -1,6 +1,5 @@
 /* Arguments of the kernels of cl/fd_layers.cl, passed by value. Read by the host's compiler and by
- * the device's: only int and long (64 bits on both).
- */
+ * the device's: only int and long (64 bits on both). */
 #ifndef HTWAVE_FD_LAYER_ARGS_H
 #define HTWAVE_FD_LAYER_ARGS_H
 
@@ -26,8 +25,7 @@ struct ht_fd_layer {
 /* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a layer ends that
  * changes nodes: the nodes of a zone are in the same layers. Zone (i1, i2, i3), number i1 + 3 i2 +
  * 9 i3, has the nodes from cut[k][i_k] to cut[k][i_k + 1] along axis k; it may be empty. Groups are
- * of one zone each.
- */
+ * of one zone each. */
 struct ht_fd_layer_args {
     int row, plane; /* nodes of a row, of a plane of the window */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];

@@ -22,8 +22,7 @@
  * A sponge multiplies u and d by exp(-sigma dt) after each step.
  *
  * profile: of each layer and depth HT_FD_PROFILES numbers, p0, p1, p2 and f at the half point, the
- * same at the node, and g.
- */
+ * same at the node, and g. */
 #if HT_FD_DENSITY /* D has the weights of the fluxes */
 struct ht_fd_layer_coefs {
     struct ht_fd_coefs whole;

@@ -18,8 +18,7 @@
  * There are two tiles, which take turns: while a plane is computed the tile of the next one is
  * filled, and one barrier per plane is enough. In two dimensions, marching along x2, and in one,
  * where there is no march, a tile is one row. Work-items beyond the box hold what its nodes read
- * there.
- */
+ * there. */
 #define HT_FD_LOCAL_TYPE ht_pack
 #define HT_FD_LOCAL (2 * HT_FD_TILE)
 #define HT_FD_DEPTH (HT_DIMS > 1 ? HT_FD_R : 0)

@@ -1,6 +1,5 @@
 /* Finite differences straight from the formulas: one work-item per node. Groups stand along a row
- * of targets, rows one after the other along the first axis of groups, planes along the third.
- */
+ * of targets, rows one after the other along the first axis of groups, planes along the third. */
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS) {
     const long groups = (s->end[0] - s->begin[0] + HT_TOOL_ITEMS - 1) / HT_TOOL_ITEMS;

@@ -1,5 +1,4 @@
-/* Writes what a vector of targets becomes, for cl/fd_vectors.cl and cl/fd_vectors_density.cl.
- */
+/* Writes what a vector of targets becomes, for cl/fd_vectors.cl and cl/fd_vectors_density.cl. */
 /* The increment L u of HT_WIDTH nodes becomes d and out; the first `skip` of them have been done.
  */
 HT_INLINE void ht_fd_write(const int mode, long at, int skip, vector sum, HT_GLOBAL const real *u,

@@ -3,8 +3,7 @@
  *
  * A group takes `packs` packs of `rows` rows; around them lie `side` packs and `halo` rows. Where
  * density varies there are, beside a tile of values, one of fluxes along x2 and one of b1. There
- * are two of each.
- */
+ * are two of each. */
 #ifndef HTWAVE_FD_SIZES_H
 #define HTWAVE_FD_SIZES_H
 

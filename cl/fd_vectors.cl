@@ -2,8 +2,7 @@
  * `rows` rows (x2) and goes from plane to plane (x3), so that the planes around them stay in a
  * cache. In two dimensions it goes from row to row. HT_WIDTH nodes of a row are done at a time; the
  * last ones of a row that vectors do not fill begin earlier and store what is their own, and rows
- * shorter than a vector are done node by node.
- */
+ * shorter than a vector are done node by node. */
 HT_INLINE vector ht_fd_beside(const real c, HT_GLOBAL const real *u, const long distance,
                               vector middle, vector sum) {
     return HT_FD_SECOND((vector)c, HT_GLOBAL_VECTOR(u - distance), middle,

@@ -7,8 +7,7 @@
  *     march[z mod 2R][row][node]      along the march, of 2R planes z.
  *
  * The segments of a row are alike, but for the last one, which begins earlier and stores what is
- * its own; rows shorter than a vector are done node by node.
- */
+ * its own; rows shorter than a vector are done node by node. */
 #define HT_FD_BLOCK_ROWS (HT_DIMS > 2 ? HT_FD_ROWS : 1)
 #define HT_FD_ROW_VALUES (HT_FD_SEGMENT + 2 * HT_FD_R)
 #define HT_FD_COLUMN_ROWS (HT_DIMS > 2 ? HT_FD_BLOCK_ROWS + 2 * HT_FD_R - 1 : 0)

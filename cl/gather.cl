@@ -1,8 +1,7 @@
 /* Copies the vertex values of the cells of one field into the buffer of interpolants
  * (cl/polynomials.cl), as operand of interpolation by matrix products: out[target][r3][r2][r1] with
  * r as in cl/vertex.cl. A work-item copies one value; the values of a work-group are consecutive in
- * a row of targets along x1.
- */
+ * a row of targets along x1. */
 HT_KERNEL
 HT_GROUP_SIZE(HT_ITEMS)
 void ht_gather(struct ht_step_args a, HT_GLOBAL const real *HT_RESTRICT src,

@@ -11,8 +11,7 @@
  * x_(k+1).
  *
  * Work-groups: first axis HT_TOOL_ITEMS ghosts, second axis HT_GHOST_BLOCKS blocks of
- * coefficients, third axis the field.
- */
+ * coefficients, third axis the field. */
 #define HT_GHOST_PARAM(slot) , HT_GLOBAL ht_pack *HT_RESTRICT u##slot
 #define HT_GHOST_CHOOSE(slot) u = field == slot ? u##slot : u;
 

@@ -4,8 +4,7 @@
  * alone: bit k of odd[i] is set if coefficient i is odd under reflection of x_(k+1), the lower bits
  * of wall[n] are the axes whose wall lets even ones pass, the upper ones those that let odd ones
  * pass. No node stands in the list twice. Without HT_INJECT_SHAPED a node has one coefficient, an
- * entry a shape of its own with one term, and walls let all pass.
- */
+ * entry a shape of its own with one term, and walls let all pass. */
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_inject(
     struct ht_inject_args s, HT_GLOBAL const long *HT_RESTRICT at,
     HT_GLOBAL const int *HT_RESTRICT begin, HT_GLOBAL const int *HT_RESTRICT wall,

@@ -3,8 +3,7 @@
  *     cube[r3][r2][r1],  r = j (N+1) + i for derivative i at the node on side j,
  * and applies the full matrix H along x1, x2 and x3 in place; a work-item transforms one line at a
  * time. Cells share no data. Work-groups:
- * (m1, m2, m3 * sources + slot).
- */
+ * (m1, m2, m3 * sources + slot). */
 
 /* Along one axis whose lines have the given stride; line l starts at (l % inner) + (l / inner) *
  * inner * HT_T1. */

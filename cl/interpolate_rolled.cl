@@ -1,6 +1,5 @@
 /* Interpolation only, by marching along x3 as cl/monolithic.cl does. The interpolants go to the
- * buffer of cl/polynomials.cl.
- */
+ * buffer of cl/polynomials.cl. */
 HT_KERNEL
 HT_GROUP_SIZE(HT_ITEMS)
 void ht_interpolate_rolled(struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)

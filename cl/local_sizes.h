@@ -1,13 +1,11 @@
 /* Sizes of the kernels' arrays in local memory, in values or vectors. Kernels declare and the host
  * reserves by the same formulas. Read by the host's compiler and by the device's. All parameters
- * are integers, named as in struct ht_sizes and struct ht_shape.
- */
+ * are integers, named as in struct ht_sizes and struct ht_shape. */
 #ifndef HTWAVE_LOCAL_SIZES_H
 #define HTWAVE_LOCAL_SIZES_H
 
 /* Kernels with a work-item per column (cl/face.cl, evolve.cl). Rows of a face are padded by one
- * value to avoid bank conflicts. Exchanges have two buffers.
- */
+ * value to avoid bank conflicts. Exchanges have two buffers. */
 #define HT_SIZE_FACE(cells, fields, n3, t2, t1) ((cells) * (fields) * (n3) * (t2) * ((t1) + 1))
 #define HT_SIZE_EXCHANGE(slabs, exchanged, items) (2 * (slabs) * (exchanged) * (items))
 #define HT_SIZE_PRODUCTS(groups, items) (2 * (groups) * (items))

@@ -1,5 +1,4 @@
-/* Vectors of HT_WIDTH reals, in these very words, that lie wherever a real may.
- */
+/* Vectors of HT_WIDTH reals, in these very words, that lie wherever a real may. */
 #if HT_WIDTH == 1
 typedef real vector;
 #else

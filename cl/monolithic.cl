@@ -1,7 +1,6 @@
 /* Interpolation and evolution in one kernel. A work-group marches along x3; each work-item holds
  * its column of the lower face in registers ("register rolling"), so each face is interpolated once
- * per work-group. Work-items as in cl/common.cl.
- */
+ * per work-group. Work-items as in cl/common.cl. */
 #define HT_MAX2(a, b) ((a) > (b) ? (a) : (b))
 
 HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_monolithic(

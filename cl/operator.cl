@@ -1,5 +1,4 @@
-/* What kernels on tensor cores share: copies of the operator, the results of a work-item.
- */
+/* What kernels on tensor cores share: copies of the operator, the results of a work-item. */
 /* Starts to copy the operator of a chunk, so many packs. */
 HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs,
                                 HT_GLOBAL const real *op, HT_LOCAL ht_pack *to) {

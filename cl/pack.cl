@@ -8,8 +8,7 @@
  *
  * Work-groups: first axis HT_TOOL_ITEMS values of a block of coefficients each, second axis the
  * field, third the block. Value v of a block is that of node v
- * / HT_BLOCK of the box.
- */
+ * / HT_BLOCK of the box. */
 
 #if HT_PACK_BYTES == 2
 typedef HT_HALF ht_packed;

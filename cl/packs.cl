@@ -1,6 +1,5 @@
 /* A pack: HT_BLOCK coefficients of a node that are contiguous in memory (cl/layout.h), read and
- * written by one instruction.
- */
+ * written by one instruction. */
 #if HT_BLOCK == 1
 typedef real ht_pack;
 #elif HT_BLOCK == 2

@@ -16,8 +16,7 @@
  *     HT_PAIR_COUPLED_ROWS(X) X(i, f): HT_PAIR_COUPLED fields whose rows share coefficients
  *     HT_PAIR_COUPLINGS(V, N) V(i, j, m), N(i, j, number): the coefficient of rows i and j
  *
- * Index order: [m3][m2][m1] of a window, the same for all fields.
- */
+ * Index order: [m3][m2][m1] of a window, the same for all fields. */
 struct ht_pair_coefs {
     real c[HT_DIMS][HT_FD_R];
     real number[HT_PAIR_NUMBERS];

@@ -12,8 +12,7 @@
  *     HT_PAIR_MEET_SOURCES(X)   X(f): fields that are read
  *     HT_PAIR_MEET_ROWS(X)      X(i, f, part): HT_PAIR_MEET_COUNT fields that meet; 1/2^|X|
  *     HT_PAIR_MEET_MEANS(X)     X(i, f, axis, up, apart, factor): terms of row i; apart: X
- *     HT_PAIR_MEET_COUPLINGS(X) X(i, j, n): number n of a point couples rows i and j
- */
+ *     HT_PAIR_MEET_COUPLINGS(X) X(i, j, n): number n of a point couples rows i and j */
 struct ht_pair_meet_coefs {
     real c[HT_DIMS][HT_FD_R];
 };

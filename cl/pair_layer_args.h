@@ -1,6 +1,5 @@
 /* Arguments of the kernels of cl/pair_layers.cl, passed by value. Read by the host's compiler and
- * by the device's: only int and long (64 bits on both).
- */
+ * by the device's: only int and long (64 bits on both). */
 #ifndef HTWAVE_PAIR_LAYER_ARGS_H
 #define HTWAVE_PAIR_LAYER_ARGS_H
 

@@ -16,8 +16,7 @@
  *
  * profile: of each layer, for nodes and then for half points, HT_PAIR_PROFILES numbers of each
  * depth, depths side by side: b and a, with mixing b and a of the other differences; of a sponge
- * the factor.
- */
+ * the factor. */
 /* Where a group or a work-item stands. */
 struct ht_pair_spot {
     int zone[3];

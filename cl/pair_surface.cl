@@ -2,8 +2,7 @@
  *
  * The host writes, of a group, HT_PAIR_BLOCK, [2][HT_PAIR_FREE][HT_PAIR_FREE] numbers, and
  * HT_PAIR_OVER, [2][HT_PAIR_FREE], and HT_PAIR_NORMALS, by axis: the number, among the coupled
- * rows, of the stress that is 0 on a free side normal to it.
- */
+ * rows, of the stress that is 0 on a free side normal to it. */
 HT_TABLE const real ht_pair_block[] = HT_PAIR_BLOCK;
 HT_TABLE const real ht_pair_over[] = HT_PAIR_OVER;
 

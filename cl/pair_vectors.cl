@@ -1,8 +1,7 @@
 /* A pass on CPUs: a group is one work-item, which takes `rows` rows along x2 and goes from plane to
  * plane along x3, so that the planes around them stay in a cache; in two dimensions it goes from
  * row to row. HT_WIDTH nodes of a row are done at a time. The last vector of a row reads beyond its
- * targets, whatever lies there, and stores its targets alone.
- */
+ * targets, whatever lies there, and stores its targets alone. */
 #define HT_PAIR_STORE(p, set, value) ht_pair_put(p, count, set, value)
 
 HT_INLINE void ht_pair_put(HT_GLOBAL real *f, const long count, const int set,

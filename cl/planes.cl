@@ -10,8 +10,7 @@
  *     target   m3    m3 + 1
  *     face   0     1       2    source nodes at four vertices
  *
- * A k step is 8 source entries, two neighbouring ones for each l % 4; a chunk is HT_PAIRS steps.
- */
+ * A k step is 8 source entries, two neighbouring ones for each l % 4; a chunk is HT_PAIRS steps. */
 #define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
 #define HT_PART_BLOCKS (8 / HT_PARTS)

@@ -1,6 +1,5 @@
 /* Macros for what OpenCL C and CUDA C spell differently. Kernels are written in the common subset
- * of OpenCL C 1.2 and CUDA C; only this file distinguishes the two languages.
- */
+ * of OpenCL C 1.2 and CUDA C; only this file distinguishes the two languages. */
 #define HT_JOIN_2(a, b) a##b
 #define HT_JOIN(a, b) HT_JOIN_2(a, b)
 #ifdef __CUDACC__

@@ -14,8 +14,7 @@
  *
  * The sums over the vertices of a face (the vertices in one x3 plane) serve the targets below and
  * above it. With HT_ROLL they are stored for the next plane,
- *     faces[source entry][sign bits of x1 and x2][row].
- */
+ *     faces[source entry][sign bits of x1 and x2][row]. */
 #define HT_CORNERS (1 << HT_DIMS)
 #define HT_FACE_SUMS (HT_DIMS > 1 ? 4 : 2)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)

@@ -6,8 +6,7 @@
  * is slot * HT_PADDED_COEFS + storage index.
  *     ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s]
  * is the operator's value for row r of block g and sum s; ht_bits[s] is the parity of source entry
- * s; ht_target[e] is the row g * HT_BLOCK_ROWS + r of target entry e, -1 for padding.
- */
+ * s; ht_target[e] is the row g * HT_BLOCK_ROWS + r of target entry e, -1 for padding. */
 #define HT_ENTRIES (HT_SOURCES * HT_PADDED_COEFS)
 
 /* acc += contribution of the coefficients of layout block b, v[coefficient][vertex]. */

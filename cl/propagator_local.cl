@@ -15,8 +15,7 @@
  *
  * op[part][chunk][entry][tile][row]; ht_tile_block[tile] is a tile's block, ht_row_target[tile *
  * HT_TILE + row] its target entry slot * HT_COEFS + i, -1 for padding, ht_bits[entry] the parity of
- * a source entry slot * HT_COEFS + i; entries beyond the last have zeros in op.
- */
+ * a source entry slot * HT_COEFS + i; entries beyond the last have zeros in op. */
 /* Vectors of HT_WIDE reals, 16 bytes, which one instruction reads from local memory or writes
  * there. */
 #if HT_DOUBLE

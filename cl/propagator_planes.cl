@@ -1,8 +1,7 @@
 /* The half step by parity blocks as cl/propagator_tensor.cl does it, in three dimensions, two
  * neighbouring x3 planes at a time (cl/planes.cl). In single precision the two k steps of a chunk
  * start from zero together, small products first. Parts, the operator, its order and info are those
- * of cl/propagator_tensor.cl.
- */
+ * of cl/propagator_tensor.cl. */
 /* of the operator of a chunk */
 #define HT_CHUNK_PACKS (HT_PAIRS * HT_TILES * 64 / HT_BLOCK)
 #define HT_OP_SIZE (HT_CHUNKS * HT_CHUNK_PACKS * HT_BLOCK)

@@ -21,8 +21,7 @@
  * work-groups by the signs along the last axes.
  *     op[part][chunk][k step of the chunk][tile][lane][2].
  * info: the parity of each (chunk, l % 4, pair), then for each (tile, l % 4) the target slot *
- * HT_PADDED_COEFS + storage index of the pair of results, -1 for none.
- */
+ * HT_PADDED_COEFS + storage index of the pair of results, -1 for none. */
 #define HT_PAIRS (HT_BLOCK / 2)
 typedef HT_VECTOR(2) ht_pair;
 #define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)

@@ -13,8 +13,7 @@
  * tensor cores cut off sums; results are added to `acc` while the next product runs. The operator
  * is in both halves:
  *     op[part][chunk][k step][high, low][tile][64]
- * with tiles in the order of cl/wgmma.cl.
- */
+ * with tiles in the order of cl/wgmma.cl. */
 /* Vertex sums of a pair of coefficients at the warp lane's targets, over the faces below, between
  * and above them. */
 struct ht_sums {

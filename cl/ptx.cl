@@ -1,7 +1,6 @@
 /* Copies from global to local memory that overlap with arithmetic, one pack (16 bytes of a node) at
  * a time. On NVIDIA devices from architecture 8.0 on they are asynchronous (PTX cp.async);
- * elsewhere they are plain copies, which the barrier before every use completes.
- */
+ * elsewhere they are plain copies, which the barrier before every use completes. */
 
 /* The compiler must not move reads of local memory across HT_KEEP_ORDER: it would start too many of
  * them at once and run out of registers. All lanes of a warp must reach it. */

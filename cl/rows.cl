@@ -5,8 +5,7 @@
  *     ring    [slot][row]
  * HT_ROW_ITEMS work-items, a power of two, for each row: sums of every HT_ROW_ITEMS-th product,
  * then of these by halves. On CPUs a work-item takes HT_ROW_TURN rows and adds in the same order. A
- * sum depends on its row and the values alone, not on the window.
- */
+ * sum depends on its row and the values alone, not on the window. */
 #define HT_ROW_VALUES (HT_ROW_COEFS * HT_ROW_NODES)
 
 /* Sum of every HT_ROW_ITEMS-th product of a row from `item` on. */

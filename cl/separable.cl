@@ -12,8 +12,7 @@
  *
  *     o-------o  upper face        o  source nodes, two or four per face
  *     |   x   |  target = low + contribution of the upper face
- *     o-------o  lower face: its contribution is low
- */
+ *     o-------o  lower face: its contribution is low */
 #define HT_AXIS_AT(k, side, r, i) ht_axis[(((k)*2 + (side)) * HT_N1 + (r)) * HT_N1 + (i)]
 #define HT_TILE_PARTS ((HT_N1 + HT_TILE - 1) / HT_TILE)
 #define HT_PLANE (HT_N2 * HT_TILE) /* results (r2, r1) */

@@ -5,8 +5,7 @@
  * highest first, in place.
  *
  * at[axis][line][i]: storage index of a coefficient. jets[i][m], m the index in the window along
- * the axis. Work-groups: first axis HT_TOOL_ITEMS nodes, second axis the lines.
- */
+ * the axis. Work-groups: first axis HT_TOOL_ITEMS nodes, second axis the lines. */
 HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sponge(struct ht_sponge_args s,
                                                       HT_GLOBAL const int *HT_RESTRICT at,
                                                       HT_GLOBAL const real *HT_RESTRICT jets,

@@ -10,8 +10,7 @@
  * from i HT_SUM_WIDTH on of every HT_TOOL_ITEMS HT_SUM_WIDTH nodes of a piece; each of these places
  * has sums of its own (on a CPU the lanes of a vector). A tree adds the work-items, the host the
  * groups: a plane's sum depends on nothing else. Sums are compensated (two-sum, Knuth, The Art of
- * Computer Programming 2, 4.2.2) in the widest type of the device.
- */
+ * Computer Programming 2, 4.2.2) in the widest type of the device. */
 #if HT_SUM_WIDE
 typedef double ht_wide;
 #else

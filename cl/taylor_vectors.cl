@@ -9,8 +9,7 @@
  * polynomial media the terms are summed first,
  *     products[group][n3][n2][n1] = sum of the terms of a group,
  * and then a row of coefficients n1 at a time is accumulated in registers,
- *     w = b + (1/k) sum over a of M_a products[n - a].
- */
+ *     w = b + (1/k) sum over a of M_a products[n - a]. */
 #if HT_MEDIUM_DEGREE > 0
 #define HT_PRODUCTS HT_SIZE_DERIVATIVES(HT_GROUPS, HT_CUBE)
 #define HT_SPAN (HT_MEDIUM_DEGREE + 1)

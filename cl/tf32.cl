@@ -4,8 +4,7 @@
  *
  *     left side  rows l / 4, l / 4 + 8, k = l % 4, l % 4 + 4
  *     right side k = l % 4, l % 4 + 4, column l / 4
- *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1
- */
+ *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1 */
 #if !HT_DOUBLE
 /* c += a b. */
 #define HT_MULTIPLY(c, a, b0, b1)                                                        \

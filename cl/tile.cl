@@ -14,16 +14,14 @@
  * into one of HT_STAGES stages of local memory,
  *     data[stage][plane][row][block of the chunk][node],
  * with rows padded to HT_PITCH nodes to avoid bank conflicts. Work-item l copies the nodes number
- * l, l + HT_GROUP_ITEMS, ... of the tile.
- */
+ * l, l + HT_GROUP_ITEMS, ... of the tile. */
 #define HT_TILE_1 (HT_CELLS + 1)
 #define HT_TILE_2 (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
 #define HT_TILE_3 (HT_DIMS > 2 ? 2 : 1)
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
 #define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
-/* Where node number n of a tile is; HT_TILE_LINE numbers rows in both planes.
- */
+/* Where node number n of a tile is; HT_TILE_LINE numbers rows in both planes. */
 #define HT_TILE_CELL(n) ((n) % HT_TILE_1)
 #define HT_TILE_ROW(n) ((n) / HT_TILE_1 % HT_TILE_2)
 #define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))

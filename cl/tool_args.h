@@ -1,6 +1,5 @@
 /* Arguments of the small kernels (htwave/tool.h), passed by value. Read by the host's compiler and
- * by the device's: only int and long (64 bits on both).
- */
+ * by the device's: only int and long (64 bits on both). */
 #ifndef HTWAVE_TOOL_ARGS_H
 #define HTWAVE_TOOL_ARGS_H
 

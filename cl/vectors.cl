@@ -7,8 +7,7 @@
  * read and written value by value. Vectors themselves: cl/loose.cl.
  *
  *     targets   |0 1 2 3|4 5 6 7|   HT_CELLS = 4, row of 10 targets
- *                           |6 7 8 9|   the last vector stores 8, 9
- */
+ *                           |6 7 8 9|   the last vector stores 8, 9 */
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_SOURCE_ROWS (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
 

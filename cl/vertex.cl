@@ -1,6 +1,5 @@
 /* One coefficient at a vertex of the cell around target m[3]. r[k] = j (N+1) + i selects derivative
- * i at the node on side j of axis k.
- */
+ * i at the node on side j of axis k. */
 HT_INLINE real ht_vertex(const struct ht_step_args *a, HT_GLOBAL const real *src, const int *r,
                          const long *m) {
     long at[3];

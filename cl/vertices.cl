@@ -1,6 +1,5 @@
 /* Sums over the vertices of the cell around a target, with the signs of all 2^d parities, by d
- * butterfly steps (fast Walsh-Hadamard transform).
- */
+ * butterfly steps (fast Walsh-Hadamard transform). */
 #define HT_CORNERS (1 << HT_DIMS)
 
 /* -1 if bit k of a parity is set, else +1. */

@@ -6,8 +6,7 @@
  *     left side  rows l / 4, l / 4 + 8, k = l % 4, l % 4 + 4, in registers
  *     result     rows l / 4, l / 4 + 8, columns 2 (l % 4), 2 (l % 4) + 1 of each tile of 8
  *
- * The right side is in local memory, a tile in 256 bytes: [k / 4][column][k % 4].
- */
+ * The right side is in local memory, a tile in 256 bytes: [k / 4][column][k % 4]. */
 #define HT_MOST_WIDE 4 /* tiles of a product */
 
 /* Names tiles in local memory that follow one another from `at` on. */

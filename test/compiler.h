@@ -1,6 +1,5 @@
 /* How PoCL compiles what a test runs: without optimising it takes a third of the time, a tenth for
- * kernels of long straight lines.
- */
+ * kernels of long straight lines. */
 #pragma once
 
 #include <stdbool.h>

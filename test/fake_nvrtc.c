@@ -1,6 +1,5 @@
 /* A compiler's library for the driver of fake_cuda.c, which knows its kernels by their names: it
- * makes the same code of any text.
- */
+ * makes the same code of any text. */
 #include <string.h>
 
 static const char code[] = "\x7f"
@@ -50,8 +49,7 @@ int nvrtcGetCUBIN(const char *program, char *out) {
     return program == NULL;
 }
 
-/* Not asked for: the code is for the device's architecture, and all compiles.
- */
+/* Not asked for: the code is for the device's architecture, and all compiles. */
 int nvrtcGetPTXSize(void) {
     return 1;
 }

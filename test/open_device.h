@@ -1,6 +1,5 @@
 /* The device that a test runs on. HTWAVE_DEVICE chooses it, "cpu" when it is not set, among the
- * devices of the back end HTWAVE_BACKEND, "auto".
- */
+ * devices of the back end HTWAVE_BACKEND, "auto". */
 #pragma once
 
 #include <stdlib.h>

@@ -4,8 +4,7 @@
  * for: more than half of the CPU time of five ranks on two cores.
  *
  * Every poll of MPICH on UCX calls ucp_worker_progress. Polls that follow each other at once and
- * find nothing are a wait. Other MPI libraries do not call it, and nothing changes.
- */
+ * find nothing are a wait. Other MPI libraries do not call it, and nothing changes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -60,8 +60,7 @@ static inline enum ht_err law_fill(const void *context, enum ht_subgrid subgrid,
     return HT_OK;
 }
 
-/* Gives a problem this medium. whole: its grid, or that which it is a slab of.
- */
+/* Gives a problem this medium. whole: its grid, or that which it is a slab of. */
 static inline void law_make(struct ht_problem *problem, const struct ht_grid *whole,
                             struct law_medium *out) {
     problem->medium_degree = 2;

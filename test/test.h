@@ -1,7 +1,6 @@
 /* A test program checks things and prints one line of TAP each (Test Anything Protocol, read by
  * prove): "ok - TEXT", "not ok - TEXT", "ok # skip WHY". The text says what was judged: the number
- * and its bound. The plan "1..N" at the end tells a program that ended from one that broke off.
- */
+ * and its bound. The plan "1..N" at the end tells a program that ended from one that broke off. */
 #pragma once
 
 #include <math.h>
@@ -12,8 +11,7 @@
 
 static int test_passed, test_failed, test_skipped;
 
-/* Each line leaves at once and whole: standard error may go to the same file.
- */
+/* Each line leaves at once and whole: standard error may go to the same file. */
 static inline void test_line(void) {
     printf("\n");
     fflush(stdout);

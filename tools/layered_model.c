@@ -3,8 +3,7 @@
  *     layered_model OUT.f32
  *
  * 401 x 201 raw little-endian float32, depth fastest, 5 m apart, in m/s:
- * water over tilted layers, which a fault shifts by 60 m.
- */
+ * water over tilted layers, which a fault shifts by 60 m. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

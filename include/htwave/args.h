@@ -1,6 +1,5 @@
 /* The command line: a table of commands, each with its flags, and the arguments of the one that
- * runs.
- */
+ * runs. */
 #pragma once
 
 #include "htwave/base.h"

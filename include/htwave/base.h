@@ -16,8 +16,7 @@
 
 /* Errors: every function that can fail returns enum ht_err and leaves one message, in terms that a
  * user can act on, in the error record of the thread. Nothing below src/app prints an error or
- * exits.
- */
+ * exits. */
 
 enum ht_err {
     HT_OK = 0,
@@ -72,8 +71,7 @@ int ht_err_exit_code(enum ht_err code);
     } while (0)
 
 /* General services that know nothing of waves: log, memory, text, clock, hash, random numbers,
- * files. Each group is in src/base/<group>.c.
- */
+ * files. Each group is in src/base/<group>.c. */
 
 /* ---- log.c: progress and messages, all on standard error ---- */
 enum ht_log_level {

@@ -3,8 +3,7 @@
  *
  * A device has an in-order work queue: writes and reads return when the data is copied, launches
  * return at once and ht_device_finish waits for them. Transfers that overlap with the work have an
- * in-order queue of their own (see below).
- */
+ * in-order queue of their own (see below). */
 #pragma once
 
 #include "htwave/base.h"

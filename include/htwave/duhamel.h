@@ -4,8 +4,7 @@
  *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth,
  * with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g is a Gaussian with a
  * flat spectrum about a point (num.h); all derivatives of G_r at the nodes are known in closed form
- * where the medium is uniform.
- */
+ * where the medium is uniform. */
 #pragma once
 
 #include "htwave/problem.h"
@@ -112,8 +111,7 @@ void ht_source_samples_add(struct ht_source_samples *samples, double at,
                            double *out);
 
 /* ---- parts ---- */
-/* Lists the nodes of a window; counts alone: without list, shapes and planes.
- */
+/* Lists the nodes of a window; counts alone: without list, shapes and planes. */
 HT_CHECKED enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid to,
                                          const struct ht_window *window,
                                          struct ht_injection_grid *out);

@@ -4,8 +4,7 @@
 #include "htwave/stepper.h"
 
 /* Which grid and step carry waves over a distance with a given error, by each scheme: in a uniform
- * medium from the scheme's own plane waves, without runs.
- */
+ * medium from the scheme's own plane waves, without runs. */
 
 /* A method on cubic cells. */
 struct ht_carrier {

@@ -8,8 +8,7 @@
  * there are at least ht_fd_reach nodes to either side of the targets. Along x1 whole packs of
  * HT_FD_PACK nodes are read: row is a multiple of HT_FD_PACK, and around the packs that hold
  * targets there is room for ht_fd_reach nodes, rounded up to packs, to either side. The values at
- * nodes that are no neighbours do not matter. Launches write to nodes of their box alone.
- */
+ * nodes that are no neighbours do not matter. Launches write to nodes of their box alone. */
 #pragma once
 
 #include "htwave/tool.h"
@@ -199,8 +198,7 @@ HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part p
  * layer is an end of an axis of a window: along the axis nodes count from its wall, 0, inwards, and
  * half point i lies between nodes i and i + 1. Half points and nodes 0 .. cells - 1 are damped;
  * nodes up to cells + radius - 1 take part of what the damped half points change, where radius is
- * that of the layers' first differences.
- */
+ * that of the layers' first differences. */
 
 enum { HT_FD_MOST_SIDES = 6, HT_FD_PROFILES = 9 };
 

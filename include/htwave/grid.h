@@ -1,7 +1,6 @@
 /* The primary grid x_m = lower + m h and the dual grid of cell midpoints. Along an axis with n
  * cells the dual grid has n nodes and the primary grid n (periodic) or n + 1 (walls). Axes beyond
- * dims have one node and h = 1.
- */
+ * dims have one node and h = 1. */
 #pragma once
 
 #include "htwave/comm.h"
@@ -12,8 +11,7 @@ enum ht_subgrid { HT_PRIMARY, HT_DUAL };
 
 /* The part of a grid that one of several ranks works on. A rank owns the planes of dual nodes in
  * its cells and of primary nodes at their lower sides; the last rank also those on the upper wall.
- * All zero: one rank owns everything.
- */
+ * All zero: one rank owns everything. */
 struct ht_slab {
     struct ht_comm *comm; /* ranks in the order of their slabs */
     int64_t first, last;  /* x3 planes of cells [first, last) */
@@ -73,8 +71,7 @@ int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axi
 /* ---- slabs ---- */
 /* Are there others? Only 3-D grids are cut. */
 bool ht_grid_cut(const struct ht_grid *grid);
-/* x3 planes [first, last) of a grid that this rank owns, and the nodes on them.
- */
+/* x3 planes [first, last) of a grid that this rank owns, and the nodes on them. */
 void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t *first,
                  int64_t *last);
 int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
@@ -95,8 +92,7 @@ void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
  * and Tsogka 2001).
  *
  * Layers lie inside the box of the grid. In them the medium is that of the inner face, constant
- * along the normal: ht_layers_inside.
- */
+ * along the normal: ht_layers_inside. */
 
 struct ht_layer {
     int64_t cells; /* 0: none at this side */
@@ -160,8 +156,7 @@ void ht_layers_jets(const struct ht_layers *layers, int axis, double at, int cou
 /* Limits sigma to `most` where it is larger at the wall; the number of sides that were. */
 int ht_layers_cap(struct ht_layers *layers, double most);
 /* The primary node, or with half the point half a cell above it, that the medium at node m of an
- * axis is taken from: the nearest that is in no layer.
- */
+ * axis is taken from: the nearest that is in no layer. */
 int64_t ht_layers_inside(const struct ht_grid *grid, int axis, bool half, int64_t m);
 /* Values of a plane that are in layers along x1 and x2 become those of these nodes; half: bit k,
  * the values are those half a cell up axis k. */
@@ -180,8 +175,7 @@ bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis);
  *
  * Ghosts are the mirror images, with a sign, of nodes of the same window: the values that a half
  * step reads behind a wall. Only the dual grid is read there, half a cell behind the wall. A
- * periodic axis has no ghosts; kernels wrap indices instead.
- */
+ * periodic axis has no ghosts; kernels wrap indices instead. */
 
 struct ht_box {
     int64_t begin[3], end[3];
@@ -237,8 +231,7 @@ HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct
  * bounds. Errors of the axes add up.
  *
  * A periodic axis wraps around. Nodes behind a wall are the mirror images of those inside, with the
- * wall's sign; nodes on a free wall, where the field is 0, are left out.
- */
+ * wall's sign; nodes on a free wall, where the field is 0, are left out. */
 
 /* Nodes of a list at most, one more than of any order. */
 enum { HT_POINT_NODES = 21 };

@@ -1,6 +1,5 @@
 /* HDF5 datasets and attributes: the only header through which HDF5 is used. HDF5's error stack is
- * turned off; messages name file and dataset.
- */
+ * turned off; messages name file and dataset. */
 #pragma once
 
 #include "htwave/base.h"
@@ -21,19 +20,16 @@ HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
 void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
 
 /* Datasets in row-major order, extent[rank-1] fastest, rank at most 8. name may contain '/': groups
- * are created as needed. single: stored as float32, else float64.
- */
+ * are created as needed. single: stored as float32, else float64. */
 HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
                                    const int64_t *extent, const double *data, bool single);
 /* In two steps: space for the values, which are undefined at first; then the values with indices
- * [first, last) along an axis, data[..][last - first][..].
- */
+ * [first, last) along an axis, data[..][last - first][..]. */
 HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
                                      const int64_t *extent, bool single);
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
                                           int64_t first, int64_t last, const double *data);
-/* As ht_h5_reserve, for a dataset that ht_h5_cut may shorten: stored in chunks.
- */
+/* As ht_h5_reserve, for a dataset that ht_h5_cut may shorten: stored in chunks. */
 HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
                                             const int64_t *extent, bool single);
 /* Drops the values with indices >= length, at least 1, along an axis. */

@@ -5,8 +5,7 @@
 #include "htwave/grid.h"
 
 /* The text of every file in cl/. tools/embed.c includes it in the program at build time, so that a
- * run needs no other files.
- */
+ * run needs no other files. */
 
 struct ht_kernel_source {
     const char *name; /* of the file in cl/ without folder: "prelude.cl" */
@@ -20,8 +19,7 @@ extern const struct ht_kernel_source ht_kernel_sources[];
 HT_CHECKED enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out);
 
 /* From equations to callable step kernels: program text, the table of variants, their shapes on a
- * device, their costs, and the device's limits.
- */
+ * device, their costs, and the device's limits. */
 
 struct ht_step_args; /* cl/args.h */
 struct ht_blocks;    /* src/kernel/blocks.h */
@@ -171,8 +169,7 @@ struct ht_variant {
      * row, one work-item and the planes of the tuning. */
     enum ht_err (*shape)(const struct ht_tuning *tuning, const struct ht_spec *spec,
                          const struct ht_device_info *info, struct ht_shape *out);
-    /* Work of kernel 0 or 1, which must exist; `bytes` is a number of values.
-     */
+    /* Work of kernel 0 or 1, which must exist; `bytes` is a number of values. */
     struct ht_cost (*cost)(const struct ht_variant *variant, const struct ht_spec *spec,
                            int kernel);
     /* Orders the operator for the kernel; a NULL function: the kernel has none. blocks: NULL unless
@@ -193,8 +190,7 @@ const struct ht_variant *ht_variant_at(int index);
 /* The variant with this name, or NULL. "auto": the one that is expected to be fastest on a GPU or a
  * CPU among those that apply. */
 const struct ht_variant *ht_variant_find(const char *name, const struct ht_spec *spec, bool gpu);
-/* The same; "auto": of those whose shapes the device can run, if there is one.
- */
+/* The same; "auto": of those whose shapes the device can run, if there is one. */
 const struct ht_variant *ht_variant_choose(const char *name, const struct ht_spec *spec,
                                            const struct ht_device_info *info);
 /* Why a variant does not apply to a spec; NULL if it applies. */

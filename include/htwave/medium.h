@@ -2,8 +2,7 @@
  * (x - x_m)/h, truncated at total degree `degree`: M_a belongs to index[a] of ht_jets_total(dims,
  * degree). Where a material varies too much over a node's cell, or a jump or kink lies in it, all
  * materials of the node have degree 0 and their harmonic means over the cell, as layers and media
- * of degree 0 have everywhere (docs/method.md, section 7).
- */
+ * of degree 0 have everywhere (docs/method.md, section 7). */
 #pragma once
 
 #include "htwave/grid.h"
@@ -122,8 +121,7 @@ HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const st
  *
  * The sinc is negative in places: where an average along an axis came out below half of the least
  * value in reach it is set to that half, and its neighbours along the axis give half of the
- * difference each, so that integrals stay.
- */
+ * difference each, so that integrals stay. */
 struct ht_frame;
 /* Spacings to either side that the windowed sinc takes. */
 enum { HT_FIT_REACH = 4 };
@@ -163,8 +161,7 @@ HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int6
                                      double *const out[]);
 
 /* Initial data and exact solutions: node coefficients to full order at any time for which the
- * solution is known.
- */
+ * solution is known. */
 
 struct ht_solution {
     const struct ht_equations *eq;

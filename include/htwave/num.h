@@ -1,6 +1,5 @@
 /* Pure mathematics: Hermite interpolation, jets (truncated Taylor series), expressions, stability
- * of the scheme. No device, no files.
- */
+ * of the scheme. No device, no files. */
 #pragma once
 
 #include "htwave/base.h"
@@ -149,8 +148,7 @@ double ht_median(int count, double *values);
  * Second derivative of order 2R (Fornberg 1988):
  *     u''(0) = w_0 u(0) + sum_(k=1..R) w_k (u(k) + u(-k)).
  * Staggered first derivative of order 2R:
- *     u'(1/2) = sum_(j=0..R-1) s_j (u(j+1) - u(-j)).
- */
+ *     u'(1/2) = sum_(j=0..R-1) s_j (u(j+1) - u(-j)). */
 
 enum { HT_FD_RADIUS = 8 }; /* largest R: order 16 */
 
@@ -214,8 +212,7 @@ double ht_fd_error(const struct ht_fd_weights *w, int terms, const double k[3], 
  * V. */
 void ht_eigen(int n, double *a, double *V);
 
-/* Complex numbers; discrete Fourier transform.
- */
+/* Complex numbers; discrete Fourier transform. */
 
 /* re + i im without the products of re + I * im; some compilers lack CMPLX. */
 static inline double _Complex ht_complex(double re, double im) {

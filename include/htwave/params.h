@@ -1,6 +1,5 @@
 /* Parameters of a run: one table of options (src/input/options.c) drives parsing, checks,
- * --help-config, the resolved input and its documentation.
- */
+ * --help-config, the resolved input and its documentation. */
 #pragma once
 
 #include "htwave/system.h"

@@ -44,8 +44,7 @@ struct ht_plan {
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                                       struct ht_plan **out);
 /* Sets plan->scale, which is 1 before, and multiplies the sources by it. Warns of values that no
- * file of the run can hold. Before a start, once. Collective.
- */
+ * file of the run can hold. Before a start, once. Collective. */
 HT_CHECKED enum ht_err ht_plan_choose_scale(struct ht_plan *plan);
 /* Fields into values of the state, or back. */
 void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count, double *values);

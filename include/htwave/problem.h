@@ -6,8 +6,7 @@
 
 /* Time-stepping schemes: how half steps make time steps. One row per scheme in src/plan/scheme.c;
  * the rest of the program uses the properties of a row, never its name. Names of time.scheme:
- * params.h.
- */
+ * params.h. */
 
 struct ht_method;
 struct ht_plan;
@@ -99,8 +98,7 @@ const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
 
 /* The data of a half step that do not depend on a device: equations, grid, medium, time step,
- * scheme.
- */
+ * scheme. */
 
 /* How slabs exchange planes; unused with one rank. */
 struct ht_halo_choice {
@@ -203,8 +201,7 @@ HT_CHECKED enum ht_err ht_pair_bound(const struct ht_problem *problem, const str
 /* The kind of medium that kernels are compiled for. A problem's own law is that of its medium; a
  * region may have a simpler one, where its medium is. */
 struct ht_law {
-    int medium_degree;                /* -1: uniform; 0: values at the nodes; or the problem's
-                                       */
+    int medium_degree;                /* -1: uniform; 0: values at the nodes; or the problem's */
     double uniform[HT_MAX_MATERIALS]; /* if uniform */
     /* In absorbing layers, else NULL and 0: the equations with memory variables, and their stages.
      */
@@ -219,8 +216,7 @@ struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const st
  *
  * A target is in the layer of an axis if it is as deep as its inner face or deeper. Memory
  * variables of an axis exist there only; elsewhere they are zero. The layers divide the grid into
- * boxes: the interior, faces, edges and corners, each with the memory variables of its axes.
- */
+ * boxes: the interior, faces, edges and corners, each with the memory variables of its axes. */
 
 /* Axes with memory variables, bit k for axis k; 0 if layers is NULL or a sponge. */
 unsigned ht_absorbing_axes(const struct ht_layers *layers);
@@ -288,8 +284,7 @@ double ht_series_amplification(const struct ht_problem *problem, const double sp
 bool ht_series_grows(const struct ht_problem *problem);
 
 /* A part of a problem as a separate problem of one rank: a layer of cells for a scheme's start, the
- * few cells of a self-check, the box of a test problem.
- */
+ * few cells of a self-check, the box of a test problem. */
 
 /* Kinds of sides of the part. */
 enum ht_part_sides {

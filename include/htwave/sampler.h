@@ -14,8 +14,7 @@
  *                        and half steps where the dual grid has the same
  *                        fields; at the beginning of runs from data the
  *                        polynomial through values and second derivatives at
- *                        six levels.
- */
+ *                        six levels. */
 
 enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
 /* What a plan's receivers need of each step. */
@@ -76,8 +75,7 @@ struct ht_whole {
 /* out[trace][sample] */
 HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
 /* The way back, of a signal: from its values f at times `apart` steps apart, from 0 on, those at
- * steps 0 .. count - 1, or half a step later, that make one term in time emit it.
- */
+ * steps 0 .. count - 1, or half a step later, that make one term in time emit it. */
 HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
                                            bool later, int64_t count, double *out);
 /* The signal's derivative of an order, or itself, for steps of one term whose traces have their
@@ -91,8 +89,7 @@ HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, 
  * without. Values do not depend on the number of ranks:
  * each x3 plane around a receiver gives one sum, of its owner, and planes are added in their order.
  *
- * ht_stepper_advance takes a sample after each time step, into a ring on the device.
- */
+ * ht_stepper_advance takes a sample after each time step, into a ring on the device. */
 
 struct ht_sampler;
 /* For a plan with receivers whose stepper holds the state of step 0, from which the first sample
@@ -113,8 +110,7 @@ int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64);
 
 /* Velocities at receivers of finite differences, which hold pressure alone:
  *     v_k(t) = v_k(0) - 1/rho integral of dp/dx_k from 0 to t.
- * Such a trace reads the slope and is start + factor times its integral.
- */
+ * Such a trace reads the slope and is start + factor times its integral. */
 
 /* Of all receivers of a reading that is an integral: initial values by the windowed sinc of
  * htwave/grid.h, and -1/rho there. */

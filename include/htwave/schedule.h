@@ -24,8 +24,7 @@
  * (htwave/device.h); kernels that pass interpolants through the buffers of all regions are of one
  * branch. Steps of few targets come first: a device begins launches that may run side by side in
  * their order, and those of few, often long work-groups would be left over at its end, with nothing
- * to fill the other units.
- */
+ * to fill the other units. */
 #pragma once
 
 #include "htwave/stepper.h"

@@ -4,8 +4,7 @@
 #include "htwave/medium.h"
 
 /* Signals of sources: functions s(t) of time, in their own time and with largest value 1 (bursts
- * nearly, files as given), with their derivative and their integrals from the beginning on.
- */
+ * nearly, files as given), with their derivative and their integrals from the beginning on. */
 
 struct ht_signal;
 /* Of a Gaussian family, a = pi frequency t; of a burst the sine, and its number of periods; of a
@@ -37,8 +36,7 @@ enum { HT_SIGNAL_BANDS = 64 };
 const double *ht_signal_bands(const struct ht_signal *signal);
 
 /* Shots: the sources of waves of a run, from the groups of the list "sources". They belong to no
- * discretisation; ht_shot_spread gives them to a grid.
- */
+ * discretisation; ht_shot_spread gives them to a grid. */
 
 /* One group, with one signal. What comes from outside has no points: inside the box from `first` to
  * `last` fields are total, outside scattered ones. */
@@ -122,8 +120,7 @@ int64_t ht_shot_most_nodes(const struct ht_shots *shots, int index, int64_t plan
 HT_CHECKED enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots);
 
 /* The receivers of a run: where they stand, what they record and at which times, from the groups of
- * the option `receivers`. A trace is what one receiver records of one field.
- */
+ * the option `receivers`. A trace is what one receiver records of one field. */
 
 /* Steps that a sample between steps is interpolated from. */
 enum { HT_RECEIVERS_STENCIL = 12 };

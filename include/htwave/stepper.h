@@ -59,13 +59,11 @@ bool ht_kernels_cached(const struct ht_kernels *kernels);
 /* A stepper owns the coefficients of both grids and makes half steps: on a device (here) or as the
  * serial reference (oracle.h).
  *
- * One time step is a half step from the primary to the dual grid and one back.
- */
+ * One time step is a half step from the primary to the dual grid and one back. */
 
 /* The square of a coefficient (index as in ht_grid_coefs) of a field, divided by M[material] if
  * material >= 0. With weights: the sum of the squares of values at some points about the node, each
- * linear in all of its coefficients.
- */
+ * linear in all of its coefficients. */
 struct ht_quantity {
     int field, coef, material;
     const double *weights; /* [point][coefficient]; NULL: coef only */

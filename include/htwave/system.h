@@ -7,8 +7,7 @@
  *
  * The M are the materials of the equations (such as K and 1/rho); users give them through
  * parameters of the medium (such as c and rho). What the terms decide is in struct ht_equations:
- * parities, energy, groups of leapfrog, the form of second order, speeds.
- */
+ * parities, energy, groups of leapfrog, the form of second order, speeds. */
 #pragma once
 
 #include "htwave/num.h"
@@ -168,8 +167,7 @@ struct ht_leapfrog {
  *     u_tt = M[modulus] div(M[inverse_density] grad u)
  * can be stepped by finite differences, which keep u alone: as
  *     u_t = v,  v_t = M[modulus] lap u,   or with the signs s_k
- *     u_t = sum s_k M[modulus] d_k f_k,  f_k,t = s_k M[inverse_density] d_k u.
- */
+ *     u_t = sum s_k M[modulus] d_k f_k,  f_k,t = s_k M[inverse_density] d_k u. */
 struct ht_second_order {
     bool known;
     int field;
@@ -271,8 +269,7 @@ const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const ch
  *
  *     E = (<a, C^-1 a> at n - 1/2  +  <b^(n-1), D^-1 b^n>) / 2,
  *
- * whatever the medium, up to dt omega_max = 2: nothing is used but that A0 and B0 are adjoint.
- */
+ * whatever the medium, up to dt omega_max = 2: nothing is used but that A0 and B0 are adjoint. */
 
 /* C_rq, row <= col, where both lie; behind those of terms those of losses: a material, times C_rr
  * where `own` names its material, or the square root of it. */

@@ -1,6 +1,5 @@
 /* Small programs beside the half steps: ghosts, messages, sums, sources, receivers, sponges. Those
- * of finite differences are the same as those of Hermite methods with one coefficient per node.
- */
+ * of finite differences are the same as those of Hermite methods with one coefficient per node. */
 #pragma once
 
 #include "htwave/kernel.h"

@@ -1,8 +1,7 @@
 /* The error record: one message per thread, of fixed size, so that recording an error cannot itself
  * fail. A message that is too long (a compiler's log) is cut and ends in "...". A record may be
  * printed on a terminal: control characters are made visible, and a line that is too long because
- * of a file name loses its middle.
- */
+ * of a file name loses its middle. */
 #include "htwave/base.h"
 
 #include <stdarg.h>
@@ -37,8 +36,7 @@ static void record_lines(const char *text) {
 }
 
 enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...) {
-    /* Formatted into a separate buffer: an argument may point into the record.
-     */
+    /* Formatted into a separate buffer: an argument may point into the record. */
     char fresh[RECORD_SIZE];
     va_list args;
     va_start(args, fmt);

@@ -3,8 +3,7 @@
  * A file is written under a temporary name in the same directory, forced to disk and renamed.
  * rename replaces the old file in one step (POSIX.1-2008), so a reader sees the old file or the new
  * one. A full disk is reported by write, fsync or close; all three are checked, and the temporary
- * file is removed on every failure.
- */
+ * file is removed on every failure. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,8 +2,7 @@
  * project's file driver.
  *
  * Invariants: an HDF5 handle opened in a function is closed there (HID), except the file's; struct
- * ht_h5 of a created file owns the temporary name until publish, commit or discard.
- */
+ * ht_h5 of a created file owns the temporary name until publish, commit or discard. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -37,8 +36,7 @@ static void end_id(const hid_t *id) {
  * written (disk full) the file cannot be closed: the handle stays half open and the library crashes
  * when the process ends (seen with 1.10.8). This driver records the first system error and ignores
  * all further writes, so that HDF5 always closes cleanly. Then htwave reports the error, and the
- * temporary file is not renamed.
- */
+ * temporary file is not renamed. */
 
 struct disk {
     H5FD_t base; /* first, filled by HDF5 */
@@ -477,8 +475,7 @@ static herr_t visit_object(HT_UNUSED hid_t group, const char *name, const H5O_in
     struct visitor *visitor = data;
     if (info->type != H5O_TYPE_DATASET) return 0;
     visitor->err = visitor->visit(name, visitor->context);
-    return visitor->err ? 1 : 0; /* 1 stops the iteration without an HDF5 error
-                                  */
+    return visitor->err ? 1 : 0; /* 1 stops the iteration without an HDF5 error */
 }
 
 enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name, void *context),
@@ -496,8 +493,7 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
  * call has failed does not always reach the point where the others wait. The values of a dataset
  * stand together in the file. So one process writes the metadata and tells where each dataset
  * begins; then every process writes its values there, each at its own pace: its part of a dataset
- * is one piece of the file, or one per coefficient.
- */
+ * is one piece of the file, or one per coefficient. */
 
 enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
                         struct ht_h5_values *set) {

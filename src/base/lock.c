@@ -3,8 +3,7 @@
  *
  * The file is removed at the end. Another process may have opened it before, and would then lock a
  * file that has no name any more. So after locking, a process tests whether its file is still the
- * one under the name.
- */
+ * one under the name. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

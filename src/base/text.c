@@ -51,8 +51,7 @@ void ht_pool_free(struct ht_pool *pool) {
     }
 }
 
-/* Room for extra characters and the NUL. Doubling makes appends linear in all.
- */
+/* Room for extra characters and the NUL. Doubling makes appends linear in all. */
 static bool reserve(struct ht_text *text, size_t extra) {
     size_t need = text->length + extra + 1;
     if (need <= text->capacity) return true;
@@ -301,8 +300,7 @@ char *ht_text_seconds(double seconds, char *buffer) {
 
 /* FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv): for every byte b
  *   h = (h xor b) * 0x100000001b3  mod 2^64.
- * Pieces may be hashed one after the other, the result being the next seed.
- */
+ * Pieces may be hashed one after the other, the result being the next seed. */
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size) {
     const unsigned char *byte = data;
     uint64_t hash = seed;
@@ -313,8 +311,7 @@ uint64_t ht_hash(uint64_t seed, const void *data, size_t size) {
 /* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). Its
  * state is an arithmetic sequence, so the value at an index is computed without the ones before it:
  *    z = seed + (index + 1) * gamma,  gamma = 2^64 / golden ratio (odd),
- *    value = mix(z), a bijection of 64 bits.
- */
+ *    value = mix(z), a bijection of 64 bits. */
 uint64_t ht_rng_bits(uint64_t seed, uint64_t index) {
     uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15ULL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

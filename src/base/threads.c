@@ -1,7 +1,6 @@
 /* Threads that live as long as one call. They take the next chunk by counting:
  * all chunks below one that has begun have begun as well, so that the lowest failure is always
- * found. Signals stay with the caller's thread.
- */
+ * found. Signals stay with the caller's thread. */
 #ifdef __linux__
 /* For sched_getaffinity. */
 #define _GNU_SOURCE /* NOLINT */

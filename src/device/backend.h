@@ -1,7 +1,6 @@
 /* Operations of a back end. Handles are the back end's own structs. Each operation follows the
  * contract of the function of the same name in htwave/device.h. Its arguments have been checked
- * against the sizes of the buffers that they name.
- */
+ * against the sizes of the buffers that they name. */
 #pragma once
 
 #include "htwave/device.h"
@@ -33,8 +32,7 @@ struct ht_backend {
     enum ht_err (*copy)(void *device, void *buffer, struct ht_span span, void *in, const void *out,
                         enum ht_queue queue);
     /* From source text, or from a binary of program_binary. registers: limit per work-item where
-     * the compiler accepts one, 0: the compiler's choice.
-     */
+     * the compiler accepts one, 0: the compiler's choice. */
     enum ht_err (*program_build)(void *device, const char *text, int registers, void **program);
     enum ht_err (*program_load)(void *device, const void *binary, size_t size, int registers,
                                 void **program);

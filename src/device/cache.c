@@ -5,8 +5,7 @@
  * that nobody else can write.
  *
  *      "htwave program 1\n"  key bytes  binary bytes  checksum
- *      then the key and the binary (all counts are 64-bit, this machine's)
- */
+ *      then the key and the binary (all counts are 64-bit, this machine's) */
 #include "device_private.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 /* Matrix products by CLBlast: the only file that includes it. Its strided-batched routine computes
  * products below about 128^3 with one kernel and no temporary buffer. It compiles its kernels at
- * the first call, some 20 s on a CPU.
- */
+ * the first call, some 20 s on a CPU. */
 #include "gemm.h"
 
 #include <clblast_c.h>

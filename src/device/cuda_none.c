@@ -1,6 +1,5 @@
 /* A build without CUDA (make CUDA=0, or the toolkit's headers were not found):
- * no devices.
- */
+ * no devices. */
 #include "backend.h"
 #include "nvidia.h"
 

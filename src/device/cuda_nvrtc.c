@@ -1,7 +1,6 @@
 /* NVRTC, loaded at run time: building needs only the toolkit's header. A driver may refuse code of
  * a compiler that is newer than itself. So libraries are tried from the driver's version downwards,
- * then newer ones.
- */
+ * then newer ones. */
 #include "nvidia.h"
 
 #include <nvrtc.h>

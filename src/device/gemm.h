@@ -1,6 +1,5 @@
 /* Matrix products for the OpenCL back end: src/device/clblast.c, or clblast_none.c in a build
- * without that library.
- */
+ * without that library. */
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION

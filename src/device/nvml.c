@@ -1,6 +1,5 @@
 /* NVML, loaded at run time: neither its header nor its library is needed to build htwave. The
- * declarations of the functions used follow NVML's documentation.
- */
+ * declarations of the functions used follow NVML's documentation. */
 #include "nvidia.h"
 
 enum { NVML_SUCCESS = 0 };

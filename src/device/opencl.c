@@ -1,7 +1,6 @@
 /* The OpenCL back end, which needs OpenCL 1.2 only; its matrix products are in clblast.c. One
  * context and two in-order queues per device. An event is that of a marker command. Pinned memory
- * is that of a buffer which the driver keeps in host memory, mapped for its whole life.
- */
+ * is that of a buffer which the driver keeps in host memory, mapped for its whole life. */
 #include "gemm.h"
 #include "nvidia.h"
 

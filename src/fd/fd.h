@@ -3,8 +3,7 @@
  * plain loops in double precision.
  *
  * The primary grid holds u at t_n, and in place of the dual grid the increment d = u(t_n) -
- * u(t_(n-1)) at the same nodes.
- */
+ * u(t_(n-1)) at the same nodes. */
 #pragma once
 
 #include "src/solve/columns.h"
@@ -138,8 +137,7 @@ struct ht_fd_engine {
 /* ---- fd_shots.c: sources ---- */
 /* Amplitudes of some steps are in the table at a time: row 2 j of step first + j is what the stage
  * adds to w, row 2 j + 1 what the update adds to d and u. A shot has one column of it, a plane wave
- * many.
- */
+ * many. */
 enum { HT_FD_INJECTION_ROWS = 256 }; /* of the table, two for each step */
 struct ht_fd_injection {
     const struct ht_shots *shots;
@@ -150,8 +148,7 @@ struct ht_fd_injection {
     int *column;                       /* [shot] the first one; and the end */
     struct ht_inject_list list;        /* in the window; without walls and shapes */
     struct ht_inject_shapes shapes;    /* a weight for each entry */
-    int64_t *plane;                    /* of the window: its first entry of the list; and the end
-                                        */
+    int64_t *plane;                    /* of the window: its first entry of the list; and the end */
     double *whole;                     /* [column] sum over the grid of weights / a, half at walls
                                         */
     double *size;  /* [shot] norm of the weights, as that of the energy; of a plane

@@ -24,8 +24,7 @@
  * the grid everything continues periodically or as a mirror image, even, as magnitudes are. Numbers
  * of a node do not depend on the slab. Threads share the rows of a plane: a run of them reads
  * planes above and below at its own rows only, and other rows only of a plane that is done, or,
- * where there is no x3, one group is done after the other.
- */
+ * where there is no x3, one group is done after the other. */
 #include "fd.h"
 
 /* LEAST_NODES: of a chunk of rows, worth a thread. PAIRS: in one sum. */

@@ -14,8 +14,7 @@
  * where k(omega) is the scheme's own wavenumber in this direction and b 1, or the amplitudes of the
  * fields of a pair, of which group 0 is half a step later. So nothing leaks but for rounding and
  * for what follows. u_i depends on xi = direction x alone and is a spline in xi, half a spacing
- * apart: its coefficients are columns of the table of amplitudes, found from the spectrum, too.
- */
+ * apart: its coefficients are columns of the table of amplitudes, found from the spectrum, too. */
 #include <complex.h>
 
 #include "fd.h"

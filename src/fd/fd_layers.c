@@ -1,8 +1,7 @@
 /* Absorbing layers of finite differences (docs/absorbing.md): where they lie in a slab's window,
  * what they remember, and their tasks. A perfectly matched layer along x3 belongs to one rank,
  * those along x1 and x2 to each for its planes. A sponge remembers nothing: its planes belong to
- * whoever has them.
- */
+ * whoever has them. */
 #include <complex.h>
 
 #include "fd.h"
@@ -216,8 +215,7 @@ enum { MOST_CELLS = 116, MOST_UNKNOWN = MOST_CELLS + HT_FD_RADIUS + 4 };
 
 /* What matched layers of finite differences send back of a plane wave, exactly but for the medium,
  * which is uniform: the scheme's own equations at the nodes of a line along the normal, with
- * unknown u in the layer and near it, and beyond that the wave that comes and the one that goes.
- */
+ * unknown u in the layer and near it, and beyond that the wave that comes and the one that goes. */
 
 struct line {
     struct ht_fd_weights wide, narrow;

@@ -1,6 +1,5 @@
 /* Finite differences by plain loops in double precision: what kernels are compared with. Straight
- * from the formulas of htwave/fd_kernel.h; shares the weights only.
- */
+ * from the formulas of htwave/fd_kernel.h; shares the weights only. */
 #include "fd.h"
 #include "tool_args.h"
 

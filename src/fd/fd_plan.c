@@ -1,6 +1,5 @@
 /* The plan of finite differences: the fitted medium, the largest stable step, and what grids and
- * slabs they need; their steppers and samplers.
- */
+ * slabs they need; their steppers and samplers. */
 #include "fd.h"
 #include "src/solve/sampler_private.h"
 
@@ -189,8 +188,7 @@ enum { SPEEDS = 9 };
  * Where it varies, a wave of frequency omega takes the wavelengths of every speed, and turns:
  * |Omega - omega| is at most the largest over the speeds between the least and the largest and over
  * axes, edges and corners of the grid. In a smooth medium that is an upper bound of the phase
- * error.
- */
+ * error. */
 
 /* (Omega - omega)/omega of a wave; INFINITY: it is not carried. */
 static double shift_of(const struct ht_plan *plan, const struct ht_fd_weights *w, double speed,

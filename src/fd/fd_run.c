@@ -7,8 +7,7 @@
  * The energy that finite differences conserve exactly but for rounding (docs/differences.md), with
  * <x, y> = h^d sum x y / K, half of it on walls, and d = u(t_n) - u(t_(n-1)):
  *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
- * Positive while dt omega stays below the limit of the series.
- */
+ * Positive while dt omega stays below the limit of the series. */
 #include "fd.h"
 
 /* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.

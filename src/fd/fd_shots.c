@@ -5,8 +5,7 @@
  * where f is the signal or its derivative, F an integral of it, known in closed form. Where
  * dispersion is removed from traces dt^2 f_n is in the place of the differences of F
  * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the
- * slab take it, too, wherever a pass computes them.
- */
+ * slab take it, too, wherever a pass computes them. */
 #include "fd.h"
 
 /* Steps in the table at a time: one transfer for so many. */

@@ -8,12 +8,10 @@
  * for rounding, which would let u drift: in single precision what rounding added is taken out every
  * so many steps. There L of a constant is 0, too, so that the mean of u is no part of the steps: it
  * is kept beside the array, which holds u less `level`, lest rounding of each sum u + d be relative
- * to it.
- */
+ * to it. */
 #include "fd.h"
 
-/* The window of a slab of finite differences, its arrays, and the medium in it.
- */
+/* The window of a slab of finite differences, its arrays, and the medium in it. */
 
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64) {
     return (struct ht_fd_spec){.dims = problem->eq->dims,

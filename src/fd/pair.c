@@ -1,7 +1,6 @@
 /* Time steps of first-order systems by a pair of groups of fields (htwave/system.h, struct
  * ht_pair): a += dt A b,   b += dt B a, two passes. The half step from the primary grid is the
- * whole time step, the one from the dual grid nothing.
- */
+ * whole time step, the one from the dual grid nothing. */
 #include "fd.h"
 
 /* ---- passes ---- */
@@ -218,8 +217,7 @@ static void share_spares(struct ht_pair_stepper *s) {
 
 /* Where they lie in a slab's window, their profiles and what they remember (docs/absorbing.md). A
  * layer changes a node by what it remembers of this node alone: ranks share it as they share the
- * nodes.
- */
+ * nodes. */
 
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem) {
     if (problem->layers == NULL) return HT_PAIR_UNDAMPED;

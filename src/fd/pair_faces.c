@@ -12,8 +12,7 @@
  * bound holds for coefficients multiplied in that way (ht_pair_faces_raise).
  *
  * A point behind a wall is a mirror image: its coupling of r and q changes the sign where only one
- * of them is odd there. Kernels add in an order by which images stay images to the last bit.
- */
+ * of them is odd there. Kernels add in an order by which images stay images to the last bit. */
 #include "fd.h"
 
 /* The way to a neighbour along an axis: from a point to the fields around it, whose parities differ

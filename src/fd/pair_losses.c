@@ -5,8 +5,7 @@
  * Over 1/C of the field, N loses <-N y, y> >= 0, so that a step changes the energy by -2 dt times
  * that of (y+ + y)/2: it can only fall, at any step at which the lossless one is stable. Means are
  * solved for, with m that of f: the mean of what each loss lets flow is linear in m. With dt < 0,
- * half a step, the start goes back.
- */
+ * half a step, the start goes back. */
 #include "fd.h"
 
 /* One loss at a node: f takes - conducts m - k q, q = a (J + k m/2 - w P/2); P takes w q, J becomes

@@ -1,8 +1,7 @@
 /* Pairs of groups of fields in a run: the plan's parts, the start, energies.
  *
  * The places of a field's values and their times differ from the nodes of the primary grid and the
- * step's time: ht_places_create has the initial data and the solution there.
- */
+ * step's time: ht_places_create has the initial data and the solution there. */
 #include "fd.h"
 
 /* ---- plan ---- */

@@ -1,8 +1,7 @@
 /* Sources of pairs of groups of fields: f_t = .. + M weight s(t) delta(x - x0) of a field f, M its
  * own coefficient at its place or 1 (struct ht_drive). The delta has the weights of reading points
  * at the places of the field, over the cell's volume. Plane waves from outside are added to the
- * terms of f whose differences cross the surface of their box.
- */
+ * terms of f whose differences cross the surface of their box. */
 #include "fd.h"
 
 enum { STEPS = HT_FD_INJECTION_ROWS }; /* in a table at a time */

@@ -3,8 +3,7 @@
  * of the plane, which hold s_nn, the slope d_n v_n is the one with which s_nn does not change: the
  * other stresses change by C - C_.n C_n./C_nn, where two free sides meet by what is left of that
  * for the second. With the closure's weights of nodes and half points, products over the axes, the
- * energy of struct ht_pair is kept in every medium, as without such sides.
- */
+ * energy of struct ht_pair is kept in every medium, as without such sides. */
 #include "fd.h"
 #include "tool_args.h"
 

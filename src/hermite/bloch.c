@@ -21,8 +21,7 @@
  * for powers T^n by squaring.
  *
  * A half step of a scheme of two levels is a half of the map: its unknowns are those of both grids.
- * They are scaled by BALANCE^j to keep norms small.
- */
+ * They are scaled by BALANCE^j to keep norms small. */
 #include "bloch.h"
 
 #include <complex.h>
@@ -39,8 +38,7 @@ static inline number times(number a, number b) {
                       creal(a) * cimag(b) + cimag(a) * creal(b));
 }
 
-/* A term of (dt/2) L: cell[row] += value D^derivative cell[col] along the axis.
- */
+/* A term of (dt/2) L: cell[row] += value D^derivative cell[col] along the axis. */
 struct factor {
     int row, col, derivative;
     number value;
@@ -220,8 +218,7 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
     memcpy(change, sum, bytes);
 }
 
-/* What all steps add to the fields of the primary grid by the map of an axis.
- */
+/* What all steps add to the fields of the primary grid by the map of an axis. */
 static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, const double k[3],
                                int axis, number *out) {
     s->axis = axis;

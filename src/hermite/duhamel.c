@@ -5,8 +5,7 @@
  * The Taylor scheme takes s(t + th), 0 <= th <= tau, into the series of L^j g. Leapfrog adds to the
  * values at t - tau:
  *     int_0^tau (tau - th)^j/j! [s(t + th) + keep (-1)^j s(t - th)] dth,
- * of which a field takes even j only or odd ones only.
- */
+ * of which a field takes even j only or odd ones only. */
 #include "duhamel_private.h"
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
@@ -26,8 +25,7 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
     const struct ht_problem *p = &in->problem;
     const struct ht_shot *shot = &p->duhamel->shots->shot[column];
     /* Whether a field takes the odd powers of L of a source: it is not of the group that this
-     * drives.
-     */
+     * drives. */
     const unsigned group = p->eq->leapfrog.stored[HT_PRIMARY];
     const bool odd = ((group >> field ^ group >> shot->drive[0].field) & 1u) != 0;
     const bool taylor = p->old_sign == 0;
@@ -234,8 +232,7 @@ enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp6
  *     U(t) - sum over ends and l of w (D L)^l U,
  * t0 amid the step. Leapfrog's, at the start of a run from initial data, takes values and second
  * derivatives at several steps, and U over so long a time would cancel nearly all of u; there
- * u_tt = L^2 u + L g s + g s' adds what is missing, s' the signal's slope.
- */
+ * u_tt = L^2 u + L g s + g s' adds what is missing, s' the signal's slope. */
 
 struct record {
     int64_t trace;

@@ -1,7 +1,6 @@
 /* Nodes and shapes of sources on one grid. Distances between nodes and points are whole multiples
  * of 2^-32 cells, so that mirror images have exactly the distances that mirrored nodes have, and
- * nodes that lie alike about points of the same kind share a shape.
- */
+ * nodes that lie alike about points of the same kind share a shape. */
 #include "duhamel_private.h"
 #include "htwave/duhamel.h"
 #include "src/solve/columns.h"
@@ -15,8 +14,7 @@
  * so that for a product of functions of each axis lap^l is a convolution of three sequences over a,
  * b and c; and
  *     int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth
- *         = tau^(j+1) (-1)^r j!/((j - r)! (j + r + 1)!),   0 for j < r.
- */
+ *         = tau^(j+1) (-1)^r j!/((j - r)! (j + r + 1)!),   0 for j < r. */
 
 /* Powers of the Laplacian, at most. */
 /* MOST_TERMS: derivatives of up to four powers of L of all fields. */
@@ -703,8 +701,7 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
             *odd++ = (int)eq->field[f].parity ^ ((j[0] & 1) | (j[1] & 1) << 1 | (j[2] & 1) << 2);
         }
     }
-    /* In the order of their numbers, in which few neighbours differ in the vector.
-     */
+    /* In the order of their numbers, in which few neighbours differ in the vector. */
     struct ht_source_shaper *shaper = NULL;
     const struct key **of;
     enum ht_err err = HT_OK;

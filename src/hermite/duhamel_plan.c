@@ -1,5 +1,4 @@
-/* The plan of sources of Hermite methods: what is refused, how fine a grid they need.
- */
+/* The plan of sources of Hermite methods: what is refused, how fine a grid they need. */
 #include <complex.h>
 
 #include "bloch.h"
@@ -11,8 +10,7 @@
  *
  * A trace takes the signal filtered by the Gaussian's spectrum: the root of the mean of (1 -
  * spectrum)^2 over the trace's energy is what it lacks. A wider Gaussian lacks more, and has less
- * beyond the waves that the grid carries, which turns into others.
- */
+ * beyond the waves that the grid carries, which turns into others. */
 
 /* ---- what it lacks ---- */
 

@@ -1,6 +1,5 @@
 /* What src/hermite/duhamel*.c share: signals, the images of sources behind walls and beyond
- * periodic sides. Places are whole multiples of 2^-32 cells from the lower end of an axis.
- */
+ * periodic sides. Places are whole multiples of 2^-32 cells from the lower end of an axis. */
 #pragma once
 
 #include "htwave/duhamel.h"

@@ -14,8 +14,7 @@
  * data are centred at the primary nodes; at a wall half a cell counts.
  *
  * A rank sums over the cells whose centres it owns. These cells need one plane of the neighbour
- * above (data on the primary grid) or below (dual grid), which is stored after the own planes.
- */
+ * above (data on the primary grid) or below (dual grid), which is stored after the own planes. */
 #include "src/solve/methods.h"
 #include "tool_args.h"
 

@@ -1,6 +1,5 @@
 /* The kernels of a problem's two half steps by a Hermite method, compiled for a device, and the
- * sums for their fields. The two half steps differ only if the grids store different fields.
- */
+ * sums for their fields. The two half steps differ only if the grids store different fields. */
 #include "layer_kernels.h"
 #include "src/solve/methods.h"
 #include "stepper_private.h"

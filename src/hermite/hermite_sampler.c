@@ -6,8 +6,7 @@
  * arithmetic of the reference (oracle.c): products with the medium's polynomials are cut at degree
  * 2N+1 per axis. At last H^T makes weights of the vertices' derivatives of it. A row is the sum
  * over one field's at the vertices in one x3 plane; in fewer dimensions there is one plane. On a
- * vertex the value takes that vertex alone, exactly: H and powers of 1/2 are dyadic.
- */
+ * vertex the value takes that vertex alone, exactly: H and powers of 1/2 are dyadic. */
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 

@@ -1,6 +1,5 @@
 /* The kernels of absorbing layers: of the boxes where the layers of the same axes overlap, one set
- * each, beside those of the interior.
- */
+ * each, beside those of the interior. */
 #pragma once
 
 #include "htwave/stepper.h"

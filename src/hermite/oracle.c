@@ -16,8 +16,7 @@
  *                  at degree N
  *
  * In absolute mode every constant and every input is replaced by its magnitude. Each output is then
- * the sum of the magnitudes of its products (Higham, Accuracy and Stability, section 3.1).
- */
+ * the sum of the magnitudes of its products (Higham, Accuracy and Stability, section 3.1). */
 #include "src/solve/methods.h"
 
 struct oracle {
@@ -90,8 +89,7 @@ static void interpolate_axis(struct oracle *o, int field, int axis) {
     }
 }
 
-/* The material of a term where it is a number; false where it is a polynomial.
- */
+/* The material of a term where it is a number; false where it is a polynomial. */
 static bool find_number(const struct oracle *o, const struct ht_term *term, const double *medium,
                         double *out) {
     const int m = term->material;
@@ -159,8 +157,7 @@ static void add_term(struct oracle *o, const struct ht_term *term, const double 
     }
 }
 
-/* Whether the target has what belongs to the layers of an axis (-1: to none).
- */
+/* Whether the target has what belongs to the layers of an axis (-1: to none). */
 static bool applies(const struct oracle *o, int axis) {
     return axis < 0 || (o->axes >> axis & 1u);
 }
@@ -433,8 +430,7 @@ enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem, struct ht
  * stage the terms of a row, the medium's products and three more (scale, 1/k, sum); one for the old
  * values of a two-level scheme. In layers a row has up to three terms more per axis: two of memory
  * variables, a sponge. A sponge adds a line of N+1 products per axis before and after, and the
- * rounding of its factors.
- */
+ * rounding of its factors. */
 double ht_hermite_oracle_roundings(const struct ht_problem *problem) {
     int dims = problem->eq->dims, products = 1;
     if (problem->medium_degree > 0) products = problem->medium_coefs;

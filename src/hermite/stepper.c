@@ -1,7 +1,6 @@
 /* The stepper on a device. The device holds both grids, one buffer per field, and the medium's
  * polynomials, one buffer per material; of a grid divided into slabs the planes of
- * htwave/schedule.h. A half step runs its schedule.
- */
+ * htwave/schedule.h. A half step runs its schedule. */
 #include "args.h"
 #include "layout.h"
 #include "src/solve/methods.h"
@@ -9,8 +8,7 @@
 #include "tool_args.h"
 
 /* The stepper's part for absorbing layers: memory variables in parts of the windows
- * (ht_absorbing_window), profiles along each axis.
- */
+ * (ht_absorbing_window), profiles along each axis. */
 
 static int64_t field_bytes(const struct ht_spec *spec, const struct ht_window *window) {
     int storage[HT_MAX_COEFS];
@@ -119,8 +117,7 @@ static void ht_stepper_add_layers(const struct ht_device_stepper *t, const struc
 
 /* The stepper's part for a sponge: the polynomials of its damping along each axis, and the products
  * with them. They are done node by node, so that the planes beyond a slab get what their owner
- * computes.
- */
+ * computes. */
 
 static int64_t jet_values(const struct ht_problem *p, enum ht_subgrid subgrid, int axis) {
     const struct ht_window window = ht_problem_window(p, subgrid);
@@ -129,8 +126,7 @@ static int64_t jet_values(const struct ht_problem *p, enum ht_subgrid subgrid, i
 
 /* ---- making ---- */
 
-/* [coefficient][index in the window]; 1 behind walls, where nothing is damped.
- */
+/* [coefficient][index in the window]; 1 behind walls, where nothing is damped. */
 static enum ht_err make_jets(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->r.partition.window[subgrid];
     const int64_t values = jet_values(&t->problem, subgrid, axis);
@@ -182,8 +178,7 @@ static enum ht_err ht_stepper_damp(void *self, const struct ht_task *task) {
 }
 
 /* The buffers of the stepper on a device as one list, from which the budget is counted and the
- * buffers are created. The halo owns the message buffers.
- */
+ * buffers are created. The halo owns the message buffers. */
 
 enum use { FIELD, MEDIUM, INTERPOLANT, WORK };
 

@@ -1,6 +1,5 @@
 /* Transfers of the stepper's data. They convert between double precision in the order [i][node] on
- * the host and the device's precision, layout and window, a few planes of the window at a time.
- */
+ * the host and the device's precision, layout and window, a few planes of the window at a time. */
 #include "layout.h"
 #include "stepper_private.h"
 #include "tool_args.h"

@@ -1,6 +1,5 @@
 /* The stepper on a device: stepper.c creates it, lists its buffers and runs its schedules,
- * stepper_data.c transfers its data.
- */
+ * stepper_data.c transfers its data. */
 #pragma once
 
 #include "layer_kernels.h"

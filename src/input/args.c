@@ -1,6 +1,5 @@
 /* Flags may stand anywhere after the command, as "--flag value" or "--flag=value"; "--" ends them.
- * All other arguments are operands.
- */
+ * All other arguments are operands. */
 #include "htwave/args.h"
 
 static const struct ht_flag common_flags[] = {

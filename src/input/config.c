@@ -1,7 +1,6 @@
 /* The only file that sees libconfig. It reads text into libconfig's tree and walks the tree,
  * handing each setting on with its key, place and value. Types are taken from the settings
- * themselves: libconfig's own conversions would turn 2.7 into 2 without a word.
- */
+ * themselves: libconfig's own conversions would turn 2.7 into 2 without a word. */
 #include <libconfig.h>
 #include <strings.h>
 
@@ -11,8 +10,7 @@
 
 /* The mending walks over tokens: strings and comments are copied as they are; names are skipped so
  * that their digits are no numbers; integers and square brackets are looked at. Lines stay where
- * they were, so that libconfig's line numbers are the user's.
- */
+ * they were, so that libconfig's line numbers are the user's. */
 
 /* "path:line", or "command line" when path is NULL. */
 static void add_place(struct ht_text *out, const char *path, int line) {

@@ -1,5 +1,4 @@
-/* Input text as settings, one after the other, without libconfig's types.
- */
+/* Input text as settings, one after the other, without libconfig's types. */
 #pragma once
 
 #include "htwave/base.h"

@@ -1,7 +1,6 @@
 /* Keys and values that earlier versions took, and what to use instead. A value of a key that is
  * still there has a row with both; a key that is gone, with all keys behind it if it ends in a dot,
- * has a row without a value.
- */
+ * has a row without a value. */
 #include "htwave/params.h"
 
 static const struct {

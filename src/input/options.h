@@ -1,5 +1,4 @@
-/* Texts about options for error messages, the manual and the resolved input.
- */
+/* Texts about options for error messages, the manual and the resolved input. */
 #pragma once
 
 #include "config.h"

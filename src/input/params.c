@@ -1,7 +1,6 @@
 /* Parameters from defaults, a file and the command line, in this order, each replacing what came
  * before. Every key set is remembered with its text and place, so that any later check can name
- * them.
- */
+ * them. */
 #include <stdarg.h>
 #include <strings.h>
 #include <unistd.h>
@@ -261,8 +260,7 @@ static enum ht_err unknown_group(const struct ht_setting *setting) {
 /* Lists of groups, sources = ( { ... }, { ... } ). A group is a structure of its list's size in an
  * array that grows by one with each group read. Its keys are those of the list's rows, under
  * "list.N.": so messages, overrides and the record of what was set where need no other words than
- * for any key.
- */
+ * for any key. */
 
 static struct ht_groups *groups_of(const struct ht_params *params, const struct ht_option *option) {
     return (struct ht_groups *)((char *)params + option->offset);
@@ -427,8 +425,7 @@ bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse 
  * file, so that an input and its data move together and runs start from anywhere; one on the
  * command line is meant from the current directory, as the shell completes it. Once the parameters
  * are read, all of them are meant from the current directory; printed they are absolute, so that
- * the resolved input can stand in another folder.
- */
+ * the resolved input can stand in another folder. */
 
 /* The member that holds a file's name; NULL: the option has none. */
 static char *const *file_name_at(const struct ht_params *params, const struct ht_leaf *leaf) {
@@ -608,8 +605,7 @@ void ht_params_destroy(struct ht_params *params) {
 
 /* The resolved input: the options in the table's order, sections as groups, the meaning in front of
  * each. Numbers are written with the digits that read back to the same value. Options without a
- * value stand in a comment.
- */
+ * value stand in a comment. */
 
 static void indent(struct ht_text *out, int depth) {
     ht_text_add(out, "%*s", 4 * depth, "");

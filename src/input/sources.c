@@ -1,7 +1,6 @@
 /* Sources of waves: a row per type, which says where a source acts, and per kind, which says what
  * it does; the options of their groups, and rules between these. Nothing else knows types or kinds
- * by their names.
- */
+ * by their names. */
 #include "options.h"
 
 /* ---- types ---- */

@@ -1,8 +1,7 @@
 /* The types of options: how a value of each is read from a setting, freed and written. A table has
  * a row per type. Most are up to three values of one kind next to each other; the others have
  * functions of their own. Types are strict:
- * an integer may stand for a number, nothing else is converted.
- */
+ * an integer may stand for a number, nothing else is converted. */
 #include "options.h"
 
 /* What a function of a type works on. */

@@ -1,5 +1,4 @@
-/* Parity blocks (blocks.h): their sizes and masks, and the arithmetic of their entries.
- */
+/* Parity blocks (blocks.h): their sizes and masks, and the arithmetic of their entries. */
 #include "blocks.h"
 #include "counts.h"
 
@@ -29,8 +28,7 @@ void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
         }
 }
 
-/* Entries of single precision keep 24 bits: double precision suffices for them.
- */
+/* Entries of single precision keep 24 bits: double precision suffices for them. */
 static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
     blocks->dims = spec->eq->dims;
     blocks->blocks = 1 << blocks->dims;
@@ -94,8 +92,7 @@ int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage)
  * Entries are rounded one after the other, the one that matters most first, each to the nearest
  * number to what is best given the errors before it, as if those behind it were real numbers. (That
  * is the nearest plane of Babai, Combinatorica 6, 1986, by a Cholesky decomposition.) Entries fall
- * by powers of ten along a row, so that the last ones mend what the first ones lost.
- */
+ * by powers of ten along a row, so that the last ones mend what the first ones lost. */
 
 enum {
     HALF_BITS = 11,

@@ -11,8 +11,7 @@
  * up to degree 2N+1. Every term of a system with parities preserves j + parity mod 2. Therefore
  * phi(f', .) of a row in block g is nonzero in one parity class only, j_k mod 2 = bit k of g XOR
  * parity(f'). The even or odd half of the Hermite matrix along each axis gives the coefficients of
- * this class from the sums S_g.
- */
+ * this class from the sums S_g. */
 #include "blocks.h"
 #include "counts.h"
 

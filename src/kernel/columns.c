@@ -1,7 +1,6 @@
 /* Variants with a work-item for each column n3 = 0, 1, .. of a target's coefficients: interpolation
  * by faces or cell by cell, then the Taylor series with exchanges through local memory, in one
- * kernel or two (cl/common.cl, face.cl, evolve.cl).
- */
+ * kernel or two (cl/common.cl, face.cl, evolve.cl). */
 #include "variant.h"
 
 #include "local_sizes.h"

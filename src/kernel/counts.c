@@ -1,8 +1,7 @@
 /* Sizes and operation counts. The least work of a half step is the smallest count of four forms:
  * interpolation by parity and by faces along x3, followed by the trimmed Taylor series; dense
  * parity blocks of F^2 (N+1)^(2d) entries (uniform media, systems with parities); those of a scalar
- * and its potential; a one-dimensional half step per axis (constant velocity).
- */
+ * and its potential; a one-dimensional half step per axis (constant velocity). */
 #include "blocks.h"
 #include "variant.h"
 

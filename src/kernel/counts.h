@@ -1,5 +1,4 @@
-/* Sizes that follow from a spec: the host's counterpart of the macros in cl/common.cl.
- */
+/* Sizes that follow from a spec: the host's counterpart of the macros in cl/common.cl. */
 #pragma once
 
 #include "htwave/kernel.h"

@@ -1,5 +1,4 @@
-/* The kernels of finite differences: their shapes, program and launches.
- */
+/* The kernels of finite differences: their shapes, program and launches. */
 #include "fd_args.h"
 #include "fd_layer_args.h"
 #include "fd_sizes.h"

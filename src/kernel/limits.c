@@ -1,7 +1,6 @@
 /* Measures a device's copy bandwidth and multiply-add rate, the limits that the summary's
  * limit_fraction refers to (roofline model). Best of several launches; takes a few tens of
- * milliseconds on a GPU, a fraction of a second on a CPU.
- */
+ * milliseconds on a GPU, a fraction of a second on a CPU. */
 #include "tool.h"
 
 /* A work-item copies COPIES values, all loads before the stores. */

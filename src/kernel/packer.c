@@ -1,5 +1,4 @@
-/* Messages between slabs: the program of cl/pack.cl for one format, and its launches.
- */
+/* Messages between slabs: the program of cl/pack.cl for one format, and its launches. */
 #include "tool.h"
 #include "tool_args.h"
 

@@ -1,6 +1,5 @@
 /* Host side of cl/taylor_vectors.cl and cl/propagator.cl, for CPUs: sizes of vectors, chunks and
- * tiles for a device, and the propagator's operator in the order in which the kernel reads it.
- */
+ * tiles for a device, and the propagator's operator in the order in which the kernel reads it. */
 #include "blocks.h"
 #include "local_sizes.h"
 #include "variant.h"

@@ -1,5 +1,4 @@
-/* Host side of cl/propagator_lanes.cl: its shape, and the operator as literals.
- */
+/* Host side of cl/propagator_lanes.cl: its shape, and the operator as literals. */
 #include "blocks.h"
 #include "variant.h"
 

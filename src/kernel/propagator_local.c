@@ -1,6 +1,5 @@
 /* Host side of cl/propagator_local.cl: sizes of tiles and chunks for a device, and the operator in
- * the order in which the kernel reads it.
- */
+ * the order in which the kernel reads it. */
 #include "blocks.h"
 #include "variant.h"
 

@@ -1,6 +1,5 @@
 /* Host side of cl/propagator_tensor.cl, _planes.cl and _warpgroup.cl: their shapes, and the
- * operator in the order in which the kernels read it.
- */
+ * operator in the order in which the kernels read it. */
 #include "blocks.h"
 #include "counts.h"
 #include "local_sizes.h"
@@ -73,8 +72,7 @@ static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
     return cut;
 }
 
-/* Nodes of a row in local memory: 4 blocks x 8 targets lie in different banks.
- */
+/* Nodes of a row in local memory: 4 blocks x 8 targets lie in different banks. */
 static int pitch_of(int cells) {
     return cells + 2;
 }
@@ -223,8 +221,7 @@ static double *where_of(const struct packing *p, int part) {
     return p->info + (int64_t)part * p->s.infos + (int64_t)p->s.chunks * 4 * p->s.pairs;
 }
 
-/* Assigns storage indices that belong to no class to free results, which are 0.
- */
+/* Assigns storage indices that belong to no class to free results, which are 0. */
 static enum ht_err place_padding(const struct packing *p, const bool *used, int targets) {
     int n = 0, most = p->s.cut.parts * p->s.cut.all * 4;
     for (int at = 0; at < targets; at += 2) {

@@ -3,8 +3,7 @@
  * with the interpolant b of two neighbours along an axis
  *     out_r = sum_j C(j, r) shift^(j-r) b_j.
  * All derivatives commute, so the Taylor series with all stages is the product of the series along
- * the axes.
- */
+ * the axes. */
 #include "variant.h"
 
 static const char *refuses(const struct ht_spec *spec) {

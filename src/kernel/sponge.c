@@ -1,6 +1,5 @@
 /* The sponge of Hermite methods on a device: the program of cl/sponge.cl for one precision, layout
- * and order, and its launches.
- */
+ * and order, and its launches. */
 #include "tool_args.h"
 
 #include "tool.h"

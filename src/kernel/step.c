@@ -16,8 +16,7 @@
  *      inner running over the T^k values of the axes below.
  *
  * Each product reads one of two buffers and writes the other. The entries of K are exact in single
- * precision: at most 24 bits for P <= 64.
- */
+ * precision: at most 24 bits for P <= 64. */
 enum {
     FUSED = 64,
     MOST_VALUES = FUSED * FUSED, /* of an operator; N = 8 has 18 x 18 */

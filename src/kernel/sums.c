@@ -1,6 +1,5 @@
 /* Sums over boxes of nodes on a device: what cl/sums.cl reads, its launches, and the sums of its
- * groups. One transfer reads the results of all items.
- */
+ * groups. One transfer reads the results of all items. */
 #include "tool.h"
 #include "tool_args.h"
 

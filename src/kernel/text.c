@@ -1,6 +1,5 @@
 /* Writes the program of a variant: numbers and tables first, then the files of cl/ that the variant
- * names. The host generates data only; all control flow is in cl/.
- */
+ * names. The host generates data only; all control flow is in cl/. */
 #include "blocks.h"
 #include "counts.h"
 #include "variant.h"

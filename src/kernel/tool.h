@@ -1,7 +1,6 @@
 /* A tool: a small program beside the half steps, its kernels and what they read on a device. A file
  * of src/kernel that needs one states the program as a recipe, keeps its numbers behind struct
- * ht_tool, which is its struct's first member, and launches kernels by number.
- */
+ * ht_tool, which is its struct's first member, and launches kernels by number. */
 #pragma once
 
 #include "htwave/tool.h"

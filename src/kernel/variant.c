@@ -96,8 +96,7 @@ bool ht_spec_sorts(const struct ht_spec *spec) {
  * means by class, the bits i_k mod 2, and within a class in tensor order. Classes begin at even
  * storage indices, so both of a pair 2 n, 2 n + 1 belong to one class (cl/propagator_tensor.cl
  * reads and writes pairs). At N = 1 each class has one coefficient: tensor order is sorted, and
- * pairs of one class would be half empty.
- */
+ * pairs of one class would be half empty. */
 int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
     struct ht_sizes z = ht_sizes_of(spec);
     int coefs = z.n1 * z.n2 * z.n3, count = 0;

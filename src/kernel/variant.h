@@ -1,14 +1,12 @@
 /* The rows of the table of variants and their shared functions. Each row is defined in the file of
- * its variant.
- */
+ * its variant. */
 #pragma once
 
 #include "counts.h"
 #include "htwave/fd_kernel.h"
 
 extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors, ht_variant_fd_plain;
-/* Work of half a time step of finite differences per node; bytes count values.
- */
+/* Work of half a time step of finite differences per node; bytes count values. */
 struct ht_cost ht_cost_differences(const struct ht_spec *spec);
 /* Nodes of a box along an axis; whether it has none; its arguments (cl/fd_args.h). */
 struct ht_fd_args;

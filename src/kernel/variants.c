@@ -1,5 +1,4 @@
-/* The table of kernel variants, and the choice of one.
- */
+/* The table of kernel variants, and the choice of one. */
 #include "variant.h"
 
 /* In order of expected speed, fastest first. */

@@ -1,6 +1,5 @@
 /* The medium of finite differences: windows and weights along the axes, and checks. Averages are in
- * fit_average.c.
- */
+ * fit_average.c. */
 #include "fit_private.h"
 
 /* Averages along one axis: weights of the boxes on which the medium is constant.
@@ -12,8 +11,7 @@
  *     S_j = sum over integers m of (r - m)^j g(r - m),
  * so that sums over points equal integrals, of the medium and of x times the medium, wherever its
  * jumps are. The shape s makes the integral of r^2 w zero. Both lower the error of jumps:
- * bench/NOTES.md, "Fitted medium".
- */
+ * bench/NOTES.md, "Fitted medium". */
 
 /* ---- windows ---- */
 
@@ -173,8 +171,7 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
  * of rho half a spacing on with the geometric means of both sides; points before have the values of
  * the one side, and points behind those of the other one, but for the last rho before and the first
  * 1/K behind, which keep the sums over points. Jumps are judged where the medium depends on one
- * axis.
- */
+ * axis. */
 
 static const double RESONANT = 16;
 /* Jumps by more than KEPT that are nearer than APART spacings have a point in common, and none of
@@ -324,8 +321,7 @@ static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t 
 
 /* The boxes on which a medium is constant: layers, samples of files, and
  * expressions at the centres of boxes of a quarter of a spacing. Along axes on which nothing
- * depends there is one box.
- */
+ * depends there is one box. */
 
 enum { BOXES_PER_SPACING = 4 }; /* of expressions */
 

@@ -13,8 +13,7 @@
  * the first and the last.
  *
  * All averages are sums over rows of contiguous values; along x1 these are LANES lines of the
- * plane, stored side by side.
- */
+ * plane, stored side by side. */
 #include "fit_private.h"
 
 /* ---- values ---- */

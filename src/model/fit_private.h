@@ -12,8 +12,7 @@ struct ht_fit_taps {
 };
 
 /* What a medium is averaged by along an axis: a windowed sinc, a box, a raised cosine of the reach
- * of the sinc; slopes: differences over a spacing of the averages half a spacing to either side.
- */
+ * of the sinc; slopes: differences over a spacing of the averages half a spacing to either side. */
 enum ht_fit_window {
     HT_FIT_BY_SINC,
     HT_FIT_BY_BOX,

@@ -64,8 +64,7 @@ int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axi
     if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
     *mirrored = true;
     *factor = grid->wall[axis][m < 0 ? 0 : 1];
-    /* Only nodes of the dual grid are read behind a wall, half a cell off it.
-     */
+    /* Only nodes of the dual grid are read behind a wall, half a cell off it. */
     return m < 0 ? -1 - m : 2 * n - 1 - m;
 }
 

@@ -1,14 +1,12 @@
 /* The medium as the methods use it: polynomials of the materials at the nodes of x3 planes, of
- * either grid. medium_node.c computes the polynomials and checks them.
- */
+ * either grid. medium_node.c computes the polynomials and checks them. */
 #include <stdatomic.h>
 
 #include "medium_private.h"
 
 /* From the user's medium.* parameters to the rows of struct ht_medium_source. What a system takes
  * comes from its parameter table; which of alternatives ("c|K") was given decides the formula of
- * its materials.
- */
+ * its materials. */
 
 /* The alternative `index` of "c|K"; false when there are fewer. */
 static bool alternative(const char *names, int index, char *name, size_t size) {
@@ -513,8 +511,7 @@ static enum ht_err fill_node(const struct target *target, const int64_t index[3]
     return HT_OK;
 }
 
-/* Lines of planes by threads; of axes on which nothing depends the first node.
- */
+/* Lines of planes by threads; of axes on which nothing depends the first node. */
 struct lines {
     struct target target;
     int64_t first, visit[2], count;

@@ -10,8 +10,7 @@
  * the cell in the box, or, on a periodic axis, over the cell continued at the far side. For K and
  * 1/rho these are the harmonic mean of the modulus and the arithmetic mean of the density, the
  * effective medium of Moczo, Kristek, Vavrycuk, Archuleta, Halada (2002), Bull. Seism. Soc. Am.
- * 92(8), 3042-3066.
- */
+ * 92(8), 3042-3066. */
 #include "medium_private.h"
 
 static const double ROUGH = 0.5;
@@ -535,8 +534,7 @@ static void add_found(const struct found *found, struct ht_medium *medium) {
 }
 
 /* Nodes to scan per axis, of the whole grid: the given fraction of those along which the medium
- * changes, and both ends; *same: nodes that each represents.
- */
+ * changes, and both ends; *same: nodes that each represents. */
 static void visits(const struct ht_medium *medium, enum ht_subgrid subgrid, double part,
                    int64_t count[3], int64_t *same) {
     *same = 1;

@@ -2,8 +2,7 @@
 #include "htwave/shots.h"
 
 /* Positions of receivers in a text file: a line per receiver, a number per axis, separated by
- * blanks, tabs, commas or semicolons.
- */
+ * blanks, tabs, commas or semicolons. */
 
 static const char separators[] = " \t\r,;";
 
@@ -177,8 +176,7 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
 
 /* ---- times ---- */
 
-/* Times are decimal numbers: a sample at the end counts in spite of rounding.
- */
+/* Times are decimal numbers: a sample at the end counts in spite of rounding. */
 static const double close_by = 1e-9;
 
 static enum ht_err choose_times(const struct making *m, int n, struct ht_receiver_group *group) {

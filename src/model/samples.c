@@ -8,8 +8,7 @@
  *
  * Invariants: stencils never leave the samples: near the ends they turn one-sided, and outside the
  * samples the value at the end continues; so a polynomial of degree g is reproduced wherever
- * samples exist.
- */
+ * samples exist. */
 #include "htwave/h5.h"
 #include "medium_private.h"
 

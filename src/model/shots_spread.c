@@ -1,5 +1,4 @@
-/* Shots at the nodes of the primary grid: lists of nodes with weights.
- */
+/* Shots at the nodes of the primary grid: lists of nodes with weights. */
 #include "htwave/shots.h"
 
 /* ---- lists of nodes ---- */
@@ -14,8 +13,7 @@ static int compare(const void *a, const void *b) {
     return v < w ? -1 : v > w;
 }
 
-/* Sorts, and adds up what falls on one node, in an order that weights define.
- */
+/* Sorts, and adds up what falls on one node, in an order that weights define. */
 static void merge(struct ht_point *list) {
     int kept = 0;
     qsort(list->node, (size_t)list->count, sizeof *list->node, compare);

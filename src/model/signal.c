@@ -16,8 +16,7 @@ struct ht_signal {
 };
 
 /* A signal of a file with columns t and s: a cubic spline between the samples, natural at its ends,
- * 0 outside.
- */
+ * 0 outside. */
 
 /* ---- reading ---- */
 
@@ -301,8 +300,7 @@ static void fill_bands(int bits, double apart, const double complex *x, struct h
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) s->band[b] /= whole;
 }
 
-/* Samples over the extent; the transform has PAD times as many, the others 0.
- */
+/* Samples over the extent; the transform has PAD times as many, the others 0. */
 enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 
 static enum ht_err find_traits(struct ht_signal *s) {

@@ -1,6 +1,5 @@
 /* Initial data and exact solutions: the table of initial.type and the code that all types share.
- * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values.
- */
+ * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values. */
 #include "htwave/h5.h"
 #include "solution_types.h"
 
@@ -13,8 +12,7 @@
  * the node,
  *     u_i = sum over s = -(N+1)..(N+1) of stencil[i][s] u(x + s h),
  * one degree more than a cell polynomial of the scheme has. Neighbours behind a wall are mirrored
- * with the wall's sign, behind a periodic seam they wrap.
- */
+ * with the wall's sign, behind a periodic seam they wrap. */
 
 /* ---- the stencil ---- */
 

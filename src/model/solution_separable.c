@@ -9,8 +9,7 @@
  *
  * A Gaussian is continued by its images: with period L = upper - lower on a periodic axis, and with
  * period 2 L together with the reflected centre 2 lower - centre between walls, an image carrying
- * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly.
- */
+ * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly. */
 #include "solution_types.h"
 
 #include <stdarg.h>

@@ -12,8 +12,7 @@
  * Q_B, where the normal stress is 0, is empty. What these conditions leave
  * open was chosen for the least error of Rayleigh waves, 6 points per shear wavelength, and for an
  * omega_max no larger than inside. Order 2 needs no blocks: its weight 1/2 of the node on the
- * surface is that of a mirror for what is odd there. test/unit/closure.c checks all of it.
- */
+ * surface is that of a mirror for what is odd there. test/unit/closure.c checks all of it. */
 #include "htwave/num.h"
 
 enum { NODES = HT_FD_CLOSED, HALVES = NODES - 1 };

@@ -9,8 +9,7 @@
  *
  * Invariants that expressions build on: entry 0 is the zero multi-index; if b <= a in every
  * component and b != a, b comes before a; the pairs are grouped by k in ascending order, and the
- * first pair of a group has i = 0.
- */
+ * first pair of a group has i = 0. */
 
 enum { MAX_DEGREE = 32 };
 
@@ -143,8 +142,7 @@ void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *
  * for k != 0, where F_0 = f(g_0). It costs one product instead of the `degree` products of a Horner
  * composition. When w depends on F itself (exp: w = F), the entries w_j, j < k, that the sum asks
  * for are known, because jets list every part of k before k. Source: Griewank and
- * Walther, Evaluating Derivatives (2008), chapter 13.
- */
+ * Walther, Evaluating Derivatives (2008), chapter 13. */
 
 /* Squares are frequent, and many times faster so. */
 static double power(double base, double exponent) {
@@ -345,8 +343,7 @@ static void jet_erf(const struct ht_jets *jets, const double *g, double *scratch
  *
  * The parser writes a postfix program; operations on constants are folded as they are written. The
  * evaluator runs the program on a stack of jets, so that derivatives come from the rules of
- * calculus, never from differences.
- */
+ * calculus, never from differences. */
 
 /* From OP_FUNCTION on, rows of `functions` that have no code. */
 enum ht_expr_code {

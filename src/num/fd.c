@@ -1,5 +1,4 @@
-/* Weights, symbols and dispersion of central finite differences.
- */
+/* Weights, symbols and dispersion of central finite differences. */
 #include "htwave/num.h"
 
 /* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from the one before, so

@@ -6,8 +6,7 @@
  * reflection gives the left node:
  *     H[k][j] = (-1)^(k+j) H[k][N+1+j].
  * All entries are dyadic with denominator 2*4^N, so every sum below is exact in double for N <= 8.
- * Source: Goodrich, Hagstrom, Lorenz, Math. Comp. 75 (2006), section 2, for the interpolant.
- */
+ * Source: Goodrich, Hagstrom, Lorenz, Math. Comp. 75 (2006), section 2, for the interpolant. */
 #include "htwave/num.h"
 
 enum { COEFS = 2 * HT_MAX_ORDER + 2 };

@@ -34,8 +34,7 @@ void ht_lagrange_slopes(int count, double at, double *weight) {
  * Lorentz, Jetter, Riemenschneider, Birkhoff Interpolation, 1983): weights for which polynomials of
  * degree below the number of data come out right, by elimination once and two triangular solves per
  * place. Powers of the distance from the middle, in extended precision:
- * with 24 data the weights lose up to nine digits.
- */
+ * with 24 data the weights lose up to nine digits. */
 
 typedef long double real;
 enum { MOST = HT_BIRKHOFF_MOST };

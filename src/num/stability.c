@@ -1,6 +1,5 @@
 /* Stability of the Hermite-Taylor step: looked up in a table made by tools/stability.py (von
- * Neumann analysis of the half step with q Taylor stages).
- */
+ * Neumann analysis of the half step with q Taylor stages). */
 #include "amplification_table.h"
 #include "htwave/num.h"
 #include "stability_pair.h"
@@ -9,8 +8,7 @@
 /* Polynomials have degree 2N+1 along each axis. First-order systems lower the total degree d (2N+1)
  * by one per stage. Powers of the Laplacian hold even powers of each derivative, at most d N in
  * all: the even series of u_tt = c^2 lap u ends with lap^(dN), after 2dN stages; the odd one,
- * lap^(dN)/(2dN+1)! from u_t to u or grad lap^(dN) between pressure and velocity, has one more.
- */
+ * lap^(dN)/(2dN+1)! from u_t to u or grad lap^(dN) between pressure and velocity, has one more. */
 int ht_stability_full(enum ht_symbol kind, int dims, int order) {
     if (kind == HT_SYMBOL_ADVECTION || kind == HT_SYMBOL_WAVE) return dims * (2 * order + 1);
     return 2 * dims * order + (kind != HT_SYMBOL_LEAPFROG_EVEN);

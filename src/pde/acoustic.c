@@ -2,8 +2,7 @@
  * Acoustics, section 1-5):
  *     p_t = -K div v,    v_t = -(1/rho) grad p,    c^2 = K / rho.
  * p is even and v_k odd under reflection of x_k, so that a rigid wall is a mirror with factor +1
- * (v_n = 0), a pressure-release wall one with -1 (p = 0). A part of K may relax (systems.h).
- */
+ * (v_n = 0), a pressure-release wall one with -1 (p = 0). A part of K may relax (systems.h). */
 #include "systems.h"
 
 enum { P, V1, V2, V3 };

@@ -1,7 +1,6 @@
 /* Advection with a constant velocity, u_t + a . grad u = 0: the model of Vargas, Chan, Hagstrom,
  * Warburton (2016), equation 1, for any a. A single travelling field has no mirror, so all sides
- * are periodic.
- */
+ * are periodic. */
 #include "systems.h"
 
 static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,

@@ -4,8 +4,7 @@
  *     vp^2 = (lambda + 2 mu)/rho,  vs^2 = mu/rho.
  * In two dimensions v1, v2, s11, s22 and s12 exist (P and SV waves); SH waves are `acoustic` with
  * K = 1/rho and 1/rho = mu. A wall with factor +1 lets the solid slip along it. Parts of the moduli
- * may relax (systems.h), those of lambda + 2 mu/dims and of mu.
- */
+ * may relax (systems.h), those of lambda + 2 mu/dims and of mu. */
 #include "systems.h"
 
 enum { V1, V2, V3, S11, S22, S33, S12, S13, S23 };
@@ -72,8 +71,7 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
  *     a = 1/P,  b = lambda/P,  d = 4 mu (lambda + mu)/P,  g = 1/mu,  m = mu
  * of a strain e, e_nn = n e n, P the projection on the face and e_t the trace of P e P, the work is
  *     2 W = e_nn^2/a + 2 b/a e_nn e_t + (d + b^2/a - 2 m) e_t^2 + 2 m |P e P|^2 + 4/g |P e n|^2.
- * It is not negative where a > 0 and d >= m >= 0; in the plane of two dimensions m has no part.
- */
+ * It is not negative where a > 0 and d >= m >= 0; in the plane of two dimensions m has no part. */
 enum { MEAN_A, MEAN_B, MEAN_D, MEAN_G, MEAN_M, MEAN_RHO };
 enum { MODULI = 1 << MEAN_A | 1 << MEAN_B | 1 << MEAN_D | 1 << MEAN_G | 1 << MEAN_M };
 

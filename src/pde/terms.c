@@ -4,8 +4,7 @@
  * Energy of fields in two groups that change each other by first derivatives: with one material m_c
  * per row c of one group,
  *     v_c,t = m_c sum a_ck,r d_k s_r,     s_r,t = sum C_rq sum a_ck,q d_k v_c,
- * 1/2 integral of sum v_c^2/m_c + s^T C^-1 s stays, since derivatives are skew.
- */
+ * 1/2 integral of sum v_c^2/m_c + s^T C^-1 s stays, since derivatives are skew. */
 #include "htwave/system.h"
 #include "systems.h"
 
@@ -262,8 +261,7 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
     const struct ht_equations all = ht_terms_derive(system, &wrong);
     /* The fields of which others have derivatives, as a mask, and of these the first with those
      * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
-     * of their own.
-     */
+     * of their own. */
     unsigned mask = ~0u, before = 0, exist;
     while (mask != before) {
         before = mask;
@@ -617,8 +615,7 @@ enum ht_err ht_system_check(const struct ht_system *system) {
  *
  * A weak sponge keeps long runs stable: u_t gets -rate_k u, for the fields of which an equation has
  * a derivative. (In the pair u_t = v, v_t = c^2 lap u it damps v alone; damping u as well makes the
- * pair grow.)
- */
+ * pair grow.) */
 
 /* memory[order - 1][col]: the psi of D^order of a column; -1: none yet. */
 struct memory {

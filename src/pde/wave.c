@@ -4,8 +4,7 @@
  * (Neumann; a rigid wall if u is a pressure), a mirror with -1 a wall with u = 0 (Dirichlet;
  * pressure release).
  *
- * Leapfrog needs only u: the even part of E I (u, v) does not depend on v.
- */
+ * Leapfrog needs only u: the even part of E I (u, v) does not depend on v. */
 #include "systems.h"
 
 enum { U, V };

@@ -20,8 +20,7 @@
  * For a varying medium the expectation is that of a uniform medium with its slowest speed and the
  * wavelengths there, as an upper bound. Rounding is added by expect_rounding.
  *
- * Finite differences: the same with the errors of fd_plan.c, which are those of phases.
- */
+ * Finite differences: the same with the errors of fd_plan.c, which are those of phases. */
 #include <complex.h>
 
 #include "plan_parts.h"
@@ -38,8 +37,7 @@
  * (1,1) and (1,2,2), in single precision where rounding exceeds the error of the scheme; double
  * precision has the same factors where rounding is visible. The factors depend little on the cells
  * per wavelength (up to 48 in 1-D). N = 8 and orders without such measurements are extrapolated.
- * The numbers are in the schemes' files.
- */
+ * The numbers are in the schemes' files. */
 
 /* By leapfrog of one field, where nothing fixes its mean: each half step's roundings, of 4 u over
  * the root of the nodes, change the slope of the mean in time (docs/method.md, section 13). Of an

@@ -1,6 +1,5 @@
 /* From parameters to a problem: grid, walls, medium, initial data, stages, time step and the
- * expected error.
- */
+ * expected error. */
 #include "htwave/energy.h"
 #include "plan_parts.h"
 #include "src/hermite/duhamel_private.h"
@@ -370,8 +369,7 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
 
 /* Warns of receivers whose traces err by more than what is said of the run:
  * near sources of Hermite methods, beside the boxes of plane waves from outside by finite
- * differences, and between steps that are too long for leapfrog's signals.
- */
+ * differences, and between steps that are too long for leapfrog's signals. */
 
 /* ---- near sources ---- */
 

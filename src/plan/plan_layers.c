@@ -1,7 +1,6 @@
 /* The layers of absorbing sides: which kind a scheme takes, what it takes where the input leaves it
  * open, their limits, the medium in them, and what they send back of the waves of a run: by the
- * equations in them, and no less than what the grid reflects, which is measured.
- */
+ * equations in them, and no less than what the grid reflects, which is measured. */
 #include <complex.h>
 
 #include "plan_parts.h"
@@ -207,8 +206,7 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
 
 /* ---- what they are expected to reflect ---- */
 
-/* Measured (docs/absorbing.md): layers of at least so many cells, N = 1..4, dB.
- */
+/* Measured (docs/absorbing.md): layers of at least so many cells, N = 1..4, dB. */
 struct measured {
     int64_t cells;
     double db[4];
@@ -360,8 +358,7 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
 
 /* What absorbing layers send back, by the equations in them: waves in slices of constant damping,
  * before a rigid wall. The grid's part is measured (plan_layers.c, plan_hermite_layers.c); matched
- * layers of finite differences are taken as they are (fd_layers.c).
- */
+ * layers of finite differences are taken as they are (fd_layers.c). */
 
 /* What is damped: p and v alike, u of a second-order equation, or of it the derivative by time (of
  * p and v: p) alone. */

@@ -8,8 +8,7 @@
  *      for the same error (docs/performance.md), unless a key asks for what it has not; else the
  *      Taylor scheme, which keeps all fields at one time and damps noise.
  * grid.order is N or an order in space: given alone it must not change its meaning with the medium,
- * and is refused where the medium chose differences.
- */
+ * and is refused where the medium chose differences. */
 #include "plan_parts.h"
 #include "schemes.h"
 
@@ -157,8 +156,7 @@ static bool is_stable(const struct ht_plan *plan, int stages) {
     return most > 0 && cfl <= most;
 }
 
-/* Its series has one term less, and others of its numbers of terms are stable.
- */
+/* Its series has one term less, and others of its numbers of terms are stable. */
 static bool asks_stages(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
     const struct ht_value *stages = &plan->params->time.stages;
     return stages->kind == HT_VALUE_NUMBERS &&

@@ -67,8 +67,7 @@ const struct ht_scheme ht_scheme_taylor = {
  *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (odd or even part of E I src).
  * For systems whose fields form two groups that only change each other (struct ht_leapfrog). With
  * -dt the odd or even part is multiplied by -old_sign, so the same half step runs backwards; the
- * scheme damps nothing.
- */
+ * scheme damps nothing. */
 static const char *leapfrog_form(const struct ht_equations *eq, struct ht_form *out) {
     if (eq->leapfrog.old_sign == 0) return "do not fall into groups that only change each other";
     *out = (struct ht_form){.old_sign = eq->leapfrog.old_sign};

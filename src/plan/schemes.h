@@ -1,6 +1,5 @@
 /* The rows of src/plan/scheme.c. A new scheme needs its name in HT_EACH_SCHEME (htwave/params.h), a
- * row and a line here.
- */
+ * row and a line here. */
 #pragma once
 
 #include "src/solve/methods.h"

@@ -3,8 +3,7 @@
  *
  * The bound follows from the data: the oracle in absolute mode gives for every output the sum of
  * the magnitudes of its products; the error of any order of summation is at most n eps times this
- * sum.
- */
+ * sum. */
 #include "src/solve/methods.h"
 
 /* A problem with the kinds of layers of another: at each absorbing side so many cells, or as it has

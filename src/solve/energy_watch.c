@@ -11,15 +11,13 @@
  * differ, the data are not resolved and the energy is known only roughly.
  *
  * In a two-level scheme each grid has only a part of the energy at one time; the sum of both grids
- * is watched.
- */
+ * is watched. */
 #include "htwave/energy.h"
 
 /* What data and sources bring to the energy of a run. Of u_t = L u + g(x) s(t), where L adds
  * nothing to the energy E, a quadratic form, the root of E grows by no more than |g| int |s| dt,
  * |g| the root of g's own energy. That of a delta is the one of its shape: a Gaussian of
- * docs/sources.md, or what the grid of finite differences carries, one node per spacing.
- */
+ * docs/sources.md, or what the grid of finite differences carries, one node per spacing. */
 
 /* ---- shapes ---- */
 
@@ -203,8 +201,7 @@ static double growth(double now, double hidden, double least, double *lowest, do
 /* Whether the data are resolved: the two energies agree within the polynomials' error, 0.15 for N =
  * 1 at four cells per wavelength, and so are the waves of the initial data. Of a Gaussian the
  * shortest waves count, which have little of its energy. Random data may seem resolved by chance.
- * Other data, whose waves are unknown, count as resolved in varying media, where runs can grow.
- */
+ * Other data, whose waves are unknown, count as resolved in varying media, where runs can grow. */
 static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
     const double differ = 0.25;
     const double cells = plan->solution->single_wave ? 2.5 : 1.2;

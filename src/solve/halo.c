@@ -1,7 +1,6 @@
 /* The messages of exchanges between slabs. The task SEND begins an exchange, and the task RECEIVE
  * of a later pass ends it. In between the device computes the interior. The host waits for the
- * messages meanwhile and then enqueues their unpacking.
- */
+ * messages meanwhile and then enqueues their unpacking. */
 #include "halo.h"
 
 /* The transports of messages and the choice among them.
@@ -12,8 +11,7 @@
  *
  * A message is sent as a whole. In pieces, some could travel while others are copied. But there is
  * one transfer queue, in which all outgoing pieces would stand before the incoming ones, so that at
- * most a third of a time would be gained that is mostly hidden by the interior.
- */
+ * most a third of a time would be gained that is mostly hidden by the interior. */
 
 /* ---- transports ---- */
 
@@ -73,8 +71,7 @@ static enum ht_err create_buffers(struct ht_link *link) {
     return HT_OK;
 }
 
-/* Tags by direction, since both neighbours may be the same rank: 1 is upwards.
- */
+/* Tags by direction, since both neighbours may be the same rank: 1 is upwards. */
 static int tag_out(const struct ht_link *link) {
     return link->side;
 }

@@ -1,7 +1,6 @@
 /* Exchange of planes beyond a slab with its neighbours, of the arrays of any method: the messages
  * and the two tasks that begin and end an exchange. The schedule decides which planes of which
- * arrays are exchanged when (htwave/schedule.h).
- */
+ * arrays are exchanged when (htwave/schedule.h). */
 #pragma once
 
 #include "htwave/schedule.h"

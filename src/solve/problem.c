@@ -1,6 +1,5 @@
 /* What is true of a problem without a device: its scheme, the fields that its grids store, the
- * windows of a rank, the specs of its half steps.
- */
+ * windows of a rank, the specs of its half steps. */
 #include "htwave/fd_kernel.h"
 #include "htwave/schedule.h"
 #include "htwave/stepper.h"

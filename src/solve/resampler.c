@@ -32,8 +32,7 @@
  *
  * Of staggered pairs one group has values half a step before the steps, and begins with 0. Then
  * with the sine series S(w) = 2 sum over n of u_(n+1/2) sin((n + 1/2) w) the sample is the mean of
- * S(w) sin(s tau), that is 2 sum_n J_(2n+1)(2t/dt) u_(n+1/2).
- */
+ * S(w) sin(s tau), that is 2 sum_n J_(2n+1)(2t/dt) u_(n+1/2). */
 
 /* The grid of frequencies has twice the points of samples, or more. */
 enum { W = 14, PARTS = 32 };
@@ -339,8 +338,7 @@ static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count
 /* Levels around those below and above `below`, from the first on. */
 static void find_window(const struct ht_resampler *r, double below, int64_t held,
                         struct ht_resampled *out) {
-    /* Values and second derivatives at an odd number of levels fix no polynomial.
-     */
+    /* Values and second derivatives at an odd number of levels fix no polynomial. */
     const int64_t most = r->of.sinc ? POLYNOMIAL : r->of.levels;
     const int64_t levels = ht_least(most, held);
     out->count = r->of.derivatives > 1 ? levels / 2 * 2 : levels;

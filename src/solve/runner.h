@@ -1,8 +1,7 @@
 /* What steppers on slabs have in common: a stepper describes its steps by passes, and its row does
  * each kind of task on a box; the runner makes schedules, runs them, exchanges planes, records time
  * steps that repeat, and counts. It is the first member of its stepper, so that `self` of the
- * functions of htwave/stepper.h is both.
- */
+ * functions of htwave/stepper.h is both. */
 #pragma once
 
 #include "halo.h"

@@ -1,7 +1,6 @@
 /* What samplers of all methods share. A trace is the sum of weights times sums over the nodes of
  * one array in one x3 plane, its rows in the order of the planes. A method lists the rows; samples
- * go into a ring of slots, after each time step one.
- */
+ * go into a ring of slots, after each time step one. */
 #pragma once
 
 #include "htwave/sampler.h"

@@ -1,8 +1,7 @@
 /* The power of two by which a run's state is larger than its fields. All equations are linear, so
  * that it changes nothing but the range of numbers: in single precision squares of 1e19 overflow,
  * and values below 1e-38 are lost. It follows from the largest values of the initial data and from
- * what sources bring, and is 1 where these are no extreme numbers.
- */
+ * what sources bring, and is 1 where these are no extreme numbers. */
 #include "htwave/energy.h"
 #include "htwave/plan.h"
 
@@ -30,8 +29,7 @@
  *          (acoustic and wave, N = 8 at 0.9), all from 200 on.
  *
  * Hence ht_noise_grows. Variants that apply operators sum the series on the host, in double
- * precision or better.
- */
+ * precision or better. */
 
 double ht_series_amplification(const struct ht_problem *problem, const double speed[3]) {
     const struct ht_grid *grid = problem->grid;

@@ -11,8 +11,7 @@
  *               longer line, and what is expected of it (ht_sponge_reflection);
  *   planted     the same without alpha and sponge reflects, or grows; a sponge
  *               that begins with a jump reflects more.
- * With the argument "all": 1e5 steps of random data (minutes).
- */
+ * With the argument "all": 1e5 steps of random data (minutes). */
 #include <float.h>
 
 #include "differences.h"

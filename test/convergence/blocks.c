@@ -5,8 +5,7 @@
  *     err by, and values at points by far more;
  *   - has the full order where the medium is smooth.
  * And in one dimension a pulse of mostly 16 points per wavelength and more before a jump of rho at
- * c = 1, against d'Alembert's solution. bench/media.py measures the same in a larger box.
- */
+ * c = 1, against d'Alembert's solution. bench/media.py measures the same in a larger box. */
 #include "differences.h"
 #include "random_blocks.h"
 

@@ -8,8 +8,7 @@
  * one, and near five cells per wavelength a weakly damped mode of the scheme has the speed of the
  * wave:
  * it blurs orders over any affordable time. Times are multiples of all the steps 0.9 h, so that
- * every rung has the same CFL number.
- */
+ * every rung has the same CFL number. */
 #include "scene.h"
 
 static const struct scene_ladder ladders[] = {

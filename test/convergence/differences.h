@@ -1,6 +1,5 @@
 /* Runs of finite differences for the convergence tests: from "key=value" texts by the way that a
- * run takes (htwave/simulation.h), on the device of test/open_device.h.
- */
+ * run takes (htwave/simulation.h), on the device of test/open_device.h. */
 #pragma once
 
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* Sources of Hermite methods against exact solutions, in double precision, sources and receivers
- * between nodes. Lengths are in cells, the speed is 1.
- */
+ * between nodes. Lengths are in cells, the speed is 1. */
 
 #include "exact_shots.h"
 #include "sampled.h"
@@ -95,8 +94,7 @@ static double volume_at(const struct ht_shot *shot, double r, double time) {
     return sum * apart / (2 * r * pow(2 * HT_PI * radius * radius, 1.5));
 }
 
-/* In three dimensions, periodic, cells of three lengths: the sum over images.
- */
+/* In three dimensions, periodic, cells of three lengths: the sum over images. */
 static double images_at(const struct ht_shot *shot, const double x[3], const double size[3],
                         double time) {
     double sum = 0;

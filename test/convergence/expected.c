@@ -6,8 +6,7 @@
  *
  *     expected                     some rows, judged
  *     expected table [N [N]] [single | double] [cells=C] [variant=NAME]
- *                                  all rows of these orders, printed
- */
+ *                                  all rows of these orders, printed */
 #include "../compiler.h"
 #include "differences.h"
 #include "scene.h"

@@ -1,8 +1,7 @@
 /* Couplings of fields at different places (src/fd/pair_faces.c), where faces are oblique to the
  * grid: what they gain, against the series of a dielectric cylinder and against finer grids; that
  * the scheme stays symmetric, not negative and below the bound of the step in rough media; kernels
- * against the plain engine.
- */
+ * against the plain engine. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 #define _XOPEN_SOURCE 700 /* jn, yn */
 #include <complex.h>

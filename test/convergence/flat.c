@@ -4,8 +4,7 @@
  * Plane waves run at c dt = 0.2 h: far from c dt = h the errors of a step are largest and the modes
  * that initial data excite beside the wave die fastest, so that orders are clean from one
  * wavelength per two cells on. That leaves room above rounding up to N = 8, where errors fall by
- * 1e5 when h is halved.
- */
+ * 1e5 when h is halved. */
 #include "scene.h"
 
 /* ---- down to rounding ---- */

@@ -1,7 +1,6 @@
 /* Leapfrog, and the wave system that came with it, in double precision:
  * errors of a wave after 100 wavelengths, orders, the conserved energy over 10^4 steps, the start
- * from data that are known at time 0 only.
- */
+ * from data that are known at time 0 only. */
 #include "scene.h"
 
 /* ---- a hundred wavelengths ---- */
@@ -181,8 +180,7 @@ static void starts(struct scene *scene) {
 /* ---- energy ---- */
 
 /* Each of the 2n half steps errs by at most R eps in the norm of E, R the roundings behind an
- * output (ht_oracle_roundings), all of one sign at worst.
- */
+ * output (ht_oracle_roundings), all of one sign at worst. */
 static void conserved(struct scene *scene, const char *system, int64_t steps, const char *options) {
     struct scene_run run;
     double before = 0, after = 0, bound = 0;

@@ -9,8 +9,7 @@
  * of the piecewise polynomial u, because D u solves the equations too, and interpolation can only
  * lower it: the interpolant has the least E of all functions with the same node data (Goodrich,
  * Hagstrom, Lorenz 2006, section 2). So E never grows, whatever the data; beyond rounding, that is.
- * E of a cell is a quadratic form Q of the data at its vertices, a product over axes.
- */
+ * E of a cell is a quadratic form Q of the data at its vertices, a product over axes. */
 #include "scene.h"
 
 enum { MOST = 2 * HT_MAX_ORDER + 2 };

@@ -6,8 +6,7 @@
  *   time      order 2 in the step, with data, sources, the start half a step back;
  *   mirrors   a half space of plasma, of a resonance, of a conductor reflects by Fresnel's formula;
  *   kernels   meet the reference of self-checks, and all give the same bits.
- * Waves, time and mirrors are those of the reference, for which nothing is compiled.
- */
+ * Waves, time and mirrors are those of the reference, for which nothing is compiled. */
 #include <complex.h>
 #include <float.h>
 

@@ -7,8 +7,7 @@
  * Full order, less 0.5, is asked of the default degree of the cell polynomials for N = 1..4. Where
  * a polynomial of degree g ends, an error of order 2 [g/2] + 2 remains; it is what is seen at small
  * g. CFL numbers are such that every rung takes a whole number of steps of the same relative size
- * (the cosine has its maximum, and so the step, on a node of every grid).
- */
+ * (the cosine has its maximum, and so the step, on a node of every grid). */
 #include "scene.h"
 
 #define LINE_END "1.0482848367219182" /* 1/sqrt(0.91) */

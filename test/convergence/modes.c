@@ -1,6 +1,5 @@
 /* Standing modes between walls by finite differences: against the exact solution the order is that
- * of the differences in space, 2 or 4 in time.
- */
+ * of the differences in space, 2 or 4 in time. */
 #include "differences.h"
 
 struct walls {

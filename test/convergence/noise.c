@@ -4,8 +4,7 @@
  * step.
  *
  * Waves that cross a node at a time along each axis are the weakest case: their scheme damps
- * nothing.
- */
+ * nothing. */
 #include "scene.h"
 
 struct noise {

@@ -8,8 +8,7 @@
  * p and its flux (1/rho) dp/dx2 are continuous. With A a Gaussian about k1, of a fifth of its
  * width, the sum over k by a fine trapezoidal rule is exact but for 1e-6, the part of A below
  * k = 0. p is compared at all points after the packet has split, and nothing of it is left at the
- * interface, where p bends within a spacing.
- */
+ * interface, where p bends within a spacing. */
 #include "differences.h"
 
 #include <complex.h>

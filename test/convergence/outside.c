@@ -2,8 +2,7 @@
  * once by kernels in single: what leaks out of an empty box, of all fields at their own places,
  * over the largest value of their kind; the fields inside against the exact wave, those of group 0
  * half a step earlier. A medium that varies and loses energy inside of the box alone changes no
- * leak before waves leave it. Lengths are in spacings along x1, the speed is 1.
- */
+ * leak before waves leave it. Lengths are in spacings along x1, the speed is 1. */
 #include "htwave/plan.h"
 #include "htwave/stepper.h"
 #include "must.h"

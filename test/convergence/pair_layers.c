@@ -6,8 +6,7 @@
  *   sponge      takes what comes to it, too;
  *   kernels     meet the reference of self-checks, and all give the same bits.
  * With the argument "all": 1e5 steps, in which the two periodic boxes do not fall further: they
- * have guided waves that no layer takes, and miss their bound.
- */
+ * have guided waves that no layer takes, and miss their bound. */
 #include <float.h>
 
 #include "differences.h"

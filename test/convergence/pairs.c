@@ -1,7 +1,6 @@
 /* Kinds of sources between kinds of sides by each scheme, in one dimension:
  * traces between nodes and steps against exact solutions, sums over image sources. Lengths are in
- * cells, the speed is 1.
- */
+ * cells, the speed is 1. */
 #include "../io/recorded.h"
 
 static const double rho = 1.3, length = 56;

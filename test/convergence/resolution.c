@@ -1,8 +1,7 @@
 /* Grids for an error against runs of the reference in two dimensions, along an axis, an edge and
  * (1,2): the grid that is found reaches the error in all of them, and one a fifth coarser does not
  * along the axis. The box holds whole waves on at most 4 % more cells per wavelength than asked
- * for.
- */
+ * for. */
 #include "../test.h"
 #include "htwave/estimate.h"
 #include "htwave/simulation.h"

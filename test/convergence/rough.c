@@ -3,8 +3,7 @@
  *     of 4 in c and 3 in rho, and layers one sample thin: the energy of 4000
  *     steps, by check-all and on a line, else 2000, is that of the start.
  *   - Single precision is double precision but for 1e-4 of the wave after
- *     10,000 steps, where p has a mean of 1, too; what is read has the mean.
- */
+ *     10,000 steps, where p has a mean of 1, too; what is read has the mean. */
 #include "differences.h"
 #include "htwave/sampler.h"
 #include "random_blocks.h"

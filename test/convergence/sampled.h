@@ -1,6 +1,5 @@
 /* Runs in double precision whose receivers a test samples step by step: options of a run, and what
- * it needs.
- */
+ * it needs. */
 #pragma once
 
 #include <stdarg.h>

@@ -7,8 +7,7 @@
  *     log(e_1/e_2) / log(h_1/h_2)
  * between one rung and the next. What is judged is the least of them. Theory says 2N+1; initial
  * data are not quite the scheme's own wave, and what else they excite decays slowly near c dt = h,
- * so that orders over short times beat about 2N+1: hence 2N+0.7.
- */
+ * so that orders over short times beat about 2N+1: hence 2N+0.7. */
 #pragma once
 
 #include <float.h>

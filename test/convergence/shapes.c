@@ -9,8 +9,7 @@
  *   - Steps back lead to rest; kernels agree with the plain engine.
  *   - The energy stays below what the sources can have brought, and an unstable
  *     run exceeds it while they act.
- * Lengths are in spacings, the speed is 1.
- */
+ * Lengths are in spacings, the speed is 1. */
 #include <stdarg.h>
 
 #include "device_values.h"

@@ -8,8 +8,7 @@
  *   - Kernels, each variant in single and double precision, against the plain
  *     engine; in a closed box, where single precision corrects the mean of the
  *     increments every 100 steps, to which a slow source adds then.
- * Lengths are in spacings, the speed is 1.
- */
+ * Lengths are in spacings, the speed is 1. */
 #include <stdarg.h>
 
 #include "device_values.h"
@@ -342,8 +341,7 @@ static char *const closed[] = {
 enum { CLOSED = sizeof closed / sizeof *closed };
 
 /* Each step rounds u, d and what a source adds, and single precision the medium, which shifts
- * phases: half an ulp of the largest value for each step.
- */
+ * phases: half an ulp of the largest value for each step. */
 static void test_kernels(struct ht_device *device, const struct scene *s, const char *variant,
                          bool fp64, int steps) {
     const int64_t nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);

@@ -11,8 +11,7 @@
  * (tools/stability.py); values of which one is conserved, as of pressure and velocity, may pass
  * among others, hence the largest norm of a window of steps counts. From one window to the other it
  * may grow by the table's tolerance, 1e-7 per half step (wave: 1e-6), and by a beat: factor 1.5 in
- * all. That shows a growth of 1e-5 per half step.
- */
+ * all. That shows a growth of 1e-5 per half step. */
 #include "scene.h"
 
 enum { STEPS = 20000, FEW = 5000, BEFORE = 400, WINDOW = 400, EVERY = 20, GRIDS = 3 };

@@ -1,8 +1,7 @@
 /* First-order systems by staggered finite differences where they are weakest: media that jump at
  * every few cells, with fluid beside solid, between walls of all kinds, near the largest step. The
  * discrete energy stays: by the proof of htwave/system.h it needs neither smoothness nor positive
- * shear moduli. And walls of both factors against Hermite methods.
- */
+ * shear moduli. And walls of both factors against Hermite methods. */
 #include "scene.h"
 
 /* ---- energy ---- */

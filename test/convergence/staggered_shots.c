@@ -2,8 +2,7 @@
  * are tested against exact solutions: an explosion in a solid is a monopole of p = -s_ii for v and
  * moves with the speed of compressional waves, a magnetic dipole normal to the plane a monopole of
  * p = H3 with K = 1/mu, 1/rho = 1/eps, a force in a fluid is one. A moment tensor is compared with
- * that by Taylor series, which dipoles.c tests.
- */
+ * that by Taylor series, which dipoles.c tests. */
 #include "../io/recorded.h"
 
 static const struct {

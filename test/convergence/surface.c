@@ -1,7 +1,6 @@
 /* Free sides of solids: the discrete energy in rough media with fluid and with free sides that
  * meet, near the largest step; kernels against plain loops; the speed of Rayleigh waves; sources
- * and receivers on and near such sides may change places.
- */
+ * and receivers on and near such sides may change places. */
 #include "../io/recorded.h"
 #include "scene.h"
 

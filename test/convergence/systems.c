@@ -1,7 +1,6 @@
 /* Plane waves of Maxwell's equations and of elastic solids, compressional and shear, uniform media,
  * double precision: the error is the expected one of the scheme, and falls as h^(2N + 0.7) or
- * faster with Taylor series, of finite differences with short steps as h^2R.
- */
+ * faster with Taylor series, of finite differences with short steps as h^2R. */
 #include "scene.h"
 
 static const struct {

@@ -1,6 +1,5 @@
 /* Pictures as files, read back by cairo: the map's place, size and direction, ticks, texts of
- * users, atomic writing, the disk full. What the pixels of a map are is judged by plot.c.
- */
+ * users, atomic writing, the disk full. What the pixels of a map are is judged by plot.c. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>

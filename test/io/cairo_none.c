@@ -1,6 +1,5 @@
 /* A build without cairo (make WITHOUT=cairo): a run that asks for pictures is refused by
- * test/config/commands.sh.
- */
+ * test/config/commands.sh. */
 #include "../test.h"
 
 int main(void) {

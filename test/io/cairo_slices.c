@@ -1,6 +1,5 @@
 /* Pictures of a run as files, read back: which slice each shows, what its colours span, the model
- * with its marks.
- */
+ * with its marks. */
 #include "../test.h"
 #include "htwave/h5.h"
 #include "htwave/output.h"

@@ -1,5 +1,4 @@
-/* A planted difference is found with its size; what cannot be compared is refused in words.
- */
+/* A planted difference is found with its size; what cannot be compared is refused in words. */
 #include "htwave/h5.h"
 #include "htwave/output.h"
 

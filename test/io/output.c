@@ -2,8 +2,7 @@
  * left, refusals.
  *
  * With a directory and a precision as its arguments the program only writes a run there, for
- * readback.sh: value_of() is written down there as well.
- */
+ * readback.sh: value_of() is written down there as well. */
 #include "htwave/output.h"
 
 #include <hdf5.h>

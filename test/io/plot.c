@@ -1,6 +1,5 @@
 /* From nodes to pixels, without a file: colours, orientation, relief, curves, and the slice of a
- * grid that a picture shows.
- */
+ * grid that a picture shows. */
 #include "src/io/plot.h"
 
 #include "../test.h"

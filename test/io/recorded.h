@@ -1,6 +1,5 @@
 /* Runs with receivers, for tests of traces: a run in a scratch directory, its trace file's sets,
- * the state at nodes meanwhile.
- */
+ * the state at nodes meanwhile. */
 #pragma once
 
 #include <stdarg.h>

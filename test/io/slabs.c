@@ -5,8 +5,7 @@
  *     slabs DIRECTORY              writes snapshots and pictures there
  *     slabs DIRECTORY full RANK    files of that rank (-1: of all) cannot grow
  *     slabs DIRECTORY gone         the directory is lost meanwhile
- *     slabs compare A B            two such directories, in one process
- */
+ *     slabs compare A B            two such directories, in one process */
 #include "htwave/output.h"
 #include "slab_cut.h"
 

@@ -1,5 +1,4 @@
-/* Files of traces: HDF5, CSV and SEG-Y hold the same numbers.
- */
+/* Files of traces: HDF5, CSV and SEG-Y hold the same numbers. */
 #include "recorded.h"
 
 static unsigned char *read_bytes(const struct trial *t, const char *name, size_t *size) {
@@ -22,8 +21,7 @@ static double big_float(const unsigned char *at) {
     return value;
 }
 
-/* A reader of SEG-Y of its own: bytes are counted from 1, as in the standard.
- */
+/* A reader of SEG-Y of its own: bytes are counted from 1, as in the standard. */
 static void judge_segy(struct trial *t, const double *data, const double *x,
                        const int64_t extent[2]) {
     size_t size;

@@ -1,6 +1,5 @@
 /* Traces of receivers on the serial reference and on the device of test/open_device.h: on nodes the
- * state, off them an exact wave within stated errors, between steps the scheme's oscillation.
- */
+ * state, off them an exact wave within stated errors, between steps the scheme's oscillation. */
 #include "../compiler.h"
 #include "recorded.h"
 
@@ -525,8 +524,7 @@ static void multiples(void) {
 /* ---- sources ---- */
 
 /* Source and receiver change places, off the nodes of a layered medium under a free side: spreading
- * is the adjoint of reading, so traces differ by rounding.
- */
+ * is the adjoint of reading, so traces differ by rounding. */
 static void reciprocity(void) {
     static const char *const place[] = {"[0.317,0.223]", "[1.491,0.874]"};
     double *p[2], largest = 0, worst = 0;

@@ -3,8 +3,7 @@
  * eps sum|products| of its absolute mode for each half step, by system, dimension, order,
  * precision, sides, medium and
  * layout. planted   a profile that is off by 1e-3 and a layer that is thinner
- * by a cell: both must show; self-check  of the layers' kernels.
- */
+ * by a cell: both must show; self-check  of the layers' kernels. */
 #include <float.h>
 
 #include "compiler.h"

@@ -5,8 +5,7 @@
  * time. So `cases_choose` takes rows of a pairwise covering (cover.h) in which the variant is one
  * factor, and order, precision and layout together are one: each variant meets each
  * law, each kind of numbers, each medium, each dimension (the third by each scheme) and all other
- * options; and any two levels of these meet by some variant.
- */
+ * options; and any two levels of these meet by some variant. */
 #pragma once
 
 #include "compiler.h"

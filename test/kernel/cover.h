@@ -4,8 +4,7 @@
  * for one level, or only where two meet, is then found; some hundred rows stand for many thousands.
  *
  * The choice is greedy: next comes the row with most new pairs for its cost, the first of several.
- * So the same rows are chosen every time.
- */
+ * So the same rows are chosen every time. */
 #pragma once
 
 #include <stdbool.h>

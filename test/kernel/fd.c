@@ -8,8 +8,7 @@
  * Ghosts are judged exactly, for periods and walls of both signs.
  *
  * Arguments: "small": sizes that an interpreting simulator bears; then a part of the names of the
- * cases to run.
- */
+ * cases to run. */
 #include "htwave/fd_kernel.h"
 
 #include "compiler.h"

@@ -2,8 +2,7 @@
  * values. Afterwards held nodes are unchanged, and each ghost has the values of the node that
  * ht_grid_source names, coefficient by coefficient with the sign of the walls in between; exactly,
  * since only signs change. The shift of a half step leads from every target to the sources next to
- * it.
- */
+ * it. */
 #include "open_device.h"
 #include "test.h"
 

@@ -1,8 +1,7 @@
 /* The order of coefficients belongs to the state, not to a variant: monolithic, which computes
  * layers beside kernels on tensor cores, is compared with the oracle on a state whose coefficients
  * are sorted by parity. Judged like variants.h: largest difference over the bound that rounding
- * allows, 1 being the most.
- */
+ * allows, 1 being the most. */
 #include "compiler.h"
 #include "open_device.h"
 #include "test.h"

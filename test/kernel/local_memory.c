@@ -1,8 +1,7 @@
 /* The host chooses shapes by what it thinks the kernels take of local memory
  * (ht_shape.local_bytes). Here the device says what they take: the sizes of all local arrays in a
  * program's text are evaluated by one more kernel. The host may count a value too many, never too
- * few.
- */
+ * few. */
 #include <ctype.h>
 
 #include "compiler.h"

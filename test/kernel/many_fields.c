@@ -5,8 +5,7 @@
  *     d u_(s,q)/dt = sum over axes k of a_k M du_(s',q xor bit k)/dx_k,
  * in three dimensions, s' the next set along x3 where q is odd, so that all fields are coupled.
  * Fields with an even and an odd number of odd axes change each other only: so there is a leapfrog
- * form, too.
- */
+ * form, too. */
 #include "compiler.h"
 #include "open_device.h"
 #include "test.h"

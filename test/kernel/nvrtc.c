@@ -1,8 +1,7 @@
 /* The program texts that htwave makes for a CUDA device, compiled by NVRTC through the CUDA back
  * end's own code, for the architectures 8.0 and 9.0; no device is needed. Texts without assembly
  * are the same for both, and are compiled for 9.0 alone, unless HTWAVE_COVER=all. Results are kept
- * in htwave's program cache, by text, NVRTC and the back end's code.
- */
+ * in htwave's program cache, by text, NVRTC and the back end's code. */
 #include "texts.h"
 
 #include "src/device/device_private.h"

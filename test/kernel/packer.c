@@ -1,8 +1,7 @@
 /* Planes into a message and back into another state: every value that travels arrives as its format
  * rounds it, every other value stays as it was. Halves carry 11 bits: a value errs by half a unit
  * in the last place, 2^-11 of its size, or of 2^-28 of the largest of its field and coefficient
- * where that is more: that one is scaled to 2^14 or more, and the smallest normal half is 2^-14.
- */
+ * where that is more: that one is scaled to 2^14 or more, and the smallest normal half is 2^-14. */
 #include "open_device.h"
 #include "test.h"
 

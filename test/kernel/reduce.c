@@ -9,8 +9,7 @@
  *   - the host's own sum: one rounding per node in double: n u2,
  * each times the sum itself, as all terms are positive. A value from c coefficients has c more
  * roundings, relative to the sum of magnitudes of its products, of at most (sum of |weights|)^2
- * max(u)^2 per square. The largest magnitude and the counts have no error.
- */
+ * max(u)^2 per square. The largest magnitude and the counts have no error. */
 #include "open_device.h"
 #include "test.h"
 

@@ -6,8 +6,7 @@
  *               mode for each of them;
  *   laws        regions of a uniform medium, of values at nodes and of polynomials, each by
  *               kernels for no more than that, against the reference;
- *   refusals    kernels that do not fit.
- */
+ *   refusals    kernels that do not fit. */
 #include "regions.h"
 #include "compiler.h"
 

@@ -6,8 +6,7 @@
  *
  *     sequences [PART]        the cases whose options contain it
  *     sequences time OPTIONS  no test: milliseconds of a time step in either
- *                             way, to see what running side by side gains
- */
+ *                             way, to see what running side by side gains */
 #include "../compiler.h"
 #include "../open_device.h"
 #include "../regions.h"

@@ -6,8 +6,7 @@
  * largest difference from the oracle over the bound that rounding allows, 1 being the most.
  *
  * Cells along x1 do not fill the groups, slabs and face batches do not divide what they split, so
- * the partial ones at the ends run too.
- */
+ * the partial ones at the ends run too. */
 #include "cover.h"
 #include "law.h"
 #include "open_device.h"

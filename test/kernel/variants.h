@@ -12,8 +12,7 @@
  * group's cells are those the variant chooses, on rows along x1 longer than a vector or a group:
  * whole vectors, vectors at either end and between, rows that they do not fill. Grids are also
  * stepped in several regions, which must not change a bit: all of them, or with a covering one per
- * program, with walls that take turns, and the first of long rows.
- */
+ * program, with walls that take turns, and the first of long rows. */
 #pragma once
 
 #include "cases.h"

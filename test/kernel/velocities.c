@@ -1,7 +1,6 @@
 /* Advection at velocities that put a kernel's factors to the test: none along some axes or all,
  * either sign, one much less than the others. The velocity is a constant of the programs of the
- * variant made for advection.
- */
+ * variant made for advection. */
 #include "compiler.h"
 #include "open_device.h"
 #include "test.h"

@@ -1,6 +1,5 @@
 /* Which ranks share a device and which device each takes, from lists of devices as ranks may see
- * them (see assignments.sh). The ranks share this machine.
- */
+ * them (see assignments.sh). The ranks share this machine. */
 #include "test.h"
 
 #include "htwave/simulation.h"

@@ -7,8 +7,7 @@
  *               there, near the cuts only, and within a bound (below);
  *   planning    limits and memory count what a rank holds.
  *
- *     exchange [CACHE [PART]]    schedules and roundings whose name holds PART
- */
+ *     exchange [CACHE [PART]]    schedules and roundings whose name holds PART */
 #include "mpi/trial.h"
 
 /* P, D: a half step from the primary, from the dual grid; p, d: new data on some planes of that

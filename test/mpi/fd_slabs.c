@@ -6,8 +6,7 @@
  * of the cases have sources: in and beside the plane where the first slab ends, and a line through
  * all slabs. Exchanges are counted. With absorbing layers on all sides, forwards only.
  *
- *     fd_slabs [CACHE [PART]]    cases whose name holds PART
- */
+ *     fd_slabs [CACHE [PART]]    cases whose name holds PART */
 #include "mpi/trial.h"
 
 static const int wall_sets[][3][2] = {

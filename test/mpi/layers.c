@@ -1,8 +1,7 @@
 /* Absorbing layers of Hermite methods in slabs against one process, bit by bit:
  * slabs end inside layers along x3 and cut those along x1; depths of halos, and sponges.
  *
- *     layers [CACHE]
- */
+ *     layers [CACHE] */
 #include "mpi/trial.h"
 
 enum { CELLS = 11, LAYER = 5, HALF_STEPS = 8 };

@@ -3,8 +3,7 @@
  *
  *     links WISH        prints "ways BELOW ABOVE", those of rank 0
  *     links WISH lose   then the made driver loses what it copies, into buffers
- *                       that still hold what has come before
- */
+ *                       that still hold what has come before */
 #include "test.h"
 
 #include "htwave/simulation.h"

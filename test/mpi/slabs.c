@@ -7,8 +7,7 @@
  * Unless all cases are wanted each meets one of the numbers of ranks 2, 3 and 5
  * (test/mpi/slabs.sh).
  *
- *     slabs [CACHE [PART]]    cases whose name holds PART, whatever the ranks
- */
+ *     slabs [CACHE [PART]]    cases whose name holds PART, whatever the ranks */
 #include "kernel/cases.h"
 #include "mpi/trial.h"
 #include "regions.h"

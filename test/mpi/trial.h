@@ -1,6 +1,5 @@
 /* Slabs beside one process, for tests of both: a grid that is cut and the same one whole, steppers
- * of either, and the values in which they differ.
- */
+ * of either, and the values in which they differ. */
 #pragma once
 
 #include "open_device.h"

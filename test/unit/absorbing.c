@@ -16,8 +16,7 @@
  * the same of sponges.
  *
  * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
- * src/hermite/bloch.c.
- */
+ * src/hermite/bloch.c. */
 #include <float.h>
 
 #include "must.h"

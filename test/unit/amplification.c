@@ -1,7 +1,6 @@
 /* How far series amplify rounding: the table against sums by another way in one dimension and
  * against the reference's sums of magnitudes in all; that only CFL numbers matter; what is refused
- * for it.
- */
+ * for it. */
 #include <float.h>
 #include <math.h>
 
@@ -193,8 +192,7 @@ static void test_refusals(void) {
                    row[i].fp64 ? "double" : "single", row[i].refused ? "refused" : "taken");
 }
 
-/* Where the medium varies, a step that the input leaves open is short enough.
- */
+/* Where the medium varies, a step that the input leaves open is short enough. */
 static void test_open_step(void) {
     struct ht_params *params = NULL;
     struct ht_plan *plan =

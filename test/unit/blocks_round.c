@@ -4,8 +4,7 @@
  * conditions, and they fall by powers of ten, so that most of the errors cancel: measured 6 to 23
  * times less than without (one dimension has too few entries). In proportion to the largest of its
  * column an entry may change by some hundred times the 2^-24 of an ordinary rounding. Bounds are
- * 1.5 to 5 times what is measured; sizes left out give changes of 1e-4 to 31.
- */
+ * 1.5 to 5 times what is measured; sizes left out give changes of 1e-4 to 31. */
 #include "test.h"
 
 #include "src/kernel/blocks.h"

@@ -1,7 +1,6 @@
 /* Differences that end at free sides: exact on polynomials, those of stresses on such that are 0 on
  * the side; minus adjoint to each other with the weights of nodes and half points; the same from
- * either side.
- */
+ * either side. */
 #include "htwave/num.h"
 
 #include "test.h"

@@ -6,8 +6,7 @@
  *                                      there
  *     comm kill                        the last rank kills itself
  *
- * Then each rank prints one line, and the script judges them.
- */
+ * Then each rank prints one line, and the script judges them. */
 #include "htwave/comm.h"
 
 #include <signal.h>
@@ -57,8 +56,7 @@ static unsigned char *room(int64_t bytes) {
 
 /* ---- collectives ---- */
 
-/* Sums of 1/(r + 1) depend on their order: they have to be that of the ranks.
- */
+/* Sums of 1/(r + 1) depend on their order: they have to be that of the ranks. */
 static void test_sums(void) {
     enum { COUNT = 1000 };
     double values[COUNT], wrong = 0;

@@ -1,7 +1,6 @@
 /* Pairwise covering (test/kernel/cover.h): every pair that some possible row has is in a chosen
  * one, counted here in another way; only possible rows are chosen, the same ones each time, few,
- * and cheap ones where it does not matter.
- */
+ * and cheap ones where it does not matter. */
 #include "kernel/cover.h"
 #include "test.h"
 

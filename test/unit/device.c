@@ -1,6 +1,5 @@
 /* The device layer: choosing a device, buffers and spans, programs, launches and their times.
- * Results are judged exactly: the values are small integers and halves.
- */
+ * Results are judged exactly: the values are small integers and halves. */
 #include <ctype.h>
 
 #include "device_scene.h"

@@ -1,6 +1,5 @@
 /* A device and small programs on it, for the tests of the device layer. The texts begin with
- * cl/prelude.cl, so that every back end takes them.
- */
+ * cl/prelude.cl, so that every back end takes them. */
 #pragma once
 
 #include "open_device.h"

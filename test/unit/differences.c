@@ -4,8 +4,7 @@
  *   - The bound of the step in one to three dimensions, contrasts up to 1e4.
  *   - Energy over 4000 steps of random data.
  *   - The frequency of a wave is that of theory; modes between walls stand.
- *   - A constant stays what it is, to the last bit.
- */
+ *   - A constant stays what it is, to the last bit. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,7 @@
  *
  * Cauchy's estimate bounds what a polynomial of degree g leaves out: for f analytic and |f| <= M
  * within distance R, at distance r < R it is at most M (r/R)^(g+1) / (1 - r/R). Rounding adds some
- * 1e-15 of the sum.
- */
+ * 1e-15 of the sum. */
 #include "../test.h"
 
 #include "htwave/num.h"

@@ -7,8 +7,7 @@
  *   - Random data in a small box of layers stay bounded over 5500 steps, and
  *     over 2^25 by powers of the step's matrix.
  *
- *     fd_layers [CACHE]
- */
+ *     fd_layers [CACHE] */
 #include <float.h>
 
 #include "fd_layers_scene.h"

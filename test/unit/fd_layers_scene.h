@@ -1,6 +1,5 @@
 /* Scenes of absorbing layers of finite differences for the tests, and steps of them: media, boxes,
- * layers, and the damping that runs take.
- */
+ * layers, and the damping that runs take. */
 #pragma once
 
 #include <math.h>

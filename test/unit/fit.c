@@ -1,7 +1,6 @@
 /* The medium of the form of second order (htwave/medium.h, frame.c) against a plain quadrature of
  * its definition, and what it keeps: constants, integrals, mirror images, whatever the planes and
- * the kind of source.
- */
+ * the kind of source. */
 #include "medium_scene.h"
 
 static double worse(double a, double b) {

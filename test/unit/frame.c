@@ -1,6 +1,5 @@
 /* The medium of staggered fields (htwave/medium.h, frame.c): values at points, averages in the
- * frame of a face.
- */
+ * frame of a face. */
 #include "medium_scene.h"
 
 struct case_ {

@@ -1,7 +1,6 @@
 /* From equations to program text without a device: operation counts against the tables of the
  * design and against counting by brute force, shapes on made-up devices, the constants in the text,
- * the layout of coefficients.
- */
+ * the layout of coefficients. */
 #include "test.h"
 
 #include "htwave/kernel.h"

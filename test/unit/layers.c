@@ -1,8 +1,7 @@
 /* Absorbing layers as the input asks for them: a side of no cells is the rigid wall behind it, bit
  * by bit, and the growth of a layer that is made to grow is found, with its side, before that of
  * the whole doubles what was there; the energy beside layers is that of walls, and long waves in
- * them are no growth.
- */
+ * them are no growth. */
 #include <float.h>
 #include <math.h>
 

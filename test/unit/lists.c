@@ -1,6 +1,5 @@
 /* Lists of groups in the input: what is read, printed and read again, changed on the command line,
- * and what is refused in which words.
- */
+ * and what is refused in which words. */
 #include <unistd.h>
 
 #include "../test.h"

@@ -1,6 +1,5 @@
 /* The medium of each type: materials against closed forms, expressions and files at full order,
- * walls, rough media, plane ranges.
- */
+ * walls, rough media, plane ranges. */
 #include "medium_scene.h"
 
 #include "htwave/h5.h"

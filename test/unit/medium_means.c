@@ -3,8 +3,7 @@
  *
  * Gauss's rule with n points on a cell of size h errs by h^(2n) f^(2n) (n!)^4 / ((2n+1) (2n)!^3):
  * for n = 4 by 5.6e-10 h^8 f^(8). A jump is seen by n points in pairs of Gauss's to half their
- * largest distance, 0.58/n of the cell.
- */
+ * largest distance, 0.58/n of the cell. */
 #include "medium_scene.h"
 
 static double worse(double a, double b) {

@@ -1,5 +1,4 @@
-/* Every invalid medium is refused by a message with key, value, rule, place.
- */
+/* Every invalid medium is refused by a message with key, value, rule, place. */
 #include "medium_scene.h"
 
 static void refuse(const char *system, const int64_t *cells, const char *options,

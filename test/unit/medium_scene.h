@@ -1,5 +1,4 @@
-/* Media built from option texts, for the tests of the medium.
- */
+/* Media built from option texts, for the tests of the medium. */
 #pragma once
 
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* Memory that runs out: the allocations of a run by the serial reference fail in turn, the first
  * two of each place of the program that makes some. The run ends with that message, and what was
  * made until then is destroyed, objects with missing parts, too; what is lost or used after its end
- * is found with address checks.
- */
+ * is found with address checks. */
 #include "../io/scratch.h"
 #include "test.h"
 

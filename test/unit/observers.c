@@ -1,7 +1,6 @@
 /* The library's observers, on runs of the serial reference: what they find is what the measures of
  * the state give when called directly; outputs are at their steps; bad states are refused before
- * they are written.
- */
+ * they are written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -331,8 +330,7 @@ static int count_lines(const char *path, const char *begin) {
     "initial.type=gaussian initial.centre=[4.3] initial.width=1.2 "   \
     "output.every=0.0 output.pictures=false "
 
-/* Runs with what is said in a file of the directory; times: lines that begin so.
- */
+/* Runs with what is said in a file of the directory; times: lines that begin so. */
 static void run_aloud(const char *directory, const char *options, const struct ht_observer *first,
                       const char *begin, struct trial *t, int *times) {
     char *path = scratch_path(directory, "messages");

@@ -3,8 +3,7 @@
  *     random media of contrast 10, 30 % of them fluid for solids, systems x dimensions x orders,
  *     periodic and between walls; and not far above it.
  *   - Within some per cent of it in smooth media.
- *   - What theory says in uniform media, whatever the spacings.
- */
+ *   - What theory says in uniform media, whatever the spacings. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

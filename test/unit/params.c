@@ -1,5 +1,4 @@
-/* Parameters: what is read, what is refused and in which words, what is written and read again.
- */
+/* Parameters: what is read, what is refused and in which words, what is written and read again. */
 #include <float.h>
 #include <unistd.h>
 

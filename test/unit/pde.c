@@ -7,8 +7,7 @@
  * For u = a exp(i k.x) the equations are a_t = L(k) a,
  *     L_rc = sum over terms of coef M (i k_axis)^derivative.
  * Numbers are judged relative to the largest entries that enter; each is made of some ten
- * operations.
- */
+ * operations. */
 #include <complex.h>
 #include <ctype.h>
 #include <float.h>

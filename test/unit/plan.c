@@ -1,6 +1,5 @@
 /* The plan: what parameters mean together. Refusals name key, value, rule and place; the time step
- * is stable, lands on the end, and the limits named in messages are the true ones.
- */
+ * is stable, lands on the end, and the limits named in messages are the true ones. */
 #include <float.h>
 
 #include "io/scratch.h"

@@ -4,8 +4,7 @@
  * turned off, except in one case: with it there is no other.
  *
  * The layout of a file is that of src/device/cache.c: magic[24], three 64-bit numbers (size of key,
- * size of binary, checksum), key, binary.
- */
+ * size of binary, checksum), key, binary. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

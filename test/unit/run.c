@@ -1,6 +1,5 @@
 /* The loop over the time steps: which observer looks at which step, what it is given, how a run
- * ends. The serial reference steps, behind a stepper that counts calls, may sleep, and may fail.
- */
+ * ends. The serial reference steps, behind a stepper that counts calls, may sleep, and may fail. */
 #include <signal.h>
 #include <time.h>
 

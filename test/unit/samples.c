@@ -3,8 +3,7 @@
  *
  * Models: a polynomial of degree g is reproduced up to the rounding of the samples times, per axis,
  * the sum of all coefficients of the Lagrange polynomials without their signs; smooth functions
- * converge with h^(g+1).
- */
+ * converge with h^(g+1). */
 #include <unistd.h>
 
 #include "htwave/h5.h"

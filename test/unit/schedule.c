@@ -7,8 +7,7 @@
  * version; every own target is computed once per pass, and gets the pass's other work in its order;
  * an exchange brings neither less nor more than by the formulas of docs/differences.md, and
  * messages use their slots in turn. Only steps are branches, and those that may run side by side
- * share nothing.
- */
+ * share nothing. */
 #include "test.h"
 
 #include "htwave/schedule.h"

@@ -3,8 +3,7 @@
  * levels computes
  *     dst = old_sign old + T(dt) u - old_sign T(-dt) u
  * of the fields that it stores, whatever the others are. By a scheme that is reversible half steps
- * with -dt lead back to the start, by one that dissipates they do not.
- */
+ * with -dt lead back to the start, by one that dissipates they do not. */
 #include <float.h>
 
 #include "test.h"

@@ -1,7 +1,6 @@
 /* time.scheme = "auto": what the plan chooses for each kind of medium and for keys that describe
  * one kind of scheme, the reason that it gives, and what it refuses. A named scheme stays what it
- * is.
- */
+ * is. */
 #include <unistd.h>
 
 #include "io/scratch.h"

@@ -1,8 +1,7 @@
 /* Sequences of launches: what they do, in which order, with which arguments, and whose time it is;
  * branches. Results are judged exactly: values are multiples of 1/4. On the driver of
  * test/fake_cuda.c, where FAKE_GPUS is set, times are exact, too, and launches whose order nothing
- * says are refused.
- */
+ * says are refused. */
 #include "device_scene.h"
 
 #define START 3.0f

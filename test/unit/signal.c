@@ -1,6 +1,5 @@
 /* Signals: derivatives and integrals against differences and quadrature of the values, known
- * properties, spectra against closed forms, files.
- */
+ * properties, spectra against closed forms, files. */
 #include "htwave/shots.h"
 
 #include "io/scratch.h"

@@ -1,7 +1,6 @@
 /* Coefficients of initial data by what they claim: the polynomial of a node must meet the values
  * half a cell away up to its remainder, and data of one kind must equal the same data of another.
- * Exact solutions are judged by runs (test/convergence).
- */
+ * Exact solutions are judged by runs (test/convergence). */
 #include "solution_setup.h"
 
 /* ---- coefficients ---- */

@@ -1,6 +1,5 @@
 /* Initial data that come by planes, at random or from files, and the rules that initial.* must
- * keep.
- */
+ * keep. */
 #include "solution_setup.h"
 
 #include "htwave/h5.h"

@@ -1,6 +1,5 @@
 /* What the tests of initial data share: a grid, a uniform medium and data as a run would have them,
- * made from a short request.
- */
+ * made from a short request. */
 #pragma once
 
 #include "../test.h"

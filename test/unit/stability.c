@@ -5,8 +5,7 @@
  * squaring. A tabulated number must be stable at sampled angles, and 0.03 more must not be: the
  * table holds a margin of 0.01 to 0.02 and was found in steps of 0.005. Symmetry lines are sampled
  * finely besides, with less resolution of growth: unstable bands are narrow, but what grows there
- * grows fast.
- */
+ * grows fast. */
 #include <complex.h>
 #include <float.h>
 

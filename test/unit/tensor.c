@@ -5,8 +5,7 @@
  * times the sum of the magnitudes of all products, for a few hundred roundings: in single precision
  * entries are rounded before (ht_blocks_round), so that splitting them loses nothing; every target
  * must be some result's, once. An operator that is read a k step too far, or without its second
- * halves, must exceed that.
- */
+ * halves, must exceed that. */
 #include "test.h"
 
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* Work on several threads (htwave/base.h): every chunk once, the error of the lowest one; and
- * what prepares a run gives the same bits and the same messages on 1, 2 and 5 threads.
- */
+ * what prepares a run gives the same bits and the same messages on 1, 2 and 5 threads. */
 #include "htwave/h5.h"
 #include "io/scratch.h"
 

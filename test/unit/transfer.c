@@ -1,6 +1,5 @@
 /* Transfers beside the work: that events order the two queues is judged by a kernel, or a copy,
- * slow enough that a wrong order would show; values are small integers and judged exactly.
- */
+ * slow enough that a wrong order would show; values are small integers and judged exactly. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,8 +112,7 @@ static void test_read_behind_kernel(struct ht_device *device, const struct kerne
     ht_buffer_destroy(x);
 }
 
-/* A kernel waits for an event behind a large write, of which it reads the end.
- */
+/* A kernel waits for an event behind a large write, of which it reads the end. */
 static void test_kernel_behind_write(struct ht_device *device, const struct kernels *k,
                                      struct ht_pinned *pinned, const char *what) {
     const int64_t bytes = MANY * (int64_t)sizeof(float);

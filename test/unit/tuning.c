@@ -1,7 +1,6 @@
 /* The file of tuning results: what is stored comes back; whatever is wrong with the file means no
  * result, one note that names it, and a good file after the next store. The statistics of timings.
- * No device is needed.
- */
+ * No device is needed. */
 #include <sys/stat.h>
 #include <unistd.h>
 

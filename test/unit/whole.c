@@ -2,8 +2,7 @@
  * tau steps, cos(s tau) with s = 2 sin(w/2), and sin(s tau)/s of its integral; of sin(w (n - 1/2)),
  * half a step before the steps, sin(s tau); an odd number of
  * traces, samples between steps, on steps and more than steps apart, few and many steps; a trace
- * that ends. Rounding of s tau grows with tau. Signals the other way.
- */
+ * that ends. Rounding of s tau grows with tau. Signals the other way. */
 #include "htwave/sampler.h"
 
 #include "test.h"
@@ -69,8 +68,7 @@ static void test_end_of_trace(void) {
 
 /* Steps of a signal f against the integral over frequencies, term by term:
  *     f_n = 1/pi integral of cos(w/2) sum of f_j cos(n w - s j apart) apart,
- * half a step later with n + 1/2.
- */
+ * half a step later with n + 1/2. */
 static void test_signal(bool later) {
     enum { VALUES = 400, COUNT = 110, PARTS = 600 };
     const double pi = acos(-1.0), apart = 0.25;
