@@ -333,10 +333,10 @@ static double absorption_at(const double *material, double omega) {
     return fabs(cimag(omega / csqrt(K * material[1])));
 }
 
-/* As given at the frequency, and near it: by the power to 1.5/Q, within 10 % over half an octave
- * to either side and within 25 % over an octave. */
+/* As given at the frequency, and near it: by the power to 2/Q, within 8 % over half an octave to
+ * either side and within 24 % over an octave (docs/differences.md, Losses). */
 static void test_absorption(double power) {
-    const double f = 0.7, given = 0.005; /* q 293 */
+    const double f = 0.7, given = 0.005, near = 2 * 1.5 * given / (HT_PI * f); /* 2/Q */
     struct fd_run run;
     fd_open(&run,
             "device.backend=oracle system=acoustic grid.order=2 grid.cells=[16] time.end=1 "
@@ -354,11 +354,10 @@ static void test_absorption(double power) {
     const double h = 1e-4, lower = absorption_at(material, 2 * HT_PI * f * (1 - h));
     const double slope = log(absorption_at(material, 2 * HT_PI * f * (1 + h)) / lower) / (2 * h);
     fd_close(&run);
-    TEST_CHECK(
-        off[0] < 1e-12 && fabs(slope - power) < 1e-2 && off[1] < 0.1 && off[2] < 0.25,
-        "absorption as f^%g: grows as f^%.4f (within 0.01), off by %.1e at f, %.3f over half "
-        "an octave (0.1), %.3f over one (0.25)",
-        power, slope, off[0], off[1], off[2]);
+    TEST_CHECK(off[0] < 1e-12 && fabs(slope - power) < near && off[1] < 0.08 && off[2] < 0.24,
+               "absorption as f^%g: grows as f^%.4f (within %.4f), off by %.1e at f, %.3f over "
+               "half an octave (0.08), %.3f over one (0.24)",
+               power, slope, near, off[0], off[1], off[2]);
 }
 
 /* ---- mirrors ---- */
