@@ -92,6 +92,7 @@ struct ht_progress {
     const char *what, *unit;
     double total, units_per_item;
     double started, shown_at, shown_done;
+    double begun; /* items done before it was started */
     _Atomic int64_t added;
     bool shown;
 };

@@ -10,6 +10,9 @@ struct ht_h5; /* an open file */
  * ht_h5_discard closes and removes it (NULL allowed). Exactly one of the two ends a created file.
  */
 HT_CHECKED enum ht_err ht_h5_create(const char *path, struct ht_h5 **out);
+/* One whose metadata have checksums, so that a damaged file cannot be opened or read; HDF5 1.8 and
+ * later read it. */
+HT_CHECKED enum ht_err ht_h5_create_checked(const char *path, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
 void ht_h5_discard(struct ht_h5 *file);
 /* Writes all that HDF5 keeps in memory and gives a created file its name while it stays open: from
@@ -34,6 +37,7 @@ HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name
                                             const int64_t *extent, bool single);
 /* Drops the values with indices >= length, at least 1, along an axis. */
 HT_CHECKED enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t length);
+bool ht_h5_has(struct ht_h5 *file, const char *name);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
                                     int64_t extent[8]);
@@ -41,6 +45,9 @@ HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *r
  * size). */
 HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
                                   double *data);
+/* Values with indices [first, last) along an axis, as ht_h5_write_planes. */
+HT_CHECKED enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis,
+                                         int64_t first, int64_t last, double *data);
 /* Attributes on the root group: scalars, number arrays, strings. */
 HT_CHECKED enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
                                         const double *values);
@@ -70,7 +77,8 @@ HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
  * temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
-/* Writes the planes [first, last) of the datasets to disk; path is for messages. */
+/* Writes the planes [first, last) of the datasets; path is for messages. They may still be in the
+ * memory of this machine only: each process ends with ht_file_sync. */
 HT_CHECKED enum ht_err ht_h5_fill(const char *name, const char *path, int count,
                                   const struct ht_h5_values *set, int64_t first, int64_t last);
 /* Version of the linked library: "1.10.8". */

@@ -6,6 +6,7 @@
  * everything else by rank 0. */
 #pragma once
 
+#include "htwave/archive.h"
 #include "htwave/shots.h"
 
 /* ---- cairo.c, plot.c ---- */
@@ -61,12 +62,20 @@ HT_CHECKED enum ht_err ht_output_idle(const struct ht_params *params);
 /* Checks as above, makes output.directory and locks it for this process until ht_output_destroy,
  * moves outputs of an earlier run to a folder run-NNN inside and writes the resolved input
  * (input.cfg). Files that this run reads stay; snapshots get higher numbers than those among them.
+ * A run that goes on from a checkpoint (params->resume) moves nothing.
  * medium's equations and grid are used, so they must outlive the output, like params and medium.
  * Collective. */
 HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         const struct ht_medium *medium, unsigned stored,
                                         struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
+/* The walk (htwave/archive.h) into checkpoint.h5; the file before becomes checkpoint-1.h5.
+ * Collective. */
+HT_CHECKED enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk,
+                                            void *context);
+/* What the output knows of its files but traces.h5. Of a run that goes on, files of later steps are
+ * removed. */
+HT_CHECKED enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive);
 
 /* Snapshots state where and when the values of staggered fields are: attributes offset_FIELD, from
  * the nodes, and time_FIELD. */
@@ -101,6 +110,10 @@ HT_CHECKED enum ht_err ht_output_traces_begin(struct ht_output *output,
                                               const struct ht_receivers *receivers);
 HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group, int64_t first,
                                             int64_t last, const double *data);
+/* Between these: traces.h5 is on disk as far as the archive says; or gets its samples from the file
+ * of the run that goes on. By rank 0 alone. */
+HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
+                                                struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
 /* A row of series.csv, where output.series asks for it: time, energy (NaN: not known), the largest
  * magnitude of each stored field, largest[field]. Rows can be read while the run goes on. By rank 0

@@ -283,6 +283,9 @@ struct ht_params {
         bool series;            /* energy and largest values while it runs */
         struct ht_map units;    /* names: of length, time, fields, parameters */
         struct {
+            double seconds, every; /* between checkpoints, by the clock and of the run; 0: none */
+        } checkpoint;
+        struct {
             enum ht_grid_axis plane; /* normal to the slice */
             char *field;
             double position, every, range; /* position: fraction 0..1 */
@@ -307,6 +310,10 @@ struct ht_params {
         int halo_depth; /* half steps per exchange */
     } parallel;
     struct ht_sources *sources; /* where each key was set; private */
+    struct {
+        char *from;    /* a checkpoint; NULL: the run begins at 0 */
+        int64_t steps; /* of the whole run */
+    } resume;          /* of `htwave continue`; no keys */
 };
 
 /* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides, whose values follow
@@ -340,6 +347,9 @@ HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const cha
  * which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
+/* The keys that decide what is computed, "KEY = VALUE" lines: all that have values but those of
+ * outputs, devices, ranks and time.end. */
+HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
 /* A key of the group, such as "initial", is set by the file or the command line, to whatever value.
  */
 bool ht_params_gives(const struct ht_params *params, const char *group);

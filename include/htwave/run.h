@@ -34,6 +34,7 @@ struct ht_run {
     double step_s;              /* of the steps, by the host's clock */
     double kernel_s;            /* of the steps, by the device's clock */
     double look_s;              /* of the observers */
+    const char *from;           /* a checkpoint that it goes on from; NULL: it begins at 0 */
 };
 
 /* What an observer sees of the run at a step. */
@@ -73,6 +74,9 @@ struct ht_observer {
      * case. */
     int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
     enum ht_err (*look)(void *context, const struct ht_view *view);
+    /* Stores what it has kept of earlier looks, before or after its look at a step; or loads it
+     * after `begin`: then the run goes on as if it had not ended. NULL: nothing. Collective. */
+    enum ht_err (*archive)(void *context, struct ht_run *run, struct ht_archive *archive);
     /* After a failure that is no refusal: writes what it holds in memory. Not collective: neither
      * the device nor the other ranks may answer. NULL:
      * nothing. */
@@ -90,6 +94,13 @@ enum { HT_MAX_OBSERVERS = 16 };
  * the ranks of the plan; a rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
                                       const struct ht_observer *observer);
+/* The walk over a run, its stepper and observers: context is a struct ht_run_parts. */
+struct ht_run_parts {
+    struct ht_run *run;
+    int count;
+    const struct ht_observer *observer;
+};
+ht_archive_walk ht_run_archive;
 /* Takes so many steps and waits for them; no observer looks. */
 HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
 
@@ -108,6 +119,7 @@ struct ht_energies {
     double rate; /* of finite differences: their own at the start */
     double rise; /* of the watch, by a scheme that dissipates; else NaN */
     struct ht_energy_watch watch;
+    int64_t looked;           /* the last step looked at; -1: none */
     struct ht_output *series; /* set by the caller: gets a row per look; NULL:
                                  none */
 };
@@ -127,6 +139,18 @@ struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error);
 /* At the multiples of output.every and output.picture.every, and at the end. */
 struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct ht_output *output);
 struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht_output *output);
+/* Checkpoints of the run whose observers these are, as output.checkpoint asks for them: behind
+ * those that judge, before those that write. One that cannot be written is a warning. */
+struct ht_checkpoints {
+    struct ht_output *output;
+    int count;
+    const struct ht_observer *observer;
+    struct ht_run *run; /* since `begin` */
+    int64_t saved;      /* step of the last one */
+};
+bool ht_checkpoints_wanted(const struct ht_params *params);
+struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
+                                          struct ht_checkpoints *checkpoints);
 /* Traces of the plan's receivers, if it has any. */
 struct ht_recorder;
 HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output, struct ht_recorder **out);

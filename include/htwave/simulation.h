@@ -173,9 +173,10 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
 
 /* What a run is going to write, and whether there is room for it. */
 
-/* Bytes of traces in all their formats, of snapshots, and about those of pictures. */
+/* Bytes of traces in all their formats, of snapshots, and about those of pictures and
+ * checkpoints. */
 struct ht_disk_need {
-    double traces, snapshots, pictures, total;
+    double traces, snapshots, pictures, checkpoints, total;
 };
 struct ht_disk_need ht_disk_need(const struct ht_plan *plan);
 /* The nearest folder above a path that exists; the caller frees it. */

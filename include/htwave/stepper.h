@@ -1,6 +1,7 @@
 /* What steps a problem's state: kernels, steppers, the start, the reference. */
 #pragma once
 
+#include "htwave/archive.h"
 #include "htwave/fd_kernel.h"
 #include "htwave/plan.h"
 
@@ -119,6 +120,8 @@ struct ht_stepper_ops {
     enum ht_err (*repeat)(void *self, int64_t steps, int64_t *done);
     /* Of a reference (ht_oracle_absolute); else NULL. */
     void (*absolute)(void *self);
+    /* Stores or loads all that the next steps depend on, between two time steps. */
+    void (*archive)(void *self, struct ht_archive *archive);
     /* Waits for all half steps; collective with several slabs. */
     enum ht_err (*finish)(void *self);
     /* With several slabs call it directly after `finish`, or after the ranks have agreed on a

@@ -8,6 +8,9 @@
 
 /* ---- a function per command ---- */
 HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
+/* What run does with an input; params->resume: from a checkpoint. */
+HT_CHECKED enum ht_err ht_run_input(const struct ht_params *params, const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);

@@ -27,6 +27,7 @@ static enum ht_err log_text(struct ht_text *text) {
 static enum ht_err take_steps(struct run *r) {
     const struct ht_plan *plan = r->sim->plan;
     struct ht_progress progress;
+    struct ht_checkpoints checkpoints = {.output = r->output};
     r->result.energy.series = r->output;
     enum ht_err err = ht_recorder_create(r->output, &r->recorder);
     if (err == HT_OK) err = ht_output_mark(r->output, plan->shots, plan->receivers);
@@ -34,6 +35,7 @@ static enum ht_err take_steps(struct run *r) {
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),
         ht_observe_energy(&r->result.energy),
+        ht_observe_checkpoints(plan->params, &checkpoints),
         ht_observe_conserved(&r->result.conserved),
         ht_observe_error(plan, &r->result.error),
         ht_observe_snapshots(plan->params, r->output),
@@ -41,6 +43,9 @@ static enum ht_err take_steps(struct run *r) {
         ht_observe_receivers(r->recorder),
     };
     const int count = sizeof observers / sizeof observers[0];
+    checkpoints.count = count;
+    checkpoints.observer = observers;
+    r->sim->run.from = plan->params->resume.from;
     return ht_run_execute(&r->sim->run, count, observers);
 }
 
@@ -102,14 +107,21 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     if (err == HT_OK) err = finish(r, began, args);
     ht_stop_unwatch();
     TRY(err);
-    REQUIRE(!r->sim->run.interrupted, HT_ERR_INTERRUPTED, "interrupted at step %lld of %lld",
-            (long long)r->sim->run.steps, (long long)plan->steps);
+    const bool goes_on = ht_checkpoints_wanted(params);
+    REQUIRE(!r->sim->run.interrupted, HT_ERR_INTERRUPTED, "interrupted at step %lld of %lld%s%s%s",
+            (long long)r->sim->run.steps, (long long)plan->steps,
+            goes_on ? "; `htwave continue " : "", goes_on ? params->output.directory : "",
+            goes_on ? "` goes on from there" : "");
     return HT_OK;
+}
+
+enum ht_err ht_run_input(const struct ht_params *params, const struct ht_args *args) {
+    HT_ENDED(end_run) struct run r = {.sim = NULL};
+    return ht_comm_agree(args->comm, simulate(&r, params, args));
 }
 
 enum ht_err ht_command_run(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(end_run) struct run r = {.sim = NULL};
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    return ht_comm_agree(args->comm, simulate(&r, params, args));
+    return ht_run_input(params, args);
 }

@@ -158,6 +158,17 @@ static const struct ht_command commands[] = {
      .ranks = true,
      .more = OVERRIDES SLABS,
      .run = ht_command_run},
+    {.name = "continue",
+     .arguments = "DIR [key=value ...]",
+     .help = "go on from the last checkpoint of the run in DIR",
+     .least = 1,
+     .most = -1,
+     .json = true,
+     .ranks = true,
+     .more = "Runs write checkpoints where output.checkpoint.seconds (or .every) asks for them.\n"
+             "DIR/input.cfg is the input. time.end and keys of output, device and parallel may\n"
+             "change, and the number of ranks; device.precision may not.\n" OVERRIDES SLABS,
+     .run = ht_command_continue},
     {.name = "check",
      .arguments = "FILE [key=value ...]",
      .help = "read and plan a run: memory, steps, expected time; run nothing",

@@ -161,11 +161,13 @@ static const H5FD_class_t disk_class = {
 };
 
 /* Creates file->temporary; negative when that failed. */
-static hid_t disk_create(struct ht_h5 *file) {
+static hid_t disk_create(struct ht_h5 *file, bool checked) {
     file->driver = H5FDregister(&disk_class);
     HID fapl = H5Pcreate(H5P_FILE_ACCESS);
     int *property = &file->error;
     if (file->driver <= 0 || fapl < 0 || H5Pset_driver(fapl, file->driver, &property) < 0)
+        return H5I_INVALID_HID;
+    if (checked && H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_V18) < 0)
         return H5I_INVALID_HID;
     return H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
 }
@@ -196,10 +198,10 @@ static void free_file(struct ht_h5 *file) {
     free(file);
 }
 
-static enum ht_err create_file(const char *path, struct ht_h5 *file) {
+static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *file) {
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_temporary(path, &file->temporary));
-    file->id = disk_create(file);
+    file->id = disk_create(file, checked);
     if (file->id < 0) {
         disk_drop(file);
         unlink(file->temporary);
@@ -208,13 +210,21 @@ static enum ht_err create_file(const char *path, struct ht_h5 *file) {
     return HT_OK;
 }
 
-enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
+static enum ht_err create(const char *path, bool checked, struct ht_h5 **out) {
     quiet();
     *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
-    enum ht_err err = create_file(path, file);
+    enum ht_err err = create_file(path, checked, file);
     return HT_MADE(err, file, free_file, out);
+}
+
+enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
+    return create(path, false, out);
+}
+
+enum ht_err ht_h5_create_checked(const char *path, struct ht_h5 **out) {
+    return create(path, true, out);
 }
 
 /* Closes what is open; a failure is recorded in file->error. */
@@ -390,6 +400,11 @@ enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const in
     return ht_h5_write_planes(file, name, 0, 0, extent[0], data);
 }
 
+bool ht_h5_has(struct ht_h5 *file, const char *name) {
+    HID set = H5Dopen2(file->id, name, H5P_DEFAULT);
+    return set >= 0;
+}
+
 enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_t extent[8]) {
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
@@ -408,16 +423,32 @@ static bool is_number(hid_t set) {
     return class == H5T_INTEGER || class == H5T_FLOAT;
 }
 
+/* part: H5S_ALL: all values. */
+static enum ht_err read_values(const struct ht_h5 *file, const char *name, hid_t set, hid_t part,
+                               hid_t space, double *data) {
+    REQUIRE(is_number(set), HT_ERR_IO, "dataset %s of %s does not hold numbers", name, file->path);
+    REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
+            "cannot read dataset %s of %s: the file is damaged", name, file->path);
+    return HT_OK;
+}
+
 enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     int64_t stored = (int64_t)H5Sget_simple_extent_npoints(space);
     REQUIRE(stored == count, HT_ERR_IO, "dataset %s of %s holds %lld values, expected %lld", name,
             file->path, (long long)stored, (long long)count);
-    REQUIRE(is_number(set), HT_ERR_IO, "dataset %s of %s does not hold numbers", name, file->path);
-    REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
-            "cannot read dataset %s of %s: the file is damaged", name, file->path);
-    return HT_OK;
+    return read_values(file, name, set, H5S_ALL, H5S_ALL, data);
+}
+
+enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
+                              int64_t last, double *data) {
+    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
+    TRY(open_set(file, name, &set, &space));
+    REQUIRE(select_planes(space, axis, first, last, &part), HT_ERR_IO,
+            "dataset %s of %s holds no values %lld to %lld", name, file->path, (long long)first,
+            (long long)last);
+    return read_values(file, name, set, part, space, data);
 }
 
 /* ---- attributes ---- */
@@ -552,8 +583,7 @@ enum ht_err ht_h5_fill(const char *name, const char *path, int count,
     REQUIRE(n == count, HT_ERR_IO, "cannot write dataset %s of %s: %s", set[n].name, path,
             reason(error));
     REQUIRE(!error, HT_ERR_IO, "cannot write %s: %s", path, reason(error));
-    /* by each process: its values may still be in the memory of this machine only */
-    return ht_file_sync(name, path);
+    return HT_OK;
 }
 
 void ht_h5_version(char *buffer, size_t size) {

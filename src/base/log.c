@@ -114,8 +114,9 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
     double fraction = p->total > 0 ? fmin(fmax(done / p->total, 0), 1) : 1;
     bool complete = done >= p->total;
     snprintf(head, sizeof head, "%s %3.0f %% ", p->what, floor(fraction * 100));
-    format_rate(done * p->units_per_item / fmax(elapsed, 1e-9), rate, sizeof rate);
-    ht_text_seconds(complete ? elapsed : elapsed * (1 / fraction - 1), time);
+    const double own = done - p->begun;
+    format_rate(own * p->units_per_item / fmax(elapsed, 1e-9), rate, sizeof rate);
+    ht_text_seconds(complete ? elapsed : elapsed * (p->total - done) / own, time);
     snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time, complete ? "in all" : "left");
     if (on_terminal()) {
         /* The bar takes what the text leaves of the line. */
@@ -141,7 +142,7 @@ void ht_progress_update(struct ht_progress *p, double done) {
     double now = ht_clock(), since = now - p->shown_at;
     bool complete = done >= p->total, due = false;
     if (current < HT_LOG_NORMAL || now - p->started < silent_seconds) return;
-    if (done <= 0 || (p->shown && p->shown_done >= p->total)) return;
+    if (done <= p->begun || (p->shown && p->shown_done >= p->total)) return;
     if (on_terminal())
         due = since >= terminal_seconds;
     else

@@ -300,6 +300,18 @@ struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 HT_CHECKED enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence);
 /* All but the buffers. */
 void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out);
+/* ---- checkpoints ---- */
+/* An array's values at the own nodes. */
+void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
+                         struct ht_fd_array values);
+/* Parts of an array that stand plane after plane from number `base` on, the groups `apart`; first,
+ * last: own planes of all, none: equal. */
+struct ht_fd_stored {
+    struct ht_fd_engine *engine;
+    struct ht_fd_array array;
+    int64_t groups, planes, plane, first, last, base, apart;
+};
+void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct ht_fd_stored *of);
 /* Functions of struct ht_runner_ops and struct ht_stepper_ops that all have. */
 struct ht_task_seconds ht_fd_seconds(const void *self);
 void ht_fd_destroy(void *self);
@@ -353,6 +365,7 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s);
 /* Numbers that they keep in the engine's memory. */
 int64_t ht_fd_layers_words(const void *stepper);
 HT_CHECKED enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s);
+void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive);
 /* They forget what steps have left, and wait for data. */
 HT_CHECKED enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s);
 /* Data of own plane m for layers along an axis, of its nodes and of the half points above them, as

@@ -119,17 +119,49 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
-static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
-                               struct ht_fd_array to, const double *values) {
-    int64_t first;
-    /* The memory of a side in the grid's plane m, or what a side along x3 has at a depth: so many
-     * numbers from *first on. */
-    first = side->offset;
+/* The first number of the memory of a side: in the first own plane, or of a side along x3 at the
+ * wall. */
+static int64_t first_number(const struct ht_fd_stepper *s, const struct ht_fd_side *side) {
+    int64_t first = side->offset;
     for (int k = 0; k < 3; k++)
         if (k != side->axis) first += s->box.begin[k] * side->pitch[k];
-    first += (side->axis == 2 ? m : m - s->first) * side->pitch[2];
-    const int64_t count = side->pitch[2];
-    return s->engine.ops->write(&s->engine, to, first, count, values);
+    return first;
+}
+
+/* The memory of a side in the grid's plane m, or what a side along x3 has at a depth. */
+static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
+                               struct ht_fd_array to, const double *values) {
+    const int64_t plane = side->axis == 2 ? m : m - s->first, count = side->pitch[2];
+    return s->engine.ops->write(&s->engine, to, first_number(s, side) + plane * count, count,
+                                values);
+}
+
+/* All ranks name all sides; along x3 a rank may have none of one. */
+void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive) {
+    struct ht_fd_layers *l = &s->layers;
+    const struct ht_grid *grid = s->problem.grid;
+    if (s->problem.layers == NULL || l->sponge) return;
+    ht_archive_flag(archive, "start", &l->start);
+    for (int n = 0; n < 6 * MEMORIES; n++) {
+        const int axis = n / MEMORIES / 2, end = n / MEMORIES % 2;
+        const int64_t cells = s->problem.layers->side[axis][end].cells;
+        struct ht_fd_stored of = {.engine = &s->engine, .array = l->memory[n % MEMORIES]};
+        char name[32];
+        if (cells == 0) continue;
+        of.groups = 1;
+        of.planes = axis == 2 ? cells : ht_grid_planes(grid, HT_PRIMARY);
+        of.plane = axis == 2 ? ht_grid_plane(grid, HT_PRIMARY)
+                             : cells * ht_grid_nodes(grid, HT_PRIMARY, 1 - axis);
+        for (int i = 0; i < l->sides.count; i++) {
+            const struct ht_fd_side *side = &l->sides.side[i];
+            if (side->axis != axis || side->side != end) continue;
+            of.base = first_number(s, side);
+            of.first = axis == 2 ? 0 : s->first;
+            of.last = axis == 2 ? cells : s->last;
+        }
+        snprintf(name, sizeof name, "memory%d%d_%d", axis + 1, end, n % MEMORIES);
+        ht_fd_archive_memory(archive, name, &of);
+    }
 }
 
 /* Planes along x3: of a side at the upper end half points count from the node above them. */

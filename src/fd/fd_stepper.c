@@ -633,6 +633,79 @@ static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int co
     return HT_OK;
 }
 
+/* ---- checkpoints ---- */
+
+/* Own planes of an array. */
+struct stored {
+    struct ht_fd_stepper *s;
+    struct ht_fd_array array;
+};
+
+static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct stored *of = context;
+    return ht_fd_move_planes(of->s, of->array, first, last, load ? values : NULL,
+                             load ? NULL : values);
+}
+
+void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
+                         struct ht_fd_array values) {
+    struct stored of = {s, values};
+    const struct ht_archive_array array = {.name = name,
+                                           .single = !s->engine.spec.fp64,
+                                           .groups = 1,
+                                           .planes = ht_grid_planes(s->problem.grid, HT_PRIMARY),
+                                           .plane = ht_grid_plane(s->problem.grid, HT_PRIMARY),
+                                           .first = s->first,
+                                           .last = s->last,
+                                           .move = move_stored,
+                                           .context = &of};
+    ht_archive_array(archive, &array);
+}
+
+/* A number per plane of a list of so many, `apart` from each other, from `base` on. */
+static enum ht_err move_memory(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct ht_fd_stored *of = context;
+    const struct ht_fd_engine_ops *ops = of->engine->ops;
+    for (int64_t g = 0; g < of->groups; g++) {
+        const int64_t count = (last - first) * of->plane, at = of->base + g * of->apart;
+        double *part = values + g * count;
+        const int64_t from = at + (first - of->first) * of->plane;
+        TRY((load ? ops->write(of->engine, of->array, from, count, part)
+                  : ops->read(of->engine, of->array, from, count, part)));
+    }
+    return HT_OK;
+}
+
+void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct ht_fd_stored *of) {
+    const struct ht_archive_array array = {.name = name,
+                                           .single = !of->engine->spec.fp64,
+                                           .groups = of->groups,
+                                           .planes = of->planes,
+                                           .plane = of->plane,
+                                           .first = of->first,
+                                           .last = of->last,
+                                           .move = move_memory,
+                                           .context = of};
+    ht_archive_array(archive, &array);
+}
+
+/* u and w change names from step to step, but only u counts between them. */
+static void fd_archive(void *self, struct ht_archive *archive) {
+    struct ht_fd_stepper *s = self;
+    ht_fd_archive_nodes(s, archive, "u", s->values[HT_FD_U]);
+    ht_fd_archive_nodes(s, archive, "d", s->values[HT_FD_D]);
+    ht_archive_number(archive, "level", &s->level);
+    ht_archive_number(archive, "mean", &s->mean);
+    ht_archive_integer(archive, "since", &s->since);
+    ht_archive_integer(archive, "at", &s->at);
+    if (s->injection != NULL) ht_archive_number(archive, "driven", &s->injection->driven);
+    ht_fd_layers_archive(s, archive);
+    if (!ht_archive_loads(archive)) return;
+    for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
+}
+
 enum ht_err ht_fd_no_measure(HT_UNUSED void *self, HT_UNUSED enum ht_subgrid subgrid,
                              HT_UNUSED int count, HT_UNUSED const struct ht_quantity *what,
                              HT_UNUSED struct ht_measure *out) {
@@ -743,7 +816,11 @@ const struct ht_fd_kind ht_fd_kind = {
                .after = after,
                .alike = alike,
                .seconds = ht_fd_seconds},
-    .ops = {.put = fd_put, .get = fd_get, .arrays = fd_arrays, HT_FD_STEPPER_OPS},
+    .ops = {.put = fd_put,
+            .get = fd_get,
+            .archive = fd_archive,
+            .arrays = fd_arrays,
+            HT_FD_STEPPER_OPS},
     .plan = ht_fd_stepper_plan,
     .sequences = HT_FD_SEQUENCES,
     .passes = ht_fd_passes,

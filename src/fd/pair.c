@@ -173,6 +173,54 @@ static enum ht_err get(void *self, HT_UNUSED enum ht_subgrid subgrid, int field,
     return ht_fd_move_planes(&s->fd, s->field[field], first, last, NULL, out);
 }
 
+/* ---- checkpoints ---- */
+
+/* What the layer at a side has of a group: all ranks name it, those without its planes have none.
+ */
+static void archive_layer(struct ht_pair_stepper *s, struct ht_archive *archive, int axis, int side,
+                          int group) {
+    const struct ht_grid *grid = s->fd.problem.grid;
+    const int i = 2 * axis + side;
+    const int64_t cells = s->fd.problem.layers->side[axis][side].cells;
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    const int64_t origin = s->fd.first - s->fd.box.begin[2];
+    struct ht_fd_stored of = {.engine = &s->fd.engine,
+                              .array = s->memory[group],
+                              .groups = ht_pair_slots(&s->pair, s->damping, 0, axis),
+                              .planes = planes,
+                              .plane = 1,
+                              .first = s->layers.layer[i].begin[2] + origin,
+                              .last = s->layers.layer[i].end[2] + origin,
+                              .base = s->layers.layer[i].memory};
+    char name[32];
+    if (cells == 0) return;
+    for (int k = 0; k < 2; k++) {
+        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+        /* with the half point of the last node before an upper layer */
+        of.plane *= k == axis ? ht_least(cells + side, nodes) : nodes;
+    }
+    of.apart = (of.last - of.first) * of.plane;
+    snprintf(name, sizeof name, "memory%d%d_%d", axis + 1, side, group);
+    ht_fd_archive_memory(archive, name, &of);
+}
+
+static void archive(void *self, struct ht_archive *archive) {
+    struct ht_pair_stepper *s = self;
+    char name[48];
+    for (int f = 0; f < s->pair.nfields; f++)
+        ht_fd_archive_nodes(&s->fd, archive, s->fd.problem.eq->field[f].name, s->field[f]);
+    for (int i = 0; i < s->pair.npartners; i++) {
+        snprintf(name, sizeof name, "partner%d", i);
+        ht_fd_archive_nodes(&s->fd, archive, name, s->partner[i]);
+    }
+    const bool remembers = s->damping == HT_PAIR_MATCHED || s->damping == HT_PAIR_MIXED;
+    for (int n = 0; remembers && n < 12; n++) archive_layer(s, archive, n / 4, n / 2 % 2, n % 2);
+    ht_archive_flag(archive, "remembers", &s->remembers);
+    ht_archive_integer(archive, "at", &s->fd.at);
+    if (!ht_archive_loads(archive)) return;
+    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
+}
+
 static void arrays(const void *self, struct ht_arrays *out) {
     const struct ht_pair_stepper *s = self;
     ht_fd_arrays(&s->fd, out);
@@ -385,7 +433,7 @@ const struct ht_fd_kind ht_pair_kind = {
                .after = after,
                .alike = alike,
                .seconds = ht_fd_seconds},
-    .ops = {.put = put, .get = get, .arrays = arrays, HT_FD_STEPPER_OPS},
+    .ops = {.put = put, .get = get, .archive = archive, .arrays = arrays, HT_FD_STEPPER_OPS},
     .plan = plan,
     .sequences = HT_PAIR_SEQUENCES,
     .passes = make_passes,

@@ -333,6 +333,48 @@ static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field, in
     return HT_OK;
 }
 
+/* A field on a grid, [i][node]. */
+struct stored {
+    double *u;
+    int64_t coefs, plane, nodes;
+};
+
+static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct stored *s = context;
+    const int64_t part = s->plane * (last - first);
+    for (int64_t i = 0; i < s->coefs; i++) {
+        double *u = s->u + i * s->nodes + first * s->plane, *v = values + i * part;
+        memcpy(load ? u : v, load ? v : u, (size_t)part * sizeof *u);
+    }
+    return HT_OK;
+}
+
+static void oracle_archive(void *self, struct ht_archive *archive) {
+    struct oracle *o = self;
+    for (int n = 0; n < (o->problem.scheme->two_level ? 2 : 1) * o->eq.nfields; n++) {
+        const int i = n / o->eq.nfields, f = n % o->eq.nfields;
+        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
+        const int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
+        const int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
+        struct stored s = {o->u[i] + f * o->coefs * nodes, o->coefs, plane, nodes};
+        struct ht_archive_array array = {.groups = o->coefs,
+                                         .planes = ht_grid_planes(o->problem.grid, subgrid),
+                                         .plane = plane,
+                                         .move = move_stored,
+                                         .context = &s};
+        char name[48];
+        const bool remembered = f >= o->problem.eq->nfields;
+        if (!remembered && !ht_problem_stores(&o->problem, subgrid, f)) continue;
+        snprintf(name, sizeof name, "%s%d_%s", remembered ? "memory" : o->eq.field[f].name,
+                 remembered ? f : 0, i ? "dual" : "primary");
+        array.name = name;
+        array.last = array.planes;
+        ht_archive_array(archive, &array);
+    }
+    if (o->injection != NULL) ht_archive_integer(archive, "injected", &o->injection->steps);
+}
+
 static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid, int count,
                                   const struct ht_quantity *what, struct ht_measure *out) {
     struct oracle *o = self;
@@ -361,6 +403,7 @@ static const struct ht_stepper_ops oracle_ops = {
     .put = oracle_put,
     .get = oracle_get,
     .measure = oracle_measure,
+    .archive = oracle_archive,
     .half_step = oracle_half_step,
     .absolute = oracle_absolute,
     .finish = oracle_finish,

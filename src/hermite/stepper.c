@@ -525,6 +525,7 @@ static const struct ht_stepper_ops stepper_ops = {
     .put = ht_stepper_put,
     .get = ht_stepper_get,
     .measure = ht_stepper_measure,
+    .archive = ht_stepper_archive,
     .half_step = ht_runner_half_step,
     .repeat = ht_runner_repeat,
     .finish = ht_runner_finish,

@@ -14,9 +14,7 @@ struct rows {
     int64_t room; /* nodes of these planes of the window */
 };
 
-static struct rows rows_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                           int64_t planes) {
-    const struct ht_window *w = &t->r.partition.window[subgrid];
+static struct rows rows_of(const struct ht_window *w, int64_t planes) {
     const struct ht_box *own = &w->own;
     return (struct rows){.window = w,
                          .count = planes * (own->end[1] - own->begin[1]),
@@ -75,9 +73,8 @@ static enum ht_err convert(struct conversion *c) {
 
 /* Rows of one coefficient block each, for planes [first, last) of the whole grid: the part of a
  * field's buffer with the first `count` storage indices in those planes. */
-static struct ht_span block_span(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+static struct ht_span block_span(const struct ht_device_stepper *t, const struct ht_window *window,
                                  int count, int64_t first, int64_t last) {
-    const struct ht_window *window = &t->r.partition.window[subgrid];
     int64_t unit = (int64_t)t->spec.block * t->element_size;
     int64_t plane = ht_window_plane(window);
     return (struct ht_span){
@@ -99,53 +96,147 @@ static enum ht_err check_own(const struct ht_device_stepper *t, enum ht_subgrid 
 }
 
 /* Of `coefs` coefficients of a field in so many planes. */
-static struct conversion conversion_of(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                                       int64_t planes, int block, int coefs) {
-    return (struct conversion){.rows = rows_of(t, subgrid, planes),
+static struct conversion conversion_of(const struct ht_device_stepper *t,
+                                       const struct ht_window *window, int64_t planes, int block,
+                                       int coefs) {
+    const struct rows rows = rows_of(window, planes);
+    return (struct conversion){.rows = rows,
                                .element_size = t->element_size,
                                .block = block,
                                .coefs = coefs,
-                               .part = ht_grid_plane(t->problem.grid, subgrid) * planes};
+                               .part = rows.count * rows.length};
+}
+
+/* All coefficients of planes [first, last) of a buffer, [i][node]. */
+static enum ht_err put_planes(const struct ht_device_stepper *t, const struct ht_window *window,
+                              struct ht_buffer *buffer, int64_t first, int64_t last,
+                              const double *from) {
+    const struct ht_span span = block_span(t, window, t->padded_coefs, first, last);
+    struct conversion c = conversion_of(t, window, last - first, t->spec.block, t->coefs);
+    HT_FREED void *data = NULL;
+    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
+    c.storage = t->storage;
+    c.from = from;
+    c.device = data;
+    TRY(convert(&c));
+    return ht_buffer_write(buffer, span, data);
+}
+
+/* The first `count` of them. */
+static enum ht_err get_planes(const struct ht_device_stepper *t, const struct ht_window *window,
+                              struct ht_buffer *buffer, int count, int64_t first, int64_t last,
+                              double *to) {
+    int padded_coefs = 0; /* up to the largest storage index that is read */
+    for (int i = 0; i < count; i++)
+        if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
+    const struct ht_span span = block_span(t, window, padded_coefs, first, last);
+    struct conversion c = conversion_of(t, window, last - first, t->spec.block, count);
+    HT_FREED void *data = NULL;
+    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
+    TRY(ht_buffer_read(buffer, span, data));
+    c.storage = t->storage;
+    c.to = to;
+    c.device = data;
+    return convert(&c);
 }
 
 enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                            const double *coefs) {
     struct ht_device_stepper *t = self;
-    struct ht_span span = block_span(t, subgrid, t->padded_coefs, first, last);
-    struct conversion c = conversion_of(t, subgrid, last - first, t->spec.block, t->coefs);
-    HT_FREED void *data = NULL;
-    c.storage = t->storage;
+    const int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
     TRY(check_own(t, subgrid, first, last));
     ht_halo_overwritten(&t->r.state, (int)subgrid);
-    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    for (int f = 0; f < t->problem.eq->nfields; f++) {
-        if (t->u[subgrid][f] == NULL) continue;
-        c.from = coefs + (int64_t)f * t->coefs * c.part;
-        c.device = data;
-        TRY(convert(&c));
-        TRY(ht_buffer_write(t->u[subgrid][f], span, data));
-    }
+    for (int f = 0; f < t->problem.eq->nfields; f++)
+        if (t->u[subgrid][f] != NULL)
+            TRY(put_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][f], first, last,
+                           coefs + (int64_t)f * t->coefs * part));
     return HT_OK;
 }
 
 enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                            int64_t last, double *out) {
     struct ht_device_stepper *t = self;
-    int padded_coefs = 0; /* up to the largest storage index that is read */
-    for (int i = 0; i < count; i++)
-        if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
-    struct ht_span span = block_span(t, subgrid, padded_coefs, first, last);
-    struct conversion c = conversion_of(t, subgrid, last - first, t->spec.block, count);
-    HT_FREED void *data = NULL;
-    c.storage = t->storage;
-    c.to = out;
     TRY(check_own(t, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
             t->problem.eq->field[field].name);
-    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    TRY(ht_buffer_read(t->u[subgrid][field], span, data));
-    c.device = data;
-    return convert(&c);
+    return get_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][field], count, first, last,
+                      out);
+}
+
+/* ---- checkpoints ---- */
+
+/* A buffer of all coefficients in a window of a grid, NULL: the rank has none of it; and the part
+ * of the grid that all ranks have of it, with its first x3 plane. */
+struct stored {
+    const struct ht_device_stepper *t;
+    const struct ht_window *window;
+    struct ht_buffer *buffer;
+    int64_t nodes[3], base;
+};
+
+static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct stored *s = context;
+    const int64_t from = s->base + first, to = s->base + last;
+    if (load) return put_planes(s->t, s->window, s->buffer, from, to, values);
+    return get_planes(s->t, s->window, s->buffer, s->t->coefs, from, to, values);
+}
+
+static void archive_buffer(struct ht_archive *archive, const char *name, struct stored *s) {
+    const struct ht_box *own = &s->window->own;
+    const int64_t above = s->window->origin[2] - s->base;
+    struct ht_archive_array array = {.name = name,
+                                     .single = !s->t->spec.fp64,
+                                     .groups = s->t->coefs,
+                                     .planes = s->nodes[2],
+                                     .plane = s->nodes[0] * s->nodes[1],
+                                     .move = move_stored,
+                                     .context = s};
+    if (s->buffer != NULL) {
+        array.first = above + own->begin[2];
+        array.last = above + own->end[2];
+    }
+    ht_archive_array(archive, &array);
+}
+
+/* What the layer at a side remembers on a grid. */
+static void archive_memory(struct ht_device_stepper *t, struct ht_archive *archive,
+                           enum ht_subgrid subgrid, int axis, int side) {
+    const struct ht_layer_memory *m = &t->memory[axis][side];
+    const int64_t cells = t->problem.layers->side[axis][side].cells;
+    struct stored s = {.t = t, .window = &m->window[subgrid]};
+    if (cells == 0) return;
+    for (int k = 0; k < 3; k++) s.nodes[k] = ht_grid_nodes(t->problem.grid, subgrid, k);
+    const int64_t length = ht_least(cells + 1, s.nodes[axis]);
+    if (axis == 2 && side == 1) s.base = s.nodes[2] - length;
+    s.nodes[axis] = length;
+    for (int f = 0; f < ht_layer_fields(&t->layers->full, axis); f++) {
+        char name[48];
+        snprintf(name, sizeof name, "memory%d%d_%d_%s", axis + 1, side, f,
+                 subgrid == HT_PRIMARY ? "primary" : "dual");
+        s.buffer = m->u[subgrid][f];
+        archive_buffer(archive, name, &s);
+    }
+}
+
+void ht_stepper_archive(void *self, struct ht_archive *archive) {
+    struct ht_device_stepper *t = self;
+    const struct ht_equations *eq = t->problem.eq;
+    for (int i = 0; i < (t->problem.scheme->two_level ? 2 : 1); i++) {
+        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
+        struct stored s = {.t = t, .window = &t->r.partition.window[subgrid]};
+        for (int k = 0; k < 3; k++) s.nodes[k] = ht_grid_nodes(t->problem.grid, subgrid, k);
+        for (int f = 0; f < eq->nfields; f++) {
+            char name[48];
+            s.buffer = t->u[subgrid][f];
+            snprintf(name, sizeof name, "%s0_%s", eq->field[f].name, i ? "dual" : "primary");
+            if (s.buffer != NULL) archive_buffer(archive, name, &s);
+        }
+        for (int n = 0; t->layers != NULL && n < 6; n++)
+            archive_memory(t, archive, subgrid, n / 2, n % 2);
+        if (ht_archive_loads(archive)) ht_halo_overwritten(&t->r.state, i);
+    }
+    if (t->injection != NULL) ht_archive_integer(archive, "injected", &t->injection->steps);
 }
 
 /* Leaves the nodes in absorbing layers out, and the item if none is left. */
@@ -245,7 +336,7 @@ static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid su
                                  int64_t count, double *values, void *data) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->r.partition.window[subgrid];
-    struct conversion c = conversion_of(t, subgrid, count, 1, p->medium_coefs);
+    struct conversion c = conversion_of(t, window, count, 1, p->medium_coefs);
     int64_t planes = ht_grid_planes(p->grid, subgrid);
     int64_t first = (window->origin[2] + at + planes) % planes;
     struct ht_span span = {.offset = at * ht_window_plane(window) * t->element_size,

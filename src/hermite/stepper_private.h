@@ -41,6 +41,7 @@ HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64
                                       int64_t last, const double *coefs);
 HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count,
                                       int64_t first, int64_t last, double *out);
+void ht_stepper_archive(void *self, struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
                                           const struct ht_quantity *what, struct ht_measure *out);
 /* Fills the medium's buffers of the held planes. */

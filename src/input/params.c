@@ -598,6 +598,7 @@ void ht_params_destroy(struct ht_params *params) {
         free(params->sources->input);
         free(params->sources);
     }
+    free(params->resume.from);
     free(params);
 }
 
@@ -648,9 +649,21 @@ static void change_group(struct ht_text *out, const char *previous, const char *
 }
 
 /* "name = value;" or a comment that there is none. */
+/* Names of files are absolute. */
+static enum ht_err add_value(struct ht_text *out, const struct ht_params *params,
+                             const struct ht_leaf *leaf) {
+    char *const *path = file_name_at(params, leaf);
+    HT_FREED char *absolute = NULL;
+    if (path) TRY(absolute_path(*path, &absolute));
+    if (path)
+        ht_config_add_string(out, absolute);
+    else
+        ht_option_add_value(out, leaf->base, leaf->option);
+    return HT_OK;
+}
+
 static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
                             const struct ht_leaf *leaf, int depth) {
-    char *const *path = file_name_at(params, leaf);
     int section = ht_option_section(leaf->key);
     const char *name = leaf->key + (section ? section + 1 : 0);
     indent(out, depth);
@@ -659,12 +672,7 @@ static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
         return HT_OK;
     }
     ht_text_add(out, "%s = ", name);
-    if (path) {
-        HT_FREED char *absolute = NULL;
-        TRY(absolute_path(*path, &absolute));
-        ht_config_add_string(out, absolute);
-    } else
-        ht_option_add_value(out, leaf->base, leaf->option);
+    TRY(add_value(out, params, leaf));
     ht_text_add(out, ";\n");
     return HT_OK;
 }
@@ -690,6 +698,22 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
     }
     ht_text_add(out, ");\n");
     return HT_OK;
+}
+
+enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out) {
+    static const char *const others[] = {"output.", "device.", "parallel.", "time.end"};
+    enum { OTHERS = sizeof others / sizeof *others };
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
+        int n = 0;
+        while (n < OTHERS && strncmp(leaf.key, others[n], strlen(others[n])) != 0) n++;
+        if (n < OTHERS && strcmp(leaf.key, "device.precision") != 0) continue;
+        if (leaf.option->type == HT_OPT_LIST || !has_value(leaf.base, leaf.option)) continue;
+        ht_text_add(out, "%s = ", leaf.key);
+        TRY(add_value(out, params, &leaf));
+        ht_text_add(out, "\n");
+    }
+    return ht_text_status(out);
 }
 
 enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out) {

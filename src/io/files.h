@@ -33,6 +33,8 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *
 #define HT_SLICE_PICTURE "wave_%s_%04d.png"
 #define HT_TRACES_NAME "traces.h5"
 #define HT_SERIES_NAME "series.csv"
+#define HT_CHECKPOINT_NAME "checkpoint.h5"
+#define HT_CHECKPOINT_OLDER "checkpoint-1.h5"
 
 struct ht_directory {
     struct ht_lock lock;
@@ -77,6 +79,10 @@ HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
                                           const struct ht_medium *medium, unsigned stored,
                                           struct ht_pictures **out);
 void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
+
+/* The number of pictures drawn, and what their colours span. */
+void ht_pictures_archive(struct ht_pictures *pictures, struct ht_archive *archive);
+int ht_pictures_drawn(const struct ht_pictures *pictures); /* the number of the next ones */
 
 /* The slice of the grid that a picture shows. */
 struct ht_slice {

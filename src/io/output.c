@@ -41,11 +41,12 @@ static const struct {
     size_t digits;
     const char *after;
 } outputs[] = {
-    {HT_INPUT_NAME, 0, ""},    {HT_SUMMARY_NAME, 0, ""},     {HT_XDMF_NAME, 0, ""},
-    {"fields_", 6, ".h5"},     {"wave_", 4 | NAMED, ".png"}, {HT_TRACES_NAME, 0, ""},
-    {"traces_", ANY_NAME, ""}, {HT_SERIES_NAME, 0, ""},
+    {HT_INPUT_NAME, 0, ""},       {HT_SUMMARY_NAME, 0, ""},     {HT_XDMF_NAME, 0, ""},
+    {"fields_", 6, ".h5"},        {"wave_", 4 | NAMED, ".png"}, {HT_TRACES_NAME, 0, ""},
+    {"traces_", ANY_NAME, ""},    {HT_SERIES_NAME, 0, ""},      {HT_CHECKPOINT_NAME, 0, ""},
+    {HT_CHECKPOINT_OLDER, 0, ""},
 };
-enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3 };
+enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3, PICTURE };
 
 /* Contents of the directory before the run. */
 struct listing {
@@ -355,13 +356,14 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
 static enum ht_err take_listed(const struct ht_params *params, struct listing *list,
                                struct ht_directory *out) {
     const char *directory = params->output.directory;
-    TRY(make_listing(params, list));
+    const bool resumes = params->resume.from != NULL;
+    TRY(resumes ? list_outputs(directory, list) : make_listing(params, list));
     out->first = list->first;
     if (out->lock.state == HT_LOCK_TAKEN)
         remove_unfinished(directory, list);
     else
         ht_note("%s is on a file system without locks: keep other runs away", directory);
-    TRY(ht_params_blame(params, "output.directory", move_outputs(directory, list)));
+    if (!resumes) TRY(ht_params_blame(params, "output.directory", move_outputs(directory, list)));
     /* The caller has checked that the file that is read is the same. */
     HT_FREED_TEXT struct ht_text text = {0};
     for (int i = 0; i < list->count; i++)
@@ -434,7 +436,7 @@ enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medi
     TRY(select_fields(&output));
     TRY(ht_pictures_check(params, medium, stored));
     /* Refuses when the run would write a file that it reads. Changes nothing. */
-    return is_first(&output) ? make_listing(params, &list) : HT_OK;
+    return is_first(&output) && params->resume.from == NULL ? make_listing(params, &list) : HT_OK;
 }
 
 static enum ht_err start(struct ht_output *output) {
@@ -564,7 +566,9 @@ static enum ht_err write_values(const struct ht_output *output, const char *shar
     if (!err) err = ht_comm_broadcast_text(comm, shared, &name);
     TRY(ht_comm_agree(comm, err));
     for (int i = 0; i < count; i++) set[i].offset = offset[i];
-    return ht_comm_agree(comm, ht_h5_fill(name, path, count, set, first, last));
+    err = ht_h5_fill(name, path, count, set, first, last);
+    if (!err) err = ht_file_sync(name, path);
+    return ht_comm_agree(comm, err);
 }
 
 static enum ht_err write_snapshot(const struct ht_output *output, const struct state *state,
@@ -685,6 +689,65 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
     TRY(ht_comm_agree(comm_of(output), err));
     output->listed = true;
     return HT_OK;
+}
+
+/* ---- checkpoints ---- */
+
+enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk, void *context) {
+    const char *directory = output->params->output.directory;
+    HT_FREED char *path = NULL, *older = NULL;
+    TRY(ht_file_path(directory, HT_CHECKPOINT_NAME, &path));
+    TRY(ht_file_path(directory, HT_CHECKPOINT_OLDER, &older));
+    return ht_archive_save(comm_of(output), path, older, walk, context);
+}
+
+/* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
+static enum ht_err remove_later(const struct ht_output *output) {
+    const char *directory = output->params->output.directory;
+    const int next[] = {[SNAPSHOT] = output->directory.first + output->count,
+                        [PICTURE] = ht_pictures_drawn(output->pictures)};
+    HT_ENDED(free_listing) struct listing list = {0};
+    TRY(list_outputs(directory, &list));
+    for (int i = 0; i < list.count; i++) {
+        const char *name = list.entry[i].name;
+        const int kind = output_kind(name, strlen(name));
+        HT_FREED char *path = NULL;
+        if (list.entry[i].unfinished || (kind != SNAPSHOT && kind != PICTURE)) continue;
+        if (number_of(strrchr(name, '_'), "_") < next[kind]) continue;
+        TRY(ht_file_path(directory, name, &path));
+        REQUIRE(unlink(path) == 0, HT_ERR_IO, "cannot remove %s: %s", path, strerror(errno));
+    }
+    return output->count > 0 ? write_xdmf(output) : HT_OK;
+}
+
+/* Opens series.csv, which has more rows than this, to go on behind them. */
+static enum ht_err cut_series(struct ht_output *output, int64_t bytes) {
+    HT_FREED char *path = NULL;
+    if (bytes == 0 || !output->params->output.series) return HT_OK;
+    TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
+    output->series = fopen(path, "r+");
+    REQUIRE(output->series != NULL && ftruncate(fileno(output->series), (off_t)bytes) == 0 &&
+                fseek(output->series, 0, SEEK_END) == 0,
+            HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    return HT_OK;
+}
+
+enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
+    int64_t count = output->count, first = output->directory.first;
+    int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
+    ht_archive_integer(archive, "snapshots", &count);
+    ht_archive_integer(archive, "first_snapshot", &first);
+    ht_archive_integer(archive, "series_bytes", &bytes);
+    if (ht_archive_loads(archive)) TRY(HT_GROW(output->time, count + 1, output->room));
+    ht_archive_numbers(archive, "snapshot_times", count, output->time, false);
+    ht_pictures_archive(output->pictures, archive);
+    if (!ht_archive_loads(archive)) return HT_OK;
+    output->count = (int)count;
+    output->directory.first = (int)first;
+    output->listed = count > 0;
+    if (!is_first(output)) return HT_OK;
+    TRY(remove_later(output));
+    return cut_series(output, bytes);
 }
 
 /* ---- the end ---- */

@@ -472,6 +472,20 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
     return HT_OK;
 }
 
+void ht_pictures_archive(struct ht_pictures *p, struct ht_archive *archive) {
+    int64_t drawn = p->drawn;
+    ht_archive_integer(archive, "pictures", &drawn);
+    p->drawn = (int)drawn;
+    /* a slice that was not there before begins with its first picture */
+    for (int i = 0; i < p->count; i++)
+        ht_archive_numbers(archive, HT_KEY("picture_largest/%s%d", p->view[i].name, i), 1,
+                           &p->view[i].largest, true);
+}
+
+int ht_pictures_drawn(const struct ht_pictures *p) {
+    return p->drawn;
+}
+
 const char *ht_output_last_picture(const struct ht_output *output) {
     return output->pictures->last;
 }

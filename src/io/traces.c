@@ -142,7 +142,44 @@ static enum ht_err begin(struct ht_traces *t) {
             TRY(ht_h5_reserve_chunks(t->file, name, 2, extent, t->single));
         }
     }
-    return ht_h5_publish(t->file);
+    /* else once it has the samples so far */
+    return t->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
+}
+
+/* The first samples of a group, some at a time. */
+static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) {
+    const struct ht_receiver_group *group = &t->receivers->group[n];
+    const int64_t most = ht_most(1, (1 << 21) / group->count);
+    char name[NAME];
+    HT_ARRAY(double, data, ht_least(most, t->done[n]) * group->count);
+    for (int64_t first = 0; first < t->done[n]; first += most) {
+        const int64_t last = ht_least(first + most, t->done[n]);
+        for (int r = 0; r < group->readings; r++) {
+            name_set(group, group->reading[r].name, name);
+            TRY(ht_h5_read_planes(from, name, 1, first, last, data));
+            TRY(ht_h5_write_planes(t->file, name, 1, first, last, data));
+        }
+    }
+    return t->done[n] > 0 ? write_times(t, group, 0, t->done[n], true) : HT_OK;
+}
+
+/* The file that is there is replaced in one step, so that the run can be continued again. */
+static enum ht_err copy_all(struct ht_traces *t) {
+    struct ht_h5 *from = NULL;
+    HT_FREED char *path = NULL;
+    enum ht_err err = HT_OK;
+    TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
+    TRY(ht_h5_open(path, &from));
+    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, from);
+    ht_h5_close(from);
+    return err == HT_OK ? ht_h5_publish(t->file) : err;
+}
+
+enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive *archive) {
+    struct ht_traces *t = output->traces;
+    for (int n = 0; n < t->receivers->count; n++)
+        ht_archive_integer(archive, HT_KEY("receivers/%d/written", n), &t->done[n]);
+    return ht_archive_loads(archive) ? copy_all(t) : ht_h5_publish(t->file);
 }
 
 enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_receivers *receivers) {

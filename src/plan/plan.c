@@ -247,6 +247,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     double steps = dt > 0 ? ceil(params->time.end / dt * (1 - rounding)) : 0;
     REFUSE(!(steps < 1e15), params, "time.end", "needs %.3g steps", steps);
     if (steps > 0) steps = meet_outputs(plan, steps);
+    if (params->resume.from != NULL) steps = (double)params->resume.steps;
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
     plan->cfl = method(plan)->plan_cfl(plan, plan->problem.dt);

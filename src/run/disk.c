@@ -50,11 +50,23 @@ static double bytes_of_pictures(const struct ht_plan *plan) {
            count_times(plan, params->output.picture.every);
 }
 
+/* Two, of the fields' values, without what layers remember. */
+static double bytes_of_checkpoints(const struct ht_plan *plan) {
+    const struct ht_problem *p = &plan->problem;
+    const struct ht_params *params = plan->params;
+    double values = ht_problem_stored(p, HT_PRIMARY);
+    if (!ht_checkpoints_wanted(params)) return 0;
+    if (p->scheme->two_level) values += ht_problem_stored(p, HT_DUAL);
+    return 2 * values * ht_grid_coefs(p->grid) * (double)ht_grid_total(p->grid, HT_PRIMARY) *
+           ht_real_size(ht_in_double(params));
+}
+
 struct ht_disk_need ht_disk_need(const struct ht_plan *plan) {
     struct ht_disk_need need = {.traces = bytes_of_traces(plan),
                                 .snapshots = bytes_of_snapshots(plan),
-                                .pictures = bytes_of_pictures(plan)};
-    need.total = need.traces + need.snapshots + need.pictures;
+                                .pictures = bytes_of_pictures(plan),
+                                .checkpoints = bytes_of_checkpoints(plan)};
+    need.total = need.traces + need.snapshots + need.pictures + need.checkpoints;
     return need;
 }
 
@@ -84,11 +96,12 @@ static double free_bytes(const char *directory) {
 void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
     const struct ht_disk_need need = ht_disk_need(plan);
     const double room = free_bytes(plan->params->output.directory);
-    const double part[] = {need.traces, need.snapshots, need.pictures};
-    static const char *const what[] = {"traces", "snapshots", "pictures about"};
+    const double part[] = {need.traces, need.snapshots, need.pictures, need.checkpoints};
+    static const char *const what[] = {"traces", "snapshots", "pictures about",
+                                       "checkpoints about"};
     const char *between = ": ";
     ht_text_add(text, "%s to write", HT_BYTES(need.total));
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (!(part[i] > 0)) continue;
         ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(part[i]));
         between = ", ";

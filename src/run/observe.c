@@ -13,6 +13,12 @@ static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
     return ht_output_snapshot(context, view->time, view->run->steps, view->nodal, view->coefs);
 }
 
+/* All files of the output but traces. */
+static enum ht_err snapshots_archive(void *context, HT_UNUSED struct ht_run *run,
+                                     struct ht_archive *archive) {
+    return ht_output_archive(context, archive);
+}
+
 struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct ht_output *output) {
     unsigned coefs = params->output.coefficients ? HT_NEED_COEFS : 0;
     unsigned needs = HT_NEED_JUDGED | HT_NEED_NODAL | coefs;
@@ -20,7 +26,8 @@ struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct h
                                 .context = output,
                                 .needs = params->output.snapshots ? needs : 0,
                                 .next = snapshots_next,
-                                .look = snapshots_look};
+                                .look = snapshots_look,
+                                .archive = snapshots_archive};
 }
 
 /* ---- pictures ---- */
@@ -80,6 +87,12 @@ static enum ht_err progress_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
+static enum ht_err progress_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
+    struct ht_progress *progress = context;
+    if (ht_archive_loads(archive)) progress->begun = (double)run->steps;
+    return HT_OK;
+}
+
 static void progress_end(void *context) {
     ht_progress_end(context);
 }
@@ -90,5 +103,6 @@ struct ht_observer ht_observe_progress(struct ht_progress *progress) {
                                 .seconds = 0.1,
                                 .begin = progress_begin,
                                 .look = progress_look,
+                                .archive = progress_archive,
                                 .end = progress_end};
 }

@@ -6,7 +6,7 @@
 static enum ht_err energy_begin(void *context, HT_UNUSED struct ht_run *run) {
     struct ht_energies *e = context;
     *e = (struct ht_energies){
-        .initial = NAN, .final = NAN, .rise = NAN, .rate = NAN, .series = e->series};
+        .initial = NAN, .final = NAN, .rise = NAN, .rate = NAN, .looked = -1, .series = e->series};
     return HT_OK;
 }
 
@@ -60,6 +60,8 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     struct ht_energies *e = context;
     struct ht_state state;
+    if (run->steps == e->looked) return HT_OK; /* before it ended, of a run that goes on */
+    e->looked = run->steps;
     TRY(ht_state_measure(run->plan, &run->stepper, view->time, &state));
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)run->steps,
@@ -82,6 +84,26 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
+static enum ht_err energy_archive(void *context, HT_UNUSED struct ht_run *run,
+                                  struct ht_archive *archive) {
+    struct ht_energies *e = context;
+    struct ht_energy_watch *w = &e->watch;
+    double *const numbers[] = {
+        &e->initial, &e->final,   &e->rate,  &e->rise, &w->first_energy, &w->first_content,
+        &w->energy,  &w->content, &w->slope, &w->rise, &w->given,        &w->time,
+        &w->brought, &w->largest, &w->began, &w->held, &w->driven};
+    bool *const flags[] = {&w->grows, &w->rough, &w->began_rough, &w->looked, &w->partial};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers, FLAGS = sizeof flags / sizeof *flags };
+    double all[NUMBERS + FLAGS];
+    for (int i = 0; i < NUMBERS; i++) all[i] = *numbers[i];
+    for (int i = 0; i < FLAGS; i++) all[NUMBERS + i] = *flags[i];
+    ht_archive_numbers(archive, "energy", NUMBERS + FLAGS, all, false);
+    for (int i = 0; i < NUMBERS; i++) *numbers[i] = all[i];
+    for (int i = 0; i < FLAGS; i++) *flags[i] = all[NUMBERS + i] != 0;
+    ht_archive_integer(archive, "energy_looked", &e->looked);
+    return HT_OK;
+}
+
 struct ht_observer ht_observe_energy(struct ht_energies *energies) {
     return (struct ht_observer){.name = "energy",
                                 .context = energies,
@@ -89,7 +111,8 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
                                 .seconds = 5,
                                 .begin = energy_begin,
                                 .next = energy_next,
-                                .look = energy_look};
+                                .look = energy_look,
+                                .archive = energy_archive};
 }
 
 /* ---- conserved energy ---- */
@@ -153,10 +176,19 @@ static enum ht_err conserved_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
+static enum ht_err conserved_archive(void *context, HT_UNUSED struct ht_run *run,
+                                     struct ht_archive *archive) {
+    struct ht_conserved *c = context;
+    ht_archive_numbers(archive, "conserved", 2, c->energy, false);
+    ht_archive_numbers(archive, "conserved_physical", 2, c->physical, false);
+    return HT_OK;
+}
+
 struct ht_observer ht_observe_conserved(struct ht_conserved *conserved) {
     return (struct ht_observer){.name = "conserved energy",
                                 .context = conserved,
                                 .begin = conserved_begin,
                                 .next = conserved_next,
-                                .look = conserved_look};
+                                .look = conserved_look,
+                                .archive = conserved_archive};
 }

@@ -32,6 +32,8 @@ struct ht_recorder {
     int64_t first, count;
     int64_t most;        /* samples of a block */
     struct block *block; /* [group] */
+    int64_t next;        /* step to look at */
+    bool loaded;         /* it is that of a checkpoint */
     double *turned;      /* [reading][receiver][sample] of a block */
     struct ht_pool pool; /* of the run's arrays */
 };
@@ -337,9 +339,11 @@ static enum ht_err receivers_begin(void *context, struct ht_run *run) {
 }
 
 static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run, int64_t from) {
-    const struct ht_recorder *r = context;
+    struct ht_recorder *r = context;
     if (r->receivers == NULL) return INT64_MAX;
-    return from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
+    if (!r->loaded) r->next = from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
+    r->loaded = false;
+    return r->next;
 }
 
 /* Samples of the steps since the last call. end: they are the last ones. */
@@ -398,6 +402,44 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     return ht_comm_agree(comm, end_traces(r, how_ended(run), view->time));
 }
 
+static void archive_block(struct ht_recorder *r, int n, struct ht_archive *archive) {
+    const struct ht_receiver_group *group = &r->receivers->group[n];
+    struct block *b = &r->block[n];
+    const int64_t traces = group->count * group->readings;
+    ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
+    ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
+    ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);
+    ht_archive_integer(archive, HT_KEY("receivers/%d/transformed", n), &b->transformed);
+    if (b->count <= r->most)
+        ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * traces, b->data,
+                           false);
+    ht_archive_numbers(archive, HT_KEY("receivers/%d/sum", n), traces, b->sum, false);
+}
+
+/* The values of the steps since the last look, of which the next one makes samples as ever; a run
+ * that goes on has taken one of its start. */
+static enum ht_err receivers_archive(void *context, struct ht_run *run,
+                                     struct ht_archive *archive) {
+    struct ht_recorder *r = context;
+    const bool loads = ht_archive_loads(archive);
+    int64_t steps;
+    if (r->receivers == NULL) return HT_OK;
+    double *to = r->leads && !loads ? r->value + r->count * r->per_step * r->width : NULL;
+    TRY(ht_sampler_collect(r->sampler, &steps, to));
+    if (!loads) r->count += steps;
+    ht_archive_integer(archive, "receivers/next", &r->next);
+    r->loaded = loads;
+    if (!r->leads) return HT_OK;
+    ht_archive_integer(archive, "receivers/first", &r->first);
+    ht_archive_integer(archive, "receivers/count", &r->count);
+    const int64_t values = r->count * r->per_step * r->width;
+    REQUIRE(values <= values_of(run->plan, ht_sampler_period(r->sampler)), HT_ERR_IO,
+            "%s holds %lld steps of traces: it is of another run", run->from, (long long)r->count);
+    ht_archive_numbers(archive, "receivers/values", values, r->value, false);
+    for (int n = 0; n < r->receivers->count; n++) archive_block(r, n, archive);
+    return ht_output_traces_archive(r->output, archive);
+}
+
 static void receivers_end(void *context) {
     struct ht_recorder *r = context;
     if (r->receivers == NULL) return;
@@ -427,6 +469,7 @@ struct ht_observer ht_observe_receivers(struct ht_recorder *recorder) {
                                 .begin = receivers_begin,
                                 .next = receivers_next,
                                 .look = receivers_look,
+                                .archive = receivers_archive,
                                 .save = receivers_save,
                                 .end = receivers_end};
 }

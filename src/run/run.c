@@ -185,14 +185,41 @@ static enum ht_err allocate(struct loop *l) {
     return HT_ALLOC(l->coefs, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields);
 }
 
+enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
+    const struct ht_run_parts *of = context;
+    struct ht_run *run = of->run;
+    HT_FREED_TEXT struct ht_text physics = {0};
+    double format = HT_ARCHIVE_FORMAT, all = (double)run->plan->steps;
+    double end = run->plan->params->time.end;
+    TRY(ht_params_physics(run->plan->params, &physics));
+    ht_archive_number(archive, "format", &format);
+    ht_archive_text(archive, "version", HT_VERSION);
+    ht_archive_text(archive, "physics", physics.data);
+    ht_archive_number(archive, "all_steps", &all);
+    ht_archive_number(archive, "end", &end);
+    ht_archive_integer(archive, "steps", &run->steps);
+    ht_archive_number(archive, "step_seconds", &run->step_s);
+    ht_archive_number(archive, "kernel_seconds", &run->kernel_s);
+    run->stepper.ops->archive(run->stepper.self, archive);
+    for (int i = 0; i < of->count; i++) {
+        const struct ht_observer *o = &of->observer[i];
+        const enum ht_err err = o->archive != NULL ? o->archive(o->context, run, archive) : HT_OK;
+        TRY(ht_comm_agree(run->plan->grid.slab.comm, err));
+    }
+    return HT_OK;
+}
+
 static enum ht_err begin_all(struct loop *l) {
+    struct ht_run_parts parts = {l->run, l->count, l->observer};
     TRY(allocate(l));
     for (int i = 0; i < l->count; i++) {
         const struct ht_observer *o = &l->observer[i];
         l->begun++;
         if (o->begin != NULL) TRY(o->begin(o->context, l->run));
-        ask_next(l, i, l->run->steps);
     }
+    if (l->run->from != NULL)
+        TRY(ht_archive_load(l->run->plan->grid.slab.comm, l->run->from, ht_run_archive, &parts));
+    for (int i = 0; i < l->count; i++) ask_next(l, i, l->run->steps);
     return HT_OK;
 }
 

@@ -69,6 +69,17 @@ below() { # VALUE BOUND; an absent value is not below
     awk -v v="$1" -v b="$2" 'BEGIN { exit !(v != "" && v + 0 <= b + 0) }'
 }
 
+# differ A B: names of the files of a run's directory A that are others in B, or not there, and of
+# those of B alone
+differ() {
+    for file in "$1"/*; do
+        name=${file##*/}
+        case $name in summary.json | input.cfg | checkpoint*) continue ;; esac
+        cmp -s "$file" "$2/$name" || echo "$name"
+    done
+    for file in "$2"/*; do [ -e "$1/${file##*/}" ] || echo "${file##*/}"; done
+}
+
 valid_json() { # FILE
     if command -v python3 >/dev/null; then
         python3 -m json.tool "$1" >/dev/null

@@ -1,0 +1,45 @@
+/* Checkpoints: the state after a step, before those that write have looked at it, so that a run
+ * that goes on from there writes what they would have written. */
+#include "htwave/run.h"
+
+bool ht_checkpoints_wanted(const struct ht_params *params) {
+    return params->output.checkpoint.seconds > 0 || params->output.checkpoint.every > 0;
+}
+
+static enum ht_err checkpoints_begin(void *context, struct ht_run *run) {
+    struct ht_checkpoints *c = context;
+    c->run = run;
+    return HT_OK;
+}
+
+/* None of the start, or of the step that the run goes on from. */
+static int64_t checkpoints_next(void *context, const struct ht_run *run, int64_t from) {
+    struct ht_checkpoints *c = context;
+    const double every = run->plan->params->output.checkpoint.every;
+    if (from == run->steps) c->saved = from++;
+    return every > 0 ? ht_run_multiple(run, every, from) : INT64_MAX;
+}
+
+static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
+    struct ht_checkpoints *c = context;
+    const struct ht_run *run = view->run;
+    struct ht_run_parts parts = {c->run, c->count, c->observer};
+    const bool ends = view->last && !run->interrupted;
+    if (!ht_checkpoints_wanted(run->plan->params) || ends || run->steps == c->saved) return HT_OK;
+    c->saved = run->steps;
+    const enum ht_err err = ht_output_checkpoint(c->output, ht_run_archive, &parts);
+    if (err != HT_ERR_IO) return err;
+    ht_warn("no checkpoint at step %lld: %s", (long long)run->steps, ht_err_message());
+    return HT_OK;
+}
+
+struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
+                                          struct ht_checkpoints *checkpoints) {
+    return (struct ht_observer){.name = "checkpoints",
+                                .context = checkpoints,
+                                .needs = ht_checkpoints_wanted(params) ? HT_NEED_JUDGED : 0,
+                                .seconds = params->output.checkpoint.seconds,
+                                .begin = checkpoints_begin,
+                                .next = checkpoints_next,
+                                .look = checkpoints_look};
+}

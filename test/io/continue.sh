@@ -1,0 +1,144 @@
+#!/bin/sh
+# Runs that go on from a checkpoint: each file is that of a run that was not interrupted, bit for
+# bit, from the last checkpoint and from the one before; after kill -9 at any moment, and after a
+# signal. Then what is refused.
+set -u
+. "${0%/*}/../config/common.sh"
+cd "$scratch" || exit 1
+cat >base.cfg <<'INPUT'
+system = "acoustic";
+grid = { cells = [20, 14]; order = 3; };
+time = { end = 0.4; };
+initial = { type = "gaussian"; width = 0.12; };
+output = { every = 0.11; series = true; pictures = false; checkpoint = { every = 0.13; }; };
+INPUT
+
+# continued CASE KEY=VALUE...: a run, and copies of it that go on from its checkpoints
+continued() {
+    case=$1
+    shift
+    rm -rf whole part
+    "$htwave" run base.cfg --quiet output.directory=whole "$@" >said 2>&1 ||
+        { fail "$case: $(cat said)"; return; }
+    for last in checkpoint.h5 checkpoint-1.h5; do
+        rm -rf part
+        cp -r whole part
+        [ $last = checkpoint.h5 ] || rm part/checkpoint.h5
+        wrong=
+        "$htwave" continue part --quiet >said 2>&1 || wrong=$(cat said)
+        wrong="$wrong$(differ whole part)"
+        judge "$case: goes on from $last $wrong" [ -z "$wrong" ]
+    done
+}
+
+fd='time.scheme=fd grid.order=8 device.variant=fd-plain'
+rho='medium.type=expression medium.c=1+0.3*sin(6*x1)*cos(5*x2) medium.rho=1+0.5*x1'
+source='initial.type=zero sources=({position=[0.43,0.52];frequency=2.0})'
+receiver='receivers=({position=[0.31,0.62];every=0.013;fields=["v1","p"]})'
+solid='system=elastic time.scheme=fd grid.order=4 medium.vp=2 medium.vs=1.1'
+light='system=maxwell_tm time.scheme=fd grid.order=4 medium.eps=2 medium.sigma=0.4'
+# shellcheck disable=SC2086 # lists of keys
+{
+    continued "the reference" device.backend=oracle time.scheme=leapfrog
+    continued "layers of Hermite methods" time.scheme=taylor device.variant=vector $device \
+        boundary.x1='"absorbing"' absorbing.cells=3 time.end=0.5
+    continued "leapfrog" time.scheme=leapfrog device.variant=propagator $source $receiver \
+        sources.1.tolerance=0.1 receivers.1.fields='["p"]'
+    continued "differences with layers" $fd $rho $source $receiver \
+        boundary.x1='"absorbing"' absorbing.cells=6 grid.cells=[40,28]
+    continued "differences with a mean" $fd boundary.x1='["rigid","rigid"]' \
+        initial.type=expression 'initial.values={p="3+cos(5*x1)"}' time.end=1.2
+    continued "dispersion removed" $fd $source time.stages=1 grid.cells=[40,28] \
+        boundary.x1='"absorbing"' absorbing.cells=6 receivers='({position=[0.31,0.62];every=0.013})'
+    continued "solids that lose energy, with layers and a free side" $solid grid.cells=[28,24] \
+        $source sources.1.kind=force sources.1.direction=[0.3,0.9] \
+        boundary.x1='"absorbing"' boundary.x2='["roller","free"]' absorbing.cells=6 \
+        medium.qp=60 medium.qs=40 medium.q_frequency=2 \
+        receivers='({position=[0.31,0.62];every=0.013;fields=["v1","s12"]})'
+    continued "light in a medium that remembers" $light grid.cells=[28,24] $source \
+        sources.1.kind=dipole sources.1.direction=[0,0,1] boundary.x2='"absorbing"' \
+        absorbing.cells=6 medium.debye_eps=0.5 medium.debye_tau=0.2
+}
+
+# ---- killed, wherever it is ----
+
+again="$fd grid.cells=[160,120] time.end=0.9 output.checkpoint.every=0.02 output.every=0.05"
+again="$again $receiver receivers.1.fields=[\"p\"]"
+rm -rf whole
+# shellcheck disable=SC2086
+"$htwave" run base.cfg --quiet output.directory=whole $again || fail "a run"
+kills=3
+[ "${HTWAVE_COVER:-}" != all ] || kills=100
+equal=0 went=0
+for n in $(seq $kills); do
+    rm -rf part
+    # shellcheck disable=SC2086
+    "$htwave" run base.cfg --quiet output.directory=part $again &
+    child=$!
+    # from the first checkpoint on
+    for _ in $(seq 200); do [ ! -e part/checkpoint.h5 ] || break; sleep 0.05; done
+    sleep "$(awk -v n="$n" 'BEGIN { srand(n); print rand() * 0.6 }')"
+    kill -9 $child 2>/dev/null
+    wait $child 2>/dev/null
+    [ ! -e part/summary.json ] || continue
+    went=$((went + 1))
+    "$htwave" continue part --quiet >said 2>&1 || cat said
+    wrong=$(differ whole part)
+    [ -z "$wrong" ] && equal=$((equal + 1)) || echo "# differ: $wrong"
+done
+judge "$equal of $went runs that were killed end as one that was not" \
+    [ $equal = $went -a $went -gt 0 ]
+
+# A signal: the last step is stored, and the message says how to go on.
+for signal in TERM USR1; do
+    rm -rf part
+    # shellcheck disable=SC2086
+    "$htwave" run base.cfg --quiet output.directory=part $again output.checkpoint.every=0.3 \
+        >said 2>&1 &
+    child=$!
+    for _ in $(seq 200); do [ ! -e part/traces.h5 ] || break; sleep 0.05; done
+    sleep 0.1
+    kill -$signal $child
+    wait $child
+    code=$?
+    judge "SIG$signal ends it with exit code $code: $(cat said)" \
+        [ $code = 1 -a -e part/checkpoint.h5 ]
+    judge "it says how to go on" grep -q 'htwave continue part' said
+    "$htwave" continue part --quiet output.checkpoint.every=0.02 >said 2>&1 || cat said
+    wrong=$(differ whole part | grep -v series.csv)
+    judge "it goes on after SIG$signal $wrong" [ -z "$wrong" ]
+done
+
+# ---- what may change, and what may not ----
+
+rm -rf whole
+"$htwave" run base.cfg --quiet output.directory=whole $device || fail "a run"
+longer() {
+    cp -r whole longer
+    "$htwave" continue longer --quiet time.end=0.8 output.every=0.2 &&
+        "$htwave" run base.cfg --quiet output.directory=other time.end=0.8 $device &&
+        "$htwave" compare longer other --eps 1e-6 --quiet >said
+}
+longer && code=0 || code=$?
+judge "a later end: $(cat said)" [ $code = 0 ]
+refused() { # MESSAGE KEY=VALUE...
+    message=$1
+    shift
+    "$htwave" continue part --quiet "$@" >said 2>&1
+    code=$?
+    judge "exit code $code (expected 2): $(tail -n 1 said)" [ $code = 2 ]
+    judge "it says: $message" grep -q "$message" said
+}
+rm -rf part
+cp -r whole part
+refused 'medium.c = 2.0: not so in the run of part/checkpoint.h5' medium.c=2
+refused 'device.precision = "double": not so' device.precision=double
+refused 'time.end = 0.1: must lie behind the checkpoint' time.end=0.1
+refused 'grid.cells = \[20, 15\]: not so' grid.cells=[20,15]
+printf x | dd of=part/checkpoint.h5 bs=1 seek=3000 conv=notrunc 2>/dev/null
+"$htwave" continue part --quiet >said 2>&1
+judge "a damaged checkpoint: $(cat said)" grep -q 'part/checkpoint.h5 is damaged' said
+judge "it went on from the one before" [ -z "$(differ whole part)" ]
+rm part/checkpoint*
+refused 'part has no checkpoint'
+end continue
