@@ -147,6 +147,7 @@ struct ht_checkpoints {
     const struct ht_observer *observer;
     struct ht_run *run; /* since `begin` */
     int64_t saved;      /* step of the last one */
+    double ended, took; /* it, by the clock: when, how long; took 0: none yet */
 };
 bool ht_checkpoints_wanted(const struct ht_params *params);
 struct ht_observer ht_observe_checkpoints(const struct ht_params *params,

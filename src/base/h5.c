@@ -316,7 +316,7 @@ static bool make_set(const struct ht_h5 *file, const char *name, hid_t space, co
         (chunk != NULL && H5Pset_chunk(made, rank, chunk) < 0) ||
         H5Pset_create_intermediate_group(links, 1) < 0)
         return false;
-    hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    hid_t type = single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE; /* of ht_h5_fill, too */
     hid_t set = H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
     return set >= 0 && H5Dclose(set) >= 0;
 }
@@ -544,46 +544,52 @@ enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
     return check_written(file);
 }
 
-/* Values next to each other, in the file's type. */
-static bool put_values(int fd, bool single, int64_t offset, int64_t count, const double *data) {
+/* What ht_h5_fill writes of a dataset. */
+struct part {
+    int fd;
+    const char *path;
+    const struct ht_h5_values *set;
+    int64_t first, last;
+};
+
+/* Values next to each other, in the file's type; 0 or the system's error. */
+static int put_values(const struct part *p, int64_t offset, int64_t count, const double *data) {
     enum { MOST = 1 << 14 };
-    const hid_t type = single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
-    const int64_t size = single ? 4 : 8;
-    double piece[MOST];
+    float piece[MOST];
+    if (!p->set->single) return write_at(p->fd, (haddr_t)offset, (size_t)count * 8, data);
     for (int64_t i = 0; i < count; i += MOST) {
         const int64_t n = ht_least(count - i, MOST);
-        memcpy(piece, data + i, (size_t)n * sizeof *piece);
-        errno = EIO;
-        if (H5Tconvert(H5T_NATIVE_DOUBLE, type, (size_t)n, piece, NULL, H5P_DEFAULT) >= 0)
-            errno = write_at(fd, (haddr_t)(offset + i * size), (size_t)(n * size), piece);
-        if (errno) return false;
+        for (int64_t j = 0; j < n; j++) piece[j] = (float)data[i + j];
+        const int error = write_at(p->fd, (haddr_t)(offset + i * 4), (size_t)n * 4, piece);
+        if (error != 0) return error;
     }
-    return true;
+    return 0;
 }
 
-static bool put_planes(int fd, const struct ht_h5_values *set, int64_t first, int64_t last) {
-    const int64_t size = set->single ? 4 : 8, count = (last - first) * set->plane;
-    for (int64_t i = 0; i < set->groups; i++)
-        if (!put_values(fd, set->single,
-                        set->offset + (i * set->planes + first) * set->plane * size, count,
-                        set->data + i * count))
-            return false;
-    return true;
+static enum ht_err put_group(void *data, int64_t group) {
+    const struct part *p = data;
+    const struct ht_h5_values *set = p->set;
+    const int64_t size = set->single ? 4 : 8, count = (p->last - p->first) * set->plane;
+    const int64_t at = (group * set->planes + p->first) * set->plane;
+    const int error = put_values(p, set->offset + at * size, count, set->data + group * count);
+    REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name, p->path,
+            reason(error));
+    return HT_OK;
 }
 
 enum ht_err ht_h5_fill(const char *name, const char *path, int count,
                        const struct ht_h5_values *set, int64_t first, int64_t last) {
-    int error = 0, n = 0;
     const int fd = open(name, O_WRONLY | O_CLOEXEC);
     REQUIRE(fd >= 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
-    while (n < count && put_planes(fd, &set[n], first, last)) n++;
-    if (n < count) error = errno;
+    enum ht_err err = HT_OK;
+    for (int n = 0; n < count && err == HT_OK; n++) {
+        struct part part = {fd, path, &set[n], first, last};
+        err = ht_threads_run(set[n].groups, put_group, &part);
+    }
     /* network file systems report a full disk here */
-    if (close(fd) != 0 && !error) error = errno;
-    REQUIRE(n == count, HT_ERR_IO, "cannot write dataset %s of %s: %s", set[n].name, path,
-            reason(error));
-    REQUIRE(!error, HT_ERR_IO, "cannot write %s: %s", path, reason(error));
-    return HT_OK;
+    if (close(fd) != 0 && err == HT_OK)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    return err;
 }
 
 void ht_h5_version(char *buffer, size_t size) {

@@ -20,14 +20,45 @@ static int64_t checkpoints_next(void *context, const struct ht_run *run, int64_t
     return every > 0 ? ht_run_multiple(run, every, from) : INT64_MAX;
 }
 
+/* By the clock they take no more than a fiftieth of the run. */
+static const double SHARE = 50;
+
+static enum ht_err too_early(const struct ht_checkpoints *c, const struct ht_view *view,
+                             bool *early) {
+    const struct ht_run *run = view->run;
+    const double every = run->plan->params->output.checkpoint.every;
+    const bool asked = every > 0 && ht_run_multiple(run, every, run->steps) == run->steps;
+    *early = !view->last && !asked && ht_clock() - c->ended < (SHARE - 1) * c->took;
+    return ht_comm_broadcast(run->plan->grid.slab.comm, early, sizeof *early);
+}
+
+static void say_pace(const struct ht_checkpoints *c, const struct ht_params *params) {
+    const double seconds = params->output.checkpoint.seconds, apart = SHARE * c->took;
+    char took[32], pace[32];
+    ht_text_seconds(c->took, took);
+    ht_text_seconds(apart, pace);
+    if (seconds > 0 && apart > seconds)
+        ht_note("a checkpoint takes %s: the next comes after %s, so that they take no more than "
+                "2 %% of the run",
+                took, pace);
+}
+
 static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
     struct ht_checkpoints *c = context;
     const struct ht_run *run = view->run;
     struct ht_run_parts parts = {c->run, c->count, c->observer};
     const bool ends = view->last && !run->interrupted;
+    bool early;
     if (!ht_checkpoints_wanted(run->plan->params) || ends || run->steps == c->saved) return HT_OK;
+    TRY(too_early(c, view, &early));
+    if (early) return HT_OK;
+    const bool first = c->took == 0;
+    const double began = ht_clock();
     c->saved = run->steps;
     const enum ht_err err = ht_output_checkpoint(c->output, ht_run_archive, &parts);
+    c->ended = ht_clock();
+    c->took = c->ended - began;
+    if (err == HT_OK && first) say_pace(c, run->plan->params);
     if (err != HT_ERR_IO) return err;
     ht_warn("no checkpoint at step %lld: %s", (long long)run->steps, ht_err_message());
     return HT_OK;

@@ -47,15 +47,34 @@ static uint64_t add_to_sum(uint64_t sum, const double *value, int64_t count) {
     return sum;
 }
 
-/* Of planes [group][plane][value]: sum[plane]. */
-static void find_sums(int64_t groups, int64_t planes, int64_t plane, const double *value,
-                      double *sum) {
+/* Rows [group][plane] of values. */
+struct rows {
+    int64_t length;
+    const double *value;
+    double *sum;
+};
+
+static enum ht_err sum_rows(void *data, int64_t begin, int64_t end) {
+    const struct rows *rows = data;
+    for (int64_t i = begin; i < end; i++) {
+        const uint64_t sum = add_to_sum(0, rows->value + i * rows->length, rows->length);
+        rows->sum[i] = (double)(sum >> 11);
+    }
+    return HT_OK;
+}
+
+/* Of planes [group][plane][value]: sum[plane], of the sums of the groups. */
+static enum ht_err find_sums(int64_t groups, int64_t planes, int64_t plane, const double *value,
+                             double *sum) {
+    HT_ARRAY(double, own, groups *planes);
+    struct rows rows = {plane, value, own};
+    TRY(ht_threads_share(groups * planes, ht_most(1, (1 << 16) / plane), sum_rows, &rows));
     for (int64_t m = 0; m < planes; m++) {
         uint64_t all = 0;
-        for (int64_t g = 0; g < groups; g++)
-            all = add_to_sum(all, value + (g * planes + m) * plane, plane);
+        for (int64_t g = 0; g < groups; g++) all = add_to_sum(all, &own[g * planes + m], 1);
         sum[m] = (double)(all >> 11);
     }
+    return HT_OK;
 }
 
 static void name_sums(const char *of, char name[NAME]) {
@@ -71,7 +90,7 @@ static enum ht_err read_planes(struct ht_h5 *file, const char *path, const char 
     HT_ARRAY(double, found, last - first);
     TRY(ht_h5_read_planes(file, set, 1, first, last, value));
     TRY(ht_h5_read_planes(file, name, 0, first, last, sum));
-    find_sums(extent[0], last - first, extent[2], value, found);
+    TRY(find_sums(extent[0], last - first, extent[2], value, found));
     REQUIRE(memcmp(found, sum, (size_t)(last - first) * sizeof *sum) == 0, HT_ERR_IO,
             "%s is damaged: %s is not as it was stored", path, set);
     return HT_OK;
@@ -85,7 +104,7 @@ static enum ht_err lay_numbers(struct ht_archive *a, const char *name, int64_t c
     char sums[NAME];
     double sum;
     name_sums(name, sums);
-    find_sums(1, 1, count, values, &sum);
+    TRY(find_sums(1, 1, count, values, &sum));
     TRY(ht_h5_write(a->file, name, 3, extent, values, false));
     return ht_h5_write(a->file, sums, 1, &one, &sum, false);
 }
@@ -180,7 +199,7 @@ static enum ht_err move_planes(struct ht_archive *a, const struct ht_archive_arr
                                          .data = sum,
                                          .offset = a->offset[a->at + 1]}};
     TRY(array->move(array->context, false, first, last, value));
-    find_sums(array->groups, last - first, array->plane, value, sum);
+    TRY(find_sums(array->groups, last - first, array->plane, value, sum));
     return ht_h5_fill(a->name, a->path, 2, set, first, last);
 }
 

@@ -18,7 +18,7 @@ continued() {
     case=$1
     shift
     rm -rf whole part
-    "$htwave" run base.cfg --quiet output.directory=whole "$@" >said 2>&1 ||
+    "$htwave" run base.cfg "$kernels" --quiet output.directory=whole "$@" >said 2>&1 ||
         { fail "$case: $(cat said)"; return; }
     for last in checkpoint.h5 checkpoint-1.h5; do
         rm -rf part
@@ -31,6 +31,7 @@ continued() {
     done
 }
 
+kernels=$(device_option "${HTWAVE_DEVICE:-auto}")
 fd='time.scheme=fd grid.order=8 device.variant=fd-plain'
 rho='medium.type=expression medium.c=1+0.3*sin(6*x1)*cos(5*x2) medium.rho=1+0.5*x1'
 source='initial.type=zero sources=({position=[0.43,0.52];frequency=2.0})'
@@ -39,8 +40,8 @@ solid='system=elastic time.scheme=fd grid.order=4 medium.vp=2 medium.vs=1.1'
 light='system=maxwell_tm time.scheme=fd grid.order=4 medium.eps=2 medium.sigma=0.4'
 # shellcheck disable=SC2086 # lists of keys
 {
-    continued "the reference" device.backend=oracle time.scheme=leapfrog
-    continued "layers of Hermite methods" time.scheme=taylor device.variant=vector $device \
+    continued "the reference" device.select=auto device.backend=oracle time.scheme=leapfrog
+    continued "layers of Hermite methods" time.scheme=taylor device.variant=vector \
         boundary.x1='"absorbing"' absorbing.cells=3 time.end=0.5
     continued "leapfrog" time.scheme=leapfrog device.variant=propagator $source $receiver \
         sources.1.tolerance=0.1 receivers.1.fields='["p"]'
@@ -66,14 +67,15 @@ again="$fd grid.cells=[160,120] time.end=0.9 output.checkpoint.every=0.02 output
 again="$again $receiver receivers.1.fields=[\"p\"]"
 rm -rf whole
 # shellcheck disable=SC2086
-"$htwave" run base.cfg --quiet output.directory=whole $again || fail "a run"
+"$htwave" run base.cfg "$kernels" --quiet output.directory=whole $again || fail "a run"
 kills=3
+[ -z "${HTWAVE_DEVICE:-}" ] || kills=20
 [ "${HTWAVE_COVER:-}" != all ] || kills=100
 equal=0 went=0
 for n in $(seq $kills); do
     rm -rf part
     # shellcheck disable=SC2086
-    "$htwave" run base.cfg --quiet output.directory=part $again &
+    "$htwave" run base.cfg "$kernels" --quiet output.directory=part $again &
     child=$!
     # from the first checkpoint on
     for _ in $(seq 200); do [ ! -e part/checkpoint.h5 ] || break; sleep 0.05; done
@@ -91,10 +93,11 @@ judge "$equal of $went runs that were killed end as one that was not" \
 
 # A signal: the last step is stored, and the message says how to go on.
 for signal in TERM USR1; do
+    [ -z "${HTWAVE_DEVICE:-}" ] || continue # a GPU ends first
     rm -rf part
     # shellcheck disable=SC2086
-    "$htwave" run base.cfg --quiet output.directory=part $again output.checkpoint.every=0.3 \
-        >said 2>&1 &
+    "$htwave" run base.cfg "$kernels" --quiet output.directory=part $again \
+        output.checkpoint.every=0.3 >said 2>&1 &
     child=$!
     for _ in $(seq 200); do [ ! -e part/traces.h5 ] || break; sleep 0.05; done
     sleep 0.1
@@ -112,11 +115,11 @@ done
 # ---- what may change, and what may not ----
 
 rm -rf whole
-"$htwave" run base.cfg --quiet output.directory=whole $device || fail "a run"
+"$htwave" run base.cfg --quiet output.directory=whole "$kernels" || fail "a run"
 longer() {
     cp -r whole longer
     "$htwave" continue longer --quiet time.end=0.8 output.every=0.2 &&
-        "$htwave" run base.cfg --quiet output.directory=other time.end=0.8 $device &&
+        "$htwave" run base.cfg --quiet output.directory=other time.end=0.8 "$kernels" &&
         "$htwave" compare longer other --eps 1e-6 --quiet >said
 }
 longer && code=0 || code=$?

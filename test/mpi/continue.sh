@@ -5,13 +5,13 @@ set -u
 cd "$scratch" || exit 1
 cat >base.cfg <<'INPUT'
 system = "acoustic";
-grid = { cells = [12, 16, 36]; order = 4; };
-time = { end = 0.5; scheme = "fd"; };
+grid = { cells = [10, 14, 36]; order = 4; };
+time = { end = 0.3; scheme = "fd"; };
 boundary = { x1 = "rigid"; x2 = "absorbing"; x3 = ["absorbing", "rigid"]; };
 absorbing = { cells = [0, 0, 6, 6, 7, 0]; };
 initial = { type = "gaussian"; width = 0.2; };
 receivers = ( { position = [0.31, 0.52, 0.53]; every = 0.013; } );
-output = { every = 0.2; pictures = false; checkpoint = { every = 0.13; }; };
+output = { every = 0.1; pictures = false; checkpoint = { every = 0.12; }; };
 INPUT
 
 # goes_on CASE RANKS KEY=VALUE...: a run of 3 ranks that goes on by so many
@@ -32,6 +32,7 @@ goes_on() {
 for n in 3 1; do
     goes_on differences $n "$device" medium.type=expression \
         medium.c='1+0.3*sin(6*x1)*cos(5*x3)'
+    [ -n "${HTWAVE_COVER:-}${HTWAVE_DEVICE:-}" ] || continue
     goes_on hermite $n "$device" time.scheme=taylor device.variant=vector grid.order=1 \
         grid.cells=[8,12,24] absorbing.cells=3
     goes_on solid $n "$device" system=elastic \
