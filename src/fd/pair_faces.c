@@ -5,7 +5,7 @@
  *     D + theta O >= 0,   D: entries of terms there, of fields that are around the least of theirs,
  *
  * since (N e)^2 <= N(e^2). theta, at most 1, is the largest such number, 0 where O leaves the range
- * of D, as where a fluid slips. Points with entries above 1e-3 of D's trace are listed; none in
+ * of D, as where a fluid slips. Points with entries above 1e-4 of D's trace are listed; none in
  * absorbing layers, which damp what terms do. With eps = theta times the largest eigenvalue of O
  * against D, C is at most what it is without O where entries at the point are multiplied by 1 +
  * eps, and those of a field around by 1 + the mean of eps over its 2^|X| points: so the step's
@@ -156,7 +156,7 @@ static enum ht_err look_at(struct sweep *w, const int64_t m[3]) {
     const struct ht_pair_listed *to = &w->faces->listed[w->group];
     const int64_t at = ((m[2] - w->first) * w->n[1] + m[1]) * w->n[0] + m[0];
     const int n = w->rows;
-    const double worth = 1e-3;
+    const double worth = 1e-4;
     double D[HT_MAX_FIELDS * HT_MAX_FIELDS], O[HT_MAX_FIELDS * HT_MAX_FIELDS];
     double trace = 0, most = 0, excess = 0;
     memset(D, 0, (size_t)(n * n) * sizeof *D);

@@ -197,6 +197,7 @@ static void judge_inclusion(struct scene *scene) {
     TEST_BELOW(e[2], 1.3e-2, "a solid in a solid, %d^2 cells (without couplings %.2g)", COARSE,
                e[0]);
     TEST_BELOW(e[3], 2e-3, "%d^2 cells (without %.2g)", 2 * COARSE, e[1]);
+    TEST_BELOW(e[1], 8e-3, "without");
     TEST_CHECK(e[1] > 3 * e[3] && log2(e[2] / e[3]) > 1.8, "orders %.2f, without %.2f",
                log2(e[2] / e[3]), log2(e[0] / e[1]));
 }
