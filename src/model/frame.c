@@ -26,11 +26,15 @@ struct ht_frame {
         double *value;
         int64_t plane; /* the one above it; 0: not known */
     } below[1 + HT_MAX_DIMS];
-    /* All coefficients of the parity that was averaged last, on its planes, one after the other:
-     * callers ask for one at a time. NULL: none. */
-    double *kept;
-    unsigned parity;
-    int64_t first, last;
+    /* All coefficients of a parity on some planes, one after the other: callers ask for one at a
+     * time. Of the parity that was averaged last, of small grids of all parities and planes. NULL:
+     * none. */
+    struct kept {
+        double *value;
+        int64_t first, last;
+        bool counted;
+        struct ht_fit_counts counts;
+    } kept[8];
 };
 
 enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind) {
@@ -159,7 +163,7 @@ enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm) 
 void ht_frame_destroy(struct ht_frame *frame) {
     if (!frame) return;
     ht_pool_free(&frame->fit.pool);
-    free(frame->kept);
+    for (int parity = 0; parity < 8; parity++) free(frame->kept[parity].value);
     free(frame);
 }
 
@@ -171,7 +175,8 @@ struct fill {
     unsigned parity;
     unsigned parameters; /* that the wanted coefficients need */
     int64_t first, last, nodes[2];
-    double *out[HT_MAX_TERMS]; /* of coefficients of that parity; NULL: not wanted */
+    double *out[HT_MAX_TERMS];    /* of coefficients of that parity; NULL: not wanted */
+    struct ht_fit_counts *counts; /* NULL: none */
     struct ht_progress progress;
     /* Averages: the channels of the mean of each scalar, -1: it is not used, of that by boxes
      * beside fluid, of its mean and its slopes along the axes for n. */
@@ -490,7 +495,7 @@ static enum ht_err fill_averages(struct fill *fill) {
     find_channels(fill);
     job.nchannels = fill->nchannels;
     TRY(ht_fit_average(&job));
-    if (!fill->frame->quiet) ht_fit_counts_add(&job.counts, &fill->frame->counts);
+    if (fill->counts != NULL) ht_fit_counts_add(&job.counts, fill->counts);
     return HT_OK;
 }
 
@@ -533,41 +538,60 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     return HT_OK;
 }
 
+static bool is_small(const struct ht_frame *frame) {
+    enum { MOST = 1 << 24 }; /* values */
+    const struct ht_grid *grid = frame->fit.medium->grid;
+    return !frame->fit.by_axes && !ht_grid_cut(grid) &&
+           frame->coefficients * ht_grid_total(grid, HT_PRIMARY) <= MOST;
+}
+
 /* All coefficients of the parity into what the frame keeps. */
 static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64_t first,
                         int64_t last) {
-    const int64_t size = (last - first) * wanted->nodes[0] * wanted->nodes[1];
+    struct kept *to = &frame->kept[wanted->parity];
     struct fill all = *wanted;
     int count = 0;
-    if (frame->kept && frame->parity == wanted->parity && frame->first == first &&
-        frame->last == last)
-        return HT_OK;
-    free(frame->kept);
-    frame->kept = NULL;
+    if (to->value && to->first <= first && last <= to->last) return HT_OK;
+    for (unsigned parity = 0; parity < 8; parity++) {
+        if (is_small(frame) && parity != wanted->parity) continue;
+        free(frame->kept[parity].value);
+        frame->kept[parity].value = NULL;
+    }
+    *to = (struct kept){.first = first, .last = last};
+    if (is_small(frame)) {
+        to->first = 0;
+        to->last = ht_grid_planes(frame->fit.medium->grid, HT_PRIMARY);
+    }
+    const int64_t size = (to->last - to->first) * wanted->nodes[0] * wanted->nodes[1];
     for (int c = 0; c < frame->coefficients; c++)
         count += frame->pair.coefficient[c].parity == wanted->parity;
-    TRY(HT_ALLOC(frame->kept, count * size));
+    TRY(HT_ALLOC(to->value, count * size));
     for (int c = frame->coefficients - 1; c >= 0; c--)
         if (frame->pair.coefficient[c].parity == wanted->parity)
-            all.out[c] = frame->kept + --count * size;
-    const enum ht_err err = fill_parity(&all, first, last);
-    frame->parity = wanted->parity;
-    frame->first = first;
-    frame->last = err == HT_OK ? last : first;
+            all.out[c] = to->value + --count * size;
+    all.counts = &to->counts;
+    const enum ht_err err = fill_parity(&all, to->first, to->last);
+    if (err != HT_OK) to->last = to->first;
     return err;
 }
 
 /* The wanted coefficients of one parity, of which there are `count`. */
 static enum ht_err fill_wanted(struct ht_frame *frame, struct fill *fill, int count, int64_t first,
                                int64_t last) {
-    const int64_t size = (last - first) * fill->nodes[0] * fill->nodes[1];
-    if (count == 1 || frame->fit.kind == HT_FIT_POINT) return fill_parity(fill, first, last);
+    const int64_t plane = fill->nodes[0] * fill->nodes[1];
+    struct kept *of = &frame->kept[fill->parity];
+    fill->counts = frame->quiet ? NULL : &frame->counts;
+    if ((count == 1 && !is_small(frame)) || frame->fit.kind == HT_FIT_POINT)
+        return fill_parity(fill, first, last);
     TRY(keep(frame, fill, first, last));
-    const double *from = frame->kept;
+    if (!frame->quiet && !of->counted) ht_fit_counts_add(&of->counts, &frame->counts);
+    of->counted = of->counted || !frame->quiet;
+    const double *from = of->value + (first - of->first) * plane;
     for (int c = 0; c < frame->coefficients; c++) {
         if (frame->pair.coefficient[c].parity != fill->parity) continue;
-        if (fill->out[c]) memcpy(fill->out[c], from, (size_t)size * sizeof *from);
-        from += size;
+        if (fill->out[c])
+            memcpy(fill->out[c], from, (size_t)((last - first) * plane) * sizeof *from);
+        from += (of->last - of->first) * plane;
     }
     return HT_OK;
 }
