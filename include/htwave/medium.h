@@ -144,6 +144,8 @@ struct ht_fit_counts {
     double place[3]; /* of the value that was cut lowest along x3, of these along x2, .. */
 };
 struct ht_fit_counts ht_frame_counts(const struct ht_frame *frame);
+/* Whether all averages stay in memory, as those of small grids do. */
+bool ht_frame_keeps(const struct ht_frame *frame);
 /* Whether the next fills are counted; at first those of the form of second order are. */
 void ht_frame_count(struct ht_frame *frame, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */

@@ -73,7 +73,7 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
     return HT_OK;
 }
 
-/* Looks for couplings by a frame of their own, which keeps many arrays. Collective. */
+/* Looks for couplings by a frame of their own, which would keep many arrays. Collective. */
 static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
                               enum ht_fit_kind kind) {
     struct ht_fd_problem *fd = &plan->problem.fd;
@@ -83,8 +83,10 @@ static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
     fd->medium = plan;
     const enum ht_err err = ht_pair_faces_find(
         &plan->problem, pair, ht_pair_bound_planes(&plan->problem) + 1, &plan->faces);
-    ht_frame_destroy(plan->frame);
-    plan->frame = NULL;
+    if (!ht_frame_keeps(plan->frame)) {
+        ht_frame_destroy(plan->frame);
+        plan->frame = NULL;
+    }
     TRY(err);
     fd->wide = ht_pair_faces_use(plan->faces, 0) || ht_pair_faces_use(plan->faces, 1);
     if (fd->wide) fd->faces = plan->faces;
@@ -118,7 +120,7 @@ static enum ht_err find_rate(struct ht_plan *plan) {
         ht_problem_pair(&plan->problem, &pair);
         TRY(find_faces(plan, &pair, kind));
         pair.ncouplings = 0;
-        TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
+        if (plan->frame == NULL) TRY(ht_frame_create(plan->medium, &pair, kind, &plan->frame));
         TRY(find_bound(plan, &pair, &most));
     }
     plan->fd_rate = sqrt(most / symbol_of(plan));

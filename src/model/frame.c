@@ -538,7 +538,7 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     return HT_OK;
 }
 
-static bool is_small(const struct ht_frame *frame) {
+bool ht_frame_keeps(const struct ht_frame *frame) {
     enum { MOST = 1 << 24 }; /* values */
     const struct ht_grid *grid = frame->fit.medium->grid;
     return !frame->fit.by_axes && !ht_grid_cut(grid) &&
@@ -553,12 +553,12 @@ static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64
     int count = 0;
     if (to->value && to->first <= first && last <= to->last) return HT_OK;
     for (unsigned parity = 0; parity < 8; parity++) {
-        if (is_small(frame) && parity != wanted->parity) continue;
+        if (ht_frame_keeps(frame) && parity != wanted->parity) continue;
         free(frame->kept[parity].value);
         frame->kept[parity].value = NULL;
     }
     *to = (struct kept){.first = first, .last = last};
-    if (is_small(frame)) {
+    if (ht_frame_keeps(frame)) {
         to->first = 0;
         to->last = ht_grid_planes(frame->fit.medium->grid, HT_PRIMARY);
     }
@@ -581,7 +581,7 @@ static enum ht_err fill_wanted(struct ht_frame *frame, struct fill *fill, int co
     const int64_t plane = fill->nodes[0] * fill->nodes[1];
     struct kept *of = &frame->kept[fill->parity];
     fill->counts = frame->quiet ? NULL : &frame->counts;
-    if ((count == 1 && !is_small(frame)) || frame->fit.kind == HT_FIT_POINT)
+    if ((count == 1 && !ht_frame_keeps(frame)) || frame->fit.kind == HT_FIT_POINT)
         return fill_parity(fill, first, last);
     TRY(keep(frame, fill, first, last));
     if (!frame->quiet && !of->counted) ht_fit_counts_add(&of->counts, &frame->counts);

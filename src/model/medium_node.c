@@ -162,12 +162,15 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
 enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
                                const double *x1, const double x[3], double *out) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
+    const bool equal = !row->expr && !row->samples && medium->source->type != HT_MEDIUM_LAYERS;
     double at[3] = {0, x[1], x[2]};
     if (row->expr) TRY(ht_expr_line(row->expr, count, x1, x, out));
     for (int64_t i = 0; i < count; i++) {
         at[0] = x1[i];
         if (row->expr)
             TRY(check_row(medium, parameter, out[i], at));
+        else if (equal && i > 0)
+            out[i] = out[0];
         else
             TRY(ht_medium_row_value(medium, parameter, at, &out[i]));
     }
