@@ -202,8 +202,8 @@ help: ## this list
 	@echo "CUDA=0 CUDA=1 CUDA_HOME WITHOUT"
 
 program: $(B)/htwave ; @:
-tests: $(call programs,$(PROGRAMS)) $(B)/test/pauses.so ; @:
-host-tests: $(call programs,$(ASAN_ITEMS)) $(B)/test/pauses.so ; @:
+tests: $(call programs,$(PROGRAMS)) $(B)/test/pauses.so $(B)/test/htwave-faults ; @:
+host-tests: $(call programs,$(ASAN_ITEMS)) $(B)/test/pauses.so $(B)/test/htwave-faults ; @:
 tool-programs: $(TOOL_SOURCES:%.c=$(B)/%) ; @:
 tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
     $(SOURCES) $(TEST_SOURCES) $(TOOL_SOURCES) tools/embed.c) ; @:
@@ -225,6 +225,13 @@ $(B)/test/pauses.so: test/pauses.c Makefile
 	@echo "  LINK  $@"
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(LDFLAGS) -shared -fPIC -o $@ $< -ldl
+
+# The program with calls that fail (test/faults.c, for x86-64).
+$(B)/test/htwave-faults: $(B)/obj/test/faults.o $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
+	@echo "  LINK  $@"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LINKER) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl \
+	    -pthread $$(sed -n 's/^FAULT(\([^,]*\),.*/-Wl,--wrap=\1/p' test/faults.c)
 
 # Made anew each time: an old archive may hold sources removed since.
 $(B)/libhtwave.a: $(LIBRARY_OBJECTS)

@@ -32,11 +32,9 @@ HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int r
                                      const int64_t *extent, bool single);
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
                                           int64_t first, int64_t last, const double *data);
-/* As ht_h5_reserve, for a dataset that ht_h5_cut may shorten: stored in chunks. */
+/* As ht_h5_reserve, for a dataset that is written by planes of its last axis: stored in chunks. */
 HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
                                             const int64_t *extent, bool single);
-/* Drops the values with indices >= length, at least 1, along an axis. */
-HT_CHECKED enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t length);
 bool ht_h5_has(struct ht_h5 *file, const char *name);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
@@ -48,7 +46,8 @@ HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t 
 /* Values with indices [first, last) along an axis, as ht_h5_write_planes. */
 HT_CHECKED enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis,
                                          int64_t first, int64_t last, double *data);
-/* Attributes on the root group: scalars, number arrays, strings. */
+/* Attributes on the root group: scalars, number arrays, strings. A value of an attribute that is
+ * there must have its shape; a string at most its length rounded up to 15, 31, .. bytes. */
 HT_CHECKED enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
                                         const double *values);
 HT_CHECKED enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value);

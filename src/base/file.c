@@ -146,8 +146,17 @@ static enum ht_err fail_write(const char *temporary, const char *path, int error
     FAIL(HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
 }
 
+/* The new name is on disk, too, where the file system can do that. */
 static enum ht_err rename_to(const char *temporary, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    char folder[PATH_MAX] = ".";
     if (rename(temporary, path) != 0) return fail_write(temporary, path, errno);
+    if (length > 0 && length < sizeof folder) snprintf(folder, length + 1, "%s", path);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return HT_OK;
+    (void)sync_file(fd);
+    close(fd);
     return HT_OK;
 }
 

@@ -381,19 +381,6 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
     return HT_OK;
 }
 
-enum ht_err ht_h5_cut(struct ht_h5 *file, const char *name, int axis, int64_t length) {
-    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    hsize_t size[8];
-    TRY(open_set(file, name, &set, &space));
-    const int rank = H5Sget_simple_extent_dims(space, size, NULL);
-    bool ok = axis < rank && length >= 1 && (hsize_t)length <= size[axis];
-    size[axis] = (hsize_t)length;
-    ok = ok && H5Dset_extent(set, size) >= 0;
-    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot cut dataset %s of %s: %s", name, file->path,
-            reason(file->error));
-    return HT_OK;
-}
-
 enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
                         const double *data, bool single) {
     TRY(ht_h5_reserve(file, name, rank, extent, single));
@@ -455,14 +442,11 @@ enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, in
 
 static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid_t stored,
                                  hid_t space, hid_t memory, const void *value) {
-    bool ok = false;
-    if (H5Aexists(file->id, name) <= 0 || H5Adelete(file->id, name) >= 0) {
-        hid_t id = H5Acreate2(file->id, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
-        if (id >= 0) {
-            ok = H5Awrite(id, memory, value) >= 0;
-            ok = H5Aclose(id) >= 0 && ok;
-        }
-    }
+    /* Another value of the same type takes its place in the file. */
+    HID id = H5Aexists(file->id, name) > 0
+                 ? H5Aopen(file->id, name, H5P_DEFAULT)
+                 : H5Acreate2(file->id, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
+    const bool ok = id >= 0 && H5Awrite(id, memory, value) >= 0;
     REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write attribute %s of %s: %s", name, file->path,
             reason(file->error));
     return HT_OK;
@@ -477,10 +461,14 @@ enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
 }
 
 enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value) {
+    /* room for another short text in its place */
+    const size_t size = strlen(value) / 16 * 16 + 16;
     HID space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
-    REQUIRE(space >= 0 && type >= 0 && H5Tset_size(type, strlen(value) + 1) >= 0, HT_ERR_IO,
+    HT_ARRAY(char, padded, size);
+    REQUIRE(space >= 0 && type >= 0 && H5Tset_size(type, size) >= 0, HT_ERR_IO,
             "cannot write attribute %s of %s", name, file->path);
-    return set_attribute(file, name, type, space, type, value);
+    memcpy(padded, value, strlen(value));
+    return set_attribute(file, name, type, space, type, padded);
 }
 
 enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count, double *values) {

@@ -15,7 +15,7 @@ struct ht_traces {
     int dims;
     bool single;
     struct ht_h5 *file;
-    int64_t *done; /* samples [group] */
+    int64_t *done, *room; /* samples [group]: written, and in the file */
 };
 
 /* ---- CSV ---- */
@@ -120,30 +120,31 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
     return ht_h5_write_planes(t->file, name, 0, first, last, time);
 }
 
-static enum ht_err begin(struct ht_traces *t) {
+/* For t->room[group] samples. */
+static enum ht_err lay_out(struct ht_traces *t) {
+    const double none = NAN;
     HT_FREED char *path = NULL;
-    TRY(HT_ALLOC(t->done, t->receivers->count));
     TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
     TRY(ht_h5_create(path, &t->file));
     TRY(ht_h5_set_text(t->file, "system", t->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
     TRY(ht_h5_set_text(t->file, "ended", "killed"));
+    TRY(ht_h5_set_number(t->file, "end_time", 1, &none));
     TRY(ht_units_write(&t->params->output.units, t->file));
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
-        const int64_t extent[2] = {group->count, group->samples};
+        const int64_t extent[2] = {group->count, t->room[n]};
         char name[NAME];
         TRY(write_positions(t, group));
         name_set(group, "time", name);
         TRY(ht_h5_reserve_chunks(t->file, name, 1, extent + 1, false));
-        TRY(write_times(t, group, 0, group->samples, false));
+        TRY(write_times(t, group, 0, t->room[n], false));
         for (int r = 0; r < group->readings; r++) {
             name_set(group, group->reading[r].name, name);
             TRY(ht_h5_reserve_chunks(t->file, name, 2, extent, t->single));
         }
     }
-    /* else once it has the samples so far */
-    return t->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
+    return HT_OK;
 }
 
 /* The first samples of a group, some at a time. */
@@ -182,6 +183,15 @@ enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive
     return ht_archive_loads(archive) ? copy_all(t) : ht_h5_publish(t->file);
 }
 
+static enum ht_err begin(struct ht_traces *t) {
+    TRY(HT_ALLOC(t->done, t->receivers->count));
+    TRY(HT_ALLOC(t->room, t->receivers->count));
+    for (int n = 0; n < t->receivers->count; n++) t->room[n] = t->receivers->group[n].samples;
+    TRY(lay_out(t));
+    /* else once it has the samples so far */
+    return t->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
+}
+
 enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_receivers *receivers) {
     struct ht_traces *t = NULL;
     TRY(HT_ALLOC(t, 1));
@@ -197,6 +207,7 @@ void ht_traces_destroy(struct ht_traces *t) {
     if (t == NULL) return;
     ht_h5_discard(t->file);
     free(t->done);
+    free(t->room);
     free(t);
 }
 
@@ -221,26 +232,24 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
 
 /* ---- the end ---- */
 
-/* A run that was interrupted has fewer samples; of a group that did not begin one stays, which is
- * not a number. */
-static enum ht_err cut(struct ht_output *output, int n) {
+/* A run that was interrupted has fewer samples: a file of so many takes the place of the other in
+ * one step. Of a group that did not begin one stays, which is not a number. */
+static enum ht_err shorten(struct ht_output *output) {
     struct ht_traces *t = output->traces;
-    const struct ht_receiver_group *group = &t->receivers->group[n];
-    char name[NAME];
-    if (t->done[n] == group->samples) return HT_OK;
-    if (t->done[n] == 0) {
-        const int64_t values = group->count * group->readings;
+    struct ht_h5 *whole = t->file;
+    t->file = NULL;
+    for (int n = 0; n < t->receivers->count; n++) t->room[n] = ht_most(t->done[n], 1);
+    enum ht_err err = lay_out(t);
+    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, whole);
+    ht_h5_discard(whole);
+    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) {
+        const struct ht_receiver_group *group = &t->receivers->group[n];
+        const int64_t values = t->done[n] == 0 ? group->count * group->readings : 0;
         HT_ARRAY(double, none, values);
         for (int64_t i = 0; i < values; i++) none[i] = NAN;
-        TRY(ht_output_traces_add(output, n, 0, 1, none));
+        if (values > 0) err = ht_output_traces_add(output, n, 0, 1, none);
     }
-    name_set(group, "time", name);
-    TRY(ht_h5_cut(t->file, name, 0, t->done[n]));
-    for (int r = 0; r < group->readings; r++) {
-        name_set(group, group->reading[r].name, name);
-        TRY(ht_h5_cut(t->file, name, 1, t->done[n]));
-    }
-    return HT_OK;
+    return err;
 }
 
 static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table) {
@@ -273,9 +282,12 @@ static enum ht_err write_formats(struct ht_traces *t, int n) {
 
 static enum ht_err finish(struct ht_output *output, const char *how, double time) {
     struct ht_traces *t = output->traces;
+    bool all = true;
+    for (int n = 0; n < t->receivers->count; n++)
+        all = all && t->done[n] == t->receivers->group[n].samples;
+    if (!all) TRY(shorten(output));
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
-    for (int n = 0; n < t->receivers->count; n++) TRY(cut(output, n));
     TRY(ht_h5_publish(t->file));
     for (int n = 0; n < t->receivers->count; n++) TRY(write_formats(t, n));
     struct ht_h5 *file = t->file;

@@ -374,7 +374,8 @@ static enum ht_err end_traces(struct ht_recorder *r, const char *how, double tim
 /* With the samples since the last look, where they can still be read. */
 static enum ht_err receivers_save(void *context, const struct ht_run *run) {
     struct ht_recorder *r = context;
-    if (r->sampler == NULL) return HT_OK;
+    /* where the failure was that of their end they are gone */
+    if (r->sampler == NULL || (r->leads && !r->writes)) return HT_OK;
     const enum ht_err err = collect(r, run->plan->grid.slab.comm, run->steps, true);
     if (!r->writes) return HT_OK;
     if (err != HT_OK) TRY(add_steps(r, 0, true));
