@@ -12,10 +12,10 @@ towards the polarisation, and towards the direction across it.
 
     farfield.py out/mie/traces.h5 --signal ricker:0.8 --frequency 0.6,0.8,1.0 --cylinder 0.5,4
 
-With --cylinder RADIUS,EPS or RADIUS,conductor (2-D, alone in the medium) the same from the exact
-series [Bowman, Senior, Uslenghi, Electromagnetic and Acoustic Scattering by Simple Shapes, 1969],
-and the error, as root mean square over all angles. Needs numpy, h5py, matplotlib, for the series
-scipy.
+With --cylinder or --sphere RADIUS,EPS or RADIUS,conductor (2-D or 3-D, alone in the medium, at 0)
+the same from the exact series [Bowman, Senior, Uslenghi, Electromagnetic and Acoustic Scattering by
+Simple Shapes, 1969], and the error, as root mean square over all angles. Needs numpy, h5py,
+matplotlib, for the series scipy.
 """
 import argparse
 import sys
@@ -138,6 +138,35 @@ def series(k, eps, mu, given, magnetic, angle):
     return 4 / k * abs((a * np.exp(1j * np.outer(angle, n))).sum(axis=1)) ** 2
 
 
+def sphere(k, eps, given, across, angle):
+    """Of a sphere, in the plane of the polarisation or across it."""
+    import numpy as np
+    from scipy import special
+
+    x, conductor = given[0] * k, given[1] is None
+    n = np.arange(1, int(x + 4 * x ** (1 / 3) + 8))
+    m = 1 if conductor else np.sqrt(given[1] / eps)
+
+    def wave(z, function):
+        value = function(n, z)
+        return z * value, value + z * function(n, z, derivative=True)
+
+    J, dJ = wave(x, special.spherical_jn)
+    Y, dY = wave(x, special.spherical_yn)
+    H, dH = J + 1j * Y, dJ + 1j * dY
+    I, dI = wave(m * x, special.spherical_jn)
+    a, b = ((dJ / dH, J / H) if conductor else
+            ((p * I * dJ - q * J * dI) / (p * I * dH - q * H * dI) for p, q in ((m, 1), (1, m))))
+    mu, total = np.cos(angle), 0
+    before, pi = 0 * mu, 1 + 0 * mu
+    for i in n:
+        tau = i * mu * pi - (i + 1) * before
+        even, odd = (pi, tau) if across else (tau, pi)
+        total = total + (2 * i + 1) / (i * (i + 1)) * (a[i - 1] * even + b[i - 1] * odd)
+        before, pi = pi, ((2 * i + 1) * mu * pi - (i + 1) * before) / i
+    return 4 * np.pi / k**2 * abs(total) ** 2
+
+
 def planes(dims, direction, polarisation):
     """(name, directions) from that of the wave on."""
     import numpy as np
@@ -165,8 +194,10 @@ def draw(args):
     what = "scattering width" if dims == 2 else "radar cross section"
     magnetic = abs(values[1, :, :, 2]).max() > 0
     given = None
-    if args.cylinder:
-        radius, eps = args.cylinder.split(",")
+    if args.cylinder or args.sphere:
+        if bool(args.sphere) == (dims == 2):
+            raise Refused("a cylinder is for two dimensions, a sphere for three")
+        radius, eps = (args.cylinder or args.sphere).split(",")
         given = float(radius), None if eps == "conductor" else float(eps)
     speed = 1 / np.sqrt(args.eps * args.mu)
     figure, (ax,) = sheet(what[0].upper() + what[1:], str(args.file))
@@ -182,7 +213,8 @@ def draw(args):
             tint = colour(i if dims == 2 else 2 * i + (name == "across it"))
             ax.plot(np.degrees(angle), got, color=tint, label=label)
             if given:
-                exact = series(k, args.eps, args.mu, given, magnetic, angle)
+                exact = (series(k, args.eps, args.mu, given, magnetic, angle) if dims == 2 else
+                         sphere(k, args.eps, given, name == "across it", angle))
                 error = np.sqrt(((got - exact) ** 2)[1:].mean() / (exact**2)[1:].mean())
                 line += (f"; exact {exact[0]:.4g}, {exact[90]:.4g}, {exact[180]:.4g}: "
                          f"error {error:.2g}")
@@ -213,11 +245,13 @@ def main():
     parser.add_argument("--groups", type=lambda text: text.split(","), metavar="NAME,..",
                         help="of receivers (default: all)")
     parser.add_argument("--cylinder", metavar="RADIUS,EPS", help="compare with the exact series")
+    parser.add_argument("--sphere", metavar="RADIUS,EPS", help="the same in three dimensions")
     parser.add_argument("--out", type=Path, metavar="DIR",
                         help="of the picture (default: that of the file)")
     parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png")
     args = parser.parse_args()
-    need("farfield.py", "numpy", "h5py", "matplotlib", *["scipy"] * bool(args.cylinder))
+    exact = bool(args.cylinder or args.sphere)
+    need("farfield.py", "numpy", "h5py", "matplotlib", *["scipy"] * exact)
     folder = args.out or args.file.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)

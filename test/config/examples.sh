@@ -105,6 +105,10 @@ for file in params/*.cfg; do
     */mie.cfg) # a box that fits between stencils; judged below
         try "$file" 'grid.cells=[88,88]' absorbing.cells=11 time.end=20.0 output.picture.every=20
         ;;
+    */sphere.cfg) # the same in three dimensions; at length below
+        try "$file" 'grid.cells=[36,36,36]' medium.eps=1.0 absorbing.cells=6 time.end=0.5 \
+            'receivers=()' output.picture.every=1
+        ;;
     */absorb.cfg) # layers beside which something is left
         try "$file" 'grid.cells=[40,32]' time.end=0.3 \
             absorbing.cells=6 sources.1.frequency=4.0
@@ -155,6 +159,16 @@ if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
     for error in $(sed -n 's/.*error //p' answer.txt); do
         judge "mie: scattering width, error $error (bound 0.02)" below "$error" 0.02
     done
+    if [ -n "${HTWAVE_COVER:-}" ]; then # minutes
+        "$htwave" run params/sphere.cfg "$device" output.directory=full --quiet >answer.txt 2>&1
+        MPLCONFIGDIR=$scratch "$here/../../tools/farfield.py" full/traces.h5 --signal ricker:0.6 \
+            --frequency 0.4,0.6,0.8 --direction 1,0,0 --polarisation 0,0,1 --sphere 0.5,4 \
+            >>answer.txt 2>&1
+        judge "sphere: $(tail -n 1 answer.txt)" [ -s full/farfield.png ]
+        for error in $(sed -n 's/.*error //p' answer.txt); do
+            judge "sphere: radar cross section, error $error (bound 0.005)" below "$error" 0.005
+        done
+    fi
     MPLCONFIGDIR=$scratch "$here/../../tools/farfield.py" mie/traces.h5 --signal ricker:0.8 \
         --frequency 1.0 --groups left,right,above >answer.txt 2>&1
     judge "a far field without a face: exit code $?" grep -q 'lower and upper' answer.txt
