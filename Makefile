@@ -126,7 +126,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 
 # ---- targets ----
 
-.PHONY: all demo check check-gpu check-all check-memory check-mpi lint lint-all format \
+.PHONY: all demo check check-faults check-gpu check-all check-memory check-mpi lint lint-all format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -151,6 +151,12 @@ check-memory: ## commands and files with address checks, kernels in Oclgrind
 
 check-all: ## the same with every case of the kernels, hours: for the night
 	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
+
+check-faults: ## each call fails once, 100 kills, a million inputs: two hours
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
+	@HTWAVE_COVER=all HTWAVE_LIMIT=14400 tools/check -j $(JOBS) $(patsubst %,$(B):%, \
+	    unit/fuzz config/faults.sh io/continue.sh mpi/continue.sh io/archive)
 
 check-gpu: ## the tests on a GPU, with every case of the kernels
 	@$(DEPS) --check

@@ -15,6 +15,8 @@ enum { HT_ARCHIVE_FORMAT = 1 };
 
 /* The state is being loaded: what is stored replaces it. */
 bool ht_archive_loads(const struct ht_archive *archive);
+/* Of a load: the first failure so far, of this rank: to be asked before files are changed. */
+HT_CHECKED enum ht_err ht_archive_status(const struct ht_archive *archive);
 /* Numbers that all ranks know, or rank 0 alone: NULL on others. Where the file lacks them they stay
  * as they are if `may_lack`. */
 void ht_archive_numbers(struct ht_archive *archive, const char *name, int64_t count, double *values,

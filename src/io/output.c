@@ -742,6 +742,7 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
     ht_archive_numbers(archive, "snapshot_times", count, output->time, false);
     ht_pictures_archive(output->pictures, archive);
     if (!ht_archive_loads(archive)) return HT_OK;
+    TRY(ht_archive_status(archive));
     output->count = (int)count;
     output->directory.first = (int)first;
     output->listed = count > 0;

@@ -180,6 +180,7 @@ enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive
     struct ht_traces *t = output->traces;
     for (int n = 0; n < t->receivers->count; n++)
         ht_archive_integer(archive, HT_KEY("receivers/%d/written", n), &t->done[n]);
+    TRY(ht_archive_status(archive));
     return ht_archive_loads(archive) ? copy_all(t) : ht_h5_publish(t->file);
 }
 

@@ -201,6 +201,7 @@ enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
     ht_archive_number(archive, "step_seconds", &run->step_s);
     ht_archive_number(archive, "kernel_seconds", &run->kernel_s);
     run->stepper.ops->archive(run->stepper.self, archive);
+    TRY(ht_comm_agree(run->plan->grid.slab.comm, ht_archive_status(archive)));
     for (int i = 0; i < of->count; i++) {
         const struct ht_observer *o = &of->observer[i];
         const enum ht_err err = o->archive != NULL ? o->archive(o->context, run, archive) : HT_OK;

@@ -33,6 +33,11 @@ bool ht_archive_loads(const struct ht_archive *a) {
     return a->way == LOAD;
 }
 
+enum ht_err ht_archive_status(const struct ht_archive *a) {
+    if (a->way != LOAD || a->err == HT_OK) return HT_OK;
+    return ht_err_set(a->err, "%s", a->message);
+}
+
 /* ---- checksums ---- */
 
 /* 0 of zeros, which a file has where nothing was written; below 2^53. Each step is a bijection of
@@ -289,7 +294,7 @@ enum ht_err ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_w
     fail(&a, ht_h5_open(path, &a.file));
     enum ht_err err = walk(context, &a);
     ht_h5_close(a.file);
-    if (err == HT_OK && a.err != HT_OK) err = ht_err_set(a.err, "%s", a.message);
+    if (err == HT_OK) err = ht_archive_status(&a);
     return ht_comm_agree(comm, err);
 }
 

@@ -19,10 +19,11 @@ receivers = ( { position = [0.31, 0.62]; every = 0.05; } );
 output = { every = 0.2; series = true; traces = ["csv"]; checkpoint = { every = 0.2; };
            picture = { pixels = 64; }; };
 INPUT
+launch=
 run() { # HTWAVE KEY=VALUE...: into `out`
     program=$1
     shift
-    "$program" run run.cfg --quiet output.directory=out "$@"
+    $launch "$program" run run.cfg --quiet output.directory=out "$@"
 }
 
 # What is wrong after a run that ended with a code; it is said in `said`.
@@ -89,5 +90,13 @@ sweep "memory" a 61 device.backend=oracle
 sweep "files" f 17 device.backend=oracle
 sweep "HDF5" h 67 device.backend=oracle output.pictures=false
 kernels=$(device_option "${HTWAVE_DEVICE:-auto}")
-[ "${HTWAVE_COVER:-}" != all ] || sweep "OpenCL" c 1 "$kernels" output.pictures=false
+if [ "${HTWAVE_COVER:-}" = all ]; then
+    sweep "OpenCL" c 1 "$kernels" output.pictures=false
+    if command -v mpiexec >/dev/null; then
+        launch='timeout -k 5 120 mpiexec -n 3' HTWAVE_FAULT_RANK=1
+        export HTWAVE_FAULT_RANK
+        sweep "MPI" m 1 "$kernels" output.pictures=false grid.cells=[8,6,24] \
+            'receivers=({position=[0.31,0.62,0.5];every=0.05})'
+    fi
+fi
 end faults

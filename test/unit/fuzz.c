@@ -1,0 +1,210 @@
+/* Inputs made at random from the table of options: each is refused with a key and its place, or
+ * makes a plan, and a resolved input that reads back as itself; none takes long, crashes or, with
+ * address checks, leaks. HTWAVE_FUZZ: how many, from a seed of HTWAVE_SEED on. */
+#include "test.h"
+
+#include "htwave/simulation.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { MOST = 14, LENGTH = 400 };
+
+static char given[MOST][LENGTH];
+static int count;
+static uint64_t seed, drawn;
+
+static uint64_t draw(uint64_t below) {
+    return ht_rng_bits(seed, drawn++) % below;
+}
+
+static const char *one_of(const char *const *list, int n) {
+    return list[draw((uint64_t)n)];
+}
+#define ONE_OF(list) one_of(list, (int)(sizeof(list) / sizeof *(list)))
+
+/* Small runs to begin from. */
+static const char *const bases[] = {
+    "",
+    "time.scheme=fd;medium.type=expression;medium.c=1+0.3*sin(6*x1);medium.rho=1+0.2*x2",
+    "system=wave;time.scheme=leapfrog;sources=({position=[0.4,0.5];frequency=2.0})",
+    "system=elastic;time.scheme=fd;boundary.x2=[\"free\",\"absorbing\"];absorbing.cells=3",
+    "system=maxwell_tm;medium.eps=2.0;medium.sigma=0.3;receivers=({position=[0.3,0.4]})",
+    "system=advection;medium.velocity=[1.0,0.5,0.2];grid.cells=[6,5,4]",
+    "medium.type=layers;medium.c=[1.0,2.0];medium.axis=x1;medium.interfaces=[0.5]",
+    "boundary.x1=absorbing;boundary.x2=rigid;sources=({type=line;from=[0.2,0.5];to=[0.8,0.5];"
+    "count=5;frequency=1.0});output.checkpoint.seconds=5",
+};
+static const char *const numbers[] = {
+    "0",     "1", "-1", "2",   "3", "0.5", "-0.25", "1.5", "1e-12",      "1e-300",
+    "1e300", "7", "64", "0.1", "8", "1e9", "-1e9",  "255", "2147483647", "16"};
+static const char *const words[] = {
+    "\"\"",           "acoustic",  "elastic",   "maxwell", "rigid",    "absorbing",
+    "free",           "p",         "v1",        "x1",      "none",     "auto",
+    "\"a b\"",        "s12",       "gaussian",  "line",    "plane",    "E1",
+    "mean",           "K",         "\"\\xff\"", "roller",  "periodic", "\"1+x1\"",
+    "\"sin(x1*x9)\"", "nan",       "zero",      "burst",   "ricker",   "\"/\"",
+    "force",          "explosion", "moment",    "dipole",  "file",     "layers"};
+
+static void add(char *to, const char *text) {
+    const size_t length = strlen(to);
+    snprintf(to + length, LENGTH - length, "%s", text);
+}
+
+static void add_scalar(char *to, const struct ht_option *option) {
+    char text[64];
+    if (option->choices != NULL && draw(3) > 0) {
+        int choices = 1;
+        for (const char *c = option->choices; *c != '\0'; c++) choices += *c == '|';
+        const char *at = option->choices;
+        for (uint64_t n = draw((uint64_t)choices); n > 0; n--) at = strchr(at, '|') + 1;
+        snprintf(text, sizeof text, "\"%.*s\"", (int)strcspn(at, "|"), at);
+        add(to, text);
+    } else if (option->low <= option->high && draw(4) == 0) {
+        snprintf(text, sizeof text, "%.17g", draw(2) ? option->low : option->high);
+        add(to, text);
+    } else if (option->fallback != NULL && draw(2) == 0) {
+        add(to, option->fallback);
+    } else if (option->type == HT_OPT_BOOL && draw(4) > 0) {
+        add(to, draw(2) ? "true" : "false");
+    } else {
+        add(to, draw(3) ? ONE_OF(numbers) : ONE_OF(words));
+    }
+}
+
+static void add_value(char *to, const struct ht_option *option);
+
+static void add_groups(char *to, const struct ht_option_list *list) {
+    add(to, "(");
+    for (uint64_t groups = draw(3), g = 0; g <= groups; g++) {
+        add(to, g > 0 ? ",{" : "{");
+        for (uint64_t keys = 1 + draw(4); keys > 0; keys--) {
+            const struct ht_option *row = &list->option[draw((uint64_t)list->count)];
+            add(to, row->key);
+            add(to, "=");
+            add_value(to, row);
+            add(to, ";");
+        }
+        add(to, "}");
+    }
+    add(to, ")");
+}
+
+static void add_value(char *to, const struct ht_option *option) {
+    const struct ht_option_list *list = ht_option_list(option);
+    if (list != NULL && draw(5) > 0) {
+        add_groups(to, list);
+    } else if (option->type == HT_OPT_CELLS) {
+        static const char *const cells[] = {"8", "[6, 5]", "[9]", "[4, 5, 3]", "[12, 1]", "[0, 4]"};
+        add(to, draw(8) ? ONE_OF(cells) : ONE_OF(numbers));
+    } else if (option->type == HT_OPT_MAP) {
+        add(to, "{p=\"x1\";length=\"m\";}");
+    } else if (draw(3) == 0) {
+        add(to, "[");
+        for (uint64_t n = draw(4), i = 0; i <= n; i++) {
+            if (i > 0) add(to, ",");
+            add_scalar(to, option);
+        }
+        add(to, "]");
+    } else {
+        add_scalar(to, option);
+    }
+}
+
+/* A base, some keys, and what keeps the run small. */
+static void make_input(void) {
+    char base[LENGTH];
+    snprintf(base, sizeof base, "%s", ONE_OF(bases));
+    count = 0;
+    snprintf(given[count++], LENGTH, "grid.cells=[8,6]");
+    for (char *part = strtok(base, ";"); part != NULL; part = strtok(NULL, ";")) {
+        /* groups have semicolons of their own */
+        if (count > 1 && strchr(given[count - 1], '(') != NULL &&
+            strchr(given[count - 1], ')') == NULL) {
+            add(given[count - 1], ";");
+            add(given[count - 1], part);
+        } else {
+            snprintf(given[count++], LENGTH, "%s", part);
+        }
+    }
+    for (uint64_t keys = 1 + draw(5); keys > 0; keys--) {
+        const struct ht_option *option = ht_option_at((int)draw((uint64_t)ht_option_count()));
+        char *to = given[count++];
+        snprintf(to, LENGTH, "%s=", option->key);
+        add_value(to, option);
+    }
+    snprintf(given[count++], LENGTH, "device.backend=oracle");
+}
+
+static void show(void) {
+    for (int i = 0; i < count; i++) printf("#   %s\n", given[i]);
+}
+
+static void too_long(HT_UNUSED int number) {
+    static const char text[] = "not ok - an input takes more than 20 s\n";
+    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(2);
+    show();
+    fflush(stdout);
+    _exit(1);
+}
+
+static bool reads_back(const struct ht_params *params) {
+    HT_FREED_TEXT struct ht_text first = {0}, second = {0};
+    HT_ENDED(ht_params_end) struct ht_params *again = NULL;
+    const char *path = "fuzz.cfg";
+    if (ht_params_print(params, &first) != HT_OK) return false;
+    FILE *file = fopen(path, "w");
+    if (file == NULL || fputs(first.data, file) < 0 || fclose(file) != 0) return false;
+    const bool same = ht_params_read(path, 0, NULL, &again) == HT_OK &&
+                      ht_params_print(again, &second) == HT_OK &&
+                      strcmp(first.data, second.data) == 0;
+    if (!same) printf("# reads back as another: %s\n", again ? "" : ht_err_message());
+    return same;
+}
+
+/* What a refusal must have: a place behind its rule. */
+static bool is_placed(enum ht_err err) {
+    const char *said = ht_err_message();
+    return err != HT_ERR_INPUT || strstr(said, "(command line)") != NULL ||
+           strstr(said, "(default)") != NULL || strstr(said, "(not set)") != NULL;
+}
+
+/* 1: a plan, 0: refused, -1: wrong. */
+static int try_input(void) {
+    char *overrides[MOST];
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    for (int i = 0; i < count; i++) overrides[i] = given[i];
+    enum ht_err err = ht_params_read(NULL, count, overrides, &params);
+    if (err == HT_OK && !reads_back(params)) return -1;
+    if (err == HT_OK) err = ht_simulation_plan(params, NULL, &sim);
+    if (err == HT_OK) return 1;
+    if (is_placed(err) && err != HT_ERR_INTERNAL) return 0;
+    printf("# %s\n", ht_err_message());
+    return -1;
+}
+
+int main(void) {
+    const char *many = getenv("HTWAVE_FUZZ"), *from = getenv("HTWAVE_SEED");
+    const uint64_t first = from != NULL ? strtoull(from, NULL, 10) : 1;
+    const uint64_t inputs = many != NULL ? strtoull(many, NULL, 10) : test_all() ? 1000000 : 2000;
+    uint64_t plans = 0, wrong = 0;
+    ht_log_level_set(HT_LOG_SILENT);
+    signal(SIGALRM, too_long);
+    for (seed = first; seed < first + inputs; seed++) {
+        drawn = 0;
+        make_input();
+        alarm(20);
+        const int found = try_input();
+        plans += found > 0;
+        if (found >= 0) continue;
+        if (wrong++ > 20) continue;
+        printf("# seed %llu:\n", (unsigned long long)seed);
+        show();
+    }
+    unlink("fuzz.cfg");
+    TEST_CHECK(wrong == 0 && plans > inputs / 20 && plans < inputs,
+               "%llu inputs: %llu make a plan, the others are refused with their place, but %llu",
+               (unsigned long long)inputs, (unsigned long long)plans, (unsigned long long)wrong);
+    return test_end("fuzz");
+}
