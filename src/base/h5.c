@@ -467,7 +467,7 @@ enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *val
     HT_ARRAY(char, padded, size);
     REQUIRE(space >= 0 && type >= 0 && H5Tset_size(type, size) >= 0, HT_ERR_IO,
             "cannot write attribute %s of %s", name, file->path);
-    memcpy(padded, value, strlen(value));
+    snprintf(padded, size, "%s", value);
     return set_attribute(file, name, type, space, type, padded);
 }
 

@@ -53,10 +53,13 @@ static void fill(struct state *s, double by) {
 }
 
 static bool same(const char *path, const struct state *as) {
-    struct state found;
-    memset(&found, 0, sizeof found);
-    return ht_archive_load(NULL, path, walk, &found) == HT_OK &&
-           memcmp(&found, as, sizeof found) == 0;
+    struct state found = {.number = 0};
+    if (ht_archive_load(NULL, path, walk, &found) != HT_OK) return false;
+    bool equal =
+        found.number == as->number && found.integer == as->integer && found.flag == as->flag;
+    for (int i = 0; i < VALUES; i++) equal = equal && found.array[i] == as->array[i];
+    for (int i = 0; i < 4; i++) equal = equal && found.list[i] == as->list[i];
+    return equal;
 }
 
 /* Each byte in turn, or some of them, is another one: the file is refused, or is read as it was

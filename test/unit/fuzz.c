@@ -32,8 +32,7 @@ static const char *const bases[] = {
     "system=maxwell_tm;medium.eps=2.0;medium.sigma=0.3;receivers=({position=[0.3,0.4]})",
     "system=advection;medium.velocity=[1.0,0.5,0.2];grid.cells=[6,5,4]",
     "medium.type=layers;medium.c=[1.0,2.0];medium.axis=x1;medium.interfaces=[0.5]",
-    "boundary.x1=absorbing;boundary.x2=rigid;sources=({type=line;from=[0.2,0.5];to=[0.8,0.5];"
-    "count=5;frequency=1.0});output.checkpoint.seconds=5",
+    "boundary.x1=absorbing;sources=({type=line;from=[0,0.5];to=[1,0.5];count=5;frequency=1.0})",
 };
 static const char *const numbers[] = {
     "0",     "1", "-1", "2",   "3", "0.5", "-0.25", "1.5", "1e-12",      "1e-300",
@@ -136,16 +135,20 @@ static void make_input(void) {
     snprintf(given[count++], LENGTH, "device.backend=oracle");
 }
 
+/* Also of a signal handler. */
 static void show(void) {
-    for (int i = 0; i < count; i++) printf("#   %s\n", given[i]);
+    bool all = true;
+    for (int i = 0; i < count; i++)
+        all = write(STDOUT_FILENO, "#   ", 4) > 0 &&
+              write(STDOUT_FILENO, given[i], strlen(given[i])) > 0 &&
+              write(STDOUT_FILENO, "\n", 1) > 0 && all;
+    if (!all) _exit(2);
 }
 
 static void too_long(HT_UNUSED int number) {
     static const char text[] = "not ok - an input takes more than 20 s\n";
-    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(2);
     show();
-    fflush(stdout);
-    _exit(1);
+    _exit(write(STDOUT_FILENO, text, sizeof text - 1) < 0 ? 2 : 1);
 }
 
 static bool reads_back(const struct ht_params *params) {
@@ -200,6 +203,7 @@ int main(void) {
         if (found >= 0) continue;
         if (wrong++ > 20) continue;
         printf("# seed %llu:\n", (unsigned long long)seed);
+        fflush(stdout);
         show();
     }
     unlink("fuzz.cfg");
