@@ -57,10 +57,11 @@ static enum ht_err compare(const struct ht_params *params, const char *path) {
     char line[200];
     TRY(ht_params_physics(params, &now));
     TRY(ht_archive_read_text(path, "physics", &then));
-    REQUIRE(!find_other(now.data, then, line, sizeof line), HT_ERR_INPUT,
-            "%s: not so in the run of %s; only time.end and keys of output, device and parallel, but "
-            "device.precision, may change",
-            line, path);
+    REQUIRE(
+        !find_other(now.data, then, line, sizeof line), HT_ERR_INPUT,
+        "%s: not so in the run of %s; only time.end and keys of output, device and parallel, but "
+        "device.precision, may change",
+        line, path);
     REQUIRE(!find_other(then, now.data, line, sizeof line), HT_ERR_INPUT,
             "the run of %s has %s, which the input lacks: only time.end and keys of output, device "
             "and parallel, but device.precision, may change",
