@@ -101,6 +101,19 @@ static int number_of(const char *name, const char *before) {
     return number < INT_MAX ? (int)number : INT_MAX;
 }
 
+/* Also one that was killed and whose parent has not asked for it yet: in containers that may last.
+ */
+static bool has_ended(long process) {
+    char path[64], line[128] = "";
+    if (kill((pid_t)process, 0) != 0) return errno == ESRCH;
+    snprintf(path, sizeof path, "/proc/%ld/stat", process); /* "PROCESS (NAME) STATE .." */
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return false;
+    const char *name = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
+    fclose(file);
+    return name != NULL && strncmp(name, ") Z", 3) == 0;
+}
+
 /* Whether the name is OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it, of a process that
  * has ended. Because of the lock no process of another machine writes here. */
 static bool is_unfinished(const char *name) {
@@ -114,7 +127,7 @@ static bool is_unfinished(const char *name) {
     const char *rest = number + digits;
     if (digits == 0 || digits > 9 || *rest != '.') return false;
     if (!rest[1] || rest[1 + strspn(rest + 1, "0123456789")]) return false;
-    return kill((pid_t)strtol(number, NULL, 10), 0) != 0 && errno == ESRCH;
+    return has_ended(strtol(number, NULL, 10));
 }
 
 /* ---- contents ---- */

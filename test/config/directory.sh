@@ -119,10 +119,17 @@ judge 'nothing was changed for them' [ $? = 0 ]
 : >out/fields_000000.h5.tmp.999999999.0 # no process has this number
 : >out/wave_0000.png.tmp.$$.0           # of a living one
 : >out/paper.tmp.999999999.0            # of others
+# One that has ended, and whose parent never asks.
+sh -c 'true & echo $! >ended; exec sleep 20' &
+parent=$!
+while [ ! -s ended ]; do sleep 0.1; done
+: >"out/fields_000001.h5.tmp.$(cat ended).0"
 simulates 'run after a killed one' 0 a.cfg
-said 'run after a killed one' 'removed 1 unfinished file of a killed run'
+said 'run after a killed one' 'removed 2 unfinished files of a killed run'
 judge 'unfinished files' [ ! -e out/fields_000000.h5.tmp.999999999.0 -a \
+    ! -e "out/fields_000001.h5.tmp.$(cat ended).0" -a \
     -e out/wave_0000.png.tmp.$$.0 -a -e out/paper.tmp.999999999.0 ]
+kill $parent
 
 # ---- two at once ----
 "$htwave" run a.cfg --quiet time.end=1e5 \
