@@ -32,6 +32,7 @@ continued() {
 }
 
 kernels=$(device_option "${HTWAVE_DEVICE:-auto}")
+! $addresses || kernels=$device
 numbers=$device # the reference stores the same: nothing is compiled for it
 [ "${HTWAVE_COVER:-}" != all ] || numbers=$kernels
 fd='time.scheme=fd grid.order=8 device.variant=fd-plain'
