@@ -50,6 +50,10 @@ HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture, const 
 const char *ht_picture_cairo(void);
 
 /* ---- output.c ---- */
+/* Files of a run's directory that `htwave continue` reads. */
+#define HT_INPUT_NAME "input.cfg"
+#define HT_CHECKPOINT_NAME "checkpoint.h5"
+#define HT_CHECKPOINT_OLDER "checkpoint-1.h5"
 struct ht_output;
 /* Whether a run draws pictures. */
 bool ht_output_draws(const struct ht_params *params);

@@ -17,7 +17,7 @@ static enum ht_err check(const char *path) {
 
 /* The last one that is as it was stored. */
 static enum ht_err choose(const char *directory, char **out) {
-    static const char *const name[] = {"checkpoint.h5", "checkpoint-1.h5"};
+    static const char *const name[] = {HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER};
     bool any = false;
     for (int i = 0; i < 2; i++) {
         HT_FREED char *path = NULL;
@@ -115,7 +115,7 @@ enum ht_err ht_command_continue(const struct ht_args *args) {
     TRY(ht_text_print(&own, "output.directory=\"%s\"", directory));
     for (int i = 1; i < count; i++) given[i - 1] = args->operand[i];
     given[count - 1] = own;
-    TRY(ht_file_path(directory, "input.cfg", &input));
+    TRY(ht_file_path(directory, HT_INPUT_NAME, &input));
     TRY(ht_params_read(input, count, given, &params));
     const bool leads = ht_comm_rank(args->comm) == 0;
     TRY(ht_comm_agree(args->comm, leads ? prepare(directory, params) : HT_OK));

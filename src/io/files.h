@@ -24,8 +24,8 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity);
 HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
 
 /* ---- the files in output.directory; output.c ---- */
-/* Names of outputs; each has a row in output.c, but formats of traces one in traces.c. */
-#define HT_INPUT_NAME "input.cfg"
+/* Names of outputs beside those of htwave/output.h; each has a row in output.c, but formats of
+ * traces one in traces.c. */
 #define HT_SUMMARY_NAME "summary.json"
 #define HT_XDMF_NAME "fields.xdmf"
 #define HT_SNAPSHOT_NAME "fields_%06d.h5"
@@ -33,8 +33,6 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *
 #define HT_SLICE_PICTURE "wave_%s_%04d.png"
 #define HT_TRACES_NAME "traces.h5"
 #define HT_SERIES_NAME "series.csv"
-#define HT_CHECKPOINT_NAME "checkpoint.h5"
-#define HT_CHECKPOINT_OLDER "checkpoint-1.h5"
 
 struct ht_directory {
     struct ht_lock lock;
