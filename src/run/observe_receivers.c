@@ -376,7 +376,10 @@ static enum ht_err receivers_save(void *context, const struct ht_run *run) {
     struct ht_recorder *r = context;
     /* where the failure was that of their end they are gone */
     if (r->sampler == NULL || (r->leads && !r->writes)) return HT_OK;
-    const enum ht_err err = collect(r, run->plan->grid.slab.comm, run->steps, true);
+    /* Of several ranks the others may wait elsewhere for this one. */
+    struct ht_comm *comm = run->plan->grid.slab.comm;
+    const bool alone = ht_comm_size(comm) == 1;
+    const enum ht_err err = alone ? collect(r, comm, run->steps, true) : HT_ERR_ELSEWHERE;
     if (!r->writes) return HT_OK;
     if (err != HT_OK) TRY(add_steps(r, 0, true));
     return end_traces(r, "failed", ht_run_time(run));
