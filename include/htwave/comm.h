@@ -67,6 +67,8 @@ HT_CHECKED enum ht_err ht_message_wait(struct ht_message **message);
  * complete. Where the other side may still answer later, data must stay until the ranks have
  * agreed. */
 void ht_message_abandon(struct ht_message *message);
+/* Waits for a message until a time of ht_clock, also while other ranks fail; then abandons it. */
+void ht_message_end(struct ht_message *message, double end);
 /* HT_ERR_ELSEWHERE when another rank has failed. Call it now and then while waiting for something
  * else that depends on other ranks. */
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);

@@ -372,22 +372,36 @@ enum ht_err ht_message_wait(struct ht_message **message) {
     return HT_OK;
 }
 
+/* Looks at a message until it is done or the time has come, whatever the other ranks do. */
+static bool is_done_by(struct ht_message *message, double end) {
+    int done = 0;
+    for (long n = 0; !done && (n == 0 || ht_clock() < end); n++) {
+        if (MPI_Test(&message->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+        if (!done) ht_comm_pause(n);
+    }
+    return done;
+}
+
 /* Cancels a receive that has not begun to be answered. A message under way is completed when the
  * other side polls, too. All abandoned messages together get one second for that. */
 void ht_message_abandon(struct ht_message *message) {
     const double patience = 1;
-    int done = 0;
     if (message == NULL) return;
     struct ht_comm *c = message->comm;
     if (c->abandoned_at == 0) c->abandoned_at = ht_clock();
     /* A test that failed has freed the request, which must not be cancelled. */
     if (message->receives && message->request != MPI_REQUEST_NULL)
         (void)MPI_Cancel(&message->request);
-    for (long n = 0; !done && (n == 0 || ht_clock() - c->abandoned_at < patience); n++) {
-        if (MPI_Test(&message->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-        if (!done) ht_comm_pause(n);
-    }
+    (void)is_done_by(message, c->abandoned_at + patience);
     free(message);
+}
+
+void ht_message_end(struct ht_message *message, double end) {
+    if (message == NULL) return;
+    if (is_done_by(message, end))
+        free(message);
+    else
+        ht_message_abandon(message);
 }
 
 /* ---- collectives ---- */

@@ -88,23 +88,14 @@ static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *
                               &notice[1]);
 }
 
-static void wait_until(double end, struct ht_message *message) {
-    bool done = false;
-    for (long looks = 0; !done && ht_clock() < end; looks++) {
-        if (ht_message_done(&message, &done) != HT_OK) break;
-        if (!done) ht_comm_pause(looks);
-    }
-    ht_message_abandon(message);
-}
-
 void ht_links_destroy(struct ht_link link[2]) {
     for (int side = 0; side < 2; side++) {
         for (int slot = 0; slot < HT_SLOTS; slot++) ht_message_abandon(link[side].sent[slot]);
         ht_message_abandon(link[side].coming);
     }
     /* A buffer must exist until the neighbour has closed it: neighbours notify each other when they
-     * have closed theirs. After some seconds without a notice (on busy cores a neighbour may not
-     * run for one), or after a failure, the rank continues. */
+     * have closed theirs, also when a run fails. After some seconds without a notice (on busy cores
+     * a neighbour may not run for one) the rank continues. */
     const double patience = 5;
     double end = ht_clock() + patience;
     struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
@@ -113,7 +104,7 @@ void ht_links_destroy(struct ht_link link[2]) {
         for (int slot = 0; slot < HT_SLOTS; slot++) ht_peer_close(l->peer[slot]);
         if (l->transport == &transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
     }
-    for (int i = 0; i < 4; i++) wait_until(end, notice[i / 2][i % 2]);
+    for (int i = 0; i < 4; i++) ht_message_end(notice[i / 2][i % 2], end);
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         struct ht_buffer **list[HT_LINK_BUFFERS];
