@@ -18,6 +18,10 @@ HT_CHECKED enum ht_err ht_comm_start(struct ht_comm **out);
  * other ranks have called it, or after 5 s. The caller has printed its message before. */
 void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
+/* A rank that has waited for so long (0, as at first: no limit) while another one neither comes nor
+ * answers names that rank and ends all. The same on all ranks. */
+void ht_comm_be_patient(struct ht_comm *comm, double seconds);
+
 /* The first line of the MPI library's version text. */
 void ht_comm_library(char *buffer, size_t size);
 

@@ -308,6 +308,7 @@ struct ht_params {
         enum ht_halo_precision halo_precision;
         char *transport;
         int halo_depth; /* half steps per exchange */
+        double patience;
     } parallel;
     struct ht_sources *sources; /* where each key was set; private */
     struct {

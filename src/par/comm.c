@@ -12,8 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tags of notices, and of ht_comm_collect: the largest that MPI guarantees. */
-enum { NOTICE = 1, COLLECT = 32767 };
+/* Tags of notices (of a failure; questions of a rank that has waited long, and answers), and of
+ * ht_comm_collect: the largest that MPI guarantees. */
+enum { NOTICE = 1, ASKS, ANSWERS, COLLECT = 32767 };
 /* Largest piece of a transfer whose size has no bound, in bytes. */
 enum { PIECE = 1 << 30 };
 /* Bytes of a message about a failure; a longer one is cut. */
@@ -26,6 +27,11 @@ struct ht_comm {
     enum ht_err failed; /* the agreed failure, and its message */
     char *message;
     double abandoned_at; /* when the first message was abandoned; 0: none */
+    double patience;     /* seconds, 0: without end */
+    double looked;       /* times: last look for notices, */
+    double since;        /* the first one of this wait, */
+    double asked;        /* of the question to the others, 0: none */
+    bool *answered;      /* [rank] */
 };
 
 static enum ht_err comm_check(int code, const char *what) {
@@ -75,6 +81,7 @@ static enum ht_err start(struct ht_comm *c) {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (cores > 0 && 2 * (long)c->local_size > cores) yields = 20;
     TRY(HT_ALLOC(c->machine_rank, c->size));
+    TRY(HT_ALLOC(c->answered, c->size));
     TRY(HT_ALLOC(ranks, c->size));
     for (int r = 0; r < c->size; r++) ranks[r] = r;
     MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
@@ -89,6 +96,7 @@ static enum ht_err start(struct ht_comm *c) {
 
 static void comm_free(struct ht_comm *c) {
     free(c->machine_rank);
+    free(c->answered);
     free(c->message);
     free(c);
 }
@@ -198,10 +206,77 @@ static enum ht_err comm_sound(const struct ht_comm *c) {
     return HT_OK;
 }
 
+/* A message without contents, which nobody waits for. */
+static void say(const struct ht_comm *c, int tag, int to) {
+    MPI_Request request;
+    if (to != c->rank && MPI_Isend(NULL, 0, MPI_BYTE, to, tag, c->notice, &request) == MPI_SUCCESS)
+        (void)MPI_Request_free(&request);
+}
+
+static void say_all(const struct ht_comm *c, int tag) {
+    for (int r = 0; r < c->size; r++) say(c, tag, r);
+}
+
+static bool hears(const struct ht_comm *c, int tag, int *from) {
+    MPI_Status status;
+    int there = 0;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, tag, c->notice, &there, &status) != MPI_SUCCESS || !there)
+        return false;
+    *from = status.MPI_SOURCE;
+    return MPI_Recv(NULL, 0, MPI_BYTE, *from, tag, c->notice, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
+/* Ends all ranks when some have not answered: they would not come to an agreement either. */
+static void end_where_silent(const struct ht_comm *c) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    int count = 0;
+    for (int r = 0; r < c->size; r++)
+        if (r != c->rank && !c->answered[r]) ht_text_add(&text, "%s%d", count++ ? ", " : "", r);
+    if (count == 0) return;
+    fprintf(stderr,
+            "htwave: rank%s %s %s not answer, and rank %d has waited %g s (parallel.patience)\n",
+            count > 1 ? "s" : "", text.data != NULL ? text.data : "", count > 1 ? "do" : "does",
+            c->rank, c->patience);
+    MPI_Abort(MPI_COMM_WORLD, ht_err_exit_code(HT_ERR_COMM));
+}
+
+static void begin_wait(struct ht_comm *c, double now) {
+    c->since = now;
+    c->asked = 0;
+}
+
+/* A rank that has looked out for `patience` asks the others. Those that wait, too, answer when they
+ * look out; where several ask the lowest one goes on. */
+static void find_silent(struct ht_comm *c) {
+    const double now = ht_clock(), pause = 1;
+    int from;
+    if (now - c->looked > pause) begin_wait(c, now); /* it has done something else */
+    c->looked = now;
+    while (hears(c, ASKS, &from)) {
+        say(c, ANSWERS, from);
+        if (from < c->rank) begin_wait(c, now);
+    }
+    while (hears(c, ANSWERS, &from)) c->answered[from] = true;
+    if (c->patience <= 0 || now - c->since < c->patience) return;
+    if (c->asked == 0) {
+        memset(c->answered, 0, (size_t)c->size * sizeof *c->answered);
+        say_all(c, ASKS);
+        c->asked = now;
+    } else if (now - c->asked > fmin(c->patience, 10)) {
+        end_where_silent(c);
+        begin_wait(c, now); /* all wait, for one that answers */
+    }
+}
+
+void ht_comm_be_patient(struct ht_comm *c, double seconds) {
+    if (c != NULL) c->patience = seconds;
+}
+
 enum ht_err ht_comm_look_out(struct ht_comm *c) {
     int there = 0;
     if (c == NULL) return HT_OK;
     TRY(comm_sound(c));
+    if (c->size > 1) find_silent(c);
     TRY(comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there, MPI_STATUS_IGNORE),
                    "looking for failures"));
     REQUIRE(!there, HT_ERR_ELSEWHERE, "another rank has failed");
@@ -225,6 +300,7 @@ static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char
         if (err != HT_OK && ht_clock() - noticed > grace) return err;
         ht_comm_pause(n);
     }
+    c->looked = 0; /* another wait begins */
     return HT_OK;
 }
 
@@ -242,7 +318,7 @@ static int find_failed(const int *codes, int size, bool *all) {
     return own >= 0 ? own : any;
 }
 
-/* Does not poll for failures: all ranks come here. */
+/* Does not look for failures: all ranks come here. */
 static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
     MPI_Request request;
     int done = 0;
@@ -250,23 +326,19 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
                    "agreeing"));
     for (long n = 0; !done; n++) {
         TRY(comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
-        if (!done) ht_comm_pause(n);
+        if (done) break;
+        if (n % 64 == 63) find_silent(c);
+        ht_comm_pause(n);
     }
+    c->looked = 0;
     return HT_OK;
 }
 
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     int *codes = NULL;
     bool all = true;
-    /* Sends a notice to all other ranks. Notices are only probed, never received. */
-    if (err != HT_OK && err != HT_ERR_ELSEWHERE) {
-        for (int r = 0; r < c->size; r++) {
-            MPI_Request request;
-            if (r == c->rank) continue;
-            if (MPI_Isend(NULL, 0, MPI_BYTE, r, NOTICE, c->notice, &request) == MPI_SUCCESS)
-                (void)MPI_Request_free(&request);
-        }
-    }
+    /* These notices are only probed, never received. */
+    if (err != HT_OK && err != HT_ERR_ELSEWHERE) say_all(c, NOTICE);
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     enum ht_err done = gather_codes(c, (int)err, codes);
     int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;
@@ -359,6 +431,7 @@ enum ht_err ht_message_done(struct ht_message **message, bool *done) {
     TRY(comm_check(MPI_Test(&(*message)->request, &flag, MPI_STATUS_IGNORE), "a message"));
     *done = flag != 0;
     if (!*done) return ht_comm_look_out((*message)->comm);
+    (*message)->comm->looked = 0; /* another wait begins */
     free(*message);
     *message = NULL;
     return HT_OK;

@@ -509,6 +509,7 @@ enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *c
     sim->comm = comm;
     sim->rank = ht_comm_rank(comm);
     sim->ranks = ht_comm_size(comm);
+    ht_comm_be_patient(comm, params->parallel.patience);
     sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
     return HT_MADE(err, sim, ht_simulation_destroy, out);

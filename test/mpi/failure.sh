@@ -114,6 +114,18 @@ judge "$title: exit code $code" [ $code = 1 ]
 judge "$title: in the summary" grep -q '"interrupted": true' out/summary.json
 judge_files
 
+# ---- one rank stops, without an end ----
+title='SIGSTOP to rank 1 of 3'
+begin parallel.patience=1.5
+kill -STOP "$(cat pid.1)"
+sleep 3
+await_end
+judge "$title: exit code $code" [ $code = 1 ]
+judge "$title: named in one message: $(grep htwave: message.txt)" \
+    [ "$(grep -c 'htwave:' message.txt)$(grep -c \
+    '^htwave: rank 1 does not answer, and rank 0 has waited 1.5 s (parallel.patience)' message.txt)" = 11 ]
+judge_files
+
 # ---- rank 0 may write no more than 4 KiB, while it runs ----
 title='disk full on rank 0'
 if [ -z "$(command -v prlimit)" ]; then
