@@ -294,7 +294,7 @@ static const struct ht_option option[] = {
     {KEY(parallel.transport, STRING), "\"auto\"", ANY, "auto|peer|staged", "",
      "Transport of messages: peer (from device to device) or staged (MPI messages); auto chooses "
      "the first that works, for every two neighbours."},
-    {KEY(parallel.patience, REAL), "1800", 0, DBL_MAX, NULL, "s",
+    {KEY(parallel.patience, REAL), "1800.0", NOT_NEGATIVE, NULL, "s",
      "A rank that has waited for so long, while another one neither comes nor answers, names that "
      "rank and ends the run; 0 waits without end."},
 };

@@ -31,6 +31,9 @@
  * All refusals come before the first change. */
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
+#define MOVING                                                                          \
+    ".moving" /* behind it, until all files are there: a killed run leaves it, the next \
+                 one moves the others there, too */
 
 /* Names of outputs: digits > 0 stands for a number of at least so many digits, perhaps after a name
  * that the input gives and "_" (NAMED); ANY_NAME for such a name, and the ending of a format. */
@@ -58,6 +61,7 @@ struct listing {
         bool read;       /* by this run */
     } * entry;
     int first, last_old; /* numbers: of the first snapshot, of folders */
+    bool moving;         /* the last folder has not got all files */
 };
 
 /* ---- names ---- */
@@ -139,10 +143,14 @@ static void free_listing(struct listing *list) {
 
 static enum ht_err list_entry(struct listing *list, const char *name) {
     size_t length = strlen(name);
-    if (is_numbered(name, length, "run-", 3, "")) {
+    const bool moving = is_numbered(name, length, "run-", 3, MOVING);
+    if (moving || is_numbered(name, length, "run-", 3, "")) {
         int number = number_of(name, "run-");
         /* run-202611221530 is a name of the user's */
-        if (number < INT_MAX / 2 && number > list->last_old) list->last_old = number;
+        if (number < INT_MAX / 2 && number > list->last_old) {
+            list->last_old = number;
+            list->moving = moving;
+        }
         return HT_OK;
     }
     bool unfinished = is_unfinished(name);
@@ -266,21 +274,19 @@ static void remove_unfinished(const char *directory, const struct listing *list)
                directory);
 }
 
-/* The next folder run-NNN; the caller frees its path. */
-static enum ht_err make_old(const char *directory, int last, char **out) {
-    for (int number = last + 1; number > 0; number++) {
-        char name[32];
-        snprintf(name, sizeof name, OLD_NAME, number);
-        TRY(ht_file_path(directory, name, out));
-        if (mkdir(*out, 0777) == 0) return HT_OK;
-        int error = errno;
-        if (error != EEXIST)
-            ht_err_set(HT_ERR_IO, "cannot create directory %s: %s", *out, strerror(error));
-        free(*out);
-        *out = NULL;
-        if (error != EEXIST) return HT_ERR_IO;
-    }
-    FAIL(HT_ERR_IO, "%s has too many folders run-NNN", directory);
+/* The folder of a killed run that has not got all files, or a new one; the caller frees its path.
+ */
+static enum ht_err make_old(const char *directory, const struct listing *list, int *number,
+                            char **out) {
+    char name[48];
+    *number = list->last_old + !list->moving;
+    snprintf(name, sizeof name, OLD_NAME MOVING, *number);
+    TRY(ht_file_path(directory, name, out));
+    if (list->moving || mkdir(*out, 0777) == 0) return HT_OK;
+    ht_err_set(HT_ERR_IO, "cannot create directory %s: %s", *out, strerror(errno));
+    free(*out);
+    *out = NULL;
+    return HT_ERR_IO;
 }
 
 static bool move_file(const char *from, const char *to) {
@@ -291,12 +297,14 @@ static bool move_file(const char *from, const char *to) {
         ssize_t length = readlink(from, target + 3, PATH_MAX - 1);
         if (length < 0) return false;
         target[3 + length] = '\0';
+        (void)unlink(to); /* of a killed run, while `from` is still there */
         if (symlink(target[3] == '/' ? target + 3 : target, to) != 0) return false;
         if (unlink(from) == 0) return true;
         (void)unlink(to);
         return false;
     }
-    return rename(from, to) == 0;
+    errno = EEXIST;
+    return access(to, F_OK) != 0 && rename(from, to) == 0;
 }
 
 /* Any other file that stays gets a second name where the file system allows it. */
@@ -335,30 +343,36 @@ static void move_back(const char *directory, const struct listing *list, const c
     (void)rmdir(old);
 }
 
-static enum ht_err move_all(const char *directory, const struct listing *list, const char *old,
-                            int count) {
+static enum ht_err move_all(const char *directory, const struct listing *list, const char *moving,
+                            const char *old) {
+    int count = 0;
     for (int i = 0; i < list->count; i++) {
         enum ht_err err =
-            list->entry[i].unfinished ? HT_OK : move_entry(&list->entry[i], directory, old);
+            list->entry[i].unfinished ? HT_OK : move_entry(&list->entry[i], directory, moving);
         if (err != HT_OK) {
-            move_back(directory, list, old, i);
+            move_back(directory, list, moving, i);
             return err;
         }
+        count += !list->entry[i].unfinished && !list->entry[i].read;
     }
-    ht_log("moved %d file%s of an earlier run to %s", count, count > 1 ? "s" : "", old);
+    REQUIRE(rename(moving, old) == 0, HT_ERR_IO, "cannot rename %s to %s: %s", moving, old,
+            strerror(errno));
+    ht_log("moved %d file%s of an earlier run to %s", count, count == 1 ? "" : "s", old);
     return HT_OK;
 }
 
 static enum ht_err move_outputs(const char *directory, const struct listing *list) {
-    char *old = NULL;
-    int count = 0;
+    bool any = list->moving;
     for (int i = 0; i < list->count; i++)
-        count += !list->entry[i].unfinished && !list->entry[i].read;
-    if (count > 0) {
-        TRY(make_old(directory, list->last_old, &old));
-        enum ht_err err = move_all(directory, list, old, count);
-        free(old);
-        TRY(err);
+        any = any || (!list->entry[i].unfinished && !list->entry[i].read);
+    if (any) {
+        HT_FREED char *moving = NULL, *old = NULL;
+        char name[32];
+        int number = 0;
+        TRY(make_old(directory, list, &number, &moving));
+        snprintf(name, sizeof name, OLD_NAME, number);
+        TRY(ht_file_path(directory, name, &old));
+        TRY(move_all(directory, list, moving, old));
     }
     if (list->first > 0)
         ht_log("snapshots begin with number %d: the run reads number %d", list->first,
@@ -371,6 +385,10 @@ static enum ht_err take_listed(const struct ht_params *params, struct listing *l
     const char *directory = params->output.directory;
     const bool resumes = params->resume.from != NULL;
     TRY(resumes ? list_outputs(directory, list) : make_listing(params, list));
+    REQUIRE(!resumes || !list->moving, HT_ERR_IO,
+            "%s/" OLD_NAME MOVING " has a part of this run's files, since another run was killed "
+            "while it moved them: move them back",
+            directory, list->last_old);
     out->first = list->first;
     if (out->lock.state == HT_LOCK_TAKEN)
         remove_unfinished(directory, list);

@@ -151,6 +151,18 @@ simulates 'run where one was killed' 0 a.cfg output.directory=both
 # shellcheck disable=SC2086
 holds both $plain $five run-001
 
+# ---- a run that was killed while it moved an earlier one's files ----
+simulates 'an earlier run' 0 a.cfg output.directory=cut output.checkpoint.every=0.2 --quiet
+mkdir cut/run-001.moving
+mv cut/fields_00000[13].h5 cut/fields.xdmf cut/run-001.moving/
+"$htwave" continue cut --quiet 2>message.txt
+judge "it is not continued: exit code $?" [ $? = 1 ]
+said 'it is not continued' 'cut/run-001.moving has a part of this run'
+simulates 'the next run' 0 a.cfg output.directory=cut
+said 'the next run' "moved $((first - 2)) files of an earlier run to cut/run-001"
+# shellcheck disable=SC2086
+holds cut/run-001 $plain $five checkpoint.h5
+
 # ---- records of earlier runs ----
 simulates 'an input to be changed' 0 a.cfg output.directory=edited --quiet
 simulates 'its own input again' 0 edited/input.cfg --quiet
