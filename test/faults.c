@@ -73,6 +73,7 @@ FAULT(fsync, FILES, "-1");
 FAULT(close, FILES, "-1");
 FAULT(rename, FILES, "-1");
 FAULT(ftruncate, FILES, "-1");
+FAULT(posix_fallocate, FILES, "28");
 FAULT(mkdir, FILES, "-1");
 FAULT(fflush, FILES, "-1");
 FAULT(fclose, FILES, "-1");

@@ -43,6 +43,7 @@ struct disk {
     int fd;
     int *error;       /* in struct ht_h5, which outlives the driver's file */
     haddr_t eoa, eof; /* end of the allocated addresses, of the file */
+    haddr_t kept;     /* for which the disk has room */
 };
 
 /* The driver's property is the address of ht_h5.error. */
@@ -131,11 +132,18 @@ static herr_t disk_write(H5FD_t *file, HT_UNUSED H5FD_mem_t type, HT_UNUSED hid_
     return 0;
 }
 
+/* Called when a file is flushed or closed. Values that are written later (traces, slabs) find room
+ * on the disk; file systems that cannot promise it say so by the first two errors. */
 static herr_t disk_truncate(H5FD_t *file, HT_UNUSED hid_t dxpl, HT_UNUSED hbool_t closing) {
     struct disk *disk = (struct disk *)file;
-    if (disk->eof == disk->eoa) return 0;
-    if (!*disk->error && ftruncate(disk->fd, (off_t)disk->eoa) != 0) *disk->error = errno;
-    disk->eof = disk->eoa;
+    int error = 0;
+    if (disk->eoa > disk->kept)
+        error = posix_fallocate(disk->fd, (off_t)disk->kept, (off_t)(disk->eoa - disk->kept));
+    if (error == EOPNOTSUPP || error == EINVAL) error = 0;
+    if (error == 0 && disk->eof != disk->eoa && ftruncate(disk->fd, (off_t)disk->eoa) != 0)
+        error = errno;
+    if (!*disk->error) *disk->error = error;
+    disk->eof = disk->kept = disk->eoa;
     return 0;
 }
 

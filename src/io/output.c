@@ -345,20 +345,21 @@ static void move_back(const char *directory, const struct listing *list, const c
 
 static enum ht_err move_all(const char *directory, const struct listing *list, const char *moving,
                             const char *old) {
-    int count = 0;
-    for (int i = 0; i < list->count; i++) {
-        enum ht_err err =
-            list->entry[i].unfinished ? HT_OK : move_entry(&list->entry[i], directory, moving);
-        if (err != HT_OK) {
-            move_back(directory, list, moving, i);
-            return err;
-        }
-        count += !list->entry[i].unfinished && !list->entry[i].read;
+    enum ht_err err = HT_OK;
+    int count = 0, done = 0;
+    for (; done < list->count; done++) {
+        const struct entry *entry = &list->entry[done];
+        if (!entry->unfinished) err = move_entry(entry, directory, moving);
+        if (err != HT_OK) break;
+        count += !entry->unfinished && !entry->read;
     }
-    REQUIRE(rename(moving, old) == 0, HT_ERR_IO, "cannot rename %s to %s: %s", moving, old,
-            strerror(errno));
-    ht_log("moved %d file%s of an earlier run to %s", count, count == 1 ? "" : "s", old);
-    return HT_OK;
+    if (err == HT_OK && rename(moving, old) != 0)
+        err = ht_err_set(HT_ERR_IO, "cannot rename %s to %s: %s", moving, old, strerror(errno));
+    if (err != HT_OK)
+        move_back(directory, list, moving, done);
+    else
+        ht_log("moved %d file%s of an earlier run to %s", count, count == 1 ? "" : "s", old);
+    return err;
 }
 
 static enum ht_err move_outputs(const char *directory, const struct listing *list) {
