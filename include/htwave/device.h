@@ -20,6 +20,7 @@ struct ht_device_info {
     const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
     bool gpu, fp64;
+    bool simulator;                           /* only taken by its name or number */
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
     int64_t max_group;                        /* work-items per group */
     int64_t max_arguments;                    /* bytes of a kernel's arguments; 0: not known */
@@ -41,11 +42,11 @@ struct ht_device_info {
  * count 0. */
 HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
 
-/* select: "auto" (a GPU, else any), "gpu", "cpu", a device index, or a part of the device or
- * platform name, case ignored. backend: "auto" or a name. Of the matches only the best kind counts:
- * GPUs by CUDA, GPUs, others. Of n such devices the one with number sharer modulo n is opened,
- * where sharer numbers the processes that share these devices (0: the first). HT_ERR_DEVICE lists
- * the available devices when nothing matches. */
+/* select: "auto" (a GPU, else any), "gpu", "cpu", none of which is a simulator, a device index, or
+ * a part of the device or platform name, case ignored. backend: "auto" or a name. Of the matches
+ * only the best kind counts: GPUs by CUDA, GPUs, others. Of n such devices the one with number
+ * sharer modulo n is opened, where sharer numbers the processes that share these devices (0: the
+ * first). HT_ERR_DEVICE lists the available devices when nothing matches. */
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                                       struct ht_device **out);
 /* Names of the back ends, built in or not; NULL after the last. */
@@ -59,6 +60,9 @@ bool ht_device_built(const char *backend);
 const char *ht_device_no_gemm(const char *backend);
 void ht_device_close(struct ht_device *device); /* NULL allowed */
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
+/* From now on the device is as small as this (device.limits): local memory of a group in bytes,
+ * negative: as it is; work-items of a group, 0: as it is. */
+void ht_device_limit(struct ht_device *device, int64_t local_memory, int64_t max_group, bool fp64);
 
 /* Contents undefined, zeros, or values in a precision. HT_ERR_DEVICE names the size when it does
  * not fit. */

@@ -303,6 +303,10 @@ struct ht_params {
         enum ht_tune_when tune;
         int cells_per_group, planes_per_group, threads; /* 0: automatic */
         bool selfcheck;
+        struct {
+            int local_memory, group; /* -1, 0: the device's */
+            bool fp64;
+        } limits;
     } device;
     struct {
         enum ht_halo_precision halo_precision;

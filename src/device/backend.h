@@ -40,6 +40,8 @@ struct ht_backend {
     void (*program_destroy)(void *program);
     enum ht_err (*kernel_create)(void *program, const char *name, void **kernel);
     void (*kernel_destroy)(void *kernel);
+    /* Bytes of local memory that a group takes; 0: not known, as where it is NULL. */
+    int64_t (*kernel_local)(void *device, void *kernel);
     /* NULL where every info has no open_memory. */
     enum ht_err (*kernel_open_memory)(void *kernel, int64_t bytes);
     enum ht_err (*launch)(void *device, const struct ht_launch *launch, void **timing);

@@ -29,6 +29,7 @@ struct ht_device {
     const struct ht_backend *backend;
     struct ht_device_info info;
     void *handle;
+    bool no_double;                            /* by ht_device_limit: its compiler has one */
     const char *cache;                         /* directory of compiled programs; NULL: none */
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
@@ -164,10 +165,10 @@ static bool matches(const struct ht_device_info *info, const char *backend, cons
     char *end = NULL;
     long index = strtol(select, &end, 10);
     if (strcmp(backend, "auto") != 0 && strcmp(backend, info->backend) != 0) return false;
-    if (strcmp(select, "auto") == 0) return true;
+    if (strcmp(select, "auto") == 0) return !info->simulator;
     if (end != select && *end == '\0') return info->index == index;
-    if (strcmp(select, "gpu") == 0) return info->gpu;
-    if (strcmp(select, "cpu") == 0) return !info->gpu;
+    if (strcmp(select, "gpu") == 0) return info->gpu && !info->simulator;
+    if (strcmp(select, "cpu") == 0) return !info->gpu && !info->simulator;
     return contains(info->name, select) || contains(info->platform, select);
 }
 
@@ -258,6 +259,15 @@ void ht_device_close(struct ht_device *device) {
 
 const struct ht_device_info *ht_device_info(const struct ht_device *device) {
     return &device->info;
+}
+
+void ht_device_limit(struct ht_device *device, int64_t local_memory, int64_t max_group, bool fp64) {
+    struct ht_device_info *info = &device->info;
+    if (local_memory >= 0) info->local_memory = ht_least(info->local_memory, local_memory);
+    info->open_memory = ht_least(info->open_memory, info->local_memory);
+    if (max_group > 0) info->max_group = ht_least(info->max_group, max_group);
+    device->no_double = info->fp64 && !fp64;
+    info->fp64 = info->fp64 && fp64;
 }
 
 void ht_device_cache(struct ht_device *device, const char *directory) {
@@ -405,8 +415,14 @@ static void store_cached(struct ht_program *program, const char *text) {
 enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
     const bool keeps = device->cache != NULL && !device->info.caches;
     struct ht_program *program = NULL;
+    HT_FREED_TEXT struct ht_text limited = {0};
     enum ht_err err = HT_OK;
     *out = NULL;
+    if (device->no_double) {
+        ht_text_add(&limited, "#undef cl_khr_fp64\n#define double ht_no_double\n%s", text);
+        TRY(ht_text_status(&limited));
+        text = limited.data;
+    }
     TRY(HT_ALLOC(program, 1));
     program->device = device;
     program->cached = keeps && load_cached(program, text);
@@ -432,9 +448,15 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struc
     *out = NULL;
     TRY(HT_ALLOC(kernel, 1));
     kernel->device = program->device;
-    enum ht_err err =
-        program->device->backend->kernel_create(program->handle, name, &kernel->handle);
-    return HT_MADE(err, kernel, free, out);
+    const struct ht_device *device = program->device;
+    int64_t bytes = 0;
+    enum ht_err err = device->backend->kernel_create(program->handle, name, &kernel->handle);
+    if (err == HT_OK && device->backend->kernel_local != NULL)
+        bytes = device->backend->kernel_local(device->handle, kernel->handle);
+    if (bytes > device->info.local_memory)
+        err = ht_err_set(HT_ERR_DEVICE, "kernel %s takes %s of local memory, %s has %s", name,
+                         HT_BYTES(bytes), device->info.name, HT_BYTES(device->info.local_memory));
+    return HT_MADE(err, kernel, ht_kernel_destroy, out);
 }
 
 static void timer_charge(struct ht_launch_timer *timer, double seconds) {
@@ -513,6 +535,9 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct h
             "a kernel with %lld bytes of arguments; %s takes %lld: a variant "
             "of two kernels needs fewer",
             (long long)bytes, device->info.name, (long long)most);
+    REQUIRE(group_size <= device->info.max_group, HT_ERR_DEVICE,
+            "a kernel in groups of %lld; %s allows %lld", (long long)group_size, device->info.name,
+            (long long)device->info.max_group);
     for (int i = 0; i < nargs; i++) {
         own[i] = args[i];
         if (args[i].buffer != NULL) own[i] = (struct ht_arg){.value = args[i].buffer->handle};

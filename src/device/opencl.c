@@ -187,6 +187,9 @@ static enum ht_err opencl_info(int index, struct ht_device_info *info) {
                           NULL) != CL_SUCCESS)
         info->platform[0] = 0;
     info->gpu = (device_number(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
+    /* They say to be GPUs, or run on the CPU that another driver runs on faster. */
+    info->simulator =
+        strstr(info->platform, "Oclgrind") != NULL || strstr(info->platform, "Emulation") != NULL;
     info->fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     info->memory = device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_buffer = device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -488,6 +491,14 @@ static void opencl_kernel_destroy(void *kernel) {
     (void)clReleaseKernel((cl_kernel)kernel);
 }
 
+static int64_t opencl_kernel_local(void *handle, void *kernel) {
+    const struct cl_device *device = handle;
+    cl_ulong bytes = 0;
+    const cl_int code = clGetKernelWorkGroupInfo(
+        (cl_kernel)kernel, device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    return code == CL_SUCCESS ? (int64_t)bytes : 0;
+}
+
 /* Device times of commands in the work queue. */
 struct cl_timing {
     cl_event first, last; /* first: NULL if they are one */
@@ -613,4 +624,5 @@ static const char *opencl_no_gemm(void) {
     return ht_clblast_missing();
 }
 
-const struct ht_backend ht_backend_opencl = {HT_BACKEND(opencl), .gemm = opencl_gemm};
+const struct ht_backend ht_backend_opencl = {
+    HT_BACKEND(opencl), .kernel_local = opencl_kernel_local, .gemm = opencl_gemm};

@@ -285,6 +285,13 @@ static const struct ht_option option[] = {
     {KEY(device.selfcheck, BOOL), "true", ANY, NULL, "",
      "Compare the kernels with the serial reference on this device before the run; takes under a "
      "second."},
+    {KEY(device.limits.local_memory, INT), "-1", -1, INT_MAX, NULL, "bytes",
+     "For tests: the device acts as one whose groups have at most this local memory; -1: as it "
+     "is."},
+    {KEY(device.limits.group, INT), "0", 0, 65536, NULL, "work-items",
+     "For tests: it takes groups of at most so many; 0: as it is."},
+    {KEY(device.limits.fp64, BOOL), "true", ANY, NULL, "",
+     "For tests: whether it has double precision, where it has."},
     {KEY(parallel.halo_depth, INT), "1", 1, 64, NULL, "half steps",
      "Half steps, by time.scheme = \"fd\" applications of the operator, between two exchanges of "
      "planes with the neighbours; more than 1 computes some planes twice and changes no result."},

@@ -56,11 +56,11 @@ int64_t ht_local_limit(const struct ht_device_info *info) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes all of it; a larger
      * share would cost occupancy anyway. */
     const int64_t most = 48128; /* 47 KiB */
-    return info->local_memory < most ? info->local_memory - 1024 : most;
+    return info->local_memory < most ? ht_most(info->local_memory - 1024, 0) : most;
 }
 
 int64_t ht_vector_limit(const struct ht_device_info *info) {
-    return info->gpu ? ht_local_limit(info) : info->local_memory - 1024;
+    return info->gpu ? ht_local_limit(info) : ht_most(info->local_memory - 1024, 0);
 }
 
 enum ht_err ht_local_too_little(const struct ht_spec *spec, const struct ht_device_info *info,

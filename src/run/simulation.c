@@ -41,6 +41,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
     enum ht_err err = ht_ranks_open(sim->comm, backend, params->device.select, &sim->device);
     if (err == HT_ERR_DEVICE) return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);
+    ht_device_limit(sim->device, params->device.limits.local_memory, params->device.limits.group,
+                    params->device.limits.fp64);
     sim->info = *ht_device_info(sim->device);
     return HT_OK;
 }

@@ -80,7 +80,9 @@ static const struct ht_device_info fleet[] = {
     {.index = 4, .name = "H", .backend = "opencl", .gpu = true},
     {.index = 5, .name = "processor", .backend = "opencl"},
     {.index = 6, .name = "another processor", .backend = "opencl"},
+    {.index = 7, .name = "Simulator", .backend = "opencl", .gpu = true, .simulator = true},
 };
+enum { FLEET = sizeof fleet / sizeof fleet[0] };
 
 static void test_sharers(void) {
     static const struct {
@@ -95,6 +97,9 @@ static void test_sharers(void) {
         {"auto", "processor", 0, {5, 6, 5, 6, 5, 6, 5}},
         {"auto", "another", 0, {6, 6, 6, 6, 6, 6, 6}},
         {"auto", "4", 0, {4, 4, 4, 4, 4, 4, 4}},
+        {"auto", "simulator", 0, {7, 7, 7, 7, 7, 7, 7}},
+        {"auto", "7", 0, {7, 7, 7, 7, 7, 7, 7}},
+        {"auto", "gpu", 5, {-1, -1, -1, -1, -1, -1, -1}},
         {"cuda", "4", 0, {-1, -1, -1, -1, -1, -1, -1}},
         {"cuda", "cpu", 0, {-1, -1, -1, -1, -1, -1, -1}},
         /* without the GPUs that CUDA lists */
@@ -105,7 +110,7 @@ static void test_sharers(void) {
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         int wrong = 0, got = 0;
         for (int sharer = 0; sharer < 7; sharer++) {
-            got = ht_device_choose(7 - cases[c].begin, fleet + cases[c].begin, cases[c].backend,
+            got = ht_device_choose(FLEET - cases[c].begin, fleet + cases[c].begin, cases[c].backend,
                                    cases[c].select, sharer);
             wrong += got != cases[c].taken[sharer];
         }
