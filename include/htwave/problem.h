@@ -133,6 +133,10 @@ struct ht_fd_problem {
 struct ht_duhamel;
 
 void ht_pair_faces_destroy(struct ht_pair_faces *faces); /* NULL allowed */
+/* Couplings of the test medium of a part of a problem, of the groups that have some there. */
+HT_CHECKED enum ht_err ht_pair_faces_test(const struct ht_problem *part,
+                                          const struct ht_pair_faces *whole,
+                                          struct ht_pair_faces **out);
 /* The part of the grid's points where a group of fields may be coupled; more than a third: it is
  * not. */
 double ht_pair_faces_share(const struct ht_pair_faces *faces, int group);

@@ -260,6 +260,14 @@ enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht
     return HT_MADE(err, faces, ht_pair_faces_destroy, out);
 }
 
+enum ht_err ht_pair_faces_test(const struct ht_problem *part, const struct ht_pair_faces *whole,
+                               struct ht_pair_faces **out) {
+    TRY(ht_pair_faces_find(part, &whole->pair, 0, out));
+    for (int group = 0; group < 2; group++)
+        (*out)->listed[group].used = (*out)->listed[group].used && whole->listed[group].used;
+    return HT_OK;
+}
+
 bool ht_pair_faces_use(const struct ht_pair_faces *faces, int group) {
     return faces != NULL && faces->listed[group].used;
 }

@@ -187,7 +187,9 @@ const char *ht_staggered_growth_cause(const struct ht_plan *plan) {
 double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
     const double pass = 2 * (problem->fd.order / 2.0 + problem->eq->dims + 6);
     const double losses = problem->eq->losses != 0 ? 40 : 0;
-    return (problem->layers != NULL ? 2 * pass + 10 * problem->eq->dims : pass) + losses;
+    /* Means of up to 8 points, sums of couplings, and of 8 points of these. */
+    const double faces = problem->fd.faces != NULL ? pass + 8.0 * problem->eq->dims + 16 : 0;
+    return faces + (problem->layers != NULL ? 2 * pass + 10 * problem->eq->dims : pass) + losses;
 }
 
 /* ---- the start ---- */

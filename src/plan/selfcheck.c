@@ -152,8 +152,14 @@ enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device
 enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
                          const struct ht_kernels *kernels, double *worst) {
     struct ht_part small;
+    struct ht_pair_faces *faces = NULL;
     problem->scheme->does->shrink(problem, kernels->variant, &small);
-    TRY(ht_verify_kernels(&small.problem, device, kernels, worst));
+    if (kernels->meeting[0] != NULL || kernels->meeting[1] != NULL)
+        TRY(ht_pair_faces_test(&small.problem, problem->fd.faces, &faces));
+    small.problem.fd.faces = faces;
+    const enum ht_err err = ht_verify_kernels(&small.problem, device, kernels, worst);
+    ht_pair_faces_destroy(faces);
+    TRY(err);
     const bool fd =
         kernels->fd_layers != NULL || (problem->fd.pair != HT_PAIR_NONE && problem->layers != NULL);
     const bool layers_too = fd || kernels->layers != NULL || kernels->sponge != NULL;
