@@ -51,50 +51,62 @@ static void oracle_destroy(void *self) {
     free(o);
 }
 
-/* Coefficient i[] of `field` at source node m[], which may lie behind walls or the periodic seam.
- */
-static double source_value(const struct oracle *o, enum ht_subgrid from, int field, const int *i,
-                           const int64_t *m) {
+/* b[field] <- values at the vertices of the cell from source node lower[] on, which may lie behind
+ * walls or the periodic seam: index r = side (N+1) + derivative along each axis. */
+static void gather(struct oracle *o, enum ht_subgrid from, int field, const int64_t *lower) {
     const struct ht_grid *grid = o->problem.grid;
-    int64_t node = 0, nodes = ht_grid_total(grid, from);
-    int coef = 0, sign = 1;
-    for (int k = 2; k >= 0; k--) {
-        int factor = 1;
-        bool mirrored = false;
-        int64_t at = k < grid->dims ? ht_grid_source(grid, from, k, m[k], &factor, &mirrored) : 0;
-        node = node * ht_grid_nodes(grid, from, k) + at;
-        coef = coef * o->n[k] + i[k];
-        if (mirrored) {
-            sign *= ht_wall_sign(&o->eq, field, k, factor);
-            if (i[k] % 2) sign = -sign;
+    const int64_t nodes = ht_grid_total(grid, from);
+    const int *n = o->n, *t = o->t;
+    for (int corner = 0; corner < 1 << grid->dims; corner++) {
+        int64_t node = 0, first = 0;
+        int sign = 1, odd[3] = {0, 0, 0};
+        for (int k = 2; k >= 0; k--) {
+            const int side = corner >> k & 1;
+            int factor = 1;
+            bool mirrored = false;
+            int64_t at = 0;
+            if (k < grid->dims)
+                at = ht_grid_source(grid, from, k, lower[k] + side, &factor, &mirrored);
+            node = node * ht_grid_nodes(grid, from, k) + at;
+            first = first * t[k] + side * n[k];
+            odd[k] = mirrored;
+            if (mirrored) sign *= ht_wall_sign(&o->eq, field, k, factor);
         }
+        const double *u = o->u[from] + field * o->coefs * nodes + node;
+        double *b = o->b + field * o->cube + first;
+        for (int i = 0; i < n[1] * n[2]; i++)
+            for (int i1 = 0; i1 < n[0]; i1++, u += nodes) {
+                const int i2 = i % n[1], i3 = i / n[1];
+                const bool turned = ((i1 & odd[0]) ^ (i2 & odd[1]) ^ (i3 & odd[2])) & 1;
+                b[(i3 * t[1] + i2) * t[0] + i1] = magnitude(o, (turned ? -sign : sign) * *u);
+            }
     }
-    double value = o->u[from][(field * o->coefs + coef) * nodes + node];
-    return magnitude(o, sign * value);
 }
 
 /* b <- H b along one axis. */
 static void interpolate_axis(struct oracle *o, int field, int axis) {
-    int64_t size = o->t[axis], stride = 1;
+    const int64_t size = o->t[axis];
+    int64_t stride = 1;
     for (int k = 0; k < axis; k++) stride *= o->t[k];
-    for (int q = 0; q < o->cube; q++) {
-        if (q / stride % size != 0) continue;
-        double *at = o->b + field * o->cube + q;
-        for (int row = 0; row < size; row++) {
-            o->line[row] = 0;
-            for (int col = 0; col < size; col++)
-                o->line[row] += magnitude(o, o->matrix[row * size + col]) * at[col * stride];
+    for (int64_t line = 0; line < o->cube / size; line++) {
+        double *at = o->b + field * o->cube + line / stride * size * stride + line % stride;
+        for (int64_t row = 0; row < size; row++) {
+            double sum = 0;
+            for (int64_t col = 0; col < size; col++)
+                sum += magnitude(o, o->matrix[row * size + col]) * at[col * stride];
+            o->line[row] = sum;
         }
-        for (int row = 0; row < size; row++) at[row * stride] = o->line[row];
+        for (int64_t row = 0; row < size; row++) at[row * stride] = o->line[row];
     }
 }
 
-/* The material of a term where it is a number; false where it is a polynomial. */
+/* Where the material of a term is a number: sets it. */
 static bool find_number(const struct oracle *o, const struct ht_term *term, const double *medium,
                         double *out) {
     const int m = term->material;
     *out = 1;
     if (m < 0) return true;
+    if (ht_material_layer(&o->eq, m) >= 0) return false;
     if (o->problem.medium_degree < 0)
         *out = o->problem.uniform[m];
     else if (o->axes != 0)
@@ -115,17 +127,13 @@ static void add_profile(struct oracle *o, const struct ht_term *term, int axis, 
         row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] += magnitude(o, m[a]) * d;
 }
 
-/* next[row] += factor * M * d, where d is the monomial with multi-index j. */
+/* next[row] += factor * M * d, where d is the monomial with multi-index j and M no number. */
 static void add_product(struct oracle *o, const struct ht_term *term, const double *medium,
                         const int *j, double d) {
-    double *row = o->next + term->row * o->cube, number;
+    double *row = o->next + term->row * o->cube;
     const int axis = ht_material_layer(&o->eq, term->material);
     if (axis >= 0) {
         add_profile(o, term, axis, j, d);
-        return;
-    }
-    if (find_number(o, term, medium, &number)) {
-        row[(j[2] * o->t[1] + j[1]) * o->t[0] + j[0]] += magnitude(o, number) * d;
         return;
     }
     const double *m = medium + (int64_t)term->material * o->jets->count;
@@ -143,18 +151,29 @@ static void add_product(struct oracle *o, const struct ht_term *term, const doub
 /* next += factor D w[col] M for one term; factor holds 1/h^derivative. */
 static void add_term(struct oracle *o, const struct ht_term *term, const double *medium,
                      double factor) {
-    int axis = term->axis;
-    int64_t size = o->t[axis], stride = 1;
-    for (int n = 0; n < axis; n++) stride *= o->t[n];
-    for (int q = 0; q < o->cube; q++) {
-        int j[3] = {q % o->t[0], q / o->t[0] % o->t[1], q / (o->t[0] * o->t[1])};
-        int64_t power = q / stride % size;
-        double d = factor;
-        if (power + term->derivative >= size) continue;
-        for (int n = 1; n <= term->derivative; n++) d *= (double)(power + n);
-        d *= o->w[term->col * o->cube + q + term->derivative * stride];
-        add_product(o, term, medium, j, d);
+    const int axis = term->axis, *t = o->t;
+    const int64_t shift = term->derivative * (axis == 0 ? 1 : axis == 1 ? t[0] : t[0] * t[1]);
+    const double *w = o->w + term->col * o->cube + shift;
+    double *row = o->next + term->row * o->cube, rise[2 * (HT_MAX_ORDER + 1)], number;
+    const bool plain = find_number(o, term, medium, &number);
+    int end[3] = {t[0], t[1], t[2]}, j[3];
+    end[axis] -= term->derivative;
+    for (int power = 0; power < end[axis]; power++) {
+        rise[power] = factor;
+        for (int n = 1; n <= term->derivative; n++) rise[power] *= (double)(power + n);
     }
+    number = magnitude(o, number);
+    for (j[2] = 0; j[2] < end[2]; j[2]++)
+        for (j[1] = 0; j[1] < end[1]; j[1]++) {
+            const int64_t q = (j[2] * t[1] + j[1]) * t[0];
+            for (j[0] = 0; j[0] < end[0]; j[0]++) {
+                const double d = rise[j[axis]] * w[q + j[0]];
+                if (plain)
+                    row[q + j[0]] += number * d;
+                else
+                    add_product(o, term, medium, j, d);
+            }
+        }
 }
 
 /* Whether the target has what belongs to the layers of an axis (-1: to none). */
@@ -204,25 +223,15 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
                       const double *medium) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int fields = o->eq.nfields;
+    const int shift = from == HT_PRIMARY ? 0 : 1;
+    const int64_t lower[3] = {target[0] - shift, target[1] - shift, target[2] - shift};
     find_layers(o, to, target);
     for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(&o->problem, from, f) || !applies(o, ht_field_layer(&o->eq, f))) {
             memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
             continue;
         }
-        /* b[field] <- values at the vertices, index r = side (N+1) + derivative. */
-        int shift = from == HT_PRIMARY ? 0 : -1;
-        double *b = o->b + f * o->cube;
-        for (int q = 0; q < o->cube; q++) {
-            int r[3] = {q % o->t[0], q / o->t[0] % o->t[1], q / (o->t[0] * o->t[1])};
-            int i[3];
-            int64_t m[3];
-            for (int k = 0; k < 3; k++) {
-                i[k] = r[k] % o->n[k];
-                m[k] = target[k] + shift + r[k] / o->n[k];
-            }
-            b[q] = source_value(o, from, f, i, m);
-        }
+        gather(o, from, f, lower);
         for (int axis = 0; axis < o->problem.eq->dims; axis++) interpolate_axis(o, f, axis);
     }
     size_t count = (size_t)(o->eq.nfields * o->cube);
