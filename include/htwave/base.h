@@ -211,6 +211,8 @@ HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most, char **d
 HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
 /* Writes to a temporary file beside path, syncs, renames: complete or absent, also when the disk is
  * full. */
+/* Of all its bytes. */
+HT_CHECKED enum ht_err ht_file_hash(const char *path, uint64_t *hash);
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data, size_t size);
 /* Removes the temporary file of a running ht_file_write: for signal handlers that end the process.
  */

@@ -59,7 +59,7 @@ static enum ht_err compare(const struct ht_params *params, const char *path) {
     TRY(ht_archive_read_text(path, "physics", &then));
     REQUIRE(
         !find_other(now.data, then, line, sizeof line), HT_ERR_INPUT,
-        "%s: not so in the run of %s; only time.end and keys of output, device and parallel, but "
+        "%s: not so in the run of %s: only time.end and keys of output, device and parallel, but "
         "device.precision, may change",
         line, path);
     REQUIRE(!find_other(then, now.data, line, sizeof line), HT_ERR_INPUT,
@@ -85,6 +85,7 @@ static enum ht_err set_steps(struct ht_params *params, const char *path) {
         ht_log("time.end is %.15g, a whole number of steps", whole);
     }
     params->resume.steps = (int64_t)steps;
+    params->resume.left = 1 - done / steps;
     ht_log("going on from %s: step %.0f of %.0f", path, done, steps);
     return HT_OK;
 }
@@ -102,6 +103,7 @@ static enum ht_err share(struct ht_comm *comm, struct ht_params *params) {
     free(params->resume.from);
     params->resume.from = from;
     TRY(ht_comm_broadcast(comm, &params->resume.steps, sizeof params->resume.steps));
+    TRY(ht_comm_broadcast(comm, &params->resume.left, sizeof params->resume.left));
     return ht_comm_broadcast(comm, &params->time.end, sizeof params->time.end);
 }
 

@@ -102,6 +102,19 @@ enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
     return ht_file_read_most(path, SIZE_MAX, data, size);
 }
 
+enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
+    enum { SIZE = 1 << 20 };
+    HT_ARRAY(char, data, SIZE);
+    FILE *file = fopen(path, "rb");
+    REQUIRE(file != NULL, HT_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    *hash = HT_HASH_SEED;
+    for (size_t n; (n = fread(data, 1, SIZE, file)) > 0;) *hash = ht_hash(*hash, data, n);
+    const bool read = !ferror(file);
+    fclose(file);
+    REQUIRE(read, HT_ERR_IO, "cannot read %s", path);
+    return HT_OK;
+}
+
 /* Creates a file that no other process uses; the name contains the process number and a counter.
  * Not mkstemp: its files are readable by their owner only, and this file becomes the user's file
  * under the user's umask. */

@@ -700,6 +700,18 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
     return HT_OK;
 }
 
+/* Of the initial state a run that goes on needs nothing. */
+static enum ht_err add_contents(const struct ht_params *params, struct ht_text *out) {
+    const char *key, *path;
+    for (int n = 0; ht_params_reads(params, n, &key, &path); n++) {
+        uint64_t hash;
+        if (key == NULL || path == params->initial.file) continue;
+        TRY(ht_file_hash(path, &hash));
+        ht_text_add(out, "contents of %s = %016llx\n", key, (unsigned long long)hash);
+    }
+    return ht_text_status(out);
+}
+
 enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out) {
     static const char *const others[] = {"output.", "device.", "parallel.", "time.end"};
     enum { OTHERS = sizeof others / sizeof *others };
@@ -713,7 +725,7 @@ enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *ou
         TRY(add_value(out, params, &leaf));
         ht_text_add(out, "\n");
     }
-    return ht_text_status(out);
+    return add_contents(params, out);
 }
 
 enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out) {

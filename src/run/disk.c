@@ -66,6 +66,11 @@ struct ht_disk_need ht_disk_need(const struct ht_plan *plan) {
                                 .snapshots = bytes_of_snapshots(plan),
                                 .pictures = bytes_of_pictures(plan),
                                 .checkpoints = bytes_of_checkpoints(plan)};
+    /* A run that goes on has a part of them, and copies traces.h5. */
+    if (plan->params->resume.from != NULL) {
+        need.snapshots *= plan->params->resume.left;
+        need.pictures *= plan->params->resume.left;
+    }
     need.total = need.traces + need.snapshots + need.pictures + need.checkpoints;
     return need;
 }

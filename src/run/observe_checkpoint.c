@@ -6,10 +6,20 @@ bool ht_checkpoints_wanted(const struct ht_params *params) {
     return params->output.checkpoint.seconds > 0 || params->output.checkpoint.every > 0;
 }
 
+/* Files are read before anything else may change them. */
 static enum ht_err checkpoints_begin(void *context, struct ht_run *run) {
     struct ht_checkpoints *c = context;
+    const struct ht_params *params = run->plan->params;
     c->run = run;
+    if (!ht_checkpoints_wanted(params) || ht_comm_rank(run->plan->grid.slab.comm) > 0) return HT_OK;
+    TRY(ht_params_physics(params, &c->physics));
+    run->physics = c->physics.data;
     return HT_OK;
+}
+
+static void checkpoints_end(void *context) {
+    struct ht_checkpoints *c = context;
+    ht_text_free(&c->physics);
 }
 
 /* None of the start, or of the step that the run goes on from. */
@@ -72,5 +82,6 @@ struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
                                 .seconds = params->output.checkpoint.seconds,
                                 .begin = checkpoints_begin,
                                 .next = checkpoints_next,
-                                .look = checkpoints_look};
+                                .look = checkpoints_look,
+                                .end = checkpoints_end};
 }

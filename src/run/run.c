@@ -188,13 +188,11 @@ static enum ht_err allocate(struct loop *l) {
 enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
     const struct ht_run_parts *of = context;
     struct ht_run *run = of->run;
-    HT_FREED_TEXT struct ht_text physics = {0};
     double format = HT_ARCHIVE_FORMAT, all = (double)run->plan->steps;
     double end = run->plan->params->time.end;
-    TRY(ht_params_physics(run->plan->params, &physics));
     ht_archive_number(archive, "format", &format);
     ht_archive_text(archive, "version", HT_VERSION);
-    ht_archive_text(archive, "physics", physics.data);
+    ht_archive_text(archive, "physics", run->physics);
     ht_archive_number(archive, "all_steps", &all);
     ht_archive_number(archive, "end", &end);
     ht_archive_integer(archive, "steps", &run->steps);

@@ -141,6 +141,17 @@ refused 'medium.c = 2.0: not so in the run of part/checkpoint.h5' medium.c=2
 refused 'device.precision = "double": not so' device.precision=double
 refused 'time.end = 0.1: must lie behind the checkpoint' time.end=0.1
 refused 'grid.cells = \[20, 15\]: not so' grid.cells=[20,15]
+echo '0.3 0.4' >places.txt
+rm -rf whole
+"$htwave" run base.cfg --quiet output.directory=whole "$kernels" \
+    'receivers=({type="file";file="places.txt";every=0.05})' || fail "a run"
+rm -rf part
+cp -r whole part
+"$htwave" continue part --quiet || fail "a run"
+judge "a file that is read is the same: $(differ whole part)" [ -z "$(differ whole part)" ]
+echo '0.3 0.5' >places.txt
+refused 'contents of receivers.1.file = [0-9a-f]*: not so in the run of part/checkpoint.h5'
+echo '0.3 0.4' >places.txt
 printf x | dd of=part/checkpoint.h5 bs=1 seek=3000 conv=notrunc 2>/dev/null
 "$htwave" continue part --quiet >said 2>&1
 judge "a damaged checkpoint: $(cat said)" grep -q 'part/checkpoint.h5 is damaged' said
