@@ -4,6 +4,7 @@
 # signal. Then what is refused.
 set -u
 . "${0%/*}/../config/common.sh"
+here=$PWD/${0%/*}
 cd "$scratch" || exit 1
 cat >base.cfg <<'INPUT'
 system = "acoustic";
@@ -152,6 +153,19 @@ judge "a file that is read is the same: $(differ whole part)" [ -z "$(differ who
 echo '0.3 0.5' >places.txt
 refused 'contents of receivers.1.file = [0-9a-f]*: not so in the run of part/checkpoint.h5'
 echo '0.3 0.4' >places.txt
+if python3 -c 'import h5py' 2>/dev/null; then
+    rm -rf part
+    cp -r whole part
+    rm part/checkpoint-1.h5
+    python3 "$here/other_order.py" whole/checkpoint.h5 part/checkpoint.h5
+    "$htwave" continue part --quiet >said 2>&1 || cat said
+    judge "from a machine of the other byte order: $(differ whole part)" \
+        [ -z "$(differ whole part)" ]
+else
+    skip "no h5py: the other byte order"
+fi
+rm -rf part
+cp -r whole part
 printf x | dd of=part/checkpoint.h5 bs=1 seek=3000 conv=notrunc 2>/dev/null
 "$htwave" continue part --quiet >said 2>&1
 judge "a damaged checkpoint: $(cat said)" grep -q 'part/checkpoint.h5 is damaged' said
