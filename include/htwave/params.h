@@ -353,9 +353,9 @@ HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const cha
  * which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
-/* What decides what is computed, "KEY = VALUE" lines: all keys that have values but those of outputs,
- * devices, ranks and time.end, and hashes of the files that are read, which takes some seconds per
- * GB. */
+/* What decides what is computed, "KEY = VALUE" lines: all keys that have values but those of
+ * outputs, devices, ranks and time.end, and hashes of the files that are read, which takes some
+ * seconds per GB. */
 HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
 /* A key of the group, such as "initial", is set by the file or the command line, to whatever value.
  */

@@ -35,7 +35,7 @@ struct ht_run {
     double kernel_s;            /* of the steps, by the device's clock */
     double look_s;              /* of the observers */
     const char *from;           /* a checkpoint that it goes on from; NULL: it begins at 0 */
-    const char *physics;        /* for checkpoints, of ht_params_physics; NULL: none, or not rank 0 */
+    const char *physics; /* for checkpoints, of ht_params_physics; NULL: none, or not rank 0 */
 };
 
 /* What an observer sees of the run at a step. */

@@ -363,11 +363,12 @@ static double nodal_product(const struct state *s, enum ht_subgrid subgrid, cons
     return ht_grid_volume(grid) * sum;
 }
 
+/* The form is one of each field alone. */
 static bool is_known(const struct ht_plan *plan) {
     const int64_t most = (int64_t)1 << 25; /* values, 256 MiB of memory */
     const struct ht_grid *grid = &plan->grid;
-    return plan->problem.medium_degree < 0 && plan->problem.dt > 0 &&
-           plan->problem.layers == NULL &&
+    return ht_equations_measured(&plan->eq) && plan->problem.medium_degree < 0 &&
+           plan->problem.dt > 0 && plan->problem.layers == NULL &&
            (int64_t)plan->eq.nfields * ht_grid_coefs(grid) * ht_grid_total(grid, HT_PRIMARY) <=
                most;
 }

@@ -728,8 +728,8 @@ static void add_energy(const struct ht_simulation *sim, const struct ht_result *
                        struct ht_facts *f) {
     const double *kept = result->conserved.energy;
     const double moved = drift(result->energy.initial, result->energy.final);
-    /* In single precision the changes of Hermite leapfrog's form, of derivatives of order N + 1, may
-     * be those of rounding alone: there the physical energy tells. */
+    /* In single precision the changes of Hermite leapfrog's form, of derivatives of order N + 1,
+     * may be those of rounding alone: there the physical energy tells. */
     const struct ht_problem *p = &sim->plan->problem;
     const bool rounds = !sim->tuning.fp64 && p->layers == NULL && p->scheme->invariant != NULL &&
                         p->scheme->invariant->physical != NULL;

@@ -3,7 +3,8 @@
 # code, or with a warning; no file is half-written or lost, the outputs of the run before are there,
 # and where there is a checkpoint the run goes on from it to the same files.
 #
-# Some calls of each kind; HTWAVE_COVER=all: each of them.
+# Some calls of each kind; HTWAVE_COVER=all: each of them; HTWAVE_PART=K/N: of these N parts the
+# K-th one.
 set -u
 . "${0%/*}/common.sh"
 faulty=$PWD/${HTWAVE_BUILD:-build}/test/htwave-faults
@@ -19,7 +20,7 @@ receivers = ( { position = [0.31, 0.62]; every = 0.05; } );
 output = { every = 0.2; series = true; traces = ["csv"]; checkpoint = { every = 0.2; };
            picture = { pixels = 64; }; };
 INPUT
-launch=
+launch= part=${HTWAVE_PART:-1/1}
 run() { # HTWAVE KEY=VALUE...: into `out`
     program=$1
     shift
@@ -54,14 +55,15 @@ wrong_after() {
 sweep() {
     what=$1 kinds=$2 each=$3
     shift 3
+    wanted "$what" || return
     [ "${HTWAVE_COVER:-}" != all ] || each=1
+    n=$((1 + each * (${part%/*} - 1))) each=$((each * ${part#*/}))
     rm -rf whole earlier
     run "$htwave" "$@" time.end=0.3 >said 2>&1 && mv out earlier || fail "$what: $(cat said)"
     run "$htwave" "$@" >said 2>&1 && mv out whole || fail "$what: $(cat said)"
     cp -r earlier out
     HTWAVE_FAULT_KINDS=$kinds run "$faulty" "$@" >said 2>&1 || fail "$what: $(cat said)"
     all=$(cat count) tried=0 bad=0 went=0 died=0
-    n=1
     while [ $n -le "$all" ]; do
         rm -rf out
         cp -r earlier out
