@@ -93,9 +93,9 @@ HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgr
 /* Adds to x3 planes [first, last) of the target grid's window; u[field]. */
 HT_CHECKED enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
                                         int64_t last, int64_t nodes, struct ht_buffer *const *u);
-/* The same to all nodes of plain arrays [field][coefficient][node]. */
-void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, int64_t nodes,
-                            double *u);
+/* The same to all nodes of plain arrays [field][coefficient][node]; absolute: of magnitudes. */
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, bool absolute,
+                            int64_t nodes, double *u);
 
 /* ---- samples between steps ---- */
 /* Derivatives by time of the state are known where u_t = L u only (htwave/sampler.h). To samples

@@ -16,6 +16,8 @@ HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_selftest(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_selftest_rows(const struct ht_args *args);
 
 /* ---- the combinations that bench and tune loop over, selected by common flags ---- */
 enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };

@@ -172,6 +172,10 @@ static bool matches(const struct ht_device_info *info, const char *backend, cons
     return contains(info->name, select) || contains(info->platform, select);
 }
 
+bool ht_device_is(const struct ht_device_info *info, const char *select) {
+    return matches(info, "auto", select);
+}
+
 /* Two back ends may list the same GPU. When all processes of a machine use one back end they get
  * different GPUs. */
 static int kind_of(const struct ht_device_info *info) {

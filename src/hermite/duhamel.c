@@ -110,22 +110,24 @@ static bool vanishes(int odd, int wall) {
     return ((odd & wall) | (~odd & (wall >> 3))) & 7;
 }
 
-/* The sum of node n of the list and coefficient i of stored field f. */
+/* The sum of node n of the list and coefficient i of stored field f; absolute: of magnitudes. */
 static double sum_of(const struct ht_injection_grid *g, const double *table, int64_t n, int f,
-                     int i) {
+                     int i, bool absolute) {
     const struct ht_inject_shapes *s = &g->shapes;
     double sum = 0;
     for (int e = g->list.begin[n]; e < g->list.begin[n + 1]; e++)
-        for (int r = 0; r < s->terms; r++)
-            sum +=
+        for (int r = 0; r < s->terms; r++) {
+            const double product =
                 table[(int64_t)g->list.column[e] * s->terms + r] *
                 s->value[(((int64_t)g->list.shape[e] * s->fields + f) * s->terms + r) * s->coefs +
                          i];
+            sum += absolute ? fabs(product) : product;
+        }
     return sum;
 }
 
-void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, int64_t nodes,
-                            double *u) {
+void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, bool absolute,
+                            int64_t nodes, double *u) {
     const struct ht_injection_grid *g = &in->grid[to];
     const int coefs = g->shapes.coefs;
     const int64_t stride = (int64_t)g->shapes.columns * g->shapes.terms;
@@ -136,7 +138,7 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, i
             for (int i = 0; i < coefs; i++)
                 if (!vanishes(g->shapes.odd[f * coefs + i], g->list.wall[n]))
                     u[((int64_t)g->field[f] * coefs + i) * nodes + g->list.at[n]] +=
-                        sum_of(g, table + f * stride, n, f, i);
+                        sum_of(g, table + f * stride, n, f, i, absolute);
 }
 
 /* ---- making ---- */

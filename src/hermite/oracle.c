@@ -272,7 +272,8 @@ static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from) {
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     if (o->injection == NULL) return HT_OK;
     TRY(ht_injection_begin(o->injection, from));
-    ht_injection_add_plain(o->injection, to, ht_grid_total(o->problem.grid, to), o->u[to]);
+    ht_injection_add_plain(o->injection, to, o->absolute, ht_grid_total(o->problem.grid, to),
+                           o->u[to]);
     return HT_OK;
 }
 
