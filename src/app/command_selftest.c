@@ -335,26 +335,34 @@ static const char *kind_of(const struct ht_device_info *info) {
     return info->simulator ? "simulator" : info->gpu ? "GPU" : "no GPU";
 }
 
+/* To three digits, more of which mean nothing. */
+static double rounded(double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", value);
+    return strtod(text, NULL);
+}
+
 static enum ht_err show_row(struct selftest *t, const struct row *row) {
     HT_FREED_TEXT struct ht_text text = {0};
     struct ht_json *json = &t->json;
     t->rows[row->state]++;
     ht_json_open(json, NULL, '{');
     ht_json_string(json, "problem", scenes[row->scene].name);
-    ht_json_string(json, "keys", scenes[row->scene].keys);
     ht_json_string(json, "variant", row->variant);
     ht_json_string(json, "precision", row->fp64 ? "double" : "single");
     ht_json_string(json, "result", state_name[row->state]);
-    ht_json_number(json, "worst_ratio", row->worst);
-    ht_json_number(json, "cell_half_steps_per_s", row->rate);
-    ht_json_number(json, "compile_and_check_s", row->ready_s);
+    ht_json_number(json, "worst_ratio", rounded(row->worst));
+    ht_json_number(json, "cell_half_steps_per_s", rounded(row->rate));
+    ht_json_number(json, "compile_and_check_s", rounded(row->ready_s));
     if (row->state != PASSED) ht_json_string(json, "why", row->why);
     ht_json_close(json, '}');
     if (t->args->json) return HT_OK;
+    char rate[16] = "-";
+    if (isfinite(row->rate)) snprintf(rate, sizeof rate, "%.4g", 1e-6 * row->rate);
     ht_text_add(&text, "  %-47s %-20s %-6s ", scenes[row->scene].name, row->variant,
                 row->fp64 ? "double" : "single");
     if (row->state == PASSED)
-        ht_text_add(&text, "%8.2g %10.4g %8.2f\n", row->worst, 1e-6 * row->rate, row->ready_s);
+        ht_text_add(&text, "%8.2g %10s %8.2f\n", row->worst, rate, row->ready_s);
     else
         ht_text_add(&text, "%s: %.*s\n", state_name[row->state], (int)strcspn(row->why, "\n"),
                     row->why);
@@ -462,7 +470,7 @@ static enum ht_err run_device(struct selftest *t, const struct ht_device_info *i
     for (int next = 0; err == HT_OK && next >= 0;) err = run_process(t, info, next, &next);
     ht_progress_end(&t->progress);
     ht_json_close(json, ']');
-    ht_json_number(json, "seconds", ht_clock() - began);
+    ht_json_number(json, "seconds", rounded(ht_clock() - began));
     ht_json_close(json, '}');
     return err;
 }

@@ -9,7 +9,7 @@ struct cl_device {
     cl_context context;
     cl_command_queue queue[2]; /* [enum ht_queue]; the work queue measures times */
     struct ht_nvml *nvml;      /* NULL: energy is unknown */
-    bool nvidia, pocl;
+    bool nvidia, pocl, simulator;
 };
 
 struct cl_built {
@@ -250,6 +250,7 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     TRY(opencl_info(index, &info));
     device->nvidia = info.ptx > 0;
     device->pocl = by_pocl(&info);
+    device->simulator = info.simulator;
     return HT_OK;
 }
 
@@ -396,9 +397,11 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out)
          * PoCL takes 0.1 s and more per program for clang's declarations of all built-in functions;
          * by the guard of their header they are left out where cl/prelude.cl declares those in use.
          * Its number of warnings, of functions that a program does not use, would stand among our
-         * messages; lint has the texts' warnings. */
-        snprintf(options, sizeof options, "%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
-                 own_builtins && tries == 0 ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "");
+         * messages; lint has the texts' warnings. Oclgrind does not know what clang makes of
+         * restrict. */
+        snprintf(options, sizeof options, "%s%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
+                 own_builtins && tries == 0 ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "",
+                 built->device->simulator ? " -DHT_RESTRICT=" : "");
         code = clBuildProgram(built->program, 1, &built->device->id, options, NULL, NULL);
         if (code == CL_SUCCESS) break;
     }
