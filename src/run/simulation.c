@@ -547,8 +547,11 @@ static enum ht_err compile(struct ht_simulation *sim) {
     return HT_OK;
 }
 
+/* Of the ranks that share a device one compiles, and the others find its programs in a cache. */
 enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
-    return ht_comm_agree(sim->comm, compile(sim));
+    const bool first = sim->device == NULL || ht_simulation_leads(sim);
+    TRY(ht_comm_agree(sim->comm, first ? compile(sim) : HT_OK));
+    return ht_comm_agree(sim->comm, first ? HT_OK : compile(sim));
 }
 
 void ht_simulation_measure(struct ht_simulation *sim) {
