@@ -277,7 +277,7 @@ static double normalise(int n, double *a) {
     return log(sum) / 2;
 }
 
-/* log of the spectral radius of a step. */
+/* log of the spectral radius of a step, or a bound below 0: that of a power's norm. */
 static double growth_of(struct strip *s) {
     const int64_t values = (s->cells + 1) * node_values(s);
     double *a, *b, **place, before = 0, after = 0;
@@ -291,7 +291,8 @@ static double growth_of(struct strip *s) {
         step(s);
         for (int row = 0; row < n; row++) a[row * n + col] = *place[row];
     }
-    for (int k = 0; k <= SQUARINGS; k++) {
+    int k = 0;
+    for (; k <= SQUARINGS && after >= 0; k++) {
         before = after;
         after = 2 * before + normalise(n, a);
         multiply(n, a, b);
@@ -302,6 +303,7 @@ static double growth_of(struct strip *s) {
     free(a);
     free(b);
     free(place);
+    if (after < 0) return ldexp(after, 1 - k);
     return (after - before) / (1 << (SQUARINGS - 1));
 }
 
