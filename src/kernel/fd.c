@@ -36,6 +36,16 @@ static int segment_of(const struct ht_fd_spec *spec) {
     return SEGMENT_BYTES / ht_real_size(spec->fp64);
 }
 
+/* What fd-vectors needs where density varies (cl/fd_vectors_density.cl). */
+static int64_t vector_bytes(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape) {
+    const int64_t rows = spec->dims > 2 ? shape->rows : 1, turn = (int64_t)2 * spec->radius;
+    int64_t segments = 1, values = turn;
+    if (spec->dims > 2) segments += rows + turn - 1;
+    if (spec->dims > 1) segments += turn * rows;
+    if (spec->dims > 1) values += turn * 64 / ht_real_size(spec->fp64); /* vectors of 64 bytes */
+    return segments * SEGMENT_BYTES + values * ht_real_size(spec->fp64);
+}
+
 /* Bytes of local memory that fd-march needs. */
 static int64_t local_bytes(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape) {
     const int block = block_of(spec), reach = ht_fd_reach(spec);
@@ -407,6 +417,18 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     const struct ht_fd_shape asked = ht_fd_asked(tuning);
     const struct ht_fd_shape shape =
         spec->pair != HT_PAIR_NONE ? asked : ht_fd_shape(&fd, tuning->variant, &asked, info);
+    if (spec->pair == HT_PAIR_NONE && tuning->variant == &ht_variant_fd_march)
+        REQUIRE(fits(&fd, &shape, info), HT_ERR_DEVICE,
+                "fd-march of order %d needs groups of %d and %s of local memory, %s has %lld and "
+                "%s; \"fd-plain\" needs none",
+                spec->differences, shape.packs * shape.rows, HT_BYTES(local_bytes(&fd, &shape)),
+                info->name, (long long)info->max_group, HT_BYTES(info->local_memory));
+    if (spec->density && tuning->variant == &ht_variant_fd_vectors)
+        REQUIRE(vector_bytes(&fd, &shape) <= info->local_memory, HT_ERR_DEVICE,
+                "fd-vectors of order %d needs %s of local memory where density varies, %s has %s; "
+                "\"fd-plain\" needs none",
+                spec->differences, HT_BYTES(vector_bytes(&fd, &shape)), info->name,
+                HT_BYTES(info->local_memory));
     out->cells = shape.packs * ht_fd_pack(spec->fp64);
     out->rows = shape.rows;
     out->planes = shape.planes;

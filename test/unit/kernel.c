@@ -420,6 +420,13 @@ static void test_refusals(void) {
            "medium; use \"");
     spec = make_spec(&one, 2, -1, false);
     refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
+    spec = make_spec(&eq, 0, -1, false);
+    spec.differences = 8;
+    spec.density = true;
+    refuse("fd-vectors", &spec, &tight, 0, HT_ERR_DEVICE, "of local memory where density varies");
+    refuse("fd-march", &spec, &tight, 0, HT_ERR_DEVICE, "fd-march of order 8 needs groups of");
+    TEST_CHECK(ht_variant_choose("auto", &spec, &tight) == ht_variant_find("fd-plain", NULL, true),
+               "too little local memory for finite differences: fd-plain");
     TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,
                "no variant of an unknown name");
 }
