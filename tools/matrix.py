@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import sys
 
 
@@ -35,6 +36,9 @@ def main():
             seen = {}
             for row in of["failed"] + of["not possible"]:
                 why = row["why"].splitlines()[0].replace("|", "/")
+                why = re.sub(r"order \d+", "order N", why.replace(device["name"], "the device"))
+                why = re.sub(r"groups of \d+ work", "groups of more work", why)
+                why = re.sub(r"needs [\d.]+ KiB", "needs more", why)
                 seen.setdefault((row["result"], why), []).append(
                     "%s, %s" % (row["problem"], row["variant"]))
             for (state, why), cases in seen.items():

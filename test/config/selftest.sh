@@ -36,7 +36,7 @@ selftest 'no local memory' 0 '0 passed, 0 failed, 1 not possible here' \
     --only 'walls, monolithic, single' --quick device.limits.local_memory=0
 
 # Options of PoCL alone: some work-items leave out loops; `if` traps.
-if "$htwave" devices | grep -q 'Portable Computing Language' && [ "$where" = cpu ]; then
+if ! $addresses && [ "$where" = cpu ] && "$htwave" devices | grep -q 'Portable Computing'; then
     export POCL_CACHE_DIR="$scratch"
     planted() { # WHAT OPTION WHY
         export POCL_EXTRA_BUILD_FLAGS="-cl-opt-disable $2"
@@ -48,7 +48,7 @@ if "$htwave" devices | grep -q 'Portable Computing Language' && [ "$where" = cpu
     planted 'a kernel that traps' '-Dif(...)=if(__builtin_trap(),__VA_ARGS__)' \
         'the driver ended the process'
 else
-    skip 'planted faults: not on this device'
+    skip 'planted faults: of PoCL alone, and not with address checks'
 fi
 
 refused() { # WHAT CODE TEXT ARGUMENT...
