@@ -387,11 +387,9 @@ static bool read_row(int from, struct row *row, bool *late) {
 
 static enum ht_err start(const struct selftest *t, const struct ht_device_info *info, int first,
                          pid_t *child, int *from) {
-    const int most = t->args->count + 8;
-    int end[2], n = 0;
+    int end[2];
     char index[16], number[16];
     posix_spawn_file_actions_t actions;
-    HT_ARRAY(const char *, argv, most);
     snprintf(index, sizeof index, "%d", info->index);
     snprintf(number, sizeof number, "%d", first);
     const char *const words[] = {"htwave",
@@ -402,16 +400,16 @@ static enum ht_err start(const struct selftest *t, const struct ht_device_info *
                                  number,
                                  t->quick ? "quick" : "all",
                                  t->only != NULL ? t->only : ""};
-    for (; n < 8; n++) argv[n] = words[n];
+    enum { WORDS = sizeof words / sizeof *words };
+    HT_ARRAY(char *, argv, WORDS + t->args->count + 1);
+    memcpy(argv, words, sizeof words); /* posix_spawn does not change them */
+    for (int i = 0; i < t->args->count; i++) argv[WORDS + i] = t->args->operand[i];
     REQUIRE(pipe(end) == 0, HT_ERR_IO, "a pipe: %s", strerror(errno));
-    HT_ARRAY(char *, all, most + 1);
-    for (int i = 0; i < 8; i++) memcpy(&all[i], &argv[i], sizeof *all);
-    for (int i = 0; i < t->args->count; i++) all[n + i] = t->args->operand[i];
     int code = posix_spawn_file_actions_init(&actions);
     if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, end[1], STDOUT_FILENO);
     if (code == 0) code = posix_spawn_file_actions_addclose(&actions, end[0]);
     if (code == 0) code = posix_spawn_file_actions_addclose(&actions, end[1]);
-    if (code == 0) code = posix_spawn(child, "/proc/self/exe", &actions, NULL, all, environ);
+    if (code == 0) code = posix_spawn(child, "/proc/self/exe", &actions, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)close(end[1]);
     if (code != 0) (void)close(end[0]);
