@@ -4,6 +4,7 @@
  * Invariants: an HDF5 handle opened in a function is closed there (HID), except the file's; struct
  * ht_h5 of a created file owns the temporary name until publish, commit or discard. */
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "htwave/h5.h"
@@ -187,6 +188,38 @@ static void disk_drop(struct ht_h5 *file) {
     file->driver = 0;
 }
 
+/* ---- damaged files ---- */
+
+/* HDF5 follows addresses in some damaged files to where there is no memory (1.10.8, found by
+ * unit/fuzz). There is no way back from there: the file is named, and the process ends. */
+static const char *volatile reading; /* the file; NULL: other code runs */
+static struct sigaction before;
+
+static void crashed(HT_UNUSED int number) {
+    static const char head[] = "htwave: cannot read ",
+                      tail[] = ": HDF5 crashes on it, so that it must be damaged\n";
+    const char *const file = reading;
+    if (file != NULL)
+        _exit(write(STDERR_FILENO, head, sizeof head - 1) < 0 ||
+              write(STDERR_FILENO, file, strlen(file)) < 0 ||
+              write(STDERR_FILENO, tail, sizeof tail - 1) < 0 || 1);
+    (void)sigaction(SIGSEGV, &before, NULL); /* where the process goes on it fails again */
+}
+
+static void catch_crashes(void) {
+    static bool done;
+    struct sigaction own = {.sa_handler = crashed};
+    if (!done) done = sigaction(SIGSEGV, &own, &before) == 0;
+}
+
+/* At the begin of a function that reads: to its end. */
+#define GUARD(file)                                \
+    HT_ENDED(end_guard) const char *was = reading; \
+    reading = (file)->path
+static void end_guard(const char *const *was) {
+    reading = *was;
+}
+
 /* ---- files ---- */
 
 /* Text of a system error, or of HDF5's where error is 0. */
@@ -288,6 +321,8 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
     int64_t size = 0;
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_size(path, &size)); /* HDF5 would wait for a named pipe */
+    catch_crashes();
+    GUARD(file);
     file->id = open_unlocked(path);
     REQUIRE(file->id >= 0, HT_ERR_IO, "cannot read %s: it is not an HDF5 file, or it is damaged",
             path);
@@ -305,6 +340,7 @@ enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
 
 void ht_h5_close(struct ht_h5 *file) {
     if (!file) return;
+    GUARD(file);
     shut(file);
     free_file(file);
 }
@@ -396,11 +432,13 @@ enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const in
 }
 
 bool ht_h5_has(struct ht_h5 *file, const char *name) {
+    GUARD(file);
     HID set = H5Dopen2(file->id, name, H5P_DEFAULT);
     return set >= 0;
 }
 
 enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_t extent[8]) {
+    GUARD(file);
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     hsize_t size[8];
@@ -428,6 +466,7 @@ static enum ht_err read_values(const struct ht_h5 *file, const char *name, hid_t
 }
 
 enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
+    GUARD(file);
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     int64_t stored = (int64_t)H5Sget_simple_extent_npoints(space);
@@ -438,6 +477,7 @@ enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, doub
 
 enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
                               int64_t last, double *data) {
+    GUARD(file);
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
     REQUIRE(select_planes(space, axis, first, last, &part), HT_ERR_IO,
@@ -480,6 +520,7 @@ enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *val
 }
 
 enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count, double *values) {
+    GUARD(file);
     HID id = H5Aexists(file->id, name) > 0 ? H5Aopen(file->id, name, H5P_DEFAULT) : H5I_INVALID_HID;
     REQUIRE(id >= 0, HT_ERR_IO, "%s has no attribute %s", file->path, name);
     HID space = H5Aget_space(id);
@@ -508,6 +549,7 @@ static herr_t visit_object(HT_UNUSED hid_t group, const char *name, const H5O_in
 enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name, void *context),
                        void *context) {
     struct visitor visitor = {visit, context, HT_OK};
+    GUARD(file);
     herr_t result =
         H5Ovisit2(file->id, H5_INDEX_NAME, H5_ITER_INC, visit_object, &visitor, H5O_INFO_BASIC);
     REQUIRE(result >= 0, HT_ERR_IO, "cannot list the datasets of %s", file->path);

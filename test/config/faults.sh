@@ -7,7 +7,7 @@
 # K-th one.
 set -u
 . "${0%/*}/common.sh"
-faulty=$PWD/${HTWAVE_BUILD:-build}/test/htwave-faults
+faulty=${htwave%/*}/test/htwave-faults
 cd "$scratch" || exit 1
 [ -x "$faulty" ] || { skip "no program with faults"; end faults; exit; }
 export HTWAVE_FAULT_COUNT="$scratch/count"

@@ -8,6 +8,7 @@
 #include "htwave/simulation.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST = 14, LENGTH = 400 };
@@ -279,12 +280,27 @@ static int try_input(const char *file) {
     return -1;
 }
 
+/* In a process of its own: HDF5 may crash, which ends it with a message and exit code 1. */
+static int try_h5(int f) {
+    enum { REFUSED = 1, FOUND = 10 };
+    int status = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int found = try_input(files[f].name);
+        fflush(NULL);
+        _exit(FOUND + found);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status) == REFUSED ? 0 : WEXITSTATUS(status) - FOUND;
+}
+
 static int try_file(int f) {
     count = 0;
     give("grid.cells=[8,6];output.snapshots=false;device.backend=oracle");
     give(files[f].keys);
     if (damage(f) != HT_OK) return -1;
-    return try_input(files[f].name);
+    return strstr(files[f].name, ".h5") != NULL ? try_h5(f) : try_input(files[f].name);
 }
 
 int main(void) {
