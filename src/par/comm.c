@@ -360,7 +360,9 @@ static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
 enum ht_err ht_comm_agree(struct ht_comm *c, enum ht_err err) {
     if (c == NULL || c->size == 1) return err;
     if (c->failed == HT_OK && agree(c, err) == HT_OK) return HT_OK;
-    if (c->failed == HT_OK) return HT_ERR_COMM; /* the agreement failed */
+    /* MPI failed here alone: the others wait in this agreement, and learn of that */
+    if (c->failed == HT_OK) (void)agree(c, HT_ERR_COMM);
+    if (c->failed == HT_OK) return HT_ERR_COMM;
     return ht_err_set(c->failed, "%s", c->message);
 }
 

@@ -4,6 +4,7 @@
 # signal. Then what is refused.
 set -u
 . "${0%/*}/../config/common.sh"
+. "${0%/*}/../kills.sh"
 here=$PWD/${0%/*}
 cd "$scratch" || exit 1
 cat >base.cfg <<'INPUT'
@@ -69,32 +70,11 @@ light='system=maxwell_tm time.scheme=fd grid.order=4 medium.eps=2 medium.sigma=0
 
 again="$fd grid.cells=[96,72] time.end=0.9 output.checkpoint.every=0.02 output.every=0.05"
 again="$again $receiver receivers.1.fields=[\"p\"]"
-rm -rf whole
-# shellcheck disable=SC2086
-"$htwave" run base.cfg "$kernels" --quiet output.directory=whole $again || fail "a run"
 kills=3
 [ -z "${HTWAVE_DEVICE:-}" ] || kills=20
 [ "${HTWAVE_COVER:-}" != all ] || kills=100
-equal=0 went=0
-for n in $(seq $kills); do
-    rm -rf part
-    # shellcheck disable=SC2086
-    "$htwave" run base.cfg "$kernels" --quiet output.directory=part $again &
-    child=$!
-    # from the first checkpoint on
-    for _ in $(seq 1000); do [ ! -e part/checkpoint.h5 ] || break; sleep 0.01; done
-    # the first at once: where the machine is fast the others may come too late
-    [ "$n" = 1 ] || sleep "0.$(printf %02d $((n * 37 % 60)))"
-    kill -9 $child 2>/dev/null
-    wait $child 2>/dev/null
-    [ ! -e part/summary.json ] || continue
-    went=$((went + 1))
-    "$htwave" continue part --quiet >said 2>&1 || cat said
-    wrong=$(differ whole part)
-    [ -z "$wrong" ] && equal=$((equal + 1)) || echo "# differ: $wrong"
-done
-judge "$equal of $went runs that were killed end as one that was not" \
-    [ $equal = $went -a $went -gt 0 ]
+# shellcheck disable=SC2086
+killed $kills '' "$kernels" $again
 
 # A signal: the last step is stored, and the message says how to go on.
 for signal in TERM USR1; do

@@ -2,6 +2,7 @@
 # Checkpoints of ranks: as many ranks go on, or others, bit for bit.
 set -u
 . "${0%/*}/common.sh"
+. "${0%/*}/../kills.sh"
 cd "$scratch" || exit 1
 cat >base.cfg <<'INPUT'
 system = "acoustic";
@@ -39,4 +40,7 @@ for n in 3 1; do
         boundary.x1=roller boundary.x3='["free","absorbing"]' absorbing.cells=6 \
         receivers.1.fields='["v1"]'
 done
+kills=1
+[ "${HTWAVE_COVER:-}" != all ] || kills=100
+killed $kills 'mpiexec -n 3' "$device" time.end=0.6 output.checkpoint.every=0.05
 end continue
