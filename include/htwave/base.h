@@ -35,7 +35,7 @@ enum ht_err {
 enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
 
 #define HT_CHECKED __attribute__((warn_unused_result))
-#define HT_UNUSED __attribute__((unused)) /* of a parameter */
+#define HT_UNUSED __attribute__((unused)) /* of a parameter, or what ends a block */
 #define HT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Records the message and returns code, so that `return ht_err_set(...)` reads as one statement. A

@@ -213,8 +213,8 @@ static void catch_crashes(void) {
 }
 
 /* At the begin of a function that reads: to its end. */
-#define GUARD(file)                                \
-    HT_ENDED(end_guard) const char *was = reading; \
+#define GUARD(file)                                          \
+    HT_ENDED(end_guard) HT_UNUSED const char *was = reading; \
     reading = (file)->path
 static void end_guard(const char *const *was) {
     reading = *was;

@@ -68,7 +68,7 @@ static void gather(struct oracle *o, enum ht_subgrid from, int field, const int6
             if (k < grid->dims)
                 at = ht_grid_source(grid, from, k, lower[k] + side, &factor, &mirrored);
             node = node * ht_grid_nodes(grid, from, k) + at;
-            first = first * t[k] + side * n[k];
+            first = first * t[k] + (int64_t)side * n[k];
             odd[k] = mirrored;
             if (mirrored) sign *= ht_wall_sign(&o->eq, field, k, factor);
         }
@@ -152,7 +152,9 @@ static void add_product(struct oracle *o, const struct ht_term *term, const doub
 static void add_term(struct oracle *o, const struct ht_term *term, const double *medium,
                      double factor) {
     const int axis = term->axis, *t = o->t;
-    const int64_t shift = term->derivative * (axis == 0 ? 1 : axis == 1 ? t[0] : t[0] * t[1]);
+    const int64_t shift = term->derivative * (axis == 0   ? 1
+                                              : axis == 1 ? t[0]
+                                                          : (int64_t)t[0] * t[1]);
     const double *w = o->w + term->col * o->cube + shift;
     double *row = o->next + term->row * o->cube, rise[2 * (HT_MAX_ORDER + 1)], number;
     const bool plain = find_number(o, term, medium, &number);
@@ -165,7 +167,7 @@ static void add_term(struct oracle *o, const struct ht_term *term, const double 
     number = magnitude(o, number);
     for (j[2] = 0; j[2] < end[2]; j[2]++)
         for (j[1] = 0; j[1] < end[1]; j[1]++) {
-            const int64_t q = (j[2] * t[1] + j[1]) * t[0];
+            const int64_t q = ((int64_t)j[2] * t[1] + j[1]) * t[0];
             for (j[0] = 0; j[0] < end[0]; j[0]++) {
                 const double d = rise[j[axis]] * w[q + j[0]];
                 if (plain)

@@ -211,7 +211,7 @@ static enum ht_err damage(int f) {
         if (way == 0) {
             size = at;
         } else if (way == 1) {
-            memcpy(data + at, text, strlen(text)); /* there is room behind */
+            for (size_t i = 0; text[i] != '\0'; i++) data[at + i] = text[i]; /* there is room */
         } else if (way == 2 && size + at <= 2 * sizes[f]) {
             memcpy(data + size, data, at);
             size += at;
@@ -314,7 +314,7 @@ int main(void) {
     for (seed = first; seed < first + inputs; seed++) {
         drawn = 0;
         alarm(20);
-        const int f = (int)draw(4 * FILES); /* a quarter of all are files */
+        const int f = (int)draw(UINT64_C(4) * FILES); /* a quarter of all are files */
         if (f >= FILES) make_input();
         const int found = f < FILES ? try_file(f) : try_input(NULL);
         plans += found > 0;
