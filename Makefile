@@ -79,6 +79,12 @@ NUMBERS := config/bench.sh config/cache.sh config/check.sh \
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(HOST_ITEMS)) \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
+# Those with fewer cases then: these run without address checks, too.
+BOTH := config/commands.sh config/receivers.sh io/continue.sh unit/base
+# Of make check-once without address checks.
+PLAIN_ALL := $(filter-out kernel/small $(filter-out $(BOTH),$(ASAN_ITEMS)),$(ALL_ITEMS))
+PLAIN_LONG := $(filter $(LONG_ITEMS),$(PLAIN_ALL))
+PLAIN := $(filter-out $(LONG_ITEMS),$(PLAIN_ALL))
 # Of make check-memory alone: kernels in a simulator, and the cases for it.
 SIMULATED := oclgrind.sh kernel/small
 # With many jobs on a GPU's host, what judges times runs after the others.
@@ -126,7 +132,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 
 # ---- targets ----
 
-.PHONY: all demo check check-faults check-gpu check-all check-memory check-mpi lint lint-all format \
+.PHONY: all demo check check-once check-faults check-gpu check-all check-memory check-mpi lint lint-all format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -149,7 +155,13 @@ check-memory: ## commands and files with address checks, kernels in Oclgrind
 	+@$(SUBMAKE) $(ASAN) program host-tests
 	@tools/check -j $(JOBS) $(B):oclgrind.sh $(ASAN_ITEMS:%=build/asan:%)
 
-check-all: ## the same with every case of the kernels, hours: for the night
+check-once: ## both; what check-memory judges as check does, with address checks only
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
+	+@$(SUBMAKE) $(ASAN) program host-tests
+	@tools/check -j $(JOBS) $(PLAIN_LONG:%=$(B):%) $(ASAN_ITEMS:%=build/asan:%) $(PLAIN:%=$(B):%)
+
+check-all: ## check with every case of the kernels, hours: for the night
 	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
 
 check-faults: ## each call fails once, 100 kills, a million inputs: two hours
