@@ -7,6 +7,7 @@
 #include "htwave/stepper.h"
 #include "must.h"
 #include "open_device.h"
+#include "options.h"
 
 struct scene {
     struct ht_params *params;
@@ -16,21 +17,13 @@ struct scene {
     int64_t nodes;
 };
 
-enum { TEXT = 1600, OPTIONS = 32 };
-
 /* Options separated by bars. */
 static void read_scene(struct scene *s, int order, double points, const char *options) {
-    char text[TEXT], *option[OPTIONS] = {(char[]){"time.scheme=fd"}};
+    char text[1600];
     double material[HT_MAX_MATERIALS];
-    int count = 1;
-    snprintf(text, sizeof text, "%s|grid.order=%d|sources.1.frequency=%.17g", options, order,
-             1 / (2.55 * points));
-    for (char *at = text; *at && count < OPTIONS;) {
-        option[count++] = at;
-        at += strcspn(at, "|");
-        if (*at) *at++ = 0;
-    }
-    must(ht_params_read(NULL, count, option, &s->params));
+    snprintf(text, sizeof text, "time.scheme=fd|%s|grid.order=%d|sources.1.frequency=%.17g",
+             options, order, 1 / (2.55 * points));
+    must(test_params(NULL, '|', text, &s->params));
     must(ht_plan_create(s->params, NULL, &s->plan));
     ht_problem_pair(&s->plan->problem, &s->pair);
     const struct ht_shot *shot = &s->plan->shots->shot[0];

@@ -16,7 +16,9 @@
 #include "htwave/energy.h"
 #include "must.h"
 #include "open_device.h"
+#include "options.h"
 #include "point_nodes.h"
+#include "theory.h"
 
 /* ---- a run ---- */
 
@@ -28,26 +30,21 @@ struct scene {
     double *u;
 };
 
-enum { TEXT = 1600, OPTIONS = 32 };
+enum { TEXT = 1600 };
 
 /* Options separated by bars. */
 static void read_scene(struct scene *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void read_scene(struct scene *s, const char *format, ...) {
-    char text[TEXT], *option[OPTIONS] = {(char[]){"time.scheme=fd"}};
-    int count = 1;
+    char text[TEXT] = "time.scheme=fd|";
+    const size_t used = strlen(text);
     va_list args;
     *s = (struct scene){.params = NULL};
     va_start(args, format);
-    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
+    if (vsnprintf(text + used, sizeof text - used, format, args) >= (int)(TEXT - used)) abort();
     va_end(args);
-    for (char *at = text; *at && count < OPTIONS;) {
-        option[count++] = at;
-        at += strcspn(at, "|");
-        if (*at) *at++ = 0;
-    }
-    must(ht_params_read(NULL, count, option, &s->params));
+    must(test_params(NULL, '|', text, &s->params));
     must(ht_plan_create(s->params, NULL, &s->plan));
     s->nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
     must(HT_ALLOC(s->u, s->nodes));
@@ -95,30 +92,6 @@ static double signal_at(const struct scene *s, double time) {
     return ht_shot_at(shot_of(s), time, 0);
 }
 
-/* ---- dispersion theory ---- */
-
-/* Of a Gaussian (power 0) or a Ricker (power 2) of a frequency after `distance`, along an axis or
- * the diagonal, the worse one: relative error. */
-static double theory(const struct scene *s, double frequency, double power, double distance) {
-    const struct ht_plan *plan = s->plan;
-    const struct ht_fd_weights w = ht_fd_weights(plan->order);
-    const double ways[2][3] = {{1, 0, 0}, {1, 1, 1}};
-    double worst = 0;
-    for (int i = 0; i < 2; i++) {
-        double sum = 0, whole = 0;
-        for (int j = 1; j < 150; j++) {
-            const double z = 0.02 * j, f = z * frequency;
-            const double energy = pow(z, 2 * power) * exp(-2 * z * z);
-            const double error = ht_fd_error(&w, plan->problem.stages, ways[i], 1 / f,
-                                             plan->problem.dt, distance * f);
-            whole += energy;
-            sum += energy * pow(fmin(error, 2), 2);
-        }
-        worst = fmax(worst, sqrt(sum / whole));
-    }
-    return worst;
-}
-
 /* ---- planes ---- */
 
 /* Along x1, free below and rigid above. */
@@ -151,7 +124,7 @@ static void test_plane(const char *boundary, bool force, double at) {
     const double place[3] = {x, 7.7, 0};
     struct ht_point point;
     must(point_nodes(false, &s.plan->grid, place, -1, &point));
-    const double expected = theory(&s, frequency, 2, 110);
+    const double expected = theory(s.plan, frequency, 2, 110);
     while (s.done < s.plan->steps) {
         const double time = step(&s);
         double got = 0;
@@ -225,7 +198,7 @@ static void test_volume(double radius) {
                "%.17g]; width = %.17g; frequency = %.17g; })",
                centre[0], centre[1], centre[2], radius, frequency);
     start_scene(&s);
-    const double expected = theory(&s, frequency, 2, 15);
+    const double expected = theory(s.plan, frequency, 2, 15);
     while (s.done < s.plan->steps) {
         const double time = step(&s);
         if (time < 24 || time > 36) continue;
@@ -369,7 +342,7 @@ static void test_wave(const char *name, double points, const char *options) {
     struct scene s;
     read_scene(&s, "%s|sources.1.frequency=%.17g", options, frequency);
     start_scene(&s);
-    const double expected = theory(&s, frequency, 2, shot_of(&s)->crossing);
+    const double expected = theory(s.plan, frequency, 2, shot_of(&s)->crossing);
     const double out = run_wave(&s, &error);
     /* the spline's error at the highest frequency, by two columns a spacing */
     TEST_BELOW(out, pow(2 * points - 1, -6), "%s: leaks at %g points", name, points);
@@ -461,9 +434,9 @@ static void test_disk(void) {
     TEST_CHECK(whole > 1, "the disk scatters: %.3g", whole);
     /* The waves have come 3.37 and 20 spacings by the grid and not exactly. What a small disk
      * scatters grows like the power 3/2 of the frequency. */
-    TEST_BELOW(sqrt(box / whole), theory(&wide, 0.08, 1.5, 3.37) * 2,
+    TEST_BELOW(sqrt(box / whole), theory(wide.plan, 0.08, 1.5, 3.37) * 2,
                "disk: the scattered field by another box");
-    TEST_BELOW(sqrt(pulse / whole), theory(&wide, 0.08, 1.5, 20) * 2,
+    TEST_BELOW(sqrt(pulse / whole), theory(wide.plan, 0.08, 1.5, 20) * 2,
                "disk: the scattered field of a pulse given at the start");
     close_scene(&wide);
     close_scene(&narrow);

@@ -17,6 +17,7 @@
 #include "must.h"
 #include "open_device.h"
 #include "point_nodes.h"
+#include "theory.h"
 
 /* ---- a run and its trace ---- */
 
@@ -63,31 +64,6 @@ static double read_point(const struct scene *s, enum ht_subgrid which) {
 static void step(const struct scene *s) {
     must(s->stepper.ops->half_step(s->stepper.self, HT_PRIMARY));
     must(s->stepper.ops->half_step(s->stepper.self, HT_DUAL));
-}
-
-/* ---- dispersion theory ---- */
-
-/* Of a Ricker after `distance` along an axis or the diagonal, the worse one:
- * the relative error of its trace. */
-static double theory(const struct ht_plan *plan, double frequency, double distance) {
-    const struct ht_fd_weights w = ht_fd_weights(plan->order);
-    const double ways[2][3] = {{1, 0, 0}, {1, 1, 1}};
-    double worst = 0;
-    for (int i = 0; i < 2; i++) {
-        double sum = 0, whole = 0;
-        for (int j = 1; j < 150; j++) {
-            const double z = 0.02 * j;
-            const double energy = pow(z, 4) * exp(-2 * z * z);
-            const double f = z * frequency;
-            const double small = plan->problem.fd.undispersed ? 1e-3 : 1;
-            const double error = ht_fd_error(&w, plan->problem.stages, ways[i], 1 / f,
-                                             small * plan->problem.dt, distance * f);
-            whole += energy;
-            sum += energy * pow(fmin(error, 2), 2);
-        }
-        worst = fmax(worst, sqrt(sum / whole));
-    }
-    return worst;
 }
 
 /* ---- traces ---- */
@@ -182,7 +158,7 @@ static double trace_error(const struct exact *given, const struct kind *kind, do
         whole += exact * exact;
     }
     free(value);
-    if (expected != NULL) *expected = theory(s.plan, e.frequency, end - e.delay);
+    if (expected != NULL) *expected = theory(s.plan, e.frequency, 2, end - e.delay);
     close_scene(&s);
     return sqrt(difference / whole);
 }

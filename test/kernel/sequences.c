@@ -201,39 +201,8 @@ static const struct test_case long_cases[] = {
      MOST_REGIONS, false},
 };
 
-/* ---- times ---- */
-
-/* In turn, so that the device's clock is the same for both. */
-static enum ht_err time_steps(struct ht_simulation *sim) {
-    enum { STEPS = 40, ROUNDS = 4 };
-    const struct ht_stepper *stepper = &sim->run.stepper;
-    TRY(take(stepper, 2, true));
-    for (int n = 0; n < 2 * ROUNDS; n++) {
-        const double start = ht_clock();
-        TRY(take(stepper, STEPS, n % 2));
-        printf("# %s: %.3f ms per step\n", n % 2 ? "a sequence" : "one by one",
-               1e3 * (ht_clock() - start) / STEPS);
-    }
-    return HT_OK;
-}
-
-static int time_case(const char *options) {
-    struct ht_params *params = NULL;
-    struct ht_simulation *sim = NULL;
-    enum ht_err err = test_params(NULL, ';', options, &params);
-    if (err == HT_OK) err = ht_simulation_plan(params, NULL, &sim);
-    if (err == HT_OK) err = ht_simulation_compile(sim);
-    if (err == HT_OK) err = ht_simulation_start(sim);
-    if (err == HT_OK) err = time_steps(sim);
-    if (err != HT_OK) fprintf(stderr, "%s\n", ht_err_message());
-    ht_simulation_destroy(sim);
-    ht_params_destroy(params);
-    return err != HT_OK;
-}
-
 int main(int argc, char **argv) {
     struct ht_device *device = NULL;
-    if (argc > 2 && strcmp(argv[1], "time") == 0) return time_case(argv[2]);
     if (test_open_device(&device) != HT_OK) {
         TEST_SKIP("no device: %s", ht_err_message());
         return test_end("sequences");
