@@ -81,7 +81,7 @@ ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Those with fewer cases then: these run without address checks, too.
 BOTH := config/commands.sh config/receivers.sh io/continue.sh unit/base
-# Of make check-once without address checks.
+# Of make check-once without address checks; one more at a time than cores, as some sleep.
 PLAIN_ALL := $(filter-out kernel/small $(filter-out $(BOTH),$(ASAN_ITEMS)),$(ALL_ITEMS))
 PLAIN_LONG := $(filter $(LONG_ITEMS),$(PLAIN_ALL))
 PLAIN := $(filter-out $(LONG_ITEMS),$(PLAIN_ALL))
@@ -159,7 +159,7 @@ check-once: ## both; what check-memory judges as check does, with address checks
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) $(PLAIN_LONG:%=$(B):%) $(ASAN_ITEMS:%=build/asan:%) $(PLAIN:%=$(B):%)
+	@tools/check -j $$(($(JOBS) + 1)) $(PLAIN_LONG:%=$(B):%) $(ASAN_ITEMS:%=build/asan:%) $(PLAIN:%=$(B):%)
 
 check-all: ## check with every case of the kernels, hours: for the night
 	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
