@@ -234,7 +234,8 @@ with h5py.File(sys.argv[1]) as a, h5py.File("long.h5") as b:
         assert (a[name]["p"][:, :n] == b[name]["p"][:, :n]).all(), name
     print("samples", n)
 PY
-if python3 -c 'import h5py, matplotlib' 2>/dev/null; then
+if $addresses; then : # scripts are judged without
+elif python3 -c 'import h5py, matplotlib' 2>/dev/null; then
     "$htwave" run line.cfg --quiet "$device" time.end=5.0 time.step=0.01
     mv out/traces.h5 long.h5
     rm -rf out
@@ -281,7 +282,8 @@ rm -rf out
 
 # ---- the script that plots ----
 script=$(dirname "$plot")/traces.py
-if python3 -c 'import h5py, matplotlib' 2>/dev/null; then
+if $addresses; then : # scripts are judged without
+elif python3 -c 'import h5py, matplotlib' 2>/dev/null; then
     "$htwave" run line.cfg --quiet "$device" receivers.2.count=20
     MPLCONFIGDIR="$scratch" "$script" out/traces.h5 --out plots >answer.txt 2>&1
     judge "traces.py: $(ls plots | tr '\n' ' ')" [ "$(ls plots | tr '\n' ' ')" = \
