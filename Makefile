@@ -81,11 +81,11 @@ ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Those with fewer cases then: these run without address checks, too.
 BOTH := config/commands.sh config/receivers.sh io/continue.sh unit/base
-# Of make check-once without address checks; one more at a time than cores, as some sleep.
+# Of make check without address checks; one more at a time than cores, as some sleep.
 PLAIN_ALL := $(filter-out kernel/small $(filter-out $(BOTH),$(ASAN_ITEMS)),$(ALL_ITEMS))
 PLAIN_LONG := $(filter $(LONG_ITEMS),$(PLAIN_ALL))
 PLAIN := $(filter-out $(LONG_ITEMS),$(PLAIN_ALL))
-# Of make check-memory alone: kernels in a simulator, and the cases for it.
+# Of make check alone: kernels in a simulator, and the cases for it.
 SIMULATED := oclgrind.sh kernel/small
 # With many jobs on a GPU's host, what judges times runs after the others.
 TIMED := config/stop.sh mpi/failure.sh
@@ -132,7 +132,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 
 # ---- targets ----
 
-.PHONY: all demo check check-once check-faults check-gpu check-all check-memory check-mpi lint lint-all format \
+.PHONY: all demo check check-faults check-gpu check-all check-mpi lint lint-all format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -144,25 +144,18 @@ demo: ## install missing packages, build, run params/demo.cfg
 	+@$(SUBMAKE) program
 	@$(B)/htwave run params/demo.cfg
 
-check: ## all tests that need no GPU; kernels by pairs of their options
-	@$(DEPS) --check
-	+@$(SUBMAKE) program tests
-	@tools/check -j $(JOBS) $(patsubst %,$(B):%,$(filter-out $(SIMULATED),$(ALL_ITEMS)))
-
-check-memory: ## commands and files with address checks, kernels in Oclgrind
-	@$(DEPS) --check
-	+@$(SUBMAKE) program tests
-	+@$(SUBMAKE) $(ASAN) program host-tests
-	@tools/check -j $(JOBS) $(B):oclgrind.sh $(ASAN_ITEMS:%=build/asan:%)
-
-check-once: ## both; what check-memory judges as check does, with address checks only
+# What judges the same with address checks is not run without them.
+check: ## all tests that need no GPU: kernels by pairs of their options, the host with address checks
 	@$(DEPS) --check
 	+@$(SUBMAKE) program tests
 	+@$(SUBMAKE) $(ASAN) program host-tests
 	@tools/check -j $$(($(JOBS) + 1)) $(PLAIN_LONG:%=$(B):%) $(ASAN_ITEMS:%=build/asan:%) $(PLAIN:%=$(B):%)
 
-check-all: ## check with every case of the kernels, hours: for the night
-	+@HTWAVE_COVER=all HTWAVE_LIMIT=14400 $(SUBMAKE) check
+check-all: ## with every case of the kernels, without address checks, hours: for the night
+	@$(DEPS) --check
+	+@$(SUBMAKE) program tests
+	@HTWAVE_COVER=all HTWAVE_LIMIT=14400 tools/check -j $(JOBS) \
+	    $(patsubst %,$(B):%,$(filter-out $(SIMULATED),$(ALL_ITEMS)))
 
 check-faults: ## each call fails once, 100 kills, a million inputs: two hours
 	@$(DEPS) --check
