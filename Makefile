@@ -71,7 +71,8 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # in Python: what they call is called by commands and by other tests of the host,
 # too. With address checks at night only.
 NUMBERS := config/bench.sh config/cache.sh config/check.sh \
-    config/examples.sh config/experiments.sh config/laboratory.sh config/pictures.sh config/plot.sh \
+    config/examples.sh config/experiments.sh config/laboratory.sh config/long.sh \
+    config/pictures.sh config/plot.sh \
     io/traces unit/absorbing unit/amplification unit/differences \
     unit/energy_watch unit/fd_layers unit/fit unit/layers unit/pair_bound \
     unit/stability unit/threads
