@@ -2,6 +2,7 @@
  * is refused with a key and its place (or the file), or makes a plan, and a resolved input that
  * reads back as itself; none takes long, crashes or, with address checks, leaks. HTWAVE_FUZZ: how
  * many, from a seed of HTWAVE_SEED on. */
+#include "../io/scratch.h"
 #include "test.h"
 
 #include "htwave/h5.h"
@@ -310,7 +311,8 @@ int main(void) {
     uint64_t plans = 0, wrong = 0;
     ht_log_level_set(HT_LOG_SILENT);
     signal(SIGALRM, too_long);
-    if (keep_whole() != HT_OK) return 2;
+    char *folder = scratch_make("fuzz");
+    if (folder == NULL || chdir(folder) != 0 || keep_whole() != HT_OK) return 2;
     for (seed = first; seed < first + inputs; seed++) {
         drawn = 0;
         alarm(20);
@@ -324,11 +326,8 @@ int main(void) {
         fflush(stdout);
         show();
     }
-    unlink("fuzz.cfg");
-    for (int f = 0; f < FILES; f++) {
-        unlink(files[f].name);
-        free(whole[f]);
-    }
+    scratch_remove(folder);
+    for (int f = 0; f < FILES; f++) free(whole[f]);
     TEST_CHECK(wrong == 0 && plans > inputs / 20 && plans < inputs,
                "%llu inputs: %llu make a plan, the others are refused with their place, but %llu",
                (unsigned long long)inputs, (unsigned long long)plans, (unsigned long long)wrong);
