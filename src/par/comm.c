@@ -256,7 +256,7 @@ static void find_silent(struct ht_comm *c) {
         say(c, ANSWERS, from);
         if (from < c->rank) begin_wait(c, now);
     }
-    while (hears(c, ANSWERS, &from)) c->answered[from] = true;
+    while (c->asked > 0 && hears(c, ANSWERS, &from)) c->answered[from] = true;
     if (c->patience <= 0 || now - c->since < c->patience) return;
     if (c->asked == 0) {
         memset(c->answered, 0, (size_t)c->size * sizeof *c->answered);
