@@ -39,6 +39,7 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
 }
 
 static const char *refuse(HT_UNUSED int dims, const double *material) {
+    if (!isfinite(material[RATE])) return HT_FREQUENCY_RULE;
     return material[STRENGTH] >= 0 && material[STRENGTH] <= 2
                ? NULL
                : "too much is lost: q, nearly pi q_frequency/(c absorption), " HT_QUALITY_RULE;

@@ -26,6 +26,7 @@ struct ht_attenuation {
 struct ht_attenuation ht_attenuation_of(double q, double power, double frequency);
 /* Q of an absorption at a frequency, where the phase speed is c; 0 of 0. */
 double ht_absorption_quality(double absorption, double c, double frequency);
+#define HT_FREQUENCY_RULE "q_frequency must be less than 1e307"
 #define HT_QUALITY_RULE                                                                         \
     "must be at least (3 - y)/sqrt(y (2 - y)), y = absorption_power < 2 (2 with y = 1), or 0: " \
     "nothing is lost"
