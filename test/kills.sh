@@ -11,13 +11,13 @@ killed() {
     for n in $(seq $((4 * most))); do
         [ $went -lt "$most" ] || break # some end before they are killed
         rm -rf part
-        $launch "$htwave" run base.cfg --quiet output.directory="$scratch/part" "$@" \
-            >said 2>&1 &
+        $launch "$htwave" run base.cfg --quiet output.directory=part "$@" >said 2>&1 &
         # from the first checkpoint on
         for _ in $(seq 1000); do [ ! -e part/checkpoint.h5 ] || break; sleep 0.01; done
         # the first at once: where the machine is fast the others may come too late
         [ "$n" = 1 ] || sleep "0.$(printf %02d $((n * 37 % 60)))"
-        pkill -9 -f "output.directory=$scratch/part" # also a launcher
+        # the process that holds the lock; other ranks end with it
+        kill -9 "$(sed -n 's/^process \([0-9]*\) .*/\1/p' part/.htwave.lock)" 2>/dev/null
         wait $! 2>/dev/null
         [ ! -e part/summary.json ] || continue
         went=$((went + 1))

@@ -35,8 +35,9 @@ watch() {
     done
 }
 
-# ends_well CASE PRECISION LIMIT KEY=VALUE...: the change of energy is at most LIMIT times (steps)^(1/2) u;
-# "lost": all but 1e-9 of it has gone; "": neither is known
+# ends_well CASE PRECISION LIMIT KEY=VALUE...: the change of energy is at most LIMIT times
+# (steps)^(1/2) u; "lost": it has gone, but for the squares of some roundings of single values
+# (1e-12: 300 u^2); "": neither is known
 ends_well() {
     name="$1, $2" limit=$3 precision=$2
     shift 3
@@ -52,11 +53,12 @@ ends_well() {
     wait $!
     code=$?
     judge "$name: exit code $code $(grep -v ^warning said)" [ $code = 0 ]
-    [ $early = 0 ] || judge "$name: memory $early MB, $late MB" below $late $((early + early / 20))
+    # a leak of 8 bytes per step would be 8 MB
+    [ $early = 0 ] || judge "$name: memory $early MB, $late MB" below $late $((early + 2))
     change=$(number out/summary.json conserved_energy_drift)
     case $limit in
     '') return ;;
-    lost) value=$(awk "BEGIN { print 1 + ${change:-0} }") bound=1e-9 ;;
+    lost) value=$(awk "BEGIN { print 1 + ${change:-0} }") bound=1e-12 ;;
     *)
         value=${change#-}
         bound=$(awk "BEGIN { print $limit * sqrt($steps) * $rounding }")
