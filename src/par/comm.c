@@ -237,6 +237,8 @@ static void end_where_silent(const struct ht_comm *c) {
             "htwave: rank%s %s %s not answer, and rank %d has waited %g s (parallel.patience)\n",
             count > 1 ? "s" : "", text.data != NULL ? text.data : "", count > 1 ? "do" : "does",
             c->rank, c->patience);
+    /* the launcher may end before it has passed that on */
+    (void)nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, ht_err_exit_code(HT_ERR_COMM));
 }
 
