@@ -171,6 +171,7 @@ struct ht_solution {
     bool exact;                    /* known at every time */
     bool rest;                     /* zero, at times before 0, too */
     bool returns;                  /* known at time.end only: equals the initial data */
+    unsigned occurs;               /* fields that may differ from 0 at time 0 */
     double snapshot;               /* a snapshot of a run at this time; 0: none */
     double wavenumber[3];          /* largest per axis where known (radians per length,
                                       also from a frequency); else 0 */
@@ -186,8 +187,9 @@ HT_CHECKED enum ht_err ht_solution_create(const struct ht_params *params,
                                           const struct ht_medium *medium, struct ht_solution **out);
 void ht_solution_destroy(struct ht_solution *solution);
 
-/* Whether a field may differ from 0 at time 0. */
-bool ht_solution_occurs(const struct ht_solution *solution, int field);
+static inline bool ht_solution_occurs(const struct ht_solution *solution, int field) {
+    return solution->occurs >> field & 1u;
+}
 
 /* Coefficients of all fields on x3 planes [first, last) of a grid at a time:
  * out[field][i][node in those planes], i as in ht_grid_coefs, nodes with x1 fastest. time must be 0

@@ -106,6 +106,7 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     int coefs = ht_grid_coefs(solution->grid);
     if (copies != 1 && copies != coefs) return wrong_shape(solution, &set);
     data->coefficients[field] = copies == coefs;
+    solution->occurs |= 1u << field;
     int64_t count = copies * ht_grid_total(solution->grid, HT_PRIMARY);
     free(data->values[field]);
     data->values[field] = NULL;
@@ -175,212 +176,125 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
 
 /* ---- filling ---- */
 
-/* One field, from nodal values. Derivatives are taken along x3, then x2, then x1, a plane at a
- * time. */
-struct pass {
-    const struct ht_solution *solution;
-    int field, axis, derivative;
-};
+/* Planes of a field from nodal values. Derivatives are taken along x3, then x2, then x1. */
 
-/* Adds the derivative along the axis of rows of `step` values. in: the plane, or all planes when
- * axis is 2; out: one plane, position m along the axis. */
-static void differentiate(const struct pass *pass, int64_t m, int64_t step, const double *in,
-                          double *out) {
-    const struct ht_grid *grid = pass->solution->grid;
-    const double *stencil =
-        pass->solution->data->stencil + (size_t)(pass->derivative * width(grid));
-    memset(out, 0, (size_t)step * sizeof *out);
-    for (int s = 0; s < width(grid); s++) {
-        int sign;
-        int64_t from =
-            neighbour(pass->solution, pass->field, pass->axis, m + s - reach(grid), &sign);
-        double weight = sign * stencil[s];
-        for (int64_t n = 0; n < step; n++) out[n] += weight * in[from * step + n];
-    }
-}
-
-/* Along x1 or x2: every line of a plane. */
-static void differentiate_plane(const struct pass *pass, const double *in, double *out) {
-    const struct ht_grid *grid = pass->solution->grid;
-    int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
-    if (pass->axis == 1) {
-        for (int64_t m = 0; m < n2; m++) differentiate(pass, m, n1, in, out + m * n1);
-        return;
-    }
-    for (int64_t row = 0; row < n2; row++)
-        for (int64_t m = 0; m < n1; m++)
-            differentiate(pass, m, 1, in + row * n1, out + row * n1 + m);
-}
-
-/* The planes of derivative i3 = pass.derivative in `third`: all (i1, i2). */
-static void fill_plane(struct pass pass, const double *third, double *second, int64_t stride,
-                       double *out) {
-    const struct ht_grid *grid = pass.solution->grid;
-    int side = grid->order + 1;
-    size_t plane = (size_t)ht_grid_plane(grid, HT_PRIMARY);
-    for (int i2 = 0; i2 < (grid->dims >= 2 ? side : 1); i2++) {
-        pass.axis = 1;
-        pass.derivative = i2;
-        if (grid->dims >= 2)
-            differentiate_plane(&pass, third, second);
-        else
-            memcpy(second, third, plane * sizeof *second);
-        pass.axis = 0;
-        for (int i1 = 0; i1 < side; i1++) {
-            pass.derivative = i1;
-            differentiate_plane(&pass, second, out);
-            out += stride;
+/* `lines` arrays, each of nodes along an axis that are `step` values apart, begin with `in`: the
+ * derivative at nodes [first, last). Axes that do not exist are copied. */
+static void differentiate(const struct ht_solution_range *range, int axis, int derivative,
+                          int64_t lines, int64_t step, int64_t first, int64_t last,
+                          const double *in, double *out) {
+    const struct ht_grid *grid = range->solution->grid;
+    const double *stencil = range->solution->data->stencil + (ptrdiff_t)derivative * width(grid);
+    const int64_t all = ht_grid_nodes(grid, HT_PRIMARY, axis) * step;
+    for (int64_t i = 0; i < lines * (last - first); i++, out += step) {
+        const double *line = in + i / (last - first) * all;
+        memset(out, 0, (size_t)step * sizeof *out);
+        if (axis >= grid->dims) memcpy(out, line, (size_t)step * sizeof *out);
+        for (int s = 0; axis < grid->dims && s < width(grid); s++) {
+            int sign;
+            const int64_t m = first + i % (last - first) + s - reach(grid);
+            const int64_t from = neighbour(range->solution, range->field, axis, m, &sign);
+            const double weight = sign * stencil[s];
+            for (int64_t n = 0; n < step; n++) out[n] += weight * line[from * step + n];
         }
     }
 }
 
-/* What threads fill in: of a file planes and their derivatives along x3. */
-struct job {
-    const struct ht_solution *solution;
-    const struct ht_solution_range *range;
-    int field, derivatives;
-    double *out;
-};
-
-static enum ht_err fill_parts(void *data, int64_t begin, int64_t end) {
-    const struct job *job = data;
-    HT_ARRAY(double, buffer, 2 * job->range->plane);
+/* Planes and their derivatives along x3. */
+static enum ht_err fill_file_planes(void *data, int64_t begin, int64_t end) {
+    const struct ht_solution_range *range = data;
+    const struct ht_grid *grid = range->solution->grid;
+    const double *values = range->solution->data->values[range->field];
+    const int side = grid->order + 1, side2 = grid->dims >= 2 ? side : 1;
+    const int side3 = grid->dims >= 3 ? side : 1;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = range->plane / n1;
+    HT_ARRAY(double, third, 2 * range->plane);
+    double *second = third + range->plane;
     for (int64_t part = begin; part < end; part++) {
-        const struct ht_solution_range *range = job->range;
-        const struct ht_grid *grid = job->solution->grid;
-        const double *values = job->solution->data->values[job->field];
-        const int i3 = (int)(part % job->derivatives);
-        const int64_t plane = part / job->derivatives, side = grid->order + 1;
-        const int64_t slab = (grid->dims >= 2 ? side : 1) * side * range->nodes;
-        struct pass pass = {job->solution, job->field, 2, i3};
-        if (grid->dims >= 3)
-            differentiate(&pass, range->first + plane, range->plane, values, buffer);
-        else
-            memcpy(buffer, values, (size_t)range->plane * sizeof *buffer);
-        fill_plane(pass, buffer, buffer + range->plane, range->nodes,
-                   job->out + i3 * slab + plane * range->plane);
+        const int64_t plane = part / side3, m = range->first + plane;
+        double *out = range->out + part % side3 * side2 * side * range->nodes;
+        differentiate(range, 2, (int)(part % side3), 1, range->plane, m, m + 1, values, third);
+        for (int i = 0; i < side2 * side; i++) {
+            if (i % side == 0) differentiate(range, 1, i / side, 1, n1, 0, n2, third, second);
+            differentiate(range, 0, i % side, n2, 1, 0, n1, second,
+                          out + i * range->nodes + plane * range->plane);
+        }
     }
     return HT_OK;
 }
 
-static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
-                        double *out) {
-    const struct ht_solution_data *data = solution->data;
+static enum ht_err fill_file(struct ht_solution_range *range) {
+    const struct ht_solution_data *data = range->solution->data;
+    const struct ht_grid *grid = range->solution->grid;
+    const double *values = data->values[range->field];
     REFUSE(range->subgrid == HT_DUAL, data->params, "initial.type",
            "data from a file are known on the primary grid only");
-    int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
-    for (int f = 0; f < solution->eq->nfields; f++, out += size) {
-        if (!data->values[f])
-            memset(out, 0, (size_t)size * sizeof *out);
-        else if (data->coefficients[f]) {
-            int64_t total = ht_grid_total(solution->grid, HT_PRIMARY);
-            const double *values = solution->data->values[f] + range->first * range->plane;
-            for (int i = 0; i < ht_grid_coefs(solution->grid); i++)
-                memcpy(out + i * range->nodes, values + i * total,
-                       (size_t)range->nodes * sizeof *out);
-        } else {
-            const struct ht_grid *grid = solution->grid;
-            struct job job = {.solution = solution,
-                              .range = range,
-                              .field = f,
-                              .derivatives = grid->dims >= 3 ? grid->order + 1 : 1};
-            job.out = out;
-            TRY(ht_threads_share((range->last - range->first) * job.derivatives,
-                                 HT_SOLUTION_CHUNK / ht_most(1, range->plane), fill_parts, &job));
-        }
-    }
+    if (!data->coefficients[range->field])
+        return ht_threads_share(
+            (range->last - range->first) * (grid->dims >= 3 ? grid->order + 1 : 1),
+            HT_SOLUTION_CHUNK / ht_most(1, range->plane), fill_file_planes, range);
+    for (int i = 0; i < ht_grid_coefs(grid); i++)
+        memcpy(range->out + i * range->nodes,
+               values + i * ht_grid_total(grid, HT_PRIMARY) + range->first * range->plane,
+               (size_t)range->nodes * sizeof *values);
     return HT_OK;
 }
 
-static bool file_occurs(const struct ht_solution *solution, int field) {
-    return solution->data->values[field] != NULL;
-}
-
-const struct ht_solution_type ht_solution_file = {
-    .name = "file",
-    .prepare = prepare_file,
-    .fill = fill,
-    .occurs = file_occurs,
-};
-
-/* Data given node by node: zero, random coefficients, expressions. */
-
-/* ---- zero ---- */
+/* ---- zero, random coefficients ---- */
 
 static enum ht_err prepare_zero(struct ht_solution *solution) {
-    solution->rest = solution->data->type == &ht_solution_zero;
+    solution->rest = true;
     return HT_OK;
 }
 
-static enum ht_err fill_zero(const struct ht_solution *solution,
-                             const struct ht_solution_range *range, double *out) {
-    int64_t count = (int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid) * range->nodes;
-    memset(out, 0, (size_t)count * sizeof *out);
+static enum ht_err prepare_random(struct ht_solution *solution) {
+    solution->occurs = ~0u;
     return HT_OK;
 }
-
-/* ---- random ---- */
 
 /* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
  * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
  * node, field and coefficient only, so that any range of planes can be computed separately. */
-static void fill_random_row(const struct ht_solution *solution,
-                            const struct ht_solution_range *range, int row, double *out) {
-    const struct ht_params *params = solution->data->params;
-    const uint64_t seed = (uint64_t)params->initial.seed;
-    const int coefs = ht_grid_coefs(solution->grid);
-    const uint64_t rows = (uint64_t)solution->eq->nfields * (uint64_t)coefs;
-    const int side = solution->grid->order + 1, i = row % coefs;
-    const int degree = i % side + i / side % side + i / side / side;
-    const double scale = ldexp(params->initial.amplitude, -2 * degree);
-    const uint64_t first = (uint64_t)(range->first * range->plane);
-    for (int64_t node = 0; node < range->nodes; node++) {
-        uint64_t index = (first + (uint64_t)node) * rows;
-        index = 2 * (index + (uint64_t)row) + (range->subgrid == HT_DUAL);
-        out[node] = scale * ht_rng_uniform(seed, index);
-    }
-}
-
 static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
-    const struct job *job = data;
-    for (int64_t row = begin; row < end; row++)
-        fill_random_row(job->solution, job->range, (int)row, job->out + row * job->range->nodes);
+    const struct ht_solution_range *range = data;
+    const struct ht_params *params = range->solution->data->params;
+    const uint64_t seed = (uint64_t)params->initial.seed;
+    const int coefs = ht_grid_coefs(range->solution->grid);
+    const uint64_t rows = (uint64_t)range->solution->eq->nfields * (uint64_t)coefs;
+    const int side = range->solution->grid->order + 1;
+    const uint64_t first = (uint64_t)(range->first * range->plane);
+    for (int64_t i = begin; i < end; i++) {
+        const uint64_t row = (uint64_t)(range->field * coefs + i);
+        const int64_t degree = i % side + i / side % side + i / side / side;
+        const double scale = ldexp(params->initial.amplitude, -2 * (int)degree);
+        for (int64_t node = 0; node < range->nodes; node++) {
+            const uint64_t index = 2 * ((first + (uint64_t)node) * rows + row);
+            range->out[i * range->nodes + node] =
+                scale * ht_rng_uniform(seed, index + (range->subgrid == HT_DUAL));
+        }
+    }
     return HT_OK;
 }
 
-static enum ht_err fill_random(const struct ht_solution *solution,
-                               const struct ht_solution_range *range, double *out) {
-    struct job job = {.solution = solution, .range = range};
-    job.out = out;
-    return ht_threads_share((int64_t)solution->eq->nfields * ht_grid_coefs(solution->grid),
-                            HT_SOLUTION_CHUNK / ht_most(1, range->nodes), fill_random_rows, &job);
+static enum ht_err fill_random(struct ht_solution_range *range) {
+    return ht_threads_share(ht_grid_coefs(range->solution->grid),
+                            HT_SOLUTION_CHUNK / ht_most(1, range->nodes), fill_random_rows, range);
 }
 
 /* ---- expression ---- */
-
-static enum ht_err blame(const struct ht_params *params, const char *field, const char *rule) {
-    HT_FREED_TEXT struct ht_text key = {0};
-    ht_text_add(&key, "initial.values.%s", field);
-    TRY(ht_text_status(&key));
-    return ht_params_error(params, key.data, "%s", rule);
-}
 
 static enum ht_err parse(struct ht_solution *solution, const char *name, const char *text) {
     struct ht_solution_data *data = solution->data;
     int field;
     TRY(ht_solution_find_value(solution, name, &field));
     ht_expr_destroy(data->expr[field]);
-    enum ht_err err = ht_expr_parse(text, &data->expr[field]);
-    if (err == HT_ERR_INPUT) return blame(data->params, name, ht_err_message());
-    TRY(err);
-    for (int k = solution->grid->dims; k < 3; k++) {
-        char rule[80];
-        if (!ht_expr_uses(data->expr[field], k)) continue;
-        snprintf(rule, sizeof rule, "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
-                 solution->grid->dims);
-        return blame(data->params, name, rule);
-    }
+    const char *key = HT_KEY("initial.values.%s", name);
+    TRY(ht_params_blame(data->params, key, ht_expr_parse(text, &data->expr[field])));
+    for (int k = solution->grid->dims; k < 3; k++)
+        REFUSE(ht_expr_uses(data->expr[field], k), data->params, key,
+               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
+               solution->grid->dims);
+    solution->occurs |= 1u << field;
     return HT_OK;
 }
 
@@ -391,83 +305,41 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     return ht_jets_tensor(solution->grid->dims, solution->grid->order, &data->jets);
 }
 
-/* All coefficients of a field at a point. */
-static enum ht_err fill_node(const struct ht_solution *solution, int field, const double x[3],
-                             double *jet) {
-    const struct ht_solution_data *data = solution->data;
-    TRY(ht_expr_jet(data->expr[field], data->jets, x, solution->grid->h, jet));
-    for (int i = 0; i < data->jets->count; i++) {
-        if (isfinite(jet[i])) continue;
-        char rule[160];
-        snprintf(rule, sizeof rule, "%s not finite at x = (%g, %g, %g)",
-                 i ? "a derivative is" : "the value is", x[0], x[1], x[2]);
-        return blame(data->params, solution->eq->field[field].name, rule);
-    }
-    return HT_OK;
-}
-
 static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end) {
-    const struct job *job = data;
-    const struct ht_solution *solution = job->solution;
-    const struct ht_solution_range *range = job->range;
+    const struct ht_solution_range *range = data;
+    const struct ht_solution *solution = range->solution;
+    const struct ht_solution_data *of = solution->data;
     const struct ht_grid *grid = solution->grid;
     const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
-    const int coefs = solution->data->jets->count;
-    HT_ARRAY(double, jet, coefs);
+    HT_ARRAY(double, jet, of->jets->count);
     for (int64_t node = begin; node < end; node++) {
         int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
         double x[3];
         for (int j = 0; j < 3; j++) x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
-        TRY(fill_node(solution, job->field, x, jet));
-        for (int i = 0; i < coefs; i++) job->out[i * range->nodes + node] = jet[i];
+        TRY(ht_expr_jet(of->expr[range->field], of->jets, x, grid->h, jet));
+        for (int i = 0; i < of->jets->count; i++) {
+            REFUSE(!isfinite(jet[i]), of->params,
+                   HT_KEY("initial.values.%s", solution->eq->field[range->field].name),
+                   "%s not finite at x = (%g, %g, %g)", i ? "a derivative is" : "the value is",
+                   x[0], x[1], x[2]);
+            range->out[i * range->nodes + node] = jet[i];
+        }
     }
     return HT_OK;
 }
 
-static enum ht_err fill_expression(const struct ht_solution *solution,
-                                   const struct ht_solution_range *range, double *out) {
-    const int coefs = solution->data->jets->count;
-    const int64_t size = coefs * range->nodes;
-    struct job job = {.solution = solution, .range = range};
-    job.out = out;
-    for (; job.field < solution->eq->nfields; job.field++, job.out += size)
-        if (solution->data->expr[job.field] != NULL)
-            TRY(ht_threads_share(range->nodes, HT_SOLUTION_CHUNK / 32, fill_expression_nodes,
-                                 &job));
-        else
-            memset(job.out, 0, (size_t)size * sizeof *out);
-    return HT_OK;
+static enum ht_err fill_expression(struct ht_solution_range *range) {
+    return ht_threads_share(range->nodes, HT_SOLUTION_CHUNK / 32, fill_expression_nodes, range);
 }
 
-static bool expression_occurs(const struct ht_solution *solution, int field) {
-    return solution->data->expr[field] != NULL;
-}
-
-static bool zero_occurs(HT_UNUSED const struct ht_solution *solution, HT_UNUSED int field) {
-    return false;
-}
-
-const struct ht_solution_type ht_solution_zero = {
-    .name = "zero",
-    .prepare = prepare_zero,
-    .fill = fill_zero,
-    .occurs = zero_occurs,
-};
-const struct ht_solution_type ht_solution_random = {
-    .name = "random",
-    .prepare = prepare_zero,
-    .fill = fill_random,
-};
-const struct ht_solution_type ht_solution_expression = {
-    .name = "expression",
-    .prepare = prepare_expression,
-    .fill = fill_expression,
-    .occurs = expression_occurs,
-};
-
-static const struct ht_solution_type *const types[] = {
-    &ht_solution_gaussian,   &ht_solution_plane, &ht_solution_standing, &ht_solution_random,
-    &ht_solution_expression, &ht_solution_file,  &ht_solution_zero,
+static const struct ht_solution_type types[] = {
+    {"gaussian", ht_solution_prepare_gaussian, ht_solution_fill_product},
+    {"plane", ht_solution_prepare_plane, ht_solution_fill_product},
+    {"standing", ht_solution_prepare_standing, ht_solution_fill_product},
+    {"random", prepare_random, fill_random},
+    {"expression", prepare_expression, fill_expression},
+    {"file", prepare_file, fill_file},
+    {"zero", prepare_zero, NULL},
 };
 enum { NTYPES = sizeof types / sizeof types[0] };
 
@@ -488,8 +360,8 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution, const cha
 static enum ht_err find_type(const struct ht_params *params, const struct ht_solution_type **out) {
     const char *known[NTYPES];
     for (int n = 0; n < NTYPES; n++) {
-        known[n] = types[n]->name;
-        *out = types[n];
+        known[n] = types[n].name;
+        *out = &types[n];
         if (strcmp(params->initial.type, known[n]) == 0) return HT_OK;
     }
     const char *near = ht_text_nearest(params->initial.type, known, NTYPES);
@@ -502,7 +374,6 @@ static enum ht_err find_type(const struct ht_params *params, const struct ht_sol
 static void resolve(struct ht_solution *solution) {
     const struct ht_solution_data *data = solution->data;
     double frequency = data->params->initial.frequency;
-    solution->single_wave = data->type == &ht_solution_plane || data->type == &ht_solution_standing;
     bool known = frequency > 0 && data->medium->speed_min > 0;
     for (int j = 0; j < solution->eq->dims; j++) {
         if (known && !solution->single_wave)
@@ -555,11 +426,6 @@ void ht_solution_destroy(struct ht_solution *solution) {
     free(solution);
 }
 
-bool ht_solution_occurs(const struct ht_solution *solution, int field) {
-    const struct ht_solution_type *type = solution->data->type;
-    return type->occurs == NULL || type->occurs(solution, field);
-}
-
 enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid subgrid,
                              double time, int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = solution->grid;
@@ -569,12 +435,19 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid
             "planes %lld to %lld of %lld", (long long)first, (long long)last,
             (long long)ht_grid_planes(grid, subgrid));
     struct ht_solution_range range = {
+        .solution = solution,
         .subgrid = subgrid,
         .time = time,
         .first = first,
         .last = last,
         .plane = ht_grid_plane(grid, subgrid),
         .nodes = ht_grid_plane(grid, subgrid) * (last - first),
+        .out = out,
     };
-    return solution->data->type->fill(solution, &range, out);
+    const int64_t size = ht_grid_coefs(grid) * range.nodes;
+    memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
+    for (; range.field < solution->eq->nfields; range.field++, range.out += size)
+        if (solution->single_wave || ht_solution_occurs(solution, range.field))
+            TRY(solution->data->type->fill(&range));
+    return HT_OK;
 }

@@ -12,8 +12,6 @@
  * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly. */
 #include "solution_types.h"
 
-#include <stdarg.h>
-
 /* At 12 widths the Gaussian and its first eight scaled derivatives have fallen below 1e-17 of the
  * peak: 12^8 exp(-72) = 2e-23. */
 static const double reach = 12;
@@ -34,19 +32,22 @@ static void clear_wall(const struct ht_solution *solution, int field, int axis, 
     for (int i = sign > 0 ? 1 : 0; sign != 0 && i <= solution->grid->order; i += 2) re[i] = 0;
 }
 
-static void fill_table(const struct ht_solution *solution, const struct ht_solution_range *range,
-                       struct ht_solution_point point, struct table *table) {
+static void fill_table(const struct ht_solution_range *range, int part, int axis,
+                       struct table *table) {
+    const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
-    int64_t first = point.axis == 2 ? range->first : 0;
-    int64_t all = ht_grid_nodes(grid, range->subgrid, point.axis);
-    bool walls = range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, point.axis) &&
-                 grid->shift[point.axis] == 0;
+    struct ht_solution_point point = {
+        .part = part, .field = range->field, .axis = axis, .time = range->time};
+    int64_t first = axis == 2 ? range->first : 0;
+    int64_t all = ht_grid_nodes(grid, range->subgrid, axis);
+    bool walls =
+        range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     for (int64_t m = 0; m < table->nodes; m++) {
         double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
-        point.x = ht_grid_x(grid, range->subgrid, point.axis, first + m);
-        solution->data->type->factor(solution, &point, re, im);
-        if (walls && first + m == 0) clear_wall(solution, point.field, point.axis, 0, re);
-        if (walls && first + m == all - 1) clear_wall(solution, point.field, point.axis, 1, re);
+        point.x = ht_grid_x(grid, range->subgrid, axis, first + m);
+        solution->data->factor(solution, &point, re, im);
+        if (walls && first + m == 0) clear_wall(solution, range->field, axis, 0, re);
+        if (walls && first + m == all - 1) clear_wall(solution, range->field, axis, 1, re);
         for (int i = 0; i < table->coefs; i++) {
             table->re[i * table->nodes + m] = re[i];
             table->im[i * table->nodes + m] = im[i];
@@ -88,46 +89,30 @@ static enum ht_err add_rows(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err add_part(const struct ht_solution *solution,
-                            const struct ht_solution_range *range, int part, int field,
-                            struct table table[3], double *out) {
-    struct rows rows = {.table = table};
-    rows.out = out;
-    solution->data->type->amplitude(solution, part, field, range->time, rows.amplitude);
-    if (rows.amplitude[0] == 0 && rows.amplitude[1] == 0) return HT_OK;
-    for (int j = 0; j < solution->eq->dims; j++) {
-        struct ht_solution_point point = {
-            .part = part, .field = field, .axis = j, .time = range->time};
-        fill_table(solution, range, point, &table[j]);
-    }
-    int64_t count = table[1].nodes * table[2].nodes;
-    for (int j = 0; j < 3; j++) count *= table[j].coefs;
-    return ht_threads_share(count, HT_SOLUTION_CHUNK / ht_most(1, table[0].nodes), add_rows, &rows);
-}
-
 /* Tables for the range's nodes; beyond dims the factor 1. */
-static enum ht_err make_table(struct ht_pool *pool, const struct ht_solution *solution,
-                              const struct ht_solution_range *range, int axis, struct table *out) {
-    bool exists = axis < solution->eq->dims;
-    out->coefs = exists ? solution->grid->order + 1 : 1;
-    out->nodes = axis == 2 ? range->last - range->first
-                           : ht_grid_nodes(solution->grid, range->subgrid, axis);
-    TRY(HT_TAKE(pool, out->re, out->coefs * out->nodes * 2));
-    out->im = out->re + out->coefs * out->nodes;
-    if (!exists && out->nodes > 0) out->re[0] = 1;
-    return HT_OK;
-}
-
-static enum ht_err fill(const struct ht_solution *solution, const struct ht_solution_range *range,
-                        double *out) {
+enum ht_err ht_solution_fill_product(struct ht_solution_range *range) {
+    const struct ht_solution *solution = range->solution;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct table table[3];
-    for (int j = 0; j < 3; j++) TRY(make_table(&pool, solution, range, j, &table[j]));
-    int64_t size = ht_grid_coefs(solution->grid) * range->nodes;
-    memset(out, 0, (size_t)(size * solution->eq->nfields) * sizeof *out);
-    for (int f = 0; f < solution->eq->nfields; f++)
-        for (int part = 0; part < solution->data->parts; part++)
-            TRY(add_part(solution, range, part, f, table, out + f * size));
+    struct rows rows = {.table = table, .out = range->out};
+    int64_t count = 1;
+    for (int j = 0; j < 3; j++) {
+        struct table *to = &table[j];
+        to->coefs = j < solution->eq->dims ? solution->grid->order + 1 : 1;
+        to->nodes =
+            j == 2 ? range->last - range->first : ht_grid_nodes(solution->grid, range->subgrid, j);
+        TRY(HT_TAKE(&pool, to->re, to->coefs * to->nodes * 2));
+        to->im = to->re + to->coefs * to->nodes;
+        if (j >= solution->eq->dims && to->nodes > 0) to->re[0] = 1;
+        count *= to->coefs * (j > 0 ? to->nodes : 1);
+    }
+    for (int part = 0; part < solution->data->parts; part++) {
+        solution->data->amplitude(solution, part, range->field, range->time, rows.amplitude);
+        if (rows.amplitude[0] == 0 && rows.amplitude[1] == 0) continue;
+        for (int j = 0; j < solution->eq->dims; j++) fill_table(range, part, j, &table[j]);
+        TRY(ht_threads_share(count, HT_SOLUTION_CHUNK / ht_most(1, table[0].nodes), add_rows,
+                             &rows));
+    }
     return HT_OK;
 }
 
@@ -137,81 +122,42 @@ static double side(const struct ht_grid *grid, int axis) {
     return grid->upper[axis] - grid->lower[axis];
 }
 
-/* Blames a key of a pulse. */
-HT_PRINTF(4, 5)
-static enum ht_err fail_pulse(const struct ht_solution *solution,
-                              const struct ht_solution_pulse *pulse, const char *name,
-                              const char *fmt, ...) {
-    char rule[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(rule, sizeof rule, fmt, args);
-    va_end(args);
-    return ht_params_error(solution->data->params, HT_KEY("%s.%s", pulse->key, name), "%s", rule);
-}
-
 static enum ht_err check_centre(const struct ht_solution *solution,
                                 const struct ht_solution_pulse *pulse, int axis) {
     const struct ht_grid *grid = solution->grid;
-    double centre = pulse->is.centre[axis];
-    if (!isfinite(centre)) return fail_pulse(solution, pulse, "centre", "must be finite");
+    const struct ht_params *params = solution->data->params;
+    const char *key = HT_KEY("%s.centre", pulse->key);
+    const double centre = pulse->is.centre[axis];
+    const double wall[2] = {grid->lower[axis], grid->upper[axis]};
+    REFUSE(!isfinite(centre), params, key, "must be finite");
     if (ht_grid_periodic(grid, axis)) return HT_OK;
-    double wall[2] = {grid->lower[axis], grid->upper[axis]};
-    if (centre < wall[0] || centre > wall[1])
-        return fail_pulse(solution, pulse, "centre",
-                          "along x%d it must lie between the walls at %g and %g", axis + 1, wall[0],
-                          wall[1]);
+    REFUSE(centre < wall[0] || centre > wall[1], params, key,
+           "along x%d it must lie between the walls at %g and %g", axis + 1, wall[0], wall[1]);
     for (int end = 0; end < 2; end++)
-        if (centre == wall[end] &&
-            ht_wall_sign(solution->eq, pulse->field, axis, grid->wall[axis][end]) < 0)
-            return fail_pulse(
-                solution, pulse, "centre",
-                "it lies on the wall x%d = %g, where %s = 0: the mirror image cancels the Gaussian",
-                axis + 1, wall[end], solution->eq->field[pulse->field].name);
+        REFUSE(centre == wall[end] &&
+                   ht_wall_sign(solution->eq, pulse->field, axis, grid->wall[axis][end]) < 0,
+               params, key,
+               "it lies on the wall x%d = %g, where %s = 0: the mirror image cancels the Gaussian",
+               axis + 1, wall[end], solution->eq->field[pulse->field].name);
     return HT_OK;
 }
 
 static enum ht_err check_pulse(struct ht_solution *solution, struct ht_solution_pulse *pulse) {
-    const char *name = pulse->is.field;
+    const struct ht_params *params = solution->data->params;
+    const char *name = pulse->is.field, *key = HT_KEY("%s.width", pulse->key);
     if (!name || !name[0]) name = solution->eq->field[0].name;
     TRY(ht_solution_find_field(solution, HT_KEY("%s.field", pulse->key), name, &pulse->field));
-    double width = pulse->is.width;
-    if (!(width > 0) || !isfinite(width))
-        return fail_pulse(solution, pulse, "width", "must be positive");
+    solution->occurs |= 1u << pulse->field;
+    const double width = pulse->is.width;
+    REFUSE(!(width > 0) || !isfinite(width), params, key, "must be positive");
     for (int j = 0; j < solution->eq->dims; j++) {
         /* The number of images grows with the width. */
-        if (width > 10 * side(solution->grid, j))
-            return fail_pulse(solution, pulse, "width",
-                              "at most ten times the box, which is %g along x%d",
-                              side(solution->grid, j), j + 1);
+        REFUSE(width > 10 * side(solution->grid, j), params, key,
+               "at most ten times the box, which is %g along x%d", side(solution->grid, j), j + 1);
         TRY(check_centre(solution, pulse, j));
         /* The spectrum exp(-(k w)^2/2) has fallen to 1 % at 3/w. */
         solution->wavenumber[j] = fmax(solution->wavenumber[j], 3 / width);
     }
-    return HT_OK;
-}
-
-static enum ht_err prepare_gaussian(struct ht_solution *solution) {
-    struct ht_solution_data *data = solution->data;
-    const struct ht_params *params = data->params;
-    bool listed = params->initial.pulses.count > 0;
-    struct ht_pulse pulse;
-    data->parts = 0;
-    while (ht_params_pulse(params, data->parts, &pulse)) data->parts++;
-    TRY(HT_ALLOC(data->pulse, data->parts));
-    for (int i = 0; i < data->parts; i++) {
-        struct ht_solution_pulse *to = &data->pulse[i];
-        ht_params_pulse(params, i, &to->is);
-        snprintf(to->key, sizeof to->key, "initial");
-        if (listed) snprintf(to->key, sizeof to->key, "initial.pulses.%d", i + 1);
-        TRY(check_pulse(solution, to));
-    }
-    bool periodic = true;
-    for (int j = 0; j < solution->eq->dims; j++)
-        periodic = periodic && ht_grid_periodic(solution->grid, j);
-    solution->exact = solution->eq->translates && periodic && data->medium->uniform;
-    for (int j = 0; j < solution->eq->dims && solution->exact; j++)
-        data->velocity[j] = data->medium->constant[j];
     return HT_OK;
 }
 
@@ -267,45 +213,43 @@ static void gaussian_amplitude(const struct ht_solution *solution, int part, int
     value[1] = 0;
 }
 
-static bool gaussian_occurs(const struct ht_solution *solution, int field) {
-    for (int part = 0; part < solution->data->parts; part++)
-        if (solution->data->pulse[part].field == field) return true;
-    return false;
+enum ht_err ht_solution_prepare_gaussian(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    bool periodic = true;
+    struct ht_pulse pulse;
+    data->parts = 0;
+    data->factor = gaussian_factor;
+    data->amplitude = gaussian_amplitude;
+    while (ht_params_pulse(params, data->parts, &pulse)) data->parts++;
+    TRY(HT_ALLOC(data->pulse, data->parts));
+    for (int i = 0; i < data->parts; i++) {
+        struct ht_solution_pulse *to = &data->pulse[i];
+        ht_params_pulse(params, i, &to->is);
+        snprintf(to->key, sizeof to->key, "initial");
+        if (params->initial.pulses.count > 0)
+            snprintf(to->key, sizeof to->key, "initial.pulses.%d", i + 1);
+        TRY(check_pulse(solution, to));
+    }
+    for (int j = 0; j < solution->eq->dims; j++)
+        periodic = periodic && ht_grid_periodic(solution->grid, j);
+    solution->exact = solution->eq->translates && periodic && data->medium->uniform;
+    for (int j = 0; j < solution->eq->dims && solution->exact; j++)
+        data->velocity[j] = data->medium->constant[j];
+    return HT_OK;
 }
 
 /* ---- plane and standing waves ---- */
 
-/* Of a medium that varies those at the domain's centre. */
-static enum ht_err centre_materials(const struct ht_medium *medium, double *out) {
+/* Materials, of a medium that varies those at the domain's centre. */
+static enum ht_err begin_wave(struct ht_solution *solution, double *out) {
+    const struct ht_medium *medium = solution->data->medium;
     double x[3];
+    solution->exact = medium->uniform;
+    solution->single_wave = true;
     memcpy(out, medium->constant, sizeof medium->constant);
-    if (medium->uniform) return HT_OK;
     for (int j = 0; j < 3; j++) x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
-    return ht_medium_point(medium, x, out);
-}
-
-static enum ht_err prepare_plane(struct ht_solution *solution) {
-    struct ht_solution_data *data = solution->data;
-    const struct ht_params *params = data->params;
-    const struct ht_grid *grid = solution->grid;
-    bool moves = false;
-    for (int j = 0; j < grid->dims; j++) {
-        REFUSE(!ht_grid_periodic(grid, j), params, "initial.type",
-               "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", j + 1,
-               params->boundary.side[j][0], params->boundary.side[j][1]);
-        data->k[j] = 2 * HT_PI * params->initial.cycles[j] / side(grid, j);
-        solution->wavenumber[j] = fabs(data->k[j]);
-        moves = moves || params->initial.cycles[j] != 0;
-    }
-    REFUSE(!moves, params, "initial.cycles", "at least one axis needs a wavelength");
-    double material[HT_MAX_MATERIALS];
-    TRY(centre_materials(data->medium, material));
-    REFUSE(!ht_equations_plane(solution->eq, material, data->k, params->initial.wave, data->cosine,
-                               data->sine, &data->omega),
-           params, params->initial.wave > 1 ? "initial.wave" : "initial.type",
-           "%s has no such plane waves", solution->eq->system->name);
-    solution->exact = data->medium->uniform;
-    return HT_OK;
+    return medium->uniform ? HT_OK : ht_medium_point(medium, x, out);
 }
 
 /* exp(i k (x + h xi)) = exp(i k x) sum over n of (i k h)^n/n! xi^n. */
@@ -336,43 +280,35 @@ static void plane_amplitude(const struct ht_solution *solution, HT_UNUSED int pa
     value[1] = size * (data->cosine[field] * s + data->sine[field] * c);
 }
 
+enum ht_err ht_solution_prepare_plane(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    const struct ht_grid *grid = solution->grid;
+    bool moves = false;
+    for (int j = 0; j < grid->dims; j++) {
+        REFUSE(!ht_grid_periodic(grid, j), params, "initial.type",
+               "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", j + 1,
+               params->boundary.side[j][0], params->boundary.side[j][1]);
+        data->k[j] = 2 * HT_PI * params->initial.cycles[j] / side(grid, j);
+        solution->wavenumber[j] = fabs(data->k[j]);
+        moves = moves || params->initial.cycles[j] != 0;
+    }
+    REFUSE(!moves, params, "initial.cycles", "at least one axis needs a wavelength");
+    double material[HT_MAX_MATERIALS];
+    TRY(begin_wave(solution, material));
+    REFUSE(!ht_equations_plane(solution->eq, material, data->k, params->initial.wave, data->cosine,
+                               data->sine, &data->omega),
+           params, params->initial.wave > 1 ? "initial.wave" : "initial.type",
+           "%s has no such plane waves", solution->eq->system->name);
+    solution->occurs = ~0u;
+    data->factor = plane_factor;
+    data->amplitude = plane_amplitude;
+    return HT_OK;
+}
+
 /* The mirror factor for the system's formula: periodic counts as even. */
 static int lower_factor(const struct ht_grid *grid, int axis) {
     return ht_grid_periodic(grid, axis) ? 1 : grid->wall[axis][0];
-}
-
-static enum ht_err prepare_standing(struct ht_solution *solution) {
-    struct ht_solution_data *data = solution->data;
-    bool moves = false;
-    int factor[3] = {1, 1, 1};
-    for (int j = 0; j < solution->grid->dims; j++) {
-        /* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls,
-         * and a quarter less between unequal ones. */
-        const struct ht_params *params = solution->data->params;
-        const struct ht_grid *grid = solution->grid;
-        int mode = params->initial.modes[j];
-        const int *wall = grid->wall[j];
-        /* The factor is zero between walls that are both odd at mode 0, and the first mode between
-         * unequal walls is a quarter wavelength. */
-        int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
-        REFUSE(mode < least, params, "initial.modes",
-               "along x%d the mode must be at least %d between sides \"%s\", \"%s\"", j + 1, least,
-               params->boundary.side[j][0], params->boundary.side[j][1]);
-        double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
-        data->k[j] = half_waves * HT_PI / side(grid, j);
-        solution->wavenumber[j] = data->k[j];
-        factor[j] = lower_factor(solution->grid, j);
-        moves = moves || data->k[j] != 0;
-    }
-    REFUSE(!moves, data->params, "initial.modes", "at least one axis needs a mode above 0");
-    double material[HT_MAX_MATERIALS];
-    TRY(centre_materials(data->medium, material));
-    REFUSE(!ht_equations_standing(solution->eq, material, data->k, factor, data->cosine, data->sine,
-                                  &data->omega),
-           data->params, "initial.type", "no standing modes are known for %s",
-           solution->eq->system->name);
-    solution->exact = data->medium->uniform;
-    return HT_OK;
 }
 
 static void standing_factor(const struct ht_solution *solution,
@@ -399,34 +335,42 @@ static void standing_amplitude(const struct ht_solution *solution, HT_UNUSED int
     value[1] = 0;
 }
 
-const struct ht_solution_type ht_solution_gaussian = {
-    .name = "gaussian",
-    .prepare = prepare_gaussian,
-    .fill = fill,
-    .factor = gaussian_factor,
-    .amplitude = gaussian_amplitude,
-    .occurs = gaussian_occurs,
-};
-const struct ht_solution_type ht_solution_plane = {
-    .name = "plane",
-    .prepare = prepare_plane,
-    .fill = fill,
-    .factor = plane_factor,
-    .amplitude = plane_amplitude,
-};
-static bool standing_occurs(const struct ht_solution *solution, int field) {
-    const struct ht_solution_data *data = solution->data;
-    const double cosine = data->cosine[field] * cos(data->params->initial.phase);
-    const double sine = data->sine[field] * sin(data->params->initial.phase);
-    return fabs(cosine) + fabs(sine) >
-           1e-12 * (fabs(data->cosine[field]) + fabs(data->sine[field]));
+enum ht_err ht_solution_prepare_standing(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    const struct ht_grid *grid = solution->grid;
+    const double phase = params->initial.phase;
+    double material[HT_MAX_MATERIALS];
+    bool moves = false;
+    int factor[3] = {1, 1, 1};
+    for (int j = 0; j < grid->dims; j++) {
+        /* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls,
+         * and a quarter less between unequal ones. */
+        const int mode = params->initial.modes[j], *wall = grid->wall[j];
+        /* The factor is zero between walls that are both odd at mode 0, and the first mode between
+         * unequal walls is a quarter wavelength. */
+        int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
+        REFUSE(mode < least, params, "initial.modes",
+               "along x%d the mode must be at least %d between sides \"%s\", \"%s\"", j + 1, least,
+               params->boundary.side[j][0], params->boundary.side[j][1]);
+        double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
+        data->k[j] = half_waves * HT_PI / side(grid, j);
+        solution->wavenumber[j] = data->k[j];
+        factor[j] = lower_factor(grid, j);
+        moves = moves || data->k[j] != 0;
+    }
+    REFUSE(!moves, params, "initial.modes", "at least one axis needs a mode above 0");
+    TRY(begin_wave(solution, material));
+    REFUSE(!ht_equations_standing(solution->eq, material, data->k, factor, data->cosine, data->sine,
+                                  &data->omega),
+           params, "initial.type", "no standing modes are known for %s",
+           solution->eq->system->name);
+    for (int f = 0; f < solution->eq->nfields; f++) {
+        const double size = fabs(data->cosine[f]) + fabs(data->sine[f]);
+        if (fabs(data->cosine[f] * cos(phase)) + fabs(data->sine[f] * sin(phase)) > 1e-12 * size)
+            solution->occurs |= 1u << f;
+    }
+    data->factor = standing_factor;
+    data->amplitude = standing_amplitude;
+    return HT_OK;
 }
-
-const struct ht_solution_type ht_solution_standing = {
-    .name = "standing",
-    .prepare = prepare_standing,
-    .fill = fill,
-    .factor = standing_factor,
-    .amplitude = standing_amplitude,
-    .occurs = standing_occurs,
-};

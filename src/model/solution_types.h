@@ -3,39 +3,34 @@
 
 #include "htwave/medium.h"
 
-/* The part of a grid that ht_solution_fill computes. */
+/* The part of a grid that is filled, and of which field. */
 struct ht_solution_range {
+    const struct ht_solution *solution;
     enum ht_subgrid subgrid;
     double time;
     int64_t first, last; /* x3 planes */
     int64_t plane;       /* nodes of a plane */
     int64_t nodes;       /* of all planes: stride of the coefficients */
+    int field;
+    double *out; /* [i][node], zeros before */
 };
 
 /* Values that a thread computes at least. */
 enum { HT_SOLUTION_CHUNK = 1 << 13 };
 
-/* One node of one axis of one field, for separable data. */
+struct ht_solution_type {
+    const char *name;
+    /* Checks the parameters, sets exact, wavenumber, the fields that occur and the private data. */
+    enum ht_err (*prepare)(struct ht_solution *solution);
+    /* A field that occurs. */
+    enum ht_err (*fill)(struct ht_solution_range *range);
+};
+
+/* One node of one axis, for data whose fields are sums over the data's parts of
+ * Re(amplitude * product over axes of factor_k(x_k)). */
 struct ht_solution_point {
     int part, field, axis;
     double x, time;
-};
-
-struct ht_solution_type {
-    const char *name;
-    /* Checks the parameters, sets exact, wavenumber and the private data. */
-    enum ht_err (*prepare)(struct ht_solution *solution);
-    enum ht_err (*fill)(const struct ht_solution *solution, const struct ht_solution_range *range,
-                        double *out);
-    /* Separable data only: field = sum over the data's parts of Re(amplitude * product over axes of
-     * factor_k(x_k)). factor gives the order + 1 scaled Taylor coefficients of the axis' factor,
-     * real and imaginary parts. */
-    void (*factor)(const struct ht_solution *solution, const struct ht_solution_point *point,
-                   double *re, double *im);
-    void (*amplitude)(const struct ht_solution *solution, int part, int field, double time,
-                      double value[2]);
-    /* Whether a field may differ from 0 at time 0; NULL: any. */
-    bool (*occurs)(const struct ht_solution *solution, int field);
 };
 
 /* A Gaussian; key: of its list's group, or the section "initial". */
@@ -49,7 +44,11 @@ struct ht_solution_data {
     const struct ht_params *params;
     const struct ht_medium *medium;
     const struct ht_solution_type *type;
-    int parts;                           /* of separable data */
+    int parts; /* of data that are products; a factor: order + 1 scaled Taylor coefficients */
+    void (*factor)(const struct ht_solution *solution, const struct ht_solution_point *point,
+                   double *re, double *im);
+    void (*amplitude)(const struct ht_solution *solution, int part, int field, double time,
+                      double value[2]);
     struct ht_solution_pulse *pulse;     /* gaussian: parts of them */
     double velocity[3];                  /* gaussian that translates */
     double k[3], omega;                  /* plane, standing */
@@ -63,14 +62,10 @@ struct ht_solution_data {
 };
 
 /* solution_separable.c */
-extern const struct ht_solution_type ht_solution_gaussian;
-extern const struct ht_solution_type ht_solution_plane;
-extern const struct ht_solution_type ht_solution_standing;
-/* solution.c */
-extern const struct ht_solution_type ht_solution_zero;
-extern const struct ht_solution_type ht_solution_random;
-extern const struct ht_solution_type ht_solution_expression;
-extern const struct ht_solution_type ht_solution_file;
+HT_CHECKED enum ht_err ht_solution_prepare_gaussian(struct ht_solution *solution);
+HT_CHECKED enum ht_err ht_solution_prepare_plane(struct ht_solution *solution);
+HT_CHECKED enum ht_err ht_solution_prepare_standing(struct ht_solution *solution);
+HT_CHECKED enum ht_err ht_solution_fill_product(struct ht_solution_range *range);
 
 /* The field with a name given by the user; the error names the key when there is no such field. */
 HT_CHECKED enum ht_err ht_solution_find_field(const struct ht_solution *solution, const char *key,
