@@ -29,7 +29,7 @@ static enum ht_err fetch_from_host(struct ht_link *link, int slot, int64_t bytes
 
 enum { PEER, STAGED, TRANSPORTS };
 static const struct ht_transport transports[TRANSPORTS] = {
-    [PEER] = {.name = "peer", .token = true, .ship = ship_to_peer},
+    [PEER] = {.name = "peer", .ship = ship_to_peer},
     [STAGED] = {.name = "staged", .ship = ship_to_host, .fetch = fetch_from_host},
 };
 
@@ -39,52 +39,26 @@ const char *ht_transport_name(int i) {
 
 /* ---- links ---- */
 
-/* The device buffers of a link, each with room for its longest message: from this list they are
- * counted, created and destroyed. */
-static int list_buffers(struct ht_link *link, struct ht_buffer **list[HT_LINK_BUFFERS]) {
-    int count = 0;
-    if (link->neighbour < 0) return 0;
-    list[count++] = &link->out;
-    for (int slot = 0; slot < HT_SLOTS; slot++) list[count++] = &link->in[slot];
-    return count;
-}
-
-int64_t ht_links_bytes(struct ht_link link[2], int64_t *largest) {
-    struct ht_buffer **list[HT_LINK_BUFFERS];
-    int64_t bytes = 0;
-    *largest = 0;
-    for (int side = 0; side < 2; side++) {
-        bytes += list_buffers(&link[side], list) * link[side].room;
-        if (link[side].room > *largest) *largest = link[side].room;
-    }
-    return bytes;
+int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest) {
+    *largest = ht_most(link[0].room, link[1].room);
+    return HT_LINK_BUFFERS * (link[0].room + link[1].room);
 }
 
 static enum ht_err create_buffers(struct ht_link *link) {
-    struct ht_buffer **list[HT_LINK_BUFFERS];
-    const int count = list_buffers(link, list);
-    if (count == 0) return HT_OK;
+    if (link->neighbour < 0) return HT_OK;
     TRY(ht_event_create(link->device, &link->packed));
     TRY(ht_event_create(link->device, &link->shipped));
     TRY(ht_event_create(link->device, &link->fetched));
-    for (int i = 0; i < count; i++) TRY(ht_buffer_create(link->device, link->room, list[i]));
-    return HT_OK;
-}
-
-/* Tags by direction, since both neighbours may be the same rank: 1 is upwards. */
-static int tag_out(const struct ht_link *link) {
-    return link->side;
-}
-
-static int tag_in(const struct ht_link *link) {
-    return 1 - link->side;
+    for (int slot = 0; slot < HT_SLOTS; slot++)
+        TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
+    return ht_buffer_create(link->device, link->room, &link->out);
 }
 
 /* Sends an empty message and receives one. */
 static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
     enum { CLOSED = 2 }; /* the lower of these two tags */
-    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + tag_out(link), NULL, 0, &notice[0]));
-    return ht_message_receive(link->comm, link->neighbour, CLOSED + tag_in(link), NULL, 0,
+    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + link->side, NULL, 0, &notice[0]));
+    return ht_message_receive(link->comm, link->neighbour, CLOSED + 1 - link->side, NULL, 0,
                               &notice[1]);
 }
 
@@ -107,12 +81,12 @@ void ht_links_destroy(struct ht_link link[2]) {
     for (int i = 0; i < 4; i++) ht_message_end(notice[i / 2][i % 2], end);
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
-        struct ht_buffer **list[HT_LINK_BUFFERS];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
             ht_pinned_destroy(l->out_host[slot]);
             ht_pinned_destroy(l->in_host[slot]);
+            ht_buffer_destroy(l->in[slot]);
         }
-        for (int i = list_buffers(l, list) - 1; i >= 0; i--) ht_buffer_destroy(*list[i]);
+        ht_buffer_destroy(l->out);
         ht_event_destroy(l->packed);
         ht_event_destroy(l->shipped);
         ht_event_destroy(l->fetched);
@@ -163,45 +137,38 @@ static enum ht_err refuse(const struct ht_link *link, const char *wish) {
          wish, ht_comm_rank(link->comm), link->neighbour, why);
 }
 
-static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish, int chosen[2]) {
+static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish) {
     struct ht_comm *comm = link[0].comm;
     struct offer own = {0};
     enum ht_err err = HT_OK;
     HT_ARRAY(struct offer, all, ht_comm_size(comm));
     if (is_wanted(wish, PEER)) offer_names(link, &own);
-    err = ht_comm_gather(comm, &own, sizeof own, all);
-    if (err == HT_OK) {
-        open_peers(link, all, &own);
-        err = ht_comm_gather(comm, &own, sizeof own, all);
-    }
-    for (int side = 0; side < 2 && err == HT_OK; side++) {
-        chosen[side] = TRANSPORTS;
-        if (link[side].neighbour < 0) continue;
+    TRY(ht_comm_gather(comm, &own, sizeof own, all));
+    open_peers(link, all, &own);
+    TRY(ht_comm_gather(comm, &own, sizeof own, all));
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        if (l->neighbour < 0) continue;
         /* The neighbour computes the same result. */
-        const bool peer = own.opened[side] && all[link[side].neighbour].opened[1 - side];
-        if (is_wanted(wish, STAGED)) chosen[side] = STAGED;
-        if (peer && is_wanted(wish, PEER)) chosen[side] = PEER;
-        if (chosen[side] == TRANSPORTS) err = refuse(&link[side], wish);
+        const bool peer = own.opened[side] && all[l->neighbour].opened[1 - side];
+        if (is_wanted(wish, STAGED)) l->transport = &transports[STAGED];
+        if (peer && is_wanted(wish, PEER)) l->transport = &transports[PEER];
+        if (l->transport == NULL) err = refuse(l, wish);
     }
     return err;
 }
 
-static enum ht_err use_transports(struct ht_link link[2], const int chosen[2]) {
-    /* Closes the peers of links that use another transport, before any rank frees the buffers that
-     * they refer to. */
-    for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS && chosen[side] != PEER; slot++) {
-            ht_peer_close(link[side].peer[slot]);
-            link[side].peer[slot] = NULL;
-        }
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
-        if (chosen[side] == TRANSPORTS) continue;
-        l->transport = &transports[chosen[side]];
-        for (int slot = 0; slot < HT_SLOTS && chosen[side] == STAGED; slot++) {
-            TRY(ht_pinned_create(l->device, l->room, &l->out_host[slot]));
-            TRY(ht_pinned_create(l->device, l->room, &l->in_host[slot]));
-        }
+static enum ht_err use_transports(struct ht_link link[2]) {
+    for (int n = 0; n < 2 * HT_SLOTS; n++) {
+        struct ht_link *l = &link[n / HT_SLOTS];
+        const int slot = n % HT_SLOTS;
+        if (l->transport == &transports[PEER]) continue;
+        /* before any rank frees the buffer that it refers to */
+        ht_peer_close(l->peer[slot]);
+        l->peer[slot] = NULL;
+        if (l->transport == NULL || l->out_host[slot] != NULL) continue;
+        TRY(ht_pinned_create(l->device, l->room, &l->out_host[slot]));
+        TRY(ht_pinned_create(l->device, l->room, &l->in_host[slot]));
     }
     return HT_OK;
 }
@@ -218,17 +185,23 @@ static enum ht_err link_send(struct ht_link *link, int slot, int64_t bytes) {
 
 /* Progresses as far as possible without waiting; *done: it has left `out` and is announced. */
 static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes, bool *done) {
-    bool token = link->transport->token;
+    bool token = link->transport->fetch == NULL;
     TRY(ht_event_done(link->shipped, done));
     if (!*done) return HT_OK;
-    return ht_message_send(link->comm, link->neighbour, tag_out(link),
+    return ht_message_send(link->comm, link->neighbour, link->side,
                            token ? NULL : ht_pinned_memory(link->out_host[slot]), token ? 0 : bytes,
                            &link->sent[slot]);
 }
 
+static enum ht_err wait_sent(struct ht_link link[2]) {
+    for (int n = 0; n < 2 * HT_SLOTS; n++)
+        TRY(ht_message_wait(&link[n / HT_SLOTS].sent[n % HT_SLOTS]));
+    return HT_OK;
+}
+
 static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
-    bool token = link->transport->token;
-    return ht_message_receive(link->comm, link->neighbour, tag_in(link),
+    bool token = link->transport->fetch == NULL;
+    return ht_message_receive(link->comm, link->neighbour, 1 - link->side,
                               token ? NULL : ht_pinned_memory(link->in_host[slot]),
                               token ? 0 : bytes, &link->coming);
 }
@@ -251,115 +224,82 @@ static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes, boo
 
 enum { PATTERN_BYTES = 1 << 16 };
 
-struct probe {
-    struct ht_link *link;
-    int64_t values;
-    uint64_t salt; /* different at each try, since buffers may hold an older
-                      pattern */
-    uint64_t *pattern, *came;
-    bool announced, arrived;
-};
+static int64_t pattern_bytes(const struct ht_link *link) {
+    return link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
+}
 
-/* A different pattern for every rank, direction and slot. */
-static void set_pattern(struct probe *p, int rank, int side, int slot) {
+/* A different pattern for every rank, direction and slot; salt: different at each try, since
+ * buffers may hold an older pattern. */
+static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t bytes, uint64_t *out) {
     const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
-    for (int64_t i = 0; i < p->values; i++)
-        p->pattern[i] = p->salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
+    for (int64_t i = 0; i < bytes / 8; i++)
+        out[i] = salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
 }
 
-static struct ht_span span_of(const struct probe *p) {
-    return (struct ht_span){.width = 8 * p->values, .rows = 1};
-}
-
-static enum ht_err begin(struct probe *p, int slot) {
-    struct ht_link *link = p->link;
-    const int64_t bytes = 8 * p->values;
-    p->announced = p->arrived = false;
+static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
+    const int64_t bytes = pattern_bytes(link);
+    if (bytes == 0) return HT_OK;
+    uint64_t pattern[PATTERN_BYTES / 8];
     TRY(link_expect(link, slot, bytes));
-    set_pattern(p, ht_comm_rank(link->comm), link->side, slot);
-    TRY(ht_buffer_write(link->out, span_of(p), p->pattern));
-    /* Sends a message of `bytes` bytes that the work enqueued so far writes to `out`. */
+    set_pattern(ht_comm_rank(link->comm), link->side, slot, salt, bytes, pattern);
+    TRY(ht_buffer_write(link->out, (struct ht_span){.width = bytes, .rows = 1}, pattern));
     return link_send(link, slot, bytes);
 }
 
-static enum ht_err compare(struct probe *p, int slot, bool *sound) {
-    const struct ht_link *link = p->link;
-    TRY(ht_buffer_read(link->in[slot], span_of(p), p->came));
-    set_pattern(p, link->neighbour, 1 - link->side, slot);
-    if (memcmp(p->came, p->pattern, (size_t)p->values * 8) != 0) *sound = false;
+static enum ht_err compare(const struct ht_link *link, int slot, uint64_t salt, bool *sound) {
+    const int64_t bytes = pattern_bytes(link);
+    if (bytes == 0) return HT_OK;
+    uint64_t pattern[PATTERN_BYTES / 8], came[PATTERN_BYTES / 8];
+    TRY(ht_buffer_read(link->in[slot], (struct ht_span){.width = bytes, .rows = 1}, came));
+    set_pattern(link->neighbour, 1 - link->side, slot, salt, bytes, pattern);
+    if (memcmp(came, pattern, (size_t)bytes) != 0) *sound = false;
     return HT_OK;
 }
 
-static enum ht_err try_slots(struct probe probe[2], bool sound[2]) {
+static enum ht_err try_slots(struct ht_link link[2], uint64_t salt, bool sound[2]) {
     for (int slot = 0; slot < HT_SLOTS; slot++) {
-        bool done = false;
-        for (int side = 0; side < 2; side++)
-            if (probe[side].values > 0) TRY(begin(&probe[side], slot));
+        bool announced[2], arrived[2], done = false;
+        for (int side = 0; side < 2; side++) {
+            announced[side] = arrived[side] = pattern_bytes(&link[side]) == 0;
+            TRY(begin(&link[side], slot, salt));
+        }
         for (long looks = 0; !done; looks++) {
             done = true;
             for (int side = 0; side < 2; side++) {
-                struct probe *p = &probe[side];
-                if (p->values == 0) continue;
-                const int64_t bytes = 8 * p->values;
-                if (!p->announced) TRY(link_announce(p->link, slot, bytes, &p->announced));
-                if (!p->arrived) TRY(link_fetch(p->link, slot, bytes, &p->arrived));
-                done = done && p->announced && p->arrived;
+                const int64_t bytes = pattern_bytes(&link[side]);
+                if (!announced[side])
+                    TRY(link_announce(&link[side], slot, bytes, &announced[side]));
+                if (!arrived[side]) TRY(link_fetch(&link[side], slot, bytes, &arrived[side]));
+                done = done && announced[side] && arrived[side];
             }
             if (!done) ht_comm_pause(looks);
         }
-        for (int side = 0; side < 2; side++)
-            if (probe[side].values > 0) TRY(compare(&probe[side], slot, &sound[side]));
+        for (int side = 0; side < 2; side++) TRY(compare(&link[side], slot, salt, &sound[side]));
     }
-    for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS; slot++)
-            TRY(ht_message_wait(&probe[side].link->sent[slot]));
-    return HT_OK;
-}
-
-static enum ht_err make_probe(struct ht_link *link, uint64_t salt, struct probe *p) {
-    p->link = link;
-    p->salt = salt;
-    if (link->transport == NULL) return HT_OK;
-    int64_t bytes = link->room < PATTERN_BYTES ? link->room : PATTERN_BYTES;
-    TRY(HT_ALLOC(p->pattern, bytes / 8));
-    TRY(HT_ALLOC(p->came, bytes / 8));
-    p->values = bytes / 8;
-    return HT_OK;
+    return wait_sent(link);
 }
 
 enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
-    struct probe probe[2] = {{.link = NULL}, {.link = NULL}};
     const double now = ht_clock();
     uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
-    enum ht_err err = ht_comm_broadcast(link[0].comm, &salt, sizeof salt);
-    for (int side = 0; side < 2; side++) {
-        sound[side] = true;
-        if (err == HT_OK) err = make_probe(&link[side], salt, &probe[side]);
-    }
-    err = ht_comm_agree(link[0].comm, err);
-    if (err == HT_OK) err = ht_comm_agree(link[0].comm, try_slots(probe, sound));
-    for (int side = 0; side < 2; side++) {
-        free(probe[side].pattern);
-        free(probe[side].came);
-    }
-    return err;
+    sound[0] = sound[1] = true;
+    TRY(ht_comm_agree(link[0].comm, ht_comm_broadcast(link[0].comm, &salt, sizeof salt)));
+    return ht_comm_agree(link[0].comm, try_slots(link, salt, sound));
 }
 
 /* unsound[t]: transport t failed on some link of the run, not always on one of this rank's. */
-static enum ht_err find_unsound(struct ht_link link[2], const int chosen[2],
-                                double unsound[TRANSPORTS]) {
+static enum ht_err find_unsound(struct ht_link link[2], double unsound[TRANSPORTS]) {
     bool sound[2];
     memset(unsound, 0, TRANSPORTS * sizeof *unsound);
     TRY(ht_links_try(link, sound));
     for (int side = 0; side < 2; side++)
-        if (!sound[side]) unsound[chosen[side]] = 1;
+        if (!sound[side]) unsound[link[side].transport - transports] = 1;
     return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
 }
 
 /* The ranks agree on failures before they wait for each other. */
 enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
                             struct ht_link link[2]) {
-    int chosen[2] = {TRANSPORTS, TRANSPORTS};
     enum ht_err err = HT_OK;
     if (wish == NULL) wish = "auto";
     for (int side = 0; side < 2 && err == HT_OK; side++) {
@@ -369,12 +309,12 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
         err = create_buffers(&link[side]);
     }
     TRY(ht_comm_agree(comm, err));
-    TRY(ht_comm_agree(comm, agree_on_transports(link, wish, chosen)));
+    TRY(ht_comm_agree(comm, agree_on_transports(link, wish)));
     double unsound[TRANSPORTS];
     for (bool again = true; again;) {
         again = false;
-        TRY(ht_comm_agree(link[0].comm, use_transports(link, chosen)));
-        TRY(ht_comm_agree(link[0].comm, find_unsound(link, chosen, unsound)));
+        TRY(ht_comm_agree(comm, use_transports(link)));
+        TRY(ht_comm_agree(comm, find_unsound(link, unsound)));
         for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
             if (unsound[bad] == 0) continue;
             /* The next transport for all links that use one which loses or changes messages. */
@@ -382,11 +322,11 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
             REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
                     "messages by \"%s\" do not arrive unchanged (parallel.transport = \"%s\")",
                     name, wish);
-            if (ht_comm_rank(link[0].comm) == 0)
+            if (ht_comm_rank(comm) == 0)
                 ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is used instead", name,
                         transports[bad + 1].name);
             for (int side = 0; side < 2; side++)
-                if (chosen[side] == bad) chosen[side]++;
+                if (link[side].transport == &transports[bad]) link[side].transport++;
             again = true;
         }
     }
@@ -460,22 +400,18 @@ enum ht_err ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
     return HT_OK;
 }
 
-static void take_turn(int *slot) {
-    *slot = (*slot + 1) % HT_SLOTS;
-}
-
 static enum ht_err progress(struct ht_halo *h, int side) {
     struct ht_link *link = &h->link[side];
+    int *slot = h->slot[side];
     if (!h->announced[side]) {
-        TRY(link_announce(link, h->slot[side][0], h->leaving[side], &h->announced[side]));
-        if (h->announced[side]) take_turn(&h->slot[side][0]);
+        TRY(link_announce(link, slot[0], h->leaving[side], &h->announced[side]));
+        if (h->announced[side]) slot[0] = (slot[0] + 1) % HT_SLOTS;
     }
     if (h->arrived[side]) return HT_OK;
-    const int slot = h->slot[side][1];
-    TRY(link_fetch(link, slot, h->coming[side], &h->arrived[side]));
+    TRY(link_fetch(link, slot[1], h->coming[side], &h->arrived[side]));
     if (!h->arrived[side]) return HT_OK;
-    TRY(move(h, side, false, link->in[slot]));
-    take_turn(&h->slot[side][1]);
+    TRY(move(h, side, false, link->in[slot[1]]));
+    slot[1] = (slot[1] + 1) % HT_SLOTS;
     return HT_OK;
 }
 
@@ -495,9 +431,7 @@ enum ht_err ht_halo_receive(struct ht_halo *h, const struct ht_planes *planes) {
 }
 
 enum ht_err ht_halo_finish(struct ht_halo *h) {
-    for (int side = 0; side < 2; side++)
-        for (int slot = 0; slot < HT_SLOTS; slot++) TRY(ht_message_wait(&h->link[side].sent[slot]));
-    return HT_OK;
+    return wait_sent(h->link);
 }
 
 /* ---- making ---- */

@@ -12,7 +12,8 @@ enum { HT_SLOTS = HT_LINK_BUFFERS - 1 };
 struct ht_link {
     struct ht_comm *comm;
     struct ht_device *device;
-    int side;      /* 0: to the slab below, 1: above */
+    int side;      /* 0: to the slab below, 1: above; the tag of messages out, since both
+                      neighbours may be the same rank */
     int neighbour; /* rank; -1: none, then all other members are empty */
     int64_t room;  /* bytes of the longest message */
     const struct ht_transport *transport;
@@ -26,18 +27,16 @@ struct ht_link {
 /* How messages travel from a device buffer of a rank to one of its neighbour: a row of a table. */
 struct ht_transport {
     const char *name;
-    bool token; /* the message itself is empty: it only announces that the data
-                 * has arrived */
     /* Enqueues the copy from `out`, after the event `packed`. */
     enum ht_err (*ship)(struct ht_link *link, int slot, int64_t bytes);
     /* Enqueues the copy into in[slot] when the message has arrived; NULL: the data is there
-     * already. */
+     * already, which the message, itself empty, only announces. */
     enum ht_err (*fetch)(struct ht_link *link, int slot, int64_t bytes);
 };
 
 /* Device bytes of the buffers of links whose neighbour and room are given; of the largest of them.
  */
-int64_t ht_links_bytes(struct ht_link link[2], int64_t *largest);
+int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest);
 /* Creates the two links of a slab (neighbour and room given in each), their buffers, and chooses
  * the best transport that both ends of each link support; wish: "auto" or a name. A transport that
  * changes messages is not used, or is HT_ERR_DEVICE where the user asked for it. Collective. */
