@@ -185,9 +185,9 @@ int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid)
 /* The grid at whose nodes the values of a subgrid lie: finite differences keep increments at those
  * of the primary one. */
 enum ht_subgrid ht_problem_nodes(const struct ht_problem *problem, enum ht_subgrid subgrid);
-/* Format of the messages with a grid's planes. */
+/* Format of the messages with planes of so many fields. */
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
-                                        const struct ht_tuning *tuning, enum ht_subgrid subgrid);
+                                        const struct ht_tuning *tuning, int fields);
 /* The spec of the half step from a grid. fp64, trim and block of the tuning are used. */
 struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                enum ht_subgrid from);

@@ -29,7 +29,7 @@ struct ht_kernels {
 };
 
 /* Of perfectly matched layers: of the boxes where the layers of the same axes overlap, one set
- * each, beside those of the interior (src/hermite/ layer_kernels.h). */
+ * each, beside those of the interior. */
 enum { HT_LAYER_SETS = 8 }; /* by the mask of axes; 0: the interior, none */
 struct ht_layer_kernels {
     struct ht_equations full; /* with the memory variables of all axes */

@@ -1,28 +1,9 @@
 /* The kernels of a problem's two half steps by a Hermite method, compiled for a device, and the
  * sums for their fields. The two half steps differ only if the grids store different fields. */
-#include "layer_kernels.h"
 #include "src/solve/methods.h"
 #include "stepper_private.h"
 
 /* ---- absorbing layers ---- */
-
-struct ht_pack_format ht_layer_format(const struct ht_problem *problem,
-                                      const struct ht_tuning *tuning, int fields) {
-    struct ht_pack_format format = ht_problem_format(problem, tuning, HT_PRIMARY);
-    format.fields = fields;
-    return format;
-}
-
-void ht_layer_windows(const struct ht_problem *problem, struct ht_layer_memory out[3][2]) {
-    const unsigned axes = ht_absorbing_axes(problem->layers);
-    for (int n = 0; n < 12; n++) {
-        const int axis = n / 4, side = n / 2 % 2;
-        struct ht_layer_memory *m = &out[axis][side];
-        if ((axes >> axis & 1u) && problem->layers->side[axis][side].cells > 0)
-            m->window[n % 2] = ht_absorbing_window(problem, n % 2 ? HT_DUAL : HT_PRIMARY, axis,
-                                                   side, m->first[n % 2]);
-    }
-}
 
 /* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
  * that nothing is trimmed. */
@@ -68,7 +49,7 @@ static enum ht_err create_axis(const struct ht_problem *problem, struct ht_devic
     TRY(ht_tool_build(k->ghosts[axis]));
     if (!ht_grid_cut(problem->grid)) return HT_OK;
     const struct ht_pack_format format =
-        ht_layer_format(problem, tuning, ht_layer_fields(&k->full, axis));
+        ht_problem_format(problem, tuning, ht_layer_fields(&k->full, axis));
     return ht_packer_create(device, &format, &k->packer[axis]);
 }
 
@@ -124,7 +105,7 @@ static enum ht_err create_packers(const struct ht_problem *problem, struct ht_de
                                   const struct ht_tuning *tuning, struct ht_kernels *k) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_pack_format format =
-            ht_problem_format(problem, tuning, subgrid ? HT_DUAL : HT_PRIMARY);
+            ht_problem_format(problem, tuning, ht_problem_stored(problem, subgrid));
         TRY(ht_packer_create(device, &format, &k->packer[subgrid]));
     }
     return HT_OK;

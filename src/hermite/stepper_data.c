@@ -210,7 +210,7 @@ static void archive_memory(struct ht_device_stepper *t, struct ht_archive *archi
     const int64_t length = ht_least(cells + 1, s.nodes[axis]);
     if (axis == 2 && side == 1) s.base = s.nodes[2] - length;
     s.nodes[axis] = length;
-    for (int f = 0; f < ht_layer_fields(&t->layers->full, axis); f++) {
+    for (int f = 0; f < ht_layer_fields(&t->full, axis); f++) {
         char name[48];
         snprintf(name, sizeof name, "memory%d%d_%d_%s", axis + 1, side, f,
                  subgrid == HT_PRIMARY ? "primary" : "dual");

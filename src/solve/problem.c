@@ -80,12 +80,12 @@ struct ht_spec ht_problem_spec(const struct ht_problem *problem, const struct ht
 }
 
 struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
-                                        const struct ht_tuning *tuning, enum ht_subgrid subgrid) {
-    const struct ht_spec spec = ht_problem_spec(problem, tuning, subgrid);
+                                        const struct ht_tuning *tuning, int fields) {
+    const struct ht_spec spec = ht_problem_spec(problem, tuning, HT_PRIMARY);
     int storage[HT_MAX_COEFS];
     return (struct ht_pack_format){.fp64 = spec.fp64,
                                    .block = spec.block,
-                                   .fields = ht_problem_stored(problem, subgrid),
+                                   .fields = fields,
                                    .padded_coefs = ht_storage_order(&spec, storage),
                                    .precision = problem->halo.precision};
 }
