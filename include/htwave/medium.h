@@ -107,11 +107,8 @@ HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const st
  * form of second order, the modulus K at x_m and b_k = 1/rho at x_m + h_k/2 along axis k (of the
  * system "wave" K = c^2).
  *
- * Averages of pairs are made in the frame of the face that crosses the cell (struct ht_average).
- * For the form of second order, with F_k the average along axis k and indices i, j of the other
- * axes,
- *     1/K = F_1 F_2 F_3 [1/K],     b_k = F_i F_j [ 1 / F_k[rho] ].
- * F is the exact integral of the medium, which is constant on boxes, with
+ * They follow from averages in the frame of the face that crosses the cell (struct ht_average), by
+ * the exact integral of the medium, which is constant on boxes, along each axis with
  *     sinc   a windowed sinc, four spacings to either side,
  *     box    1/h over one spacing.
  * The medium continues periodically or as a mirror image behind walls. Boxes are the layers, the

@@ -393,7 +393,7 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         for (int w = 0; w < HT_FIT_WINDOWS; w++) {
             const bool usual = w == (box ? HT_FIT_BY_BOX : HT_FIT_BY_SINC);
             const bool slope = w == HT_FIT_BOX_SLOPE;
-            if (usual || (!fit->by_axes && (!box || slope)))
+            if (usual || !box || slope)
                 TRY(ht_fit_axis_weigh(&fit->axis[k], (enum ht_fit_window)w));
         }
     return HT_OK;

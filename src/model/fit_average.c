@@ -2,8 +2,7 @@
  *
  * Rows of the grid are done in strips, so that planes of a strip stay in the caches and threads
  * have strips of their own. Planes of boxes are averaged along x1 and x2 and kept in
- * a ring, from which planes of the grid are averaged along x3; b_3 is averaged along x3 before the
- * others.
+ * a ring, from which planes of the grid are averaged along x3.
  *
  * Every plane carries the least value in reach of its values along the axes that were averaged so
  * far. After each axis a value v below half of that, t, is cut: with d = max(t - v, 0),
@@ -216,7 +215,8 @@ static bool rows_cut(const struct neighbours *of, int64_t length, double *out) {
 /* What a channel keeps from plane to plane. */
 struct stage {
     const struct ht_fit_channel *channel;
-    struct sheet *ring;  /* of planes of boxes, averaged in the plane but for b_3 */
+    struct sheet *ring;  /* of planes of boxes, averaged in the plane */
+    int same;            /* averages along x1, or x1 and x2, are those of the channel before */
     struct sheet raw[3]; /* planes of the grid before the cut, in turn */
     struct sheet done;   /* all axes averaged */
 };
@@ -229,7 +229,6 @@ struct work {
     unsigned checked;                    /* scalars that are averaged and have one sign */
     struct sheet boxes[HT_MAX_SCALARS];  /* values of boxes ... */
     struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below, where checked */
-    struct sheet above;                  /* b_3: a plane of the grid before x1 and x2 */
     struct sheet middle;                 /* one axis averaged */
     double *line[2][3];                  /* x2: lines before the cut, in turn; least */
     double *tile[5];                     /* lines side by side: values and least of boxes, the same
@@ -385,24 +384,6 @@ static void average(const struct work *work, int k, const struct sheet *in, stru
     }
 }
 
-/* From the average of rho to 1/rho. */
-static void invert(struct sheet *sheet) {
-    for (int64_t i2 = 0; i2 < sheet->n[1]; i2++)
-        for (int64_t i1 = 0; i1 < sheet->n[0]; i1++)
-            sheet->value[i2 * sheet->row + i1] = 1 / sheet->value[i2 * sheet->row + i1];
-    sheet->least = NULL;
-}
-
-/* Averages along x1 and x2, the own axis first. */
-static void average_plane(struct work *work, const struct sheet *in, struct sheet *out) {
-    struct ht_fit_job *job = work->job;
-    int k = job->own == 1 ? 1 : 0;
-    job->fitted[0] = job->fitted[1] = false;
-    average(work, k, in, &work->middle);
-    if (job->own == k) invert(&work->middle);
-    average(work, 1 - k, &work->middle, out);
-}
-
 /* ---- averages along x3 ---- */
 
 /* Values of boxes at piece p along x3; first: there is none below. */
@@ -435,12 +416,10 @@ static enum ht_err load(struct work *work, int64_t p, bool first) {
     for (int c = 0; c < job->nchannels; c++) {
         work->at = &work->stage[c];
         const struct sheet *boxes = &work->boxes[work->at->channel->quantity];
-        struct sheet *slot = &work->at->ring[p % work->slots];
-        if (job->own == 2)
-            memcpy(slot->value, boxes->value,
-                   (size_t)(boxes->row * boxes->n[1]) * sizeof *slot->value);
-        else
-            average_plane(work, boxes, slot);
+        work->job->fitted[0] = work->job->fitted[1] = false;
+        if (work->at->same == 2) continue;
+        if (work->at->same == 0) average(work, 0, boxes, &work->middle);
+        average(work, 1, &work->middle, &work->at->ring[p % work->slots]);
     }
     return HT_OK;
 }
@@ -485,19 +464,11 @@ static enum ht_err finish(struct work *work, int64_t m) {
         struct sheet *done = &work->stage[c].done;
         work->at = &work->stage[c];
         job->at3 = m;
-        job->fitted[2] = true;
-        job->fitted[0] = job->fitted[1] = job->own != 2;
-        if (job->own == 2) {
-            plane_cut(work, m, &work->above);
-            invert(&work->above);
-            average_plane(work, &work->above, done);
-        } else {
-            plane_cut(work, m, done);
-        }
-        work->done[c] = (struct ht_fit_done){
-            .row = done->row,
-            .value = done->value,
-            .least = tracks(work) && job->own != 2 ? raw_of(work, m)->least : NULL};
+        for (int k = 0; k < 3; k++) job->fitted[k] = true;
+        plane_cut(work, m, done);
+        work->done[c] = (struct ht_fit_done){.row = done->row,
+                                             .value = done->value,
+                                             .least = tracks(work) ? raw_of(work, m)->least : NULL};
     }
     return job->emit(job, work->done);
 }
@@ -543,26 +514,29 @@ static enum ht_err average_planes(struct work *work, struct strips *strips) {
     return HT_OK;
 }
 
+/* Axes, from x1 on, along which two channels take the same averages; the cut depends on all. */
+static int shared(const struct ht_fit_channel *a, const struct ht_fit_channel *b) {
+    int k = 0;
+    if (a->quantity != b->quantity || a->track || b->track) return 0;
+    while (k < 2 && a->window[k] == b->window[k]) k++;
+    return k;
+}
+
 /* Of a channel. */
 static enum ht_err make_stage(struct work *work, struct stage *stage) {
     const struct ht_fit_job *job = work->job;
-    const int own = job->own;
-    const int64_t rows = job->last[1] - job->first[1], pieces = job->pieces[1] - job->pieces[0];
-    const int64_t n1 = own == 2 ? axis_of(work, 0)->boxes : axis_of(work, 0)->nodes;
-    const int64_t n2 = own == 2 ? pieces : rows;
+    const int64_t n1 = axis_of(work, 0)->nodes, n2 = job->last[1] - job->first[1];
     const bool track = stage->channel->track;
-    TRY(HT_TAKE(&work->pool, stage->ring, work->slots));
-    for (int s = 0; s < work->slots; s++)
-        TRY(sheet_make(&work->pool, n1, n2, track && own != 2, &stage->ring[s]));
+    if (stage->same < 2) TRY(HT_TAKE(&work->pool, stage->ring, work->slots));
+    for (int s = 0; stage->same < 2 && s < work->slots; s++)
+        TRY(sheet_make(&work->pool, n1, n2, track, &stage->ring[s]));
     for (int i = 0; i < 3; i++) TRY(sheet_make(&work->pool, n1, n2, track, &stage->raw[i]));
-    return sheet_make(&work->pool, axis_of(work, 0)->nodes, rows, track, &stage->done);
+    return sheet_make(&work->pool, n1, n2, track, &stage->done);
 }
 
 static enum ht_err make_sheets(struct work *work) {
     const struct ht_fit_job *job = work->job;
-    const int own = job->own;
     const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
-    const int64_t rows = job->last[1] - job->first[1];
     const int64_t pieces = job->pieces[1] - job->pieces[0];
     const bool stacked = axis_of(work, 2)->boxes > 1;
     const struct ht_average *rule = job->fit->average;
@@ -570,13 +544,13 @@ static enum ht_err make_sheets(struct work *work) {
     work->slots = axis_of(work, 2)->most;
     for (int c = 0; c < job->nchannels; c++) {
         const int q = job->channel[c].quantity;
+        if (c > 0) work->stage[c].same = shared(&job->channel[c - 1], &job->channel[c]);
+        if (work->stage[c].same == 2) work->stage[c].ring = work->stage[c - 1].ring;
         TRY(make_stage(work, &work->stage[c]));
         track = track || job->channel[c].track;
         if (q < rule->nscalars && !(rule->any_sign >> q & 1u)) work->checked |= 1u << q;
     }
-    TRY(sheet_make(&work->pool, own == 1 ? box1 : n1, own == 1 ? rows : pieces, track,
-                   &work->middle));
-    if (own == 2) TRY(sheet_make(&work->pool, box1, pieces, false, &work->above));
+    TRY(sheet_make(&work->pool, n1, pieces, track, &work->middle));
     for (int q = 0; q < rule->nscalars + job->fit->nlost; q++) {
         TRY(sheet_make(&work->pool, box1, pieces, false, &work->boxes[q]));
         if (stacked && (work->checked >> q & 1u))

@@ -54,7 +54,6 @@ struct ht_fit {
     struct ht_fit_role role[HT_MAX_SCALARS];
     int nlost; /* materials of losses, behind them */
     enum ht_fit_kind kind;
-    bool by_axes;        /* one mean per coefficient, axis after axis; else frames of faces */
     unsigned parameters; /* that are read */
     struct ht_fit_axis axis[3];
     struct ht_pool pool; /* of what they point to */
@@ -82,7 +81,6 @@ struct ht_fit_job {
     const struct ht_fit *fit;
     int quantity;   /* scalar that is looked at */
     unsigned shift; /* axes along which points lie half a spacing up */
-    int own;        /* axis that is averaged first, then inverted; -1: none */
     int nchannels;
     const struct ht_fit_channel *channel;
     /* Takes plane at3 of averages, of all channels. */

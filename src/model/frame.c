@@ -6,8 +6,6 @@
  * is largest, with means F by boxes, or for the sinc by raised cosines of the same reach, so that n
  * is known where the lobes of the sinc are. Where the medium varies along one axis n is that axis.
  * Where fluid is in the reach of the sinc the means are those by boxes.
- *
- * The form of second order takes one mean for each coefficient, axis after axis (htwave/medium.h).
  */
 #include "fit_private.h"
 
@@ -16,6 +14,7 @@ struct ht_frame {
     struct ht_pair pair;
     int field[HT_MAX_FIELDS];         /* of the system, by fields of the pair */
     int coefficients;                 /* of terms, and couplings */
+    bool second_order;                /* they are K and the b_k */
     bool fluid;                       /* may be somewhere */
     unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
     struct ht_fit_counts counts;
@@ -100,9 +99,7 @@ static enum ht_err make(struct ht_frame *frame) {
     struct ht_fit *fit = &frame->fit;
     const struct ht_equations *eq = fit->medium->eq;
     const struct ht_average *rule = &eq->system->average;
-    REQUIRE(!fit->by_axes || eq->second_order.known, HT_ERR_INPUT,
-            "the system \"%s\" has no modulus and density to fit", eq->system->name);
-    if (fit->by_axes) second_order(eq, &frame->pair);
+    if (frame->second_order) second_order(eq, &frame->pair);
     frame->coefficients = frame->pair.ncoefficients + frame->pair.ncouplings;
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
@@ -128,7 +125,7 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
     if (pair != NULL) frame->pair = *pair;
     frame->fit.medium = medium;
     frame->fit.kind = ht_frame_kind(medium, kind);
-    frame->fit.by_axes = pair == NULL;
+    frame->second_order = pair == NULL;
     frame->fit.parameters = ~0u;
     frame->quiet = pair != NULL;
     enum ht_err err = make(frame);
@@ -325,22 +322,42 @@ static void add_normal(struct fill *fill, int q) {
     const enum ht_fit_window by = box ? HT_FIT_BY_BOX : HT_FIT_BY_COSINE;
     const enum ht_fit_window slope = box ? HT_FIT_BOX_SLOPE : HT_FIT_COSINE_SLOPE;
     fill->whole[q] = add_channel(fill, q, by, false, -1, by);
-    for (int k = 0; k < 3; k++)
+    for (int k = 2; k >= 0; k--) /* so that neighbours share averages along x1 and x2 */
         if (fit->medium->source->depends[k])
             fill->slope[q][k] = add_channel(fill, q, by, false, k, slope);
+}
+
+/* Those scalars of a mask that a coefficient depends on where n is the same everywhere; of rules
+ * without fluids, which do not branch. */
+static unsigned find_used(const struct fill *fill, int c, unsigned mask) {
+    const struct ht_frame *frame = fill->frame;
+    const struct ht_average *rule = frame->fit.average;
+    const int row = frame->field[frame->pair.coefficient[c].row];
+    const int col = frame->field[frame->pair.coefficient[c].col];
+    unsigned used = 0;
+    for (int q = 0; q < rule->nscalars; q++) {
+        double mean[HT_MAX_SCALARS], value[2];
+        for (int other = 0; other < HT_MAX_SCALARS; other++) mean[other] = 1.3 + 0.7 * other;
+        value[0] = rule->coefficient(frame->pair.dims, mean, false, fill->n, row, col);
+        mean[q] *= 1.1;
+        value[1] = rule->coefficient(frame->pair.dims, mean, false, fill->n, row, col);
+        if (value[0] != value[1]) used |= 1u << q;
+    }
+    return used & mask;
 }
 
 /* The scalars that the wanted coefficients use. */
 static unsigned find_uses(const struct fill *fill, bool *turns) {
     const struct ht_frame *frame = fill->frame;
+    const bool known = fill->n[0] + fill->n[1] + fill->n[2] > 0;
     unsigned uses = 0;
     *turns = false;
     for (int c = 0; c < frame->coefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         const unsigned those = frame->fit.average->uses[frame->field[of->row]];
         if (fill->out[c] == NULL || (of->loss && of->own < 0)) continue;
-        uses |= those;
-        *turns = *turns || (those & (those - 1)) != 0;
+        uses |= known && frame->fit.average->vanishing == 0 ? find_used(fill, c, those) : those;
+        *turns = *turns || (!known && (those & (those - 1)) != 0);
     }
     return uses;
 }
@@ -365,11 +382,8 @@ static void find_channels(struct fill *fill) {
     const bool sinc = frame->fit.kind == HT_FIT_SINC;
     const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
     bool turns;
-    if (frame->fit.by_axes) {
-        const int row = frame->pair.coefficient[wanted(fill)].row;
-        add_channel(fill, ht_fit_scalar(&frame->fit, row), by, sinc, -1, by);
-        return;
-    }
+    for (int k = 0; depends[0] + depends[1] + depends[2] == 1 && k < 3; k++)
+        fill->n[k] = depends[k];
     unsigned uses = find_uses(fill, &turns);
     if (frame->fluid) uses |= rule->vanishing;
     for (int q = 0; q < rule->nscalars; q++) {
@@ -383,19 +397,21 @@ static void find_channels(struct fill *fill) {
         if (sinc && frame->fluid) fill->box[q] = add_channel(fill, q, HT_FIT_BY_BOX, fluid, -1, by);
     }
     add_lost(fill);
-    if (depends[0] + depends[1] + depends[2] == 1)
-        for (int k = 0; k < 3; k++) fill->n[k] = depends[k];
-    else
-        for (int q = 0; turns && q < rule->nscalars; q++)
-            if (rule->normal >> q & 1u) add_normal(fill, q);
+    for (int q = 0; turns && q < rule->nscalars; q++)
+        if (rule->normal >> q & 1u) add_normal(fill, q);
 }
 
 /* ---- n ---- */
 
-/* The direction in which J is largest; that of x1 where J is 0. */
-static void largest(double *J, double n[3]) {
-    double V[9];
+/* The direction in which J is largest, J being the sum of the squares of so many rows. */
+static void largest(int count, double row[][3], double n[3]) {
+    double V[9], J[9] = {0};
     ptrdiff_t at = 0;
+    for (int r = 0; r < count; r++)
+        for (int k = 0; k < 9; k++) J[k] += row[r][k / 3] * row[r][k % 3];
+    const double size = sqrt(J[0] + J[4] + J[8]);
+    for (ptrdiff_t k = 0; k < 3; k++) n[k] = size > 0 ? row[0][k] / size : k == 0;
+    if (count < 2) return;
     ht_eigen(3, J, V);
     for (ptrdiff_t k = 1; k < 3; k++)
         if (J[4 * k] > J[4 * at]) at = k;
@@ -406,19 +422,19 @@ static void largest(double *J, double n[3]) {
 static void find_normal(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
                         double n[3]) {
     const struct ht_fit *fit = &fill->frame->fit;
-    double J[9] = {0};
+    double slope[HT_MAX_SCALARS][3] = {{0}};
+    int count = 0;
     memcpy(n, fill->n, sizeof fill->n);
     if (n[0] + n[1] + n[2] > 0) return;
     for (int q = 0; q < fit->average->nscalars; q++) {
-        double slope[3] = {0};
         if (fill->whole[q] < 0 || !(done[fill->whole[q]].value[i] > 0)) continue;
         for (int k = 0; k < 3; k++)
             if (fill->slope[q][k] >= 0)
-                slope[k] = done[fill->slope[q][k]].value[i] / fit->axis[k].h /
-                           done[fill->whole[q]].value[i];
-        for (int k = 0; k < 9; k++) J[k] += slope[k / 3] * slope[k % 3];
+                slope[count][k] = done[fill->slope[q][k]].value[i] / fit->axis[k].h /
+                                  done[fill->whole[q]].value[i];
+        count++;
     }
-    largest(J, n);
+    largest(count, slope, n);
 }
 
 /* ---- coefficients ---- */
@@ -437,17 +453,11 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
                               int64_t to) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_average *rule = frame->fit.average;
-    if (frame->fit.by_axes) { /* b is 1/rho already */
-        const double mean = done->value[i], value = fill->parity == 0 ? 1 / mean : mean;
-        REQUIRE(value > 0 && isfinite(value), HT_ERR_INTERNAL, "frame: a mean is %g", value);
-        fill->out[wanted(fill)][to] = value;
-        return HT_OK;
-    }
     const int *from = has_fluid(fill, fill->mean, done, i) ? fill->box : fill->mean;
     const bool slips = has_fluid(fill, fill->box, done, i);
-    double mean[HT_MAX_SCALARS] = {0}, n[3];
+    double mean[HT_MAX_SCALARS], n[3];
     for (int q = 0; q < rule->nscalars; q++)
-        if (from[q] >= 0) mean[q] = done[from[q]].value[i];
+        mean[q] = from[q] >= 0 ? done[from[q]].value[i] : 1; /* which nothing depends on */
     find_normal(fill, done, i, n);
     for (int c = 0; c < frame->coefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
@@ -481,7 +491,6 @@ static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *
 static enum ht_err fill_averages(struct fill *fill) {
     struct ht_fit fit = fill->frame->fit;
     struct ht_fit_job job = {.fit = &fit,
-                             .own = -1,
                              .shift = fill->parity,
                              .channel = fill->channel,
                              .emit = emit_plane,
@@ -490,8 +499,6 @@ static enum ht_err fill_averages(struct fill *fill) {
                              .last = {0, fill->nodes[1], fill->last}};
     for (int q = 0; q < HT_MAX_SCALARS; q++) job.range[q][0] = INFINITY;
     fit.parameters = fill->parameters;
-    for (int k = 0; fit.by_axes && k < 3; k++)
-        if (fill->parity >> k & 1u) job.own = k;
     find_channels(fill);
     job.nchannels = fill->nchannels;
     TRY(ht_fit_average(&job));
@@ -528,7 +535,7 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
     fill->last = medium->source->depends[2] ? high : low + 1;
     const bool points = fill->frame->fit.kind == HT_FIT_POINT;
     TRY(points ? evaluate(fill) : fill_averages(fill));
-    if (points && fill->frame->fit.by_axes) TRY(check_points(fill));
+    if (points && fill->frame->second_order) TRY(check_points(fill));
     for (int c = 0; c < fill->frame->coefficients; c++) {
         double *out = fill->out[c];
         for (int64_t m = fill->last; out != NULL && m < high; m++)
@@ -541,8 +548,7 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
 bool ht_frame_keeps(const struct ht_frame *frame) {
     enum { MOST = 1 << 24 }; /* values */
     const struct ht_grid *grid = frame->fit.medium->grid;
-    return !frame->fit.by_axes && !ht_grid_cut(grid) &&
-           frame->coefficients * ht_grid_total(grid, HT_PRIMARY) <= MOST;
+    return !ht_grid_cut(grid) && frame->coefficients * ht_grid_total(grid, HT_PRIMARY) <= MOST;
 }
 
 /* All coefficients of the parity into what the frame keeps. */
@@ -613,7 +619,7 @@ enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
             count++;
         }
         fill.parameters = ~0u;
-        if (any && frame->fit.by_axes)
+        if (any && frame->second_order)
             fill.parameters = frame->shown[frame->pair.coefficient[wanted(&fill)].material];
         if (any) TRY(fill_wanted(frame, &fill, count, first, last));
         if (any && !frame->quiet)

@@ -117,7 +117,7 @@ const struct ht_system ht_system_acoustic = {
     .average = {.nscalars = 3,
                 .name = {"1/K", "rho", "1/rho"},
                 .uses = {1 << MEAN_COMPLIANCE, VECTOR, VECTOR, VECTOR},
-                .normal = 1 << MEAN_COMPLIANCE | 1 << MEAN_RHO,
+                .normal = 1 << MEAN_RHO,
                 .scalars = scalars,
                 .coefficient = coefficient},
 };

@@ -20,6 +20,11 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     for (int64_t i = 0; i < count; i++) out[0][i] = 1 / material[SPEED_SQUARED][i];
 }
 
+static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
+                          HT_UNUSED const double n[3], HT_UNUSED int r, HT_UNUSED int q) {
+    return 1 / mean[0];
+}
+
 const struct ht_system ht_system_wave = {
     .name = "wave",
     .title = "scalar wave equation, as u and its time derivative",
@@ -42,6 +47,10 @@ const struct ht_system ht_system_wave = {
                    .fallback = 1.0,
                    .positive = true}},
     .speed_name = "c",
-    .average = {.nscalars = 1, .name = {"1/c^2"}, .uses = {1}, .scalars = scalars},
+    .average = {.nscalars = 1,
+                .name = {"1/c^2"},
+                .uses = {1},
+                .scalars = scalars,
+                .coefficient = coefficient},
     .materials = materials,
 };
