@@ -347,8 +347,6 @@ struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_t
 HT_CHECKED enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
                                         const struct ht_quantity *what, struct ht_measure *out);
 void ht_fd_absolute(void *self);
-/* HT_ERR_INTERNAL unless they are own planes. */
-HT_CHECKED enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */
 HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
                                          int64_t first, int64_t last, const double *from,

@@ -566,13 +566,6 @@ static int64_t alike(void *self, int64_t *period) {
 
 /* ---- data ---- */
 
-enum ht_err ht_fd_check_own(const struct ht_fd_stepper *s, int64_t first, int64_t last) {
-    REQUIRE(first >= s->first && last <= s->last, HT_ERR_INTERNAL,
-            "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
-            (long long)s->first, (long long)s->last);
-    return HT_OK;
-}
-
 enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
                               int64_t last, const double *from, double *to) {
     const struct ht_fd_engine_ops *ops = s->engine.ops;
@@ -604,7 +597,7 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, in
     struct ht_fd_stepper *s = self;
     const int field = s->problem.eq->second_order.field;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
-    TRY(ht_fd_check_own(s, first, last));
+    TRY(ht_check_own(s->problem.grid, HT_PRIMARY, first, last));
     if (subgrid == HT_PRIMARY) {
         /* The array holds u itself again: all ranks put data together. */
         const double level = s->level;
@@ -622,7 +615,7 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, in
 static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                           int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
-    TRY(ht_fd_check_own(s, first, last));
+    TRY(ht_check_own(s->problem.grid, HT_PRIMARY, first, last));
     REQUIRE(field == s->problem.eq->second_order.field && count == 1, HT_ERR_INTERNAL,
             "finite differences hold values of %s only",
             s->problem.eq->field[s->problem.eq->second_order.field].name);

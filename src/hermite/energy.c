@@ -168,34 +168,6 @@ static void to_points(const struct ht_problem *problem, enum ht_subgrid from, in
     }
 }
 
-/* The part of a cell inside the domain: 1/2 per wall through its centre. */
-static double cell_share(const struct ht_grid *grid, enum ht_subgrid from, int64_t cell) {
-    double share = 1;
-    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    for (int k = 0; k < grid->dims; k++) {
-        int64_t n = ht_grid_nodes(grid, to, k), m = cell % n;
-        cell /= n;
-        if (to == HT_PRIMARY && !ht_grid_periodic(grid, k) && (m == 0 || m == n - 1)) share /= 2;
-    }
-    return share;
-}
-
-static double product(const struct ht_grid *grid, enum ht_subgrid from, const double *x,
-                      const double *y) {
-    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    int64_t cells = ht_grid_own_total(grid, to), begin, end;
-    double sum = 0;
-    ht_grid_own(grid, to, &begin, &end);
-    begin *= ht_grid_plane(grid, to);
-    for (int64_t cell = 0; cell < cells; cell++) {
-        double part = 0;
-        for (int c = 0; c < ht_grid_coefs(grid); c++)
-            part += x[c * cells + cell] * y[c * cells + cell];
-        sum += part * cell_share(grid, from, begin + cell);
-    }
-    return sum;
-}
-
 /* ---- the energy ---- */
 
 /* Weight of a field's square: 1/(2 M) as in the physical energy. For old_sign -1 a field represents
@@ -221,9 +193,6 @@ struct state {
     double *before;       /* the dual grid before its half step [field][i][node] */
     const double *weight; /* of the physical energy; NULL: the conserved one */
 };
-
-static double nodal_product(const struct state *s, enum ht_subgrid subgrid, const double *x,
-                            const double *y);
 
 static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid, int field,
                               double *out) {
@@ -276,48 +245,72 @@ static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const d
     return HT_OK;
 }
 
-static enum ht_err add_primary(struct state *s, double *energy) {
-    const struct ht_problem *p = &s->plan->problem;
-    for (int f = 0; f < p->eq->nfields; f++) {
-        int turn;
-        if (!ht_problem_stores(p, HT_PRIMARY, f)) continue;
-        TRY(read_field(s, HT_PRIMARY, f, s->work[1]));
-        if (s->weight != NULL) {
-            *energy +=
-                field_weight(s->plan, f) * nodal_product(s, HT_PRIMARY, s->work[1], s->work[1]);
-            continue;
-        }
-        TRY(widen(s, HT_PRIMARY, s->work[1]));
-        to_points(p, HT_PRIMARY, f, s->matrix, s->work, &turn);
-        *energy +=
-            field_weight(s->plan, f) * product(p->grid, HT_PRIMARY, s->work[turn], s->work[turn]);
+/* Of a node, or the cell about it, the part inside the domain: 1/2 per wall through it. */
+static double node_share(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node) {
+    double share = 1;
+    for (int k = 0; k < grid->dims; k++) {
+        const int64_t n = ht_grid_nodes(grid, subgrid, k), m = node % n;
+        node /= n;
+        if (subgrid == HT_PRIMARY && !ht_grid_periodic(grid, k) && (m == 0 || m == n - 1))
+            share /= 2;
     }
+    return share;
+}
+
+/* Of two states of a field on a grid: of their values at the points of the cells of that grid's
+ * nodes, which lie about the nodes of the other one, or, of the physical energy, at the nodes. */
+static double product(const struct state *s, enum ht_subgrid from, const double *x,
+                      const double *y) {
+    const struct ht_grid *grid = &s->plan->grid;
+    const enum ht_subgrid to = (from == HT_PRIMARY) == (s->weight == NULL) ? HT_DUAL : HT_PRIMARY;
+    const int64_t nodes = ht_grid_own_total(grid, to);
+    int64_t begin, end;
+    double sum = 0;
+    ht_grid_own(grid, to, &begin, &end);
+    begin *= ht_grid_plane(grid, to);
+    for (int64_t n = 0; n < nodes; n++) {
+        double part = 0, a = 0, b = 0;
+        for (int c = 0; c < ht_grid_coefs(grid); c++) {
+            const double u = x[c * nodes + n], v = y[c * nodes + n];
+            part += u * v;
+            if (s->weight != NULL) a += s->weight[c] * u;
+            if (s->weight != NULL) b += s->weight[c] * v;
+        }
+        sum += (s->weight != NULL ? a * b : part) * node_share(grid, to, begin + n);
+    }
+    return s->weight != NULL ? ht_grid_volume(grid) * sum : sum;
+}
+
+/* What products take of a field's own coefficients: *out, these or, in work[0] or work[1], its
+ * values at points. */
+static enum ht_err prepare(const struct state *s, enum ht_subgrid from, int field,
+                           const double *values, const double **out) {
+    int turn;
+    *out = values;
+    if (s->weight != NULL) return HT_OK;
+    TRY(widen(s, from, values));
+    to_points(&s->plan->problem, from, field, s->matrix, (double **)s->work, &turn);
+    *out = s->work[turn];
     return HT_OK;
 }
 
-/* After a half step to the dual grid: adds the product of its new and its old values. */
-static enum ht_err add_dual(struct state *s, double *energy) {
+/* Adds the product of a grid's values and of those before: of the dual grid before a half step. */
+static enum ht_err add_grid(const struct state *s, enum ht_subgrid from, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
-    int64_t coefs = ht_grid_coefs(p->grid);
-    int64_t values = coefs * ht_grid_own_total(p->grid, HT_DUAL);
-    int64_t points = coefs * ht_grid_own_total(p->grid, HT_PRIMARY);
+    const int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, from);
+    const int64_t points = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_PRIMARY);
     for (int f = 0; f < p->eq->nfields; f++) {
-        int turn;
-        if (!ht_problem_stores(p, HT_DUAL, f)) continue;
-        if (s->weight != NULL) {
-            TRY(read_field(s, HT_DUAL, f, s->work[1]));
-            *energy += p->old_sign * field_weight(s->plan, f) *
-                       nodal_product(s, HT_DUAL, s->work[1], s->before + f * values);
-            continue;
+        const double *now, *before = NULL;
+        if (!ht_problem_stores(p, from, f)) continue;
+        if (from == HT_DUAL) {
+            TRY(prepare(s, from, f, s->before + f * values, &before));
+            if (s->weight == NULL)
+                before = memcpy(s->work[2], before, (size_t)points * sizeof *now);
         }
-        TRY(widen(s, HT_DUAL, s->before + f * values));
-        to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
-        memcpy(s->work[2], s->work[turn], (size_t)points * sizeof(double));
-        TRY(read_field(s, HT_DUAL, f, s->work[1]));
-        TRY(widen(s, HT_DUAL, s->work[1]));
-        to_points(p, HT_DUAL, f, s->matrix, s->work, &turn);
-        *energy += p->old_sign * field_weight(s->plan, f) *
-                   product(p->grid, HT_DUAL, s->work[turn], s->work[2]);
+        TRY(read_field(s, from, f, s->work[1]));
+        TRY(prepare(s, from, f, s->work[1], &now));
+        *energy += (from == HT_DUAL ? p->old_sign : 1) * field_weight(s->plan, f) *
+                   product(s, from, now, from == HT_DUAL ? before : now);
     }
     return HT_OK;
 }
@@ -328,40 +321,18 @@ static enum ht_err add_all(struct state *s, double *energy) {
     int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
     int64_t first, last;
     ht_grid_own(p->grid, HT_DUAL, &first, &last);
-    TRY(add_primary(s, energy));
+    TRY(add_grid(s, HT_PRIMARY, energy));
     for (int f = 0; f < p->eq->nfields; f++)
         if (ht_problem_stores(p, HT_DUAL, f))
             TRY(read_field(s, HT_DUAL, f, s->before + f * values));
     TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
     TRY(stepper->ops->finish(stepper->self));
-    TRY(add_dual(s, energy));
+    TRY(add_grid(s, HT_DUAL, energy));
     TRY(ht_comm_sum(p->grid->slab.comm, 1, energy));
     return stepper->ops->put(stepper->self, HT_DUAL, first, last, s->before);
 }
 
 /* ---- the physical energy ---- */
-
-/* Of two states of a field on the own nodes. */
-static double nodal_product(const struct state *s, enum ht_subgrid subgrid, const double *x,
-                            const double *y) {
-    const struct ht_grid *grid = &s->plan->grid;
-    const int64_t nodes = ht_grid_own_total(grid, subgrid);
-    const int coefs = ht_grid_coefs(grid);
-    int64_t begin, end;
-    double sum = 0;
-    ht_grid_own(grid, subgrid, &begin, &end);
-    begin *= ht_grid_plane(grid, subgrid);
-    for (int64_t n = 0; n < nodes; n++) {
-        double a = 0, b = 0;
-        for (int c = 0; c < coefs; c++) {
-            a += s->weight[c] * x[c * nodes + n];
-            b += s->weight[c] * y[c * nodes + n];
-        }
-        /* that of a cell of the other grid about the node */
-        sum += a * b * cell_share(grid, subgrid == HT_PRIMARY ? HT_DUAL : HT_PRIMARY, begin + n);
-    }
-    return ht_grid_volume(grid) * sum;
-}
 
 /* The form is one of each field alone. */
 static bool is_known(const struct ht_plan *plan) {
@@ -431,11 +402,7 @@ const struct ht_invariant ht_leapfrog_energy = {
 static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
                               int64_t node, double time) {
     double x[3];
-    int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
-    int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
-    x[0] = ht_grid_x(&plan->grid, subgrid, 0, node % n1);
-    x[1] = ht_grid_x(&plan->grid, subgrid, 1, node / n1 % n2);
-    x[2] = ht_grid_x(&plan->grid, subgrid, 2, node / (n1 * n2));
+    ht_grid_position(&plan->grid, subgrid, node, x);
     if (time == 0)
         FAIL(HT_ERR_NOT_FINITE,
              "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "

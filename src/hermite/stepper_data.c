@@ -6,161 +6,104 @@
 
 /* ---- fields ---- */
 
-/* Rows along x1 in some whole planes of a grid, and their position in the same planes of its
- * window. */
-struct rows {
-    const struct ht_window *window;
-    int64_t count, length;
-    int64_t room; /* nodes of these planes of the window */
-};
-
-static struct rows rows_of(const struct ht_window *w, int64_t planes) {
-    const struct ht_box *own = &w->own;
-    return (struct rows){.window = w,
-                         .count = planes * (own->end[1] - own->begin[1]),
-                         .length = own->end[0] - own->begin[0],
-                         .room = planes * ht_window_plane(w)};
-}
-
-/* Coefficients between [i][node], `part` apart, and their storage indices (NULL: i) in planes of
- * the device's layout: rows of all coefficients by threads. */
+/* Coefficients of some whole planes between [i][own node] and the device's layout of these planes
+ * of a window, by their storage indices (NULL: i): rows along x1 of all coefficients by threads. */
 struct conversion {
-    struct rows rows;
+    const struct ht_window *window;
+    int64_t planes;
     int element_size, block, coefs;
     const int *storage;
-    int64_t part;
     const double *from; /* [i][node]; NULL: to is, from the device */
     double *to;
     void *device;
 };
 
-/* Coefficient i of rows [first, last). */
-static void convert_rows(const struct conversion *c, int i, int64_t first, int64_t last) {
-    const struct rows *rows = &c->rows;
-    const int index = c->storage != NULL ? c->storage[i] : i;
-    int64_t host = i * c->part + first * rows->length;
-    for (int64_t row = first; row < last; row++) {
-        const struct ht_box *own = &rows->window->own;
-        int64_t per_plane = own->end[1] - own->begin[1];
-        const int64_t at = ht_window_at(rows->window, own->begin[0],
-                                        own->begin[1] + row % per_plane, row / per_plane);
-        for (int64_t n = at; n < at + rows->length; n++, host++) {
-            const int64_t there = HT_LAYOUT_AT(c->block, index, n, rows->room);
-            if (c->from != NULL) {
-                const double value = c->from[host];
-                if (c->element_size == 8)
-                    ((double *)c->device)[there] = value;
+static enum ht_err convert_rows(void *data, int64_t first, int64_t last) {
+    const struct conversion *c = data;
+    const struct ht_box *own = &c->window->own;
+    const int64_t room = c->planes * ht_window_plane(c->window);
+    const int64_t length = own->end[0] - own->begin[0], per_plane = own->end[1] - own->begin[1];
+    for (int i = 0; i < c->coefs; i++) {
+        const int index = c->storage != NULL ? c->storage[i] : i;
+        int64_t host = (i * c->planes * per_plane + first) * length;
+        for (int64_t row = first; row < last; row++) {
+            const int64_t at = ht_window_at(c->window, own->begin[0],
+                                            own->begin[1] + row % per_plane, row / per_plane);
+            for (int64_t n = at; n < at + length; n++, host++) {
+                const int64_t there = HT_LAYOUT_AT(c->block, index, n, room);
+                if (c->from != NULL && c->element_size == 8)
+                    ((double *)c->device)[there] = c->from[host];
+                else if (c->from != NULL)
+                    ((float *)c->device)[there] = (float)c->from[host];
                 else
-                    ((float *)c->device)[there] = (float)value;
-            } else
-                c->to[host] = c->element_size == 8 ? ((const double *)c->device)[there]
-                                                   : (double)((const float *)c->device)[there];
+                    c->to[host] = c->element_size == 8 ? ((const double *)c->device)[there]
+                                                       : (double)((const float *)c->device)[there];
+            }
         }
     }
-}
-
-static enum ht_err convert_share(void *data, int64_t first, int64_t last) {
-    const struct conversion *c = data;
-    for (int i = 0; i < c->coefs; i++) convert_rows(c, i, first, last);
     return HT_OK;
 }
 
 static enum ht_err convert(struct conversion *c) {
     const int64_t least = 1 << 14; /* values of a thread */
-    return ht_threads_share(c->rows.count, least / ht_most(1, c->rows.length * c->coefs),
-                            convert_share, c);
+    const struct ht_box *own = &c->window->own;
+    return ht_threads_share(c->planes * (own->end[1] - own->begin[1]),
+                            least / ht_most(1, (own->end[0] - own->begin[0]) * c->coefs),
+                            convert_rows, c);
 }
 
-/* Rows of one coefficient block each, for planes [first, last) of the whole grid: the part of a
- * field's buffer with the first `count` storage indices in those planes. */
-static struct ht_span block_span(const struct ht_device_stepper *t, const struct ht_window *window,
-                                 int count, int64_t first, int64_t last) {
-    int64_t unit = (int64_t)t->spec.block * t->element_size;
-    int64_t plane = ht_window_plane(window);
-    return (struct ht_span){
-        .offset = (first - window->origin[2]) * plane * unit,
-        .width = (last - first) * plane * unit,
-        .pitch = ht_window_nodes(window) * unit,
-        .rows = (count + t->spec.block - 1) / t->spec.block,
-    };
-}
-
-static enum ht_err check_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                             int64_t first, int64_t last) {
-    int64_t own_first, own_last;
-    ht_grid_own(t->problem.grid, subgrid, &own_first, &own_last);
-    REQUIRE(first >= own_first && last <= own_last, HT_ERR_INTERNAL,
-            "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
-            (long long)own_first, (long long)own_last);
-    return HT_OK;
-}
-
-/* Of `coefs` coefficients of a field in so many planes. */
-static struct conversion conversion_of(const struct ht_device_stepper *t,
-                                       const struct ht_window *window, int64_t planes, int block,
-                                       int coefs) {
-    const struct rows rows = rows_of(window, planes);
-    return (struct conversion){.rows = rows,
-                               .element_size = t->element_size,
-                               .block = block,
-                               .coefs = coefs,
-                               .part = rows.count * rows.length};
-}
-
-/* All coefficients of planes [first, last) of a buffer, [i][node]. */
-static enum ht_err put_planes(const struct ht_device_stepper *t, const struct ht_window *window,
-                              struct ht_buffer *buffer, int64_t first, int64_t last,
-                              const double *from) {
-    const struct ht_span span = block_span(t, window, t->padded_coefs, first, last);
-    struct conversion c = conversion_of(t, window, last - first, t->spec.block, t->coefs);
-    HT_FREED void *data = NULL;
-    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    c.storage = t->storage;
-    c.from = from;
-    c.device = data;
-    TRY(convert(&c));
-    return ht_buffer_write(buffer, span, data);
-}
-
-/* The first `count` of them. */
-static enum ht_err get_planes(const struct ht_device_stepper *t, const struct ht_window *window,
-                              struct ht_buffer *buffer, int count, int64_t first, int64_t last,
-                              double *to) {
-    int padded_coefs = 0; /* up to the largest storage index that is read */
+/* Planes [first, last) of a buffer from all coefficients [i][node], or the first `count` of them to
+ * those; from or to is NULL. */
+static enum ht_err move_planes(const struct ht_device_stepper *t, const struct ht_window *window,
+                               struct ht_buffer *buffer, int count, int64_t first, int64_t last,
+                               const double *from, double *to) {
+    const int64_t unit = (int64_t)t->spec.block * t->element_size;
+    const int64_t plane = ht_window_plane(window) * unit;
+    int padded_coefs = from != NULL ? t->padded_coefs : 0; /* of those that are read */
     for (int i = 0; i < count; i++)
         if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
-    const struct ht_span span = block_span(t, window, padded_coefs, first, last);
-    struct conversion c = conversion_of(t, window, last - first, t->spec.block, count);
+    /* Rows of one coefficient block each. */
+    const struct ht_span span = {.offset = (first - window->origin[2]) * plane,
+                                 .width = (last - first) * plane,
+                                 .pitch = ht_window_nodes(window) * unit,
+                                 .rows = ht_divide_up(padded_coefs, t->spec.block)};
     HT_FREED void *data = NULL;
     TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    TRY(ht_buffer_read(buffer, span, data));
-    c.storage = t->storage;
-    c.to = to;
-    c.device = data;
-    return convert(&c);
+    struct conversion c = {.window = window,
+                           .planes = last - first,
+                           .element_size = t->element_size,
+                           .block = t->spec.block,
+                           .coefs = count,
+                           .storage = t->storage,
+                           .from = from,
+                           .to = to,
+                           .device = data};
+    if (to != NULL) TRY(ht_buffer_read(buffer, span, data));
+    TRY(convert(&c));
+    return from != NULL ? ht_buffer_write(buffer, span, data) : HT_OK;
 }
 
 enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                            const double *coefs) {
     struct ht_device_stepper *t = self;
     const int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
-    TRY(check_own(t, subgrid, first, last));
+    TRY(ht_check_own(t->problem.grid, subgrid, first, last));
     ht_halo_overwritten(&t->r.state, (int)subgrid);
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[subgrid][f] != NULL)
-            TRY(put_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][f], first, last,
-                           coefs + (int64_t)f * t->coefs * part));
+            TRY(move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][f], t->coefs, first,
+                            last, coefs + (int64_t)f * t->coefs * part, NULL));
     return HT_OK;
 }
 
 enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                            int64_t last, double *out) {
     struct ht_device_stepper *t = self;
-    TRY(check_own(t, subgrid, first, last));
+    TRY(ht_check_own(t->problem.grid, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
             t->problem.eq->field[field].name);
-    return get_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][field], count, first, last,
-                      out);
+    return move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][field], count, first, last,
+                       NULL, out);
 }
 
 /* ---- checkpoints ---- */
@@ -177,9 +120,8 @@ struct stored {
 static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
                                double *values) {
     const struct stored *s = context;
-    const int64_t from = s->base + first, to = s->base + last;
-    if (load) return put_planes(s->t, s->window, s->buffer, from, to, values);
-    return get_planes(s->t, s->window, s->buffer, s->t->coefs, from, to, values);
+    return move_planes(s->t, s->window, s->buffer, s->t->coefs, s->base + first, s->base + last,
+                       load ? values : NULL, load ? NULL : values);
 }
 
 static void archive_buffer(struct ht_archive *archive, const char *name, struct stored *s) {
@@ -330,61 +272,53 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
 
 /* ---- medium ---- */
 
-/* Planes [at, at + count) of the windows of all materials, which do not cross the periodic seam;
+/* Planes [at, at + count) of the windows of all materials, those from `first` on of the grid;
  * values and data are scratch. */
 static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
-                                 int64_t count, double *values, void *data) {
+                                 int64_t count, int64_t first, double *values, void *data) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->r.partition.window[subgrid];
-    struct conversion c = conversion_of(t, window, count, 1, p->medium_coefs);
-    int64_t planes = ht_grid_planes(p->grid, subgrid);
-    int64_t first = (window->origin[2] + at + planes) % planes;
-    struct ht_span span = {.offset = at * ht_window_plane(window) * t->element_size,
-                           .width = c.rows.room * t->element_size,
-                           .pitch = ht_window_nodes(window) * t->element_size,
-                           .rows = p->medium_coefs};
-    c.device = data;
+    const int64_t plane = ht_window_plane(window) * t->element_size;
+    const int64_t part = p->medium_coefs * ht_grid_plane(p->grid, subgrid) * count;
+    struct conversion c = {.window = window,
+                           .planes = count,
+                           .element_size = t->element_size,
+                           .block = 1,
+                           .coefs = p->medium_coefs,
+                           .device = data};
+    const struct ht_span span = {.offset = at * plane,
+                                 .width = count * plane,
+                                 .pitch = ht_window_nodes(window) * t->element_size,
+                                 .rows = p->medium_coefs};
     TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
     for (int m = 0; m < p->eq->nmaterials; m++) {
-        c.from = values + (int64_t)m * p->medium_coefs * c.part;
+        c.from = values + m * part;
         TRY(convert(&c));
         TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
     }
     return HT_OK;
 }
 
-/* Number of held planes from `at` on up to the last plane or the periodic seam, at most `most`. */
-static int64_t planes_from(const struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
-                           int64_t most) {
-    int64_t planes = ht_grid_planes(t->problem.grid, subgrid);
-    int64_t first = (t->r.partition.window[subgrid].origin[2] + at + planes) % planes;
-    int64_t count = t->r.partition.window[subgrid].held.end[2] - at;
-    if (count > most) count = most;
-    return count < planes - first ? count : planes - first;
-}
-
 enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
     const struct ht_problem *p = &t->problem;
-    if (p->medium_degree < 0) return HT_OK;
     const struct ht_window *window = &t->r.partition.window[subgrid];
-    /* Number of planes that fit about 64 MiB of host memory with `values` doubles per node. */
-    int64_t per_plane = ht_grid_plane(t->problem.grid, subgrid) *
-                        ((int64_t)p->eq->nmaterials * p->medium_coefs) * 8;
-    int64_t planes = ((int64_t)1 << 26) / (per_plane > 0 ? per_plane : 1);
-    int64_t most =
-        t->r.partition.window[subgrid].held.end[2] - t->r.partition.window[subgrid].held.begin[2];
-    int64_t chunk = planes < 1 ? 1 : planes < most ? planes : most;
-    int64_t room = ht_window_plane(window) * chunk * p->medium_coefs;
-    int64_t begin = window->held.begin[2], end = window->held.end[2];
-    HT_FREED double *values = NULL, *data = NULL;
-    TRY(HT_ALLOC(values, room * p->eq->nmaterials));
-    TRY(HT_ALLOC(data, room));
+    const int64_t begin = window->held.begin[2], end = window->held.end[2];
+    const int64_t all = ht_grid_planes(p->grid, subgrid);
+    const int64_t node_values = (int64_t)p->eq->nmaterials * p->medium_coefs;
+    if (p->medium_degree < 0) return HT_OK;
+    /* Planes that fit about 64 MiB of host memory. */
+    const int64_t planes = (1 << 23) / (ht_grid_plane(p->grid, subgrid) * node_values);
+    const int64_t chunk = ht_most(1, ht_least(planes, end - begin));
+    HT_ARRAY(double, values, ht_window_plane(window) * chunk * node_values);
+    HT_ARRAY(double, data, ht_window_plane(window) * chunk * p->medium_coefs);
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(p->grid, subgrid));
     for (int64_t at = begin, count; at < end; at += count) {
-        count = planes_from(t, subgrid, at, chunk);
-        TRY(upload_medium(t, subgrid, at, count, values, data));
+        /* not across the periodic seam */
+        const int64_t first = (window->origin[2] + at + all) % all;
+        count = ht_least(ht_least(end - at, chunk), all - first);
+        TRY(upload_medium(t, subgrid, at, count, first, values, data));
         ht_progress_update(&progress, (double)(at + count - begin));
     }
     return HT_OK;

@@ -172,13 +172,10 @@ void ht_halo_overwritten(struct ht_halo_state *state, int array) {
 /* Planes that the exchange did not bring count as out of date, even if they are not. So an exchange
  * in one direction is followed by at most one of the same. */
 void ht_halo_received(struct ht_halo_state *state) {
-    const struct ht_planes none = {{{0}}};
     state->open = false;
-    for (int a = 0; a < HT_ARRAYS; a++) {
-        const struct ht_planes *from = state->stale[a] ? &none : &state->coming;
-        for (int side = 0; side < 2; side++) state->valid.of[a][side] = from->of[a][side];
-        state->stale[a] = false;
-    }
+    state->valid = state->coming;
+    for (int a = 0; a < HT_ARRAYS; a++)
+        if (state->stale[a]) ht_halo_overwritten(state, a);
 }
 
 /* Planes beyond a side that a pass can compute; negative: not even the own ones. */
@@ -207,15 +204,13 @@ static struct ht_task *add_task(struct ht_schedule *s, enum ht_task_kind kind,
     return task;
 }
 
-/* Adds a task for whole planes [first, last) of the window of a grid. */
-static struct ht_task *add_planes(const struct ht_partition *p, struct ht_schedule *s,
-                                  enum ht_task_kind kind, const struct ht_pass *pass,
-                                  enum ht_subgrid grid, int64_t first, int64_t last) {
-    struct ht_task *task = add_task(s, kind, pass);
-    task->targets.box = p->window[grid].held;
-    task->targets.box.begin[2] = first;
-    task->targets.box.end[2] = last;
-    return task;
+/* Whole planes [first, last) of the window of a pass's targets. */
+static struct ht_box planes_of(const struct ht_partition *p, const struct ht_pass *pass,
+                               int64_t first, int64_t last) {
+    struct ht_box box = p->window[pass->to].held;
+    box.begin[2] = first;
+    box.end[2] = last;
+    return box;
 }
 
 /* Adds STEP tasks for planes of the targets, one per region. */
@@ -237,13 +232,15 @@ static void add_regions(const struct ht_partition *p, const struct ht_pass *pass
 /* Adds the pass's work on planes [first, last) of the targets. */
 static void add_work(const struct ht_partition *p, const struct ht_pass *pass,
                      enum ht_step_part part, int64_t first, int64_t last, struct ht_schedule *s) {
+    const struct ht_box planes = planes_of(p, pass, first, last);
     for (int i = 0; i < pass->works && first < last; i++) {
-        struct ht_task *task = add_planes(p, s, pass->work[i], pass, pass->to, first, last);
+        if (pass->work[i] == HT_TASK_STEP) {
+            add_regions(p, pass, part, &planes, s);
+            continue;
+        }
+        struct ht_task *task = add_task(s, pass->work[i], pass);
         task->part = part;
-        if (pass->work[i] != HT_TASK_STEP) continue;
-        const struct ht_box planes = task->targets.box;
-        s->count--;
-        add_regions(p, pass, part, &planes, s);
+        task->targets.box = planes;
     }
 }
 
@@ -288,7 +285,7 @@ static void add_pass(const struct ht_partition *p, const struct ht_passes *passe
     }
     const int64_t first = own->begin[2] - beyond[0], last = own->end[2] + beyond[1];
     if (p->ghosts[pass->from] && pass->sources != 0)
-        (void)add_planes(p, s, HT_TASK_GHOSTS, pass, pass->to, first, last);
+        add_task(s, HT_TASK_GHOSTS, pass)->targets.box = planes_of(p, pass, first, last);
     const int before = s->count;
     if (enough(p, &passes->pass[next], state)) {
         add_work(p, pass, HT_PART_INTERIOR, first, last, s);
@@ -424,6 +421,16 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
         .boundary_s = now.part[HT_PART_BOUNDARY] - since->part[HT_PART_BOUNDARY],
         .ghosts_s = now.ghosts - since->ghosts};
     if (r->halo != NULL) ht_halo_traffic(r->halo, out);
+}
+
+enum ht_err ht_check_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t first,
+                         int64_t last) {
+    int64_t begin, end;
+    ht_grid_own(grid, subgrid, &begin, &end);
+    REQUIRE(first >= begin && last <= end, HT_ERR_INTERNAL,
+            "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
+            (long long)begin, (long long)end);
+    return HT_OK;
 }
 
 /* ---- making ---- */
