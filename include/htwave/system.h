@@ -67,12 +67,15 @@ struct ht_average {
 };
 
 /* What fields lose at a point, and what the medium remembers there. A field f of the rate f_t = ..
- * - L with C its own coefficient C_ff and materials s (strength), w (frequency), g (rate): conducts
- * L = C s f relaxes      L = k P_t,  P_t = g (k f - P),          k^2 = C s attenuates   L = k P_t,
- * P_t = (g/(1 + k^2)) (k f - P),  k^2 = s oscillates   L = k J,    J_t = k f - w P - g J,  P_t = w
- * J,  k^2 = C s; w 0: no P In all of them f^2 + P^2 + J^2, over C, can only fall. Where C couples
- * fields that attenuate, the part C 1 (1 f)/(1 C 1) of them, a pressure, has the strength number
- * dims - 1 of `bulk`; so has a field at the nodes that is alone there. */
+ * - L with C its own coefficient C_ff and materials s (strength), w (frequency), g (rate):
+ * - conducts: L = C s f
+ * - relaxes: L = k P_t, P_t = g (k f - P), k^2 = C s
+ * - attenuates: L = k P_t, P_t = (g/(1 + k^2)) (k f - P), k^2 = s
+ * - oscillates: L = k J, J_t = k f - w P - g J, P_t = w J, k^2 = C s; w 0: no P
+ *
+ * In all of them f^2 + P^2 + J^2, over C, can only fall. Where C couples fields that attenuate, the
+ * part C 1 (1 f)/(1 C 1) of them, a pressure, has the strength number dims - 1 of `bulk`; so has a
+ * field at the nodes that is alone there. */
 enum ht_loss_kind { HT_LOSS_CONDUCTS, HT_LOSS_RELAXES, HT_LOSS_ATTENUATES, HT_LOSS_OSCILLATES };
 struct ht_loss {
     enum ht_loss_kind kind;
