@@ -27,8 +27,8 @@ struct ht_jets {
     int count;       /* number of multi-indices */
     int degree;      /* largest total degree in the set; 0: `count` values at places of their own */
     int (*index)[3]; /* [count] multi-indices (a1, a2, a3) */
-    int pairs;
-    int (*pair)[3]; /* [pairs] (i, j, k): index[i] + index[j] = index[k] */
+    int (*pair)[2];  /* [first[k], first[k + 1]) (i, j): index[i] + index[j] = index[k] */
+    int *first;
 };
 /* All |a| <= degree; a1 slowest, a_dims fastest. (media) */
 HT_CHECKED enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out);
@@ -54,8 +54,7 @@ HT_CHECKED enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_j
 /* The value alone. branches (or NULL): a hash of the sides that step, abs, min and max took is
  * added to it. Equal hashes at two points mean that no jump and no kink was passed an odd number of
  * times between them. */
-HT_CHECKED enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3], double *value,
-                                     uint64_t *branches);
+double ht_expr_value(const struct ht_expr *expr, const double x[3], uint64_t *branches);
 /* out[i]: the value at x1[i], x[1], x[2], bit by bit that of ht_expr_value. What does not depend on
  * x1 is computed once. */
 HT_CHECKED enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,

@@ -146,7 +146,7 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
     if (row->expr) {
-        TRY(ht_expr_value(row->expr, x, value, NULL));
+        *value = ht_expr_value(row->expr, x, NULL);
     } else if (row->samples) {
         *value = ht_samples_value(row->samples, medium->grid->dims, 1, x, row->samples->spacing);
     } else if (source->type == HT_MEDIUM_LAYERS) {
@@ -339,7 +339,7 @@ static enum ht_err find_values(struct mean *mean, const double x[3], const int64
         const struct ht_medium_row *row = &source->row[p];
         const struct ht_samples *samples = row->samples;
         if (row->expr)
-            TRY(ht_expr_value(row->expr, x, &values[p], &branches));
+            values[p] = ht_expr_value(row->expr, x, &branches);
         else if (samples)
             values[p] =
                 samples->value[(at[2] * samples->shape[1] + at[1]) * samples->shape[0] + at[0]];

@@ -8,58 +8,33 @@
  *     (f g)_k = sum over i + j = k of f_i g_j            (Leibniz, scaled).
  *
  * Invariants that expressions build on: entry 0 is the zero multi-index; if b <= a in every
- * component and b != a, b comes before a; the pairs are grouped by k in ascending order, and the
- * first pair of a group has i = 0. */
+ * component and b != a, b comes before a; the first pair of each k has i = 0. */
 
 enum { MAX_DEGREE = 32 };
 
-/* Position of every multi-index of a set in the enclosing cube. */
-struct lookup {
-    int side;
-    int *entry;
-};
-
-static int lookup_cell(const struct lookup *lookup, const int a[3]) {
-    return (a[2] * lookup->side + a[1]) * lookup->side + a[0];
-}
-
-static int fill_group(struct ht_jets *jets, const struct lookup *lookup, int entry, int at) {
-    const int *k = jets->index[entry];
-    int i[3];
-    for (i[2] = 0; i[2] <= k[2]; i[2]++)
-        for (i[1] = 0; i[1] <= k[1]; i[1]++)
-            for (i[0] = 0; i[0] <= k[0]; i[0]++) {
-                int j[3] = {k[0] - i[0], k[1] - i[1], k[2] - i[2]};
-                jets->pair[at][0] = lookup->entry[lookup_cell(lookup, i)];
-                jets->pair[at][1] = lookup->entry[lookup_cell(lookup, j)];
-                jets->pair[at][2] = entry;
-                at++;
-            }
-    return at;
-}
-
 /* Degree and pairs of a set whose indices are filled in. */
 static enum ht_err complete(struct ht_jets *jets) {
-    jets->pairs = 0;
+    int pairs = 0, side = 1;
     for (int n = 0; n < jets->count; n++) {
         const int *a = jets->index[n];
-        int total = a[0] + a[1] + a[2];
-        if (total > jets->degree) jets->degree = total;
-        /* Number of multi-indices i <= k. */
-        jets->pairs += (a[0] + 1) * (a[1] + 1) * (a[2] + 1);
+        jets->degree = (int)ht_most(jets->degree, a[0] + a[1] + a[2]);
+        for (int k = 0; k < 3; k++) side = (int)ht_most(side, a[k] + 1);
+        pairs += (a[0] + 1) * (a[1] + 1) * (a[2] + 1); /* multi-indices i <= a */
     }
-    TRY(HT_ALLOC(jets->pair, jets->pairs));
-    struct lookup lookup;
-    int largest = 0;
-    for (int n = 0; n < jets->count; n++)
-        for (int k = 0; k < 3; k++)
-            if (jets->index[n][k] > largest) largest = jets->index[n][k];
-    lookup.side = largest + 1;
-    TRY(HT_ALLOC(lookup.entry, lookup.side * lookup.side * lookup.side));
-    for (int n = 0; n < jets->count; n++) lookup.entry[lookup_cell(&lookup, jets->index[n])] = n;
-    int at = 0;
-    for (int n = 0; n < jets->count; n++) at = fill_group(jets, &lookup, n, at);
-    free(lookup.entry);
+    TRY(HT_ALLOC(jets->pair, pairs));
+    TRY(HT_ALLOC(jets->first, jets->count + 1));
+    HT_ARRAY(int, entry, (side * side * side)); /* by place in the enclosing cube */
+    for (int n = 0, at = 0; n < jets->count; n++) {
+        const int *k = jets->index[n];
+        entry[(k[2] * side + k[1]) * side + k[0]] = n; /* those of i and k - i are known */
+        for (int i2 = 0; i2 <= k[2]; i2++)
+            for (int i1 = 0; i1 <= k[1]; i1++)
+                for (int i0 = 0; i0 <= k[0]; i0++, at++) {
+                    jets->pair[at][0] = entry[(i2 * side + i1) * side + i0];
+                    jets->pair[at][1] = entry[((k[2] - i2) * side + k[1] - i1) * side + k[0] - i0];
+                }
+        jets->first[n + 1] = at;
+    }
     return HT_OK;
 }
 
@@ -118,6 +93,7 @@ void ht_jets_destroy(struct ht_jets *jets) {
     if (!jets) return;
     free(jets->index);
     free(jets->pair);
+    free(jets->first);
     free(jets);
 }
 
@@ -126,10 +102,11 @@ void ht_jet_multiply(const struct ht_jets *jets, const double *a, const double *
         for (int n = 0; n < jets->count; n++) out[n] = a[n] * b[n];
         return;
     }
-    memset(out, 0, (size_t)jets->count * sizeof *out);
-    for (int p = 0; p < jets->pairs; p++) {
-        const int *pair = jets->pair[p];
-        out[pair[2]] += a[pair[0]] * b[pair[1]];
+    for (int k = 0; k < jets->count; k++) {
+        double sum = 0;
+        for (int p = jets->first[k]; p < jets->first[k + 1]; p++)
+            sum += a[jets->pair[p][0]] * b[jets->pair[p][1]];
+        out[k] = sum;
     }
 }
 
@@ -165,15 +142,21 @@ static void set_constant(const struct ht_jets *jets, double value, double *out) 
     out[0] = value;
 }
 
-/* F with F_0 = value and derivative w, a jet known in full. */
+/* Entry k of F with derivative w, of which entries before k are taken. */
+static double grow(const struct ht_jets *jets, const double *g, const double *w, int k) {
+    double sum = 0;
+    for (int p = jets->first[k] + 1; p < jets->first[k + 1]; p++) {
+        const int i = jets->pair[p][0];
+        sum += total(jets, i) * g[i] * w[jets->pair[p][1]];
+    }
+    return sum / total(jets, k);
+}
+
+/* F with F_0 = value and derivative w, which may be F. */
 static void integrate(const struct ht_jets *jets, const double *g, const double *w, double value,
                       double *out) {
-    set_constant(jets, value, out);
-    for (int p = 1; p < jets->pairs; p++) {
-        const int *pair = jets->pair[p];
-        out[pair[2]] += total(jets, pair[0]) * g[pair[0]] * w[pair[1]];
-    }
-    for (int n = 1; n < jets->count; n++) out[n] /= total(jets, n);
+    out[0] = value;
+    for (int k = 1; k < jets->count; k++) out[k] = grow(jets, g, w, k);
 }
 
 static void jet_divide(const struct ht_jets *jets, const double *a, const double *b, double *out) {
@@ -181,11 +164,10 @@ static void jet_divide(const struct ht_jets *jets, const double *a, const double
         for (int n = 0; n < jets->count; n++) out[n] = a[n] / b[0];
         return;
     }
-    int p = 0;
     for (int k = 0; k < jets->count; k++) {
         double rest = a[k];
-        /* The first pair of a group has i = 0: the unknown itself. */
-        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++)
+        /* The first pair has i = 0: the unknown itself. */
+        for (int p = jets->first[k] + 1; p < jets->first[k + 1]; p++)
             rest -= b[jets->pair[p][0]] * out[jets->pair[p][1]];
         out[k] = rest / b[0];
     }
@@ -201,37 +183,14 @@ void ht_jet_reciprocal(const struct ht_jets *jets, const double *a, double *out)
     jet_divide(jets, out, a, out);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
-static void jet_exp(const struct ht_jets *jets, const double *g, HT_UNUSED double *scratch,
-                    double *out) {
-    out[0] = exp(g[0]);
-    int p = 1;
-    for (int k = 1; k < jets->count; k++) {
-        double sum = 0;
-        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
-            const int *pair = jets->pair[p];
-            sum += total(jets, pair[0]) * g[pair[0]] * out[pair[1]];
-        }
-        out[k] = sum / total(jets, k);
-    }
-}
-
 /* curvature -1: sine and cosine; +1: hyperbolic sine and cosine. */
 static void jet_sincos(const struct ht_jets *jets, const double *g, int curvature, double *sine,
                        double *cosine) {
     sine[0] = curvature < 0 ? sin(g[0]) : sinh(g[0]);
     cosine[0] = curvature < 0 ? cos(g[0]) : cosh(g[0]);
-    int p = 1;
     for (int k = 1; k < jets->count; k++) {
-        double s = 0, c = 0;
-        for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
-            const int *pair = jets->pair[p];
-            double slope = total(jets, pair[0]) * g[pair[0]];
-            s += slope * cosine[pair[1]];
-            c += slope * sine[pair[1]];
-        }
-        sine[k] = s / total(jets, k);
-        cosine[k] = curvature * c / total(jets, k);
+        sine[k] = grow(jets, g, cosine, k);
+        cosine[k] = curvature * grow(jets, g, sine, k);
     }
 }
 
@@ -268,16 +227,14 @@ static void jet_power(const struct ht_jets *jets, const double *g, double expone
         power_integer(jets, g, (int)fabs(exponent), scratch, out);
         if (exponent < 0) {
             memcpy(scratch, out, (size_t)jets->count * sizeof *out);
-            set_constant(jets, 1, scratch + jets->count);
-            jet_divide(jets, scratch + jets->count, scratch, out);
+            ht_jet_reciprocal(jets, scratch, out);
         }
     } else {
         /* g E P = exponent P E g, solved for the entry with the highest index. */
         out[0] = pow(g[0], exponent);
-        int p = 1;
         for (int k = 1; k < jets->count; k++) {
             double sum = 0;
-            for (p++; p < jets->pairs && jets->pair[p][2] == k; p++) {
+            for (int p = jets->first[k] + 1; p < jets->first[k + 1]; p++) {
                 const int *pair = jets->pair[p];
                 double weight = exponent * total(jets, pair[0]) - total(jets, pair[1]);
                 sum += weight * g[pair[0]] * out[pair[1]];
@@ -287,12 +244,24 @@ static void jet_power(const struct ht_jets *jets, const double *g, double expone
     }
 }
 
-/* scratch: 2 jets for each of the rest. */
+/* Jets of functions of a; scratch: SCRATCH jets. */
+enum { SCRATCH = 2 };
+#define JET(name, ...)                                                                   \
+    static void jet_##name(const struct ht_jets *jets, const double *a, double *scratch, \
+                           double *out) {                                                \
+        (void)scratch;                                                                   \
+        __VA_ARGS__;                                                                     \
+    }
+JET(sin, jet_sincos(jets, a, -1, out, scratch))
+JET(cos, jet_sincos(jets, a, -1, scratch, out))
+JET(sinh, jet_sincos(jets, a, 1, out, scratch))
+JET(cosh, jet_sincos(jets, a, 1, scratch, out))
+JET(sqrt, jet_power(jets, a, 0.5, scratch, out))
+JET(exp, integrate(jets, a, out, exp(a[0]), out))
+
 static void jet_log(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
-    double *one = scratch, *slope = scratch + jets->count;
-    set_constant(jets, 1, one);
-    jet_divide(jets, one, g, slope);
-    integrate(jets, g, slope, log(g[0]), out);
+    ht_jet_reciprocal(jets, g, scratch);
+    integrate(jets, g, scratch, log(g[0]), out);
 }
 
 static void jet_tan(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
@@ -306,7 +275,7 @@ static void jet_tanh(const struct ht_jets *jets, const double *g, double *scratc
     double *decay = scratch, *upper = scratch + jets->count;
     double sign = g[0] < 0 ? -1 : 1;
     for (int n = 0; n < jets->count; n++) upper[n] = -2 * sign * g[n];
-    jet_exp(jets, upper, NULL, decay);
+    integrate(jets, upper, decay, exp(upper[0]), decay);
     for (int n = 0; n < jets->count; n++) upper[n] = -sign * decay[n];
     upper[0] += sign;
     decay[0] += 1;
@@ -318,8 +287,7 @@ static void jet_atan(const struct ht_jets *jets, const double *g, double *scratc
     double *lower = scratch, *slope = scratch + jets->count;
     ht_jet_multiply(jets, g, g, lower);
     lower[0] += 1;
-    set_constant(jets, 1, out);
-    jet_divide(jets, out, lower, slope);
+    ht_jet_reciprocal(jets, lower, slope);
     integrate(jets, g, slope, atan(g[0]), out);
 }
 
@@ -327,7 +295,7 @@ static void jet_erf(const struct ht_jets *jets, const double *g, double *scratch
     double *square = scratch, *slope = scratch + jets->count;
     ht_jet_multiply(jets, g, g, square);
     for (int n = 0; n < jets->count; n++) square[n] = -square[n];
-    jet_exp(jets, square, NULL, slope);
+    integrate(jets, square, slope, exp(square[0]), slope);
     for (int n = 0; n < jets->count; n++) slope[n] *= 2 / sqrt(HT_PI);
     integrate(jets, g, slope, erf(g[0]), out);
 }
@@ -376,20 +344,8 @@ struct ht_expr {
     int height, depth; /* of the stack: after the last operation, largest */
 };
 
-enum { MAX_NESTING = 200, SCRATCH = 3 };
-
-/* Jets of functions: scratch has room for SCRATCH of them. */
-#define JET(name, ...)                                                                   \
-    static void jet_##name(const struct ht_jets *jets, const double *a, double *scratch, \
-                           double *out) {                                                \
-        (void)scratch;                                                                   \
-        __VA_ARGS__;                                                                     \
-    }
-JET(sin, jet_sincos(jets, a, -1, out, scratch))
-JET(cos, jet_sincos(jets, a, -1, scratch, out))
-JET(sinh, jet_sincos(jets, a, 1, out, scratch))
-JET(cosh, jet_sincos(jets, a, 1, scratch, out))
-JET(sqrt, jet_power(jets, a, 0.5, scratch, out))
+/* Each level of parentheses leaves at most four operands on the stack. */
+enum { MAX_NESTING = 200, MAX_DEPTH = 4 * MAX_NESTING + 4 };
 
 static double value_tan(double a) {
     return sin(a) / cos(a);
@@ -447,222 +403,138 @@ const struct ht_expr_word *ht_expr_word(int i) {
     return i >= 0 && i < NFUNCTIONS ? &functions[i].word : NULL;
 }
 
-/* ---- evaluation ---- */
+/* ---- evaluation as numbers ---- */
 
-/* Inputs of an operation besides its operands. */
-struct work {
-    const struct ht_jets *jets;
-    const double *x, *h;
-    double *scratch;    /* SCRATCH jets */
-    uint64_t *branches; /* hash of the sides that were taken; NULL: not wanted */
-};
-
-static void note_branch(const struct work *work, bool side) {
-    if (work->branches) *work->branches = ht_hash(*work->branches, &side, sizeof side);
-}
-
-/* x_axis = x + h xi: the entry of first degree is h. */
-static void set_variable(const struct work *work, int axis, double *out) {
-    set_constant(work->jets, work->x[axis], out);
-    for (int n = 1; n < work->jets->count; n++) {
-        const int *a = work->jets->index[n];
-        if (a[axis] == 1 && a[0] + a[1] + a[2] == 1) out[n] = work->h[axis];
+/* One operation on numbers; b: the second operand, if there is one. branches: as ht_expr_value. */
+static double operate(const struct ht_expr_op *op, double a, double b, uint64_t *branches) {
+    const bool side = op->code == OP_MIN ? a <= b : op->code == OP_MAX ? a >= b : a >= 0;
+    if (branches && op->code >= OP_ABS && op->code < OP_FUNCTION)
+        *branches = ht_hash(*branches, &side, sizeof side);
+    switch (op->code) {
+    case OP_NEGATE:
+        return -a;
+    case OP_POWER:
+        return op->operands == 1 ? power(a, op->value) : exp(b * log(a));
+    case OP_ABS:
+        return a < 0 ? -a : a;
+    case OP_MIN:
+    case OP_MAX:
+        return side ? a : b;
+    case OP_STEP:
+        return side;
+    default:
+        return functions[op->code - OP_FUNCTION].value(a);
     }
 }
 
-static void apply_binary(const struct work *work, int code, const double *a, const double *b,
-                         double *out) {
-    const struct ht_jets *jets = work->jets;
-    if (code == OP_MULTIPLY) {
-        ht_jet_multiply(jets, a, b, out);
-    } else if (code == OP_DIVIDE) {
-        jet_divide(jets, a, b, out);
-    } else if (code == OP_POWER) {
-        /* base^b = exp(b log base) for an exponent that varies. */
-        size_t count = (size_t)work->jets->count;
-        double *logarithm = work->scratch + 2 * count;
-        jet_log(work->jets, a, work->scratch, logarithm);
-        ht_jet_multiply(work->jets, b, logarithm, work->scratch);
-        jet_exp(work->jets, work->scratch, NULL, out);
-    } else if (code == OP_MIN || code == OP_MAX) {
-        bool first = code == OP_MIN ? a[0] <= b[0] : a[0] >= b[0];
-        note_branch(work, first);
-        memcpy(out, first ? a : b, (size_t)jets->count * sizeof *out);
-    } else {
-        double sign = code == OP_SUBTRACT ? -1 : 1;
-        for (int n = 0; n < jets->count; n++) out[n] = a[n] + sign * b[n];
-    }
-}
-
-/* Functions that are linear on either side of zero. */
-static void apply_sided(const struct work *work, int code, const double *a, double *out) {
-    if (code != OP_NEGATE) note_branch(work, a[0] >= 0);
-    if (code == OP_STEP) {
-        set_constant(work->jets, a[0] >= 0 ? 1 : 0, out);
-        return;
-    }
-    double sign = code == OP_NEGATE || a[0] < 0 ? -1 : 1;
-    for (int n = 0; n < work->jets->count; n++) out[n] = sign * a[n];
-}
-
-static void apply_unary(const struct work *work, const struct ht_expr_op *op, const double *a,
-                        double *out) {
-    if (op->code >= OP_FUNCTION)
-        functions[op->code - OP_FUNCTION].jet(work->jets, a, work->scratch, out);
-    else if (op->code == OP_POWER)
-        jet_power(work->jets, a, op->value, work->scratch, out);
+static void operate_line(const struct ht_expr_op *op, int64_t count, double *a, const double *b,
+                         uint64_t *branches) {
+    if (op->code == OP_ADD)
+        for (int64_t i = 0; i < count; i++) a[i] += b[i];
+    else if (op->code == OP_SUBTRACT)
+        for (int64_t i = 0; i < count; i++) a[i] -= b[i];
+    else if (op->code == OP_MULTIPLY)
+        for (int64_t i = 0; i < count; i++) a[i] *= b[i];
+    else if (op->code == OP_DIVIDE)
+        for (int64_t i = 0; i < count; i++) a[i] /= b[i];
     else
-        apply_sided(work, op->code, a, out);
+        for (int64_t i = 0; i < count; i++) a[i] = operate(op, a[i], b[i], branches);
 }
 
-/* Runs ops on the stack of jets; the result is its lowest entry. */
-static void evaluate(const struct work *work, const struct ht_expr_op *op, int nops,
-                     double *stack) {
-    size_t count = (size_t)work->jets->count;
-    double *top = stack; /* the free entry above the operands */
-    double *result = work->scratch + SCRATCH * count;
-    for (int n = 0; n < nops; n++) {
-        if (op[n].code == OP_NUMBER) {
-            set_constant(work->jets, op[n].value, top);
-        } else if (op[n].code == OP_VARIABLE) {
-            set_variable(work, op[n].axis, top);
-        } else {
-            top -= (size_t)op[n].operands * count;
-            if (op[n].operands == 2)
-                apply_binary(work, op[n].code, top, top + count, result);
-            else
-                apply_unary(work, &op[n], top, result);
-            memcpy(top, result, count * sizeof *top);
+/* Runs ops at the points x1[i], x[1], x[2] on a stack of `count` numbers each; the result is its
+ * lowest entry. Where operands are the same at all points an operation is done once. */
+static void evaluate(const struct ht_expr_op *op, int nops, int64_t count, const double *x1,
+                     const double *x, uint64_t *branches, double *stack) {
+    bool known[MAX_DEPTH + 1], *same = known; /* the entry's first number alone is set */
+    double *a = stack;
+    for (int n = 0; n < nops; n++, op++, a += count, same++) {
+        if (op->code <= OP_VARIABLE) {
+            *same = op->code == OP_NUMBER || op->axis > 0;
+            *a = op->code == OP_NUMBER ? op->value : x[op->axis];
+            if (!*same) memcpy(a, x1, (size_t)count * sizeof *a);
+            continue;
         }
-        top += count;
+        a -= op->operands * count;
+        same -= op->operands;
+        const bool once = same[0] && same[op->operands - 1];
+        for (int k = 0; k < op->operands && !once; k++)
+            for (int64_t i = 1; i < count && same[k]; i++) a[k * count + i] = a[k * count];
+        *same = once;
+        operate_line(op, once ? 1 : count, a, a + (op->operands - 1) * count, branches);
     }
+    for (int64_t i = 1; i < count && known[0]; i++) stack[i] = stack[0];
 }
 
-/* Memory for work->scratch, then the stack; small ones need no allocation. */
-enum { SMALL = 32 };
-
-static enum ht_err run(const struct ht_expr *expr, struct work work, double *out) {
-    size_t count = (size_t)work.jets->count;
-    size_t size = (SCRATCH + 1 + (size_t)expr->depth) * count;
-    double small[SMALL] = {0}, *memory = small;
-    if (size > SMALL) TRY(HT_ALLOC(memory, size));
-    work.scratch = memory;
-    double *stack = memory + (SCRATCH + 1) * count;
-    evaluate(&work, expr->op, expr->count, stack);
-    memcpy(out, stack, count * sizeof *out);
-    if (memory != small) free(memory);
-    return HT_OK;
-}
-
-enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, const double x[3],
-                        const double h[3], double *out) {
-    const struct work work = {.jets = jets, .x = x, .h = h};
-    return run(expr, work, out);
-}
-
-/* A jet of degree 0 is a number. */
-static int number_index[1][3], number_pair[1][3];
-static const struct ht_jets number = {
-    .dims = 1, .count = 1, .index = number_index, .pairs = 1, .pair = number_pair};
-
-enum ht_err ht_expr_value(const struct ht_expr *expr, const double x[3], double *value,
-                          uint64_t *branches) {
-    const double h[3] = {1, 1, 1};
-    uint64_t sides = branches ? *branches : 0;
-    const struct work work = {
-        .jets = &number, .x = x, .h = h, .branches = branches ? &sides : NULL};
-    TRY(run(expr, work, value));
-    if (branches) *branches = sides;
-    return HT_OK;
-}
-
-/* ---- evaluation along lines ---- */
-
-/* Each operation is done for a piece of the line, or once where its operands are the same at all
- * points. */
-enum { PIECE = 128 };
-
-/* An entry of the stack: value[0] alone where all are the same. */
-struct entry {
-    bool same;
-    double value[PIECE];
-};
-
-static void spread_entry(struct entry *a, int64_t count) {
-    for (int64_t i = 1; i < count && a->same; i++) a->value[i] = a->value[0];
-    a->same = false;
-}
-
-static double value_unary(const struct ht_expr_op *op, double a) {
-    if (op->code >= OP_FUNCTION) return functions[op->code - OP_FUNCTION].value(a);
-    if (op->code == OP_POWER) return power(a, op->value);
-    if (op->code == OP_STEP) return a >= 0 ? 1 : 0;
-    return op->code == OP_NEGATE || a < 0 ? -a : a;
-}
-
-static double value_binary(int code, double a, double b) {
-    if (code == OP_MIN) return a <= b ? a : b;
-    if (code == OP_MAX) return a >= b ? a : b;
-    return exp(b * log(a)); /* OP_POWER */
-}
-
-static void line_unary(const struct ht_expr_op *op, int64_t count, struct entry *a) {
-    if (a->same) count = 1;
-    for (int64_t i = 0; i < count; i++) a->value[i] = value_unary(op, a->value[i]);
-}
-
-/* a becomes a op b. */
-static void line_binary(int code, int64_t count, struct entry *a, struct entry *b) {
-    double *x = a->value;
-    const double *y = b->value;
-    if (a->same && b->same) {
-        count = 1;
-    } else {
-        spread_entry(a, count);
-        spread_entry(b, count);
-    }
-    if (code == OP_ADD)
-        for (int64_t i = 0; i < count; i++) x[i] += y[i];
-    else if (code == OP_SUBTRACT)
-        for (int64_t i = 0; i < count; i++) x[i] -= y[i];
-    else if (code == OP_MULTIPLY)
-        for (int64_t i = 0; i < count; i++) x[i] *= y[i];
-    else if (code == OP_DIVIDE)
-        for (int64_t i = 0; i < count; i++) x[i] /= y[i];
-    else
-        for (int64_t i = 0; i < count; i++) x[i] = value_binary(code, x[i], y[i]);
+double ht_expr_value(const struct ht_expr *expr, const double x[3], uint64_t *branches) {
+    double stack[MAX_DEPTH];
+    evaluate(expr->op, expr->count, 1, x, x, branches, stack);
+    return stack[0];
 }
 
 enum ht_err ht_expr_line(const struct ht_expr *expr, int64_t count, const double *x1,
                          const double x[3], double *out) {
-    struct entry *stack = NULL;
-    TRY(HT_ALLOC(stack, expr->depth));
+    enum { PIECE = 128 };
+    HT_ARRAY(double, stack, (expr->depth * PIECE));
     for (int64_t at = 0; at < count; at += PIECE) {
         const int64_t some = ht_least(PIECE, count - at);
-        /* The result is the lowest entry of the stack. */
-        struct entry *top = stack; /* the free entry above the operands */
-        for (int n = 0; n < expr->count; n++) {
-            const struct ht_expr_op *op = &expr->op[n];
-            const bool variable = op->code == OP_VARIABLE;
-            if (variable && op->axis == 0) {
-                top->same = false;
-                memcpy(top->value, x1 + at, (size_t)some * sizeof *x1);
-                top++;
-            } else if (variable || op->code == OP_NUMBER) {
-                top->same = true;
-                top->value[0] = variable ? x[op->axis] : op->value;
-                top++;
-            } else if (op->operands == 2) {
-                top--;
-                line_binary(op->code, some, top - 1, top);
-            } else {
-                line_unary(op, some, top - 1);
-            }
-        }
-        spread_entry(stack, some);
-        memcpy(out + at, stack->value, (size_t)some * sizeof *out);
+        evaluate(expr->op, expr->count, some, x1 + at, x, NULL, stack);
+        memcpy(out + at, stack, (size_t)some * sizeof *out);
     }
-    free(stack);
+    return HT_OK;
+}
+
+/* ---- evaluation as jets ---- */
+
+/* One operation; b: the second operand, if there is one. */
+static void operate_jets(const struct ht_jets *jets, const struct ht_expr_op *op, const double *a,
+                         const double *b, double *scratch, double *out) {
+    const size_t bytes = (size_t)jets->count * sizeof *out;
+    const int code = op->code;
+    if (code == OP_ADD || code == OP_SUBTRACT) {
+        for (int n = 0; n < jets->count; n++) out[n] = code == OP_ADD ? a[n] + b[n] : a[n] - b[n];
+    } else if (code == OP_MULTIPLY) {
+        ht_jet_multiply(jets, a, b, out);
+    } else if (code == OP_DIVIDE) {
+        jet_divide(jets, a, b, out);
+    } else if (code == OP_POWER && op->operands == 1) {
+        jet_power(jets, a, op->value, scratch, out);
+    } else if (code == OP_POWER) {
+        /* base^b = exp(b log base) for an exponent that varies. */
+        double *logarithm = scratch + jets->count;
+        jet_log(jets, a, scratch, logarithm);
+        ht_jet_multiply(jets, b, logarithm, scratch);
+        jet_exp(jets, scratch, NULL, out);
+    } else if (code == OP_MIN || code == OP_MAX) {
+        memcpy(out, (code == OP_MIN ? a[0] <= b[0] : a[0] >= b[0]) ? a : b, bytes);
+    } else if (code == OP_STEP) {
+        set_constant(jets, a[0] >= 0 ? 1 : 0, out);
+    } else if (code == OP_NEGATE || code == OP_ABS) {
+        const double sign = code == OP_NEGATE || a[0] < 0 ? -1 : 1;
+        for (int n = 0; n < jets->count; n++) out[n] = sign * a[n];
+    } else {
+        functions[code - OP_FUNCTION].jet(jets, a, scratch, out);
+    }
+}
+
+enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, const double x[3],
+                        const double h[3], double *out) {
+    const ptrdiff_t count = jets->count;
+    HT_ARRAY(double, scratch, (SCRATCH + 1 + expr->depth) * count);
+    double *result = scratch + SCRATCH * count, *stack = result + count, *top = stack;
+    for (int n = 0; n < expr->count; n++, top += count) {
+        const struct ht_expr_op *op = &expr->op[n];
+        if (op->code > OP_VARIABLE) {
+            top -= op->operands * count;
+            operate_jets(jets, op, top, top + count, scratch, result);
+            memcpy(top, result, (size_t)count * sizeof *top);
+            continue;
+        }
+        set_constant(jets, op->code == OP_NUMBER ? op->value : x[op->axis], top);
+        /* x_axis = x + h xi: the entry of first degree is h. */
+        for (int a = 1; a < jets->count && op->code == OP_VARIABLE; a++)
+            if (jets->index[a][op->axis] == 1 && total(jets, a) == 1) top[a] = h[op->axis];
+    }
+    memcpy(out, stack, (size_t)count * sizeof *out);
     return HT_OK;
 }
 
@@ -699,10 +571,8 @@ static void fold(struct ht_expr *expr) {
     int first = expr->count - 1 - last->operands;
     for (int n = first; n < expr->count - 1; n++)
         if (expr->op[n].code != OP_NUMBER) return;
-    double scratch[SCRATCH + 1], stack[2];
-    const double none[3] = {0}; /* no variable is among them */
-    struct work work = {.jets = &number, .x = none, .h = none, .scratch = scratch};
-    evaluate(&work, expr->op + first, expr->count - first, stack);
+    double stack[2];
+    evaluate(expr->op + first, expr->count - first, 1, NULL, NULL, NULL, stack);
     expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
     expr->count = first + 1;
 }
