@@ -53,45 +53,21 @@ static enum ht_err check_unused(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* Which alternative was given; chosen -1: none. */
-static enum ht_err row_choose(const struct ht_medium *medium, int parameter) {
-    struct ht_medium_source *source = medium->source;
-    struct ht_medium_row *row = &source->row[parameter];
-    const char *names = medium->eq->system->parameter[parameter].names;
-    char name[HT_MEDIUM_NAME];
-    source->chosen[parameter] = -1;
-    if (medium->eq->system->parameter[parameter].vector) return HT_OK;
-    for (int i = 0; alternative(names, i, name, sizeof name); i++) {
-        const struct ht_medium_given *given = ht_params_medium(source->params, name);
-        if (!given || given->value.kind == HT_VALUE_NONE) continue;
-        REFUSE(source->chosen[parameter] >= 0, source->params, HT_KEY("medium.%s", name),
-               "medium.%s is given too: give one of them", row->name);
-        source->chosen[parameter] = i;
-        memcpy(row->name, name, sizeof name);
-        snprintf(row->key, sizeof row->key, "medium.%s", name);
-    }
-    return HT_OK;
-}
-
 /* The component of a vector; anything else not given takes its fallback, as the first alternative.
  */
-static void row_fallback(const struct ht_medium *medium, int parameter) {
-    struct ht_medium_source *source = medium->source;
-    struct ht_medium_row *row = &source->row[parameter];
-    const struct ht_parameter *from = &medium->eq->system->parameter[parameter];
+static void row_fallback(const struct ht_medium_source *source, struct ht_medium_row *row) {
+    const struct ht_parameter *of = row->of;
     const struct ht_medium_given *given =
-        from->vector ? ht_params_medium(source->params, from->vector) : NULL;
-    source->chosen[parameter] = 0;
-    alternative(from->names, 0, row->name, sizeof row->name);
-    snprintf(row->key, sizeof row->key, "medium.%s", from->vector ? from->vector : row->name);
-    row->single = given ? given->vector[from->axis] : from->fallback;
+        of->vector ? ht_params_medium(source->params, of->vector) : NULL;
+    alternative(of->names, 0, row->name, sizeof row->name);
+    snprintf(row->key, sizeof row->key, "medium.%s", of->vector ? of->vector : row->name);
+    row->single = given ? given->vector[of->axis] : of->fallback;
     row->number = &row->single;
     row->count = 1;
 }
 
-static enum ht_err row_numbers(const struct ht_medium *medium, struct ht_medium_row *row,
+static enum ht_err row_numbers(const struct ht_medium_source *source, struct ht_medium_row *row,
                                const struct ht_value *value) {
-    const struct ht_medium_source *source = medium->source;
     REFUSE(source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers,
            source->params, row->key, "there are %d layers: give one number or %d", source->layers,
            source->layers);
@@ -103,26 +79,23 @@ static enum ht_err row_numbers(const struct ht_medium *medium, struct ht_medium_
 }
 
 /* All files have the same lattice: cells average materials sample by sample. */
-static enum ht_err check_lattice(const struct ht_medium *medium, int parameter) {
+static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht_medium_row *row) {
     const struct ht_medium_source *source = medium->source;
-    const struct ht_samples *samples = source->row[parameter].samples;
+    const struct ht_samples *samples = row->samples;
     for (int k = medium->grid->dims; k < 3; k++)
         REFUSE(samples->shape[k] > 1, source->params, "medium.axes",
                "the file varies along x%d, but the grid has %d %s", k + 1, medium->grid->dims,
                medium->grid->dims > 1 ? "axes" : "axis");
-    for (int p = 0; p < parameter; p++) {
-        const struct ht_samples *other = source->row[p].samples;
-        REFUSE(other && memcmp(other->shape, samples->shape, sizeof other->shape) != 0,
-               source->params, source->row[parameter].key, "its shape differs from that of %s",
-               source->row[p].key);
-    }
+    for (const struct ht_medium_row *other = source->row; other < row; other++)
+        REFUSE(other->samples &&
+                   memcmp(other->samples->shape, samples->shape, sizeof samples->shape) != 0,
+               source->params, row->key, "its shape differs from that of %s", other->key);
     return HT_OK;
 }
 
-static enum ht_err row_file(const struct ht_medium *medium, int parameter, const char *path) {
-    struct ht_medium_source *source = medium->source;
-    const struct ht_params *params = source->params;
-    struct ht_medium_row *row = &source->row[parameter];
+static enum ht_err row_file(const struct ht_medium *medium, struct ht_medium_row *row,
+                            const char *path) {
+    const struct ht_params *params = medium->source->params;
     const char *dataset = params->medium.dataset;
     struct ht_samples_format format = {
         .path = path,
@@ -137,7 +110,7 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter, const
         format.origin[k] = params->medium.origin[k];
     }
     TRY(ht_params_blame(params, row->key, ht_samples_read(&format, &row->samples)));
-    TRY(check_lattice(medium, parameter));
+    TRY(check_lattice(medium, row));
     /* Files in other units, or from elsewhere: half of the box along some axis has no samples or
      * only one; or the box is a small part of them along all. */
     const struct ht_grid *grid = medium->grid;
@@ -168,10 +141,10 @@ static enum ht_err row_file(const struct ht_medium *medium, int parameter, const
     return HT_OK;
 }
 
-static enum ht_err row_text(const struct ht_medium *medium, int parameter, const char *text) {
-    struct ht_medium_source *source = medium->source;
-    struct ht_medium_row *row = &source->row[parameter];
-    if (source->type == HT_MEDIUM_FILE) return row_file(medium, parameter, text);
+static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row *row,
+                            const char *text) {
+    const struct ht_medium_source *source = medium->source;
+    if (source->type == HT_MEDIUM_FILE) return row_file(medium, row, text);
     if (source->type != HT_MEDIUM_EXPRESSION)
         return ht_params_error(
             source->params, row->key,
@@ -185,23 +158,19 @@ static enum ht_err row_text(const struct ht_medium *medium, int parameter, const
 }
 
 /* Numbers and samples can be checked before any node is scanned. */
-static enum ht_err row_check(const struct ht_medium *medium, int parameter) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_medium_row *row = &source->row[parameter];
+static enum ht_err row_check(const struct ht_medium_source *source,
+                             const struct ht_medium_row *row) {
     const struct ht_samples *samples = row->samples;
-    const struct ht_parameter *of = &medium->eq->system->parameter[parameter];
-    const bool positive = of->positive;
-    const char *rule = ht_medium_rule(positive, of->zero);
-    for (int i = 0; i < row->count; i++) {
-        double v = row->number[i];
-        REFUSE(!isfinite(v) || (positive && (of->zero ? v < 0 : v <= 0)), source->params, row->key,
-               "%s = %.6g: must be %s", row->name, v, rule);
-    }
+    const bool positive = row->of->positive, zero = row->of->zero;
+    const char *rule = ht_medium_rule(positive, zero);
+    for (int i = 0; i < row->count; i++)
+        REFUSE(!ht_medium_valid(row->number[i], positive, zero), source->params, row->key,
+               "%s = %.6g: must be %s", row->name, row->number[i], rule);
     if (!samples || !positive) return HT_OK;
     int64_t n1 = samples->shape[0], n2 = samples->shape[1];
     int64_t count = n1 * n2 * samples->shape[2];
     for (int64_t i = 0; i < count; i++) {
-        if (samples->value[i] > 0 || (of->zero && samples->value[i] == 0)) continue;
+        if (ht_medium_valid(samples->value[i], positive, zero)) continue;
         int64_t at[3] = {i % n1, i / n1 % n2, i / n1 / n2};
         return ht_params_error(
             source->params, row->key,
@@ -221,20 +190,52 @@ static bool row_vanishes(const struct ht_medium_row *row, bool all) {
     return all && count > 0;
 }
 
+static bool layers_differ(const struct ht_medium_row *row) {
+    for (int i = 1; i < row->count; i++)
+        if (row->number[i] != row->number[0]) return true;
+    return false;
+}
+
+/* By values; an expression changes along the coordinates that it names. */
+static bool row_depends(const struct ht_medium_source *source, const struct ht_medium_row *row,
+                        int axis) {
+    const int64_t *n = row->samples ? row->samples->shape : NULL;
+    const int64_t pitch = n == NULL || axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
+    if (row->expr) return ht_expr_uses(row->expr, axis);
+    for (int64_t i = 0; n != NULL && i < n[0] * n[1] * n[2]; i++) {
+        const double *value = &row->samples->value[i];
+        if (i / pitch % n[axis] > 0 && *value != value[-pitch]) return true;
+    }
+    return source->type == HT_MEDIUM_LAYERS && axis == source->axis && layers_differ(row);
+}
+
 static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
     struct ht_medium_source *source = medium->source;
-    TRY(row_choose(medium, parameter));
-    if (source->chosen[parameter] < 0) {
-        row_fallback(medium, parameter);
-    } else {
-        const struct ht_value *value =
-            &ht_params_medium(source->params, source->row[parameter].name)->value;
-        if (value->kind == HT_VALUE_NUMBERS)
-            TRY(row_numbers(medium, &source->row[parameter], value));
-        else
-            TRY(row_text(medium, parameter, value->text));
+    struct ht_medium_row *row = &source->row[parameter];
+    const struct ht_value *value = NULL;
+    char name[HT_MEDIUM_NAME];
+    row->of = &medium->eq->system->parameter[parameter];
+    for (int i = 0; !row->of->vector && alternative(row->of->names, i, name, sizeof name); i++) {
+        const struct ht_medium_given *given = ht_params_medium(source->params, name);
+        if (!given || given->value.kind == HT_VALUE_NONE) continue;
+        REFUSE(value, source->params, HT_KEY("medium.%s", name),
+               "medium.%s is given too: give one of them", row->name);
+        value = &given->value;
+        source->chosen[parameter] = i;
+        memcpy(row->name, name, sizeof name);
+        snprintf(row->key, sizeof row->key, "medium.%s", name);
     }
-    return row_check(medium, parameter);
+    if (value == NULL)
+        row_fallback(source, row);
+    else if (value->kind == HT_VALUE_NUMBERS)
+        TRY(row_numbers(source, row, value));
+    else
+        TRY(row_text(medium, row, value->text));
+    for (int k = 0; k < medium->grid->dims; k++) {
+        row->depends[k] = row_depends(source, row, k);
+        source->depends[k] |= row->depends[k];
+    }
+    return row_check(source, row);
 }
 
 /* ht_params_read has checked that interfaces are given. */
@@ -270,25 +271,6 @@ static enum ht_err read_type(const struct ht_medium *medium) {
                system->name);
     if (source->type == HT_MEDIUM_LAYERS) return read_layers(medium);
     return HT_OK;
-}
-
-static bool layers_differ(const struct ht_medium_row *row) {
-    for (int i = 1; i < row->count; i++)
-        if (row->number[i] != row->number[0]) return true;
-    return false;
-}
-
-/* By values; an expression changes along the coordinates that it names. */
-static bool row_depends(const struct ht_medium_source *source, const struct ht_medium_row *row,
-                        int axis) {
-    const int64_t *n = row->samples ? row->samples->shape : NULL;
-    const int64_t pitch = n == NULL || axis == 0 ? 1 : axis == 1 ? n[0] : n[0] * n[1];
-    if (row->expr) return ht_expr_uses(row->expr, axis);
-    for (int64_t i = 0; n != NULL && i < n[0] * n[1] * n[2]; i++) {
-        const double *value = &row->samples->value[i];
-        if (i / pitch % n[axis] > 0 && *value != value[-pitch]) return true;
-    }
-    return source->type == HT_MEDIUM_LAYERS && axis == source->axis && layers_differ(row);
 }
 
 const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source) {
@@ -354,14 +336,6 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     return HT_OK;
 }
 
-bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
-    const struct ht_medium_source *source = medium->source;
-    bool depends = false;
-    for (int k = 0; k < medium->grid->dims; k++)
-        depends = depends || row_depends(source, &source->row[p], k);
-    return depends;
-}
-
 /* The materials of parameters with polynomials of no special values, of which those have slopes
  * that depend on the place: a material whose coefficients then are 0 has none anywhere. */
 static enum ht_err find_constant(struct ht_medium *medium) {
@@ -399,24 +373,18 @@ static void find_losses(struct ht_medium *medium) {
 }
 
 /* Rows, type and dependence from the parameters. */
-static enum ht_err ht_medium_source_read(struct ht_medium *medium) {
+static enum ht_err read_source(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
-    bool files = false;
     TRY(read_type(medium));
     TRY(check_unused(medium));
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        TRY(row_read(medium, p));
         const struct ht_parameter *of = &medium->eq->system->parameter[p];
+        TRY(row_read(medium, p));
         if (of->zero && !of->loss && row_vanishes(&source->row[p], false)) medium->vanishes = true;
-        files = files || source->row[p].samples;
     }
-    REFUSE(source->type == HT_MEDIUM_FILE && !files, source->params, "medium.type",
-           "no parameter of the medium names a file");
+    REFUSE(source->type == HT_MEDIUM_FILE && !ht_medium_lattice(source), source->params,
+           "medium.type", "no parameter of the medium names a file");
     find_losses(medium);
-    /* Axes along which nothing changes need one evaluation only. */
-    for (int k = 0; k < medium->grid->dims; k++)
-        for (int p = 0; p < medium->eq->system->nparameters; p++)
-            source->depends[k] = source->depends[k] || row_depends(source, &source->row[p], k);
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;
 }
@@ -435,7 +403,7 @@ enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equat
     if (err == HT_OK) {
         medium->source->medium = medium;
         medium->source->params = params;
-        err = ht_medium_source_read(medium);
+        err = read_source(medium);
     }
     return HT_MADE(err, medium, ht_medium_destroy, out);
 }
@@ -473,131 +441,93 @@ void ht_medium_destroy(struct ht_medium *medium) {
 
 /* ---- fill ---- */
 
-/* Destination of nodes: out[(material * coefs + a) * count + node]. */
-struct target {
-    const struct ht_medium *medium;
-    const struct ht_medium_work *work;
-    enum ht_subgrid subgrid;
-    int64_t nodes[3], count;
-    double *out;
-};
-
-/* At walls the powers odd in the normal are dropped (see the header). */
-static bool dropped(const struct target *target, const int64_t index[3], const int *power) {
-    const struct ht_grid *grid = target->medium->grid;
-    if (target->subgrid != HT_PRIMARY) return false;
-    for (int k = 0; k < HT_MAX_DIMS; k++) {
-        bool end = index[k] == 0 || index[k] == target->nodes[k] - 1;
-        if (end && power[k] % 2 != 0 && !ht_grid_periodic(grid, k)) return true;
-    }
-    return false;
-}
-
-static enum ht_err fill_node(const struct target *target, const int64_t index[3], int64_t node,
-                             int64_t *flattened) {
-    const struct ht_medium *medium = target->medium;
-    const struct ht_jets *jets = medium->source->jets;
-    double x[3];
-    bool flat = false;
-    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, target->subgrid, k, index[k]);
-    TRY(ht_medium_node(medium, target->work, x, &flat));
-    if (flat) ++*flattened;
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
-        double *out = target->out + (int64_t)m * medium->coefs * target->count;
-        for (int a = 0; a < medium->coefs; a++)
-            out[a * target->count + node] =
-                dropped(target, index, jets->index[a]) ? 0 : target->work->material[m][a];
-    }
-    return HT_OK;
-}
-
 /* Lines of planes by threads; of axes on which nothing depends the first node. */
-struct lines {
-    struct target target;
-    int64_t first, visit[2], count;
+struct fill {
+    const struct ht_medium *medium;
+    enum ht_subgrid subgrid;
+    int64_t nodes[3], count, first, visit[2];
+    double *out;                /* [(material * coefs + a) * count + node] */
     _Atomic int64_t *flattened; /* visited nodes of each plane */
 };
 
+/* At walls the powers odd in the normal are dropped (see the header). */
+static bool dropped(const struct fill *fill, const int64_t index[3], const int *power) {
+    bool drops = false;
+    for (int k = 0; k < HT_MAX_DIMS && fill->subgrid == HT_PRIMARY; k++) {
+        bool end = index[k] == 0 || index[k] == fill->nodes[k] - 1;
+        drops |= end && power[k] % 2 != 0 && !ht_grid_periodic(fill->medium->grid, k);
+    }
+    return drops;
+}
+
 static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
-    const struct lines *lines = data;
-    struct target target = lines->target;
-    const int64_t n1 = target.nodes[0], n2 = target.nodes[1];
+    const struct fill *fill = data;
+    const struct ht_medium *medium = fill->medium;
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
-    TRY(ht_medium_work_create(target.medium, &work));
-    target.work = &work;
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t plane = i / lines->visit[1], i2 = i % lines->visit[1];
-        const int64_t row = (plane * n2 + i2) * n1;
-        int64_t flat = 0;
-        for (int64_t i1 = 0; i1 < lines->visit[0]; i1++) {
-            const int64_t index[3] = {i1, i2, lines->first + plane};
-            TRY(fill_node(&target, index, row + i1, &flat));
-        }
-        lines->flattened[plane] += flat;
+    TRY(ht_medium_work_create(medium, &work));
+    for (int64_t i = begin * fill->visit[0]; i < end * fill->visit[0]; i++) {
+        const int64_t line = i / fill->visit[0], plane = line / fill->visit[1];
+        const int64_t index[3] = {i % fill->visit[0], line % fill->visit[1], fill->first + plane};
+        double x[3],
+            *out = fill->out + index[0] + (plane * fill->nodes[1] + index[1]) * fill->nodes[0];
+        bool flat = false;
+        for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, fill->subgrid, k, index[k]);
+        TRY(ht_medium_node(medium, &work, x, &flat));
+        if (flat) fill->flattened[plane]++;
+        for (int m = 0; m < medium->eq->nmaterials; m++)
+            for (int a = 0; a < medium->coefs; a++, out += fill->count)
+                *out =
+                    dropped(fill, index, medium->source->jets->index[a]) ? 0 : work.material[m][a];
     }
     return HT_OK;
 }
 
 /* Planes of other ranks are counted by those ranks. */
-static void count_planes(const struct lines *lines, int64_t end) {
-    const struct target *target = &lines->target;
-    struct ht_medium_source *source = target->medium->source;
-    const int64_t same = target->nodes[0] / lines->visit[0] * (target->nodes[1] / lines->visit[1]);
-    bool *seen = source->seen[target->subgrid];
+static void count_planes(const struct fill *fill, int64_t end) {
+    struct ht_medium_source *source = fill->medium->source;
+    const int64_t same = fill->nodes[0] / fill->visit[0] * (fill->nodes[1] / fill->visit[1]);
+    bool *seen = source->seen[fill->subgrid];
     int64_t first, last;
-    ht_grid_own(target->medium->grid, target->subgrid, &first, &last);
-    for (int64_t plane = ht_most(first, lines->first); plane < ht_least(last, end); plane++) {
+    ht_grid_own(fill->medium->grid, fill->subgrid, &first, &last);
+    for (int64_t plane = ht_most(first, fill->first); plane < ht_least(last, end); plane++) {
         if (source->counted || seen[plane]) continue;
         seen[plane] = true;
         source->medium->flattened +=
-            lines->flattened[source->depends[2] ? plane - lines->first : 0] * same;
+            fill->flattened[source->depends[2] ? plane - fill->first : 0] * same;
     }
 }
 
 /* Nodes that are like those visited, of every material and power. */
-static void repeat_nodes(const struct lines *lines) {
-    const struct target *target = &lines->target;
-    const int64_t n1 = target->nodes[0], n2 = target->nodes[1];
-    const int64_t planes = lines->count / lines->visit[1];
-    for (int64_t n = 0; n < (int64_t)target->medium->eq->nmaterials * target->medium->coefs; n++) {
-        double *out = target->out + n * target->count;
-        for (int64_t row = 0; row < target->count / n1; row++) {
-            double *to = out + row * n1;
-            const double *from = out + (ht_least(row / n2, planes - 1) * n2 +
-                                        ht_least(row % n2, lines->visit[1] - 1)) *
-                                           n1;
-            if (to != from) memcpy(to, from, (size_t)n1 * sizeof *to);
-            for (int64_t i1 = lines->visit[0]; i1 < n1; i1++) to[i1] = to[0];
-        }
+static void repeat_nodes(const struct fill *fill, int64_t planes) {
+    const int64_t n1 = fill->nodes[0], n2 = fill->nodes[1], rows = fill->count / n1;
+    const int64_t all = (int64_t)fill->medium->eq->nmaterials * fill->medium->coefs * rows;
+    for (int64_t n = 0; n < all; n++) {
+        const int64_t row = n % rows, from2 = ht_least(row % n2, fill->visit[1] - 1);
+        const int64_t from = ht_least(row / n2, planes - 1) * n2 + from2;
+        double *to = fill->out + n * n1;
+        if (row != from) memcpy(to, to + (from - row) * n1, (size_t)n1 * sizeof *to);
+        for (int64_t i1 = fill->visit[0]; i1 < n1; i1++) to[i1] = to[0];
     }
 }
 
 enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgrid, int64_t first,
                            int64_t last, double *out) {
-    struct target target = {.medium = medium, .subgrid = subgrid, .out = out};
+    const bool *depends = medium->source->depends;
+    const int64_t planes = depends[2] ? last - first : 1;
+    struct fill fill = {.medium = medium, .subgrid = subgrid, .first = first, .out = out};
     REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(medium->grid, subgrid),
             HT_ERR_INTERNAL, "medium: no planes %lld to %lld", (long long)first, (long long)last);
-    for (int k = 0; k < 3; k++) target.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
-    target.count = (last - first) * ht_grid_plane(medium->grid, subgrid);
-    if (medium->uniform) {
-        for (int m = 0; m < medium->eq->nmaterials; m++)
-            for (int64_t i = 0; i < target.count; i++)
-                out[m * target.count + i] = medium->constant[m];
-        return HT_OK;
-    }
-    const bool *depends = target.medium->source->depends;
-    const int64_t planes = depends[2] ? last - first : 1;
-    struct lines lines = {
-        .target = target,
-        .first = first,
-        .visit = {depends[0] ? target.nodes[0] : 1, depends[1] ? target.nodes[1] : 1}};
-    if (first == last) return HT_OK;
-    lines.count = planes * lines.visit[1];
+    for (int k = 0; k < 3; k++) fill.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
+    for (int k = 0; k < 2; k++) fill.visit[k] = depends[k] ? fill.nodes[k] : 1;
+    fill.count = (last - first) * ht_grid_plane(medium->grid, subgrid);
+    for (int64_t i = 0; medium->uniform && i < medium->eq->nmaterials * fill.count; i++)
+        out[i] = medium->constant[i / fill.count];
+    if (medium->uniform || first == last) return HT_OK;
     HT_ARRAY(_Atomic int64_t, flattened, planes);
-    lines.flattened = flattened;
-    TRY(ht_threads_share(lines.count, LEAST_NODES / lines.visit[0], fill_lines, &lines));
-    repeat_nodes(&lines);
-    count_planes(&lines, last);
+    fill.flattened = flattened;
+    TRY(ht_threads_share(planes * fill.visit[1], LEAST_NODES / fill.visit[0], fill_lines, &fill));
+    repeat_nodes(&fill, planes);
+    count_planes(&fill, last);
     return HT_OK;
 }
 

@@ -54,11 +54,7 @@ enum ht_err ht_medium_work_create(const struct ht_medium *medium, struct ht_medi
     ptrdiff_t coefs = medium->coefs > 4 ? medium->coefs : 4;
     *work = (struct ht_medium_work){0};
     TRY(HT_ALLOC(work->block, coefs * 2 * HT_MAX_MATERIALS));
-    const enum ht_err err = HT_ALLOC(work->cell, 1);
-    if (err != HT_OK) {
-        ht_medium_work_destroy(work);
-        return err;
-    }
+    TRY(HT_ALLOC(work->cell, 1));
     for (int i = 0; i < HT_MAX_MATERIALS; i++) {
         work->value[i] = work->block + i * coefs;
         work->material[i] = work->block + (HT_MAX_MATERIALS + i) * coefs;
@@ -79,18 +75,18 @@ const char *ht_medium_rule(bool positive, bool zero) {
     return !positive ? "finite" : zero ? "0 or positive, and finite" : "positive and finite";
 }
 
-static bool valid(double value, bool positive, bool zero) {
+bool ht_medium_valid(double value, bool positive, bool zero) {
     return isfinite(value) && (!positive || value > 0 || (zero && value == 0));
 }
 
 /* Of a parameter in polynomials, which do without fluids. */
 static bool usable_value(const struct ht_parameter *of, double value) {
-    return valid(value, of->positive, of->loss);
+    return ht_medium_valid(value, of->positive, of->loss);
 }
 
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
                          double value, bool positive, bool zero, const double x[3]) {
-    if (valid(value, positive, zero)) return HT_OK;
+    if (ht_medium_valid(value, positive, zero)) return HT_OK;
     return ht_params_error(medium->source->params, key, "gives %s = %.6g at %s: must be %s", name,
                            value, HT_PLACED(medium->grid, x), ht_medium_rule(positive, zero));
 }
@@ -502,12 +498,18 @@ static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
     for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, subgrid, k, index[k]);
 }
 
-/* What a chunk of the scan has found: as the members of struct ht_medium. */
+/* What is found, for the members of struct ht_medium of these names: the most along each axis,
+ * minus the least above 0, and 1 where something is so. */
+enum { SPEED, SPEED_MIN = SPEED + 3, SLOWEST, VANISHES, WALL_GRADIENT, FOUND };
 struct found {
-    double speed[3], speed_min, slowest;
+    double most[FOUND];
     int64_t flattened;
-    bool vanishes;
 };
+static const struct found nothing = {.most = {[SPEED_MIN] = -INFINITY, [SLOWEST] = -INFINITY}};
+
+static void note(struct found *found, int what, double value) {
+    found->most[what] = fmax(found->most[what], value);
+}
 
 /* used: what the scheme has at a node; there: of the parameters at the node. Where the density
  * jumps inside a cell the mean of K over it and that of 1/rho belong to different places, and their
@@ -516,24 +518,12 @@ struct found {
 static void note_speed(const struct ht_medium *medium, const double *used, const double *there,
                        struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {
-        const double fast = ht_equations_speed(medium->eq, used, k);
         const double slow = ht_equations_speed(medium->eq, there, k);
-        found->speed[k] = fmax(found->speed[k], fast);
         const double slowest = ht_equations_slowest(medium->eq, there, k);
-        if (slow > 0 && (found->speed_min == 0 || slow < found->speed_min)) found->speed_min = slow;
-        if (slowest > 0 && (found->slowest == 0 || slowest < found->slowest))
-            found->slowest = slowest;
+        note(found, SPEED + k, ht_equations_speed(medium->eq, used, k));
+        if (slow > 0) note(found, SPEED_MIN, -slow);
+        if (slowest > 0) note(found, SLOWEST, -slowest);
     }
-}
-
-static void add_found(const struct found *found, struct ht_medium *medium) {
-    for (int k = 0; k < 3; k++) medium->speed[k] = fmax(medium->speed[k], found->speed[k]);
-    if (found->speed_min > 0 && (medium->speed_min == 0 || found->speed_min < medium->speed_min))
-        medium->speed_min = found->speed_min;
-    if (found->slowest > 0 && (medium->slowest == 0 || found->slowest < medium->slowest))
-        medium->slowest = found->slowest;
-    medium->flattened += found->flattened;
-    medium->vanishes = medium->vanishes || found->vanishes;
 }
 
 /* Nodes to scan per axis, of the whole grid: the given fraction of those along which the medium
@@ -548,16 +538,6 @@ static void visits(const struct ht_medium *medium, enum ht_subgrid subgrid, doub
         count[k] = medium->source->depends[k] ? some : 1;
         if (!medium->source->depends[k]) *same *= nodes;
     }
-}
-
-static double visits_in_all(const struct ht_medium *medium) {
-    double total = 0;
-    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
-        int64_t count[3], same;
-        visits(medium, (enum ht_subgrid)subgrid, 1, count, &same);
-        total += (double)count[0] * (double)count[1] * (double)count[2];
-    }
-    return total;
 }
 
 /* Node p of `points` spread evenly over an axis, from end to end. */
@@ -601,7 +581,7 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
         }
         const struct ht_system *system = medium->eq->system;
         for (int m = 0; m < system->nmaterials - system->nlost; m++)
-            if (system->material[m].zero && there[m] == 0) found->vanishes = true;
+            if (system->material[m].zero && there[m] == 0) note(found, VANISHES, 1);
         note_speed(medium, material, there, found);
     }
     return HT_OK;
@@ -619,7 +599,8 @@ static enum ht_err scan_chunk(void *data, int64_t chunk) {
     return HT_OK;
 }
 
-static enum ht_err scan_subgrid(struct ht_medium *medium, enum ht_subgrid subgrid, double part) {
+static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid subgrid,
+                                double part, struct found *all) {
     struct scan scan = {.medium = medium, .subgrid = subgrid};
     visits(medium, subgrid, part, scan.points, &scan.same);
     for (int k = 0; k < 3; k++) scan.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
@@ -635,19 +616,23 @@ static enum ht_err scan_subgrid(struct ht_medium *medium, enum ht_subgrid subgri
     scan.lines = planes * scan.points[1];
     scan.chunks = ht_threads_chunks(scan.lines, LEAST_NODES / scan.points[0]);
     TRY(HT_ALLOC(scan.found, scan.chunks));
+    for (int64_t c = 0; c < scan.chunks; c++) scan.found[c] = nothing;
     ht_progress_start(&scan.progress, "scanning the medium", (double)scan.lines, "nodes",
                       (double)scan.points[0]);
     enum ht_err err = ht_threads_run(scan.chunks, scan_chunk, &scan);
     ht_progress_end(&scan.progress);
-    for (int64_t c = 0; err == HT_OK && c < scan.chunks; c++) add_found(&scan.found[c], medium);
+    for (int64_t c = 0; err == HT_OK && c < scan.chunks; c++) {
+        for (int i = 0; i < FOUND; i++) note(all, i, scan.found[c].most[i]);
+        all->flattened += scan.found[c].flattened;
+    }
     free(scan.found);
     return err;
 }
 
 /* Whether the polynomials of some nodes on own planes, spread evenly over the wall at one end of an
  * axis, change across it. */
-static enum ht_err wall_side(struct ht_medium *medium, const struct ht_medium_work *work, int axis,
-                             int side) {
+static enum ht_err wall_side(const struct ht_medium *medium, const struct ht_medium_work *work,
+                             int axis, int side, struct found *found) {
     const struct ht_jets *jets = medium->source->jets;
     int64_t nodes[3], points[3], index[3], first, end;
     ht_grid_own(medium->grid, HT_PRIMARY, &first, &end);
@@ -669,58 +654,56 @@ static enum ht_err wall_side(struct ht_medium *medium, const struct ht_medium_wo
             const double *material = work->material[i / jets->count];
             const int a = i % jets->count;
             if (jets->index[a][axis] % 2 != 0 && fabs(material[a]) > FLAT * fabs(material[0]))
-                medium->wall_gradient = true;
+                note(found, WALL_GRADIENT, 1);
         }
     }
     return HT_OK;
 }
 
-static enum ht_err scan_varying(struct ht_medium *medium, const struct ht_medium_work *work) {
+static enum ht_err scan_varying(const struct ht_medium *medium, struct found *found) {
     struct ht_medium_source *source = medium->source;
-    double total = visits_in_all(medium), part = 1;
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
+    double total = 0, part = 1;
     int axes = source->depends[0] + source->depends[1] + source->depends[2];
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
+        int64_t count[3], same;
+        visits(medium, (enum ht_subgrid)subgrid, 1, count, &same);
+        total += (double)count[0] * (double)count[1] * (double)count[2];
+    }
     if (source->sampled && total > FULL_SCAN_NODES) part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
-    TRY(scan_subgrid(medium, HT_PRIMARY, part));
-    TRY(scan_subgrid(medium, HT_DUAL, part));
+    TRY(ht_medium_work_create(medium, &work));
+    TRY(scan_subgrid(medium, HT_PRIMARY, part, found));
+    TRY(scan_subgrid(medium, HT_DUAL, part, found));
     for (int n = 0; medium->degree > 0 && n < 2 * medium->grid->dims; n++)
-        if (!ht_grid_periodic(medium->grid, n / 2)) TRY(wall_side(medium, work, n / 2, n % 2));
+        if (!ht_grid_periodic(medium->grid, n / 2))
+            TRY(wall_side(medium, &work, n / 2, n % 2, found));
     return HT_OK;
 }
 
-/* Combines the results of the ranks. Where nothing depends on x3 each rank has counted the
- * flattened nodes of all planes. */
-static enum ht_err combine(struct ht_medium *medium) {
-    struct ht_comm *comm = medium->grid->slab.comm;
-    double flattened = (double)medium->flattened;
-    double least = medium->speed_min > 0 ? medium->speed_min : INFINITY;
-    double slowest = medium->slowest > 0 ? medium->slowest : INFINITY;
-    double most[7] = {medium->speed[0],      medium->speed[1], medium->speed[2], -least,
-                      medium->wall_gradient, medium->vanishes, -slowest};
-    TRY(ht_comm_max(comm, 7, most));
-    if (medium->source->depends[2]) TRY(ht_comm_sum(comm, 1, &flattened));
-    for (int k = 0; k < 3; k++) medium->speed[k] = most[k];
-    medium->speed_min = isfinite(most[3]) ? -most[3] : 0;
-    medium->slowest = isfinite(most[6]) ? -most[6] : 0;
-    medium->wall_gradient = most[4] > 0;
-    medium->vanishes = most[5] > 0;
-    medium->flattened = (int64_t)flattened;
-    return HT_OK;
-}
-
+/* Results of the ranks are combined. Where nothing depends on x3 each has counted the flattened
+ * nodes of all planes. */
 enum ht_err ht_medium_visit(struct ht_medium *medium) {
-    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work = {.block = NULL};
+    struct ht_comm *comm = medium->grid->slab.comm;
+    struct found found = nothing;
+    const double *most = found.most;
+    medium->source->counted = true;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
-        struct found found = {.flattened = 0};
         note_speed(medium, medium->constant, medium->constant, &found);
-        add_found(&found, medium);
-        medium->source->counted = true;
-        return HT_OK;
+    } else {
+        TRY(scan_varying(medium, &found));
+        double flattened = (double)found.flattened;
+        TRY(ht_comm_max(comm, FOUND, found.most));
+        if (medium->source->depends[2]) TRY(ht_comm_sum(comm, 1, &flattened));
+        found.flattened = (int64_t)flattened;
     }
-    TRY(ht_medium_work_create(medium, &work));
-    TRY(scan_varying(medium, &work));
-    if (ht_grid_cut(medium->grid)) TRY(combine(medium));
-    if (medium->flattened > 0) medium->rough = true;
+    memcpy(medium->speed, &most[SPEED], sizeof medium->speed);
+    medium->speed_min = isfinite(most[SPEED_MIN]) ? -most[SPEED_MIN] : 0;
+    medium->slowest = isfinite(most[SLOWEST]) ? -most[SLOWEST] : 0;
+    medium->wall_gradient = most[WALL_GRADIENT] > 0;
+    medium->vanishes = medium->vanishes || most[VANISHES] > 0;
+    medium->flattened = found.flattened;
+    medium->rough = medium->rough || found.flattened > 0;
     return HT_OK;
 }

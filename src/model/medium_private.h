@@ -13,6 +13,8 @@ struct ht_medium_row {
     int count;
     struct ht_expr *expr;
     struct ht_samples *samples;
+    const struct ht_parameter *of;
+    bool depends[3];
 };
 
 /* The boxes on which a medium is constant along an axis, from edge[i] to edge[i + 1]: layers,
@@ -39,8 +41,10 @@ struct ht_medium_source {
     bool *seen[2];                   /* planes of each grid that are counted */
 };
 
-/* Whether a parameter depends on the place. */
-bool ht_medium_row_varies(const struct ht_medium *medium, int p);
+static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
+    const bool *depends = medium->source->row[p].depends;
+    return depends[0] || depends[1] || depends[2];
+}
 /* The samples of any file, all of which have the same lattice, or NULL. */
 const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source);
 
@@ -57,7 +61,8 @@ struct ht_medium_work {
 HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium,
                                              struct ht_medium_work *work);
 void ht_medium_work_destroy(struct ht_medium_work *work);
-/* What a value must be. */
+/* Whether a value is what it must be, and what that is. */
+bool ht_medium_valid(double value, bool positive, bool zero);
 const char *ht_medium_rule(bool positive, bool zero);
 /* Whether materials are allowed. */
 HT_CHECKED enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,

@@ -310,12 +310,10 @@ static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end)
     const struct ht_solution *solution = range->solution;
     const struct ht_solution_data *of = solution->data;
     const struct ht_grid *grid = solution->grid;
-    const int64_t n1 = ht_grid_nodes(grid, range->subgrid, 0);
     HT_ARRAY(double, jet, of->jets->count);
     for (int64_t node = begin; node < end; node++) {
-        int64_t m[3] = {node % n1, node % range->plane / n1, range->first + node / range->plane};
         double x[3];
-        for (int j = 0; j < 3; j++) x[j] = ht_grid_x(grid, range->subgrid, j, m[j]);
+        ht_grid_position(grid, range->subgrid, range->first * range->plane + node, x);
         TRY(ht_expr_jet(of->expr[range->field], of->jets, x, grid->h, jet));
         for (int i = 0; i < of->jets->count; i++) {
             REFUSE(!isfinite(jet[i]), of->params,
