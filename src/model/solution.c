@@ -259,7 +259,7 @@ static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
     const struct ht_solution_range *range = data;
     const struct ht_params *params = range->solution->data->params;
     const uint64_t seed = (uint64_t)params->initial.seed;
-    const int coefs = ht_grid_coefs(range->solution->grid);
+    const int64_t coefs = ht_grid_coefs(range->solution->grid);
     const uint64_t rows = (uint64_t)range->solution->eq->nfields * (uint64_t)coefs;
     const int side = range->solution->grid->order + 1;
     const uint64_t first = (uint64_t)(range->first * range->plane);

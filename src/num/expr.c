@@ -257,6 +257,7 @@ JET(cos, jet_sincos(jets, a, -1, scratch, out))
 JET(sinh, jet_sincos(jets, a, 1, out, scratch))
 JET(cosh, jet_sincos(jets, a, 1, scratch, out))
 JET(sqrt, jet_power(jets, a, 0.5, scratch, out))
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others */
 JET(exp, integrate(jets, a, out, exp(a[0]), out))
 
 static void jet_log(const struct ht_jets *jets, const double *g, double *scratch, double *out) {
@@ -445,7 +446,7 @@ static void operate_line(const struct ht_expr_op *op, int64_t count, double *a, 
  * lowest entry. Where operands are the same at all points an operation is done once. */
 static void evaluate(const struct ht_expr_op *op, int nops, int64_t count, const double *x1,
                      const double *x, uint64_t *branches, double *stack) {
-    bool known[MAX_DEPTH + 1], *same = known; /* the entry's first number alone is set */
+    bool known[MAX_DEPTH + 1] = {0}, *same = known; /* the entry's first number alone is set */
     double *a = stack;
     for (int n = 0; n < nops; n++, op++, a += count, same++) {
         if (op->code <= OP_VARIABLE) {
@@ -572,7 +573,8 @@ static void fold(struct ht_expr *expr) {
     for (int n = first; n < expr->count - 1; n++)
         if (expr->op[n].code != OP_NUMBER) return;
     double stack[2];
-    evaluate(expr->op + first, expr->count - first, 1, NULL, NULL, NULL, stack);
+    const double none[3] = {0}; /* no variable is among them */
+    evaluate(expr->op + first, expr->count - first, 1, none, none, NULL, stack);
     expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
     expr->count = first + 1;
 }
