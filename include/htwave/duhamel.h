@@ -122,9 +122,6 @@ struct ht_source_vector {
     double along[3], field[HT_MAX_FIELDS], material[HT_MAX_MATERIALS];
     int order;
 };
-/* Makes G_r and all its derivatives at distances in cells from the centre:
- * out[field that the grid stores][term][coefficient]. It refers to both arguments. */
-struct ht_source_shaper;
 /* The slowest of the speeds of waves over the fastest. */
 double ht_source_ratio(const struct ht_equations *eq, const double *material);
 /* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */

@@ -247,10 +247,12 @@ struct ht_source_samples {
     int powers; /* of each record: j < powers */
     int64_t count, room[2];
     struct record *record; /* by trace */
+    int64_t *first;        /* [trace + 1]: its first record */
     double *value;         /* [record][power] */
     double *factor;        /* [shot][power]: sums over them make a sample */
     bool *known;           /* [shot] */
     double *moment;        /* [power] */
+    struct ht_pool pool;   /* of these but records and values */
     double x[GAUSS], weight[GAUSS];
 };
 
@@ -296,13 +298,9 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
         double reach[3];
         for (int k = 0; k < 3; k++) reach[k] = form->reach[k] + 1;
         ht_source_images(s->problem, point, reach, &images);
-        for (int i3 = 0; i3 < images.count[2]; i3++)
-            for (int i2 = 0; i2 < images.count[1]; i2++)
-                for (int i1 = 0; i1 < images.count[0]; i1++) {
-                    const struct ht_source_image *image[3] = {
-                        &images.axis[0][i1], &images.axis[1][i2], &images.axis[2][i3]};
-                    add_image(s, &v, image, trace, out);
-                }
+        const struct ht_source_image *image[3];
+        for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
+            add_image(s, &v, image, trace, out);
     }
     return HT_OK;
 }
@@ -356,24 +354,11 @@ static const double *find_factors(struct ht_source_samples *s, int shot, double 
     return factor;
 }
 
-static int64_t first_record(const struct ht_source_samples *s, int64_t trace) {
-    int64_t low = 0, high = s->count;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (s->record[middle].trace < trace)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void ht_source_samples_add(struct ht_source_samples *s, double at, const struct ht_resampled *by,
                            int64_t from, int64_t traces, double *out) {
     if (s == NULL || by->count < 2 || s->of.derivatives == 1) return;
     memset(s->known, 0, (size_t)s->problem->duhamel->shots->count * sizeof *s->known);
-    for (int64_t i = first_record(s, from); i < s->count && s->record[i].trace < from + traces;
-         i++) {
+    for (int64_t i = s->first[from]; i < s->first[from + traces]; i++) {
         const double *factor = find_factors(s, s->record[i].shot, at, by);
         double sum = 0;
         for (int j = 0; j < s->powers; j++) sum += factor[j] * s->value[i * s->powers + j];
@@ -403,15 +388,17 @@ static enum ht_err make_samples(const struct ht_plan *plan, struct ht_source_sam
     s->of = ht_resampling_of(plan);
     s->powers = count_powers(s->problem);
     ht_gauss_points(GAUSS, s->x, s->weight);
-    TRY(HT_ALLOC(s->factor, shots * s->powers));
-    TRY(HT_ALLOC(s->known, shots));
-    TRY(HT_ALLOC(s->moment, s->powers));
+    TRY(HT_TAKE(&s->pool, s->factor, shots * s->powers));
+    TRY(HT_TAKE(&s->pool, s->known, shots));
+    TRY(HT_TAKE(&s->pool, s->moment, s->powers));
+    TRY(HT_TAKE(&s->pool, s->first, receivers->traces + 1));
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         const int64_t end = number + group->count * group->readings;
         for (; number < end; number++) {
             const struct ht_trace trace = ht_trace_at(receivers, number);
             if (group->every > 0) TRY(add_trace(s, number, &trace));
+            s->first[number + 1] = s->count;
         }
     }
     return HT_OK;
@@ -434,8 +421,6 @@ void ht_source_samples_destroy(struct ht_source_samples *s) {
     if (s == NULL) return;
     free(s->record);
     free(s->value);
-    free(s->factor);
-    free(s->known);
-    free(s->moment);
+    ht_pool_free(&s->pool);
     free(s);
 }

@@ -275,7 +275,8 @@ static void convolve(int powers, const long double *a, const long double *b, lon
 
 /* ---- one vector ---- */
 
-struct ht_source_shaper {
+/* Makes G_r and all its derivatives at distances in cells from the centre. */
+struct shaper {
     struct shaping s;
     enum ht_subgrid to;
     int terms, coefs, count;
@@ -285,34 +286,25 @@ struct ht_source_shaper {
     long double weight[3][2][HT_DUHAMEL_TERMS][MOST_POWERS + 1];
 };
 
-static void make_weights(struct ht_source_shaper *m, int first, int odd) {
+/* It refers to problem and vector. */
+static void make_shaper(const struct ht_problem *problem, enum ht_subgrid to,
+                        const struct ht_source_vector *vector, struct shaper *m) {
     const long double *f = m->s.factorial;
-    for (int r = 0; r < m->terms; r++)
-        for (int l = 0; l <= m->s.powers; l++) {
-            const int j = 2 * (l + first) + odd;
-            m->weight[first][odd][r][l] =
-                j < r ? 0 : (r % 2 ? -1 : 1) * f[l] * f[j] / (f[j - r] * f[j + r + 1]);
-        }
-}
-
-static enum ht_err ht_source_shaper_create(const struct ht_problem *problem, enum ht_subgrid to,
-                                           const struct ht_source_vector *vector,
-                                           struct ht_source_shaper **out) {
-    struct ht_source_shaper *m;
-    *out = NULL;
-    TRY(HT_ALLOC(m, 1));
     m->to = to;
     m->terms = problem->duhamel->terms;
     m->coefs = ht_grid_coefs(problem->grid);
     m->count = list_terms(problem, vector, m->list);
     prepare(problem, vector, powers_within(problem, vector, 1), problem->grid->order + 1, &m->s);
-    for (int i = 0; i < 6; i++) make_weights(m, i / 2, i % 2);
-    *out = m;
-    return HT_OK;
+    for (int n = 0; n < 6 * m->terms; n++)
+        for (int l = 0; l <= m->s.powers; l++) {
+            const int first = n / 2 % 3, odd = n % 2, r = n / 6, j = 2 * (l + first) + odd;
+            m->weight[first][odd][r][l] =
+                j < r ? 0 : (r % 2 ? -1 : 1) * f[l] * f[j] / (f[j - r] * f[j + r + 1]);
+        }
 }
 
 /* Adds one coefficient of a term to out[r]. */
-static void add_terms(const struct ht_source_shaper *m, const struct term *term, int powers,
+static void add_terms(const struct shaper *m, const struct term *term, int powers,
                       const long double *all, double *out) {
     for (int r = 0; r < m->terms; r++) {
         const long double *w = m->weight[term->first][term->odd][r];
@@ -325,8 +317,8 @@ static void add_terms(const struct ht_source_shaper *m, const struct term *term,
 }
 
 /* Adds a term to out[r][coefficient]. */
-static void add_shape(const struct ht_source_shaper *m, const struct place *place,
-                      const struct term *term, double *out) {
+static void add_shape(const struct shaper *m, const struct place *place, const struct term *term,
+                      double *out) {
     const struct shaping *s = &m->s;
     const int powers = term->single ? 0 : s->powers;
     long double a[HT_MAX_ORDER + 1][MOST_POWERS + 1], b[MOST_POWERS + 1], c[MOST_POWERS + 1],
@@ -345,8 +337,8 @@ static void add_shape(const struct ht_source_shaper *m, const struct place *plac
     }
 }
 
-static void ht_source_shaper_apply(const struct ht_source_shaper *shaper,
-                                   const long double distance[3], double *out) {
+/* out[field that the grid stores][term][coefficient] */
+static void apply_shaper(const struct shaper *shaper, const long double distance[3], double *out) {
     const struct ht_problem *p = shaper->s.problem;
     struct place place;
     find_place(&shaper->s, distance, &place);
@@ -549,31 +541,26 @@ static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis, int
     return bits;
 }
 
-/* The node of the grid at an index of the window. */
-static int64_t node_of(const struct ht_grid *grid, enum ht_subgrid to,
-                       const struct ht_window *window, int axis, int64_t index) {
-    const int64_t n = ht_grid_nodes(grid, to, axis);
-    const int64_t m = window->origin[axis] + index;
-    return ht_grid_periodic(grid, axis) ? (m % n + n) % n : m;
-}
-
-/* nu: cells that waves travel in a half step. */
+/* e: NULL along an axis along which the source does not vary; nu: cells that waves travel in a half
+ * step. */
 static void list_nodes(struct listing *l, int axis, const struct ht_source_image *image,
                        const struct envelope *e, double nu) {
     struct axis_nodes *list = &l->axis[axis];
     const struct ht_box *held = &l->window->held;
+    const int64_t nodes = ht_grid_nodes(l->grid, l->to, axis);
     list->count = 0;
     for (int64_t i = held->begin[axis]; i < held->end[axis]; i++) {
-        const int64_t m = node_of(l->grid, l->to, l->window, axis, i);
-        const int64_t at = m * one + (l->to == HT_DUAL ? one / 2 : 0);
-        const int64_t distance = at - image->at;
-        const double beyond = fmax(0, fabs(ldexp((double)distance, -HT_SOURCE_FRACTION)) - nu);
-        const double step = beyond * STEPS_PER_CELL;
-        if (step >= e->count) continue;
-        list->node[list->count++] = (struct axis_node){.index = i,
-                                                       .distance = distance,
-                                                       .size = e->value[(int)step],
-                                                       .wall = wall_of(l->grid, l->to, axis, m)};
+        int64_t m = l->window->origin[axis] + i; /* the node of the grid */
+        if (ht_grid_periodic(l->grid, axis)) m = (m % nodes + nodes) % nodes;
+        struct axis_node node = {.index = i, .size = 1, .wall = wall_of(l->grid, l->to, axis, m)};
+        if (e != NULL) {
+            node.distance = m * one + (l->to == HT_DUAL ? one / 2 : 0) - image->at;
+            const double beyond =
+                fmax(0, fabs(ldexp((double)node.distance, -HT_SOURCE_FRACTION)) - nu);
+            if (beyond * STEPS_PER_CELL >= e->count) continue;
+            node.size = e->value[(int)(beyond * STEPS_PER_CELL)];
+        }
+        list->node[list->count++] = node;
     }
 }
 
@@ -642,21 +629,8 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
     int vector;
     TRY(find_vector(l, &v, &vector));
     for (int k = 0; k < 3; k++)
-        if (ht_source_varies(form, k))
-            list_nodes(l, k, image[k], &l->envelope[3 * point->shot + k], nu[k]);
-        else {
-            /* All nodes of an axis along which the source does not vary. */
-            struct axis_nodes *list = &l->axis[k];
-            const struct ht_box *held = &l->window->held;
-            list->count = 0;
-            for (int64_t i = held->begin[k]; i < held->end[k]; i++)
-                list->node[list->count++] = (struct axis_node){
-                    .index = i,
-                    .size = 1,
-                    .wall = k < l->grid->dims ? wall_of(l->grid, l->to, k,
-                                                        node_of(l->grid, l->to, l->window, k, i))
-                                              : 0};
-        }
+        list_nodes(l, k, image[k],
+                   ht_source_varies(form, k) ? &l->envelope[3 * point->shot + k] : NULL, nu[k]);
     /* The nodes of the axes' lists of which the product of envelopes counts. */
     const struct axis_nodes *a = l->axis;
     for (int64_t i3 = 0; i3 < a[2].count; i3++)
@@ -702,28 +676,19 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
         }
     }
     /* In the order of their numbers, in which few neighbours differ in the vector. */
-    struct ht_source_shaper *shaper = NULL;
-    const struct key **of;
-    enum ht_err err = HT_OK;
-    int vector = -1;
-    TRY(HT_ALLOC(of, l->shapes));
+    HT_ARRAY(struct shaper, shaper, 1);
+    HT_ARRAY(const struct key *, of, l->shapes);
     for (int64_t i = 0; i < l->slots; i++)
         if (l->key[i].shape > 0) of[l->key[i].shape - 1] = &l->key[i];
-    for (int64_t i = 0; i < l->shapes && err == HT_OK; i++) {
+    for (int64_t i = 0; i < l->shapes; i++) {
         long double distance[3];
         for (int k = 0; k < 3; k++)
             distance[k] = (long double)of[i]->distance[k] / (long double)one;
-        if (of[i]->vector != vector) {
-            vector = of[i]->vector;
-            free(shaper);
-            err = ht_source_shaper_create(l->problem, l->to, &l->vector[vector], &shaper);
-        }
-        if (err == HT_OK && shaper != NULL)
-            ht_source_shaper_apply(shaper, distance, s->value + i * size);
+        if (i == 0 || of[i]->vector != of[i - 1]->vector)
+            make_shaper(l->problem, l->to, &l->vector[of[i]->vector], shaper);
+        apply_shaper(shaper, distance, s->value + i * size);
     }
-    free(shaper);
-    free(of);
-    return err;
+    return HT_OK;
 }
 
 /* ---- for a window ---- */
@@ -754,13 +719,9 @@ static enum ht_err walk(struct listing *l) {
             reach[k] = (double)e[k].count / STEPS_PER_CELL + nu[k] + 1;
         }
         ht_source_images(l->problem, &d->point[i], reach, &images);
-        for (int i3 = 0; i3 < images.count[2]; i3++)
-            for (int i2 = 0; i2 < images.count[1]; i2++)
-                for (int i1 = 0; i1 < images.count[0]; i1++) {
-                    const struct ht_source_image *image[3] = {
-                        &images.axis[0][i1], &images.axis[1][i2], &images.axis[2][i3]};
-                    TRY(add_image(l, &d->point[i], &source, nu, image));
-                }
+        const struct ht_source_image *image[3];
+        for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
+            TRY(add_image(l, &d->point[i], &source, nu, image));
     }
     return HT_OK;
 }

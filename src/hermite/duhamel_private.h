@@ -24,6 +24,12 @@ struct ht_source_images {
 /* Those of a point that reach into the box; reach in cells. */
 void ht_source_images(const struct ht_problem *problem, const struct ht_source_point *point,
                       const double reach[3], struct ht_source_images *out);
+/* Image number n of all, an image of each axis; false: there are no more. */
+static inline bool ht_source_image_at(const struct ht_source_images *all, int64_t n,
+                                      const struct ht_source_image *out[3]) {
+    for (int k = 0; k < 3; n /= all->count[k], k++) out[k] = &all->axis[k][n % all->count[k]];
+    return n == 0;
+}
 /* g of a point: K s of a monopole, s/rho of a force along its direction; of the pair u, u_t it is
  * added to u_t. */
 struct ht_source_vector ht_source_vector(const struct ht_problem *problem,

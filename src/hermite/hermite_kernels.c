@@ -53,102 +53,59 @@ static enum ht_err create_axis(const struct ht_problem *problem, struct ht_devic
     return ht_packer_create(device, &format, &k->packer[axis]);
 }
 
+/* tuning: of the interior's kernels. */
 static enum ht_err create_layers(const struct ht_problem *problem, struct ht_device *device,
-                                 const struct ht_tuning *tuning, struct ht_layer_kernels *k) {
+                                 const struct ht_tuning *tuning, struct ht_layer_kernels **out) {
     const unsigned axes = ht_absorbing_axes(problem->layers);
     struct ht_absorbing_box box[HT_ABSORBING_BOXES];
     const int boxes = ht_absorbing_boxes(problem->grid, problem->layers, box);
-    TRY(ht_equations_absorb(problem->eq, axes, &k->full));
+    TRY(HT_ALLOC(*out, 1));
+    TRY(ht_equations_absorb(problem->eq, axes, &(*out)->full));
     for (int i = 0; i < boxes; i++)
-        if (box[i].axes != 0 && k->set[box[i].axes].step[0] == NULL)
-            TRY(create_set(problem, device, tuning, box[i].axes, k));
+        if (box[i].axes != 0 && (*out)->set[box[i].axes].step[0] == NULL)
+            TRY(create_set(problem, device, tuning, box[i].axes, *out));
     for (int axis = 0; axis < 3; axis++)
-        if (axes >> axis & 1u) TRY(create_axis(problem, device, tuning, axis, k));
+        if (axes >> axis & 1u) TRY(create_axis(problem, device, tuning, axis, *out));
     return HT_OK;
-}
-
-/* tuning: of the interior's kernels. */
-static enum ht_err layer_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                                        const struct ht_tuning *tuning,
-                                        struct ht_layer_kernels **out) {
-    struct ht_layer_kernels *k = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(k, 1));
-    enum ht_err err = create_layers(problem, device, tuning, k);
-    if (err != HT_OK) {
-        struct ht_kernels failed = {.layers = k};
-        ht_kernels_destroy(&failed);
-        return ht_err_prefix(err, "absorbing layers");
-    }
-    *out = k;
-    return HT_OK;
-}
-
-int ht_layer_regions(const struct ht_problem *problem, const struct ht_kernels *kernels,
-                     struct ht_region out[HT_ABSORBING_BOXES]) {
-    struct ht_absorbing_box box[HT_ABSORBING_BOXES];
-    const int count = ht_absorbing_boxes(problem->grid, problem->layers, box);
-    for (int i = 0; i < count; i++) {
-        out[i] = (struct ht_region){.cells = box[i].cells, .kernels = kernels};
-        memcpy(out[i].later, box[i].later, sizeof out[i].later);
-        memcpy(out[i].side, box[i].side, sizeof out[i].side);
-        if (box[i].axes == 0) continue;
-        out[i].law = &kernels->layers->law[box[i].axes];
-        out[i].kernels = &kernels->layers->set[box[i].axes];
-    }
-    return count;
 }
 
 /* ---- the two half steps ---- */
 
-static enum ht_err create_packers(const struct ht_problem *problem, struct ht_device *device,
-                                  const struct ht_tuning *tuning, struct ht_kernels *k) {
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        const struct ht_pack_format format =
-            ht_problem_format(problem, tuning, ht_problem_stored(problem, subgrid));
-        TRY(ht_packer_create(device, &format, &k->packer[subgrid]));
-    }
-    return HT_OK;
-}
-
-static enum ht_err create(struct ht_device *device, struct ht_kernels *k) {
+static enum ht_err create(const struct ht_problem *problem, struct ht_device *device,
+                          const struct ht_tuning *tuning, struct ht_kernels *k) {
+    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, k));
     TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], &k->step[0]));
     k->step[1] = k->step[0];
     if (k->spec[0].src != k->spec[1].src)
         TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], &k->step[1]));
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        TRY(ht_ghosts_create(device, &k->spec[subgrid], &k->ghosts[subgrid]));
-    return ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, false, &k->sums);
-}
-
-/* Compiles the ghost kernels before the first step if the problem's windows have ghosts. */
-static enum ht_err build_ghosts(const struct ht_problem *problem, struct ht_kernels *k) {
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        const struct ht_window window = ht_problem_window(problem, subgrid ? HT_DUAL : HT_PRIMARY);
-        if (ht_window_nodes(&window) > ht_box_nodes(&window.held))
-            TRY(ht_tool_build(k->ghosts[subgrid]));
+    for (int i = 0; i < 2; i++) TRY(ht_ghosts_create(device, &k->spec[i], &k->ghosts[i]));
+    TRY(ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, false, &k->sums));
+    for (int i = 0; i < 2; i++) {
+        /* compiled before the first step if the windows have ghosts */
+        const struct ht_window window = ht_problem_window(problem, i);
+        const bool ghosts = ht_window_nodes(&window) > ht_box_nodes(&window.held);
+        const struct ht_pack_format format =
+            ht_problem_format(problem, tuning, ht_problem_stored(problem, i));
+        if (ghosts) TRY(ht_tool_build(k->ghosts[i]));
+        if (ht_grid_cut(problem->grid)) TRY(ht_packer_create(device, &format, &k->packer[i]));
     }
+    if (problem->duhamel != NULL) TRY(ht_injector_create(device, &k->spec[0], &k->injector));
+    if (ht_absorbing_axes(problem->layers) != 0) {
+        const enum ht_err err = create_layers(problem, device, tuning, &k->layers);
+        if (err != HT_OK) return ht_err_prefix(err, "absorbing layers");
+    }
+    if (ht_sponge_rate(problem, HT_PRIMARY) > 0)
+        TRY(ht_sponge_create(device, &k->spec[0], &k->sponge));
     return HT_OK;
 }
 
 enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct ht_device *device,
                                       const struct ht_tuning *tuning, struct ht_kernels *out) {
     struct ht_kernels k;
-    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
-    enum ht_err err = create(device, &k);
-    if (err == HT_OK) err = build_ghosts(problem, &k);
-    if (err == HT_OK && ht_grid_cut(problem->grid))
-        err = create_packers(problem, device, tuning, &k);
-    if (err == HT_OK && problem->duhamel != NULL)
-        err = ht_injector_create(device, &k.spec[0], &k.injector);
-    if (err == HT_OK && ht_absorbing_axes(problem->layers) != 0)
-        err = layer_kernels_create(problem, device, tuning, &k.layers);
-    if (err == HT_OK && ht_sponge_rate(problem, HT_PRIMARY) > 0)
-        err = ht_sponge_create(device, &k.spec[0], &k.sponge);
-    if (err != HT_OK) {
+    const enum ht_err err = create(problem, device, tuning, &k);
+    if (err == HT_OK)
+        *out = k;
+    else
         ht_kernels_destroy(&k);
-        return err;
-    }
-    *out = k;
-    return HT_OK;
+    return err;
 }

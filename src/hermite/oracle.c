@@ -44,7 +44,6 @@ static double magnitude(const struct oracle *o, double x) {
 
 static void oracle_destroy(void *self) {
     struct oracle *o = self;
-    if (o == NULL) return;
     ht_pool_free(&o->pool);
     ht_jets_destroy(o->jets);
     ht_injection_destroy(o->injection);
@@ -183,14 +182,6 @@ static bool applies(const struct oracle *o, int axis) {
     return axis < 0 || (o->axes >> axis & 1u);
 }
 
-/* The medium's polynomials at a target, [material][a]; NULL if uniform. */
-static void target_medium(const struct oracle *o, enum ht_subgrid to, int64_t node, double *out) {
-    if (o->medium[to] == NULL) return;
-    int64_t nodes = ht_grid_total(o->problem.grid, to);
-    int count = o->problem.eq->nmaterials * o->jets->count;
-    for (int a = 0; a < count; a++) out[a] = o->medium[to][a * nodes + node];
-}
-
 /* Writes the outputs of a field. */
 static void put_target(struct oracle *o, enum ht_subgrid to, int field, int64_t node) {
     int64_t nodes = ht_grid_total(o->problem.grid, to);
@@ -257,28 +248,6 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
             put_target(o, to, f, node);
 }
 
-static enum ht_err do_half_step(struct oracle *o, enum ht_subgrid from) {
-    const struct ht_grid *grid = o->problem.grid;
-    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
-    HT_ARRAY(double, medium, o->jets == NULL ? 1 : o->problem.eq->nmaterials * o->jets->count);
-    for (int64_t node = 0; node < ht_grid_total(grid, to); node++) {
-        int64_t target[3] = {node % n1, node / n1 % n2, node / (n1 * n2)};
-        target_medium(o, to, node, medium);
-        do_target(o, from, target, node, medium);
-    }
-    return HT_OK;
-}
-
-static enum ht_err add_sources(struct oracle *o, enum ht_subgrid from) {
-    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    if (o->injection == NULL) return HT_OK;
-    TRY(ht_injection_begin(o->injection, from));
-    ht_injection_add_plain(o->injection, to, o->absolute, ht_grid_total(o->problem.grid, to),
-                           o->u[to]);
-    return HT_OK;
-}
-
 /* u <- G u of a node's coefficients along one axis, those of highest degree first. */
 static void damp_node(struct oracle *o, enum ht_subgrid to, int axis, int field, int64_t node,
                       const double *jets) {
@@ -312,53 +281,65 @@ static void damp(struct oracle *o, enum ht_subgrid to) {
 }
 
 static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
+    struct oracle *o = self;
+    const struct ht_grid *grid = o->problem.grid;
     const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    const struct oracle *o = self;
-    if (o->problem.scheme->two_level) damp(self, to);
-    TRY(do_half_step(self, from));
-    TRY(add_sources(self, from));
-    damp(self, to);
+    const int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
+    const int64_t nodes = ht_grid_total(grid, to);
+    const int count = o->jets == NULL ? 0 : o->problem.eq->nmaterials * o->jets->count;
+    HT_ARRAY(double, medium, count); /* the polynomials at a target, [material][a] */
+    if (o->problem.scheme->two_level) damp(o, to);
+    for (int64_t node = 0; node < nodes; node++) {
+        const int64_t target[3] = {node % n1, node / n1 % n2, node / (n1 * n2)};
+        for (int a = 0; a < count; a++) medium[a] = o->medium[to][a * nodes + node];
+        do_target(o, from, target, node, medium);
+    }
+    if (o->injection != NULL) {
+        TRY(ht_injection_begin(o->injection, from));
+        ht_injection_add_plain(o->injection, to, o->absolute, nodes, o->u[to]);
+    }
+    damp(o, to);
     return HT_OK;
+}
+
+/* Planes of rows [field][i] from `row` on, one after the other: from there, or to there. */
+static void move_rows(const struct oracle *o, enum ht_subgrid subgrid, int64_t row, int64_t rows,
+                      int64_t first, int64_t last, const double *from, double *to) {
+    const int64_t plane = ht_grid_plane(o->problem.grid, subgrid), part = plane * (last - first);
+    for (int64_t i = 0; i < rows; i++) {
+        double *u =
+            o->u[subgrid] + (row + i) * ht_grid_total(o->problem.grid, subgrid) + first * plane;
+        memcpy(from != NULL ? u : to + i * part, from != NULL ? from + i * part : u,
+               (size_t)part * sizeof *u);
+    }
 }
 
 static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                               const double *coefs) {
-    struct oracle *o = self;
-    int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
-    int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
-    int64_t part = plane * (last - first);
-    for (int n = 0; n < o->problem.eq->nfields * o->coefs; n++)
-        memcpy(o->u[subgrid] + n * nodes + first * plane, coefs + n * part,
-               (size_t)part * sizeof *coefs);
+    const struct oracle *o = self;
+    move_rows(o, subgrid, 0, o->problem.eq->nfields * o->coefs, first, last, coefs, NULL);
     return HT_OK;
 }
 
 static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field, int count,
                               int64_t first, int64_t last, double *out) {
-    struct oracle *o = self;
-    int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
-    int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
-    int64_t part = plane * (last - first);
-    for (int i = 0; i < count; i++)
-        memcpy(out + i * part, o->u[subgrid] + (field * o->coefs + i) * nodes + first * plane,
-               (size_t)part * sizeof *out);
+    const struct oracle *o = self;
+    move_rows(o, subgrid, field * o->coefs, count, first, last, NULL, out);
     return HT_OK;
 }
 
 /* A field on a grid, [i][node]. */
 struct stored {
-    double *u;
-    int64_t coefs, plane, nodes;
+    const struct oracle *o;
+    enum ht_subgrid subgrid;
+    int field;
 };
 
 static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
                                double *values) {
     const struct stored *s = context;
-    const int64_t part = s->plane * (last - first);
-    for (int64_t i = 0; i < s->coefs; i++) {
-        double *u = s->u + i * s->nodes + first * s->plane, *v = values + i * part;
-        memcpy(load ? u : v, load ? v : u, (size_t)part * sizeof *u);
-    }
+    move_rows(s->o, s->subgrid, s->field * s->o->coefs, s->o->coefs, first, last,
+              load ? values : NULL, load ? NULL : values);
     return HT_OK;
 }
 
@@ -367,12 +348,10 @@ static void oracle_archive(void *self, struct ht_archive *archive) {
     for (int n = 0; n < (o->problem.scheme->two_level ? 2 : 1) * o->eq.nfields; n++) {
         const int i = n / o->eq.nfields, f = n % o->eq.nfields;
         const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
-        const int64_t plane = ht_grid_plane(o->problem.grid, subgrid);
-        const int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
-        struct stored s = {o->u[i] + f * o->coefs * nodes, o->coefs, plane, nodes};
+        struct stored s = {o, subgrid, f};
         struct ht_archive_array array = {.groups = o->coefs,
                                          .planes = ht_grid_planes(o->problem.grid, subgrid),
-                                         .plane = plane,
+                                         .plane = ht_grid_plane(o->problem.grid, subgrid),
                                          .move = move_stored,
                                          .context = &s};
         char name[48];

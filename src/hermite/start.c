@@ -10,14 +10,15 @@
 
 /* ---- data from formulas ---- */
 
-/* Own planes of all coefficients that fit about 16 MiB. */
-static int64_t chunk_planes(const struct ht_plan *plan, enum ht_subgrid subgrid) {
-    const struct ht_grid *grid = &plan->grid;
-    int64_t bytes = ht_grid_plane(grid, subgrid) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
-    int64_t planes = ((int64_t)1 << 24) / (bytes > 0 ? bytes : 1);
-    int64_t begin, end;
-    ht_grid_own(grid, subgrid, &begin, &end);
-    return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
+enum { CHUNK = 1 << 21 }; /* values: 16 MiB */
+
+/* Of the state. */
+static enum ht_err fill(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
+                        int64_t first, int64_t last, double *coefs) {
+    const int64_t nodes = ht_grid_plane(&plan->grid, subgrid) * (last - first);
+    TRY(ht_solution_fill(plan->solution, subgrid, time, first, last, coefs));
+    ht_plan_multiply(plan, false, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields, coefs);
+    return HT_OK;
 }
 
 /* On a wall one parity of a field's coefficients must vanish. A one-level half step makes these
@@ -79,7 +80,8 @@ static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first, int64_
 static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
                                 const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t chunk = chunk_planes(plan, subgrid), begin, end;
+    const int64_t chunk = ht_plan_chunk(plan, subgrid, CHUNK);
+    int64_t begin, end;
     ht_grid_own(grid, subgrid, &begin, &end);
     HT_ARRAY(double, coefs,
              ht_grid_plane(grid, subgrid) * chunk * ht_grid_coefs(grid) * plan->eq.nfields);
@@ -87,12 +89,8 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
     ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(grid, subgrid));
     for (int64_t first = begin; first < end; first += chunk) {
-        int64_t last = first + chunk < end ? first + chunk : end;
-        TRY(ht_solution_fill(plan->solution, subgrid, time, first, last, coefs));
-        ht_plan_multiply(plan, false,
-                         ht_grid_plane(grid, subgrid) * (last - first) * ht_grid_coefs(grid) *
-                             plan->eq.nfields,
-                         coefs);
+        const int64_t last = ht_least(first + chunk, end);
+        TRY(fill(plan, subgrid, time, first, last, coefs));
         if (subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
             TRY(clear_walls(plan, first, last, coefs));
         TRY(stepper->ops->put(stepper->self, subgrid, first, last, coefs));
@@ -106,42 +104,33 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
 /* Planes [first, last) of cells along x3 as a separate problem. The half step from the primary grid
  * reads only nodes of these cells, so the kinds of its sides do not matter. Without a third axis it
  * is the whole problem. */
-struct layer {
-    const struct ht_plan *plan;
-    struct ht_part part;
-};
-
-static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last, struct layer *s) {
+static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
+                       struct ht_part *part) {
     const struct ht_scheme *starter = plan->problem.scheme->starter;
     const int64_t *cells = plan->grid.cells;
     const struct ht_box box = {.begin = {0, 0, first}, .end = {cells[0], cells[1], last}};
-    s->plan = plan;
-    ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN, &s->part);
-    (void)ht_problem_set_scheme(&s->part.problem, starter);
-    s->part.problem.dt = -plan->problem.dt;
-    s->part.problem.stages = ht_scheme_full_stages(starter, &plan->eq, plan->grid.order);
-    s->part.problem.amplification = 0; /* nothing grows in one half step */
+    ht_problem_part(&plan->problem, &box, HT_SIDES_MIRROR, HT_MEDIUM_OWN, part);
+    (void)ht_problem_set_scheme(&part->problem, starter);
+    part->problem.dt = -plan->problem.dt;
+    part->problem.stages = ht_scheme_full_stages(starter, &plan->eq, plan->grid.order);
+    part->problem.amplification = 0; /* nothing grows in one half step */
 }
 
 /* Number of x3 planes of cells per layer: all fields of both grids in about 64 MiB, at least one.
  */
 static int64_t layer_planes(const struct ht_plan *plan) {
-    int64_t chunk = chunk_planes(plan, HT_PRIMARY) / 2, begin, end;
+    const int64_t chunk = ht_plan_chunk(plan, HT_PRIMARY, CHUNK) / 2;
+    int64_t begin, end;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
-    return chunk < 1 ? 1 : chunk < end - begin ? chunk : end - begin;
+    return ht_most(1, ht_least(chunk, end - begin));
 }
 
-static enum ht_err put_layer(const struct layer *s, const struct ht_stepper *stepper,
-                             double *coefs) {
-    const struct ht_plan *plan = s->plan;
-    int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
-    for (int64_t m = 0; m < ht_grid_planes(&s->part.grid, HT_PRIMARY); m++) {
-        int64_t at = (s->part.cells.begin[2] + m) % whole;
-        TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, at, at + 1, coefs));
-        ht_plan_multiply(plan, false,
-                         ht_grid_plane(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) *
-                             plan->eq.nfields,
-                         coefs);
+static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *part,
+                             const struct ht_stepper *stepper, double *coefs) {
+    const int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
+    for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_PRIMARY); m++) {
+        const int64_t at = (part->cells.begin[2] + m) % whole;
+        TRY(fill(plan, HT_PRIMARY, 0, at, at + 1, coefs));
         TRY(clear_walls(plan, at, at + 1, coefs));
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
     }
@@ -149,40 +138,39 @@ static enum ht_err put_layer(const struct layer *s, const struct ht_stepper *ste
 }
 
 /* Copies the dual planes of a layer from its stepper to the run's. */
-static enum ht_err move_dual(const struct layer *s, const struct ht_stepper *from, double *coefs,
-                             const struct ht_stepper *to) {
-    const struct ht_plan *plan = s->plan;
-    int count = ht_grid_coefs(&plan->grid);
-    int64_t values = ht_grid_plane(&plan->grid, HT_DUAL) * count;
-    int64_t planes = ht_grid_planes(&s->part.grid, HT_DUAL);
-    for (int64_t m = 0; m < planes; m++) {
-        for (int f = 0; f < plan->eq.nfields; f++)
+static enum ht_err move_dual(const struct ht_part *part, const struct ht_stepper *from,
+                             double *coefs, const struct ht_stepper *to) {
+    const int count = ht_grid_coefs(&part->grid);
+    const int64_t values = ht_grid_plane(&part->grid, HT_DUAL) * count;
+    for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_DUAL); m++) {
+        const int64_t at = part->cells.begin[2] + m;
+        for (int f = 0; f < part->problem.eq->nfields; f++)
             TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1, coefs + f * values));
-        TRY(to->ops->put(to->self, HT_DUAL, s->part.cells.begin[2] + m,
-                         s->part.cells.begin[2] + m + 1, coefs));
+        TRY(to->ops->put(to->self, HT_DUAL, at, at + 1, coefs));
     }
     return HT_OK;
 }
 
-static enum ht_err do_layer(const struct layer *s, struct ht_device *device,
-                            const struct ht_kernels *kernels, const struct ht_stepper *out) {
-    const struct ht_grid *grid = &s->plan->grid;
+static enum ht_err do_layer(const struct ht_plan *plan, const struct ht_part *part,
+                            struct ht_device *device, const struct ht_kernels *kernels,
+                            const struct ht_stepper *out) {
+    const struct ht_grid *grid = &plan->grid;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
-    TRY(device != NULL ? ht_stepper_create(&s->part.problem, device, kernels, &stepper)
-                       : ht_oracle_create(&s->part.problem, &stepper));
+    TRY(device != NULL ? ht_stepper_create(&part->problem, device, kernels, &stepper)
+                       : ht_oracle_create(&part->problem, &stepper));
     HT_ARRAY(double, coefs,
-             ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * s->plan->eq.nfields);
-    TRY(put_layer(s, &stepper, coefs));
+             ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * plan->eq.nfields);
+    TRY(put_layer(plan, part, &stepper, coefs));
     TRY(stepper.ops->half_step(stepper.self, HT_PRIMARY));
     TRY(stepper.ops->finish(stepper.self));
-    return move_dual(s, &stepper, coefs, out);
+    return move_dual(part, &stepper, coefs, out);
 }
 
 /* Tuning of the layers. The run's variant may not apply to all fields, or only to the run's own
  * step. */
-static struct ht_tuning start_tuning(const struct layer *s, const struct ht_tuning *tuning) {
+static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht_tuning *tuning) {
     struct ht_tuning out = *tuning;
-    const struct ht_spec spec = ht_problem_spec(&s->part.problem, tuning, HT_PRIMARY);
+    const struct ht_spec spec = ht_problem_spec(&part->problem, tuning, HT_PRIMARY);
     out.variant = ht_variant_find("monolithic", &spec, false);
     out.cells = out.rows = out.planes = 0;
     return out;
@@ -190,22 +178,23 @@ static struct ht_tuning start_tuning(const struct layer *s, const struct ht_tuni
 
 static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
                              const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
-    int64_t chunk = layer_planes(plan), begin, end;
+    const int64_t chunk = layer_planes(plan);
+    int64_t begin, end;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     HT_ENDED(ht_progress_end) struct ht_progress progress = {.what = NULL};
-    struct layer s;
+    struct ht_part part;
     ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
-    make_layer(plan, begin, begin + chunk, &s);
+    make_layer(plan, begin, begin + chunk, &part);
     if (device != NULL) {
-        const struct ht_tuning own = start_tuning(&s, tuning);
-        TRY(ht_kernels_create(&s.part.problem, device, &own, &kernels));
+        const struct ht_tuning own = start_tuning(&part, tuning);
+        TRY(ht_kernels_create(&part.problem, device, &own, &kernels));
     }
     ht_progress_start(&progress, "half a step back", (double)(end - begin), "cells",
                       (double)ht_grid_plane(&plan->grid, HT_DUAL));
     for (int64_t first = begin; first < end; first += chunk) {
-        int64_t last = first + chunk < end ? first + chunk : end;
-        make_layer(plan, first, last, &s);
-        TRY(do_layer(&s, device, &kernels, stepper));
+        const int64_t last = ht_least(first + chunk, end);
+        make_layer(plan, first, last, &part);
+        TRY(do_layer(plan, &part, device, &kernels, stepper));
         ht_progress_update(&progress, (double)(last - begin));
     }
     return HT_OK;
@@ -218,11 +207,11 @@ static bool steps_back(const struct ht_plan *plan) {
 
 int64_t ht_hermite_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                                const struct ht_device_info *info) {
-    struct layer s;
+    struct ht_part part;
     if (!steps_back(plan)) return 0;
-    make_layer(plan, 0, layer_planes(plan), &s);
-    const struct ht_tuning own = start_tuning(&s, tuning);
-    return ht_stepper_budget(&s.part.problem, &own, info).total;
+    make_layer(plan, 0, layer_planes(plan), &part);
+    const struct ht_tuning own = start_tuning(&part, tuning);
+    return ht_stepper_budget(&part.problem, &own, info).total;
 }
 
 enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *device,

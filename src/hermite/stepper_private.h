@@ -69,8 +69,3 @@ HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, i
                                           const struct ht_quantity *what, struct ht_measure *out);
 /* Fills the medium's buffers of the held planes. */
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid);
-
-/* The regions of a grid with layers: the boxes of ht_absorbing_boxes. Returns their number.
- * kernels: with those of the layers; they must outlive the regions. */
-int ht_layer_regions(const struct ht_problem *problem, const struct ht_kernels *kernels,
-                     struct ht_region out[HT_ABSORBING_BOXES]);

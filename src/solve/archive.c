@@ -298,6 +298,10 @@ enum ht_err ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_w
     return ht_comm_agree(comm, err);
 }
 
+static void close_file(struct ht_h5 **file) {
+    ht_h5_close(*file);
+}
+
 struct check {
     struct ht_h5 *file;
     const char *path;
@@ -321,16 +325,17 @@ static enum ht_err check_set(const char *name, void *context) {
 }
 
 enum ht_err ht_archive_check(const char *path) {
-    struct check c = {.path = path};
-    TRY(ht_h5_open(path, &c.file));
-    const enum ht_err err = ht_h5_each(c.file, check_set, &c);
-    ht_h5_close(c.file);
-    return err;
+    HT_ENDED(close_file) struct ht_h5 *file = NULL;
+    TRY(ht_h5_open(path, &file));
+    return ht_h5_each(file, check_set, &(struct check){file, path});
 }
 
-static enum ht_err read_text(struct ht_h5 *file, const char *name, char **out) {
+enum ht_err ht_archive_read_text(const char *path, const char *name, char **out) {
+    HT_ENDED(close_file) struct ht_h5 *file = NULL;
     int64_t extent[8] = {0};
     int rank;
+    *out = NULL;
+    TRY(ht_h5_open(path, &file));
     TRY(ht_h5_extent(file, name, &rank, extent));
     const int64_t length = rank == 3 ? extent[2] : 0;
     HT_ARRAY(double, bytes, length + 1);
@@ -340,19 +345,8 @@ static enum ht_err read_text(struct ht_h5 *file, const char *name, char **out) {
     return HT_OK;
 }
 
-enum ht_err ht_archive_read_text(const char *path, const char *name, char **out) {
-    struct ht_h5 *file = NULL;
-    *out = NULL;
-    TRY(ht_h5_open(path, &file));
-    const enum ht_err err = read_text(file, name, out);
-    ht_h5_close(file);
-    return err;
-}
-
 enum ht_err ht_archive_read_number(const char *path, const char *name, double *out) {
-    struct ht_h5 *file = NULL;
+    HT_ENDED(close_file) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(path, &file));
-    const enum ht_err err = ht_h5_read(file, name, 1, out);
-    ht_h5_close(file);
-    return err;
+    return ht_h5_read(file, name, 1, out);
 }

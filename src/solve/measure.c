@@ -2,15 +2,15 @@
 #include "methods.h"
 #include "tool_args.h"
 
-/* Planes of all coefficients that fit about 64 MiB. */
-static int64_t chunk_planes(const struct ht_plan *plan) {
+int64_t ht_plan_chunk(const struct ht_plan *plan, enum ht_subgrid subgrid, int64_t values) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t bytes = ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * plan->eq.nfields * 8;
-    int64_t planes = ((int64_t)1 << 26) / (bytes > 0 ? bytes : 1);
+    const int64_t plane = ht_grid_plane(grid, subgrid) * ht_grid_coefs(grid) * plan->eq.nfields;
     int64_t begin, end;
-    ht_grid_own(grid, HT_PRIMARY, &begin, &end);
-    return planes < 1 ? 1 : planes < end - begin ? planes : end - begin;
+    ht_grid_own(grid, subgrid, &begin, &end);
+    return ht_most(1, ht_least(values / plane, end - begin));
 }
+
+enum { CHUNK = 1 << 23 }; /* values: 64 MiB */
 
 /* Computes a solution on the own planes in chunks and calls `use` for each. */
 static enum ht_err
@@ -18,7 +18,8 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
            enum ht_err (*use)(void *context, int64_t first, int64_t last, const double *coefs),
            void *context) {
     const struct ht_grid *grid = &plan->grid;
-    int64_t chunk = chunk_planes(plan), begin, end;
+    const int64_t chunk = ht_plan_chunk(plan, HT_PRIMARY, CHUNK);
+    int64_t begin, end;
     ht_grid_own(grid, HT_PRIMARY, &begin, &end);
     HT_ARRAY(double, coefs,
              ht_grid_plane(grid, HT_PRIMARY) * chunk * ht_grid_coefs(grid) * plan->eq.nfields);
@@ -44,8 +45,8 @@ enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *s
 
 double ht_measure_factor(const struct ht_problem *problem, const struct ht_quantity *what) {
     const double volume = ht_grid_volume(problem->grid);
-    bool uniform = problem->medium_degree < 0 && what->material >= 0;
-    return uniform ? volume / problem->uniform[what->material] : volume;
+    if (problem->medium_degree >= 0 || what->material < 0) return volume;
+    return volume / problem->uniform[what->material];
 }
 
 bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side) {
@@ -165,10 +166,10 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
     *out = 0;
     for (int t = 0; t < plan->eq.nenergy; t++) any = any || hides(plan, &plan->eq.energy[t]);
     if (!any) return HT_OK;
-    TRY(HT_ALLOC(h.material, ht_grid_plane(&plan->grid, HT_PRIMARY) * chunk_planes(plan)));
-    enum ht_err err = each_chunk(plan, plan->solution, 0, add_hidden, &h);
-    free(h.material);
-    TRY(ht_comm_agree(plan->grid.slab.comm, err));
+    HT_ARRAY(double, material,
+             ht_grid_plane(&plan->grid, HT_PRIMARY) * ht_plan_chunk(plan, HT_PRIMARY, CHUNK));
+    h.material = material;
+    TRY(ht_comm_agree(plan->grid.slab.comm, each_chunk(plan, plan->solution, 0, add_hidden, &h)));
     TRY(ht_comm_sum(plan->grid.slab.comm, 1, &h.sum));
     for (int k = 0; k < plan->grid.dims; k++) h.sum *= plan->grid.h[k];
     *out = h.sum * plan->scale * plan->scale;
@@ -178,41 +179,30 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
 /* ---- where and when values of fields are: of most schemes all at the nodes of the primary grid;
  * see methods.h ---- */
 
-struct ht_places_all {
-    struct ht_places places;
-    struct ht_grid grid[8];
-    struct ht_medium medium[8];
-};
-
 static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsigned parity,
-                             double later, struct ht_places_all *all) {
-    const int i = all->places.count;
-    struct ht_grid *grid = &all->grid[i];
-    *grid = plan->grid;
-    for (int k = 0; k < 3; k++) grid->shift[k] = parity >> k & 1u ? 0.5 : 0;
-    all->medium[i] = *plan->medium;
-    all->medium[i].grid = grid;
-    all->places.place[i] = (struct ht_place){.fields = fields, .later = later};
-    all->places.count++;
-    return ht_solution_create(plan->params, &all->medium[i], &all->places.place[i].solution);
+                             double later, struct ht_places *places) {
+    struct ht_place *place = &places->place[places->count++];
+    *place = (struct ht_place){
+        .fields = fields, .later = later, .grid = plan->grid, .medium = *plan->medium};
+    for (int k = 0; k < 3; k++) place->grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+    place->medium.grid = &place->grid;
+    return ht_solution_create(plan->params, &place->medium, &place->solution);
 }
 
 enum ht_err ht_places_create(const struct ht_plan *plan, struct ht_places **out) {
-    struct ht_places_all *all = NULL;
+    struct ht_places *places = NULL;
     struct ht_pair pair;
-    unsigned left;
     enum ht_err err = HT_OK;
     *out = NULL;
-    TRY(HT_ALLOC(all, 1));
+    TRY(HT_ALLOC(places, 1));
     if (plan->problem.fd.pair == HT_PAIR_NONE) {
-        all->places.count = 1;
-        all->places.place[0] =
+        places->place[places->count++] =
             (struct ht_place){.solution = plan->solution, .fields = ~0u, .borrowed = true};
-        *out = &all->places;
+        *out = places;
         return HT_OK;
     }
     ht_problem_pair(&plan->problem, &pair);
-    left = pair.group[0] | pair.group[1];
+    unsigned left = pair.group[0] | pair.group[1];
     for (int f = 0; err == HT_OK && f < pair.nfields; f++) {
         const int group = pair.group[1] >> f & 1u;
         unsigned fields = 0;
@@ -221,9 +211,10 @@ enum ht_err ht_places_create(const struct ht_plan *plan, struct ht_places **out)
                 fields |= 1u << g;
         if (!(left >> f & 1u)) continue;
         left &= ~fields;
-        err = add_place(plan, fields, pair.parity[f], group == 0 ? -plan->problem.dt / 2 : 0, all);
+        err =
+            add_place(plan, fields, pair.parity[f], group == 0 ? -plan->problem.dt / 2 : 0, places);
     }
-    return HT_MADE(err, &all->places, ht_places_destroy, out);
+    return HT_MADE(err, places, ht_places_destroy, out);
 }
 
 void ht_places_destroy(struct ht_places *places) {

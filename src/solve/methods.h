@@ -95,6 +95,8 @@ extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
     { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
 
 /* ---- measure.c ---- */
+/* Own planes, at least one, whose coefficients of all fields are so many values at most. */
+int64_t ht_plan_chunk(const struct ht_plan *plan, enum ht_subgrid subgrid, int64_t values);
 /* Fields whose values lie at the same places, and the solution there: value m of node m of the
  * primary grid. They are those at the step's time, or `later`. */
 struct ht_place {
@@ -102,6 +104,8 @@ struct ht_place {
     unsigned fields;
     double later;
     bool borrowed; /* the solution is the plan's */
+    struct ht_grid grid;
+    struct ht_medium medium;
 };
 struct ht_places {
     int count;

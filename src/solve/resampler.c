@@ -46,7 +46,9 @@ static int64_t ht_fd_steps_beside(double step) {
 
 struct transform {
     const struct ht_whole *of;
-    int bits[2];            /* 2^bits: M, and the grid of frequencies */
+    int bits[2];        /* of the numbers of points: */
+    int64_t size, grid; /* M, and of the grid of frequencies */
+    int64_t middle_sample;
     int64_t count;          /* q = 0 .. M/2 */
     int64_t *first;         /* [q]: of W points of the grid */
     double *weight;         /* [q][W] */
@@ -59,19 +61,13 @@ struct transform {
     double *out;
 };
 
-static int64_t middle_of(const struct transform *t) {
-    return t->of->samples / 2;
-}
-
 static void set_frequency(struct transform *t, int64_t q) {
     const struct ht_whole *of = t->of;
-    const int64_t size = (int64_t)1 << t->bits[0];
-    const int64_t grid = (int64_t)1 << t->bits[1];
-    const double s = 2 * sin(HT_PI * (double)q / (double)((int64_t)1 << t->bits[0])),
-                 turns = s * of->every / (2 * HT_PI);
-    const double at = (turns - floor(turns)) * (double)grid;
-    const double tau = of->at + (double)middle_of(t) * of->every;
-    const double share = (q == 0 || 2 * q == size ? 1.0 : 2.0) / (double)size;
+    const double s = 2 * sin(HT_PI * (double)q / (double)t->size);
+    const double turns = s * of->every / (2 * HT_PI);
+    const double at = (turns - floor(turns)) * (double)t->grid;
+    const double tau = of->at + (double)t->middle_sample * of->every;
+    const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
     t->first[q] = (int64_t)ceil(at - W / 2.0);
     t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
     t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
@@ -84,22 +80,22 @@ static void set_frequency(struct transform *t, int64_t q) {
 /* M: at least so much. */
 static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
-    while (((int64_t)1 << t->bits[0]) < least) t->bits[0]++;
-    while (((int64_t)1 << t->bits[1]) < ht_most(2 * of->samples, 2 * (int64_t)W)) t->bits[1]++;
-    const int64_t size = (int64_t)1 << t->bits[0];
-    const int64_t grid = (int64_t)1 << t->bits[1];
-    t->count = size / 2 + 1;
+    for (t->size = 1; t->size < least; t->size *= 2) t->bits[0]++;
+    for (t->grid = 1; t->grid < 2 * ht_most(of->samples, W); t->grid *= 2) t->bits[1]++;
+    t->middle_sample = of->samples / 2;
+    t->count = t->size / 2 + 1;
     TRY(HT_TAKE(&t->pool, t->first, t->count));
     TRY(HT_TAKE(&t->pool, t->weight, t->count * W));
     TRY(HT_TAKE(&t->pool, t->middle, t->count));
     TRY(HT_TAKE(&t->pool, t->part, t->count));
     TRY(HT_TAKE(&t->pool, t->factor, of->samples));
     TRY(HT_TAKE(&t->pool, t->room, ht_threads_count()));
-    for (int i = 0; i < ht_threads_count(); i++) TRY(HT_TAKE(&t->pool, t->room[i], size + grid));
+    for (int i = 0; i < ht_threads_count(); i++)
+        TRY(HT_TAKE(&t->pool, t->room[i], t->size + t->grid));
     for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
     for (int64_t j = 0; j < of->samples; j++) {
         /* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
-        const double angle = 2 * HT_PI / (double)grid * (double)(j - middle_of(t));
+        const double angle = 2 * HT_PI / (double)t->grid * (double)(j - t->middle_sample);
         double sum = 0;
         for (int k = -PARTS; k <= PARTS; k++) {
             const double a = HT_PI / 2 * k / PARTS;
@@ -112,14 +108,14 @@ static enum ht_err make(struct transform *t, int64_t least) {
 
 /* exp(i w/2) of frequency q. */
 static double complex half_turn(const struct transform *t, int64_t q) {
-    const double half = HT_PI * (double)q / (double)((int64_t)1 << t->bits[0]);
+    const double half = HT_PI * (double)q / (double)t->size;
     return ht_complex(cos(half), sin(half));
 }
 
 /* C at frequency q: the transform's even part, u_0 once; or S. */
 static double complex series(const struct transform *t, const double complex *x,
                              double complex first, int64_t q) {
-    const int64_t mirror = q > 0 ? ((int64_t)1 << t->bits[0]) - q : 0;
+    const int64_t mirror = q > 0 ? t->size - q : 0;
     const double complex half = half_turn(t, q);
     if (t->of->between) return -ht_complex(0, 1) * (half * x[mirror] - conj(half) * x[q]);
     return x[q] + x[mirror] - first;
@@ -128,7 +124,7 @@ static double complex series(const struct transform *t, const double complex *x,
 /* Adds the waves s and -s to the grid. */
 static void spread(const struct transform *t, int64_t q, double complex value,
                    double complex *grid) {
-    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
+    const int64_t mask = t->grid - 1;
     const double complex turn = t->middle[q], back = conj(turn);
     const double complex half = t->part[q] / 2 * value;
     const double complex i = ht_complex(0, 1);
@@ -142,31 +138,31 @@ static void spread(const struct transform *t, int64_t q, double complex value,
     }
 }
 
-/* Samples of the traces `trace` and, if there is one, the next. */
-static void transform_pair(const struct transform *t, int64_t trace, double complex *x) {
+/* Samples of the traces 2 `chunk` and, if there is one, the next. */
+static enum ht_err transform_pair(void *data, int64_t chunk) {
+    const struct transform *t = data;
     const struct ht_whole *of = t->of;
-    const int64_t size = (int64_t)1 << t->bits[0];
-    const int64_t points = (int64_t)1 << t->bits[1];
+    const int64_t trace = 2 * chunk, begin = of->between ? 1 : 0;
     const bool two = trace + 1 < t->traces;
-    double complex *grid = x + size;
-    const int64_t begin = of->between ? 1 : 0;
-    for (int64_t n = 0; n < size; n++) {
+    double complex *x = t->room[ht_threads_worker()], *grid = x + t->size;
+    for (int64_t n = 0; n < t->size; n++) {
         const double *u = of->value + (n + begin) * of->width + trace;
         x[n] = n + begin < t->steps ? ht_complex(u[0], two ? u[1] : 0) : 0;
     }
     const double complex first = x[0];
     ht_fourier(t->bits[0], x);
-    for (int64_t l = 0; l < points; l++) grid[l] = 0;
+    for (int64_t l = 0; l < t->grid; l++) grid[l] = 0;
     for (int64_t q = 0; q < t->count; q++) spread(t, q, series(t, x, first, q), grid);
     ht_fourier(t->bits[1], grid);
-    const double complex still = of->integral ? series(t, x, first, 0) / (double)size : 0;
+    const double complex still = of->integral ? series(t, x, first, 0) / (double)t->size : 0;
     for (int64_t j = 0; j < of->samples; j++) {
         const double tau = of->at + (double)j * of->every;
         const double complex sample =
-            t->factor[j] * grid[(middle_of(t) - j) & (points - 1)] + still * tau;
+            t->factor[j] * grid[(t->middle_sample - j) & (t->grid - 1)] + still * tau;
         t->out[trace * of->samples + j] = creal(sample);
         if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
     }
+    return HT_OK;
 }
 
 /* Steps before the first one that is not finite. */
@@ -176,12 +172,6 @@ static int64_t finite_steps(const struct transform *t) {
         for (int64_t i = 0; i < t->traces; i++)
             if (!isfinite(of->value[n * of->width + i])) return n;
     return of->steps;
-}
-
-static enum ht_err transform_chunk(void *data, int64_t chunk) {
-    const struct transform *t = data;
-    transform_pair(t, 2 * chunk, t->room[ht_threads_worker()]);
-    return HT_OK;
 }
 
 static void release(struct transform *t) {
@@ -194,25 +184,24 @@ enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double 
     t.steps = finite_steps(&t);
     t.out = out;
     TRY(make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last)));
-    return ht_threads_run(ht_divide_up(traces, 2), transform_chunk, &t);
+    return ht_threads_run(ht_divide_up(traces, 2), transform_pair, &t);
 }
 
 /* ---- signals ---- */
 
 static void transform_signal(const struct transform *t, const double *f, bool later,
                              double complex *x) {
-    const int64_t size = (int64_t)1 << t->bits[0];
-    const int64_t mask = ((int64_t)1 << t->bits[1]) - 1;
-    double complex *grid = x + size;
-    for (int64_t j = 0; j < size + mask + 1; j++) x[j] = 0;
+    const int64_t mask = t->grid - 1;
+    double complex *grid = x + t->size;
+    for (int64_t j = 0; j < t->size + t->grid; j++) x[j] = 0;
     for (int64_t j = 0; j < t->of->samples; j++)
-        grid[(j - middle_of(t)) & mask] = f[j] * t->factor[j];
+        grid[(j - t->middle_sample) & mask] = f[j] * t->factor[j];
     ht_fourier(t->bits[1], grid);
     for (int64_t q = 0; q < t->count; q++) {
         double complex sum = 0;
         for (int k = 0; k < W; k++) sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
         x[q] = conj(conj(t->middle[q]) * sum) * t->of->every * t->part[q] *
-               cos(HT_PI * (double)q / (double)size) * (later ? conj(half_turn(t, q)) : 1);
+               cos(HT_PI * (double)q / (double)t->size) * (later ? conj(half_turn(t, q)) : 1);
     }
     ht_fourier(t->bits[0], x);
 }
