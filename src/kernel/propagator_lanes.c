@@ -19,7 +19,7 @@ static const char *refuses(const struct ht_spec *spec) {
     return entries_of(spec) <= most ? NULL : "the operator is too long for literals";
 }
 
-/* Where tensor cores are slower, or are not there (bench/NOTES.md, Literals or tensor cores). */
+/* Where tensor cores are slower, or are not there (bench/NOTES.md, propagator-lanes). */
 static bool pays(const struct ht_spec *spec) {
     const int dims = spec->eq->dims, fields = ht_sizes_of(spec).fields;
     const int64_t coefs = ht_spec_coefs(spec), entries = entries_of(spec);

@@ -300,8 +300,8 @@ static long choose_march(const struct ht_step *step, const struct ht_step_args *
     const int64_t columns = plane[0] * plane[1];
     int64_t wanted = (int64_t)info->compute_units * (info->gpu ? 32 : 4);
     int64_t parts = ht_divide_up(wanted, columns > 0 ? columns : 1);
-    /* In interpolation kernels longer marches save little and leave multiprocessors idle at the end
-     * (bench/NOTES.md, Boxes, windows and ghosts). */
+    /* In interpolation kernels longer marches save little and leave multiprocessors idle at the
+     * end. */
     const int64_t most = 8;
     if (ht_variant_has(step->variant, HT_STAGE_INTERPOLATE_ROLLED) &&
         parts < ht_divide_up(planes, most))
