@@ -19,6 +19,7 @@ struct ht_device_info {
                             this back end; empty: not known */
     const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
+    int own;             /* among those of its back end */
     bool gpu, fp64;
     bool simulator;                           /* only taken by its name or number */
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */

@@ -90,7 +90,7 @@ struct ht_backend {
     .program_destroy = of##_program_destroy, .kernel_create = of##_kernel_create,                  \
     .kernel_destroy = of##_kernel_destroy, .launch = of##_launch,                                  \
     .sequence_create = of##_sequence_create, .sequence_destroy = of##_sequence_destroy,            \
-    .sequence_run = of##_sequence_run, .no_gemm = of##_no_gemm, .finish = of##_finish,             \
+    .sequence_run = of##_sequence_run, .finish = of##_finish,                                      \
     .launch_seconds = of##_launch_seconds, .joules = of##_joules,                                  \
     .event_record = of##_event_record, .event_destroy = of##_event_destroy,                        \
     .event_await = of##_event_await, .event_done = of##_event_done,                                \

@@ -22,7 +22,8 @@
     X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) X(cuModuleLoadDataEx) X(cuModuleUnload) \
     X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuLaunchKernel)
 /* clang-format on */
-struct cuda {
+/* What is loaded once. */
+static struct {
 #define POINTER(name) __typeof__(name) *(name);
     FUNCTIONS(POINTER)
 #undef POINTER
@@ -38,12 +39,13 @@ struct cuda {
      */
     CUresult (*cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice device);
     int driver;  /* 1000 major + 10 minor of the CUDA version it is for */
-    int devices; /* above 0 */
-};
+    int devices; /* 0: not loaded, or none */
+    bool tried;
+    char missing[200];
+} cuda;
 
 struct timer;
 struct device {
-    const struct cuda *cuda;
     CUdevice id;
     CUcontext context;    /* the device's primary one; NULL: none yet */
     CUstream queue[2];    /* [enum ht_queue] */
@@ -82,69 +84,58 @@ struct timer {
 
 /* ---- the library ---- */
 
-static struct {
-    bool tried;
-    struct cuda cuda;
-    char missing[200];
-} driver;
-
 static bool need(void *library, const char *name, void *function) {
     if (ht_library_find(library, name, function)) return true;
-    snprintf(driver.missing, sizeof driver.missing, "the driver is too old: it has no function %s",
+    snprintf(cuda.missing, sizeof cuda.missing, "the driver is too old: it has no function %s",
              name);
     return false;
 }
 
 /* Names after the macros of cuda.h. */
 #define TEXT(name) #name
-#define NEED(name) &&need(library, TEXT(name), &cuda->name)
-static bool find_all(void *library, struct cuda *cuda) {
-    (void)ht_library_find(library, "cuFuncGetParamInfo", &cuda->cuFuncGetParamInfo_v1);
-    (void)ht_library_find(library, "cuDeviceGetUuid_v2", &cuda->cuDeviceGetUuid_v2);
-    return need(library, "cuEventElapsedTime", &cuda->cuEventElapsedTime_v1) &&
-           need(library, "cuGraphAddKernelNode", &cuda->cuGraphAddKernelNode_v1) FUNCTIONS(NEED);
+#define NEED(name) &&need(library, TEXT(name), &cuda.name)
+static bool find_all(void *library) {
+    (void)ht_library_find(library, "cuFuncGetParamInfo", &cuda.cuFuncGetParamInfo_v1);
+    (void)ht_library_find(library, "cuDeviceGetUuid_v2", &cuda.cuDeviceGetUuid_v2);
+    return need(library, "cuEventElapsedTime", &cuda.cuEventElapsedTime_v1) &&
+           need(library, "cuGraphAddKernelNode", &cuda.cuGraphAddKernelNode_v1) FUNCTIONS(NEED);
 }
 
 static const char *text_of(CUresult code) {
     const char *text = NULL;
-    if (driver.cuda.cuGetErrorString(code, &text) != CUDA_SUCCESS) text = NULL;
+    if (cuda.cuGetErrorString(code, &text) != CUDA_SUCCESS) text = NULL;
     return text != NULL ? text : "unknown error";
 }
 
 /* Starts the library; the driver's compiler must exist, too. */
-static bool start(struct cuda *cuda) {
-    CUresult code = cuda->cuInit(0);
-    if (code == CUDA_SUCCESS) code = cuda->cuDriverGetVersion(&cuda->driver);
-    if (code == CUDA_SUCCESS) code = cuda->cuDeviceGetCount(&cuda->devices);
-    if (code == CUDA_SUCCESS && cuda->devices < 1) code = CUDA_ERROR_NO_DEVICE;
+static bool start(void) {
+    CUresult code = cuda.cuInit(0);
+    if (code == CUDA_SUCCESS) code = cuda.cuDriverGetVersion(&cuda.driver);
+    if (code == CUDA_SUCCESS) code = cuda.cuDeviceGetCount(&cuda.devices);
+    if (code == CUDA_SUCCESS && cuda.devices < 1) code = CUDA_ERROR_NO_DEVICE;
     if (code != CUDA_SUCCESS) {
-        snprintf(driver.missing, sizeof driver.missing, "driver error: %s (code %d)", text_of(code),
+        snprintf(cuda.missing, sizeof cuda.missing, "driver error: %s (code %d)", text_of(code),
                  (int)code);
         return false;
     }
-    const char *missing = ht_nvrtc_missing(cuda->driver);
-    if (missing != NULL) snprintf(driver.missing, sizeof driver.missing, "%s", missing);
+    const char *missing = ht_nvrtc_missing(cuda.driver);
+    if (missing != NULL) snprintf(cuda.missing, sizeof cuda.missing, "%s", missing);
     return missing == NULL;
 }
 
 static void load(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    driver.tried = true;
-    if (library == NULL) {
-        snprintf(driver.missing, sizeof driver.missing, "%s",
+    cuda.tried = true;
+    if (library == NULL)
+        snprintf(cuda.missing, sizeof cuda.missing, "%s",
                  "no NVIDIA driver is installed (libcuda.so.1 not found)");
-        return;
-    }
-    if (!find_all(library, &driver.cuda) || !start(&driver.cuda)) driver.cuda.devices = 0;
-}
-
-static const struct cuda *get_cuda(void) {
-    if (!driver.tried) load();
-    return driver.cuda.devices > 0 ? &driver.cuda : NULL;
+    else if (!find_all(library) || !start())
+        cuda.devices = 0;
 }
 
 static const char *cuda_missing(void) {
-    return get_cuda() != NULL ? NULL : driver.missing;
+    if (!cuda.tried) load();
+    return cuda.devices > 0 ? NULL : cuda.missing;
 }
 
 static enum ht_err check(CUresult code, const char *what) {
@@ -156,32 +147,31 @@ static enum ht_err check(CUresult code, const char *what) {
 /* ---- devices ---- */
 
 static enum ht_err cuda_count(int *count) {
-    const struct cuda *cuda = get_cuda();
-    *count = cuda != NULL ? cuda->devices : 0;
+    *count = cuda_missing() == NULL ? cuda.devices : 0;
     return HT_OK;
 }
 
-static int attribute(const struct cuda *cuda, CUdevice id, CUdevice_attribute what) {
+static int attribute(CUdevice id, CUdevice_attribute what) {
     int value = 0;
-    if (cuda->cuDeviceGetAttribute(&value, what, id) != CUDA_SUCCESS) return 0;
+    if (cuda.cuDeviceGetAttribute(&value, what, id) != CUDA_SUCCESS) return 0;
     return value;
 }
 
-static int architecture_of(const struct cuda *cuda, CUdevice id) {
-    return 10 * attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-           attribute(cuda, id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static int architecture_of(CUdevice id) {
+    return 10 * attribute(id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           attribute(id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-static struct ht_pci pci_of(const struct cuda *cuda, CUdevice id) {
-    return (struct ht_pci){.domain = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-                           .bus = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-                           .slot = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
+static struct ht_pci pci_of(CUdevice id) {
+    return (struct ht_pci){.domain = attribute(id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                           .bus = attribute(id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                           .slot = attribute(id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
 }
 
-static void name_hardware(const struct cuda *cuda, CUdevice id, struct ht_device_info *info) {
+static void name_hardware(CUdevice id, struct ht_device_info *info) {
     CUuuid uuid = {{0}};
-    if (cuda->cuDeviceGetUuid_v2 == NULL || cuda->cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
-        ht_pci_text(pci_of(cuda, id), info->id, sizeof info->id);
+    if (cuda.cuDeviceGetUuid_v2 == NULL || cuda.cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
+        ht_pci_text(pci_of(id), info->id, sizeof info->id);
         return;
     }
     for (size_t i = 0; i < sizeof uuid.bytes; i++)
@@ -190,49 +180,47 @@ static void name_hardware(const struct cuda *cuda, CUdevice id, struct ht_device
 
 /* Local memory: the limit of arrays of fixed size. */
 static enum ht_err cuda_info(int index, struct ht_device_info *info) {
-    const struct cuda *cuda = get_cuda();
     CUdevice id;
     size_t memory = 0;
-    REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", cuda_missing());
-    TRY(check(cuda->cuDeviceGet(&id, index), "finding a device"));
-    TRY(check(cuda->cuDeviceGetName(info->name, (int)sizeof info->name, id), "a device's name"));
-    TRY(check(cuda->cuDeviceTotalMem(&memory, id), "a device's memory"));
+    REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
+    TRY(check(cuda.cuDeviceGet(&id, index), "finding a device"));
+    TRY(check(cuda.cuDeviceGetName(info->name, (int)sizeof info->name, id), "a device's name"));
+    TRY(check(cuda.cuDeviceTotalMem(&memory, id), "a device's memory"));
     snprintf(info->vendor, sizeof info->vendor, "NVIDIA Corporation");
     snprintf(info->platform, sizeof info->platform, "NVIDIA CUDA");
-    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s", cuda->driver / 1000,
-             cuda->driver % 1000 / 10, ht_nvrtc_version());
+    snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s", cuda.driver / 1000,
+             cuda.driver % 1000 / 10, ht_nvrtc_version());
     info->gpu = info->fp64 = true;
     info->memory = info->max_buffer = (int64_t)memory;
-    info->local_memory = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    info->max_group = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->local_memory = attribute(id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    info->max_group = attribute(id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     info->max_arguments = 4096; /* of every architecture and version */
-    info->compute_units = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->open_memory = attribute(cuda, id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    info->ptx = architecture_of(cuda, id);
+    info->compute_units = attribute(id, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->open_memory = attribute(id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    info->ptx = architecture_of(id);
     info->ptx_own = ht_nvrtc_own(info->ptx);
-    name_hardware(cuda, id, info);
+    name_hardware(id, info);
     info->greedy = true; /* NVRTC 13 */
-    if (!attribute(cuda, id, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
+    if (!attribute(id, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
         info->no_peer = "the device has no unified addresses";
     return HT_OK;
 }
 
 static enum ht_err enter(const struct device *device) {
-    return check(device->cuda->cuCtxSetCurrent(device->context), "taking the device's context");
+    return check(cuda.cuCtxSetCurrent(device->context), "taking the device's context");
 }
 
 static void settle(const struct device *device) {
     if (device->context == NULL || enter(device) != HT_OK) return;
     for (int q = 0; q < 2; q++)
-        if (device->queue[q] != NULL) (void)device->cuda->cuStreamSynchronize(device->queue[q]);
+        if (device->queue[q] != NULL) (void)cuda.cuStreamSynchronize(device->queue[q]);
 }
 
 /* ---- timers ---- */
 
 static void destroy_timer(struct timer *timer) {
-    const struct cuda *cuda = timer->device->cuda;
-    if (timer->start != NULL) (void)cuda->cuEventDestroy(timer->start);
-    if (timer->end != NULL) (void)cuda->cuEventDestroy(timer->end);
+    if (timer->start != NULL) (void)cuda.cuEventDestroy(timer->start);
+    if (timer->end != NULL) (void)cuda.cuEventDestroy(timer->end);
     free(timer);
 }
 
@@ -245,8 +233,8 @@ static enum ht_err take_timer(struct device *device, struct timer **out) {
     }
     TRY(HT_ALLOC(timer, 1));
     timer->device = device;
-    CUresult code = device->cuda->cuEventCreate(&timer->start, 0);
-    if (code == CUDA_SUCCESS) code = device->cuda->cuEventCreate(&timer->end, 0);
+    CUresult code = cuda.cuEventCreate(&timer->start, 0);
+    if (code == CUDA_SUCCESS) code = cuda.cuEventCreate(&timer->end, 0);
     if (code != CUDA_SUCCESS) {
         destroy_timer(timer);
         return check(code, "timing a kernel");
@@ -264,10 +252,8 @@ static enum ht_err start_timer(struct device *device, struct timer **out) {
     *out = NULL;
     TRY(enter(device));
     TRY(take_timer(device, out));
-    REQUIRE(*out != NULL, HT_ERR_INTERNAL, "no timer");
     enum ht_err err =
-        check(device->cuda->cuEventRecord((*out)->start, device->queue[HT_QUEUE_WORK]),
-              "timing a kernel");
+        check(cuda.cuEventRecord((*out)->start, device->queue[HT_QUEUE_WORK]), "timing a kernel");
     if (err != HT_OK) give_timer(*out);
     return err;
 }
@@ -275,8 +261,8 @@ static enum ht_err start_timer(struct device *device, struct timer **out) {
 static enum ht_err end_timer(struct timer *timer, enum ht_err err, void **timing) {
     const struct device *device = timer->device;
     if (err == HT_OK)
-        err = check(device->cuda->cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]),
-                    "timing a kernel");
+        err =
+            check(cuda.cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]), "timing a kernel");
     return HT_MADE(err, timer, give_timer, timing);
 }
 
@@ -284,9 +270,8 @@ static double cuda_launch_seconds(void *handle) {
     struct timer *timer = handle;
     const double millisecond = 1e-3;
     float ms = 0;
-    bool known =
-        enter(timer->device) == HT_OK &&
-        timer->device->cuda->cuEventElapsedTime_v1(&ms, timer->start, timer->end) == CUDA_SUCCESS;
+    bool known = enter(timer->device) == HT_OK &&
+                 cuda.cuEventElapsedTime_v1(&ms, timer->start, timer->end) == CUDA_SUCCESS;
     give_timer(timer);
     return known && ms > 0 ? millisecond * (double)ms : 0;
 }
@@ -295,7 +280,6 @@ static double cuda_launch_seconds(void *handle) {
 
 static void cuda_close(void *handle) {
     struct device *device = handle;
-    const struct cuda *cuda = device->cuda;
     if (device->context != NULL) {
         settle(device);
         while (device->spare != NULL) {
@@ -304,36 +288,33 @@ static void cuda_close(void *handle) {
             destroy_timer(timer);
         }
         for (int q = 0; q < 2; q++)
-            if (device->queue[q] != NULL) (void)cuda->cuStreamDestroy(device->queue[q]);
-        (void)cuda->cuCtxSetCurrent(NULL);
-        (void)cuda->cuDevicePrimaryCtxRelease(device->id);
+            if (device->queue[q] != NULL) (void)cuda.cuStreamDestroy(device->queue[q]);
+        (void)cuda.cuCtxSetCurrent(NULL);
+        (void)cuda.cuDevicePrimaryCtxRelease(device->id);
     }
     ht_nvml_close(device->nvml);
     free(device);
 }
 
 static enum ht_err open_into(struct device *device, int index) {
-    const struct cuda *cuda = device->cuda;
-    TRY(check(cuda->cuDeviceGet(&device->id, index), "opening the device"));
-    device->architecture = architecture_of(cuda, device->id);
-    device->most_pitch = attribute(cuda, device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+    TRY(check(cuda.cuDeviceGet(&device->id, index), "opening the device"));
+    device->architecture = architecture_of(device->id);
+    device->most_pitch = attribute(device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
     CUcontext context = NULL;
-    TRY(check(cuda->cuDevicePrimaryCtxRetain(&context, device->id), "opening the device"));
+    TRY(check(cuda.cuDevicePrimaryCtxRetain(&context, device->id), "opening the device"));
     device->context = context;
     TRY(enter(device));
     for (int q = 0; q < 2; q++)
-        TRY(check(cuda->cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
+        TRY(check(cuda.cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
                   "opening the device's queues"));
-    device->nvml = ht_nvml_open(pci_of(cuda, device->id));
+    device->nvml = ht_nvml_open(pci_of(device->id));
     return HT_OK;
 }
 
 static enum ht_err cuda_open(int index, void **out) {
     struct device *device = NULL;
-    const struct cuda *cuda = get_cuda();
-    REQUIRE(cuda != NULL, HT_ERR_DEVICE, "%s", cuda_missing());
+    REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
     TRY(HT_ALLOC(device, 1));
-    device->cuda = cuda;
     enum ht_err err = open_into(device, index);
     return HT_MADE(err, device, cuda_close, out);
 }
@@ -341,8 +322,7 @@ static enum ht_err cuda_open(int index, void **out) {
 static enum ht_err cuda_finish(void *handle) {
     const struct device *device = handle;
     TRY(enter(device));
-    return check(device->cuda->cuStreamSynchronize(device->queue[HT_QUEUE_WORK]),
-                 "running kernels");
+    return check(cuda.cuStreamSynchronize(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 
 static double cuda_joules(void *handle) {
@@ -361,28 +341,26 @@ static enum ht_err cuda_event_record(void *handle, void **event, enum ht_queue q
     CUevent fresh = *event;
     TRY(enter(device));
     if (fresh == NULL)
-        TRY(check(device->cuda->cuEventCreate(&fresh, CU_EVENT_DISABLE_TIMING),
-                  "creating an event"));
+        TRY(check(cuda.cuEventCreate(&fresh, CU_EVENT_DISABLE_TIMING), "creating an event"));
     *event = fresh;
-    return check(device->cuda->cuEventRecord(fresh, device->queue[queue]), "recording an event");
+    return check(cuda.cuEventRecord(fresh, device->queue[queue]), "recording an event");
 }
 
 static void cuda_event_destroy(void *handle, void *event) {
     const struct device *device = handle;
-    if (enter(device) == HT_OK) (void)device->cuda->cuEventDestroy(event);
+    if (enter(device) == HT_OK) (void)cuda.cuEventDestroy(event);
 }
 
 static enum ht_err cuda_event_await(void *handle, void *event, enum ht_queue queue) {
     const struct device *device = handle;
     TRY(enter(device));
-    return check(device->cuda->cuStreamWaitEvent(device->queue[queue], event, 0),
-                 "waiting for an event");
+    return check(cuda.cuStreamWaitEvent(device->queue[queue], event, 0), "waiting for an event");
 }
 
 static enum ht_err cuda_event_done(void *handle, void *event, bool *done) {
     const struct device *device = handle;
     TRY(enter(device));
-    CUresult code = device->cuda->cuEventQuery(event);
+    CUresult code = cuda.cuEventQuery(event);
     *done = code == CUDA_SUCCESS;
     if (code == CUDA_ERROR_NOT_READY) return HT_OK;
     return check(code, "work before an event");
@@ -399,27 +377,27 @@ static enum ht_err cuda_buffer_create(void *handle, int64_t bytes, void **out) {
     buffer->device = device;
     buffer->bytes = bytes;
     snprintf(what, sizeof what, "a device buffer of %s", HT_BYTES(bytes));
-    enum ht_err err = check(device->cuda->cuMemAlloc(&buffer->at, (size_t)bytes), what);
+    enum ht_err err = check(cuda.cuMemAlloc(&buffer->at, (size_t)bytes), what);
     return HT_MADE(err, buffer, free, out);
 }
 
 static void cuda_buffer_destroy(void *handle) {
     struct buffer *buffer = handle;
     settle(buffer->device);
-    if (enter(buffer->device) == HT_OK) (void)buffer->device->cuda->cuMemFree(buffer->at);
+    if (enter(buffer->device) == HT_OK) (void)cuda.cuMemFree(buffer->at);
     free(buffer);
 }
 
 /* A range at an address of the device. */
-static CUresult copy_range(const struct device *device, CUdeviceptr at, int64_t bytes, void *in,
-                           const void *out, CUstream queue) {
-    if (in != NULL) return device->cuda->cuMemcpyDtoHAsync(in, at, (size_t)bytes, queue);
-    return device->cuda->cuMemcpyHtoDAsync(at, out, (size_t)bytes, queue);
+static CUresult copy_range(CUdeviceptr at, int64_t bytes, void *in, const void *out,
+                           CUstream queue) {
+    if (in != NULL) return cuda.cuMemcpyDtoHAsync(in, at, (size_t)bytes, queue);
+    return cuda.cuMemcpyHtoDAsync(at, out, (size_t)bytes, queue);
 }
 
 /* Rows with gaps between them on the device. */
-static CUresult copy_rows(const struct device *device, CUdeviceptr at, struct ht_span span,
-                          void *in, const void *out, CUstream queue) {
+static CUresult copy_rows(CUdeviceptr at, struct ht_span span, void *in, const void *out,
+                          CUstream queue) {
     CUDA_MEMCPY2D rows = {.WidthInBytes = (size_t)span.width, .Height = (size_t)span.rows};
     if (in != NULL) {
         rows.srcMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -436,7 +414,7 @@ static CUresult copy_rows(const struct device *device, CUdeviceptr at, struct ht
         rows.dstDevice = at;
         rows.dstPitch = (size_t)span.pitch;
     }
-    return device->cuda->cuMemcpy2DAsync(&rows, queue);
+    return cuda.cuMemcpy2DAsync(&rows, queue);
 }
 
 /* Rows further apart than the driver's largest pitch are copied one by one. On the work queue the
@@ -450,31 +428,29 @@ static enum ht_err cuda_copy(void *handle, void *buffer_handle, struct ht_span s
     CUresult code = CUDA_SUCCESS;
     TRY(enter(device));
     if (span.rows == 1 || span.pitch == span.width)
-        code = copy_range(device, at, span.width * span.rows, in, out, queue);
+        code = copy_range(at, span.width * span.rows, in, out, queue);
     else if (span.pitch <= device->most_pitch)
-        code = copy_rows(device, at, span, in, out, queue);
+        code = copy_rows(at, span, in, out, queue);
     else
         for (int64_t r = 0; code == CUDA_SUCCESS && r < span.rows; r++)
-            code = copy_range(device, at + (CUdeviceptr)(r * span.pitch), span.width,
+            code = copy_range(at + (CUdeviceptr)(r * span.pitch), span.width,
                               in != NULL ? (char *)in + r * span.width : NULL,
                               out != NULL ? (const char *)out + r * span.width : NULL, queue);
-    if (code == CUDA_SUCCESS && on == HT_QUEUE_WORK)
-        code = device->cuda->cuStreamSynchronize(queue);
+    if (code == CUDA_SUCCESS && on == HT_QUEUE_WORK) code = cuda.cuStreamSynchronize(queue);
     return check(code, in != NULL ? "reading from the device" : "writing to the device");
 }
 
 /* Memory that the driver has locked; the handle is the memory itself. */
 static void cuda_pinned_create(void *handle, int64_t bytes, void **memory, void **pinned) {
     const struct device *device = handle;
-    if (enter(device) == HT_OK &&
-        device->cuda->cuMemAllocHost(memory, (size_t)bytes) == CUDA_SUCCESS)
+    if (enter(device) == HT_OK && cuda.cuMemAllocHost(memory, (size_t)bytes) == CUDA_SUCCESS)
         *pinned = *memory;
 }
 
 static void cuda_pinned_destroy(void *handle, void *memory, void *pinned) {
     const struct device *device = handle;
     settle(device);
-    if (pinned != NULL && enter(device) == HT_OK) (void)device->cuda->cuMemFreeHost(memory);
+    if (pinned != NULL && enter(device) == HT_OK) (void)cuda.cuMemFreeHost(memory);
 }
 
 /* ---- buffers of other processes ---- */
@@ -523,10 +499,8 @@ static enum ht_err cuda_peer_name(void *handle, void *buffer_handle,
     size_t size = 0;
     memset(&name, 0, sizeof name);
     TRY(enter(device));
-    TRY(check(device->cuda->cuMemGetAddressRange(&base, &size, buffer->at),
-              "the allocation of a buffer"));
-    TRY(check(device->cuda->cuIpcGetMemHandle(&name.handle, base),
-              "naming a buffer for other processes"));
+    TRY(check(cuda.cuMemGetAddressRange(&base, &size, buffer->at), "the allocation of a buffer"));
+    TRY(check(cuda.cuIpcGetMemHandle(&name.handle, base), "naming a buffer for other processes"));
     name.process = process_number();
     name.address = (uint64_t)buffer->at;
     name.offset = (int64_t)(buffer->at - base);
@@ -543,9 +517,9 @@ static enum ht_err open_peer(struct cuda_peer *peer, const struct name *name) {
         return HT_OK;
     }
     TRY(enter(device));
-    TRY(check(device->cuda->cuIpcOpenMemHandle(&peer->base, name->handle,
-                                               CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-              "opening a buffer of another process"));
+    TRY(check(
+        cuda.cuIpcOpenMemHandle(&peer->base, name->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+        "opening a buffer of another process"));
     peer->at = peer->base + (CUdeviceptr)name->offset;
     return HT_OK;
 }
@@ -566,8 +540,7 @@ static enum ht_err cuda_peer_open(void *handle, const unsigned char from[HT_PEER
 static void cuda_peer_close(void *handle) {
     struct cuda_peer *peer = handle;
     settle(peer->device);
-    if (peer->base != 0 && enter(peer->device) == HT_OK)
-        (void)peer->device->cuda->cuIpcCloseMemHandle(peer->base);
+    if (peer->base != 0 && enter(peer->device) == HT_OK) (void)cuda.cuIpcCloseMemHandle(peer->base);
     free(peer);
 }
 
@@ -577,9 +550,8 @@ static enum ht_err cuda_transfer_peer(void *handle, void *buffer_handle, int64_t
     const struct buffer *buffer = buffer_handle;
     const struct cuda_peer *peer = peer_handle;
     TRY(enter(device));
-    return check(device->cuda->cuMemcpyAsync(peer->at + (CUdeviceptr)to,
-                                             buffer->at + (CUdeviceptr)at, (size_t)bytes,
-                                             device->queue[HT_QUEUE_TRANSFER]),
+    return check(cuda.cuMemcpyAsync(peer->at + (CUdeviceptr)to, buffer->at + (CUdeviceptr)at,
+                                    (size_t)bytes, device->queue[HT_QUEUE_TRANSFER]),
                  "copying to a buffer of another process");
 }
 
@@ -589,8 +561,7 @@ static void cuda_program_destroy(void *handle) {
     struct cuda_program *program = handle;
     if (program->module != NULL) {
         settle(program->device);
-        if (enter(program->device) == HT_OK)
-            (void)program->device->cuda->cuModuleUnload(program->module);
+        if (enter(program->device) == HT_OK) (void)cuda.cuModuleUnload(program->module);
     }
     free(program->code);
     free(program);
@@ -599,7 +570,6 @@ static void cuda_program_destroy(void *handle) {
 /* code: machine code, or PTX with a zero at its end. The driver's compiler gets the limit of
  * registers for PTX. */
 static enum ht_err load_module(struct cuda_program *program, void *code, int registers) {
-    const struct cuda *cuda = program->device->cuda;
     char log[2048] = "";
     CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_MAX_REGISTERS};
@@ -608,8 +578,8 @@ static enum ht_err load_module(struct cuda_program *program, void *code, int reg
         uintptr_t number;
     } value[3] = {{.pointer = log}, {.number = sizeof log}, {.number = (uintptr_t)registers}};
     TRY(enter(program->device));
-    CUresult result = cuda->cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2,
-                                               option, &value[0].pointer);
+    CUresult result = cuda.cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2, option,
+                                              &value[0].pointer);
     if (result == CUDA_SUCCESS) return HT_OK;
     program->module = NULL;
     char what[sizeof log + 64];
@@ -621,13 +591,9 @@ static enum ht_err load_module(struct cuda_program *program, void *code, int reg
 static enum ht_err make(struct device *device, void *code, size_t size, int registers, void **out) {
     struct cuda_program *program = NULL;
     enum ht_err err = HT_ALLOC(program, 1);
-    if (err != HT_OK) {
-        free(code);
-        return err;
-    }
-    program->device = device;
-    program->code = code;
-    program->size = size;
+    if (err != HT_OK) free(code);
+    TRY(err);
+    *program = (struct cuda_program){.device = device, .code = code, .size = size};
     err = load_module(program, code, registers);
     return HT_MADE(err, program, cuda_program_destroy, out);
 }
@@ -672,29 +638,28 @@ static enum ht_err cuda_program_binary(void *handle, void **binary, size_t *size
 
 /* ---- kernels ---- */
 
-static void ask_parameters(const struct cuda *cuda, struct cuda_kernel *kernel) {
+static void ask_parameters(struct cuda_kernel *kernel) {
     size_t offset = 0;
     kernel->nparameters = -1;
-    if (cuda->cuFuncGetParamInfo_v1 == NULL) return;
+    if (cuda.cuFuncGetParamInfo_v1 == NULL) return;
     int n = 0;
-    while (n < HT_MAX_ARGS && cuda->cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
-                                                          &kernel->size[n]) == CUDA_SUCCESS)
+    while (n < HT_MAX_ARGS && cuda.cuFuncGetParamInfo_v1(kernel->function, (size_t)n, &offset,
+                                                         &kernel->size[n]) == CUDA_SUCCESS)
         n++;
     kernel->nparameters = n;
 }
 
 static enum ht_err cuda_kernel_create(void *handle, const char *name, void **out) {
     struct cuda_program *program = handle;
-    const struct cuda *cuda = program->device->cuda;
     struct cuda_kernel *kernel = NULL;
     char what[128];
     TRY(enter(program->device));
     TRY(HT_ALLOC(kernel, 1));
     snprintf(what, sizeof what, "kernel %s", name);
     enum ht_err err =
-        check(cuda->cuModuleGetFunction(&kernel->function, program->module, name), what);
+        check(cuda.cuModuleGetFunction(&kernel->function, program->module, name), what);
     kernel->device = program->device;
-    if (err == HT_OK) ask_parameters(cuda, kernel);
+    if (err == HT_OK) ask_parameters(kernel);
     return HT_MADE(err, kernel, free, out);
 }
 
@@ -705,8 +670,8 @@ static void cuda_kernel_destroy(void *kernel) {
 static enum ht_err cuda_kernel_open_memory(void *handle, int64_t bytes) {
     struct cuda_kernel *kernel = handle;
     TRY(enter(kernel->device));
-    TRY(check(kernel->device->cuda->cuFuncSetAttribute(
-                  kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+    TRY(check(cuda.cuFuncSetAttribute(kernel->function,
+                                      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
               "reserving local memory for a kernel"));
     kernel->open_memory = (unsigned)bytes;
     return HT_OK;
@@ -721,10 +686,8 @@ static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_M
                             CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
     const int64_t *groups = launch->groups;
-    REQUIRE(launch->nargs <= HT_MAX_ARGS &&
-                (kernel->nparameters < 0 || launch->nargs == kernel->nparameters),
-            HT_ERR_INTERNAL, "%d kernel arguments, the kernel takes %d", launch->nargs,
-            kernel->nparameters);
+    REQUIRE(kernel->nparameters < 0 || launch->nargs == kernel->nparameters, HT_ERR_INTERNAL,
+            "%d kernel arguments, the kernel takes %d", launch->nargs, kernel->nparameters);
     for (int i = 0; i < launch->nargs; i++) {
         const struct buffer *buffer = launch->args[i].value;
         if (launch->args[i].size == 0 && buffer == NULL) buffer = &none;
@@ -742,8 +705,6 @@ static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_M
                 "%lld groups along x%d: CUDA allows %lld (device.backend = "
                 "\"opencl\" may allow more)",
                 (long long)groups[k], k + 1, (long long)most[k]);
-    REQUIRE(launch->group_size <= INT32_MAX, HT_ERR_DEVICE, "a group of %lld work-items",
-            (long long)launch->group_size);
     *out = (CUDA_KERNEL_NODE_PARAMS_v1){.func = kernel->function,
                                         .gridDimX = (unsigned)groups[0],
                                         .gridDimY = (unsigned)groups[1],
@@ -760,9 +721,9 @@ static enum ht_err enqueue(const struct device *device, const struct ht_launch *
     void *parameter[HT_MAX_ARGS];
     CUDA_KERNEL_NODE_PARAMS_v1 k;
     TRY(describe(launch, parameter, &k));
-    return check(device->cuda->cuLaunchKernel(
-                     k.func, k.gridDimX, k.gridDimY, k.gridDimZ, k.blockDimX, k.blockDimY,
-                     k.blockDimZ, k.sharedMemBytes, device->queue[HT_QUEUE_WORK], parameter, NULL),
+    return check(cuda.cuLaunchKernel(k.func, k.gridDimX, k.gridDimY, k.gridDimZ, k.blockDimX,
+                                     k.blockDimY, k.blockDimZ, k.sharedMemBytes,
+                                     device->queue[HT_QUEUE_WORK], parameter, NULL),
                  "launching a kernel");
 }
 
@@ -790,16 +751,14 @@ struct cuda_sequence {
 
 static void cuda_sequence_destroy(void *handle) {
     struct cuda_sequence *s = handle;
-    const struct cuda *cuda = s->device->cuda;
     settle(s->device);
-    if (s->once != NULL) (void)cuda->cuGraphExecDestroy(s->once);
-    if (s->often != NULL) (void)cuda->cuGraphExecDestroy(s->often);
+    if (s->once != NULL) (void)cuda.cuGraphExecDestroy(s->once);
+    if (s->often != NULL) (void)cuda.cuGraphExecDestroy(s->often);
     free(s);
 }
 
 /* A graph that is being made. */
 struct growing {
-    const struct cuda *cuda;
     CUgraph graph;
     CUgraphNode *node; /* of the launches of a fork */
     CUgraphNode last;  /* what the next launch waits for; NULL: nothing */
@@ -823,12 +782,12 @@ static enum ht_err add_fork(struct growing *g, int count, const struct ht_launch
         void *parameter[HT_MAX_ARGS];
         CUDA_KERNEL_NODE_PARAMS_v1 kernel;
         TRY(describe(&launch[i], parameter, &kernel));
-        TRY(check_graph(g->cuda->cuGraphAddKernelNode_v1(&g->node[i], g->graph, &after,
-                                                         after != NULL ? 1 : 0, &kernel)));
+        TRY(check_graph(cuda.cuGraphAddKernelNode_v1(&g->node[i], g->graph, &after,
+                                                     after != NULL ? 1 : 0, &kernel)));
     }
     g->last = g->node[count - 1];
     if (branches == 1) return HT_OK;
-    return check_graph(g->cuda->cuGraphAddEmptyNode(&g->last, g->graph, g->node, (size_t)count));
+    return check_graph(cuda.cuGraphAddEmptyNode(&g->last, g->graph, g->node, (size_t)count));
 }
 
 static enum ht_err add_all(struct growing *g, int count, const struct ht_launch *launch) {
@@ -842,15 +801,15 @@ static enum ht_err add_all(struct growing *g, int count, const struct ht_launch 
     return HT_OK;
 }
 
-static enum ht_err make_graph(const struct cuda *cuda, int64_t times, int count,
-                              const struct ht_launch *launch, CUgraphExec *out) {
-    struct growing g = {.cuda = cuda};
+static enum ht_err make_graph(int64_t times, int count, const struct ht_launch *launch,
+                              CUgraphExec *out) {
+    struct growing g = {.graph = NULL};
     TRY(HT_ALLOC(g.node, count));
-    enum ht_err err = check_graph(cuda->cuGraphCreate(&g.graph, 0));
+    enum ht_err err = check_graph(cuda.cuGraphCreate(&g.graph, 0));
     for (int64_t n = 0; err == HT_OK && n < times; n++) err = add_all(&g, count, launch);
-    if (err == HT_OK) err = check_graph(cuda->cuGraphInstantiateWithFlags(out, g.graph, 0));
+    if (err == HT_OK) err = check_graph(cuda.cuGraphInstantiateWithFlags(out, g.graph, 0));
     if (err != HT_OK) *out = NULL;
-    if (g.graph != NULL) (void)cuda->cuGraphDestroy(g.graph);
+    if (g.graph != NULL) (void)cuda.cuGraphDestroy(g.graph);
     free(g.node);
     return err;
 }
@@ -862,8 +821,8 @@ static enum ht_err cuda_sequence_create(void *handle, int count, const struct ht
     TRY(HT_ALLOC(s, 1));
     s->device = handle;
     s->repeats = ht_divide_up(MANY, count);
-    enum ht_err err = make_graph(s->device->cuda, 1, count, launch, &s->once);
-    if (err == HT_OK) err = make_graph(s->device->cuda, s->repeats, count, launch, &s->often);
+    enum ht_err err = make_graph(1, count, launch, &s->once);
+    if (err == HT_OK) err = make_graph(s->repeats, count, launch, &s->often);
     return HT_MADE(err, s, cuda_sequence_destroy, out);
 }
 
@@ -875,7 +834,7 @@ static enum ht_err cuda_sequence_run(void *handle, int64_t times, void **timing)
     TRY(start_timer(s->device, &timer));
     for (int64_t left = times; code == CUDA_SUCCESS && left > 0;) {
         const bool many = left >= s->repeats;
-        code = s->device->cuda->cuGraphLaunch(many ? s->often : s->once, queue);
+        code = cuda.cuGraphLaunch(many ? s->often : s->once, queue);
         left -= many ? s->repeats : 1;
     }
     return end_timer(timer, check(code, "launching a sequence of kernels"), timing);
@@ -883,6 +842,7 @@ static enum ht_err cuda_sequence_run(void *handle, int64_t times, void **timing)
 
 const struct ht_backend ht_backend_cuda = {
     HT_BACKEND(cuda),
+    .no_gemm = cuda_no_gemm,
     .kernel_open_memory = cuda_kernel_open_memory,
     .peer_name = cuda_peer_name,
     .peer_open = cuda_peer_open,

@@ -114,15 +114,13 @@ static enum ht_err check(nvrtcResult code, const char *what) {
 
 /* The newest architecture that the compiler supports and the device runs. */
 static enum ht_err nearest(int architecture, int *out) {
-    int count = 0, *list = NULL;
+    int count = 0;
     *out = 0;
     TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
-    TRY(HT_ALLOC(list, count));
-    enum ht_err err = check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC");
-    for (int i = 0; err == HT_OK && i < count; i++)
+    HT_ARRAY(int, list, count);
+    TRY(check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC"));
+    for (int i = 0; i < count; i++)
         if (list[i] <= architecture && list[i] > *out) *out = list[i];
-    free(list);
-    TRY(err);
     REQUIRE(*out > 0, HT_ERR_DEVICE,
             "NVRTC %s does not support architecture %d.%d any more: use an "
             "older CUDA toolkit or device.backend = \"opencl\"",
@@ -133,14 +131,11 @@ static enum ht_err nearest(int architecture, int *out) {
 /* The compiler's log as the error message. */
 static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     size_t size = 0;
-    char *log = NULL;
     if (nvrtc.nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;
-    TRY(HT_ALLOC(log, size + 1));
+    HT_ARRAY(char, log, size + 1);
     if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log);
-    ht_err_set(HT_ERR_DEVICE, "the kernel does not compile (%s); compiler log:\n%s",
-               nvrtc.nvrtcGetErrorString(code), log);
-    free(log);
-    return HT_ERR_DEVICE;
+    FAIL(HT_ERR_DEVICE, "the kernel does not compile (%s); compiler log:\n%s",
+         nvrtc.nvrtcGetErrorString(code), log);
 }
 
 /* As OpenCL's -cl-denorms-are-zero. Products and sums are fused by default, as in OpenCL. */

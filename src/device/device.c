@@ -91,39 +91,26 @@ struct ht_sequence {
 static const struct ht_backend *const backends[] = {&ht_backend_cuda, &ht_backend_opencl};
 enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
-/* Back end of a device of the common list, and its index there. */
-static enum ht_err list_all(int *count, struct ht_device_info **infos, int **own_index) {
-    int total = 0, counts[NBACKENDS];
+enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
+    int counts[NBACKENDS];
+    HT_FREED struct ht_device_info *infos = NULL;
+    *count = 0;
     for (int b = 0; b < NBACKENDS; b++) {
         TRY(backends[b]->count(&counts[b]));
-        total += counts[b];
+        *count += counts[b];
     }
-    TRY(HT_ALLOC(*infos, total));
-    enum ht_err err = HT_ALLOC(*own_index, total);
-    int n = 0;
-    for (int b = 0; err == HT_OK && b < NBACKENDS; b++)
-        for (int i = 0; err == HT_OK && i < counts[b]; i++, n++) {
-            struct ht_device_info *info = *infos + n;
-            err = backends[b]->info(i, info);
-            info->backend = backends[b]->name;
-            info->index = n;
-            info->no_gemm = backends[b]->no_gemm();
-            (*own_index)[n] = i;
+    TRY(HT_ALLOC(infos, *count));
+    for (int b = 0, n = 0; b < NBACKENDS; b++)
+        for (int i = 0; i < counts[b]; i++, n++) {
+            TRY(backends[b]->info(i, &infos[n]));
+            infos[n].backend = backends[b]->name;
+            infos[n].index = n;
+            infos[n].own = i;
+            infos[n].no_gemm = backends[b]->no_gemm();
         }
-    if (err != HT_OK) {
-        free(*infos);
-        free(*own_index);
-        *infos = NULL;
-        *own_index = NULL;
-        return err;
-    }
-    *count = total;
+    *out = infos;
+    infos = NULL;
     return HT_OK;
-}
-
-enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
-    HT_FREED int *own_index = NULL;
-    return list_all(count, out, &own_index);
 }
 
 static const struct ht_backend *backend_of(const char *name) {
@@ -229,26 +216,20 @@ static enum ht_err none_matches(int count, const struct ht_device_info *infos, c
                       backend, select, text.data);
 }
 
-static enum ht_err open_one(const struct ht_device_info *info, int own_index,
-                            struct ht_device **out) {
-    struct ht_device *device = NULL;
-    TRY(HT_ALLOC(device, 1));
-    device->info = *info;
-    device->backend = backend_of(info->backend);
-    enum ht_err err = device->backend->open(own_index, &device->handle);
-    return HT_MADE(err, device, free, out);
-}
-
 enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                            struct ht_device **out) {
     int count = 0;
-    HT_FREED int *own_index = NULL;
     HT_FREED struct ht_device_info *infos = NULL;
+    struct ht_device *device = NULL;
     *out = NULL;
-    TRY(list_all(&count, &infos, &own_index));
-    int n = ht_device_choose(count, infos, backend, select, sharer);
-    return n < 0 ? none_matches(count, infos, backend, select)
-                 : open_one(&infos[n], own_index[n], out);
+    TRY(ht_device_list(&count, &infos));
+    const int n = ht_device_choose(count, infos, backend, select, sharer);
+    if (n < 0) return none_matches(count, infos, backend, select);
+    TRY(HT_ALLOC(device, 1));
+    device->info = infos[n];
+    device->backend = backend_of(infos[n].backend);
+    enum ht_err err = device->backend->open(infos[n].own, &device->handle);
+    return HT_MADE(err, device, free, out);
 }
 
 /* ---- devices and buffers ---- */
@@ -292,17 +273,17 @@ enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_
     return HT_MADE(err, buffer, free, out);
 }
 
+static struct ht_span row_of(int64_t offset, int64_t width) {
+    return (struct ht_span){.offset = offset, .width = width, .pitch = width, .rows = 1};
+}
+
 enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
                                    struct ht_buffer **out) {
     const int64_t part = ht_least(bytes, (int64_t)1 << 24);
-    HT_FREED void *zeros = NULL;
+    HT_ARRAY(char, zeros, part);
     TRY(ht_buffer_create(device, bytes, out));
-    TRY(ht_mem_alloc((size_t)part, 1, &zeros));
-    for (int64_t at = 0; at < bytes; at += part) {
-        const int64_t width = ht_least(part, bytes - at);
-        const struct ht_span span = {.offset = at, .width = width, .pitch = width, .rows = 1};
-        TRY(ht_buffer_write(*out, span, zeros));
-    }
+    for (int64_t at = 0; at < bytes; at += part)
+        TRY(ht_buffer_write(*out, row_of(at, ht_least(part, bytes - at)), zeros));
     return HT_OK;
 }
 
@@ -364,8 +345,7 @@ static enum ht_err round_share(void *data, int64_t begin, int64_t end) {
 enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
                                   const double *values) {
     const int64_t word = fp64 ? 8 : 4, least = (int64_t)1 << 18;
-    const struct ht_span span = {
-        .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
+    const struct ht_span span = row_of(first * word, count * word);
     struct rounding r = {.from = values};
     if (fp64) return ht_buffer_write(buffer, span, values);
     TRY(HT_ALLOC(r.to, count));
@@ -378,8 +358,7 @@ enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t f
 enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
                                  double *values) {
     const int64_t word = fp64 ? 8 : 4;
-    const struct ht_span span = {
-        .offset = first * word, .width = count * word, .pitch = count * word, .rows = 1};
+    const struct ht_span span = row_of(first * word, count * word);
     if (fp64) return ht_buffer_read(buffer, span, values);
     HT_ARRAY(float, single, count);
     TRY(ht_buffer_read(buffer, span, single));
@@ -468,9 +447,23 @@ static void timer_charge(struct ht_launch_timer *timer, double seconds) {
     timer->total += seconds;
 }
 
-/* Makes room for one more entry in pending. */
-static enum ht_err make_room(struct ht_device *device) {
-    return device->npending < HT_MAX_PENDING ? HT_OK : ht_device_finish(device);
+/* Where the next timing goes, once there is room for it. */
+static enum ht_err next_pending(struct ht_device *device, struct ht_pending **out) {
+    if (device->npending == HT_MAX_PENDING) TRY(ht_device_finish(device));
+    *out = &device->pending[device->npending];
+    return HT_OK;
+}
+
+/* Launches, and charges the timer; sample: gets the seconds, too. */
+static enum ht_err launch_timed(struct ht_kernel *kernel, const struct ht_launch *launch,
+                                double *sample) {
+    struct ht_device *device = kernel->device;
+    struct ht_pending *next;
+    TRY(next_pending(device, &next));
+    *next = (struct ht_pending){.timer = &kernel->timer, .sample = sample};
+    TRY(device->backend->launch(device->handle, launch, &next->timing));
+    device->npending++;
+    return HT_OK;
 }
 
 void ht_kernel_destroy(struct ht_kernel *kernel) {
@@ -484,11 +477,7 @@ void ht_kernel_destroy(struct ht_kernel *kernel) {
 }
 
 enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
-    const struct ht_device *device = kernel->device;
-    REQUIRE(bytes <= device->info.open_memory, HT_ERR_INTERNAL,
-            "%lld bytes of local memory for a launch; %s gives %lld", (long long)bytes,
-            device->info.name, (long long)device->info.open_memory);
-    return device->backend->kernel_open_memory(kernel->handle, bytes);
+    return kernel->device->backend->kernel_open_memory(kernel->handle, bytes);
 }
 
 /* Each value begins where any type may. */
@@ -552,12 +541,7 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct h
                                      .groups = {groups[0], groups[1], groups[2]},
                                      .group_size = group_size};
     if (device->recording != NULL) return sequence_add(device->recording, kernel, &launch);
-    TRY(make_room(device));
-    void *timing;
-    TRY(device->backend->launch(device->handle, &launch, &timing));
-    device->pending[device->npending++] =
-        (struct ht_pending){.timing = timing, .timer = &kernel->timer};
-    return HT_OK;
+    return launch_timed(kernel, &launch, NULL);
 }
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
@@ -604,11 +588,11 @@ enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *s
             (long long)shape->k);
     REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
             "matrix products in a sequence of launches");
-    TRY(make_room(device));
-    void *timing;
-    TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles, &timing));
-    device->pending[device->npending++] =
-        (struct ht_pending){.timing = timing, .timer = &gemm->timer};
+    struct ht_pending *next;
+    TRY(next_pending(device, &next));
+    *next = (struct ht_pending){.timer = &gemm->timer};
+    TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles, &next->timing));
+    device->npending++;
     return HT_OK;
 }
 
@@ -637,11 +621,8 @@ enum ht_err ht_device_finish(struct ht_device *device) {
 /* ---- events ---- */
 
 enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
-    struct ht_event *event = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(event, 1));
-    event->device = device;
-    *out = event;
+    TRY(HT_ALLOC(*out, 1));
+    (*out)->device = device;
     return HT_OK;
 }
 
@@ -680,7 +661,6 @@ enum ht_err ht_event_done(struct ht_event *event, bool *done) {
 enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_pinned **out) {
     struct ht_pinned *pinned = NULL;
     *out = NULL;
-    REQUIRE(bytes >= 0, HT_ERR_INTERNAL, "pinned memory of %lld bytes", (long long)bytes);
     TRY(HT_ALLOC(pinned, 1));
     pinned->device = device;
     pinned->bytes = bytes;
@@ -723,15 +703,15 @@ static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at, int64
 enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, int64_t bytes,
                              struct ht_pinned *pinned, int64_t to) {
     TRY(check_range(buffer, at, bytes, "memory", to, pinned->bytes));
-    const struct ht_span span = {.offset = at, .width = bytes, .pitch = bytes, .rows = 1};
-    return buffer_copy(buffer, span, (char *)pinned->memory + to, NULL, HT_QUEUE_TRANSFER);
+    return buffer_copy(buffer, row_of(at, bytes), (char *)pinned->memory + to, NULL,
+                       HT_QUEUE_TRANSFER);
 }
 
 enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
                               const struct ht_pinned *pinned, int64_t from) {
     TRY(check_range(buffer, at, bytes, "memory", from, pinned->bytes));
-    const struct ht_span span = {.offset = at, .width = bytes, .pitch = bytes, .rows = 1};
-    return buffer_copy(buffer, span, NULL, (const char *)pinned->memory + from, HT_QUEUE_TRANSFER);
+    return buffer_copy(buffer, row_of(at, bytes), NULL, (const char *)pinned->memory + from,
+                       HT_QUEUE_TRANSFER);
 }
 
 /* ---- peers ---- */
@@ -823,35 +803,21 @@ enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht
     return HT_MADE(err, s, ht_sequence_destroy, out);
 }
 
-/* ---- running ---- */
-
-/* Each launch with its own timing. */
-static enum ht_err sample(struct ht_sequence *s) {
-    struct ht_device *device = s->device;
-    for (int i = 0; i < s->count; i++) {
-        void *timing;
-        TRY(make_room(device));
-        TRY(device->backend->launch(device->handle, &s->launch[i], &timing));
-        device->pending[device->npending++] =
-            (struct ht_pending){.timing = timing,
-                                .timer = &s->recorded[i].kernel->timer,
-                                .sample = &s->recorded[i].seconds};
-    }
-    s->until_sample = HT_SAMPLE_EVERY;
-    return HT_OK;
-}
-
+/* Now and then each launch with its own timing. */
 enum ht_err ht_sequence_run(struct ht_sequence *s, int64_t times) {
     struct ht_device *device = s->device;
-    void *timing;
+    struct ht_pending *next;
     if (times > 0 && s->until_sample <= 0) {
-        TRY(sample(s));
+        for (int i = 0; i < s->count; i++)
+            TRY(launch_timed(s->recorded[i].kernel, &s->launch[i], &s->recorded[i].seconds));
+        s->until_sample = HT_SAMPLE_EVERY;
         times--;
     }
     if (times <= 0) return HT_OK;
     s->until_sample -= times;
-    TRY(make_room(device));
-    TRY(device->backend->sequence_run(s->handle, times, &timing));
-    device->pending[device->npending++] = (struct ht_pending){.timing = timing, .sequence = s};
+    TRY(next_pending(device, &next));
+    *next = (struct ht_pending){.sequence = s};
+    TRY(device->backend->sequence_run(s->handle, times, &next->timing));
+    device->npending++;
     return HT_OK;
 }

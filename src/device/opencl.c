@@ -75,10 +75,8 @@ static enum ht_err all_devices(int *count, cl_device_id **out) {
 }
 
 static enum ht_err opencl_count(int *count) {
-    cl_device_id *ids = NULL;
-    TRY(all_devices(count, &ids));
-    free(ids);
-    return HT_OK;
+    HT_FREED cl_device_id *ids = NULL;
+    return all_devices(count, &ids);
 }
 
 static bool is_pocl(const char *platform) {
@@ -124,13 +122,11 @@ static const char *opencl_missing(void) {
 }
 
 static enum ht_err device_at(int index, cl_device_id *id) {
-    cl_device_id *ids = NULL;
+    HT_FREED cl_device_id *ids = NULL;
     int count = 0;
     TRY(all_devices(&count, &ids));
-    bool there = index < count;
-    if (there) *id = ids[index];
-    free(ids);
-    REQUIRE(there, HT_ERR_DEVICE, "OpenCL device %d is no longer available", index);
+    REQUIRE(index < count, HT_ERR_DEVICE, "OpenCL device %d is no longer available", index);
+    *id = ids[index];
     return HT_OK;
 }
 
@@ -165,10 +161,6 @@ static struct ht_pci pci_of(cl_device_id id) {
     return (struct ht_pci){.bus = -1};
 }
 
-static bool by_pocl(const struct ht_device_info *info) {
-    return is_pocl(info->platform);
-}
-
 static bool by_nvidia(cl_device_id id) {
     const int64_t nvidia = 0x10DE;
     return device_number(id, CL_DEVICE_VENDOR_ID) == nvidia;
@@ -201,7 +193,7 @@ static enum ht_err opencl_info(int index, struct ht_device_info *info) {
     /* PoCL does, unless its environment forbids it. Asked for a program's binary it would compile
      * each kernel a second time, for groups of any size. */
     const char *option = getenv("POCL_KERNEL_CACHE");
-    info->caches = by_pocl(info) && (option == NULL || strcmp(option, "0") != 0);
+    info->caches = is_pocl(info->platform) && (option == NULL || strcmp(option, "0") != 0);
     if (by_nvidia(id)) ht_pci_text(pci_of(id), info->id, sizeof info->id);
     info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;
@@ -249,7 +241,7 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     struct ht_device_info info = {0};
     TRY(opencl_info(index, &info));
     device->nvidia = info.ptx > 0;
-    device->pocl = by_pocl(&info);
+    device->pocl = is_pocl(info.platform);
     device->simulator = info.simulator;
     return HT_OK;
 }
@@ -371,13 +363,10 @@ static enum ht_err opencl_event_done(HT_UNUSED void *handle, void *event, bool *
 /* The compiler's log as the error message. */
 static enum ht_err build_failed(struct cl_device *device, cl_program program, cl_int code) {
     size_t size = 0;
-    char *log = NULL;
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    TRY(HT_ALLOC(log, size + 1));
+    HT_ARRAY(char, log, size + 1);
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-    ht_err_set(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", code_name(code), (int)code, log);
-    free(log);
-    return HT_ERR_DEVICE;
+    FAIL(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", code_name(code), (int)code, log);
 }
 
 static void opencl_program_destroy(void *handle) {
@@ -461,18 +450,15 @@ static enum ht_err limited_build(struct cl_device *device, int registers, void *
 static enum ht_err opencl_program_build(void *handle, const char *text, int registers, void **out) {
     struct cl_device *device = handle;
     struct cl_built *built = NULL;
+    void *program = NULL;
     cl_int code = CL_SUCCESS;
     TRY(HT_ALLOC(built, 1));
     built->device = device;
     built->program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    TRY(finish_build(built, code, out));
-    if (registers == 0 || !device->nvidia) return HT_OK;
-    enum ht_err err = limited_build(device, registers, out);
-    if (err != HT_OK) {
-        opencl_program_destroy(*out);
-        *out = NULL;
-    }
-    return err;
+    TRY(finish_build(built, code, &program));
+    enum ht_err err = HT_OK;
+    if (registers > 0 && device->nvidia) err = limited_build(device, registers, &program);
+    return HT_MADE(err, program, opencl_program_destroy, out);
 }
 
 static enum ht_err opencl_program_load(void *handle, const void *binary, size_t size, int registers,
@@ -537,13 +523,8 @@ static enum ht_err opencl_launch(void *handle, const struct ht_launch *launch, v
     struct cl_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
     enum ht_err err = enqueue(device, launch, &timing->last);
-    if (err != HT_OK) {
-        free_timing(timing);
-        return err;
-    }
-    *out = timing;
     (void)clFlush(device->queue[HT_QUEUE_WORK]); /* finish reports a failure */
-    return HT_OK;
+    return HT_MADE(err, timing, free_timing, out);
 }
 
 /* ---- sequences ---- */
@@ -623,9 +604,6 @@ static double opencl_joules(void *handle) {
     return ht_nvml_joules(device->nvml);
 }
 
-static const char *opencl_no_gemm(void) {
-    return ht_clblast_missing();
-}
-
-const struct ht_backend ht_backend_opencl = {
-    HT_BACKEND(opencl), .kernel_local = opencl_kernel_local, .gemm = opencl_gemm};
+const struct ht_backend ht_backend_opencl = {HT_BACKEND(opencl),
+                                             .kernel_local = opencl_kernel_local,
+                                             .no_gemm = ht_clblast_missing, .gemm = opencl_gemm};
