@@ -114,6 +114,9 @@ static inline int64_t ht_most(int64_t a, int64_t b) {
 static inline int ht_real_size(bool fp64) {
     return fp64 ? 8 : 4;
 }
+static inline const char *ht_real_name(bool fp64) {
+    return fp64 ? "double" : "single";
+}
 /* Of positive numbers. */
 static inline int64_t ht_divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
@@ -179,13 +182,19 @@ size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t
 /* The entry of names (count of them) nearest to word by edit distance, or NULL when none is near
  * enough to suggest. */
 const char *ht_text_nearest(const char *word, const char *const *names, int count);
+/* The place of a word in a list such as "a|b|c", -1: it is not there; blanks before words do not
+ * count. */
+int ht_text_find(const char *list, char between, const char *word);
 /* snprintf; returns buffer. */
 HT_PRINTF(3, 4) char *ht_text_format(char *buffer, size_t size, const char *fmt, ...);
 /* "1.5 GiB", "320 B" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_bytes(double bytes, char *buffer);
 /* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_seconds(double seconds, char *buffer);
+/* "80 x 60" into buffer (at least 192 bytes, of up to 8 numbers); returns buffer. */
+char *ht_text_extents(int count, const int64_t *extent, const char *between, char *buffer);
 /* For arguments of a message. */
+#define HT_EXTENTS(count, extent) ht_text_extents((count), (extent), " x ", (char[192]){0})
 #define HT_BYTES(bytes) ht_text_bytes((double)(bytes), (char[32]){0})
 #define HT_SECONDS(seconds) ht_text_seconds((seconds), (char[32]){0})
 #define HT_KEY(...) ht_text_format((char[96]){0}, 96, __VA_ARGS__)

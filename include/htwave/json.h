@@ -23,6 +23,9 @@ void ht_json_bool(struct ht_json *json, const char *name, bool value);
 /* value NULL: left out. */
 void ht_json_string(struct ht_json *json, const char *name, const char *value);
 
+/* Version and date, of files of results. */
+void ht_json_stamp(struct ht_json *json);
+
 /* What is said as text and as members of a JSON object. */
 struct ht_facts {
     struct ht_text text;

@@ -374,17 +374,14 @@ bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse 
  * the one of output.picture.plane, position, field and range. false when there are no more. The
  * texts belong to params. */
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out);
-/* Its name: the given one or "slice-N"; "" without a list. Returns name. */
-enum { HT_SLICE_NAME = 48 };
-char *ht_params_slice_name(const struct ht_params *params, int index, char name[HT_SLICE_NAME]);
+/* The name of a group, from 1: the given one, or "receivers-N" and "slice-N"; "" without a list of
+ * slices. Returns name. */
+enum { HT_GROUP_NAME = 48 };
+char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
+char *ht_params_slice_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
 /* The key of a member of that slice, "output.picture.slices.2.field". Returns key. */
-enum { HT_SLICE_KEY = 64 };
 char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
-                          char key[HT_SLICE_KEY]);
-
-/* The name of receivers' group n, from 1: the given one, or "receivers-N". Returns name. */
-enum { HT_RECEIVERS_NAME = 48 };
-char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_RECEIVERS_NAME]);
+                          char key[64]);
 
 /* Files that the run reads, for index 0, 1, ..: false when there are no more. *key: the option that
  * names it, NULL for the input file itself. Paths in params are relative to the current directory

@@ -137,7 +137,7 @@ struct ht_reading {
     char name[HT_READING_NAME];
 };
 struct ht_receiver_group {
-    char name[HT_RECEIVERS_NAME];
+    char name[HT_GROUP_NAME];
     int64_t count; /* receivers */
     double (*x)[3];
     int readings;

@@ -100,19 +100,6 @@ HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 
 /* Cells of the grid; a step is two half steps of each. */
 double ht_simulation_cells(const struct ht_simulation *sim);
-/* Coefficients of the fields stored on the primary grid. */
-double ht_simulation_unknowns(const struct ht_simulation *sim);
-
-/* Joules that the device used since the start of the steps; NaN: it does not report them. */
-double ht_simulation_joules(const struct ht_simulation *sim);
-
-/* Cell half-steps per second with the least work of the method at the limits of this device; NaN:
- * not known. */
-double ht_simulation_limit(const struct ht_simulation *sim);
-
-/* As the input names them. */
-const char *ht_simulation_precision(const struct ht_simulation *sim);
-const char *ht_simulation_layout(const struct ht_simulation *sim);
 
 /* The choices of a tuning that the input leaves open. */
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);

@@ -34,22 +34,26 @@ enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
         "--cache", "DIR", "of compiled kernels; auto, or none"                                  \
     }
 
-/* Lists are separated by commas; NULL: all. */
 struct ht_sweep {
-    const char *systems, *schemes, *precisions, *variants, *layouts, *backend, *device, *cache;
+    const struct ht_args *args;
     int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
     int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
-    bool dims_given;
-    bool differences; /* schemes of finite differences, too */
+    bool differences;                     /* schemes of finite differences, too */
 };
 /* Refuses unknown names and numbers out of range. differences: as above. */
 HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
                                      struct ht_sweep *out);
-/* Whether a layout with coefficient blocks of this length (1, and 4 or 2 by precision) is selected;
- * likewise a scheme and a precision. */
-bool ht_sweep_block(const struct ht_sweep *sweep, int block);
+/* Whether the list of a flag has a word; not given: all. */
+bool ht_sweep_has(const struct ht_sweep *sweep, const char *flag, const char *word);
 bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme);
-bool ht_sweep_precision(const struct ht_sweep *sweep, bool fp64);
+/* The device, which uses *cache; free that. */
+HT_CHECKED enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache,
+                                     struct ht_device **out);
+
+/* As device.layout names coefficient blocks of this length. */
+static inline const char *ht_layout_name(int block) {
+    return block > 1 ? "blocked" : "tensor";
+}
 
 /* ---- the parts of check, by its flags ---- */
 struct ht_estimate {

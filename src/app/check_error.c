@@ -109,18 +109,11 @@ static int by_work(const void *left, const void *right) {
 
 /* ---- runs of the file ---- */
 
-static void name_cells(const struct choice *c, const char *between, char text[LINE]) {
-    int n = 0;
-    for (int k = 0; k < c->carrier.eq->dims; k++)
-        n += snprintf(text + n, LINE - (size_t)n, "%s%lld", k ? between : "",
-                      (long long)c->cells[k]);
-}
-
 /* What the run takes, as on the command line. */
 static int list_keys(const struct choice *c, char text[LINES][LINE]) {
-    char cells[LINE];
+    char cells[192];
     int n = 0;
-    name_cells(c, ",", cells);
+    ht_text_extents(c->carrier.eq->dims, c->cells, ",", cells);
     snprintf(text[n++], LINE, "grid.cells=[%.140s]", cells);
     snprintf(text[n++], LINE, "grid.order=%d", c->carrier.order);
     snprintf(text[n++], LINE, "time.scheme=%s", c->carrier.scheme->name);
@@ -129,7 +122,7 @@ static int list_keys(const struct choice *c, char text[LINES][LINE]) {
     else
         snprintf(text[n++], LINE, "time.stages=full");
     snprintf(text[n++], LINE, "time.cfl=%.3g", c->grid.cfl);
-    snprintf(text[n++], LINE, "device.precision=%s", c->fp64 ? "double" : "single");
+    snprintf(text[n++], LINE, "device.precision=%s", ht_real_name(c->fp64));
     return n;
 }
 
@@ -200,22 +193,21 @@ static double whole_error(const struct choice *c) {
 }
 
 static void add_choice(const struct choice *c, struct ht_facts *f) {
-    char name[LINE], cells[LINE], bytes[32] = "-", seconds[32] = "-";
+    char name[LINE], bytes[32] = "-", seconds[32] = "-";
     if (c->carrier.scheme->nodal)
         snprintf(name, LINE, "fd %d, %d term%s", c->carrier.order, c->carrier.stages,
                  c->carrier.stages > 1 ? "s" : "");
     else
         snprintf(name, LINE, "%s, N = %d", c->carrier.scheme->name, c->carrier.order);
-    name_cells(c, " x ", cells);
     if (isfinite(c->bytes)) ht_text_bytes(c->bytes, bytes);
     if (isfinite(c->seconds)) ht_text_seconds(c->seconds, seconds);
-    ht_say(f, "  %-16s %-9s %6.2f  %-18s", name, c->fp64 ? "double" : "single", c->grid.cells,
-           cells);
+    ht_say(f, "  %-16s %-9s %6.2f  %-18s", name, ht_real_name(c->fp64), c->grid.cells,
+           HT_EXTENTS(c->carrier.eq->dims, c->cells));
     ht_fact(f, open, NULL, '{');
     ht_fact(f, string, "scheme", c->carrier.scheme->name);
     ht_fact(f, integer, "order", c->carrier.order);
     if (c->carrier.scheme->nodal) ht_fact(f, integer, "terms", c->carrier.stages);
-    ht_fact(f, string, "precision", c->fp64 ? "double" : "single");
+    ht_fact(f, string, "precision", ht_real_name(c->fp64));
     ht_fact(f, number, "cells_per_wavelength", c->grid.cells);
     ht_fact(f, integers, "cells", c->carrier.eq->dims, c->cells);
     ht_fact(f, number, "cfl", c->grid.cfl);

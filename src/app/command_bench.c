@@ -1,7 +1,5 @@
 /* htwave bench: measures the device and the rows, one by one, and writes them as a table, CSV and
  * JSON. */
-#include <time.h>
-
 #include "app.h"
 
 /* One measurement: its plan and its results. */
@@ -105,9 +103,9 @@ static struct ht_spec spec_of(const struct row *row, const struct ht_equations *
 static bool wants_variant(const struct bench *bench, const struct ht_spec *spec,
                           const struct ht_variant *variant) {
     const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
-    if (bench->sweep.variants != NULL)
-        return ht_args_listed(bench->sweep.variants, variant->name) ||
-               (taken && ht_args_listed(bench->sweep.variants, "auto"));
+    if (ht_args_value(bench->sweep.args, "--variants") != NULL)
+        return ht_sweep_has(&bench->sweep, "--variants", variant->name) ||
+               (taken && ht_sweep_has(&bench->sweep, "--variants", "auto"));
     return ht_variant_suits(variant, bench->info->gpu);
 }
 
@@ -149,9 +147,10 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
     }
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
-        bool wanted = bench->sweep.layouts != NULL ? ht_sweep_block(&bench->sweep, row.tuning.block)
-                                                   : wide == bench->info->gpu;
-        if (wanted) TRY(plan_variants(bench, row));
+        const bool given = ht_args_value(bench->sweep.args, "--layouts") != NULL;
+        if (given ? ht_sweep_has(&bench->sweep, "--layouts", ht_layout_name(row.tuning.block))
+                  : wide == bench->info->gpu)
+            TRY(plan_variants(bench, row));
     }
     return HT_OK;
 }
@@ -159,8 +158,8 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
 /* Whether a precision is selected; by default only single on a (slow) CPU. */
 static bool wants_precision(const struct bench *bench, bool fp64) {
     if (fp64 && !bench->info->fp64) return false;
-    if (bench->sweep.precisions == NULL && !bench->info->gpu) return !fp64;
-    return ht_sweep_precision(&bench->sweep, fp64);
+    if (ht_args_value(bench->sweep.args, "--precisions") == NULL && !bench->info->gpu) return !fp64;
+    return ht_sweep_has(&bench->sweep, "--precisions", ht_real_name(fp64));
 }
 
 static enum ht_err plan_orders(struct bench *bench, struct row row, int most) {
@@ -221,14 +220,6 @@ static double rate_of(const struct row *row) {
     return cells_of(row) / row->seconds;
 }
 
-static const char *precision_of(const struct row *row) {
-    return row->tuning.fp64 ? "double" : "single";
-}
-
-static const char *layout_of(const struct row *row) {
-    return row->tuning.block > 1 ? "blocked" : "tensor";
-}
-
 static double unknowns_of(const struct row *row) {
     return row->fields * (row->scheme->nodal ? 1 : pow(row->order + 1, row->dims));
 }
@@ -261,10 +252,11 @@ static void print_row(const struct row *row, struct ht_text *text) {
                 "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g %10.4g %8.4g %7.4g "
                 "%7.2g %9s %8.2g\n",
                 row->system->name, row->scheme->name, row->dims, row->order, row->stages,
-                kernel_of(row), precision_of(row), row->density ? "density" : layout_of(row),
-                (long long)row->side, 1e3 * row->seconds, rate_of(row),
-                unknowns_of(row) * rate_of(row), 2e-9 * row->cost.fma * rate_of(row),
-                1e-9 * row->cost.bytes * rate_of(row), 100 * row->fraction, joules, row->verified);
+                kernel_of(row), ht_real_name(row->tuning.fp64),
+                row->density ? "density" : ht_layout_name(row->tuning.block), (long long)row->side,
+                1e3 * row->seconds, rate_of(row), unknowns_of(row) * rate_of(row),
+                2e-9 * row->cost.fma * rate_of(row), 1e-9 * row->cost.bytes * rate_of(row),
+                100 * row->fraction, joules, row->verified);
 }
 
 /* ---- measuring ---- */
@@ -335,7 +327,7 @@ static enum ht_err measure_rows(struct bench *bench) {
         if (measure_row(bench, row) != HT_OK) {
             snprintf(row->why, sizeof row->why, "%s", ht_err_message());
             ht_warn("rates, %s, N = %d, %s, %s: %s", row->system->name, row->order,
-                    row->tuning.variant->name, precision_of(row), row->why);
+                    row->tuning.variant->name, ht_real_name(row->tuning.fp64), row->why);
             if (row->verified > 1) bench->wrong = true;
         }
         ht_text_free(&text);
@@ -374,9 +366,9 @@ static int columns_of(const struct row *r, struct value *v) {
     add(v, &n, (struct value){"stages", NULL, r->stages});
     add(v, &n, (struct value){"variant", r->tuning.variant->name, 0});
     add(v, &n, (struct value){"kernels", kernel_of(r), 0});
-    add(v, &n, (struct value){"precision", precision_of(r), 0});
+    add(v, &n, (struct value){"precision", ht_real_name(r->tuning.fp64), 0});
     add(v, &n, (struct value){"medium", r->density ? "density" : "uniform", 0});
-    add(v, &n, (struct value){"layout", layout_of(r), 0});
+    add(v, &n, (struct value){"layout", ht_layout_name(r->tuning.block), 0});
     add(v, &n, (struct value){"cells_per_group", NULL, r->shape.cells});
     add(v, &n, (struct value){"planes_per_group", NULL, r->shape.planes});
     add(v, &n, (struct value){"lanes", NULL, r->shape.group_size});
@@ -414,13 +406,8 @@ static int csv_columns_of(const struct bench *bench, const struct row *r, struct
 
 static void add_json(const struct bench *bench, struct ht_json *json) {
     const struct ht_device_info *info = bench->info;
-    char date[32] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     ht_json_open(json, NULL, '{');
-    ht_json_string(json, "htwave", HT_VERSION);
-    ht_json_string(json, "date", date);
+    ht_json_stamp(json);
     ht_json_string(json, "device", info->name);
     ht_json_string(json, "driver", info->driver);
     ht_json_string(json, "platform", info->platform);
@@ -465,7 +452,7 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
                 "so that a case takes about a minute");
     if (ht_args_value(args, "--seconds") == NULL) bench->seconds = info->gpu ? 600 : 60;
     for (int s = 0; s < ht_system_count(); s++)
-        if (ht_args_listed(bench->sweep.systems, ht_system_at(s)->name))
+        if (ht_sweep_has(&bench->sweep, "--systems", ht_system_at(s)->name))
             TRY(plan_system(bench, ht_system_at(s), info->gpu ? 5 : 3));
     TRY(measure_rows(bench));
     REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
@@ -509,10 +496,8 @@ static enum ht_err run(struct bench *bench, const struct ht_args *args) {
             "bench runs in one process, not on %d ranks: run it without mpiexec; bench/scaling.py "
             "measures several",
             ht_comm_size(args->comm));
-    TRY(ht_device_open(bench->sweep.backend, bench->sweep.device, 0, &bench->device));
+    TRY(ht_sweep_open(&bench->sweep, &bench->cache, &bench->device));
     bench->info = ht_device_info(bench->device);
-    TRY(ht_cache_directory(bench->sweep.cache, &bench->cache));
-    ht_device_cache(bench->device, bench->cache);
     return measure(bench, args);
 }
 

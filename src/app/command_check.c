@@ -85,11 +85,10 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     ht_fact(&f, number, "expected_s", estimate.seconds);
     if (estimate.rate > 0) {
         ht_fact(&f, number, "expected_cell_half_steps_per_s", estimate.rate);
-        ht_say(&f, "  expected  %s of stepping, from %.3g cell half-steps/s on ",
-               HT_SECONDS(estimate.seconds), estimate.rate);
-        for (int k = 0; k < sim->plan->grid.dims; k++)
-            ht_say(&f, "%s%lld", k ? " x " : "", (long long)estimate.cells[k]);
-        ht_say(&f, " cells here%s\n", sim->ranks > 1 ? " in each rank, without exchanges" : "");
+        ht_say(&f, "  expected  %s of stepping, from %.3g cell half-steps/s on %s cells here%s\n",
+               HT_SECONDS(estimate.seconds), estimate.rate,
+               HT_EXTENTS(sim->plan->grid.dims, estimate.cells),
+               sim->ranks > 1 ? " in each rank, without exchanges" : "");
     }
     const double share = estimate.layer_s / estimate.seconds;
     ht_fact(&f, number, "absorbing_time_share", share);

@@ -118,13 +118,8 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
 /* ---- report ---- */
 
 static void add_row(const struct row *row, struct ht_facts *f) {
-    char cells[64] = "";
-    int used = 0;
-    for (int k = 0; k < row->dims; k++)
-        used += snprintf(cells + used, sizeof cells - (size_t)used, "%s%lld", k ? " x " : "",
-                         (long long)row->cells[k]);
-    ht_say(f, "%2d  %-20s %10.4g %8lld %12.4e", row->order, cells, row->h, (long long)row->steps,
-           row->error);
+    ht_say(f, "%2d  %-20s %10.4g %8lld %12.4e", row->order, HT_EXTENTS(row->dims, row->cells),
+           row->h, (long long)row->steps, row->error);
     ht_fact(f, open, NULL, '{');
     ht_fact(f, integer, "grid_order", row->order);
     ht_fact(f, integers, "cells", row->dims, row->cells);

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -154,7 +153,7 @@ struct row {
 /* "wave 2-D .., fd-plain, single": what --only looks at. */
 static void name_row(const struct row *row, char name[128]) {
     snprintf(name, 128, "%s, %s, %s", scenes[row->scene].name, row->variant,
-             row->fp64 ? "double" : "single");
+             ht_real_name(row->fp64));
 }
 
 /* ---- the process of a device ---- */
@@ -272,7 +271,7 @@ static enum ht_err test_scene(struct tester *t, bool fp64) {
     const struct row row = {
         .scene = t->scene, .fp64 = fp64, .worst = NAN, .rate = NAN, .ready_s = NAN};
     TRY(ht_text_print(&text, "device.precision=%s initial.type=zero output.pictures=false %s",
-                      fp64 ? "double" : "single", scenes[t->scene].keys));
+                      ht_real_name(fp64), scenes[t->scene].keys));
     for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
         if (count < MOST) key[count++] = word;
     for (int i = 0; i < t->nkeys && count < MOST; i++) key[count++] = t->keys[i];
@@ -349,7 +348,7 @@ static enum ht_err show_row(struct selftest *t, const struct row *row) {
     ht_json_open(json, NULL, '{');
     ht_json_string(json, "problem", scenes[row->scene].name);
     ht_json_string(json, "variant", row->variant);
-    ht_json_string(json, "precision", row->fp64 ? "double" : "single");
+    ht_json_string(json, "precision", ht_real_name(row->fp64));
     ht_json_string(json, "result", state_name[row->state]);
     ht_json_number(json, "worst_ratio", rounded(row->worst));
     ht_json_number(json, "cell_half_steps_per_s", rounded(row->rate));
@@ -360,7 +359,7 @@ static enum ht_err show_row(struct selftest *t, const struct row *row) {
     char rate[16] = "-";
     if (isfinite(row->rate)) snprintf(rate, sizeof rate, "%.4g", 1e-6 * row->rate);
     ht_text_add(&text, "  %-47s %-20s %-6s ", scenes[row->scene].name, row->variant,
-                row->fp64 ? "double" : "single");
+                ht_real_name(row->fp64));
     if (row->state == PASSED)
         ht_text_add(&text, "%8.2g %10s %8.2f\n", row->worst, rate, row->ready_s);
     else
@@ -519,14 +518,9 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
                          .only = ht_args_value(args, "--only")};
     HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
     const char *path = ht_args_value(args, "--out");
-    char date[32] = "";
-    const time_t now = time(NULL);
-    struct tm utc;
     TRY(check_keys(args));
-    if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     ht_json_open(&t.json, NULL, '{');
-    ht_json_string(&t.json, "htwave", HT_VERSION);
-    ht_json_string(&t.json, "date", date);
+    ht_json_stamp(&t.json);
     ht_json_open(&t.json, "keys", '[');
     for (int i = 0; i < args->count; i++) ht_json_string(&t.json, NULL, args->operand[i]);
     ht_json_close(&t.json, ']');

@@ -12,13 +12,9 @@ struct tune {
     int classes, trials;
 };
 
-static const char *layout_of(const struct ht_tuning *tuning) {
-    return tuning->block > 1 ? "blocked" : "tensor";
-}
-
 static void add_tuning(struct ht_json *json, const struct ht_tuning *t) {
     ht_json_string(json, "variant", t->variant->name);
-    ht_json_string(json, "layout", layout_of(t));
+    ht_json_string(json, "layout", ht_layout_name(t->block));
     ht_json_integer(json, "cells_per_group", t->cells);
     ht_json_integer(json, "rows_per_group", t->rows);
     ht_json_integer(json, "planes_per_group", t->planes);
@@ -43,7 +39,7 @@ static void add_row(const struct ht_tuning *t, double rate, const char *why, str
     }
     if (*comma == '\0') ht_text_add(&shape, "chosen by the run");
     if (t->trim) ht_text_add(&shape, ", trimmed");
-    ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, layout_of(t),
+    ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, ht_layout_name(t->block),
                 shape.data != NULL ? shape.data : "");
     if (isfinite(rate))
         ht_text_add(text, " %12.4g", 1e-6 * rate);
@@ -88,7 +84,7 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     ht_text_add(&text, "%s, %d-D, %s%d, %s precision, %s with %d stages, ",
                 problem->eq->system->name, problem->grid->dims,
                 fd ? "order " : "N = ", fd ? problem->fd.order : problem->grid->order,
-                fp64 ? "double" : "single", problem->scheme->title, problem->stages);
+                ht_real_name(fp64), problem->scheme->title, problem->stages);
     if (fd)
         ht_text_add(&text, "density %s", problem->fd.density ? "varies" : "uniform");
     else if (problem->medium_degree < 0)
@@ -99,8 +95,7 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
         ht_text_add(&text, "cell polynomials of degree %d", problem->medium_degree);
     ht_text_add(&text, ", %s grids", ht_tune_size(problem->grid));
     if (choice->variant != NULL) ht_text_add(&text, ", only variant %s", choice->variant->name);
-    if (choice->block != 0)
-        ht_text_add(&text, ", only layout %s", choice->block > 1 ? "blocked" : "tensor");
+    if (choice->block != 0) ht_text_add(&text, ", only layout %s", ht_layout_name(choice->block));
     if (tune->classes++ > 0) ht_text_add(&tune->winners, "\n");
     ht_text_add(&tune->winners, "%s\n", text.data != NULL ? text.data : "");
     ht_text_add(&text, "\n  %s  %s", columns, more_columns);
@@ -181,7 +176,7 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
     }
     for (int s = 0; s < ht_system_count(); s++) {
         const struct ht_system *system = ht_system_at(s);
-        if (!ht_args_listed(sweep->systems, system->name)) continue;
+        if (!ht_sweep_has(sweep, "--systems", system->name)) continue;
         for (int d = 0; d < sweep->ndims; d++) {
             const struct ht_equations eq = ht_equations_make(system, sweep->dims[d]);
             for (int i = 0; i < ht_scheme_count(); i++) {
@@ -191,7 +186,7 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
                     bool fp64 = ht_device_info(tune->device)->fp64;
                     for (int n = 0; n < sweep->norders; n++)
                         for (int p = 0; p < (fp64 ? 2 : 1); p++)
-                            if (ht_sweep_precision(sweep, p != 0))
+                            if (ht_sweep_has(sweep, "--precisions", ht_real_name(p)))
                                 TRY(tune_plain(tune, &eq, sweep->orders[n], scheme, p != 0));
                 }
             }
@@ -204,10 +199,8 @@ static enum ht_err tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
     HT_FREED char *cache = NULL;
     TRY(ht_sweep_read(tune->args, false, &sweep));
-    TRY(ht_cache_directory(sweep.cache, &cache));
-    TRY(ht_device_open(sweep.backend, sweep.device, 0, &tune->device));
+    TRY(ht_sweep_open(&sweep, &cache, &tune->device));
     tune->cache = cache;
-    ht_device_cache(tune->device, cache);
     enum ht_err err = tune_all(tune, &sweep);
     if (err == HT_OK && !tune->args->json) err = show(tune);
     ht_device_close(tune->device);

@@ -203,10 +203,6 @@ char *ht_text_show(const char *string, char *buffer, size_t size) {
     return buffer;
 }
 
-static int least(int a, int b) {
-    return a < b ? a : b;
-}
-
 static int lower(char c) {
     return tolower((unsigned char)c);
 }
@@ -226,10 +222,10 @@ static int distance(const char *a, const char *b) {
         row[0] = i;
         for (int j = 1; j <= columns; j++) {
             bool same = lower(a[i - 1]) == lower(b[j - 1]);
-            row[j] = least(up[j - 1] + !same, least(up[j], row[j - 1]) + 1);
+            row[j] = (int)ht_least(up[j - 1] + !same, ht_least(up[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
                 lower(a[i - 2]) == lower(b[j - 1]))
-                row[j] = least(row[j], up2[j - 2] + 1);
+                row[j] = (int)ht_least(row[j], up2[j - 2] + 1);
         }
     }
     return table[rows % 3][columns];
@@ -242,7 +238,7 @@ const char *ht_text_nearest(const char *word, const char *const *names, int coun
     for (int i = 0; i < count; i++) {
         int d = distance(word, names[i]);
         /* An abbreviation counts as one mistake, whatever its length. */
-        if (length >= 3 && strncmp(word, names[i], length) == 0) d = least(d, 1);
+        if (length >= 3 && strncmp(word, names[i], length) == 0) d = (int)ht_least(d, 1);
         size_t longest = length > strlen(names[i]) ? length : strlen(names[i]);
         /* Names are suggested with up to a third of the letters wrong. */
         if ((size_t)d * 3 > longest || (best && d >= best_distance)) continue;
@@ -252,11 +248,31 @@ const char *ht_text_nearest(const char *word, const char *const *names, int coun
     return best;
 }
 
+int ht_text_find(const char *list, char between, const char *word) {
+    const char ends[] = {between, '\0'};
+    const size_t length = strlen(word);
+    for (int n = 0;; n++) {
+        list += strspn(list, " ");
+        const size_t size = strcspn(list, ends);
+        if (size == length && strncmp(list, word, size) == 0) return n;
+        if (list[size] == '\0') return -1;
+        list += size + 1;
+    }
+}
+
 char *ht_text_format(char *buffer, size_t size, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     vsnprintf(buffer, size, fmt, args);
     va_end(args);
+    return buffer;
+}
+
+char *ht_text_extents(int count, const int64_t *extent, const char *between, char *buffer) {
+    int used = 0;
+    for (int i = 0; i < count; i++)
+        used += snprintf(buffer + used, 192 - (size_t)used, "%s%lld", i ? between : "",
+                         (long long)extent[i]);
     return buffer;
 }
 

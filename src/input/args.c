@@ -117,36 +117,28 @@ enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long 
                              int *count, int **out) {
     const char *text = ht_args_value(args, flag);
     int room = 1;
-    *out = NULL;
     *count = 0;
     if (text == NULL) return HT_OK;
     for (const char *c = text; *c; c++) room += *c == ',';
-    TRY(HT_ALLOC(*out, room));
+    HT_FREED int *list = NULL;
+    TRY(HT_ALLOC(list, room));
     for (const char *c = text; *count < room; c++) {
         char *end = NULL;
         errno = 0;
-        long value = strtol(c, &end, 10);
-        bool good = end != c && (*end == ',' || *end == '\0') && errno == 0;
-        if (!good || value < least || value > most) {
-            free(*out);
-            *out = NULL;
-            FAIL(HT_ERR_INPUT, "%s %s: must be integers %ld..%ld with commas", flag, HT_SHOWN(text),
-                 least, most);
-        }
-        (*out)[(*count)++] = (int)value;
+        const long value = strtol(c, &end, 10);
+        const bool good = end != c && (*end == ',' || *end == '\0') && errno == 0;
+        REQUIRE(good && value >= least && value <= most, HT_ERR_INPUT,
+                "%s %s: must be integers %ld..%ld with commas", flag, HT_SHOWN(text), least, most);
+        list[(*count)++] = (int)value;
         c = end;
     }
+    *out = list;
+    list = NULL;
     return HT_OK;
 }
 
 bool ht_args_listed(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        if (*at == ',') at++;
-        if (strncmp(at, word, length) == 0 && (at[length] == ',' || at[length] == '\0'))
-            return true;
-    }
-    return list == NULL;
+    return list == NULL || ht_text_find(list, ',', word) >= 0;
 }
 
 static enum ht_err check_name(const char *flag, const char *word, int length, int count,

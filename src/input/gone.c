@@ -1,6 +1,5 @@
 /* Keys and values that earlier versions took, and what to use instead. A value of a key that is
- * still there has a row with both; a key that is gone, with all keys behind it if it ends in a dot,
- * has a row without a value. */
+ * still there has a row with both; a key that is gone has a row without a value. */
 #include "htwave/params.h"
 
 static const struct {
@@ -31,15 +30,9 @@ static const struct {
     {"parallel.weights", NULL, "equal slabs, which all runs have"},
 };
 
-static bool is_key(const char *row, const char *key) {
-    const size_t length = strlen(row);
-    return length > 0 && row[length - 1] == '.' ? strncmp(row, key, length) == 0
-                                                : strcmp(row, key) == 0;
-}
-
 const char *ht_params_gone(const char *key, const char *value) {
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
-        if (!is_key(gone[i].key, key)) continue;
+        if (strcmp(gone[i].key, key) != 0) continue;
         if (gone[i].value == NULL || (value != NULL && strcmp(gone[i].value, value) == 0))
             return gone[i].advice;
     }

@@ -437,6 +437,11 @@ int ht_option_section(const char *key) {
     return dot ? (int)(dot - key) : 0;
 }
 
+const char *ht_option_name(const char *key) {
+    const char *dot = strrchr(key, '.');
+    return dot ? dot + 1 : key;
+}
+
 #define CASE(constant, word) \
     case constant:           \
         return word;

@@ -56,6 +56,8 @@ extern const struct ht_option_list ht_source_list;
 
 /* Length of the section of a key: 4 for "grid.order", 0 for "system". */
 int ht_option_section(const char *key);
+/* What follows it: "order". */
+const char *ht_option_name(const char *key);
 
 /* ---- params.c ---- */
 /* Where a key was set and to what, for messages. */

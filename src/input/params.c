@@ -131,79 +131,42 @@ struct key_list {
 
 /* What other programs, or other countries, call an option or a group. */
 static const struct {
-    const char *word, *key;
+    const char *key, *words;
 } synonyms[] = {
-    {"dt", "time.step"},
-    {"timestep", "time.step"},
-    {"time_step", "time.step"},
-    {"delta_t", "time.step"},
-    {"tmax", "time.end"},
-    {"t_end", "time.end"},
-    {"duration", "time.end"},
-    {"courant", "time.cfl"},
-    {"integrator", "time.scheme"},
-    {"nx", "grid.cells"},
-    {"ny", "grid.cells"},
-    {"nz", "grid.cells"},
-    {"size", "grid.cells"},
-    {"resolution", "grid.cells"},
-    {"dims", "grid.cells"},
-    {"dx", "grid.cells"},
-    {"min", "grid.lower"},
-    {"max", "grid.upper"},
-    {"origin", "grid.lower"},
-    {"degree", "grid.order"},
-    {"center", "initial.centre"},
-    {"position", "initial.centre"},
-    {"sigma", "initial.width"},
-    {"frequency", "initial.frequency"},
-    {"f0", "initial.frequency"},
-    {"wavenumber", "initial.cycles"},
-    {"wavevector", "initial.cycles"},
-    {"vp", "medium.c"},
-    {"speed", "medium.c"},
-    {"density", "medium.rho"},
-    {"kappa", "medium.K"},
-    {"bulk", "medium.K"},
-    {"dir", "output.directory"},
-    {"folder", "output.directory"},
-    {"path", "output.directory"},
-    {"interval", "output.every"},
-    {"gpu", "device.select"},
-    {"float", "device.precision"},
-    {"kernel", "device.variant"},
-    {"boundaries", "boundary.x1"},
-    {"bc", "boundary.x1"},
-    {"mesh", "grid"},
-    {"domain", "grid"},
-    {"box", "grid"},
-    {"model", "medium"},
-    {"material", "medium"},
-    {"source", "initial"},
-    {"mpi", "parallel"},
+    {"time.step", "dt timestep time_step delta_t"},
+    {"time.end", "tmax t_end duration"},
+    {"time.cfl", "courant"},
+    {"time.scheme", "integrator"},
+    {"grid.cells", "nx ny nz size resolution dims dx"},
+    {"grid.lower", "min origin"},
+    {"grid.upper", "max"},
+    {"grid.order", "degree"},
+    {"initial.centre", "center position"},
+    {"initial.width", "sigma"},
+    {"initial.frequency", "frequency f0"},
+    {"initial.cycles", "wavenumber wavevector"},
+    {"medium.c", "vp speed"},
+    {"medium.rho", "density"},
+    {"medium.K", "kappa bulk"},
+    {"output.directory", "dir folder path"},
+    {"output.every", "interval"},
+    {"device.select", "gpu"},
+    {"device.precision", "float"},
+    {"device.variant", "kernel"},
+    {"boundary.x1", "boundaries bc"},
+    {"grid", "mesh domain box"},
+    {"medium", "model material"},
+    {"initial", "source"},
+    {"parallel", "mpi"},
 };
 
-/* The key of a synonym; a section that exists is believed. */
-static const char *synonym(const char *key) {
-    int section = ht_option_section(key);
-    const char *name = key + (section ? section + 1 : 0), *found = NULL;
-    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
-        if (strcasecmp(name, synonyms[i].word) != 0) continue;
-        const char *other = synonyms[i].key;
-        bool same = strncmp(other, key, (size_t)section + 1) == 0;
-        if (same && section) return other;
-        if (!found) found = other;
-    }
-    return found;
-}
-
-/* The name that users of other programs give to an option: the option's last name, for index 0, 1,
- * ..; NULL: there are no more. */
-static const char *other_name(const char *word, int index) {
-    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
-        const char *key = synonyms[i].key, *dot = strrchr(key, '.');
-        if (strcasecmp(word, synonyms[i].word) == 0 && index-- == 0) return dot ? dot + 1 : key;
-    }
+/* The key that users of other programs call so, case ignored; NULL: none. */
+static const char *synonym(const char *name) {
+    char word[32] = "";
+    for (size_t n = 0; name[n] && n < sizeof word - 1; n++)
+        word[n] = (char)tolower((unsigned char)name[n]);
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
+        if (ht_text_find(synonyms[i].words, ' ', word) >= 0) return synonyms[i].key;
     return NULL;
 }
 
@@ -211,17 +174,16 @@ static const char *other_name(const char *word, int index) {
  * near as well. */
 static const char *suggest(const char *key, const struct key_list *list) {
     int section = ht_option_section(key);
-    const char *name = key + (section ? section + 1 : 0);
+    const char *name = ht_option_name(key);
     const char *whole[KEYS_MAX];
     int count = 0;
     const char *near = ht_text_nearest(name, list->name, list->count);
     if (near) return near - (section ? section + 1 : 0);
-    const char *meant = synonym(key);
+    const char *meant = synonym(name);
     if (meant && section && !strncmp(meant, key, (size_t)section + 1)) return meant;
     for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
         const char *other = ht_option_at(i)->key;
-        int skip = ht_option_section(other);
-        if (strcmp(other + (skip ? skip + 1 : 0), name) == 0) return other;
+        if (strcmp(ht_option_name(other), name) == 0) return other;
         whole[count++] = other;
     }
     if (meant) return meant;
@@ -230,8 +192,7 @@ static const char *suggest(const char *key, const struct key_list *list) {
     if (section && list->count) return NULL;
     if (section) return ht_text_nearest(key, whole, count);
     for (int i = 0; i < count; i++) {
-        int skip = ht_option_section(whole[i]);
-        const char *other = whole[i] + (skip ? skip + 1 : 0);
+        const char *other = ht_option_name(whole[i]);
         if (ht_text_nearest(name, &other, 1)) return whole[i];
     }
     return ht_text_nearest(key, whole, count);
@@ -251,8 +212,8 @@ static enum ht_err unknown_group(const struct ht_setting *setting) {
         count++;
     }
     const char *near = ht_text_nearest(setting->key, pointer, count);
-    return ht_option_unknown(setting, "group", near ? near : synonym(setting->key), "; there are",
-                             count, pointer);
+    return ht_option_unknown(setting, "group", near ? near : synonym(ht_option_name(setting->key)),
+                             "; there are", count, pointer);
 }
 
 /* ---- lists of groups ---- */
@@ -360,10 +321,9 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
             known[count] = in->list->option[count].key;
         snprintf(what, sizeof what, "key in group %d of %s", in->group, in->list->key);
         /* The row whose name is near, or what other programs call it; NULL: none. */
-        const char *near = ht_text_nearest(in->name, known, count), *word;
-        for (int i = 0; !near && (word = other_name(in->name, i)) != NULL; i++)
-            for (int k = 0; k < count; k++)
-                if (strcmp(word, known[k]) == 0) near = known[k];
+        const char *near = ht_text_nearest(in->name, known, count), *word = synonym(in->name);
+        for (int k = 0; !near && word && k < count; k++)
+            if (strcmp(ht_option_name(word), known[k]) == 0) near = known[k];
         return ht_option_unknown(setting, what, near, ", whose groups have the keys", count, known);
     }
     if (in->group > groups->count) return fail_no_group(params, in, setting);
@@ -530,7 +490,7 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
         const char *key = ht_option_at(i)->key;
         if (ht_option_section(key) != section || strncmp(key, setting->key, (size_t)section) != 0)
             continue;
-        list.name[list.count++] = key + (section ? section + 1 : 0);
+        list.name[list.count++] = ht_option_name(key);
     }
     snprintf(has, sizeof has, "; %.*s has the keys", section, setting->key);
     return ht_option_unknown(setting, "key", suggest(setting->key, &list), has,
@@ -664,8 +624,7 @@ static enum ht_err add_value(struct ht_text *out, const struct ht_params *params
 
 static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
                             const struct ht_leaf *leaf, int depth) {
-    int section = ht_option_section(leaf->key);
-    const char *name = leaf->key + (section ? section + 1 : 0);
+    const char *name = ht_option_name(leaf->key);
     indent(out, depth);
     if (!has_value(leaf->base, leaf->option)) {
         ht_text_add(out, "// %s is not set\n", name);
@@ -683,9 +642,8 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
     const struct ht_option_list *list = ht_option_list(leaf->option);
     const struct ht_groups *groups =
         (const void *)((const char *)leaf->base + leaf->option->offset);
-    int section = ht_option_section(leaf->key);
     indent(out, depth);
-    ht_text_add(out, "%s = (", leaf->key + (section ? section + 1 : 0));
+    ht_text_add(out, "%s = (", ht_option_name(leaf->key));
     for (int n = 0; n < groups->count; n++) {
         ht_text_add(out, n ? ", {\n" : "{\n");
         for (int k = 0; k < list->count; k++) {

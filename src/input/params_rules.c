@@ -54,29 +54,31 @@ static enum ht_err check_layers(const struct ht_params *p) {
     return HT_OK;
 }
 
-/* Pulses in a list replace the single one. */
+/* The groups of a list replace the keys of a single one, which are named like theirs. */
+static enum ht_err check_single(const struct ht_params *p, const char *list, int groups,
+                                const char *section, const char *names) {
+    const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
+    for (int i = 0; groups > 0 && i < rows->count; i++) {
+        const char *name = rows->option[i].key, *key = HT_KEY("%s.%s", section, name);
+        REFUSE(ht_text_find(names, ' ', name) >= 0 && ht_params_is_set(p, key), p, key,
+               "%s is given too, whose groups have their own: give one of them", list);
+    }
+    return HT_OK;
+}
+
 static enum ht_err check_pulses(const struct ht_params *p) {
-    static const char *const single[] = {"initial.centre", "initial.width", "initial.amplitude",
-                                         "initial.field"};
     if (p->initial.pulses.count == 0) return HT_OK;
     REFUSE(strcmp(p->initial.type, "gaussian") != 0, p, "initial.pulses",
            "is for initial.type \"gaussian\", but the type is \"%s\"", p->initial.type);
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        REFUSE(ht_params_is_set(p, single[i]), p, single[i],
-               "initial.pulses is given too, whose groups "
-               "have their own: give one of them");
-    return HT_OK;
+    return check_single(p, "initial.pulses", p->initial.pulses.count, "initial",
+                        "centre width amplitude field");
 }
 
 /* ---- groups of lists ---- */
 
 /* Whether a list of words such as "from to" has it. */
 static bool has_word(const char *words, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
+    return ht_text_find(words, ' ', word) >= 0;
 }
 
 /* Group n of a list has the keys of its type, and none of other types': keys[type]: "from to". */
@@ -107,7 +109,7 @@ static enum ht_err check_name(const struct ht_params *params, const char *key, c
                               const char *what, int n,
                               char *(*name_of)(const struct ht_params *params, int n, char *name)) {
     enum { LONGEST = 40 };
-    char name[HT_RECEIVERS_NAME], other[HT_RECEIVERS_NAME];
+    char name[HT_GROUP_NAME], other[HT_GROUP_NAME];
     size_t length = 0;
     while (isalnum((unsigned char)given[length]) || (given[length] && strchr("_-", given[length])))
         length++;
@@ -137,14 +139,17 @@ static enum ht_err check_type(const struct ht_params *p, const struct ht_receive
     return ht_params_error(p, HT_KEY("receivers.%d.file", n), "must name a file of positions");
 }
 
-char *ht_params_receivers_name(const struct ht_params *params, int n,
-                               char name[HT_RECEIVERS_NAME]) {
-    const struct ht_receivers_given *group = params->receivers.group;
-    if (*group[n - 1].name)
-        snprintf(name, HT_RECEIVERS_NAME, "%.*s", HT_RECEIVERS_NAME - 1, group[n - 1].name);
+static char *name_group(const char *given, const char *what, int n, char name[HT_GROUP_NAME]) {
+    if (*given)
+        snprintf(name, HT_GROUP_NAME, "%.*s", HT_GROUP_NAME - 1, given);
     else
-        snprintf(name, HT_RECEIVERS_NAME, "receivers-%d", n);
+        snprintf(name, HT_GROUP_NAME, "%s-%d", what, n);
     return name;
+}
+
+char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]) {
+    const struct ht_receivers_given *group = params->receivers.group;
+    return name_group(group[n - 1].name, "receivers", n, name);
 }
 
 /* ---- sources: each type has keys of its own ---- */
@@ -259,44 +264,27 @@ bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_
     return count == 0 && index == 0;
 }
 
-char *ht_params_slice_name(const struct ht_params *params, int index, char name[HT_SLICE_NAME]) {
+char *ht_params_slice_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]) {
     const struct ht_slice_given *slices = params->output.picture.slices.group;
-    if (params->output.picture.slices.count == 0)
-        *name = '\0';
-    else if (*slices[index].name)
-        snprintf(name, HT_SLICE_NAME, "%.*s", HT_SLICE_NAME - 1, slices[index].name);
-    else
-        snprintf(name, HT_SLICE_NAME, "slice-%d", index + 1);
-    return name;
+    *name = '\0';
+    return slices != NULL ? name_group(slices[n - 1].name, "slice", n, name) : name;
 }
 
 char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
-                          char key[HT_SLICE_KEY]) {
+                          char key[64]) {
     if (params->output.picture.slices.count == 0)
-        snprintf(key, HT_SLICE_KEY, "output.picture.%s", member);
-    else
-        snprintf(key, HT_SLICE_KEY, "output.picture.slices.%d.%s", index + 1, member);
-    return key;
-}
-
-static char *slice_name(const struct ht_params *params, int n, char *name) {
-    return ht_params_slice_name(params, n - 1, name);
+        return ht_text_format(key, 64, "output.picture.%s", member);
+    return ht_text_format(key, 64, "output.picture.slices.%d.%s", index + 1, member);
 }
 
 static enum ht_err check_slices(const struct ht_params *params) {
-    static const char *const single[] = {"output.picture.plane", "output.picture.position",
-                                         "output.picture.field", "output.picture.range"};
-    const int count = params->output.picture.slices.count;
-    for (size_t i = 0; count > 0 && i < sizeof single / sizeof *single; i++)
-        REFUSE(ht_params_is_set(params, single[i]), params, single[i],
-               "output.picture.slices is given too, whose "
-               "groups have their own: give one of them");
-    const struct ht_slice_given *slices = params->output.picture.slices.group;
-    for (int n = 1; n <= count; n++) {
-        char key[HT_SLICE_KEY];
-        ht_params_slice_key(params, n - 1, "name", key);
-        TRY(check_name(params, key, slices[n - 1].name, "slice", n, slice_name));
-    }
+    const struct ht_groups *slices = &params->output.picture.slices;
+    const struct ht_slice_given *slice = slices->group;
+    TRY(check_single(params, "output.picture.slices", slices->count, "output.picture",
+                     "plane position field range"));
+    for (int n = 1; n <= slices->count; n++)
+        TRY(check_name(params, HT_KEY("output.picture.slices.%d.name", n), slice[n - 1].name,
+                       "slice", n, ht_params_slice_name));
     return HT_OK;
 }
 

@@ -46,22 +46,10 @@ static enum ht_err check_number(const struct target *t, double value) {
     return fail(t->setting, "must be ", ht_option_range(option, range));
 }
 
-/* The place of a text in "a|b|c"; -1: it is none of them. */
-static int choice_of(const char *choices, const char *text) {
-    size_t length = strlen(text);
-    int index = 0;
-    for (const char *c = choices; *c; c += *c == '|', index++) {
-        size_t size = strcspn(c, "|");
-        if (size == length && strncmp(c, text, size) == 0) return index;
-        c += size;
-    }
-    return -1;
-}
-
 static enum ht_err check_string(const struct target *t, const char *text) {
     const char *choices = t->option->choices;
     char range[160];
-    if (!choices || choice_of(choices, text) >= 0) return HT_OK;
+    if (!choices || ht_text_find(choices, '|', text) >= 0) return HT_OK;
     const char *instead = ht_params_gone(t->setting->key, text);
     if (instead) return fail(t->setting, "no longer there; use ", instead);
     return fail(t->setting, "must be ", ht_option_range(t->option, range));
@@ -86,7 +74,7 @@ static enum ht_err put_text(const struct target *t, const char *text, void *to) 
     char **string = to;
     TRY(check_string(t, text));
     if (t->option->type == HT_OPT_CHOICE) {
-        *(int *)to = choice_of(t->option->choices, text);
+        *(int *)to = ht_text_find(t->option->choices, '|', text);
         return HT_OK;
     }
     free(*string);
@@ -389,19 +377,13 @@ void ht_option_clear(void *base, const struct ht_option *option) {
     }
 }
 
-/* A default on its way to its place. */
-struct default_target {
-    void *base;
-    const struct ht_option *option;
-};
-
 static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
-    const struct default_target *to = data;
+    const struct target *to = data;
     return ht_option_store(to->base, to->option, setting);
 }
 
 enum ht_err ht_option_set_default(void *base, const struct ht_option *option) {
-    struct default_target to = {base, option};
+    struct target to = {.base = base, .option = option};
     ht_option_clear(base, option);
     if (!option->fallback) return HT_OK;
     return ht_config_read_value(option->key, option->fallback, visit_default, &to);

@@ -41,85 +41,68 @@ static enum ht_err resolve(const char *path, struct ht_text *out) {
 
 /* ---- which datasets ---- */
 
-struct list {
-    int count;
-    int64_t room;
-    char **name;
+/* Sums of squares over all datasets. */
+struct squares {
+    double difference, a, b;
 };
-
-static enum ht_err append(const char *name, void *context) {
-    struct list *list = context;
-    TRY(HT_GROW(list->name, list->count + 1, list->room));
-    TRY(ht_text_copy(name, &list->name[list->count]));
-    list->count++;
-    return HT_OK;
-}
-
-static bool contains(const struct list *list, const char *name) {
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->name[i], name) == 0) return true;
-    return false;
-}
 
 struct side {
     struct ht_text path;
     struct ht_h5 *file;
-    struct list sets;
+};
+struct comparison {
+    struct side a, b;
+    struct squares sum;
+    struct ht_difference *worst;
+    int64_t values;
 };
 
-static enum ht_err side_open(const char *path, struct side *side) {
+static enum ht_err open_side(const char *path, struct side *side) {
     TRY(resolve(path, &side->path));
-    TRY(ht_h5_open(side->path.data, &side->file));
-    return ht_h5_each(side->file, append, &side->sets);
+    return ht_h5_open(side->path.data, &side->file);
 }
 
-static void side_close(struct side *side) {
-    for (int i = 0; i < side->sets.count; i++) free(side->sets.name[i]);
-    free(side->sets.name);
-    ht_h5_close(side->file);
-    ht_text_free(&side->path);
+static void end_comparison(struct comparison *c) {
+    ht_h5_close(c->a.file);
+    ht_h5_close(c->b.file);
+    ht_text_free(&c->a.path);
+    ht_text_free(&c->b.path);
 }
 
-static enum ht_err check_sets(const struct side *a, const struct side *b) {
-    for (int i = 0; i < a->sets.count; i++)
-        REQUIRE(contains(&b->sets, a->sets.name[i]), HT_ERR_DIFFERENT,
-                "dataset %s is in %s but not in %s", a->sets.name[i], a->path.data, b->path.data);
+static enum ht_err is_in(const char *name, const struct side *one, const struct side *other) {
+    REQUIRE(ht_h5_has(other->file, name), HT_ERR_DIFFERENT, "dataset %s is in %s but not in %s",
+            name, one->path.data, other->path.data);
     return HT_OK;
+}
+
+static enum ht_err is_in_b(const char *name, void *context) {
+    const struct comparison *c = context;
+    return is_in(name, &c->a, &c->b);
+}
+
+static enum ht_err is_in_a(const char *name, void *context) {
+    const struct comparison *c = context;
+    return is_in(name, &c->b, &c->a);
 }
 
 /* ---- one dataset ---- */
 
-static void print_shape(int rank, const int64_t *extent, struct ht_text *out) {
-    for (int i = 0; i < rank; i++) ht_text_add(out, "%s%lld", i ? " x " : "", (long long)extent[i]);
-}
-
-static enum ht_err same_shape(const struct side *a, const struct side *b, const char *name,
-                              int64_t *count) {
+static enum ht_err same_shape(const struct comparison *c, const char *name, int64_t *count) {
     int rank[2];
     int64_t extent[2][8];
-    TRY(ht_h5_extent(a->file, name, &rank[0], extent[0]));
-    TRY(ht_h5_extent(b->file, name, &rank[1], extent[1]));
+    TRY(ht_h5_extent(c->a.file, name, &rank[0], extent[0]));
+    TRY(ht_h5_extent(c->b.file, name, &rank[1], extent[1]));
     bool same = rank[0] == rank[1];
     *count = 1;
     for (int i = 0; same && i < rank[0]; i++) {
         same = extent[0][i] == extent[1][i];
         *count *= extent[0][i];
     }
-    if (same) return HT_OK;
-    HT_FREED_TEXT struct ht_text text = {0};
-    ht_text_add(&text, "dataset %s has shape ", name);
-    print_shape(rank[0], extent[0], &text);
-    ht_text_add(&text, " in %s, ", a->path.data);
-    print_shape(rank[1], extent[1], &text);
-    ht_text_add(&text, " in %s", b->path.data);
-    TRY(ht_text_status(&text));
-    return ht_err_set(HT_ERR_DIFFERENT, "%s", text.data);
+    REQUIRE(same, HT_ERR_DIFFERENT, "dataset %s has shape %s in %s, %s in %s", name,
+            HT_EXTENTS(rank[0], extent[0]), c->a.path.data, HT_EXTENTS(rank[1], extent[1]),
+            c->b.path.data);
+    return HT_OK;
 }
-
-/* Sums of squares over all datasets. */
-struct squares {
-    double difference, a, b;
-};
 
 /* 0/0 counts as no difference. */
 static double ratio(double difference, double scale) {
@@ -147,37 +130,33 @@ static void measure(int64_t count, const double *a, const double *b, struct ht_d
     out->values = count;
 }
 
-static enum ht_err compare_all(const struct side *a, const struct side *b,
-                               struct ht_difference *out) {
-    struct squares sum = {0};
-    int64_t values = 0;
-    TRY(check_sets(a, b));
-    TRY(check_sets(b, a));
-    REQUIRE(a->sets.count > 0, HT_ERR_IO, "%s holds no datasets", a->path.data);
-    for (int i = 0; i < a->sets.count; i++) {
-        struct ht_difference one;
-        int64_t count;
-        HT_FREED double *value_a = NULL, *value_b = NULL;
-        TRY(same_shape(a, b, a->sets.name[i], &count));
-        TRY(HT_ALLOC(value_a, count));
-        TRY(HT_ALLOC(value_b, count));
-        TRY(ht_h5_read(a->file, a->sets.name[i], count, value_a));
-        TRY(ht_h5_read(b->file, a->sets.name[i], count, value_b));
-        measure(count, value_a, value_b, &one, &sum);
-        snprintf(one.dataset, sizeof one.dataset, "%s", a->sets.name[i]);
-        values += one.values;
-        if (i == 0 || one.max_rel > out->max_rel) *out = one;
-    }
-    out->values = values;
-    out->l2_rel =
-        isinf(out->max_rel) ? out->max_rel : ratio(sqrt(sum.difference), sqrt(fmax(sum.a, sum.b)));
+static enum ht_err compare_set(const char *name, void *context) {
+    struct comparison *c = context;
+    struct ht_difference one;
+    int64_t count;
+    TRY(same_shape(c, name, &count));
+    HT_ARRAY(double, a, count);
+    HT_ARRAY(double, b, count);
+    TRY(ht_h5_read(c->a.file, name, count, a));
+    TRY(ht_h5_read(c->b.file, name, count, b));
+    measure(count, a, b, &one, &c->sum);
+    snprintf(one.dataset, sizeof one.dataset, "%s", name);
+    if (*c->worst->dataset == '\0' || one.max_rel > c->worst->max_rel) *c->worst = one;
+    c->values += count;
     return HT_OK;
 }
 
 enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) {
-    HT_ENDED(side_close) struct side first = {0}, second = {0};
-    memset(out, 0, sizeof *out);
-    TRY(side_open(a, &first));
-    TRY(side_open(b, &second));
-    return compare_all(&first, &second, out);
+    HT_ENDED(end_comparison) struct comparison c = {.worst = out};
+    *out = (struct ht_difference){.values = 0};
+    TRY(open_side(a, &c.a));
+    TRY(open_side(b, &c.b));
+    TRY(ht_h5_each(c.a.file, is_in_b, &c));
+    TRY(ht_h5_each(c.b.file, is_in_a, &c));
+    TRY(ht_h5_each(c.a.file, compare_set, &c));
+    REQUIRE(*out->dataset, HT_ERR_IO, "%s holds no datasets", c.a.path.data);
+    out->values = c.values;
+    out->l2_rel = isinf(out->max_rel) ? out->max_rel
+                                      : ratio(sqrt(c.sum.difference), sqrt(fmax(c.sum.a, c.sum.b)));
+    return HT_OK;
 }

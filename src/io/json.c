@@ -1,5 +1,7 @@
 #include "htwave/json.h"
 
+#include <time.h>
+
 #include "htwave/args.h"
 
 static void member(struct ht_json *json, const char *name) {
@@ -60,6 +62,15 @@ void ht_json_string(struct ht_json *json, const char *name, const char *value) {
     if (value == NULL) return;
     member(json, name);
     ht_text_add_json(&json->text, value);
+}
+
+void ht_json_stamp(struct ht_json *json) {
+    char date[32] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    ht_json_string(json, "htwave", HT_VERSION);
+    ht_json_string(json, "date", date);
 }
 
 struct ht_facts ht_facts_open(void) {

@@ -35,16 +35,6 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity) 
     return NULL;
 }
 
-static bool is_listed(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = list; *at; at += strspn(at, ", ")) {
-        size_t size = strcspn(at, ",");
-        if (size == length && strncmp(at, name, size) == 0) return true;
-        at += size;
-    }
-    return false;
-}
-
 enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};
@@ -64,7 +54,7 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
         HT_FREED_TEXT struct ht_text key = {0};
         ht_text_add(&key, "output.units.%s", units->name[i]);
         TRY(ht_text_status(&key));
-        REFUSE(!is_listed(list.data, units->name[i]), params, key.data,
+        REFUSE(ht_text_find(list.data, ',', units->name[i]) < 0, params, key.data,
                "must be the unit of one of %s", list.data);
         /* A control character, or bytes that are no UTF-8, cannot be drawn. */
         REFUSE(!(strlen(units->text[i]) <= LONGEST && !strchr(units->text[i], '\t') &&

@@ -214,7 +214,7 @@ static enum ht_err mark_slice(const struct ht_slice *slice, const struct places 
 /* ---- the pictures of a run ---- */
 
 struct view {
-    char name[HT_SLICE_NAME];
+    char name[HT_GROUP_NAME];
     struct ht_slice slice;
     int field;
     double range;              /* given; 0: none */
@@ -249,7 +249,7 @@ bool ht_output_draws(const struct ht_params *params) {
 static enum ht_err find_field(const struct ht_params *params, const struct ht_equations *eq,
                               unsigned stored, int index, int *field) {
     struct ht_slice_given given;
-    char key[HT_SLICE_KEY];
+    char key[64];
     const bool there = ht_params_slice(params, index, &given);
     const char *name = there && given.field && *given.field ? given.field : eq->field[0].name;
     return ht_fields_find(params, eq, stored, ht_params_slice_key(params, index, "field", key),
@@ -297,7 +297,7 @@ static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
     TRY(HT_ALLOC(p->view, p->count));
     for (int i = 0; ht_params_slice(p->params, i, &given); i++) {
         struct view *view = &p->view[i];
-        ht_params_slice_name(p->params, i, view->name);
+        ht_params_slice_name(p->params, i + 1, view->name);
         view->slice = ht_slice_make(p->medium->grid, given.plane, given.position);
         view->range = given.range;
         TRY(find_field(p->params, equations(p), stored, i, &view->field));
@@ -451,7 +451,7 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
     if (!ht_output_draws(output->params)) return HT_OK;
     for (int i = 0; i < p->count; i++) {
         struct view *view = &p->view[i];
-        char name[HT_SLICE_NAME + 24], *path = NULL;
+        char name[HT_GROUP_NAME + 24], *path = NULL;
         bool drawn = true;
         if (*view->name)
             snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
@@ -585,9 +585,9 @@ static void choose_name(const struct model *m, char name[32]) {
 
 static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
     const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
-    char name[HT_SLICE_NAME], file[HT_SLICE_NAME + 16], parameter[32];
+    char name[HT_GROUP_NAME], file[HT_GROUP_NAME + 16], parameter[32];
     HT_FREED char *path = NULL;
-    ht_params_slice_name(m->params, index, name);
+    ht_params_slice_name(m->params, index + 1, name);
     snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
     choose_name(m, parameter);
     HT_ARRAY(double, values, (slice.width * slice.height));

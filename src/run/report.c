@@ -48,6 +48,26 @@ static enum ht_err find_transport(struct ht_comm *comm, const struct ht_traffic 
     return HT_OK;
 }
 
+/* Joules that the device used since the start of the steps; NaN: it does not report them. */
+static double joules_of(const struct ht_simulation *sim) {
+    if (sim->device == NULL || sim->joules_before < 0) return NAN;
+    const double now = ht_device_joules(sim->device);
+    return now >= sim->joules_before ? now - sim->joules_before : NAN;
+}
+
+/* Cell half-steps per second with the least work of the method at the limits of this device; NaN:
+ * not known. */
+static double limit_of(const struct ht_simulation *sim) {
+    const struct ht_limits *limits = &sim->limits;
+    double seconds = 0; /* of a cell, the mean of both half steps */
+    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return NAN;
+    for (int from = 0; from < 2; from++) {
+        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from], sim->plan->problem.stages);
+        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
+    }
+    return 1 / seconds;
+}
+
 /* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
  * seconds are scaled to these steps. */
 static struct share own_share(const struct ht_simulation *sim, const struct ht_traffic *traffic) {
@@ -63,8 +83,8 @@ static struct share own_share(const struct ht_simulation *sim, const struct ht_t
                         .exchanges = (double)traffic->exchanges / done,
                         .messages = (double)traffic->messages / done,
                         .bytes = (double)traffic->bytes / done,
-                        .limit = leads ? ht_simulation_limit(sim) : 0,
-                        .joules = leads ? ht_simulation_joules(sim) : 0};
+                        .limit = leads ? limit_of(sim) : 0,
+                        .joules = leads ? joules_of(sim) : 0};
     const double *s = own.seconds;
     own.seconds[HT_TIME_EXPOSED] =
         fmax(0, s[HT_TIME_STEP] - s[HT_TIME_INTERIOR] - s[HT_TIME_BOUNDARY] - s[HT_TIME_PACK]);
@@ -99,10 +119,6 @@ enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parall
 
 /* ---- text ---- */
 
-static const char *precision_of(const struct ht_simulation *sim) {
-    return ht_halo_precision_word(sim->params->parallel.halo_precision);
-}
-
 static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     if (sim->ranks == 1) return;
     ht_text_add(text, "  parallel  ");
@@ -118,7 +134,7 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     else
         ht_text_add(text, "%lld to %lld planes", (long long)least, (long long)most);
     ht_text_add(text, ", halo depth %d, halo precision %s\n", sim->plan->problem.halo.depth,
-                precision_of(sim));
+                ht_halo_precision_word(sim->plan->problem.halo.precision));
 }
 
 static void add_parts(const char *whose, const struct ht_parallel *p, bool worst,
@@ -144,7 +160,8 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
     ht_json_integer(json, "machines", ht_ranks_machines(sim->ranks, sim->assignment));
     ht_json_integers(json, "planes", sim->ranks, sim->planes);
     ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
-    ht_json_string(json, "halo_precision", precision_of(sim));
+    ht_json_string(json, "halo_precision",
+                   ht_halo_precision_word(sim->plan->problem.halo.precision));
     if (p != NULL) {
         ht_json_string(json, "transport", p->transport);
         ht_json_number(json, "exchanges_per_step", p->exchanges);
@@ -162,8 +179,9 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
 
 static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
-    const double unknowns = ht_simulation_unknowns(sim);
     const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
+    const double unknowns =
+        (double)ht_grid_total(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) * fields;
     char number[32];
     with_prefix(unknowns, number);
     if (plan->problem.fd.pair != HT_PAIR_NONE)
@@ -330,9 +348,11 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
 
 static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
     const int cells = sim->kernels.shape[0].cells; /* 0: whole rows */
-    const char *layout = ht_simulation_layout(sim);
+    const char *layout = sim->tuning.variant->sorted ? "sorted"
+                         : sim->tuning.block > 1     ? "blocked"
+                                                     : "tensor";
     ht_say(f, "  kernels   %s, %s, %s layout", sim->tuning.variant->name,
-           ht_simulation_precision(sim), layout);
+           ht_real_name(sim->tuning.fp64), layout);
     if (cells > 0) ht_say(f, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
     ht_say(f, "%s\n", sim->tuned ? " (tuned)" : "");
     ht_fact(f, string, "variant", sim->tuning.variant->name);
@@ -345,7 +365,7 @@ static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
 
 static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_device_info *info = &sim->info;
-    ht_fact(f, string, "precision", ht_simulation_precision(sim));
+    ht_fact(f, string, "precision", ht_real_name(sim->tuning.fp64));
     if (sim->device == NULL && !sim->oracle) {
         ht_say(f, "  device    none: %s\n", sim->no_device);
         return;
@@ -550,10 +570,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_grid *grid = &sim->plan->grid;
     ht_fact(f, integer, "dimensions", grid->dims);
     ht_fact(f, integers, "cells", grid->dims, grid->cells);
-    ht_say(f, "  grid      ");
-    for (int k = 0; k < grid->dims; k++)
-        ht_say(f, "%s%lld", k ? " x " : "", (long long)grid->cells[k]);
-    ht_say(f, " cells of ");
+    ht_say(f, "  grid      %s cells of ", HT_EXTENTS(grid->dims, grid->cells));
     for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
     ht_say(f, "\n");
     add_unknowns(sim, f);

@@ -59,6 +59,15 @@ bool ht_simulation_leads(const struct ht_simulation *sim) {
     return sim->ranks == 1 || sim->assignment[sim->rank].first == sim->rank;
 }
 
+/* The spec of the half step from the primary grid. */
+static struct ht_spec spec_of(const struct ht_simulation *sim) {
+    return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+}
+
+static bool is_named(const struct ht_simulation *sim) {
+    return strcmp(sim->params->device.variant, "auto") != 0;
+}
+
 /* ---- stored and new tuning ---- */
 
 static const double search_s = 5;
@@ -66,7 +75,7 @@ static const double search_s = 5;
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tune_choice choice = {0};
-    if (strcmp(params->device.variant, "auto") != 0) choice.variant = sim->tuning.variant;
+    if (is_named(sim)) choice.variant = sim->tuning.variant;
     if (params->device.layout != HT_LAYOUT_AUTO) choice.block = sim->tuning.block;
     return choice;
 }
@@ -131,7 +140,7 @@ static enum ht_err share_tuning(struct ht_simulation *sim) {
 static double expected_seconds(const struct ht_simulation *sim) {
     const double fraction = 0.1;
     const struct ht_limits *limits = &sim->limits;
-    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    const struct ht_spec spec = spec_of(sim);
     struct ht_cost least = ht_cost_minimum(&spec, sim->plan->problem.stages);
     if (!(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return 0;
     return 2.0 * (double)sim->plan->steps * ht_simulation_cells(sim) *
@@ -168,11 +177,6 @@ static void search_tuning(struct ht_simulation *sim) {
 
 /* ---- kernels ---- */
 
-/* The spec of the half step from the primary grid. */
-static struct ht_spec spec_of(const struct ht_simulation *sim) {
-    return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
-}
-
 static enum ht_err refuse_variant(const struct ht_simulation *sim, const struct ht_spec *spec,
                                   const char *reason) {
     HT_FREED_TEXT struct ht_text names = {0};
@@ -180,10 +184,6 @@ static enum ht_err refuse_variant(const struct ht_simulation *sim, const struct 
     TRY(ht_text_status(&names));
     return ht_params_error(sim->params, "device.variant", "does not apply: %s; use %s", reason,
                            names.data);
-}
-
-static bool is_named(const struct ht_simulation *sim) {
-    return strcmp(sim->params->device.variant, "auto") != 0;
 }
 
 /* As much of a step as single precision allows, cut to two decimals. */
@@ -362,7 +362,7 @@ static enum ht_err check_cells(const struct ht_simulation *sim) {
 
 /* The variant that needs the least memory between its kernels. */
 static const struct ht_variant *leanest(const struct ht_simulation *sim) {
-    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
+    const struct ht_spec spec = spec_of(sim);
     const struct ht_variant *best = ht_variant_choose("auto", &spec, &sim->info);
     if (best == NULL) best = sim->tuning.variant; /* which was named */
     for (int i = 0; i < ht_variant_count(); i++)
@@ -586,36 +586,4 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
 
 double ht_simulation_cells(const struct ht_simulation *sim) {
     return (double)ht_grid_total(&sim->plan->grid, HT_DUAL);
-}
-
-double ht_simulation_unknowns(const struct ht_simulation *sim) {
-    const struct ht_grid *grid = &sim->plan->grid;
-    return (double)ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid) *
-           ht_problem_stored(&sim->plan->problem, HT_PRIMARY);
-}
-
-double ht_simulation_joules(const struct ht_simulation *sim) {
-    if (sim->device == NULL || sim->joules_before < 0) return NAN;
-    double now = ht_device_joules(sim->device);
-    return now >= sim->joules_before ? now - sim->joules_before : NAN;
-}
-
-double ht_simulation_limit(const struct ht_simulation *sim) {
-    const struct ht_limits *limits = &sim->limits;
-    double seconds = 0; /* of a cell, the mean of both half steps */
-    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return NAN;
-    for (int from = 0; from < 2; from++) {
-        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from], sim->plan->problem.stages);
-        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
-    }
-    return 1 / seconds;
-}
-
-const char *ht_simulation_precision(const struct ht_simulation *sim) {
-    return sim->tuning.fp64 ? "double" : "single";
-}
-
-const char *ht_simulation_layout(const struct ht_simulation *sim) {
-    if (sim->tuning.variant != NULL && sim->tuning.variant->sorted) return "sorted";
-    return sim->tuning.block > 1 ? "blocked" : "tensor";
 }
