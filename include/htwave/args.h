@@ -13,9 +13,10 @@ struct ht_flag {
 
 struct ht_args;
 struct ht_command {
-    const char *name, *arguments, *help;
+    const char *name, *help;
+    const char *arguments;             /* "FILE [key=value ...]": their number is checked, too */
     struct ht_flag flag[HT_MAX_FLAGS]; /* of this command; ends at name NULL */
-    int least, most;                   /* operands; most -1: any number */
+    bool any;                          /* takes more arguments, to refuse them itself */
     bool json;                         /* knows --json */
     bool ranks;                        /* may run it together */
     bool hidden;                       /* left out of the list */

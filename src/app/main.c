@@ -152,8 +152,6 @@ static const struct ht_command commands[] = {
     {.name = "run",
      .arguments = "FILE [key=value ...]",
      .help = "simulate what FILE describes",
-     .least = 1,
-     .most = -1,
      .json = true,
      .ranks = true,
      .more = OVERRIDES SLABS,
@@ -161,8 +159,6 @@ static const struct ht_command commands[] = {
     {.name = "continue",
      .arguments = "DIR [key=value ...]",
      .help = "go on from the last checkpoint of the run in DIR",
-     .least = 1,
-     .most = -1,
      .json = true,
      .ranks = true,
      .more = "Runs write checkpoints where output.checkpoint.seconds (or .every) asks for them.\n"
@@ -177,8 +173,6 @@ static const struct ht_command commands[] = {
               {"--error", "E", "which scheme, order and grid err by at most E, and their cost"},
               {"--wavelengths", "W", "for --error (default: time.end times the frequency)"},
               {"--machine", "FILE", "gone: bench/scaling.py --model FILE predicts scaling"}},
-     .least = 1,
-     .most = -1,
      .json = true,
      .ranks = true,
      .more = OVERRIDES "\n\n--error needs a frequency: that of the sources, of the initial wave, "
@@ -191,8 +185,6 @@ static const struct ht_command commands[] = {
               {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
               {"--min-order", "X",
                "exit with 4 when the last order observed is below X, or none is"}},
-     .least = 1,
-     .most = -1,
      .json = true,
      .ranks = true,
      .more = "The initial data must have a known solution at the end time.\n"
@@ -207,15 +199,12 @@ static const struct ht_command commands[] = {
     {.name = "describe",
      .arguments = "[SYSTEM]",
      .help = "equations, fields, medium and boundaries of a system",
-     .most = 1,
      .json = true,
      .run = ht_command_describe},
     {.name = "compare",
      .arguments = "A B",
      .help = "largest difference of two output files or directories",
      .flag = {{"--eps", "X", "exit with 4 above this relative difference (default 0)"}},
-     .least = 2,
-     .most = 2,
      .json = true,
      .more = "A directory stands for its last snapshot. The largest difference of\n"
              "each dataset is divided by its largest value in either file;\n"
@@ -235,7 +224,7 @@ static const struct ht_command commands[] = {
               {"--planes", "N", "along x3 per group"},
               {"--out", "DIR", "of the results (default bench-out)"},
               {"--csv", NULL, "rows as CSV on standard output"}},
-     .most = -1,
+     .any = true,
      .json = true,
      .ranks = true,
      .more = "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every program is "
@@ -248,7 +237,6 @@ static const struct ht_command commands[] = {
      .arguments = "[FILE [key=value ...]]",
      .help = "find the fastest kernels by timing and store the result",
      .flag = {{"--seconds", "X", "for each class of problems (default 60)"}, HT_SWEEP_FLAGS},
-     .most = -1,
      .json = true,
      .more = "Without FILE: for uniform media, and the systems, dimensions, orders\n"
              "and precisions that the flags select. With FILE only --seconds has an "
@@ -262,7 +250,6 @@ static const struct ht_command commands[] = {
               {"--quick", NULL, "some of the problems"},
               {"--only", "TEXT", "rows with this in \"problem, variant, precision\""},
               {"--out", "FILE", "the JSON object, to a file, too"}},
-     .most = -1,
      .json = true,
      .more = "Worst is the largest difference over what rounding explains: up to 1 a row passes.\n"
              "Rates are of small grids. A simulator is tested where --device names it.\n"
@@ -271,16 +258,12 @@ static const struct ht_command commands[] = {
     {.name = "selftest-rows",
      .arguments = "DEVICE FIRST QUICK ONLY [key=value ...]",
      .help = "what selftest runs",
-     .least = 4,
-     .most = -1,
      .hidden = true,
      .run = ht_command_selftest_rows},
     {.name = "kernel-text",
      .arguments = "FILE [key=value ...]",
      .help = "the program text of a run",
      .flag = {{"--ptx", "ARCH", "as for NVIDIA devices, as 90 for 9.0"}},
-     .least = 1,
-     .most = -1,
      .hidden = true,
      .more = OVERRIDES,
      .run = kernel_text},

@@ -62,12 +62,18 @@ static enum ht_err read_own(const struct ht_command *command, int argc, char **a
 
 static enum ht_err check_count(const struct ht_args *args) {
     const struct ht_command *command = args->command;
-    const char *gap = *command->arguments ? " " : "";
-    REQUIRE(args->count >= command->least, HT_ERR_INPUT, "%s needs more arguments: htwave %s%s%s",
+    const char *gap = *command->arguments ? " " : "", *words = command->arguments;
+    int least = 0, most = 0;
+    for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        least += most == least && *at != '[';
+        most++;
+    }
+    const bool any = command->any || strstr(words, "...") != NULL;
+    REQUIRE(args->count >= least, HT_ERR_INPUT, "%s needs more arguments: htwave %s%s%s",
             command->name, command->name, gap, command->arguments);
-    REQUIRE(command->most < 0 || args->count <= command->most, HT_ERR_INPUT,
+    REQUIRE(any || args->count <= most, HT_ERR_INPUT,
             "%s: one argument too many, \"%s\": htwave %s%s%s", command->name,
-            HT_SHOWN(args->operand[command->most]), command->name, gap, command->arguments);
+            HT_SHOWN(args->operand[most]), command->name, gap, command->arguments);
     return HT_OK;
 }
 

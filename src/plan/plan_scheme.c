@@ -29,19 +29,6 @@ static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_sch
 
 /* ---- keys that describe one kind of scheme ---- */
 
-static bool gives_degree(const struct ht_params *params) {
-    return params->medium.degree >= 0;
-}
-
-static bool gives_fit(const struct ht_params *params) {
-    return params->medium.fit != HT_FIT_AUTO;
-}
-
-static bool gives_stages(const struct ht_params *params) {
-    const struct ht_value *stages = &params->time.stages;
-    return stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
-}
-
 static bool gives_variant(const struct ht_params *params, bool differences) {
     for (int v = 0; v < ht_variant_count(); v++)
         if (strcmp(ht_variant_at(v)->name, params->device.variant) == 0)
@@ -49,42 +36,42 @@ static bool gives_variant(const struct ht_params *params, bool differences) {
     return false;
 }
 
-static bool gives_hermite_variant(const struct ht_params *params) {
-    return gives_variant(params, false);
-}
-
-static bool gives_fd_variant(const struct ht_params *params) {
-    return gives_variant(params, true);
-}
-
-static const struct kind_key {
+struct kind_key {
     const char *key;
-    bool nodal; /* of finite differences, or of Hermite methods */
-    bool (*given)(const struct ht_params *params);
+    bool nodal;   /* of finite differences, or of Hermite methods */
+    bool given;   /* as a value that chooses the kind */
     bool ignored; /* by the other kind, which refuses the others itself */
-} kind_key[] = {
-    {"medium.degree", false, gives_degree, true},
-    {"medium.fit", true, gives_fit, true},
-    {"time.stages", false, gives_stages, false},
-    {"device.variant", false, gives_hermite_variant, false},
-    {"device.variant", true, gives_fd_variant, false},
 };
-enum { KIND_KEYS = sizeof kind_key / sizeof *kind_key };
+enum { KIND_KEYS = 5 };
+
+static void list_kind_keys(const struct ht_params *params, struct kind_key key[KIND_KEYS]) {
+    const struct ht_value *stages = &params->time.stages;
+    const bool many = stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
+    const struct kind_key all[KIND_KEYS] = {
+        {"medium.degree", false, params->medium.degree >= 0, true},
+        {"medium.fit", true, params->medium.fit != HT_FIT_AUTO, true},
+        {"time.stages", false, many, false},
+        {"device.variant", false, gives_variant(params, false), false},
+        {"device.variant", true, gives_variant(params, true), false},
+    };
+    memcpy(key, all, sizeof all);
+}
 
 static const char *kind_name(bool nodal) {
     return nodal ? "finite differences" : "Hermite methods";
 }
 
-/* *key: a key that chooses the kind, NULL: none is given. */
-static enum ht_err find_kind_key(const struct ht_params *params, const struct kind_key **key) {
-    *key = NULL;
+/* *out: the key that chooses the kind, without a name: none is given. */
+static enum ht_err find_kind_key(const struct ht_params *params, struct kind_key *out) {
+    struct kind_key key[KIND_KEYS];
+    list_kind_keys(params, key);
+    *out = (struct kind_key){.key = NULL};
     for (int i = 0; i < KIND_KEYS; i++) {
-        const struct kind_key *now = &kind_key[i];
-        if (!now->given(params)) continue;
-        REFUSE(*key != NULL && (*key)->nodal != now->nodal, params, now->key,
+        if (!key[i].given) continue;
+        REFUSE(out->key != NULL && out->nodal != key[i].nodal, params, key[i].key,
                "is for %s, but %s is given too, which is for %s: give one of them",
-               kind_name(now->nodal), (*key)->key, kind_name((*key)->nodal));
-        if (*key == NULL) *key = now;
+               kind_name(key[i].nodal), out->key, kind_name(out->nodal));
+        if (out->key == NULL) *out = key[i];
     }
     return HT_OK;
 }
@@ -112,10 +99,6 @@ static bool asks_slices(const struct ht_plan *plan, unsigned stored) {
     return plan->params->output.pictures && asked;
 }
 
-static bool asks_picture(const struct ht_plan *plan, unsigned stored) {
-    return plan->params->output.picture.slices.count == 0 && asks_slices(plan, stored);
-}
-
 static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
     const struct ht_groups *groups = &plan->params->receivers;
     const struct ht_receivers_given *group = groups->group;
@@ -130,23 +113,16 @@ static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
     return false;
 }
 
-static bool asks_layers(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
-    return ht_layers_any(&plan->grid) && plan->params->absorbing.type != HT_ABSORBING_SPONGE;
-}
-
 /* Kernels of the other scheme alone. */
-static bool asks_variant(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
-    struct ht_form form;
+static bool asks_variant(const struct ht_plan *plan, const struct ht_form *form) {
     const struct ht_spec spec = {
         .eq = &plan->eq, .order = plan->order, .block = 1, .medium_degree = HT_UNIFORM};
     const struct ht_variant *variant = ht_variant_find(plan->params->device.variant, &spec, false);
     struct ht_spec half = spec;
-    if (variant == NULL || variant->differences ||
-        ht_scheme_leapfrog.form(&plan->eq, &form) != NULL)
-        return false;
-    half.src = form.stored[HT_PRIMARY];
-    half.dst = form.stored[HT_DUAL];
-    half.old_sign = form.old_sign;
+    if (variant == NULL || variant->differences) return false;
+    half.src = form->stored[HT_PRIMARY];
+    half.dst = form->stored[HT_DUAL];
+    half.old_sign = form->old_sign;
     return ht_variant_refuses(variant, &half) != NULL && ht_variant_refuses(variant, &spec) == NULL;
 }
 
@@ -156,38 +132,27 @@ static bool is_stable(const struct ht_plan *plan, int stages) {
     return most > 0 && cfl <= most;
 }
 
-/* Its series has one term less, and others of its numbers of terms are stable. */
-static bool asks_stages(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
-    const struct ht_value *stages = &plan->params->time.stages;
-    return stages->kind == HT_VALUE_NUMBERS &&
-           (stages->number[0] >
-                ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order) ||
-            !is_stable(plan, (int)stages->number[0]));
+/* The first key that asks leapfrog for what it has not; NULL: none. Its series has one term less,
+ * others of its numbers of terms are stable, and nothing damps what rounded messages add. */
+static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_form *form) {
+    const struct ht_params *params = plan->params;
+    const struct ht_value *stages = &params->time.stages;
+    const unsigned stored = form->stored[HT_PRIMARY];
+    const int full = ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order);
+    if (asks_fields(plan, stored)) return "output.fields";
+    if (asks_slices(plan, stored))
+        return params->output.picture.slices.count == 0 ? "output.picture.field"
+                                                        : "output.picture.slices";
+    if (asks_receivers(plan, stored)) return "receivers.fields";
+    if (ht_layers_any(&plan->grid) && params->absorbing.type != HT_ABSORBING_SPONGE)
+        return "boundary";
+    if (asks_variant(plan, form)) return "device.variant";
+    if (stages->kind == HT_VALUE_NUMBERS &&
+        (stages->number[0] > full || !is_stable(plan, (int)stages->number[0])))
+        return "time.stages";
+    if (!is_stable(plan, full)) return "time.cfl";
+    return params->parallel.halo_precision != HT_HALO_SAME ? "parallel.halo_precision" : NULL;
 }
-
-static bool asks_step(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
-    return !is_stable(plan, ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order));
-}
-
-/* Nothing damps what rounded messages add. */
-static bool asks_rounding(const struct ht_plan *plan, HT_UNUSED unsigned stored) {
-    return plan->params->parallel.halo_precision != HT_HALO_SAME;
-}
-
-static const struct leapfrog_lack {
-    const char *key;
-    bool (*asked)(const struct ht_plan *plan, unsigned stored);
-} leapfrog_lack[] = {
-    {"output.fields", asks_fields},
-    {"output.picture.field", asks_picture},
-    {"output.picture.slices", asks_slices},
-    {"receivers.fields", asks_receivers},
-    {"boundary", asks_layers},
-    {"device.variant", asks_variant},
-    {"time.stages", asks_stages},
-    {"time.cfl", asks_step},
-    {"parallel.halo_precision", asks_rounding},
-};
 
 static void say(struct ht_plan *plan, const char *why, const char *more) {
     snprintf(plan->chosen_by, sizeof plan->chosen_by, "auto: %s%s", why, more);
@@ -210,12 +175,10 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     say(plan, "the medium is uniform", "");
     if (plan->order > HT_MAX_ORDER) return &ht_scheme_taylor; /* refused */
     if (ht_scheme_leapfrog.form(&plan->eq, &form) != NULL) return &ht_scheme_taylor;
-    for (size_t i = 0; i < sizeof leapfrog_lack / sizeof *leapfrog_lack; i++) {
-        if (!leapfrog_lack[i].asked(plan, form.stored[HT_PRIMARY])) continue;
-        say(plan, "the medium is uniform; leapfrog has no such ", leapfrog_lack[i].key);
-        return &ht_scheme_taylor;
-    }
-    return &ht_scheme_leapfrog;
+    const char *lacks = leapfrog_lacks(plan, &form);
+    if (lacks == NULL) return &ht_scheme_leapfrog;
+    say(plan, "the medium is uniform; leapfrog has no such ", lacks);
+    return &ht_scheme_taylor;
 }
 
 /* NULL: nothing asks for finite differences. */
@@ -243,19 +206,19 @@ static enum ht_err check_meaning(const struct ht_plan *plan) {
 }
 
 static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme) {
-    const struct kind_key *key;
+    struct kind_key key;
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
     bool differences = why_differences(plan) != NULL && steps;
-    if (key != NULL) differences = key->nodal;
-    REFUSE(differences && !steps, plan->params, key->key,
+    if (key.given) differences = key.nodal;
+    REFUSE(differences && !steps, plan->params, key.key,
            "is for finite differences, which %s has no form for", plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
-    if (key != NULL)
-        say(plan, key->key, differences ? " is of fd" : " is of Hermite methods");
+    if (key.given)
+        say(plan, key.key, differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
         say(plan, why_differences(plan), "");
-    return key == NULL && differences ? check_meaning(plan) : HT_OK;
+    return !key.given && differences ? check_meaning(plan) : HT_OK;
 }
 
 /* Free sides are for differences with closures. */
@@ -293,12 +256,12 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
            scheme->name);
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
-    for (int i = 0; i < KIND_KEYS; i++) {
-        const struct kind_key *key = &kind_key[i];
-        REFUSE(key->nodal != scheme->nodal && key->ignored && key->given(plan->params),
-               plan->params, key->key, "has no meaning with time.scheme = \"%s\": it is for %s",
-               scheme->name, kind_name(key->nodal));
-    }
+    struct kind_key key[KIND_KEYS];
+    list_kind_keys(params, key);
+    for (int i = 0; i < KIND_KEYS; i++)
+        REFUSE(key[i].nodal != scheme->nodal && key[i].ignored && key[i].given, params, key[i].key,
+               "has no meaning with time.scheme = \"%s\": it is for %s", scheme->name,
+               kind_name(key[i].nodal));
     REFUSE(scheme->varying != NULL && !plan->medium->uniform, params, "time.scheme",
            "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);
