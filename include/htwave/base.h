@@ -137,10 +137,10 @@ void ht_mem_release(void *address); /* of a pointer */
 #define HT_ARRAY(type, name, count) \
     HT_FREED type *name = NULL;     \
     TRY(HT_ALLOC(name, count))
-/* The end of a function that makes an object: hands it over in *out, or after an error destroys it;
- * has the value of err. */
+/* The end of a function that makes an object: hands it over in *out, or after an error destroys it
+ * and hands over NULL; has the value of err. What fails before leaves *out as it is: NULL. */
 #define HT_MADE(err, made, destroy, out) \
-    ((err) == HT_OK ? (void)(*(out) = (made)) : (destroy)(made), (err))
+    (*(out) = (err) == HT_OK ? (made) : ((destroy)(made), NULL), (err))
 /* A list, NULL or allocated, of `*room` items gets room for `count` items, doubled as it grows; as
  * it was after a failure. out: address of the pointer. */
 HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);
@@ -248,6 +248,10 @@ HT_CHECKED enum ht_err ht_file_sync(const char *temporary, const char *path);
 bool ht_file_exists(const char *path);
 /* folder/name in *out, freed by the caller; folder may end with a slash. */
 HT_CHECKED enum ht_err ht_file_path(const char *folder, const char *name, char **out);
+/* A local one, which is freed so. */
+#define HT_PATH(path, folder, name) \
+    HT_FREED char *path = NULL;     \
+    TRY(ht_file_path(folder, name, &(path)))
 /* ht_file_write of a file in a folder. */
 HT_CHECKED enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data,
                                         size_t size);

@@ -70,7 +70,8 @@ struct ht_observer {
                        batch of steps; 0: at steps only */
     /* Before the first step; the state is that at time 0. NULL: nothing. */
     enum ht_err (*begin)(void *context, struct ht_run *run);
-    /* The first step >= from at which to look; NULL: none. Called before the first step (from 0)
+    double every; /* looks at the steps nearest to multiples of this time; 0: at the last step */
+    /* In its place: the first step >= from at which to look, called before the first step (from 0)
      * and after each look. The last step, also of a run that is interrupted, is looked at in any
      * case. */
     int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
@@ -110,8 +111,8 @@ double ht_run_time(const struct ht_run *run);
 /* The first step >= from that is nearest to a multiple of a time; every 0: the last step. */
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
 
-/* Observers of a run. What they are given must outlive the run; results are set to
- * NaN, not known, when the run begins. */
+/* Observers of a run. What they are given must outlive the run; results are NaN, not known, until
+ * it begins. */
 
 /* Physical energies (docs/method.md, section 9), NaN where they are not known and where none is
  * conserved. */

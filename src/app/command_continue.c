@@ -20,8 +20,7 @@ static enum ht_err choose(const char *directory, char **out) {
     static const char *const name[] = {HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER};
     bool any = false;
     for (int i = 0; i < 2; i++) {
-        HT_FREED char *path = NULL;
-        TRY(ht_file_path(directory, name[i], &path));
+        HT_PATH(path, directory, name[i]);
         if (!ht_file_exists(path)) continue;
         const enum ht_err err = check(path);
         if (err == HT_OK) return ht_text_copy(path, out);

@@ -205,8 +205,7 @@ enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
 }
 
 enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
-    HT_FREED char *path = NULL;
-    TRY(ht_file_path(folder, name, &path));
+    HT_PATH(path, folder, name);
     return ht_file_write(path, data, size);
 }
 

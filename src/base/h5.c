@@ -253,7 +253,6 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
 
 static enum ht_err create(const char *path, bool checked, struct ht_h5 **out) {
     quiet();
-    *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = create_file(path, checked, file);
@@ -331,7 +330,6 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
     quiet();
-    *out = NULL;
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = open_file(path, file);

@@ -221,7 +221,6 @@ enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
     int count = 0;
     HT_FREED struct ht_device_info *infos = NULL;
     struct ht_device *device = NULL;
-    *out = NULL;
     TRY(ht_device_list(&count, &infos));
     const int n = ht_device_choose(count, infos, backend, select, sharer);
     if (n < 0) return none_matches(count, infos, backend, select);
@@ -261,7 +260,6 @@ void ht_device_cache(struct ht_device *device, const char *directory) {
 
 enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     struct ht_buffer *buffer = NULL;
-    *out = NULL;
     REQUIRE(bytes <= device->info.max_buffer, HT_ERR_DEVICE,
             "a buffer of %s is more than %s allows at once (%s)", HT_BYTES(bytes),
             device->info.name, HT_BYTES(device->info.max_buffer));
@@ -400,7 +398,6 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text, struct 
     struct ht_program *program = NULL;
     HT_FREED_TEXT struct ht_text limited = {0};
     enum ht_err err = HT_OK;
-    *out = NULL;
     if (device->no_double) {
         ht_text_add(&limited, "#undef cl_khr_fp64\n#define double ht_no_double\n%s", text);
         TRY(ht_text_status(&limited));
@@ -428,7 +425,6 @@ bool ht_program_cached(const struct ht_program *program) {
 
 enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struct ht_kernel **out) {
     struct ht_kernel *kernel = NULL;
-    *out = NULL;
     TRY(HT_ALLOC(kernel, 1));
     kernel->device = program->device;
     const struct ht_device *device = program->device;
@@ -660,7 +656,6 @@ enum ht_err ht_event_done(struct ht_event *event, bool *done) {
 
 enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_pinned **out) {
     struct ht_pinned *pinned = NULL;
-    *out = NULL;
     TRY(HT_ALLOC(pinned, 1));
     pinned->device = device;
     pinned->bytes = bytes;
@@ -731,7 +726,6 @@ enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NA
 enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],
                          int64_t bytes, struct ht_peer **out) {
     struct ht_peer *peer = NULL;
-    *out = NULL;
     TRY(check_peers(device));
     TRY(HT_ALLOC(peer, 1));
     peer->device = device;
@@ -796,7 +790,6 @@ enum ht_err ht_sequence_begin(struct ht_device *device) {
 
 enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out) {
     struct ht_sequence *s = device->recording;
-    *out = NULL;
     device->recording = NULL;
     if (err == HT_OK)
         err = device->backend->sequence_create(device->handle, s->count, s->launch, &s->handle);

@@ -543,7 +543,6 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
 enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                            struct ht_params **out) {
     struct ht_params *params = NULL;
-    *out = NULL;
     TRY(HT_ALLOC(params, 1));
     enum ht_err err = read_all(params, path, noverrides, overrides);
     return HT_MADE(err, params, ht_params_destroy, out);

@@ -223,9 +223,8 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
         const struct entry *entry = &list->entry[i];
         bool is_input = strcmp(entry->name, HT_INPUT_NAME) == 0;
         struct stat file;
-        HT_FREED char *path = NULL;
         if (entry->unfinished || (is_input && !entry->read)) continue;
-        TRY(ht_file_path(params->output.directory, entry->name, &path));
+        HT_PATH(path, params->output.directory, entry->name);
         if (stat(path, &file) != 0) continue;
         struct timespec *last = is_input ? &input : &other;
         if (file.st_mtim.tv_sec > last->tv_sec ||
@@ -245,8 +244,7 @@ static enum ht_err make_listing(const struct ht_params *params, struct listing *
     TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
     const char *key, *path;
     for (int i = 0; i < list->count; i++) {
-        HT_FREED char *own = NULL;
-        TRY(ht_file_path(params->output.directory, list->entry[i].name, &own));
+        HT_PATH(own, params->output.directory, list->entry[i].name);
         for (int n = 0; ht_params_reads(params, n, &key, &path); n++)
             if (same_file(own, path)) TRY(keep(params, list, &list->entry[i], key, path));
     }
@@ -274,21 +272,6 @@ static void remove_unfinished(const char *directory, const struct listing *list)
                directory);
 }
 
-/* The folder of a killed run that has not got all files, or a new one; the caller frees its path.
- */
-static enum ht_err make_old(const char *directory, const struct listing *list, int *number,
-                            char **out) {
-    char name[48];
-    *number = list->last_old + !list->moving;
-    snprintf(name, sizeof name, OLD_NAME MOVING, *number);
-    TRY(ht_file_path(directory, name, out));
-    if (list->moving || mkdir(*out, 0777) == 0) return HT_OK;
-    ht_err_set(HT_ERR_IO, "cannot create directory %s: %s", *out, strerror(errno));
-    free(*out);
-    *out = NULL;
-    return HT_ERR_IO;
-}
-
 static bool move_file(const char *from, const char *to) {
     struct stat file;
     if (lstat(from, &file) == 0 && S_ISLNK(file.st_mode)) {
@@ -309,9 +292,8 @@ static bool move_file(const char *from, const char *to) {
 
 /* Any other file that stays gets a second name where the file system allows it. */
 static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
-    HT_FREED char *from = NULL, *to = NULL;
-    TRY(ht_file_path(directory, entry->name, &from));
-    TRY(ht_file_path(old, entry->name, &to));
+    HT_PATH(from, directory, entry->name);
+    HT_PATH(to, old, entry->name);
     if (entry->read && strcmp(entry->name, HT_INPUT_NAME) == 0) {
         /* The input is copied: later changes must not affect the stored one. */
         HT_FREED char *data = NULL;
@@ -362,17 +344,17 @@ static enum ht_err move_all(const char *directory, const struct listing *list, c
     return err;
 }
 
+/* To the folder of a killed run that has not got all files, or a new one. */
 static enum ht_err move_outputs(const char *directory, const struct listing *list) {
     bool any = list->moving;
     for (int i = 0; i < list->count; i++)
         any = any || (!list->entry[i].unfinished && !list->entry[i].read);
     if (any) {
-        HT_FREED char *moving = NULL, *old = NULL;
-        char name[32];
-        int number = 0;
-        TRY(make_old(directory, list, &number, &moving));
-        snprintf(name, sizeof name, OLD_NAME, number);
-        TRY(ht_file_path(directory, name, &old));
+        const int number = list->last_old + !list->moving;
+        HT_PATH(old, directory, HT_KEY(OLD_NAME, number));
+        HT_PATH(moving, directory, HT_KEY(OLD_NAME MOVING, number));
+        REQUIRE(list->moving || mkdir(moving, 0777) == 0, HT_ERR_IO,
+                "cannot create directory %s: %s", moving, strerror(errno));
         TRY(move_all(directory, list, moving, old));
     }
     if (list->first > 0)
@@ -405,11 +387,9 @@ static enum ht_err take_listed(const struct ht_params *params, struct listing *l
 }
 
 enum ht_err ht_output_idle(const struct ht_params *params) {
-    char holder[HT_LOCK_HOLDER], *path = NULL;
-    TRY(ht_file_path(params->output.directory, LOCK_NAME, &path));
-    bool busy = ht_lock_is_busy(path, holder);
-    free(path);
-    return busy ? refuse_busy(params, holder) : HT_OK;
+    char holder[HT_LOCK_HOLDER];
+    HT_PATH(path, params->output.directory, LOCK_NAME);
+    return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 
 /* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
@@ -429,10 +409,6 @@ static enum ht_err take_directory(const struct ht_params *params, struct ht_dire
     return take_listed(params, &list, out);
 }
 
-static const struct ht_equations *equations(const struct ht_output *output) {
-    return output->medium->eq;
-}
-
 static struct ht_comm *comm_of(const struct ht_output *output) {
     return output->medium->grid->slab.comm;
 }
@@ -444,7 +420,7 @@ static bool is_first(const struct ht_output *output) {
 /* ---- creation ---- */
 
 static enum ht_err select_fields(struct ht_output *output) {
-    const struct ht_equations *eq = equations(output);
+    const struct ht_equations *eq = output->medium->eq;
     const struct ht_names *names = &output->params->output.fields;
     bool taken[HT_MAX_FIELDS] = {false};
     for (int i = 0; i < names->count; i++) {
@@ -484,7 +460,6 @@ static enum ht_err start(struct ht_output *output) {
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
                              unsigned stored, struct ht_output **out) {
     struct ht_output *output = NULL;
-    *out = NULL;
     enum ht_err err = HT_ALLOC(output, 1);
     if (!err) {
         output->params = params;
@@ -550,7 +525,7 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
     const struct ht_grid *grid = output->medium->grid;
     double order = grid->order, at = (double)state->step, cells[3];
     for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
-    TRY(ht_h5_set_text(file, "system", equations(output)->system->name));
+    TRY(ht_h5_set_text(file, "system", output->medium->eq->system->name));
     TRY(ht_h5_set_number(file, "time", 1, &state->time));
     TRY(ht_h5_set_number(file, "step", 1, &at));
     TRY(ht_h5_set_number(file, "order", 1, &order));
@@ -727,9 +702,8 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
 
 enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk, void *context) {
     const char *directory = output->params->output.directory;
-    HT_FREED char *path = NULL, *older = NULL;
-    TRY(ht_file_path(directory, HT_CHECKPOINT_NAME, &path));
-    TRY(ht_file_path(directory, HT_CHECKPOINT_OLDER, &older));
+    HT_PATH(path, directory, HT_CHECKPOINT_NAME);
+    HT_PATH(older, directory, HT_CHECKPOINT_OLDER);
     return ht_archive_save(comm_of(output), path, older, walk, context);
 }
 
@@ -743,10 +717,9 @@ static enum ht_err remove_later(const struct ht_output *output) {
     for (int i = 0; i < list.count; i++) {
         const char *name = list.entry[i].name;
         const int kind = output_kind(name, strlen(name));
-        HT_FREED char *path = NULL;
         if (list.entry[i].unfinished || (kind != SNAPSHOT && kind != PICTURE)) continue;
         if (number_of(strrchr(name, '_'), "_") < next[kind]) continue;
-        TRY(ht_file_path(directory, name, &path));
+        HT_PATH(path, directory, name);
         REQUIRE(unlink(path) == 0, HT_ERR_IO, "cannot remove %s: %s", path, strerror(errno));
     }
     return output->count > 0 ? write_xdmf(output) : HT_OK;
@@ -754,9 +727,8 @@ static enum ht_err remove_later(const struct ht_output *output) {
 
 /* Opens series.csv, which has more rows than this, to go on behind them. */
 static enum ht_err cut_series(struct ht_output *output, int64_t bytes) {
-    HT_FREED char *path = NULL;
     if (bytes == 0 || !output->params->output.series) return HT_OK;
-    TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
+    HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
     output->series = fopen(path, "r+");
     REQUIRE(output->series != NULL && ftruncate(fileno(output->series), (off_t)bytes) == 0 &&
                 fseek(output->series, 0, SEEK_END) == 0,
@@ -805,20 +777,19 @@ bool ht_output_has_traces(const struct ht_output *output) {
 
 enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                              const double *largest) {
-    HT_FREED char *path = NULL;
     if (!output->params->output.series) return HT_OK;
-    TRY(ht_file_path(output->params->output.directory, HT_SERIES_NAME, &path));
+    HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
     if (output->series == NULL) {
         output->series = fopen(path, "w");
         REQUIRE(output->series, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
         fprintf(output->series, "time,energy");
-        for (int f = 0; f < equations(output)->nfields; f++)
+        for (int f = 0; f < output->medium->eq->nfields; f++)
             if (ht_fields_stored(output->stored, f))
-                fprintf(output->series, ",largest_%s", equations(output)->field[f].name);
+                fprintf(output->series, ",largest_%s", output->medium->eq->field[f].name);
         fprintf(output->series, "\n");
     }
     fprintf(output->series, "%.15g,%.17g", time, energy);
-    for (int f = 0; f < equations(output)->nfields; f++)
+    for (int f = 0; f < output->medium->eq->nfields; f++)
         if (ht_fields_stored(output->stored, f)) fprintf(output->series, ",%.9g", largest[f]);
     fprintf(output->series, "\n");
     REQUIRE(fflush(output->series) == 0, HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));

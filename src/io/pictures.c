@@ -9,8 +9,8 @@
 /* ---- slices ---- */
 
 static int64_t points(const struct ht_grid *grid, int axis) {
-    bool seam = axis < grid->dims && ht_grid_periodic(grid, axis);
-    return ht_grid_nodes(grid, HT_PRIMARY, axis) + (seam ? 1 : 0);
+    return ht_grid_nodes(grid, HT_PRIMARY, axis) +
+           (axis < grid->dims && ht_grid_periodic(grid, axis));
 }
 
 struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane,
@@ -230,10 +230,6 @@ struct ht_pictures {
     char *last;
 };
 
-static const struct ht_equations *equations(const struct ht_pictures *p) {
-    return p->medium->eq;
-}
-
 /* ---- checks ---- */
 
 /* output.picture.background; NULL: none. */
@@ -300,8 +296,8 @@ static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
         ht_params_slice_name(p->params, i + 1, view->name);
         view->slice = ht_slice_make(p->medium->grid, given.plane, given.position);
         view->range = given.range;
-        TRY(find_field(p->params, equations(p), stored, i, &view->field));
-        const char *field = equations(p)->field[view->field].name;
+        TRY(find_field(p->params, p->medium->eq, stored, i, &view->field));
+        const char *field = p->medium->eq->field[view->field].name;
         view->picture = slice_picture(&view->slice, p->params);
         view->picture.value = (struct ht_label){field, ht_units_name(p->params, field)};
     }
@@ -311,7 +307,6 @@ static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
 enum ht_err ht_pictures_create(const struct ht_params *params, const struct ht_medium *medium,
                                unsigned stored, struct ht_pictures **out) {
     struct ht_pictures *p = NULL;
-    *out = NULL;
     TRY(HT_ALLOC(p, 1));
     p->params = params;
     p->medium = medium;
@@ -400,7 +395,7 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
     picture.background = view->background;
     picture.range = range_of(p, view, &picture);
     /* "p (pressure) at t = 1.4 s" */
-    const struct ht_field *field = &equations(p)->field[view->field];
+    const struct ht_field *field = &p->medium->eq->field[view->field];
     ht_text_add(&title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
     add_unit(p->params, "time", &title);
     /* "acoustic, x3 = 0.5 km; colours: fixed; grey: c from 1.5 (light) to 4.5 (dark) km/s" */
@@ -560,8 +555,7 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
 
 static enum ht_err write_file(const struct model *m) {
     struct ht_h5 *file = NULL;
-    HT_FREED char *path = NULL;
-    TRY(ht_file_path(m->directory, "model.h5", &path));
+    HT_PATH(path, m->directory, "model.h5");
     TRY(ht_h5_create(path, &file));
     enum ht_err err = fill_file(m, file);
     if (!err) return ht_h5_commit(file);
@@ -586,13 +580,12 @@ static void choose_name(const struct model *m, char name[32]) {
 static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
     const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
     char name[HT_GROUP_NAME], file[HT_GROUP_NAME + 16], parameter[32];
-    HT_FREED char *path = NULL;
     ht_params_slice_name(m->params, index + 1, name);
     snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
     choose_name(m, parameter);
     HT_ARRAY(double, values, (slice.width * slice.height));
     TRY(slice_parameter(&slice, m->medium, parameter, values));
-    TRY(ht_file_path(m->directory, file, &path));
+    HT_PATH(path, m->directory, file);
     struct ht_text title = {0}, subtitle = {0};
     struct ht_picture picture = slice_picture(&slice, m->params);
     picture.value = (struct ht_label){parameter, ht_units_name(m->params, parameter)};

@@ -123,8 +123,7 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
 /* For t->room[group] samples. */
 static enum ht_err lay_out(struct ht_traces *t) {
     const double none = NAN;
-    HT_FREED char *path = NULL;
-    TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
+    HT_PATH(path, t->params->output.directory, HT_TRACES_NAME);
     TRY(ht_h5_create(path, &t->file));
     TRY(ht_h5_set_text(t->file, "system", t->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
@@ -167,9 +166,8 @@ static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) 
 /* The file that is there is replaced in one step, so that the run can be continued again. */
 static enum ht_err copy_all(struct ht_traces *t) {
     struct ht_h5 *from = NULL;
-    HT_FREED char *path = NULL;
+    HT_PATH(path, t->params->output.directory, HT_TRACES_NAME);
     enum ht_err err = HT_OK;
-    TRY(ht_file_path(t->params->output.directory, HT_TRACES_NAME, &path));
     TRY(ht_h5_open(path, &from));
     for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, from);
     ht_h5_close(from);

@@ -105,7 +105,6 @@ static void comm_free(struct ht_comm *c) {
  * ends the other ranks. */
 enum ht_err ht_comm_start(struct ht_comm **out) {
     struct ht_comm *c = NULL;
-    *out = NULL;
     if (!launched()) return HT_OK;
     TRY(HT_ALLOC(c, 1));
     enum ht_err err = ht_mem_alloc(MESSAGE, 1, &c->message);

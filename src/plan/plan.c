@@ -542,7 +542,6 @@ static enum ht_err make(struct ht_plan *plan) {
 enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                            struct ht_plan **out) {
     struct ht_plan *plan = NULL;
-    *out = NULL;
     enum ht_err err = HT_ALLOC(plan, 1);
     if (err == HT_OK) {
         plan->params = params;

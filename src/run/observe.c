@@ -4,11 +4,6 @@
 
 /* ---- snapshots ---- */
 
-static int64_t snapshots_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
-    const struct ht_params *params = run->plan->params;
-    return ht_run_multiple(run, params->output.snapshots ? params->output.every : 0, from);
-}
-
 static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
     return ht_output_snapshot(context, view->time, view->run->steps, view->nodal, view->coefs);
 }
@@ -25,17 +20,12 @@ struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct h
     return (struct ht_observer){.name = "snapshots",
                                 .context = output,
                                 .needs = params->output.snapshots ? needs : 0,
-                                .next = snapshots_next,
+                                .every = params->output.snapshots ? params->output.every : 0,
                                 .look = snapshots_look,
                                 .archive = snapshots_archive};
 }
 
 /* ---- pictures ---- */
-
-static int64_t pictures_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
-    const struct ht_params *params = run->plan->params;
-    return ht_run_multiple(run, ht_output_draws(params) ? params->output.picture.every : 0, from);
-}
 
 static enum ht_err pictures_look(void *context, const struct ht_view *view) {
     return ht_output_picture(context, view->time, view->nodal);
@@ -46,16 +36,11 @@ struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht
     return (struct ht_observer){.name = "pictures",
                                 .context = output,
                                 .needs = draws ? HT_NEED_JUDGED | HT_NEED_NODAL : 0,
-                                .next = pictures_next,
+                                .every = draws ? params->output.picture.every : 0,
                                 .look = pictures_look};
 }
 
 /* ---- error ---- */
-
-static enum ht_err error_begin(void *context, HT_UNUSED struct ht_run *run) {
-    *(double *)context = NAN;
-    return HT_OK;
-}
 
 /* A solution that returns to the initial data is known at time.end only. */
 static enum ht_err error_look(void *context, const struct ht_view *view) {
@@ -67,11 +52,9 @@ static enum ht_err error_look(void *context, const struct ht_view *view) {
 
 struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error) {
     bool known = plan->solution->exact || plan->solution->returns;
-    return (struct ht_observer){.name = "error",
-                                .context = error,
-                                .needs = known ? HT_NEED_NODAL : 0,
-                                .begin = error_begin,
-                                .look = error_look};
+    *error = NAN;
+    return (struct ht_observer){
+        .name = "error", .context = error, .needs = known ? HT_NEED_NODAL : 0, .look = error_look};
 }
 
 /* ---- progress ---- */

@@ -3,13 +3,6 @@
 
 /* ---- watch ---- */
 
-static enum ht_err energy_begin(void *context, HT_UNUSED struct ht_run *run) {
-    struct ht_energies *e = context;
-    *e = (struct ht_energies){
-        .initial = NAN, .final = NAN, .rise = NAN, .rate = NAN, .looked = -1, .series = e->series};
-    return HT_OK;
-}
-
 static int64_t energy_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     int64_t apart = run->plan->steps / 20 + 1;
     return (from + apart - 1) / apart * apart;
@@ -105,23 +98,22 @@ static enum ht_err energy_archive(void *context, HT_UNUSED struct ht_run *run,
 }
 
 struct ht_observer ht_observe_energy(struct ht_energies *energies) {
+    *energies = (struct ht_energies){.initial = NAN,
+                                     .final = NAN,
+                                     .rise = NAN,
+                                     .rate = NAN,
+                                     .looked = -1,
+                                     .series = energies->series};
     return (struct ht_observer){.name = "energy",
                                 .context = energies,
                                 .judges = true,
                                 .seconds = 5,
-                                .begin = energy_begin,
                                 .next = energy_next,
                                 .look = energy_look,
                                 .archive = energy_archive};
 }
 
 /* ---- conserved energy ---- */
-
-static enum ht_err conserved_begin(void *context, HT_UNUSED struct ht_run *run) {
-    struct ht_conserved *c = context;
-    *c = (struct ht_conserved){{NAN, NAN}, {NAN, NAN}};
-    return HT_OK;
-}
 
 /* Sources do work to the end: nothing is conserved. */
 static bool driven_to_end(const struct ht_plan *plan) {
@@ -185,9 +177,9 @@ static enum ht_err conserved_archive(void *context, HT_UNUSED struct ht_run *run
 }
 
 struct ht_observer ht_observe_conserved(struct ht_conserved *conserved) {
+    *conserved = (struct ht_conserved){{NAN, NAN}, {NAN, NAN}};
     return (struct ht_observer){.name = "conserved energy",
                                 .context = conserved,
-                                .begin = conserved_begin,
                                 .next = conserved_next,
                                 .look = conserved_look,
                                 .archive = conserved_archive};

@@ -170,7 +170,6 @@ enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_in
     int ranks = ht_comm_size(comm);
     struct device_name own, *all = NULL;
     struct ht_assignment *assignment = NULL;
-    *out = NULL;
     name_device(comm, info, &own);
     TRY(HT_ALLOC(all, ranks));
     enum ht_err err = HT_ALLOC(assignment, ranks);

@@ -52,8 +52,8 @@ enum ht_err ht_run_advance(struct ht_run *run, int64_t steps) {
 
 static void ask_next(struct loop *l, int i, int64_t from) {
     const struct ht_observer *o = &l->observer[i];
-    int64_t next = INT64_MAX;
-    if (o->next != NULL) next = o->next(o->context, l->run, from);
+    const int64_t next = o->next != NULL ? o->next(o->context, l->run, from)
+                                         : ht_run_multiple(l->run, o->every, from);
     l->next[i] = next > from ? next : from;
     l->looked_at[i] = ht_clock();
 }

@@ -505,7 +505,6 @@ enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
 enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
-    *out = NULL;
     TRY(HT_ALLOC(sim, 1));
     sim->params = params;
     sim->comm = comm;
