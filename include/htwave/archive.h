@@ -40,15 +40,12 @@ struct ht_archive_array {
 /* All ranks name the same arrays in the same order. */
 void ht_archive_array(struct ht_archive *archive, const struct ht_archive_array *array);
 
-/* The walk over a state. What fails in an archive is said when the walk has ended, by the functions
- * below, so that walks may have collective calls; errors that a walk returns are those of all
- * ranks. */
+/* The walk over a state. What fails in an archive is said when the walk has ended, so that walks
+ * may have collective calls; errors that a walk returns are those of all ranks. */
 typedef enum ht_err ht_archive_walk(void *context, struct ht_archive *archive);
 
-/* Writes `path`, forced to disk; the file that was there becomes `older`. The walk is taken twice:
- * nothing of the state may change from its first one to the end. A failure to write is returned on
- * all ranks, and is none of the run: the file that was there stays. Collective; comm NULL: one rank
- * (here and below). */
+/* Writes `path`, forced to disk; the file that was there becomes `older`. The walk is taken twice.
+ * A failure to write is returned on all ranks, and the file that was there stays. Collective. */
 HT_CHECKED enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *older,
                                        ht_archive_walk *walk, void *context);
 /* Collective. */
@@ -56,7 +53,6 @@ HT_CHECKED enum ht_err ht_archive_load(struct ht_comm *comm, const char *path,
                                        ht_archive_walk *walk, void *context);
 /* Reads all values of a file: HT_ERR_IO where one is not as it was stored. */
 HT_CHECKED enum ht_err ht_archive_check(const char *path);
-/* A text of the file; the caller frees it. */
+/* Of the file; free the text. */
 HT_CHECKED enum ht_err ht_archive_read_text(const char *path, const char *name, char **out);
-/* A number of the file. */
 HT_CHECKED enum ht_err ht_archive_read_number(const char *path, const char *name, double *out);

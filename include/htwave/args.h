@@ -1,5 +1,4 @@
-/* The command line: a table of commands, each with its flags, and the arguments of the one that
- * runs. */
+/* The command line. */
 #pragma once
 
 #include "htwave/base.h"

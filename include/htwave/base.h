@@ -1,7 +1,6 @@
 /* Errors, memory, text, log, clock, files, hash, random numbers; threads of the host. */
 #pragma once
 
-/* What nearly all files use. */
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
@@ -14,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Errors: every function that can fail returns enum ht_err and leaves one message, in terms that a
- * user can act on, in the error record of the thread. Nothing below src/app prints an error or
- * exits. */
+/* ---- err.c: what can fail returns enum ht_err and leaves a message in the thread's record ---- */
 
 enum ht_err {
     HT_OK = 0,
@@ -38,19 +35,17 @@ enum { HT_ERR_MESSAGE = 16384 }; /* most bytes of a message, with its NUL */
 #define HT_UNUSED __attribute__((unused)) /* of a parameter, or what ends a block */
 #define HT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* Records the message and returns code, so that `return ht_err_set(...)` reads as one statement. A
- * message already recorded is replaced. */
+/* Records the message in place of the one before; returns code. */
 HT_PRINTF(2, 3) enum ht_err ht_err_set(enum ht_err code, const char *fmt, ...);
 
 /* Puts "prefix: " in front of the recorded message; returns code. */
 HT_PRINTF(2, 3)
 enum ht_err ht_err_prefix(enum ht_err code, const char *fmt, ...);
 
-/* The last message of this thread; never NULL. Valid until the next set. */
+/* Never NULL; valid until the next set. */
 const char *ht_err_message(void);
 
-/* Exit code of the program for a result: 0 done, 1 failed, 2 wrong input, 3 solution not finite, 4
- * a difference was found. */
+/* 0 done, 1 failed, 2 wrong input, 3 solution not finite, 4 a difference was found. */
 int ht_err_exit_code(enum ht_err code);
 
 #define TRY(call)                               \
@@ -70,9 +65,6 @@ int ht_err_exit_code(enum ht_err code);
         if (!(cond)) FAIL(code, __VA_ARGS__); \
     } while (0)
 
-/* General services that know nothing of waves: log, memory, text, clock, hash, random numbers,
- * files. Each group is in src/base/<group>.c. */
-
 /* ---- log.c: progress and messages, all on standard error ---- */
 enum ht_log_level {
     HT_LOG_SILENT, /* of ranks whose messages another rank prints */
@@ -85,9 +77,8 @@ enum ht_log_level ht_log_level_get(void);
 HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
 HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
 HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* QUIET and above */
-/* A progress line. On a terminal it is rewritten in place; elsewhere a line is printed every ~10 %
- * or 10 s. Silent for work shorter than two seconds. rate is printed with its unit, e.g. "cell
- * half-steps". done <= total. */
+/* A progress line, silent for two seconds. On a terminal it is rewritten in place; elsewhere one is
+ * printed every ~10 % or 10 s. done <= total. */
 struct ht_progress {
     const char *what, *unit;
     double total, units_per_item;
@@ -99,7 +90,7 @@ struct ht_progress {
 void ht_progress_start(struct ht_progress *p, const char *what, double total, const char *unit,
                        double units_per_item);
 void ht_progress_update(struct ht_progress *p, double done);
-/* So many items more are done, by any thread of ht_threads_run. */
+/* By any thread of ht_threads_run. */
 void ht_progress_add(struct ht_progress *p, int64_t items);
 void ht_progress_end(struct ht_progress *p);
 
@@ -123,17 +114,16 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
 }
 
 /* ---- memory and lists; text.c ---- */
-/* *out = zeroed array of count * size bytes; overflow and exhaustion are HT_ERR_MEMORY. count 0
- * gives a valid pointer. Free with free(). */
+/* *out = zeroed array of count * size bytes, freed with free(); count 0 gives a valid pointer. */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
-/* Of a local variable: its address is passed to a function at the end of its block; the memory that
- * it points to then, or its text, is freed. Set to NULL what is handed over. */
+/* Of a local variable: its address is passed to a function at the end of its block, which frees the
+ * memory that it points to, or its text. Set to NULL what is handed over. */
 #define HT_ENDED(by) __attribute__((cleanup(by)))
 #define HT_FREED HT_ENDED(ht_mem_release)
 #define HT_FREED_TEXT HT_ENDED(ht_text_free)
 void ht_mem_release(void *address); /* of a pointer */
-/* A local array of so many items, which is freed so; returns where there is no memory for it. */
+/* A local array, which is freed so. */
 #define HT_ARRAY(type, name, count) \
     HT_FREED type *name = NULL;     \
     TRY(HT_ALLOC(name, count))
@@ -141,8 +131,8 @@ void ht_mem_release(void *address); /* of a pointer */
  * and hands over NULL; has the value of err. What fails before leaves *out as it is: NULL. */
 #define HT_MADE(err, made, destroy, out) \
     (*(out) = (err) == HT_OK ? (made) : ((destroy)(made), NULL), (err))
-/* A list, NULL or allocated, of `*room` items gets room for `count` items, doubled as it grows; as
- * it was after a failure. out: address of the pointer. */
+/* A list of `*room` items, NULL or allocated, gets room for `count`; after a failure it is as it
+ * was. out: address of the pointer. */
 HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);
 #define HT_GROW(pointer, count, room) ht_mem_grow(count, sizeof *(pointer), &(pointer), &(room))
 
@@ -156,8 +146,7 @@ HT_CHECKED enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t s
 void ht_pool_free(struct ht_pool *pool);
 
 /* ---- text.c ---- */
-/* A growing string; a failed append is remembered and reported by ht_text_status, so that callers
- * append freely and check once. */
+/* A growing string; ht_text_status says whether an append has failed. */
 struct ht_text {
     char *data; /* NUL-terminated after the first append; owned */
     size_t length, capacity;
@@ -170,11 +159,10 @@ void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
 /* *out: a new string, NULL after a failure; free it. */
 HT_CHECKED HT_PRINTF(2, 3) enum ht_err ht_text_print(char **out, const char *fmt, ...);
-/* Makes text from outside printable for a message: control characters except the tab, and bytes
- * that are not UTF-8, become text such as \x1b. Where buffer (size bytes, at least 32) is too small
- * the middle is replaced by "...". */
+/* Text from outside for a message: control characters but the tab, and bytes that are not UTF-8,
+ * become text such as \x1b; what exceeds buffer (size bytes, at least 32) loses its middle. */
 char *ht_text_show(const char *string, char *buffer, size_t size); /* buffer */
-/* The same of the first `length` bytes; returns the bytes written, without the NUL. */
+/* Of the first `length` bytes; returns the bytes written, without the NUL. */
 size_t ht_text_show_part(const char *string, size_t length, char *buffer, size_t size);
 /* For arguments of a message: buffers that live as long as the block. */
 #define HT_SHOWN(string) ht_text_show((string), (char[112]){0}, 112)
@@ -205,33 +193,27 @@ double ht_clock(void); /* monotonic seconds; log.c */
 #define HT_HASH_SEED 0xcbf29ce484222325ULL
 uint64_t ht_hash(uint64_t seed, const void *data, size_t size);
 
-/* ---- Random numbers: counter-based (SplitMix64), so that values depend on seed and index only:
- * any part of a field can be generated alone ---- */
+/* ---- random numbers that depend on seed and index alone (SplitMix64) ---- */
 uint64_t ht_rng_bits(uint64_t seed, uint64_t index);
 double ht_rng_uniform(uint64_t seed, uint64_t index); /* in [-1, 1) */
 
 /* ---- file.c ---- */
-/* Whole file into *data (owned by the caller, NUL-terminated past size). Only regular files are
- * read: directories, named pipes, sockets and devices are refused without waiting. */
+/* Whole file into *data (owned by the caller, NUL-terminated past size); refuses, without waiting,
+ * what is no regular file. */
 HT_CHECKED enum ht_err ht_file_read(const char *path, char **data, size_t *size);
 /* Refuses larger files before reading them. */
 HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size);
-/* Size of a regular file that can be read; refuses like ht_file_read. */
+/* Refuses likewise. */
 HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
-/* Writes to a temporary file beside path, syncs, renames: complete or absent, also when the disk is
- * full. */
-/* Of all its bytes. */
 HT_CHECKED enum ht_err ht_file_hash(const char *path, uint64_t *hash);
+/* Complete or absent, also when the disk is full. */
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data, size_t size);
-/* Removes the temporary file of a running ht_file_write: for signal handlers that end the process.
- */
+/* For signal handlers that end the process: removes the temporary file of ht_file_write. */
 void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
-/* Name of the temporary file that ht_file_commit syncs and renames to path; both for writers that
- * need a path (HDF5, cairo). The file exists and is empty: open it for writing with truncation. A
- * commit that fails removes it; a caller that fails before the commit must remove it. Free the
- * name. */
+/* An empty file that ht_file_commit syncs and renames to path, for writers that need a path. A
+ * commit that fails removes it; a caller that fails before must. Free the name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);
 HT_CHECKED enum ht_err ht_file_commit(const char *temporary, const char *path);
 /* A stream to a temporary file of folder/name (folder NULL: of the path `name`), which
@@ -252,14 +234,13 @@ HT_CHECKED enum ht_err ht_file_path(const char *folder, const char *name, char *
 #define HT_PATH(path, folder, name) \
     HT_FREED char *path = NULL;     \
     TRY(ht_file_path(folder, name, &(path)))
-/* ht_file_write of a file in a folder. */
 HT_CHECKED enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data,
                                         size_t size);
-/* A file or folder that belongs to the user of this process and that nobody else can write. */
+/* It belongs to the user of this process, and nobody else can write it. */
 bool ht_file_is_private(const char *path);
 
 /* ---- lock.c ---- */
-/* Held by one process at a time; released when the process ends, for whatever reason. */
+/* Held by one process at a time, until it ends. */
 enum { HT_LOCK_HOLDER = 128 };
 struct ht_lock {
     enum ht_lock_state {
@@ -277,15 +258,10 @@ bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
 /* Removes the file if this process locked it. */
 void ht_lock_release(struct ht_lock *lock);
 
-/* Work of the host on several cores at once. Work is cut into chunks that do not depend on each
- * other. Chunks depend on the number of threads; results must not: each is computed by one chunk
- * alone, and what is collected over chunks (largest values, sums of integers) does not depend on
- * order. Inside of a chunk there is one thread. */
-
+/* ---- threads.c: chunks of work that do not depend on each other (docs/architecture.md) ---- */
 /* Cores that this process may use. */
 int ht_threads_cores(void);
-/* The most threads of ht_threads_run in this process, the caller among them; 0, as at first:
- * ht_threads_cores. */
+/* The most threads of this process, the caller among them; 0, as at first: ht_threads_cores. */
 void ht_threads_set(int threads);
 int ht_threads_count(void);
 
@@ -293,7 +269,7 @@ int ht_threads_count(void);
 int ht_threads_worker(void);
 
 /* Runs the chunks 0 .. chunks - 1; they begin in this order. The error is that of the lowest chunk
- * that fails, with its message, as without threads; chunks above may have run. */
+ * that fails; chunks above may have run. */
 HT_CHECKED enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk),
                                       void *data);
 /* Runs items 0 .. items - 1 in chunks [begin, end) of at least `least`, as ht_threads_chunks cuts
@@ -301,8 +277,7 @@ HT_CHECKED enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *d
 HT_CHECKED enum ht_err ht_threads_share(int64_t items, int64_t least,
                                         enum ht_err (*run)(void *data, int64_t begin, int64_t end),
                                         void *data);
-/* Chunks of so many items: several for each thread, which take them in turn; one where there is one
- * thread. */
+/* Several for each thread, one where there is one thread. */
 int64_t ht_threads_chunks(int64_t items, int64_t least);
 /* The first item of a chunk; that of chunk `chunks` is `items`. */
 static inline int64_t ht_threads_first(int64_t items, int64_t chunks, int64_t chunk) {

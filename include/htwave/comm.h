@@ -1,10 +1,8 @@
-/* The ranks of a run: processes that a launcher (mpiexec, srun) has started together. A run without
- * a launcher has no communicator: NULL stands for a single rank below, for which MPI is not called.
+/* The ranks of a run; NULL stands for a single one, for which MPI is not called.
  *
- * Functions marked collective are called by all ranks in the same order. A rank that waits for
- * others polls for failures: when another rank enters ht_comm_agree with an error, the wait ends
- * with HT_ERR_ELSEWHERE, so that all ranks meet in ht_comm_agree. After a failure only ht_comm_end
- * may follow: any other call fails at once, ht_comm_agree with the same failure. */
+ * A rank that waits for others polls for failures: when another rank enters ht_comm_agree with an
+ * error, the wait ends with HT_ERR_ELSEWHERE, so that all ranks meet in ht_comm_agree. After a
+ * failure any call but ht_comm_end fails at once, ht_comm_agree with the same failure. */
 #pragma once
 
 #include "htwave/base.h"
@@ -33,14 +31,12 @@ int ht_comm_cores(const struct ht_comm *comm);
 
 /* ---- collectives ---- */
 /* HT_OK when all ranks pass it, else the error of the lowest rank that has one, with its message,
- * on all ranks. The message begins with that rank unless all have failed. May wait for all others:
- * a rank that has failed calls it before it waits for anything else. */
+ * on all ranks. A rank that has failed calls it before it waits for anything else. */
 HT_CHECKED enum ht_err ht_comm_agree(struct ht_comm *comm, enum ht_err err);
 /* Sum or maximum of each value over the ranks, in an order that depends on their number alone. A
  * NaN makes the result NaN. */
 HT_CHECKED enum ht_err ht_comm_sum(struct ht_comm *comm, int count, double *values);
 HT_CHECKED enum ht_err ht_comm_max(struct ht_comm *comm, int count, double *values);
-/* Copies the data of rank 0 to all ranks. */
 HT_CHECKED enum ht_err ht_comm_broadcast(struct ht_comm *comm, void *data, size_t bytes);
 /* *out: a copy of rank 0's text (NULL: empty) on all ranks, freed by the caller. */
 HT_CHECKED enum ht_err ht_comm_broadcast_text(struct ht_comm *comm, const char *text, char **out);
@@ -54,27 +50,23 @@ HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own, in
                                        void *all);
 
 /* ---- messages between two ranks ---- */
-/* A single rank (NULL) has no messages: an error. */
-/* Begins at once; data must stay until the message is done. The receiver knows the size; messages
- * of one tag between two ranks arrive in order. tag is 0..32766. bytes is at most 2^31 - 1, or
- * 2^34 - 8 where it is a multiple of 8. */
+/* Begins at once; data must stay until the message is done. Messages of one tag, 0..32766, arrive
+ * in order. bytes is at most 2^31 - 1, or 2^34 - 8 where it is a multiple of 8. Not of a single
+ * rank. */
 struct ht_message;
 HT_CHECKED enum ht_err ht_message_send(struct ht_comm *comm, int to, int tag, const void *data,
                                        int64_t bytes, struct ht_message **out);
 HT_CHECKED enum ht_err ht_message_receive(struct ht_comm *comm, int from, int tag, void *data,
                                           int64_t bytes, struct ht_message **out);
-/* Does not wait. A message that is done is freed and *message set to NULL (which counts as done).
- */
+/* Does not wait. A message that is done is freed and *message NULL, which counts as done. */
 HT_CHECKED enum ht_err ht_message_done(struct ht_message **message, bool *done);
 HT_CHECKED enum ht_err ht_message_wait(struct ht_message **message);
-/* Frees an unfinished message after a failure; NULL allowed. The message gets up to a second to
- * complete. Where the other side may still answer later, data must stay until the ranks have
- * agreed. */
+/* Frees an unfinished message after a failure, which gets up to a second to complete; NULL allowed.
+ * Where the other side may still answer, data must stay until the ranks have agreed. */
 void ht_message_abandon(struct ht_message *message);
 /* Waits for a message until a time of ht_clock, also while other ranks fail; then abandons it. */
 void ht_message_end(struct ht_message *message, double end);
-/* HT_ERR_ELSEWHERE when another rank has failed. Call it now and then while waiting for something
- * else that depends on other ranks. */
+/* HT_ERR_ELSEWHERE when another rank has failed: to be called while waiting for others. */
 HT_CHECKED enum ht_err ht_comm_look_out(struct ht_comm *comm);
 /* Between two polls: yields the core; after many polls sleeps for 20 us, in the end for 1 ms. */
 void ht_comm_pause(long polls);

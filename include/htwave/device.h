@@ -1,9 +1,6 @@
-/* Devices behind one set of operations: memory, programs, launches. A back end is a struct
- * ht_backend (src/device/backend.h) and one row in device.c.
- *
- * A device has an in-order work queue: writes and reads return when the data is copied, launches
- * return at once and ht_device_finish waits for them. Transfers that overlap with the work have an
- * in-order queue of their own (see below). */
+/* Devices behind one set of operations. Writes and reads of buffers return when the data is copied;
+ * launches return at once, stay in order, and ht_device_finish waits for them. What is created may
+ * be destroyed when it is NULL. */
 #pragma once
 
 #include "htwave/base.h"
@@ -39,8 +36,7 @@ struct ht_device_info {
                             NULL: it may */
 };
 
-/* All devices of all back ends; *out is owned by the caller (free). No device is not an error:
- * count 0. */
+/* All devices of all back ends, perhaps none; free *out. */
 HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
 
 /* select: "auto" (a GPU, else any), "gpu", "cpu", none of which is a simulator, a device index, or
@@ -50,32 +46,29 @@ HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
  * first). HT_ERR_DEVICE lists the available devices when nothing matches. */
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                                       struct ht_device **out);
-/* Whether a device is what `select` means. */
 bool ht_device_is(const struct ht_device_info *info, const char *select);
 /* Names of the back ends, built in or not; NULL after the last. */
 const char *ht_device_backend(int i);
 /* Why a back end has no devices here (not built in, no driver); NULL: it is unknown or it has some.
  */
 const char *ht_device_missing(const char *backend);
-/* Whether this htwave was built with the back end. */
 bool ht_device_built(const char *backend);
 /* Why the back end has no matrix products; NULL: it has them. */
 const char *ht_device_no_gemm(const char *backend);
-void ht_device_close(struct ht_device *device); /* NULL allowed */
+void ht_device_close(struct ht_device *device);
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
 /* From now on the device is as small as this (device.limits): local memory of a group in bytes,
  * negative: as it is; work-items of a group, 0: as it is. */
 void ht_device_limit(struct ht_device *device, int64_t local_memory, int64_t max_group, bool fp64);
 
-/* Contents undefined, zeros, or values in a precision. HT_ERR_DEVICE names the size when it does
- * not fit. */
+/* Contents undefined, zeros, or values in a precision. */
 HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
                                         struct ht_buffer **out);
 HT_CHECKED enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
                                               struct ht_buffer **out);
 HT_CHECKED enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
                                               const double *values, struct ht_buffer **out);
-void ht_buffer_destroy(struct ht_buffer *buffer); /* NULL allowed */
+void ht_buffer_destroy(struct ht_buffer *buffer);
 
 /* `rows` rows of `width` bytes: row r lies at offset + r * pitch in the buffer, packed (r * width)
  * in host memory. rows = 1: a plain range. */
@@ -94,19 +87,17 @@ HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64,
 /* The directory of programs that are compiled from now on, which must outlive them; NULL, as at
  * first: none. Not used where the driver keeps compiled programs by itself. */
 void ht_device_cache(struct ht_device *device, const char *directory);
-/* Compiles program text, or loads it from the device's cache. The message of a failure contains the
- * compiler's log. */
+/* Compiles, or loads from the cache. The message of a failure contains the compiler's log. */
 HT_CHECKED enum ht_err ht_program_build(struct ht_device *device, const char *text,
                                         struct ht_program **out);
-void ht_program_destroy(struct ht_program *program); /* NULL allowed */
+void ht_program_destroy(struct ht_program *program);
 bool ht_program_cached(const struct ht_program *program);
 HT_CHECKED enum ht_err ht_kernel_create(struct ht_program *program, const char *name,
                                         struct ht_kernel **out);
-void ht_kernel_destroy(struct ht_kernel *kernel); /* NULL allowed */
+void ht_kernel_destroy(struct ht_kernel *kernel);
 /* Each launch gives a group this many bytes of local memory, at most the device's open_memory. */
 HT_CHECKED enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes);
 
-/* Arguments of one kernel. */
 enum { HT_MAX_ARGS = 128 };
 /* An argument: a buffer, or size bytes at value. */
 struct ht_arg {
@@ -121,60 +112,49 @@ HT_CHECKED enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs,
                                         int64_t group_size);
 
 /* ---- sequences of launches ---- */
-/* Launches that are done again and again with the same arguments cost less as a sequence: the back
- * end prepares them once (CUDA: a graph) and does not time each. Between begin and end launches are
- * recorded and not done; matrix products (below) are refused. Kernels and buffers must outlive a
- * sequence. Of `end`, err: whether what was to be recorded has failed, which it returns after
- * forgetting it. */
+/* Launches that are prepared once (CUDA: a graph) and not timed each. Between begin and end they
+ * are recorded and not done; matrix products are refused. Kernels and buffers must outlive a
+ * sequence. err: of what was to be recorded, which `end` returns after forgetting it. */
 struct ht_sequence;
 HT_CHECKED enum ht_err ht_sequence_begin(struct ht_device *device);
 HT_CHECKED enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err,
                                        struct ht_sequence **out);
-/* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and all others. Those
- * of a branch keep their order and may run beside those of other branches. All wait for what was
- * recorded before the first branch; what is recorded after 0 waits for all. Where nothing is
- * recorded launches keep their order. */
+/* Launches recorded from now on are of a branch, from 1 on, until 0 ends it and all others. They
+ * may run beside those of other branches; what comes before the first branch and after the last
+ * does not. */
 void ht_sequence_branch(struct ht_device *device, int branch);
-/* Enqueues all launches, in their order but for branches, `times` times over. Some runs are timed
- * launch by launch (HT_SAMPLE_EVERY); the device time of the others, from the start of the first
- * launch to the end of the last, is shared among the timers of the kernels in proportion to these
- * samples. */
+/* `times` times over. One run of HT_SAMPLE_EVERY is timed launch by launch; the time of the others
+ * is shared among the kernels' timers in proportion to these samples. */
 enum { HT_SAMPLE_EVERY = 256 };
 HT_CHECKED enum ht_err ht_sequence_run(struct ht_sequence *sequence, int64_t times);
-void ht_sequence_destroy(struct ht_sequence *sequence); /* NULL allowed */
+void ht_sequence_destroy(struct ht_sequence *sequence);
 
-/* Device seconds of all finished launches since the last call; counted in ht_device_finish. */
+/* Device seconds of launches that ht_device_finish has counted, since the last call; of all. */
 double ht_kernel_seconds(struct ht_kernel *kernel);
-/* As ht_kernel_seconds, of all launches since the kernel was created. */
 double ht_kernel_total(const struct ht_kernel *kernel);
 HT_CHECKED enum ht_err ht_device_finish(struct ht_device *device);
-/* Joules that the device has used since some origin, updated every 0.1 s or so; negative: the
- * device does not report it. */
+/* Joules since some origin, updated every 0.1 s or so; negative: not reported. */
 double ht_device_joules(struct ht_device *device);
 
 /* ---- transfers that overlap with the work ---- */
-/* They go to a second in-order queue and return at once. An event orders the two queues: it stands
- * for all commands that were in a queue when it was recorded. Host memory and buffers in use must
- * stay until an event recorded after the transfer is done. */
+/* They go to a second in-order queue and return at once. An event stands for all commands that were
+ * in a queue when it was recorded, again or for the first time. Memory in use must stay until an
+ * event recorded after the transfer is done. */
 enum ht_queue { HT_QUEUE_WORK, HT_QUEUE_TRANSFER };
 struct ht_event;
 HT_CHECKED enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out);
-void ht_event_destroy(struct ht_event *event); /* NULL allowed */
-/* An event may be recorded again; it then stands for the new point only. */
+void ht_event_destroy(struct ht_event *event);
 HT_CHECKED enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue);
-/* Commands enqueued from now on wait for the event, which must have been recorded; the host does
- * not wait. */
+/* Commands enqueued from now on wait for the event, which must have been recorded. */
 HT_CHECKED enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queue);
-/* Does not wait; starts commands that are held back. A failure of the work before the event is an
- * error. */
+/* Does not wait. A failure of the work before the event is an error. */
 HT_CHECKED enum ht_err ht_event_done(struct ht_event *event, bool *done);
 
-/* Host memory for transfers at full speed where the device supports it (page-locked); else plain
- * memory. */
+/* Host memory, page-locked where the device supports it. */
 struct ht_pinned;
 HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
                                         struct ht_pinned **out);
-void ht_pinned_destroy(struct ht_pinned *pinned); /* NULL allowed */
+void ht_pinned_destroy(struct ht_pinned *pinned);
 void *ht_pinned_memory(const struct ht_pinned *pinned);
 
 /* bytes of a buffer, from `at` on, to or from the pinned memory at `to`. */
@@ -183,16 +163,15 @@ HT_CHECKED enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, in
 HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
                                          const struct ht_pinned *pinned, int64_t from);
 
-/* A buffer of another process, on a device of this machine, opened by the name that its owner gave
- * (as bytes, for a message). HT_ERR_DEVICE where the info has no_peer, or when the two devices
- * cannot access each other. The owner keeps the buffer until the peer is closed. */
+/* A buffer of another process of this machine, opened by the bytes of its name. The owner keeps it
+ * until the peer is closed. */
 struct ht_peer;
 enum { HT_PEER_NAME = 96 };
 HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]);
 HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,
                                     const unsigned char name[HT_PEER_NAME], int64_t bytes,
                                     struct ht_peer **out);
-void ht_peer_close(struct ht_peer *peer); /* NULL allowed */
+void ht_peer_close(struct ht_peer *peer);
 HT_CHECKED enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at, int64_t bytes,
                                         struct ht_peer *peer, int64_t to);
 
@@ -204,11 +183,9 @@ struct ht_gemm_shape {
     int64_t m, n, k, batches; /* batches: 1 to 65535 */
     int64_t at[3], stride[3];
 };
-/* Products in one precision, a kernel for this launch, ht_kernel_seconds, _total and _destroy
- * alone. The library compiles them at the first launch on a device, which may take long.
- * HT_ERR_DEVICE: not available, for the reason in ht_device_info. */
+/* A kernel for this launch, ht_kernel_seconds, _total and _destroy alone. The library compiles it
+ * at the first launch, which may take long. */
 HT_CHECKED enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out);
-/* buffers: of A, B, C, which must hold all values that the shape names, and at most 2^31 values up
- * to its end. */
+/* buffers: of A, B, C, of at most 2^31 values up to the shape's end. */
 HT_CHECKED enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
                                       struct ht_buffer *const buffers[3]);

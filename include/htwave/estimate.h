@@ -1,10 +1,8 @@
-/* Estimates before a run: the grid that a given error needs. */
+/* Which grid and step carry waves over a distance with a given error, by each scheme: in a uniform
+ * medium from the scheme's own plane waves, without runs. */
 #pragma once
 
 #include "htwave/stepper.h"
-
-/* Which grid and step carry waves over a distance with a given error, by each scheme: in a uniform
- * medium from the scheme's own plane waves, without runs. */
 
 /* A method on cubic cells. */
 struct ht_carrier {
@@ -26,8 +24,7 @@ struct ht_resolution {
 #define HT_RESOLUTION_MOST 100.0
 
 /* The grid with the fewest updates whose error after so many wavelengths is at most `error`
- * (docs/performance.md, How a wavelength is counted). Finite differences: the step is chosen, too,
- * for the least and the largest speed. */
+ * (docs/performance.md, How a wavelength is counted); of finite differences the step, too. */
 HT_CHECKED enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths,
                                           double error, struct ht_resolution *out);
 /* What rounding adds: the model of src/plan/expect.c and, of finite differences, fd_plan.c; the

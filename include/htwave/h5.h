@@ -1,23 +1,20 @@
-/* HDF5 datasets and attributes: the only header through which HDF5 is used. HDF5's error stack is
- * turned off; messages name file and dataset. */
+/* HDF5 datasets and attributes. Messages name file and dataset. */
 #pragma once
 
 #include "htwave/base.h"
 
 struct ht_h5; /* an open file */
 
-/* A new file at a temporary path beside `path`; ht_h5_commit closes it and renames it into place,
- * ht_h5_discard closes and removes it (NULL allowed). Exactly one of the two ends a created file.
- */
+/* A new file at a temporary path, ended by ht_h5_commit, which renames it into place, or
+ * ht_h5_discard, which removes it (NULL allowed). */
 HT_CHECKED enum ht_err ht_h5_create(const char *path, struct ht_h5 **out);
 /* One whose metadata have checksums, so that a damaged file cannot be opened or read; HDF5 1.8 and
  * later read it. */
 HT_CHECKED enum ht_err ht_h5_create_checked(const char *path, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
 void ht_h5_discard(struct ht_h5 *file);
-/* Writes all that HDF5 keeps in memory and gives a created file its name while it stays open: from
- * here on it can be read, also after the process was killed, as long as only ht_h5_write_planes
- * follow. ht_h5_discard leaves it there. */
+/* Gives a created file its name while it stays open: from here on it can be read, also after the
+ * process was killed, as long as only ht_h5_write_planes follow. ht_h5_discard leaves it there. */
 HT_CHECKED enum ht_err ht_h5_publish(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
 void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
@@ -26,8 +23,8 @@ void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
  * are created as needed. single: stored as float32, else float64. */
 HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
                                    const int64_t *extent, const double *data, bool single);
-/* In two steps: space for the values, which are undefined at first; then the values with indices
- * [first, last) along an axis, data[..][last - first][..]. */
+/* Space for values; then those with indices [first, last) along an axis,
+ * data[..][last - first][..]. */
 HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
                                      const int64_t *extent, bool single);
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
@@ -39,11 +36,9 @@ bool ht_h5_has(struct ht_h5 *file, const char *name);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
                                     int64_t extent[8]);
-/* Reads the whole dataset as double into data (space for count values, which must be the dataset's
- * size). */
+/* The whole dataset, of count values. */
 HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
                                   double *data);
-/* Values with indices [first, last) along an axis, as ht_h5_write_planes. */
 HT_CHECKED enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis,
                                          int64_t first, int64_t last, double *data);
 /* Attributes on the root group: scalars, number arrays, strings. A value of an attribute that is
@@ -59,9 +54,8 @@ HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
                                   void *context);
 
 /* ---- files whose values several processes write, without HDF5 ---- */
-/* One process creates the file, sets its attributes, places all datasets, and shares it. Then every
- * process that knows the places and the name fills in its planes. When all have ended the first one
- * commits or discards the file. */
+/* One process creates the file, places all datasets and shares it; every process fills in its
+ * planes; then the first one commits or discards the file. */
 struct ht_h5_values {
     const char *name; /* of the dataset */
     bool single;
@@ -76,8 +70,8 @@ HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
  * temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
-/* Writes the planes [first, last) of the datasets; path is for messages. They may still be in the
- * memory of this machine only: each process ends with ht_file_sync. */
+/* The planes [first, last) of the datasets; path is for messages. Each process ends with
+ * ht_file_sync. */
 HT_CHECKED enum ht_err ht_h5_fill(const char *name, const char *path, int count,
                                   const struct ht_h5_values *set, int64_t first, int64_t last);
 /* Version of the linked library: "1.10.8". */

@@ -1,5 +1,4 @@
-/* Members of a JSON object, appended to a text. A number that is not finite cannot be written in
- * JSON: its key is left out. */
+/* Members of a JSON object, appended to a text. A number that is not finite is left out. */
 #pragma once
 
 #include "htwave/base.h"

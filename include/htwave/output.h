@@ -1,9 +1,6 @@
 /* What a run leaves: HDF5 + XDMF snapshots, PNG pictures, the resolved input, the summary. Files
- * are complete or absent.
- *
- * Functions marked collective are called by all ranks of the medium's grid, and end in the same
- * result, with the same message, on all of them. Snapshots are written by all ranks into one file,
- * everything else by rank 0. */
+ * are complete or absent. Collective functions end in the same result on all ranks; all write
+ * snapshots, rank 0 everything else. */
 #pragma once
 
 #include "htwave/archive.h"
@@ -24,12 +21,10 @@ struct ht_mark {
 struct ht_outline {
     double x[2], y[2];
 };
-/* One slice as an image: colour map diverging and symmetric about 0, colour bar, axes with ticks,
- * titles; values[height][width], row 0 at the bottom (largest y on top). background (may be NULL)
- * of the same shape is drawn as grey relief under the wave: the darker the larger. height 1 gives a
- * curve of the values over x instead of a map. Without values the background is drawn alone, in
- * rising colours from its least to its largest value. Texts are UTF-8 and may be NULL. Values that
- * are not finite are drawn black. Of marks that would cover one another some are left out. */
+/* One slice as an image: values[height][width], row 0 at the bottom (largest y on top), by a map
+ * that is symmetric about 0, of height 1 by a curve. background (may be NULL) of the same shape is
+ * grey relief under the wave, or alone in rising colours. Texts are UTF-8 and may be NULL. Values
+ * that are not finite are black. Of marks that would cover one another some are left out. */
 struct ht_picture {
     int64_t width, height;
     const double *values, *background;
@@ -45,8 +40,7 @@ struct ht_picture {
     int outlines;
 };
 HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path);
-/* The version of cairo, which draws; NULL: this program was built without it, and the function
- * above fails. */
+/* The version of cairo; NULL: this program was built without it, and the function above fails. */
 const char *ht_picture_cairo(void);
 
 /* ---- output.c ---- */
@@ -57,18 +51,15 @@ const char *ht_picture_cairo(void);
 struct ht_output;
 /* Whether a run draws pictures. */
 bool ht_output_draws(const struct ht_params *params);
-/* Fields, pictures, units, ranks, files that the run would read and write: what ht_output_create
- * refuses before it writes. stored: bit per field that the primary grid stores, 0: all. */
+/* What ht_output_create refuses before it writes. stored: bit per field that the primary grid
+ * stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
                                        const struct ht_medium *medium, unsigned stored);
 /* Refuses an output.directory in which another run writes now; for one rank. */
 HT_CHECKED enum ht_err ht_output_idle(const struct ht_params *params);
-/* Checks as above, makes output.directory and locks it for this process until ht_output_destroy,
- * moves outputs of an earlier run to a folder run-NNN inside and writes the resolved input
- * (input.cfg). Files that this run reads stay; snapshots get higher numbers than those among them.
- * A run that goes on from a checkpoint (params->resume) moves nothing.
- * medium's equations and grid are used, so they must outlive the output, like params and medium.
- * Collective. */
+/* Checks as above, makes output.directory and locks it until ht_output_destroy, moves outputs of an
+ * earlier run and writes the resolved input (rules in src/io/output.c). params and medium, with its
+ * equations and grid, must outlive the output. Collective. */
 HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         const struct ht_medium *medium, unsigned stored,
                                         struct ht_output **out);
@@ -86,48 +77,41 @@ HT_CHECKED enum ht_err ht_output_archive(struct ht_output *output, struct ht_arc
 void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, double dt);
 
 /* nodal[field] = values on this rank's planes of the primary grid, [own planes][n2][n1]; coefs,
- * when output.coefficients is set, [field][i][own node], else NULL. Adds fields_NNNNNN.h5 and
- * rewrites fields.xdmf to list all snapshots. Collective. */
+ * when output.coefficients is set, [field][i][own node], else NULL. Collective. */
 HT_CHECKED enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
                                           const double *const *nodal, const double *coefs);
 /* Sources and receivers for the pictures of a run whose output.picture.marks asks for them; either
  * may be NULL. */
 HT_CHECKED enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
                                       const struct ht_receivers *receivers);
-/* wave_NNNN.png of output.picture's plane and field, unless the run draws none; nodal as above.
- * Rank 0 holds the values of the whole plane meanwhile. Collective. */
+/* wave_NNNN.png of each slice, unless the run draws none; nodal as above. Collective. */
 HT_CHECKED enum ht_err ht_output_picture(struct ht_output *output, double time,
                                          const double *const *nodal);
 /* Refuses formats of output.traces that cannot hold these traces; receivers:
  * NULL: there are none. */
 HT_CHECKED enum ht_err ht_output_check_traces(const struct ht_params *params,
                                               const struct ht_receivers *receivers);
-/* Bytes of a value in traces.h5 and the formats of output.traces, after their check: texts have
- * about so many characters a number, with its comma. */
+/* Bytes of a value in traces.h5 and the formats of output.traces, of texts about. */
 int ht_output_trace_bytes(const struct ht_params *params);
-/* traces.h5 and the other formats of output.traces, by rank 0 alone: begins traces.h5; adds samples
- * [first, last) of a group, data[reading][receiver][sample], which follow those before; ends it and
- * writes the other formats; how: "end", "interrupted", "not finite" or "failed", and the time
- * reached, are attributes of traces.h5. Without the last traces.h5 says "killed" and has the
- * samples so far. receivers must outlive the output. */
+/* By rank 0 alone: begins traces.h5; adds samples [first, last) of a group,
+ * data[reading][receiver][sample], which follow those before; ends it and writes the formats of
+ * output.traces; how: "end", "interrupted", "not finite" or "failed". Without the last traces.h5
+ * says "killed" and has the samples so far. receivers must outlive the output. */
 HT_CHECKED enum ht_err ht_output_traces_begin(struct ht_output *output,
                                               const struct ht_receivers *receivers);
 HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group, int64_t first,
                                             int64_t last, const double *data);
-/* Between these: traces.h5 is on disk as far as the archive says; or gets its samples from the file
- * of the run that goes on. By rank 0 alone. */
+/* traces.h5 is on disk as far as the archive says, or gets its samples from the file that is there.
+ */
 HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
                                                 struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
-/* A row of series.csv, where output.series asks for it: time, energy (NaN: not known), the largest
- * magnitude of each stored field, largest[field]. Rows can be read while the run goes on. By rank 0
- * alone. */
+/* A row of series.csv, where output.series asks for it; energy NaN: not known. By rank 0 alone. */
 HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                                         const double *largest);
 /* summary.json; json is that of rank 0, not looked at elsewhere. Collective. */
 HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output, const char *json);
-/* Paths written so far, for the closing words: the newest picture and the XDMF file, NULL when
- * none; on all ranks. */
+/* The newest picture and the XDMF file; NULL: none. */
 const char *ht_output_last_picture(const struct ht_output *output);
 const char *ht_output_xdmf(const struct ht_output *output);
 bool ht_output_has_traces(const struct ht_output *output);
@@ -135,8 +119,7 @@ bool ht_output_has_traces(const struct ht_output *output);
 /* ---- the model; pictures.c ---- */
 /* The model of a run, in a directory that is made if missing: model.h5, the medium's parameters at
  * the nodes of the primary grid and the positions of sources and receivers (either may be NULL),
- * and a picture of each slice of the run's pictures, model.png or model_NAME.png, unless this
- * program was built without cairo. For one rank. */
+ * and a picture of each slice. For one rank. */
 HT_CHECKED enum ht_err ht_output_model(const struct ht_params *params,
                                        const struct ht_medium *medium, const struct ht_shots *shots,
                                        const struct ht_receivers *receivers, const char *directory);
@@ -151,7 +134,6 @@ struct ht_difference {
                           larger one of the two files' norms */
     int64_t values;    /* compared, in all datasets */
 };
-/* Two htwave HDF5 files, or two output directories (the last snapshot of each): the largest
- * difference over all datasets. A dataset that the other lacks or that has another shape there is
- * HT_ERR_DIFFERENT. NaN differs from everything, infinitely. */
+/* Two HDF5 files, or output directories (the last snapshot of each). A dataset that the other lacks
+ * or that has another shape there is HT_ERR_DIFFERENT. NaN differs from everything, infinitely. */
 HT_CHECKED enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out);

@@ -1,5 +1,4 @@
-/* Parameters of a run: one table of options (src/input/options.c) drives parsing, checks,
- * --help-config, the resolved input and its documentation. */
+/* Parameters of a run, from one table of options (src/input/options.c). */
 #pragma once
 
 #include "htwave/system.h"
@@ -150,8 +149,7 @@ struct ht_shot_given {
 
 /* ---- sources.c ---- */
 enum { HT_MAX_DRIVES = 6 };
-/* A type of source: where it acts. What the rest of the program does with a source follows from its
- * row, and from what a group gives: points along a line, a width of a volume. */
+/* A type of source: where it acts. */
 struct ht_source_type {
     const char *word, *help;
     const char *keys;     /* of its own, each of which must be given: "from to count" */
@@ -323,8 +321,7 @@ struct ht_params {
 };
 
 /* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides, whose values follow
- * libconfig syntax (bare words are taken as strings). Refuses unknown keys (naming the nearest),
- * wrong types and values out of the option's range with key, value, rule, file and line. */
+ * libconfig syntax (bare words are strings). */
 HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                                       struct ht_params **out);
 void ht_params_destroy(struct ht_params *params);
@@ -333,11 +330,10 @@ static inline void ht_params_end(struct ht_params **params) {
     ht_params_destroy(*params);
 }
 
-/* HT_ERR_INPUT with the message "key = value: rule (file:line)". The rule is the formatted text;
- * value and place are those recorded for key ("default" as the place when it was not set). */
+/* HT_ERR_INPUT with the message "key = value: rule (file:line)", the rule being the formatted text.
+ */
 HT_PRINTF(3, 4)
 enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...);
-/* "sources.1.radius" */
 /* REFUSE(bad, params, key, rule, ..): ends the function so where a value breaks a rule. */
 #define REFUSE(bad, ...)                              \
     do {                                              \
@@ -345,20 +341,18 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
     } while (0)
 /* What to use instead of a key, or of its value (NULL: of any), that is gone; NULL: neither is. */
 const char *ht_params_gone(const char *key, const char *value);
-/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO), as the rule that the key breaks; other
- * results are passed on as they are. */
+/* What a lower layer has recorded (HT_ERR_INPUT, HT_ERR_IO) becomes the rule that the key breaks.
+ */
 HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const char *key,
                                        enum ht_err err);
 /* Set by the file or the command line, to something else than its default: so a resolved input,
  * which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
 
-/* What decides what is computed, "KEY = VALUE" lines: all keys that have values but those of
- * outputs, devices, ranks and time.end, and hashes of the files that are read, which takes some
- * seconds per GB. */
+/* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs, devices, ranks
+ * and time.end, and hashes of the files that are read, which takes some seconds per GB. */
 HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
-/* A key of the group, such as "initial", is set by the file or the command line, to whatever value.
- */
+/* A key of the group, such as "initial", is set, to whatever value. */
 bool ht_params_gives(const struct ht_params *params, const char *group);
 /* Whether the run computes in double precision. */
 bool ht_in_double(const struct ht_params *params);
@@ -366,13 +360,10 @@ bool ht_in_double(const struct ht_params *params);
 const struct ht_medium_given *ht_params_medium(const struct ht_params *params, const char *name);
 
 /* The Gaussians of the initial data, for index 0, 1, ..: initial.pulses or, where it is empty, the
- * one of initial.centre, width, amplitude and field. false when there are no more. The field's name
- * belongs to params. */
+ * one of initial.centre and so on; false: there are no more. Texts belong to params. */
 bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out);
 
-/* The slices that pictures show, for index 0, 1, ..: output.picture.slices or, where it is empty,
- * the one of output.picture.plane, position, field and range. false when there are no more. The
- * texts belong to params. */
+/* The slices that pictures show, likewise: output.picture.slices, or the one of output.picture. */
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out);
 /* The name of a group, from 1: the given one, or "receivers-N" and "slice-N"; "" without a list of
  * slices. Returns name. */
@@ -389,8 +380,7 @@ char *ht_params_slice_key(const struct ht_params *params, int index, const char 
 bool ht_params_reads(const struct ht_params *params, int index, const char **key,
                      const char **path);
 
-/* The whole resolved input as libconfig text that reads back to the same parameters, in any
- * directory: names of files are absolute. */
+/* The resolved input, which reads back to the same parameters in any directory. */
 HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out);
 
 /* ---- the option table ---- */
@@ -430,9 +420,7 @@ struct ht_option {
 int ht_option_count(void);
 const struct ht_option *ht_option_at(int index);
 /* What the groups of a list hold: rows whose key is the name inside the group and whose offset is
- * in the group's structure; without a fallback the key must be given. A group of the list
- * "initial.pulses" has keys such as "initial.pulses.2.width", numbered from 1. No CELLS, MAP or
- * LIST. */
+ * in the group's structure; without a fallback the key must be given. No CELLS, MAP or LIST. */
 struct ht_option_list {
     const char *key;
     size_t size; /* of the group's structure */

@@ -4,9 +4,8 @@
 #include "htwave/duhamel.h"
 
 /* The relative L2 error at the end (src/plan/expect.c): the likely value and its bracket; all 0 if
- * unknown. For a varying medium the values are those of a uniform medium with its slowest speed.
- * jumps: the medium may jump; the error from jumps is not included. limited: the error of the
- * medium's polynomials has lower order than the scheme's error and is not included. */
+ * unknown. Not included: of a medium that may jump the error from jumps; if limited that of the
+ * medium's polynomials, of lower order than the scheme's. */
 struct ht_expected {
     double error, low, high;
     bool varies, jumps, limited;
@@ -38,18 +37,17 @@ struct ht_plan {
     /* Whether these outputs are at the steps nearest to their times, not at their exact times. */
     bool snapshots_off, pictures_off;
 };
-/* Makes all checks that need no device. params and comm (NULL: one rank) must outlive the plan. The
- * slabs are equal. Collective, and ends in agreement: if one rank fails, all ranks fail with one
- * message. */
+/* Makes all checks that need no device. params and comm must outlive the plan. Collective, and ends
+ * in agreement. */
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                                       struct ht_plan **out);
-/* Sets plan->scale, which is 1 before, and multiplies the sources by it. Warns of values that no
- * file of the run can hold. Before a start, once. Collective. */
+/* Sets plan->scale, which is 1 before, and multiplies the sources by it; once, before a start.
+ * Warns of values that no file of the run can hold. Collective. */
 HT_CHECKED enum ht_err ht_plan_choose_scale(struct ht_plan *plan);
 /* Fields into values of the state, or back. */
 void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count, double *values);
 /* A little less than the largest CFL number at which single precision is stable in kernels that sum
- * the series of a Hermite method (ht_noise_grows), if the run's own is larger. */
+ * series (ht_noise_grows), if the run's own is larger. */
 double ht_plan_quiet_cfl(const struct ht_plan *plan);
 /* The power of h to which errors are proportional in a smooth medium. */
 int ht_plan_full_order(const struct ht_plan *plan);
@@ -59,24 +57,19 @@ double ht_plan_undriven(const struct ht_plan *plan);
  * the medium; those that keep the error over ten wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
-/* What the layers of absorbing sides, of which there are some, are expected to reflect of waves of
- * 10 points per wavelength, the worst of them, in dB at 0, 30 and 60 degrees (docs/absorbing.md).
- */
+/* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of
+ * them, in dB at 0, 30 and 60 degrees (docs/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
-/* The same of the sponges of Hermite methods, for Ricker wavelets of a peak wavelength that is the
- * layers' thickness, and half of it. */
+/* Sponges of Hermite methods, of Ricker wavelets as long as the layer is thick, and half of it. */
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3], double half[3]);
-/* The same of Hermite methods for the measured case of a point source, 6 cells from the layers, 5
- * cells per wavelength, dB; NaN: not known. */
-double ht_plan_layer_point_reflection(const struct ht_plan *plan);
-/* What comes back from layers, if there are some, of the waves of the sources, if there are some,
- * at 0 and 60 degrees, dB: the root of the energy of all their frequencies, by the equations and by
- * what the grid reflects. The wavelength beyond which so much comes back of waves along the normal.
+/* Hermite methods, measured: a point source 6 cells away, 5 cells per wavelength; NaN: not known.
  */
+double ht_plan_layer_point_reflection(const struct ht_plan *plan);
+/* What comes back of the sources' waves at 0 and 60 degrees, dB; false: no sources, or layers. The
+ * wavelength beyond which so much comes back of waves along the normal. */
 bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]);
 double ht_plan_layer_longest(const struct ht_plan *plan, double part);
-/* Their part of a step's memory traffic by finite differences: of the time, where kernels are bound
- * by memory. */
+/* Their part of a step's memory traffic by finite differences. */
 double ht_plan_layer_share(const struct ht_plan *plan);
 /* Memory that sources need at most, on the device and on the host; 0 without them. */
 struct ht_shot_bytes {

@@ -4,25 +4,18 @@
 #include "htwave/energy.h"
 #include "htwave/output.h"
 
-/* SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGXCPU: the program ends with exit code 1 and a message, at
- * once or, while a command watches for them, after the current steps. */
-
-/* From now on a signal ends the process at once; no file is left half-written. speak: with a
- * message, which only one of several ranks prints. */
+/* ---- stop.c: signals end the program with exit code 1 and a message, after the current steps
+ * while a command watches for them ---- */
+/* From now on at once; no file is left half-written. speak: with a message. */
 void ht_stop_end(bool speak);
-/* Records the first signal; a second SIGINT or SIGTERM terminates the process (default action). */
+/* Records the first signal; a second SIGINT or SIGTERM has its default action. */
 void ht_stop_watch(void);
-void ht_stop_unwatch(void); /* signals end at once again; forgets one noted */
+void ht_stop_unwatch(void); /* forgets one noted */
 bool ht_stop_wanted(void);
 
-/* A run: the time steps of a plan by a stepper, with observers that look at the state between
- * steps. Output, energy watch, error and progress are observers.
- *
- * How to write an observer: a file in src/run with the functions of struct ht_observer and a
- * function ht_observe_<what> that returns the structure; its declaration below; its
- * line in the list of each command that uses it. Receivers, for example: `begin` opens the file,
- * `next` returns the step nearest to the next of given times, `look` appends values, `end` closes
- * the file. */
+/* The time steps of a plan by a stepper, with observers that look at the state between steps. A new
+ * observer is a file in src/run with a function ht_observe_<what>, its declaration below, and a
+ * line in the list of each command that uses it. */
 
 struct ht_run {
     const struct ht_plan *plan;
@@ -49,16 +42,15 @@ struct ht_view {
                                    fields; NULL: not needed */
 };
 
-/* What the looks of an observer need. Values are read once per step, however many observers need
- * them. */
+/* What the looks of an observer need. */
 enum ht_need {
     HT_NEED_JUDGED = 1, /* observers with `judges` look at the same steps */
     HT_NEED_NODAL = 2,
     HT_NEED_COEFS = 4
 };
 
-/* Functions that may be NULL are so marked. On several ranks all have the same list, `next` gives
- * the same steps, and `begin` and `look` may be collective. An error ends the run. */
+/* All functions but `look` may be NULL. On several ranks all have the same list, `next` gives the
+ * same steps, and `begin`, `look` and `archive` may be collective. An error ends the run. */
 struct ht_observer {
     const char *name;
     void *context;  /* of the functions; owned by the caller */
@@ -68,7 +60,7 @@ struct ht_observer {
                        what it has until then is worth keeping */
     double seconds; /* looks after so many since the last look, at the end of a
                        batch of steps; 0: at steps only */
-    /* Before the first step; the state is that at time 0. NULL: nothing. */
+    /* Before the first step. */
     enum ht_err (*begin)(void *context, struct ht_run *run);
     double every; /* looks at the steps nearest to multiples of this time; 0: at the last step */
     /* In its place: the first step >= from at which to look, called before the first step (from 0)
@@ -77,36 +69,32 @@ struct ht_observer {
     int64_t (*next)(void *context, const struct ht_run *run, int64_t from);
     enum ht_err (*look)(void *context, const struct ht_view *view);
     /* Stores what it has kept of earlier looks, before or after its look at a step; or loads it
-     * after `begin`: then the run goes on as if it had not ended. NULL: nothing. Collective. */
+     * after `begin`: then the run goes on as if it had not ended. */
     enum ht_err (*archive)(void *context, struct ht_run *run, struct ht_archive *archive);
-    /* After a failure that is no refusal: writes what it holds in memory. Not collective: neither
-     * the device nor the other ranks may answer. NULL:
-     * nothing. */
+    /* After a failure that is no refusal: writes what it holds in memory; neither the device nor
+     * the other ranks may answer. */
     enum ht_err (*save)(void *context, const struct ht_run *run);
-    /* Releases what `begin` has taken: after the last look or a failure, also one of `begin`. Not
-     * collective. NULL: nothing. */
+    /* Releases what `begin` has taken, also after a failure of `begin`. Not collective. */
     void (*end)(void *context);
 };
 enum { HT_MAX_OBSERVERS = 16 };
 
-/* Takes the plan's remaining steps, in batches short enough for progress and signals. Observers
- * look in the order of the list. After each batch rank 0 decides the size of the next one and which
- * observers look by the clock. A signal to any rank, where the command watches for signals
- * (ht_stop_watch), ends the run with the last look and HT_OK: see run->interrupted. Collective over
- * the ranks of the plan; a rank that fails must enter ht_comm_agree. */
+/* Takes the plan's remaining steps. Observers look in the order of the list. A signal to any rank,
+ * where the command watches for signals, ends the run with the last look and HT_OK: see
+ * run->interrupted. Collective; a rank that fails must enter ht_comm_agree. */
 HT_CHECKED enum ht_err ht_run_execute(struct ht_run *run, int count,
                                       const struct ht_observer *observer);
-/* The walk over a run, its stepper and observers: context is a struct ht_run_parts. */
+/* Of the walk over a run, its stepper and observers: */
 struct ht_run_parts {
     struct ht_run *run;
     int count;
     const struct ht_observer *observer;
 };
 ht_archive_walk ht_run_archive;
-/* Takes so many steps and waits for them; no observer looks. */
+/* No observer looks. */
 HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
 
-/* Time after the steps taken: exactly the end after the last one. */
+/* Exactly the end after the last step. */
 double ht_run_time(const struct ht_run *run);
 /* The first step >= from that is nearest to a multiple of a time; every 0: the last step. */
 int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
@@ -129,9 +117,8 @@ struct ht_energies {
 /* Judges the state: finite, and its energy not grown (ht_energy_watch); at least twenty times and
  * every five seconds. A first rise is a warning. */
 struct ht_observer ht_observe_energy(struct ht_energies *energies);
-/* The energy that the scheme conserves (ht_conserved_energy), at the start or the end of the
- * sources and at the end, and the physical one, where the scheme conserves it as well. A change by
- * 1 % is a warning. */
+/* The energy that the scheme conserves, at the start or the end of the sources and at the end, and
+ * the physical one, where the scheme conserves it as well. A change by 1 % is a warning. */
 struct ht_conserved {
     double energy[2], physical[2];
 };
@@ -160,10 +147,9 @@ struct ht_recorder;
 HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output, struct ht_recorder **out);
 void ht_recorder_destroy(struct ht_recorder *recorder); /* NULL allowed */
 struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
-/* For a plan with receivers: of the host's memory, that rank 0 takes for samples on their way to
- * the file; period: of the sampler. */
+/* What rank 0 takes of the host's memory for samples, with receivers; period: of the sampler. */
 int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
-/* Seconds that rank 0 takes in all for making samples of all steps, where they are made so: from
- * the time of two traces of each group. */
+/* Seconds that rank 0 takes for making samples of all steps, where they are made so: from the time
+ * of two traces of each group. */
 HT_CHECKED enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);

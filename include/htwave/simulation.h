@@ -6,11 +6,8 @@
 #include "htwave/run.h"
 #include "htwave/tune.h"
 
-/* The ranks of a run as processes: that they run the same program with the same input, and the
- * device assigned to each rank. All functions are collective; a single rank passes every check. */
-
-/* Refuse ranks that run another program, another command, or other flags or parameters than rank 0,
- * naming them. */
+/* ---- ranks.c; collective ---- */
+/* Refuse ranks that run another program, command, flags or parameters than rank 0. */
 HT_CHECKED enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command);
 HT_CHECKED enum ht_err ht_ranks_check_flags(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *params);
@@ -38,9 +35,8 @@ void ht_ranks_add_devices(int ranks, const struct ht_assignment *assignment, str
 int ht_ranks_devices(int ranks, const struct ht_assignment *assignment);
 int ht_ranks_machines(int ranks, const struct ht_assignment *assignment);
 
-/* All that a run needs, from its parameters, in the order in which errors can occur: plan (nothing
- * is allocated on the device), compile, start. Then ht_run_execute takes the steps (htwave/run.h).
- */
+/* ---- simulation.c: plan (nothing is allocated on the device), compile, start; then ht_run_execute
+ * takes the steps ---- */
 
 struct ht_simulation {
     const struct ht_params *params;
@@ -66,13 +62,9 @@ struct ht_simulation {
     struct ht_run run;       /* after ht_simulation_start */
 };
 
-/* Every rank calls these functions, in the same order. A rank that fails by itself must enter
- * ht_comm_agree before it destroys the simulation. */
-
-/* Performs all checks that need no compilation: parameters, grid, medium, initial data, device,
- * variant, memory. A missing device, on any rank, is no failure yet: device is NULL then and
- * no_device has the reason. A failed call leaves nothing to destroy. params and comm (NULL: a
- * single rank) must outlive the simulation. */
+/* Collective; a rank that fails by itself must enter ht_comm_agree before it destroys the
+ * simulation. A missing device, on any rank, is no failure yet: no_device has the reason. params
+ * and comm must outlive the simulation. */
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                           struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
@@ -80,18 +72,16 @@ void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 static inline void ht_simulation_end(struct ht_simulation **sim) {
     ht_simulation_destroy(*sim);
 }
-/* Times kernels where device.tune asks for it and no result is stored for this class of problems;
- * changes tuning and budget. Failures are notes. */
+/* Where device.tune asks for it and no result is stored for this class of problems. Failures are
+ * notes. */
 HT_CHECKED enum ht_err ht_simulation_tune(struct ht_simulation *sim);
-/* Compiles and checks the kernels on the device; fails without a device. Where slabs are cut by the
- * devices' speeds, these are then measured. */
+/* Compiles and checks the kernels; fails without a device. */
 HT_CHECKED enum ht_err ht_simulation_compile(struct ht_simulation *sim);
 /* Whether this rank is the lowest that uses its device. */
 bool ht_simulation_leads(const struct ht_simulation *sim);
-/* Measures the limits of the device once, on the rank that leads it; before start, which may take
- * all memory. A failure is a note only. */
+/* The limits of the device, once, on the rank that leads it; before start, which may take all
+ * memory. A failure is a note. */
 void ht_simulation_measure(struct ht_simulation *sim);
-/* Makes the run: allocates the state and sets it to the initial data. */
 HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
 /* A stepper for the same kernels on another problem, of the same kind. */
 HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
@@ -106,11 +96,9 @@ struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);
 /* The directory that device.cache means; NULL: none. Free it. */
 HT_CHECKED enum ht_err ht_cache_directory(const char *given, char **out);
 
-/* Results of several ranks: gathered from all, printed by rank 0. For a single rank nothing is
- * printed. */
-
-/* Seconds: of the kernels; of all steps, by the hosts' clocks, and of these steps; ghosts of the
- * interior; exposed: none of these kernels. */
+/* ---- report.c ---- */
+/* Seconds of several ranks: of the kernels; of all steps, by the hosts' clocks, and of these steps;
+ * ghosts of the interior; exposed: none of these kernels. */
 enum {
     HT_TIME_KERNEL,
     HT_TIME_STEP,
@@ -139,8 +127,6 @@ HT_CHECKED enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struc
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *parallel,
                           struct ht_json *json);
 
-/* The report of a run: a banner before it and a summary after it, as text and as JSON. */
-
 /* What a run's observers found; NaN: not known. */
 struct ht_result {
     double wall_s;
@@ -150,16 +136,13 @@ struct ht_result {
     struct ht_parallel parallel; /* joules: from the first step on */
 };
 
-/* What is known before the run: device, grid, memory, steps, accuracy; without a device the rest.
- */
 void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *facts);
 /* Notes about the medium that a user should know before trusting a run. */
 void ht_report_notes(const struct ht_simulation *sim);
 void ht_report_result(const struct ht_simulation *sim, const struct ht_result *result,
                       const struct ht_output *output, struct ht_facts *facts);
 
-/* What a run is going to write, and whether there is room for it. */
-
+/* ---- disk.c ---- */
 /* Bytes of traces in all their formats, of snapshots, and about those of pictures and
  * checkpoints. */
 struct ht_disk_need {

@@ -1,6 +1,5 @@
-/* Operations of a back end. Handles are the back end's own structs. Each operation follows the
- * contract of the function of the same name in htwave/device.h. Its arguments have been checked
- * against the sizes of the buffers that they name. */
+/* Operations of a back end, whose handles are its own: as those of the same name in
+ * htwave/device.h, which has checked the arguments. */
 #pragma once
 
 #include "htwave/device.h"

@@ -1,4 +1,4 @@
-/* Parts of the device layer: the choice of a device, and compiled programs on disk. */
+/* Parts of the device layer. */
 #pragma once
 
 #include "backend.h"
@@ -8,9 +8,8 @@ int ht_device_choose(int count, const struct ht_device_info *infos, const char *
                      const char *select, int sharer);
 
 /* ---- cache.c ---- */
-/* Compiled programs on disk. A cache never makes a run fail: an entry that cannot be read, verified
- * or written, or that others than the user could have written, counts as absent. */
-/* *binary is owned by the caller when true is returned. */
+/* An entry that cannot be read, verified or written, or that others than the user could have
+ * written, counts as absent. Free *binary. */
 bool ht_cache_load(const char *directory, const struct ht_device_info *info, const char *text,
                    void **binary, size_t *size);
 void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,

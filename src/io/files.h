@@ -24,8 +24,7 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity);
 HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
 
 /* ---- the files in output.directory; output.c ---- */
-/* Names of outputs beside those of htwave/output.h; each has a row in output.c, but formats of
- * traces one in traces.c. */
+/* Names of outputs, each with a row in output.c. */
 #define HT_SUMMARY_NAME "summary.json"
 #define HT_XDMF_NAME "fields.xdmf"
 #define HT_SNAPSHOT_NAME "fields_%06d.h5"
