@@ -153,7 +153,8 @@ struct ht_text {
     bool failed;
 };
 HT_PRINTF(2, 3) void ht_text_add(struct ht_text *text, const char *fmt, ...);
-void ht_text_add_json(struct ht_text *text, const char *string); /* "quoted" */
+/* In quotes, escaped as JSON, else as libconfig has it. */
+void ht_text_add_quoted(struct ht_text *text, const char *string, bool json);
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);

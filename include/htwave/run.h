@@ -132,9 +132,7 @@ struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht
  * those that judge, before those that write. One that cannot be written is a warning. */
 struct ht_checkpoints {
     struct ht_output *output;
-    int count;
-    const struct ht_observer *observer;
-    struct ht_run *run; /* since `begin` */
+    struct ht_run_parts of; /* its run since `begin` */
     struct ht_text physics;
     int64_t saved;      /* step of the last one */
     double ended, took; /* it, by the clock: when, how long; took 0: none yet */

@@ -145,8 +145,9 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
 /* ---- disk.c ---- */
 /* Bytes of traces in all their formats, of snapshots, and about those of pictures and
  * checkpoints. */
+enum { HT_DISK_PARTS = 4 };
 struct ht_disk_need {
-    double traces, snapshots, pictures, checkpoints, total;
+    double part[HT_DISK_PARTS], total;
 };
 struct ht_disk_need ht_disk_need(const struct ht_plan *plan);
 /* The nearest folder above a path that exists; the caller frees it. */

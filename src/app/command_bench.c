@@ -347,61 +347,58 @@ struct value {
 };
 enum { COLUMNS = 35 };
 
-static void add(struct value *list, int *n, struct value value) {
-    if (*n < COLUMNS) list[(*n)++] = value;
-}
-
 /* Columns of a row for CSV and JSON. */
 static int columns_of(const struct row *r, struct value *v) {
-    double unknowns = unknowns_of(r);
-    double rate = r->done ? rate_of(r) : NAN;
+    const double unknowns = unknowns_of(r), rate = r->done ? rate_of(r) : NAN;
     const struct ht_equations eq = ht_equations_make(r->system, r->dims);
     const double cfl = ht_scheme_cfl(r->scheme, &eq, r->order, r->stages);
-    int n = 0;
-    add(v, &n, (struct value){"case", "rates", 0});
-    add(v, &n, (struct value){"system", r->system->name, 0});
-    add(v, &n, (struct value){"scheme", r->scheme->name, 0});
-    add(v, &n, (struct value){"dimensions", NULL, r->dims});
-    add(v, &n, (struct value){"order", NULL, r->order});
-    add(v, &n, (struct value){"stages", NULL, r->stages});
-    add(v, &n, (struct value){"variant", r->tuning.variant->name, 0});
-    add(v, &n, (struct value){"kernels", kernel_of(r), 0});
-    add(v, &n, (struct value){"precision", ht_real_name(r->tuning.fp64), 0});
-    add(v, &n, (struct value){"medium", r->density ? "density" : "uniform", 0});
-    add(v, &n, (struct value){"layout", ht_layout_name(r->tuning.block), 0});
-    add(v, &n, (struct value){"cells_per_group", NULL, r->shape.cells});
-    add(v, &n, (struct value){"planes_per_group", NULL, r->shape.planes});
-    add(v, &n, (struct value){"lanes", NULL, r->shape.group_size});
-    add(v, &n, (struct value){"side", NULL, (double)r->side});
-    add(v, &n, (struct value){"ms", NULL, r->done ? 1e3 * r->seconds : NAN});
-    add(v, &n, (struct value){"ms_best", NULL, r->done ? 1e3 * r->best : NAN});
-    add(v, &n, (struct value){"steps_timed", NULL, r->timed});
-    add(v, &n, (struct value){"cell_half_steps_per_s", NULL, rate});
-    add(v, &n, (struct value){"unknowns_per_s", NULL, unknowns * rate});
-    add(v, &n, (struct value){"fma_per_cell", NULL, r->cost.fma});
-    add(v, &n, (struct value){"bytes_per_cell", NULL, r->cost.bytes});
-    add(v, &n, (struct value){"gflops", NULL, 2e-9 * r->cost.fma * rate});
-    add(v, &n, (struct value){"gbytes_per_s", NULL, 1e-9 * r->cost.bytes * rate});
-    add(v, &n, (struct value){"limit_fraction", NULL, r->done ? r->fraction : NAN});
-    add(v, &n, (struct value){"joules_per_half_step", NULL, r->done ? r->joules : NAN});
-    add(v, &n, (struct value){"verified_ratio", NULL, r->done ? r->verified : NAN});
-    add(v, &n, (struct value){"largest_cfl", NULL, r->done ? cfl : NAN});
-    add(v, &n, (struct value){"note", r->why, 0});
-    return n;
+    const struct value all[] = {
+        {"case", "rates", 0},
+        {"system", r->system->name, 0},
+        {"scheme", r->scheme->name, 0},
+        {"dimensions", NULL, r->dims},
+        {"order", NULL, r->order},
+        {"stages", NULL, r->stages},
+        {"variant", r->tuning.variant->name, 0},
+        {"kernels", kernel_of(r), 0},
+        {"precision", ht_real_name(r->tuning.fp64), 0},
+        {"medium", r->density ? "density" : "uniform", 0},
+        {"layout", ht_layout_name(r->tuning.block), 0},
+        {"cells_per_group", NULL, r->shape.cells},
+        {"planes_per_group", NULL, r->shape.planes},
+        {"lanes", NULL, r->shape.group_size},
+        {"side", NULL, (double)r->side},
+        {"ms", NULL, r->done ? 1e3 * r->seconds : NAN},
+        {"ms_best", NULL, r->done ? 1e3 * r->best : NAN},
+        {"steps_timed", NULL, r->timed},
+        {"cell_half_steps_per_s", NULL, rate},
+        {"unknowns_per_s", NULL, unknowns * rate},
+        {"fma_per_cell", NULL, r->cost.fma},
+        {"bytes_per_cell", NULL, r->cost.bytes},
+        {"gflops", NULL, 2e-9 * r->cost.fma * rate},
+        {"gbytes_per_s", NULL, 1e-9 * r->cost.bytes * rate},
+        {"limit_fraction", NULL, r->done ? r->fraction : NAN},
+        {"joules_per_half_step", NULL, r->done ? r->joules : NAN},
+        {"verified_ratio", NULL, r->done ? r->verified : NAN},
+        {"largest_cfl", NULL, r->done ? cfl : NAN},
+        {"note", r->why, 0},
+    };
+    memcpy(v, all, sizeof all);
+    return sizeof all / sizeof *all;
 }
 
 /* Columns for CSV: JSON has the device and the like once for all rows. */
 static int csv_columns_of(const struct bench *bench, const struct row *r, struct value *v) {
     const struct ht_limits *limits = &bench->limits[r->tuning.fp64];
-    const struct ht_device_info *info = bench->info;
-    int n = columns_of(r, v);
-    add(v, &n, (struct value){"limit_gflops", NULL, 2e-9 * limits->fma_per_s});
-    add(v, &n, (struct value){"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s});
-    add(v, &n, (struct value){"device", info->name, 0});
-    add(v, &n, (struct value){"backend", info->backend, 0});
-    add(v, &n, (struct value){"driver", info->driver, 0});
-    add(v, &n, (struct value){"version", HT_VERSION, 0});
-    return n;
+    const int n = columns_of(r, v);
+    const struct value more[] = {{"limit_gflops", NULL, 2e-9 * limits->fma_per_s},
+                                 {"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s},
+                                 {"device", bench->info->name, 0},
+                                 {"backend", bench->info->backend, 0},
+                                 {"driver", bench->info->driver, 0},
+                                 {"version", HT_VERSION, 0}};
+    memcpy(v + n, more, sizeof more);
+    return n + (int)(sizeof more / sizeof *more);
 }
 
 static void add_json(const struct bench *bench, struct ht_json *json) {
@@ -466,7 +463,7 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
             ht_text_add(&csv, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
         for (int k = 0; k < n; k++) {
             if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
-                ht_text_add_json(&csv, v[k].text);
+                ht_text_add_quoted(&csv, v[k].text, true);
             else if (v[k].text != NULL)
                 ht_text_add(&csv, "%s", v[k].text);
             else if (isfinite(v[k].number))

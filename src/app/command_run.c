@@ -43,8 +43,7 @@ static enum ht_err take_steps(struct run *r) {
         ht_observe_receivers(r->recorder),
     };
     const int count = sizeof observers / sizeof observers[0];
-    checkpoints.count = count;
-    checkpoints.observer = observers;
+    checkpoints.of = (struct ht_run_parts){.count = count, .observer = observers};
     r->sim->run.from = plan->params->resume.from;
     return ht_run_execute(&r->sim->run, count, observers);
 }

@@ -387,16 +387,13 @@ static bool read_row(int from, struct row *row, bool *late) {
 static enum ht_err start(const struct selftest *t, const struct ht_device_info *info, int first,
                          pid_t *child, int *from) {
     int end[2];
-    char index[16], number[16];
     posix_spawn_file_actions_t actions;
-    snprintf(index, sizeof index, "%d", info->index);
-    snprintf(number, sizeof number, "%d", first);
     const char *const words[] = {"htwave",
                                  "selftest-rows",
                                  "--quiet",
                                  "--",
-                                 index,
-                                 number,
+                                 HT_KEY("%d", info->index),
+                                 HT_KEY("%d", first),
                                  t->quick ? "quick" : "all",
                                  t->only != NULL ? t->only : ""};
     enum { WORDS = sizeof words / sizeof *words };

@@ -87,9 +87,7 @@ static enum ht_err devices(const struct ht_args *args) {
         struct ht_limits limits[2] = {{0}};
         if (ht_args_value(args, "--measure")) {
             struct ht_device *device = NULL;
-            char index[16];
-            snprintf(index, sizeof index, "%d", infos[i].index);
-            TRY(ht_device_open("auto", index, 0, &device));
+            TRY(ht_device_open("auto", HT_KEY("%d", infos[i].index), 0, &device));
             enum ht_err err = ht_limits_measure(device, false, &limits[0]);
             if (err == HT_OK && infos[i].fp64) err = ht_limits_measure(device, true, &limits[1]);
             ht_device_close(device);

@@ -101,7 +101,7 @@ enum ht_err ht_text_print(char **out, const char *fmt, ...) {
     return HT_OK;
 }
 
-void ht_text_add_json(struct ht_text *text, const char *string) {
+void ht_text_add_quoted(struct ht_text *text, const char *string, bool json) {
     ht_text_add(text, "\"");
     for (const char *c = string; *c; c++) {
         unsigned char byte = (unsigned char)*c;
@@ -109,10 +109,10 @@ void ht_text_add_json(struct ht_text *text, const char *string) {
             ht_text_add(text, "\\%c", *c);
         else if (byte == '\n')
             ht_text_add(text, "\\n");
-        else if (byte == '\t')
+        else if (byte == '\t' && json)
             ht_text_add(text, "\\t");
         else if (byte < 0x20 || byte == 0x7f)
-            ht_text_add(text, "\\u%04x", byte);
+            ht_text_add(text, json ? "\\u%04x" : "\\x%02x", byte);
         else
             ht_text_add(text, "%c", *c);
     }

@@ -128,22 +128,6 @@ void ht_config_add_real(struct ht_text *out, double value) {
     ht_text_add(out, "%s%s", number, strpbrk(number, ".en") ? "" : ".0");
 }
 
-void ht_config_add_string(struct ht_text *out, const char *string) {
-    ht_text_add(out, "\"");
-    for (const char *c = string; *c; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (byte == '"' || byte == '\\')
-            ht_text_add(out, "\\%c", *c);
-        else if (byte == '\n')
-            ht_text_add(out, "\\n");
-        else if (byte < 0x20 || byte == 0x7f)
-            ht_text_add(out, "\\x%02x", byte);
-        else
-            ht_text_add(out, "%c", *c);
-    }
-    ht_text_add(out, "\"");
-}
-
 /* ---- reading ---- */
 
 /* Groups deeper than any option are not walked: the unknown group above them is the error. */
@@ -195,7 +179,7 @@ static void add_scalar(struct ht_text *out, const struct ht_scalar *item) {
     else if (item->kind == HT_SCALAR_BOOL)
         ht_text_add(out, item->flag ? "true" : "false");
     else
-        ht_config_add_string(out, item->text);
+        ht_text_add_quoted(out, item->text, false);
 }
 
 /* Kind and scalars of a setting; *items is owned by the caller. */
@@ -372,7 +356,7 @@ enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_vi
                                  .count = 1,
                                  .item = &item};
     HT_FREED_TEXT struct ht_text value = {0};
-    ht_config_add_string(&value, text);
+    ht_text_add_quoted(&value, text, false);
     TRY(ht_text_status(&value));
     setting.value = value.data;
     return visit(data, &setting);

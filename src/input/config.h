@@ -40,5 +40,3 @@ HT_CHECKED enum ht_err ht_config_read_value(const char *key, const char *text,
 
 /* A number that reads back to the same value and is not an integer's text. */
 void ht_config_add_real(struct ht_text *out, double value);
-/* A string in quotes, escaped. */
-void ht_config_add_string(struct ht_text *out, const char *string);

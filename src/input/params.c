@@ -264,15 +264,13 @@ static enum ht_err set_defaults(void *group, const struct ht_option_list *list) 
 
 static enum ht_err append_group(struct ht_params *params, const struct ht_list_key *in) {
     struct ht_groups *groups = groups_of(params, in->option);
-    size_t size = in->list->size;
     REFUSE(groups->count >= (int)in->option->high, params, in->option->key,
            "must have at most %d groups", (int)in->option->high);
-    char *more = realloc(groups->group, ((size_t)groups->count + 1) * size);
-    REQUIRE(more, HT_ERR_MEMORY, "out of memory");
-    memset(more + (size_t)groups->count * size, 0, size);
-    groups->group = more;
-    groups->count++;
-    return set_defaults(group_at(groups, in->list, groups->count), in->list);
+    int64_t room = groups->count;
+    TRY(ht_mem_grow(groups->count + 1, in->list->size, &groups->group, &room));
+    void *group = group_at(groups, in->list, ++groups->count);
+    memset(group, 0, in->list->size);
+    return set_defaults(group, in->list);
 }
 
 static enum ht_err fail_no_group(const struct ht_params *params, const struct ht_list_key *in,
@@ -615,7 +613,7 @@ static enum ht_err add_value(struct ht_text *out, const struct ht_params *params
     HT_FREED char *absolute = NULL;
     if (path) TRY(absolute_path(*path, &absolute));
     if (path)
-        ht_config_add_string(out, absolute);
+        ht_text_add_quoted(out, absolute, false);
     else
         ht_option_add_value(out, leaf->base, leaf->option);
     return HT_OK;

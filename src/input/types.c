@@ -131,7 +131,7 @@ static void add_one(struct ht_text *out, const struct ht_option *option, const v
         for (int i = 0; i < (*(const int *)at); i++) choices += strcspn(choices, "|") + 1;
         ht_text_add(out, "\"%.*s\"", (int)strcspn(choices, "|"), choices);
     } else if (type->kind == HT_SCALAR_STRING)
-        ht_config_add_string(out, *(char *const *)at);
+        ht_text_add_quoted(out, *(char *const *)at, false);
     else if (type->kind == HT_SCALAR_BOOL)
         ht_text_add(out, *(const bool *)at ? "true" : "false");
     else if (type->kind == HT_SCALAR_REAL)
@@ -181,7 +181,7 @@ static void add_names(struct ht_text *out, const void *at) {
     ht_text_add(out, "[");
     for (int i = 0; i < names->count; i++) {
         if (i) ht_text_add(out, ", ");
-        ht_config_add_string(out, names->name[i]);
+        ht_text_add_quoted(out, names->name[i], false);
     }
     ht_text_add(out, "]");
 }
@@ -217,7 +217,7 @@ static enum ht_err store_value(const struct target *t) {
 static void add_either(struct ht_text *out, const void *at) {
     const struct ht_value *value = at;
     if (value->kind == HT_VALUE_TEXT) {
-        ht_config_add_string(out, value->text);
+        ht_text_add_quoted(out, value->text, false);
         return;
     }
     for (int i = 0; i < value->count; i++) {
@@ -252,7 +252,7 @@ static void add_map(struct ht_text *out, const void *at) {
     ht_text_add(out, "{");
     for (int i = 0; i < map->count; i++) {
         ht_text_add(out, " %s = ", map->name[i]);
-        ht_config_add_string(out, map->text[i]);
+        ht_text_add_quoted(out, map->text[i], false);
         ht_text_add(out, ";");
     }
     ht_text_add(out, " }");
@@ -269,12 +269,9 @@ static bool is_name(const char *name) {
 static enum ht_err map_index(struct ht_map *map, const char *name, int *index) {
     for (*index = 0; *index < map->count; (*index)++)
         if (strcmp(map->name[*index], name) == 0) return HT_OK;
-    size_t size = ((size_t)map->count + 1) * sizeof(char *);
-    char **names = realloc(map->name, size);
-    if (names) map->name = names;
-    char **texts = realloc(map->text, size);
-    if (texts) map->text = texts;
-    REQUIRE(names && texts, HT_ERR_MEMORY, "out of memory");
+    int64_t names = map->count, texts = map->count;
+    TRY(HT_GROW(map->name, map->count + 1, names));
+    TRY(HT_GROW(map->text, map->count + 1, texts));
     map->text[map->count] = NULL;
     TRY(ht_text_copy(name, &map->name[map->count]));
     map->count++;

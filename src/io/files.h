@@ -88,7 +88,6 @@ struct ht_slice {
     int normal;            /* axis cut through; -1 below three dimensions */
     int64_t index;         /* of the node along normal */
     int64_t width, height; /* height 1: one dimension */
-    double x0, x1, y0, y1;
 };
 
 /* plane, the normal, counts in three dimensions only. position: fraction of the length along the

@@ -8,7 +8,7 @@ static void member(struct ht_json *json, const char *name) {
     if (json->members) ht_text_add(&json->text, ", ");
     json->members = true;
     if (name == NULL) return;
-    ht_text_add_json(&json->text, name);
+    ht_text_add_quoted(&json->text, name, true);
     ht_text_add(&json->text, ": ");
 }
 
@@ -61,7 +61,7 @@ void ht_json_bool(struct ht_json *json, const char *name, bool value) {
 void ht_json_string(struct ht_json *json, const char *name, const char *value) {
     if (value == NULL) return;
     member(json, name);
-    ht_text_add_json(&json->text, value);
+    ht_text_add_quoted(&json->text, value, true);
 }
 
 void ht_json_stamp(struct ht_json *json) {

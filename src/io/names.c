@@ -65,10 +65,8 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
 }
 
 enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file) {
-    for (int i = 0; i < units->count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "unit_%s", units->name[i]);
-        if (*units->text[i]) TRY(ht_h5_set_text(file, name, units->text[i]));
-    }
+    for (int i = 0; i < units->count; i++)
+        if (*units->text[i])
+            TRY(ht_h5_set_text(file, HT_KEY("unit_%s", units->name[i]), units->text[i]));
     return HT_OK;
 }

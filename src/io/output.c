@@ -108,10 +108,9 @@ static int number_of(const char *name, const char *before) {
 /* Also one that was killed and whose parent has not asked for it yet: in containers that may last.
  */
 static bool has_ended(long process) {
-    char path[64], line[128] = "";
+    char line[128] = "";
     if (kill((pid_t)process, 0) != 0) return errno == ESRCH;
-    snprintf(path, sizeof path, "/proc/%ld/stat", process); /* "PROCESS (NAME) STATE .." */
-    FILE *file = fopen(path, "r");
+    FILE *file = fopen(HT_KEY("/proc/%ld/stat", process), "r"); /* "PROCESS (NAME) STATE .." */
     if (file == NULL) return false;
     const char *name = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
     fclose(file);
@@ -509,13 +508,10 @@ static enum ht_err write_stagger(const struct ht_output *output, double time, st
         const double early = output->pair.group[0] >> f & 1u ? output->dt / 2 : 0;
         const double at = time - early;
         double offset[3];
-        char name[64];
         for (int k = 0; k < grid->dims; k++)
             offset[k] = output->pair.parity[f] >> k & 1u ? grid->h[k] / 2 : 0;
-        snprintf(name, sizeof name, "offset_%s", output->name[i]);
-        TRY(ht_h5_set_number(file, name, grid->dims, offset));
-        snprintf(name, sizeof name, "time_%s", output->name[i]);
-        TRY(ht_h5_set_number(file, name, 1, &at));
+        TRY(ht_h5_set_number(file, HT_KEY("offset_%s", output->name[i]), grid->dims, offset));
+        TRY(ht_h5_set_number(file, HT_KEY("time_%s", output->name[i]), 1, &at));
     }
     return HT_OK;
 }
@@ -679,21 +675,15 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
                                const double *const *nodal, const double *coefs) {
     const bool whole = output->params->output.coefficients;
     const struct state state = {time, step, nodal, whole ? coefs : NULL};
-    char name[32];
+    const char *name = HT_KEY(HT_SNAPSHOT_NAME, output->directory.first + output->count);
     HT_FREED char *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
-    snprintf(name, sizeof name, HT_SNAPSHOT_NAME, output->directory.first + output->count);
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
-    if (!err && whole && !coefs)
-        err = ht_err_set(HT_ERR_INTERNAL,
-                         "snapshot without the coefficients that output.coefficients asks for");
-    err = ht_comm_agree(comm_of(output), err);
-    TRY(err);
-    TRY(write_snapshot(output, &state, path));
-    err = HT_GROW(output->time, output->count + 1, output->room);
-    if (!err) output->time[output->count++] = time;
-    if (!err && is_first(output)) err = write_xdmf(output);
+    if (!err) err = HT_GROW(output->time, output->count + 1, output->room);
     TRY(ht_comm_agree(comm_of(output), err));
+    TRY(write_snapshot(output, &state, path));
+    output->time[output->count++] = time;
+    TRY(ht_comm_agree(comm_of(output), is_first(output) ? write_xdmf(output) : HT_OK));
     output->listed = true;
     return HT_OK;
 }

@@ -26,10 +26,6 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plan
     }
     slice.width = points(grid, slice.across);
     if (grid->dims > 1) slice.height = points(grid, slice.up);
-    slice.x0 = grid->lower[slice.across];
-    slice.x1 = grid->upper[slice.across];
-    slice.y0 = grid->lower[slice.up];
-    slice.y1 = grid->upper[slice.up];
     return slice;
 }
 
@@ -102,10 +98,10 @@ static struct ht_picture slice_picture(const struct ht_slice *slice,
     const char *length = ht_units_name(params, "length");
     return (struct ht_picture){.width = slice->width,
                                .height = slice->height,
-                               .x0 = slice->x0,
-                               .x1 = slice->x1,
-                               .y0 = slice->y0,
-                               .y1 = slice->y1,
+                               .x0 = slice->grid->lower[slice->across],
+                               .x1 = slice->grid->upper[slice->across],
+                               .y0 = slice->grid->lower[slice->up],
+                               .y1 = slice->grid->upper[slice->up],
                                .y_down = slice->height > 1 && lower != NULL && lower->factor < 0,
                                .x = {axis[slice->across], length},
                                .y = {axis[slice->up], length},
@@ -175,12 +171,12 @@ static bool find_outline(const struct ht_slice *slice, const struct ht_shot *sho
                                {shot->first[up], shot->last[up]}};
     if (plane && shot->axis == across) {
         out->x[1] = out->x[0];
-        out->y[0] = slice->y0;
-        out->y[1] = slice->y1;
+        out->y[0] = slice->grid->lower[up];
+        out->y[1] = slice->grid->upper[up];
     } else if (plane) {
         out->y[1] = out->y[0];
-        out->x[0] = slice->x0;
-        out->x[1] = slice->x1;
+        out->x[0] = slice->grid->lower[across];
+        out->x[1] = slice->grid->upper[across];
     }
     if (plane || normal < 0) return true;
     const double at = ht_grid_x(slice->grid, HT_PRIMARY, normal, slice->index);
@@ -446,12 +442,10 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
     if (!ht_output_draws(output->params)) return HT_OK;
     for (int i = 0; i < p->count; i++) {
         struct view *view = &p->view[i];
-        char name[HT_GROUP_NAME + 24], *path = NULL;
+        const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, p->drawn)
+                                       : HT_KEY(HT_PICTURE_NAME, p->drawn);
+        char *path = NULL;
         bool drawn = true;
-        if (*view->name)
-            snprintf(name, sizeof name, HT_SLICE_PICTURE, view->name, p->drawn);
-        else
-            snprintf(name, sizeof name, HT_PICTURE_NAME, p->drawn);
         enum ht_err err = ht_file_path(p->params->output.directory, name, &path);
         if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
         err = ht_comm_agree(p->medium->grid->slab.comm, err);
@@ -557,10 +551,9 @@ static enum ht_err write_file(const struct model *m) {
     struct ht_h5 *file = NULL;
     HT_PATH(path, m->directory, "model.h5");
     TRY(ht_h5_create(path, &file));
-    enum ht_err err = fill_file(m, file);
-    if (!err) return ht_h5_commit(file);
-    ht_h5_discard(file);
-    return err;
+    const enum ht_err err = fill_file(m, file);
+    if (err) ht_h5_discard(file);
+    return err ? err : ht_h5_commit(file);
 }
 
 /* ---- its pictures ---- */
@@ -579,13 +572,12 @@ static void choose_name(const struct model *m, char name[32]) {
 
 static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
     const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
-    char name[HT_GROUP_NAME], file[HT_GROUP_NAME + 16], parameter[32];
+    char name[HT_GROUP_NAME], parameter[32];
     ht_params_slice_name(m->params, index + 1, name);
-    snprintf(file, sizeof file, "model%s%s.png", *name ? "_" : "", name);
     choose_name(m, parameter);
     HT_ARRAY(double, values, (slice.width * slice.height));
     TRY(slice_parameter(&slice, m->medium, parameter, values));
-    HT_PATH(path, m->directory, file);
+    HT_PATH(path, m->directory, HT_KEY("model%s%s.png", *name ? "_" : "", name));
     struct ht_text title = {0}, subtitle = {0};
     struct ht_picture picture = slice_picture(&slice, m->params);
     picture.value = (struct ht_label){parameter, ht_units_name(m->params, parameter)};

@@ -9,7 +9,7 @@
  * traces.h5 are exact. */
 #include "files.h"
 
-enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80, NAME = 128 };
+enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80 };
 enum { MOST = 65535 }; /* samples, microseconds: two bytes without a sign */
 
 static double interval(const struct ht_receivers *receivers,
@@ -77,7 +77,7 @@ static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, 
 
 static enum ht_err write_segy(const struct ht_trace_table *t) {
     for (int r = 0; r < t->group->readings; r++) {
-        char name[NAME], text[TEXT + 1];
+        char text[TEXT + 1];
         unsigned char header[BINARY];
         struct ht_stream stream;
         /* Decimals that fit all coordinates of the group in 31 bits. */
@@ -87,14 +87,15 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
         int count = 4;
         while (count > 0 && most * pow(10, count) > 2147483647.0) count--;
         const int places = count;
-        snprintf(name, sizeof name, "traces_%s_%s.sgy", t->group->name, t->group->reading[r].name);
-        TRY(ht_stream_open(t->directory, name, &stream));
+        const char *field = t->group->reading[r].name;
+        TRY(ht_stream_open(t->directory, HT_KEY("traces_%s_%s.sgy", t->group->name, field),
+                           &stream));
         memset(text, ' ', TEXT);
         for (int line = 0; line < TEXT / LINE; line++) {
             char words[LINE + 1] = "";
             if (line == 0)
                 snprintf(words, sizeof words, "htwave %s: group %s, field %s", HT_VERSION,
-                         t->group->name, t->group->reading[r].name);
+                         t->group->name, field);
             if (line == 1)
                 snprintf(words, sizeof words,
                          "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69");

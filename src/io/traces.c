@@ -7,7 +7,7 @@
  * number has no sample yet. */
 #include "files.h"
 
-enum { NAME = 96, MOST_CSV = 64 };
+enum { MOST_CSV = 64 };
 
 struct ht_traces {
     const struct ht_params *params;
@@ -33,9 +33,7 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
 
 static enum ht_err write_csv(const struct ht_trace_table *table) {
     struct ht_stream stream;
-    char name[NAME];
-    snprintf(name, sizeof name, "traces_%s.csv", table->group->name);
-    TRY(ht_stream_open(table->directory, name, &stream));
+    TRY(ht_stream_open(table->directory, HT_KEY("traces_%s.csv", table->group->name), &stream));
     const int digits = table->single ? 9 : 17;
     fprintf(stream.file, "time");
     for (int r = 0; r < table->group->readings; r++)
@@ -96,28 +94,23 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
 
 /* ---- HDF5 ---- */
 
-static void name_set(const struct ht_receiver_group *group, const char *what, char name[NAME]) {
-    snprintf(name, NAME, "%s/%s", group->name, what);
-}
+/* The name of a dataset of a group. */
+#define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
 
 static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver_group *group) {
     const int64_t extent[2] = {group->count, t->dims};
-    char name[NAME];
     HT_ARRAY(double, x, group->count * t->dims);
     for (int64_t i = 0; i < group->count; i++)
         memcpy(x + i * t->dims, group->x[i], (size_t)t->dims * sizeof *x);
-    name_set(group, "position", name);
-    return ht_h5_write(t->file, name, 2, extent, x, false);
+    return ht_h5_write(t->file, SET(group, "position"), 2, extent, x, false);
 }
 
 static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_group *group,
                                int64_t first, int64_t last, bool known) {
-    char name[NAME];
     HT_ARRAY(double, time, last - first);
     for (int64_t n = first; n < last; n++)
         time[n - first] = known ? ht_receivers_time(t->receivers, group, n) : NAN;
-    name_set(group, "time", name);
-    return ht_h5_write_planes(t->file, name, 0, first, last, time);
+    return ht_h5_write_planes(t->file, SET(group, "time"), 0, first, last, time);
 }
 
 /* For t->room[group] samples. */
@@ -133,15 +126,12 @@ static enum ht_err lay_out(struct ht_traces *t) {
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t extent[2] = {group->count, t->room[n]};
-        char name[NAME];
         TRY(write_positions(t, group));
-        name_set(group, "time", name);
-        TRY(ht_h5_reserve_chunks(t->file, name, 1, extent + 1, false));
+        TRY(ht_h5_reserve_chunks(t->file, SET(group, "time"), 1, extent + 1, false));
         TRY(write_times(t, group, 0, t->room[n], false));
-        for (int r = 0; r < group->readings; r++) {
-            name_set(group, group->reading[r].name, name);
-            TRY(ht_h5_reserve_chunks(t->file, name, 2, extent, t->single));
-        }
+        for (int r = 0; r < group->readings; r++)
+            TRY(ht_h5_reserve_chunks(t->file, SET(group, group->reading[r].name), 2, extent,
+                                     t->single));
     }
     return HT_OK;
 }
@@ -150,12 +140,11 @@ static enum ht_err lay_out(struct ht_traces *t) {
 static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) {
     const struct ht_receiver_group *group = &t->receivers->group[n];
     const int64_t most = ht_most(1, (1 << 21) / group->count);
-    char name[NAME];
     HT_ARRAY(double, data, ht_least(most, t->done[n]) * group->count);
     for (int64_t first = 0; first < t->done[n]; first += most) {
         const int64_t last = ht_least(first + most, t->done[n]);
         for (int r = 0; r < group->readings; r++) {
-            name_set(group, group->reading[r].name, name);
+            const char *name = SET(group, group->reading[r].name);
             TRY(ht_h5_read_planes(from, name, 1, first, last, data));
             TRY(ht_h5_write_planes(t->file, name, 1, first, last, data));
         }
@@ -214,16 +203,13 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
                                  const double *data) {
     struct ht_traces *t = output->traces;
     const struct ht_receiver_group *group = &t->receivers->group[n];
-    char name[NAME];
     REQUIRE(first == t->done[n] && last <= group->samples, HT_ERR_INTERNAL,
             "traces: samples %lld to %lld after %lld", (long long)first, (long long)last,
             (long long)t->done[n]);
     if (first == last) return HT_OK;
-    for (int r = 0; r < group->readings; r++) {
-        name_set(group, group->reading[r].name, name);
-        TRY(ht_h5_write_planes(t->file, name, 1, first, last,
+    for (int r = 0; r < group->readings; r++)
+        TRY(ht_h5_write_planes(t->file, SET(group, group->reading[r].name), 1, first, last,
                                data + r * group->count * (last - first)));
-    }
     TRY(write_times(t, group, first, last, true));
     t->done[n] = last;
     return HT_OK;
@@ -254,11 +240,9 @@ static enum ht_err shorten(struct ht_output *output) {
 static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table) {
     const struct ht_receiver_group *group = table->group;
     const int64_t values = group->count * table->samples;
-    char name[NAME];
     for (int r = 0; r < group->readings; r++) {
-        name_set(group, group->reading[r].name, name);
         TRY(HT_ALLOC(table->data[r], values));
-        TRY(ht_h5_read(t->file, name, values, table->data[r]));
+        TRY(ht_h5_read(t->file, SET(group, group->reading[r].name), values, table->data[r]));
     }
     return HT_OK;
 }

@@ -31,22 +31,19 @@ static void shrink_layers(const struct ht_problem *problem, int64_t cells, int64
 
 struct trial {
     const struct ht_problem *problem;
-    struct ht_stepper device, oracle, bound;
+    struct ht_stepper stepper[3]; /* of the device, the reference, and its bound */
     double *data[3];
     double unit; /* unit roundoff of the device's precision */
 };
 
 static void end(struct trial *t) {
     for (int s = 0; s < 3; s++) free(t->data[s]);
-    ht_stepper_destroy(&t->device);
-    ht_stepper_destroy(&t->oracle);
-    ht_stepper_destroy(&t->bound);
+    for (int s = 0; s < 3; s++) ht_stepper_destroy(&t->stepper[s]);
 }
 
 /* Puts the same random data on a grid of all steppers. */
 static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
     const struct ht_grid *grid = t->problem->grid;
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
     int64_t nodes = ht_grid_total(grid, of);
@@ -61,7 +58,8 @@ static enum ht_err put_random(struct trial *t, enum ht_subgrid subgrid) {
         for (int f = 0; f < t->problem->eq->nfields; f++)
             if (ht_fd_held(grid, n / plane, n % plane)) t->data[0][f * nodes + n] = 0;
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->put(all[s]->self, subgrid, 0, ht_grid_planes(grid, of), t->data[0]));
+        TRY(t->stepper[s].ops->put(t->stepper[s].self, subgrid, 0, ht_grid_planes(grid, of),
+                                   t->data[0]));
     return HT_OK;
 }
 
@@ -81,20 +79,18 @@ static void compare_values(const struct trial *t, int64_t count, double *const d
 static enum ht_err compare_field(struct trial *t, enum ht_subgrid subgrid, int field,
                                  double *worst) {
     const struct ht_grid *grid = t->problem->grid;
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     int coefs = ht_grid_coefs(grid);
     const enum ht_subgrid of = ht_problem_nodes(t->problem, subgrid);
     for (int s = 0; s < 3; s++)
-        TRY(all[s]->ops->get(all[s]->self, subgrid, field, coefs, 0, ht_grid_planes(grid, of),
-                             t->data[s]));
+        TRY(t->stepper[s].ops->get(t->stepper[s].self, subgrid, field, coefs, 0,
+                                   ht_grid_planes(grid, of), t->data[s]));
     compare_values(t, ht_grid_total(grid, of) * coefs, t->data, worst);
     return HT_OK;
 }
 
 /* Puts the same random numbers in what layers of finite differences remember, or compares it. */
 static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
-    const int64_t count = ht_fd_memory_numbers(&t->oracle);
+    const int64_t count = ht_fd_memory_numbers(&t->stepper[1]);
     if (count == 0) return HT_OK;
     HT_ARRAY(double, values, 3 * count);
     double *const data[3] = {values, values + count, values + 2 * count};
@@ -102,7 +98,8 @@ static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
         for (int64_t n = 0; put && n < count; n++)
             data[0][n] = (double)(float)ht_rng_uniform(3, (uint64_t)(n * HT_FD_MEMORIES + i));
         for (int s = 0; s < 3; s++)
-            TRY(put ? ht_fd_memory_put(all[s], i, data[0]) : ht_fd_memory_get(all[s], i, data[s]));
+            TRY(put ? ht_fd_memory_put(&t->stepper[s], i, data[0])
+                    : ht_fd_memory_get(&t->stepper[s], i, data[s]));
         if (!put) compare_values(t, count, data, worst);
     }
     return HT_OK;
@@ -112,13 +109,12 @@ static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
  * grid. */
 static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from, double *worst) {
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    struct ht_stepper *all[3] = {&t->device, &t->oracle, &t->bound};
     TRY(put_random(t, from));
     if (t->problem->scheme->two_level) TRY(put_random(t, to));
     TRY(do_memories(t, true, NULL));
     for (int s = 0; s < 3; s++) {
-        TRY(all[s]->ops->half_step(all[s]->self, from));
-        TRY(all[s]->ops->finish(all[s]->self));
+        TRY(t->stepper[s].ops->half_step(t->stepper[s].self, from));
+        TRY(t->stepper[s].ops->finish(t->stepper[s].self));
     }
     for (int f = 0; f < t->problem->eq->nfields; f++) {
         if (ht_problem_stores(t->problem, to, f)) TRY(compare_field(t, to, f, worst));
@@ -133,9 +129,8 @@ static enum ht_err run_trial(struct trial *t, double *worst) {
     int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
     int64_t values = nodes * ht_grid_coefs(grid) * t->problem->eq->nfields;
     for (int s = 0; s < 3; s++) TRY(HT_ALLOC(t->data[s], values));
-    TRY(ht_oracle_create(t->problem, &t->oracle));
-    TRY(ht_oracle_create(t->problem, &t->bound));
-    ht_oracle_absolute(&t->bound);
+    for (int s = 1; s < 3; s++) TRY(ht_oracle_create(t->problem, &t->stepper[s]));
+    ht_oracle_absolute(&t->stepper[2]);
     TRY(compare_half_step(t, HT_PRIMARY, worst));
     return compare_half_step(t, HT_DUAL, worst);
 }
@@ -145,7 +140,7 @@ enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
     HT_ENDED(end) struct trial trial = {.problem = problem, .unit = epsilon / 2};
     *worst = 0;
-    TRY(ht_stepper_create(problem, device, kernels, &trial.device));
+    TRY(ht_stepper_create(problem, device, kernels, &trial.stepper[0]));
     return run_trial(&trial, worst);
 }
 

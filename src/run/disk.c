@@ -8,12 +8,10 @@
 
 /* Times of an output, that of the end among them; every 0: it alone. */
 static double count_times(const struct ht_plan *plan, double every) {
-    const double rounding = 1e-9;
+    const double rounding = 1e-9, apart = plan->params->time.end / every;
     if (!(every > 0)) return 1;
-    const double apart = plan->params->time.end / every;
     const double whole = floor(apart * (1 + rounding));
-    const double count = 1 + whole + (apart > whole * (1 + rounding));
-    return fmin(count, (double)plan->steps + 1);
+    return fmin(1 + whole + (apart > whole * (1 + rounding)), (double)plan->steps + 1);
 }
 
 static double bytes_of_traces(const struct ht_plan *plan) {
@@ -62,16 +60,13 @@ static double bytes_of_checkpoints(const struct ht_plan *plan) {
 }
 
 struct ht_disk_need ht_disk_need(const struct ht_plan *plan) {
-    struct ht_disk_need need = {.traces = bytes_of_traces(plan),
-                                .snapshots = bytes_of_snapshots(plan),
-                                .pictures = bytes_of_pictures(plan),
-                                .checkpoints = bytes_of_checkpoints(plan)};
-    /* A run that goes on has a part of them, and copies traces.h5. */
-    if (plan->params->resume.from != NULL) {
-        need.snapshots *= plan->params->resume.left;
-        need.pictures *= plan->params->resume.left;
-    }
-    need.total = need.traces + need.snapshots + need.pictures + need.checkpoints;
+    struct ht_disk_need need = {.part = {bytes_of_traces(plan), bytes_of_snapshots(plan),
+                                         bytes_of_pictures(plan), bytes_of_checkpoints(plan)}};
+    /* A run that goes on has a part of snapshots and pictures, and copies traces.h5. */
+    const double left = plan->params->resume.from != NULL ? plan->params->resume.left : 1;
+    need.part[1] *= left;
+    need.part[2] *= left;
+    for (int i = 0; i < HT_DISK_PARTS; i++) need.total += need.part[i];
     return need;
 }
 
@@ -101,14 +96,13 @@ static double free_bytes(const char *directory) {
 void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
     const struct ht_disk_need need = ht_disk_need(plan);
     const double room = free_bytes(plan->params->output.directory);
-    const double part[] = {need.traces, need.snapshots, need.pictures, need.checkpoints};
-    static const char *const what[] = {"traces", "snapshots", "pictures about",
-                                       "checkpoints about"};
+    static const char *const what[HT_DISK_PARTS] = {"traces", "snapshots", "pictures about",
+                                                    "checkpoints about"};
     const char *between = ": ";
     ht_text_add(text, "%s to write", HT_BYTES(need.total));
-    for (int i = 0; i < 4; i++) {
-        if (!(part[i] > 0)) continue;
-        ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(part[i]));
+    for (int i = 0; i < HT_DISK_PARTS; i++) {
+        if (!(need.part[i] > 0)) continue;
+        ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(need.part[i]));
         between = ", ";
     }
     if (isfinite(room)) ht_text_add(text, "; %s free", HT_BYTES(room));

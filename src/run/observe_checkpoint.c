@@ -10,7 +10,7 @@ bool ht_checkpoints_wanted(const struct ht_params *params) {
 static enum ht_err checkpoints_begin(void *context, struct ht_run *run) {
     struct ht_checkpoints *c = context;
     const struct ht_params *params = run->plan->params;
-    c->run = run;
+    c->of.run = run;
     if (!ht_checkpoints_wanted(params) || ht_comm_rank(run->plan->grid.slab.comm) > 0) return HT_OK;
     TRY(ht_params_physics(params, &c->physics));
     run->physics = c->physics.data;
@@ -44,19 +44,15 @@ static enum ht_err too_early(const struct ht_checkpoints *c, const struct ht_vie
 
 static void say_pace(const struct ht_checkpoints *c, const struct ht_params *params) {
     const double seconds = params->output.checkpoint.seconds, apart = SHARE * c->took;
-    char took[32], pace[32];
-    ht_text_seconds(c->took, took);
-    ht_text_seconds(apart, pace);
     if (seconds > 0 && apart > seconds)
         ht_note("a checkpoint takes %s: the next comes after %s, so that they take no more than "
                 "2 %% of the run",
-                took, pace);
+                HT_SECONDS(c->took), HT_SECONDS(apart));
 }
 
 static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
     struct ht_checkpoints *c = context;
     const struct ht_run *run = view->run;
-    struct ht_run_parts parts = {c->run, c->count, c->observer};
     const bool ends = view->last && !run->interrupted;
     bool early;
     if (!ht_checkpoints_wanted(run->plan->params) || ends || run->steps == c->saved) return HT_OK;
@@ -65,7 +61,7 @@ static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
     const bool first = c->took == 0;
     const double began = ht_clock();
     c->saved = run->steps;
-    const enum ht_err err = ht_output_checkpoint(c->output, ht_run_archive, &parts);
+    const enum ht_err err = ht_output_checkpoint(c->output, ht_run_archive, &c->of);
     c->ended = ht_clock();
     c->took = c->ended - began;
     if (err == HT_OK && first) say_pace(c, run->plan->params);

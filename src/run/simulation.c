@@ -311,13 +311,11 @@ static int sharers(const struct ht_simulation *sim) {
 
 static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes, double memory,
                                  const char *advice) {
-    char need[32], have[32], whose[48] = "";
-    ht_text_bytes(bytes, need);
-    ht_text_bytes(memory, have);
+    char whose[48] = "";
     if (sharers(sim) > 1)
         snprintf(whose, sizeof whose, " for the %d ranks that use it", sharers(sim));
-    return ht_params_error(sim->params, "grid.cells", "needs %s of memory%s, %s has %s%s", need,
-                           whose, sim->info.name, have, advice);
+    return ht_params_error(sim->params, "grid.cells", "needs %s of memory%s, %s has %s%s",
+                           HT_BYTES(bytes), whose, sim->info.name, HT_BYTES(memory), advice);
 }
 
 static int bits_of(unsigned mask) {
@@ -395,12 +393,11 @@ static enum ht_err refuse_list(const struct ht_simulation *sim, const char *list
 static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, int64_t of_shots,
                                double memory) {
     const int64_t of_receivers = ht_sampler_bytes(sim->plan, sim->tuning.fp64 || sim->oracle);
-    char traces[40];
     if ((double)bytes <= memory) return HT_OK;
-    if ((double)(bytes - of_receivers * sharers(sim)) <= memory) {
-        snprintf(traces, sizeof traces, "%lld traces", (long long)sim->plan->receivers->traces);
-        return refuse_list(sim, "receivers", traces, of_receivers, bytes, memory);
-    }
+    if ((double)(bytes - of_receivers * sharers(sim)) <= memory)
+        return refuse_list(sim, "receivers",
+                           HT_KEY("%lld traces", (long long)sim->plan->receivers->traces),
+                           of_receivers, bytes, memory);
     if ((double)(bytes - of_shots * sharers(sim)) <= memory)
         return refuse_list(sim, "sources", "they", of_shots, bytes, memory);
     return HT_OK;
@@ -409,12 +406,11 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
 /* Rank 0 keeps the traces of all steps where dispersion is removed. */
 static enum ht_err check_history(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
-    char what[64];
     if (sim->rank > 0 || plan->receivers == NULL || !ht_resampling_of(plan).whole) return HT_OK;
     const double steps = (double)(plan->steps + ht_resampling_beyond(plan));
     const double traces = (double)plan->receivers->traces;
-    snprintf(what, sizeof what, "%.0f traces of %.0f steps ", traces, steps);
-    return check_host(sim, "receivers", 8 * steps * traces, what,
+    return check_host(sim, "receivers", 8 * steps * traces,
+                      HT_KEY("%.0f traces of %.0f steps ", traces, steps),
                       " where time.dispersion is removed", ", or \"keep\" it");
 }
 
@@ -471,13 +467,11 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     const struct ht_groups *groups = &sim->params->receivers;
     const struct ht_receivers_given *group = groups->group;
     double traces = 0;
-    char what[40];
     for (int n = 0; n < groups->count; n++) {
         const int fields = group[n].fields.count;
         traces += (double)group[n].count * group[n].count2 * (fields > 0 ? fields : 1);
     }
-    snprintf(what, sizeof what, "%.3g traces ", traces);
-    TRY(check_host(sim, "receivers", traces * TRACE_BYTES, what, "", ""));
+    TRY(check_host(sim, "receivers", traces * TRACE_BYTES, HT_KEY("%.3g traces ", traces), "", ""));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     int64_t first, last, own;
     ht_grid_own(&sim->plan->grid, HT_DUAL, &first, &last);

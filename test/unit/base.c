@@ -112,7 +112,7 @@ static void test_text(void) {
                "text: a thousand appends give %zu characters (expected 3890)", text.length);
     ht_text_free(&text);
     TEST_CHECK(!text.data && !text.length, "text: free leaves it empty");
-    ht_text_add_json(&text, "a\"b\\c\nd\te\x01\xc3\xa9");
+    ht_text_add_quoted(&text, "a\"b\\c\nd\te\x01\xc3\xa9", true);
     TEST_CHECK(strcmp(text.data, "\"a\\\"b\\\\c\\nd\\te\\u0001\xc3\xa9\"") == 0, "text: JSON %s",
                text.data);
     text.failed = true;
