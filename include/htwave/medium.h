@@ -147,17 +147,16 @@ bool ht_frame_keeps(const struct ht_frame *frame);
 void ht_frame_count(struct ht_frame *frame, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */
 HT_CHECKED enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
-/* out[c]: coefficient c for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
- * fastest: out[c][plane][m2][m1]; NULL: not wanted. Coefficients of one parity on the same
- * planes share their averages, also in calls one after the other. Points of the last nodes may lie
- * behind the periodic seam or a wall: the medium continues there, also as a mirror image. In
- * absorbing layers the values are those of the nearest point outside. Planes of other ranks are
+/* out: a coefficient for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
+ * fastest. Those of one parity on the same planes share their averages. Points of the last nodes
+ * may lie behind the periodic seam or a wall: the medium continues there, also as a mirror image.
+ * In absorbing layers the values are those of the nearest point outside. Planes of other ranks are
  * allowed; values depend neither on how planes are divided among calls nor on threads. Averages
  * along x3 begin anew with each call, from some ten planes more: fill many planes at once. Memory
  * beyond out: for each thread and mean some 9 h/s planes of its rows, s the size of boxes along x3.
  */
-HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
-                                     double *const out[]);
+HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first,
+                                     int64_t last, double *out);
 
 /* Initial data and exact solutions: node coefficients to full order at any time for which the
  * solution is known. */

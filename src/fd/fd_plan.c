@@ -6,9 +6,7 @@
 enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
                              double *out) {
     const struct ht_plan *plan = medium;
-    double *all[HT_MAX_TERMS] = {NULL};
-    all[what] = out;
-    return ht_frame_fill(plan->frame, first, last, all);
+    return ht_frame_fill(plan->frame, what, first, last, out);
 }
 
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is

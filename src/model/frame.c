@@ -14,6 +14,7 @@ struct ht_frame {
     struct ht_pair pair;
     int field[HT_MAX_FIELDS];         /* of the system, by fields of the pair */
     int coefficients;                 /* of terms, and couplings */
+    int sharing[8];                   /* coefficients of each parity */
     bool second_order;                /* they are K and the b_k */
     bool fluid;                       /* may be somewhere */
     unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
@@ -101,6 +102,8 @@ static enum ht_err make(struct ht_frame *frame) {
     const struct ht_average *rule = &eq->system->average;
     if (frame->second_order) second_order(eq, &frame->pair);
     frame->coefficients = frame->pair.ncoefficients + frame->pair.ncouplings;
+    for (int c = 0; c < frame->coefficients; c++)
+        frame->sharing[frame->pair.coefficient[c].parity]++;
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
     TRY(find_parameters(frame));
@@ -169,10 +172,11 @@ void ht_frame_destroy(struct ht_frame *frame) {
 /* Points of one parity on the planes [first, last), lines of which are divided among threads. */
 struct fill {
     struct ht_frame *frame;
+    int coefficient; /* that is wanted; of the form of second order it alone is filled */
     unsigned parity;
-    unsigned parameters; /* that the wanted coefficients need */
+    unsigned parameters; /* that the filled ones need */
     int64_t first, last, nodes[2];
-    double *out[HT_MAX_TERMS];    /* of coefficients of that parity; NULL: not wanted */
+    double *out[HT_MAX_TERMS];    /* of coefficients of that parity; NULL: not filled */
     struct ht_fit_counts *counts; /* NULL: none */
     struct ht_progress progress;
     /* Averages: the channels of the mean of each scalar, -1: it is not used, of that by boxes
@@ -233,13 +237,6 @@ static enum ht_err points_lines(void *data, int64_t begin, int64_t end) {
     return err;
 }
 
-/* Of the form of second order: the one that is wanted. */
-static int wanted(const struct fill *fill) {
-    int c = 0;
-    while (fill->out[c] == NULL) c++;
-    return c;
-}
-
 static enum ht_err evaluate(struct fill *fill) {
     enum { LEAST_POINTS = 4096 }; /* of a chunk, worth a thread */
     const int64_t lines = (fill->last - fill->first) * fill->nodes[1];
@@ -277,7 +274,7 @@ static enum ht_err find_below(const struct fill *fill, int c, const double **bel
 /* Neighbours of too great a contrast, of the form of second order, are refused. */
 static enum ht_err check_points(const struct fill *fill) {
     struct ht_frame *frame = fill->frame;
-    const int c = wanted(fill);
+    const int c = fill->coefficient;
     const int64_t size = fill->nodes[0] * fill->nodes[1];
     struct ht_fit_job job = {.fit = &frame->fit,
                              .quantity = ht_fit_scalar(&frame->fit, frame->pair.coefficient[c].row),
@@ -552,78 +549,54 @@ bool ht_frame_keeps(const struct ht_frame *frame) {
 }
 
 /* All coefficients of the parity into what the frame keeps. */
-static enum ht_err keep(struct ht_frame *frame, const struct fill *wanted, int64_t first,
-                        int64_t last) {
-    struct kept *to = &frame->kept[wanted->parity];
-    struct fill all = *wanted;
+static enum ht_err keep(struct fill *fill, int64_t first, int64_t last) {
+    struct ht_frame *frame = fill->frame;
+    struct kept *to = &frame->kept[fill->parity];
+    const bool all = ht_frame_keeps(frame);
     int count = 0;
-    if (to->value && to->first <= first && last <= to->last) return HT_OK;
     for (unsigned parity = 0; parity < 8; parity++) {
-        if (ht_frame_keeps(frame) && parity != wanted->parity) continue;
+        if (all && parity != fill->parity) continue;
         free(frame->kept[parity].value);
         frame->kept[parity].value = NULL;
     }
-    *to = (struct kept){.first = first, .last = last};
-    if (ht_frame_keeps(frame)) {
-        to->first = 0;
-        to->last = ht_grid_planes(frame->fit.medium->grid, HT_PRIMARY);
-    }
-    const int64_t size = (to->last - to->first) * wanted->nodes[0] * wanted->nodes[1];
+    *to = (struct kept){.first = all ? 0 : first,
+                        .last = all ? ht_grid_planes(frame->fit.medium->grid, HT_PRIMARY) : last};
+    const int64_t size = (to->last - to->first) * fill->nodes[0] * fill->nodes[1];
+    TRY(HT_ALLOC(to->value, frame->sharing[fill->parity] * size));
     for (int c = 0; c < frame->coefficients; c++)
-        count += frame->pair.coefficient[c].parity == wanted->parity;
-    TRY(HT_ALLOC(to->value, count * size));
-    for (int c = frame->coefficients - 1; c >= 0; c--)
-        if (frame->pair.coefficient[c].parity == wanted->parity)
-            all.out[c] = to->value + --count * size;
-    all.counts = &to->counts;
-    const enum ht_err err = fill_parity(&all, to->first, to->last);
+        if (frame->pair.coefficient[c].parity == fill->parity)
+            fill->out[c] = to->value + count++ * size;
+    fill->counts = &to->counts;
+    const enum ht_err err = fill_parity(fill, to->first, to->last);
     if (err != HT_OK) to->last = to->first;
     return err;
 }
 
-/* The wanted coefficients of one parity, of which there are `count`. */
-static enum ht_err fill_wanted(struct ht_frame *frame, struct fill *fill, int count, int64_t first,
-                               int64_t last) {
-    const int64_t plane = fill->nodes[0] * fill->nodes[1];
-    struct kept *of = &frame->kept[fill->parity];
-    fill->counts = frame->quiet ? NULL : &frame->counts;
-    if ((count == 1 && !ht_frame_keeps(frame)) || frame->fit.kind == HT_FIT_POINT)
-        return fill_parity(fill, first, last);
-    TRY(keep(frame, fill, first, last));
-    if (!frame->quiet && !of->counted) ht_fit_counts_add(&of->counts, &frame->counts);
-    of->counted = of->counted || !frame->quiet;
-    const double *from = of->value + (first - of->first) * plane;
-    for (int c = 0; c < frame->coefficients; c++) {
-        if (frame->pair.coefficient[c].parity != fill->parity) continue;
-        if (fill->out[c])
-            memcpy(fill->out[c], from, (size_t)((last - first) * plane) * sizeof *from);
-        from += (of->last - of->first) * plane;
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_frame_fill(struct ht_frame *frame, int64_t first, int64_t last,
-                          double *const out[]) {
+enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first, int64_t last,
+                          double *out) {
     const struct ht_grid *grid = frame->fit.medium->grid;
-    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, HT_PRIMARY),
-            HT_ERR_INTERNAL, "frame: no planes %lld to %lld", (long long)first, (long long)last);
-    for (unsigned parity = 0; first < last && parity < 8; parity++) {
-        struct fill fill = {.frame = frame, .parity = parity};
-        bool any = false;
-        int count = 0;
-        for (int k = 0; k < 2; k++) fill.nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-        for (int c = 0; c < frame->coefficients; c++) {
-            if (frame->pair.coefficient[c].parity != parity) continue;
-            fill.out[c] = out[c];
-            any = any || out[c] != NULL;
-            count++;
-        }
-        fill.parameters = ~0u;
-        if (any && frame->second_order)
-            fill.parameters = frame->shown[frame->pair.coefficient[wanted(&fill)].material];
-        if (any) TRY(fill_wanted(frame, &fill, count, first, last));
-        if (any && !frame->quiet)
-            frame->counts.values += (last - first) * fill.nodes[0] * fill.nodes[1];
+    const struct ht_pair_coefficient *all = frame->pair.coefficient, *of = &all[coefficient];
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), size = (last - first) * plane;
+    struct kept *kept = &frame->kept[of->parity];
+    struct fill fill = {.frame = frame,
+                        .coefficient = coefficient,
+                        .parity = of->parity,
+                        .parameters = frame->second_order ? frame->shown[of->material] : ~0u,
+                        .counts = frame->quiet ? NULL : &frame->counts};
+    if (first == last) return HT_OK;
+    for (int k = 0; k < 2; k++) fill.nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    if (!frame->quiet) frame->counts.values += size;
+    if (frame->fit.kind == HT_FIT_POINT ||
+        (frame->sharing[of->parity] == 1 && !ht_frame_keeps(frame))) {
+        fill.out[coefficient] = out;
+        return fill_parity(&fill, first, last);
     }
+    if (!kept->value || first < kept->first || last > kept->last) TRY(keep(&fill, first, last));
+    if (!frame->quiet && !kept->counted) ht_fit_counts_add(&kept->counts, &frame->counts);
+    kept->counted = kept->counted || !frame->quiet;
+    int64_t from = first - kept->first;
+    for (int c = 0; c < coefficient; c++)
+        if (all[c].parity == of->parity) from += kept->last - kept->first;
+    memcpy(out, kept->value + from * plane, (size_t)size * sizeof *out);
     return HT_OK;
 }

@@ -515,8 +515,6 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
     const bool *depends = medium->source->depends;
     const int64_t planes = depends[2] ? last - first : 1;
     struct fill fill = {.medium = medium, .subgrid = subgrid, .first = first, .out = out};
-    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(medium->grid, subgrid),
-            HT_ERR_INTERNAL, "medium: no planes %lld to %lld", (long long)first, (long long)last);
     for (int k = 0; k < 3; k++) fill.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
     for (int k = 0; k < 2; k++) fill.visit[k] = depends[k] ? fill.nodes[k] : 1;
     fill.count = (last - first) * ht_grid_plane(medium->grid, subgrid);

@@ -119,13 +119,15 @@ static double cubic(const struct ht_knot *k, double x, int order) {
     }
 }
 
-static enum ht_err ht_spline_read(struct ht_signal *s) {
+static enum ht_err read_spline(struct ht_signal *s) {
     HT_FREED char *text = NULL;
     size_t size;
     TRY(ht_file_read(s->given.file, &text, &size));
     REQUIRE(strlen(text) == size, HT_ERR_INPUT, "is no text file");
     TRY(read_lines(s, text));
     TRY(check_gaps(s));
+    s->traits.begin = s->knot[0].t;
+    s->traits.end = s->knot[s->samples - 1].t;
     find_bends(s->samples, s->knot);
     s->knot[0].area = s->knot[0].moment = 0;
     for (int64_t i = 0; i + 1 < s->samples; i++) {
@@ -136,28 +138,14 @@ static enum ht_err ht_spline_read(struct ht_signal *s) {
     return HT_OK;
 }
 
-static double ht_spline_at(const struct ht_signal *s, double t, int order) {
-    const struct ht_knot *last = &s->knot[s->samples - 1];
-    if (t < s->knot[0].t) return 0;
-    if (t > last->t)
-        return order >= 0    ? 0
-               : order == -1 ? last->area
-                             : last->moment + (t - last->t) * last->area;
+static double spline_at(const struct ht_signal *s, double t, int order) {
     /* The last knot at or before t, which is not the last of all. */
     int64_t i = 0, high = s->samples - 1;
     while (high - i > 1) {
         const int64_t middle = (i + high) / 2;
-        if (s->knot[middle].t <= t)
-            i = middle;
-        else
-            high = middle;
+        *(s->knot[middle].t <= t ? &i : &high) = middle;
     }
     return cubic(&s->knot[i], t - s->knot[i].t, order);
-}
-
-static void ht_spline_extent(const struct ht_signal *s, double extent[2]) {
-    extent[0] = s->knot[0].t;
-    extent[1] = s->knot[s->samples - 1].t;
 }
 
 /* ---- the Gaussian and its derivatives ---- */
@@ -182,26 +170,6 @@ static double gaussian(double f, double t, int order) {
     }
 }
 
-static double gaussian_at(const struct ht_signal *s, double t, int order) {
-    return gaussian(s->given.frequency, t, order);
-}
-
-static double derivative_at(const struct ht_signal *s, double t, int order) {
-    const double largest = sqrt(2.0) * HT_PI * s->given.frequency * exp(-0.5);
-    return gaussian(s->given.frequency, t, order + 1) / largest;
-}
-
-static double ricker_at(const struct ht_signal *s, double t, int order) {
-    const double w = HT_PI * s->given.frequency;
-    return -gaussian(s->given.frequency, t, order + 2) / (2 * w * w);
-}
-
-static void gaussian_extent(const struct ht_signal *s, double extent[2]) {
-    const double a = 5; /* exp(-25) a^2 = 3e-10 */
-    extent[1] = a / (HT_PI * s->given.frequency);
-    extent[0] = -extent[1];
-}
-
 /* ---- tone burst ---- */
 
 /* sin(w t) and its derivatives and integrals from 0 on. */
@@ -220,43 +188,32 @@ static double sine(double w, double t, int order) {
 }
 
 /* (1 - cos(w t / n))/2 sin(w t) as a sum of sines. */
-static double burst_inside(const struct ht_signal *s, double t, int order) {
+static double burst_at(const struct ht_signal *s, double t, int order) {
     const double w = 2 * HT_PI * s->given.frequency, n = s->given.cycles;
+    if (t <= 0 || (t >= s->traits.end && order >= 0)) return 0;
     return sine(w, t, order) / 2 -
            (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) / 4;
 }
 
-static void burst_extent(const struct ht_signal *s, double extent[2]) {
-    extent[0] = 0;
-    extent[1] = s->given.cycles / s->given.frequency;
-}
-
-/* After the end s is 0 and its integral constant. */
-static double burst_at(const struct ht_signal *s, double t, int order) {
-    double extent[2];
-    burst_extent(s, extent);
-    if (t <= extent[0]) return 0;
-    if (t < extent[1]) return burst_inside(s, t, order);
-    if (order >= 0) return 0;
-    const double area = burst_inside(s, extent[1], -1);
-    return order == -1 ? area : burst_inside(s, extent[1], -2) + (t - extent[1]) * area;
-}
-
 /* ---- all kinds ---- */
 
-static const struct signal_row {
-    double (*at)(const struct ht_signal *s, double t, int order);
-    void (*extent)(const struct ht_signal *s, double extent[2]);
-} rows[] = {
-    [HT_SIGNAL_RICKER] = {ricker_at, gaussian_extent},
-    [HT_SIGNAL_GAUSSIAN] = {gaussian_at, gaussian_extent},
-    [HT_SIGNAL_DERIVATIVE] = {derivative_at, gaussian_extent},
-    [HT_SIGNAL_BURST] = {burst_at, burst_extent},
-    [HT_SIGNAL_FILE] = {ht_spline_at, ht_spline_extent},
-};
-
-double ht_signal_at(const struct ht_signal *signal, double t, int order) {
-    return rows[signal->given.kind].at(signal, t, order);
+double ht_signal_at(const struct ht_signal *s, double t, int order) {
+    const double f = s->given.frequency, w = HT_PI * f, begin = s->traits.begin;
+    const double end = s->traits.end;
+    switch (s->given.kind) {
+    case HT_SIGNAL_GAUSSIAN:
+        return gaussian(f, t, order);
+    case HT_SIGNAL_DERIVATIVE:
+        return gaussian(f, t, order + 1) / (sqrt(2.0) * HT_PI * f * exp(-0.5));
+    case HT_SIGNAL_RICKER:
+        return -gaussian(f, t, order + 2) / (2 * w * w);
+    default:
+        if (t < begin) return 0;
+        if (t <= end) return (s->knot ? spline_at : burst_at)(s, t, order);
+        /* After the end s is 0 and its integral constant. */
+        if (order >= -1) return order == -1 ? ht_signal_at(s, end, -1) : 0;
+        return ht_signal_at(s, end, -2) + (t - end) * ht_signal_at(s, end, -1);
+    }
 }
 
 struct ht_signal_traits ht_signal_traits(const struct ht_signal *signal) {
@@ -305,19 +262,22 @@ enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 
 static enum ht_err find_traits(struct ht_signal *s) {
     struct ht_signal_traits *t = &s->traits;
-    double extent[2], sum = 0, size = 0;
+    double sum = 0, size = 0;
     int bits = LEAST_BITS;
-    rows[s->given.kind].extent(s, extent);
+    if (s->given.kind == HT_SIGNAL_BURST) {
+        t->end = s->given.cycles / s->given.frequency;
+    } else if (s->given.kind != HT_SIGNAL_FILE) {
+        t->end = 5 / (HT_PI * s->given.frequency); /* exp(-25) 5^2 = 3e-10 */
+        t->begin = -t->end;
+    }
     while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
     if (s->given.kind == HT_SIGNAL_BURST)
         while (bits < MOST_BITS && (1 << bits) < 32 * s->given.cycles) bits++;
     const int64_t n = (int64_t)1 << bits;
-    const double apart = (extent[1] - extent[0]) / (double)n;
+    const double apart = (t->end - t->begin) / (double)n;
     HT_ARRAY(double complex, x, n << PAD_BITS);
-    t->begin = extent[0];
-    t->end = extent[1];
     for (int64_t i = 0; i < n; i++) {
-        const double value = ht_signal_at(s, extent[0] + ((double)i + 0.5) * apart, 0);
+        const double value = ht_signal_at(s, t->begin + ((double)i + 0.5) * apart, 0);
         x[i] = value;
         sum += value;
         size += fabs(value);
@@ -335,7 +295,7 @@ enum ht_err ht_signal_create(const struct ht_signal_given *given, struct ht_sign
     *out = NULL;
     TRY(HT_ALLOC(s, 1));
     s->given = *given;
-    enum ht_err err = given->kind == HT_SIGNAL_FILE ? ht_spline_read(s) : HT_OK;
+    enum ht_err err = given->kind == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
     if (err == HT_OK) err = find_traits(s);
     if (err == HT_OK && !(s->traits.largest > 0))
         err = ht_err_set(HT_ERR_INPUT, "the signal is zero");

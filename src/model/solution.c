@@ -429,9 +429,6 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid
     const struct ht_grid *grid = solution->grid;
     REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest), HT_ERR_INTERNAL,
             "%s data are known at time 0 only, not at %g", solution->data->type->name, time);
-    REQUIRE(first >= 0 && first <= last && last <= ht_grid_planes(grid, subgrid), HT_ERR_INTERNAL,
-            "planes %lld to %lld of %lld", (long long)first, (long long)last,
-            (long long)ht_grid_planes(grid, subgrid));
     struct ht_solution_range range = {
         .solution = solution,
         .subgrid = subgrid,

@@ -1,16 +1,15 @@
 /* The staggered form of a system from its terms; see the header. */
 #include "htwave/system.h"
 
-/* The field by which field `col` changes along an axis; -1: by none, or several. */
-static int partner_of(const struct ht_equations *eq, int col, int axis) {
-    int partner = -1;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
-        if (term->row != col || term->axis != axis) continue;
-        if (partner >= 0) return -1;
-        partner = term->col;
-    }
-    return partner;
+int ht_equations_partner(const struct ht_equations *eq, int col, int axis, double *coef) {
+    int found = -1, count = 0;
+    for (int t = 0; t < eq->nterms; t++)
+        if (eq->term[t].row == col && eq->term[t].axis == axis) {
+            found = eq->term[t].col;
+            *coef = eq->term[t].coef;
+            count++;
+        }
+    return count == 1 ? found : -1;
 }
 
 static int find_coefficient(const struct ht_term *term, int partner, bool apart,
@@ -189,7 +188,8 @@ const char *ht_pair_make(const struct ht_equations *eq, enum ht_pair_kind kind,
     for (int f = 0; f < eq->nfields; f++) out->parity[f] = eq->field[f].parity;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
-        const int partner = partner_of(eq, term->col, term->axis);
+        double coef;
+        const int partner = ht_equations_partner(eq, term->col, term->axis, &coef);
         if (term->derivative != 1 || partner < 0) return "do not change by first derivatives alone";
         out->term[out->nterms++] = (struct ht_pair_term){
             .row = term->row,

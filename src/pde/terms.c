@@ -115,19 +115,6 @@ static bool is_simple(const struct ht_equations *eq, const unsigned *group, unsi
     return true;
 }
 
-/* The field of which a term has the derivative back: the column of the terms that its own column
- * has along its axis; *coef: theirs. -1: there is none, or more than one. */
-static int partner(const struct ht_equations *eq, const struct ht_term *t, double *coef) {
-    int found = -1, count = 0;
-    for (int i = 0; i < eq->nterms; i++)
-        if (eq->term[i].row == t->col && eq->term[i].axis == t->axis) {
-            found = eq->term[i].col;
-            *coef = eq->term[i].coef;
-            count++;
-        }
-    return count == 1 ? found : -1;
-}
-
 /* C[r][q]: numbers of materials; NONE. */
 enum { NONE = -2 };
 typedef int matrix[HT_MAX_FIELDS][HT_MAX_FIELDS];
@@ -141,7 +128,8 @@ static void find_matrix(const struct ht_equations *eq, const unsigned *group, un
     for (int i = 0; i < eq->nterms; i++) {
         const struct ht_term *t = &eq->term[i];
         double coef = 0;
-        const int q = group[t->row] == simple ? t->row : partner(eq, t, &coef);
+        const int q =
+            group[t->row] == simple ? t->row : ht_equations_partner(eq, t->col, t->axis, &coef);
         if (t->derivative != 1 || q < 0 || (group[t->row] != simple && coef != t->coef) ||
             (C[t->row][q] != NONE && C[t->row][q] != t->material)) {
             *wrong = i;
@@ -245,17 +233,6 @@ static void renumber(int *field, const int *number) {
     if (*field >= 0) *field = number[*field];
 }
 
-static void reduce_form(struct ht_second_order *form, int dims, const int *number) {
-    if (!form->known) return;
-    renumber(&form->field, number);
-    renumber(&form->rate, number);
-    for (int k = 0; k < 3; k++) {
-        if (k >= dims) form->sign[k] = 0;
-        if (k >= dims) form->flux[k] = -1;
-        renumber(&form->flux[k], number);
-    }
-}
-
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims) {
     int number[HT_MAX_FIELDS], wrong;
     const struct ht_equations all = ht_terms_derive(system, &wrong);
@@ -304,7 +281,14 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
     }
     for (int g = 0; g < 2; g++)
         eq.leapfrog.stored[g] = renumber_bits(all.leapfrog.stored[g], number);
-    reduce_form(&eq.second_order, dims, number);
+    struct ht_second_order *form = &eq.second_order;
+    if (form->known) renumber(&form->field, number);
+    renumber(&form->rate, number);
+    for (int k = 0; k < 3; k++) {
+        if (k >= dims) form->sign[k] = 0;
+        if (k >= dims) form->flux[k] = -1;
+        renumber(&form->flux[k], number);
+    }
     return eq;
 }
 
@@ -369,31 +353,28 @@ static int make_round(const struct ht_equations *eq, const double *material, con
     return n;
 }
 
-static double group_speed(const struct ht_equations *eq, const double *material, int axis) {
-    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], k[3] = {0};
-    int number[HT_MAX_FIELDS];
-    k[axis] = 1;
-    const int n = make_round(eq, material, k, number, B);
-    return sqrt(largest_eigenvalue(n, B));
-}
-
 static double speed_of_form(const struct ht_second_order *form, const double *material) {
     const double b = form->inverse_density >= 0 ? material[form->inverse_density] : 1;
     return sqrt(material[form->modulus] * b);
 }
 
 double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis) {
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    const double k[3] = {axis == 0, axis == 1, axis == 2};
+    int number[HT_MAX_FIELDS];
     if (eq->translates) return fabs(material[axis]);
     if (eq->second_order.known) return speed_of_form(&eq->second_order, material);
-    return eq->leapfrog.old_sign > 0 ? group_speed(eq, material, axis) : 0;
+    if (eq->leapfrog.old_sign <= 0) return 0;
+    const int n = make_round(eq, material, k, number, B);
+    return sqrt(largest_eigenvalue(n, B));
 }
 
 double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis) {
-    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], k[3] = {0}, least = INFINITY;
+    const double k[3] = {axis == 0, axis == 1, axis == 2};
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], least = INFINITY;
     int number[HT_MAX_FIELDS];
     const double fastest = ht_equations_speed(eq, material, axis);
     if (eq->translates || eq->second_order.known || !(eq->leapfrog.old_sign > 0)) return fastest;
-    k[axis] = 1;
     const int n = make_round(eq, material, k, number, B);
     for (int i = 0; i < n * n; i++)
         if (i / n != i % n && B[i / n][i % n] != 0) return fastest;

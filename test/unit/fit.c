@@ -32,9 +32,7 @@ static void close_case(struct case_ *c) {
 
 /* K or b_k. */
 static enum ht_err fill_one(struct case_ *c, int what, int64_t first, int64_t last, double *out) {
-    double *all[HT_MAX_TERMS] = {NULL};
-    all[what] = out;
-    return ht_frame_fill(c->fit, first, last, all);
+    return ht_frame_fill(c->fit, what, first, last, out);
 }
 
 /* The caller frees it. */

@@ -30,13 +30,12 @@ static void close_case(struct case_ *c) {
 /* All coefficients, one after the other, filled by `parts` calls; the caller frees it. */
 static double *filled(const struct case_ *c, int64_t parts) {
     const int64_t plane = c->n[0] * c->n[1];
-    double *all, *out[HT_MAX_TERMS] = {NULL};
+    double *all;
     must(HT_ALLOC(all, c->pair.ncoefficients * c->planes * plane));
     for (int64_t i = 0; i < parts; i++) {
-        const int64_t first = c->planes * i / parts;
+        const int64_t first = c->planes * i / parts, last = c->planes * (i + 1) / parts;
         for (int k = 0; k < c->pair.ncoefficients; k++)
-            out[k] = all + (k * c->planes + first) * plane;
-        must(ht_frame_fill(c->frame, first, c->planes * (i + 1) / parts, out));
+            must(ht_frame_fill(c->frame, k, first, last, all + (k * c->planes + first) * plane));
     }
     return all;
 }
