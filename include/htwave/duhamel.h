@@ -1,10 +1,6 @@
-/* Sources of Hermite methods (docs/sources.md). A source u_t = L u + g(x) s(t) adds to a half step
- * of tau = dt/2 the exact Duhamel term
- *     sum over r of a_r(t) G_r,
- *     G_r = sum over j of L^j g int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth,
- * with a_r the coefficients of s(t + th) in Legendre's polynomials P_r. g is a Gaussian with a
- * flat spectrum about a point (num.h); all derivatives of G_r at the nodes are known in closed form
- * where the medium is uniform. */
+/* Sources of Hermite methods: what a source adds to a half step of tau = dt/2 is the sum over r of
+ * a_r G_r (docs/sources.md), a_r the coefficients of its signal in Legendre's polynomials; all
+ * derivatives of G_r at the nodes are known in closed form where the medium is uniform. */
 #pragma once
 
 #include "htwave/problem.h"
@@ -29,7 +25,6 @@ enum { HT_SOURCE_WIDEST = 6 }; /* cells that a volume's width has, at most */
 static inline bool ht_source_varies(const struct ht_source_form *form, int axis) {
     return form->along[axis] > 0;
 }
-/* The largest reach of all axes. */
 double ht_source_reach_most(const struct ht_source_form *form);
 /* A point of a shot; the materials are constant within its reach. */
 struct ht_source_point {

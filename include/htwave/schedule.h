@@ -15,9 +15,7 @@
  *   - send: boundary planes, for the next pass;
  *   - step: the interior, during the transfer.
  * An exchange brings what the next `depth` passes with sources read. The planes that are up to date
- * determine the tasks. They depend only on the sequence of passes and transfers, so all ranks make
- * the same schedule without communication. The same list serves the run,
- * the counts, and the model of docs/scaling.md.
+ * determine the tasks, the same on all ranks (docs/scaling.md, section 8).
  *
  * Tasks wait for those before them, but steps that follow one another do not wait for each other:
  * their targets are disjoint, and they read other arrays. So they are branches of a sequence

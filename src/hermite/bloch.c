@@ -106,7 +106,6 @@ static void fill_matrix(struct map *s, double theta) {
 /* out: the fields stored on the other grid, one after the other; for a two-level scheme on entry
  * their values one step earlier. */
 static void half_step(struct map *s, enum ht_subgrid from, const number *in, number *out) {
-    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     const int fields = s->problem->eq->nfields, sign = s->problem->old_sign;
     memset(s->b, 0, sizeof s->b);
     for (int f = 0; f < fields; f++) {
@@ -120,7 +119,7 @@ static void half_step(struct map *s, enum ht_subgrid from, const number *in, num
         for (int j = 0; j < s->t; j++) {
             /* w[j] = b[j] + (1/stage) (dt/2) L w. Derivatives read entries after j, which have
              * their values of the stage before. */
-            const size_t bytes = (size_t)s->problem->eq->nfields * sizeof(number);
+            const size_t bytes = (size_t)fields * sizeof(number);
             number sum[HT_MAX_FIELDS];
             memcpy(sum, s->b[j], bytes);
             for (int f = 0; f < s->nfactors; f++) {
@@ -134,7 +133,7 @@ static void half_step(struct map *s, enum ht_subgrid from, const number *in, num
             memcpy(s->w[j], sum, bytes);
         }
     for (int f = 0; f < fields; f++) {
-        if (!ht_problem_stores(s->problem, to, f)) continue;
+        if (!ht_problem_stores(s->problem, from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY, f)) continue;
         for (int i = 0; i < s->n; i++)
             out[i] = sign == 0 ? s->w[i][f] : sign * out[i] + 2 * s->w[i][f];
         out += s->n;
@@ -226,10 +225,10 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     s->t = axis < 0 ? 1 : 2 * s->n;
     s->size = s->n * ht_problem_stored(s->problem, HT_PRIMARY);
     if (s->two_level) s->size += s->n * ht_problem_stored(s->problem, HT_DUAL);
-    fill_factors(s, run, k);
-    fill_matrix(s, axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis]);
     const int64_t n = s->size;
     const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
+    fill_factors(s, run, k);
+    fill_matrix(s, theta);
     HT_ARRAY(number, room, 2 * n * n + 3 * n);
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
     fill_step(s, theta, room, change, sum, sum + n);

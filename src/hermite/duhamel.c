@@ -1,11 +1,6 @@
-/* What sources add to the half steps of Hermite methods: amplitudes in time, on a device or in
- * plain arrays.
- *
- * Half step number q = 2 n from the primary grid, 2 n + 1 from the dual one begins at t = q tau.
- * The Taylor scheme takes s(t + th), 0 <= th <= tau, into the series of L^j g. Leapfrog adds to the
- * values at t - tau:
- *     int_0^tau (tau - th)^j/j! [s(t + th) + keep (-1)^j s(t - th)] dth,
- * of which a field takes even j only or odd ones only. */
+/* What sources add to the half steps of Hermite methods (docs/sources.md): amplitudes in time, on a
+ * device or in plain arrays. Half step number q = 2 n from the primary grid, 2 n + 1 from the dual
+ * one begins at t = q tau. */
 #include "duhamel_private.h"
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
@@ -146,12 +141,9 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 static enum ht_err make(const struct ht_window window[2], struct ht_injection *in) {
     const struct ht_problem *p = &in->problem;
     for (int i = 0; i < 2; i++) {
-        const enum ht_subgrid to = i ? HT_DUAL : HT_PRIMARY;
-        struct ht_injection_grid *g = &in->grid[i];
-        int fields = 0;
-        TRY(ht_injection_list(p, to, &window[i], g));
-        for (int f = 0; f < p->eq->nfields; f++)
-            if (ht_problem_stores(p, to, f)) g->field[fields++] = f;
+        TRY(ht_injection_list(p, i, &window[i], &in->grid[i]));
+        for (int f = 0, n = 0; f < p->eq->nfields; f++)
+            if (ht_problem_stores(p, i, f)) in->grid[i].field[n++] = f;
     }
     TRY(HT_ALLOC(in->acts, HT_INJECTION_ROWS));
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
@@ -197,20 +189,19 @@ int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spe
     const struct ht_duhamel *d = problem->duhamel;
     int64_t bytes = 0;
     for (int i = 0; d != NULL && i < 2; i++) {
-        const struct ht_inject_shapes shapes = {
-            .fields = ht_problem_stored(problem, i ? HT_DUAL : HT_PRIMARY),
-            .terms = d->terms,
-            .columns = d->shots->count,
-            .count = d->most[i].shapes};
+        const struct ht_inject_shapes shapes = {.fields = ht_problem_stored(problem, i),
+                                                .terms = d->terms,
+                                                .columns = d->shots->count,
+                                                .count = d->most[i].shapes};
         bytes += ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries, &shapes,
                                    HT_INJECTION_ROWS, problem->eq->nfields);
     }
     return bytes;
 }
 
-/* Per entry what src/hermite/duhamel_list.c sorts, per shape its key. */
-
-/* The steppers' budget has what is on the device. */
+/* The steppers' budget has what is on the device. entry: what duhamel_list.c sorts; key: of a
+ * shape.
+ */
 enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp64,
                                   struct ht_shot_bytes *out) {
     const struct ht_problem *p = &plan->problem;
@@ -218,23 +209,15 @@ enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp6
     const int64_t entry = 64, key = 160;
     for (int i = 0; d != NULL && i < 2; i++) {
         const struct ht_injection_counts *most = &d->most[i];
-        const int fields = ht_problem_stored(p, i ? HT_DUAL : HT_PRIMARY);
+        const int fields = ht_problem_stored(p, i);
         out->host += entry * most->entries +
                      most->shapes * (key + (int64_t)8 * fields * d->terms * ht_grid_coefs(p->grid));
     }
     return HT_OK;
 }
 
-/* What sources add to samples between steps. With m_j(t) the integral from t0 to t of ((t -
- * s)/tau)^j/j! times the signal ds/tau, and the powers P_j = tau^(j+1) L^j g at the receiver, the
- * source's own part from t0 on is
- *     U(t) = sum over j of P_j m_j(t),   (tau L)^l U = sum of P_(j+l) m_j.
- * u - U obeys u_t = L u. The Taylor scheme's polynomial takes (D L)^l u at the ends of a step for
- * derivatives by time, with weights w: the sample lacks
- *     U(t) - sum over ends and l of w (D L)^l U,
- * t0 amid the step. Leapfrog's, at the start of a run from initial data, takes values and second
- * derivatives at several steps, and U over so long a time would cancel nearly all of u; there
- * u_tt = L^2 u + L g s + g s' adds what is missing, s' the signal's slope. */
+/* What sources add to samples between steps (docs/sources.md): at the start of runs by leapfrog
+ * from initial data U over the time of several steps would cancel nearly all of u. */
 
 struct record {
     int64_t trace;

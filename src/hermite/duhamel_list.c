@@ -5,16 +5,12 @@
 #include "htwave/duhamel.h"
 #include "src/solve/columns.h"
 
-/* The shapes of sources: G_r of htwave/duhamel.h with all derivatives at a node.
- *
- * For u_tt = c^2 lap u the powers L^j g are those of the Laplacian, with one derivative more or two
- * for the other fields. In units of a cell, with the numbers nu_k = c tau/h_k,
+/* The shapes of sources: G_r of docs/sources.md with all derivatives at a node. In units of a cell,
+ * with the numbers nu_k = c tau/h_k,
  *     (c tau)^(2l) lap^l = sum over a + b + c = l of
  *         l!/(a! b! c!) (nu_1 d_1)^(2a) (nu_2 d_2)^(2b) (nu_3 d_3)^(2c),
  * so that for a product of functions of each axis lap^l is a convolution of three sequences over a,
- * b and c; and
- *     int_0^tau (tau - th)^j/j! P_r(2 th/tau - 1) dth
- *         = tau^(j+1) (-1)^r j!/((j - r)! (j + r + 1)!),   0 for j < r. */
+ * b and c. */
 
 /* Powers of the Laplacian, at most. */
 /* MOST_TERMS: derivatives of up to four powers of L of all fields. */
@@ -22,10 +18,9 @@ enum { MOST_POWERS = 48, MOST_TERMS = 35 * HT_MAX_FIELDS };
 /* Factorials up to j + r + 1. */
 enum { FACTORIALS = 2 * MOST_POWERS + 4 + HT_DUHAMEL_TERMS };
 
-/* Waves of two speeds c_1 > c_2 have with s = 1, 2 and (c^2 lap)^l as that of c_1
- *     L^(2l+s) g = (c^2 lap)^l [OWN_l L^s g] + (c^2 lap)^(l-1) [MORE_(l-1) L^(s+2) g],
- * since L^2 is c_1^2 lap or c_2^2 lap on what it makes: OWN_l = (r^l - r)/(1 - r), MORE_l = (1 -
- * r^(l+1))/(1 - r), r = c_2^2/c_1^2. Of one speed L^(2l+s) g = (c^2 lap)^l L^s g. */
+/* Of waves of two speeds, r = c_2^2/c_1^2, the power L^(2l+s) g has (r^l - r)/(1 - r) times lap^l
+ * of L^s g and (1 - r^l)/(1 - r) times lap^(l-1) of L^(s+2) g; of one speed lap^l of L^s g alone.
+ */
 enum { ALONE, OWN, MORE, SCALES };
 
 /* factor times the shift-th derivatives of lap^l of the Gaussian, of all l or of 0 alone, for j = 2

@@ -110,10 +110,6 @@ static const double left[2][FAMILIES][ROWS][RADII] = {
       {3e-1, 2e-3, 7e-5, 2e-6, 3e-9, 2e-9},
       {6e-2, 4e-4, 4e-6, 4e-8, 3e-9, 2e-9}}}};
 
-static double source_least_radius(const struct ht_plan *plan) {
-    return plan->problem.scheme->dissipates ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
-}
-
 /* One field, its time derivative or none: a pair. */
 static const double *rows_of(const struct ht_plan *plan, const struct ht_shot *shot) {
     const struct ht_second_order *form = &plan->eq.second_order;
@@ -122,14 +118,6 @@ static const double *rows_of(const struct ht_plan *plan, const struct ht_shot *s
     const int row = plan->order < ROWS ? plan->order - 1 : ROWS - 1;
     return left[!plan->problem.scheme->dissipates][pair ? PAIR : vortices ? FORCE : MONOPOLE][row];
 }
-
-static double left_of(const double *row, double radius) {
-    int i = 0;
-    while (i + 1 < RADII && radii[i + 1] <= radius + 1e-9) i++;
-    return row[i];
-}
-
-/* ---- both ---- */
 
 void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     if (duhamel == NULL) return;
@@ -165,7 +153,7 @@ double ht_source_reach_most(const struct ht_source_form *form) {
 static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhamel *d) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     struct ht_source_form *form = &d->form[i];
-    const double least = source_least_radius(plan);
+    const double least = plan->problem.scheme->dissipates ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
     const struct source_waves waves = source_waves(plan, d, i);
     REFUSE(shot->radius > 0 && shot->radius < least, plan->params,
            HT_KEY("sources.%d.radius", i + 1),
@@ -181,9 +169,11 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     best.error = INFINITY;
     for (int j = 0; j < RADII && best.error > shot->tolerance; j++) {
         form->radius = shot->radius > 0 ? shot->radius : tried[j];
-        if (form->radius < source_least_radius(plan)) continue;
+        if (form->radius < least) continue;
         choose_order(&waves, shot->tolerance, form);
-        form->error += left_of(row, form->radius);
+        int column = 0;
+        while (column + 1 < RADII && radii[column + 1] <= form->radius + 1e-9) column++;
+        form->error += row[column];
         if (form->error < best.error) best = *form;
     }
     *form = best;
@@ -232,8 +222,7 @@ bool ht_source_reaches(const struct ht_problem *problem, const struct ht_source_
 /* Nodes of an axis in reach of a point and of the cells of these. */
 static bool in_reach(const struct ht_problem *problem, const struct ht_source_point *point,
                      enum ht_subgrid subgrid, int axis, int64_t m) {
-    return axis >= problem->grid->dims ||
-           ht_source_reaches(problem, point, axis, ht_grid_x(problem->grid, subgrid, axis, m));
+    return ht_source_reaches(problem, point, axis, ht_grid_x(problem->grid, subgrid, axis, m));
 }
 
 /* values: of one plane, [material][a][node]. */
@@ -294,11 +283,10 @@ static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duham
 static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duhamel *d) {
     if (plan->medium->uniform) return HT_OK;
     for (int i = 0; i < 2; i++) {
-        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
         HT_ARRAY(double, values,
-                 ht_grid_plane(&plan->grid, subgrid) * plan->eq.nmaterials * plan->medium->coefs);
-        for (int64_t m3 = 0; m3 < ht_grid_planes(&plan->grid, subgrid); m3++)
-            TRY(check_plane(plan, d, subgrid, m3, values));
+                 ht_grid_plane(&plan->grid, i) * plan->eq.nmaterials * plan->medium->coefs);
+        for (int64_t m3 = 0; m3 < ht_grid_planes(&plan->grid, i); m3++)
+            TRY(check_plane(plan, d, i, m3, values));
     }
     return HT_OK;
 }
@@ -381,11 +369,11 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
 
 /* Wider volumes have more nodes than fit. */
 static enum ht_err check_volume(const struct ht_plan *plan, int i) {
-    const struct ht_shot *shot = &plan->shots->shot[i];
     const double most = HT_SOURCE_WIDEST;
     double least = plan->grid.h[0];
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    REFUSE(shot->width > most * least, plan->params, HT_KEY("sources.%d.width", i + 1),
+    REFUSE(plan->shots->shot[i].width > most * least, plan->params,
+           HT_KEY("sources.%d.width", i + 1),
            "Hermite methods have volumes of up to %g cells, here %g: take fewer cells, or "
            "time.scheme = \"fd\"",
            most, most * least);
@@ -440,8 +428,7 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->terms = terms;
     struct ht_problem problem = plan->problem;
     problem.duhamel = d;
-    for (int i = 0; i < 2; i++)
-        TRY(ht_injection_count(&problem, i ? HT_DUAL : HT_PRIMARY, &d->most[i]));
+    for (int i = 0; i < 2; i++) TRY(ht_injection_count(&problem, i, &d->most[i]));
     return HT_OK;
 }
 

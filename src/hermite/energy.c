@@ -1,12 +1,4 @@
-/* The conserved energy of leapfrog. Hermite interpolation in one dimension is the orthogonal
- * projection in the seminorm of
- *     (f, g) = integral of f^(N+1) g^(N+1),
- * and its tensor product in that of (d1 d2 d3)^(N+1). In a uniform medium with c dt <= h and full
- * stages the evolution of the cells' polynomials is exact, so the two half steps S (primary to
- * dual) and S' (back) are adjoint: (S u, w)
- * = -s (u, S' w) with s = old_sign and materials as weights. Then E =
- * (u^n, u^n) + s (w^(n+1/2), w^(n-1/2)) does not change. Data that do not vary along some axis do
- * not contribute.
+/* The conserved energy of leapfrog (docs/method.md, section 13).
  *
  * The integral over a cell is a sum over N+1 Gauss points, exact for the products of degree 2N, so
  * with G the (N+1) x (2N+2) matrix from the data at both ends to sqrt(weight) f^(N+1) at the

@@ -51,13 +51,6 @@ static double power_at(const struct making *m, int axis, int j, bool slope) {
 
 /* ---- derivatives by time ---- */
 
-static enum ht_err fill_medium(struct making *m) {
-    const struct ht_problem *p = m->problem;
-    if (m->jets == NULL || m->plane == m->cell[2]) return HT_OK;
-    m->plane = m->cell[2];
-    return p->medium_fill(p->medium, HT_DUAL, m->plane, m->plane + 1, m->medium);
-}
-
 /* out = M^T e: M times the monomial j is a sum of monomials j + a. */
 static void times_medium(const struct making *m, int material, const double *e, double *out) {
     const struct ht_problem *p = m->problem;
@@ -240,6 +233,7 @@ static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_su
 }
 
 static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
+    const struct ht_problem *p = m->problem;
     const int64_t traces = plan->receivers->traces;
     const int levels = m->need.per_step;
     for (int64_t t = 0; t < levels * traces; t++) {
@@ -249,9 +243,12 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
         int64_t *first = out->first + t * m->need.derivatives;
         int made = 0;
         find_cell(m, &trace, subgrid);
-        TRY(fill_medium(m));
+        if (m->jets != NULL && m->plane != m->cell[2]) {
+            m->plane = m->cell[2];
+            TRY(p->medium_fill(p->medium, HT_DUAL, m->plane, m->plane + 1, m->medium));
+        }
         double *e = m->e + (int64_t)trace.reading.field * m->cube;
-        memset(m->e, 0, (size_t)m->problem->eq->nfields * (size_t)m->cube * sizeof *m->e);
+        memset(m->e, 0, (size_t)p->eq->nfields * (size_t)m->cube * sizeof *m->e);
         for (int q = 0; q < m->cube; q++) {
             const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
             e[q] = 1;
@@ -260,7 +257,6 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
         for (int d = 0; d < m->need.derivatives; d++) {
             for (; made < m->need.derivative[d]; made++) differentiate(m);
             /* The rows of one derivative by time of a trace. */
-            const struct ht_problem *p = m->problem;
             for (int f = 0; f < p->eq->nfields; f++) {
                 double *w = m->next; /* free until the next derivative */
                 if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;

@@ -79,13 +79,10 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 
 /* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. */
 static enum ht_err check_nodes(const struct ht_problem *problem, const struct ht_variant *variant) {
-    const int64_t most = INT32_MAX, most_plane = most / 2;
-    if (!variant->counts32) return HT_OK;
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
-        const struct ht_window window = ht_problem_window(problem, which);
-        int64_t plane = ht_window_plane(&window), planes = window.count[2];
-        REQUIRE(plane <= most_plane && planes <= most / plane, HT_ERR_DEVICE,
+    for (int i = 0; variant->counts32 && i < 2; i++) {
+        const struct ht_window window = ht_problem_window(problem, i);
+        const int64_t plane = ht_window_plane(&window);
+        REQUIRE(plane <= INT32_MAX / 2 && window.count[2] <= INT32_MAX / plane, HT_ERR_DEVICE,
                 "device.variant = \"%s\" uses 32-bit node indices, too few for this grid: use "
                 "\"monolithic\"",
                 variant->name);
@@ -98,7 +95,7 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_de
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(check_nodes(problem, tuning->variant));
     for (int i = 0; i < 2; i++) {
-        out->spec[i] = ht_problem_spec(problem, tuning, i ? HT_DUAL : HT_PRIMARY);
+        out->spec[i] = ht_problem_spec(problem, tuning, i);
         TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));
     }
     return HT_OK;

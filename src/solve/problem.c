@@ -210,16 +210,13 @@ struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_s
                                      int axis, int side, int64_t first[3]) {
     struct ht_window w = ht_problem_window(problem, subgrid);
     const int64_t ghosts = w.count[axis] - w.held.end[axis];
-    int64_t begin, end;
     /* Nodes of the grid along the layer's normal: those of the layer and, on the dual grid, one
      * before its face. */
-    const int64_t cells = problem->layers->side[axis][side].cells;
     const int64_t nodes = ht_grid_nodes(problem->grid, subgrid, axis);
-    const int64_t count = cells + 1;
-    begin = side == 0 ? 0 : nodes - count;
-    end = side == 0 ? count : nodes;
-    begin = ht_most(begin - w.origin[axis], w.held.begin[axis]);
-    end = ht_least(end - w.origin[axis], w.held.end[axis]);
+    const int64_t count = problem->layers->side[axis][side].cells + 1;
+    const int64_t begin =
+        ht_most((side == 0 ? 0 : nodes - count) - w.origin[axis], w.held.begin[axis]);
+    const int64_t end = ht_least((side == 0 ? count : nodes) - w.origin[axis], w.held.end[axis]);
     for (int k = 0; k < 3; k++) first[k] = 0;
     if (begin >= end) return (struct ht_window){.count = {0}};
     /* Ghosts lie behind the outer wall, where the held nodes end. */
@@ -252,12 +249,10 @@ bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid, 
 /* Of g = exp(-tau sigma) from i g_i = -tau sum_j j sigma_j g_(i-j). */
 void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis,
                     int64_t node, double *out) {
-    const struct ht_layers *layers = problem->layers;
     const double tau = ht_sponge_rate(problem, subgrid) * problem->dt / 2;
-    const double at = ht_absorbing_at(subgrid, node);
     const int count = problem->grid->order + 1;
     double sigma[HT_MAX_ORDER + 1];
-    ht_layers_jets(layers, axis, at, count, sigma);
+    ht_layers_jets(problem->layers, axis, ht_absorbing_at(subgrid, node), count, sigma);
     out[0] = exp(-tau * sigma[0]);
     for (int i = 1; i < count; i++) {
         out[i] = 0;
@@ -267,48 +262,29 @@ void ht_sponge_jets(const struct ht_problem *problem, enum ht_subgrid subgrid, i
 
 /* ---- a part of a problem as a separate problem ---- */
 
-/* Copies the part's rows out of a whole plane into plane m of `planes`. */
-static void cut_plane(const struct ht_part *part, enum ht_subgrid subgrid, int64_t m,
-                      int64_t planes, const double *whole, double *out) {
-    const struct ht_grid *grid = part->whole->grid;
-    const int64_t *begin = part->cells.begin;
-    int64_t n1 = ht_grid_nodes(grid, subgrid, 0);
-    int64_t n2 = ht_grid_nodes(grid, subgrid, 1);
-    int64_t own1 = ht_grid_nodes(&part->grid, subgrid, 0);
-    int64_t own2 = ht_grid_nodes(&part->grid, subgrid, 1);
-    int64_t rows = (int64_t)part->whole->medium_coefs * part->whole->eq->nmaterials;
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t m2 = 0; m2 < own2; m2++) {
-            const double *from = whole + (r * n2 + (begin[1] + m2) % n2) * n1;
-            double *to = out + ((r * planes + m) * own2 + m2) * own1;
-            for (int64_t m1 = 0; m1 < own1; m1++) to[m1] = from[(begin[0] + m1) % n1];
-        }
-}
-
 /* medium_fill of the part: the whole problem's medium at the part's nodes. */
 static enum ht_err fill_medium(const void *context, enum ht_subgrid subgrid, int64_t first,
                                int64_t last, double *out) {
     const struct ht_part *part = context;
     const struct ht_problem *whole = part->whole;
-    int64_t planes = ht_grid_planes(whole->grid, subgrid);
-    int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
-    HT_ARRAY(double, plane, (rows * ht_grid_plane(whole->grid, subgrid)));
+    const int64_t *begin = part->cells.begin;
+    const int64_t n1 = ht_grid_nodes(whole->grid, subgrid, 0);
+    const int64_t n2 = ht_grid_nodes(whole->grid, subgrid, 1);
+    const int64_t own1 = ht_grid_nodes(&part->grid, subgrid, 0);
+    const int64_t own2 = ht_grid_nodes(&part->grid, subgrid, 1);
+    const int64_t rows = (int64_t)whole->medium_coefs * whole->eq->nmaterials;
+    HT_ARRAY(double, plane, rows *n1 *n2);
     for (int64_t m = first; m < last; m++) {
-        int64_t at = (part->cells.begin[2] + m) % planes;
+        const int64_t at = (begin[2] + m) % ht_grid_planes(whole->grid, subgrid);
         TRY(whole->medium_fill(whole->medium, subgrid, at, at + 1, plane));
-        cut_plane(part, subgrid, m - first, last - first, plane, out);
-    }
-    return HT_OK;
-}
-
-static void set_sides(const struct ht_part *part, enum ht_part_sides sides, struct ht_grid *grid) {
-    for (int k = 0; k < 3; k++) {
-        bool whole = part->cells.end[k] - part->cells.begin[k] == part->whole->grid->cells[k];
-        for (int side = 0; side < 2; side++) {
-            if (sides == HT_SIDES_PERIODIC) grid->wall[k][side] = 0;
-            if (sides == HT_SIDES_MIRROR && !whole) grid->wall[k][side] = 1;
+        for (int64_t r = 0; r < rows * own2; r++) {
+            const int64_t row = r / own2, m2 = r % own2;
+            const double *from = plane + (row * n2 + (begin[1] + m2) % n2) * n1;
+            double *to = out + ((row * (last - first) + m - first) * own2 + m2) * own1;
+            for (int64_t m1 = 0; m1 < own1; m1++) to[m1] = from[(begin[0] + m1) % n1];
         }
     }
+    return HT_OK;
 }
 
 /* A positive medium that jumps at every node; what couples fields is small, and of fields at
@@ -342,8 +318,12 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
         out->grid.cells[k] = out->cells.end[k] - out->cells.begin[k];
         out->grid.lower[k] += out->grid.h[k] * (double)out->cells.begin[k];
         out->grid.upper[k] = out->grid.lower[k] + out->grid.h[k] * (double)out->grid.cells[k];
+        for (int side = 0; side < 2; side++) {
+            if (sides == HT_SIDES_PERIODIC) out->grid.wall[k][side] = 0;
+            if (sides == HT_SIDES_MIRROR && out->grid.cells[k] != whole->grid->cells[k])
+                out->grid.wall[k][side] = 1;
+        }
     }
-    set_sides(out, sides, &out->grid);
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
     memset(out->grid.layer, 0, sizeof out->grid.layer);

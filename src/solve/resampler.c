@@ -3,32 +3,17 @@
 
 #include "htwave/sampler.h"
 
-/* Exact removal of the dispersion of one term in time (docs/differences.md). A step multiplies
- * exp(i w t) of a mode by the factor of the exact semi-discrete system at the frequency
- *     W(w) = (2/dt) sin(w dt/2),
- * so the signal f of a source, with the transform F, is replaced by
- *     f_n = (1/pi) Re integral over 0 < w < pi/dt of
- *               F(W) cos(w dt/2) exp(i w n dt) dw,
- * and samples come from the values of the steps by
- *     u(t) = (1/pi) Re integral of U_n(w) exp(i W t) dw
- *          = J_0(2t/dt) u_0 + 2 sum_n J_2n(2t/dt) u_n.
- * Both integrals are those over w, not W, so that the traces of initial data at rest, cos(w t) of
- * each mode, are transformed in the same way, mode by mode without any error (Jacobi and Anger).
- * With a rate they begin with sin(w t), whose continuation to times before 0 is not smooth. A
+/* Exact removal of the dispersion of one term in time, by the transforms of docs/differences.md. A
  * frequency w at time t moves to t cos(w dt/2) in the source, earlier, and back in the trace.
  *
- * Samples are made all those of a trace at once. With the steps' values u_n, s = 2 sin(w/2) and
- *     C(w) = u_0 + 2 sum over n of u_n cos(n w)
- * the sample at tau steps is the mean of C(w) cos(s tau) over a period of w, its integral from 0
- * that of C(w) sin(s tau)/s. Both are
+ * Samples are made all those of a trace at once. Means over a period of w are sums
  *     1/M sum over q of ..,   w = 2 pi q/M,
  * but for J_2n(2 tau) of n beyond M less the number of steps. C at all w is a Fourier transform.
  * The sums, of uneven frequencies s at even times, are sums on a grid of frequencies over which
  * each s is spread with the window exp(B sqrt(1 - (2 y/W)^2)), a Fourier transform again, and a
  * division by the window's (A. H. Barnett, J. Magland, L. af Klinteberg, SIAM J. Sci. Comput. 41,
- * 2019, C479): 1e-13. Two traces are the parts of one complex number.
- * The signals of sources take the same way back: their transform at the uneven frequencies s, by
- * the same tables, and a Fourier transform of that.
+ * 2019, C479): 1e-13. Two traces are the parts of one complex number. The signals of sources take
+ * the same way back.
  *
  * Of staggered pairs one group has values half a step before the steps, and begins with 0. Then
  * with the sine series S(w) = 2 sum over n of u_(n+1/2) sin((n + 1/2) w) the sample is the mean of
