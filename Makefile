@@ -61,8 +61,7 @@ PROGRAMS := $(sort $(TEST_SOURCES:test/%.c=%))
 ITEMS := $(sort $(filter-out mpi/%,$(PROGRAMS)) $(TEST_SCRIPTS:test/%=%))
 MPI_ITEMS := $(filter mpi/%,$(ITEMS))
 LONGEST := oclgrind.sh mpi/slabs.sh kernel/nvrtc kernel/variants_flat \
-    $(filter kernel/variants_cube_%,$(PROGRAMS)) convergence/cube \
-    convergence/leapfrog
+    $(filter kernel/variants_cube_%,$(PROGRAMS)) convergence/leapfrog
 LONG_ITEMS := $(filter $(LONGEST),$(ITEMS)) \
     $(filter-out $(LONGEST),$(filter convergence/% kernel/% mpi/%,$(ITEMS)))
 ALL_ITEMS := $(LONG_ITEMS) $(filter-out $(LONG_ITEMS),$(ITEMS))

@@ -3,7 +3,7 @@
  *   - The step's largest eigenvalue in 300 random media, every order.
  *   - The bound of the step in one to three dimensions, contrasts up to 1e4.
  *   - Energy over 4000 steps of random data.
- *   - The frequency of a wave is that of theory; modes between walls stand.
+ *   - The weights of each order, and the frequency of a wave, are those of theory.
  *   - A constant stays what it is, to the last bit. */
 #include <float.h>
 #include <math.h>
@@ -357,6 +357,25 @@ static void test_long_runs(void) {
 
 /* ---- uniform media ---- */
 
+/* theta and its square as series in s = 2 sin(theta/2): an order keeps a term for each weight. */
+static void test_weights(int order) {
+    const struct ht_fd_weights w = ht_fd_weights(order);
+    double worst = 0;
+    for (int n = 1; n <= 20; n++) {
+        const double theta = acos(-1.0) * n / 20, s = 2 * sin(theta / 2);
+        double first = 0, second = 0, a = s, b = s * s;
+        for (int j = 1; j <= order / 2; j++) {
+            first += a / (2 * j - 1);
+            second += b;
+            a *= s * s / 4 * (2 * j - 1) / (2 * j);
+            b *= s * s * j * j / ((2 * j + 1) * (2 * j + 2));
+        }
+        worst = fmax(worst, fabs(ht_fd_first_symbol(&w, theta) / first - 1));
+        worst = fmax(worst, fabs(ht_fd_second_symbol(&w, theta) / second - 1));
+    }
+    TEST_BELOW(worst, 1e-13, "order %d: the symbols of the weights, off by", order);
+}
+
 /* The frequency of a plane wave from three times, against theory. */
 static void test_dispersion(int order, int stages, bool density) {
     enum { N = 40 };
@@ -420,7 +439,9 @@ int main(void) {
     for (size_t i = 0; i < sizeof bound_cases / sizeof *bound_cases; i++)
         test_bound(&bound_cases[i]);
     test_long_runs();
-    for (int order = 2; order <= 16; order += 2)
+    for (int order = 2; order <= 16; order += 2) {
+        test_weights(order);
         for (int i = 0; i < 4; i++) test_dispersion(order, 1 + i % 2, i / 2);
+    }
     return test_end("differences");
 }
