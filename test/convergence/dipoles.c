@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "sampled.h"
+#include "../io/recorded.h"
 
 /* ---- exact solutions ---- */
 
@@ -104,64 +104,65 @@ static void along_x3(solution *of, const struct exact *e, const double d[3], dou
 /* ---- traces ---- */
 
 struct test {
-    const char *system, *medium, *kind, *fields, *scheme;
+    const char *system, *medium, *kind, *field[2], *scheme;
     solution *of;
     double fast, slow, density;
     int dims, order, cells; /* of the box */
     double frequency, end, bound;
 };
 
-static void describe(const struct test *t, double finer, struct options *o) {
-    const bool solid = t->dims > 2;
-    const int n = 2 * (int)(finer * t->cells / 2);
-    add(o, "system=%s", t->system);
-    add(o, "%s", t->medium);
-    add(o, solid ? "grid.cells=[%d,%d,%d]" : "grid.cells=[%d,%d]", n, n, n);
-    add(o, solid ? "grid.upper=[%d,%d,%d]" : "grid.upper=[%d,%d]", n, n, n);
-    add(o, "grid.order=%d", t->order);
-    add(o, "time.scheme=%s", t->scheme);
-    add(o, "time.end=%.17g", finer * t->end);
-    add(o,
-        "sources=({ position=[%g,%g%s]; frequency=%.17g; kind=\"%s\"; tolerance=1e-6; "
-        "%s amplitude=1.5; })",
-        0.5 * n + 0.3, 0.5 * n - 0.2, solid ? ",7.1" : "", t->frequency / finer, t->kind,
-        t->of == explode ? ""
-        : t->of == burst ? "moment=[0.3,-0.2,0.0,0.5,0.0,0.0];"
-                         : "direction=[0.6,0.8];");
-    add(o, "receivers=({ name=\"r\"; position=[%g,%g%s]; every=\"step\"; fields=[%s]; })",
-        0.5 * n + 0.3 + finer * 7.7, 0.5 * n - 0.2 + finer * 3.1, solid ? ",7.1" : "", t->fields);
+static void run(const struct test *of, double finer, struct trial *t) {
+    const bool solid = of->dims > 2;
+    const int n = 2 * (int)(finer * of->cells / 2);
+    const double x = 0.5 * n + 0.3, y = 0.5 * n - 0.2;
+    char size[40], above[8];
+    snprintf(size, sizeof size, solid ? "%d,%d,%d" : "%d,%d", n, n, n);
+    snprintf(above, sizeof above, "%s", solid ? ",7.1" : "");
+    record(t, "device", NONE,
+           "system=%s %s grid={cells=[%s];upper=[%s];order=%d;} time={scheme=\"%s\";end=%.17g;} "
+           "device.precision=double sources=({position=[%g,%g%s];frequency=%.17g;kind=\"%s\";"
+           "tolerance=1e-6;%samplitude=1.5;}) "
+           "receivers=({name=\"r\";position=[%g,%g%s];fields=[\"%s\",\"%s\"];})",
+           of->system, of->medium, size, size, of->order, of->scheme, finer * of->end, x, y, above,
+           of->frequency / finer, of->kind,
+           of->of == explode ? ""
+           : of->of == burst ? "moment=[0.3,-0.2,0.0,0.5,0.0,0.0];"
+                             : "direction=[0.6,0.8];",
+           x + finer * 7.7, y + finer * 3.1, above, of->field[0], of->field[1]);
 }
 
 /* Relative error of two components of a trace in L2; finer: as many cells per wavelength. */
-static double trace_error(const struct test *t, double finer) {
-    struct options o = {.count = 0};
-    struct scene s;
-    double difference = 0, whole = 0;
-    describe(t, finer, &o);
-    open_scene(&s, &o);
-    const struct ht_plan *plan = s.sim->plan;
-    const struct exact e = {.shot = &plan->shots->shot[0],
-                            .fast = t->fast,
-                            .slow = t->slow,
-                            .density = t->density,
+static double trace_error(const struct test *of, double finer) {
+    struct trial t;
+    double difference = 0, whole = 0, *got[2];
+    int64_t extent[8];
+    run(of, finer, &t);
+    const struct exact e = {.shot = &t.sim->plan->shots->shot[0],
+                            .fast = of->fast,
+                            .slow = of->slow,
+                            .density = of->density,
                             .along = {0.6, 0.8},
-                            .order = t->of == burst ? 0 : 1};
+                            .order = of->of == burst ? 0 : 1};
     const double d[3] = {finer * 7.7, finer * 3.1};
-    for (int64_t i = 1; i <= plan->steps; i++) {
-        double got[2], exact[3];
-        int64_t steps;
-        must(ht_run_advance(&s.sim->run, 1));
-        must(ht_sampler_collect(s.sampler, &steps, got));
-        if (t->dims > 2)
-            t->of(&e, d, (double)i * plan->problem.dt, exact);
+    for (int k = 0; k < 2; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "r/%s", of->field[k]);
+        got[k] = read_set(&t, name, extent);
+    }
+    for (int64_t i = 1; i < extent[1]; i++) {
+        const double time = (double)i * t.sim->plan->problem.dt;
+        double exact[3];
+        if (of->dims > 2)
+            of->of(&e, d, time, exact);
         else
-            along_x3(t->of, &e, d, (double)i * plan->problem.dt, exact);
+            along_x3(of->of, &e, d, time, exact);
         for (int k = 0; k < 2; k++) {
-            difference += pow(got[k] - exact[k], 2);
+            difference += pow(got[k][i] - exact[k], 2);
             whole += pow(exact[k], 2);
         }
     }
-    close_scene(&s);
+    for (int k = 0; k < 2; k++) free(got[k]);
+    finish(&t);
     return sqrt(difference / whole);
 }
 
@@ -171,20 +172,27 @@ static double trace_error(const struct test *t, double finer) {
 
 int main(void) {
     static const struct test tests[] = {
-        {SOLID, "moment", "\"v1\",\"v2\"", "taylor", burst, 1, 0.6, 1.3, 2, 3, 40, 0.13, 31,
-         1.5e-3},
-        {LIGHT, "dipole", "\"E1\",\"E2\"", "leapfrog", hertz, 1, 1, 1.25, 2, 4, 40, 0.16, 27, 2e-4},
+        {SOLID, "moment", {"v1", "v2"}, "taylor", burst, 1, 0.6, 1.3, 2, 3, 40, 0.13, 31, 1.5e-3},
+        {LIGHT, "dipole", {"E1", "E2"}, "leapfrog", hertz, 1, 1, 1.25, 2, 4, 40, 0.16, 27, 2e-4},
         /* the others by check-all */
-        {SOLID, "force", "\"v1\",\"v2\"", "taylor", stokes, 1, 0.6, 1.3, 2, 3, 40, 0.13, 31,
-         1.5e-3},
-        {SOLID, "explosion", "\"v1\",\"v2\"", "taylor", explode, 1, 0.6, 1.3, 2, 3, 40, 0.2, 31,
+        {SOLID, "force", {"v1", "v2"}, "taylor", stokes, 1, 0.6, 1.3, 2, 3, 40, 0.13, 31, 1.5e-3},
+        {SOLID,
+         "explosion",
+         {"v1", "v2"},
+         "taylor",
+         explode,
+         1,
+         0.6,
+         1.3,
+         2,
+         3,
+         40,
+         0.2,
+         31,
          1.3e-2},
-        {SOLID, "force", "\"v1\",\"v2\"", "leapfrog", stokes, 1, 0.6, 1.3, 2, 5, 40, 0.13, 31,
-         4e-4},
-        {LIGHT_TM, "magnetic", "\"H1\",\"H2\"", "taylor", hertz, 1, 1, 0.8, 2, 3, 40, 0.16, 27,
-         3e-4},
-        {SOLID, "force", "\"v1\",\"v2\"", "taylor", stokes, 1, 0.6, 1.3, 3, 2, 20, 0.16, 14,
-         1.4e-2},
+        {SOLID, "force", {"v1", "v2"}, "leapfrog", stokes, 1, 0.6, 1.3, 2, 5, 40, 0.13, 31, 4e-4},
+        {LIGHT_TM, "magnetic", {"H1", "H2"}, "taylor", hertz, 1, 1, 0.8, 2, 3, 40, 0.16, 27, 3e-4},
+        {SOLID, "force", {"v1", "v2"}, "taylor", stokes, 1, 0.6, 1.3, 3, 2, 20, 0.16, 14, 1.4e-2},
     };
     for (size_t i = 0; i < (test_all() ? sizeof tests / sizeof *tests : 2); i++) {
         const struct test *t = &tests[i];

@@ -2,7 +2,6 @@
  * between nodes. Lengths are in cells, the speed is 1. */
 
 #include "exact_shots.h"
-#include "sampled.h"
 
 /* ---- traces ---- */
 
@@ -13,72 +12,19 @@ struct kind {
     const char *more; /* keys of the source */
 };
 
-static void describe(const struct exact *e, const struct kind *kind, double end,
-                     struct options *o) {
-    const char *sides[] = {"[\"free\", \"rigid\"]", "\"periodic\"", "\"rigid\""};
-    char cells[60] = "", upper[80] = "", source[100] = "", to[100] = "";
-    for (int k = 0; k < e->dims; k++) {
-        const char *comma = k ? ", " : "";
-        char *end_of = cells + strlen(cells);
-        snprintf(end_of, 20, "%s%d", comma, (int)e->size[k]);
-        end_of = upper + strlen(upper);
-        snprintf(end_of, 20, "%s%.1f", comma, e->size[k]);
-        end_of = source + strlen(source);
-        snprintf(end_of, 30, "%s%.17g", comma, e->source[k]);
-        end_of = to + strlen(to);
-        snprintf(end_of, 30, "%s%.17g", comma, e->receiver[k]);
-        add(o, "boundary.x%d=%s", k + 1, sides[(k > 0 && e->wall < 0 ? RIGID : e->wall) + 1]);
-    }
-    add(o, "system=%s", e->wave ? "wave" : "acoustic");
-    add(o, "grid.cells=[%s]", cells);
-    add(o, "grid.upper=[%s]", upper);
-    add(o, "grid.order=%d", kind->order);
-    add(o, "time.scheme=%s", kind->scheme);
-    add(o, "time.end=%.17g", end);
-    add(o, "time.cfl=%g", kind->cfl);
-    if (!e->wave) add(o, "medium.rho=%g", e->density);
-    add(o,
-        "sources=({ position = [%s]; frequency = %.17g; kind = \"%s\"; %s %s "
-        "})",
-        source, e->frequency, e->force ? "force" : "monopole",
-        !e->force     ? ""
-        : e->dims > 2 ? "direction = [2.0, 0.0, 0.0];"
-        : e->dims > 1 ? "direction = [2.0, 0.0];"
-                      : "direction = [2.0];",
-        kind->more ? kind->more : "");
-    add(o,
-        "receivers=({ name = \"r\"; position = [%s]; every = \"step\"; "
-        "fields = [\"%s\"]; })",
-        to, e->wave ? "u" : "p");
+/* Of the source and of three wavelengths. */
+static double expects(const struct ht_plan *plan, const struct exact *e, double way) {
+    const struct ht_source_form *form = &plan->problem.duhamel->form[0];
+    (void)e, (void)way;
+    return form->error + 0.3 * form->travel;
 }
 
-/* The trace of the scheme against the exact one: relative error in L2. expected: that of the source
- * and of three wavelengths, as the plan has it; NULL allowed. */
-static double trace_error(const struct exact *given, const struct kind *kind, double end,
+static double trace_error(const struct exact *e, const struct kind *kind, double end,
                           double *expected) {
-    struct options o = {.count = 0};
-    struct exact e = *given;
-    struct scene s;
-    describe(&e, kind, end, &o);
-    open_scene(&s, &o);
-    const struct ht_plan *plan = s.sim->plan;
-    e.signal = plan->shots->shot[0].signal;
-    e.delay = plan->shots->shot[0].delay;
-    if (expected != NULL)
-        *expected =
-            plan->problem.duhamel->form[0].error + 0.3 * plan->problem.duhamel->form[0].travel;
-    double difference = 0, whole = 0;
-    for (int64_t i = 1; i <= plan->steps; i++) {
-        double got;
-        int64_t steps;
-        must(ht_run_advance(&s.sim->run, 1));
-        must(ht_sampler_collect(s.sampler, &steps, &got));
-        const double exact = exact_at(&e, (double)i * plan->problem.dt);
-        difference += (got - exact) * (got - exact);
-        whole += exact * exact;
-    }
-    close_scene(&s);
-    return sqrt(difference / whole);
+    char scheme[100];
+    snprintf(scheme, sizeof scheme, "time={scheme=\"%s\";cfl=%g;} grid.order=%d", kind->scheme,
+             kind->cfl, kind->order);
+    return exact_error(e, "device", scheme, kind->more ? kind->more : "", end, expects, expected);
 }
 
 /* ---- volumes ---- */
@@ -109,35 +55,25 @@ static double images_at(const struct ht_shot *shot, const double x[3], const dou
 
 static void test_volume(void) {
     const double h[3] = {1, 0.8, 1.25}, size[3] = {18, 16, 20};
-    const int64_t n[3] = {18, 20, 16}, nodes = n[0] * n[1] * n[2];
-    double difference = 0, whole = 0, *u = NULL;
-    struct options o = {.count = 0};
-    struct scene s;
-    add(&o, "grid.cells=[18, 20, 16]");
-    add(&o, "grid.upper=[18.0, 16.0, 20.0]");
-    add(&o, "grid.order=3");
-    add(&o, "time.scheme=taylor");
-    add(&o, "time.end=16");
-    add(&o, "sources=({ type = \"volume\"; position = [9.11, 7.93, 10.2]; "
-            "width = 1.3; frequency = 0.14; })");
-    open_scene(&s, &o);
-    const struct ht_plan *plan = s.sim->plan;
-    const struct ht_stepper *stepper = &s.sim->run.stepper;
-    must(HT_ALLOC(u, nodes));
-    for (int64_t i = 1; i <= plan->steps; i++) {
-        must(ht_run_advance(&s.sim->run, 1));
-        must(stepper->ops->get(stepper->self, HT_PRIMARY, 0, 1, 0, n[2], u));
-        for (int64_t m = 0; m < nodes; m += 89) {
+    const int64_t n[3] = {18, 20, 16};
+    double difference = 0, whole = 0;
+    struct trial t;
+    record(
+        &t, "device", 0,
+        "grid={cells=[18,20,16];upper=[18.0,16.0,20.0];order=3;} time={scheme=\"taylor\";end=16;} "
+        "device.precision=double receivers=({position=[9.0,8.0,10.0];}) sources=({type=\"volume\";"
+        "position=[9.11,7.93,10.2];width=1.3;frequency=0.14;})");
+    for (int64_t i = 1; i < t.nodal.steps; i++)
+        for (int64_t m = 0; m < t.nodal.nodes; m += 89) {
             const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
             const double x[3] = {(double)at[0] * h[0], (double)at[1] * h[1], (double)at[2] * h[2]};
+            const struct ht_plan *plan = t.sim->plan;
             const double exact =
                 images_at(&plan->shots->shot[0], x, size, (double)i * plan->problem.dt);
-            difference += pow(u[m] - exact, 2);
+            difference += pow(t.nodal.value[i * t.nodal.nodes + m] - exact, 2);
             whole += exact * exact;
         }
-    }
-    free(u);
-    close_scene(&s);
+    finish(&t);
     TEST_BELOW(sqrt(difference / whole), 3e-5, "volume in 3-D, cells of %g, %g, %g", h[0], h[1],
                h[2]);
 }
@@ -212,15 +148,15 @@ static void test_expected(void) {
         struct kind kind;
         double cells;
         bool force, wave, wide;
-    } cases[] = {{{"taylor", 7, 0.9, "radius = 1.25;"}, 3, false, false, true},
-                 {{"leapfrog", 7, 0.9, "radius = 1;"}, 3, true, false, true},
-                 {{"taylor", 3, 0.9, "radius = 0.5;"}, 5, true, false, false},
+    } cases[] = {{{"taylor", 7, 0.9, "radius=1.25;"}, 3, false, false, true},
+                 {{"leapfrog", 7, 0.9, "radius=1;"}, 3, true, false, true},
+                 {{"taylor", 3, 0.9, "radius=0.5;"}, 5, true, false, false},
                  {{"taylor", 2, 0.9, NULL}, 5, false, false, false},
                  {{"leapfrog", 4, 0.9, NULL}, 6, true, false, false},
                  {{"leapfrog", 7, 0.9, NULL}, 2, false, true, true},
                  /* much as these are those before */
-                 {{"taylor", 5, 0.9, "radius = 1.5;"}, 4, false, false, true},
-                 {{"leapfrog", 5, 0.9, "radius = 1;"}, 4, true, false, false},
+                 {{"taylor", 5, 0.9, "radius=1.5;"}, 4, false, false, true},
+                 {{"leapfrog", 5, 0.9, "radius=1;"}, 4, true, false, false},
                  {{"taylor", 4, 0.9, NULL}, 6, true, false, false},
                  {{"leapfrog", 5, 0.9, NULL}, 3, false, true, false},
                  {{"leapfrog", 6, 0.9, NULL}, 3, false, true, false}};
@@ -242,7 +178,7 @@ static void test_expected(void) {
 
 /* The Duhamel term itself has no error but the tolerance. */
 static void test_exact(void) {
-    const char *fine = "tolerance = 1e-9;";
+    const char *fine = "tolerance=1e-9;";
     const struct kind taylor = {"taylor", 7, 0.9, fine};
     const struct kind leapfrog = {"leapfrog", 7, 0.9, fine};
     const struct kind plane = {"leapfrog", 6, 0.9, fine};
@@ -272,25 +208,16 @@ enum { SAMPLES = 60 };
 
 /* keys: of the grid; sources: the list. */
 static void trace(const char *keys, const char *sources, const double to[2], double *out) {
-    struct options o = {.count = 0};
-    struct scene s;
-    char text[1024];
-    snprintf(text, sizeof text, "%s", keys);
-    for (char *key = strtok(text, " "); key; key = strtok(NULL, " ")) add(&o, "%s", key);
-    add(&o, "time.end=40");
-    add(&o, "sources=(%s)", sources);
-    add(&o,
-        "receivers=({ name = \"r\"; position = [%.17g, %.17g]; "
-        "every = \"step\"; fields = [\"%s\"]; })",
-        to[0], to[1], strstr(keys, "wave") ? "u" : "p");
-    open_scene(&s, &o);
-    for (int i = 0; i < SAMPLES; i++) {
-        int64_t steps;
-        if (i >= s.sim->plan->steps) break;
-        must(ht_run_advance(&s.sim->run, 1));
-        must(ht_sampler_collect(s.sampler, &steps, &out[i]));
-    }
-    close_scene(&s);
+    struct trial t;
+    int64_t extent[8];
+    record(&t, "device", NONE,
+           "%s time.end=40 device.precision=double sources=(%s) "
+           "receivers=({name=\"r\";position=[%.17g,%.17g];})",
+           keys, sources, to[0], to[1]);
+    double *got = read_set(&t, "r/p", extent);
+    memcpy(out, got + 1, (size_t)ht_least(extent[1] - 1, SAMPLES) * sizeof *out);
+    free(got);
+    finish(&t);
 }
 
 static double apart(const double *a, const double *b) {
@@ -308,8 +235,7 @@ static const char corner[] =
 
 /* Between walls that tell both places apart. */
 static void test_reciprocity(void) {
-    const char *source = "{ position = [%.17g, %.17g]; frequency = 0.1; "
-                         "tolerance = 1e-8; }";
+    const char *source = "{position=[%.17g,%.17g];frequency=0.1;tolerance=1e-8;}";
     const double a[2] = {1.61, 15.3}, b[2] = {14.2, 9.1};
     double there[SAMPLES] = {0}, back[SAMPLES] = {0};
     char text[200];
@@ -330,7 +256,7 @@ static void test_moved(void) {
         const double x = 3 + 0.37 * i, y = 17.6 + 0.37 * i;
         const double to[2] = {x + 11.2, y - 9.3};
         char text[200];
-        snprintf(text, sizeof text, "{ position = [%.17g, %.17g]; frequency = 0.2; }", x, y);
+        snprintf(text, sizeof text, "{position=[%.17g,%.17g];frequency=0.2;}", x, y);
         trace(grid, text, to, i ? moved : first);
     }
     TEST_BELOW(apart(moved, first), 1e-3, "moved by 0.37 cells");
@@ -340,18 +266,14 @@ static void test_moved(void) {
 static void test_lines(void) {
     const double to[2] = {11.3, 7.7};
     double line[SAMPLES] = {0}, points[SAMPLES] = {0}, silent[SAMPLES] = {0};
-#define KEYS "frequency = 0.1; kind = \"force\"; direction = [1.0, 2.0]; "
+#define KEYS "{frequency=0.1;kind=\"force\";direction=[1.0,2.0];"
+    trace(corner, KEYS "type=\"line\";from=[0.0,3.0];to=[18.0,16.0];count=3;}", to, line);
     trace(corner,
-          "{ " KEYS "type = \"line\"; from = [0.0, 3.0]; to = [18.0, "
-          "16.0]; count = 3; }",
-          to, line);
-    trace(corner,
-          "{ " KEYS "position = [0.0, 3.0]; }, { " KEYS "position = "
-          "[9.0, 9.5]; }, { " KEYS "position = [18.0, 16.0]; }",
+          KEYS "position=[0.0,3.0];}," KEYS "position=[9.0,9.5];}," KEYS "position=[18.0,16.0];}",
           to, points);
 #undef KEYS
     TEST_BELOW(apart(line, points), 1e-12, "a line and its points");
-    trace(corner, "{ position = [0.0, 3.0]; frequency = 0.1; }", to, silent);
+    trace(corner, "{position=[0.0,3.0];frequency=0.1;}", to, silent);
     for (int i = 0; i < SAMPLES; i++) points[i] += silent[i];
     TEST_BELOW(apart(points, line), 1e-12, "a monopole on a free side");
 }
@@ -364,7 +286,7 @@ static void test_medium(void) {
     const double to[2] = {22.3, 2.7};
     double same[SAMPLES] = {0}, varies[SAMPLES] = {0};
     char keys[1024];
-    const char *source = "{ position = [12.4, 3.3]; frequency = 0.2; }";
+    const char *source = "{position=[12.4,3.3];frequency=0.2;}";
     trace(grid, source, to, same);
     snprintf(keys, sizeof keys, "%s medium.type=expression time.step=0.5 medium.c=\"%s\"", grid,
              "1+0.5*max(0,x1-45)/15");

@@ -1,9 +1,7 @@
-/* Exact traces of sources in a box of speed 1: sums over image sources. */
+/* Exact traces of sources in a box of speed 1, sums over image sources, and those of runs. */
 #pragma once
 
-#include <math.h>
-
-#include "htwave/shots.h"
+#include "../io/recorded.h"
 
 enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
 
@@ -78,4 +76,55 @@ static inline double exact_at(const struct exact *e, double time) {
                 if (sqrt(square) < far) sum += sign * free_space(e, x1, sqrt(square), t);
             }
     return sum;
+}
+
+/* What a plan expects of its trace's error after a way. */
+typedef double exact_expects(const struct ht_plan *plan, const struct exact *e, double way);
+
+/* A run's trace against the exact one at all steps: relative error in L2, and what is expected of
+ * it. scheme: options; more: keys of the source. */
+static inline double exact_error(const struct exact *given, const char *backend, const char *scheme,
+                                 const char *more, double end, exact_expects *expects,
+                                 double *expected) {
+    static const char *const sides[] = {"[\"free\",\"rigid\"]", "\"periodic\"", "\"rigid\""};
+    static const char *const along[] = {"[2.0]", "[2.0,0.0]", "[2.0,0.0,0.0]"};
+    struct exact e = *given;
+    struct ht_text cells = {0}, upper = {0}, source = {0}, receiver = {0}, options = {0};
+    struct trial t;
+    int64_t extent[8];
+    for (int k = 0; k < e.dims; k++) {
+        const char *comma = k ? "," : "";
+        ht_text_add(&cells, "%s%d", comma, (int)e.size[k]);
+        ht_text_add(&upper, "%s%d.0", comma, (int)e.size[k]);
+        ht_text_add(&source, "%s%.17g", comma, e.source[k]);
+        ht_text_add(&receiver, "%s%.17g", comma, e.receiver[k]);
+        ht_text_add(&options, "boundary.x%d=%s ", k + 1,
+                    sides[(k > 0 && e.wall < 0 ? RIGID : e.wall) + 1]);
+    }
+    if (!e.wave) ht_text_add(&options, "medium.rho=%g", e.density);
+    ht_text_add(&source, "]");
+    if (e.force) ht_text_add(&source, ";kind=\"force\";direction=%s", along[e.dims - 1]);
+    record(&t, backend, NONE,
+           "system=%s grid={cells=[%s];upper=[%s];} %s %s time.end=%.17g device.precision=double "
+           "sources=({position=[%s;frequency=%.17g;%s}) "
+           "receivers=({name=\"r\";position=[%s];})",
+           e.wave ? "wave" : "acoustic", cells.data, upper.data, scheme, options.data, end,
+           source.data, e.frequency, more, receiver.data);
+    e.signal = t.sim->plan->shots->shot[0].signal;
+    e.delay = t.sim->plan->shots->shot[0].delay;
+    if (expected != NULL) *expected = expects(t.sim->plan, &e, end - e.delay);
+    double *got = read_set(&t, e.wave ? "r/u" : "r/p", extent),
+           *time = read_set(&t, "r/time", NULL);
+    double difference = 0, whole = 0;
+    for (int64_t i = 0; i < extent[1]; i++) {
+        const double exact = exact_at(&e, time[i]);
+        difference += pow(got[i] - exact, 2);
+        whole += exact * exact;
+    }
+    free(got);
+    free(time);
+    for (int i = 0; i < 5; i++)
+        ht_text_free((struct ht_text *[]){&cells, &upper, &source, &receiver, &options}[i]);
+    finish(&t);
+    return sqrt(difference / whole);
 }
