@@ -1,6 +1,7 @@
 #!/bin/sh
 # Wrong input: one message that names key, value, rule and place, the exit
-# code, and nothing left behind.
+# code, and nothing left behind. Rules of which unit/params, lists, plan,
+# medium_refusals, solution_data, signal, fit and io/output have the words are not repeated.
 set -u
 . "$(dirname "$0")/common.sh"
 cd "$scratch" || exit 1
@@ -72,27 +73,10 @@ over() {
 printf '%s\ntime_step = 0.1;\n' "$base" >bad.cfg
 refused 'unknown key at the top' 2 'time_step|unknown|bad.cfg:6' \
     run bad.cfg --quiet "$device"
-cat >bad.cfg <<END
-grid = { cells = [6, 4]; order = 1; };
-output = { directory = "out"; };
-initial = { pulses = (
-    { centre = [0.1, 0.1]; },
-    { centre = [0.5, 0.5]; },
-    { centre = [0.5, 0.1];
-      widht = 0.1; }
-); };
-END
-refused 'unknown key in the third group' 2 \
-    'widht|unknown key in group 3 of initial.pulses|width?|bad.cfg:7' \
-    run bad.cfg --quiet "$device"
-bad 'unknown group' 'absorb|unknown group' 'absorb = { cells = 8; };'
 bad 'unknown key in a group' 'device.varient|did you mean device.variant' \
     'device = { varient = "auto"; };'
-bad 'wrong type' 'device.selfcheck = "yes"|true or false' \
-    'device = { selfcheck = "yes"; };'
 bad 'syntax error' 'syntax error' 'device = { selfcheck = ; };'
 refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg "$device"
-refused 'a directory as file' 2 "$scratch" run "$scratch" "$device"
 mkfifo pipe
 refused 'a named pipe as file' 2 'pipe|named pipe' run pipe "$device"
 refused 'a device as file' 2 '/dev/zero|device' run /dev/zero "$device"
@@ -101,25 +85,6 @@ if truncate -s 17M large.cfg 2>/dev/null; then
         run large.cfg "$device"
     rm large.cfg
 fi
-
-# ---- values ----
-over 'order 17' 'grid.order = 17|0..16' grid.order=17
-over 'order 9' 'grid.order = 9|Hermite|1 to 8' grid.order=9
-over 'order of a wrong type' 'grid.order = "three"|integer' grid.order=three
-over 'order not whole' 'grid.order = 2.5|integer' grid.order=2.5
-over 'zero cells' 'grid.cells = [6, 0]|must be 1..' 'grid.cells=[6,0]'
-over 'four axes' 'grid.cells' 'grid.cells=[4,4,4,4]'
-over 'empty box' 'grid.upper = [1.0, 0.0]|above grid.lower' \
-    'grid.upper=[1.0,0.0]'
-over 'negative end' 'time.end = -1' time.end=-1
-over 'unknown key' 'time.ennd|did you mean time.end' time.ennd=1.0
-over 'unknown system' 'system = "acustic"|acoustic' system=acustic
-over 'one periodic side' 'boundary.x1|periodic on both' \
-    'boundary.x1=["periodic","rigid"]'
-over 'unknown boundary' 'boundary.x1|rigid, free' \
-    'boundary.x1=["hard","hard"]'
-over 'walls for advection' 'boundary.x1|advection' system=advection \
-    'boundary.x1=["rigid","rigid"]'
 
 # ---- sources ----
 shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
@@ -133,8 +98,6 @@ shot 'a source outside the box' 'sources.1.position|x2 = 1.2 is outside' '' \
     'sources.1.position=[0.5,1.2]'
 shot 'a source without a position' 'must give position' '' \
     'sources=({ frequency = 1.0; })'
-shot 'a source with one number' 'sources.1.position|2 axes' '' \
-    'sources.1.position=[0.5]'
 shot 'a source of an unknown kind' 'sources.1.kind|monopole|force' \
     'kind = "quadrupole";'
 shot 'a force without a direction' 'sources.1.kind|a direction that is not zero' \
@@ -173,7 +136,6 @@ shot 'a layer within reach of a source' \
     'medium.interfaces=[0.8]' 'medium.c=[1,2]'
 shot 'a line with a position' 'sources.1.position|"line"' \
     'type = "line"; from = [0.5, 0.5]; to = [0.6, 0.6]; count = 3;'
-shot 'a point with an end' 'sources.1.to|"point"' 'to = [0.6, 0.6];'
 place='from = [0.5, 0.5];'
 shot 'a line of one point' 'sources.1.count = 1|2 or more' \
     'type = "line"; to = [0.6, 0.6]; count = 1;'
@@ -249,135 +211,38 @@ unset place
 shot 'a volume without a width' 'sources.1 |must give width' 'type = "volume";'
 shot 'a volume that the grid does not resolve' 'sources.1.width|0.0833333 and more' \
     'type = "volume"; width = 0.08;'
-shot 'a point with a width' 'sources.1.width|"point"' 'width = 0.2;'
-signal_file() { # WHAT PATTERNS: signal.txt from standard input
-    cat >signal.txt
-    shot "$1" "$2" 'signal = "file"; file = "signal.txt";' \
-        sources.1.frequency=0.0
-}
-signal_file 'a signal file with a line short' 'sources.1.file|line 3|two numbers' <<END
-0 0
-1 1
-2
-END
-signal_file 'a signal file with three columns' 'sources.1.file|line 2|two numbers' <<END
-0 0
-1 1 1
-2 0
-END
-signal_file 'a signal file with NaN' 'sources.1.file|line 3|must be finite' <<END
-0 0
-1 1
-2 nan
-3 0
-END
-signal_file 'a signal file with times that decrease' \
-    'sources.1.file|line 3|times must increase, but 0.5 follows 1' <<END
-0 0
-1 1
-0.5 1
-3 0
-END
-signal_file 'a signal file with a gap' 'sources.1.file|gap from t = 3 to 30' <<END
-0 0
-1 1
-2 1
-3 2
-30 0
-31 0
-END
 shot 'a signal file that is missing' 'sources.1.file|nosuch.txt' \
     'signal = "file"; file = "nosuch.txt";' sources.1.frequency=0.0
 shot 'a file for another signal' 'sources.1.file|ricker' 'file = "signal.txt";'
 
 # ---- what a terminal obeys, what fills it ----
 escape=$(printf '\033[31m')
-long=$(printf '%05000d' 0 | tr 0 w)
-over 'escape in a key' '\x1b[31mkey: unknown key' "${escape}key=1"
 over 'escape in a value' 'system = "\x1b[31m"|acoustic' "system=$escape"
-over '5 KB in a key' 'www...www|unknown key' "k$long=1"
-over '5 KB in a value' 'system = "www|www...www|acoustic' "system=$long"
 refused 'escape in a file name' 2 'no\x1b[31m.cfg|No such file' \
     run "no$escape.cfg" "$device"
-refused '5 KB in a file name' 2 'www...www|too long' run "$long" "$device"
-over 'escape in the name of a medium' 'no\x1b[31m|No such file' \
-    medium.type=file "medium.c=no$escape" 'medium.shape=[4,4]'
-printf '\377\376s' >wide.cfg
-refused 'UTF-16' 2 'wide.cfg|UTF-16' run wide.cfg "$device"
 
 # ---- scheme ----
 over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
     system=advection time.scheme=leapfrog
-over 'leapfrog in layers' 'time.scheme = "leapfrog"|medium varies|uniform' \
-    time.scheme=leapfrog medium.type=layers medium.axis=x1 medium.interfaces=0.5 \
-    'medium.c=[1.0,2.0]'
-over 'leapfrog with few stages' 'time.stages = 2|no stable' \
-    time.scheme=leapfrog time.stages=2
-over 'density of the wave system' 'medium.rho|wave' system=wave medium.rho=2.0
-
-# ---- stability ----
 over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0
-over 'unstable pair' 'time.cfl = 0.95|at most' system=wave \
-    time.scheme=taylor time.cfl=0.95
-over 'unstable step' 'time.step = 1|unstable|at most' time.step=1.0
-over 'unstable stages and cfl' 'time.cfl = 0.9|unstable|at most' \
-    time.stages=4 grid.order=3 time.cfl=0.9
-over 'too many stages' 'time.stages = 100|at most' time.stages=100
 
 # ---- medium ----
-over 'negative speed' 'medium.c = -2|> 0' medium.c=-2.0
-over 'negative by expression' 'medium.c|positive' time.scheme=taylor \
-    medium.type=expression 'medium.c="x1 - 0.5"'
-over 'NaN by expression' 'medium.c|sqrt' time.scheme=taylor \
-    medium.type=expression 'medium.c="sqrt(x1 - 0.5)"'
-over 'bad expression' 'medium.c|column' medium.type=expression \
-    'medium.c="1 + * x1"'
-fd='time.scheme=fd grid.order=4 grid.cells=[12,12]'
-# shellcheck disable=SC2086 # several options
-{
 over 'layers of too much contrast' \
-    'medium.rho = [1.0, 20000.0]: gives K = 1 at (0.5, 0.25)|along x2' $fd \
-    medium.type=layers medium.axis=x2 'medium.interfaces=[0.5]' \
-    'medium.rho=[1.0,20000.0]'
-over 'points of too much contrast' 'medium.c|next to 1 along x1|10000' $fd \
-    medium.type=expression 'medium.c="1+199*step(x1-0.4)"' medium.fit=point
-over 'too much contrast across the seam' 'medium.c|K = 1 at (0, 0) next to' \
-    $fd medium.type=expression 'medium.c="exp(12*x1)"' medium.fit=point
-}
-for i in 1 2 3 4; do printf '\000\000\200\077'; done >thin.f32 # 1.0
-printf '\000\000\110\103' >>thin.f32                          # 200.0
-# shellcheck disable=SC2086
-over 'a sample of too much contrast' \
-    'medium.c = "thin.f32"|K = 40000 at (0.8|next to 1 along x1|10000' $fd \
-    medium.type=file medium.c=thin.f32 'medium.shape=[5]' 'medium.spacing=[0.2]'
+    'medium.rho = [1.0, 20000.0]: gives K = 1 at (0.5, 0.25)|along x2' \
+    time.scheme=fd grid.order=4 'grid.cells=[12,12]' medium.type=layers \
+    medium.axis=x2 'medium.interfaces=[0.5]' 'medium.rho=[1.0,20000.0]'
 over 'x3 in two dimensions' 'medium.c = "1 + 0.1*x3"|x3 is no axis|which has 2' \
     medium.type=expression 'medium.c="1 + 0.1*x3"'
 over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \
     initial.type=expression 'initial.values={p="sin(x2)";}' 'grid.cells=[6]'
-over 'side of an axis that is not there' 'boundary.x3|x3 is no axis' \
-    'boundary.x3="rigid"'
-over 'corner with too many entries' 'grid.upper = [1.0, 1.0, 2.0]|x3|2 axes' \
-    'grid.upper=[1.0,1.0,2.0]'
-over 'file missing' 'medium.c|nosuch.f32|No such file' medium.type=file \
-    medium.c=nosuch.f32 'medium.shape=[4,4]'
-head -c 60 /dev/zero >short.f32
-over 'file too short' 'medium.c|short.f32|60' medium.type=file \
-    medium.c=short.f32 'medium.shape=[4,4]'
-head -c 64 /dev/zero >zero.f32
-over 'zeros in a file' 'medium.c|sample [0, 0, 0]|positive' medium.type=file \
-    medium.c=zero.f32 'medium.shape=[4,4]'
-printf '\000\000\300\177%060d' 0 >nan.f32
-over 'NaN in a file' 'medium.c|finite' medium.type=file medium.c=nan.f32 \
-    'medium.shape=[4,4]'
-over 'c and K' 'medium.K' medium.c=1.0 medium.K=1.0
 over 'medium from a named pipe' 'medium.c = "pipe"|named pipe' \
     medium.type=file medium.c=pipe 'medium.shape=[4,4]'
 over 'medium from a device' 'medium.c|/dev/zero|device' medium.type=file \
     medium.c=/dev/zero 'medium.shape=[4,4]'
 over 'HDF5 medium from a named pipe' 'medium.c = "pipe"|named pipe' \
     medium.type=file medium.format=hdf5 medium.c=pipe
-over 'HDF5 medium that is none' 'medium.c = "zero.f32"|not an HDF5 file' \
-    medium.type=file medium.format=hdf5 medium.c=zero.f32
+over 'HDF5 medium that is none' 'medium.c = "bad.cfg"|not an HDF5 file' \
+    medium.type=file medium.format=hdf5 medium.c=bad.cfg
 # Too large to be read: its size is compared before.
 if truncate -s 1000G huge.f32 2>/dev/null; then
     over 'file too large' 'medium.c|1073741824000 bytes|needs 64' \
@@ -386,41 +251,20 @@ if truncate -s 1000G huge.f32 2>/dev/null; then
 fi
 
 # ---- initial data ----
-over 'unknown initial data' 'initial.type = "gausian"|gaussian' \
-    initial.type=gausian
-over 'unknown field' 'initial.field = "q"|p v1 v2' initial.field=q
-over 'standing wave that travels' 'initial.type|advection' system=advection \
-    initial.type=standing
-over 'plane wave and walls' 'initial.type' initial.type=plane \
-    'boundary.x1=["rigid","rigid"]'
-
-# from_file WHAT PATTERNS FILE: initial data that cannot be read, named in
-# line 6
-from_file() {
-    bad "$1" "initial.file = \"$3\"|$2" \
-        "initial = { type = \"file\"; file = \"$3\"; };"
-}
 base_with_initial=$base
 base='system = "acoustic";
 grid = { cells = [6, 4]; order = 1; };
 time = { end = 0.1; };
 
 output = { directory = "out"; };'
-from_file 'initial data missing' 'does not exist' nosuch.h5
-from_file 'initial data no HDF5' 'not an HDF5 file, or it is damaged' bad.cfg
-from_file 'initial data from a named pipe' 'named pipe' pipe
-from_file 'initial data from a directory' 'Is a directory' .
+bad 'initial data no HDF5' 'initial.file = "bad.cfg"|not an HDF5 file, or it is damaged' \
+    'initial = { type = "file"; file = "bad.cfg"; };'
+bad 'initial data from a named pipe' 'initial.file = "pipe"|named pipe' \
+    'initial = { type = "file"; file = "pipe"; };'
 printf '%s\n' "$base_with_initial" >make.cfg
 "$htwave" run make.cfg --quiet device.backend=oracle output.directory=made \
     time.scheme=taylor &&
     cp made/fields_000000.h5 good.h5
-head -c 3000 good.h5 >cut.h5
-from_file 'initial data cut short' 'damaged' cut.h5
-# the grid has 6 x 4 cells, the file is of 6 x 5
-"$htwave" run make.cfg --quiet device.backend=oracle output.directory=made \
-    'grid.cells=[6,5]' && cp made/fields_000000.h5 other.h5
-from_file 'initial data of another grid' \
-    "dataset p is 5 x 6, the grid's nodes are 4 x 6" other.h5
 rm -rf made
 printf '%s\n' "$base" >continue.cfg
 refused 'a snapshot continued by finite differences' 2 \
@@ -434,15 +278,10 @@ judge "fields left out: $(tail -n 1 $message)" \
 base=$base_with_initial
 
 # ---- outputs ----
-over 'unknown output field' 'output.fields|p, v1, v2' 'output.fields=["q"]'
 over 'output of velocities by leapfrog' 'output.fields|"v1"|leapfrog|stores p' \
     time.scheme=leapfrog 'output.fields=["v1"]'
 over 'picture of velocities by leapfrog' 'output.picture.field|stores p' \
     time.scheme=leapfrog output.picture.field=v2
-over 'unknown picture field' 'output.picture.field|p, v1, v2' \
-    output.picture.field=q
-over 'unknown background' 'output.picture.background' \
-    output.picture.background=temperature
 over 'unit of nothing' 'output.units.lenght|"km"|length, time, p, v1, v2, c, K, rho' \
     output.units.lenght=km
 over 'unit that is no text' 'output.units.p|UTF-8 of at most 24' \
@@ -460,14 +299,8 @@ refused 'directory that cannot be made' 2 'output.directory = "/proc/out"' \
 over 'larger than memory' \
     'grid.cells = [100000, 100000, 1000]|needs|PiB|has' \
     'grid.cells=[100000,100000,1000]' time.scheme=taylor
-over 'larger than memory by any scheme' \
-    'grid.cells = [100000, 100000, 1000]|needs|TiB|has' \
-    'grid.cells=[100000,100000,1000]'
 over 'more cells than 64 bits count' 'grid.cells|needs' \
     'grid.cells=[2000000000,2000000000,2000000000]'
-over 'larger than memory, varying medium' 'grid.cells|needs' \
-    'grid.cells=[100000,100000,1000]' medium.type=expression \
-    'medium.c="1 + 0.1*sin(x1)"'
 over 'device that is not there' \
     'device.select = "nonexistent"|no device matches' device.backend=auto \
     device.select=nonexistent
@@ -504,7 +337,6 @@ refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --ver
     --versions
 refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn
 refused 'no file' 2 'run needs' run
-refused 'override without =' 2 'grid.order|key=value' run bad.cfg grid.order
 refused 'flag without value' 2 '--cells needs a value' \
     converge bad.cfg --cells
 refused 'cells no list' 2 '--cells 4,x' converge bad.cfg --cells 4,x
@@ -588,8 +420,6 @@ bad_layer 'layers that leave nothing' 'absorbing.cells = 20|leave nothing' \
 bad_layer 'half a cell' 'absorbing.cells = 2.5|whole' absorbing.cells=2.5
 bad_layer 'three numbers of cells' 'absorbing.cells|one per axis' \
     'absorbing.cells=[4,4,4]'
-bad_layer 'absorbing beside periodic' 'boundary.x1|periodic on both' \
-    'boundary.x1=["absorbing","periodic"]'
 bad_layer 'leapfrog with layers' 'absorbing.type|leapfrog|give "sponge"' \
     system=wave time.scheme=leapfrog
 bad_layer 'leapfrog with cpml' 'absorbing.type = "cpml"|leapfrog|"sponge"' \
@@ -613,11 +443,6 @@ bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
 bad_layer 'organisations, which are gone' \
     'absorbing.organisation|no longer there|"regions"' \
     time.scheme=taylor absorbing.organisation=operators
-bad_layer 'a source in a layer of taylor' 'sources.1.position|absorbing layer' \
-    time.scheme=taylor 'sources=({position=[0.1,0.5];frequency=2.0;})'
-bad_layer 'a profile, which is gone' \
-    'absorbing.profile|no longer there|fewer absorbing.cells' \
-    time.scheme=taylor absorbing.profile=node
 bad_layer 'thin matched layers of differences' 'absorbing.cells|5|6 points' \
     absorbing.cells=5 time.scheme=fd
 bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
@@ -639,7 +464,6 @@ solid 'one normal stress in a fluid' ' at (0.5, 0.5)|fluid|pressure' medium.vs=0
     'initial.field="s11"'
 solid 'a fluid by Hermite methods' 'time.scheme = "taylor"|0 somewhere (a fluid)' medium.vs=0 \
     time.scheme=taylor
-solid 'vs above vp' 'lambda + mu must be positive|vs less than vp' medium.vs=1.5
 solid 'a source of acoustics' 'sources.1.kind|elastic has no sources|monopole' \
     'sources=({position=[0.5,0.5];frequency=2.0;})'
 solid 'a force out of the plane' 'sources.1.direction|v3|2 axes' \
@@ -659,12 +483,8 @@ solid 'a moment along an axis in a fluid' 'sources.1|fluid|pressure' medium.vs=0
 solid 'a free side by Hermite methods' 'boundary.x2|fd|mirrors' time.scheme=taylor \
     boundary.x2=free
 solid 'a free side at order 10' 'grid.order = 10|x2|2, 4, 6 and 8' grid.order=10 boundary.x2=free
-solid 'a free side of a periodic axis' 'boundary.x1|periodic on both' \
-    'boundary.x1=["free","periodic"]'
 solid 'free sides too near' 'grid.cells|2 free sides|11' grid.order=8 'grid.cells=[20,10]' \
     boundary.x2=free
-refused 'a free side of another system' 2 'boundary.x2|no boundary of system maxwell|electric' \
-    run bad.cfg --quiet "$device" system=maxwell boundary.x2=free
 solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
 solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto

@@ -28,3 +28,22 @@ judged_by_ranks() {
         judge "$n ranks: exit code $code" [ $code = 0 ]
     done
 }
+
+# same TITLE RANKS OVERRIDE...: what a run of $input by so many ranks ("2 5") writes is what one
+# process does, bit for bit
+same() {
+    title=$1 counts=$2
+    shift 2
+    rm -rf alone
+    "$htwave" run "$input" --quiet "$device" output.directory=alone "$@" >said.txt 2>&1
+    judge "$title: alone, exit code $? $(cat said.txt)" [ -e alone/summary.json ]
+    for n in $counts; do
+        rm -rf out
+        ranks "$n" "$htwave" run "$input" --quiet "$device" "$@" >said.txt 2>&1
+        code=$?
+        wrong=$(differ alone out)
+        judge "$title by $n: exit code $code, files that differ: ${wrong:-none}" \
+            [ "$code$wrong" = 0 ]
+        [ $code = 0 ] || sed 's/^/    | /' said.txt
+    done
+}

@@ -5,11 +5,7 @@
 set -u
 . "${0%/*}/common.sh"
 . "${0%/*}/../fake_cuda.sh"
-have_device || {
-    skip 'mpi/links: no device is here'
-    end mpi/links
-    exit
-}
+have_device || no_ranks 'no device is here'
 
 # carries WISH WAYS [lose]: by 2 and 3 ranks; WAYS "" is a refusal
 carries() {

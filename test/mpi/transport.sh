@@ -4,11 +4,7 @@
 # copy are in links.sh, where the next transport is used.)
 set -u
 . "${0%/*}/common.sh"
-have_device || {
-    skip 'mpi/transport: no device is here'
-    end mpi/transport
-    exit
-}
+have_device || no_ranks 'no device is here'
 cd "$scratch" || exit 1
 command -v mpicc >/dev/null || command -v cc >/dev/null || {
     skip 'no compiler here'
