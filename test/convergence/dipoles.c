@@ -196,10 +196,10 @@ int main(void) {
     };
     for (size_t i = 0; i < (test_all() ? sizeof tests / sizeof *tests : 2); i++) {
         const struct test *t = &tests[i];
-        const double coarse = trace_error(t, 1), fine = trace_error(t, 1.5);
+        const double coarse = trace_error(t, 1), fine = trace_error(t, 1.25);
         TEST_BELOW(coarse, t->bound, "%s %s, %d-D, %s, N = %d", t->system, t->kind, t->dims,
                    t->scheme, t->order);
-        TEST_BELOW(2 * t->order * log(1.5), log(coarse / fine), "errors fall by the order 2 N");
+        TEST_BELOW(2 * t->order * log(1.25), log(coarse / fine), "errors fall by the order 2 N");
     }
     return test_end("dipoles");
 }

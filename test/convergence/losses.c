@@ -219,56 +219,18 @@ static double energy_of(const struct fd_run *run) {
 }
 
 #define ROUGH(least, most) #least "+" #most "*(0.5+0.5*sin(97*x1+31*x2^2))"
+/* clang-format off */
 static const char *const lossy[] = {
-    "system=maxwell medium.eps=" ROUGH(1, 7) " medium.sigma=" ROUGH(
-        0,
-        30) " medium.debye_eps=" ROUGH(0,
-                                       3) " medium.debye_tau=" ROUGH(0.01,
-                                                                     9) " medium.drude_"
-                                                                        "wp=" ROUGH(
-                                                                            0,
-                                                                            2) " medium."
-                                                                               "drude_"
-                                                                               "gamma"
-                                                                               "=" ROUGH(
-                                                                                   0,
-                                                                                   1) " "
-                                                                                      "m"
-                                                                                      "e"
-                                                                                      "d"
-                                                                                      "i"
-                                                                                      "u"
-                                                                                      "m"
-                                                                                      "."
-                                                                                      "l"
-                                                                                      "o"
-                                                                                      "r"
-                                                                                      "e"
-                                                                                      "n"
-                                                                                      "t"
-                                                                                      "z"
-                                                                                      "_"
-                                                                                      "e"
-                                                                                      "p"
-                                                                                      "s"
-                                                                                      "=" ROUGH(0, 3) " medium.lorentz_w0=" ROUGH(
-                                                                                          0.1,
-                                                                                          5) " medi"
-                                                                                             "um."
-                                                                                             "loren"
-                                                                                             "tz_"
-                                                                                             "gamma"
-                                                                                             "=" ROUGH(
-                                                                                                 0,
-                                                                                                 1),
-    "system=elastic medium.vp=" ROUGH(2, 5) " medium.vs=" ROUGH(0.1, 1.2) " medium.qp=" ROUGH(
-        5, 6) " medium.qs=" ROUGH(4, 60) " mediu"
-                                         "m.q_"
-                                         "freque"
-                                         "ncy"
-                                         "=" ROUGH(0.01, 1),
-    "system=acoustic medium.c=" ROUGH(1, 4) " medium.rho=" ROUGH(0.3, 3) " medium.q=" ROUGH(
-        2, 100) " medium.q_frequency=0.1"};
+    "system=maxwell medium.eps=" ROUGH(1, 7) " medium.sigma=" ROUGH(0, 30)
+    " medium.debye_eps=" ROUGH(0, 3) " medium.debye_tau=" ROUGH(0.01, 9)
+    " medium.drude_wp=" ROUGH(0, 2) " medium.drude_gamma=" ROUGH(0, 1)
+    " medium.lorentz_eps=" ROUGH(0, 3) " medium.lorentz_w0=" ROUGH(0.1, 5)
+    " medium.lorentz_gamma=" ROUGH(0, 1),
+    "system=elastic medium.vp=" ROUGH(2, 5) " medium.vs=" ROUGH(0.1, 1.2)
+    " medium.qp=" ROUGH(5, 6) " medium.qs=" ROUGH(4, 60) " medium.q_frequency=" ROUGH(0.01, 1),
+    "system=acoustic medium.c=" ROUGH(1, 4) " medium.rho=" ROUGH(0.3, 3) " medium.q=" ROUGH(2, 100)
+    " medium.q_frequency=0.1"};
+/* clang-format on */
 
 /* Random data: the energy after some steps, over the least before, but for rounding. */
 static void test_energy(const char *text, const char *precision, const char *more) {

@@ -76,6 +76,7 @@ time = { end = 0.5; scheme = "leapfrog"; };
 boundary = { x1 = "rigid"; x3 = ["rigid", "free"]; };
 initial = { type = "standing"; modes = [1, 1, 2]; };
 output = { directory = "out"; pictures = false; coefficients = true; };
+device = { selfcheck = false; tune = "never"; };
 CFG
 # alike TITLE OVERRIDE...: all values by 5 ranks, and sums but for rounding
 alike() {

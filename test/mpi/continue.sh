@@ -13,6 +13,7 @@ absorbing = { cells = [0, 0, 6, 6, 7, 0]; };
 initial = { type = "gaussian"; width = 0.2; };
 receivers = ( { position = [0.31, 0.52, 0.53]; every = 0.013; } );
 output = { every = 0.1; pictures = false; checkpoint = { every = 0.12; }; };
+device = { selfcheck = false; tune = "never"; };
 INPUT
 
 # goes_on CASE RANKS KEY=VALUE...: a run of 3 ranks that goes on by so many

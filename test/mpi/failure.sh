@@ -13,6 +13,7 @@ grid = { cells = [6, 6, 8]; order = 1; };
 time = { end = 1e5; };
 initial = { type = "gaussian"; width = 0.2; };
 output = { directory = "out"; every = 1e4; };
+device = { selfcheck = false; tune = "never"; };
 CFG
 
 # Tells its process number, which stays when it becomes htwave, in a file named

@@ -24,6 +24,7 @@ receivers = (
       to = [0.2, 0.1, 4.5]; count = 46; },
     { position = [0.45, 0.444, 0.9]; } );
 output = { directory = "out"; pictures = false; };
+device = { selfcheck = false; tune = "never"; };
 CFG
 
 input=sea.cfg

@@ -1,5 +1,4 @@
-/* Every row of the table of systems, and throw-away rows of systems to come (SH waves, TE modes of
- * Maxwell's equations, P-SV waves): what the terms decide against the symbol of the equations: the
+/* Every row of the table of systems: what the terms decide against the symbol of the equations: the
  * energy, which makes the operator skew; the largest speeds; plane waves, standing modes and the
  * leapfrog form as solutions; the jets of the materials; the options of the parameters. Rows that
  * contradict their terms are refused.
@@ -434,117 +433,7 @@ static void check_table(void) {
     TEST_CHECK(vectors == 0, "%d parameters both vector and number", vectors);
 }
 
-/* ---- systems to come ---- */
-
-/* Materials of throw-away rows are parameters, or the inverses of these. */
-static enum ht_err as_given(const struct ht_jets *jets, const double *const *value,
-                            double *const *out, int materials) {
-    for (int m = 0; m < materials - 1; m++)
-        memcpy(out[m], value[m], (size_t)jets->count * sizeof **out);
-    ht_jet_reciprocal(jets, value[materials - 1], out[materials - 1]);
-    return HT_OK;
-}
-
-static enum ht_err two_materials(const struct ht_jets *jets, const int *chosen,
-                                 const double *const *value, double *const *out) {
-    (void)chosen;
-    return as_given(jets, value, out, 2);
-}
-
-#define POSITIVE(name) \
-    { (name), "a material", true, true, false }
-#define PARAMETER(name, value)                                                         \
-    {                                                                                  \
-        .names = (name), .meanings = "a parameter", .units = "1", .fallback = (value), \
-        .positive = true                                                               \
-    }
-
-/* rho v3_t = d1 s13 + d2 s23, s_k3,t = mu d_k v3. */
-static const struct ht_system sh = {
-    .name = "sh",
-    .title = "SH waves",
-    .equations = "rho v3_t = div s,  s_t = mu grad v3",
-    .max_dims = 2,
-    .nfields = 3,
-    .field = {{"v3", "velocity"}, {"s13", "shear stress"}, {"s23", "shear stress"}},
-    .nterms = 4,
-    .term = {{0, 1, 0, 1, 1, 1}, {0, 2, 1, 1, 1, 1}, {1, 0, 0, 1, 1, 0}, {2, 0, 1, 1, 1, 0}},
-    .nmaterials = 2,
-    .material = {POSITIVE("mu"), POSITIVE("1/rho")},
-    .nwalls = 2,
-    .wall = {{"free", +1, "s_n3 = 0", false}, {"clamped", -1, "v3 = 0", false}},
-    .nparameters = 2,
-    .parameter = {PARAMETER("mu", 1), PARAMETER("rho", 2)},
-    .materials = two_materials,
-};
-
-/* mu H3_t = d2 E1 - d1 E2, eps E1_t = d2 H3, eps E2_t = -d1 H3. */
-static const struct ht_system te = {
-    .name = "te",
-    .title = "Maxwell's equations, E in the plane",
-    .equations = "mu H_t = -curl E,  eps E_t = curl H",
-    .min_dims = 2,
-    .max_dims = 2,
-    .nfields = 3,
-    .field = {{"H3", "magnetic field"}, {"E1", "electric field"}, {"E2", "electric field"}},
-    .nterms = 4,
-    .term = {{0, 1, 1, 1, 1, 0}, {0, 2, 0, 1, -1, 0}, {1, 0, 1, 1, 1, 1}, {2, 0, 0, 1, -1, 1}},
-    .nmaterials = 2,
-    .material = {POSITIVE("1/mu"), POSITIVE("1/eps")},
-    .nwalls = 2,
-    .wall = {{"pec", +1, "E_t = 0", false}, {"pmc", -1, "H_t = 0", false}},
-    .nparameters = 2,
-    .parameter = {PARAMETER("nu", 1), PARAMETER("eps", 2)},
-    .materials = two_materials,
-};
-
-/* lambda + 2 mu, lambda, mu, 1/rho of the parameters lambda, mu, rho. */
-static enum ht_err solid(const struct ht_jets *jets, const int *chosen, const double *const *value,
-                         double *const *out) {
-    (void)chosen;
-    for (int n = 0; n < jets->count; n++) {
-        out[0][n] = value[0][n] + 2 * value[1][n];
-        out[1][n] = value[0][n];
-        out[2][n] = value[1][n];
-    }
-    ht_jet_reciprocal(jets, value[2], out[3]);
-    return HT_OK;
-}
-
-enum { V1, V2, S11, S22, S12 };
-
-static const struct ht_system psv = {
-    .name = "psv",
-    .title = "P-SV waves",
-    .equations = "rho v_t = div s,  s_t = lambda div v + 2 mu sym grad v",
-    .max_dims = 2,
-    .parity = 1,
-    .nfields = 5,
-    .field = {{"v1", "velocity"},
-              {"v2", "velocity"},
-              {"s11", "normal stress"},
-              {"s22", "normal stress"},
-              {"s12", "shear stress"}},
-    .nterms = 10,
-    .term = {{V1, S11, 0, 1, 1, 3},
-             {V1, S12, 1, 1, 1, 3},
-             {V2, S12, 0, 1, 1, 3},
-             {V2, S22, 1, 1, 1, 3},
-             {S11, V1, 0, 1, 1, 0},
-             {S11, V2, 1, 1, 1, 1},
-             {S22, V1, 0, 1, 1, 1},
-             {S22, V2, 1, 1, 1, 0},
-             {S12, V1, 1, 1, 1, 2},
-             {S12, V2, 0, 1, 1, 2}},
-    .nmaterials = 4,
-    .material = {POSITIVE("lambda+2mu"), POSITIVE("lambda"), POSITIVE("mu"), POSITIVE("1/rho")},
-    .nwalls = 2,
-    .wall = {{"roller", +1, "v_n = 0, s_nt = 0", false},
-             {"antisymmetric", -1, "v_t = 0, s_nn = 0", false}},
-    .nparameters = 3,
-    .parameter = {PARAMETER("lambda", 2.2), PARAMETER("mu", 1.3), PARAMETER("rho", 1.2)},
-    .materials = solid,
-};
+/* ---- what the terms of known systems decide ---- */
 
 static bool has_parities(const struct ht_equations *eq, const unsigned *parity) {
     bool same = eq->mirrors;
@@ -557,46 +446,40 @@ static bool has_groups(const struct ht_equations *eq, unsigned one, unsigned oth
            eq->leapfrog.stored[1] == other && eq->symbol == HT_SYMBOL_WAVE;
 }
 
-static void check_sh(void) {
-    const struct ht_equations eq = ht_equations_make(&sh, 2), line = ht_equations_make(&sh, 1);
+static void check_scalar(void) {
+    const struct ht_system *tm = ht_system_find("maxwell_tm");
+    const struct ht_equations eq = ht_equations_make(tm, 2), line = ht_equations_make(tm, 1);
     const struct ht_second_order *form = &eq.second_order;
-    const double material[2] = {9, 0.25};
-    check_row(&sh);
-    TEST_CHECK(has_groups(&eq, 1, 6) && has_parities(&eq, (const unsigned[]){0, 1, 2}),
-               "sh: groups %x, %x, parities", eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
-    TEST_CHECK(form->known && form->field == 0 && form->modulus == 1 &&
-                   form->inverse_density == 0 && form->flux[0] == 1 && form->flux[1] == 2 &&
-                   form->sign[0] == 1 && form->sign[1] == 1,
-               "sh: its form of second order is that of v3, with signs +1");
+    const double material[HT_MAX_MATERIALS] = {9, 0.25};
+    TEST_CHECK(has_groups(&eq, 1, 6) && has_parities(&eq, (const unsigned[]){3, 1, 2}),
+               "maxwell_tm: groups %x, %x, parities", eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
+    TEST_CHECK(form->known && form->field == 0 && form->modulus == 0 &&
+                   form->inverse_density == 1 && form->flux[0] == 2 && form->flux[1] == 1 &&
+                   form->sign[0] == 1 && form->sign[1] == -1,
+               "maxwell_tm: its form of second order is that of E3, with signs +1, -1");
     TEST_CHECK(line.nfields == 2 && line.second_order.known && line.second_order.flux[1] == -1,
-               "sh: two fields along a line");
-    TEST_BELOW(fabs(ht_equations_speed(&eq, material, 1) - 1.5), 1e-15, "sh: speed");
+               "maxwell_tm: two fields along a line");
+    TEST_BELOW(fabs(ht_equations_speed(&eq, material, 1) - 1.5), 1e-15, "maxwell_tm: speed");
 }
 
-static void check_te(void) {
-    const struct ht_equations eq = ht_equations_make(&te, 2);
-    const struct ht_second_order *form = &eq.second_order;
-    check_row(&te);
-    TEST_CHECK(has_groups(&eq, 1, 6) && has_parities(&eq, (const unsigned[]){0, 2, 1}),
-               "te: groups %x, %x, parities", eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
-    TEST_CHECK(form->known && form->field == 0 && form->flux[0] == 2 && form->flux[1] == 1 &&
-                   form->sign[0] == -1 && form->sign[1] == 1,
-               "te: its form of second order is that of H3, with signs -1, +1");
-}
-
-static void check_psv(void) {
-    const struct ht_equations eq = ht_equations_make(&psv, 2), line = ht_equations_make(&psv, 1);
-    const double material[4] = {4, 2, 1, 0.25};
+static void check_vectors(void) {
+    const struct ht_system *solid = ht_system_find("elastic");
+    const struct ht_equations te = ht_equations_make(ht_system_find("maxwell"), 2);
+    const struct ht_equations eq = ht_equations_make(solid, 2), line = ht_equations_make(solid, 1);
+    const double material[HT_MAX_MATERIALS] = {0.25, 4, 2, 1};
     int coupled = 0;
-    check_row(&psv);
+    TEST_CHECK(has_groups(&te, 3, 4) && has_parities(&te, (const unsigned[]){2, 1, 0}),
+               "maxwell in 2-D: groups %x, %x, parities", te.leapfrog.stored[0],
+               te.leapfrog.stored[1]);
     for (int t = 0; t < eq.nenergy; t++) coupled += eq.energy[t].field != eq.energy[t].other;
     TEST_CHECK(has_groups(&eq, 3, 28) && has_parities(&eq, (const unsigned[]){1, 2, 0, 0, 3}),
-               "psv: groups %x, %x, parities", eq.leapfrog.stored[0], eq.leapfrog.stored[1]);
+               "elastic in 2-D: groups %x, %x, parities", eq.leapfrog.stored[0],
+               eq.leapfrog.stored[1]);
     TEST_CHECK(!eq.second_order.known && coupled == 1 && !ht_equations_measured(&eq),
-               "psv: no form of second order, an energy with one coupling");
+               "elastic: no form of second order, an energy with one coupling");
     TEST_CHECK(line.nfields == 2 && ht_equations_field(&line, "v2") < 0,
-               "psv: %d fields along a line", line.nfields);
-    TEST_BELOW(fabs(ht_equations_speed(&eq, material, 0) - 1), 1e-14, "psv: speed of P waves");
+               "elastic: %d fields along a line", line.nfields);
+    TEST_BELOW(fabs(ht_equations_speed(&eq, material, 0) - 1), 1e-14, "elastic: speed of P waves");
 }
 
 /* ---- that wrong rows are refused ---- */
@@ -616,7 +499,7 @@ static void refuse_terms(const struct ht_system *good) {
         bad.term[t].coef = 2 * good->term[t].coef;
         refused(&bad, "a coefficient that has no partner", "no energy");
         bad = *good;
-        bad.term[t].axis = 1 - good->term[t].axis;
+        bad.term[t].axis = (good->term[t].axis + 1) % 3;
         refused(&bad, "a wrong axis", "");
         bad = *good;
         bad.term[t].col = bad.term[t].row;
@@ -627,39 +510,41 @@ static void refuse_terms(const struct ht_system *good) {
 /* lambda + 2 mu and lambda exchanged: the speed would be that of lambda. */
 static enum ht_err exchanged(const struct ht_jets *jets, const int *chosen,
                              const double *const *value, double *const *out) {
-    double *const other[4] = {out[1], out[0], out[2], out[3]};
-    return solid(jets, chosen, value, other);
+    double *other[HT_MAX_MATERIALS];
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) other[m] = out[m == 1 ? 2 : m == 2 ? 1 : m];
+    return ht_system_find("elastic")->materials(jets, chosen, value, other);
 }
 
 static void check_refused(void) {
-    struct ht_system bad = sh;
-    refuse_terms(&sh);
-    refuse_terms(&te);
-    refuse_terms(&psv);
+    const struct ht_system *tm = ht_system_find("maxwell_tm"), *solid = ht_system_find("elastic");
+    struct ht_system bad = *tm;
+    refuse_terms(tm);
+    refuse_terms(ht_system_find("maxwell"));
+    refuse_terms(solid);
     refuse_terms(ht_system_find("acoustic"));
     bad.wall[0].factor = 0;
     refused(&bad, "a wall without a sign", "no mirror");
-    bad = te;
+    bad = *ht_system_find("maxwell");
     bad.wall[1].name = "absorbing";
     refused(&bad, "a wall of a taken name", "taken");
     bad = *ht_system_find("advection");
     bad.nwalls = 1;
     bad.wall[0] = (struct ht_wall_kind){.name = "wall", .factor = 1, .meaning = "u"};
     refused(&bad, "a wall at a single field", "no mirrors");
-    bad = psv;
+    bad = *solid;
     bad.materials = exchanged;
     refused(&bad, "a wrong speed", "not positive");
-    bad = psv;
-    bad.term[5].material = 2;
+    bad = *solid;
+    bad.term[10].material = 3;
     refused(&bad, "an energy that is not symmetric", "no energy");
-    bad = psv;
+    bad = *solid;
     bad.nterms--;
     refused(&bad, "a term left out", "no energy");
-    bad = sh;
+    bad = *tm;
     bad.max_dims = 1;
     refused(&bad, "a term beyond its dimensions", "does not exist");
-    bad = sh;
-    bad.term[0].material = 2;
+    bad = *tm;
+    bad.term[0].material = bad.nmaterials;
     refused(&bad, "a material that does not exist", "does not exist");
     bad = *ht_system_find("wave");
     bad.nterms--;
@@ -673,9 +558,8 @@ int main(void) {
         TEST_CHECK(wrong_parameters(ht_system_at(i)) == 0, "%s: options of its parameters",
                    ht_system_at(i)->name);
     }
-    check_sh();
-    check_te();
-    check_psv();
+    check_scalar();
+    check_vectors();
     check_refused();
     return test_end("pde");
 }
