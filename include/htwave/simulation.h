@@ -91,6 +91,11 @@ HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 /* Cells of the grid; a step is two half steps of each. */
 double ht_simulation_cells(const struct ht_simulation *sim);
 
+/* Coefficients of a block by device.layout. */
+static inline int ht_layout_block(enum ht_layout_choice layout, bool gpu, bool fp64) {
+    const bool blocked = layout == HT_LAYOUT_AUTO ? gpu : layout == HT_LAYOUT_BLOCKED;
+    return !blocked ? 1 : fp64 ? 2 : 4;
+}
 /* The choices of a tuning that the input leaves open. */
 struct ht_tune_choice ht_tuning_choice(const struct ht_simulation *sim);
 /* The directory that device.cache means; NULL: none. Free it. */

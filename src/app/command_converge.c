@@ -61,28 +61,22 @@ static enum ht_err read_lists(const struct ht_args *args, const struct ht_params
  * they are checked on the first grid of each. */
 static enum ht_err read_params(const struct ht_args *args, const struct ht_params *base, int order,
                                int cells, bool check, struct ht_params **out) {
-    int given = args->count - 1, count = given;
-    char grid[128], number[32], selfcheck[] = "device.selfcheck=false";
+    const int given = args->count - 1;
+    char list[192];
+    int64_t scaled[3];
+    for (int k = 0; k < base->grid.dims; k++)
+        scaled[k] = llround(
+            fmax(1, round((double)base->grid.cells[k] / (double)base->grid.cells[0] * cells)));
+    ht_text_extents(base->grid.dims, scaled, ",", list);
     /* Nothing is written: times of outputs must not change the steps. */
-    char snapshots[] = "output.every=0.0", pictures[] = "output.pictures=false";
-    HT_FREED char **overrides = NULL;
-    *out = NULL;
-    int used = snprintf(grid, sizeof grid, "grid.cells=[");
-    for (int k = 0; k < base->grid.dims; k++) {
-        double ratio = (double)base->grid.cells[k] / (double)base->grid.cells[0];
-        double scaled = fmax(1, round(ratio * cells));
-        used += snprintf(grid + used, sizeof grid - (size_t)used, "%s%.0f", k ? "," : "", scaled);
-    }
-    snprintf(grid + used, sizeof grid - (size_t)used, "]");
-    snprintf(number, sizeof number, "grid.order=%d", order);
-    TRY(HT_ALLOC(overrides, given + 5));
-    if (given > 0) memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
-    overrides[count++] = grid;
-    overrides[count++] = number;
-    overrides[count++] = snapshots;
-    overrides[count++] = pictures;
-    if (!check) overrides[count++] = selfcheck;
-    return ht_params_read(args->operand[0], count, overrides, out);
+    const char *const own[] = {HT_KEY("grid.cells=[%s]", list), HT_KEY("grid.order=%d", order),
+                               "output.every=0.0", "output.pictures=false",
+                               "device.selfcheck=false"};
+    enum { OWN = sizeof own / sizeof *own };
+    HT_ARRAY(char *, overrides, given + OWN);
+    memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
+    memcpy(overrides + given, own, sizeof own); /* which are not changed */
+    return ht_params_read(args->operand[0], given + OWN - check, overrides, out);
 }
 
 /* ---- one run ---- */

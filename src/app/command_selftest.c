@@ -132,8 +132,7 @@ static const struct scene {
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
 /* What selftest chooses. */
-static const char *const own_keys[] = {"backend", "select",    "precision", "variant",
-                                       "layout",  "selfcheck", "tune"};
+static const char own_keys[] = "backend select precision variant layout selfcheck tune";
 
 /* ---- rows ---- */
 
@@ -237,13 +236,10 @@ static enum ht_err test_row(struct tester *t, const struct ht_problem *problem,
 /* All variants that serve a problem and are made for such a device. */
 static enum ht_err test_variants(struct tester *t, const struct ht_plan *plan, const struct row *of,
                                  enum ht_layout_choice layout) {
-    const bool blocked = layout == HT_LAYOUT_AUTO ? t->info->gpu : layout == HT_LAYOUT_BLOCKED;
     struct ht_tuning tuning = {.fp64 = of->fp64,
                                .ptx = t->info->ptx,
                                .ptx_own = t->info->ptx_own,
-                               .block = !blocked   ? 1
-                                        : of->fp64 ? 2
-                                                   : 4};
+                               .block = ht_layout_block(layout, t->info->gpu, of->fp64)};
     for (int v = 0; v < ht_variant_count(); v++) {
         struct row row = *of;
         tuning.variant = ht_variant_at(v);
@@ -329,10 +325,6 @@ struct selftest {
     int rows[4]; /* of each state */
     struct ht_progress progress;
 };
-
-static const char *kind_of(const struct ht_device_info *info) {
-    return info->simulator ? "simulator" : info->gpu ? "GPU" : "no GPU";
-}
 
 /* To three digits, more of which mean nothing. */
 static double rounded(double value) {
@@ -450,7 +442,10 @@ static enum ht_err run_device(struct selftest *t, const struct ht_device_info *i
     enum ht_err err = HT_OK;
     const double began = ht_clock();
     ht_text_add(&text, "%d: %s\n   %s, %s, %s, driver %s\n", info->index, info->name, info->backend,
-                kind_of(info), info->platform, info->driver);
+                info->simulator ? "simulator"
+                : info->gpu     ? "GPU"
+                                : "no GPU",
+                info->platform, info->driver);
     ht_text_add(&text, "  %-47s %-20s %-6s %8s %10s %8s\n", "problem", "variant", "prec.", "worst",
                 "Mcells/s", "ready s");
     if (!t->args->json) TRY(ht_args_print(&text));
@@ -474,13 +469,11 @@ static enum ht_err check_keys(const struct ht_args *args) {
     const int group = (int)strlen("device.");
     for (int i = 0; i < args->count; i++) {
         const char *key = args->operand[i];
-        bool own = strncmp(key, "device.", (size_t)group) != 0;
-        for (size_t k = 0; k < sizeof own_keys / sizeof *own_keys; k++) {
-            const size_t length = strlen(own_keys[k]);
-            own = own || (strncmp(key + group, own_keys[k], length) == 0 &&
-                          strchr("= \t", key[(size_t)group + length]) != NULL);
-        }
-        REQUIRE(!own, HT_ERR_INPUT,
+        const bool device = strncmp(key, "device.", (size_t)group) == 0;
+        const char *name = device ? key + group : "";
+        REQUIRE(device && ht_text_find(own_keys, ' ',
+                                       HT_KEY("%.*s", (int)strcspn(name, "= \t"), name)) < 0,
+                HT_ERR_INPUT,
                 "%s: selftest has problems of its own; it takes keys of device such as "
                 "device.limits.local_memory and device.cache",
                 HT_SHOWN(key));
@@ -488,24 +481,19 @@ static enum ht_err check_keys(const struct ht_args *args) {
     return ht_params_read(NULL, args->count, args->operand, &params);
 }
 
-/* Which of the devices --device means. */
-static bool is_wanted(const struct ht_device_info *info, const char *name) {
-    if (name == NULL || strcmp(name, "all") == 0) return !info->simulator;
-    return ht_device_is(info, name);
-}
-
 static enum ht_err run_devices(struct selftest *t) {
-    const char *name = ht_args_value(t->args, "--device");
+    const char *given = ht_args_value(t->args, "--device"), *name = given != NULL ? given : "all";
     HT_FREED struct ht_device_info *infos = NULL;
     int count = 0, wanted = 0;
     TRY(ht_device_list(&count, &infos));
     for (int i = 0; i < count; i++) {
-        if (!is_wanted(&infos[i], name)) continue;
+        if (strcmp(name, "all") == 0 ? infos[i].simulator : !ht_device_is(&infos[i], name))
+            continue;
         wanted++;
         TRY(run_device(t, &infos[i]));
     }
     REQUIRE(wanted > 0, HT_ERR_DEVICE, "no device matches --device %s; `htwave devices` lists them",
-            name != NULL ? name : "all");
+            name);
     return HT_OK;
 }
 

@@ -48,9 +48,8 @@ static void add_row(const struct ht_tuning *t, double rate, const char *why, str
 }
 
 static const char columns[] =
-    "variant            layout   per group                            million cell\n";
-static const char more_columns[] =
-    "                                                                 half-steps/s";
+    "  variant            layout   per group                            million cell\n"
+    "                                                                   half-steps/s";
 
 static void log_and_free(struct ht_text *text) {
     if (ht_text_status(text) == HT_OK) ht_log("%s", text->data);
@@ -98,7 +97,7 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     if (choice->block != 0) ht_text_add(&text, ", only layout %s", ht_layout_name(choice->block));
     if (tune->classes++ > 0) ht_text_add(&tune->winners, "\n");
     ht_text_add(&tune->winners, "%s\n", text.data != NULL ? text.data : "");
-    ht_text_add(&text, "\n  %s  %s", columns, more_columns);
+    ht_text_add(&text, "\n%s", columns);
     log_and_free(&text);
     const struct ht_tune_effort effort = {
         .seconds = tune->seconds, .report = report, .context = tune};
@@ -123,8 +122,7 @@ static enum ht_err show(struct tune *tune) {
     ht_text_add(&text, "Fastest on %s, %d timings for %d class%s of problems:\n",
                 ht_device_info(tune->device)->name, tune->trials, tune->classes,
                 tune->classes == 1 ? "" : "es");
-    ht_text_add(&text, "  %s  %s\n%s\n", columns, more_columns,
-                tune->winners.data != NULL ? tune->winners.data : "");
+    ht_text_add(&text, "%s\n%s\n", columns, tune->winners.data != NULL ? tune->winners.data : "");
     TRY(ht_text_status(&text));
     if (tune->cache != NULL) TRY(ht_tuning_path(tune->cache, ht_device_info(tune->device), &path));
     if (path != NULL)
@@ -132,7 +130,7 @@ static enum ht_err show(struct tune *tune) {
                     "Kept in %s:\nruns of these classes on this device take them where "
                     "device.variant and device.layout are \"auto\".\n",
                     path);
-    if (path == NULL)
+    else
         ht_text_add(&text, "Not kept: there is no cache directory. Runs take them by "
                            "device.variant and device.layout.\n");
     return ht_args_print(&text);
@@ -174,21 +172,18 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
         sweep->norders = 5;
         memcpy(sweep->orders, orders, sizeof orders);
     }
+    const bool fp64 = ht_device_info(tune->device)->fp64;
     for (int s = 0; s < ht_system_count(); s++) {
-        const struct ht_system *system = ht_system_at(s);
-        if (!ht_sweep_has(sweep, "--systems", system->name)) continue;
+        if (!ht_sweep_has(sweep, "--systems", ht_system_at(s)->name)) continue;
         for (int d = 0; d < sweep->ndims; d++) {
-            const struct ht_equations eq = ht_equations_make(system, sweep->dims[d]);
+            const struct ht_equations eq = ht_equations_make(ht_system_at(s), sweep->dims[d]);
             for (int i = 0; i < ht_scheme_count(); i++) {
                 const struct ht_scheme *scheme = ht_scheme_at(i);
-                /* All orders and precisions of a system by a scheme. */
-                if (ht_scheme_steps(scheme, &eq) && ht_sweep_scheme(sweep, scheme)) {
-                    bool fp64 = ht_device_info(tune->device)->fp64;
-                    for (int n = 0; n < sweep->norders; n++)
-                        for (int p = 0; p < (fp64 ? 2 : 1); p++)
-                            if (ht_sweep_has(sweep, "--precisions", ht_real_name(p)))
-                                TRY(tune_plain(tune, &eq, sweep->orders[n], scheme, p != 0));
-                }
+                if (!ht_scheme_steps(scheme, &eq) || !ht_sweep_scheme(sweep, scheme)) continue;
+                for (int n = 0; n < sweep->norders; n++)
+                    for (int p = 0; p < 1 + fp64; p++)
+                        if (ht_sweep_has(sweep, "--precisions", ht_real_name(p)))
+                            TRY(tune_plain(tune, &eq, sweep->orders[n], scheme, p));
             }
         }
     }

@@ -243,12 +243,10 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_temporary(path, &file->temporary));
     file->id = disk_create(file, checked);
-    if (file->id < 0) {
-        disk_drop(file);
-        unlink(file->temporary);
-        FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->error));
-    }
-    return HT_OK;
+    if (file->id >= 0) return HT_OK;
+    disk_drop(file);
+    unlink(file->temporary);
+    FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->error));
 }
 
 static enum ht_err create(const char *path, bool checked, struct ht_h5 **out) {
@@ -346,48 +344,38 @@ void ht_h5_close(struct ht_h5 *file) {
 /* ---- datasets ---- */
 
 /* Creates a dataset with space for all values but writes none; a disk that is too small is detected
- * when values are written. No times are stored, so that equal runs
- * write equal files. chunk: NULL: the values stand together. */
-static bool make_set(const struct ht_h5 *file, const char *name, hid_t space, const hsize_t *chunk,
-                     bool single) {
-    HID links = H5Pcreate(H5P_LINK_CREATE), made = H5Pcreate(H5P_DATASET_CREATE);
-    const int rank = H5Sget_simple_extent_ndims(space);
-    if (links < 0 || made < 0 || H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) < 0 ||
-        H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) < 0 ||
-        H5Pset_obj_track_times(made, false) < 0 ||
-        (chunk != NULL && H5Pset_chunk(made, rank, chunk) < 0) ||
-        H5Pset_create_intermediate_group(links, 1) < 0)
-        return false;
-    hid_t type = single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE; /* of ht_h5_fill, too */
-    hid_t set = H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT);
-    return set >= 0 && H5Dclose(set) >= 0;
-}
-
+ * when values are written. No times are stored, so that equal runs write equal files. chunks: else
+ * the values stand together. */
 static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
-                           const hsize_t *chunk, bool single) {
+                           bool chunks, bool single) {
+    hsize_t size[8] = {0}, chunk[8] = {0};
     REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL, "%s: dataset %s has rank %d, must be 1..8",
             file->path, name, rank);
-    hsize_t size[8];
     for (int i = 0; i < rank; i++) size[i] = (hsize_t)extent[i];
+    for (int i = 0; i < rank; i++) chunk[i] = (hsize_t)ht_least(extent[i], 128);
     HID space = H5Screate_simple(rank, size, NULL);
-    bool ok = space >= 0 && make_set(file, name, space, chunk, single);
-    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
-            reason(file->error));
+    HID links = H5Pcreate(H5P_LINK_CREATE), made = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t type = single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE; /* of ht_h5_fill, too */
+    const bool ok = space >= 0 && links >= 0 && made >= 0 &&
+                    H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) >= 0 &&
+                    H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) >= 0 &&
+                    H5Pset_obj_track_times(made, false) >= 0 &&
+                    (!chunks || H5Pset_chunk(made, rank, chunk) >= 0) &&
+                    H5Pset_create_intermediate_group(links, 1) >= 0;
+    HID set = ok ? H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT) : -1;
+    REQUIRE(set >= 0 && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name,
+            file->path, reason(file->error));
     return HT_OK;
 }
 
 enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
                           bool single) {
-    return reserve(file, name, rank, extent, NULL, single);
+    return reserve(file, name, rank, extent, false, single);
 }
 
 enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
                                  const int64_t *extent, bool single) {
-    const int64_t most = 128;
-    hsize_t chunk[8];
-    for (int i = 0; i < rank && i < 8; i++)
-        chunk[i] = (hsize_t)(extent[i] < most ? extent[i] : most);
-    return reserve(file, name, rank, extent, chunk, single);
+    return reserve(file, name, rank, extent, true, single);
 }
 
 /* Opens a dataset and its space; the caller closes both. */
@@ -565,7 +553,7 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
 enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
                         struct ht_h5_values *set) {
     HID id = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    TRY(reserve(file, set->name, rank, extent, NULL, set->single));
+    TRY(ht_h5_reserve(file, set->name, rank, extent, set->single));
     TRY(open_set(file, set->name, &id, &space));
     const haddr_t offset = H5Dget_offset(id);
     REQUIRE(offset != HADDR_UNDEF, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name,

@@ -6,7 +6,7 @@
  *
  *      "htwave program 1\n"  key bytes  binary bytes  checksum
  *      then the key and the binary (all counts are 64-bit, this machine's) */
-#include "device_private.h"
+#include "backend.h"
 
 #include <sys/stat.h>
 

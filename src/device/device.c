@@ -1,7 +1,7 @@
 /* The operations of htwave/device.h: the choice of a device, counts of memory and time, checks that
  * transfers and launches stay inside what they name, the program cache around builds, recorded
  * sequences of launches. The back ends do the rest. */
-#include "device_private.h"
+#include "backend.h"
 
 /* Device seconds of launches, counted when they have finished. */
 struct ht_launch_timer {

@@ -33,6 +33,12 @@ static enum ht_err check_boundaries(const struct ht_params *p) {
 
 /* ---- values together ---- */
 
+static enum ht_err check_one(const struct ht_params *p, const char *key,
+                             const struct ht_value *value, const char *must) {
+    REFUSE(value->kind == HT_VALUE_NUMBERS && value->count != 1, p, key, "must be %s", must);
+    return HT_OK;
+}
+
 static enum ht_err check_stages(const struct ht_params *p) {
     const struct ht_value *stages = &p->time.stages;
     if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
@@ -226,11 +232,8 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     REFUSE(file == (shot->frequency > 0), p, HT_KEY("sources.%d.frequency", group),
            file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
            ht_signal_word(shot->signal));
-    REFUSE(shot->radius.kind == HT_VALUE_NUMBERS && shot->radius.count != 1, p,
-           HT_KEY("sources.%d.radius", group), "must be \"auto\" or one number");
-    REFUSE(shot->delay.kind == HT_VALUE_NUMBERS && shot->delay.count != 1, p,
-           HT_KEY("sources.%d.delay", group), "must be \"auto\" or one number");
-    return HT_OK;
+    TRY(check_one(p, HT_KEY("sources.%d.radius", group), &shot->radius, "\"auto\" or one number"));
+    return check_one(p, HT_KEY("sources.%d.delay", group), &shot->delay, "\"auto\" or one number");
 }
 
 static enum ht_err check_shots(const struct ht_params *params) {
@@ -323,9 +326,8 @@ enum ht_err ht_params_check(const struct ht_params *params) {
         TRY(check_type(params, &group[n - 1], n));
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
                        ht_params_receivers_name));
-        const struct ht_value *every = &group[n - 1].every;
-        REFUSE(every->kind == HT_VALUE_NUMBERS && every->count != 1, params,
-               HT_KEY("receivers.%d.every", n), "must be one time, or \"step\"");
+        TRY(check_one(params, HT_KEY("receivers.%d.every", n), &group[n - 1].every,
+                      "one time, or \"step\""));
     }
     TRY(check_slices(params));
     TRY(check_shots(params));

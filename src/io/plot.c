@@ -158,43 +158,28 @@ static uint32_t map_colour(const double extreme[2], double value, double ground)
     return rgb(blend(relief_colour(extreme, ground), ht_colour_signed(value), opacity));
 }
 
-/* The background alone. */
-static void model_map(const struct ht_picture *picture, const int64_t size[2], int64_t stride,
-                      uint32_t *pixel) {
-    double extreme[2];
-    ht_plot_span(picture, extreme);
-    for (int64_t j = 0; j < size[1]; j++, pixel += stride) {
-        int64_t up = picture->y_down ? j : size[1] - 1 - j;
-        struct taps y = pixel_taps(up, size[1], picture->height, false);
-        for (int64_t i = 0; i < size[0]; i++) {
-            struct taps x = pixel_taps(i, size[0], picture->width, false);
-            double value = sample(picture->background, picture->width, &x, &y);
-            double part = (value - extreme[0]) / (extreme[1] - extreme[0]);
-            pixel[i] = isfinite(part) ? rgb(ht_colour_rising(part)) : 0;
-        }
-    }
-}
-
 void ht_plot_map(const struct ht_picture *picture, double range, const int64_t size[2],
                  int64_t stride, uint32_t *pixel) {
-    int64_t nx = picture->width, ny = picture->height;
+    const int64_t nx = picture->width, ny = picture->height;
+    const bool model = picture->values == NULL, curve = ny == 1;
     double extreme[2];
-    if (!picture->values) {
-        model_map(picture, size, stride, pixel);
-        return;
-    }
-    bool relief = ht_plot_relief(picture, extreme), curve = ny == 1;
+    const bool relief = ht_plot_relief(picture, extreme) || model;
+    if (model) ht_plot_span(picture, extreme);
     for (int64_t j = 0; j < size[1]; j++, pixel += stride) {
-        int64_t up = picture->y_down ? j : size[1] - 1 - j;
-        struct taps y = pixel_taps(up, size[1], ny, true);
-        struct taps flat_y = pixel_taps(up, size[1], ny, false);
+        const int64_t up = picture->y_down ? j : size[1] - 1 - j;
+        const struct taps y = pixel_taps(up, size[1], ny, true);
+        const struct taps flat_y = pixel_taps(up, size[1], ny, false);
         for (int64_t i = 0; i < size[0]; i++) {
-            struct taps x = pixel_taps(i, size[0], nx, true);
-            struct taps flat_x = pixel_taps(i, size[0], nx, false);
-            double ground = relief ? sample(picture->background, nx, &flat_x, &flat_y) : NAN;
-            pixel[i] =
-                curve ? rgb(relief_colour(extreme, ground))
-                      : map_colour(extreme, sample(picture->values, nx, &x, &y) / range, ground);
+            const struct taps x = pixel_taps(i, size[0], nx, true);
+            const struct taps flat_x = pixel_taps(i, size[0], nx, false);
+            const double ground = relief ? sample(picture->background, nx, &flat_x, &flat_y) : NAN;
+            const double part = (ground - extreme[0]) / (extreme[1] - extreme[0]);
+            if (model)
+                pixel[i] = isfinite(part) ? rgb(ht_colour_rising(part)) : 0;
+            else
+                pixel[i] = curve ? rgb(relief_colour(extreme, ground))
+                                 : map_colour(extreme, sample(picture->values, nx, &x, &y) / range,
+                                              ground);
         }
     }
 }

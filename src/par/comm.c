@@ -336,15 +336,13 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
 }
 
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
-    int *codes = NULL;
+    HT_FREED int *codes = NULL;
     bool all = true;
     /* These notices are only probed, never received. */
     if (err != HT_OK && err != HT_ERR_ELSEWHERE) say_all(c, NOTICE);
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK) MPI_Abort(MPI_COMM_WORLD, 1);
     enum ht_err done = gather_codes(c, (int)err, codes);
     int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;
-    int code = first < 0 ? HT_OK : codes[first];
-    free(codes);
     TRY(done);
     if (first < 0) return HT_OK;
     /* Copies the message of rank `from` to c->message on all ranks. */
@@ -353,7 +351,7 @@ static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     else
         snprintf(c->message, MESSAGE, "rank %d: %s", first, ht_err_message());
     TRY(comm_check(MPI_Bcast(c->message, MESSAGE, MPI_CHAR, first, c->agree), "agreeing"));
-    c->failed = (enum ht_err)code;
+    c->failed = (enum ht_err)codes[first];
     return c->failed;
 }
 
@@ -387,23 +385,22 @@ static enum ht_err comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
 }
 
 static enum ht_err begin(struct ht_comm *c, struct ht_message **out) {
-    struct ht_message *message = NULL;
     *out = NULL;
     REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone has no messages");
     TRY(comm_sound(c));
-    TRY(HT_ALLOC(message, 1));
-    message->comm = c;
-    message->request = MPI_REQUEST_NULL;
-    *out = message;
+    TRY(HT_ALLOC(*out, 1));
+    **out = (struct ht_message){.comm = c, .request = MPI_REQUEST_NULL};
     return HT_OK;
 }
 
+static void end_message(struct ht_message **message) {
+    free(*message);
+    *message = NULL;
+}
+
 static enum ht_err begun(int code, const char *what, struct ht_message **out) {
-    enum ht_err err = comm_check(code, what);
-    if (err != HT_OK) {
-        free(*out);
-        *out = NULL;
-    }
+    const enum ht_err err = comm_check(code, what);
+    if (err != HT_OK) end_message(out);
     return err;
 }
 
@@ -435,16 +432,14 @@ enum ht_err ht_message_done(struct ht_message **message, bool *done) {
     *done = flag != 0;
     if (!*done) return ht_comm_look_out((*message)->comm);
     (*message)->comm->looked = 0; /* another wait begins */
-    free(*message);
-    *message = NULL;
+    end_message(message);
     return HT_OK;
 }
 
 enum ht_err ht_message_wait(struct ht_message **message) {
     if (*message == NULL) return HT_OK;
     TRY(comm_wait((*message)->comm, &(*message)->request, "a message"));
-    free(*message);
-    *message = NULL;
+    end_message(message);
     return HT_OK;
 }
 
@@ -486,6 +481,16 @@ static void copy(void *to, const void *from, size_t bytes) {
     if (bytes > 0) memmove(to, from, bytes);
 }
 
+/* A buffer of its own for a collective, with own data first; it is not freed on failure. */
+static enum ht_err take_room(struct ht_comm *c, const void *own, size_t bytes, size_t parts,
+                             int *count, MPI_Datatype *type, unsigned char **room) {
+    TRY(comm_sound(c));
+    TRY(comm_count((int64_t)bytes, count, type));
+    TRY(ht_mem_alloc(parts, bytes, room));
+    copy(*room, own, bytes);
+    return HT_OK;
+}
+
 enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, void *all) {
     if (c == NULL) {
         copy(all, own, bytes);
@@ -494,11 +499,8 @@ enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, voi
     int count;
     MPI_Datatype type;
     MPI_Request request;
-    unsigned char *room = NULL; /* own part, then all; not freed on failure */
-    TRY(comm_sound(c));
-    TRY(comm_count((int64_t)bytes, &count, &type));
-    TRY(ht_mem_alloc((size_t)c->size + 1, bytes, &room));
-    copy(room, own, bytes);
+    unsigned char *room = NULL; /* own part, then all */
+    TRY(take_room(c, own, bytes, (size_t)c->size + 1, &count, &type, &room));
     TRY(comm_check(MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request),
                    "gathering"));
     TRY(comm_wait(c, &request, "gathering"));
@@ -512,11 +514,8 @@ enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
     int count;
     MPI_Datatype type;
     MPI_Request request;
-    unsigned char *room = NULL; /* not freed on failure */
-    TRY(comm_sound(c));
-    TRY(comm_count((int64_t)bytes, &count, &type));
-    TRY(ht_mem_alloc(bytes, 1, &room));
-    copy(room, data, bytes);
+    unsigned char *room = NULL;
+    TRY(take_room(c, data, bytes, 1, &count, &type, &room));
     TRY(comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request), "broadcasting"));
     TRY(comm_wait(c, &request, "broadcasting"));
     copy(data, room, bytes);

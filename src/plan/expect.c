@@ -25,7 +25,6 @@
 
 #include "plan_parts.h"
 #include "src/hermite/bloch.h"
-#include "src/solve/methods.h"
 
 /* The contribution of rounding to the error at the end: a model fitted to measurements, not a
  * bound. With u the unit roundoff and W wavelengths travelled,

@@ -3,7 +3,6 @@
 #include "htwave/energy.h"
 #include "plan_parts.h"
 #include "src/hermite/duhamel_private.h"
-#include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
 
 void ht_plan_destroy(struct ht_plan *plan) {

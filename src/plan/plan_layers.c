@@ -4,7 +4,6 @@
 #include <complex.h>
 
 #include "plan_parts.h"
-#include "src/solve/methods.h"
 
 /* Reflection of sponges of at least so many cells at 10 points per wavelength and 0, 30, 60
  * degrees, dB, measured (docs/absorbing.md). */

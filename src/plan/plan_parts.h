@@ -1,7 +1,7 @@
 /* Parts of ht_plan_create. */
 #pragma once
 
-#include "htwave/plan.h"
+#include "src/solve/methods.h"
 
 /* ---- plan_scheme.c ---- */
 /* Sets problem.scheme, what follows from it, order and chosen_by, from params, eq and
@@ -21,3 +21,7 @@ void ht_plan_continue_medium(struct ht_plan *plan);
 /* ---- expect.c ---- */
 /* Sets cells_per_wavelength and expected of a plan that is otherwise complete. */
 HT_CHECKED enum ht_err ht_expect(struct ht_plan *plan);
+
+/* ---- scheme.c: a new scheme needs its word in HT_EACH_SCHEME (htwave/params.h), a row and a line
+ * here ---- */
+extern const struct ht_scheme ht_scheme_taylor, ht_scheme_leapfrog, ht_scheme_fd;

@@ -10,7 +10,6 @@
  * grid.order is N or an order in space: given alone it must not change its meaning with the medium,
  * and is refused where the medium chose differences. */
 #include "plan_parts.h"
-#include "schemes.h"
 
 static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,
                                  const char *why) {

@@ -1,5 +1,5 @@
 /* The time-stepping schemes, a row each, and functions common to all of them. */
-#include "schemes.h"
+#include "plan_parts.h"
 
 const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
 const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);

@@ -65,76 +65,61 @@ static void add_weighted(const struct ht_recorder *r, const struct ht_resampled 
         }
 }
 
-/* A reading of a group, whose traces are [from, from + receivers) of all. */
-struct record {
-    const struct ht_receiver_group *group;
-    struct block *block;
-    int reading;
-    int64_t from;
-};
-
 static int64_t reached(const struct ht_recorder *r) {
     return r->first + r->count - 1;
 }
 
-/* The sums of a reading's integral += those between two times. */
-static enum ht_err add_integral(struct ht_recorder *r, const struct record *record, double from,
+/* The sums of an integral of `count` traces += those between two times. */
+static enum ht_err add_integral(struct ht_recorder *r, int64_t traces, int64_t count, double from,
                                 double to, double *out) {
     struct ht_resampled by;
     TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r), &by));
-    add_weighted(r, &by, record->from, record->group->count, out);
+    add_weighted(r, &by, traces, count, out);
     return HT_OK;
 }
 
-static enum ht_err make_integral(struct ht_recorder *r, const struct record *record, double at,
+/* Of reading i of a group; in these and below the group's traces begin at `from`. */
+static enum ht_err make_integral(struct ht_recorder *r, int n, int i, double at, int64_t from,
                                  double *out) {
-    const int64_t count = record->group->count;
-    const int64_t own = record->reading * count;
-    const struct block *block = record->block;
-    const double from = (double)block->summed, dt = r->receivers->dt;
-    for (int64_t i = 0; i < count; i++) out[i] = block->sum[own + i];
-    if (at > from) TRY(add_integral(r, record, from, at, out));
-    for (int64_t i = 0; i < count; i++)
-        out[i] = block->start[own + i] + block->factor[own + i] * dt * out[i];
+    const struct block *block = &r->block[n];
+    const int64_t count = r->receivers->group[n].count, own = i * count;
+    for (int64_t t = 0; t < count; t++) out[t] = block->sum[own + t];
+    if (at > (double)block->summed)
+        TRY(add_integral(r, from + own, count, (double)block->summed, at, out));
+    for (int64_t t = 0; t < count; t++)
+        out[t] = block->start[own + t] + block->factor[own + t] * r->receivers->dt * out[t];
     return HT_OK;
 }
 
 /* The sums of a group's integrals up to a step. */
 static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from, int64_t step) {
+    const struct ht_receiver_group *group = &r->receivers->group[n];
     struct block *block = &r->block[n];
-    struct record record = {.group = &r->receivers->group[n], .block = block};
-    const int64_t count = record.group->count;
-    if (!block->integrals) return HT_OK;
-    for (; block->summed < step; block->summed++)
-        for (int i = 0; i < record.group->readings; i++) {
-            record.from = from + i * count;
-            if (!record.group->reading[i].integral) continue;
-            TRY(add_integral(r, &record, (double)block->summed, (double)(block->summed + 1),
-                             block->sum + i * count));
-        }
+    for (; block->integrals && block->summed < step; block->summed++)
+        for (int i = 0; i < group->readings; i++)
+            if (group->reading[i].integral)
+                TRY(add_integral(r, from + i * group->count, group->count, (double)block->summed,
+                                 (double)(block->summed + 1), block->sum + i * group->count));
     return HT_OK;
 }
 
-/* One sample of all readings of a group, whose traces begin at `from`. */
+/* One sample of all readings of a group. */
 static enum ht_err make_sample(struct ht_recorder *r, int n, double at, int64_t from, double *out) {
-    struct record record = {.group = &r->receivers->group[n], .block = &r->block[n]};
-    const int64_t count = record.group->count;
+    const struct ht_receiver_group *group = &r->receivers->group[n];
+    const int64_t count = group->count;
     struct ht_resampled by;
     TRY(sum_up(r, n, from, (int64_t)floor(at)));
-    for (int64_t t = 0; t < record.group->readings * count; t++) out[t] = 0;
-    for (int i = 0; i < record.group->readings; i++) {
-        const struct ht_reading *reading = &record.group->reading[i];
-        if (reading->integral) continue;
-        TRY(ht_resampler_weights(r->resampler, at + reading->late, r->first, reached(r), &by));
+    for (int64_t t = 0; t < group->readings * count; t++) out[t] = 0;
+    for (int i = 0; i < group->readings; i++) {
+        if (group->reading[i].integral) continue;
+        TRY(ht_resampler_weights(r->resampler, at + group->reading[i].late, r->first, reached(r),
+                                 &by));
         add_weighted(r, &by, from + i * count, count, out + i * count);
     }
     TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
-    ht_source_samples_add(r->near, at, &by, from, record.group->readings * count, out);
-    for (int i = 0; i < record.group->readings; i++) {
-        record.reading = i;
-        record.from = from + i * count;
-        if (record.group->reading[i].integral) TRY(make_integral(r, &record, at, out + i * count));
-    }
+    ht_source_samples_add(r->near, at, &by, from, group->readings * count, out);
+    for (int i = 0; i < group->readings; i++)
+        if (group->reading[i].integral) TRY(make_integral(r, n, i, at, from, out + i * count));
     return HT_OK;
 }
 

@@ -15,16 +15,14 @@ enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     int ranks = ht_comm_size(comm);
     struct program own;
     if (ranks == 1) return HT_OK;
-    char *data;
+    HT_FREED char *data = NULL;
     size_t size;
     memset(&own, 0, sizeof own);
     snprintf(own.version, sizeof own.version, "%s", HT_VERSION);
     snprintf(own.command, sizeof own.command, "%s", command);
     own.hash = hash_text(HT_HASH_SEED, HT_VERSION);
-    if (ht_file_read("/proc/self/exe", &data, &size) == HT_OK) {
+    if (ht_file_read("/proc/self/exe", &data, &size) == HT_OK)
         own.hash = ht_hash(HT_HASH_SEED, data, size);
-        free(data);
-    }
     HT_ARRAY(struct program, all, ranks);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     /* The same result on all ranks. */
@@ -34,15 +32,11 @@ enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
             ht_text_add(&others, "%srank %d (version %s)", others.length > 0 ? ", " : "", r,
                         all[r].version);
     TRY(ht_text_status(&others));
-    if (others.length > 0)
-        return ht_err_set(
-            HT_ERR_INPUT,
+    REQUIRE(others.length == 0, HT_ERR_INPUT,
             "not the program of rank 0 (version %s): %s; all ranks must run the same file",
             all[0].version, others.data);
     for (int r = 1; r < ranks; r++)
-        if (strcmp(all[r].command, all[0].command) != 0)
-            return ht_err_set(
-                HT_ERR_INPUT,
+        REQUIRE(strcmp(all[r].command, all[0].command) == 0, HT_ERR_INPUT,
                 "rank %d has the command \"%s\", rank 0 has \"%s\": all ranks must have the same",
                 r, all[r].command, all[0].command);
     return HT_OK;
@@ -152,15 +146,12 @@ enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_dev
 
 enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char *select,
                           struct ht_device **out) {
-    struct ht_device_info *infos = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     int count = 0, sharer = 0;
-    *out = NULL;
     /* A rank without a list still takes part: the others wait for it. */
     enum ht_err listed = ht_device_list(&count, &infos);
     if (listed != HT_OK) count = 0;
-    enum ht_err err = ht_ranks_sharer(comm, count, infos, &sharer);
-    free(infos);
-    TRY(err);
+    TRY(ht_ranks_sharer(comm, count, infos, &sharer));
     TRY(listed);
     return ht_device_open(backend, select, sharer, out);
 }
@@ -168,21 +159,21 @@ enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char 
 enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
                                  struct ht_assignment **out) {
     int ranks = ht_comm_size(comm);
-    struct device_name own, *all = NULL;
-    struct ht_assignment *assignment = NULL;
+    struct device_name own;
     name_device(comm, info, &own);
-    TRY(HT_ALLOC(all, ranks));
-    enum ht_err err = HT_ALLOC(assignment, ranks);
-    if (err == HT_OK) err = ht_comm_gather(comm, &own, sizeof own, all);
-    for (int r = 0; err == HT_OK && r < ranks; r++) {
+    HT_ARRAY(struct device_name, all, ranks);
+    HT_ARRAY(struct ht_assignment, assignment, ranks);
+    TRY(ht_comm_gather(comm, &own, sizeof own, all));
+    for (int r = 0; r < ranks; r++) {
         int first = 0;
         while (memcmp(&all[first], &all[r], sizeof own) != 0) first++;
         assignment[r].machine = all[r].machine;
         assignment[r].first = all[r].index < 0 ? -1 : first;
         memcpy(assignment[r].name, all[r].name, sizeof assignment[r].name);
     }
-    free(all);
-    return HT_MADE(err, assignment, free, out);
+    *out = assignment;
+    assignment = NULL;
+    return HT_OK;
 }
 
 int ht_ranks_devices(int ranks, const struct ht_assignment *assignment) {

@@ -94,26 +94,21 @@ static struct share own_share(const struct ht_simulation *sim, const struct ht_t
 enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
     const struct ht_stepper *s = &sim->run.stepper;
     struct ht_traffic traffic = {.half_steps = 0};
-    struct share own, *all = NULL;
     if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
-    own = own_share(sim, &traffic);
-    TRY(HT_ALLOC(all, sim->ranks));
-    enum ht_err err = ht_comm_gather(sim->comm, &own, sizeof own, all);
-    if (err == HT_OK) {
-        *out = (struct ht_parallel){.exchanges = all->exchanges};
-        for (int r = 0; r < sim->ranks; r++) {
-            for (int i = 0; i < HT_TIMES; i++) {
-                out->part[i].mean += all[r].seconds[i] / sim->ranks;
-                out->part[i].worst = fmax(out->part[i].worst, all[r].seconds[i]);
-            }
-            out->messages += all[r].messages;
-            out->bytes += all[r].bytes;
-            out->limit += all[r].limit;
-            out->joules += all[r].joules;
+    const struct share own = own_share(sim, &traffic);
+    HT_ARRAY(struct share, all, sim->ranks);
+    TRY(ht_comm_gather(sim->comm, &own, sizeof own, all));
+    *out = (struct ht_parallel){.exchanges = all->exchanges};
+    for (int r = 0; r < sim->ranks; r++) {
+        for (int i = 0; i < HT_TIMES; i++) {
+            out->part[i].mean += all[r].seconds[i] / sim->ranks;
+            out->part[i].worst = fmax(out->part[i].worst, all[r].seconds[i]);
         }
+        out->messages += all[r].messages;
+        out->bytes += all[r].bytes;
+        out->limit += all[r].limit;
+        out->joules += all[r].joules;
     }
-    free(all);
-    TRY(err);
     return find_transport(sim->comm, &traffic, out->transport);
 }
 

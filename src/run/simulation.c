@@ -188,17 +188,16 @@ static enum ht_err refuse_variant(const struct ht_simulation *sim, const struct 
 
 /* As much of a step as single precision allows, cut to two decimals. */
 static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht_spec *spec) {
-    const struct ht_params *params = sim->params;
     const bool named = is_named(sim);
     HT_FREED_TEXT struct ht_text names = {0};
     const double cfl = ht_plan_quiet_cfl(sim->plan);
     ht_variant_list(spec, &names);
     TRY(ht_text_status(&names));
     return ht_params_error(
-        params,
-        named                     ? "device.variant"
-        : params->time.step > 0.0 ? "time.step"
-                                  : "time.cfl",
+        sim->params,
+        named                          ? "device.variant"
+        : sim->params->time.step > 0.0 ? "time.step"
+                                       : "time.cfl",
         "in single precision the rounding of %s grows at order %d in %d dimensions with cfl "
         "%.2f: take a cfl of at most %.2f or device.precision = \"double\"%s%s",
         named ? "its series" : "series", spec->order, spec->eq->dims, sim->plan->cfl,
@@ -252,9 +251,7 @@ static enum ht_err choose_kernels(struct ht_simulation *sim) {
     tuning->ptx = sim->info.ptx;
     tuning->ptx_own = sim->info.ptx_own;
     tuning->fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
-    const enum ht_layout_choice layout = sim->params->device.layout;
-    bool blocked = layout == HT_LAYOUT_AUTO ? sim->info.gpu : layout == HT_LAYOUT_BLOCKED;
-    tuning->block = !blocked ? 1 : sim->tuning.fp64 ? 2 : 4;
+    tuning->block = ht_layout_block(params->device.layout, sim->info.gpu, tuning->fp64);
     tuning->cells = params->device.cells_per_group;
     tuning->planes = params->device.planes_per_group;
     TRY(choose_variant(sim));

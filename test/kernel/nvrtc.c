@@ -4,7 +4,7 @@
  * in htwave's program cache, by text, NVRTC and the back end's code. */
 #include "texts.h"
 
-#include "src/device/device_private.h"
+#include "src/device/backend.h"
 #include "src/device/nvidia.h"
 
 /* An ELF file for the machine CUDA, which is what a cubin is. */

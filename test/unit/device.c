@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "device_scene.h"
-#include "src/device/device_private.h"
+#include "src/device/backend.h"
 
 /* ---- devices ---- */
 
