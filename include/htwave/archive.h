@@ -13,7 +13,7 @@ struct ht_archive;
 /* Of files, under "format": larger where an older program cannot read them. */
 enum { HT_ARCHIVE_FORMAT = 2 };
 
-/* The state is being loaded: what is stored replaces it. */
+/* What is stored replaces the state. */
 bool ht_archive_loads(const struct ht_archive *archive);
 /* Of a load: the first failure so far, of this rank: to be asked before files are changed. */
 HT_CHECKED enum ht_err ht_archive_status(const struct ht_archive *archive);

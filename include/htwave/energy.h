@@ -53,11 +53,10 @@ HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
 HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,
                                           const struct ht_stepper *stepper,
                                           const struct ht_state *state, double *energy);
-/* The energy of the initial data in fields that no grid stores, such as v of finite differences.
- * Collective. */
+/* Of the initial data in fields that no grid stores, such as v of finite differences. Collective.
+ */
 HT_CHECKED enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out);
-/* Sources have raised the root of the energy by no more than this between two times.
- * ht_plan_weigh_shots: before, once. */
+/* Sets plan->shot_norm. */
 HT_CHECKED enum ht_err ht_plan_weigh_shots(struct ht_plan *plan);
 /* Energies of a run's states so far; initially zero. */
 struct ht_energy_watch {
@@ -87,7 +86,7 @@ struct ht_energy_watch {
  */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state, struct ht_energy_watch *watch);
-/* The likely cause of growth in a run of this plan, as text. */
+/* The likely cause, as text. */
 const char *ht_growth_cause(const struct ht_plan *plan);
 /* Relative L2 error of the nodal values of all fields stored on the primary grid at a time for
  * which the solution is known. Collective. */

@@ -13,7 +13,7 @@ struct ht_plan;
 struct ht_problem;
 struct ht_stepper;
 
-/* The form of equations for a scheme. */
+/* Of equations for a scheme. */
 struct ht_form {
     unsigned stored[2];     /* field mask per grid; 0: all fields */
     int old_sign;           /* as in ht_spec */
@@ -83,7 +83,7 @@ struct ht_scheme {
  */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
-/* The scheme's name for titles: "" for the default scheme. */
+/* For titles: "" for the default scheme. */
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
 /* As ht_stability_full, ht_stability_cfl and ht_stability_stages, of equations that have the form.
  */
@@ -96,9 +96,6 @@ int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equat
 const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
                                              const struct ht_equations *eq);
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
-
-/* The data of a half step that do not depend on a device: equations, grid, medium, time step,
- * scheme. */
 
 /* How slabs exchange planes; unused with one rank. */
 struct ht_halo_choice {
@@ -141,7 +138,7 @@ HT_CHECKED enum ht_err ht_pair_faces_test(const struct ht_problem *part,
  * not. */
 double ht_pair_faces_share(const struct ht_pair_faces *faces, int group);
 
-/* A problem; the objects it points to must outlive the steppers. */
+/* The data of steps that do not depend on a device. What it points to must outlive the steppers. */
 struct ht_problem {
     const struct ht_equations *eq;
     const struct ht_grid *grid;
@@ -179,7 +176,6 @@ void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out);
 unsigned ht_problem_constant(const struct ht_problem *problem);
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid);
-/* Whether a field is stored on a grid; the number of fields stored there. */
 bool ht_problem_stores(const struct ht_problem *problem, enum ht_subgrid subgrid, int field);
 int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid);
 /* The grid at whose nodes the values of a subgrid lie: finite differences keep increments at those
@@ -254,7 +250,6 @@ int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layer
  * rate: 1, or where the grids store different fields 2 on the primary grid and 0 on the dual one
  * (docs/absorbing.md); 0 without a sponge. */
 double ht_sponge_rate(const struct ht_problem *problem, enum ht_subgrid subgrid);
-/* Whether a grid is damped along an axis. */
 bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis);
 /* The N+1 Taylor coefficients in xi of one axis's factor of G at a node. Those of odd degree are
  * zero on the wall, as in its mirror image, so that the parities of fields there stay. */
@@ -288,9 +283,7 @@ double ht_series_amplification(const struct ht_problem *problem, const double sp
 bool ht_series_grows(const struct ht_problem *problem);
 
 /* A part of a problem as a separate problem of one rank: a layer of cells for a scheme's start, the
- * few cells of a self-check, the box of a test problem. */
-
-/* Kinds of sides of the part. */
+ * few cells of a self-check, the box of a test problem. Its sides: */
 enum ht_part_sides {
     HT_SIDES_SAME,    /* those of the whole problem */
     HT_SIDES_MIRROR,  /* mirrors along axes that it does not fill; a half step

@@ -1,20 +1,8 @@
-/* What receivers record: its way from samples of steps to traces at their times. */
+/* What receivers record: its way from samples of steps to traces at their times (docs/method.md,
+ * section 8; docs/differences.md). A sample on a step is the value there. */
 #pragma once
 
 #include "htwave/stepper.h"
-
-/* Samples of receivers at any time, from what the steps give (docs/method.md, section 8;
- * docs/differences.md). A sample on a step is the value there.
- *   finite differences   the polynomial through the values of twelve steps; or
- *                        all steps where the dispersion of one term in time is
- *                        removed;
- *   Taylor               the two-point Hermite polynomial of degree 2N+1 of all
- *                        derivatives by time, L^l u;
- *   leapfrog             a sinc under Kaiser's window over 32 levels: steps,
- *                        and half steps where the dual grid has the same
- *                        fields; at the beginning of runs from data the
- *                        polynomial through values and second derivatives at
- *                        six levels. */
 
 enum { HT_RESAMPLING_DERIVATIVES = HT_MAX_ORDER + 1 };
 /* What a plan's receivers need of each step. */
@@ -60,7 +48,7 @@ HT_CHECKED enum ht_err ht_resampler_integral(struct ht_resampler *resampler, dou
                                              int64_t first, int64_t reached,
                                              struct ht_resampled *out);
 
-/* Samples where all steps are taken, `whole` (resampler.c), in place of those by weights: at
+/* Samples where all steps are taken, `whole`, in place of those by weights: at
  * `at` + j `every`, in steps, of traces whose values at step n begin at value[n width], or of their
  * integrals from step 0. steps: as far as ht_fd_steps_beside beyond the last sample. Work is that
  * of Fourier transforms over all steps. */
@@ -85,11 +73,9 @@ HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, 
 
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by
- * receiver (htwave/shots.h). The state is only read: a run with receivers has the bits of one
- * without. Values do not depend on the number of ranks:
- * each x3 plane around a receiver gives one sum, of its owner, and planes are added in their order.
- *
- * ht_stepper_advance takes a sample after each time step, into a ring on the device. */
+ * receiver (htwave/shots.h). Values do not depend on the number of ranks: each x3 plane around a
+ * receiver gives one sum, of its owner, and planes are added in their order. ht_stepper_advance
+ * takes a sample after each time step, into a ring on the device. */
 
 struct ht_sampler;
 /* For a plan with receivers whose stepper holds the state of step 0, from which the first sample

@@ -55,9 +55,8 @@ struct ht_passes {
     bool once;
     int half[2][2]; /* the half step from a grid is passes [half[grid][0], half[grid][1]) */
 };
-/* Those of a time step of a problem. */
+/* Those of a time step. */
 void ht_schedule_passes(const struct ht_problem *problem, struct ht_passes *out);
-/* Adds to the work of a pass. */
 void ht_pass_add(struct ht_pass *pass, enum ht_task_kind kind);
 
 /* Planes of each array beyond a slab, below and above it. */
@@ -103,7 +102,6 @@ struct ht_halo_state {
 /* The own planes of an array were overwritten: an exchange in progress is completed, and its planes
  * are not used. */
 void ht_halo_overwritten(struct ht_halo_state *state, int array);
-/* The exchange in progress has ended. */
 void ht_halo_received(struct ht_halo_state *state);
 
 /* ---- schedules ---- */
@@ -132,7 +130,6 @@ void ht_schedule_make(const struct ht_partition *partition, const struct ht_pass
 /* Appends the tasks as text: "receive, ghosts, step boundary, send, step interior". */
 void ht_schedule_add_text(const struct ht_schedule *schedule, struct ht_text *out);
 
-/* Sums over the tasks of schedules. */
 struct ht_task_counts {
     int64_t tasks[HT_TASK_KINDS];
     int64_t launches[2], nodes[2]; /* steps, [enum ht_step_part] */

@@ -5,12 +5,8 @@
 #include "htwave/fd_kernel.h"
 #include "htwave/plan.h"
 
-/* The compiled half steps of a problem on a device. */
-
-struct ht_layer_kernels;
-
-/* [0] from the primary grid, [1] from the dual grid; if these do not differ, both entries are the
- * same step. */
+/* Compiled for a problem on a device. [0] from the primary grid, [1] from the dual grid; if these
+ * do not differ, both entries are the same step. */
 struct ht_kernels {
     /* Of finite differences, which have no steps: of one field or of a pair. */
     struct ht_tool *fd;
@@ -46,7 +42,6 @@ struct ht_layer_kernels {
 HT_CHECKED enum ht_err ht_kernels_plan(const struct ht_problem *problem,
                                        const struct ht_device_info *info,
                                        const struct ht_tuning *tuning, struct ht_kernels *out);
-/* Plans and compiles. */
 HT_CHECKED enum ht_err ht_kernels_create(const struct ht_problem *problem, struct ht_device *device,
                                          const struct ht_tuning *tuning, struct ht_kernels *out);
 void ht_kernels_destroy(struct ht_kernels *kernels); /* NULL allowed */
@@ -56,11 +51,6 @@ void ht_kernels_add_seconds(struct ht_kernels *kernels, double seconds[2]);
 /* Device seconds of all kernels since the last call. */
 double ht_kernels_seconds(struct ht_kernels *kernels);
 bool ht_kernels_cached(const struct ht_kernels *kernels);
-
-/* A stepper owns the coefficients of both grids and makes half steps: on a device (here) or as the
- * serial reference (oracle.h).
- *
- * One time step is a half step from the primary to the dual grid and one back. */
 
 /* The square of a coefficient (index as in ht_grid_coefs) of a field, divided by M[material] if
  * material >= 0. With weights: the sum of the squares of values at some points about the node, each
@@ -95,9 +85,10 @@ struct ht_arrays {
     double level;                          /* values of u less this are in the arrays */
 };
 
-struct ht_stepper;
-/* If the grid is divided into slabs, a stepper holds the planes that its rank owns; plane numbers
- * are those of the whole grid. (The oracle supports one slab only.) */
+/* A stepper owns the state and makes half steps: on a device, or as the serial reference. A time
+ * step is a half step from the primary to the dual grid and one back. If the grid is divided into
+ * slabs, a stepper holds the planes that its rank owns; plane numbers are those of the whole grid.
+ * (The reference supports one slab only.) */
 struct ht_stepper_ops {
     /* Writes coefficients [field][i][node of planes first..last) of a grid; fields that are not
      * stored there are ignored. With several slabs all ranks put planes of a grid between two half
@@ -107,9 +98,9 @@ struct ht_stepper_ops {
     /* Reads coefficients i < count of a stored field: [i][node of planes first..last). */
     enum ht_err (*get)(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                        int64_t last, double *out);
-    /* Measures `count` quantities over the own planes of a grid, out[i] of what[i]. Sums are
-     * integrals, with the cell volume as weight, halved for each wall that a node lies on; `first`
-     * is a node of the whole grid. Transfers no field. */
+    /* NULL for finite differences, or: measures `count` quantities over the own planes of a grid,
+     * out[i] of what[i]. Sums are integrals, with the cell volume as weight, halved for each wall
+     * that a node lies on; `first` is a node of the whole grid. Transfers no field. */
     enum ht_err (*measure)(void *self, enum ht_subgrid subgrid, int count,
                            const struct ht_quantity *what, struct ht_measure *out);
     /* Half step from grid `from` to the other grid; may return before it is done. Collective with
@@ -146,8 +137,7 @@ HT_CHECKED enum ht_err ht_stepper_advance(const struct ht_stepper *stepper, int6
 struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_subgrid subgrid,
                                    const struct ht_quantity *what, const double *u,
                                    const double *medium);
-/* Factor of a sum with weights of 1: the cell volume, divided by the material if that is uniform.
- */
+/* Of a sum with weights of 1: the cell volume, divided by the material if that is uniform. */
 double ht_measure_factor(const struct ht_problem *problem, const struct ht_quantity *what);
 /* Whether the nodes at this end of an axis (along x3 of the own planes) lie on a wall and count
  * half. */
@@ -174,8 +164,8 @@ struct ht_region {
     const struct ht_law *law;         /* NULL: the problem's own */
     const struct ht_kernels *kernels; /* compiled for it */
 };
-/* A stepper with several regions, which are disjoint and cover all cells; all ranks pass the same
- * regions. Their kernels must agree in precision, layout and order. */
+/* With at most HT_ABSORBING_BOXES regions, which are disjoint and cover all cells; all ranks pass
+ * the same. Their kernels must agree in precision, layout and order. */
 HT_CHECKED enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,
                                                  struct ht_device *device, int regions,
                                                  const struct ht_region *region,
@@ -191,8 +181,6 @@ struct ht_budget {
 struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                    const struct ht_device_info *info);
 
-/* The initial data of a run, as coefficients of both grids. */
-
 /* Sets the stepper's own planes to the solution at time 0, and for a two-level scheme the dual grid
  * to the solution at -dt/2. If the solution is known only at time 0, the scheme's starter computes
  * the dual grid by a backward half step from all fields on the primary grid, some x3 planes at a
@@ -203,8 +191,6 @@ HT_CHECKED enum ht_err ht_start(const struct ht_plan *plan, struct ht_device *de
 /* Device bytes that ht_start needs in addition to the stepper. */
 int64_t ht_start_bytes(const struct ht_plan *plan, const struct ht_tuning *tuning,
                        const struct ht_device_info *info);
-
-/* The serial reference, and checks of compiled kernels against it. */
 
 /* The serial reference: double precision, directly from the formulas; it shares only tables with
  * the kernels. */

@@ -315,10 +315,9 @@ void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct h
 /* Functions of struct ht_runner_ops and struct ht_stepper_ops that all have. */
 struct ht_task_seconds ht_fd_seconds(const void *self);
 void ht_fd_destroy(void *self);
-#define HT_FD_STEPPER_OPS                                                                      \
-    .measure = ht_fd_no_measure, .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, \
-    .absolute = ht_fd_absolute, .finish = ht_runner_finish, .destroy = ht_fd_destroy,          \
-    .traffic = ht_runner_traffic
+#define HT_FD_STEPPER_OPS                                                                     \
+    .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, .absolute = ht_fd_absolute, \
+    .finish = ht_runner_finish, .destroy = ht_fd_destroy, .traffic = ht_runner_traffic
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 /* Sums over the whole grid, the same on all ranks and whatever their number; first: node of the
@@ -344,8 +343,6 @@ void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part);
 /* Of steppers of finite differences that begin with a struct ht_fd_stepper: the box of a task, and
  * functions of struct ht_stepper_ops. */
 struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task);
-HT_CHECKED enum ht_err ht_fd_no_measure(void *self, enum ht_subgrid subgrid, int count,
-                                        const struct ht_quantity *what, struct ht_measure *out);
 void ht_fd_absolute(void *self);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */
 HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,

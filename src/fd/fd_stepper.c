@@ -99,8 +99,7 @@ static struct ht_fd_array *find_sent(void *self, int array, int i) {
 
 /* The messages of a planned stepper. */
 static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
-    struct ht_passes passes[HT_FD_SEQUENCES];
-    const struct ht_passes *list[HT_FD_SEQUENCES];
+    struct ht_passes passes;
     struct ht_fd_array *sent;
     for (int a = 0; a < HT_ARRAYS; a++)
         for (int i = 0; (sent = s->kind->sent(s, a, i)) != NULL; i++) {
@@ -110,10 +109,9 @@ static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
             part->u = &sent->buffer;
         }
     for (int i = 0; i < s->kind->sequences; i++) {
-        s->kind->passes(&s->problem, i, &passes[i]);
-        list[i] = &passes[i];
+        s->kind->passes(&s->problem, i, &passes);
+        ht_halo_plan(&s->problem, &passes, out);
     }
-    ht_halo_plan(&s->problem, s->kind->sequences, list, out);
 }
 
 static int64_t nodes_of(const struct ht_fd_stepper *s) {
@@ -697,12 +695,6 @@ static void fd_archive(void *self, struct ht_archive *archive) {
     ht_fd_layers_archive(s, archive);
     if (!ht_archive_loads(archive)) return;
     for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
-}
-
-enum ht_err ht_fd_no_measure(HT_UNUSED void *self, HT_UNUSED enum ht_subgrid subgrid,
-                             HT_UNUSED int count, HT_UNUSED const struct ht_quantity *what,
-                             HT_UNUSED struct ht_measure *out) {
-    FAIL(HT_ERR_INTERNAL, "finite differences have measures of their own");
 }
 
 /* ---- making ---- */

@@ -1,17 +1,7 @@
 /* The error of a plane wave exp(i k.x) in a uniform medium, computed by the scheme itself (Bloch
- * analysis). All nodes hold the same coefficients but for the phase, so a half step is a linear map
- * of the coefficients of one node,
- *
- *     U' = E (H x H x H) U,
- *
- * with phases exp(-+ i theta/2), theta = k h, of the vertices in the interpolation H of an axis,
- * and the series E of docs/method.md, section 4.
- *
- * The interpolations of the axes err independently to first order. So the map is taken for one axis
- * at a time, with the exact wave along the others, where a derivative is a factor i k: a matrix S
- * of the N + 1 coefficients of each field, exact in one dimension. The factors by which axes change
- * a field multiply; what the series does without interpolation, which is in each of them, counts
- * once.
+ * analysis; docs/method.md, section 10): a map S of the N + 1 coefficients of each field for one
+ * axis at a time, with the exact wave along the others, where a derivative is a factor i k. What
+ * the series does without interpolation, which is in the map of each axis, counts once.
  *
  * The exact wave w is multiplied by lambda in a step. With T = S/lambda what n steps add to it is
  * d_n = T^n w - w, of which small values are precise by

@@ -51,18 +51,15 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule, int
     const int64_t q = in->first + row;
     const struct ht_injection_grid *grid = &in->grid[q % 2 == 0 ? HT_DUAL : HT_PRIMARY];
     const double tau = in->problem.dt / 2, t = (double)q * tau;
-    double *out = in->table + row * row_values(in);
+    const int64_t values = row_values(in);
+    double *out = memset(in->table + row * values, 0, (size_t)values * sizeof *out);
     in->acts[row] = false;
     for (int c = 0; c < d->shots->count; c++) {
-        const bool acts = ht_shot_acts(&d->shots->shot[c], t - tau, t + tau);
-        in->acts[row] |= acts;
-        for (int f = 0; f < grid->shapes.fields; f++) {
-            double *to = out + ((int64_t)f * d->shots->count + c) * d->terms;
-            if (acts)
-                expand(in, rule, c, grid->field[f], q, to);
-            else
-                memset(to, 0, (size_t)d->terms * sizeof *to);
-        }
+        if (!ht_shot_acts(&d->shots->shot[c], t - tau, t + tau)) continue;
+        in->acts[row] = true;
+        for (int f = 0; f < grid->shapes.fields; f++)
+            expand(in, rule, c, grid->field[f], q,
+                   out + ((int64_t)f * d->shots->count + c) * d->terms);
     }
 }
 
@@ -101,10 +98,6 @@ enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_
     return HT_OK;
 }
 
-static bool vanishes(int odd, int wall) {
-    return ((odd & wall) | (~odd & (wall >> 3))) & 7;
-}
-
 /* The sum of node n of the list and coefficient i of stored field f; absolute: of magnitudes. */
 static double sum_of(const struct ht_injection_grid *g, const double *table, int64_t n, int f,
                      int i, bool absolute) {
@@ -130,10 +123,13 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
     const double *table = in->table + in->row * row_values(in);
     for (int64_t n = 0; n < g->list.count; n++)
         for (int f = 0; f < g->shapes.fields; f++)
-            for (int i = 0; i < coefs; i++)
-                if (!vanishes(g->shapes.odd[f * coefs + i], g->list.wall[n]))
+            for (int i = 0; i < coefs; i++) {
+                const int odd = g->shapes.odd[f * coefs + i], wall = g->list.wall[n];
+                const bool vanishes = ((odd & wall) | (~odd & (wall >> 3))) & 7;
+                if (!vanishes)
                     u[((int64_t)g->field[f] * coefs + i) * nodes + g->list.at[n]] +=
                         sum_of(g, table + f * stride, n, f, i, absolute);
+            }
 }
 
 /* ---- making ---- */

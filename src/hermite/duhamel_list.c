@@ -156,25 +156,6 @@ static int list_terms(const struct ht_problem *p, const struct ht_source_vector 
 
 /* ---- numbers ---- */
 
-/* The least power beyond which a wave of any length adds less than 1e-13:
- * (nu k)^(2m)/(2m)! times the spectrum; nu in radii. */
-static int powers_of(const struct ht_source_vector *v, double nu) {
-    const double small = 1e-13;
-    double part[63]; /* of waves k = (i + 1)/4 */
-    for (int i = 0; i < 63; i++)
-        part[i] = fmax(1 - ht_flat_missing(v->order, (i + 1) / 4.0), 1e-15);
-    for (int m = 1; m < MOST_POWERS; m++) {
-        double most = 0;
-        for (int i = 0; i < 63; i++) {
-            const double x = nu * (i + 1) / 4.0;
-            part[i] *= x * x / (2 * m * (2 * m - 1));
-            most = fmax(most, part[i]);
-        }
-        if (most < small) return m;
-    }
-    return MOST_POWERS;
-}
-
 /* What all places have in common, ... */
 struct shaping {
     const struct ht_problem *problem;
@@ -197,12 +178,27 @@ static double courant(const struct ht_problem *p, const struct ht_source_vector 
     return axis < p->eq->dims ? speed * p->dt / 2 / p->grid->h[axis] : 0;
 }
 
+/* The least power beyond which a wave of any length adds less than 1e-13 within `span` half steps:
+ * (nu k)^(2m)/(2m)! times the spectrum; nu in radii. */
 static int powers_within(const struct ht_problem *p, const struct ht_source_vector *v,
                          double span) {
-    double most = 0;
+    enum { WAVES = 63 }; /* k = (i + 1)/4 */
+    double part[WAVES], nu = 0, most = INFINITY;
+    int m = 0;
     for (int k = 0; k < p->eq->dims; k++)
-        if (v->along[k] > 0) most = fmax(most, span * fabs(courant(p, v, k)) / v->along[k]);
-    return powers_of(v, most);
+        if (v->along[k] > 0) nu = fmax(nu, span * fabs(courant(p, v, k)) / v->along[k]);
+    for (int i = 0; i < WAVES; i++)
+        part[i] = fmax(1 - ht_flat_missing(v->order, (i + 1) / 4.0), 1e-15);
+    while (m < MOST_POWERS && most >= 1e-13) {
+        m++;
+        most = 0;
+        for (int i = 0; i < WAVES; i++) {
+            const double x = nu * (i + 1) / 4.0;
+            part[i] *= x * x / (2 * m * (2 * m - 1));
+            most = fmax(most, part[i]);
+        }
+    }
+    return m;
 }
 
 /* For so many powers and `more` derivatives beyond those of all powers. */
@@ -400,30 +396,22 @@ static struct ht_source_image image_of(const struct ht_grid *grid, int axis, int
         .mirrored = mirrored};
 }
 
-static int list_images(const struct ht_grid *grid, int axis, int64_t at, int64_t reach,
-                       struct ht_source_image out[HT_SOURCE_IMAGES]) {
-    const int64_t length = grid->cells[axis] * one;
-    const int64_t most = reach / length + 2;
-    int count = 0;
-    for (int64_t n = -most; n <= most; n++) {
-        const struct ht_source_image image = image_of(grid, axis, at, n);
-        if (image.at + reach < 0 || image.at - reach > length) continue;
-        if (count < HT_SOURCE_IMAGES) out[count++] = image;
-    }
-    return count;
-}
-
 void ht_source_images(const struct ht_problem *problem, const struct ht_source_point *point,
                       const double reach[3], struct ht_source_images *out) {
     const struct ht_grid *grid = problem->grid;
-    const struct ht_source_form *form = &problem->duhamel->form[point->shot];
     for (int k = 0; k < 3; k++) {
         out->count[k] = 1;
         out->axis[k][0] = (struct ht_source_image){.factor = 1};
-        if (!ht_source_varies(form, k)) continue;
-        const double at = (point->x[k] - grid->lower[k]) / grid->h[k];
-        out->count[k] = list_images(grid, k, llround(ldexp(at, HT_SOURCE_FRACTION)),
-                                    llround(ldexp(reach[k], HT_SOURCE_FRACTION)), out->axis[k]);
+        if (!ht_source_varies(&problem->duhamel->form[point->shot], k)) continue;
+        const double x = (point->x[k] - grid->lower[k]) / grid->h[k];
+        const int64_t at = llround(ldexp(x, HT_SOURCE_FRACTION)), length = grid->cells[k] * one;
+        const int64_t far = llround(ldexp(reach[k], HT_SOURCE_FRACTION)), most = far / length + 2;
+        out->count[k] = 0;
+        for (int64_t n = -most; n <= most && out->count[k] < HT_SOURCE_IMAGES; n++) {
+            const struct ht_source_image image = image_of(grid, k, at, n);
+            if (image.at + far >= 0 && image.at - far <= length)
+                out->axis[k][out->count[k]++] = image;
+        }
     }
 }
 

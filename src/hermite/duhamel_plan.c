@@ -332,10 +332,7 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
     if (i > 0) {
         const struct source_waves before = source_waves(plan, d, i - 1);
         *travel = d->form[i - 1].travel;
-        bool same = waves.highest == before.highest;
-        for (int n = 0; n < HT_SIGNAL_BANDS; n++)
-            same = same && waves.k[n] == before.k[n] && waves.energy[n] == before.energy[n];
-        if (same) return HT_OK;
+        if (memcmp(&waves, &before, sizeof waves) == 0) return HT_OK;
     }
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
         if (waves.energy[b] > waves.energy[strongest]) strongest = b;
@@ -365,15 +362,24 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
     return HT_OK;
 }
 
-/* ---- types ---- */
-
-/* Wider volumes have more nodes than fit. */
-static enum ht_err check_volume(const struct ht_plan *plan, int i) {
+static enum ht_err check_type(const struct ht_plan *plan, int i) {
+    const struct ht_shot *shot = &plan->shots->shot[i];
+    REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", i + 1),
+           "needs finite differences: Hermite methods, here %s, have no plane waves from outside; "
+           "give time.scheme = \"fd\"",
+           plan->problem.scheme->name);
+    /* A plane's field does not vary along a free side, which makes it 0. */
+    for (int n = 0; shot->type->flat && n < 2 * plan->grid.dims; n++)
+        REFUSE(n / 2 != shot->axis && plan->grid.wall[n / 2][n % 2] < 0, plan->params,
+               HT_KEY("sources.%d.axis", i + 1),
+               "a plane ends at a free side of x%d, where it is no plane wave: Hermite methods "
+               "need rigid or periodic ones, or give time.scheme = \"fd\"",
+               n / 2 + 1);
+    /* Wider volumes have more nodes than fit. */
     const double most = HT_SOURCE_WIDEST;
     double least = plan->grid.h[0];
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    REFUSE(plan->shots->shot[i].width > most * least, plan->params,
-           HT_KEY("sources.%d.width", i + 1),
+    REFUSE(shot->width > most * least, plan->params, HT_KEY("sources.%d.width", i + 1),
            "Hermite methods have volumes of up to %g cells, here %g: take fewer cells, or "
            "time.scheme = \"fd\"",
            most, most * least);
@@ -384,22 +390,7 @@ static enum ht_err check_volume(const struct ht_plan *plan, int i) {
 
 static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->shots = plan->shots;
-    for (int i = 0; i < plan->shots->count; i++) {
-        /* A plane's field does not vary along a free side, which makes it 0. */
-        const struct ht_shot *shot = &plan->shots->shot[i];
-        REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", i + 1),
-               "needs finite differences: Hermite methods, here %s, have no plane waves from "
-               "outside; give time.scheme = \"fd\"",
-               plan->problem.scheme->name);
-        for (int k = 0; shot->type->flat && k < plan->grid.dims; k++)
-            for (int side = 0; side < 2; side++)
-                REFUSE(k != shot->axis && plan->grid.wall[k][side] < 0, plan->params,
-                       HT_KEY("sources.%d.axis", i + 1),
-                       "a plane ends at a free side of x%d, where it is no plane wave: Hermite "
-                       "methods need rigid or periodic ones, or give time.scheme = \"fd\"",
-                       k + 1);
-        TRY(check_volume(plan, i));
-    }
+    for (int i = 0; i < plan->shots->count; i++) TRY(check_type(plan, i));
     TRY(HT_ALLOC(d->form, d->shots->count));
     TRY(make_points(plan, d));
     const double most = 0.1;

@@ -34,7 +34,7 @@ static inline bool ht_source_image_at(const struct ht_source_images *all, int64_
  * added to u_t. */
 struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
                                          const struct ht_source_point *point);
-/* That of an image: each field has the sign of the walls passed. */
+/* Each field has the sign of the walls passed. */
 struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
                                                const struct ht_source_vector *source,
                                                const struct ht_source_image *const image[3]);

@@ -455,14 +455,12 @@ static void list_state(const struct ht_plan *plan, struct energy_list *list) {
 
 static void add_points(const struct ht_grid *grid, const struct ht_energy_term *term, int axis,
                        struct energy_list *list) {
-    const int points = 1 << grid->dims;
-    double *weights =
-        list->weights + (int64_t)list->count * HT_MEASURE_POINTS * ht_grid_coefs(grid);
+    const int points = 1 << grid->dims, n = grid->order + 1, coefs = ht_grid_coefs(grid);
+    double *weights = list->weights + (int64_t)list->count * HT_MEASURE_POINTS * coefs;
     /* Weights that evaluate a node's Taylor polynomial, or its derivative along an axis (-1: none),
      * at the points (-+1/4, -+1/4, -+1/4) h about the node. The points have distances of h/2, so
      * the mean square is exact for waves of more than one cell per wavelength. */
-    const int n = grid->order + 1, coefs = ht_grid_coefs(grid);
-    for (int q = 0; q < 1 << grid->dims; q++)
+    for (int q = 0; q < points; q++)
         for (int c = 0; c < coefs; c++) {
             const int i[3] = {c % n, c / n % n, c / (n * n)};
             double value = 1;
@@ -538,8 +536,8 @@ static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_s
     list->count = 0;
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
-        if (!ht_problem_stores(&plan->problem, subgrid, term->field)) continue;
-        if (term->other != term->field) continue;
+        if (!ht_problem_stores(&plan->problem, subgrid, term->field) || term->other != term->field)
+            continue;
         if (!term->gradient) add_points(&plan->grid, term, -1, list);
         for (int k = 0; term->gradient && k < plan->grid.dims; k++)
             add_points(&plan->grid, term, k, list);
@@ -555,17 +553,15 @@ static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_s
 
 enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                      double time, struct ht_state *out) {
-    struct energy_list list = {.count = 0};
+    HT_ARRAY(double, weights,
+             (int64_t)MOST_QUANTITIES *HT_MEASURE_POINTS *ht_grid_coefs(&plan->grid));
+    struct energy_list list = {.weights = weights};
     *out = (struct ht_state){.energy = 0};
-    TRY(HT_ALLOC(list.weights,
-                 (int64_t)MOST_QUANTITIES * HT_MEASURE_POINTS * ht_grid_coefs(&plan->grid)));
-    enum ht_err err = measure_nodes(plan, stepper, time, &list, out);
-    if (err == HT_OK) err = measure_content(plan, stepper, time, HT_PRIMARY, &list, out);
+    TRY(measure_nodes(plan, stepper, time, &list, out));
+    TRY(measure_content(plan, stepper, time, HT_PRIMARY, &list, out));
     /* In a one-level scheme the dual grid is no part of the state. */
-    if (err == HT_OK && plan->problem.scheme->two_level)
-        err = measure_content(plan, stepper, time, HT_DUAL, &list, out);
-    free(list.weights);
-    return err;
+    if (!plan->problem.scheme->two_level) return HT_OK;
+    return measure_content(plan, stepper, time, HT_DUAL, &list, out);
 }
 
 const char *ht_hermite_growth_cause(const struct ht_plan *plan) {

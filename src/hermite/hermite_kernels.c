@@ -27,7 +27,7 @@ static enum ht_err create_set(const struct ht_problem *problem, struct ht_device
     tuning.trim = false;
     tuning.cells = tuning.rows = tuning.planes = 0;
     for (int i = 0; i < 2; i++) {
-        set->spec[i] = ht_problem_spec(&p, &tuning, i ? HT_DUAL : HT_PRIMARY);
+        set->spec[i] = ht_problem_spec(&p, &tuning, i);
         TRY(ht_variant_shape(&tuning, &set->spec[i], info, &set->shape[i]));
     }
     TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0], &set->step[0]));

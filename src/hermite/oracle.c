@@ -1,19 +1,7 @@
-/* The reference: one target after the other, directly from the formulas.
- *
- *   interpolation  b = (H x H x H) u, H from ht_hermite_matrix, per axis
- *   evolution      w = b;  for k = q..1:  w = b + (dt/2)/k L w
- *   L              (L w)[row] += coef * M * D w[col], D = 1, d/dx_axis or
- *                  d^2/dx_axis^2, M a polynomial, products truncated at degree
- *                  2N+1 per axis
- *   leapfrog       u(target) <- old_sign u(target) + 2 w; fields that the
- *                  source grid does not store are zero in u
- *   mirrors        ghost u_i = sign_f (-1)^(i_n) times the mirrored node's
- *   layers         targets in absorbing layers have memory variables and the
- *                  terms of their axes; the medium is constant there, profiles
- *                  are, or they are polynomials in xi along their axis
- *   sponge         u(target) <- G u(target) after a half step and before one
- *                  that adds, G a product of polynomials of one axis each, cut
- *                  at degree N
+/* The reference: one target after the other, directly from the formulas of docs/method.md (sections
+ * 3, 4, 6, 7, 13) and docs/absorbing.md. Products with the medium are truncated at degree 2N+1 per
+ * axis; targets in absorbing layers have memory variables and the terms of their axes; a sponge is
+ * a product of polynomials of one axis each, cut at degree N.
  *
  * In absolute mode every constant and every input is replaced by its magnitude. Each output is then
  * the sum of the magnitudes of its products (Higham, Accuracy and Stability, section 3.1). */
@@ -115,24 +103,16 @@ static bool find_number(const struct oracle *o, const struct ht_term *term, cons
     return true;
 }
 
-/* next[row] += factor * M * d as in add_product, M a profile, which is a polynomial along its axis.
- */
-static void add_profile(struct oracle *o, const struct ht_term *term, int axis, const int *j,
-                        double d) {
-    double *row = o->next + term->row * o->cube;
-    const double *m = o->profile[term->material];
-    int to[3] = {j[0], j[1], j[2]};
-    for (int a = 0; a <= HT_PROFILE_DEGREE && to[axis] < o->t[axis]; a++, to[axis]++)
-        row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] += magnitude(o, m[a]) * d;
-}
-
 /* next[row] += factor * M * d, where d is the monomial with multi-index j and M no number. */
 static void add_product(struct oracle *o, const struct ht_term *term, const double *medium,
                         const int *j, double d) {
     double *row = o->next + term->row * o->cube;
     const int axis = ht_material_layer(&o->eq, term->material);
-    if (axis >= 0) {
-        add_profile(o, term, axis, j, d);
+    if (axis >= 0) { /* a profile, a polynomial along its axis */
+        int to[3] = {j[0], j[1], j[2]};
+        for (int a = 0; a <= HT_PROFILE_DEGREE && to[axis] < o->t[axis]; a++, to[axis]++)
+            row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] +=
+                magnitude(o, o->profile[term->material][a]) * d;
         return;
     }
     const double *m = medium + (int64_t)term->material * o->jets->count;
@@ -347,16 +327,15 @@ static void oracle_archive(void *self, struct ht_archive *archive) {
     struct oracle *o = self;
     for (int n = 0; n < (o->problem.scheme->two_level ? 2 : 1) * o->eq.nfields; n++) {
         const int i = n / o->eq.nfields, f = n % o->eq.nfields;
-        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
-        struct stored s = {o, subgrid, f};
+        struct stored s = {o, i, f};
         struct ht_archive_array array = {.groups = o->coefs,
-                                         .planes = ht_grid_planes(o->problem.grid, subgrid),
-                                         .plane = ht_grid_plane(o->problem.grid, subgrid),
+                                         .planes = ht_grid_planes(o->problem.grid, i),
+                                         .plane = ht_grid_plane(o->problem.grid, i),
                                          .move = move_stored,
                                          .context = &s};
         char name[48];
         const bool remembered = f >= o->problem.eq->nfields;
-        if (!remembered && !ht_problem_stores(&o->problem, subgrid, f)) continue;
+        if (!remembered && !ht_problem_stores(&o->problem, i, f)) continue;
         snprintf(name, sizeof name, "%s%d_%s", remembered ? "memory" : o->eq.field[f].name,
                  remembered ? f : 0, i ? "dual" : "primary");
         array.name = name;
@@ -405,12 +384,10 @@ static enum ht_err allocate_medium(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
-        enum ht_subgrid which = subgrid == 0 ? HT_PRIMARY : HT_DUAL;
-        int64_t nodes = ht_grid_total(p->grid, which);
-        TRY(HT_TAKE(&o->pool, o->medium[subgrid], nodes * p->eq->nmaterials * o->jets->count));
-        TRY(p->medium_fill(p->medium, which, 0, ht_grid_planes(p->grid, which),
-                           o->medium[subgrid]));
+    for (int i = 0; i < 2; i++) {
+        const int64_t values = ht_grid_total(p->grid, i) * p->eq->nmaterials * o->jets->count;
+        TRY(HT_TAKE(&o->pool, o->medium[i], values));
+        TRY(p->medium_fill(p->medium, i, 0, ht_grid_planes(p->grid, i), o->medium[i]));
     }
     return HT_OK;
 }
@@ -431,18 +408,14 @@ static enum ht_err allocate(struct oracle *o) {
     TRY(HT_TAKE(&o->pool, o->line, o->t[0]));
     TRY(HT_TAKE(&o->pool, o->matrix, o->t[0] * o->t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        TRY(HT_TAKE(&o->pool, o->u[subgrid],
-                    ht_grid_total(p->grid, subgrid ? HT_DUAL : HT_PRIMARY) * o->eq.nfields *
-                        o->coefs));
     /* All nodes, without ghosts. */
     struct ht_window window[2] = {{.count = {0}}};
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 3; k++) {
-            const int64_t nodes = ht_grid_nodes(o->problem.grid, i ? HT_DUAL : HT_PRIMARY, k);
-            window[i].count[k] = nodes;
-            window[i].own.end[k] = window[i].held.end[k] = nodes;
-        }
+    for (int i = 0; i < 2; i++) {
+        TRY(HT_TAKE(&o->pool, o->u[i], ht_grid_total(p->grid, i) * o->eq.nfields * o->coefs));
+        for (int k = 0; k < 3; k++)
+            window[i].count[k] = window[i].own.end[k] = window[i].held.end[k] =
+                ht_grid_nodes(p->grid, i, k);
+    }
     TRY(ht_injection_create(&o->problem, window, &o->injection));
     return allocate_medium(o);
 }

@@ -1,11 +1,8 @@
-/* The state at time 0. A one-level scheme needs the primary grid at time 0. A two-level scheme also
- * needs the fields of the dual grid at -dt/2. If the solution is known there, or at rest, these
- * fields are evaluated. Otherwise one half step of the scheme's starter with -dt computes the dual
- * grid from all fields on the primary grid at 0; its one-step error is of the order of the scheme.
- * The half step is done in layers of x3 planes of cells to save memory; a layer is a small problem
- * between two planes of nodes. A dual node depends only on the corners of its cell, so neither the
- * layers nor the ranks' slabs change the result; the plane of nodes above a slab is computed twice.
- */
+/* The state at time 0 (docs/method.md, section 13). Where a backward half step makes the dual
+ * grid's fields, its one-step error is of the order of the scheme; it is done in layers of x3
+ * planes of cells to save memory, each a small problem between two planes of nodes. A dual node
+ * depends only on the corners of its cell, so neither the layers nor the ranks' slabs change the
+ * result; the plane of nodes above a slab is computed twice. */
 #include "src/solve/methods.h"
 
 /* ---- data from formulas ---- */

@@ -119,7 +119,7 @@ static void plan_halo(const struct ht_device_stepper *t, const struct ht_tuning 
         }
     }
     ht_schedule_passes(p, &passes);
-    ht_halo_plan(p, 1, (const struct ht_passes *const[]){&passes}, out);
+    ht_halo_plan(p, &passes, out);
 }
 
 struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
@@ -311,7 +311,7 @@ void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_pass
     const bool two_level = problem->scheme->two_level;
     *out = (struct ht_passes){.count = 2, .half = {{0, 1}, {1, 2}}};
     for (int i = 0; i < 2; i++) {
-        const enum ht_subgrid from = i ? HT_DUAL : HT_PRIMARY, to = i ? HT_PRIMARY : HT_DUAL;
+        const enum ht_subgrid from = i, to = 1 - i;
         const bool damped = ht_sponge_rate(problem, to) > 0;
         struct ht_pass *pass = &out->pass[i];
         /* Dual plane m lies between the primary planes m and m + 1. */
@@ -549,11 +549,11 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct h
     t->sponge = kernels->sponge;
     enum ht_err err = plan(problem, &tuning, t);
     if (err == HT_OK) err = make(t, device, regions, region);
-    if (ht_grid_cut(problem->grid)) {
+    err = ht_comm_agree(problem->grid->slab.comm, err);
+    if (err == HT_OK && ht_grid_cut(problem->grid)) {
         struct ht_halo halo = {.parts = 0};
-        err = ht_comm_agree(problem->grid->slab.comm, err);
-        if (err == HT_OK) plan_halo(t, &tuning, kernels, &halo);
-        if (err == HT_OK) err = ht_runner_connect(&t->r, problem, &halo);
+        plan_halo(t, &tuning, kernels, &halo);
+        err = ht_runner_connect(&t->r, problem, &halo);
     }
     if (err == HT_OK)
         *out = (struct ht_stepper){.ops = &stepper_ops, .self = t};

@@ -165,17 +165,16 @@ void ht_stepper_archive(void *self, struct ht_archive *archive) {
     struct ht_device_stepper *t = self;
     const struct ht_equations *eq = t->problem.eq;
     for (int i = 0; i < (t->problem.scheme->two_level ? 2 : 1); i++) {
-        const enum ht_subgrid subgrid = i ? HT_DUAL : HT_PRIMARY;
-        struct stored s = {.t = t, .window = &t->r.partition.window[subgrid]};
-        for (int k = 0; k < 3; k++) s.nodes[k] = ht_grid_nodes(t->problem.grid, subgrid, k);
+        struct stored s = {.t = t, .window = &t->r.partition.window[i]};
+        for (int k = 0; k < 3; k++) s.nodes[k] = ht_grid_nodes(t->problem.grid, i, k);
         for (int f = 0; f < eq->nfields; f++) {
             char name[48];
-            s.buffer = t->u[subgrid][f];
+            s.buffer = t->u[i][f];
             snprintf(name, sizeof name, "%s0_%s", eq->field[f].name, i ? "dual" : "primary");
             if (s.buffer != NULL) archive_buffer(archive, name, &s);
         }
         for (int n = 0; t->layers != NULL && n < 6; n++)
-            archive_memory(t, archive, subgrid, n / 2, n % 2);
+            archive_memory(t, archive, i, n / 2, n % 2);
         if (ht_archive_loads(archive)) ht_halo_overwritten(&t->r.state, i);
     }
     if (t->injection != NULL) ht_archive_integer(archive, "injected", &t->injection->steps);

@@ -82,16 +82,12 @@ static enum ht_err find_sums(int64_t groups, int64_t planes, int64_t plane, cons
     return HT_OK;
 }
 
-static void name_sums(const char *of, char name[NAME]) {
-    snprintf(name, NAME, "sums/%s", of);
-}
-
 /* Planes of a dataset, which must have their sums; sum: room for as many. */
 static enum ht_err read_planes(struct ht_h5 *file, const char *path, const char *set,
                                const int64_t extent[3], int64_t first, int64_t last, double *value,
                                double *sum) {
     char name[NAME];
-    name_sums(set, name);
+    snprintf(name, sizeof name, "sums/%s", set);
     HT_ARRAY(double, found, last - first);
     TRY(ht_h5_read_planes(file, set, 1, first, last, value));
     TRY(ht_h5_read_planes(file, name, 0, first, last, sum));
@@ -108,7 +104,7 @@ static enum ht_err lay_numbers(struct ht_archive *a, const char *name, int64_t c
     const int64_t extent[3] = {1, 1, count}, one = 1;
     char sums[NAME];
     double sum;
-    name_sums(name, sums);
+    snprintf(sums, sizeof sums, "sums/%s", name);
     TRY(find_sums(1, 1, count, values, &sum));
     TRY(ht_h5_write(a->file, name, 3, extent, values, false));
     return ht_h5_write(a->file, sums, 1, &one, &sum, false);
@@ -173,7 +169,7 @@ void ht_archive_text(struct ht_archive *a, const char *name, const char *value) 
 static enum ht_err lay_array(struct ht_archive *a, const struct ht_archive_array *array) {
     const int64_t extent[3] = {array->groups, array->planes, array->plane};
     char sums[NAME];
-    name_sums(array->name, sums);
+    snprintf(sums, sizeof sums, "sums/%s", array->name);
     struct ht_h5_values set[2] = {{.name = array->name, .single = array->single}, {.name = sums}};
     TRY(HT_GROW(a->offset, a->offsets + 2, a->room));
     TRY(ht_h5_place(a->file, 3, extent, &set[0]));
@@ -290,7 +286,7 @@ enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *
 
 enum ht_err ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_walk *walk,
                             void *context) {
-    HT_ENDED(end_archive) struct ht_archive a = {.way = LOAD, .comm = comm, .path = path};
+    struct ht_archive a = {.way = LOAD, .comm = comm, .path = path};
     fail(&a, ht_h5_open(path, &a.file));
     enum ht_err err = walk(context, &a);
     ht_h5_close(a.file);

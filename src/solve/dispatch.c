@@ -21,32 +21,30 @@ enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64, struct ht_
 }
 
 bool ht_conserves_energy(const struct ht_plan *plan) {
-    const struct ht_scheme *scheme = plan->problem.scheme;
-    return scheme->invariant != NULL && scheme->invariant->known(plan);
+    const struct ht_invariant *invariant = plan->problem.scheme->invariant;
+    return invariant != NULL && invariant->known(plan);
 }
 
 enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                 double *energy) {
-    const struct ht_scheme *scheme = plan->problem.scheme;
     *energy = 0;
-    REQUIRE(scheme->invariant != NULL, HT_ERR_INTERNAL, "%s has no conserved energy", scheme->name);
-    TRY(scheme->invariant->measure(plan, stepper, energy));
+    TRY(plan->problem.scheme->invariant->measure(plan, stepper, energy));
     *energy /= plan->scale * plan->scale;
     return HT_OK;
 }
 
 enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                const struct ht_state *state, double *energy) {
-    const struct ht_scheme *scheme = plan->problem.scheme;
+    const struct ht_invariant *invariant = plan->problem.scheme->invariant;
     *energy = NAN;
     if (!ht_equations_measured(&plan->eq) || state->of_rate) return HT_OK;
-    if (scheme->invariant == NULL || scheme->invariant->physical == NULL) {
+    if (invariant == NULL || invariant->physical == NULL) {
         *energy = state->energy / (plan->scale * plan->scale);
         return HT_OK;
     }
     if (!ht_conserves_energy(plan)) return HT_OK;
     *energy = 0;
-    TRY(scheme->invariant->physical(plan, stepper, energy));
+    TRY(invariant->physical(plan, stepper, energy));
     *energy /= plan->scale * plan->scale;
     return HT_OK;
 }

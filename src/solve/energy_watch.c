@@ -1,23 +1,13 @@
-/* Detects instability by the growth of the energy. The energy of a dissipative scheme can only
- * fall, that of other schemes is bounded, so growth shows an instability long before values
- * overflow. At all times the energy is judged against what data and sources can have brought,
- * and from the end of the sources on against its least value since.
- *
- * Two energies of a state are watched (ht_state_measure). The smaller growth of the two counts,
- * since each alone can rise in a correct run. The energy from nodal values is exact for waves of
- * more than two cells per wavelength, but depends on the position of the nodes for shorter waves
- * and for a pulse between nodes. The energy from Taylor polynomials at distance h/4 from the nodes
- * includes waves down to one cell per wavelength, with the error of these polynomials. If the two
- * differ, the data are not resolved and the energy is known only roughly.
- *
- * In a two-level scheme each grid has only a part of the energy at one time; the sum of both grids
- * is watched. */
+/* Detects instability by the growth of the energy (docs/method.md, section 9), long before values
+ * overflow. At all times the energy is judged against what data and sources can have brought, and
+ * from the end of the sources on against its least value since. The smaller growth of two energies
+ * of a state counts, since each alone can rise in a correct run; if the two differ, the data are
+ * not resolved and the energy is known only roughly. */
 #include "htwave/energy.h"
 
-/* What data and sources bring to the energy of a run. Of u_t = L u + g(x) s(t), where L adds
- * nothing to the energy E, a quadratic form, the root of E grows by no more than |g| int |s| dt,
- * |g| the root of g's own energy. That of a delta is the one of its shape: a Gaussian of
- * docs/sources.md, or what the grid of finite differences carries, one node per spacing. */
+/* What data and sources bring to the energy of a run: of a source the root of g's own energy
+ * counts, of a delta that of its shape: a Gaussian of docs/sources.md, or what the grid of finite
+ * differences carries, one node per spacing. */
 
 /* ---- shapes ---- */
 

@@ -436,20 +436,18 @@ enum ht_err ht_halo_finish(struct ht_halo *h) {
 
 /* ---- making ---- */
 
-void ht_halo_plan(const struct ht_problem *problem, int sequences,
-                  const struct ht_passes *const *passes, struct ht_halo *h) {
+void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *passes,
+                  struct ht_halo *h) {
     h->comm = problem->grid->slab.comm;
     for (int side = 0; side < 2; side++) {
         struct ht_link *link = &h->link[side];
         link->neighbour = ht_grid_neighbour(problem->grid, side);
-        for (int s = 0; s < sequences; s++)
-            for (int i = 0; i < passes[s]->count; i++) {
-                const struct ht_planes planes =
-                    ht_exchange_planes(passes[s], ht_halo_depth(problem), i);
-                if (passes[s]->pass[i].sources == 0) continue;
-                link->room = ht_most(link->room, message_bytes(h, &planes, side, true));
-                link->room = ht_most(link->room, message_bytes(h, &planes, side, false));
-            }
+        for (int i = 0; i < passes->count; i++) {
+            const struct ht_planes planes = ht_exchange_planes(passes, ht_halo_depth(problem), i);
+            if (passes->pass[i].sources == 0) continue;
+            link->room = ht_most(link->room, message_bytes(h, &planes, side, true));
+            link->room = ht_most(link->room, message_bytes(h, &planes, side, false));
+        }
     }
 }
 

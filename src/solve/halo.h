@@ -73,9 +73,9 @@ struct ht_halo {
 
 /* Adds the buffers of an array itself; all its parts follow. */
 struct ht_halo_part *ht_halo_add(struct ht_halo *halo, int array, const struct ht_window *window);
-/* Finds neighbours, and room in each link for all exchanges of some sequences of passes. */
-void ht_halo_plan(const struct ht_problem *problem, int sequences,
-                  const struct ht_passes *const *passes, struct ht_halo *halo);
+/* Finds neighbours, and room in each link for all exchanges of passes, and those planned before. */
+void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *passes,
+                  struct ht_halo *halo);
 /* NULL allowed. Call it after ht_halo_finish (MPI may lose a message whose receive was cancelled),
  * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
  * have buffers of this rank open. */
@@ -85,7 +85,6 @@ HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, const struct ht_planes
 /* Ends the exchange: waits for messages, not for the device, and makes the planes available to work
  * enqueued from now on. */
 HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo, const struct ht_planes *planes);
-/* Waits until all messages have left. */
 HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
 /* Adds the counts of messages, their transports and the packing seconds to out. */
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);

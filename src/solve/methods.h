@@ -89,7 +89,6 @@ extern const struct ht_method ht_method_hermite, ht_method_differences, ht_metho
 /* What their schemes conserve. */
 extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
 
-/* The initializer of a row. */
 #define HT_METHOD_POINTER(name, type, what, arguments, ...) .what = ht_##name##_##what,
 #define HT_METHOD_ROW(name) \
     { HT_EACH_METHOD(HT_METHOD_POINTER, name) }

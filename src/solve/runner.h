@@ -47,7 +47,6 @@ void ht_runner_free(struct ht_runner *r);
  * ranks have agreed; collective. */
 HT_CHECKED enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
                                          const struct ht_halo *planned);
-/* Runs passes [first, last). */
 HT_CHECKED enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first,
                                      int last);
 /* Waits for the messages of an exchange in progress. */

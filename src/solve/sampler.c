@@ -5,25 +5,7 @@
 
 /* ---- initial values and factors of velocities ---- */
 
-/* start += the part of one plane, whose values these are. */
-static void add_plane(const struct ht_grid *grid, const struct ht_receiver_group *group,
-                      const struct ht_point_axis *planes, int64_t plane, const double *values,
-                      double *start) {
-    const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    for (int64_t i = 0; i < group->count; i++)
-        for (int n = 0; n < planes[i].count; n++) {
-            struct ht_point_axis x[2];
-            double sum = 0;
-            if (planes[i].node[n] != plane) continue;
-            for (int k = 0; k < 2; k++) ht_point_axis_read(grid, k, group->x[i][k], false, &x[k]);
-            for (int i2 = 0; i2 < x[1].count; i2++)
-                for (int i1 = 0; i1 < x[0].count; i1++)
-                    sum += x[1].weight[i2] * x[0].weight[i1] *
-                           values[x[1].node[i2] * row + x[0].node[i1]];
-            start[i] += planes[i].weight[n] * sum;
-        }
-}
-
+/* planes, values: room for those of the receivers along x3, and for a plane of all fields. */
 static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                 int field, struct ht_point_axis *planes, double *values,
                                 double *start) {
@@ -33,16 +15,27 @@ static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_rece
         for (int side = 0; side < 2; side++)
             if (grid.wall[k][side] != 0)
                 grid.wall[k][side] = ht_wall_sign(&plan->eq, field, k, grid.wall[k][side]);
-    const int64_t nodes = ht_grid_plane(&grid, HT_PRIMARY);
+    const int64_t row = ht_grid_nodes(&grid, HT_PRIMARY, 0);
+    const double *own = values + field * ht_grid_plane(&grid, HT_PRIMARY);
     for (int64_t i = 0; i < group->count; i++)
         ht_point_axis_read(&grid, 2, group->x[i][2], false, &planes[i]);
     for (int64_t m = 0; m < ht_grid_planes(&grid, HT_PRIMARY); m++) {
-        bool reached = false;
+        bool filled = false;
         for (int64_t i = 0; i < group->count; i++)
-            for (int n = 0; n < planes[i].count; n++) reached |= planes[i].node[n] == m;
-        if (!reached) continue;
-        TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, m, m + 1, values));
-        add_plane(&grid, group, planes, m, values + field * nodes, start);
+            for (int n = 0; n < planes[i].count; n++) {
+                struct ht_point_axis x[2];
+                double sum = 0;
+                if (planes[i].node[n] != m) continue;
+                if (!filled) TRY(ht_solution_fill(plan->solution, HT_PRIMARY, 0, m, m + 1, values));
+                filled = true;
+                for (int k = 0; k < 2; k++)
+                    ht_point_axis_read(&grid, k, group->x[i][k], false, &x[k]);
+                for (int i2 = 0; i2 < x[1].count; i2++)
+                    for (int i1 = 0; i1 < x[0].count; i1++)
+                        sum += x[1].weight[i2] * x[0].weight[i1] *
+                               own[x[1].node[i2] * row + x[0].node[i1]];
+                start[i] += planes[i].weight[n] * sum;
+            }
     }
     return HT_OK;
 }

@@ -5,14 +5,8 @@
 #include "htwave/energy.h"
 #include "htwave/plan.h"
 
-/* How far the Taylor series of a half step amplifies rounding.
- *
- * In a half step u <- A u every product may err by the unit roundoff: A becomes A + E with |E| at
- * most some u |A|, where |A| sums the magnitudes of products (src/hermite/oracle.c, absolute mode;
- * Higham, Accuracy and Stability, section 3.1). Factors of interpolation grow like 4^N along each
- * axis and cancel only in the sum over the series, so |A| is far above A at high orders. The
- * eigenvalues of |E| are at most u rho(|A|). tools/amplification.py finds rho, on one periodic
- * cell, whose nodes have the same data.
+/* How far the Taylor series of a half step amplifies rounding: rho(|A|) of docs/method.md, section
+ * 11, which tools/amplification.py finds on one periodic cell, whose nodes have the same data.
  *
  * The table is of acoustics with equal cfl along all axes. `wave` and both by leapfrog have the
  * same within 6 % from cfl 0.4 on, and with unequal cfl the root of their mean square counts,

@@ -22,40 +22,27 @@ void ht_partition_free(struct ht_partition *partition) {
     }
 }
 
-/* The targets of a box of cells, shifted by `image` periods along x3, since held planes may lie
- * beyond the periodic seam. */
-static struct ht_box targets_of(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                                const struct ht_window *window, const struct ht_region *region,
-                                int image) {
-    const struct ht_box *cells = &region->cells;
-    struct ht_box box;
-    for (int k = 0; k < 3; k++) {
-        int64_t nodes = ht_grid_nodes(grid, subgrid, k);
-        int64_t n = k < grid->dims ? grid->cells[k] : 1;
-        int64_t shift = (k == 2 ? image * nodes : 0) - window->origin[k];
-        int64_t end = cells->end[k] == n ? nodes : cells->end[k];
-        box.begin[k] = cells->begin[k] + shift;
-        box.end[k] = end + shift;
-        if (subgrid == HT_PRIMARY) box.begin[k] += region->later[k][0];
-        if (subgrid == HT_PRIMARY) box.end[k] += region->later[k][1];
-    }
-    if (cells->begin[2] == 0 && cells->end[2] == grid->cells[2]) {
-        box.begin[2] = window->held.begin[2];
-        box.end[2] = window->held.end[2];
-    }
-    return intersect(&box, &window->held);
-}
-
+/* Adds the targets of a box of cells; of their images by a period along x3, too, since held planes
+ * may lie beyond the periodic seam. */
 static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
                        const struct ht_region *from, int region, struct ht_partition *p) {
     const struct ht_box *cells = &from->cells;
-    const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
     const struct ht_kernels *kernels = from->kernels;
+    const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
     const bool shares =
         kernels != NULL && ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
     const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
     for (int image = -images; image <= images; image++) {
-        const struct ht_box box = targets_of(grid, subgrid, &p->window[subgrid], from, image);
+        struct ht_box box = p->window[subgrid].held;
+        for (int k = 0; k < (whole ? 2 : 3); k++) {
+            const int64_t nodes = ht_grid_nodes(grid, subgrid, k);
+            const int64_t n = k < grid->dims ? grid->cells[k] : 1;
+            const int64_t end = cells->end[k] == n ? nodes : cells->end[k];
+            const int64_t shift = (k == 2 ? image * nodes : 0) - p->window[subgrid].origin[k];
+            const int *later = subgrid == HT_PRIMARY ? from->later[k] : (const int[2]){0, 0};
+            box.begin[k] = ht_most(box.begin[k], cells->begin[k] + shift + later[0]);
+            box.end[k] = ht_least(box.end[k], end + shift + later[1]);
+        }
         if (ht_box_nodes(&box) > 0)
             p->targets[subgrid][p->count[subgrid]++] =
                 (struct ht_targets){.box = box, .region = region, .shares = shares};
@@ -85,10 +72,9 @@ static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
 static enum ht_err divide(const struct ht_problem *problem, int regions,
                           const struct ht_region *region, struct ht_partition *out) {
     for (int subgrid = 0; subgrid < 2; subgrid++) {
-        const enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
         TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
-        for (int r = 0; r < regions; r++) add_region(problem->grid, which, &region[r], r, out);
-        REQUIRE(covers(out, which), HT_ERR_INTERNAL, "regions overlap or leave targets out");
+        for (int r = 0; r < regions; r++) add_region(problem->grid, subgrid, &region[r], r, out);
+        REQUIRE(covers(out, subgrid), HT_ERR_INTERNAL, "regions overlap or leave targets out");
         qsort(out->targets[subgrid], (size_t)out->count[subgrid], sizeof *out->targets[subgrid],
               by_nodes);
     }
@@ -101,7 +87,7 @@ enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
         (struct ht_partition){.cut = ht_grid_cut(problem->grid), .depth = ht_halo_depth(problem)};
     for (int i = 0; i < 2; i++) {
         const struct ht_window *w = &out->window[i];
-        out->window[i] = ht_problem_window(problem, i ? HT_DUAL : HT_PRIMARY);
+        out->window[i] = ht_problem_window(problem, i);
         out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
         out->ghosts[i] = ht_window_nodes(w) > ht_box_nodes(&w->held);
     }
@@ -450,20 +436,18 @@ static enum ht_err log_schedules(struct ht_runner *r) {
     if (ht_log_level_get() < HT_LOG_VERBOSE) return HT_OK;
     HT_ARRAY(struct ht_halo_state, seen, most);
     for (int n = 0; n < most && fresh; n++) {
+        const int from = n % 2, first = passes->half[from][0], last = passes->half[from][1];
         seen[n] = state;
-        for (int i = n % 2; i < n; i += 2) fresh = fresh && !same_state(&seen[i], &state);
-        if (!fresh || passes->half[n % 2][0] == passes->half[n % 2][1]) continue;
-        ht_schedule_make(&r->partition, passes, passes->half[n % 2][0], passes->half[n % 2][1],
-                         &state, &r->schedule);
-        const int from = n % 2;
-        const bool whole = passes->half[from][1] - passes->half[from][0] == passes->count;
+        for (int i = from; i < n; i += 2) fresh = fresh && !same_state(&seen[i], &state);
+        if (!fresh || first == last) continue;
+        ht_schedule_make(&r->partition, passes, first, last, &state, &r->schedule);
         HT_FREED_TEXT struct ht_text text = {0};
         ht_schedule_add_text(&r->schedule, &text);
         if (ht_text_status(&text) == HT_OK)
             ht_log("%s: %s",
-                   whole             ? "time step"
-                   : from == HT_DUAL ? "half step from the dual grid"
-                                     : "half step from the primary grid",
+                   last - first == passes->count ? "time step"
+                   : from == HT_DUAL             ? "half step from the dual grid"
+                                                 : "half step from the primary grid",
                    text.data);
     }
     return HT_OK;
