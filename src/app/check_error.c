@@ -34,8 +34,6 @@ struct search {
     struct choice choice[CHOICES];
 };
 
-/* ---- the waves ---- */
-
 static enum ht_err find_waves(struct search *s) {
     TRY(ht_args_real(s->args, "--error", DBL_MIN, 0.5, &s->error));
     const struct ht_plan *plan = s->sim->plan;
@@ -64,8 +62,6 @@ static enum ht_err find_waves(struct search *s) {
     return ht_params_error(s->sim->params, "time.end",
                            "--error: gives no path; --wavelengths does");
 }
-
-/* ---- methods ---- */
 
 /* Adds a method in the precisions in which rounding leaves room. */
 static enum ht_err add_method(struct search *s, const struct ht_carrier *carrier) {
@@ -106,8 +102,6 @@ static int by_work(const void *left, const void *right) {
     const struct choice *a = left, *b = right;
     return (a->work > b->work) - (a->work < b->work);
 }
-
-/* ---- runs of the file ---- */
 
 /* What the run takes, as on the command line. */
 static int list_keys(const struct choice *c, char text[LINES][LINE]) {
@@ -185,8 +179,6 @@ static int by_seconds(const void *left, const void *right) {
         return (a->seconds > b->seconds) - (a->seconds < b->seconds);
     return by_work(left, right);
 }
-
-/* ---- the report ---- */
 
 static double whole_error(const struct choice *c) {
     return hypot(c->grid.error, c->rounding);
@@ -298,8 +290,6 @@ static enum ht_err report(const struct search *s) {
     add_best(s, &f.text);
     return ht_facts_print(&f, s->args->json);
 }
-
-/* ---- the command ---- */
 
 /* The best of each family, then the next best. */
 static void show_best(struct search *s) {

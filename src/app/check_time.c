@@ -3,8 +3,6 @@
 #include "app.h"
 #include "htwave/sampler.h"
 
-/* ---- steps ---- */
-
 /* Steps are timed that take so long, but not more of them. */
 static const double enough_s = 0.1;
 static const int64_t longest = 1024;
@@ -35,8 +33,6 @@ static enum ht_err find_rate(const struct ht_stepper *stepper, const struct ht_p
     *rate = seconds > 0 ? 2 * cells * (double)steps / seconds : 0;
     return HT_OK;
 }
-
-/* ---- absorbing layers ---- */
 
 /* Cells outside of layers. */
 static double inner_cells(const struct ht_grid *grid, const struct ht_layers *layers) {
@@ -93,8 +89,6 @@ static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *
     out->damped_rate = damped_cells(&part->grid, part->problem.layers) / fmax(more, 0);
     return HT_OK;
 }
-
-/* ---- receivers ---- */
 
 /* The plan's receivers in the part's box, at the same places of it. */
 static enum ht_err squeeze(const struct ht_plan *plan, const struct ht_part *part,
@@ -158,8 +152,6 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim, const str
     return err;
 }
 
-/* ---- all of it ---- */
-
 /* Of Hermite methods on a CPU, at least so many: a state of 1.25e7 numbers does not stay in its
  * caches, as those of runs do not. */
 static double cells_beyond_caches(const struct ht_simulation *sim, double least) {
@@ -217,8 +209,6 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     TRY(find_plain(sim, most, out));
     return fits ? find_damped(sim, &part, out) : HT_OK;
 }
-
-/* ---- the run's time ---- */
 
 /* Rates of all ranks together. */
 enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out) {

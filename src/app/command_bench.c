@@ -46,8 +46,6 @@ struct bench {
     bool wrong;   /* a program disagrees with the reference */
 };
 
-/* ---- flags ---- */
-
 static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
     double value = *out;
     const double most = 1 << 24;
@@ -57,8 +55,6 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag, int 
     *out = (int)value;
     return HT_OK;
 }
-
-/* ---- the case ---- */
 
 static enum ht_err check_case(const char *name) {
     static const char *const gone[][2] = {
@@ -210,8 +206,6 @@ static enum ht_err plan_system(struct bench *bench, const struct ht_system *syst
     return HT_OK;
 }
 
-/* ---- numbers ---- */
-
 static double cells_of(const struct row *row) {
     return pow((double)row->side, row->dims);
 }
@@ -233,8 +227,6 @@ static const char *kernel_of(const struct row *row) {
     const size_t kind = row->kernel < 0 ? 0 : (size_t)variant->stage[row->kernel].kind;
     return kind < sizeof name / sizeof *name && name[kind] ? name[kind] : variant->name;
 }
-
-/* ---- the table ---- */
 
 static void print_row(const struct row *row, struct ht_text *text) {
     if (row == NULL) {
@@ -338,8 +330,6 @@ static enum ht_err measure_rows(struct bench *bench) {
     return HT_OK;
 }
 
-/* ---- columns ---- */
-
 struct value {
     const char *name;
     const char *text; /* NULL: a number */
@@ -431,8 +421,6 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
     ht_json_close(json, ']');
     ht_json_close(json, '}');
 }
-
-/* ---- the run ---- */
 
 static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));

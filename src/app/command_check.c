@@ -4,8 +4,6 @@
 
 #include "app.h"
 
-/* ---- report ---- */
-
 static void add_receivers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                           struct ht_facts *f) {
     /* of the time of a step */
@@ -19,8 +17,6 @@ static void add_receivers(const struct ht_simulation *sim, const struct ht_estim
     ht_say(f, "  receivers %s of the host's memory, %s a step: %.2g %% of its time\n",
            HT_BYTES(estimate->sampler_bytes), HT_SECONDS(estimate->sample_s), 100 * share);
 }
-
-/* ---- the model ---- */
 
 static enum ht_err write_model(const struct ht_simulation *sim, const char *directory) {
     const struct ht_plan *plan = sim->plan;

@@ -1,8 +1,6 @@
 /* htwave continue: goes on from the checkpoint of a run, with its input. */
 #include "app.h"
 
-/* ---- the checkpoint ---- */
-
 static enum ht_err check(const char *path) {
     double format = 0;
     HT_FREED char *version = NULL;
@@ -34,8 +32,6 @@ static enum ht_err choose(const char *directory, char **out) {
          "output.checkpoint.every asks for them",
          directory);
 }
-
-/* ---- the same run ---- */
 
 /* The first line of a text that another lacks, in `line`. */
 static bool find_other(const char *text, const char *other, char *line, size_t size) {

@@ -34,8 +34,6 @@ static void free_table(struct table *t) {
     free(t->cells);
 }
 
-/* ---- what to run ---- */
-
 static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
                               struct table *t) {
     TRY(ht_args_integers(args, "--cells", 1, 1000000, &t->ncells, &t->cells));
@@ -79,8 +77,6 @@ static enum ht_err read_params(const struct ht_args *args, const struct ht_param
     return ht_params_read(args->operand[0], given + OWN - check, overrides, out);
 }
 
-/* ---- one run ---- */
-
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_plan *plan = sim->plan;
     struct ht_energies energies = {.series = NULL};
@@ -108,8 +104,6 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     row->seconds = ht_clock() - began;
     return HT_OK;
 }
-
-/* ---- report ---- */
 
 static void add_row(const struct row *row, struct ht_facts *f) {
     ht_say(f, "%2d  %-20s %10.4g %8lld %12.4e", row->order, HT_EXTENTS(row->dims, row->cells),

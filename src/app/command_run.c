@@ -14,13 +14,11 @@ static void end_run(struct run *r) {
     ht_simulation_destroy(r->sim);
 }
 
-/* Frees the text, whose last newline ht_log writes. */
-static enum ht_err log_text(struct ht_text *text) {
-    enum ht_err err = ht_text_status(text);
-    if (text->length > 0) text->data[text->length - 1] = '\0';
-    if (err == HT_OK) ht_log("%s", text->data);
-    ht_text_free(text);
-    return err;
+/* ht_log writes the last newline. */
+static enum ht_err log_text(const struct ht_text *text) {
+    TRY(ht_text_status(text));
+    ht_log("%.*s", (int)text->length - 1, text->data);
+    return HT_OK;
 }
 
 /* Energies judge each state before the observers below them use it. */
@@ -49,7 +47,7 @@ static enum ht_err take_steps(struct run *r) {
 }
 
 static enum ht_err finish(struct run *r, double began, const struct ht_args *args) {
-    struct ht_facts facts = ht_facts_open();
+    HT_ENDED(ht_facts_free) struct ht_facts facts = ht_facts_open();
     struct ht_json *json = &facts.json;
     r->result.wall_s = ht_clock() - began;
     TRY(ht_parallel_gather(r->sim, &r->result.parallel));
@@ -57,12 +55,10 @@ static enum ht_err finish(struct run *r, double began, const struct ht_args *arg
     ht_text_free(&facts.text); /* said before the run */
     ht_report_result(r->sim, &r->result, r->output, &facts);
     ht_json_close(json, '}');
-    enum ht_err err = ht_text_status(&json->text);
-    if (err == HT_OK) err = ht_output_summary(r->output, json->text.data);
-    if (err == HT_OK) err = log_text(&facts.text);
-    if (err == HT_OK && args->json) err = ht_args_print(&json->text);
-    ht_facts_free(&facts);
-    return err;
+    TRY(ht_text_status(&json->text));
+    TRY(ht_output_summary(r->output, json->text.data));
+    TRY(log_text(&facts.text));
+    return args->json ? ht_args_print(&json->text) : HT_OK;
 }
 
 /* What would be refused once the kernels are ready. */
@@ -81,9 +77,8 @@ static enum ht_err simulate(struct run *r, const struct ht_params *params,
     TRY(ht_comm_agree(args->comm, check_output(r->sim)));
     TRY(ht_simulation_tune(r->sim));
     if (r->sim->no_device == NULL) {
-        struct ht_facts facts = {.text = {0}};
+        HT_ENDED(ht_facts_free) struct ht_facts facts = {.text = {0}};
         ht_report_plan(r->sim, &facts);
-        ht_text_free(&facts.json.text);
         TRY(log_text(&facts.text));
         ht_report_notes(r->sim);
     }

@@ -321,7 +321,7 @@ struct selftest {
     const struct ht_args *args;
     bool quick;
     const char *only;
-    struct ht_json json;
+    struct ht_facts facts;
     int rows[4]; /* of each state */
     struct ht_progress progress;
 };
@@ -335,7 +335,7 @@ static double rounded(double value) {
 
 static enum ht_err show_row(struct selftest *t, const struct row *row) {
     HT_FREED_TEXT struct ht_text text = {0};
-    struct ht_json *json = &t->json;
+    struct ht_json *json = &t->facts.json;
     t->rows[row->state]++;
     ht_json_open(json, NULL, '{');
     ht_json_string(json, "problem", scenes[row->scene].name);
@@ -438,7 +438,7 @@ static enum ht_err run_process(struct selftest *t, const struct ht_device_info *
 
 static enum ht_err run_device(struct selftest *t, const struct ht_device_info *info) {
     HT_FREED_TEXT struct ht_text text = {0};
-    struct ht_json *json = &t->json;
+    struct ht_json *json = &t->facts.json;
     enum ht_err err = HT_OK;
     const double began = ht_clock();
     ht_text_add(&text, "%d: %s\n   %s, %s, %s, driver %s\n", info->index, info->name, info->backend,
@@ -501,22 +501,21 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
     struct selftest t = {.args = args,
                          .quick = ht_args_value(args, "--quick") != NULL,
                          .only = ht_args_value(args, "--only")};
-    HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
     const char *path = ht_args_value(args, "--out");
     TRY(check_keys(args));
-    ht_json_open(&t.json, NULL, '{');
-    ht_json_stamp(&t.json);
-    ht_json_open(&t.json, "keys", '[');
-    for (int i = 0; i < args->count; i++) ht_json_string(&t.json, NULL, args->operand[i]);
-    ht_json_close(&t.json, ']');
-    ht_json_open(&t.json, "devices", '[');
+    ht_json_open(&t.facts.json, NULL, '{');
+    ht_json_stamp(&t.facts.json);
+    ht_json_open(&t.facts.json, "keys", '[');
+    for (int i = 0; i < args->count; i++) ht_json_string(&t.facts.json, NULL, args->operand[i]);
+    ht_json_close(&t.facts.json, ']');
+    ht_json_open(&t.facts.json, "devices", '[');
     const enum ht_err err = run_devices(&t);
-    ht_json_close(&t.json, ']');
-    ht_json_integer(&t.json, "passed", t.rows[PASSED]);
-    ht_json_integer(&t.json, "failed", t.rows[FAILED]);
-    ht_json_integer(&t.json, "not_possible", t.rows[IMPOSSIBLE]);
-    ht_json_close(&t.json, '}');
-    f.json = t.json;
+    ht_json_close(&t.facts.json, ']');
+    ht_json_integer(&t.facts.json, "passed", t.rows[PASSED]);
+    ht_json_integer(&t.facts.json, "failed", t.rows[FAILED]);
+    ht_json_integer(&t.facts.json, "not_possible", t.rows[IMPOSSIBLE]);
+    ht_json_close(&t.facts.json, '}');
+    HT_ENDED(ht_facts_free) struct ht_facts f = t.facts;
     TRY(err);
     TRY(ht_text_status(&f.json.text));
     if (path != NULL) TRY(ht_file_write(path, f.json.text.data, f.json.text.length));

@@ -21,8 +21,6 @@ static void add_tuning(struct ht_json *json, const struct ht_tuning *t) {
     ht_json_bool(json, "trim", t->trim);
 }
 
-/* ---- text ---- */
-
 /* A line of a table: columns that trials and winners share. rate in cell half steps per second. */
 static void add_row(const struct ht_tuning *t, double rate, const char *why, struct ht_text *text) {
     HT_FREED_TEXT struct ht_text shape = {0};
@@ -55,8 +53,6 @@ static void log_and_free(struct ht_text *text) {
     if (ht_text_status(text) == HT_OK) ht_log("%s", text->data);
     ht_text_free(text);
 }
-
-/* ---- one class ---- */
 
 static void report(void *context, const struct ht_trial *trial) {
     struct tune *tune = context;
@@ -136,8 +132,6 @@ static enum ht_err show(struct tune *tune) {
     return ht_args_print(&text);
 }
 
-/* ---- a file ---- */
-
 static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(ht_simulation_plan(params, NULL, &sim));
@@ -149,8 +143,6 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     TRY(tune_class(tune, &sim->plan->problem, sim->tuning.fp64, &choice));
     return tune->args->json ? HT_OK : show(tune);
 }
-
-/* ---- classes ---- */
 
 /* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; a grid that fills a
  * device. */

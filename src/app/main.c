@@ -137,8 +137,6 @@ static enum ht_err kernel_text(const struct ht_args *args) {
 #define HT_COMMIT ""
 #endif
 
-/* ---- the table ---- */
-
 #define OVERRIDES "key=value replaces a value of FILE; htwave --help-config lists all keys."
 /* Added to the help of commands that several ranks may run. */
 #define SLABS                                                               \
@@ -277,8 +275,6 @@ static enum ht_err fail_unknown(const char *word) {
     FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them", HT_SHOWN(word),
          *word == '-' ? "flag" : "command", near ? ", nearest is " : "", near ? near : "");
 }
-
-/* ---- commands ---- */
 
 static enum ht_err run_command(struct ht_comm *comm, const struct ht_command *command, int argc,
                                char **argv) {

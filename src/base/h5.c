@@ -472,8 +472,6 @@ enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, in
     return read_values(file, name, set, part, space, data);
 }
 
-/* ---- attributes ---- */
-
 static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid_t stored,
                                  hid_t space, hid_t memory, const void *value) {
     /* Another value of the same type takes its place in the file. */
@@ -515,8 +513,6 @@ enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count, do
             HT_ERR_IO, "attribute %s of %s does not hold %d numbers", name, file->path, count);
     return HT_OK;
 }
-
-/* ---- visiting ---- */
 
 struct visitor {
     enum ht_err (*visit)(const char *name, void *context);

@@ -80,8 +80,6 @@ SAY(ht_log, HT_LOG_NORMAL, "")
 SAY(ht_note, HT_LOG_NORMAL, "note: ")
 SAY(ht_warn, HT_LOG_QUIET, "warning: ")
 
-/* ---- progress ---- */
-
 static const double silent_seconds = 2, terminal_seconds = 0.1, log_seconds = 10, log_pause = 1,
                     log_fraction = 0.1;
 

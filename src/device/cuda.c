@@ -636,8 +636,6 @@ static enum ht_err cuda_program_binary(void *handle, void **binary, size_t *size
     return HT_OK;
 }
 
-/* ---- kernels ---- */
-
 static void ask_parameters(struct cuda_kernel *kernel) {
     size_t offset = 0;
     kernel->nparameters = -1;
@@ -676,8 +674,6 @@ static enum ht_err cuda_kernel_open_memory(void *handle, int64_t bytes) {
     kernel->open_memory = (unsigned)bytes;
     return HT_OK;
 }
-
-/* ---- launches ---- */
 
 /* For a kernel that has a buffer argument but does not use it. */
 static const struct buffer none;
@@ -803,14 +799,13 @@ static enum ht_err add_all(struct growing *g, int count, const struct ht_launch 
 
 static enum ht_err make_graph(int64_t times, int count, const struct ht_launch *launch,
                               CUgraphExec *out) {
-    struct growing g = {.graph = NULL};
-    TRY(HT_ALLOC(g.node, count));
+    HT_ARRAY(CUgraphNode, node, count);
+    struct growing g = {.node = node};
     enum ht_err err = check_graph(cuda.cuGraphCreate(&g.graph, 0));
     for (int64_t n = 0; err == HT_OK && n < times; n++) err = add_all(&g, count, launch);
     if (err == HT_OK) err = check_graph(cuda.cuGraphInstantiateWithFlags(out, g.graph, 0));
     if (err != HT_OK) *out = NULL;
     if (g.graph != NULL) (void)cuda.cuGraphDestroy(g.graph);
-    free(g.node);
     return err;
 }
 

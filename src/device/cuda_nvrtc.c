@@ -28,8 +28,6 @@ static struct {
     FUNCTIONS(POINTER)
 } nvrtc;
 
-/* ---- the library ---- */
-
 /* Tries the linker's search path, then the usual directories of toolkits. */
 static void *open_name(const char *name) {
     const char *home = getenv("CUDA_HOME");
@@ -104,8 +102,6 @@ enum { OWN_VERSION = 12, OWN_ARCHITECTURE = 90 };
 bool ht_nvrtc_own(int architecture) {
     return architecture == OWN_ARCHITECTURE && nvrtc.major >= OWN_VERSION;
 }
-
-/* ---- compiling ---- */
 
 static enum ht_err check(nvrtcResult code, const char *what) {
     REQUIRE(code == NVRTC_SUCCESS, HT_ERR_DEVICE, "%s: %s", what, nvrtc.nvrtcGetErrorString(code));

@@ -614,8 +614,6 @@ enum ht_err ht_device_finish(struct ht_device *device) {
     return err;
 }
 
-/* ---- events ---- */
-
 enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
     TRY(HT_ALLOC(*out, 1));
     (*out)->device = device;
@@ -652,8 +650,6 @@ enum ht_err ht_event_done(struct ht_event *event, bool *done) {
     return event->device->backend->event_done(event->device->handle, event->handle, done);
 }
 
-/* ---- pinned memory ---- */
-
 enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_pinned **out) {
     struct ht_pinned *pinned = NULL;
     TRY(HT_ALLOC(pinned, 1));
@@ -677,8 +673,6 @@ void ht_pinned_destroy(struct ht_pinned *pinned) {
 void *ht_pinned_memory(const struct ht_pinned *pinned) {
     return pinned->memory;
 }
-
-/* ---- transfers ---- */
 
 /* No sum here can overflow. */
 static bool fits(int64_t at, int64_t bytes, int64_t whole) {
@@ -708,8 +702,6 @@ enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t byte
     return buffer_copy(buffer, row_of(at, bytes), NULL, (const char *)pinned->memory + from,
                        HT_QUEUE_TRANSFER);
 }
-
-/* ---- peers ---- */
 
 static enum ht_err check_peers(const struct ht_device *device) {
     REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "buffers of other processes: %s",
@@ -749,8 +741,6 @@ enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at, int64_t bytes
     return device->backend->transfer_peer(device->handle, buffer->handle, at, bytes, peer->handle,
                                           to);
 }
-
-/* ---- recording ---- */
 
 void ht_sequence_destroy(struct ht_sequence *s) {
     if (s == NULL) return;

@@ -324,8 +324,6 @@ static void opencl_pinned_destroy(void *handle, void *memory, void *buffer) {
     if (buffer != NULL) (void)clReleaseMemObject(buffer);
 }
 
-/* ---- events ---- */
-
 static void opencl_event_destroy(HT_UNUSED void *device, void *event) {
     (void)clReleaseEvent(event);
 }
@@ -526,8 +524,6 @@ static enum ht_err opencl_launch(void *handle, const struct ht_launch *launch, v
     (void)clFlush(device->queue[HT_QUEUE_WORK]); /* finish reports a failure */
     return HT_MADE(err, timing, free_timing, out);
 }
-
-/* ---- sequences ---- */
 
 struct cl_sequence {
     struct cl_device *device;

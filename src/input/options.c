@@ -376,8 +376,6 @@ static const struct ht_option_list *const lists[] = {
     LIST("initial.pulses", ht_pulse, pulse_option), &ht_source_list,
     LIST("output.picture.slices", ht_slice_given, slice_option)};
 
-/* ---- looking up ---- */
-
 enum { ROWS = sizeof option / sizeof *option };
 
 int ht_option_count(void) {

@@ -31,8 +31,6 @@ static enum ht_err check_boundaries(const struct ht_params *p) {
     return HT_OK;
 }
 
-/* ---- values together ---- */
-
 static enum ht_err check_one(const struct ht_params *p, const char *key,
                              const struct ht_value *value, const char *must) {
     REFUSE(value->kind == HT_VALUE_NUMBERS && value->count != 1, p, key, "must be %s", must);
@@ -79,8 +77,6 @@ static enum ht_err check_pulses(const struct ht_params *p) {
     return check_single(p, "initial.pulses", p->initial.pulses.count, "initial",
                         "centre width amplitude field");
 }
-
-/* ---- groups of lists ---- */
 
 /* Whether a list of words such as "from to" has it. */
 static bool has_word(const char *words, const char *word) {

@@ -3,8 +3,6 @@
  * by their names. */
 #include "options.h"
 
-/* ---- types ---- */
-
 /* X(word, help, members of the row) */
 #define EACH_TYPE(X)                                                                              \
     X("point", "", .keys = "position", .place = {"position", "position"})                         \
@@ -17,8 +15,6 @@
       ", which comes from outside, by finite differences: inside the box `from` .. `to` the "     \
       "fields are the total ones, outside of it what is scattered alone",                         \
       .keys = "from to", .place = {"from", "to"}, .outside = "a plane wave comes from outside")
-
-/* ---- kinds ---- */
 
 #define IN_SHOT(member) offsetof(struct ht_shot_given, member)
 #define DIRECTION .takes = "direction", .numbers = IN_SHOT(direction), .unit = true
@@ -144,8 +140,6 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
     if (!any) *missing = NULL;
     return count;
 }
-
-/* ---- options ---- */
 
 #define KEY(member, type) #member, HT_OPT_##type, IN_SHOT(member)
 

@@ -27,8 +27,6 @@ static void *member(const void *base, const struct ht_option *option) {
     return (char *)base + option->offset;
 }
 
-/* ---- checks ---- */
-
 static enum ht_err fail(const struct ht_setting *setting, const char *must, const char *rule) {
     FAIL(HT_ERR_INPUT, "%s = %s: %s%s (%s)", HT_SHOWN(setting->key), HT_SHOWN(setting->value), must,
          rule, HT_SHOWN_PLACE(setting->place));
@@ -154,8 +152,6 @@ void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_
     if (type->most > 1) ht_text_add(out, "]");
 }
 
-/* ---- names ---- */
-
 static void clear_names(void *at, HT_UNUSED const struct ht_option *option) {
     struct ht_names *names = at;
     for (int i = 0; i < names->count; i++) free(names->name[i]);
@@ -227,8 +223,6 @@ static void add_either(struct ht_text *out, const void *at) {
     if (value->count > 1) ht_text_add(out, "]");
 }
 
-/* ---- maps ---- */
-
 static void clear_map(void *at, HT_UNUSED const struct ht_option *option) {
     struct ht_map *map = at;
     for (int i = 0; i < map->count; i++) {
@@ -293,8 +287,6 @@ enum ht_err ht_option_store_member(void *base, const struct ht_option *option,
     free(map->text[index]);
     return ht_text_copy(text, &map->text[index]);
 }
-
-/* ---- lists ---- */
 
 static void clear_groups(void *at, const struct ht_option *option) {
     struct ht_groups *groups = at;

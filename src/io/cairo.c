@@ -297,8 +297,6 @@ static void draw_curve(const struct sheet *s) {
     cairo_set_line_width(s->cr, 1);
 }
 
-/* ---- marks ---- */
-
 static double pixel_of(const struct axis *axis, double x) {
     double part = (x - axis->low) / (axis->high - axis->low);
     return axis->from + part * (axis->to - axis->from);
@@ -374,8 +372,6 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     draw_y_axis(s, &s->y, left - 1, -1, (pad + 0.6) * s->letter);
     if (!s->curve) draw_bar(s);
 }
-
-/* ---- cairo's objects ---- */
 
 struct paper {
     cairo_surface_t *surface;

@@ -8,8 +8,6 @@
 #include "htwave/h5.h"
 #include "htwave/output.h"
 
-/* ---- which file ---- */
-
 static bool is_snapshot(const char *name) {
     size_t length = strlen(name);
     return strncmp(name, "fields_", 7) == 0 && length > 10 && strcmp(name + length - 3, ".h5") == 0;
@@ -38,8 +36,6 @@ static enum ht_err resolve(const char *path, struct ht_text *out) {
     ht_text_add(out, "%s", path);
     return ht_text_status(out);
 }
-
-/* ---- which datasets ---- */
 
 /* Sums of squares over all datasets. */
 struct squares {
@@ -84,8 +80,6 @@ static enum ht_err is_in_a(const char *name, void *context) {
     const struct comparison *c = context;
     return is_in(name, &c->b, &c->a);
 }
-
-/* ---- one dataset ---- */
 
 static enum ht_err same_shape(const struct comparison *c, const char *name, int64_t *count) {
     int rank[2];

@@ -1,7 +1,5 @@
 #include "files.h"
 
-/* ---- fields ---- */
-
 bool ht_fields_stored(unsigned stored, int field) {
     return stored == 0 || (stored >> field & 1u);
 }
@@ -23,8 +21,6 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
     return ht_params_error(params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
                            eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
 }
-
-/* ---- units ---- */
 
 enum { LONGEST = 24 }; /* bytes of a unit's name */
 

@@ -416,8 +416,6 @@ static bool is_first(const struct ht_output *output) {
     return ht_comm_rank(comm_of(output)) == 0;
 }
 
-/* ---- creation ---- */
-
 static enum ht_err select_fields(struct ht_output *output) {
     const struct ht_equations *eq = output->medium->eq;
     const struct ht_names *names = &output->params->output.fields;
@@ -745,8 +743,6 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
     return cut_series(output, bytes);
 }
 
-/* ---- the end ---- */
-
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
     enum ht_err err = HT_OK;
     if (is_first(output))
@@ -762,8 +758,6 @@ const char *ht_output_xdmf(const struct ht_output *output) {
 bool ht_output_has_traces(const struct ht_output *output) {
     return output->traced;
 }
-
-/* ---- series ---- */
 
 enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                              const double *largest) {

@@ -117,7 +117,7 @@ struct places {
     double (*x)[3];
 };
 
-/* Points of a source; planes and boxes have none. */
+/* Planes and boxes have none. */
 static int points_of(const struct ht_shot *shot) {
     return shot->type->flat ? 0 : shot->points;
 }
@@ -226,8 +226,6 @@ struct ht_pictures {
     char *last;
 };
 
-/* ---- checks ---- */
-
 /* output.picture.background; NULL: none. */
 static const char *background_of(const struct ht_params *params) {
     const char *name = params->output.picture.background;
@@ -281,8 +279,6 @@ enum ht_err ht_pictures_check(const struct ht_params *params, const struct ht_me
     return HT_OK;
 }
 
-/* ---- creation ---- */
-
 static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
     struct ht_slice_given given;
     while (ht_params_slice(p->params, p->count, &given)) p->count++;
@@ -333,8 +329,6 @@ enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shot
     return HT_OK;
 }
 
-/* ---- texts ---- */
-
 /* " km", or nothing. */
 static void add_unit(const struct ht_params *params, const char *quantity, struct ht_text *text) {
     const char *unit = ht_units_name(params, quantity);
@@ -350,8 +344,6 @@ static void add_place(const struct ht_params *params, const struct ht_medium *me
                 ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));
     add_unit(params, "length", text);
 }
-
-/* ---- drawing ---- */
 
 static enum ht_err read_background(const struct ht_pictures *p, struct view *view) {
     const char *name = background_of(p->params);
@@ -370,22 +362,18 @@ static double range_of(const struct ht_pictures *p, struct view *view,
     return view->largest;
 }
 
-/* Draws, and frees the texts; their failures are the result. */
-static enum ht_err draw_picture(struct ht_picture *picture, struct ht_text *title,
-                                struct ht_text *subtitle, const char *path) {
-    enum ht_err err = ht_text_status(title);
-    if (!err) err = ht_text_status(subtitle);
+static enum ht_err draw_picture(struct ht_picture *picture, const struct ht_text *title,
+                                const struct ht_text *subtitle, const char *path) {
+    TRY(ht_text_status(title));
+    TRY(ht_text_status(subtitle));
     picture->title = title->data;
     picture->subtitle = subtitle->data;
-    if (!err) err = ht_picture_write(picture, path);
-    ht_text_free(title);
-    ht_text_free(subtitle);
-    return err;
+    return ht_picture_write(picture, path);
 }
 
 static enum ht_err write_picture(const struct ht_pictures *p, struct view *view, double time,
                                  const double *values, const char *path) {
-    struct ht_text title = {0}, subtitle = {0};
+    HT_FREED_TEXT struct ht_text title = {0}, subtitle = {0};
     struct ht_picture picture = view->picture;
     picture.values = values;
     picture.background = view->background;
@@ -485,7 +473,7 @@ struct model {
     const struct ht_params *params;
     const struct ht_medium *medium;
     const char *directory;
-    struct places places;
+    const struct places *places;
 };
 
 /* The first name of a row, "c" of "c|K", that this medium has; of losses where it has some. */
@@ -529,7 +517,7 @@ static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const
     if (last == first) return HT_OK;
     HT_ARRAY(double, out, extent[0] * dims);
     for (int64_t i = first; i < last; i++)
-        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
+        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places->x[i][k];
     return ht_h5_write(file, name, 2, extent, out, false);
 }
 
@@ -543,8 +531,8 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     TRY(ht_units_write(&m->params->output.units, file));
     for (int p = 0; p < system->nparameters; p++)
         if (find_name(m->medium, p, name)) TRY(write_parameter(m, file, name));
-    TRY(write_places(m, file, "sources", 0, m->places.sources));
-    return write_places(m, file, "receivers", m->places.sources, m->places.count);
+    TRY(write_places(m, file, "sources", 0, m->places->sources));
+    return write_places(m, file, "receivers", m->places->sources, m->places->count);
 }
 
 static enum ht_err write_file(const struct model *m) {
@@ -555,8 +543,6 @@ static enum ht_err write_file(const struct model *m) {
     if (err) ht_h5_discard(file);
     return err ? err : ht_h5_commit(file);
 }
-
-/* ---- its pictures ---- */
 
 /* The parameter that is drawn: the background of the run's pictures, else the speed, else the
  * first. */
@@ -578,43 +564,40 @@ static enum ht_err draw(const struct model *m, int index, const struct ht_slice_
     HT_ARRAY(double, values, (slice.width * slice.height));
     TRY(slice_parameter(&slice, m->medium, parameter, values));
     HT_PATH(path, m->directory, HT_KEY("model%s%s.png", *name ? "_" : "", name));
-    struct ht_text title = {0}, subtitle = {0};
-    struct ht_picture picture = slice_picture(&slice, m->params);
+    HT_FREED_TEXT struct ht_text title = {0}, subtitle = {0};
+    HT_ENDED(unmark) struct ht_picture picture = slice_picture(&slice, m->params);
     picture.value = (struct ht_label){parameter, ht_units_name(m->params, parameter)};
     if (m->medium->grid->dims == 1) /* a curve */
         picture.values = values;
     else
         picture.background = values;
-    enum ht_err err = mark_slice(&slice, &m->places, &picture);
+    TRY(mark_slice(&slice, m->places, &picture));
     ht_text_add(&title, "%s, the model", parameter);
-    if (m->places.sources > 0)
-        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places.sources,
-                    m->places.sources > 1 ? "s" : "");
-    if (m->places.count > m->places.sources)
+    if (m->places->sources > 0)
+        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places->sources,
+                    m->places->sources > 1 ? "s" : "");
+    if (m->places->count > m->places->sources)
         ht_text_add(&title, "; %lld receiver%s (triangle)",
-                    (long long)(m->places.count - m->places.sources),
-                    m->places.count - m->places.sources > 1 ? "s" : "");
+                    (long long)(m->places->count - m->places->sources),
+                    m->places->count - m->places->sources > 1 ? "s" : "");
     add_place(m->params, m->medium, &slice, &subtitle);
-    if (slice.normal >= 0 && m->places.count > 0)
+    if (slice.normal >= 0 && m->places->count > 0)
         ht_text_add(&subtitle, "; open: in front or behind");
     if (picture.outlines > 0)
         ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
-    enum ht_err drawn = draw_picture(&picture, &title, &subtitle, path);
-    unmark(&picture);
-    return err ? err : drawn;
+    return draw_picture(&picture, &title, &subtitle, path);
 }
 
 enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
                             const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
-    struct model m = {.params = params, .medium = medium, .directory = directory};
     HT_ENDED(free_places) struct places places = {.shots = NULL};
-    TRY(make_places(shots, receivers, &places));
-    m.places = places;
+    const struct model m = {params, medium, directory, &places};
     struct ht_slice_given given;
-    TRY(ht_file_make_directory(m.directory));
+    TRY(make_places(shots, receivers, &places));
+    TRY(ht_file_make_directory(directory));
     TRY(write_file(&m));
-    for (int i = 0; ht_picture_cairo() && ht_params_slice(m.params, i, &given); i++)
+    for (int i = 0; ht_picture_cairo() && ht_params_slice(params, i, &given); i++)
         TRY(draw(&m, i, &given));
     return HT_OK;
 }

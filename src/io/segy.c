@@ -45,8 +45,6 @@ static void put_float(unsigned char *at, float value) {
     put(at, 1, 4, bits);
 }
 
-/* ---- files ---- */
-
 static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
                         FILE *out) {
     unsigned char header[TRACE], bytes[4];

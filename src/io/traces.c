@@ -52,8 +52,6 @@ static enum ht_err write_csv(const struct ht_trace_table *table) {
 static const struct ht_trace_format csv = {
     .name = "csv", .ending = "csv", .bytes = {16, 24}, .check = check_csv, .write = write_csv};
 
-/* ---- formats ---- */
-
 static const struct ht_trace_format *const formats[] = {&csv, &ht_trace_segy};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -214,8 +212,6 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
     t->done[n] = last;
     return HT_OK;
 }
-
-/* ---- the end ---- */
 
 /* A run that was interrupted has fewer samples: a file of so many takes the place of the other in
  * one step. Of a group that did not begin one stays, which is not a number. */

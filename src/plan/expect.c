@@ -109,8 +109,6 @@ static enum ht_err find_shorter(struct expect *x) {
     return HT_OK;
 }
 
-/* ---- one wave ---- */
-
 /* Contribution of an amplitude z to the mean square over nodes. For a travelling wave |z|^2. For a
  * mode, whose even fields vary as the real part and whose odd fields as the imaginary part, and for
  * a wave in one phase the square of that part. */
@@ -227,8 +225,6 @@ static enum ht_err expect_frequency(struct expect *x) {
     return HT_OK;
 }
 
-/* ---- a Gaussian ---- */
-
 enum { NODES = 7 };
 
 static double mean_square(int dims, const double *log_error) {
@@ -309,8 +305,6 @@ static enum ht_err expect_gaussian(struct expect *x) {
     expected->high = expected->error * margin * sqrt(pulses);
     return HT_OK;
 }
-
-/* ---- the expectation ---- */
 
 static enum ht_err expect_kind(struct expect *x, double *length) {
     const struct ht_params *params = x->plan->params;

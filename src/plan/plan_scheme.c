@@ -157,8 +157,6 @@ static void say(struct ht_plan *plan, const char *why, const char *more) {
     snprintf(plan->chosen_by, sizeof plan->chosen_by, "auto: %s%s", why, more);
 }
 
-/* ---- the choice ---- */
-
 static int order_of(const struct ht_plan *plan, const struct ht_scheme *scheme) {
     const int given = plan->params->grid.order;
     return given > 0 ? given : scheme->usual_order;

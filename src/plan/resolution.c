@@ -149,8 +149,6 @@ static void shorten(const struct ht_carrier *c, double cells, double largest, do
     }
 }
 
-/* ---- all ---- */
-
 enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double wavelengths, double error,
                                struct ht_resolution *out) {
     *out = (struct ht_resolution){.cells = 0};

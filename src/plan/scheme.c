@@ -154,8 +154,6 @@ const struct ht_scheme ht_scheme_fd = {
     DIFFERENCES,     .reversible = true,         .does = &ht_method_differences,
     .form = fd_form, .invariant = &ht_fd_energy, .otherwise = &scheme_pair};
 
-/* ---- all of them ---- */
-
 static const struct ht_scheme *const schemes[] = {
     [HT_TAYLOR] = &ht_scheme_taylor,
     [HT_LEAPFROG] = &ht_scheme_leapfrog,

@@ -4,8 +4,6 @@
 
 #include <sys/statvfs.h>
 
-/* ---- what is written ---- */
-
 /* Times of an output, that of the end among them; every 0: it alone. */
 static double count_times(const struct ht_plan *plan, double every) {
     const double rounding = 1e-9, apart = plan->params->time.end / every;
@@ -69,8 +67,6 @@ struct ht_disk_need ht_disk_need(const struct ht_plan *plan) {
     for (int i = 0; i < HT_DISK_PARTS; i++) need.total += need.part[i];
     return need;
 }
-
-/* ---- room ---- */
 
 enum ht_err ht_disk_above(const char *path, char **out) {
     char *slash;

@@ -2,8 +2,6 @@
  * the end, the progress line. */
 #include "htwave/run.h"
 
-/* ---- snapshots ---- */
-
 static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
     return ht_output_snapshot(context, view->time, view->run->steps, view->nodal, view->coefs);
 }
@@ -25,8 +23,6 @@ struct ht_observer ht_observe_snapshots(const struct ht_params *params, struct h
                                 .archive = snapshots_archive};
 }
 
-/* ---- pictures ---- */
-
 static enum ht_err pictures_look(void *context, const struct ht_view *view) {
     return ht_output_picture(context, view->time, view->nodal);
 }
@@ -39,8 +35,6 @@ struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht
                                 .every = draws ? params->output.picture.every : 0,
                                 .look = pictures_look};
 }
-
-/* ---- error ---- */
 
 /* A solution that returns to the initial data is known at time.end only. */
 static enum ht_err error_look(void *context, const struct ht_view *view) {
@@ -56,8 +50,6 @@ struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error) {
     return (struct ht_observer){
         .name = "error", .context = error, .needs = known ? HT_NEED_NODAL : 0, .look = error_look};
 }
-
-/* ---- progress ---- */
 
 static enum ht_err progress_begin(void *context, struct ht_run *run) {
     double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);

@@ -1,8 +1,6 @@
 /* The energies of a run, and the judgement of its state by them. */
 #include "htwave/run.h"
 
-/* ---- watch ---- */
-
 static int64_t energy_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     int64_t apart = run->plan->steps / 20 + 1;
     return (from + apart - 1) / apart * apart;
@@ -112,8 +110,6 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
                                 .look = energy_look,
                                 .archive = energy_archive};
 }
-
-/* ---- conserved energy ---- */
 
 /* Sources do work to the end: nothing is conserved. */
 static bool driven_to_end(const struct ht_plan *plan) {

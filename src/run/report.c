@@ -112,8 +112,6 @@ enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parall
     return find_transport(sim->comm, &traffic, out->transport);
 }
 
-/* ---- text ---- */
-
 static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     if (sim->ranks == 1) return;
     ht_text_add(text, "  parallel  ");
@@ -143,8 +141,6 @@ static void add_parts(const char *whose, const struct ht_parallel *p, bool worst
     }
     ht_text_add(text, "\n");
 }
-
-/* ---- JSON ---- */
 
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
                           struct ht_json *json) {

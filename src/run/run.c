@@ -20,8 +20,6 @@ struct loop {
     double *coefs;
 };
 
-/* ---- steps and times ---- */
-
 double ht_run_time(const struct ht_run *run) {
     double end = run->plan->params->time.end, steps = (double)run->plan->steps;
     if (run->steps == run->plan->steps) return end;
@@ -47,8 +45,6 @@ enum ht_err ht_run_advance(struct ht_run *run, int64_t steps) {
     run->kernel_s += run->kernels != NULL ? ht_kernels_seconds(run->kernels) : seconds;
     return HT_OK;
 }
-
-/* ---- which observers look ---- */
 
 static void ask_next(struct loop *l, int i, int64_t from) {
     const struct ht_observer *o = &l->observer[i];
@@ -83,8 +79,6 @@ static unsigned due_judges(const struct loop *l) {
     return needs & HT_NEED_JUDGED ? judges : 0;
 }
 
-/* ---- looking ---- */
-
 static enum ht_err look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
     double began = ht_clock();
@@ -113,8 +107,6 @@ static enum ht_err look(struct loop *l, int i) {
     l->seconds[i] += ht_clock() - began;
     return HT_OK;
 }
-
-/* ---- stepping ---- */
 
 static enum ht_err take_steps(struct loop *l) {
     for (;;) {
@@ -170,8 +162,6 @@ static void save_all(struct loop *l, enum ht_err failure) {
     ht_err_set(failure, "%s", message);
     free(message);
 }
-
-/* ---- before and after ---- */
 
 /* Before the first step: a lack of memory must not end the run at its last. */
 static enum ht_err allocate(struct loop *l) {

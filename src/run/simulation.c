@@ -6,8 +6,6 @@
 
 #include <unistd.h>
 
-/* ---- the device ---- */
-
 static double host_memory(void) {
     const double unknown = 1024.0 * 1024 * 1024 * 1024;
 #ifdef _SC_PHYS_PAGES
@@ -451,8 +449,6 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-/* ---- plan ---- */
-
 static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
@@ -520,8 +516,6 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     free(sim);
 }
 
-/* ---- on the device ---- */
-
 static enum ht_err compile(struct ht_simulation *sim) {
     double began = ht_clock();
     TRY(need_device(sim));
@@ -571,8 +565,6 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     sim->start_s = ht_clock() - began;
     return HT_OK;
 }
-
-/* ---- numbers ---- */
 
 double ht_simulation_cells(const struct ht_simulation *sim) {
     return (double)ht_grid_total(&sim->plan->grid, HT_DUAL);

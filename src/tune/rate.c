@@ -1,8 +1,6 @@
 /* Times half steps of a test problem by the device's clock. */
 #include "htwave/tune.h"
 
-/* ---- the test problem ---- */
-
 void ht_test_problem(const struct ht_problem *like, const int64_t cells[3], struct ht_part *out) {
     const struct ht_box box = {.end = {cells[0], cells[1], cells[2]}};
     ht_problem_part(like, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, out);
@@ -77,8 +75,6 @@ enum ht_err ht_test_problem_fill(const struct ht_part *test, const struct ht_ste
     if (!test->problem.scheme->two_level) return HT_OK;
     return fill(&test->problem, HT_DUAL, stepper);
 }
-
-/* ---- time ---- */
 
 static enum ht_err take_step(const struct ht_stepper *stepper) {
     TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));

@@ -4,8 +4,6 @@
  */
 #include "htwave/tune.h"
 
-/* ---- classes ---- */
-
 /* Small grids or slabs do not fill a device. */
 const char *ht_tune_size(const struct ht_grid *grid) {
     const int64_t many = 32768;
@@ -23,8 +21,6 @@ void ht_tune_class(const struct ht_problem *p, bool fp64, const struct ht_tune_c
              ht_tune_size(p->grid), choice->variant ? choice->variant->name : "auto",
              choice->block);
 }
-
-/* ---- one timing ---- */
 
 enum { FINALISTS = 3, CANDIDATES = 64 };
 
@@ -101,8 +97,6 @@ static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     if (s->effort->report != NULL) s->effort->report(s->effort->context, &trial);
     return trial.seconds;
 }
-
-/* ---- the search ---- */
 
 static int faster(const void *a, const void *b) {
     double x = ((const struct candidate *)a)->seconds;

@@ -38,8 +38,6 @@ enum ht_err ht_tuning_path(const char *directory, const struct ht_device_info *i
     return ht_text_print(path, "%s/tuning-%016llx.txt", directory, (unsigned long long)hash);
 }
 
-/* ---- reading ---- */
-
 /* The start of the last line if the file is complete and its hash is correct, else NULL. */
 static char *find_end(char *data, size_t size) {
     static const char prefix[] = "end ";
@@ -135,8 +133,6 @@ bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
     if (why != NULL) ht_note("the tuning file %s is ignored: %s", path, why);
     return found;
 }
-
-/* ---- writing ---- */
 
 enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *info,
                             const char *class_name, const struct ht_tuned *tuned) {
