@@ -1,9 +1,5 @@
-/* htwave check --error: which scheme, order, grid and precision carry the waves of a file over a
- * distance with an error, and what they take on its device.
- *
- * Grids follow from the schemes' plane waves (htwave/estimate.h), errors of rounding from their
- * model. Of all methods those with the least work at the device's limits are planned as runs of the
- * file and timed: the best of each scheme, then the next ones. */
+/* htwave check --error: of all methods those with the least work at the device's limits are planned
+ * as runs of the file and timed: the best of each scheme, then the next ones. */
 #include "app.h"
 
 enum { CHOICES = 64, SHOWN = 6, FAMILIES = 4, LINE = 160, LINES = 10 };

@@ -1,5 +1,4 @@
-/* The expected time of a run (htwave check), from the compiled kernels on a small version of its
- * grid, since the fraction of the device's limits that they reach can only be measured. */
+/* The expected time of a run, from the compiled kernels on a small version of its grid. */
 #include "app.h"
 #include "htwave/sampler.h"
 

@@ -1,9 +1,7 @@
-/* htwave selftest: on each device every row of kernels against the reference, by small problems
- * that have what systems, schemes, media, sides and sources have.
- *
- * A driver may end the process: each device is tested by a process of its own, this program with
- * the hidden command selftest-rows, which sends a row when it is begun and when it is done. After a
- * row that has ended it another one goes on behind that. */
+/* htwave selftest: every row of kernels against the reference. A driver may end the process: each
+ * device is tested by a process of its own, the hidden command selftest-rows, which sends a row
+ * when it is begun and when it is done. After a row that has ended it another one goes on behind
+ * that. */
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>

@@ -1,7 +1,6 @@
 /* The error record: one message per thread, of fixed size, so that recording an error cannot itself
- * fail. A message that is too long (a compiler's log) is cut and ends in "...". A record may be
- * printed on a terminal: control characters are made visible, and a line that is too long because
- * of a file name loses its middle. */
+ * fail; one that is too long (a compiler's log) is cut. It may be printed on a terminal: control
+ * characters are made visible, and a line that is too long loses its middle. */
 #include "htwave/base.h"
 
 #include <stdarg.h>

@@ -1,9 +1,6 @@
-/* Files that are complete or absent.
- *
- * A file is written under a temporary name in the same directory, forced to disk and renamed.
- * rename replaces the old file in one step (POSIX.1-2008), so a reader sees the old file or the new
- * one. A full disk is reported by write, fsync or close; all three are checked, and the temporary
- * file is removed on every failure. */
+/* Files that are complete or absent: written under a temporary name in the same directory, forced
+ * to disk and renamed, in one step (POSIX.1-2008). A full disk is reported by write, fsync or
+ * close. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,5 @@
-/* HDF5 files: datasets of doubles, attributes of the root group. Files are created through the
- * project's file driver.
- *
- * Invariants: an HDF5 handle opened in a function is closed there (HID), except the file's; struct
- * ht_h5 of a created file owns the temporary name until publish, commit or discard. */
+/* HDF5 files: datasets of doubles, attributes of the root group. A created file owns its temporary
+ * name until publish, commit or discard. */
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -31,13 +28,9 @@ static void end_id(const hid_t *id) {
 
 /* ---- file driver ---- */
 
-/* The HDF5 file driver of files that one process writes.
- *
- * Why not a driver of the library: HDF5 caches metadata until the file is closed. If they cannot be
- * written (disk full) the file cannot be closed: the handle stays half open and the library crashes
- * when the process ends (seen with 1.10.8). This driver records the first system error and ignores
- * all further writes, so that HDF5 always closes cleanly. Then htwave reports the error, and the
- * temporary file is not renamed. */
+/* Why not a driver of the library: HDF5 caches metadata until the file is closed. If they cannot be
+ * written (disk full) the handle stays half open and the library crashes when the process ends
+ * (seen with 1.10.8). This driver records the first system error and ignores all further writes. */
 
 struct disk {
     H5FD_t base; /* first, filled by HDF5 */
@@ -436,16 +429,13 @@ enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_
     return HT_OK;
 }
 
-static bool is_number(hid_t set) {
-    HID type = H5Dget_type(set);
-    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-    return class == H5T_INTEGER || class == H5T_FLOAT;
-}
-
 /* part: H5S_ALL: all values. */
 static enum ht_err read_values(const struct ht_h5 *file, const char *name, hid_t set, hid_t part,
                                hid_t space, double *data) {
-    REQUIRE(is_number(set), HT_ERR_IO, "dataset %s of %s does not hold numbers", name, file->path);
+    HID type = H5Dget_type(set);
+    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    REQUIRE(class == H5T_INTEGER || class == H5T_FLOAT, HT_ERR_IO,
+            "dataset %s of %s does not hold numbers", name, file->path);
     REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
             "cannot read dataset %s of %s: the file is damaged", name, file->path);
     return HT_OK;
@@ -542,9 +532,7 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
 
 /* Why not HDF5 over MPI: it waits for the other ranks inside its collective calls, and a rank whose
  * call has failed does not always reach the point where the others wait. The values of a dataset
- * stand together in the file. So one process writes the metadata and tells where each dataset
- * begins; then every process writes its values there, each at its own pace: its part of a dataset
- * is one piece of the file, or one per coefficient. */
+ * stand together in the file, so that every process writes its part by itself. */
 
 enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
                         struct ht_h5_values *set) {

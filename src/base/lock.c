@@ -1,9 +1,6 @@
-/* Advisory locks on a file (fcntl, POSIX.1-2008). The operating system releases them when the
- * process ends, for whatever reason.
- *
- * The file is removed at the end. Another process may have opened it before, and would then lock a
- * file that has no name any more. So after locking, a process tests whether its file is still the
- * one under the name. */
+/* Advisory locks on a file (fcntl, POSIX.1-2008), which is removed at the end. Another process may
+ * have opened it before, and would then lock a file without a name: so after locking, a process
+ * tests whether its file is still the one under the name. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

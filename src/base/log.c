@@ -1,7 +1,5 @@
-/* Messages and progress on standard error.
- *
- * On a terminal a progress line stays open, without a newline. Every message therefore clears the
- * line first, and the next progress update draws it again. No state links the two. */
+/* Messages and progress on standard error. On a terminal a progress line stays open, so every
+ * message clears the line first. */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <time.h>

@@ -1,8 +1,6 @@
-/* The program cache: one file per (device, driver, program text), named by the hash of these. The
- * file contains them in full, and they are compared in full. Files appear by rename, so that two
- * processes never see half a file, and end in a checksum, so that a truncated or damaged file is
- * detected. What is in them is executed: only files and a folder are taken that are the user's and
- * that nobody else can write.
+/* The program cache: one file per (device, driver, program text), named by the hash of these, which
+ * it contains and which are compared in full. Files appear by rename and end in a checksum. What is
+ * in them is executed: files and a folder are taken that nobody but the user can write.
  *
  *      "htwave program 1\n"  key bytes  binary bytes  checksum
  *      then the key and the binary (all counts are 64-bit, this machine's) */

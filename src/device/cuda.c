@@ -1,7 +1,5 @@
-/* The CUDA back end; its compiler is in cuda_nvrtc.c. Building needs only the headers of the CUDA
- * toolkit; the libraries are loaded at run time. NVRTC compiles text to machine code, which the
- * program cache stores; the driver loads it. Each launch is timed by a pair of events, which are
- * used again. */
+/* The CUDA back end; its compiler is in cuda_nvrtc.c. The driver's library is loaded at run time.
+ * Each launch is timed by a pair of events, which are used again. */
 #include <cuda.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-/* The operations of htwave/device.h: the choice of a device, counts of memory and time, checks that
- * transfers and launches stay inside what they name, the program cache around builds, recorded
- * sequences of launches. The back ends do the rest. */
+/* The choice of a device, counts of memory and time, checks that transfers and launches stay inside
+ * what they name, the program cache around builds, recorded sequences. The back ends do the rest.
+ */
 #include "backend.h"
 
 /* Device seconds of launches, counted when they have finished. */

@@ -8,10 +8,6 @@
 
 /* ---- text in libconfig's syntax: mended before it is read, and written ---- */
 
-/* The mending walks over tokens: strings and comments are copied as they are; names are skipped so
- * that their digits are no numbers; integers and square brackets are looked at. Lines stay where
- * they were, so that libconfig's line numbers are the user's. */
-
 /* "path:line", or "command line" when path is NULL. */
 static void add_place(struct ht_text *out, const char *path, int line) {
     if (path)
@@ -88,8 +84,7 @@ static void copy_bracket(char c, long *open, struct ht_text *out) {
 
 /* What libconfig 1.5 gets wrong or refuses, mended in the text without moving a line: integers
  * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
- * refuse [1, 2.5]). Integers beyond 64 bits and @include are errors. path is for messages; NULL:
- * command line. */
+ * refuse [1, 2.5]). path is for messages; NULL: command line. */
 static enum ht_err prepare(const char *text, const char *path, struct ht_text *out) {
     long open = -1;
     const char *at = text;

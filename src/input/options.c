@@ -1,7 +1,6 @@
-/* The options: one row each. A new option is a row here and a member of struct ht_params; parsing,
- * checks, the manual and the resolved input loop over the rows. The rows of the medium's parameters
- * are made from the systems (options_medium.c). Rows of one section stand together, a section
- * before the sections inside it: the resolved input is printed in this order. */
+/* The options: one row each, but those of the medium's parameters (options_medium.c). Rows of one
+ * section stand together, a section before the sections inside it: the resolved input has this
+ * order. */
 #include "options.h"
 
 #define AT(member) offsetof(struct ht_params, member)

@@ -1,7 +1,5 @@
-/* The options medium.NAME, made from the parameters of all systems, so a new system needs no rows
- * here. A name of several systems is one option; its help gives the meaning in each.
- *
- * The rows are made once from constants, so every call returns the same. */
+/* The options medium.NAME, made from the parameters of all systems, once. A name of several systems
+ * is one option; its help gives the meaning in each. */
 #include "htwave/system.h"
 #include "options.h"
 

@@ -218,10 +218,8 @@ static enum ht_err unknown_group(const struct ht_setting *setting) {
 
 /* ---- lists of groups ---- */
 
-/* Lists of groups, sources = ( { ... }, { ... } ). A group is a structure of its list's size in an
- * array that grows by one with each group read. Its keys are those of the list's rows, under
- * "list.N.": so messages, overrides and the record of what was set where need no other words than
- * for any key. */
+/* A group is a structure of its list's size in an array that grows by one with each group read. Its
+ * keys are those of the list's rows, under "list.N.". */
 
 static struct ht_groups *groups_of(const struct ht_params *params, const struct ht_option *option) {
     return (struct ht_groups *)((char *)params + option->offset);
@@ -291,11 +289,9 @@ static enum ht_err visit_group(struct ht_params *params, const struct ht_list_ke
              HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
     if (in->group < 1 || in->group > groups->count + 1) return fail_no_group(params, in, setting);
     forget(params, setting->key);
-    if (in->group == groups->count + 1) {
-        TRY(append_group(params, in));
-    } else {
-        TRY(set_defaults(group_at(groups, in->list, in->group), in->list));
-    }
+    TRY(in->group == groups->count + 1
+            ? append_group(params, in)
+            : set_defaults(group_at(groups, in->list, in->group), in->list));
     return remember(params, setting);
 }
 
@@ -379,11 +375,10 @@ bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse 
 
 /* ---- names of files ---- */
 
-/* Names of files that a run reads. A relative one in an input file is meant from the folder of that
- * file, so that an input and its data move together and runs start from anywhere; one on the
- * command line is meant from the current directory, as the shell completes it. Once the parameters
- * are read, all of them are meant from the current directory; printed they are absolute, so that
- * the resolved input can stand in another folder. */
+/* A relative name in an input file is meant from the folder of that file, so that an input and its
+ * data move together; on the command line from the current directory, as the shell completes it.
+ * Once the parameters are read all are meant from the current directory; printed they are absolute.
+ */
 
 /* The member that holds a file's name; NULL: the option has none. */
 static char *const *file_name_at(const struct ht_params *params, const struct ht_leaf *leaf) {
@@ -398,11 +393,6 @@ static char *const *file_name_at(const struct ht_params *params, const struct ht
     return value->kind == HT_VALUE_TEXT && *value->text ? &value->text : NULL;
 }
 
-/* A file that this run's kind of initial data does not need is not read. */
-static bool is_read(const struct ht_params *params, const struct ht_option *option) {
-    return strcmp(option->key, "initial.file") != 0 || strcmp(params->initial.type, "file") == 0;
-}
-
 bool ht_params_reads(const struct ht_params *params, int index, const char **key,
                      const char **path) {
     const char *input = params->sources->input;
@@ -412,7 +402,10 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
-        if (!name || !is_read(params, leaf.option) || index-- > 0) continue;
+        /* A file that this run's kind of initial data does not need is not read. */
+        const bool idle = strcmp(leaf.option->key, "initial.file") == 0 &&
+                          strcmp(params->initial.type, "file") != 0;
+        if (!name || idle || index-- > 0) continue;
         const struct ht_source *source = ht_params_source(params, leaf.key);
         *key = source ? source->key : leaf.option->key;
         *path = *name;
@@ -476,10 +469,8 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
         return HT_OK;
     }
     const char *instead = ht_params_gone(setting->key, NULL);
-    if (instead != NULL) {
-        FAIL(HT_ERR_INPUT, "%s: no longer there; use %s (%s)", HT_SHOWN(setting->key), instead,
-             HT_SHOWN_PLACE(setting->place));
-    }
+    REQUIRE(instead == NULL, HT_ERR_INPUT, "%s: no longer there; use %s (%s)",
+            HT_SHOWN(setting->key), instead, HT_SHOWN_PLACE(setting->place));
     if (group) return unknown_group(setting);
     struct key_list list = {0};
     const int section = ht_option_section(setting->key);
@@ -561,10 +552,6 @@ void ht_params_destroy(struct ht_params *params) {
 
 /* ---- the resolved input ---- */
 
-/* The resolved input: the options in the table's order, sections as groups, the meaning in front of
- * each. Numbers are written with the digits that read back to the same value. Options without a
- * value stand in a comment. */
-
 static void indent(struct ht_text *out, int depth) {
     ht_text_add(out, "%*s", 4 * depth, "");
 }
@@ -580,7 +567,7 @@ static bool has_value(const void *base, const struct ht_option *option) {
 /* Depth of the group that holds the key. */
 static int depth_of(const char *key) {
     int count = 0;
-    for (int i = 0; i < (int)strlen(key); i++) count += key[i] == '.';
+    for (; *key; key++) count += *key == '.';
     return count;
 }
 
@@ -605,7 +592,6 @@ static void change_group(struct ht_text *out, const char *previous, const char *
     }
 }
 
-/* "name = value;" or a comment that there is none. */
 /* Names of files are absolute. */
 static enum ht_err add_value(struct ht_text *out, const struct ht_params *params,
                              const struct ht_leaf *leaf) {

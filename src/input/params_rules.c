@@ -133,14 +133,6 @@ static const char *const receiver_keys[] = {[HT_RECEIVER_POINT] = "position",
                                             [HT_RECEIVER_PLANE] = "from to side count count2",
                                             [HT_RECEIVER_FILE] = "file"};
 
-static enum ht_err check_type(const struct ht_params *p, const struct ht_receivers_given *group,
-                              int n) {
-    TRY(check_owned(p, "receivers", n, HT_RECEIVER_FILE + 1, receiver_keys, (int)group->type,
-                    ht_receiver_type_word(group->type)));
-    if (group->type != HT_RECEIVER_FILE || *group->file) return HT_OK;
-    return ht_params_error(p, HT_KEY("receivers.%d.file", n), "must name a file of positions");
-}
-
 static char *name_group(const char *given, const char *what, int n, char name[HT_GROUP_NAME]) {
     if (*given)
         snprintf(name, HT_GROUP_NAME, "%.*s", HT_GROUP_NAME - 1, given);
@@ -319,7 +311,11 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_layers(params));
     const struct ht_receivers_given *group = params->receivers.group;
     for (int n = 1; n <= params->receivers.count; n++) {
-        TRY(check_type(params, &group[n - 1], n));
+        const enum ht_receiver_type type = group[n - 1].type;
+        TRY(check_owned(params, "receivers", n, HT_RECEIVER_FILE + 1, receiver_keys, (int)type,
+                        ht_receiver_type_word(type)));
+        REFUSE(type == HT_RECEIVER_FILE && !*group[n - 1].file, params,
+               HT_KEY("receivers.%d.file", n), "must name a file of positions");
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
                        ht_params_receivers_name));
         TRY(check_one(params, HT_KEY("receivers.%d.every", n), &group[n - 1].every,

@@ -1,6 +1,5 @@
-/* Sources of waves: a row per type, which says where a source acts, and per kind, which says what
- * it does; the options of their groups, and rules between these. Nothing else knows types or kinds
- * by their names. */
+/* Sources of waves: rows of types and kinds, which nothing else knows by their names, and the
+ * options of their groups. */
 #include "options.h"
 
 /* X(word, help, members of the row) */

@@ -1,7 +1,5 @@
-/* The types of options: how a value of each is read from a setting, freed and written. A table has
- * a row per type. Most are up to three values of one kind next to each other; the others have
- * functions of their own. Types are strict:
- * an integer may stand for a number, nothing else is converted. */
+/* The types of options: how a value of each is read from a setting, freed and written. An integer
+ * may stand for a number, nothing else is converted. */
 #include "options.h"
 
 /* What a function of a type works on. */
@@ -117,11 +115,6 @@ static enum ht_err store_values(const struct target *t) {
     return HT_OK;
 }
 
-static void add_integer(struct ht_text *out, int64_t value) {
-    const bool wide = value > INT32_MAX || value < INT32_MIN;
-    ht_text_add(out, "%lld%s", (long long)value, wide ? "L" : "");
-}
-
 static void add_one(struct ht_text *out, const struct ht_option *option, const void *at) {
     const struct type *type = type_of(option);
     if (option->type == HT_OPT_CHOICE) {
@@ -134,8 +127,10 @@ static void add_one(struct ht_text *out, const struct ht_option *option, const v
         ht_text_add(out, *(const bool *)at ? "true" : "false");
     else if (type->kind == HT_SCALAR_REAL)
         ht_config_add_real(out, *(const double *)at);
-    else
-        add_integer(out, type->size == sizeof(int) ? *(const int *)at : *(const int64_t *)at);
+    else {
+        const int64_t n = type->size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
+        ht_text_add(out, "%lld%s", (long long)n, n > INT32_MAX || n < INT32_MIN ? "L" : "");
+    }
 }
 
 void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option) {

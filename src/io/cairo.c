@@ -1,6 +1,4 @@
-/* Pictures, drawn by cairo: the map or the curve, axes with ticks, title, colour bar.
- *
- * The pixels of the map are ours, one to one; cairo draws all around them. All measures follow from
+/* Pictures, drawn by cairo; the pixels of the map are ours, one to one. All measures follow from
  * the size of the letters, which grows with the map, and margins from the axes, so that the
  * pictures of a run have one size. */
 #include <cairo.h>

@@ -1,22 +1,16 @@
 /* Two outputs compared: the largest difference of each dataset relative to the largest value that
- * it has in either file, so that fields of different size count alike, and a field that is zero in
- * one file has a scale, too; and one number for all values together. The result is symmetric in A
- * and B. */
+ * it has in either file, so that a field that is zero in one file has a scale, too. */
 #include <dirent.h>
 #include <sys/stat.h>
 
 #include "htwave/h5.h"
 #include "htwave/output.h"
 
-static bool is_snapshot(const char *name) {
-    size_t length = strlen(name);
-    return strncmp(name, "fields_", 7) == 0 && length > 10 && strcmp(name + length - 3, ".h5") == 0;
-}
-
-/* Longer numbers are later. */
+/* A snapshot with a longer number, or a larger one. */
 static bool comes_later(const char *name, const char *than) {
-    size_t a = strlen(name), b = strlen(than);
-    return a != b ? a > b : strcmp(name, than) > 0;
+    const size_t a = strlen(name), b = strlen(than);
+    const bool later = a != b ? a > b : strcmp(name, than) > 0;
+    return later && a > 10 && strncmp(name, "fields_", 7) == 0 && strcmp(name + a - 3, ".h5") == 0;
 }
 
 static enum ht_err resolve(const char *path, struct ht_text *out) {
@@ -26,8 +20,7 @@ static enum ht_err resolve(const char *path, struct ht_text *out) {
         DIR *stream = opendir(path);
         REQUIRE(stream, HT_ERR_IO, "cannot read directory %s", path);
         for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
-            if (is_snapshot(entry->d_name) && comes_later(entry->d_name, last))
-                snprintf(last, sizeof last, "%s", entry->d_name);
+            if (comes_later(entry->d_name, last)) snprintf(last, sizeof last, "%s", entry->d_name);
         closedir(stream);
         REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)", path);
         ht_text_add(out, "%s/%s", path, last);

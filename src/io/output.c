@@ -1,9 +1,7 @@
-/* The files of a run: input.cfg, fields_NNNNNN.h5 with fields.xdmf, wave_NNNN.png, summary.json.
- * Their directory has those of one run only.
- *
- * Every file but series.csv and traces.h5, which grow, is written under a temporary name and
- * renamed, so a reader (also ParaView during a run) sees complete files only. Numbers in names
- * count from 0, those of snapshots from directory.first. */
+/* The files of a run, in a directory that has those of one run only. Every file but series.csv and
+ * traces.h5, which grow, is written under a temporary name and renamed, so that a reader (also
+ * ParaView during a run) sees complete files only. Numbers in names count from 0, those of
+ * snapshots from directory.first. */
 #include "files.h"
 
 #include <dirent.h>
@@ -13,22 +11,16 @@
 
 /* ---- the directory ---- */
 
-/* Rules for the contents of output.directory when a run begins:
+/* When a run begins, before it changes anything:
  *
- * 1. One run at a time: the run holds a lock on the file .htwave.lock until it
- * ends. Another run is refused.
+ * 1. It holds a lock on .htwave.lock until it ends; another run is refused.
  *
- * 2. Files that the run reads are neither written nor moved nor removed. A
- * snapshot among them keeps its number, and the new ones have higher numbers. Any other file whose
- * name the run would write is an error.
+ * 2. Files that the run reads are neither written nor moved nor removed. A snapshot among them
+ * keeps its number, and the new ones have higher numbers. Any other file whose name the run would
+ * write is an error.
  *
- * 3. All other outputs, whose names are in the table below, are moved to a new
- * folder run-NNN inside. A snapshot that stays is also linked there, so that the earlier run is
- * complete.
- *
- * 4. All other files are left alone.
- *
- * All refusals come before the first change. */
+ * 3. All other outputs, whose names are in the table below, are moved to a new folder run-NNN
+ * inside, where a snapshot that stays is linked, too. All other files are left alone. */
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
 #define MOVING                                                                          \
@@ -391,9 +383,7 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
     return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 
-/* Makes and locks the directory, removes what killed runs left unfinished, moves outputs that are
- * there to a folder run-NNN inside and writes the resolved input. What the run reads stays where it
- * is. Release the lock in any case. */
+/* Release the lock in any case. */
 static enum ht_err take_directory(const struct ht_params *params, struct ht_directory *out) {
     HT_ENDED(free_listing) struct listing list = {0};
     *out = (struct ht_directory){.lock.fd = -1};

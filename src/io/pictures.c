@@ -1,7 +1,5 @@
-/* Pictures of a run: a slice each, of the slices that the input asks for. Values are collected on
- * rank 0, which draws. Along a periodic axis the first node is repeated at the end, so that a
- * picture shows the whole box. And the model of a run, before it: model.h5 with the medium at the
- * nodes and the places of sources and receivers, and a picture of each slice. */
+/* Pictures of a run, a slice each, collected and drawn on rank 0; along a periodic axis the first
+ * node is repeated at the end. And the model of a run: model.h5 and a picture of each slice. */
 #include "files.h"
 
 #include "plot.h"

@@ -39,12 +39,6 @@ static void put(unsigned char *header, int byte, int bytes, int64_t value) {
         header[byte - 1 + i] = (unsigned char)((uint64_t)value >> 8 * (bytes - 1 - i));
 }
 
-static void put_float(unsigned char *at, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put(at, 1, 4, bits);
-}
-
 static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
                         FILE *out) {
     unsigned char header[TRACE], bytes[4];
@@ -68,7 +62,10 @@ static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, 
     put(header, 117, 2, llround(interval(t->receivers, t->group)));
     fwrite(header, 1, sizeof header, out);
     for (int64_t n = 0; n < t->samples; n++) {
-        put_float(bytes, (float)value[n]);
+        const float single = (float)value[n];
+        uint32_t bits;
+        memcpy(&bits, &single, sizeof bits);
+        put(bytes, 1, 4, bits);
         fwrite(bytes, 1, sizeof bytes, out);
     }
 }

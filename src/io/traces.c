@@ -1,10 +1,6 @@
-/* The receivers' traces; see the header. traces.h5 has a group for each group of receivers: time
- * [sample], position [receiver][axis], and per field [receiver][sample]. The other formats are
- * written from it at the end.
- *
- * Of a process that is killed the file keeps the samples so far. It is laid out for all samples
- * first, and then only values are written: those of a block, then its times. A time that is not a
- * number has no sample yet. */
+/* traces.h5 has a group for each group of receivers: time [sample], position [receiver][axis], and
+ * per field [receiver][sample]. It is laid out for all samples first; then only values are written,
+ * those of a block, then its times. A time that is not a number has no sample yet. */
 #include "files.h"
 
 enum { MOST_CSV = 64 };

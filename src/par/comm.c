@@ -1,8 +1,7 @@
-/* Ranks by MPI. Waits are polls. They yield the core after a while (ranks may share cores) and end
- * when another rank has failed: that rank sends a notice to every other rank before it agrees.
- * Notices, agreement and the run have separate communicators, since a failure may leave collectives
- * and messages of the run unfinished. MPI may still write to their destinations until the process
- * ends: collectives use their own buffers, and the buffer of an unfinished one is never freed. */
+/* Ranks by MPI. Waits are polls, which end when another rank has failed: it sends a notice to every
+ * other rank before it agrees. Notices, agreement and the run have separate communicators, since a
+ * failure may leave collectives and messages of the run unfinished, to whose destinations MPI may
+ * still write: collectives use their own buffers, and that of an unfinished one is never freed. */
 #include "htwave/comm.h"
 
 #include <fcntl.h>

@@ -346,11 +346,6 @@ static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm, int64_t 
     return ht_comm_agree(comm, err);
 }
 
-static const char *how_ended(const struct ht_run *run) {
-    if (run->refused) return "not finite";
-    return run->interrupted ? "interrupted" : "end";
-}
-
 static enum ht_err end_traces(struct ht_recorder *r, const char *how, double time) {
     r->writes = false;
     return ht_output_traces_end(r->output, how, time);
@@ -388,7 +383,8 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
         TRY(collect(r, comm, reached, reached == end));
     }
     if (!view->last || !r->leads) return ht_comm_agree(comm, HT_OK);
-    return ht_comm_agree(comm, end_traces(r, how_ended(run), view->time));
+    const char *how = run->refused ? "not finite" : run->interrupted ? "interrupted" : "end";
+    return ht_comm_agree(comm, end_traces(r, how, view->time));
 }
 
 static void archive_block(struct ht_recorder *r, int n, struct ht_archive *archive) {

@@ -1,7 +1,5 @@
-/* The report of a run. limit_fraction compares the kernels' time with
- *     t_min = max(bytes_min / bandwidth, fma_min / rate),
- * the least that the method needs on a perfect use of this device. Both rates are measured in the
- * same run. */
+/* limit_fraction compares the kernels' time with max(bytes_min / bandwidth, fma_min / rate), the
+ * least that the method needs on a perfect use of this device, measured in the same run. */
 #include "htwave/sampler.h"
 #include "htwave/simulation.h"
 

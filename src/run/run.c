@@ -142,25 +142,23 @@ static enum ht_err take_steps(struct loop *l) {
     }
 }
 
-static enum ht_err save_one(struct loop *l, int i) {
-    const struct ht_observer *o = &l->observer[i];
-    if (l->run->refused) return o->keeps ? look(l, i) : HT_OK;
-    return o->save != NULL ? o->save(o->context, l->run) : HT_OK;
-}
-
 /* After a failure what the observers hold is written: by a last look where a judge has refused the
  * state, which all ranks do alike. Failures of that are warnings: the first message is the run's.
  */
 static void save_all(struct loop *l, enum ht_err failure) {
-    char *message = NULL;
+    HT_FREED char *message = NULL;
     l->last = true;
     l->run->refused = failure == HT_ERR_NOT_FINITE;
     l->held = 0;
     if (ht_text_copy(ht_err_message(), &message) != HT_OK) return;
-    for (int i = 0; i < l->count; i++)
-        if (save_one(l, i) != HT_OK) ht_warn("%s: %s", l->observer[i].name, ht_err_message());
+    for (int i = 0; i < l->count; i++) {
+        const struct ht_observer *o = &l->observer[i];
+        enum ht_err err = HT_OK;
+        if (l->run->refused && o->keeps) err = look(l, i);
+        if (!l->run->refused && o->save != NULL) err = o->save(o->context, l->run);
+        if (err != HT_OK) ht_warn("%s: %s", o->name, ht_err_message());
+    }
     ht_err_set(failure, "%s", message);
-    free(message);
 }
 
 /* Before the first step: a lack of memory must not end the run at its last. */

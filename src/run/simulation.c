@@ -1,6 +1,5 @@
-/* Device, kernels and state of a run. Everything that depends on sizes is refused before anything
- * of that size is touched: a lower bound of the memory before the plan scans the grid's nodes, the
- * exact budget before compiling. */
+/* What depends on sizes is refused before anything of that size is touched: a lower bound of the
+ * memory before the plan scans the grid's nodes, the exact budget before compiling. */
 #include "htwave/simulation.h"
 #include "htwave/sampler.h"
 

@@ -1,6 +1,5 @@
-/* The search for the fastest kernels. Every variant that applies is timed in every layout on a test
- * problem, with the shape that its rules choose. Then the numbers of the best shapes are varied,
- * one after the other. A timing far behind the best ends the search in its direction to save time.
+/* The search for the fastest kernels: every variant that applies is timed in every layout, in the
+ * shape that its rules choose; then the numbers of the best shapes are varied, one after the other.
  */
 #include "htwave/tune.h"
 
@@ -58,12 +57,6 @@ static bool is_new(struct search *s, const struct ht_tuning *tuning,
     return true;
 }
 
-static bool fits_memory(const struct search *s, const struct ht_tuning *tuning) {
-    const struct ht_device_info *info = ht_device_info(s->device);
-    struct ht_budget b = ht_stepper_budget(s->problem, tuning, info);
-    return b.total <= info->memory && b.largest_buffer <= info->max_buffer;
-}
-
 static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels, double *seconds) {
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_effort effort = {.warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
@@ -82,8 +75,11 @@ static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
     struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};
     trial.cells = ht_grid_total(&s->test.grid, HT_PRIMARY);
     if (ht_clock() - s->began > s->effort->seconds && isfinite(s->best.seconds)) return NAN;
-    if (ht_kernels_plan(&s->test.problem, ht_device_info(s->device), tuning, &kernels) != HT_OK ||
-        !fits_memory(s, tuning) || !is_new(s, tuning, &kernels))
+    const struct ht_device_info *info = ht_device_info(s->device);
+    if (ht_kernels_plan(&s->test.problem, info, tuning, &kernels) != HT_OK) return NAN;
+    const struct ht_budget b = ht_stepper_budget(s->problem, tuning, info);
+    if (b.total > info->memory || b.largest_buffer > info->max_buffer ||
+        !is_new(s, tuning, &kernels))
         return NAN;
     double seconds = NAN;
     enum ht_err err = ht_kernels_create(&s->test.problem, s->device, tuning, &kernels);

@@ -8,9 +8,7 @@
  *     ...
  *     end HASH                          of all bytes before this line
  *
- * The file is replaced by rename. The last line shows whether the file is complete and undamaged;
- * the head shows whether the results belong to this driver and these kernels. If two processes
- * store at the same time, one line is lost and measured again later. */
+ * If two processes store at the same time, one line is lost and measured again later. */
 #include "htwave/tune.h"
 
 static const char magic[] = "htwave tuning 1\n";
