@@ -28,11 +28,10 @@ static void open_square(struct fd_run *run, const char *system, int order, bool 
     const int to = 2 * LAYER + INSIDE + (large ? MORE : 0);
     const char *side = large ? "rigid" : "absorbing";
     fd_open(run,
-            "time.scheme=taylor system=%s grid.order=%d grid.cells=[%d,%d] "
-            "grid.lower=[%d.0,%d.0] grid.upper=[%d.0,%d.0] boundary.x1=%s "
-            "boundary.x2=%s time.step=0.75 time.end=36 initial.type=expression "
-            "initial.values.%s=exp(-((x1-14)^2+(x2-14)^2)/2.88)*(1-((x1-14)^2+("
-            "x2-14)^2)/2.88) %s",
+            "time.scheme=taylor system=%s grid.order=%d grid.cells=[%d,%d] grid.lower=[%d.0,%d.0] "
+            "grid.upper=[%d.0,%d.0] boundary.x1=%s boundary.x2=%s time.step=0.75 time.end=36 "
+            "initial.type=expression "
+            "initial.values.%s=exp(-((x1-14)^2+(x2-14)^2)/2.88)*(1-((x1-14)^2+(x2-14)^2)/2.88) %s",
             system, order, to - from, to - from, from, from, to, to, side, side, field, more);
 }
 
@@ -105,9 +104,8 @@ static void open_close(struct fd_run *run, const struct close *c, bool large) {
         snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "boundary.x%d=%s ", k,
                  large ? "rigid" : "absorbing");
     fd_open(run,
-            "time.scheme=taylor system=%s grid.order=%d grid.cells=%s "
-            "grid.lower=%s grid.upper=%s %sabsorbing.cells=%d time.step=0.8 "
-            "time.end=%d initial.type=zero "
+            "time.scheme=taylor system=%s grid.order=%d grid.cells=%s grid.lower=%s grid.upper=%s "
+            "%sabsorbing.cells=%d time.step=0.8 time.end=%d initial.type=zero "
             "sources=({position=%s;frequency=0.2;}) device.backend=%s",
             c->system, c->order, cells, lower, upper, sides, c->layer, c->end, source,
             c->dims > 1 ? test_backend() : test_numbers());
@@ -156,9 +154,8 @@ static double close_reflection(const struct close *c) {
 static void test_near(const char *system, int dims, int order, int layer, double bound) {
     const struct close c = close_to(system, dims, order, layer);
     TEST_BELOW(close_reflection(&c), bound,
-               "%s, %d-D, N = %d, a source 4 cells from layers of %d: "
-               "reflection, dB",
-               system, dims, order, layer);
+               "%s, %d-D, N = %d, a source 4 cells from layers of %d: reflection, dB", system, dims,
+               order, layer);
 }
 
 /* In two dimensions by N = 2 alone, where layers of `wave` are weakest. */
@@ -187,11 +184,9 @@ static void open_line(struct fd_run *run, const char *scheme, const char *system
     const double a = pow(acos(-1.0) / wavelength, 2);
     const int cells = LINE + SPONGE + (large ? LINE + SPONGE : 0);
     fd_open(run,
-            "time.scheme=%s system=%s grid.order=%d grid.cells=[%d] "
-            "grid.upper=[%d.0] boundary.x1=[\"rigid\",\"%s\"] "
-            "absorbing.type=sponge absorbing.cells=%d time.end=%d "
-            "initial.type=expression "
-            "initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) "
+            "time.scheme=%s system=%s grid.order=%d grid.cells=[%d] grid.upper=[%d.0] "
+            "boundary.x1=[\"rigid\",\"%s\"] absorbing.type=sponge absorbing.cells=%d time.end=%d "
+            "initial.type=expression initial.values.%s=exp(-%.17g*(x1-%d)^2)*(1-2*%.17g*(x1-%d)^2) "
             "device.backend=%s %s",
             scheme, system, order, cells, cells, large ? "rigid" : "absorbing", SPONGE, LINE_END,
             field, a, AT, a, AT, test_numbers(), more);
@@ -225,8 +220,7 @@ static void test_sponge(const char *scheme, const char *system, int order, doubl
     double expected;
     const double db = line_reflection(scheme, system, order, wavelengths, "", &expected);
     TEST_BELOW(fabs(db - expected), 1.5,
-               "%s %s, N = %d, sponge of %g wavelengths: %.1f dB, %.1f "
-               "expected, difference",
+               "%s %s, N = %d, sponge of %g wavelengths: %.1f dB, %.1f expected, difference",
                scheme, system, order, wavelengths, db, expected);
 }
 
@@ -254,9 +248,8 @@ static double energy_of(const struct fd_run *run) {
 static double decay(const char *system, int order, int before, int steps, const char *more) {
     struct fd_run run;
     fd_open(&run,
-            "time.scheme=taylor system=%s grid.order=%d grid.cells=[10,9] "
-            "grid.upper=[10.0,9.0] boundary.x1=absorbing "
-            "boundary.x2=absorbing absorbing.cells=4 time.end=100 "
+            "time.scheme=taylor system=%s grid.order=%d grid.cells=[10,9] grid.upper=[10.0,9.0] "
+            "boundary.x1=absorbing boundary.x2=absorbing absorbing.cells=4 time.end=100 "
             "initial.type=random %s",
             system, order, more);
     fd_advance(&run, before);
@@ -288,14 +281,10 @@ int main(int argc, char **argv) {
     }
     for (int order = 2; order <= 3; order++)
         TEST_BELOW(decay(order == 2 ? "acoustic" : "wave", order, steps / 10, steps,
-                         "time.scheme=leapfrog absorbing.type=sponge "
-                         "grid.cells=[14,13] grid.upper=[14.0,13.0] "
-                         "absorbing.cells=6"),
+                         "time.scheme=leapfrog absorbing.type=sponge grid.cells=[14,13] "
+                         "grid.upper=[14.0,13.0] absorbing.cells=6"),
                    1, "sponge, N = %d: energy after %d steps of random data", order, steps);
     const double grown = decay("acoustic", 2, 200, 300, "absorbing.alpha=0 absorbing.sponge=0");
-    TEST_CHECK(grown > 1,
-               "planted: without alpha and sponge the energy grows "
-               "by %.3g",
-               grown);
+    TEST_CHECK(grown > 1, "planted: without alpha and sponge the energy grows by %.3g", grown);
     return test_end("absorbing");
 }

@@ -38,11 +38,9 @@ struct trial {
 static const char *medium_of(const struct trial *t) {
     static char text[400];
     if (t->smooth)
-        return "medium.type=expression medium.c="
-               "1.5+0.5*sin(pi/5*x1)*sin(pi/5*x2)*sin(pi/5*x3)";
+        return "medium.type=expression medium.c=1.5+0.5*sin(pi/5*x1)*sin(pi/5*x2)*sin(pi/5*x3)";
     snprintf(text, sizeof text,
-             "medium.type=file medium.c=%s medium.shape=[%d,%d,%d] "
-             "medium.spacing=[0.25,0.25,0.25] "
+             "medium.type=file medium.c=%s medium.shape=[%d,%d,%d] medium.spacing=[0.25,0.25,0.25] "
              "medium.origin=[-0.012,-0.293,-0.146] medium.fit=%s",
              fd_path("c.f32"), SAMPLES, SAMPLES, SAMPLES, t->fit);
     return text;
@@ -53,9 +51,8 @@ static void run(const struct trial *t, double out[NODES]) {
     const int n = SIDE * t->points;
     struct fd_run run;
     fd_open(&run,
-            "grid.cells=[%d,%d,%d] grid.upper=[%d,%d,%d] grid.order=%d "
-            "time.stages=%d time.end=8 initial.type=gaussian "
-            "initial.width=1.5 initial.centre=[5.31,4.77,5.12] %s %s",
+            "grid.cells=[%d,%d,%d] grid.upper=[%d,%d,%d] grid.order=%d time.stages=%d time.end=8 "
+            "initial.type=gaussian initial.width=1.5 initial.centre=[5.31,4.77,5.12] %s %s",
             n, n, n, SIDE, SIDE, SIDE, t->order, t->terms, medium_of(t), t->more);
     fd_advance(&run, run.sim->plan->steps);
     double *u = fd_values(&run, HT_PRIMARY);
@@ -93,8 +90,8 @@ static void test_blocks(void) {
         order += log(three / five) / log(5.0 / 3) / media;
         boxes += log(error_of(&box, exact) / three) / media;
         points = fmin(points, error_of(&point, exact) / three);
-        printf("blocks, seed %d: errors %.2e and %.2e of 3 and 5 points per "
-               "unit (reference: about %.1e)\n",
+        printf("blocks, seed %d: errors %.2e and %.2e of 3 and 5 points per unit (reference: about "
+               "%.1e)\n",
                m + 1, three, five, five / 3);
     }
     TEST_CHECK(order > 1.8, "blocks: errors fall with order %.2f", order);
@@ -111,10 +108,10 @@ static void test_smooth(int order, int coarse, int fine) {
     run(&reference, exact);
     const double errors[2] = {error_of(&a, exact), error_of(&b, exact)};
     const double found = log(errors[0] / errors[1]) / log((double)fine / coarse);
-    TEST_CHECK(found > 0.85 * order,
-               "smooth medium: order %d, observed %.2f, errors %.2e and %.2e of "
-               "%d and %d points per unit",
-               order, found, errors[0], errors[1], coarse, fine);
+    TEST_CHECK(
+        found > 0.85 * order,
+        "smooth medium: order %d, observed %.2f, errors %.2e and %.2e of %d and %d points per unit",
+        order, found, errors[0], errors[1], coarse, fine);
 }
 
 static double pulse(double x) {
@@ -132,10 +129,9 @@ static void test_jump(double rho, double z) {
     struct fd_run run;
     double exact[121];
     fd_open(&run,
-            "grid.cells=[120] grid.upper=[60] time.end=18 boundary.x1=rigid "
-            "medium.type=layers medium.axis=x1 medium.interfaces=[%.17g] "
-            "medium.rho=[%.17g,1.0] initial.type=expression "
-            "initial.values.p=\"exp(-((x1-35)/4)^2)\"",
+            "grid.cells=[120] grid.upper=[60] time.end=18 boundary.x1=rigid medium.type=layers "
+            "medium.axis=x1 medium.interfaces=[%.17g] medium.rho=[%.17g,1.0] "
+            "initial.type=expression initial.values.p=\"exp(-((x1-35)/4)^2)\"",
             z, rho);
     fd_advance(&run, run.sim->plan->steps);
     double *u = fd_values(&run, HT_PRIMARY);

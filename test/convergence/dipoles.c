@@ -120,9 +120,9 @@ static void run(const struct test *of, double finer, struct trial *t) {
     snprintf(above, sizeof above, "%s", solid ? ",7.1" : "");
     record(t, "device", NONE,
            "system=%s %s grid={cells=[%s];upper=[%s];order=%d;} time={scheme=\"%s\";end=%.17g;} "
-           "device.precision=double sources=({position=[%g,%g%s];frequency=%.17g;kind=\"%s\";"
-           "tolerance=1e-6;%samplitude=1.5;}) "
-           "receivers=({name=\"r\";position=[%g,%g%s];fields=[\"%s\",\"%s\"];})",
+           "device.precision=double "
+           "sources=({position=[%g,%g%s];frequency=%.17g;kind=\"%s\";tolerance=1e-6;%samplitude=1."
+           "5;}) receivers=({name=\"r\";position=[%g,%g%s];fields=[\"%s\",\"%s\"];})",
            of->system, of->medium, size, size, of->order, of->scheme, finer * of->end, x, y, above,
            of->frequency / finer, of->kind,
            of->of == explode ? ""

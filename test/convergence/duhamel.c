@@ -61,8 +61,8 @@ static void test_volume(void) {
     record(
         &t, "device", 0,
         "grid={cells=[18,20,16];upper=[18.0,16.0,20.0];order=3;} time={scheme=\"taylor\";end=16;} "
-        "device.precision=double receivers=({position=[9.0,8.0,10.0];}) sources=({type=\"volume\";"
-        "position=[9.11,7.93,10.2];width=1.3;frequency=0.14;})");
+        "device.precision=double receivers=({position=[9.0,8.0,10.0];}) "
+        "sources=({type=\"volume\";position=[9.11,7.93,10.2];width=1.3;frequency=0.14;})");
     for (int64_t i = 1; i < t.nodal.steps; i++)
         for (int64_t m = 0; m < t.nodal.nodes; m += 89) {
             const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
@@ -230,8 +230,8 @@ static double apart(const double *a, const double *b) {
 }
 
 static const char corner[] =
-    "grid.cells=[20,16] grid.upper=[20,16] boundary.x1=[\"free\",\"rigid\"] "
-    "boundary.x2=\"rigid\" medium.rho=1.3 time.scheme=leapfrog grid.order=7 ";
+    "grid.cells=[20,16] grid.upper=[20,16] boundary.x1=[\"free\",\"rigid\"] boundary.x2=\"rigid\" "
+    "medium.rho=1.3 time.scheme=leapfrog grid.order=7 ";
 
 /* Between walls that tell both places apart. */
 static void test_reciprocity(void) {
@@ -248,9 +248,8 @@ static void test_reciprocity(void) {
 
 /* The grid does not show: source and receiver moved by parts of a cell. */
 static void test_moved(void) {
-    const char grid[] = "grid.cells=[20,18] grid.upper=[20,18] "
-                        "boundary.x1=\"periodic\" boundary.x2=\"periodic\" "
-                        "time.scheme=taylor grid.order=3 ";
+    const char grid[] = "grid.cells=[20,18] grid.upper=[20,18] boundary.x1=\"periodic\" "
+                        "boundary.x2=\"periodic\" time.scheme=taylor grid.order=3 ";
     double first[SAMPLES] = {0}, moved[SAMPLES] = {0};
     for (int i = 0; i < 2; i++) {
         const double x = 3 + 0.37 * i, y = 17.6 + 0.37 * i;
@@ -280,9 +279,9 @@ static void test_lines(void) {
 
 /* In a medium that varies elsewhere, before waves have been there. */
 static void test_medium(void) {
-    const char grid[] = "grid.cells=[60,7] grid.upper=[60,7] time.scheme=taylor "
-                        "boundary.x1=\"rigid\" boundary.x2=\"periodic\" "
-                        "grid.order=3 medium.rho=1.3 ";
+    const char grid[] =
+        "grid.cells=[60,7] grid.upper=[60,7] time.scheme=taylor boundary.x1=\"rigid\" "
+        "boundary.x2=\"periodic\" grid.order=3 medium.rho=1.3 ";
     const double to[2] = {22.3, 2.7};
     double same[SAMPLES] = {0}, varies[SAMPLES] = {0};
     char keys[1024];
@@ -306,25 +305,22 @@ struct room {
 };
 static const struct room room = {
     "grid.cells=[7, 6, 8]", "grid.upper=[7.0, 6.0, 8.0]",
-    "sources=({ position = [0.4, 0.3, 7.7]; frequency = 0.15; radius = 0.5; }, "
-    "{ type = \"line\"; from = [3.0, 2.2, 0.0]; to = [6.0, 5.7, 7.0]; count = "
-    "3; frequency = 0.1; signal = \"burst\"; cycles = 1.0; radius = 0.5; }, { "
-    "kind = \"force\"; position = [4.1, 3.7, 6.2]; direction = [1.0, 0.5, "
-    "-2.0]; frequency = 0.2; signal = \"burst\"; cycles = 1.0; radius = 0.5; "
-    "}, { type = \"volume\"; position = [4.1, 3.7, 0.3]; width = 1.1; "
-    "frequency = 0.1; signal = \"burst\"; cycles = 1.0; })"};
+    "sources=({ position = [0.4, 0.3, 7.7]; frequency = 0.15; radius = 0.5; }, { type = \"line\"; "
+    "from = [3.0, 2.2, 0.0]; to = [6.0, 5.7, 7.0]; count = 3; frequency = 0.1; signal = \"burst\"; "
+    "cycles = 1.0; radius = 0.5; }, { kind = \"force\"; position = [4.1, 3.7, 6.2]; direction = "
+    "[1.0, 0.5, -2.0]; frequency = 0.2; signal = \"burst\"; cycles = 1.0; radius = 0.5; }, { type "
+    "= \"volume\"; position = [4.1, 3.7, 0.3]; width = 1.1; frequency = 0.1; signal = \"burst\"; "
+    "cycles = 1.0; })"};
 static const struct room flat = {
     "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
-    "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { kind = "
-    "\"force\"; position = [4.1, 3.7]; direction = [1.0, 0.5]; frequency = "
-    "0.2; signal = \"burst\"; cycles = 1.0; }, { type = \"plane\"; axis = "
-    "\"x2\"; at = 5.7; kind = \"force\"; direction = [0.0, 1.0]; frequency = "
+    "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { kind = \"force\"; position = [4.1, "
+    "3.7]; direction = [1.0, 0.5]; frequency = 0.2; signal = \"burst\"; cycles = 1.0; }, { type = "
+    "\"plane\"; axis = \"x2\"; at = 5.7; kind = \"force\"; direction = [0.0, 1.0]; frequency = "
     "0.2; })"};
 static const struct room scalar = {
     "grid.cells=[7, 6]", "grid.upper=[7.0, 6.0]",
-    "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { type = \"line\"; "
-    "from = [3.0, 2.2]; to = [6.0, 5.7]; count = 3; frequency = 0.2; signal = "
-    "\"burst\"; cycles = 1.0; })"};
+    "sources=({ position = [0.4, 0.3]; frequency = 0.15; }, { type = \"line\"; from = [3.0, 2.2]; "
+    "to = [6.0, 5.7]; count = 3; frequency = 0.2; signal = \"burst\"; cycles = 1.0; })"};
 
 /* From rest. */
 static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s, int steps) {

@@ -106,8 +106,7 @@ static inline double exact_error(const struct exact *given, const char *backend,
     if (e.force) ht_text_add(&source, ";kind=\"force\";direction=%s", along[e.dims - 1]);
     record(&t, backend, NONE,
            "system=%s grid={cells=[%s];upper=[%s];} %s %s time.end=%.17g device.precision=double "
-           "sources=({position=[%s;frequency=%.17g;%s}) "
-           "receivers=({name=\"r\";position=[%s];})",
+           "sources=({position=[%s;frequency=%.17g;%s}) receivers=({name=\"r\";position=[%s];})",
            e.wave ? "wave" : "acoustic", cells.data, upper.data, scheme, options.data, end,
            source.data, e.frequency, more, receiver.data);
     e.signal = t.sim->plan->shots->shot[0].signal;

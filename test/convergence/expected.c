@@ -79,9 +79,8 @@ static void describe(const struct row *row, char text[SCENE_TEXT], struct outcom
              row->scheme->options, row->order, n, n, n);
     size_t used = strlen(text);
     snprintf(text + used, SCENE_TEXT - used,
-             "initial.type=plane initial.phase=0.7 "
-             "initial.cycles=[%d,%d,%d] time.end=%.17g device.precision=%s "
-             "device.variant=%s ",
+             "initial.type=plane initial.phase=0.7 initial.cycles=[%d,%d,%d] time.end=%.17g "
+             "device.precision=%s device.variant=%s ",
              cycles * m[0], cycles * m[1], cycles * m[2], row->wavelengths / (cycles * length),
              row->single ? "single" : "double", row->variant);
     used = strlen(text);
@@ -164,8 +163,8 @@ static void print_table(struct scene *scene, int count, char **word) {
             table.last = (int)value;
         }
     }
-    printf("N scheme precision direction cells-per-wavelength wavelengths "
-           "expected low high measured ratio\n");
+    printf("N scheme precision direction cells-per-wavelength wavelengths expected low high "
+           "measured ratio\n");
     for (int order = table.first; order <= table.last; order++) print_order(scene, &table, order);
     TEST_CHECK(table.held == table.rows, "%d of %d rows hold", table.held, table.rows);
 }
@@ -180,8 +179,8 @@ static void judge(struct scene *scene, const struct row *row) {
         return;
     }
     TEST_CHECK(holds(&o),
-               "%s N=%d %s %s, %.3g cells per wavelength, %d wavelengths: "
-               "error %.2e (%.2e expected, within 3, or %.1e to %.1e)",
+               "%s N=%d %s %s, %.3g cells per wavelength, %d wavelengths: error %.2e (%.2e "
+               "expected, within 3, or %.1e to %.1e)",
                row->scheme->name, row->order, row->single ? "single" : "double",
                directions[row->direction].name, o.cells, row->wavelengths, o.measured,
                o.expected.error, o.expected.low, o.expected.high);
@@ -229,17 +228,12 @@ static bool plan_of(const char *text, struct ht_expected *out) {
  * along an axis, 5.6e-4 along (1,2,2) after 20 of them. */
 static void direction(void) {
     struct ht_expected axis, oblique;
-    const char *text = "system=wave time.scheme=leapfrog grid.order=4 "
-                       "initial.type=plane";
+    const char *text = "system=wave time.scheme=leapfrog grid.order=4 initial.type=plane";
     char both[2][SCENE_TEXT];
     snprintf(both[0], SCENE_TEXT,
-             "%s grid.cells=[9,9,9] initial.cycles=[6,0,0]"
-             " time.end=3.3333333333333333",
-             text);
+             "%s grid.cells=[9,9,9] initial.cycles=[6,0,0] time.end=3.3333333333333333", text);
     snprintf(both[1], SCENE_TEXT,
-             "%s grid.cells=[9,9,9] initial.cycles=[2,4,4]"
-             " time.end=3.3333333333333333",
-             text);
+             "%s grid.cells=[9,9,9] initial.cycles=[2,4,4] time.end=3.3333333333333333", text);
     if (plan_of(both[0], &axis) && plan_of(both[1], &oblique))
         TEST_BELOW(oblique.error, 0.03 * axis.error,
                    "expected along (1,2,2), against %.2e along an axis", axis.error);
@@ -249,19 +243,17 @@ static void direction(void) {
 static void gaussian(struct scene *scene, const char *text) {
     struct scene_run run;
     struct outcome o = {0};
-    enum ht_err err = scene_open(scene, &run,
-                                 "%s initial.type=gaussian initial.width=0.1 "
-                                 "initial.centre=[0.5,0.5] time.end=3 "
-                                 "initial.returns=true "
-                                 "device.variant=vector",
-                                 text);
+    enum ht_err err =
+        scene_open(scene, &run,
+                   "%s initial.type=gaussian initial.width=0.1 initial.centre=[0.5,0.5] time.end=3 "
+                   "initial.returns=true device.variant=vector",
+                   text);
     if (err == HT_OK) err = scene_finish(&run, &o.measured);
     if (err == HT_OK) o.expected = run.plan->expected;
     scene_close(&run);
     TEST_CHECK(err == HT_OK && holds(&o),
-               "Gaussian, %s: error %.2e (%.2e expected, within 3, or %.1e to "
-               "%.1e)%s",
-               text, o.measured, o.expected.error, o.expected.low, o.expected.high,
+               "Gaussian, %s: error %.2e (%.2e expected, within 3, or %.1e to %.1e)%s", text,
+               o.measured, o.expected.error, o.expected.low, o.expected.high,
                err != HT_OK ? ht_err_message() : "");
 }
 
@@ -269,11 +261,11 @@ static void gaussian(struct scene *scene, const char *text) {
 static void pulses(struct scene *scene, const char *text) {
     struct scene_run run;
     struct outcome o = {0};
-    enum ht_err err = scene_open(scene, &run,
-                                 "%s time.end=3 initial.returns=true device.variant=vector "
-                                 "initial.pulses=({centre=[0.3];width=0.1;},"
-                                 "{centre=[0.8];width=0.15;amplitude=-3.0;})",
-                                 text);
+    enum ht_err err = scene_open(
+        scene, &run,
+        "%s time.end=3 initial.returns=true device.variant=vector "
+        "initial.pulses=({centre=[0.3];width=0.1;},{centre=[0.8];width=0.15;amplitude=-3.0;})",
+        text);
     if (err == HT_OK) err = scene_finish(&run, &o.measured);
     if (err == HT_OK) o.expected = run.plan->expected;
     scene_close(&run);
@@ -289,10 +281,8 @@ static void gaussians(struct scene *scene) {
     gaussian(scene, "system=advection grid.order=4 grid.cells=[10]");
     gaussian(scene, "system=acoustic grid.order=4 grid.cells=[20]");
     gaussian(scene, "system=acoustic grid.order=1 grid.cells=[40]");
-    gaussian(scene, "system=wave time.scheme=leapfrog grid.order=2 "
-                    "grid.cells=[20]");
-    gaussian(scene, "system=advection grid.order=2 grid.cells=[14,14] "
-                    "medium.velocity=[1,1]");
+    gaussian(scene, "system=wave time.scheme=leapfrog grid.order=2 grid.cells=[20]");
+    gaussian(scene, "system=advection grid.order=2 grid.cells=[14,14] medium.velocity=[1,1]");
     pulses(scene, "system=advection grid.order=2 grid.cells=[20]");
     pulses(scene, "system=acoustic grid.order=4 grid.cells=[20]");
 }
@@ -310,9 +300,8 @@ static void mode(struct scene *scene, const char *text) {
     if (err == HT_OK) o.expected = run.plan->expected;
     scene_close(&run);
     TEST_CHECK(err == HT_OK && holds(&o),
-               "mode, %s: error %.2e (%.2e expected, within 3, or %.1e to "
-               "%.1e)%s",
-               text, o.measured, o.expected.error, o.expected.low, o.expected.high,
+               "mode, %s: error %.2e (%.2e expected, within 3, or %.1e to %.1e)%s", text,
+               o.measured, o.expected.error, o.expected.low, o.expected.high,
                err != HT_OK ? ht_err_message() : "");
 }
 
@@ -332,27 +321,22 @@ static void modes(struct scene *scene) {
 static void statements(void) {
     struct ht_expected e;
     if (plan_of("grid.cells=[20,20] grid.order=3 initial.type=expression "
-                "initial.values.p=\"exp(-x1^2)\" initial.frequency=5 "
-                "time.end=2",
+                "initial.values.p=\"exp(-x1^2)\" initial.frequency=5 time.end=2",
                 &e))
         TEST_CHECK(0 < e.low && e.low < e.high && e.error <= e.high && !e.varies,
-                   "a frequency: %.2e, from %.2e in the best direction to %.2e "
-                   "in the worst",
+                   "a frequency: %.2e, from %.2e in the best direction to %.2e in the worst",
                    e.error, e.low, e.high);
-    if (plan_of("grid.cells=[20] initial.pulses=({centre=[0.4];},"
-                "{centre=[0.6];amplitude=-1.0;}) time.end=1",
+    if (plan_of("grid.cells=[20] initial.pulses=({centre=[0.4];},{centre=[0.6];amplitude=-1.0;}) "
+                "time.end=1",
                 &e))
         TEST_CHECK(e.error == 0, "opposite pulses that overlap: %.2e, none expected", e.error);
-    if (plan_of("grid.cells=[20] initial.type=gaussian "
-                "time.scheme=taylor medium.type=expression "
+    if (plan_of("grid.cells=[20] initial.type=gaussian time.scheme=taylor medium.type=expression "
                 "medium.c=\"1+0.2*x1\" time.end=1",
                 &e))
         TEST_CHECK(e.error > 0 && e.varies && !e.jumps,
                    "a smooth medium: %.2e, varies, does not jump", e.error);
-    if (plan_of("grid.cells=[20] initial.type=gaussian "
-                "time.scheme=taylor medium.type=layers medium.axis=x1 "
-                "medium.interfaces=[0.5] medium.c=[1,2] "
-                "time.end=1",
+    if (plan_of("grid.cells=[20] initial.type=gaussian time.scheme=taylor medium.type=layers "
+                "medium.axis=x1 medium.interfaces=[0.5] medium.c=[1,2] time.end=1",
                 &e))
         TEST_CHECK(e.error > 0 && e.varies && e.jumps, "layers: %.2e, of the smooth parts",
                    e.error);
@@ -399,9 +383,7 @@ static void judge_smooth(const char *text, const char *medium) {
 static void test_differences(void) {
     judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06", "");
     judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.06", SMOOTH);
-    judge_smooth("grid.order=8 time.stages=1 initial.type=gaussian "
-                 "initial.width=0.08",
-                 SMOOTH);
+    judge_smooth("grid.order=8 time.stages=1 initial.type=gaussian initial.width=0.08", SMOOTH);
     judge_smooth("grid.order=8 initial.type=gaussian initial.width=0.08",
                  SMOOTH "medium.rho=1+0.3*cos(2*pi*x1)");
 }

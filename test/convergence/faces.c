@@ -108,13 +108,14 @@ static enum ht_err cylinder(struct scene *scene, int which, double points, int c
     char text[SCENE_TEXT];
     struct run run;
     const double half = 0.5 * (double)cells * h;
-    snprintf(text, sizeof text,
-             "%s=\"1+3*step(1-x1^2-x2^2)\" time.scheme=fd grid.order=8 grid.cells=[%d,%d] "
-             "grid.lower=[%.15g,%.15g] grid.upper=[%.15g,%.15g] boundary.x1=absorbing boundary.x2="
-             "absorbing absorbing.cells=12 medium.type=expression time.cfl=0.25 time.end=70 "
-             "initial.type=gaussian initial.field=%s initial.centre=[%g,0] initial.width=0.25",
-             cylinders[which].text, (int)cells, (int)cells, -half, -half, half, half,
-             cylinders[which].field, source);
+    snprintf(
+        text, sizeof text,
+        "%s=\"1+3*step(1-x1^2-x2^2)\" time.scheme=fd grid.order=8 grid.cells=[%d,%d] "
+        "grid.lower=[%.15g,%.15g] grid.upper=[%.15g,%.15g] boundary.x1=absorbing "
+        "boundary.x2=absorbing absorbing.cells=12 medium.type=expression time.cfl=0.25 time.end=70 "
+        "initial.type=gaussian initial.field=%s initial.centre=[%g,0] initial.width=0.25",
+        cylinders[which].text, (int)cells, (int)cells, -half, -half, half, half,
+        cylinders[which].field, source);
     enum ht_err err = open_run(scene, coupled, false, text, &run);
     if (err != HT_OK) return err;
     const struct ht_plan *plan = run.of.plan;
@@ -335,15 +336,13 @@ static void judge_matrix(struct scene *scene, int which) {
 static const struct {
     const char *name, *text;
 } boxes[] = {
-    {"elastic, walls",
-     "system=elastic grid.cells=[21,18] grid.order=8 boundary.x1=roller boundary.x2=antisymmetric "
-     "medium.vp=\"2+step(0.09-(x1-0.9)^2-(x2-0.1)^2)\" "
-     "medium.vs=\"1+0.6*step(0.09-(x1-0.9)^2-(x2-0.1)^2)\" "
-     "medium.rho=\"1+step(0.09-(x1-0.9)^2-(x2-0.1)^2)\""},
-    {"elastic in 3-D",
-     "system=elastic grid.cells=[9,8,10] grid.order=2 boundary.x1=antisymmetric boundary.x3=roller "
-     "medium.vp=\"2+step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "
-     "medium.vs=\"1+0.6*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.rho=1.0"},
+    {"elastic, walls", "system=elastic grid.cells=[21,18] grid.order=8 boundary.x1=roller "
+                       "boundary.x2=antisymmetric medium.vp=\"2+step(0.09-(x1-0.9)^2-(x2-0.1)^2)\" "
+                       "medium.vs=\"1+0.6*step(0.09-(x1-0.9)^2-(x2-0.1)^2)\" "
+                       "medium.rho=\"1+step(0.09-(x1-0.9)^2-(x2-0.1)^2)\""},
+    {"elastic in 3-D", "system=elastic grid.cells=[9,8,10] grid.order=2 boundary.x1=antisymmetric "
+                       "boundary.x3=roller medium.vp=\"2+step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "
+                       "medium.vs=\"1+0.6*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.rho=1.0"},
     {"maxwell in 3-D",
      "system=maxwell grid.cells=[9,8,10] grid.order=4 boundary.x1=electric boundary.x3=magnetic "
      "medium.eps=\"1+3*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "

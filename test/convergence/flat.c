@@ -52,10 +52,10 @@ static void write_wave(const struct ht_device_info *info, int wave, int order,
     const char *system = waves[wave].system;
     const char *variant = variant_of(info, system, 1 + wave / 2, order);
     snprintf(name, SCENE_TEXT, "%s %dD N=%d %s", system, 1 + wave / 2, order, variant);
-    snprintf(text, SCENE_TEXT,
-             "system=%s grid.order=%d initial.type=plane %s time.cfl=0.2 "
-             "time.end=%g device.variant=%s",
-             system, order, waves[wave].text, ends[wave / 2] * (order < 7 ? 1 : 5), variant);
+    snprintf(
+        text, SCENE_TEXT,
+        "system=%s grid.order=%d initial.type=plane %s time.cfl=0.2 time.end=%g device.variant=%s",
+        system, order, waves[wave].text, ends[wave / 2] * (order < 7 ? 1 : 5), variant);
 }
 
 /* On a CPU each order in one dimension by one system, up to N = 5 in two by the other one. */
@@ -100,9 +100,8 @@ static void walls(struct scene *scene) {
         {"rigid, free", "boundary.x1=[\"rigid\",\"free\"] initial.modes=[2]"},
         {"free, rigid", "boundary.x1=[\"free\",\"rigid\"] initial.modes=[3]"},
         {"rigid x free", "boundary.x1=rigid boundary.x2=free initial.modes=[2,1]"},
-        {"mixed x mixed", "boundary.x1=[\"rigid\",\"free\"] "
-                          "boundary.x2=[\"free\",\"rigid\"] "
-                          "initial.modes=[2,1]"},
+        {"mixed x mixed",
+         "boundary.x1=[\"rigid\",\"free\"] boundary.x2=[\"free\",\"rigid\"] initial.modes=[2,1]"},
         {"periodic x mixed", "boundary.x2=[\"rigid\",\"free\"] initial.modes=[2,1]"},
     };
     static const int cells[4][SCENE_RUNGS] = {{16, 24, 32}, {8, 12, 16}, {8, 10, 12}, {5, 6, 8}};
@@ -114,9 +113,8 @@ static void walls(struct scene *scene) {
             memcpy(ladder.cells, cells[order - 1], sizeof ladder.cells);
             snprintf(name, sizeof name, "standing mode %dD N=%d %s", dims, order, rooms[r].name);
             snprintf(text, sizeof text,
-                     "system=acoustic initial.type=standing grid.order=%d %s "
-                     "time.end=%s",
-                     order, rooms[r].text,
+                     "system=acoustic initial.type=standing grid.order=%d %s time.end=%s", order,
+                     rooms[r].text,
                      dims == 1 ? "1.5 time.cfl=0.5" : "1.5 time.cfl=0.5 grid.upper=[1,1.25]");
             scene_ladder(scene, name, &ladder, text);
         }
@@ -131,34 +129,32 @@ static void shapes(struct scene *scene) {
         struct scene_ladder ladder;
     } rows[] = {
         {"acoustic 2D N=3 unequal cells",
-         "system=acoustic grid.order=3 grid.lower=[-1,2] grid.upper=[1,2.7] "
-         "initial.type=plane initial.cycles=[2,1] time.end=1.2 time.cfl=0.7",
+         "system=acoustic grid.order=3 grid.lower=[-1,2] grid.upper=[1,2.7] initial.type=plane "
+         "initial.cycles=[2,1] time.end=1.2 time.cfl=0.7",
          {{3, 1}, {4, 6, 8}, 6.7}},
         {"advection 2D N=2 unequal cells",
-         "system=advection grid.order=2 grid.upper=[1,3] "
-         "medium.velocity=[0.5,2] initial.type=plane initial.cycles=[1,2] "
-         "time.end=1.2 time.cfl=0.8",
+         "system=advection grid.order=2 grid.upper=[1,3] medium.velocity=[0.5,2] "
+         "initial.type=plane initial.cycles=[1,2] time.end=1.2 time.cfl=0.8",
          {{1, 2}, {6, 8, 12}, 4.7}},
         {"advection 2D N=2 Gaussian",
-         "system=advection grid.order=2 medium.velocity=[1,0.5] "
-         "initial.width=0.15 time.end=1 time.cfl=0.5",
+         "system=advection grid.order=2 medium.velocity=[1,0.5] initial.width=0.15 time.end=1 "
+         "time.cfl=0.5",
          {{1, 1}, {16, 24, 32}, 4.7}},
         {"acoustic 2D N=2 stages auto",
-         "system=acoustic grid.order=2 grid.upper=[1,1.25] time.stages=least "
-         "initial.type=plane initial.cycles=[1,1] time.end=1.8",
+         "system=acoustic grid.order=2 grid.upper=[1,1.25] time.stages=least initial.type=plane "
+         "initial.cycles=[1,1] time.end=1.8",
          {{1, 1}, {6, 8, 12}, 4.7}},
         {"acoustic 2D N=3 stages auto",
-         "system=acoustic grid.order=3 grid.upper=[1,1.25] time.stages=least "
-         "initial.type=plane initial.cycles=[1,1] time.end=1.8 time.cfl=0.6",
+         "system=acoustic grid.order=3 grid.upper=[1,1.25] time.stages=least initial.type=plane "
+         "initial.cycles=[1,1] time.end=1.8 time.cfl=0.6",
          {{1, 1}, {6, 8, 10}, 6.7}},
         {"acoustic 2D N=3 stages 8",
-         "system=acoustic grid.order=3 grid.upper=[1,1.25] time.stages=8 "
-         "initial.type=plane initial.cycles=[1,1] time.end=1.8 time.cfl=0.6",
+         "system=acoustic grid.order=3 grid.upper=[1,1.25] time.stages=8 initial.type=plane "
+         "initial.cycles=[1,1] time.end=1.8 time.cfl=0.6",
          {{1, 1}, {6, 8, 10}, 6.7}},
         {"advection 2D N=2 stages 5",
-         "system=advection grid.order=2 medium.velocity=[1,0.5] "
-         "time.stages=5 initial.type=plane initial.cycles=[1,1] time.end=1.2 "
-         "time.cfl=0.4",
+         "system=advection grid.order=2 medium.velocity=[1,0.5] time.stages=5 initial.type=plane "
+         "initial.cycles=[1,1] time.end=1.2 time.cfl=0.4",
          {{1, 1}, {6, 8, 12}, 4.7}},
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)

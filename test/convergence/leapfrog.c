@@ -12,11 +12,11 @@ static void far(struct scene *scene, const char *system, int order, int cells, i
                 double table) {
     struct scene_run run;
     double error = 0, expected = 0;
-    enum ht_err err = scene_open(scene, &run,
-                                 "system=%s time.scheme=leapfrog grid.order=%d grid.cells=[%d] "
-                                 "initial.type=plane initial.cycles=[%d] initial.phase=0.785398 "
-                                 "time.end=%.17g device.variant=vector",
-                                 system, order, cells, cycles, 100.0 / cycles);
+    enum ht_err err = scene_open(
+        scene, &run,
+        "system=%s time.scheme=leapfrog grid.order=%d grid.cells=[%d] initial.type=plane "
+        "initial.cycles=[%d] initial.phase=0.785398 time.end=%.17g device.variant=vector",
+        system, order, cells, cycles, 100.0 / cycles);
     if (err == HT_OK) err = scene_finish(&run, &error);
     if (err == HT_OK) expected = run.plan->expected.error;
     scene_close(&run);
@@ -25,14 +25,13 @@ static void far(struct scene *scene, const char *system, int order, int cells, i
         return;
     }
     TEST_CHECK(fabs(error / expected - 1) < 0.2,
-               "%s 1D N=%d, %.2g cells per wavelength, 100 wavelengths: error "
-               "%.2e (%.2e expected, +-20 %%)",
+               "%s 1D N=%d, %.2g cells per wavelength, 100 wavelengths: error %.2e (%.2e expected, "
+               "+-20 %%)",
                system, order, (double)cells / cycles, error, expected);
     if (table > 0)
         TEST_BELOW(error, 1.5 * table,
-                   "%s 1D N=%d, %.2g cells per wavelength: error against a "
-                   "table",
-                   system, order, (double)cells / cycles);
+                   "%s 1D N=%d, %.2g cells per wavelength: error against a table", system, order,
+                   (double)cells / cycles);
 }
 
 static void accuracy(struct scene *scene) {
@@ -80,9 +79,8 @@ static void orders(struct scene *scene, const char *system, const char *scheme, 
     memcpy(ladder.cells, cells[dims - 1][order > 3 ? 2 : order - 1], sizeof ladder.cells);
     snprintf(name, sizeof name, "%s %s %dD N=%d", system, scheme, dims, order);
     snprintf(text, sizeof text,
-             "system=%s time.scheme=%s grid.order=%d initial.type=plane "
-             "initial.cycles=%s grid.upper=%s time.cfl=%g "
-             "time.end=%g device.variant=vector",
+             "system=%s time.scheme=%s grid.order=%d initial.type=plane initial.cycles=%s "
+             "grid.upper=%s time.cfl=%g time.end=%g device.variant=vector",
              system, scheme, order, cycles[dims - 1], upper[dims - 1],
              strcmp(system, "acoustic") == 0 ? 0.9 : 0.7, dims == 1 ? 14.0 : 3.6);
     scene_ladder(scene, name, &ladder, text);
@@ -109,19 +107,16 @@ static void rooms(struct scene *scene) {
         struct scene_ladder ladder;
     } rows[] = {
         {"wave leapfrog 2D N=2 mixed walls",
-         "system=wave time.scheme=leapfrog grid.order=2 "
-         "boundary.x1=[\"rigid\",\"free\"] boundary.x2=free "
-         "initial.type=standing initial.modes=[2,1] time.end=3 time.cfl=0.5",
+         "system=wave time.scheme=leapfrog grid.order=2 boundary.x1=[\"rigid\",\"free\"] "
+         "boundary.x2=free initial.type=standing initial.modes=[2,1] time.end=3 time.cfl=0.5",
          {{1, 1}, {8, 12}, 3.5}},
         {"acoustic leapfrog 2D N=2 mixed walls",
-         "system=acoustic time.scheme=leapfrog grid.order=2 "
-         "boundary.x1=[\"rigid\",\"free\"] boundary.x2=free "
-         "initial.type=standing initial.modes=[2,1] time.end=3",
+         "system=acoustic time.scheme=leapfrog grid.order=2 boundary.x1=[\"rigid\",\"free\"] "
+         "boundary.x2=free initial.type=standing initial.modes=[2,1] time.end=3",
          {{1, 1}, {12, 16}, 5.5}},
         {"wave taylor 2D N=2 mixed walls",
-         "system=wave time.scheme=taylor grid.order=2 "
-         "boundary.x1=[\"rigid\",\"free\"] boundary.x2=rigid "
-         "initial.type=standing initial.modes=[2,1] time.end=3",
+         "system=wave time.scheme=taylor grid.order=2 boundary.x1=[\"rigid\",\"free\"] "
+         "boundary.x2=rigid initial.type=standing initial.modes=[2,1] time.end=3",
          {{1, 1}, {8, 12}, 3.9}},
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
@@ -140,18 +135,16 @@ static void rooms(struct scene *scene) {
 static void begun(struct scene *scene, const char *system, const char *values, const char *grid) {
     struct scene_run run;
     double known = 0, stepped = 0;
-    enum ht_err err = scene_open(scene, &run,
-                                 "system=%s time.scheme=leapfrog %s "
-                                 "initial.type=plane initial.cycles=[1,0,0] "
-                                 "time.end=1",
-                                 system, grid);
+    enum ht_err err = scene_open(
+        scene, &run,
+        "system=%s time.scheme=leapfrog %s initial.type=plane initial.cycles=[1,0,0] time.end=1",
+        system, grid);
     if (err == HT_OK) err = scene_finish(&run, &known);
     scene_close(&run);
     if (err == HT_OK)
         err = scene_open(scene, &run,
-                         "system=%s time.scheme=leapfrog %s "
-                         "initial.type=expression initial.returns=true %s "
-                         "time.end=1",
+                         "system=%s time.scheme=leapfrog %s initial.type=expression "
+                         "initial.returns=true %s time.end=1",
                          system, grid, values);
     if (err == HT_OK) err = scene_finish(&run, &stepped);
     scene_close(&run);
@@ -159,19 +152,16 @@ static void begun(struct scene *scene, const char *system, const char *values, c
         TEST_CHECK(false, "start of %s: %s", system, ht_err_message());
     else
         TEST_CHECK(stepped < 2 * known && known < 2 * stepped,
-                   "start of %s %s by a half step back: error %.3e, from exact "
-                   "data %.3e (factor at most 2)",
+                   "start of %s %s by a half step back: error %.3e, from exact data %.3e (factor "
+                   "at most 2)",
                    system, grid, stepped, known);
 }
 
 static void starts(struct scene *scene) {
-    const char *wave = "initial.values.u=\"cos(2*pi*x1)\" "
-                       "initial.values.v=\"2*pi*sin(2*pi*x1)\"";
-    const char *sound = "initial.values.p=\"cos(2*pi*x1)\" "
-                        "initial.values.v1=\"cos(2*pi*x1)\"";
+    const char *wave = "initial.values.u=\"cos(2*pi*x1)\" initial.values.v=\"2*pi*sin(2*pi*x1)\"";
+    const char *sound = "initial.values.p=\"cos(2*pi*x1)\" initial.values.v1=\"cos(2*pi*x1)\"";
     const char *line = "grid.order=4 grid.cells=[6] device.variant=vector";
-    const char *box = "grid.order=1 grid.cells=[6,48,12] grid.upper=[1,8,2] "
-                      "device.variant=vector";
+    const char *box = "grid.order=1 grid.cells=[6,48,12] grid.upper=[1,8,2] device.variant=vector";
     begun(scene, "wave", wave, line);
     begun(scene, "acoustic", sound, line);
     begun(scene, "acoustic", sound, box);
@@ -184,10 +174,9 @@ static void starts(struct scene *scene) {
 static void conserved(struct scene *scene, const char *system, int64_t steps, const char *options) {
     struct scene_run run;
     double before = 0, after = 0, bound = 0;
-    enum ht_err err = scene_open(scene, &run,
-                                 "system=%s time.scheme=leapfrog "
-                                 "device.variant=vector %s time.end=1e6",
-                                 system, options);
+    enum ht_err err = scene_open(
+        scene, &run, "system=%s time.scheme=leapfrog device.variant=vector %s time.end=1e6", system,
+        options);
     if (err == HT_OK) err = ht_conserved_energy(run.plan, &run.stepper, &before);
     if (err == HT_OK) err = scene_advance(&run, steps);
     if (err == HT_OK) err = ht_conserved_energy(run.plan, &run.stepper, &after);
@@ -207,15 +196,14 @@ static void conserved(struct scene *scene, const char *system, int64_t steps, co
 static void energies(struct scene *scene) {
     static const char *const cases[] = {
         "grid.order=3 grid.cells=[8] initial.type=random",
-        "grid.order=3 grid.cells=[8] initial.type=random "
-        "boundary.x1=[\"rigid\",\"free\"]",
+        "grid.order=3 grid.cells=[8] initial.type=random boundary.x1=[\"rigid\",\"free\"]",
         "grid.order=5 grid.cells=[6] initial.type=plane initial.cycles=[2]",
         "grid.order=2 grid.cells=[4,3] initial.type=random",
         "grid.order=2 grid.cells=[4,3] initial.type=random boundary.x1=free "
         "boundary.x2=[\"free\",\"rigid\"]",
         "grid.order=1 grid.cells=[3,3,2] initial.type=random",
-        "grid.order=1 grid.cells=[3,2,2] initial.type=random "
-        "boundary.x1=rigid boundary.x2=[\"free\",\"rigid\"] boundary.x3=free",
+        "grid.order=1 grid.cells=[3,2,2] initial.type=random boundary.x1=rigid "
+        "boundary.x2=[\"free\",\"rigid\"] boundary.x3=free",
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         /* both systems between walls, where signs count, else in turn */
@@ -236,8 +224,7 @@ static void operators(struct scene *scene) {
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         char text[SCENE_TEXT];
         snprintf(text, sizeof text,
-                 "%s initial.type=random device.precision=single "
-                 "device.variant=propagator",
+                 "%s initial.type=random device.precision=single device.variant=propagator",
                  cases[n]);
         if (test_all() || n == 1) conserved(scene, "wave", 3000, text);
         if (test_all() || n == 3) conserved(scene, "acoustic", 3000, text);

@@ -161,28 +161,26 @@ static const struct journey journeys[] = {
     {"acoustic 1D N=4", "system=acoustic grid.order=4 grid.cells=[5] initial.type=plane", false},
     {"acoustic 1D N=6", "system=acoustic grid.order=6 grid.cells=[4] initial.type=plane", false},
     {"standing mode 1D N=3",
-     "system=acoustic grid.order=3 grid.cells=[6] boundary.x1=rigid "
-     "initial.type=standing initial.modes=[2]",
+     "system=acoustic grid.order=3 grid.cells=[6] boundary.x1=rigid initial.type=standing "
+     "initial.modes=[2]",
      true},
     {"acoustic 2D N=3 diagonal",
-     "system=acoustic grid.order=3 grid.cells=[6,6] initial.type=plane "
-     "initial.cycles=[1,1]",
+     "system=acoustic grid.order=3 grid.cells=[6,6] initial.type=plane initial.cycles=[1,1]",
      false},
     {"acoustic 3D N=2 diagonal",
-     "system=acoustic grid.order=2 grid.cells=[5,5,5] initial.type=plane "
-     "initial.cycles=[1,1,1]",
+     "system=acoustic grid.order=2 grid.cells=[5,5,5] initial.type=plane initial.cycles=[1,1,1]",
      false},
     {"advection 2D N=3 diagonal",
-     "system=advection grid.order=3 grid.cells=[6,6] medium.velocity=[1,1] "
-     "initial.type=plane initial.cycles=[1,1]",
+     "system=advection grid.order=3 grid.cells=[6,6] medium.velocity=[1,1] initial.type=plane "
+     "initial.cycles=[1,1]",
      false},
     {"advection 2D N=4 diagonal",
-     "system=advection grid.order=4 grid.cells=[5,5] medium.velocity=[1,-1] "
-     "initial.type=plane initial.cycles=[1,-1]",
+     "system=advection grid.order=4 grid.cells=[5,5] medium.velocity=[1,-1] initial.type=plane "
+     "initial.cycles=[1,-1]",
      false},
     {"advection 3D N=2 diagonal",
-     "system=advection grid.order=2 grid.cells=[6,6,6] "
-     "medium.velocity=[1,1,1] initial.type=plane initial.cycles=[1,1,1]",
+     "system=advection grid.order=2 grid.cells=[6,6,6] medium.velocity=[1,1,1] initial.type=plane "
+     "initial.cycles=[1,1,1]",
      false},
 };
 
@@ -201,9 +199,8 @@ static void judge(const struct journey *j, const struct scene_run *run, double e
     double expected = plan->expected.error;
     double slack = 0.05; /* of the first order in the error, and of starting */
     TEST_BELOW(fabs(error / expected - 1), slack,
-               "%s: error after %lld steps %.3g, expected %.3g; relative "
-               "difference",
-               j->name, (long long)run->done, error, expected);
+               "%s: error after %lld steps %.3g, expected %.3g; relative difference", j->name,
+               (long long)run->done, error, expected);
     TEST_BELOW(fabs(drift), 2 * expected * (1 + slack + expected), "%s: drift of the energy",
                j->name);
     TEST_BELOW(drift, 0, "%s: which decays", j->name);
@@ -238,12 +235,10 @@ static void travels(struct scene *scene) {
 static void noise(struct scene *scene) {
     static const char *const rows[] = {
         "system=acoustic grid.cells=[12] grid.order=4",
-        "system=acoustic grid.cells=[6,5] grid.order=3 medium.c=2 "
-        "medium.rho=0.5",
+        "system=acoustic grid.cells=[6,5] grid.order=3 medium.c=2 medium.rho=0.5",
         "system=acoustic grid.cells=[4,3,3] grid.order=2",
         "system=advection grid.cells=[12] grid.order=8 time.cfl=0.4",
-        "system=advection grid.cells=[6,5] grid.order=4 "
-        "medium.velocity=[1,-0.3]",
+        "system=advection grid.cells=[6,5] grid.order=4 medium.velocity=[1,-0.3]",
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         struct scene_run run;
@@ -252,8 +247,7 @@ static void noise(struct scene *scene) {
         if (err == HT_OK) err = watch(&run, run.plan->steps, &growth, &kept);
         if (err == HT_OK)
             TEST_BELOW(growth, 1,
-                       "random data, %s: growth over rounding in any of %lld "
-                       "steps (E kept %.2g)",
+                       "random data, %s: growth over rounding in any of %lld steps (E kept %.2g)",
                        rows[n], (long long)run.done, kept);
         else
             TEST_CHECK(false, "%s: %s", rows[n], ht_err_message());
@@ -269,12 +263,10 @@ static void single(struct scene *scene) {
         "system=acoustic grid.order=3 initial.type=plane grid.cells=[24]",
         "system=acoustic grid.order=2 initial.type=plane grid.cells=[48]",
         "system=acoustic grid.order=5 initial.type=plane grid.cells=[12]",
-        "system=acoustic grid.order=4 initial.type=plane grid.cells=[9,9,9] "
-        "initial.cycles=[0,0,3]",
-        "system=acoustic grid.order=3 initial.type=plane grid.cells=[12,12] "
-        "initial.cycles=[1,1]",
-        "system=advection grid.order=3 initial.type=plane grid.cells=[12,12] "
-        "initial.cycles=[1,1] device.layout=blocked",
+        "system=acoustic grid.order=4 initial.type=plane grid.cells=[9,9,9] initial.cycles=[0,0,3]",
+        "system=acoustic grid.order=3 initial.type=plane grid.cells=[12,12] initial.cycles=[1,1]",
+        "system=advection grid.order=3 initial.type=plane grid.cells=[12,12] initial.cycles=[1,1] "
+        "device.layout=blocked",
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         const double floor = 1e-5; /* that the method is known for */

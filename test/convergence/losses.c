@@ -109,11 +109,11 @@ static double complex measure(const struct medium *m, double complex exact) {
     const int row = m->dims < 3 ? CELLS : CELLS / 2;
     double sample[2 * MOST] = {0}, a[MOST][MOST] = {{0}}, b[MOST] = {0}, x[MOST] = {0};
     struct fd_run run;
-    fd_open(&run,
-            "device.backend=oracle system=%s grid.order=8 grid.cells=%s grid.upper=%s "
-            "time.step=0.1 time.end=1e4 "
-            "initial.type=expression initial.values.%s=cos(2*pi*%d*x1/%d) %s",
-            m->from, cells[m->dims - 1], upper[m->dims - 1], m->field, cycles, row, m->text);
+    fd_open(
+        &run,
+        "device.backend=oracle system=%s grid.order=8 grid.cells=%s grid.upper=%s time.step=0.1 "
+        "time.end=1e4 initial.type=expression initial.values.%s=cos(2*pi*%d*x1/%d) %s",
+        m->from, cells[m->dims - 1], upper[m->dims - 1], m->field, cycles, row, m->text);
     for (int i = 0; i < 2 * n; i++) {
         double *u = values_of(&run, m->field);
         const bool half = strncmp(m->field, "v", 1) == 0 && m->field[1] == '1';
@@ -183,8 +183,7 @@ static const struct medium damped[] = {
      .states = 3,
      .c = 0.6,
      .q = 20,
-     .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 "
-             "medium.q_frequency=0.05"},
+     .text = "medium.vp=1.0 medium.vs=0.6 medium.qp=30.0 medium.qs=20.0 medium.q_frequency=0.05"},
     {.name = "P, 3-D",
      .from = "elastic",
      .field = "v1",
@@ -276,14 +275,14 @@ static void test_order(const char *name, const char *field, const char *text) {
 }
 
 static void test_orders(void) {
-    test_order("dipole in Maxwell's equations", "E1",
-               "system=maxwell medium.sigma=0.5 medium.debye_eps=1.0 medium.lorentz_eps=0.5 "
-               "sources=({kind=\"dipole\";direction=[1.0,0.5,0.0];position=[8.3,7.6];"
-               "frequency=0.06;})");
-    test_order("elastic, data", "v1",
-               "system=elastic medium.qp=20.0 medium.qs=10.0 medium.q_frequency=0.2 "
-               "initial.type=gaussian initial.field=s11 initial.centre=[8.0,7.0] "
-               "initial.width=2.0");
+    test_order(
+        "dipole in Maxwell's equations", "E1",
+        "system=maxwell medium.sigma=0.5 medium.debye_eps=1.0 medium.lorentz_eps=0.5 "
+        "sources=({kind=\"dipole\";direction=[1.0,0.5,0.0];position=[8.3,7.6];frequency=0.06;})");
+    test_order(
+        "elastic, data", "v1",
+        "system=elastic medium.qp=20.0 medium.qs=10.0 medium.q_frequency=0.2 initial.type=gaussian "
+        "initial.field=s11 initial.centre=[8.0,7.0] initial.width=2.0");
 }
 
 /* ---- absorption ---- */
@@ -302,8 +301,8 @@ static void test_absorption(double power) {
     struct fd_run run;
     fd_open(&run,
             "device.backend=oracle system=acoustic grid.order=2 grid.cells=[16] time.end=1 "
-            "medium.c=1.5 medium.absorption=%g medium.absorption_power=%g "
-            "medium.q_frequency=%g initial.type=zero",
+            "medium.c=1.5 medium.absorption=%g medium.absorption_power=%g medium.q_frequency=%g "
+            "initial.type=zero",
             given, power, f);
     const double *material = run.sim->plan->problem.uniform;
     double off[3] = {0};
@@ -334,12 +333,10 @@ static double complex reflect(const struct medium *m, double w, double complex *
         struct fd_run run;
         fd_open(&run,
                 "device.backend=oracle system=maxwell grid.order=8 grid.cells=[%d] "
-                "grid.upper=[%d.0] time.step=%g "
-                "time.end=1e4 boundary.x1=absorbing initial.type=expression "
-                "initial.values.E2=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) "
+                "grid.upper=[%d.0] time.step=%g time.end=1e4 boundary.x1=absorbing "
+                "initial.type=expression initial.values.E2=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) "
                 "initial.values.H3=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) medium.type=layers "
-                "medium.axis=x1 "
-                "medium.interfaces=[%d.25] %s",
+                "medium.axis=x1 medium.interfaces=[%d.25] %s",
                 cells, length, dt, w, w, wall, i == 0 ? "medium.eps=[1.0,1.0]" : m->text);
         for (int n = 0; n < steps; n++) {
             double *u = values_of(&run, "E2");
@@ -360,8 +357,8 @@ static void test_mirrors(void) {
          .wp = 0.5,
          .gamma_d = 0.05},
         {.name = "resonance",
-         .text = "medium.lorentz_eps=[0.0,1.5] medium.lorentz_w0=0.5 "
-                 "medium.lorentz_gamma=[0.0,0.1]",
+         .text =
+             "medium.lorentz_eps=[0.0,1.5] medium.lorentz_w0=0.5 medium.lorentz_gamma=[0.0,0.1]",
          .lorentz = 1.5,
          .w0 = 0.5,
          .gamma_l = 0.1},

@@ -16,14 +16,12 @@
 
 /* p = v = cos(cycles 2 pi s), v along the sum of `dims` unit vectors. */
 static void write_case(const char *s, int cycles, const char *fields, char text[SCENE_TEXT]) {
-    int used = snprintf(text, SCENE_TEXT,
-                        "system=acoustic time.scheme=taylor "
-                        "medium.type=expression "
-                        "medium.c=\"1+0.3*cos(2*pi*(%s))\" "
-                        "medium.rho=\"1/(1+0.3*cos(2*pi*(%s)))\" "
-                        "initial.type=expression initial.returns=true "
-                        "initial.values.p=\"cos(%d*pi*(%s))\"",
-                        s, s, 2 * cycles, s);
+    int used = snprintf(
+        text, SCENE_TEXT,
+        "system=acoustic time.scheme=taylor medium.type=expression "
+        "medium.c=\"1+0.3*cos(2*pi*(%s))\" medium.rho=\"1/(1+0.3*cos(2*pi*(%s)))\" "
+        "initial.type=expression initial.returns=true initial.values.p=\"cos(%d*pi*(%s))\"",
+        s, s, 2 * cycles, s);
     for (const char *f = fields; *f; f++)
         used += snprintf(text + used, SCENE_TEXT - (size_t)used,
                          " initial.values.v%c=\"cos(%d*pi*(%s))/sqrt(%d)\"", *f, 2 * cycles, s,
@@ -95,13 +93,12 @@ enum { COARSE = 24, FINE = 48 };
 
 static enum ht_err pressure(struct scene *scene, int cells, int order, int degree, double *p) {
     struct scene_run run;
-    enum ht_err err = scene_open(scene, &run,
-                                 "system=acoustic time.scheme=taylor grid.cells=[%d] grid.order=%d "
-                                 "medium.degree=%d "
-                                 "medium.type=expression medium.c=\"1+0.3*cos(2*pi*x1)\" "
-                                 "medium.rho=\"1+0.4*sin(2*pi*x1)\" initial.type=expression "
-                                 "initial.values.p=\"exp(cos(2*pi*x1))\" time.end=1 time.cfl=0.5",
-                                 cells, order, degree);
+    enum ht_err err = scene_open(
+        scene, &run,
+        "system=acoustic time.scheme=taylor grid.cells=[%d] grid.order=%d medium.degree=%d "
+        "medium.type=expression medium.c=\"1+0.3*cos(2*pi*x1)\" medium.rho=\"1+0.4*sin(2*pi*x1)\" "
+        "initial.type=expression initial.values.p=\"exp(cos(2*pi*x1))\" time.end=1 time.cfl=0.5",
+        cells, order, degree);
     if (err == HT_OK) err = scene_advance(&run, run.plan->steps);
     if (err == HT_OK) err = run.stepper.ops->get(run.stepper.self, HT_PRIMARY, 0, 1, 0, 1, p);
     scene_close(&run);
@@ -126,10 +123,10 @@ static void general(struct scene *scene) {
         int order = rows[n].order, degree = rows[n].degree;
         double coarse = left_out(scene, COARSE, order, degree);
         double fine = left_out(scene, FINE, order, degree);
-        TEST_BELOW(fabs(log2(coarse / fine) - (degree + 1)), 0.5,
-                   "K and rho vary, N=%d degree %d: errors %.2e, %.2e, order "
-                   "%.2f, expected %d; off by",
-                   order, degree, coarse, fine, log2(coarse / fine), degree + 1);
+        TEST_BELOW(
+            fabs(log2(coarse / fine) - (degree + 1)), 0.5,
+            "K and rho vary, N=%d degree %d: errors %.2e, %.2e, order %.2f, expected %d; off by",
+            order, degree, coarse, fine, log2(coarse / fine), degree + 1);
     }
 }
 

@@ -25,11 +25,11 @@ static const struct noise cases[] = {
 
 static enum ht_err open_run(struct scene *scene, const struct noise *c, const char *variant,
                             double cfl, struct scene_run *run) {
-    return scene_open(scene, run,
-                      "device.precision=single system=%s grid.order=%d "
-                      "grid.cells=%s initial.type=plane initial.cycles=%s "
-                      "time.end=%g time.cfl=%.17g device.variant=%s%s",
-                      c->system, c->order, c->cells, c->cycles, c->end, cfl, variant, c->more);
+    return scene_open(
+        scene, run,
+        "device.precision=single system=%s grid.order=%d grid.cells=%s initial.type=plane "
+        "initial.cycles=%s time.end=%g time.cfl=%.17g device.variant=%s%s",
+        c->system, c->order, c->cells, c->cycles, c->end, cfl, variant, c->more);
 }
 
 /* *error: at the end; infinite where values are not finite. *most: the highest that the plan

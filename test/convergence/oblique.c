@@ -84,10 +84,9 @@ static double error_of(const struct scene *s, const char *fit) {
     make_packet(start, packet);
     const long long cells2 = s->below + s->above;
     fd_open(&run,
-            "grid.cells=[%d,%lld] grid.lower=[0,%.17g] grid.upper=[%.17g,%.17g] "
-            "grid.order=8 boundary.x2=rigid medium.type=layers medium.axis=x2 "
-            "medium.interfaces=[0] medium.K=1 medium.rho=[1,%g] medium.fit=%s "
-            "initial.type=zero time.end=%g",
+            "grid.cells=[%d,%lld] grid.lower=[0,%.17g] grid.upper=[%.17g,%.17g] grid.order=8 "
+            "boundary.x2=rigid medium.type=layers medium.axis=x2 medium.interfaces=[0] medium.K=1 "
+            "medium.rho=[1,%g] medium.fit=%s initial.type=zero time.end=%g",
             s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * HT_PI,
             ((double)s->above - s->shift) * s->h, density, fit, end);
     const struct ht_plan *plan = run.sim->plan;
@@ -133,8 +132,8 @@ static void judge(const char *fit, int grids, double least, double most) {
         before = error;
     }
     TEST_CHECK(order >= least && order <= most,
-               "45 degrees on rho 1:%g, %s: order %.2f (%.1f to %.1f), errors "
-               "%s at 7, 14 .. points per wavelength",
+               "45 degrees on rho 1:%g, %s: order %.2f (%.1f to %.1f), errors %s at 7, 14 .. "
+               "points per wavelength",
                density, fit, order, least, most, errors.data);
     ht_text_free(&errors);
 }

@@ -145,13 +145,13 @@ static void test_inside(void) {
     struct scene s = {.params = NULL};
     struct ht_stepper stepper;
     double error;
-    read_scene(&s, 4, 10,
-               "system=maxwell|grid.cells=[60, 60]|grid.upper=[60.0, 60.0]|time.end=60.0|"
-               "medium.type=expression|medium.mu=1|"
-               "medium.eps=\"1 + step(9 - (x1 - 30)^2 - (x2 - 30)^2)\"|"
-               "medium.sigma=\"0.1 * step(9 - (x1 - 30)^2 - (x2 - 30)^2)\"|" WAVE
-               "from = [14.0, 14.0]; to = [46.0, 46.0]; direction = [1.0, 0.3]; polarisation = "
-               "[0.0, 1.0]; })");
+    read_scene(
+        &s, 4, 10,
+        "system=maxwell|grid.cells=[60, 60]|grid.upper=[60.0, "
+        "60.0]|time.end=60.0|medium.type=expression|medium.mu=1|medium.eps=\"1 + step(9 - (x1 - "
+        "30)^2 - (x2 - 30)^2)\"|medium.sigma=\"0.1 * step(9 - (x1 - 30)^2 - (x2 - 30)^2)\"|" WAVE
+        "from = [14.0, 14.0]; to = [46.0, 46.0]; direction = [1.0, 0.3]; polarisation = [0.0, "
+        "1.0]; })");
     must(ht_oracle_create(&s.plan->problem, &stepper));
     const double leak = run(&s, &stepper, 26, &error);
     TEST_BELOW(leak, 1e-9, "a lossy disk inside: leaks until the wave has come to it");

@@ -128,8 +128,7 @@ struct box {
 static const struct box boxes[] = {
     {"Maxwell, slab of eps 4",
      "system=maxwell absorbing.cells=8 grid.cells=[16,32] grid.upper=[16.0,32.0] "
-     "medium.type=layers "
-     "medium.axis=x2 medium.interfaces=[12.0,19.0] medium.eps=[1.0,4.0,1.0]",
+     "medium.type=layers medium.axis=x2 medium.interfaces=[12.0,19.0] medium.eps=[1.0,4.0,1.0]",
      0.5},
     {"Maxwell, slab of eps 9 with ends in layers",
      "system=maxwell absorbing.cells=8 grid.cells=[30,32] grid.upper=[30.0,32.0] "
@@ -220,8 +219,7 @@ static void test_kernels(const char *text, const char *grid) {
     for (int i = 0; i < 2; i++) {
         fd_open(&run[i],
                 "absorbing.cells=6 boundary.x1=absorbing boundary.x2=absorbing initial.type=random "
-                "time.end=10 device.precision=single device.selfcheck=true "
-                "device.variant=%s %s %s",
+                "time.end=10 device.precision=single device.selfcheck=true device.variant=%s %s %s",
                 variants[i], grid, text);
         fd_advance(&run[i], 9);
     }
@@ -240,8 +238,8 @@ int main(int argc, char **argv) {
     const int steps = all ? 100000 : test_all() ? 10000 : 2000;
     const int count = (int)(sizeof boxes / sizeof *boxes) - (test_all() || all ? 0 : BY_NIGHT);
     if (!fd_have_device()) return test_end("pair_layers");
-    const char *cube = "boundary.x3=absorbing grid.order=4 grid.cells=[19,17,15] "
-                       "grid.upper=[19.0,17.0,15.0]";
+    const char *cube =
+        "boundary.x3=absorbing grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0]";
     /* the programs of the boxes */
     const char *square = "grid.order=8 grid.cells=[19,17] grid.upper=[19.0,17.0]";
     test_kernels("system=elastic", cube);

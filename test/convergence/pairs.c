@@ -104,11 +104,9 @@ static void test_pair(int scheme, int side, int source, bool pair) {
     struct trial t;
     if (!exists(scheme, side, source, pair)) return;
     record(&t, "oracle", NONE,
-           "system=%s grid={cells=[56];upper=[56];} %s time.end=%g "
-           "boundary.x1=%s device.precision=double %s %s "
-           "sources=({%s;frequency=%.17g;}) "
-           "receivers=({name=\"a\";type=\"line\";%s;every=0.93;"
-           "fields=[%s];})",
+           "system=%s grid={cells=[56];upper=[56];} %s time.end=%g boundary.x1=%s "
+           "device.precision=double %s %s sources=({%s;frequency=%.17g;}) "
+           "receivers=({name=\"a\";type=\"line\";%s;every=0.93;fields=[%s];})",
            pair ? "wave" : "acoustic", schemes[scheme].keys, end, sides[side].boundary,
            pair ? "" : "medium.rho=1.3", sides[side].more, sources[source].keys, 1 / cells,
            schemes[scheme].receivers, fields);
@@ -130,13 +128,12 @@ static void test_long(const char *name, double wavelength, int cycles, const cha
     static const struct sides open = {.boundary = "absorbing"};
     const char *field = strstr(name, "wave") ? "u" : "p";
     struct trial t;
-    record(&t, "oracle", NONE,
-           "grid={cells=[60];upper=[60];order=3;} boundary.x1=\"absorbing\" "
-           "device.precision=double time.end=%g %s "
-           "sources=({position=[30.0];signal=\"burst\";cycles=%d.0;"
-           "frequency=%.17g;}) receivers=({name=\"a\";position=[20.0];"
-           "every=%g;fields=[\"%s\"];})",
-           (cycles + 1) * wavelength, more, cycles, 1 / wavelength, wavelength / 40, field);
+    record(
+        &t, "oracle", NONE,
+        "grid={cells=[60];upper=[60];order=3;} boundary.x1=\"absorbing\" device.precision=double "
+        "time.end=%g %s sources=({position=[30.0];signal=\"burst\";cycles=%d.0;frequency=%.17g;}) "
+        "receivers=({name=\"a\";position=[20.0];every=%g;fields=[\"%s\"];})",
+        (cycles + 1) * wavelength, more, cycles, 1 / wavelength, wavelength / 40, field);
     const double seen = group_error(&t, "a", field, exact_of, &open);
     const double part = ht_layer_returned(&t.sim->plan->problem, 0, 0, 1 / wavelength, 1);
     const double expected = 2 * part * fabs(cos(acos(-1.0) * 20 / wavelength));
@@ -158,7 +155,6 @@ int main(void) {
     test_long("sponge of wave", 20, 12,
               "time.scheme=leapfrog system=wave absorbing.type=\"sponge\"");
     test_long("sponge by leapfrog", 20, 12,
-              "medium.rho=1.3 time.scheme=leapfrog "
-              "absorbing.type=\"sponge\"");
+              "medium.rho=1.3 time.scheme=leapfrog absorbing.type=\"sponge\"");
     return test_end("pairs");
 }

@@ -60,8 +60,7 @@ static const char *medium_of(const struct scene *s) {
     }
     int used =
         snprintf(text, sizeof text,
-                 "medium.type=file medium.c=%s medium.rho=%s "
-                 "medium.shape=[%s] medium.spacing=[%s] "
+                 "medium.type=file medium.c=%s medium.rho=%s medium.shape=[%s] medium.spacing=[%s] "
                  "medium.origin=[%s]",
                  fd_path("c.f32"), fd_path("rho.f32"), list[0].data, list[1].data, list[2].data);
     if (s->layers)
@@ -147,11 +146,11 @@ static void judge_readings(const struct scene *s) {
     struct ht_state state;
     struct fd_run run;
     int64_t steps;
-    start_run(s, s->grid,
-              "device.precision=single initial.type=expression "
-              "initial.values.p=1+exp(-(x1-20.3)^2/18) time.end=9000 "
-              "receivers=({position=[20.0];})",
-              &run);
+    start_run(
+        s, s->grid,
+        "device.precision=single initial.type=expression initial.values.p=1+exp(-(x1-20.3)^2/18) "
+        "time.end=9000 receivers=({position=[20.0];})",
+        &run);
     const struct ht_plan *plan = run.sim->plan;
     double *start = fd_values(&run, HT_PRIMARY);
     must(ht_sampler_create(plan, fd_stepper(&run), &sampler));

@@ -50,9 +50,7 @@ static void judge_distance(int dims, int wall, double points, const struct kind 
         bound = fmin(bound, 1.2 * expected);
     else
         bound = 2 * fmax(bound, expected);
-    TEST_BELOW(error, bound,
-               "%s%s %d-D, walls %d, order %d, %d term%s, %g points (theory "
-               "%.2g)",
+    TEST_BELOW(error, bound, "%s%s %d-D, walls %d, order %d, %d term%s, %g points (theory %.2g)",
                wave ? "wave " : "", force ? "force" : "monopole", dims, wall, kind->order,
                kind->terms, kind->removed ? " corrected" : "", points, expected);
 }

@@ -24,9 +24,8 @@ static const struct {
      1000},
     {"maxwell, TE, contrast 12",
      "system=maxwell grid.cells=[40,33] grid.order=12 medium.axis=x1 "
-     "medium.interfaces=[0.3,0.35,0.7] "
-     "medium.eps=[1,12,2,6] medium.mu=[1,1,2,1] boundary.x1=electric boundary.x2=magnetic "
-     "initial.centre=[0.4,0.25]",
+     "medium.interfaces=[0.3,0.35,0.7] medium.eps=[1,12,2,6] medium.mu=[1,1,2,1] "
+     "boundary.x1=electric boundary.x2=magnetic initial.centre=[0.4,0.25]",
      4000},
     {"maxwell in 3-D",
      "system=maxwell grid.cells=[12,13,14] grid.order=6 medium.axis=x2 medium.interfaces=[0.3,0.7] "
@@ -41,12 +40,11 @@ static void judge_energy(struct scene *scene, int which, bool fp64) {
     struct scene_run run;
     struct ht_state before, after;
     const double most = fp64 ? 1e-13 : 1e-6;
-    enum ht_err err = scene_open(
-        scene, &run,
-        "%s medium.type=layers medium.fit=point initial.type=gaussian initial.width=0.05 "
-        "time.scheme=fd time.end=100 "
-        "device.precision=%s",
-        media[which].text, fp64 ? "double" : "single");
+    enum ht_err err =
+        scene_open(scene, &run,
+                   "%s medium.type=layers medium.fit=point initial.type=gaussian "
+                   "initial.width=0.05 time.scheme=fd time.end=100 device.precision=%s",
+                   media[which].text, fp64 ? "double" : "single");
     if (err == HT_OK) err = ht_state_measure(run.plan, &run.stepper, 0, &before);
     if (err == HT_OK) err = scene_advance(&run, media[which].steps);
     if (err == HT_OK) err = ht_state_measure(run.plan, &run.stepper, 1, &after);

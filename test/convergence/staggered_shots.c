@@ -81,14 +81,14 @@ static void judge(int i) {
 /* Rows of shear stress are `off` spacings beside the faces. */
 static void run_between(struct trial *t, int n, double off) {
     const double lower = 0.25 - (0.25 * n + 0.5 + off) / n;
-    record(t, "device", NONE,
-           "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] grid.lower=[0,%.17g] "
-           "grid.upper=[1,%.17g] time.end=1.0 device.precision=double medium={type=\"layers\";"
-           "axis=\"x2\";interfaces=[0.25,0.75];vp=[1.5,2.0,1.5];vs=[0.0,1.1,0.0];"
-           "rho=[1.0,1.3,1.0];} sources=({kind=\"explosion\";position=[0.5,0.6];frequency=3.0;}) "
-           "receivers=({name=\"a\";type=\"line\";from=[0.1,0.82];to=[0.9,0.82];count=5;"
-           "every=0.01;})",
-           n, n, lower, lower + 1);
+    record(
+        t, "device", NONE,
+        "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] grid.lower=[0,%.17g] "
+        "grid.upper=[1,%.17g] time.end=1.0 device.precision=double "
+        "medium={type=\"layers\";axis=\"x2\";interfaces=[0.25,0.75];vp=[1.5,2.0,1.5];vs=[0.0,1.1,0."
+        "0];rho=[1.0,1.3,1.0];} sources=({kind=\"explosion\";position=[0.5,0.6];frequency=3.0;}) "
+        "receivers=({name=\"a\";type=\"line\";from=[0.1,0.82];to=[0.9,0.82];count=5;every=0.01;})",
+        n, n, lower, lower + 1);
 }
 
 /* Of v2 in the fluid, relative in L2. */

@@ -26,8 +26,8 @@ static const struct {
      4000, false},
     {"a rod, order 6",
      "grid.cells=[31] grid.order=6 medium.axis=x1 medium.interfaces=[0.21,0.3,0.6] "
-     "medium.vp=[1,3,1.5,2] "
-     "medium.vs=[0.5,0,0,0.2] medium.rho=[1,2.5,1,1.1] boundary.x1=free initial.centre=[0.4]",
+     "medium.vp=[1,3,1.5,2] medium.vs=[0.5,0,0,0.2] medium.rho=[1,2.5,1,1.1] boundary.x1=free "
+     "initial.centre=[0.4]",
      4000, false},
     {"corners in 3-D, order 2",
      "grid.cells=[9,8,11] grid.order=2 medium.axis=x3 medium.interfaces=[0.3,0.5,0.6] "
@@ -154,12 +154,11 @@ static void judge_rayleigh(struct scene *scene, int which) {
     const double k = 2 * HT_PI * rayleigh[which].waves / cells;
     double error = INFINITY;
     struct scene_run run;
-    enum ht_err err = scene_open(
-        scene, &run,
-        "system=elastic grid.cells=[%d,%d] grid.upper=[%d,%d] grid.order=%d medium.vp=%g "
-        "medium.vs=1 initial.type=zero time.scheme=fd time.end=2000 "
-        "boundary.x2=[\"free\",\"roller\"]",
-        cells, depth, cells, depth, rayleigh[which].order, vp);
+    enum ht_err err = scene_open(scene, &run,
+                                 "system=elastic grid.cells=[%d,%d] grid.upper=[%d,%d] "
+                                 "grid.order=%d medium.vp=%g medium.vs=1 initial.type=zero "
+                                 "time.scheme=fd time.end=2000 boundary.x2=[\"free\",\"roller\"]",
+                                 cells, depth, cells, depth, rayleigh[which].order, vp);
     if (err == HT_OK) err = put_wave(&run, k);
     if (err == HT_OK) err = scene_advance(&run, 0);
     if (err == HT_OK) err = measure(&run, k, &error);
@@ -175,14 +174,14 @@ static void judge_rayleigh(struct scene *scene, int which) {
 /* The velocity along one axis at a place, by a force along one axis at another. */
 static double *record_one(struct trial *t, int force, const char *from, int axis, const char *at,
                           int64_t extent[8]) {
-    record(t, "oracle", NONE,
-           "system=elastic grid={cells=[25,21];upper=[2.5,2.1];order=8;} time.scheme=fd "
-           "time.end=2 medium={type=\"layers\";axis=\"x2\";interfaces=[0.32,1.55];"
-           "vp=[1.5,2.5,1.8];vs=[0.0,1.2,0.9];rho=[1.0,2.0,1.7];} "
-           "boundary={x1=[\"free\",\"roller\"];x2=\"free\";} initial.type=zero "
-           "sources=({kind=\"force\";direction=[%d.0,%d.0];position=[%s];frequency=0.8;}) "
-           "receivers=({name=\"a\";position=[%s];every=0.05;fields=[\"v%d\"];})",
-           force == 1, force == 2, from, at, axis);
+    record(
+        t, "oracle", NONE,
+        "system=elastic grid={cells=[25,21];upper=[2.5,2.1];order=8;} time.scheme=fd time.end=2 "
+        "medium={type=\"layers\";axis=\"x2\";interfaces=[0.32,1.55];vp=[1.5,2.5,1.8];vs=[0.0,1.2,0."
+        "9];rho=[1.0,2.0,1.7];} boundary={x1=[\"free\",\"roller\"];x2=\"free\";} initial.type=zero "
+        "sources=({kind=\"force\";direction=[%d.0,%d.0];position=[%s];frequency=0.8;}) "
+        "receivers=({name=\"a\";position=[%s];every=0.05;fields=[\"v%d\"];})",
+        force == 1, force == 2, from, at, axis);
     return read_set(t, axis == 1 ? "a/v1" : "a/v2", extent);
 }
 

@@ -16,9 +16,8 @@ static const struct {
     {"elastic", "medium.vs=0.6 medium.rho=1.2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2, 1, 2},
     {"elastic", "medium.vs=0.6 initial.wave=2 initial.cycles=[1,1] grid.upper=[1,1.25]", 2, 1, 2},
     {"elastic",
-     "medium.lambda=2.2 medium.mu=1.3 medium.rho=1.2 initial.wave=2 "
-     "initial.cycles=[1,0,1]",
-     3, 1, 1},
+     "medium.lambda=2.2 medium.mu=1.3 medium.rho=1.2 initial.wave=2 initial.cycles=[1,0,1]", 3, 1,
+     1},
 };
 enum { WAVES = sizeof waves / sizeof *waves };
 

@@ -97,11 +97,10 @@ static void judge(const char *directory, const char *name, double x, double y, u
 static void test_places(const char *root) {
     char *directory = scratch_path(root, "places");
     struct run run;
-    enum ht_err err = open_run(&run, directory,
-                               "slices=({name=\"low\";position=0.0;range=1.0;},"
-                               "{name=\"high\";position=1.0;range=1.0;},"
-                               "{plane=\"x1\";range=1.0;},"
-                               "{name=\"minus\";plane=\"x2\";field=\"v1\";range=1.0;});");
+    enum ht_err err = open_run(
+        &run, directory,
+        "slices=({name=\"low\";position=0.0;range=1.0;},{name=\"high\";position=1.0;range=1.0;},{"
+        "plane=\"x1\";range=1.0;},{name=\"minus\";plane=\"x2\";field=\"v1\";range=1.0;});");
     if (!err) err = draw(&run, 2, 1);
     TEST_CHECK(err == HT_OK, "four slices %s", err ? ht_err_message() : "");
     judge(directory, "wave_low_0000.png", 0.5, 0.5, BLUE);

@@ -198,8 +198,7 @@ static void test_run(const char *root) {
     TEST_CHECK(!has(directory, "fields_000001.h5") && !has(directory, "wave_0001.png") &&
                    has(directory, "fields_000000.h5") && has(directory, "fields_mine.h5") &&
                    scratch_entries(directory) == one,
-               "the longer run's files are elsewhere, the user's is not: %d "
-               "of %d",
+               "the longer run's files are elsewhere, the user's is not: %d of %d",
                scratch_entries(directory), one);
     path = scratch_path(directory, "run-001");
     TEST_CHECK(scratch_entries(path) == three && has(path, "fields_000002.h5"),

@@ -76,12 +76,10 @@ static void formats(const char *backend, const char *precision) {
     int64_t extent[8];
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
-           "initial={type=\"gaussian\";centre=[1,1];width=0.4;} time.end=0.5 "
-           "time.scheme=fd device.precision=%s "
-           "output.traces=[\"csv\",\"segy\"] "
-           "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];"
-           "to=[1,0.7];count=3;every=0.0125;start=0.1;fields=[\"p\",\"p_x1\"];"
-           "})",
+           "initial={type=\"gaussian\";centre=[1,1];width=0.4;} time.end=0.5 time.scheme=fd "
+           "device.precision=%s output.traces=[\"csv\",\"segy\"] "
+           "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];to=[1,0.7];count=3;every=0."
+           "0125;start=0.1;fields=[\"p\",\"p_x1\"];})",
            precision);
     double *p = read_set(&t, "line/p", extent), *time, *x, *slope;
     time = read_set(&t, "line/time", NULL);

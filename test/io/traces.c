@@ -12,10 +12,10 @@ static void on_nodes(const char *backend, const char *scheme, int field, const c
     struct trial t;
     record(&t, backend, field,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
-           "boundary={x1=[\"rigid\",\"rigid\"];x2=\"periodic\";} "
-           "initial={type=\"random\";seed=3;} time.end=0.7 time.scheme=%s "
-           "receivers=({name=\"all\";type=\"plane\";from=[-1,0.5];to=[3,0.5];"
-           "side=[-1,1.875];count=17;count2=12;fields=[\"%s\"];}) %s",
+           "boundary={x1=[\"rigid\",\"rigid\"];x2=\"periodic\";} initial={type=\"random\";seed=3;} "
+           "time.end=0.7 time.scheme=%s "
+           "receivers=({name=\"all\";type=\"plane\";from=[-1,0.5];to=[3,0.5];side=[-1,1.875];count="
+           "17;count2=12;fields=[\"%s\"];}) %s",
            scheme, name, more);
     int64_t extent[8], wrong = 0;
     char set[32];
@@ -26,9 +26,8 @@ static void on_nodes(const char *backend, const char *scheme, int field, const c
         for (int64_t n = 0; n < extent[1]; n++)
             wrong += data[i * extent[1] + n] != t.nodal.value[n * t.nodal.nodes + i];
     TEST_CHECK(extent[0] == t.nodal.nodes && extent[1] == steps + 1 && wrong == 0,
-               "%s, %s of %s at %d nodes, %d steps: %d values are not those of "
-               "the state",
-               backend, name, scheme, (int)extent[0], (int)steps, (int)wrong);
+               "%s, %s of %s at %d nodes, %d steps: %d values are not those of the state", backend,
+               name, scheme, (int)extent[0], (int)steps, (int)wrong);
     free(data);
     finish(&t);
 }
@@ -60,10 +59,9 @@ static double wave_error(struct trial *t, const char *set, int slope, const doub
 /* A plane wave along the diagonal of the unit square. */
 static void wave_at(struct trial *t, const char *fields, int cycles, int cells, const char *more) {
     record(t, "oracle", NONE,
-           "system=%s grid={cells=[%d,%d];} "
-           "initial={type=\"plane\";cycles=[%d,%d];} "
-           "receivers=({name=\"line\";type=\"line\";from=[0.013,0.17];"
-           "to=[0.987,0.771];count=29;fields=[%s];}) %s",
+           "system=%s grid={cells=[%d,%d];} initial={type=\"plane\";cycles=[%d,%d];} "
+           "receivers=({name=\"line\";type=\"line\";from=[0.013,0.17];to=[0.987,0.771];count=29;"
+           "fields=[%s];}) %s",
            strcmp(fields, "\"u\"") == 0 ? "wave" : "acoustic", cells, cells, cycles, cycles, fields,
            more);
 }
@@ -97,8 +95,8 @@ static void along_planes(const char *backend) {
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[6,5,18];order=8;} time.scheme=fd "
            "initial={type=\"plane\";cycles=[0,0,3];} time={end=0.05;cfl=0.2;} "
-           "receivers=({name=\"a\";type=\"line\";from=[0.31,0.2,0.003];"
-           "to=[0.72,0.9,0.997];count=31;fields=[\"p\",\"p_x3\"];})");
+           "receivers=({name=\"a\";type=\"line\";from=[0.31,0.2,0.003];to=[0.72,0.9,0.997];count="
+           "31;fields=[\"p\",\"p_x3\"];})");
     double *p = read_set(&t, "a/p", extent), *x, *time, *slope;
     slope = read_set(&t, "a/p_x3", NULL);
     x = read_set(&t, "a/position", NULL);
@@ -128,9 +126,7 @@ static void polynomials(int order, int coarse) {
         struct trial t;
         char more[128];
         snprintf(more, sizeof more,
-                 "time.scheme=taylor time.end=0.4 grid.order=%d "
-                 "device.precision=double",
-                 order);
+                 "time.scheme=taylor time.end=0.4 grid.order=%d device.precision=double", order);
         wave_at(&t, values_slopes, 2, coarse << fine, more);
         error[fine][0] = wave_error(&t, "line/p", -1, wave, k * sqrt(2));
         error[fine][1] = wave_error(&t, "line/p_x2", 1, wave, k * sqrt(2));
@@ -181,26 +177,21 @@ static void hermite_wave(const char *scheme, const char *field, int order, int c
             struct trial t;
             char more[200];
             snprintf(more, sizeof more,
-                     "time.scheme=%s time.end=1.2 grid.order=%d "
-                     "device.precision=double %s",
-                     scheme, order,
-                     between ? "receivers.1.every=0.00371 "
-                               "receivers.1.start=0.0013"
-                             : "");
+                     "time.scheme=%s time.end=1.2 grid.order=%d device.precision=double %s", scheme,
+                     order, between ? "receivers.1.every=0.00371 receivers.1.start=0.0013" : "");
             wave_at(&t, field, 2, coarse << fine, more);
             step[fine] = t.sim->plan->problem.dt;
             error[fine][between] = wave_error(&t, set, -1, wave, k * sqrt(2));
             finish(&t);
         }
     for (int fine = 0; fine < 2; fine++)
-        TEST_BELOW(error[fine][1],
-                   1.02 * error[fine][0] +
-                       time_error(scheme, order,
-                                  step[fine] * k * sqrt(2) * (field[1] == 'u' ? 0.5 : 1),
-                                  k / (coarse << fine)),
-                   "%s, %s, N = %d, %d cells per wavelength: worst sample "
-                   "between steps (%.2e on steps)",
-                   scheme, field, order, (coarse << fine) / 2, error[fine][0]);
+        TEST_BELOW(
+            error[fine][1],
+            1.02 * error[fine][0] +
+                time_error(scheme, order, step[fine] * k * sqrt(2) * (field[1] == 'u' ? 0.5 : 1),
+                           k / (coarse << fine)),
+            "%s, %s, N = %d, %d cells per wavelength: worst sample between steps (%.2e on steps)",
+            scheme, field, order, (coarse << fine) / 2, error[fine][0]);
     const double rate = log2(error[0][1] / error[1][1]);
     TEST_CHECK(rate > 2 * order + 0.5, "order %.2f (at least %.1f)", rate, 2 * order + 0.5);
 }
@@ -215,12 +206,11 @@ static void hermite_mirrors(void) {
         struct trial t;
         int64_t extent[8];
         record(&t, "oracle", NONE,
-               "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme="
-               "\"leapfrog\";} boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
-               "initial={type=\"standing\";modes=[2,2];} "
-               "device.precision=double receivers=({name=\"a\";type=\"line\";"
-               "from=[0,0.0];to=[1,1];count=17;},{name=\"b\";type=\"line\";"
-               "from=[0.02,0.97];to=[0.99,0.06];count=9;}) %s",
+               "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme=\"leapfrog\";} "
+               "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+               "initial={type=\"standing\";modes=[2,2];} device.precision=double "
+               "receivers=({name=\"a\";type=\"line\";from=[0,0.0];to=[1,1];count=17;},{name=\"b\";"
+               "type=\"line\";from=[0.02,0.97];to=[0.99,0.06];count=9;}) %s",
                between ? "receivers.1.every=0.0071 receivers.2.every=0.0071" : "");
         turn = omega * t.sim->plan->problem.dt / 2;
         for (int g = 0; g < 2; g++) {
@@ -280,12 +270,12 @@ static void hermite_between(const char *title, int order, double omega, double k
                             const char *fields, const char *line, const char *more) {
     struct trial t;
     char text[32], *field = text, *comma;
-    record(&t, "oracle", NONE,
-           "grid.order=%d %s receivers=({name=\"steps\";type=\"line\";%s;"
-           "fields=[%s];},{name=\"between\";type=\"line\";%s;fields=[%s];"
-           "every=0.00713;start=0.0021;}) device.precision=double "
-           "time.scheme=taylor",
-           order, more, line, fields, line, fields);
+    record(
+        &t, "oracle", NONE,
+        "grid.order=%d %s "
+        "receivers=({name=\"steps\";type=\"line\";%s;fields=[%s];},{name=\"between\";type=\"line\";"
+        "%s;fields=[%s];every=0.00713;start=0.0021;}) device.precision=double time.scheme=taylor",
+        order, more, line, fields, line, fields);
     const struct ht_plan *plan = t.sim->plan;
     const double turn = omega * plan->problem.dt;
     const double bound = 6e-5 * pow(turn, 12) + 2 * hermite_error(order, turn) +
@@ -318,18 +308,16 @@ static void test_hermite_times(void) {
                     "from=[0,0.0,0.0];to=[1,0.75,1.0];count=13",
                     "system=acoustic grid={cells=[4,4,5];upper=[1,1,1];} "
                     "initial={type=\"standing\";modes=[1,1,1];} "
-                    "boundary={x1=\"rigid\";x2=\"free\";x3=\"rigid\";} "
-                    "time={end=1.9;step=0.1;}");
-    hermite_between("periodic", 4, 2 * pi, 2 * pi, "\"p\",\"v1\"", in_2d,
-                    "system=acoustic grid.cells=[8,8] "
-                    "initial={type=\"plane\";cycles=[1,0];} time.end=1.9 ");
+                    "boundary={x1=\"rigid\";x2=\"free\";x3=\"rigid\";} time={end=1.9;step=0.1;}");
+    hermite_between(
+        "periodic", 4, 2 * pi, 2 * pi, "\"p\",\"v1\"", in_2d,
+        "system=acoustic grid.cells=[8,8] initial={type=\"plane\";cycles=[1,0];} time.end=1.9 ");
     hermite_between("a medium that varies", 3, 1.5 * 3 * pi, 3 * pi, "\"p\",\"v2\"", in_2d,
                     "system=acoustic grid.cells=[10,10] "
-                    "initial={type=\"expression\";values={p=\"cos(3*pi*x1)*cos("
-                    "2*pi*x2)\";};} "
+                    "initial={type=\"expression\";values={p=\"cos(3*pi*x1)*cos(2*pi*x2)\";};} "
                     "boundary={x1=\"rigid\";x2=\"rigid\";} "
-                    "medium={type=\"expression\";c=\"1+0.2*cos(pi*x1)\";"
-                    "rho=\"1+0.3*cos(pi*x2)\";} time.end=1.5");
+                    "medium={type=\"expression\";c=\"1+0.2*cos(pi*x1)\";rho=\"1+0.3*cos(pi*x2)\";} "
+                    "time.end=1.5");
 }
 
 /* A standing mode from rest is cos(w t) at the steps exactly, with the scheme's own w: u(2) +
@@ -339,10 +327,10 @@ static double oscillate(double cfl, double *error, double *inside) {
     struct trial t;
     record(&t, "oracle", NONE,
            "system=acoustic grid={cells=[24];order=8;} boundary.x1=rigid "
-           "initial={type=\"standing\";modes=[8];} time={scheme=\"fd\";cfl=%g;"
-           "end=2.0;} device.precision=double "
-           "receivers=({name=\"steps\";position=[0.0];},"
-           "{name=\"between\";position=[0.0];every=0.0371;start=0.0013;})",
+           "initial={type=\"standing\";modes=[8];} time={scheme=\"fd\";cfl=%g;end=2.0;} "
+           "device.precision=double "
+           "receivers=({name=\"steps\";position=[0.0];},{name=\"between\";position=[0.0];every=0."
+           "0371;start=0.0013;})",
            cfl);
     double *step = read_set(&t, "steps/p", NULL), *time;
     int64_t extent[8];
@@ -390,12 +378,10 @@ static double one_term(const char *backend, const char *more) {
     const char *sets[2][2] = {{"steps/p", "steps/time"}, {"between/p", "between/time"}};
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[60,20];upper=[3,1];order=16;} "
-           "boundary={x1=\"rigid\";x2=\"free\";} "
-           "initial={type=\"standing\";modes=[10,2];} "
+           "boundary={x1=\"rigid\";x2=\"free\";} initial={type=\"standing\";modes=[10,2];} "
            "time={scheme=\"fd\";stages=1;end=4.0;} device.precision=double "
-           "receivers=({name=\"steps\";position=[0.6,0.25];},"
-           "{name=\"between\";position=[0.6,0.25];every=0.0371;"
-           "start=0.0013;}) %s",
+           "receivers=({name=\"steps\";position=[0.6,0.25];},{name=\"between\";position=[0.6,0.25];"
+           "every=0.0371;start=0.0013;}) %s",
            more);
     const double pi = acos(-1.0), k[2] = {10 * pi / 3, 2 * pi};
     const double omega = hypot(k[0], k[1]);
@@ -435,16 +421,14 @@ static void velocities(const char *backend, bool plane, int terms) {
     static const char *const set[2][2] = {{"a/v1", "a/time"}, {"b/v1", "b/time"}};
     struct trial t;
     record(&t, backend, NONE,
-           "system=acoustic grid={cells=[%d,20];order=16;} medium={c=1;rho=%g;} "
-           "%s time={scheme=\"fd\";stages=%d;end=2.0;%s} "
-           "device.precision=double receivers=({name=\"a\";type=\"line\";"
-           "from=[0,0.05];to=[1,0.71];count=14;fields=[\"p\",\"v1\",\"v2\"];},"
-           "{name=\"b\";type=\"line\";from=[0,0.05];to=[1,0.71];count=14;"
-           "fields=[\"v1\",\"p_x1\"];every=0.0173;start=0.0031;})",
+           "system=acoustic grid={cells=[%d,20];order=16;} medium={c=1;rho=%g;} %s "
+           "time={scheme=\"fd\";stages=%d;end=2.0;%s} device.precision=double "
+           "receivers=({name=\"a\";type=\"line\";from=[0,0.05];to=[1,0.71];count=14;fields=[\"p\","
+           "\"v1\",\"v2\"];},{name=\"b\";type=\"line\";from=[0,0.05];to=[1,0.71];count=14;fields=["
+           "\"v1\",\"p_x1\"];every=0.0173;start=0.0031;})",
            plane ? 18 : 15, rho,
            plane ? "initial={type=\"plane\";cycles=[3,0];}"
-                 : "initial={type=\"standing\";modes=[5,0];} "
-                   "boundary.x1=\"free\"",
+                 : "initial={type=\"standing\";modes=[5,0];} boundary.x1=\"free\"",
            terms, terms > 1 ? "cfl=0.2;" : "");
     const struct ht_fd_weights w = ht_fd_weights(16);
     const double own =
@@ -480,12 +464,13 @@ static void initial_velocities(void) {
     struct trial t;
     int64_t extent[8];
     double worst = 0;
-    record(&t, "oracle", NONE,
-           "system=acoustic grid={cells=[15,12];} initial={type=\"expression\";"
-           "values={v1=\"cos(3*pi*x1)*cos(2*pi*x2)\";};} boundary={x1=\"free\";"
-           "x2=\"rigid\";} time={scheme=\"fd\";end=0.1;} "
-           "device.precision=double receivers=({name=\"a\";type=\"line\";"
-           "from=[0,0.0];to=[1,1];count=28;fields=[\"v1\"];})");
+    record(
+        &t, "oracle", NONE,
+        "system=acoustic grid={cells=[15,12];} "
+        "initial={type=\"expression\";values={v1=\"cos(3*pi*x1)*cos(2*pi*x2)\";};} "
+        "boundary={x1=\"free\";x2=\"rigid\";} time={scheme=\"fd\";end=0.1;} "
+        "device.precision=double "
+        "receivers=({name=\"a\";type=\"line\";from=[0,0.0];to=[1,1];count=28;fields=[\"v1\"];})");
     double *v = read_set(&t, "a/v1", extent);
     for (int64_t i = 0; i < extent[0]; i++) {
         const double x = (double)i / 27;
@@ -501,11 +486,10 @@ static void multiples(void) {
     struct trial t;
     int64_t extent[8], steps[8], wrong = 0;
     record(&t, "oracle", NONE,
-           "system=wave grid={cells=[12];} time={scheme=\"fd\";end=0.6;"
-           "step=0.02;} initial={type=\"random\";} "
-           "receivers=({name=\"a\";position=[0.31];},"
-           "{name=\"b\";position=[0.31];every=0.06;start=0.12;},"
-           "{name=\"c\";position=[0.31];start=0.1001;})");
+           "system=wave grid={cells=[12];} time={scheme=\"fd\";end=0.6;step=0.02;} "
+           "initial={type=\"random\";} "
+           "receivers=({name=\"a\";position=[0.31];},{name=\"b\";position=[0.31];every=0.06;start="
+           "0.12;},{name=\"c\";position=[0.31];start=0.1001;})");
     double *a = read_set(&t, "a/u", steps), *b = read_set(&t, "b/u", extent);
     for (int64_t n = 0; n < extent[1]; n++) wrong += b[n] != a[6 + 3 * n];
     TEST_CHECK(steps[1] == 31 && extent[1] == 9 && wrong == 0,
@@ -534,9 +518,8 @@ static void reciprocity(void) {
         record(&t, "oracle", NONE,
                "system=acoustic grid={cells=[40,24];upper=[2,1.2];} "
                "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
-               "medium={type=\"layers\";axis=\"x2\";interfaces=[0.613];"
-               "c=[1,1.8];rho=[1,2.2];} time.end=2 device.precision=double "
-               "sources=({position=%s;frequency=1.5;}) "
+               "medium={type=\"layers\";axis=\"x2\";interfaces=[0.613];c=[1,1.8];rho=[1,2.2];} "
+               "time.end=2 device.precision=double sources=({position=%s;frequency=1.5;}) "
                "receivers=({name=\"a\";position=%s;every=0.01;})",
                place[i], place[1 - i]);
         p[i] = read_set(&t, "a/p", extent);
@@ -587,22 +570,20 @@ static void near_line(const char *scheme, int order, double cells, const char *f
     char line[200];
     snprintf(line, sizeof line, "type=\"line\";from=[28.37];to=[39.37];count=12;fields=[\"%s\"];",
              field);
-    record(&t, "oracle", NONE,
-           "system=acoustic grid={cells=[60];upper=[60];order=%d;} "
-           "medium.rho=1.3 time.scheme=%s time.end=%.17g boundary.x1=\"free\" "
-           "sources=({position=[30.37];frequency=%.17g;%s}) "
-           "receivers=({name=\"steps\";%s},{name=\"between\";every=0.273;%s}) "
-           "device.precision=double",
-           order, scheme, 3.5 * cells + 12, 1 / cells, more, line, line);
+    record(
+        &t, "oracle", NONE,
+        "system=acoustic grid={cells=[60];upper=[60];order=%d;} medium.rho=1.3 time.scheme=%s "
+        "time.end=%.17g boundary.x1=\"free\" sources=({position=[30.37];frequency=%.17g;%s}) "
+        "receivers=({name=\"steps\";%s},{name=\"between\";every=0.273;%s}) device.precision=double",
+        order, scheme, 3.5 * cells + 12, 1 / cells, more, line, line);
     const double on = group_error(&t, "steps", field, near_exact, NULL);
     const double turn = theta * t.sim->plan->problem.dt;
     TEST_BELOW(group_error(&t, "between", field, near_exact, NULL),
                1.1 * on + (strcmp(scheme, "leapfrog") == 0
                                ? sinc_error(turn)
                                : time_error(scheme, order, turn, theta)),
-               "%s N = %d, %g cells, %s near a source %s, between steps (%.2e "
-               "on steps)",
-               scheme, order, cells, field, more, on);
+               "%s N = %d, %g cells, %s near a source %s, between steps (%.2e on steps)", scheme,
+               order, cells, field, more, on);
     finish(&t);
 }
 
@@ -615,15 +596,12 @@ static void near_sources(void) {
     near_line("leapfrog", 5, 9, "p", "kind=\"force\";direction=[1.0];");
     /* images, slopes, two sources, whose spectra end at k r = 8 */
     const double k = 8 / 0.15;
-    hermite_between("near sources", 4, k, k, "\"p\",\"v2\",\"p_x1\"",
-                    "from=[0,0.3];to=[0.4,0.3];count=9",
-                    "system=acoustic grid={cells=[8,7];upper=[0.4,0.35];} "
-                    "medium.rho=1.3 boundary={x1=[\"free\",\"rigid\"];"
-                    "x2=\"rigid\";} time={end=1.5;step=0.01;} "
-                    "sources=({position=[0.06,0.31];frequency=1;radius=3;"
-                    "tolerance=1e-9;},{kind=\"force\";direction=[1,2];"
-                    "position=[0.33,0.02];frequency=0.8;radius=3;"
-                    "tolerance=1e-9;})");
+    hermite_between(
+        "near sources", 4, k, k, "\"p\",\"v2\",\"p_x1\"", "from=[0,0.3];to=[0.4,0.3];count=9",
+        "system=acoustic grid={cells=[8,7];upper=[0.4,0.35];} medium.rho=1.3 "
+        "boundary={x1=[\"free\",\"rigid\"];x2=\"rigid\";} time={end=1.5;step=0.01;} "
+        "sources=({position=[0.06,0.31];frequency=1;radius=3;tolerance=1e-9;},{kind=\"force\";"
+        "direction=[1,2];position=[0.33,0.02];frequency=0.8;radius=3;tolerance=1e-9;})");
 }
 
 /* ---- kernels against the plain engine ---- */
@@ -640,11 +618,10 @@ static void twins(void) {
                "system=acoustic grid={cells=[12,9,11];upper=[1.2,0.9,1.1];} "
                "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
                "initial={type=\"gaussian\";centre=[0.5,0.4,0.6];width=0.2;} "
-               "medium={type=\"expression\";c=\"1+0.5*x1\";rho=\"2-x2\";} "
-               "time.end=0.3 time.scheme=fd device.precision=double "
-               "receivers=({name=\"a\";type=\"line\";from=[0.01,0.0,0.02];"
-               "to=[1.2,0.9,1.09];count=23;fields=[\"p\",\"p_x1\",\"p_x2\","
-               "\"p_x3\"];every=0.01;})");
+               "medium={type=\"expression\";c=\"1+0.5*x1\";rho=\"2-x2\";} time.end=0.3 "
+               "time.scheme=fd device.precision=double "
+               "receivers=({name=\"a\";type=\"line\";from=[0.01,0.0,0.02];to=[1.2,0.9,1.09];count="
+               "23;fields=[\"p\",\"p_x1\",\"p_x2\",\"p_x3\"];every=0.01;})");
         value[i] = read_set(&t, "a/p_x3", extent[i]);
         steps = t.sim->plan->steps;
         finish(&t);

@@ -141,9 +141,8 @@ static void run(struct scene *s, const char *name) {
     if (err == HT_OK) err = fill(s, ghosts);
     if (err == HT_OK) wrong = count_wrong(s);
     TEST_CHECK(err == HT_OK && wrong == 0 && shifted == 0,
-               "%s: %lld ghosts, %d values and %d sources are wrong (bound "
-               "0)%s",
-               name, (long long)(s->nodes - ht_box_nodes(&s->window.held)), wrong, shifted,
+               "%s: %lld ghosts, %d values and %d sources are wrong (bound 0)%s", name,
+               (long long)(s->nodes - ht_box_nodes(&s->window.held)), wrong, shifted,
                err ? ht_err_message() : "");
     ht_tool_destroy(ghosts);
     for (int f = 0; f < HT_MAX_FIELDS; f++) {

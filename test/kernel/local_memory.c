@@ -30,9 +30,7 @@ static int append_sizes(struct ht_text *text) {
             ht_text_add(&body, "    to[%d] = -1;\n", count++);
         } else if (type != NULL) {
             const char *size = strchr(strchr(type, ',') + 1, ',') + 1;
-            ht_text_add(&body,
-                        "    to[%d] = (int)(sizeof(%.*s) / sizeof(real)) * "
-                        "(%.*s;\n",
+            ht_text_add(&body, "    to[%d] = (int)(sizeof(%.*s) / sizeof(real)) * (%.*s;\n",
                         count++, (int)strcspn(type, ","), type, (int)strcspn(size, ";"), size);
         }
         at++;
@@ -87,8 +85,8 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
     ht_text_free(&text);
     int spare = (int)(shape.local_bytes / element_size) - largest;
     TEST_CHECK(err == HT_OK && largest > 0 && spare >= 0 && spare <= 1,
-               "%s %s %dD N=%d medium %d, %d cells, %d slabs, %d fields of a "
-               "face: %d values too many (bound 0 to 1) in %d bytes of %d%s%s",
+               "%s %s %dD N=%d medium %d, %d cells, %d slabs, %d fields of a face: %d values too "
+               "many (bound 0 to 1) in %d bytes of %d%s%s",
                variant->name, spec->eq->system->name, spec->eq->dims, spec->order,
                spec->medium_degree, shape.cells, shape.slabs, shape.face_fields, spare,
                (int)shape.local_bytes, (int)local_memory, err ? ": " : "",

@@ -231,8 +231,7 @@ static void run_overflow(struct ht_device *device) {
     if (err == HT_OK) err = c.device.ops->put(c.device.self, HT_PRIMARY, 0, 1, data);
     if (err == HT_OK) err = c.device.ops->measure(c.device.self, HT_PRIMARY, 1, &what, &m);
     TEST_CHECK(err == HT_OK && isinf(m.sum) && m.bad == 0 && fabs(m.largest / 1e30 - 1) < 1e-6,
-               "values of 1e30 summed in single precision: sum %g, largest %g, "
-               "%lld not finite",
+               "values of 1e30 summed in single precision: sum %g, largest %g, %lld not finite",
                m.sum, m.largest, (long long)m.bad);
     destroy(&c);
     free(data);

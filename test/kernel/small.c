@@ -235,8 +235,7 @@ static void run_reduction(bool wide, struct ht_device *device) {
     if (err == HT_OK) err = ht_sums_run(reduction, 1, &item, &found);
     TEST_CHECK(err == HT_OK && found.sum == expected.sum && found.largest == expected.largest &&
                    found.bad == expected.bad && found.first == expected.first,
-               "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the "
-               "first at %d (%d)%s",
+               "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the first at %d (%d)%s",
                name, found.sum, expected.sum, found.largest, expected.largest, (int)found.bad,
                (int)expected.bad, (int)found.first, (int)expected.first,
                err ? ht_err_message() : "");

@@ -192,12 +192,8 @@ static void run_planted(struct ht_device *device) {
     if (err == HT_OK) err = ht_verify_kernels(&problem, device, &kernels, &nan);
     ht_kernels_destroy(&kernels);
     TEST_CHECK(err == HT_OK && parity > 1,
-               "planted wrong parity: %.3g times "
-               "the bound (more than 1 expected)",
-               parity);
-    TEST_CHECK(err == HT_OK && nan > 1,
-               "planted NaN: %.3g times the bound "
-               "(more than 1 expected)",
+               "planted wrong parity: %.3g times the bound (more than 1 expected)", parity);
+    TEST_CHECK(err == HT_OK && nan > 1, "planted NaN: %.3g times the bound (more than 1 expected)",
                nan);
 }
 
@@ -230,8 +226,7 @@ static void run_slightly_wrong(struct ht_device *device, bool fp64, double off) 
                "self-check, %s: a right kernel passes, %.3g of the bound",
                fp64 ? "double" : "single", worst[0]);
     TEST_CHECK(found[1] == HT_ERR_DEVICE && worst[1] > 1 && worst[1] < most,
-               "self-check, %s: a step off by %g is refused, %.3g times the "
-               "bound (1 to %.3g)",
+               "self-check, %s: a step off by %g is refused, %.3g times the bound (1 to %.3g)",
                fp64 ? "double" : "single", off, worst[1], most);
 }
 

@@ -62,9 +62,8 @@ int main(void) {
         double worst = NAN;
         enum ht_err err = verify(c, fp64, device, &worst);
         TEST_BELOW(err ? (double)NAN : worst, 1.0,
-                   "%d-D, N = %d, %s, velocity %g %g %g: over what rounding "
-                   "explains%s%s",
-                   c->dims, c->order, fp64 ? "double" : "single", c->velocity[0], c->velocity[1],
+                   "%d-D, N = %d, %s, velocity %g %g %g: over what rounding explains%s%s", c->dims,
+                   c->order, fp64 ? "double" : "single", c->velocity[0], c->velocity[1],
                    c->velocity[2], err ? ": " : "", err ? ht_err_message() : "");
     }
     ht_device_close(device);

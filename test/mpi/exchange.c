@@ -322,8 +322,7 @@ static void test_budget(const struct scene *scene) {
     int64_t sides = 0;
     for (int side = 0; side < 2; side++) sides += ht_grid_neighbour(&t.grid, side) >= 0;
     TEST_CHECK(b.messages > 0 && 3 * sides * b.largest_buffer >= b.messages,
-               "largest of the buffers: %lld bytes; 3 of each of %lld messages "
-               "take %lld",
+               "largest of the buffers: %lld bytes; 3 of each of %lld messages take %lld",
                (long long)b.largest_buffer, (long long)sides, (long long)b.messages);
 }
 

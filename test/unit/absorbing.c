@@ -351,9 +351,7 @@ static void test_planted(void) {
     set_theta(&s, 1.2);
     s.plan->layers.side[0][1].cells = 1;
     const double growth = growth_of(&s);
-    TEST_CHECK(growth > 1e-6,
-               "planted layer of one cell: growth %.3g (more than 1e-6 "
-               "expected)",
+    TEST_CHECK(growth > 1e-6, "planted layer of one cell: growth %.3g (more than 1e-6 expected)",
                growth);
     close_strip(&s);
 }
@@ -364,9 +362,8 @@ static void test_sponge(const char *scheme, const char *system, int order, int l
     open_strip(&s, system, scheme, order, layer, 1, cfl);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
-               "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: "
-               "growth",
-               scheme, system, order, layer, theta, cfl);
+               "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: growth", scheme, system,
+               order, layer, theta, cfl);
     close_strip(&s);
 }
 
@@ -420,9 +417,7 @@ static void test_planted_sponge(void) {
     s.plan->layers.side[0][1].cells = 2;
     s.plan->layers.side[0][1].most = 5;
     const double growth = growth_of(&s);
-    TEST_CHECK(growth > 1e-6,
-               "planted sponge of two cells: growth %.3g (more than 1e-6 "
-               "expected)",
+    TEST_CHECK(growth > 1e-6, "planted sponge of two cells: growth %.3g (more than 1e-6 expected)",
                growth);
     close_strip(&s);
 }
@@ -481,9 +476,7 @@ static void test_reference(const char *system, const char *sponge, int order, bo
     const double bound =
         4 * steps * DBL_EPSILON * ht_oracle_roundings(&s.plan->problem) * pow(4, order);
     if (wrong)
-        TEST_CHECK(off > 1e-6,
-                   "planted parity of a memory variable: the "
-                   "reference differs by %.3g",
+        TEST_CHECK(off > 1e-6, "planted parity of a memory variable: the reference differs by %.3g",
                    off);
     else
         TEST_BELOW(off, bound, "%s%s, N = %d: the reference differs by", sponge ? "sponge, " : "",

@@ -65,8 +65,7 @@ static void test_sums(void) {
     for (int order = 5; order <= HT_MAX_ORDER; order++) {
         char text[120];
         snprintf(text, sizeof text,
-                 "system=advection medium.velocity=[2] grid.cells=[20] "
-                 "time.cfl=0.9 grid.order=%d",
+                 "system=advection medium.velocity=[2] grid.cells=[20] time.cfl=0.9 grid.order=%d",
                  order);
         const double found = amplification_of(text);
         const double expected = advection_line(order, 0.45);
@@ -152,8 +151,8 @@ static void test_reference(void) {
 static void test_media(void) {
     const double plain =
         amplification_of("system=acoustic grid.order=5 time.cfl=0.9 grid.cells=[20,20]");
-    const double other = amplification_of("system=acoustic grid.order=5 time.cfl=0.9 "
-                                          "grid.cells=[7,7] medium.c=3 medium.rho=50");
+    const double other = amplification_of(
+        "system=acoustic grid.order=5 time.cfl=0.9 grid.cells=[7,7] medium.c=3 medium.rho=50");
     TEST_CHECK(fabs(other / plain - 1) < 0.02,
                "the same CFL number, other medium and cells: %.4g, %.4g", plain, other);
     const double slow =
@@ -201,8 +200,8 @@ static void test_open_step(void) {
                 &params);
     const double noise = plan->problem.amplification * FLT_EPSILON / 2;
     TEST_CHECK(!ht_noise_grows(noise, 3) && ht_noise_grows(2 * noise, 3),
-               "N = 8 in a medium that varies: noise %.1f at cfl %.3f, of 32 at "
-               "most, and more than half of it",
+               "N = 8 in a medium that varies: noise %.1f at cfl %.3f, of 32 at most, and more "
+               "than half of it",
                noise, plan->cfl);
     ht_plan_destroy(plan);
     ht_params_destroy(params);

@@ -133,8 +133,8 @@ int main(void) {
                    row->dims, row->order);
         if (err != HT_OK) continue;
         TEST_BELOW(sqrt(e.rounded / e.nearest), row->less,
-                   "%s %d-D N=%d, fields %#x to %#x: errors of resolved waves "
-                   "over those of entries each to the nearest",
+                   "%s %d-D N=%d, fields %#x to %#x: errors of resolved waves over those of "
+                   "entries each to the nearest",
                    row->system, row->dims, row->order, row->src, row->dst);
         TEST_BELOW(e.change, 1e-5, "largest change over that of its column");
     }

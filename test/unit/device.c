@@ -115,8 +115,8 @@ static void test_sharers(void) {
             wrong += got != cases[c].taken[sharer];
         }
         TEST_CHECK(wrong == 0,
-                   "backend \"%s\", select \"%s\" from device %d on: %d of 7 "
-                   "sharers have another device than expected",
+                   "backend \"%s\", select \"%s\" from device %d on: %d of 7 sharers have another "
+                   "device than expected",
                    cases[c].backend, cases[c].select, cases[c].begin, wrong);
     }
 }
@@ -192,8 +192,7 @@ static void test_span(struct ht_buffer *buffer, struct ht_span span) {
         kept += back[i] == (i < packed ? rows[i] : 0);
     }
     TEST_CHECK(err == HT_OK && wrong == 0 && kept == BYTES,
-               "span of %d rows of %d at %d, pitch %d: %d bytes wrong on the "
-               "device, %d back%s%s",
+               "span of %d rows of %d at %d, pitch %d: %d bytes wrong on the device, %d back%s%s",
                (int)span.rows, (int)span.width, (int)span.offset, (int)span.pitch, wrong,
                BYTES - kept, err ? ": " : "", err ? ht_err_message() : "");
 }
@@ -232,8 +231,7 @@ static void test_bad_spans(struct ht_buffer *buffer) {
         enum ht_err in = ht_buffer_write(buffer, *s, data);
         enum ht_err out = ht_buffer_read(buffer, *s, data);
         TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
-                   "span of %lld rows of %lld at %lld, pitch %lld is refused: "
-                   "codes %d, %d",
+                   "span of %lld rows of %lld at %lld, pitch %lld is refused: codes %d, %d",
                    (long long)s->rows, (long long)s->width, (long long)s->offset,
                    (long long)s->pitch, in, out);
     }
@@ -328,8 +326,7 @@ static void test_bad_launch(struct ht_device *device, struct ht_kernel *kernel,
     info->max_arguments = bytes;
     TEST_CHECK(err == HT_ERR_DEVICE && bytes >= 1024 &&
                    strstr(ht_err_message(), "12 bytes of arguments"),
-               "more bytes of arguments than the device takes (%lld) are "
-               "refused: %s",
+               "more bytes of arguments than the device takes (%lld) are refused: %s",
                (long long)bytes, ht_err_message());
     int64_t lanes = info->max_group + 1;
     TEST_CHECK(launch_add(kernel, x, 1) == HT_OK &&

@@ -170,10 +170,10 @@ static void test_stability(void) {
         }
         TEST_CHECK(asymmetry < 1e-12, "order %d, 300 media: the operator is symmetric to %.1e",
                    order, asymmetry);
-        TEST_CHECK(least > -1e-12 && most < 4,
-                   "order %d, 300 media at 99 %% of the limit: eigenvalues "
-                   "%.1e to %.4f lie in [0, 4]",
-                   order, least, most);
+        TEST_CHECK(
+            least > -1e-12 && most < 4,
+            "order %d, 300 media at 99 %% of the limit: eigenvalues %.1e to %.4f lie in [0, 4]",
+            order, least, most);
     }
 }
 
@@ -341,9 +341,8 @@ static void test_long_run(const char *system, int dims, int wall, int order, int
         worst = fmax(worst, fabs(energy(&stepper) / first - 1));
     }
     TEST_CHECK(worst < 1e-13 * sqrt(steps / 100.0),
-               "%s, %d-D, walls %d, order %d, %d terms%s: energy over %d steps "
-               "to %.1e",
-               system, dims, wall, order, stages, density ? ", density" : "", steps, worst);
+               "%s, %d-D, walls %d, order %d, %d terms%s: energy over %d steps to %.1e", system,
+               dims, wall, order, stages, density ? ", density" : "", steps, worst);
     ht_stepper_destroy(&stepper);
     free(u);
 }

@@ -73,16 +73,13 @@ static void test_growing(void) {
         LINE JUMPS PULSE "grid.order=1 time.end=600.0",
         LINE JUMPS "initial.type=random grid.order=3 time.end=60.0",
         /* while a source acts */
-        BURST "time.scheme=taylor grid.order=3 time.end=1000.0 medium.degree=0 "
-              "medium.type=layers medium.axis=x1 "
-              "medium.interfaces=[100.3,125.1] medium.c=[1.0,3.0,1.0] "
+        BURST "time.scheme=taylor grid.order=3 time.end=1000.0 medium.degree=0 medium.type=layers "
+              "medium.axis=x1 medium.interfaces=[100.3,125.1] medium.c=[1.0,3.0,1.0] "
               "medium.rho=[1.0,3.0,1.0]",
         /* no wavelength is known of it */
-        LINE "system=wave time.scheme=taylor medium.type=layers medium.axis=x1 "
-             "grid.order=4 "
-             "medium.interfaces=[12.0,19.2] medium.c=[1.0,3.0,1.0] "
-             "initial.type=expression time.end=360.0 "
-             "initial.values.u=exp(-((x1-6)/1.92)^2)"};
+        LINE "system=wave time.scheme=taylor medium.type=layers medium.axis=x1 grid.order=4 "
+             "medium.interfaces=[12.0,19.2] medium.c=[1.0,3.0,1.0] initial.type=expression "
+             "time.end=360.0 initial.values.u=exp(-((x1-6)/1.92)^2)"};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         struct watched w = watch(text[i]);
         TEST_CHECK(w.err == HT_ERR_NOT_FINITE &&
@@ -92,8 +89,7 @@ static void test_growing(void) {
     /* Slower growth is seen before it doubles. */
     struct watched w = watch(LINE JUMPS PULSE "grid.order=3 time.end=60.0");
     TEST_CHECK(w.err == HT_OK && w.watch.grows && w.watch.rise > 0.1,
-               "layers, N = 3, %lld steps: the energy rose by %g (more than "
-               "0.1)",
+               "layers, N = 3, %lld steps: the energy rose by %g (more than 0.1)",
                (long long)w.steps, w.watch.rise);
 }
 
@@ -101,41 +97,34 @@ static void test_growing(void) {
 static void test_right(void) {
     static const char *const text[] = {
         /* leapfrog: no pressure at time 0 */
-        LINE "time.scheme=leapfrog boundary.x1=rigid initial.type=standing "
-             "initial.modes=[6] initial.phase=1.5707963267948966 time.end=40.0",
+        LINE "time.scheme=leapfrog boundary.x1=rigid initial.type=standing initial.modes=[6] "
+             "initial.phase=1.5707963267948966 time.end=40.0",
         /* two cells per wavelength: slopes vanish at the nodes */
-        LINE "system=wave time.scheme=leapfrog initial.type=plane "
-             "initial.cycles=[12] time.end=40.0 grid.order=4",
+        LINE "system=wave time.scheme=leapfrog initial.type=plane initial.cycles=[12] "
+             "time.end=40.0 grid.order=4",
         LINE "system=wave time.scheme=leapfrog boundary.x1=rigid grid.order=4 "
              "initial.type=standing initial.modes=[24] time.end=40.0",
-        LINE "system=wave time.scheme=taylor grid.order=1 "
-             "initial.type=standing boundary.x1=rigid "
+        LINE "system=wave time.scheme=taylor grid.order=1 initial.type=standing boundary.x1=rigid "
              "initial.modes=[24] time.end=40.0",
         /* a pulse between the nodes */
-        LINE "time.scheme=leapfrog initial.type=gaussian "
-             "initial.centre=[3.5] initial.width=0.12 time.end=40.0",
-        SQUARE "time.scheme=leapfrog initial.type=gaussian system=wave "
-               "initial.centre=[3.5,3.5] initial.width=0.12 time.end=20.0",
-        SQUARE "initial.type=gaussian initial.centre=[3.5,3.5] "
+        LINE "time.scheme=leapfrog initial.type=gaussian initial.centre=[3.5] initial.width=0.12 "
+             "time.end=40.0",
+        SQUARE "time.scheme=leapfrog initial.type=gaussian system=wave initial.centre=[3.5,3.5] "
                "initial.width=0.12 time.end=20.0",
+        SQUARE "initial.type=gaussian initial.centre=[3.5,3.5] initial.width=0.12 time.end=20.0",
         /* sources at a wall, that of leapfrog beside data without pressure */
         BURST "time.scheme=taylor sources.1.position=[0.0] time.end=160.0",
         BURST "time.scheme=leapfrog initial.type=standing initial.modes=[6] "
               "initial.phase=1.5707963267948966 time.end=160.0",
-        BURST "time.scheme=fd sources.1.kind=force sources.1.direction=[1.0] "
-              "time.end=160.0 "
-              "initial.type=standing initial.modes=[6] "
-              "initial.phase=1.5707963267948966",
+        BURST "time.scheme=fd sources.1.kind=force sources.1.direction=[1.0] time.end=160.0 "
+              "initial.type=standing initial.modes=[6] initial.phase=1.5707963267948966",
         LINE "initial.type=random grid.order=6 time.end=40.0",
-        LINE "initial.type=random time.scheme=fd grid.order=2 "
-             "boundary.x1=rigid time.end=200.0",
-        LINE "initial.type=random system=wave time.scheme=taylor grid.order=2 "
-             "time.end=40.0",
+        LINE "initial.type=random time.scheme=fd grid.order=2 boundary.x1=rigid time.end=200.0",
+        LINE "initial.type=random system=wave time.scheme=taylor grid.order=2 time.end=40.0",
         LINE SMOOTH PULSE "grid.order=3 time.end=200.0",
         LINE SMOOTH "initial.type=random grid.order=4 time.end=60.0",
         LINE "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
-             "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=random "
-             "time.end=40.0",
+             "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=random time.end=40.0",
         LINE "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
              "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=expression "
              "initial.values.u=exp(-((x1-8)/1.5)^2) time.end=40.0"};

@@ -283,8 +283,7 @@ static void test_pure(void) {
         for (int64_t n = 0; n < nodes; n++) p[n] -= u.p[n];
         const double bound = 30 * steps * DBL_EPSILON;
         TEST_CHECK(norm(p, nodes) < bound * before && after < before,
-                   "%s: u and d against p and v after %d steps: %.1e of %.1e "
-                   "(norm %.2g of %.2g)",
+                   "%s: u and d against p and v after %d steps: %.1e of %.1e (norm %.2g of %.2g)",
                    media[i].name, steps, norm(p, nodes) / before, bound, after, before);
         ht_stepper_destroy(&stepper);
         pure_free(&u);
@@ -421,9 +420,8 @@ static void test_corners(void) {
         }
         const double grows = log(now / before) / pow(2, 25);
         TEST_CHECK(most < norm(data, nodes) && grows < 1e-12,
-                   "box of layers, order %d%s: random data of norm %.3g have "
-                   "at most %.6g after 2^7 to 2^25 steps, then grow by %.1e per "
-                   "step of at most 1e-12",
+                   "box of layers, order %d%s: random data of norm %.3g have at most %.6g after "
+                   "2^7 to 2^25 steps, then grow by %.1e per step of at most 1e-12",
                    g.order, g.density ? " density" : "", norm(data, nodes), most, grows);
         pure_free(&u);
         free(x.a);
@@ -480,8 +478,8 @@ static void test_growth(void) {
         const struct slab *s = &slabs[i];
         const double most = slab_growth(s, 40);
         TEST_CHECK(most < 1e-12,
-                   "order %d%s, %d cells, slab of K %g, %d points wide, kt %g: "
-                   "grows by %.1e per step of at most 1e-12",
+                   "order %d%s, %d cells, slab of K %g, %d points wide, kt %g: grows by %.1e per "
+                   "step of at most 1e-12",
                    s->order, s->density ? " density" : "", s->cells, s->slow, 2 * s->wide - 1,
                    s->kt, most);
     }
@@ -507,8 +505,7 @@ static void test_weakest(void) {
             most = fmax(most, now);
         }
         TEST_CHECK(most < rows[i].most,
-                   "slab of K %g, %d points wide: grows by %.1e per step of at "
-                   "most %.0e, kt %g",
+                   "slab of K %g, %d points wide: grows by %.1e per step of at most %.0e, kt %g",
                    slab.slow, 2 * slab.wide - 1, most, rows[i].most, at);
     }
 }
@@ -620,8 +617,7 @@ static void test_decay(bool sponge) {
     }
     const double now = norm(u, nodes);
     TEST_CHECK(now < first && last < first,
-               "rough box of %s: random data of norm %.3g have %.6g after "
-               "%d steps, %.6g after %d",
+               "rough box of %s: random data of norm %.3g have %.6g after %d steps, %.6g after %d",
                sponge ? "sponges" : "layers", first, last, steps / 10, now, steps / 10 + steps);
     ht_stepper_destroy(&stepper);
     free(u);

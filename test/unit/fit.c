@@ -172,9 +172,8 @@ static void test_integrals(double contrast) {
         double at = 0.4 + offset / 37. / 64, far = 0.7 + 0.001 * offset;
         double sums[3] = {0};
         snprintf(options, sizeof options,
-                 "medium.type=layers; medium.axis=x1;"
-                 "medium.interfaces=[%.17g, %.17g];"
-                 "medium.K=[1.0, %g, 1.0]; medium.rho=[%g, 1.0, %g]",
+                 "medium.type=layers; medium.axis=x1;medium.interfaces=[%.17g, "
+                 "%.17g];medium.K=[1.0, %g, 1.0]; medium.rho=[%g, 1.0, %g]",
                  at, far, contrast, contrast, contrast);
         must(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC, options));
         double *K = filled(&c, 0), *b = filled(&c, 1);
@@ -214,8 +213,7 @@ static void test_split(bool falls, int along) {
         const double at = 8 + offset / 40., heavy = falls ? at : 20 - at;
         double sums[2] = {0};
         snprintf(options, sizeof options,
-                 "medium.type=layers; medium.axis=x%d;"
-                 "medium.interfaces=[%.17g]; medium.rho=[%s]",
+                 "medium.type=layers; medium.axis=x%d;medium.interfaces=[%.17g]; medium.rho=[%s]",
                  along + 1, at / 20, falls ? "100.0, 1.0" : "1.0, 100.0");
         must(open_case(&c, "acoustic", cells, 1 << along, HT_FIT_SINC, options));
         double *K = filled(&c, 0), *b = filled(&c, 1 + along);
@@ -251,13 +249,11 @@ static void test_mirror(enum ht_fit_kind kind, int walls) {
     const int64_t cells[3] = {24, 0, 0};
     struct case_ c, d;
     must(open_case(&c, "acoustic", cells, walls, kind,
-                   "medium.type=layers; medium.axis=x1;"
-                   "medium.interfaces=[0.31, 0.77];"
-                   "medium.K=[1.0, 5.0, 2.0]; medium.rho=[1.0, 2.0, 7.0]"));
+                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.31, "
+                   "0.77];medium.K=[1.0, 5.0, 2.0]; medium.rho=[1.0, 2.0, 7.0]"));
     must(open_case(&d, "acoustic", cells, walls, kind,
-                   "medium.type=layers; medium.axis=x1;"
-                   "medium.interfaces=[0.23, 0.69];"
-                   "medium.K=[2.0, 5.0, 1.0]; medium.rho=[7.0, 2.0, 1.0]"));
+                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.23, "
+                   "0.69];medium.K=[2.0, 5.0, 1.0]; medium.rho=[7.0, 2.0, 1.0]"));
     double *K = filled(&c, 0), *b = filled(&c, 1), worst = 0;
     double *L = filled(&d, 0), *a = filled(&d, 1);
     for (int64_t m = 0; m < c.count; m++) {
@@ -306,10 +302,8 @@ static void make_samples(int dims, const int64_t *size, char *options, size_t le
     write_raw(path_of("c.bin"), (int)count, sample_c);
     write_raw(path_of("rho.bin"), (int)count, sample_rho);
     snprintf(options, length,
-             "medium.type=file; medium.c=%s/c.bin; medium.rho=%s/rho.bin;"
-             "medium.shape=[%lld, %lld, %lld];"
-             "medium.spacing=[%.17g, %.17g, %.17g];"
-             "medium.origin=[%.17g, %.17g, %.17g]",
+             "medium.type=file; medium.c=%s/c.bin; medium.rho=%s/rho.bin;medium.shape=[%lld, %lld, "
+             "%lld];medium.spacing=[%.17g, %.17g, %.17g];medium.origin=[%.17g, %.17g, %.17g]",
              scene_directory, scene_directory, (long long)shape[0],
              (long long)(dims > 1 ? shape[1] : 0), (long long)(dims > 2 ? shape[2] : 0),
              1. / (double)shape[0], 1. / (double)shape[1], 1. / (double)shape[2],
@@ -476,22 +470,19 @@ static void test_same(enum ht_fit_kind kind, int walls) {
     char options[400];
     double worst[2] = {0};
     must(open_case(&layers, "acoustic", cells, walls, kind,
-                   "medium.type=layers; medium.axis=x3;"
-                   "medium.interfaces=[0.25, 0.5, 0.75];"
-                   "medium.c=[1.0, 2.0, 2.0, 1.5];"
-                   "medium.rho=[1.0, 1.0, 3.0, 2.0]"));
+                   "medium.type=layers; medium.axis=x3;medium.interfaces=[0.25, 0.5, "
+                   "0.75];medium.c=[1.0, 2.0, 2.0, 1.5];medium.rho=[1.0, 1.0, 3.0, 2.0]"));
     write_raw(path_of("c.bin"), 4, c);
     write_raw(path_of("rho.bin"), 4, rho);
-    snprintf(options, sizeof options,
-             "medium.type=file; medium.c=%s/c.bin; medium.rho=%s/rho.bin;"
-             "medium.shape=[4, 0, 0]; medium.spacing=[0.25, 1.0, 1.0];"
-             "medium.origin=[0.125, 0.0, 0.0]; medium.axes=[\"x3\"]",
-             scene_directory, scene_directory);
+    snprintf(
+        options, sizeof options,
+        "medium.type=file; medium.c=%s/c.bin; medium.rho=%s/rho.bin;medium.shape=[4, 0, 0]; "
+        "medium.spacing=[0.25, 1.0, 1.0];medium.origin=[0.125, 0.0, 0.0]; medium.axes=[\"x3\"]",
+        scene_directory, scene_directory);
     must(open_case(&file, "acoustic", cells, walls, kind, options));
     must(open_case(&expression, "acoustic", cells, walls, kind,
-                   "medium.type=expression;"
-                   "medium.c=\"1 + step(x3 - 0.25) - step(x3 - 0.75)/2\";"
-                   "medium.rho=\"1 + 2*step(x3 - 0.5) - step(x3 - 0.75)\""));
+                   "medium.type=expression;medium.c=\"1 + step(x3 - 0.25) - step(x3 - "
+                   "0.75)/2\";medium.rho=\"1 + 2*step(x3 - 0.5) - step(x3 - 0.75)\""));
     for (int what = 0; what < 4; what++) {
         double *a = filled(&layers, what), *b = filled(&file, what);
         double *d = filled(&expression, what);
@@ -517,8 +508,7 @@ static void test_auto(void) {
     struct case_ c;
     double worst = 0;
     must(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
-                   "medium.type=expression; medium.c=\"1 + 0.1*x1\";"
-                   "medium.rho=\"2 + 0.1*x2\""));
+                   "medium.type=expression; medium.c=\"1 + 0.1*x1\";medium.rho=\"2 + 0.1*x2\""));
     TEST_CHECK(ht_frame_kind(c.scene.medium, HT_FIT_AUTO) == HT_FIT_POINT,
                "auto: smooth expressions take point");
     double *out[3];
@@ -554,13 +544,11 @@ static void test_modulus(void) {
     const int64_t cells[3] = {16, 0, 0};
     struct case_ c, d;
     must(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
-                   "medium.type=layers; medium.axis=x1;"
-                   "medium.interfaces=[0.43]; medium.K=[1.0, 18.0];"
-                   "medium.rho=[1.0, 2.0]"));
+                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.43]; medium.K=[1.0, "
+                   "18.0];medium.rho=[1.0, 2.0]"));
     must(open_case(&d, "acoustic", cells, 0, HT_FIT_SINC,
-                   "medium.type=layers; medium.axis=x1;"
-                   "medium.interfaces=[0.43]; medium.c=[1.0, 3.0];"
-                   "medium.rho=[1.0, 2.0]"));
+                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.43]; medium.c=[1.0, "
+                   "3.0];medium.rho=[1.0, 2.0]"));
     double *K = filled(&c, 0), *L = filled(&d, 0), worst = 0;
     for (int64_t i = 0; i < c.count; i++) worst = worse(worst, fabs(K[i] / L[i] - 1));
     TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
@@ -577,9 +565,8 @@ static void test_modulus(void) {
 static void test_cut(void) {
     const int64_t cells[3] = {20, 5, 6};
     struct case_ c, d;
-    const char *options = "medium.type=layers; medium.axis=x1;"
-                          "medium.interfaces=[0.52]; medium.K=[1.0, 100.0];"
-                          "medium.rho=[100.0, 1.0]";
+    const char *options = "medium.type=layers; medium.axis=x1;medium.interfaces=[0.52]; "
+                          "medium.K=[1.0, 100.0];medium.rho=[100.0, 1.0]";
     must(open_case(&c, "acoustic", cells, 7, HT_FIT_SINC, options));
     must(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
     double *K = filled(&c, 0), *box = filled(&d, 0);
@@ -671,28 +658,27 @@ static void test_refusals(void) {
     const int64_t cells[3] = {8, 8, 0};
     struct case_ c;
     double out[72];
-    must(open_case(&c, "acoustic", cells, 2, HT_FIT_AUTO,
-                   "medium.type=layers; medium.axis=x2;"
-                   "medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
+    must(open_case(
+        &c, "acoustic", cells, 2, HT_FIT_AUTO,
+        "medium.type=layers; medium.axis=x2;medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
     TEST_CHECK(fill_one(&c, 2, 0, 1, out) == HT_ERR_INPUT && message_has("medium.rho") &&
                    message_has("along x2") && message_has("10000"),
                "contrast of 20000: %s", ht_err_message());
     close_case(&c);
     must(open_case(&c, "acoustic", cells, 0, HT_FIT_POINT,
-                   "medium.type=expression;"
-                   "medium.c=\"1 + 200*step(x1 - 0.3)\""));
+                   "medium.type=expression;medium.c=\"1 + 200*step(x1 - 0.3)\""));
     TEST_CHECK(fill_one(&c, 0, 0, 1, out) == HT_ERR_INPUT && message_has("medium.c") &&
                    message_has("(0.375, 0)"),
                "points: %s", ht_err_message());
     close_case(&c);
     test_points_refused();
-    TEST_CHECK(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
-                         "medium.type=layers; medium.axis=x1;"
-                         "device.precision=double;"
-                         "medium.interfaces=[0.5]; medium.c=[1e-155, 2e-155];"
-                         "medium.rho=[1.0, 2.0]") == HT_ERR_INPUT &&
-                   message_has("medium.c"),
-               "1/K is not finite: %s", ht_err_message());
+    TEST_CHECK(
+        open_case(
+            &c, "acoustic", cells, 0, HT_FIT_SINC,
+            "medium.type=layers; medium.axis=x1;device.precision=double;medium.interfaces=[0.5]; "
+            "medium.c=[1e-155, 2e-155];medium.rho=[1.0, 2.0]") == HT_ERR_INPUT &&
+            message_has("medium.c"),
+        "1/K is not finite: %s", ht_err_message());
     close_case(&c);
 }
 

@@ -225,9 +225,9 @@ static void test_cells(void) {
 
 /* A face normal to x3 that divides a cell: Backus' means, exactly. */
 static void test_backus(void) {
-    static const char *const solid = "medium.type=layers; medium.axis=x3; medium.fit=box;"
-                                     "medium.interfaces=[0.45]; medium.lambda=[2.0, 7.0];"
-                                     "medium.mu=[1.0, 3.0]; medium.rho=[1.0, 4.0]";
+    static const char *const solid =
+        "medium.type=layers; medium.axis=x3; medium.fit=box;medium.interfaces=[0.45]; "
+        "medium.lambda=[2.0, 7.0];medium.mu=[1.0, 3.0]; medium.rho=[1.0, 4.0]";
     static const char *const name[][2] = {{"s33", "s33"}, {"s11", "s33"}, {"s22", "s33"},
                                           {"s11", "s11"}, {"s11", "s22"}, {"s12", "s12"},
                                           {"v1", "v1"},   {"v2", "v2"}};
@@ -345,8 +345,8 @@ static void test_rough(void) {
                  i / 2 ? "medium.shape=[12, 9, 8]; medium.spacing=[0.083, 0.11, 0.12]"
                        : "medium.shape=[12, 9]; medium.spacing=[0.083, 0.11]");
         snprintf(options, sizeof options,
-                 "medium.type=file; medium.lambda=%s/lambda.f32; medium.mu=%s/mu.f32;"
-                 "medium.rho=%s/rho.f32; %s",
+                 "medium.type=file; medium.lambda=%s/lambda.f32; "
+                 "medium.mu=%s/mu.f32;medium.rho=%s/rho.f32; %s",
                  scene_directory, scene_directory, scene_directory, extent);
         must(open_case(&c, "elastic", size, 2, kind, options));
         double *whole = filled(&c, 1), *parts = filled(&c, c.planes > 1 ? 3 : 1);

@@ -171,8 +171,8 @@ static size_t sizes[FILES];
 static enum ht_err write_whole(void) {
     const int64_t model[2] = {7, 9}, field[2] = {6, 8};
     static const char input[] =
-        "system = \"acoustic\"; # waves\ngrid = { cells = [8, 6]; order = 2; "
-        "};\nsources = ( { position = [0.4, 0.5]; frequency = 2.0; } );\n",
+        "system = \"acoustic\"; # waves\ngrid = { cells = [8, 6]; order = 2; };\nsources = ( { "
+        "position = [0.4, 0.5]; frequency = 2.0; } );\n",
                       places[] = "# two\n0.25 0.5\n0.75, 0.5\n",
                       signal[] = "0 0\n2 0.2\n4 1\n6 -1\n8 -0.2\n10 0\n";
     static const char *const fields[] = {"p", "v1", "v2"};

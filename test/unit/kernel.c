@@ -93,11 +93,11 @@ static void test_products(void) {
                 spec.constant = constant ? 2u : 0u;
                 double got = ht_cost_minimum(&spec, stages[n]).fma - ht_cost_minimum(&spec, 0).fma;
                 int64_t expected = count_products(order, degree, stages[n], constant ? 1 : 4);
-                TEST_CHECK(got == (double)expected,
-                           "3D N=%d, polynomials of degree %d%s, %d stages: "
-                           "%.0f FMA (expected %lld)",
-                           order, degree, constant ? " and a constant" : "", stages[n], got,
-                           (long long)expected);
+                TEST_CHECK(
+                    got == (double)expected,
+                    "3D N=%d, polynomials of degree %d%s, %d stages: %.0f FMA (expected %lld)",
+                    order, degree, constant ? " and a constant" : "", stages[n], got,
+                    (long long)expected);
             }
 }
 
@@ -188,8 +188,7 @@ static void test_leapfrog_costs(void) {
             spec.dst = eq.leapfrog.stored[1 - from];
             struct ht_cost cost = ht_cost_minimum(&spec, 7);
             TEST_CHECK(cost.fma == fma[s][from] && cost.bytes == bytes[s][from],
-                       "%s leapfrog from mesh %d, N=1: %g FMA, %g bytes "
-                       "(expected %g, %g)",
+                       "%s leapfrog from mesh %d, N=1: %g FMA, %g bytes (expected %g, %g)",
                        systems[s], from, cost.fma, cost.bytes, fma[s][from], bytes[s][from]);
         }
 }
@@ -411,13 +410,11 @@ static void test_refusals(void) {
            "order 3 with 2 cells per group needs more local memory");
     spec.order = 8;
     refuse("two-naive", &spec, &plain, 0, HT_ERR_DEVICE,
-           "order 8 in 3 dimensions needs groups of 324 work-items; toy allows "
-           "256: "
-           "choose a lower grid.order");
+           "order 8 in 3 dimensions needs groups of 324 work-items; toy allows 256: choose a lower "
+           "grid.order");
     spec = make_spec(&eq, 2, 0, false);
     refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT,
-           "device.variant = \"propagator\" does not apply: it needs a uniform "
-           "medium; use \"");
+           "device.variant = \"propagator\" does not apply: it needs a uniform medium; use \"");
     spec = make_spec(&one, 2, -1, false);
     refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
     spec = make_spec(&eq, 0, -1, false);

@@ -188,9 +188,8 @@ static void test_energy(const char *options) {
     if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &after);
     const double error = fabs(after.energy / before.energy - 1);
     TEST_CHECK(err == HT_OK && error <= bound && after.layer[0][0] == 0,
-               "%s: energy %.6g inside of layers, that of walls to %.1e of "
-               "%.0e %s",
-               options, after.energy, error, bound, err ? ht_err_message() : "");
+               "%s: energy %.6g inside of layers, that of walls to %.1e of %.0e %s", options,
+               after.energy, error, bound, err ? ht_err_message() : "");
     close_scene(&s);
 }
 
@@ -264,8 +263,7 @@ static void test_long_waves(const char *options, double width, int steps) {
         if (err == HT_OK) err = step(&s, 10);
     }
     TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5,
-               "%s: a pulse %g cells wide has at most %.4f of its energy, %.1e "
-               "after %d steps %s",
+               "%s: a pulse %g cells wide has at most %.4f of its energy, %.1e after %d steps %s",
                options, width, most, last, steps, err ? ht_err_message() : "");
     close_scene(&s);
 }
@@ -279,8 +277,8 @@ static void test_rest(const char *data) {
     char options[TEXT];
     struct scene s;
     snprintf(options, sizeof options,
-             "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; "
-             "grid.order=8; boundary.x1=absorbing; time.end=1; %s",
+             "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; grid.order=8; "
+             "boundary.x1=absorbing; time.end=1; %s",
              data);
     enum ht_err err = open_scene(options, &s);
     if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, &s.stepper);
@@ -298,9 +296,8 @@ static enum ht_err open_hermite(double width, int cells, int order, const char *
                                 struct scene *s) {
     char options[TEXT];
     snprintf(options, sizeof options,
-             "system=wave; time.scheme=taylor; grid.cells=[%d]; "
-             "grid.upper=[%d.0]; grid.order=%d; boundary.x1=absorbing; "
-             "time.end=1; initial.width=%.17g; initial.centre=[%g]; %s",
+             "system=wave; time.scheme=taylor; grid.cells=[%d]; grid.upper=[%d.0]; grid.order=%d; "
+             "boundary.x1=absorbing; time.end=1; initial.width=%.17g; initial.centre=[%g]; %s",
              cells, cells, order, width, 0.5 * cells, more);
     TRY(open_scene(options, s));
     return ht_start(s->plan, NULL, NULL, &s->stepper);
@@ -338,8 +335,8 @@ static void test_hermite(double width, int cells, int order, const char *more) {
     enum ht_err err = open_hermite(width, cells, order, more, &s);
     if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
     TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5 && !grows,
-               "wave by Taylor series, N = %d, %.0f cells per wavelength %s: "
-               "at most %.4f of its energy, %.1e after %d steps %s",
+               "wave by Taylor series, N = %d, %.0f cells per wavelength %s: at most %.4f of its "
+               "energy, %.1e after %d steps %s",
                order, err ? (double)NAN : s.plan->cells_per_wavelength, more, most, last, taken,
                err ? ht_err_message() : "");
     close_scene(&s);
@@ -357,8 +354,7 @@ static void test_hermite_growth(void) {
     if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
     TEST_CHECK(err == HT_ERR_NOT_FINITE && most < 2 &&
                    strstr(ht_err_message(), "grow in the absorbing layers"),
-               "planted layer of wave that grows: at most %.3g of the first "
-               "energy, %d steps: %s",
+               "planted layer of wave that grows: at most %.3g of the first energy, %d steps: %s",
                most, taken, err ? ht_err_message() : "");
     close_scene(&s);
 }
@@ -366,8 +362,7 @@ static void test_hermite_growth(void) {
 /* Sides that absorb by no cells are sides without layers. */
 static void test_without_cells(void) {
     test_none("fd",
-              "time.scheme=fd; grid.cells=[20,18]; grid.order=6; "
-              "time.end=1; boundary.x2=rigid",
+              "time.scheme=fd; grid.cells=[20,18]; grid.order=6; time.end=1; boundary.x2=rigid",
               "boundary.x1=absorbing; absorbing.cells=0", "boundary.x1=rigid");
     test_none("fd, layers at other sides",
               "time.scheme=fd; grid.cells=[20,18]; grid.order=8; time.end=1; "
@@ -375,8 +370,7 @@ static void test_without_cells(void) {
               "boundary.x1=absorbing; absorbing.cells=[0,6]",
               "boundary.x1=rigid; absorbing.cells=6");
     test_none("taylor",
-              "time.scheme=taylor; grid.cells=[8,7]; grid.order=2; time.end=1; "
-              "boundary.x2=rigid",
+              "time.scheme=taylor; grid.cells=[8,7]; grid.order=2; time.end=1; boundary.x2=rigid",
               "boundary.x1=[\"absorbing\",\"free\"]; absorbing.cells=0",
               "boundary.x1=[\"rigid\",\"free\"]");
 }
@@ -387,15 +381,12 @@ static void test_devices(void) {
         TEST_SKIP("no device: %s", ht_err_message());
         return;
     }
-    test_device("time.scheme=fd; grid.cells=[16,13]; grid.order=6; "
-                "time.end=1; boundary.x1=absorbing; boundary.x2=free; "
-                "absorbing.cells=6",
+    test_device("time.scheme=fd; grid.cells=[16,13]; grid.order=6; time.end=1; "
+                "boundary.x1=absorbing; boundary.x2=free; absorbing.cells=6",
                 device);
-    test_device("time.scheme=fd; grid.cells=[12,11,15]; grid.order=4; "
-                "time.end=1; boundary.x1=[\"rigid\",\"absorbing\"]; "
-                "boundary.x3=absorbing; absorbing.cells=6; "
-                "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
-                "medium.rho=1+0.5*cos(7*x1)",
+    test_device("time.scheme=fd; grid.cells=[12,11,15]; grid.order=4; time.end=1; "
+                "boundary.x1=[\"rigid\",\"absorbing\"]; boundary.x3=absorbing; absorbing.cells=6; "
+                "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); medium.rho=1+0.5*cos(7*x1)",
                 device);
     ht_device_close(device);
 }
@@ -414,29 +405,26 @@ int main(void) {
     test_growth(true);
     test_growth(false);
     test_energy("time.scheme=fd; grid.cells=[46,44]; grid.order=6; time.end=1; "
-                "boundary.x1=absorbing; boundary.x2=absorbing; "
-                "absorbing.cells=6");
-    test_energy("time.scheme=fd; grid.cells=[46,44]; grid.order=4; time.end=1; "
-                "boundary.x1=absorbing; absorbing.cells=6; boundary.x2=rigid; "
-                "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); "
-                "medium.rho=1+0.5*cos(7*x1)");
+                "boundary.x1=absorbing; boundary.x2=absorbing; absorbing.cells=6");
+    test_energy(
+        "time.scheme=fd; grid.cells=[46,44]; grid.order=4; time.end=1; boundary.x1=absorbing; "
+        "absorbing.cells=6; boundary.x2=rigid; medium.type=expression; "
+        "medium.c=1+0.3*sin(9*x1+5*x2); medium.rho=1+0.5*cos(7*x1)");
     test_devices();
     for (int i = 0; i < 3; i++)
-        test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
-                        "time.end=1; boundary.x1=absorbing",
-                        (double[]){5, 20, 80}[i], 600);
-    test_long_waves("time.scheme=fd; grid.cells=[120,130]; grid.order=4; "
-                    "time.end=1; boundary.x1=absorbing; boundary.x2=absorbing; "
-                    "medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
-                    15, 400);
+        test_long_waves(
+            "time.scheme=fd; grid.cells=[300]; grid.order=8; time.end=1; boundary.x1=absorbing",
+            (double[]){5, 20, 80}[i], 600);
+    test_long_waves(
+        "time.scheme=fd; grid.cells=[120,130]; grid.order=4; time.end=1; boundary.x1=absorbing; "
+        "boundary.x2=absorbing; medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
+        15, 400);
     test_rest("initial.centre=[8.0]; initial.width=3.0");
     test_rest("initial.centre=[54.0]; initial.width=3.0");
-    test_rest("initial.type=expression; "
-              "initial.values.v1=\"exp(-((x1-10)/3)^2)\"");
+    test_rest("initial.type=expression; initial.values.v1=\"exp(-((x1-10)/3)^2)\"");
     test_hermites();
-    test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; "
-                    "time.end=1; boundary.x1=absorbing; absorbing.type=sponge; "
-                    "absorbing.cells=32",
+    test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; time.end=1; "
+                    "boundary.x1=absorbing; absorbing.type=sponge; absorbing.cells=32",
                     15, 600);
     return test_end("layers");
 }

@@ -142,46 +142,38 @@ static const char *const wrong_files[][2] = {
      "  { centre = [0, 0, 0]; },\n"
      "  { centre = [0, 0, 0];\n"
      "    widht = 1; } ); };",
-     "initial.pulses.3.widht: unknown key in group 3 of initial.pulses; "
-     "did you mean width? (x.cfg:5)"},
-    {"initial = { pulses = ( { centre = [0, 0, 0]; },\n{ colour = 1; } ); "
-     "};",
-     "initial.pulses.2.colour: unknown key in group 2 of initial.pulses, "
-     "whose groups have the keys centre, width, amplitude, field "
-     "(x.cfg:2)"},
+     "initial.pulses.3.widht: unknown key in group 3 of initial.pulses; did you mean width? "
+     "(x.cfg:5)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0]; },\n{ colour = 1; } ); };",
+     "initial.pulses.2.colour: unknown key in group 2 of initial.pulses, whose groups have the "
+     "keys centre, width, amplitude, field (x.cfg:2)"},
     {"initial = { pulses = ( { center = [0, 0, 0]; } ); };",
-     "initial.pulses.1.center: unknown key in group 1 of initial.pulses; "
-     "did you mean centre? (x.cfg:1)"},
+     "initial.pulses.1.center: unknown key in group 1 of initial.pulses; did you mean centre? "
+     "(x.cfg:1)"},
     {"initial = { pulses = ( { sigma = 1.0; } ); };",
-     "initial.pulses.1.sigma: unknown key in group 1 of initial.pulses; "
-     "did you mean width? (x.cfg:1)"},
+     "initial.pulses.1.sigma: unknown key in group 1 of initial.pulses; did you mean width? "
+     "(x.cfg:1)"},
     {"initial = { pulses = ( { width = { a = 1; }; } ); };",
      "initial.pulses.1.width = { ... }: must be a number (x.cfg:1)"},
     {"initial = {\n pulses = { centre = [0, 0, 0]; };\n};",
-     "initial.pulses = { ... }: must be a list of groups, ( { ... }, { ... "
-     "} ) (x.cfg:2)"},
+     "initial.pulses = { ... }: must be a list of groups, ( { ... }, { ... } ) (x.cfg:2)"},
     {"initial = { pulses = 3; };",
-     "initial.pulses = 3: must be a list of groups, ( { ... }, { ... } ) "
-     "(x.cfg:1)"},
+     "initial.pulses = 3: must be a list of groups, ( { ... }, { ... } ) (x.cfg:1)"},
     {"initial = { pulses = [1, 2]; };",
-     "initial.pulses = [1, 2]: must be a list of groups, ( { ... }, { ... "
-     "} ) (x.cfg:1)"},
+     "initial.pulses = [1, 2]: must be a list of groups, ( { ... }, { ... } ) (x.cfg:1)"},
     {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n5 ); };",
-     "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } "
-     "(x.cfg:3)"},
+     "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } (x.cfg:3)"},
     {"initial = { pulses = (\n( { centre = [0, 0, 0]; } ) ); };",
-     "initial.pulses.1 = ( ... ): group 1 of initial.pulses must be { ... "
-     "} (x.cfg:2)"},
-    {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n\n{ width = 2.0; } "
-     "); };",
+     "initial.pulses.1 = ( ... ): group 1 of initial.pulses must be { ... } (x.cfg:2)"},
+    {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n\n{ width = 2.0; } ); };",
      "initial.pulses.2 = { ... }: must give centre (x.cfg:4)"},
     {"initial = { pulses = (\n{ centre = [0, 0]; } ); };",
-     "initial.pulses.1.centre = [0, 0]: must have an entry for each of the "
-     "grid's 3 axes (grid.cells) (x.cfg:2)"},
+     "initial.pulses.1.centre = [0, 0]: must have an entry for each of the grid's 3 axes "
+     "(grid.cells) (x.cfg:2)"},
     {"grid = { cells = [8]; };\ninitial = { pulses = (\n"
      "{ centre = [0, 1]; } ); };",
-     "initial.pulses.1.centre = [0, 1]: has an entry for x2, but the grid "
-     "has 1 axis (grid.cells) (x.cfg:3)"},
+     "initial.pulses.1.centre = [0, 1]: has an entry for x2, but the grid has 1 axis (grid.cells) "
+     "(x.cfg:3)"},
     {"initial = { pulses = ( { centre = [0, 0, 0]; width = \"a\"; } ); };",
      "initial.pulses.1.width = \"a\": must be a number (x.cfg:1)"},
     {"initial = { pulses = ( { centre = [0, 0, 0];\nwidth = -1; } ); };",
@@ -192,13 +184,12 @@ static const char *const wrong_files[][2] = {
      "initial.pulses.1.centre = [0, 0, inf]: must be finite (x.cfg:1)"},
     {"initial = { pulse = ( { centre = [0, 0, 0]; } ); };",
      "initial.pulse: unknown key; did you mean initial.pulses? (x.cfg:1)"},
-    {"initial = { type = \"zero\";\npulses = ( { centre = [0, 0, 0]; } ); "
-     "};",
-     "initial.pulses = ( ... ): is for initial.type \"gaussian\", but the "
-     "type is \"zero\" (x.cfg:2)"},
+    {"initial = { type = \"zero\";\npulses = ( { centre = [0, 0, 0]; } ); };",
+     "initial.pulses = ( ... ): is for initial.type \"gaussian\", but the type is \"zero\" "
+     "(x.cfg:2)"},
     {"initial = { width = 0.2;\npulses = ( { centre = [0, 0, 0]; } ); };",
-     "initial.width = 0.2: initial.pulses is given too, whose groups have "
-     "their own: give one of them (x.cfg:1)"},
+     "initial.width = 0.2: initial.pulses is given too, whose groups have their own: give one of "
+     "them (x.cfg:1)"},
 };
 
 static void test_refused_files(void) {
@@ -207,29 +198,24 @@ static void test_refused_files(void) {
 }
 
 static const char *const wrong_overrides[][2] = {
-    {"initial.pulses.3.frequency=1", "initial.pulses.3.frequency: unknown key in group 3 of "
-                                     "initial.pulses, whose groups have the keys centre, width, "
-                                     "amplitude, field (command line)"},
-    {"initial.pulses.4.width=1",
-     "initial.pulses.4.width = 1: initial.pulses has no such group; it has "
-     "3, "
-     "counted from 1 (command line)"},
+    {"initial.pulses.3.frequency=1",
+     "initial.pulses.3.frequency: unknown key in group 3 of initial.pulses, whose groups have the "
+     "keys centre, width, amplitude, field (command line)"},
+    {"initial.pulses.4.width=1", "initial.pulses.4.width = 1: initial.pulses has no such group; it "
+                                 "has 3, counted from 1 (command line)"},
     {"initial.pulses.99999999999.width=1",
-     "initial.pulses.99999999999.width = 1: initial.pulses has no such "
-     "group; it has 3, counted from 1 (command line)"},
-    {"initial.pulses.5={width=1.0;}",
-     "initial.pulses.5 = { ... }: initial.pulses has no such group; it has "
-     "3, "
-     "counted from 1 (command line)"},
+     "initial.pulses.99999999999.width = 1: initial.pulses has no such group; it has 3, counted "
+     "from 1 (command line)"},
+    {"initial.pulses.5={width=1.0;}", "initial.pulses.5 = { ... }: initial.pulses has no such "
+                                      "group; it has 3, counted from 1 (command line)"},
     {"initial.pulses.0={width=1.0;}",
-     "initial.pulses.0: initial.pulses is a list of groups, counted from 1: "
-     "give initial.pulses.1.centre, or the whole list (command line)"},
-    {"initial.pulses.width=1", "initial.pulses.width: initial.pulses is a list of groups, counted "
-                               "from 1: give initial.pulses.1.centre, or the whole list (command "
-                               "line)"},
-    {"initial.pulses.2=5", "initial.pulses.2 = 5: group 2 of "
-                           "initial.pulses must be { ... } (command "
-                           "line)"},
+     "initial.pulses.0: initial.pulses is a list of groups, counted from 1: give "
+     "initial.pulses.1.centre, or the whole list (command line)"},
+    {"initial.pulses.width=1",
+     "initial.pulses.width: initial.pulses is a list of groups, counted from 1: give "
+     "initial.pulses.1.centre, or the whole list (command line)"},
+    {"initial.pulses.2=5",
+     "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } (command line)"},
     {"initial.pulses.4={width=1.0;}",
      "initial.pulses.4 = { ... }: must give centre (command line)"},
 };
@@ -244,8 +230,7 @@ static void test_many(void) {
     static char text[4096] = "grid = { cells = [8]; };\ninitial = { pulses = (";
     struct ht_params *p = NULL;
     for (int most = 64; most <= 65; most++) {
-        size_t length = strlen("grid = { cells = [8]; };\ninitial = { pulses = "
-                               "(");
+        size_t length = strlen("grid = { cells = [8]; };\ninitial = { pulses = (");
         for (int i = 0; i < most; i++)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s{ centre = [0.5]; }",
                                        i ? ",\n" : "");
@@ -255,8 +240,7 @@ static void test_many(void) {
                        "64 groups are read");
         else
             expect_refused(text, NULL,
-                           "initial.pulses = ( ... ): must have at most 64 "
-                           "groups (x.cfg:2)");
+                           "initial.pulses = ( ... ): must have at most 64 groups (x.cfg:2)");
         ht_params_destroy(p);
         p = NULL;
     }

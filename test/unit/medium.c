@@ -98,8 +98,7 @@ static void check_expression(const int64_t *cells, int order, int walls) {
     snprintf(rho, sizeof rho, "2 + 0.1*x1*%s", dims > 1 ? "x2" : "x1");
     snprintf(K, sizeof K, "(%s)*(1 + 0.1*sin(%s))^2", rho, sums[dims - 1]);
     snprintf(options, sizeof options,
-             "medium.type=expression; medium.c=\"1 + 0.1*sin(%s)\";"
-             "medium.rho=\"%s\"",
+             "medium.type=expression; medium.c=\"1 + 0.1*sin(%s)\";medium.rho=\"%s\"",
              sums[dims - 1], rho);
     struct scene s;
     acoustic(&s, cells, order, walls, options);
@@ -127,9 +126,7 @@ static void test_expression(void) {
     check_expression(SQUARE, 2, 3);
     check_expression(BOX, 2, 6);
     struct scene s;
-    acoustic(&s, SQUARE, 3, 1,
-             "medium.type=expression;"
-             "medium.c=\"1 + 0.05*cos(pi*x1) + 0.1*x2\"");
+    acoustic(&s, SQUARE, 3, 1, "medium.type=expression;medium.c=\"1 + 0.05*cos(pi*x1) + 0.1*x2\"");
     TEST_CHECK(!s.medium->wall_gradient, "no gradient across walls of x1 where c is even there");
     TEST_BELOW(fabs(s.medium->speed[1] - 1.09 - 0.05 * cos(acos(-1) / 12)), 1e-14,
                "largest speed over the nodes of both grids");
@@ -142,9 +139,8 @@ static void test_expression(void) {
 /* ---- layers ---- */
 
 static void test_layers(void) {
-    const char *options = "medium.type=layers; medium.axis=x1;"
-                          "medium.interfaces=[0.28125, 0.5];"
-                          "medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
+    const char *options = "medium.type=layers; medium.axis=x1;medium.interfaces=[0.28125, "
+                          "0.5];medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
     struct scene s;
     acoustic(&s, LINE, 3, 1, options);
     TEST_CHECK(s.medium->degree == 0 && !s.medium->uniform && !s.medium->wall_gradient,
@@ -195,8 +191,7 @@ static double file_error(int cells, int order) {
     char options[512];
     write_smooth(4 * cells + 1);
     snprintf(options, sizeof options,
-             "medium.type=file; medium.format=hdf5; medium.c=\"%s\";"
-             "medium.spacing=[%.17g]",
+             "medium.type=file; medium.format=hdf5; medium.c=\"%s\";medium.spacing=[%.17g]",
              path_of("c.h5"), 0.25 / cells);
     struct scene s;
     acoustic(&s, line, order, 0, options);
@@ -224,9 +219,8 @@ static void test_file_mean(void) {
     char options[512];
     write_raw(path_of("c.f32"), 8, c);
     snprintf(options, sizeof options,
-             "medium.type=file; medium.c=\"%s\"; medium.shape=[8];"
-             "medium.spacing=[0.125]; medium.origin=[0.0625];"
-             "medium.scale=2.0; medium.degree=0; medium.rho=0.25",
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[8];medium.spacing=[0.125]; "
+             "medium.origin=[0.0625];medium.scale=2.0; medium.degree=0; medium.rho=0.25",
              path_of("c.f32"));
     struct scene s;
     acoustic(&s, two, 3, 0, options);
@@ -261,13 +255,12 @@ static void test_density_jump(void) {
     char file[512];
     write_raw(path_of("c.f32"), 5, rho);
     snprintf(file, sizeof file,
-             "medium.type=file; medium.rho=\"%s\"; medium.shape=[5];"
-             "medium.spacing=[0.23]",
+             "medium.type=file; medium.rho=\"%s\"; medium.shape=[5];medium.spacing=[0.23]",
              path_of("c.f32"));
-    const char *const options[] = {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.29];"
-                                   "medium.c=[1.0, 1.0]; medium.rho=[1.0, 100.0]",
-                                   "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"",
-                                   file};
+    const char *const options[] = {
+        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.29];medium.c=[1.0, 1.0]; "
+        "medium.rho=[1.0, 100.0]",
+        "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"", file};
     for (int i = 0; i < 3; i++) {
         struct scene s;
         acoustic(&s, LINE, 2, 1, options[i]);
@@ -308,17 +301,17 @@ static void test_rough(void) {
     int64_t flat = 0;
     const int64_t cells[3] = {20, 20, 0};
     write_rough();
-    snprintf(options, sizeof options,
-             "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];"
-             "medium.spacing=[0.025, 0.025]",
-             path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
+    snprintf(
+        options, sizeof options,
+        "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];medium.spacing=[0.025, 0.025]",
+        path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
     struct scene s;
     acoustic(&s, cells, 3, 0, options);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++)
-        TEST_BELOW(0.5 - smallest_ratio(&s, (enum ht_subgrid)subgrid, &flat), 1e-15,
-                   "rough file, mesh %d: K stays above half its node's value "
-                   "in every cell, missing",
-                   subgrid);
+        TEST_BELOW(
+            0.5 - smallest_ratio(&s, (enum ht_subgrid)subgrid, &flat), 1e-15,
+            "rough file, mesh %d: K stays above half its node's value in every cell, missing",
+            subgrid);
     TEST_CHECK(s.medium->flattened > 100 && s.medium->flattened < 700 &&
                    s.medium->flattened == flat,
                "rough file: %lld of 800 nodes flattened, %lld found so",
@@ -336,15 +329,13 @@ static void test_late_count(void) {
     const int64_t many[3] = {1000001, 0, 0};
     struct scene s;
     acoustic(&s, many, 1, 0,
-             "medium.type=expression;"
-             "medium.c=\"1 + 0.9*sin(1e8*x1)*exp(-1e4*(x1 - 0.5)^2)\"");
+             "medium.type=expression;medium.c=\"1 + 0.9*sin(1e8*x1)*exp(-1e4*(x1 - 0.5)^2)\"");
     int64_t created = s.medium->flattened;
     free(fill(&s, HT_DUAL));
     int64_t once = s.medium->flattened;
     free(fill(&s, HT_DUAL));
     TEST_CHECK(created == 0 && once > 10000 && once < 200000 && s.medium->flattened == once,
-               "many nodes: %lld flattened after create, %lld after one fill, "
-               "%lld after two",
+               "many nodes: %lld flattened after create, %lld after one fill, %lld after two",
                (long long)created, (long long)once, (long long)s.medium->flattened);
     close_scene(&s);
 }
@@ -379,14 +370,13 @@ static void check_ranges(const char *what, const char *options) {
 static void test_ranges(void) {
     char options[512];
     check_ranges("constant", "medium.c=2");
-    check_ranges("layers", "medium.type=layers; medium.interfaces=[0.4];"
-                           "medium.c=[1.0, 2.0]");
-    check_ranges("expression in all axes", "medium.type=expression;"
-                                           "medium.c=\"1 + 0.1*x1 + 0.2*x2*x3\"");
+    check_ranges("layers", "medium.type=layers; medium.interfaces=[0.4];medium.c=[1.0, 2.0]");
+    check_ranges("expression in all axes",
+                 "medium.type=expression;medium.c=\"1 + 0.1*x1 + 0.2*x2*x3\"");
     check_ranges("expression in x2 alone", "medium.type=expression; medium.c=\"1 + 0.1*x2\"");
     snprintf(options, sizeof options,
-             "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];"
-             "medium.axes=[\"x3\", \"x1\"]; medium.spacing=[0.025, 0.025]",
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];medium.axes=[\"x3\", "
+             "\"x1\"]; medium.spacing=[0.025, 0.025]",
              path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
     check_ranges("section extruded along x2", options);
 }
@@ -403,8 +393,8 @@ static void test_real(void) {
         return;
     }
     snprintf(options, sizeof options,
-             "medium.type=file; medium.c=\"%s\"; medium.shape=[401, 1601];"
-             "medium.axes=[\"x2\", \"x1\"]; medium.spacing=[0.0075, 0.0075]",
+             "medium.type=file; medium.c=\"%s\"; medium.shape=[401, 1601];medium.axes=[\"x2\", "
+             "\"x1\"]; medium.spacing=[0.0075, 0.0075]",
              path);
     const int64_t cells[3] = {400, 100, 0};
     struct scene s = {.grid = make_grid(cells, 3, 2)};
@@ -416,8 +406,7 @@ static void test_real(void) {
     int64_t flat = 0, total = ht_grid_total(&s.grid, HT_PRIMARY) + ht_grid_total(&s.grid, HT_DUAL);
     double ratio = smallest_ratio(&s, HT_DUAL, &flat);
     TEST_CHECK(s.medium->speed[0] <= 4.7 * 1.5 && s.medium->speed_min >= 1,
-               "Marmousi at 30 m: speeds %.3f to %.3f km/s, %lld of %lld nodes "
-               "flattened",
+               "Marmousi at 30 m: speeds %.3f to %.3f km/s, %lld of %lld nodes flattened",
                s.medium->speed_min, s.medium->speed[0], (long long)s.medium->flattened,
                (long long)total);
     TEST_BELOW(0.5 - ratio, 1e-15, "Marmousi: K positive in every cell, short");
@@ -448,9 +437,8 @@ static void test_constant_materials(void) {
         }
         free(all);
         TEST_CHECK(s.medium->constant_materials == cases[i].constant && found == cases[i].constant,
-                   "%s: materials %x said to be numbers, %x found (expected "
-                   "%x)",
-                   cases[i].options, s.medium->constant_materials, found, cases[i].constant);
+                   "%s: materials %x said to be numbers, %x found (expected %x)", cases[i].options,
+                   s.medium->constant_materials, found, cases[i].constant);
         close_scene(&s);
     }
 }

@@ -20,8 +20,8 @@ static double smooth_error(const int64_t *cells, int axes) {
     char options[400];
     const char *sum = axes == 1 ? "4*x1" : "4*x1 + 4*x2";
     snprintf(options, sizeof options,
-             "medium.type=expression; medium.degree=0;"
-             "medium.K=\"1/(1 + 0.3*sin(%s))\"; medium.rho=\"2 + 0.5*cos(%s)\"",
+             "medium.type=expression; medium.degree=0;medium.K=\"1/(1 + 0.3*sin(%s))\"; "
+             "medium.rho=\"2 + 0.5*cos(%s)\"",
              sum, sum);
     acoustic(&s, cells, 2, 3, options);
     double worst = 0, h = s.grid.h[0], part = sin(w * h / 2) / (w * h / 2);
@@ -68,9 +68,8 @@ static void test_step(int degree) {
     struct scene s;
     char options[400];
     snprintf(options, sizeof options,
-             "medium.type=expression; medium.degree=%d;"
-             "medium.K=\"1 + 3*step(x1 - 0.3)\";"
-             "medium.rho=\"1 + 2*step(x1 - 0.3)\"",
+             "medium.type=expression; medium.degree=%d;medium.K=\"1 + 3*step(x1 - "
+             "0.3)\";medium.rho=\"1 + 2*step(x1 - 0.3)\"",
              degree);
     acoustic(&s, LINE, 3, 1, options);
     const struct ht_medium *m = s.medium;
@@ -91,9 +90,7 @@ static void test_step(int degree) {
 /* Polynomials stay where the kink is not. */
 static void test_kink(void) {
     struct scene s;
-    acoustic(&s, LINE, 3, 1,
-             "medium.type=expression;"
-             "medium.K=\"2 + sin(x1) + abs(x1 - 0.3)\"");
+    acoustic(&s, LINE, 3, 1, "medium.type=expression;medium.K=\"2 + sin(x1) + abs(x1 - 0.3)\"");
     const struct ht_medium *m = s.medium;
     double *out = fill(&s, HT_DUAL), mean = 2 + 1.0 / 16;
     TEST_BELOW(fabs(out[8 + 1] - (cos(3 / 16.) - 1) / 8), 1e-15,
@@ -116,12 +113,8 @@ static void test_roughness(void) {
         {"medium.type=expression; medium.c=\"2 + 0.1*sin(x1)\"", false},
         {"medium.type=expression; medium.c=\"2 + 0.1*min(x1, 0.5)\"", true},
         {"medium.type=expression; medium.c=\"2 + sin(70*x1)\"", true},
-        {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
-         "medium.c=[1.0, 2.0]",
-         true},
-        {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
-         "medium.c=[2.0, 2.0]",
-         false},
+        {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.c=[1.0, 2.0]", true},
+        {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.c=[2.0, 2.0]", false},
     };
     for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
         struct scene s;
@@ -160,8 +153,9 @@ static double difference(const char *a, const char *b, double *at_seam) {
 /* c 1 and 2, rho 1 and 3, the jump at 0.46875 and at the periodic seam. The samples stand for the
  * sixteenths between whose middles they are. */
 static void test_three_ways(void) {
-    static const char layers[] = "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4375];"
-                                 "medium.c=[1.0, 2.0]; medium.rho=[1.0, 3.0]";
+    static const char layers[] =
+        "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4375];medium.c=[1.0, 2.0]; "
+        "medium.rho=[1.0, 3.0]";
     float c[SAMPLES], rho[SAMPLES];
     char file[600], name[128];
     double seam = 0;
@@ -173,17 +167,15 @@ static void test_three_ways(void) {
     write_raw(path_of("rho.f32"), SAMPLES, rho);
     snprintf(name, sizeof name, "%s", path_of("c.f32"));
     snprintf(file, sizeof file,
-             "medium.type=file; medium.degree=0; medium.shape=[16];"
-             "medium.spacing=[0.0625]; medium.origin=[0.03125];"
-             "medium.c=\"%s\"; medium.rho=\"%s\"",
+             "medium.type=file; medium.degree=0; medium.shape=[16];medium.spacing=[0.0625]; "
+             "medium.origin=[0.03125];medium.c=\"%s\"; medium.rho=\"%s\"",
              name, path_of("rho.f32"));
     TEST_BELOW(difference(layers, file, &seam), 1e-14,
                "periodic layers and a file of their values, relative");
     TEST_BELOW(fabs(1 / seam - (1 + 1 / 12.) / 2), 1e-15,
                "the node on the seam: half of either end, 1/K off by");
-    TEST_BELOW(difference("medium.type=expression; medium.degree=0;"
-                          "medium.c=\"1 + step(x1 - 0.4375)\";"
-                          "medium.rho=\"1 + 2*step(x1 - 0.4375)\"",
+    TEST_BELOW(difference("medium.type=expression; medium.degree=0;medium.c=\"1 + step(x1 - "
+                          "0.4375)\";medium.rho=\"1 + 2*step(x1 - 0.4375)\"",
                           layers, &seam),
                1e-12, "and an expression, relative");
     unlink(path_of("c.f32"));
@@ -199,8 +191,8 @@ static void test_samples(void) {
     write_raw(path_of("rho.f32"), 4, rho);
     snprintf(name, sizeof name, "%s", path_of("K.f32"));
     snprintf(options, sizeof options,
-             "medium.type=file; medium.degree=0; medium.shape=[4]; medium.spacing=[0.2];"
-             "medium.origin=[0.3]; medium.K=\"%s\"; medium.rho=\"%s\"",
+             "medium.type=file; medium.degree=0; medium.shape=[4]; "
+             "medium.spacing=[0.2];medium.origin=[0.3]; medium.K=\"%s\"; medium.rho=\"%s\"",
              name, path_of("rho.f32"));
     acoustic(&s, LINE, 2, 1, options);
     double *out = fill(&s, HT_DUAL);

@@ -23,8 +23,7 @@ static void test_refusals(void) {
     write_raw(path_of("negative.f32"), 4, negative);
     refuse_file("nan.f32", "", "is nan: must be finite");
     refuse_file("negative.f32", "",
-                "gives c = -0.5 at sample [1, 1, 0] along x1, x2, x3: must be "
-                "positive and finite");
+                "gives c = -0.5 at sample [1, 1, 0] along x1, x2, x3: must be positive and finite");
     refuse_file("negative.f32", "medium.shape=[2, 3]",
                 "holds 16 bytes, but shape 2 x 3 of float32 needs 24");
     refuse_file("absent.f32", "", "absent.f32");
@@ -42,8 +41,7 @@ static void test_refusals(void) {
     refuse("acoustic", LINE, "medium.type=file; medium.c=2",
            "no parameter of the medium names a file");
     refuse("acoustic", LINE,
-           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
-           "medium.c=[1.0, 2.0, 3.0]",
+           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.c=[1.0, 2.0, 3.0]",
            "give one number or 2");
     refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1", "medium.interfaces");
     refuse("acoustic", LINE, "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5, 0.4]",
@@ -53,8 +51,7 @@ static void test_refusals(void) {
     refuse("acoustic", LINE, "medium.type=layers; medium.axis=x2; medium.interfaces=[0.5]",
            "must be an axis of the grid");
     refuse("acoustic", LINE,
-           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];"
-           "medium.degree=2",
+           "medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.degree=2",
            "must be 0 or left out");
     refuse("advection", LINE, "medium.type=expression", "medium.type = \"expression\"");
     refuse("elastic", BOX, "medium.vp=2; medium.vs=1.8", "3 lambda + 2 mu must be positive");
@@ -85,8 +82,7 @@ static void test_byte_order(void) {
         refuse_file("big.f32", "", "seems to be big-endian");
         write_raw(path_of("big.f32"), 4, sane[i]);
         snprintf(options, sizeof options,
-                 "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2];"
-                 "medium.degree=0",
+                 "medium.type=file; medium.c=\"%s\"; medium.shape=[2, 2];medium.degree=0",
                  path_of("big.f32"));
         enum ht_err err = open_scene(&s, "acoustic", options);
         TEST_CHECK(i == 1 ? strstr(ht_err_message(), "gives c = 0") != NULL : err == HT_OK,

@@ -90,23 +90,19 @@ static void test_all_fail(const char *what, const char *text) {
 
 int main(void) {
     ht_log_level_set(HT_LOG_SILENT);
-    test_all_fail("fd", "system=\"acoustic\";grid={cells=[16,8];};"
-                        "time={end=0.1;scheme=\"fd\";};"
-                        "boundary={x1=[\"absorbing\",\"free\"];x2=\"rigid\";};"
-                        "absorbing={cells=6;};medium={type=\"layers\";axis=\"x2\";"
-                        "interfaces=[0.5];c=[1.0,2.0];rho=[1.0,2.0];};"
-                        "sources=({position=[0.6,0.4];frequency=0.5;},{type=\"line\";"
-                        "from=[0.4,0.2];to=[0.8,0.2];count=5;frequency=0.5;kind=\"force\";"
-                        "direction=[1,0];});"
-                        "receivers=({type=\"plane\";from=[0.4,0];to=[1,0];side=[0.4,0.9];"
-                        "count=2;count2=2;fields=[\"p\",\"v1\"];},"
-                        "{position=[0.5,0.5];every=0.013;});");
-    test_all_fail("taylor", "system=\"acoustic\";grid={cells=[16];order=1;"
-                            "upper=[1.6];};time={end=0.1;scheme=\"taylor\";};"
-                            "sources=({position=[0.6];frequency=0.4;});"
+    test_all_fail(
+        "fd",
+        "system=\"acoustic\";grid={cells=[16,8];};time={end=0.1;scheme=\"fd\";};boundary={x1=["
+        "\"absorbing\",\"free\"];x2=\"rigid\";};absorbing={cells=6;};medium={type=\"layers\";axis="
+        "\"x2\";interfaces=[0.5];c=[1.0,2.0];rho=[1.0,2.0];};sources=({position=[0.6,0.4];"
+        "frequency=0.5;},{type=\"line\";from=[0.4,0.2];to=[0.8,0.2];count=5;frequency=0.5;kind="
+        "\"force\";direction=[1,0];});receivers=({type=\"plane\";from=[0.4,0];to=[1,0];side=[0.4,0."
+        "9];count=2;count2=2;fields=[\"p\",\"v1\"];},{position=[0.5,0.5];every=0.013;});");
+    test_all_fail("taylor", "system=\"acoustic\";grid={cells=[16];order=1;upper=[1.6];};time={end="
+                            "0.1;scheme=\"taylor\";};sources=({position=[0.6];frequency=0.4;});"
                             "receivers=({position=[0.5];every=0.013;});");
-    test_all_fail("leapfrog", "system=\"wave\";grid={cells=[6,5];order=2;};"
-                              "time={end=0.1;scheme=\"leapfrog\";};receivers=({type=\"line\";"
-                              "from=[0,0];to=[1,1];count=3;every=0.013;});");
+    test_all_fail("leapfrog",
+                  "system=\"wave\";grid={cells=[6,5];order=2;};time={end=0.1;scheme=\"leapfrog\";};"
+                  "receivers=({type=\"line\";from=[0,0];to=[1,1];count=3;every=0.013;});");
     return test_end("memory");
 }

@@ -140,10 +140,9 @@ static void test_energies(const char *directory) {
         char text[400];
         struct trial t;
         snprintf(text, sizeof text,
-                 "grid.cells=[40,40] grid.upper=[4.0,4.0] boundary.x1=rigid "
-                 "boundary.x2=free medium.c=1.5 medium.rho=2.0 "
-                 "initial.centre=[2.0,2.0] initial.width=0.3 time.end=0.2 "
-                 "output.snapshots=false output.pictures=false time.scheme=%s",
+                 "grid.cells=[40,40] grid.upper=[4.0,4.0] boundary.x1=rigid boundary.x2=free "
+                 "medium.c=1.5 medium.rho=2.0 initial.centre=[2.0,2.0] initial.width=0.3 "
+                 "time.end=0.2 output.snapshots=false output.pictures=false time.scheme=%s",
                  scheme[i]);
         run_trial(directory, text, NULL, &t);
         TEST_BELOW(fabs(t.energies.initial / exact - 1), 1e-3, "%s: energy at the start, off %g by",
@@ -241,8 +240,8 @@ static void test_spoilt(const char *directory, const char *text, int64_t refused
         TEST_SKIP("this htwave was built without cairo");
     else
         TEST_CHECK(t.err == HT_ERR_NOT_FINITE && t.run.steps == refused && written == expected,
-                   "%s: spoilt at step %lld, refused at %lld (expected %lld), "
-                   "%d files before (expected %d)",
+                   "%s: spoilt at step %lld, refused at %lld (expected %lld), %d files before "
+                   "(expected %d)",
                    text + sizeof PLANE - 1, (long long)step, (long long)t.run.steps,
                    (long long)refused, written, expected);
     close_trial(&t);
@@ -266,8 +265,7 @@ static void test_failure(const char *directory) {
     struct ht_h5 *file = NULL;
     char *path = scratch_path(directory, "traces.h5");
     run_trial(directory,
-              PLANE "output.snapshots=false output.pictures=false "
-                    "receivers=({position=[0,0];})",
+              PLANE "output.snapshots=false output.pictures=false receivers=({position=[0,0];})",
               &fails, &t);
     TEST_CHECK(t.err == HT_ERR_DEVICE && t.run.steps == step &&
                    strcmp(ht_err_message(), "the device is lost") == 0,
@@ -394,9 +392,8 @@ static void test_changed(const char *directory) {
         struct trial t;
         int warnings;
         run_aloud(directory,
-                  "system=wave grid.cells=[8] grid.order=3 time.end=2.3 "
-                  "time.scheme=leapfrog initial.type=plane "
-                  "output.pictures=false device.precision=double",
+                  "system=wave grid.cells=[8] grid.order=3 time.end=2.3 time.scheme=leapfrog "
+                  "initial.type=plane output.pictures=false device.precision=double",
                   &o, "warning: the energy, which leapfrog conserves, has", &t, &warnings);
         TEST_CHECK(t.err == HT_OK && warnings == i,
                    "amplitudes times %g amid a run: %d warning of the energy", factor, warnings);

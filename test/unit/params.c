@@ -234,18 +234,15 @@ static const struct {
     {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
     {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
     {"time = { scheme = \"euler\"; };",
-     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd, "
-     "auto (x.cfg:1)"},
+     "time.scheme = \"euler\": must be one of taylor, leapfrog, fd, auto (x.cfg:1)"},
     {"time = { stages = \"some\"; };",
-     "time.stages = \"some\": must be auto, full, least or 1..10000 "
-     "(x.cfg:1)"},
+     "time.stages = \"some\": must be auto, full, least or 1..10000 (x.cfg:1)"},
     {"time = { stages = 0; };", "time.stages = 0: must be auto, full, least or 1..10000 (x.cfg:1)"},
-    {"time = { stages = 2.5; };", "time.stages = 2.5: must be \"auto\", "
-                                  "\"full\", \"least\" or a whole number "
-                                  "(x.cfg:1)"},
+    {"time = { stages = 2.5; };",
+     "time.stages = 2.5: must be \"auto\", \"full\", \"least\" or a whole number (x.cfg:1)"},
     {"medium = { c = [1, -2]; };", "medium.c = [1, -2]: must be > 0 (x.cfg:1)"},
-    {"medium = { c = []; };", "medium.c = []: must be a number, a list of "
-                              "numbers or a string (x.cfg:1)"},
+    {"medium = { c = []; };",
+     "medium.c = []: must be a number, a list of numbers or a string (x.cfg:1)"},
     {"initial = { width = 0.0; };", "initial.width = 0.0: must be > 0 (x.cfg:1)"},
     {"initial = { values = { p = true; }; };",
      "initial.values.p = true: must be a string (x.cfg:1)"},
@@ -254,12 +251,10 @@ static const struct {
     {"output = { fields = [\"p\", 1]; };",
      "output.fields = [\"p\", 1]: must be a list of strings (x.cfg:1)"},
     {"boundary = { x1 = [\"rigid\", \"rigid\", \"rigid\"]; };",
-     "boundary.x1 = [\"rigid\", \"rigid\", \"rigid\"]: must be one or two "
-     "strings (x.cfg:1)"},
+     "boundary.x1 = [\"rigid\", \"rigid\", \"rigid\"]: must be one or two strings (x.cfg:1)"},
     {"device = { select = 0; };", "device.select = 0: must be a string (x.cfg:1)"},
     {"device = { precision = \"half\"; };",
-     "device.precision = \"half\": must be one of single, double "
-     "(x.cfg:1)"},
+     "device.precision = \"half\": must be one of single, double (x.cfg:1)"},
 };
 
 static void test_refused_values(void) {
@@ -273,8 +268,8 @@ static const struct {
     {"grid = {\n\n ordr = 3; };", "grid.ordr: unknown key; did you mean grid.order? (x.cfg:3)"},
     {"order = 3;", "order: unknown key; did you mean grid.order? (x.cfg:1)"},
     {"sistem = \"acoustic\";", "sistem: unknown key; did you mean system? (x.cfg:1)"},
-    {"time = { zzz = 1.0; };", "time.zzz: unknown key; time has the keys "
-                               "end, cfl, step, scheme, stages, dispersion (x.cfg:1)"},
+    {"time = { zzz = 1.0; };", "time.zzz: unknown key; time has the keys end, cfl, step, scheme, "
+                               "stages, dispersion (x.cfg:1)"},
     {"time = { dt = 1.0; };", "time.dt: unknown key; did you mean time.step? (x.cfg:1)"},
     {"center = [0.5];", "center: unknown key; did you mean initial.centre? (x.cfg:1)"},
     {"grid = { NX = 4; };", "grid.NX: unknown key; did you mean grid.cells? (x.cfg:1)"},
@@ -285,29 +280,24 @@ static const struct {
     {"boundaries = { };", "boundaries: unknown group; did you mean boundary? (x.cfg:1)"},
     {"mesh = { };", "mesh: unknown group; did you mean grid? (x.cfg:1)"},
     {"output = { picture = { plan = \"x1\"; }; };",
-     "output.picture.plan: unknown key; did you mean "
-     "output.picture.plane? (x.cfg:1)"},
+     "output.picture.plan: unknown key; did you mean output.picture.plane? (x.cfg:1)"},
     {"zzz = 3;", "zzz: unknown key (x.cfg:1)"},
     {"gird = { order = 3; };", "gird: unknown group; did you mean grid? (x.cfg:1)"},
-    {"probes = { };", "probes: unknown group; there are grid, time, boundary, absorbing, "
-                      "medium, "
-                      "initial, output, output.checkpoint, output.picture, device, device.limits, "
-                      "parallel (x.cfg:1)"},
+    {"probes = { };",
+     "probes: unknown group; there are grid, time, boundary, absorbing, medium, initial, output, "
+     "output.checkpoint, output.picture, device, device.limits, parallel (x.cfg:1)"},
     {"grid = 3;", "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
     {"output = { picture = \"x3\"; };",
-     "output.picture = \"x3\": must be a group of keys, output.picture = "
-     "{ ... }; (x.cfg:1)"},
+     "output.picture = \"x3\": must be a group of keys, output.picture = { ... }; (x.cfg:1)"},
     {"system = { name = \"acoustic\"; };", "system = { ... }: must be a string (x.cfg:1)"},
     {"grid = {\n order = 3\n cells = [8, };\n",
      "syntax error, in this line or before it: cells = [8, }; (x.cfg:3)"},
     {"grid = { cells = [8); };",
-     "syntax error, in this line or before it: grid = { cells = [8); }; "
-     "(x.cfg:1)"},
+     "syntax error, in this line or before it: grid = { cells = [8); }; (x.cfg:1)"},
     {"system = \"a\";\nsystem = \"b\";",
-     "duplicate setting name, in this line or before it: system = \"b\"; "
-     "(x.cfg:2)"},
-    {"\n@include \".\"\n", "@include is not supported: keep a run in one file, and give changes "
-                           "as key=value (x.cfg:2)"},
+     "duplicate setting name, in this line or before it: system = \"b\"; (x.cfg:2)"},
+    {"\n@include \".\"\n",
+     "@include is not supported: keep a run in one file, and give changes as key=value (x.cfg:2)"},
     {"\ninitial = { seed = 99999999999999999999; };", "an integer beyond 64 bits (x.cfg:2)"},
 };
 
@@ -318,40 +308,34 @@ static void test_refused_keys(void) {
 
 static void test_refused_rules(void) {
     expect_refused("grid = { cells = [8, 8]; upper = [1, -1]; };", NULL,
-                   "grid.upper = [1, -1]: must be above grid.lower along "
-                   "every axis, but x2 has -1 and 0 (x.cfg:1)");
+                   "grid.upper = [1, -1]: must be above grid.lower along every axis, but x2 has -1 "
+                   "and 0 (x.cfg:1)");
     expect_refused("grid = { lower = [1.0]; };", NULL,
-                   "grid.lower = [1.0]: must be below grid.upper along every "
-                   "axis, but x1 has 1 and 1 (x.cfg:1)");
-    expect_refused("grid = { cells = [8, 8]; }; medium = { type = "
-                   "\"layers\"; };",
-                   NULL,
-                   "medium.axis = \"x3\": must be an axis of the grid, which "
-                   "has 2 (default)");
+                   "grid.lower = [1.0]: must be below grid.upper along every axis, but x1 has 1 "
+                   "and 1 (x.cfg:1)");
+    expect_refused("grid = { cells = [8, 8]; }; medium = { type = \"layers\"; };", NULL,
+                   "medium.axis = \"x3\": must be an axis of the grid, which has 2 (default)");
     expect_refused("medium = { type = \"layers\"; };", NULL,
-                   "medium.interfaces: must be positions when medium.type is "
-                   "\"layers\" (not set)");
+                   "medium.interfaces: must be positions when medium.type is \"layers\" (not set)");
     expect_refused("medium = { type = \"layers\"; interfaces = [1, 1.0]; };", NULL,
-                   "medium.interfaces = [1, 1.0]: must increase, but 1 "
-                   "follows 1 (x.cfg:1)");
+                   "medium.interfaces = [1, 1.0]: must increase, but 1 follows 1 (x.cfg:1)");
     expect_refused("initial = { type = \"expression\"; };", NULL,
-                   "initial.values: must give a field, such as { p = \"x1\"; "
-                   "}, when initial.type is \"expression\" (not set)");
+                   "initial.values: must give a field, such as { p = \"x1\"; }, when initial.type "
+                   "is \"expression\" (not set)");
     expect_refused("initial = { type = \"file\"; };", NULL,
-                   "initial.file = \"\": must name a file when initial.type "
-                   "is \"file\" (default)");
+                   "initial.file = \"\": must name a file when initial.type is \"file\" (default)");
     expect_refused("grid = { cells = [8, 8]; upper = [2, 2, 2]; };", NULL,
-                   "grid.upper = [2, 2, 2]: has an entry for x3, but the grid "
-                   "has 2 axes (grid.cells) (x.cfg:1)");
+                   "grid.upper = [2, 2, 2]: has an entry for x3, but the grid has 2 axes "
+                   "(grid.cells) (x.cfg:1)");
     expect_refused("grid = { cells = [8]; lower = [0, -1]; };", NULL,
-                   "grid.lower = [0, -1]: has an entry for x2, but the grid "
-                   "has 1 axis (grid.cells) (x.cfg:1)");
+                   "grid.lower = [0, -1]: has an entry for x2, but the grid has 1 axis "
+                   "(grid.cells) (x.cfg:1)");
     expect_refused("grid = { cells = [8]; };", "initial.cycles=[1, 1]",
-                   "initial.cycles = [1, 1]: has an entry for x2, but the grid "
-                   "has 1 axis (grid.cells) (command line)");
+                   "initial.cycles = [1, 1]: has an entry for x2, but the grid has 1 axis "
+                   "(grid.cells) (command line)");
     expect_refused("grid = { cells = [8, 8]; };", "boundary.x3=rigid",
-                   "boundary.x3 = \"rigid\": x3 is no axis of the grid, which "
-                   "has 2 (grid.cells) (command line)");
+                   "boundary.x3 = \"rigid\": x3 is no axis of the grid, which has 2 (grid.cells) "
+                   "(command line)");
     struct ht_params *p = NULL;
     TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, 1.0, 1]; };",
                           "boundary.x2=[\"periodic\",\"periodic\"]", NULL, &p),
@@ -368,24 +352,19 @@ static void test_refused_overrides(void) {
         {"grid.order=", "grid.order = \"\": must be an integer (command line)"},
         {"grid.ordr=3", "grid.ordr: unknown key; did you mean grid.order? (command line)"},
         {"gird.order=3", "gird.order: unknown key; did you mean grid.order? (command line)"},
-        {"grid.order.x=3", "grid.order.x: unknown key; did you mean "
-                           "grid.order? (command line)"},
-        {"grid.cells=[8,8", "grid.cells = [8,8: not a value in libconfig's "
-                            "syntax (command line)"},
+        {"grid.order.x=3", "grid.order.x: unknown key; did you mean grid.order? (command line)"},
+        {"grid.cells=[8,8", "grid.cells = [8,8: not a value in libconfig's syntax (command line)"},
         {"initial.seed=99999999999999999999",
-         "initial.seed = 99999999999999999999: an integer beyond 64 bits "
-         "(command line)"},
+         "initial.seed = 99999999999999999999: an integer beyond 64 bits (command line)"},
         {"grid.order=3; time.end=4",
          "grid.order = \"3; time.end=4\": must be an integer (command line)"},
         {"time.end=nan", "time.end = \"nan\": must be a number (command line)"},
         {"grid={ordr=3}", "grid.ordr: unknown key; did you mean grid.order? (command line)"},
         {"initial.values.p.q=x1",
-         "initial.values.p.q = \"x1\": the name must be letters and digits "
-         "(command line)"},
-        {"grid.order", "grid.order: an option on the command line is "
-                       "key=value, such as grid.order=4"},
-        {"=3", "=3: an option on the command line is key=value, such as "
-               "grid.order=4"},
+         "initial.values.p.q = \"x1\": the name must be letters and digits (command line)"},
+        {"grid.order",
+         "grid.order: an option on the command line is key=value, such as grid.order=4"},
+        {"=3", "=3: an option on the command line is key=value, such as grid.order=4"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         expect_refused("grid = { order = 2; };", row[i].override, row[i].message);
@@ -394,8 +373,7 @@ static void test_refused_overrides(void) {
 static void test_files(void) {
     struct ht_params *p = NULL;
     TEST_CHECK(ht_params_read("none.cfg", 0, NULL, &p) == HT_ERR_INPUT && !p &&
-                   !strcmp(ht_err_message(), "cannot read none.cfg: No such "
-                                             "file or directory"),
+                   !strcmp(ht_err_message(), "cannot read none.cfg: No such file or directory"),
                "files: %s", ht_err_message());
     TEST_CHECK(ht_params_read(scratch, 0, NULL, &p) == HT_ERR_INPUT && !p &&
                    strstr(ht_err_message(), "Is a directory"),
@@ -430,9 +408,8 @@ static bool is_text(const char *text, const char *wanted) {
 /* Names in the file are meant from its folder, those on the command line from the current one;
  * printed they hold everywhere. */
 static void test_paths(void) {
-    static const char text[] = "medium = { c = \"m.f32\"; rho = \"/r.f32\"; };"
-                               "initial = { type = \"file\"; file = \"u.h5\"; };"
-                               "output = { directory = \"out\"; };";
+    static const char text[] = "medium = { c = \"m.f32\"; rho = \"/r.f32\"; };initial = { type = "
+                               "\"file\"; file = \"u.h5\"; };output = { directory = \"out\"; };";
     char type[] = "medium.type=file", file[] = "initial.file=v.h5";
     char *overrides[] = {type, file};
     char here[256], wanted[512];
@@ -481,9 +458,7 @@ static void test_marks(void) {
     ht_params_destroy(p);
     expect_refused("\xef\xbb\xbf"
                    "grid = {\n ordr = 5; };\n",
-                   NULL,
-                   "grid.ordr: unknown key; did you mean grid.order? "
-                   "(x.cfg:2)");
+                   NULL, "grid.ordr: unknown key; did you mean grid.order? (x.cfg:2)");
     static const char *const wide[] = {"\xff\xfeg", "\xfe\xff"};
     for (int i = 0; i < 2; i++)
         expect_refused(wide[i], NULL, "x.cfg is text in UTF-16: save it as UTF-8 or ASCII");
@@ -508,8 +483,7 @@ static void test_shown(void) {
                "a key of 5000 letters: %s", ht_err_message());
     expect_refused("", "a\033[31m\nb=1", "a\\x1b[31m\\nb: unknown key (command line)");
     expect_refused("", "grid.order=\033[31m\x9b",
-                   "grid.order = \"\\x1b[31m\\x9b\": must be an integer "
-                   "(command line)");
+                   "grid.order = \"\\x1b[31m\\x9b\": must be an integer (command line)");
     err = ht_params_read("no\033[31m.cfg", 0, NULL, &p);
     TEST_CHECK(err && strstr(ht_err_message(), "no\\x1b[31m.cfg"), "%s", ht_err_message());
     err = ht_params_read(value, 0, NULL, &p);

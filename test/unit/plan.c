@@ -48,15 +48,14 @@ static void refuse(const char *options, const char *text) {
 static void test_refusals(void) {
     refuse("system=\"acustic\"", "system = \"acustic\": must be one of advection, acoustic");
     refuse("boundary.x2=[\"rigid\", \"soft\"]",
-           "boundary.x2 = [\"rigid\", \"soft\"]: \"soft\" is no boundary of "
-           "system acoustic; it has periodic, rigid, free");
+           "boundary.x2 = [\"rigid\", \"soft\"]: \"soft\" is no boundary of system acoustic; it "
+           "has periodic, rigid, free");
     refuse("system=advection; boundary.x1=\"rigid\"",
            "\"rigid\" is no boundary of system advection; it has periodic");
     refuse("boundary.x3=[\"free\", \"periodic\"]",
-           "boundary.x3 = [\"free\", \"periodic\"]: must be periodic on both "
-           "sides");
-    refuse("time.scheme=taylor; medium.fit=box", "medium.fit = \"box\": has no meaning with "
-                                                 "time.scheme = \"taylor\"");
+           "boundary.x3 = [\"free\", \"periodic\"]: must be periodic on both sides");
+    refuse("time.scheme=taylor; medium.fit=box",
+           "medium.fit = \"box\": has no meaning with time.scheme = \"taylor\"");
     refuse("time.scheme=fd; grid.order=8; medium.degree=0",
            "medium.degree = 0: has no meaning with time.scheme = \"fd\"");
     refuse("time.scheme=fd; grid.order=5",
@@ -102,8 +101,7 @@ static const char *const ones[] = {"[1.0]", "[1.0, 1.0]", "[1.0, 1.0, 1.0]"};
  * computed for each plan. */
 static void describe(int system, int dims, int order, const char *more, char *out, size_t size) {
     snprintf(out, size,
-             "system=%s; grid.cells=%s; grid.upper=%s;"
-             "grid.order=%d; medium.%s=%s; time.end=2; "
+             "system=%s; grid.cells=%s; grid.upper=%s;grid.order=%d; medium.%s=%s; time.end=2; "
              "initial.type=zero; time.scheme=taylor; %s",
              systems[system], cells[dims - 1], cells[dims - 1], order,
              system == 0 ? "velocity" : "c", system == 0 ? ones[dims - 1] : "1", more);
@@ -174,9 +172,8 @@ static void test_least(void) {
                 end(&t);
             }
         TEST_CHECK(wrong == 0 && (fewer > 0 || dims == 1),
-                   "%dD: \"least\" is wrong in %d of %d cases, saves stages in "
-                   "%d",
-                   dims, wrong, cases, fewer);
+                   "%dD: \"least\" is wrong in %d of %d cases, saves stages in %d", dims, wrong,
+                   cases, fewer);
     }
 }
 
@@ -187,10 +184,8 @@ static void test_step_stages(void) {
     for (int n = 0; n < 2; n++) {
         char options[240];
         snprintf(options, sizeof options,
-                 "grid.cells=[4,4]; grid.order=3; time.stages=least; %s; "
-                 "time.scheme=taylor; "
-                 "grid.upper=[0.6666666666666666, 0.6666666666666666]; "
-                 "medium.c=1",
+                 "grid.cells=[4,4]; grid.order=3; time.stages=least; %s; time.scheme=taylor; "
+                 "grid.upper=[0.6666666666666666, 0.6666666666666666]; medium.c=1",
                  given[n]);
         struct trial t = begin(options);
         stages[n] = t.err == HT_OK ? t.plan->problem.stages : -1;
@@ -198,8 +193,7 @@ static void test_step_stages(void) {
     }
     TEST_CHECK(stages[0] > 0 && stages[0] == stages[1] && stages[0] < 9,
                "cfl 0.45 by time.cfl %d stages, by time.step %d", stages[0], stages[1]);
-    refuse("system=wave; time.scheme=taylor; grid.cells=[24]; grid.order=3; "
-           "time.cfl=0.99",
+    refuse("system=wave; time.scheme=taylor; grid.cells=[24]; grid.order=3; time.cfl=0.99",
            "at most 0.82 (");
 }
 
@@ -210,8 +204,7 @@ static void test_auto(void) {
     for (int n = 0; n < 2; n++) {
         char options[200];
         snprintf(options, sizeof options,
-                 "%sgrid.cells=[4,4]; grid.order=3; time.cfl=0.9; "
-                 "time.scheme=taylor",
+                 "%sgrid.cells=[4,4]; grid.order=3; time.cfl=0.9; time.scheme=taylor",
                  n ? varies : "");
         struct trial t = begin(options);
         stages[n] = t.err == HT_OK ? t.plan->problem.stages : 0;
@@ -253,12 +246,12 @@ static void test_step(void) {
     check_step("grid.cells=[10]; time.end=1e-9", 1e-9, 0.09);
     /* Unequal cells: each axis has its own speed and size. */
     check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1", 1, 0.9 * 0.125);
-    check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1;"
-               "system=advection; medium.velocity=[1.0, -4.0]",
+    check_step("grid.cells=[8, 5]; grid.upper=[1.0, 2.0]; time.end=1;system=advection; "
+               "medium.velocity=[1.0, -4.0]",
                1, 0.9 * 0.4 / 4);
-    check_step("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];"
-               "grid.upper=[1.0, 1.0, 2.3]; time.end=1",
-               1, 0.9 * 0.05);
+    check_step(
+        "grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];grid.upper=[1.0, 1.0, 2.3]; time.end=1",
+        1, 0.9 * 0.05);
 }
 
 /* The farthest that a multiple of `every` within the run is from a step. */
@@ -302,22 +295,20 @@ static void check_outputs(const char *options, int64_t least, int64_t steps, boo
 static void test_outputs(void) {
 #define RUN "grid.cells=[40]; time.end=2; " /* 89 steps */
     check_outputs(RUN "output.every=0.5; output.picture.every=2", 89, 92, false, false);
-    check_outputs(RUN "output.every=0.5; output.picture.every=0.25; "
-                      "time.step=0.0221",
-                  91, 92, false, true);
+    check_outputs(RUN "output.every=0.5; output.picture.every=0.25; time.step=0.0221", 91, 92,
+                  false, true);
     check_outputs(RUN "output.every=0.5; output.picture.every=0.2", 89, 92, false, true);
     check_outputs(RUN "output.every=0.3; output.picture.every=0.5", 89, 92, true, false);
     check_outputs(RUN "output.every=0.3; output.picture.every=0.3", 89, 89, true, true);
-    check_outputs("grid.cells=[400]; time.end=2; output.every=0.3; "
-                  "output.picture.every=0.5",
-                  889, 900, false, false);
+    check_outputs("grid.cells=[400]; time.end=2; output.every=0.3; output.picture.every=0.5", 889,
+                  900, false, false);
     check_outputs("grid.cells=[400]; time.end=2; output.every=0.31234567; "
                   "output.picture.every=0.1; time.scheme=leapfrog",
                   889, 900, true, false);
     check_outputs(RUN "output.every=0.001; output.picture.every=3", 89, 89, true, false);
 #undef RUN
-    struct trial t = begin("grid.cells=[40]; time.end=2; output.every=0.5; "
-                           "output.snapshots=false; output.picture.every=1");
+    struct trial t = begin("grid.cells=[40]; time.end=2; output.every=0.5; output.snapshots=false; "
+                           "output.picture.every=1");
     TEST_CHECK(t.err == HT_OK && t.plan->steps == 90 && !t.plan->snapshots_off,
                "snapshots that are not written ask for nothing: %d steps",
                t.plan ? (int)t.plan->steps : -1);
@@ -325,8 +316,8 @@ static void test_outputs(void) {
 }
 
 static void test_unequal_cells(void) {
-    struct trial t = begin("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];"
-                           "grid.upper=[1.0, 1.0, 2.3]");
+    struct trial t =
+        begin("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];grid.upper=[1.0, 1.0, 2.3]");
     const double h[3] = {0.5, 0.2, 0.05};
     double worst = 0;
     for (int k = 0; k < 3 && t.err == HT_OK; k++)
@@ -348,8 +339,7 @@ static void test_idle(void) {
                "end 0: %d steps of %g", t.plan ? (int)t.plan->steps : -1,
                t.plan ? t.plan->problem.dt : (double)NAN);
     end(&t);
-    t = begin("grid.cells=[8, 8]; system=advection;"
-              "medium.velocity=[0.0, 0.0]; time.end=3");
+    t = begin("grid.cells=[8, 8]; system=advection;medium.velocity=[0.0, 0.0]; time.end=3");
     TEST_CHECK(t.err == HT_OK && t.plan->steps == 1 && t.plan->problem.dt == 3,
                "velocity 0: %d steps of %g (expected 1, 3): %s", t.plan ? (int)t.plan->steps : -1,
                t.plan ? t.plan->problem.dt : (double)NAN, t.message);
@@ -365,9 +355,8 @@ static void test_damping(void) {
     for (int i = 0; i < 2; i++) {
         char options[256];
         snprintf(options, sizeof options,
-                 "system=acoustic; grid.cells=[20]; grid.order=3; "
-                 "boundary.x1=absorbing; absorbing.cells=6; "
-                 "absorbing.reflection=1e-14; %s",
+                 "system=acoustic; grid.cells=[20]; grid.order=3; boundary.x1=absorbing; "
+                 "absorbing.cells=6; absorbing.reflection=1e-14; %s",
                  rows[i].options);
         struct trial t = begin(options);
         const struct ht_layer *layer = t.err == HT_OK ? &t.plan->layers.side[0][1] : NULL;
@@ -382,12 +371,11 @@ static void test_damping(void) {
 
 /* A plane wave along x1, 8 cells each: what to expect is told; of random data nothing is known. */
 static void test_expectation(void) {
-    struct trial t = begin("grid.cells=[16, 4]; initial.type=plane;"
-                           "initial.cycles=[2, 0]; grid.order=2");
+    struct trial t =
+        begin("grid.cells=[16, 4]; initial.type=plane;initial.cycles=[2, 0]; grid.order=2");
     TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 8 && t.plan->expected.error > 0 &&
                    t.plan->expected.error < 0.01,
-               "%.17g cells per wavelength (expected 8), error of %.3g "
-               "(bound 0 to 0.01)",
+               "%.17g cells per wavelength (expected 8), error of %.3g (bound 0 to 0.01)",
                t.plan ? t.plan->cells_per_wavelength : (double)NAN,
                t.plan ? t.plan->expected.error : (double)NAN);
     end(&t);

@@ -186,8 +186,7 @@ static void test_steps(void) {
                               observe(&dense, 0), observe(&late, 0), observe(&end, 0)};
     o[5].next = NULL;
     enum ht_err err = ht_run_execute(&t.run, 6, o);
-    const char *all = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
-                      "22 23";
+    const char *all = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23";
     check_steps("every third step", &third, "0 3 6 9 12 15 18 21 23");
     check_steps("each step", &each, all);
     check_steps("every 0.25, two and a half steps", &quarter, "0 3 5 8 10 13 15 18 20 23");
@@ -236,13 +235,11 @@ static void test_values(void) {
     enum ht_err err = ht_run_execute(&t.run, 4, o);
     const int fields = t.plan->eq.nfields; /* all are stored */
     TEST_CHECK(err == HT_OK && t.nodal_reads == fields * 9,
-               "nodal values for three observers: %d reads of %d fields at 9 "
-               "steps (expected %d)",
+               "nodal values for three observers: %d reads of %d fields at 9 steps (expected %d)",
                t.nodal_reads, fields, fields * 9);
     TEST_CHECK(t.coef_reads == fields * 5,
-               "coefficients for one: %d reads of %d fields at 5 steps "
-               "(expected %d)",
-               t.coef_reads, fields, fields * 5);
+               "coefficients for one: %d reads of %d fields at 5 steps (expected %d)", t.coef_reads,
+               fields, fields * 5);
     TEST_CHECK(a.nodal != NULL && a.nodal == b.nodal && coefs.coefs != NULL,
                "observers share the values");
     TEST_CHECK(!a.wrong_values && !b.wrong_values && !coefs.wrong_values,
@@ -390,9 +387,8 @@ static void test_clock(void) {
     double least = INFINITY;
     for (int i = 1; i + 1 < some.looks; i++) least = fmin(least, some.when[i] - some.when[i - 1]);
     TEST_CHECK(some.looks >= 2 && least > 0.9 * apart,
-               "every %g s: %d looks at the ends of %d batches, at least %.2f "
-               "s apart",
-               apart, some.looks, t.batches, least);
+               "every %g s: %d looks at the ends of %d batches, at least %.2f s apart", apart,
+               some.looks, t.batches, least);
     TEST_CHECK(rare.looks == 1 && rare.last_looks == 1, "every 1000 s: %d look, at the end",
                rare.looks);
     /* 0.2 s per batch; a step takes two pauses at least. */

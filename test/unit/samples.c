@@ -135,9 +135,8 @@ static void test_order(void) {
             double fine = smooth_error(1.0 / 64, ratio, degree);
             double order = log(coarse / fine) / log(4);
             TEST_BELOW(degree + 1 - order, 0.3,
-                       "degree %d, %d samples per cell: order %.2f, missing "
-                       "to %d",
-                       degree, ratio, order, degree + 1);
+                       "degree %d, %d samples per cell: order %.2f, missing to %d", degree, ratio,
+                       order, degree + 1);
         }
     }
 }

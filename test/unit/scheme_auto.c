@@ -83,16 +83,15 @@ static void test_media(void) {
             UNIFORM);
     chooses(LAYERS, "fd", 8, VARIES);
     chooses(LAYERS "initial.pulses=({centre=[0.4]},{centre=[0.6]})", "fd", 8, VARIES);
-    chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
-                 "medium.c=[1.5, 1.5]; medium.rho=[2.0, 2.0]",
+    chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];medium.c=[1.5, 1.5]; "
+                 "medium.rho=[2.0, 2.0]",
             "leapfrog", 3, UNIFORM);
-    chooses(LINE "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];"
-                 "medium.rho=[1.5, 1.0]",
+    chooses(LINE
+            "medium.type=layers; medium.axis=x1; medium.interfaces=[0.4];medium.rho=[1.5, 1.0]",
             "fd", 8, VARIES);
     chooses(LINE "medium.type=expression; medium.c=\"1+0.1*sin(2*pi*x1)\"", "fd", 8, VARIES);
-    chooses(LINE "system=wave; medium.type=expression;"
-                 "medium.c=\"1+step(x1-0.5)\"",
-            "fd", 8, VARIES);
+    chooses(LINE "system=wave; medium.type=expression;medium.c=\"1+step(x1-0.5)\"", "fd", 8,
+            VARIES);
     chooses(FILE_OF("equal.f32"), "leapfrog", 3, UNIFORM);
     chooses(FILE_OF("one.f32"), "fd", 8, VARIES);
 }
@@ -121,8 +120,8 @@ static void test_sources(void) {
     chooses(LINE "sources=({type=\"plane\",axis=\"x1\",at=0.5,frequency=2.0})", "leapfrog", 3,
             UNIFORM);
     chooses(LINE SOURCE "receivers=({position=[0.5],every=0.01})", "leapfrog", 3, UNIFORM);
-    chooses(LINE "sources=({type=\"plane wave\",from=[0.3],to=[0.6],"
-                 "direction=[1.0],frequency=2.0})",
+    chooses(LINE
+            "sources=({type=\"plane wave\",from=[0.3],to=[0.6],direction=[1.0],frequency=2.0})",
             "fd", 8, "auto: a plane wave comes from outside");
 }
 
@@ -160,27 +159,24 @@ static void test_named(void) {
 static void test_refusals(void) {
     /* An order must not change its meaning with the medium. */
     refuses(LAYERS "grid.order=4",
-            "grid.order = 4: the medium varies, where time.scheme = \"auto\" "
-            "takes finite differences, whose order is not N: give time.scheme "
-            "= \"fd\" with it (order in space: 2, 4 .. 16) or \"taylor\" (N: 1 "
-            "to 8), or leave it out (fd of order 8)");
+            "grid.order = 4: the medium varies, where time.scheme = \"auto\" takes finite "
+            "differences, whose order is not N: give time.scheme = \"fd\" with it (order in space: "
+            "2, 4 .. 16) or \"taylor\" (N: 1 to 8), or leave it out (fd of order 8)");
     refuses(LAYERS "grid.order=3", "grid.order = 3: the medium varies");
     refuses(LAYERS "medium.fit=box; grid.order=3",
             "grid.order = 3: is the order in space of finite differences");
     refuses(LAYERS "medium.degree=0; grid.order=12",
-            "grid.order = 12: is N of Hermite methods (time.scheme = "
-            "\"taylor\", auto: medium.degree is of Hermite methods): must be 1 "
-            "to 8");
+            "grid.order = 12: is N of Hermite methods (time.scheme = \"taylor\", auto: "
+            "medium.degree is of Hermite methods): must be 1 to 8");
     refuses(LINE "system=wave; grid.order=12", "grid.order = 12: is N of Hermite methods");
     refuses(LAYERS "medium.degree=0; medium.fit=box",
-            "medium.fit = \"box\": is for finite differences, but "
-            "medium.degree is given too, which is for Hermite methods");
-    refuses(LINE "device.variant=fd-plain; time.stages=7",
-            "device.variant = \"fd-plain\": is for finite differences, but "
-            "time.stages is given too");
+            "medium.fit = \"box\": is for finite differences, but medium.degree is given too, "
+            "which is for Hermite methods");
+    refuses(
+        LINE "device.variant=fd-plain; time.stages=7",
+        "device.variant = \"fd-plain\": is for finite differences, but time.stages is given too");
     refuses(LINE "system=advection; medium.fit=box",
-            "medium.fit = \"box\": is for finite differences, which advection "
-            "has no form for");
+            "medium.fit = \"box\": is for finite differences, which advection has no form for");
     refuses(LAYERS "time.scheme=leapfrog",
             "time.scheme = \"leapfrog\": the medium varies, and leapfrog grows");
 }

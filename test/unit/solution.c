@@ -105,8 +105,8 @@ static void test_bell_expression(void) {
                            8,
                            {8, 6, 1},
                            {"rr", "pp"},
-                           {"initial.type=expression", "initial.values.v2=\"-2*exp(-((x1 - 0.1)^2 "
-                                                       "+ (x2 - 0.9)^2)/0.0032)\""}};
+                           {"initial.type=expression",
+                            "initial.values.v2=\"-2*exp(-((x1 - 0.1)^2 + (x2 - 0.9)^2)/0.0032)\""}};
     struct setup setup;
     set_up(&setup, &bell);
     double *u = filled(&setup, HT_PRIMARY, 0);

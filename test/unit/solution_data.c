@@ -251,8 +251,8 @@ static bool add_data(const struct request *request, enum ht_subgrid subgrid, dou
 /* A list of pulses is the sum of each alone, bit by bit: no sum has more than two terms other than
  * 0. */
 static void check_sum(const char *what, struct request request, double time) {
-    static const char *const list = "initial.pulses=({centre=[0.1,0.7,1.2];amplitude=2.0;},"
-                                    "{centre=[-0.3,0.5,1.5];width=0.2;})";
+    static const char *const list =
+        "initial.pulses=({centre=[0.1,0.7,1.2];amplitude=2.0;},{centre=[-0.3,0.5,1.5];width=0.2;})";
     request.setting[0] = list;
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         struct setup setup;

@@ -336,8 +336,7 @@ static void check_fine(enum ht_symbol kind, int dims, int order, int points) {
         }
     }
     TEST_BELOW(most, FINE_GROWTH,
-               "%s %d-D N=%d, %d points a line: largest growth, with %d stages "
-               "at cfl %.3f",
+               "%s %d-D N=%d, %d points a line: largest growth, with %d stages at cfl %.3f",
                kind == HT_SYMBOL_WAVE ? "wave" : "advection", dims, order, points, bad, at);
 }
 

@@ -175,8 +175,8 @@ static struct result run(const char *options, int threads) {
     struct ht_params *params;
     struct result out = {.bits = HT_HASH_SEED};
     snprintf(text, sizeof text,
-             "output.snapshots=false; output.pictures=false; "
-             "initial.type=random; time.end=0.01; device.threads=%d; %s",
+             "output.snapshots=false; output.pictures=false; initial.type=random; time.end=0.01; "
+             "device.threads=%d; %s",
              threads, options);
     must(test_params(NULL, ';', text, &params));
     out.err = prepare(params, &out);
@@ -228,56 +228,55 @@ static const struct {
     {"fd, files, walls", FILES("; boundary.x1=rigid; boundary.x2=free; boundary.x3=rigid"), true},
     {"fd, points",
      "system=acoustic; time.scheme=fd; grid.cells=[200,60,7]; grid.order=4; "
-     "medium.type=expression; medium.c=\"1.5 + 0.4*sin(2*pi*x1)*cos(2*pi*x3)\";"
-     "medium.rho=\"1 + x2^2\"; boundary.x2=rigid",
+     "medium.type=expression; medium.c=\"1.5 + 0.4*sin(2*pi*x1)*cos(2*pi*x3)\";medium.rho=\"1 + "
+     "x2^2\"; boundary.x2=rigid",
      false},
     {"fd, boxes of an expression",
-     "system=wave; time.scheme=fd; grid.cells=[150,160]; grid.order=8; "
-     "medium.type=expression; medium.c=\"1 + 2*step(x2 - x1)\"; "
-     "boundary.x1=rigid; boundary.x2=rigid",
+     "system=wave; time.scheme=fd; grid.cells=[150,160]; grid.order=8; medium.type=expression; "
+     "medium.c=\"1 + 2*step(x2 - x1)\"; boundary.x1=rigid; boundary.x2=rigid",
      true},
     /* The step's limit is decided between the rows of two chunks. */
     {"fd, fastest at a seam of rows, 2-D",
-     "system=wave; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
-     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\"",
+     "system=wave; time.scheme=fd; grid.cells=[64,256]; grid.order=8; medium.type=expression; "
+     "medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\"",
      false},
     {"fd, fastest at a seam of rows, 2-D, density",
-     "system=acoustic; time.scheme=fd; grid.cells=[64,256]; grid.order=8; "
-     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\";"
-     "medium.rho=\"1 + 0.1*sin(2*pi*x1)\"",
+     "system=acoustic; time.scheme=fd; grid.cells=[64,256]; grid.order=8; medium.type=expression; "
+     "medium.c=\"1 + exp(-999*(x2 - 63/256)^2)\";medium.rho=\"1 + 0.1*sin(2*pi*x1)\"",
      false},
     {"fd, fastest at a seam of rows, 3-D, density",
      "system=acoustic; time.scheme=fd; grid.cells=[64,128,5]; grid.order=4; "
-     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/128)^2)\";"
-     "medium.rho=\"1 + 0.1*sin(2*pi*x3)\"",
+     "medium.type=expression; medium.c=\"1 + exp(-999*(x2 - 63/128)^2)\";medium.rho=\"1 + "
+     "0.1*sin(2*pi*x3)\"",
      false},
     {"Taylor, an expression with jumps",
      "system=acoustic; time.scheme=taylor; grid.cells=[30,20,5]; grid.order=1; "
-     "medium.type=expression; medium.c=\"1 + step(x2 - 0.4 - 0.2*x1) + x3^2\"; "
-     "boundary.x2=rigid; boundary.x3=rigid",
+     "medium.type=expression; medium.c=\"1 + step(x2 - 0.4 - 0.2*x1) + x3^2\"; boundary.x2=rigid; "
+     "boundary.x3=rigid",
      true},
     {"Taylor, x2 and x3 do not matter",
      "system=acoustic; time.scheme=taylor; grid.cells=[40,20,6]; grid.order=1; "
      "medium.type=expression; medium.c=\"1 + 0.4*sin(2*pi*x1)\"",
      false},
     {"leapfrog, random data, walls",
-     "system=acoustic; time.scheme=leapfrog; grid.cells=[80,50]; "
-     "grid.order=2; boundary.x1=rigid; boundary.x2=rigid",
+     "system=acoustic; time.scheme=leapfrog; grid.cells=[80,50]; grid.order=2; boundary.x1=rigid; "
+     "boundary.x2=rigid",
      false},
     {"Taylor, Gaussians",
      "system=acoustic; time.scheme=taylor; grid.cells=[90,12,5]; grid.order=1; "
-     "initial.type=gaussian; boundary.x3=rigid; initial.pulses="
-     "({centre=[0.3,0.4,0.5],width=0.1},"
-     "{centre=[0.7,0.6,0.1],width=0.2,amplitude=0.3})",
+     "initial.type=gaussian; boundary.x3=rigid; "
+     "initial.pulses=({centre=[0.3,0.4,0.5],width=0.1},{centre=[0.7,0.6,0.1],width=0.2,amplitude=0."
+     "3})",
      false},
     {"Taylor, an expression",
      "system=acoustic; time.scheme=taylor; grid.cells=[30,20,5]; grid.order=1; "
-     "initial.type=expression; initial.values.p=\"sin(2*pi*x1)*cos(2*pi*x2)\";"
-     "initial.values.v2=\"exp(-9*(x1 - 0.5)^2)\"; boundary.x2=rigid",
+     "initial.type=expression; "
+     "initial.values.p=\"sin(2*pi*x1)*cos(2*pi*x2)\";initial.values.v2=\"exp(-9*(x1 - 0.5)^2)\"; "
+     "boundary.x2=rigid",
      false},
     {"Taylor, values from a file",
-     "system=acoustic; time.scheme=taylor; grid.cells=[90,12,5]; grid.order=1; "
-     "initial.type=file; initial.file=%s/data.h5",
+     "system=acoustic; time.scheme=taylor; grid.cells=[90,12,5]; grid.order=1; initial.type=file; "
+     "initial.file=%s/data.h5",
      false},
 };
 
@@ -302,21 +301,18 @@ static void test_same(void) {
 static const struct {
     const char *options, *part;
 } refused_rows[] = {
-    {"system=acoustic; time.scheme=fd; grid.cells=[200,300]; "
-     "medium.type=expression; medium.fit=point; grid.order=4;"
-     "medium.rho=\"1 + 20000*step(x2 - 0.9 + 0.5*x1)\"; "
+    {"system=acoustic; time.scheme=fd; grid.cells=[200,300]; medium.type=expression; "
+     "medium.fit=point; grid.order=4;medium.rho=\"1 + 20000*step(x2 - 0.9 + 0.5*x1)\"; "
      "boundary.x1=rigid; boundary.x2=rigid",
      "medium.rho"},
-    {"system=acoustic; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
-     "medium.type=expression; boundary.x2=rigid; boundary.x3=rigid;"
-     "medium.rho=\"1 + 20000*step(x2 - 0.3 - 0.6*x3)\"",
+    {"system=acoustic; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; medium.type=expression; "
+     "boundary.x2=rigid; boundary.x3=rigid;medium.rho=\"1 + 20000*step(x2 - 0.3 - 0.6*x3)\"",
      "medium.rho"},
-    {"system=wave; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; "
-     "medium.type=expression; "
+    {"system=wave; time.scheme=fd; grid.cells=[20,60,9]; grid.order=4; medium.type=expression; "
      "medium.c=\"1 - step(x3 - 0.3)*step(x2 - 0.9 + 0.5*x3)\"",
      "medium.c"},
-    {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; "
-     "medium.type=expression; medium.c=\"sqrt(0.9 - x2)\"",
+    {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; medium.type=expression; "
+     "medium.c=\"sqrt(0.9 - x2)\"",
      "medium.c"},
     {"system=wave; time.scheme=taylor; grid.cells=[30,30,5]; grid.order=1; "
      "initial.type=expression; initial.values.u=\"sqrt(0.9 - x2 + 0.01*x1)\"",

@@ -133,10 +133,10 @@ static void test_kernel_behind_write(struct ht_device *device, const struct kern
         for (int i = 0; i < VALUES; i++)
             wrong += last[i] != (float)((MANY - VALUES + i) % 1000 * round);
     }
-    TEST_CHECK(err == HT_OK && wrong == 0,
-               "%s: kernels behind writes of 32 MiB, an event used three times: "
-               "%d of %d values wrong%s",
-               what, wrong, 3 * VALUES, err ? ht_err_message() : "");
+    TEST_CHECK(
+        err == HT_OK && wrong == 0,
+        "%s: kernels behind writes of 32 MiB, an event used three times: %d of %d values wrong%s",
+        what, wrong, 3 * VALUES, err ? ht_err_message() : "");
     ht_event_destroy(event);
     ht_buffer_destroy(x);
     ht_buffer_destroy(y);
@@ -201,8 +201,7 @@ static void test_bad_ranges(struct ht_device *device) {
         enum ht_err in = ht_transfer_read(x, r[0], r[1], pinned, r[2]);
         enum ht_err out = ht_transfer_write(x, r[0], r[1], pinned, r[2]);
         TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
-                   "%lld bytes at %lld of 100 and %lld of 150 are refused: "
-                   "codes %d, %d",
+                   "%lld bytes at %lld of 100 and %lld of 150 are refused: codes %d, %d",
                    (long long)r[1], (long long)r[0], (long long)r[2], in, out);
     }
     ht_pinned_destroy(pinned);

@@ -176,9 +176,8 @@ static void test_statistics(void) {
     struct ht_rate rate = {.joules = 7};
     ht_rate_summarise(5, seconds, &rate);
     TEST_CHECK(rate.median == 5 && rate.best == 3,
-               "half steps of 5, 3, 16.5, 21 and 3.5 s: median %g (5), least "
-               "%g (3)",
-               rate.median, rate.best);
+               "half steps of 5, 3, 16.5, 21 and 3.5 s: median %g (5), least %g (3)", rate.median,
+               rate.best);
     TEST_CHECK(rate.kernel[0] == 2 && rate.kernel[1] == 1.5,
                "its kernels: medians %g (2), %g (1.5)", rate.kernel[0], rate.kernel[1]);
     TEST_CHECK(rate.timed == 5 && rate.joules == 7, "%d steps, energy left at %g", rate.timed,
