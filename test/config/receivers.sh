@@ -86,14 +86,6 @@ judge 'a plane wave keeps the dispersion of one term: its size' awk '
           exit !(n == 1 && error < 0.06 && error > -0.06) }' answer.txt
 refused 'a field twice' 'receivers.1.fields|"p" twice' \
     'receivers.1.fields=["p","p"]'
-refused 'a point without position' 'receivers.1|must give position' \
-    'receivers=({name="a";})'
-refused 'a position with one entry' 'receivers.1.position|2 axes' \
-    'receivers.1.position=[0.5]'
-refused 'a key of another type' 'receivers.1.count = 3|type "point"' \
-    receivers.1.count=3
-refused 'an unknown key' 'receivers.1.postion|position' \
-    'receivers=({postion=[0,0];})'
 refused 'an unknown format' 'output.traces|"sac"|segy' 'output.traces=["sac"]'
 refused 'too many traces for CSV' 'output.traces|at most 64|65' \
     receivers.2.count=65 'output.traces=["csv"]'
@@ -133,8 +125,6 @@ for wrong in '0.5' '0.5 0.3 0.1' '0.5 x' '0.5 nan' '' '0.5 7.0'; do
     refused "a file with \"$wrong\"" 'receivers.1.file|places.txt' \
         'receivers=({type="file";file="places.txt";})'
 done
-refused 'no file' 'receivers.1.file|none.txt' \
-    'receivers=({type="file";file="none.txt";})'
 
 # ---- what check says ----
 "$htwave" check line.cfg "$device" >answer.txt 2>message.txt

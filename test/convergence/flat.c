@@ -1,5 +1,5 @@
 /* One and two dimensions, double precision: N = 1..8 down to rounding, standing modes between walls
- * of every kind, unequal cells, reduced stages, a step that is given.
+ * of every kind, unequal cells, reduced stages.
  *
  * Plane waves run at c dt = 0.2 h: far from c dt = h the errors of a step are largest and the modes
  * that initial data excite beside the wave die fastest, so that orders are clean from one
@@ -120,7 +120,7 @@ static void walls(struct scene *scene) {
         }
 }
 
-/* ---- cells and steps ---- */
+/* ---- cells and stages ---- */
 
 /* Fewer stages end the Taylor series at dt^q, q >= 2N+1: the order stays. */
 static void shapes(struct scene *scene) {
@@ -161,34 +161,6 @@ static void shapes(struct scene *scene) {
         scene_ladder(scene, rows[n].name, &rows[n].ladder, rows[n].text);
 }
 
-/* A step that does not divide the end: the run takes the next shorter one that does, and so is at
- * the wave's place at the end: a run that stopped 1 % of a step early or late would be wrong by k c
- * dt/100, above 6e-4 here. */
-static void last_step(struct scene *scene) {
-    static const double steps[] = {0.03, 0.0271828, 0.01};
-    for (int n = 0; n < 3; n++) {
-        struct scene_run run;
-        double error = 0, end = 0.77;
-        enum ht_err err = scene_open(scene, &run,
-                                     "system=acoustic grid.order=4 grid.cells=[16] "
-                                     "initial.type=plane time.end=%.17g time.step=%.17g",
-                                     end, steps[n]);
-        if (err == HT_OK) err = scene_finish(&run, &error);
-        if (err != HT_OK) {
-            TEST_CHECK(false, "time.step: %s", ht_err_message());
-        } else {
-            double dt = run.plan->problem.dt;
-            double count = (double)run.plan->steps;
-            double late = fabs(count * dt - end) / end;
-            TEST_BELOW(late, 2 * DBL_EPSILON, "time.step=%g: %g steps end late", steps[n], count);
-            TEST_BELOW(dt, steps[n], "time.step=%g: step taken", steps[n]);
-            TEST_BELOW(error, 1.1 * run.plan->expected.error, "time.step=%g: error at the end",
-                       steps[n]);
-        }
-        scene_close(&run);
-    }
-}
-
 int main(void) {
     struct scene scene;
     if (scene_start(&scene)) {
@@ -200,7 +172,6 @@ int main(void) {
         }
         walls(&scene);
         shapes(&scene);
-        last_step(&scene);
         scene_end(&scene);
     }
     return test_end("flat");

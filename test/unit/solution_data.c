@@ -202,12 +202,10 @@ static const struct rule rules[] = {
      "initial.pulses.1.field = \"v3\": no field"},
     {{"acoustic", 1, 3, {4}, {0}, {"initial.pulses=({centre=[0.1,0.0,0.0];width=11.0;})"}},
      "initial.pulses.1.width = 11.0: at most"},
-    {{"acoustic", 1, 3, {4}, {0}, {"initial.type=expression"}}, "initial.values"},
     {{"acoustic", 1, 3, {4}, {0}, {"initial.type=expression", "initial.values.q=\"x1\""}},
      "initial.values.q"},
     {{"acoustic", 1, 3, {4}, {0}, {"initial.type=expression", "initial.values.v1=\"sin(x1\""}},
      "column 7"},
-    {{"acoustic", 1, 3, {4}, {0}, {"initial.type=file"}}, "initial.file"},
     {{"acoustic", 1, 3, {4}, {0}, {"initial.type=file", "initial.file=\"/no/such.h5\""}},
      "does not exist"},
 };
