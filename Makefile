@@ -71,7 +71,7 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # too. With address checks at night only.
 NUMBERS := config/bench.sh config/cache.sh config/check.sh \
     config/examples.sh config/experiments.sh config/laboratory.sh config/long.sh \
-    config/pictures.sh config/plot.sh \
+    config/pictures.sh config/plot.sh config/traces.sh \
     io/traces unit/absorbing unit/amplification unit/differences \
     unit/energy_watch unit/fd_layers unit/fit unit/layers unit/pair_bound \
     unit/stability unit/threads
@@ -80,7 +80,7 @@ ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(HOST_ITEMS)) \
     $(filter mpi/comm.sh mpi/output.sh,$(ITEMS))
 # Those with fewer cases then: these run without address checks, too.
-BOTH := config/commands.sh config/receivers.sh io/continue.sh unit/base
+BOTH := io/continue.sh unit/base
 # Of make check without address checks; one more at a time than cores, as some sleep.
 PLAIN_ALL := $(filter-out kernel/small $(filter-out $(BOTH),$(ASAN_ITEMS)),$(ALL_ITEMS))
 PLAIN_LONG := $(filter $(LONG_ITEMS),$(PLAIN_ALL))

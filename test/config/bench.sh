@@ -170,4 +170,23 @@ judge 'always: a new file' [ -s "$file" ]
 judge 'nothing but results is left in the cache' \
     [ "$(ls tuned | grep -vc '\.bin$')" = 1 ]
 
+# ---- check of the reference ----
+# With all stages of it three times as long. CPU time: others may use the cores.
+spend() { # sets spent, seconds of CPU time of the commands so far
+    times >times.txt # of this shell: not in one within
+    spent=$(tail -n 1 times.txt | tr ms '  ' |
+        awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }')
+}
+spend
+began=$spent
+echo 'grid = { cells = [8, 8, 8]; order = 8; };' >cube.cfg
+"$htwave" check cube.cfg time.scheme=taylor initial.type=gaussian initial.width=0.3 \
+    medium.type=expression 'medium.c=1+0.1*sin(2*pi*x1)' device.backend=oracle \
+    >answer.txt 2>message.txt
+code=$?
+spend
+took=$(awk -v a="$began" -v b="$spent" 'BEGIN { print b - a }')
+judge "check of the reference, N = 8: exit code $code, $took s of CPU time (at most 7)" \
+    [ "$code $(below "$took" 7; echo $?)" = '0 0' ]
+
 end config/bench

@@ -254,25 +254,6 @@ answers 'check: constant per node' 0 check plane.cfg "$device" \
     medium.interfaces=0.5 'medium.c=[1.0,2.0]'
 says 'check: constant per node' 'errors ~ h to h^2'
 judge 'check: constant per node: a note' grep -q 'every order can grow' message.txt
-# With all stages of the reference three times as long. CPU time: others may
-# use the cores. Address checks take ten times as long.
-spend() { # sets spent, seconds of CPU time of the commands so far
-    times >times.txt # of this shell: not in one within
-    spent=$(tail -n 1 times.txt | tr ms '  ' |
-        awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }')
-}
-if ! $addresses; then
-    spend
-    began=$spent
-    answers 'check of the reference, N = 8' 0 check plane.cfg \
-        initial.type=gaussian 'grid.cells=[8,8,8]' grid.order=8 \
-        time.scheme=taylor medium.type=expression 'medium.c=1+0.1*sin(2*pi*x1)' \
-        device.backend=oracle
-    spend
-    took=$(awk -v a="$began" -v b="$spent" 'BEGIN { print b - a }')
-    judge "check of the reference, N = 8: $took s of CPU time (at most 7)" \
-        below "$took" 7
-fi
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
 answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian initial.width=0.3 \

@@ -88,9 +88,9 @@ sweep() {
         [ $bad = 0 -a $died -gt 0 ]
 }
 
-sweep "memory" a 61 device.backend=oracle
-sweep "files" f 17 device.backend=oracle
-sweep "HDF5" h 67 device.backend=oracle output.pictures=false
+sweep "memory" a 97 device.backend=oracle
+sweep "files" f 23 device.backend=oracle
+sweep "HDF5" h 101 device.backend=oracle output.pictures=false
 kernels=$(device_option "${HTWAVE_DEVICE:-auto}")
 if [ "${HTWAVE_COVER:-}" = all ]; then
     sweep "OpenCL" c 1 "$kernels" output.pictures=false

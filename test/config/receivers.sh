@@ -1,6 +1,6 @@
 #!/bin/sh
 # Receivers: what is refused and in which words, what check says, files at
-# signals and kills, the script that plots them.
+# signals and kills. What scripts read of them is in traces.sh.
 set -u
 . "$(dirname "$0")/common.sh"
 cd "$scratch" || exit 1
@@ -144,37 +144,6 @@ judge "series.csv: $(wc -l <out/series.csv) lines, energy $(sed -n '2s/.*,\(.*\)
     awk -F, 'NR == 1 { good = $0 == "time,energy,largest_p" }
              NR == 2 { e = $2 } NR > 1 && ($2 - e)^2 > 1e-8 * e^2 { good = 0 }
              END { exit !(good && NR > 5 && e > 0) }' out/series.csv
-# Amplitudes whose squares single precision does not hold, and others near the
-# end of its range: 2^-120 of data, 2^100 of a source.
-single=$(device_option "${HTWAVE_DEVICE:-auto}")
-compare() { # FACTOR: traces of two runs
-    paste -d, one/traces_line.csv two/traces_line.csv |
-        awk -F, -v f="$1" '/^[-0-9]/ { n = NF / 2
-            for (i = 2; i <= n; i++) { d = $(n + i) / f - $i
-                if (d < 0) d = -d
-                if (d > worst) worst = d
-                if ($i > most) most = $i } }
-            END { print worst, most; exit !(most > 0 && worst < 1e-6 * most) }'
-}
-schemes='taylor leapfrog fd source'
-! $addresses || schemes=fd
-for scheme in $schemes; do
-    factor=7.52316384526264005e-37 key=initial.amplitude
-    set -- time.scheme=$scheme
-    [ $scheme != source ] || {
-        factor=1.267650600228229e30 key=sources.1.amplitude
-        set -- time.scheme=taylor initial.type=zero \
-            'sources=({position=[1.0,0.8];frequency=3.0;})'
-    }
-    for run in one two; do
-        amplitude=1.0 && [ $run = one ] || amplitude=$factor
-        "$htwave" run line.cfg --quiet "$single" "$@" $key=$amplitude \
-            'output.traces=["csv"]' output.directory=$run 2>>message.txt
-    done
-    worst=$(compare $factor)
-    judge "$scheme, times $factor: traces off by, largest: $worst" [ $? = 0 ]
-    rm -r one two
-done
 judge 'a run again' "$htwave" run line.cfg --quiet "$device"
 judge 'it moves traces, CSV and series away' \
     [ -e out/run-001/traces.h5 -a -e out/run-001/traces_line.csv -a \
@@ -209,39 +178,6 @@ killed() { # SIGNAL OVERRIDE...
     kill -"$signal" $child
     wait $child 2>/dev/null
 }
-# whole.py FILE END: its samples are those of the run before, and it says
-# how it ended; the rest has no times. Of each group there are some.
-cat >whole.py <<'PY'
-import sys, h5py, numpy
-with h5py.File(sys.argv[1]) as a, h5py.File("long.h5") as b:
-    assert a.attrs["ended"].decode() == sys.argv[2], a.attrs["ended"]
-    for name in b:
-        t, u = a[name]["time"][:], b[name]["time"][:]
-        n = numpy.count_nonzero(numpy.isfinite(t))
-        assert n > 100 and numpy.isfinite(t[:n]).all(), (name, n)
-        n = min(n, len(u))
-        assert (t[:n] == u[:n]).all(), name
-        assert (a[name]["p"][:, :n] == b[name]["p"][:, :n]).all(), name
-    print("samples", n)
-PY
-if $addresses; then : # scripts are judged without
-elif python3 -c 'import h5py, matplotlib' 2>/dev/null; then
-    "$htwave" run line.cfg --quiet "$device" time.end=5.0 time.step=0.01
-    mv out/traces.h5 long.h5
-    rm -rf out
-    killed KILL time.step=0.01
-    said=$(python3 whole.py out/traces.h5 killed)
-    judge "a killed run leaves its traces: $said" [ -n "$said" ]
-    "$htwave" run line.cfg --quiet "$device"
-    said=$(python3 whole.py out/run-001/traces.h5 killed)
-    judge "the next run moves them away: $said" [ -n "$said" ]
-    MPLCONFIGDIR="$scratch" "$(dirname "$plot")/traces.py" \
-        out/run-001/traces.h5 --out killed >answer.txt
-    judge "traces.py: $(head -n 1 answer.txt)" \
-        grep -q 'line: p: 7 traces of [0-9]* samples' answer.txt
-else
-    skip 'traces of a killed run: no python3 with h5py and matplotlib is here'
-fi
 rm -rf out
 killed TERM
 judge "a signal: the samples so far, $(wc -l <out/traces_line.csv) lines" \
@@ -269,25 +205,5 @@ judge "it keeps the traces until then, $(wc -l <out/traces_line.csv) lines" \
     -a "$(wc -l <out/traces_line.csv)" -gt 10 ]
 judge "which say so" grep -aq 'not finite' out/traces.h5
 rm -rf out
-
-# ---- the script that plots ----
-script=$(dirname "$plot")/traces.py
-if $addresses; then : # scripts are judged without
-elif python3 -c 'import h5py, matplotlib' 2>/dev/null; then
-    "$htwave" run line.cfg --quiet "$device" receivers.2.count=20
-    MPLCONFIGDIR="$scratch" "$script" out/traces.h5 --out plots >answer.txt 2>&1
-    judge "traces.py: $(ls plots | tr '\n' ' ')" [ "$(ls plots | tr '\n' ' ')" = \
-        'gather_line_p.png spectrum_line_p.png spectrum_receivers-1_p.png traces_receivers-1_p.png wiggle_line_p.png ' ]
-    judge "it says: $(grep largest answer.txt | head -n 1)" \
-        grep -q '^line: p: 20 traces of 51 samples, largest ' answer.txt
-    for wrong in "out/traces.h5 --field q" out/none.h5; do
-        # shellcheck disable=SC2086 # a file and its options
-        "$script" $wrong --out plots >answer.txt 2>&1
-        judge "traces.py $wrong: exit code $?, $(tail -n 1 answer.txt)" \
-            grep -q '^traces.py: out/' answer.txt
-    done
-else
-    skip 'traces.py: no python3 with h5py and matplotlib is here'
-fi
 
 end config/receivers
