@@ -181,14 +181,12 @@ static double whole_error(const struct choice *c) {
 }
 
 static void add_choice(const struct choice *c, struct ht_facts *f) {
-    char name[LINE], bytes[32] = "-", seconds[32] = "-";
-    if (c->carrier.scheme->nodal)
-        snprintf(name, LINE, "fd %d, %d term%s", c->carrier.order, c->carrier.stages,
-                 c->carrier.stages > 1 ? "s" : "");
-    else
-        snprintf(name, LINE, "%s, N = %d", c->carrier.scheme->name, c->carrier.order);
-    if (isfinite(c->bytes)) ht_text_bytes(c->bytes, bytes);
-    if (isfinite(c->seconds)) ht_text_seconds(c->seconds, seconds);
+    const char *name = c->carrier.scheme->nodal
+                           ? HT_KEY("fd %d, %d term%s", c->carrier.order, c->carrier.stages,
+                                    c->carrier.stages > 1 ? "s" : "")
+                           : HT_KEY("%s, N = %d", c->carrier.scheme->name, c->carrier.order);
+    const char *bytes = isfinite(c->bytes) ? HT_BYTES(c->bytes) : "-";
+    const char *seconds = isfinite(c->seconds) ? HT_SECONDS(c->seconds) : "-";
     ht_say(f, "  %-16s %-9s %6.2f  %-18s", name, ht_real_name(c->fp64), c->grid.cells,
            HT_EXTENTS(c->carrier.eq->dims, c->cells));
     ht_fact(f, open, NULL, '{');

@@ -237,9 +237,8 @@ static void print_row(const struct row *row, struct ht_text *text) {
             "cells/s", "unknowns/s", "GFLOP/s", "GB/s", "% limit", "nJ/cell", "check");
         return;
     }
-    char joules[16] = "-";
-    if (isfinite(row->joules))
-        snprintf(joules, sizeof joules, "%.4g", 1e9 * row->joules / cells_of(row));
+    const char *joules =
+        isfinite(row->joules) ? HT_KEY("%.4g", 1e9 * row->joules / cells_of(row)) : "-";
     ht_text_add(text,
                 "%-9s %-8s %-2d %-2d %-3d %-21s %-6s %-7s %6lld %9.4g %10.4g %10.4g %8.4g %7.4g "
                 "%7.2g %9s %8.2g\n",

@@ -166,13 +166,12 @@ struct tester {
     char *const *keys;
 };
 
+/* A pipe takes a row whole, and gives it so. */
+_Static_assert(sizeof(struct row) <= 512, "pipes");
+
 static enum ht_err send_row(const struct tester *t, const struct row *row) {
-    const char *from = (const char *)row;
-    for (size_t done = 0; done < sizeof *row;) {
-        const ssize_t n = write(t->out, from + done, sizeof *row - done);
-        REQUIRE(n > 0 || errno == EINTR, HT_ERR_IO, "nobody reads the rows: %s", strerror(errno));
-        done += n > 0 ? (size_t)n : 0;
-    }
+    REQUIRE(write(t->out, row, sizeof *row) == (ssize_t)sizeof *row, HT_ERR_IO,
+            "nobody reads the rows: %s", strerror(errno));
     return HT_OK;
 }
 
@@ -346,8 +345,7 @@ static enum ht_err show_row(struct selftest *t, const struct row *row) {
     if (row->state != PASSED) ht_json_string(json, "why", row->why);
     ht_json_close(json, '}');
     if (t->args->json) return HT_OK;
-    char rate[16] = "-";
-    if (isfinite(row->rate)) snprintf(rate, sizeof rate, "%.4g", 1e-6 * row->rate);
+    const char *rate = isfinite(row->rate) ? HT_KEY("%.4g", 1e-6 * row->rate) : "-";
     ht_text_add(&text, "  %-47s %-20s %-6s ", scenes[row->scene].name, row->variant,
                 ht_real_name(row->fp64));
     if (row->state == PASSED)
@@ -361,17 +359,12 @@ static enum ht_err show_row(struct selftest *t, const struct row *row) {
 /* Reads a row; false: there are no more, or none within so many seconds. */
 static bool read_row(int from, struct row *row, bool *late) {
     enum { PATIENCE_S = 600 };
-    char *to = (char *)row;
-    for (size_t done = 0; done < sizeof *row;) {
-        struct pollfd wait = {.fd = from, .events = POLLIN};
-        const int ready = poll(&wait, 1, PATIENCE_S * 1000);
-        *late = ready == 0;
-        if (ready < 0 && errno == EINTR) continue;
-        const ssize_t n = ready > 0 ? read(from, to + done, sizeof *row - done) : 0;
-        if (n <= 0 && !(n < 0 && errno == EINTR)) return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
+    struct pollfd wait = {.fd = from, .events = POLLIN};
+    int ready;
+    do ready = poll(&wait, 1, PATIENCE_S * 1000);
+    while (ready < 0 && errno == EINTR);
+    *late = ready == 0;
+    return ready > 0 && read(from, row, sizeof *row) == (ssize_t)sizeof *row;
 }
 
 static enum ht_err start(const struct selftest *t, const struct ht_device_info *info, int first,
@@ -423,11 +416,10 @@ static enum ht_err run_process(struct selftest *t, const struct ht_device_info *
     TRY(err);
     *next = -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return HT_OK;
-    char how[48] = "took more than 600 s";
-    if (!late && WIFSIGNALED(status))
-        snprintf(how, sizeof how, "ended the process by signal %d", WTERMSIG(status));
-    else if (!late)
-        snprintf(how, sizeof how, "ended the process with exit code %d", WEXITSTATUS(status));
+    const char *how = late ? "took more than 600 s"
+                      : WIFSIGNALED(status)
+                          ? HT_KEY("ended the process by signal %d", WTERMSIG(status))
+                          : HT_KEY("ended the process with exit code %d", WEXITSTATUS(status));
     if (row.state == BEGUN && strcmp(row.variant, "-") != 0) *next = row.number + 1;
     row.state = FAILED;
     snprintf(row.why, sizeof row.why, "the driver %s", how);

@@ -67,11 +67,8 @@ struct ht_peer {
     int64_t bytes;
 };
 
-/* A launch with copies of its arguments. */
 struct recorded {
     struct ht_kernel *kernel;
-    struct ht_arg *args;
-    char *values;
     double seconds; /* of its samples so far */
 };
 
@@ -82,6 +79,7 @@ struct ht_sequence {
     int64_t room[2]; /* of the two lists */
     struct recorded *recorded;
     struct ht_launch *launch; /* as the back end gets them */
+    struct ht_pool pool;      /* of their arguments */
     void *handle;             /* of the back end; NULL: not made yet */
     int64_t until_sample;     /* of times */
 };
@@ -485,29 +483,26 @@ static size_t room_of(const struct ht_arg *arg) {
 /* Adds a launch to a recording, with copies of its arguments. */
 static enum ht_err sequence_add(struct ht_sequence *s, struct ht_kernel *kernel,
                                 const struct ht_launch *launch) {
-    struct recorded r = {.kernel = kernel};
-    size_t bytes = 1, at = 0;
+    struct ht_arg *args;
+    char *values;
+    size_t bytes = 1;
     TRY(HT_GROW(s->recorded, s->count + 1, s->room[0]));
     TRY(HT_GROW(s->launch, s->count + 1, s->room[1]));
     for (int i = 0; i < launch->nargs; i++) bytes += room_of(&launch->args[i]);
-    TRY(HT_ALLOC(r.args, launch->nargs + 1));
-    enum ht_err err = HT_ALLOC(r.values, bytes);
-    if (err != HT_OK) {
-        free(r.args);
-        return err;
-    }
+    TRY(HT_TAKE(&s->pool, args, launch->nargs + 1));
+    TRY(HT_TAKE(&s->pool, values, bytes));
     for (int i = 0; i < launch->nargs; i++) {
-        r.args[i] = launch->args[i];
-        if (r.args[i].size == 0) continue;
-        memcpy(r.values + at, launch->args[i].value, r.args[i].size);
-        r.args[i].value = r.values + at;
-        at += room_of(&r.args[i]);
+        args[i] = launch->args[i];
+        if (args[i].size == 0) continue;
+        args[i].value = memcpy(values, launch->args[i].value, args[i].size);
+        values += room_of(&args[i]);
     }
-    s->recorded[s->count] = r;
-    s->launch[s->count] = *launch;
-    s->launch[s->count].fork = s->fork;
-    s->launch[s->count].branch = s->branch;
-    s->launch[s->count++].args = r.args;
+    struct ht_launch *own = &s->launch[s->count];
+    s->recorded[s->count++] = (struct recorded){.kernel = kernel};
+    *own = *launch;
+    own->fork = s->fork;
+    own->branch = s->branch;
+    own->args = args;
     return HT_OK;
 }
 
@@ -753,10 +748,7 @@ void ht_sequence_destroy(struct ht_sequence *s) {
             if (p->sample == &s->recorded[n].seconds) p->sample = NULL;
     }
     if (s->handle != NULL) s->device->backend->sequence_destroy(s->handle);
-    for (int i = 0; i < s->count; i++) {
-        free(s->recorded[i].args);
-        free(s->recorded[i].values);
-    }
+    ht_pool_free(&s->pool);
     free(s->recorded);
     free(s->launch);
     free(s);

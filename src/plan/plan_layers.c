@@ -57,31 +57,24 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
     return words * layers / (inner + words * layers);
 }
 
-/* Keys of matched layers that others do not have. */
-static enum ht_err refuse_mix(const struct ht_params *params, const char *with) {
-    if (params->absorbing.mix.kind != HT_VALUE_NUMBERS) return HT_OK;
-    return ht_params_error(params, "absorbing.mix",
-                           "has no meaning with %s: it is for the matched layers of first-order "
-                           "systems by finite differences",
-                           with);
-}
-
-/* Keys of the perfectly matched layers of Hermite methods. */
-static enum ht_err refuse_hermite(const struct ht_params *params, size_t first, const char *with) {
-    const bool meant[] = {params->absorbing.alpha.kind == HT_VALUE_NUMBERS,
-                          params->absorbing.sponge.kind == HT_VALUE_NUMBERS};
-    static const char *const keys[] = {"absorbing.alpha", "absorbing.sponge"};
-    for (size_t i = first; i < sizeof keys / sizeof *keys; i++)
-        REFUSE(meant[i], params, keys[i],
-               "has no meaning with %s: it is for the perfectly matched layers of Hermite methods",
-               with);
+/* Keys of matched layers that others do not have: of Hermite methods, and of pairs. */
+static enum ht_err refuse_keys(const struct ht_params *params, bool alpha, bool sponge, bool mix,
+                               const char *with) {
+    REFUSE(alpha && params->absorbing.alpha.kind == HT_VALUE_NUMBERS, params, "absorbing.alpha",
+           "has no meaning with %s: it is for the perfectly matched layers of Hermite methods",
+           with);
+    REFUSE(sponge && params->absorbing.sponge.kind == HT_VALUE_NUMBERS, params, "absorbing.sponge",
+           "has no meaning with %s: it is for the perfectly matched layers of Hermite methods",
+           with);
+    REFUSE(mix && params->absorbing.mix.kind == HT_VALUE_NUMBERS, params, "absorbing.mix",
+           "has no meaning with %s: it is for the matched layers of first-order systems by finite "
+           "differences",
+           with);
     return HT_OK;
 }
 
-/* Refuses keys of perfectly matched layers. */
-static enum ht_err plan_check_sponge(const struct ht_params *params) {
-    TRY(refuse_hermite(params, 0, "absorbing.type = \"sponge\""));
-    return refuse_mix(params, "absorbing.type = \"sponge\"");
+static enum ht_err check_sponge(const struct ht_params *params) {
+    return refuse_keys(params, true, true, true, "absorbing.type = \"sponge\"");
 }
 
 /* Thinner ones grow (docs/absorbing.md). */
@@ -183,7 +176,7 @@ static enum ht_err check_hermite(const struct ht_plan *plan) {
     const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
     if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
     if (sponge) TRY(check_thickness(plan, least_sponge));
-    if (sponge) return plan_check_sponge(params);
+    if (sponge) return check_sponge(params);
     return check_thickness(plan, least_cells);
 }
 
@@ -191,7 +184,7 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     const bool first = ht_equations_first_order(&plan->eq);
     TRY(check_hermite(plan));
-    TRY(refuse_mix(plan->params, "Hermite methods"));
+    TRY(refuse_keys(plan->params, false, false, true, "Hermite methods"));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
                        sponge  ? usual_sponge
@@ -287,9 +280,9 @@ void ht_plan_continue_medium(struct ht_plan *plan) {
 static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     const struct ht_params *params = plan->params;
     enum ht_absorbing_type type = params->absorbing.type;
-    TRY(refuse_hermite(params, 1, "time.scheme = \"fd\""));
+    TRY(refuse_keys(params, false, true, false, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
-    if (type == HT_ABSORBING_SPONGE) TRY(plan_check_sponge(params));
+    if (type == HT_ABSORBING_SPONGE) TRY(check_sponge(params));
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
                        &plan->layers));
     /* Behind matched layers of fields of second order waves are 0: the tails of guided waves, which
@@ -323,7 +316,7 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
 }
 
 enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
-    TRY(refuse_mix(plan->params, "a system that is stepped as one field"));
+    TRY(refuse_keys(plan->params, false, false, true, "a system that is stepped as one field"));
     return plan_nodal(plan, plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line);
 }
 

@@ -4,6 +4,7 @@
 #include "htwave/simulation.h"
 
 /* "1.23 M" */
+#define WITH_PREFIX(value) with_prefix((value), (char[32]){0})
 static const char *with_prefix(double value, char buffer[32]) {
     static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
     int n = 0;
@@ -116,15 +117,13 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     ht_ranks_add_devices(sim->ranks, sim->assignment, text);
     int64_t least = sim->planes[0], most = least;
     for (int r = 1; r < sim->ranks; r++) {
-        if (sim->planes[r] < least) least = sim->planes[r];
-        if (sim->planes[r] > most) most = sim->planes[r];
+        least = ht_least(least, sim->planes[r]);
+        most = ht_most(most, sim->planes[r]);
     }
-    ht_text_add(text, "\n  slabs     ");
-    if (least == most)
-        ht_text_add(text, "%lld planes each", (long long)least);
-    else
-        ht_text_add(text, "%lld to %lld planes", (long long)least, (long long)most);
-    ht_text_add(text, ", halo depth %d, halo precision %s\n", sim->plan->problem.halo.depth,
+    ht_text_add(text, "\n  slabs     %lld ", (long long)least);
+    if (least < most) ht_text_add(text, "to %lld ", (long long)most);
+    ht_text_add(text, "planes%s, halo depth %d, halo precision %s\n", least < most ? "" : " each",
+                sim->plan->problem.halo.depth,
                 ht_halo_precision_word(sim->plan->problem.halo.precision));
 }
 
@@ -171,8 +170,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
     const double unknowns =
         (double)ht_grid_total(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) * fields;
-    char number[32];
-    with_prefix(unknowns, number);
+    const char *number = WITH_PREFIX(unknowns);
     if (plan->problem.fd.pair != HT_PAIR_NONE)
         ht_say(f, "  unknowns  %s: %d fields, staggered, at %lld points each\n", number, fields,
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
@@ -189,20 +187,12 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
 /* What errors are proportional to where the medium is smooth: docs/method.md, section 7. */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
-    int full = ht_plan_full_order(sim->plan), degree = medium->degree;
-    if (sim->plan->problem.scheme->nodal) {
-        if (medium->rough)
-            ht_text_add(text, "; errors ~ h to h^2 where it jumps\n");
-        else
-            ht_text_add(text, "; errors ~ h^%d\n", full);
-        return;
-    }
-    if (medium->rough || (!medium->uniform && degree == 0))
-        ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 ? " where it jumps" : "");
-    else if (!medium->uniform && degree + 1 < full)
-        ht_text_add(text, "; errors ~ h^%d\n", degree + 1);
+    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
+    const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
+    if (medium->rough || (cells && degree == 0))
+        ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 || !cells ? " where it jumps" : "");
     else
-        ht_text_add(text, "; errors ~ h^%d\n", full);
+        ht_text_add(text, "; errors ~ h^%d\n", cells ? (int)ht_least(degree + 1, full) : full);
 }
 
 static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
@@ -713,7 +703,6 @@ static void add_setup(const struct ht_simulation *sim, struct ht_text *text) {
 
 static void add_rate(const struct ht_simulation *sim, const struct ht_result *result,
                      struct ht_facts *f) {
-    char cells[32], bytes[32], fma[32];
     const double fraction = limit_fraction(sim, result);
     const double per_s = rate(sim, result);
     const struct ht_limits *limits = &sim->limits;
@@ -722,11 +711,11 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_result *re
     if (limits->bytes_per_s > 0) ht_fact(f, number, "limit_bytes_per_s", limits->bytes_per_s);
     if (limits->fma_per_s > 0) ht_fact(f, number, "limit_fma_per_s", limits->fma_per_s);
     if (!isfinite(per_s)) return;
-    ht_say(f, "  rate      %s cell half-steps/s", with_prefix(per_s, cells));
+    ht_say(f, "  rate      %s cell half-steps/s", WITH_PREFIX(per_s));
     if (isfinite(fraction))
         ht_say(f, ", %.2g %% of the %s limit (%s copies %sB/s and does %sFMA/s)", 100 * fraction,
                sim->ranks > 1 ? "devices'" : "device's", sim->ranks > 1 ? "that of rank 0" : "it",
-               with_prefix(limits->bytes_per_s, bytes), with_prefix(limits->fma_per_s, fma));
+               WITH_PREFIX(limits->bytes_per_s), WITH_PREFIX(limits->fma_per_s));
     ht_say(f, "\n");
 }
 

@@ -88,7 +88,6 @@ static bool is_closed(const struct ht_simulation *sim) {
 static void adopt(struct ht_simulation *sim, const struct ht_tuned *tuned) {
     const struct ht_params *params = sim->params;
     struct ht_tuning tuning = tuned->tuning;
-    tuning.fp64 = sim->tuning.fp64;
     if (params->device.cells_per_group > 0) tuning.cells = params->device.cells_per_group;
     if (params->device.planes_per_group > 0) tuning.planes = params->device.planes_per_group;
     sim->tuning = tuning;
