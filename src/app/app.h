@@ -2,7 +2,6 @@
 #pragma once
 
 #include "htwave/args.h"
-#include "htwave/estimate.h"
 #include "htwave/problem.h"
 #include "htwave/simulation.h"
 

@@ -152,8 +152,11 @@ static enum ht_err check_order(const struct table *t, double wanted) {
     return HT_OK;
 }
 
-static enum ht_err converge(const struct ht_args *args, const struct ht_params *base,
-                            struct table *t) {
+enum ht_err ht_command_converge(const struct ht_args *args) {
+    HT_ENDED(ht_params_end) struct ht_params *base = NULL;
+    HT_ENDED(free_table) struct table table = {.count = 0};
+    struct table *t = &table;
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &base));
     const char *text = ht_args_value(args, "--min-order");
     double wanted = 0;
     TRY(ht_args_real(args, "--min-order", -DBL_MAX, DBL_MAX, &wanted));
@@ -196,11 +199,4 @@ static enum ht_err converge(const struct ht_args *args, const struct ht_params *
     ht_fact(&f, close, ']');
     TRY(ht_facts_print(&f, args->json));
     return text ? check_order(t, wanted) : HT_OK;
-}
-
-enum ht_err ht_command_converge(const struct ht_args *args) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(free_table) struct table table = {.count = 0};
-    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    return converge(args, params, &table);
 }

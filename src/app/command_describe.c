@@ -176,13 +176,16 @@ static enum ht_err fail_unknown(const char *word) {
 }
 
 /* Of all systems the text is their names, titles and equations. */
-static enum ht_err print(const struct ht_system *only, bool as_json) {
+enum ht_err ht_command_describe(const struct ht_args *args) {
+    const char *name = args->count > 0 ? args->operand[0] : NULL;
+    const struct ht_system *only = name != NULL ? ht_system_find(name) : NULL;
+    if (name != NULL && only == NULL) return fail_unknown(name);
     struct ht_facts f = ht_facts_open();
-    struct ht_text list = {0};
     if (only != NULL) {
         add_system(only, &f);
-        return ht_facts_print(&f, as_json);
+        return ht_facts_print(&f, args->json);
     }
+    struct ht_text list = {0};
     ht_fact(&f, open, "systems", '[');
     for (int i = 0; i < ht_system_count(); i++) {
         const struct ht_system *system = ht_system_at(i);
@@ -195,14 +198,5 @@ static enum ht_err print(const struct ht_system *only, bool as_json) {
     ht_fact(&f, close, ']');
     ht_text_free(&f.text);
     f.text = list;
-    return ht_facts_print(&f, as_json);
-}
-
-enum ht_err ht_command_describe(const struct ht_args *args) {
-    const struct ht_system *system = NULL;
-    if (args->count > 0) {
-        system = ht_system_find(args->operand[0]);
-        if (system == NULL) return fail_unknown(args->operand[0]);
-    }
-    return print(system, args->json);
+    return ht_facts_print(&f, args->json);
 }

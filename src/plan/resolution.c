@@ -1,6 +1,6 @@
-/* Grids for an error: see htwave/estimate.h. Cells of size 1, speed 1. */
-#include "htwave/estimate.h"
-
+/* Grids for an error. Cells of size 1, speed 1. */
+#include "htwave/plan.h"
+#include "htwave/stepper.h"
 #include "src/hermite/bloch.h"
 
 /* ---- Hermite methods ---- */

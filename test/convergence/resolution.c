@@ -3,7 +3,6 @@
  * along the axis. The box holds whole waves on at most 4 % more cells per wavelength than asked
  * for. */
 #include "../test.h"
-#include "htwave/estimate.h"
 #include "htwave/simulation.h"
 
 enum { LINE = 160, LINES = 16, WAYS = 3, WAVELENGTHS = 10 };
