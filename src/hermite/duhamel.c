@@ -23,14 +23,13 @@ static void expand(const struct ht_injection *in, const struct quadrature *rule,
      * drives. */
     const unsigned group = p->eq->leapfrog.stored[HT_PRIMARY];
     const bool odd = ((group >> field ^ group >> shot->drive[0].field) & 1u) != 0;
-    const bool taylor = p->old_sign == 0;
     const double tau = p->dt / 2, t = (double)q * tau;
     const double other = odd ? -p->old_sign : p->old_sign;
     for (int r = 0; r < p->duhamel->terms; r++) out[r] = 0;
     for (int i = 0; i < GAUSS; i++) {
         const double th = tau * (rule->x[i] + 0.5);
         double s = ht_source_signal(shot, t + th, 0);
-        if (!taylor) s += other * ht_source_signal(shot, t - th, 0);
+        if (p->old_sign != 0) s += other * ht_source_signal(shot, t - th, 0);
         for (int r = 0; r < p->duhamel->terms; r++)
             out[r] += (2 * r + 1) * rule->weight[i] * s * rule->legendre[i][r];
     }
@@ -136,7 +135,7 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 
 static enum ht_err make(const struct ht_window window[2], struct ht_injection *in) {
     const struct ht_problem *p = &in->problem;
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(ht_injection_list(p, i, &window[i], &in->grid[i]));
         for (int f = 0, n = 0; f < p->eq->nfields; f++)
             if (ht_problem_stores(p, i, f)) in->grid[i].field[n++] = f;
@@ -184,7 +183,7 @@ enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_tool *injecto
 int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec) {
     const struct ht_duhamel *d = problem->duhamel;
     int64_t bytes = 0;
-    for (int i = 0; d != NULL && i < 2; i++) {
+    for (enum ht_subgrid i = 0; d != NULL && i < 2; i++) {
         const struct ht_inject_shapes shapes = {.fields = ht_problem_stored(problem, i),
                                                 .terms = d->terms,
                                                 .columns = d->shots->count,
@@ -203,7 +202,7 @@ enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp6
     const struct ht_problem *p = &plan->problem;
     const struct ht_duhamel *d = p->duhamel;
     const int64_t entry = 64, key = 160;
-    for (int i = 0; d != NULL && i < 2; i++) {
+    for (enum ht_subgrid i = 0; d != NULL && i < 2; i++) {
         const struct ht_injection_counts *most = &d->most[i];
         const int fields = ht_problem_stored(p, i);
         out->host += entry * most->entries +
@@ -234,8 +233,6 @@ struct ht_source_samples {
     struct ht_pool pool;   /* of these but records and values */
     double x[GAUSS], weight[GAUSS];
 };
-
-/* ---- powers at receivers ---- */
 
 static void add_image(const struct ht_source_samples *s, const struct ht_source_vector *source,
                       const struct ht_source_image *const image[3], const struct ht_trace *trace,
@@ -270,16 +267,14 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
             memset(s->value + s->count * s->powers, 0, (size_t)s->powers * sizeof *s->value);
             s->record[s->count++] = (struct record){.trace = number, .shot = point->shot};
         }
-        double *out = s->value + (s->count - 1) * s->powers;
-        const struct ht_source_form *form = &s->problem->duhamel->form[point->shot];
         const struct ht_source_vector v = ht_source_vector(s->problem, point);
         struct ht_source_images images;
         double reach[3];
-        for (int k = 0; k < 3; k++) reach[k] = form->reach[k] + 1;
+        for (int k = 0; k < 3; k++) reach[k] = d->form[point->shot].reach[k] + 1;
         ht_source_images(s->problem, point, reach, &images);
         const struct ht_source_image *image[3];
         for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
-            add_image(s, &v, image, trace, out);
+            add_image(s, &v, image, trace, s->value + (s->count - 1) * s->powers);
     }
     return HT_OK;
 }

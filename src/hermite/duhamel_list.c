@@ -342,8 +342,6 @@ static void apply_shaper(const struct shaper *shaper, const long double distance
     }
 }
 
-/* ---- powers at a place ---- */
-
 int ht_source_last_power(const struct ht_problem *problem, const struct ht_source_vector *vector,
                          double span) {
     return 2 * powers_within(problem, vector, span) + 1;
@@ -436,16 +434,14 @@ struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
     struct ht_source_vector v = *source;
     for (int f = 0; f < problem->eq->nfields; f++)
         for (int k = 0; k < 3 && k < problem->grid->dims; k++) {
-            const bool odd = problem->eq->field[f].parity >> k & 1u;
             v.field[f] *= image[k]->factor;
-            if (image[k]->mirrored && odd) v.field[f] = -v.field[f];
+            if (image[k]->mirrored && (problem->eq->field[f].parity >> k & 1u))
+                v.field[f] = -v.field[f];
         }
     return v;
 }
 
 enum { STEPS_PER_CELL = 16 };
-
-/* ---- reach ---- */
 
 /* Of each distance in steps of 1/16 cell the largest derivative there and beyond, relative to the
  * largest of all. */
@@ -479,8 +475,6 @@ double ht_source_reach(const struct ht_source_form *form, int axis, int order) {
     make_envelope(form, axis, order, &e);
     return (double)e.count / STEPS_PER_CELL;
 }
-
-/* ---- nodes of an image along an axis ---- */
 
 struct axis_nodes {
     int64_t count, room;
@@ -602,8 +596,6 @@ static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
     return HT_OK;
 }
 
-/* ---- entries ---- */
-
 static enum ht_err add_image(struct listing *l, const struct ht_source_point *point,
                              const struct ht_source_vector *source, const double nu[3],
                              const struct ht_source_image *const image[3]) {
@@ -633,8 +625,6 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
             }
     return HT_OK;
 }
-
-/* ---- the list ---- */
 
 static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid *out) {
     struct ht_inject_shapes *s = &out->shapes;

@@ -5,14 +5,8 @@
 #include "duhamel_private.h"
 #include "htwave/plan.h"
 
-/* The Gaussians of sources of Hermite methods: their radius and order, and by how much a trace errs
- * at most.
- *
- * A trace takes the signal filtered by the Gaussian's spectrum: the root of the mean of (1 -
- * spectrum)^2 over the trace's energy is what it lacks. A wider Gaussian lacks more, and has less
- * beyond the waves that the grid carries, which turns into others. */
-
-/* ---- what it lacks ---- */
+/* The Gaussians of sources (docs/sources.md, Shape): their radius and order, and by how much a
+ * trace errs at most, by what the Gaussian lacks and by what it leaves. */
 
 /* What the waves of a source consist of: wavenumbers in cells, where it is slowest, and their parts
  * of the energy. */
@@ -55,8 +49,6 @@ static void choose_order(const struct source_waves *waves, double tolerance,
         if (form->error <= 0.1 * tolerance) return;
     }
 }
-
-/* ---- what it leaves ---- */
 
 /* Relative errors of traces at most, by the order and the radius: twice the largest that were
  * measured of Ricker signals of 2 to 10 cells per wavelength of their peak, in one to three
@@ -125,8 +117,6 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     free(duhamel->point);
     free(duhamel);
 }
-
-/* ---- points ---- */
 
 static enum ht_err make_points(const struct ht_plan *plan, struct ht_duhamel *d) {
     const struct ht_shots *shots = plan->shots;
@@ -219,7 +209,6 @@ bool ht_source_reaches(const struct ht_problem *problem, const struct ht_source_
     return fabs(apart) <= (form->reach[axis] + 1) * grid->h[axis];
 }
 
-/* Nodes of an axis in reach of a point and of the cells of these. */
 static bool in_reach(const struct ht_problem *problem, const struct ht_source_point *point,
                      enum ht_subgrid subgrid, int axis, int64_t m) {
     return ht_source_reaches(problem, point, axis, ht_grid_x(problem->grid, subgrid, axis, m));
@@ -282,7 +271,7 @@ static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duham
 
 static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duhamel *d) {
     if (plan->medium->uniform) return HT_OK;
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         HT_ARRAY(double, values,
                  ht_grid_plane(&plan->grid, i) * plan->eq.nmaterials * plan->medium->coefs);
         for (int64_t m3 = 0; m3 < ht_grid_planes(&plan->grid, i); m3++)
@@ -386,8 +375,6 @@ static enum ht_err check_type(const struct ht_plan *plan, int i) {
     return HT_OK;
 }
 
-/* ---- making ---- */
-
 static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->shots = plan->shots;
     for (int i = 0; i < plan->shots->count; i++) TRY(check_type(plan, i));
@@ -419,7 +406,7 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->terms = terms;
     struct ht_problem problem = plan->problem;
     problem.duhamel = d;
-    for (int i = 0; i < 2; i++) TRY(ht_injection_count(&problem, i, &d->most[i]));
+    for (enum ht_subgrid i = 0; i < 2; i++) TRY(ht_injection_count(&problem, i, &d->most[i]));
     return HT_OK;
 }
 

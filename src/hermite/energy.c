@@ -358,11 +358,8 @@ static enum ht_err measure(const struct ht_plan *plan, const struct ht_stepper *
 static enum ht_err physical(const struct ht_plan *plan, const struct ht_stepper *stepper,
                             double *energy) {
     double weight[NODE * NODE * NODE];
-    /* The same form of the nodal values, without derivatives of order N + 1. With theta = omega
-     * dt/2 a wave has cos(theta)^2 of its energy in (u, u) + (w, w) and, where a field stands for
-     * its own rate, sin(theta)^2/theta^2 of it in (u, u) - (w, w). So values are those of W u, W =
-     * 1/cos theta or theta/sin theta, with theta^2 = -(c dt/2)^2 laplacian: W's series, as far as a
-     * node has the derivatives. */
+    /* Values are those of W u, W = 1/cos theta or theta/sin theta with theta^2 = -(c dt/2)^2
+     * laplacian: W's series. */
     enum { POWERS = 4 };
     static const double series[2][POWERS] = {{1, 1.0 / 2, 5.0 / 24, 61.0 / 720},
                                              {1, 1.0 / 6, 7.0 / 360, 31.0 / 15120}};

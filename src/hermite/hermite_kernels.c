@@ -10,7 +10,6 @@
 static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
                               const struct ht_tuning *interior, unsigned axes,
                               struct ht_layer_kernels *k) {
-    const struct ht_device_info *info = ht_device_info(device);
     struct ht_kernels *set = &k->set[axes];
     struct ht_tuning tuning = *interior;
     /* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has
@@ -26,9 +25,9 @@ static enum ht_err create_set(const struct ht_problem *problem, struct ht_device
     tuning.sorted = ht_problem_spec(&p, interior, HT_PRIMARY).sorted;
     tuning.trim = false;
     tuning.cells = tuning.rows = tuning.planes = 0;
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         set->spec[i] = ht_problem_spec(&p, &tuning, i);
-        TRY(ht_variant_shape(&tuning, &set->spec[i], info, &set->shape[i]));
+        TRY(ht_variant_shape(&tuning, &set->spec[i], ht_device_info(device), &set->shape[i]));
     }
     TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0], &set->step[0]));
     set->step[1] = set->step[0];
@@ -69,8 +68,6 @@ static enum ht_err create_layers(const struct ht_problem *problem, struct ht_dev
     return HT_OK;
 }
 
-/* ---- the two half steps ---- */
-
 static enum ht_err create(const struct ht_problem *problem, struct ht_device *device,
                           const struct ht_tuning *tuning, struct ht_kernels *k) {
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, k));
@@ -80,7 +77,7 @@ static enum ht_err create(const struct ht_problem *problem, struct ht_device *de
         TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], &k->step[1]));
     for (int i = 0; i < 2; i++) TRY(ht_ghosts_create(device, &k->spec[i], &k->ghosts[i]));
     TRY(ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, false, &k->sums));
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         /* compiled before the first step if the windows have ghosts */
         const struct ht_window window = ht_problem_window(problem, i);
         const bool ghosts = ht_window_nodes(&window) > ht_box_nodes(&window.held);

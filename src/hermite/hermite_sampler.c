@@ -38,8 +38,6 @@ void ht_hermite_sampler_shape(const struct ht_plan *plan, struct ht_rows_shape *
     out->patterns = out->rows;
 }
 
-/* ---- the function of a value ---- */
-
 /* The coefficients are of powers of eta = (x - mid)/h. */
 static double power_at(const struct making *m, int axis, int j, bool slope) {
     double power = 1;
@@ -48,8 +46,6 @@ static double power_at(const struct making *m, int axis, int j, bool slope) {
     for (int n = slope; n < j; n++) power *= m->eta[axis];
     return slope ? j * power / m->problem->grid->h[axis] : power;
 }
-
-/* ---- derivatives by time ---- */
 
 /* out = M^T e: M times the monomial j is a sum of monomials j + a. */
 static void times_medium(const struct making *m, int material, const double *e, double *out) {

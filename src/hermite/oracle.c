@@ -326,7 +326,8 @@ static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t 
 static void oracle_archive(void *self, struct ht_archive *archive) {
     struct oracle *o = self;
     for (int n = 0; n < (o->problem.scheme->two_level ? 2 : 1) * o->eq.nfields; n++) {
-        const int i = n / o->eq.nfields, f = n % o->eq.nfields;
+        const enum ht_subgrid i = (enum ht_subgrid)(n / o->eq.nfields);
+        const int f = n % o->eq.nfields;
         struct stored s = {o, i, f};
         struct ht_archive_array array = {.groups = o->coefs,
                                          .planes = ht_grid_planes(o->problem.grid, i),
@@ -365,8 +366,7 @@ static enum ht_err oracle_finish(HT_UNUSED void *self) {
 }
 
 static void oracle_absolute(void *self) {
-    struct oracle *o = self;
-    o->absolute = true;
+    ((struct oracle *)self)->absolute = true;
 }
 
 static const struct ht_stepper_ops oracle_ops = {
@@ -384,7 +384,7 @@ static enum ht_err allocate_medium(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         const int64_t values = ht_grid_total(p->grid, i) * p->eq->nmaterials * o->jets->count;
         TRY(HT_TAKE(&o->pool, o->medium[i], values));
         TRY(p->medium_fill(p->medium, i, 0, ht_grid_planes(p->grid, i), o->medium[i]));
@@ -410,7 +410,7 @@ static enum ht_err allocate(struct oracle *o) {
     ht_hermite_matrix(p->grid->order, o->matrix);
     /* All nodes, without ghosts. */
     struct ht_window window[2] = {{.count = {0}}};
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(HT_TAKE(&o->pool, o->u[i], ht_grid_total(p->grid, i) * o->eq.nfields * o->coefs));
         for (int k = 0; k < 3; k++)
             window[i].count[k] = window[i].own.end[k] = window[i].held.end[k] =

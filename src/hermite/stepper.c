@@ -18,12 +18,13 @@ static enum ht_err plan(const struct ht_problem *p, const struct ht_tuning *tuni
     t->element_size = ht_real_size(t->spec.fp64);
     t->coefs = ht_grid_coefs(p->grid);
     t->padded_coefs = ht_storage_order(&t->spec, t->storage);
-    for (int i = 0; i < 2; i++) t->r.partition.window[i] = ht_problem_window(p, i);
+    for (enum ht_subgrid i = 0; i < 2; i++) t->r.partition.window[i] = ht_problem_window(p, i);
     for (int n = 0; n < 12; n++) {
         const int axis = n / 4, side = n / 2 % 2;
         struct ht_layer_memory *m = &t->memory[axis][side];
         if ((axes >> axis & 1u) && p->layers->side[axis][side].cells > 0)
-            m->window[n % 2] = ht_absorbing_window(p, n % 2, axis, side, m->first[n % 2]);
+            m->window[n % 2] =
+                ht_absorbing_window(p, (enum ht_subgrid)(n % 2), axis, side, m->first[n % 2]);
     }
     return ht_equations_absorb(p->eq, axes, &t->full);
 }
@@ -83,7 +84,7 @@ static void list_interpolants(struct ht_device_stepper *t, int64_t per_target, b
 static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool work,
                          const struct ht_device_info *info) {
     const struct ht_problem *p = &t->problem;
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         const struct ht_window *window = &t->r.partition.window[i];
         for (int f = 0; f < p->eq->nfields; f++)
             if (ht_problem_stores(p, i, f))
@@ -103,8 +104,8 @@ static void plan_halo(const struct ht_device_stepper *t, const struct ht_tuning 
                       const struct ht_kernels *kernels, struct ht_halo *out) {
     const struct ht_problem *p = &t->problem;
     struct ht_passes passes;
-    for (int i = 0; i < 2; i++) {
-        struct ht_halo_part *part = ht_halo_add(out, i, &t->r.partition.window[i]);
+    for (enum ht_subgrid i = 0; i < 2; i++) {
+        struct ht_halo_part *part = ht_halo_add(out, (int)i, &t->r.partition.window[i]);
         part->format = ht_problem_format(p, tuning, ht_problem_stored(p, i));
         part->u = t->stored[i];
         if (kernels != NULL) part->packer = kernels->packer[i];
@@ -113,7 +114,7 @@ static void plan_halo(const struct ht_device_stepper *t, const struct ht_tuning 
             if (ht_window_nodes(&m->window[i]) == 0) continue;
             part = &out->part[out->parts++];
             *part = (struct ht_halo_part){
-                .array = i, .window = m->window[i], .first = m->first[i][2], .u = m->u[i]};
+                .array = (int)i, .window = m->window[i], .first = m->first[i][2], .u = m->u[i]};
             part->format = ht_problem_format(p, tuning, ht_layer_fields(&t->full, n / 2));
             if (kernels != NULL) part->packer = kernels->layers->packer[n / 2];
         }
@@ -311,7 +312,7 @@ void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_pass
     const bool two_level = problem->scheme->two_level;
     *out = (struct ht_passes){.count = 2, .half = {{0, 1}, {1, 2}}};
     for (int i = 0; i < 2; i++) {
-        const enum ht_subgrid from = i, to = 1 - i;
+        const enum ht_subgrid from = i ? HT_DUAL : HT_PRIMARY, to = i ? HT_PRIMARY : HT_DUAL;
         const bool damped = ht_sponge_rate(problem, to) > 0;
         struct ht_pass *pass = &out->pass[i];
         /* Dual plane m lies between the primary planes m and m + 1. */
@@ -349,8 +350,6 @@ double ht_hermite_message_values(const struct ht_problem *p, int array) {
     }
     return values;
 }
-
-/* ---- timers ---- */
 
 static struct ht_task_seconds seconds_of(const void *self) {
     const struct ht_device_stepper *t = self;
@@ -517,8 +516,9 @@ static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, i
     TRY(ht_runner_make(&t->r, &runner_ops, &t->problem, device));
     TRY(create_buffers(t));
     for (int n = 0; n < 6; n++) {
-        if (t->profile[n % 2][n / 2][0] != NULL) TRY(fill_profiles(t, n % 2, n / 2));
-        if (t->jets[n % 2][n / 2] != NULL) TRY(fill_jets(t, n % 2, n / 2));
+        const enum ht_subgrid i = (enum ht_subgrid)(n % 2);
+        if (t->profile[i][n / 2][0] != NULL) TRY(fill_profiles(t, i, n / 2));
+        if (t->jets[i][n / 2] != NULL) TRY(fill_jets(t, i, n / 2));
         struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
         if (m->u[HT_DUAL][0] != NULL)
             TRY(ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL],
@@ -526,7 +526,7 @@ static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, i
     }
     TRY(ht_injection_create(&t->problem, t->r.partition.window, &t->injection));
     if (t->injection != NULL) TRY(ht_injection_upload(t->injection, region[0].kernels->injector));
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(ht_window_ghosts(t->problem.grid, &t->r.partition.window[i], &t->ghosts[i]));
         TRY(ht_stepper_fill_medium(t, i));
     }

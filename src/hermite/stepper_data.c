@@ -164,7 +164,7 @@ static void archive_memory(struct ht_device_stepper *t, struct ht_archive *archi
 void ht_stepper_archive(void *self, struct ht_archive *archive) {
     struct ht_device_stepper *t = self;
     const struct ht_equations *eq = t->problem.eq;
-    for (int i = 0; i < (t->problem.scheme->two_level ? 2 : 1); i++) {
+    for (enum ht_subgrid i = 0; i < (t->problem.scheme->two_level ? 2 : 1); i++) {
         struct stored s = {.t = t, .window = &t->r.partition.window[i]};
         for (int k = 0; k < 3; k++) s.nodes[k] = ht_grid_nodes(t->problem.grid, i, k);
         for (int f = 0; f < eq->nfields; f++) {
@@ -175,33 +175,14 @@ void ht_stepper_archive(void *self, struct ht_archive *archive) {
         }
         for (int n = 0; t->layers != NULL && n < 6; n++)
             archive_memory(t, archive, i, n / 2, n % 2);
-        if (ht_archive_loads(archive)) ht_halo_overwritten(&t->r.state, i);
+        if (ht_archive_loads(archive)) ht_halo_overwritten(&t->r.state, (int)i);
     }
     if (t->injection != NULL) ht_archive_integer(archive, "injected", &t->injection->steps);
 }
 
-/* Leaves the nodes in absorbing layers out, and the item if none is left. */
-static void leave_layers(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
-                         struct ht_sum_item *item) {
-    const struct ht_grid *grid = t->problem.grid;
-    for (int k = 0; k < 3; k++) {
-        const int64_t origin = t->r.partition.window[subgrid].origin[k];
-        int64_t begin, end;
-        ht_measure_beside(grid, subgrid, k, &begin, &end);
-        if (grid->layer[k][0] > 0 && begin - origin >= item->box.begin[k]) {
-            item->box.begin[k] = begin - origin;
-            item->half[k][0] = subgrid == HT_PRIMARY;
-        }
-        if (grid->layer[k][1] > 0 && end - origin <= item->box.end[k]) {
-            item->box.end[k] = end - origin;
-            item->half[k][1] = subgrid == HT_PRIMARY;
-        }
-        if (item->box.end[k] <= item->box.begin[k]) item->x = NULL;
-    }
-}
-
-/* Sets the item's nodes to the own nodes of a grid; ends at a neighbour's slab are no walls. */
-static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid,
+/* Sets the item's nodes to the own nodes of a grid, `beside` absorbing layers; ends at a
+ * neighbour's slab are no walls. None is left: no values. */
+static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid, bool beside,
                         struct ht_sum_item *item) {
     const struct ht_grid *grid = t->problem.grid;
     const struct ht_window *window = &t->r.partition.window[subgrid];
@@ -209,10 +190,21 @@ static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgr
     item->plane = ht_window_plane(window);
     item->total = ht_window_nodes(window);
     item->box = window->own;
-    for (int n = 0; n < 6; n++)
-        item->half[n / 2][n % 2] = ht_measure_half(grid, subgrid, n / 2, n % 2);
-    for (int side = 0; side < 2; side++)
-        if (ht_grid_neighbour(grid, side) >= 0) item->half[2][side] = false;
+    for (int k = 0; k < 3; k++) {
+        int64_t inner[2];
+        ht_measure_beside(grid, subgrid, k, &inner[0], &inner[1]);
+        for (int side = 0; side < 2; side++) {
+            int64_t *end = side == 0 ? &item->box.begin[k] : &item->box.end[k];
+            const int64_t face = inner[side] - window->origin[k];
+            item->half[k][side] = ht_measure_half(grid, subgrid, k, side) &&
+                                  !(k == 2 && ht_grid_neighbour(grid, side) >= 0);
+            if (!beside || grid->layer[k][side] == 0 || (side == 0 ? face < *end : face > *end))
+                continue;
+            *end = face;
+            item->half[k][side] = subgrid == HT_PRIMARY;
+        }
+        if (item->box.end[k] <= item->box.begin[k]) item->x = NULL;
+    }
 }
 
 /* Each of the 8 classes of the sorted order may leave a gap. */
@@ -258,8 +250,7 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
         item->coef = t->storage[what[i].coef];
         if (what[i].weights != NULL) weigh_all(t, &what[i], stored + i * room, item);
         if (what[i].material >= 0) item->a = t->medium[subgrid][what[i].material];
-        measure_own(t, subgrid, item);
-        if (what[i].beside) leave_layers(t, subgrid, item);
+        measure_own(t, subgrid, what[i].beside, item);
     }
     TRY(ht_sums_run(t->set[0].sums, count, items, out));
     for (int i = 0; i < count; i++) {
@@ -268,8 +259,6 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
     }
     return HT_OK;
 }
-
-/* ---- medium ---- */
 
 /* Planes [at, at + count) of the windows of all materials, those from `first` on of the grid;
  * values and data are scratch. */

@@ -77,7 +77,7 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 
 /* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. */
 static enum ht_err check_nodes(const struct ht_problem *problem, const struct ht_variant *variant) {
-    for (int i = 0; variant->counts32 && i < 2; i++) {
+    for (enum ht_subgrid i = 0; variant->counts32 && i < 2; i++) {
         const struct ht_window window = ht_problem_window(problem, i);
         const int64_t plane = ht_window_plane(&window);
         REQUIRE(plane <= INT32_MAX / 2 && window.count[2] <= INT32_MAX / plane, HT_ERR_DEVICE,
@@ -92,7 +92,7 @@ enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_de
                             const struct ht_tuning *tuning, struct ht_kernels *out) {
     *out = (struct ht_kernels){.variant = tuning->variant};
     TRY(check_nodes(problem, tuning->variant));
-    for (int i = 0; i < 2; i++) {
+    for (enum ht_subgrid i = 0; i < 2; i++) {
         out->spec[i] = ht_problem_spec(problem, tuning, i);
         TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));
     }

@@ -74,9 +74,8 @@ static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot
 static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, double *widest,
                                 double *out) {
     const struct ht_shot *s = &plan->shots->shot[shot];
-    const struct ht_second_order *form = &plan->eq.second_order;
     const int of_drive = s->drive[0].material;
-    const int material = of_drive < 0 ? form->modulus : of_drive;
+    const int material = of_drive < 0 ? plan->eq.second_order.modulus : of_drive;
     double x[3], value = 1;
     const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
     ht_shot_position(s, n, x);

@@ -1,9 +1,6 @@
 /* The messages of exchanges between slabs. The task SEND begins an exchange, and the task RECEIVE
  * of a later pass ends it. In between the device computes the interior. The host waits for the
- * messages meanwhile and then enqueues their unpacking. */
-#include "halo.h"
-
-/* The transports of messages and the choice among them.
+ * messages meanwhile and then enqueues their unpacking.
  *
  * No transport needs an acknowledgement: slabs exchange in turn, and a rank sends into a slot again
  * only after it has received a message that the neighbour sent after emptying the slot
@@ -12,6 +9,7 @@
  * A message is sent as a whole. In pieces, some could travel while others are copied. But there is
  * one transfer queue, in which all outgoing pieces would stand before the incoming ones, so that at
  * most a third of a time would be gained that is mostly hidden by the interior. */
+#include "halo.h"
 
 /* ---- transports ---- */
 

@@ -224,8 +224,6 @@ void ht_places_destroy(struct ht_places *places) {
     free(places);
 }
 
-/* ---- errors ---- */
-
 struct error_sums {
     const struct ht_plan *plan;
     const double *const *nodal;

@@ -177,8 +177,6 @@ void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
     if (side >= 0) out[HT_PROFILE_DECAY][0] += layers->side[axis][side].alpha;
 }
 
-/* ---- boxes ---- */
-
 /* Sets the cells of part -1 (between the layers), 0 or 1 of an axis. */
 static void set_part(const struct ht_grid *grid, const struct ht_layers *layers, int axis, int part,
                      struct ht_absorbing_box *box) {
@@ -203,8 +201,6 @@ int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layer
     }
     return count;
 }
-
-/* ---- windows ---- */
 
 struct ht_window ht_absorbing_window(const struct ht_problem *problem, enum ht_subgrid subgrid,
                                      int axis, int side, int64_t first[3]) {

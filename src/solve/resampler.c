@@ -141,9 +141,8 @@ static enum ht_err transform_pair(void *data, int64_t chunk) {
     ht_fourier(t->bits[1], grid);
     const double complex still = of->integral ? series(t, x, first, 0) / (double)t->size : 0;
     for (int64_t j = 0; j < of->samples; j++) {
-        const double tau = of->at + (double)j * of->every;
-        const double complex sample =
-            t->factor[j] * grid[(t->middle_sample - j) & (t->grid - 1)] + still * tau;
+        const double complex sample = t->factor[j] * grid[(t->middle_sample - j) & (t->grid - 1)] +
+                                      still * (of->at + (double)j * of->every);
         t->out[trace * of->samples + j] = creal(sample);
         if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
     }
@@ -287,12 +286,11 @@ int64_t ht_resampling_keeps(const struct ht_plan *plan) {
 
 bool ht_resampler_ready(const struct ht_resampler *r, double at, int64_t reached, bool last) {
     const int64_t newest = reached * r->of.per_step;
-    const int beside = r->of.levels / 2;
     const double below = floor(at * r->of.per_step);
     if (r->of.whole) return at + (double)ht_fd_steps_beside(at) <= (double)reached;
     if (at > (double)reached) return false;
     if (at == floor(at) || (last && !r->of.sinc)) return true;
-    return (r->of.sinc || newest + 1 >= r->of.levels) && below + beside <= (double)newest;
+    return (r->of.sinc || newest + 1 >= r->of.levels) && below + r->of.levels / 2 <= (double)newest;
 }
 
 /* ---- weights ---- */
@@ -313,8 +311,7 @@ static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count
 static void find_window(const struct ht_resampler *r, double below, int64_t held,
                         struct ht_resampled *out) {
     /* Values and second derivatives at an odd number of levels fix no polynomial. */
-    const int64_t most = r->of.sinc ? POLYNOMIAL : r->of.levels;
-    const int64_t levels = ht_least(most, held);
+    const int64_t levels = ht_least(r->of.sinc ? POLYNOMIAL : r->of.levels, held);
     out->count = r->of.derivatives > 1 ? levels / 2 * 2 : levels;
     out->low = (int64_t)below - (out->count / 2 - 1);
     out->low = ht_least(out->low, held - out->count);
@@ -377,8 +374,6 @@ enum ht_err ht_resampler_integral(struct ht_resampler *r, double from, double to
     }
     return HT_OK;
 }
-
-/* ---- making ---- */
 
 enum ht_err ht_resampler_create(const struct ht_plan *plan, struct ht_resampler **out) {
     struct ht_resampler *r = NULL;

@@ -71,7 +71,7 @@ static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
 
 static enum ht_err divide(const struct ht_problem *problem, int regions,
                           const struct ht_region *region, struct ht_partition *out) {
-    for (int subgrid = 0; subgrid < 2; subgrid++) {
+    for (enum ht_subgrid subgrid = 0; subgrid < 2; subgrid++) {
         TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
         for (int r = 0; r < regions; r++) add_region(problem->grid, subgrid, &region[r], r, out);
         REQUIRE(covers(out, subgrid), HT_ERR_INTERNAL, "regions overlap or leave targets out");
@@ -87,7 +87,7 @@ enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
         (struct ht_partition){.cut = ht_grid_cut(problem->grid), .depth = ht_halo_depth(problem)};
     for (int i = 0; i < 2; i++) {
         const struct ht_window *w = &out->window[i];
-        out->window[i] = ht_problem_window(problem, i);
+        out->window[i] = ht_problem_window(problem, (enum ht_subgrid)i);
         out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
         out->ghosts[i] = ht_window_nodes(w) > ht_box_nodes(&w->held);
     }
@@ -485,8 +485,6 @@ void ht_runner_free(struct ht_runner *r) {
     ht_partition_free(&r->partition);
     free(r->schedule.task);
 }
-
-/* ---- counts of messages ---- */
 
 static double word_of(const struct ht_problem *p, bool fp64) {
     return p->halo.precision == HT_HALO_SINGLE ? 4
