@@ -53,8 +53,8 @@ double ht_plan_quiet_cfl(const struct ht_plan *plan);
 int ht_plan_full_order(const struct ht_plan *plan);
 /* The time from which on no source acts; 0 without sources. */
 double ht_plan_undriven(const struct ht_plan *plan);
-/* Points per shortest wavelength of the sources, of which there are some, in the slowest part of
- * the medium; those that keep the error over ten wavelengths below 0.1. */
+/* Points per shortest wavelength of the sources, of which there are some, where the medium is
+ * slowest; those that keep the error over ten wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
 /* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of

@@ -4,10 +4,6 @@
 #include "htwave/kernel.h"
 #include "htwave/shots.h"
 
-/* Time-stepping schemes: how half steps make time steps. One row per scheme in src/plan/scheme.c;
- * the rest of the program uses the properties of a row, never its name. Names of time.scheme:
- * params.h. */
-
 struct ht_method;
 struct ht_plan;
 struct ht_problem;
@@ -39,15 +35,14 @@ struct ht_invariant {
                             double *energy);
 };
 
+/* How half steps make time steps. One row per scheme in src/plan/scheme.c; the rest of the program
+ * uses the properties of a row, never its name. */
 struct ht_scheme {
     const char *name;             /* value of time.scheme */
     const char *title;            /* name in a sentence */
     const struct ht_method *does; /* src/solve/methods.h */
 
-    /* Whether nodes hold values alone (finite differences), or derivatives, too (Hermite methods).
-     */
-    bool nodal;
-
+    bool nodal; /* nodes hold values alone (finite differences), not derivatives */
     /* Whether a half step adds to the values of its target grid one step earlier. Then the grids
      * hold fields at times dt/2 apart, and both together are the state. Else a half step overwrites
      * the target grid with the state half a step later. */
@@ -79,14 +74,12 @@ struct ht_scheme {
     const struct ht_scheme *otherwise;
 };
 
-/* The rows in the order of enum ht_scheme_name. The first is the default scheme, which titles omit.
- */
+/* In the order of enum ht_scheme_name. The first is the default scheme, which titles omit. */
 int ht_scheme_count(void);
 const struct ht_scheme *ht_scheme_at(int index);
 /* For titles: "" for the default scheme. */
 const char *ht_scheme_mark(const struct ht_scheme *scheme);
-/* As ht_stability_full, ht_stability_cfl and ht_stability_stages, of equations that have the form.
- */
+/* As ht_stability_full, _cfl and _stages, of equations that have the form. */
 int ht_scheme_full_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order);
 double ht_scheme_cfl(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
                      int stages);
@@ -97,7 +90,7 @@ const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
                                              const struct ht_equations *eq);
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
 
-/* How slabs exchange planes; unused with one rank. */
+/* Unused with one rank. */
 struct ht_halo_choice {
     int depth; /* half steps per exchange; 0: 1 */
     enum ht_halo_precision precision;

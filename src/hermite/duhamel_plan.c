@@ -118,23 +118,6 @@ void ht_duhamel_destroy(struct ht_duhamel *duhamel) {
     free(duhamel);
 }
 
-static enum ht_err make_points(const struct ht_plan *plan, struct ht_duhamel *d) {
-    const struct ht_shots *shots = plan->shots;
-    int64_t room = 0;
-    for (int i = 0; i < shots->count; i++) room += shots->shot[i].points;
-    TRY(HT_ALLOC(d->point, room));
-    for (int i = 0; i < shots->count; i++)
-        for (int n = 0; n < shots->shot[i].points; n++) {
-            struct ht_source_point *out = &d->point[d->points++];
-            out->shot = i;
-            ht_shot_position(&plan->shots->shot[i], n, out->x);
-            TRY(ht_medium_point(plan->medium, out->x, out->material));
-        }
-    return HT_OK;
-}
-
-/* ---- the Gaussian ---- */
-
 double ht_source_reach_most(const struct ht_source_form *form) {
     return fmax(fmax(form->reach[0], form->reach[1]), form->reach[2]);
 }
@@ -379,7 +362,15 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
     d->shots = plan->shots;
     for (int i = 0; i < plan->shots->count; i++) TRY(check_type(plan, i));
     TRY(HT_ALLOC(d->form, d->shots->count));
-    TRY(make_points(plan, d));
+    for (int i = 0; i < d->shots->count; i++) d->points += d->shots->shot[i].points;
+    TRY(HT_ALLOC(d->point, d->points));
+    struct ht_source_point *point = d->point;
+    for (int i = 0; i < d->shots->count; i++)
+        for (int n = 0; n < d->shots->shot[i].points; n++, point++) {
+            point->shot = i;
+            ht_shot_position(&d->shots->shot[i], n, point->x);
+            TRY(ht_medium_point(plan->medium, point->x, point->material));
+        }
     const double most = 0.1;
     double error = INFINITY;
     for (int tenths = 7; tenths < 1000 && error > most; tenths++) {

@@ -41,7 +41,6 @@ void ht_hermite_sampler_shape(const struct ht_plan *plan, struct ht_rows_shape *
 /* The coefficients are of powers of eta = (x - mid)/h. */
 static double power_at(const struct making *m, int axis, int j, bool slope) {
     double power = 1;
-    if (axis >= m->problem->grid->dims) return 1;
     if (slope && j == 0) return 0;
     for (int n = slope; n < j; n++) power *= m->eta[axis];
     return slope ? j * power / m->problem->grid->h[axis] : power;
@@ -215,10 +214,7 @@ static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_su
     const double close_by = 1e-9;
     const bool dual = subgrid == HT_DUAL;
     m->subgrid = subgrid;
-    for (int k = 0; k < 3; k++) {
-        m->cell[k] = 0;
-        m->eta[k] = 0;
-        if (k >= grid->dims) continue;
+    for (int k = 0; k < grid->dims; k++) {
         double at = (trace->x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
         const double last = (double)(grid->cells[k] - 1);
         if (fabs(at - round(at)) < close_by) at = round(at);
@@ -248,7 +244,8 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
         for (int q = 0; q < m->cube; q++) {
             const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
             e[q] = 1;
-            for (int k = 0; k < 3; k++) e[q] *= power_at(m, k, j[k], trace.reading.slope == k);
+            for (int k = 0; k < p->grid->dims; k++)
+                e[q] *= power_at(m, k, j[k], trace.reading.slope == k);
         }
         for (int d = 0; d < m->need.derivatives; d++) {
             for (; made < m->need.derivative[d]; made++) differentiate(m);

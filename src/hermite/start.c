@@ -67,8 +67,7 @@ static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first, int64_
                                double *coefs) {
     const int64_t least = 1 << 14; /* values among which a thread clears some */
     const int64_t part = ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);
-    struct walls w = {.plan = plan, .first = first, .last = last};
-    w.coefs = coefs;
+    struct walls w = {.plan = plan, .first = first, .last = last, .coefs = coefs};
     return ht_threads_share((int64_t)plan->eq.nfields * ht_grid_coefs(&plan->grid),
                             least / ht_most(1, part), clear_rows, &w);
 }

@@ -360,9 +360,10 @@ static struct ht_task_seconds seconds_of(const void *self) {
             if (n < 2 || k->step[1] != k->step[0])
                 sum.part[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
-    for (int subgrid = 0; subgrid < 2; subgrid++)
-        sum.ghosts += ht_tool_total(t->set[0].ghosts[subgrid], HT_PART_INTERIOR);
-    for (int i = 0; i < 2; i++) sum.part[i] += ht_tool_total(t->sponge, (enum ht_step_part)i);
+    for (int i = 0; i < 2; i++) {
+        sum.ghosts += ht_tool_total(t->set[0].ghosts[i], HT_PART_INTERIOR);
+        sum.part[i] += ht_tool_total(t->sponge, (enum ht_step_part)i);
+    }
     sum.part[HT_PART_INTERIOR] += sum.ghosts;
     return sum;
 }

@@ -1,7 +1,5 @@
 /* What the schemes of one discretisation share: how a problem is compiled, stored, stepped, started
- * and judged. Public functions of htwave/stepper.h, stepper.h, oracle.h, start.h and energy.h that
- * depend on it look it up by the problem's scheme. One row per discretisation, each in files of its
- * own. */
+ * and judged. Public functions look it up by the problem's scheme. One row per discretisation. */
 #pragma once
 
 #include "htwave/energy.h"

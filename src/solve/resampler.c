@@ -173,31 +173,25 @@ enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double 
 
 /* ---- signals ---- */
 
-static void transform_signal(const struct transform *t, const double *f, bool later,
-                             double complex *x) {
-    const int64_t mask = t->grid - 1;
-    double complex *grid = x + t->size;
-    for (int64_t j = 0; j < t->size + t->grid; j++) x[j] = 0;
-    for (int64_t j = 0; j < t->of->samples; j++)
-        grid[(j - t->middle_sample) & mask] = f[j] * t->factor[j];
-    ht_fourier(t->bits[1], grid);
-    for (int64_t q = 0; q < t->count; q++) {
-        double complex sum = 0;
-        for (int k = 0; k < W; k++) sum += t->weight[q * W + k] * grid[(t->first[q] + k) & mask];
-        x[q] = conj(conj(t->middle[q]) * sum) * t->of->every * t->part[q] *
-               cos(HT_PI * (double)q / (double)t->size) * (later ? conj(half_turn(t, q)) : 1);
-    }
-    ht_fourier(t->bits[0], x);
-}
-
 /* M is four times the signal's length, so that its images are apart. */
 enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, bool later,
                                 int64_t count, double *out) {
     const struct ht_whole of = {.every = apart, .samples = values};
     HT_ENDED(release) struct transform t = {.of = &of};
     TRY(make(&t, 4 * ht_most(count, 16)));
-    transform_signal(&t, f, later, t.room[0]);
-    for (int64_t n = 0; n < count; n++) out[n] = creal(t.room[0][n]);
+    const int64_t mask = t.grid - 1;
+    double complex *x = t.room[0], *grid = x + t.size;
+    for (int64_t j = 0; j < t.size + t.grid; j++) x[j] = 0;
+    for (int64_t j = 0; j < values; j++) grid[(j - t.middle_sample) & mask] = f[j] * t.factor[j];
+    ht_fourier(t.bits[1], grid);
+    for (int64_t q = 0; q < t.count; q++) {
+        double complex sum = 0;
+        for (int k = 0; k < W; k++) sum += t.weight[q * W + k] * grid[(t.first[q] + k) & mask];
+        x[q] = conj(conj(t.middle[q]) * sum) * apart * t.part[q] *
+               cos(HT_PI * (double)q / (double)t.size) * (later ? conj(half_turn(&t, q)) : 1);
+    }
+    ht_fourier(t.bits[0], x);
+    for (int64_t n = 0; n < count; n++) out[n] = creal(x[n]);
     return HT_OK;
 }
 

@@ -486,17 +486,14 @@ void ht_runner_free(struct ht_runner *r) {
     free(r->schedule.task);
 }
 
-static double word_of(const struct ht_problem *p, bool fp64) {
-    return p->halo.precision == HT_HALO_SINGLE ? 4
-           : p->halo.precision == HT_HALO_HALF ? 2
-                                               : ht_real_size(fp64);
-}
-
 /* One message to a neighbour per exchange with planes for it. An exchange serves `depth` passes of
  * a step's; after as many exchanges as a step has passes they begin anew. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     const int depth = ht_halo_depth(p);
-    const double number_bytes = ht_grid_coefs(p->grid) * word_of(p, fp64);
+    const double word = p->halo.precision == HT_HALO_SINGLE ? 4
+                        : p->halo.precision == HT_HALO_HALF ? 2
+                                                            : ht_real_size(fp64);
+    const double number_bytes = ht_grid_coefs(p->grid) * word;
     struct ht_sent sum = {0};
     struct ht_passes passes;
     ht_schedule_passes(p, &passes);
