@@ -83,16 +83,11 @@ struct ht_grid ht_grid_whole(const struct ht_grid *grid);
 /* Cuts `cells` planes in parts as equal as they can be; start[0 .. ranks]. */
 void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
 
-/* Absorbing layers: in front of each absorbing side of the grid lies a layer of cells in which
- * waves are damped along the side's normal, before a rigid wall. With the depth d from the layer's
- * inner face and its thickness L
- *     sigma(d) = most (d/L)^degree [pole / (1 + pole - d/L)],
- * the second factor only with a pole, and -c ln R / 2 the integral of sigma, c the largest speed
- * along the axis: a wave that goes into the layer along its normal and back is damped by R (Collino
- * and Tsogka 2001).
- *
- * Layers lie inside the box of the grid. In them the medium is that of the inner face, constant
- * along the normal: ht_layers_inside. */
+/* Absorbing layers (docs/absorbing.md): in front of each absorbing side, inside the box of the
+ * grid, lies a layer of cells in which waves are damped along the side's normal, before a rigid
+ * wall. With the depth d from its inner face and its thickness L sigma(d) = most (d/L)^degree [pole
+ * / (1 + pole - d/L)], the second factor only with a pole, of the integral -c ln R / 2, c the
+ * largest speed along the axis. The medium in it is that of the inner face: ht_layers_inside. */
 
 struct ht_layer {
     int64_t cells; /* 0: none at this side */
@@ -121,10 +116,7 @@ struct ht_layers {
  * reflection, sponge, and alpha and loss in speeds per cell. */
 typedef void ht_layer_usual(enum ht_absorbing_type type, int order, struct ht_layer *layer);
 
-/* Of finite differences. Matched layers are chosen for waves that slow layers guide, with their
- * tails in the absorbing one, which must not grow, and for reflection to 85 degrees
- * (docs/absorbing.md); in one dimension, where nothing is guided and no layer grows, for long
- * waves, with next to no alpha. */
+/* Of finite differences; and in one dimension, where nothing is guided and no layer grows. */
 ht_layer_usual ht_layers_usual, ht_layers_usual_line;
 
 /* The members that follow from a speed and a spacing; alpha and loss are in speeds per cell before.
@@ -226,9 +218,8 @@ HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct
 /* A point anywhere in the box by nodes of the primary grid: what reads a field there, and what
  * spreads a source over the nodes. Per axis the weights are those of the polynomial through the
  * values at the n = grid->point_nodes nodes about the point, as many to either side; a slope takes
- * its derivative, on a node from one node more. So a point on a node is that node alone, and errors
- * fall with the spacing h as h^n, of slopes as h^(n - 1); docs/differences.md, Receivers, has the
- * bounds. Errors of the axes add up.
+ * its derivative, on a node from one node more. Errors fall with the spacing h as h^n, of slopes as
+ * h^(n - 1) (docs/differences.md, Receivers).
  *
  * A periodic axis wraps around. Nodes behind a wall are the mirror images of those inside, with the
  * wall's sign; nodes on a free wall, where the field is 0, are left out. */

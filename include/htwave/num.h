@@ -9,10 +9,9 @@
 #define HT_PI 3.14159265358979323846
 
 /* ---- hermite.c ---- */
-/* The (2N+2) x (2N+2) matrix H, row-major, that takes the scaled derivatives (u_0..u_N) at the left
- * node followed by those at the right node of a cell to the Taylor coefficients, about the midpoint
- * in eta = (x - mid)/h, of the Hermite interpolant. Every entry is a dyadic rational, exact in
- * float32. Source: Goodrich, Hagstrom, Lorenz (2006); closed form in docs/method.md. */
+/* The (2N+2) x (2N+2) matrix H, row-major, from the scaled derivatives (u_0..u_N) at the left node,
+ * then at the right node of a cell to the Taylor coefficients of the Hermite interpolant about the
+ * midpoint in eta = (x - mid)/h (docs/method.md). Entries are exact in float32. */
 void ht_hermite_matrix(int order, double *matrix);
 /* The same map split by parity: even[(N+1)*(N+1)] takes s_i = (u_i(R) + (-1)^i u_i(L))/2 to the
  * coefficients b_0, b_2, ..; odd[(N+1)*(N+1)] takes d_i = (u_i(R) - (-1)^i u_i(L))/2 to b_1, b_3,
@@ -74,11 +73,9 @@ const struct ht_expr_word *ht_expr_word(int i);
 
 /* ---- stability.c ---- */
 /* Largest stable CFL number (0 < result <= 1) of the Hermite-Taylor scheme with `stages` Taylor
- * stages, order N, in dims dimensions; 0 when no useful step is stable. kind selects the symbol:
- * systems whose terms couple fields pairwise (acoustics and the like) or a single advected field.
- * Values come from von Neumann analysis (tools/stability.py) and include a margin of 0.01; full
- * stages give 1 for the first-order systems and 0.99 for leapfrog, some modes of which grow
- * linearly at 1. */
+ * stages by von Neumann analysis (tools/stability.py), with a margin of 0.01; 0 when no useful step
+ * is stable. Full stages give 1 for the first-order systems and 0.99 for leapfrog, some modes of
+ * which grow linearly at 1. Symbols: of a single advected field, of fields that are coupled. */
 enum ht_symbol {
     HT_SYMBOL_ADVECTION,
     HT_SYMBOL_WAVE,
@@ -126,6 +123,7 @@ void ht_birkhoff_weights(const struct ht_birkhoff *b, double at, double *weight)
 /* Legendre's polynomials of degrees below count at x. */
 void ht_legendre(int count, double x, double *out);
 /* Gauss points and weights on [-1/2, 1/2]. */
+enum { HT_GAUSS_MOST = 64 };
 void ht_gauss_points(int count, double *x, double *weight);
 
 /* Gaussians of order 2Q: */

@@ -7,17 +7,10 @@
  * nearly, files as given), with their derivative and their integrals from the beginning on. */
 
 struct ht_signal;
-/* Of a Gaussian family, a = pi frequency t; of a burst the sine, and its number of periods; of a
- * file its name. */
-struct ht_signal_given {
-    enum ht_signal_kind kind;
-    double frequency, cycles;
-    const char *file;
-};
+/* signal, frequency, cycles and file of a group; of a Gaussian family a = pi frequency t. */
 /* Refuses files with wrong columns, values that are not finite, times that do not increase, and
  * gaps: an interval above ten times the median one. */
-HT_CHECKED enum ht_err ht_signal_create(const struct ht_signal_given *given,
-                                        struct ht_signal **out);
+HT_CHECKED enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out);
 void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
 
 /* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0

@@ -239,10 +239,8 @@ HT_CHECKED enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsign
 int ht_term_layer(const struct ht_equations *eq, const struct ht_term *term);
 /* The axis of a memory variable, -1: no such. */
 int ht_field_layer(const struct ht_equations *eq, int field);
-/* Number of memory variables of an axis. */
+/* Number of memory variables of an axis; 0: the equations do not have its layer. */
 int ht_layer_fields(const struct ht_equations *eq, int axis);
-/* Whether the equations have the layer of an axis. */
-bool ht_equations_layer(const struct ht_equations *eq, int axis);
 /* The axis of a profile, -1: a material of the medium, or none. */
 int ht_material_layer(const struct ht_equations *eq, int material);
 
@@ -260,19 +258,13 @@ const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const ch
  *
  * leapfrogged, group 0 at times n - 1/2, group 1 at n. A field lies half a spacing up along axis k
  * where bit k of its parity is set. A term turns bit `axis` of the parity alone and leads from one
- * group to the other; its derivative goes up (node to half point) where the row's bit is set, else
- * down, with the staggered weights s_j of htwave/num.h:
- *
- *     up:   d f(m) = 1/h sum_j s_j (f(m+1+j) - f(m-j)),
- *     down: d f(m) = 1/h sum_j s_j (f(m+j) - f(m-1-j)).
+ * group to the other; its derivative, by the staggered weights of htwave/num.h, goes up (node to
+ * half point) where the row's bit is set, else down.
  *
  * A = C A0, B = D B0: A0 and B0 = -A0^T have factors alone, C and D are symmetric. The coefficient
  * of a term is C_rq at the row's point, where q is the field by which the term's column changes
- * along its axis: of the stress s_11 and the slope d_2 v_2, q = s_22. Such steps keep the energy
- *
- *     E = (<a, C^-1 a> at n - 1/2  +  <b^(n-1), D^-1 b^n>) / 2,
- *
- * whatever the medium, up to dt omega_max = 2: nothing is used but that A0 and B0 are adjoint. */
+ * along its axis: of the stress s_11 and the slope d_2 v_2, q = s_22. Such steps keep an energy,
+ * whatever the medium, since A0 and B0 are adjoint (docs/differences.md). */
 
 /* C_rq, row <= col, where both lie; behind those of terms those of losses: a material, times C_rr
  * where `own` names its material, or the square root of it. */

@@ -184,7 +184,7 @@ static void add_layers(const struct ht_device_stepper *t, const struct ht_region
     args->src_part[0] = place_of(&window[from], (int64_t[3]){0});
     args->dst_part[0] = place_of(&window[to], (int64_t[3]){0});
     for (int axis = 0; axis < 3; axis++) {
-        if (!ht_equations_layer(eq, axis)) continue;
+        if (ht_layer_fields(eq, axis) == 0) continue;
         const struct ht_layer_memory *m = &t->memory[axis][region->side[axis]];
         args->src_part[++layers] = place_of(&m->window[from], m->first[from]);
         args->dst_part[layers] = place_of(&m->window[to], m->first[to]);

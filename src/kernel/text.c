@@ -98,7 +98,7 @@ static int layer_of(const struct ht_equations *eq, int field) {
     const int axis = ht_field_layer(eq, field);
     int number = 0;
     if (axis < 0) return -1;
-    for (int k = 0; k < axis; k++) number += ht_equations_layer(eq, k);
+    for (int k = 0; k < axis; k++) number += ht_layer_fields(eq, k) > 0;
     return number;
 }
 

@@ -10,29 +10,21 @@ bool ht_layers_any(const struct ht_grid *grid) {
 
 /* ---- where they are ---- */
 
-/* One number for all sides, one per axis, or one per side. */
-static enum ht_err check_cells(const struct ht_params *params, int dims) {
-    const struct ht_value *given = &params->absorbing.cells;
-    const int count = given->count;
-    for (int i = 0; i < count; i++)
-        REFUSE(given->number[i] != floor(given->number[i]), params, "absorbing.cells",
-               "must be whole numbers of cells");
-    if (count == 1 || count == dims || count == 2 * dims) return HT_OK;
-    return ht_params_error(
-        params, "absorbing.cells",
-        "must be one number, %d (one per axis) or %d (lower and upper of each axis)", dims,
-        2 * dims);
-}
-
 enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
                             struct ht_grid *grid) {
+    const struct ht_value *given = &params->absorbing.cells;
+    const int count = given->count, dims = grid->dims;
     bool any = false;
-    for (int k = 0; k < grid->dims; k++) any = any || sides[k][0] || sides[k][1];
-    if (any) TRY(check_cells(params, grid->dims));
+    for (int k = 0; k < dims; k++) any = any || sides[k][0] || sides[k][1];
+    for (int i = 0; any && i < count; i++)
+        REFUSE(given->number[i] != floor(given->number[i]), params, "absorbing.cells",
+               "must be whole numbers of cells");
+    REFUSE(any && count != 1 && count != dims && count != 2 * dims, params, "absorbing.cells",
+           "must be one number, %d (one per axis) or %d (lower and upper of each axis)", dims,
+           2 * dims);
     for (int k = 0; k < grid->dims; k++) {
         for (int side = 0; side < 2; side++) {
-            const struct ht_value *given = &params->absorbing.cells;
-            const int at = given->count == 1 ? 0 : given->count == grid->dims ? k : 2 * k + side;
+            const int at = count == 1 ? 0 : count == dims ? k : 2 * k + side;
             const int64_t cells = sides[k][side] ? (int64_t)given->number[at] : 0;
             REFUSE(2 * cells > grid->cells[k], params, "absorbing.cells",
                    "the layer of %lld cells at the %s side of x%d is thicker than half of the "
@@ -117,21 +109,20 @@ static double shape(const struct ht_layer *layer, double x) {
     return pow(x, layer->degree) * (pole > 0 ? pole / (1 + pole - x) : 1);
 }
 
-/* Its mean over the layer, by the midpoint rule where there is a pole. */
-static double mean_shape(const struct ht_layer *layer) {
-    enum { PARTS = 1000 };
-    double sum = 0;
-    if (layer->pole <= 0) return 1 / (layer->degree + 1);
-    for (int i = 0; i < PARTS; i++) sum += shape(layer, (i + 0.5) / PARTS);
-    return sum / PARTS;
-}
-
 void ht_layer_scale(struct ht_layer *layer, double speed, double h) {
+    enum { PARTS = 1000 };
+    double mean =
+        1 / (layer->degree + 1); /* of shape; by the midpoint rule where there is a pole */
+    if (layer->pole > 0) {
+        mean = 0;
+        for (int i = 0; i < PARTS; i++) mean += shape(layer, (i + 0.5) / PARTS);
+        mean /= PARTS;
+    }
     layer->length = (double)layer->cells * h;
     layer->speed = speed;
     layer->alpha *= speed / h;
     layer->loss *= speed / h;
-    layer->most = -speed * log(layer->reflection) / (2 * layer->length * mean_shape(layer));
+    layer->most = -speed * log(layer->reflection) / (2 * layer->length * mean);
 }
 
 enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,

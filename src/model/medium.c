@@ -17,12 +17,9 @@ static bool alternative(const char *names, int index, char *name, size_t size) {
 }
 
 static bool system_takes(const struct ht_system *system, const char *wanted) {
-    char name[HT_MEDIUM_NAME];
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
-        if (row->vector && strcmp(row->vector, wanted) == 0) return true;
-        for (int i = 0; alternative(row->names, i, name, sizeof name); i++)
-            if (!row->vector && strcmp(name, wanted) == 0) return true;
+        if (ht_text_find(row->vector ? row->vector : row->names, '|', wanted) >= 0) return true;
     }
     return false;
 }
@@ -296,7 +293,7 @@ static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
         boxes->base = (int64_t)first;
         boxes->count = (int64_t)(last - first) + 1;
     }
-    TRY(HT_ALLOC(boxes->edge, boxes->count + 1));
+    TRY(HT_TAKE(&source->pool, boxes->edge, boxes->count + 1));
     boxes->edge[0] = medium->grid->lower[k];
     boxes->edge[boxes->count] = medium->grid->upper[k];
     for (int64_t i = 1; i < boxes->count; i++)
@@ -348,8 +345,8 @@ static enum ht_err find_constant(struct ht_medium *medium) {
         for (int a = 0; a < medium->coefs; a++)
             work.value[p][a] = a == 0 ? 1 + 0.25 * p : depends ? 0.1 / a : 0;
     }
-    TRY(system->materials(source->jets, source->chosen, (const double *const *)work.value,
-                          work.material));
+    system->materials(source->jets, source->chosen, (const double *const *)work.value,
+                      work.material);
     medium->constant_materials = 0;
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         bool varies = false;
@@ -418,8 +415,8 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
     TRY(find_constant(medium));
-    TRY(HT_ALLOC(source->seen[HT_PRIMARY], ht_grid_planes(medium->grid, HT_PRIMARY)));
-    TRY(HT_ALLOC(source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
+    TRY(HT_TAKE(&source->pool, source->seen[HT_PRIMARY], ht_grid_planes(medium->grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&source->pool, source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
     return ht_medium_visit(medium);
 }
 
@@ -429,12 +426,8 @@ void ht_medium_destroy(struct ht_medium *medium) {
         ht_expr_destroy(source->row[p].expr);
         ht_samples_destroy(source->row[p].samples);
     }
-    for (int k = 0; source && k < 3; k++) free(source->boxes[k].edge);
-    if (source) {
-        ht_jets_destroy(source->jets);
-        free(source->seen[0]);
-        free(source->seen[1]);
-    }
+    if (source) ht_jets_destroy(source->jets);
+    if (source) ht_pool_free(&source->pool);
     free(source);
     free(medium);
 }

@@ -183,7 +183,7 @@ static enum ht_err point_materials(const struct ht_medium *medium, const double 
         in[i] = &values[i];
         out[i] = &material[i];
     }
-    TRY(medium->eq->system->materials(&point, medium->source->chosen, in, out));
+    medium->eq->system->materials(&point, medium->source->chosen, in, out);
     return ht_medium_check(medium, material, x);
 }
 
@@ -243,10 +243,9 @@ static enum ht_err mean_add(struct mean *mean, double weight, const double *valu
     double material[HT_MAX_MATERIALS];
     TRY(point_materials(medium, values, x, material));
     mean->weight += weight;
-    for (int m = 0; m < medium->eq->nmaterials; m++)
+    for (int m = 0; m < medium->eq->nmaterials; m++) {
         mean->sum[m] +=
             medium->eq->system->material[m].positive ? weight / material[m] : weight * material[m];
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
         mean->least[m] = fmin(mean->least[m], material[m]);
         mean->most[m] = fmax(mean->most[m], material[m]);
     }
@@ -261,14 +260,6 @@ static struct mean mean_begin(const struct ht_medium *medium, struct ht_medium_c
         mean.most[m] = -INFINITY;
     }
     return mean;
-}
-
-static bool mean_steep(const struct mean *mean) {
-    const struct ht_medium *medium = mean->medium;
-    bool steep = false;
-    for (int m = 0; m < medium->eq->nmaterials; m++)
-        steep |= medium->eq->system->material[m].positive && mean->most[m] > STEEP * mean->least[m];
-    return steep;
 }
 
 /* The cell about x in the box along one axis. On a periodic axis the part outside is replaced by
@@ -404,10 +395,12 @@ static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_med
     const bool expression = medium->source->type == HT_MEDIUM_EXPRESSION;
     const struct rule *rule = axes < 3 ? &gauss_four : &gauss_three;
     struct mean mean = mean_begin(medium, work->cell, expression ? rule : NULL, 1);
-    bool crossed = false;
+    bool crossed = false, steep = false;
     TRY(cell_crossed(medium, work, x, &crossed));
     if (!crossed) TRY(add_cell(&mean, x));
-    if (crossed || (expression && (mean.crossed || mean_steep(&mean)))) {
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        steep |= medium->eq->system->material[m].positive && mean.most[m] > STEEP * mean.least[m];
+    if (crossed || (expression && (mean.crossed || steep))) {
         mean = mean_begin(medium, work->cell, &pairs, many_panels[axes]);
         TRY(add_cell(&mean, x));
     }
@@ -469,7 +462,7 @@ enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_mediu
     if (medium->degree == 0) return cell_mean(medium, work, x);
     TRY(parameter_jets(medium, work, x));
     const double *const *value = (const double *const *)work->value;
-    TRY(medium->eq->system->materials(source->jets, source->chosen, value, work->material));
+    medium->eq->system->materials(source->jets, source->chosen, value, work->material);
     TRY(cell_crossed(medium, work, x, &crossed));
     if (!crossed && resolved(medium, work)) return HT_OK;
     *flattened = true;

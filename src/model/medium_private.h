@@ -39,6 +39,7 @@ struct ht_medium_source {
     bool sampled;                    /* see ht_medium_scan */
     bool counted;                    /* flattened is final already */
     bool *seen[2];                   /* planes of each grid that are counted */
+    struct ht_pool pool;             /* of edges and planes */
 };
 
 static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {

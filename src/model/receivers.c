@@ -40,22 +40,17 @@ static enum ht_err read_text(const char *path, const char *text, int dims, int64
     }
 }
 
-/* Positions in a file, a line each; x is freed by the caller. */
+/* Positions in a file, a line each; x is freed by the caller, after a failure, too. */
 static enum ht_err ht_positions_read(const char *path, int dims, int64_t *count, double (**x)[3]) {
     HT_FREED char *text = NULL;
-    HT_FREED double(*read)[3] = NULL;
     size_t size;
     int64_t lines = 1;
-    *count = 0;
-    *x = NULL;
     TRY(ht_file_read(path, &text, &size));
     REQUIRE(strlen(text) == size, HT_ERR_INPUT, "%s is not a text file", path);
     for (const char *at = text; *at; at++) lines += *at == '\n';
-    TRY(HT_ALLOC(read, lines));
-    TRY(read_text(path, text, dims, count, read));
+    TRY(HT_ALLOC(*x, lines));
+    TRY(read_text(path, text, dims, count, *x));
     REQUIRE(*count > 0, HT_ERR_INPUT, "%s holds no positions", path);
-    *x = read;
-    read = NULL;
     return HT_OK;
 }
 

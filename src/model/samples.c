@@ -47,18 +47,6 @@ static void layout_default(struct layout *layout, int rank) {
     for (int j = 0; j < rank; j++) layout->axis[j] = j;
 }
 
-/* Text such as "401 x 1601" of the extents, for messages. */
-static const char *layout_text(const struct layout *layout, char *buffer, size_t size) {
-    size_t length = 0;
-    buffer[0] = '\0';
-    for (int j = 0; j < layout->rank && length < size; j++) {
-        int n = snprintf(buffer + length, size - length, "%s%lld", j ? " x " : "",
-                         (long long)layout->extent[j]);
-        if (n > 0) length += (size_t)n;
-    }
-    return buffer;
-}
-
 /* Number of samples; refuses more than can be addressed. */
 static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
     *count = 1;
@@ -73,26 +61,20 @@ static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
     return HT_OK;
 }
 
-static float float_from_little_endian(const unsigned char *bytes) {
-    uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-                    (uint32_t)bytes[3] << 24;
+static double float_from(const unsigned char *bytes, bool big_endian) {
+    uint32_t bits = 0;
     float value;
+    for (int i = 0; i < 4; i++) bits |= (uint32_t)bytes[i] << 8 * (big_endian ? 3 - i : i);
     memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static float float_from_big_endian(const unsigned char *bytes) {
-    const unsigned char swapped[4] = {bytes[3], bytes[2], bytes[1], bytes[0]};
-    return float_from_little_endian(swapped);
+    return (double)value;
 }
 
 /* Whether values look like a medium: finite, and those that are not 0 within eight decades of each
  * other, none too large for any unit. */
-static bool plausible(const unsigned char *data, int64_t count,
-                      float (*from)(const unsigned char *)) {
+static bool plausible(const unsigned char *data, int64_t count, bool big_endian) {
     double least = INFINITY, most = 0;
     for (int64_t i = 0; i < count; i++) {
-        double value = fabs((double)from(data + 4 * i));
+        double value = fabs(float_from(data + 4 * i, big_endian));
         if (!isfinite(value)) return false;
         if (value == 0) continue;
         least = fmin(least, value);
@@ -104,23 +86,19 @@ static bool plausible(const unsigned char *data, int64_t count,
 /* With the wrong byte order numbers near 1 or 1000 become numbers near 1e-38 or of all magnitudes.
  */
 static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
-    if (plausible(data, count, float_from_little_endian) ||
-        !plausible(data, count, float_from_big_endian))
-        return HT_OK;
     int64_t at = 0;
-    while (float_from_big_endian(data + 4 * at) == 0) at++;
+    if (plausible(data, count, false) || !plausible(data, count, true)) return HT_OK;
+    while (float_from(data + 4 * at, true) == 0) at++;
     FAIL(HT_ERR_INPUT,
          "the file seems to be big-endian: sample %lld is %.6g, and %.6g with its bytes exchanged; "
          "must be little-endian 32-bit floats",
-         (long long)at, (double)float_from_little_endian(data + 4 * at),
-         (double)float_from_big_endian(data + 4 * at));
+         (long long)at, float_from(data + 4 * at, false), float_from(data + 4 * at, true));
 }
 
 /* Raw float32 of exactly the promised size, in file order. */
 static enum ht_err read_raw(const struct ht_samples_format *format, struct layout *layout,
                             double **values, int64_t *count) {
     HT_FREED char *data = NULL;
-    char extents[80];
     int64_t bytes = 0;
     size_t size = 0;
     int rank = 0;
@@ -131,14 +109,14 @@ static enum ht_err read_raw(const struct ht_samples_format *format, struct layou
     TRY(ht_file_size(format->path, &bytes));
     REQUIRE(bytes == *count * 4, HT_ERR_INPUT,
             "the file holds %lld bytes, but shape %s of float32 needs %lld", (long long)bytes,
-            layout_text(layout, extents, sizeof extents), (long long)*count * 4);
+            HT_EXTENTS(layout->rank, layout->extent), (long long)*count * 4);
     TRY(ht_file_read_most(format->path, (size_t)*count * 4, &data, &size));
     if (size != (size_t)*count * 4)
         return ht_err_set(HT_ERR_INPUT, "%s has changed while it was read", format->path);
     TRY(check_byte_order((unsigned char *)data, *count));
     TRY(ht_mem_alloc((size_t)*count, sizeof **values, values));
     for (int64_t i = 0; i < *count; i++)
-        (*values)[i] = (double)float_from_little_endian((unsigned char *)data + 4 * i);
+        (*values)[i] = float_from((unsigned char *)data + 4 * i, false);
     return HT_OK;
 }
 
@@ -190,19 +168,19 @@ static enum ht_err place_values(const struct ht_samples_format *format, const st
     return HT_OK;
 }
 
-static enum ht_err read_into(const struct ht_samples_format *format, double **values,
-                             struct ht_samples *samples) {
+static enum ht_err read_into(const struct ht_samples_format *format, struct ht_samples *samples) {
+    HT_FREED double *values = NULL;
     struct layout layout = {0};
     int64_t count = 0;
     REQUIRE(format->scale != 0 && isfinite(format->scale), HT_ERR_INPUT,
             "scale = %g: must be finite and not 0", format->scale);
     TRY(layout_axes(format, &layout));
     if (format->format == HT_RAW)
-        TRY(read_raw(format, &layout, values, &count));
+        TRY(read_raw(format, &layout, &values, &count));
     else {
         struct ht_h5 *file = NULL;
         TRY(ht_h5_open(format->path, &file));
-        enum ht_err err = read_dataset(format, file, &layout, values, &count);
+        enum ht_err err = read_dataset(format, file, &layout, &values, &count);
         ht_h5_close(file);
         TRY(err);
     }
@@ -220,16 +198,15 @@ static enum ht_err read_into(const struct ht_samples_format *format, double **va
         samples->spacing[k] = format->spacing[j];
         samples->origin[k] = format->origin[j];
     }
-    REQUIRE(*values != NULL, HT_ERR_INTERNAL, "samples without values");
-    return place_values(format, &layout, *values, samples);
+    REQUIRE(values != NULL, HT_ERR_INTERNAL, "samples without values");
+    return place_values(format, &layout, values, samples);
 }
 
 enum ht_err ht_samples_read(const struct ht_samples_format *format, struct ht_samples **out) {
     struct ht_samples *samples = NULL;
-    HT_FREED double *values = NULL;
     *out = NULL;
     TRY(HT_ALLOC(samples, 1));
-    const enum ht_err err = read_into(format, &values, samples);
+    const enum ht_err err = read_into(format, samples);
     return HT_MADE(err, samples, ht_samples_destroy, out);
 }
 

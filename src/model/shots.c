@@ -258,18 +258,6 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
 
 /* ---- making ---- */
 
-static enum ht_err make_signal(const struct ht_params *params, const struct ht_shot_given *given,
-                               int group, struct ht_shot *shot) {
-    const struct ht_signal_given signal = {given->signal, given->frequency, given->cycles,
-                                           given->file};
-    const bool number = given->delay.kind == HT_VALUE_NUMBERS;
-    TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
-                        ht_signal_create(&signal, &shot->signal)));
-    shot->amplitude = given->amplitude;
-    shot->delay = number ? given->delay.number[0] : fmax(0, -ht_signal_traits(shot->signal).begin);
-    return check_begin(params, shot, group);
-}
-
 static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
                       struct ht_shot *shot) {
     shot->type = ht_source_type_of(given);
@@ -289,16 +277,6 @@ static void set_place(const struct ht_shot_given *given, const struct ht_grid *g
     memcpy(shot->last, shot->first, sizeof shot->last);
 }
 
-/* The components of from < to are known. */
-static void find_crossing(const struct ht_medium *medium, struct ht_shot *shot) {
-    for (int k = 0; k < medium->grid->dims; k++) {
-        const double low = shot->direction[k] * shot->first[k];
-        const double high = shot->direction[k] * shot->last[k];
-        shot->corner += fmin(low, high);
-        shot->crossing += fabs(high - low) / shot->speed;
-    }
-}
-
 static enum ht_err make_shot(const struct ht_params *params, const struct ht_medium *medium,
                              int group, struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
@@ -312,25 +290,21 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     TRY(check_places(params, medium->grid, shot, group));
     TRY(check_width(params, medium->grid, shot, group));
     if (shot->type->outside) TRY(find_speed(params, medium, group, shot));
-    if (shot->type->outside) find_crossing(medium, shot);
-    TRY(make_signal(params, given, group, shot));
+    for (int k = 0; shot->type->outside && k < medium->grid->dims; k++) { /* from < to is known */
+        const double low = shot->direction[k] * shot->first[k];
+        const double high = shot->direction[k] * shot->last[k];
+        shot->corner += fmin(low, high);
+        shot->crossing += fabs(high - low) / shot->speed;
+    }
+    TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
+                        ht_signal_create(given, &shot->signal)));
+    shot->amplitude = given->amplitude;
+    shot->delay = given->delay.kind == HT_VALUE_NUMBERS
+                      ? given->delay.number[0]
+                      : fmax(0, -ht_signal_traits(shot->signal).begin);
+    TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);
-    return HT_OK;
-}
-
-static enum ht_err make(const struct ht_params *params, const struct ht_medium *medium,
-                        struct ht_shots *shots) {
-    shots->medium = medium;
-    TRY(HT_ALLOC(shots->shot, params->shots.count));
-    for (int i = 0; i < params->shots.count; i++) {
-        struct ht_shot *shot = &shots->shot[i];
-        shots->count = i + 1;
-        TRY(make_shot(params, medium, i + 1, shot));
-        const struct ht_signal_traits t = ht_signal_traits(shot->signal);
-        shots->highest = fmax(shots->highest, t.highest);
-        shots->end = fmax(shots->end, t.end + shot->delay + 1.25 * shot->crossing);
-    }
     return HT_OK;
 }
 
@@ -340,7 +314,16 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     *out = NULL;
     if (params->shots.count == 0) return HT_OK;
     TRY(HT_ALLOC(shots, 1));
-    const enum ht_err err = make(params, medium, shots);
+    shots->medium = medium;
+    enum ht_err err = HT_ALLOC(shots->shot, params->shots.count);
+    while (err == HT_OK && shots->count < params->shots.count) {
+        struct ht_shot *shot = &shots->shot[shots->count++];
+        err = make_shot(params, medium, shots->count, shot);
+        if (err != HT_OK) break;
+        const struct ht_signal_traits t = ht_signal_traits(shot->signal);
+        shots->highest = fmax(shots->highest, t.highest);
+        shots->end = fmax(shots->end, t.end + shot->delay + 1.25 * shot->crossing);
+    }
     return HT_MADE(err, shots, ht_shots_destroy, out);
 }
 
@@ -363,8 +346,6 @@ bool ht_shot_acts(const struct ht_shot *shot, double from, double to) {
     const struct ht_signal_traits t = ht_signal_traits(shot->signal);
     return to - shot->delay >= t.begin && from - shot->delay <= t.end;
 }
-
-/* ---- in space ---- */
 
 void ht_shot_position(const struct ht_shot *shot, int point, double x[3]) {
     const double part = shot->points > 1 ? point / (shot->points - 1.0) : 0;

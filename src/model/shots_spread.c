@@ -30,30 +30,22 @@ static void merge(struct ht_point *list) {
 
 /* ---- one point: a product of a list per axis ---- */
 
-struct axis_lists {
-    struct axis_list {
-        int count;
-        int64_t *node;
-        double *weight;
-    } axis[3];
+struct axis_list {
+    int count;
+    int64_t *node;
+    double *weight;
 };
 
-static void end_lists(struct axis_lists *lists) {
-    for (int k = 0; k < 3; k++) {
-        free(lists->axis[k].node);
-        free(lists->axis[k].weight);
-    }
-}
-
 /* slope: takes the derivative by the place. */
-static enum ht_err list_axis(const struct ht_shot *shot, const struct ht_grid *grid, int axis,
-                             double x, bool slope, struct axis_list *out) {
+static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
+                             const struct ht_grid *grid, int axis, double x, bool slope,
+                             struct axis_list *out) {
     const bool point = shot->varies[axis] && !(shot->width > 0);
     struct ht_point_axis near = {.count = 0};
     if (point) ht_point_axis_spread(grid, axis, x, slope, &near);
     const int64_t nodes = point ? near.count : ht_grid_nodes(grid, HT_PRIMARY, axis);
-    TRY(HT_ALLOC(out->node, nodes));
-    TRY(HT_ALLOC(out->weight, nodes));
+    TRY(HT_TAKE(pool, out->node, nodes));
+    TRY(HT_TAKE(pool, out->weight, nodes));
     if (!shot->varies[axis])
         ht_point_axis_constant(grid, axis, out->weight);
     else if (!point)
@@ -109,10 +101,10 @@ static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium 
                              const struct ht_drive *drive, const double x[3], const bool *planes,
                              struct ht_point *out, int64_t *room) {
     const int slope = ht_shot_slope(medium->eq, drive);
-    HT_ENDED(end_lists) struct axis_lists list = {.axis = {{.count = 0}}};
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct axis_list along[3] = {{0}};
     for (int k = 0; k < 3; k++)
-        TRY(list_axis(shot, medium->grid, k, x[k], k == slope, &list.axis[k]));
-    const struct axis_list *along = list.axis;
+        TRY(list_axis(&pool, shot, medium->grid, k, x[k], k == slope, &along[k]));
     int64_t used = planes == NULL ? along[2].count : 0;
     for (int i = 0; planes != NULL && i < along[2].count; i++) used += planes[along[2].node[i]];
     const int64_t all = out->count + used * along[1].count * along[0].count;

@@ -8,7 +8,7 @@ struct ht_knot {
     double t, s, bend, area, moment;
 };
 struct ht_signal {
-    struct ht_signal_given given;
+    struct ht_shot_given given;
     struct ht_signal_traits traits;
     double band[HT_SIGNAL_BANDS];
     int64_t samples; /* of a file */
@@ -200,7 +200,7 @@ static double burst_at(const struct ht_signal *s, double t, int order) {
 double ht_signal_at(const struct ht_signal *s, double t, int order) {
     const double f = s->given.frequency, w = HT_PI * f, begin = s->traits.begin;
     const double end = s->traits.end;
-    switch (s->given.kind) {
+    switch (s->given.signal) {
     case HT_SIGNAL_GAUSSIAN:
         return gaussian(f, t, order);
     case HT_SIGNAL_DERIVATIVE:
@@ -230,10 +230,10 @@ static double square(double complex x) {
     return creal(x) * creal(x) + cimag(x) * cimag(x);
 }
 
-/* The frequency beyond which this part of the energy lies. */
-static double highest_of(int bits, double apart, const double complex *x) {
+/* The frequency beyond which a part of the energy lies, and the bands. */
+static void find_bands(int bits, double apart, const double complex *x, struct ht_signal *s) {
     const int64_t n = (int64_t)1 << bits;
-    const double part = 1e-4;
+    const double part = 1e-4, length = (double)n * apart;
     double whole = 0, above = 0;
     for (int64_t i = 0; i <= n / 2; i++) whole += square(x[i]);
     int64_t i = n / 2;
@@ -241,20 +241,13 @@ static double highest_of(int bits, double apart, const double complex *x) {
         above += square(x[i]);
         if (above > part * whole) break;
     }
-    return (double)i / ((double)n * apart);
-}
-
-static void fill_bands(int bits, double apart, const double complex *x, struct ht_signal *s) {
-    const int64_t n = (int64_t)1 << bits;
+    s->traits.highest = (double)i / length;
     const double width = 2 * s->traits.highest / HT_SIGNAL_BANDS;
-    double whole = 0;
-    for (int64_t i = 0; i <= n / 2; i++) {
-        const double energy = square(x[i]);
-        const double at = (double)i / ((double)n * apart) / width;
-        whole += energy;
-        if (at < HT_SIGNAL_BANDS) s->band[(int)at] += energy;
+    for (i = 0; i <= n / 2 && width > 0; i++) {
+        const double at = (double)i / length / width;
+        if (at < HT_SIGNAL_BANDS) s->band[(int)at] += square(x[i]);
     }
-    for (int b = 0; b < HT_SIGNAL_BANDS; b++) s->band[b] /= whole;
+    for (int b = 0; b < HT_SIGNAL_BANDS && width > 0; b++) s->band[b] /= whole;
 }
 
 /* Samples over the extent; the transform has PAD times as many, the others 0. */
@@ -264,14 +257,14 @@ static enum ht_err find_traits(struct ht_signal *s) {
     struct ht_signal_traits *t = &s->traits;
     double sum = 0, size = 0;
     int bits = LEAST_BITS;
-    if (s->given.kind == HT_SIGNAL_BURST) {
+    if (s->given.signal == HT_SIGNAL_BURST) {
         t->end = s->given.cycles / s->given.frequency;
-    } else if (s->given.kind != HT_SIGNAL_FILE) {
+    } else if (s->given.signal != HT_SIGNAL_FILE) {
         t->end = 5 / (HT_PI * s->given.frequency); /* exp(-25) 5^2 = 3e-10 */
         t->begin = -t->end;
     }
     while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
-    if (s->given.kind == HT_SIGNAL_BURST)
+    if (s->given.signal == HT_SIGNAL_BURST)
         while (bits < MOST_BITS && (1 << bits) < 32 * s->given.cycles) bits++;
     const int64_t n = (int64_t)1 << bits;
     const double apart = (t->end - t->begin) / (double)n;
@@ -285,17 +278,16 @@ static enum ht_err find_traits(struct ht_signal *s) {
     }
     t->constant = size > 0 ? sum / size : 0;
     ht_fourier(bits + PAD_BITS, x);
-    t->highest = highest_of(bits + PAD_BITS, apart, x);
-    if (t->highest > 0) fill_bands(bits + PAD_BITS, apart, x, s);
+    find_bands(bits + PAD_BITS, apart, x, s);
     return HT_OK;
 }
 
-enum ht_err ht_signal_create(const struct ht_signal_given *given, struct ht_signal **out) {
+enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out) {
     struct ht_signal *s = NULL;
     *out = NULL;
     TRY(HT_ALLOC(s, 1));
     s->given = *given;
-    enum ht_err err = given->kind == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
+    enum ht_err err = given->signal == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
     if (err == HT_OK) err = find_traits(s);
     if (err == HT_OK && !(s->traits.largest > 0))
         err = ht_err_set(HT_ERR_INPUT, "the signal is zero");

@@ -71,25 +71,16 @@ static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
     return product;
 }
 
-static void list_extents(struct ht_text *text, int count, const int64_t *extent) {
-    for (int k = 0; k < count; k++)
-        ht_text_add(text, "%s%lld", k ? " x " : "", (long long)extent[k]);
-}
-
 static enum ht_err wrong_shape(const struct ht_solution *solution, const struct dataset *set) {
     const struct ht_grid *grid = solution->grid;
-    HT_FREED_TEXT struct ht_text text = {0};
     int64_t nodes[3];
     for (int k = 0; k < grid->dims; k++)
         nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    ht_text_add(&text, "dataset %s is ", set->name);
-    list_extents(&text, set->rank, set->extent);
-    ht_text_add(&text, ", the grid's nodes are ");
-    list_extents(&text, grid->dims, nodes);
-    ht_text_add(&text, " (x1 last; for coefficients with %d of them per node in front)",
-                ht_grid_coefs(grid));
-    TRY(ht_text_status(&text));
-    return ht_params_error(solution->data->params, "initial.file", "%s", text.data);
+    return ht_params_error(solution->data->params, "initial.file",
+                           "dataset %s is %s, the grid's nodes are %s (x1 last; for coefficients "
+                           "with %d of them per node in front)",
+                           set->name, HT_EXTENTS(set->rank, set->extent),
+                           HT_EXTENTS(grid->dims, nodes), ht_grid_coefs(grid));
 }
 
 /* name: of the dataset, or without its ending _coefficients. */
@@ -240,17 +231,7 @@ static enum ht_err fill_file(struct ht_solution_range *range) {
     return HT_OK;
 }
 
-/* ---- zero, random coefficients ---- */
-
-static enum ht_err prepare_zero(struct ht_solution *solution) {
-    solution->rest = true;
-    return HT_OK;
-}
-
-static enum ht_err prepare_random(struct ht_solution *solution) {
-    solution->occurs = ~0u;
-    return HT_OK;
-}
+/* ---- random coefficients ---- */
 
 /* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
  * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
@@ -283,26 +264,22 @@ static enum ht_err fill_random(struct ht_solution_range *range) {
 
 /* ---- expression ---- */
 
-static enum ht_err parse(struct ht_solution *solution, const char *name, const char *text) {
-    struct ht_solution_data *data = solution->data;
-    int field;
-    TRY(ht_solution_find_value(solution, name, &field));
-    ht_expr_destroy(data->expr[field]);
-    const char *key = HT_KEY("initial.values.%s", name);
-    TRY(ht_params_blame(data->params, key, ht_expr_parse(text, &data->expr[field])));
-    for (int k = solution->grid->dims; k < 3; k++)
-        REFUSE(ht_expr_uses(data->expr[field], k), data->params, key,
-               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1,
-               solution->grid->dims);
-    solution->occurs |= 1u << field;
-    return HT_OK;
-}
-
 static enum ht_err prepare_expression(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     const struct ht_map *values = &data->params->initial.values;
-    for (int n = 0; n < values->count; n++) TRY(parse(solution, values->name[n], values->text[n]));
-    return ht_jets_tensor(solution->grid->dims, solution->grid->order, &data->jets);
+    const int dims = solution->grid->dims;
+    for (int n = 0; n < values->count; n++) {
+        const char *name = values->name[n], *key = HT_KEY("initial.values.%s", name);
+        int field;
+        TRY(ht_solution_find_value(solution, name, &field));
+        ht_expr_destroy(data->expr[field]);
+        TRY(ht_params_blame(data->params, key, ht_expr_parse(values->text[n], &data->expr[field])));
+        for (int k = dims; k < 3; k++)
+            REFUSE(ht_expr_uses(data->expr[field], k), data->params, key,
+                   "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, dims);
+        solution->occurs |= 1u << field;
+    }
+    return ht_jets_tensor(dims, solution->grid->order, &data->jets);
 }
 
 static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end) {
@@ -331,13 +308,13 @@ static enum ht_err fill_expression(struct ht_solution_range *range) {
 }
 
 static const struct ht_solution_type types[] = {
-    {"gaussian", ht_solution_prepare_gaussian, ht_solution_fill_product},
-    {"plane", ht_solution_prepare_plane, ht_solution_fill_product},
-    {"standing", ht_solution_prepare_standing, ht_solution_fill_product},
-    {"random", prepare_random, fill_random},
-    {"expression", prepare_expression, fill_expression},
-    {"file", prepare_file, fill_file},
-    {"zero", prepare_zero, NULL},
+    {"gaussian", ht_solution_prepare_gaussian, ht_solution_fill_product, 0, false},
+    {"plane", ht_solution_prepare_plane, ht_solution_fill_product, 0, false},
+    {"standing", ht_solution_prepare_standing, ht_solution_fill_product, 0, false},
+    {"random", NULL, fill_random, ~0u, false},
+    {"expression", prepare_expression, fill_expression, 0, false},
+    {"file", prepare_file, fill_file, 0, false},
+    {"zero", NULL, NULL, 0, true},
 };
 enum { NTYPES = sizeof types / sizeof types[0] };
 
@@ -384,7 +361,9 @@ static void resolve(struct ht_solution *solution) {
 static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     TRY(find_type(data->params, &data->type));
-    TRY(data->type->prepare(solution));
+    solution->occurs = data->type->occurs;
+    solution->rest = data->type->rest;
+    if (data->type->prepare) TRY(data->type->prepare(solution));
     if (ht_layers_any(solution->grid) || solution->eq->losses != 0) solution->exact = false;
     resolve(solution);
     return HT_OK;

@@ -10,6 +10,8 @@
  * A Gaussian is continued by its images: with period L = upper - lower on a periodic axis, and with
  * period 2 L together with the reflected centre 2 lower - centre between walls, an image carrying
  * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly. */
+#include <complex.h>
+
 #include "solution_types.h"
 
 /* At 12 widths the Gaussian and its first eight scaled derivatives have fallen below 1e-17 of the
@@ -22,14 +24,14 @@ static const double reach = 12;
 struct table {
     int64_t nodes;
     int coefs;
-    double *re, *im;
+    double complex *value;
 };
 /* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest of it,
  * which the mirror would make visible. */
 static void clear_wall(const struct ht_solution *solution, int field, int axis, int side,
-                       double *re) {
+                       double complex *c) {
     int sign = ht_wall_sign(solution->eq, field, axis, solution->grid->wall[axis][side]);
-    for (int i = sign > 0 ? 1 : 0; sign != 0 && i <= solution->grid->order; i += 2) re[i] = 0;
+    for (int i = sign > 0 ? 1 : 0; sign != 0 && i <= solution->grid->order; i += 2) c[i] = 0;
 }
 
 static void fill_table(const struct ht_solution_range *range, int part, int axis,
@@ -43,31 +45,20 @@ static void fill_table(const struct ht_solution_range *range, int part, int axis
     bool walls =
         range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     for (int64_t m = 0; m < table->nodes; m++) {
-        double re[HT_MAX_ORDER + 1] = {0}, im[HT_MAX_ORDER + 1] = {0};
+        double complex c[HT_MAX_ORDER + 1] = {0};
         point.x = ht_grid_x(grid, range->subgrid, axis, first + m);
-        solution->data->factor(solution, &point, re, im);
-        if (walls && first + m == 0) clear_wall(solution, range->field, axis, 0, re);
-        if (walls && first + m == all - 1) clear_wall(solution, range->field, axis, 1, re);
-        for (int i = 0; i < table->coefs; i++) {
-            table->re[i * table->nodes + m] = re[i];
-            table->im[i * table->nodes + m] = im[i];
-        }
+        solution->data->factor(solution, &point, c);
+        if (walls && first + m == 0) clear_wall(solution, range->field, axis, 0, c);
+        if (walls && first + m == all - 1) clear_wall(solution, range->field, axis, 1, c);
+        for (int i = 0; i < table->coefs; i++) table->value[i * table->nodes + m] = c[i];
     }
-}
-
-static void multiply(double value[2], const struct table *table, int i, int64_t m) {
-    double re = table->re[i * table->nodes + m];
-    double im = table->im[i * table->nodes + m];
-    double real = value[0] * re - value[1] * im;
-    value[1] = value[0] * im + value[1] * re;
-    value[0] = real;
 }
 
 /* The nodes of one part and field that threads add to; rows along x1 of all coefficients follow
  * each other in the array. */
 struct rows {
     const struct table *table; /* [axis] */
-    double amplitude[2];
+    double complex amplitude;
     double *out;
 };
 
@@ -79,12 +70,13 @@ static enum ht_err add_rows(void *data, int64_t begin, int64_t end) {
         const int64_t m3 = r / n2 % table[2].nodes;
         const int i = (int)(r / n2 / table[2].nodes);
         const int i1 = i % table[0].coefs, i2 = i / table[0].coefs % table[1].coefs;
-        const double *re = table[0].re + i1 * n1, *im = table[0].im + i1 * n1;
-        double value[2] = {rows->amplitude[0], rows->amplitude[1]};
+        const int64_t i3 = i / table[0].coefs / table[1].coefs;
+        const double complex value = rows->amplitude * table[2].value[i3 * table[2].nodes + m3] *
+                                     table[1].value[i2 * n2 + r % n2];
+        const double complex *first = table[0].value + i1 * n1;
         double *out = rows->out + r * n1;
-        multiply(value, &table[2], i / table[0].coefs / table[1].coefs, m3);
-        multiply(value, &table[1], i2, r % n2);
-        for (int64_t m1 = 0; m1 < n1; m1++) out[m1] += value[0] * re[m1] - value[1] * im[m1];
+        for (int64_t m1 = 0; m1 < n1; m1++)
+            out[m1] += creal(value) * creal(first[m1]) - cimag(value) * cimag(first[m1]);
     }
     return HT_OK;
 }
@@ -101,14 +93,13 @@ enum ht_err ht_solution_fill_product(struct ht_solution_range *range) {
         to->coefs = j < solution->eq->dims ? solution->grid->order + 1 : 1;
         to->nodes =
             j == 2 ? range->last - range->first : ht_grid_nodes(solution->grid, range->subgrid, j);
-        TRY(HT_TAKE(&pool, to->re, to->coefs * to->nodes * 2));
-        to->im = to->re + to->coefs * to->nodes;
-        if (j >= solution->eq->dims && to->nodes > 0) to->re[0] = 1;
+        TRY(HT_TAKE(&pool, to->value, to->coefs * to->nodes));
+        if (j >= solution->eq->dims && to->nodes > 0) to->value[0] = 1;
         count *= to->coefs * (j > 0 ? to->nodes : 1);
     }
     for (int part = 0; part < solution->data->parts; part++) {
-        solution->data->amplitude(solution, part, range->field, range->time, rows.amplitude);
-        if (rows.amplitude[0] == 0 && rows.amplitude[1] == 0) continue;
+        rows.amplitude = solution->data->amplitude(solution, part, range->field, range->time);
+        if (rows.amplitude == 0) continue;
         for (int j = 0; j < solution->eq->dims; j++) fill_table(range, part, j, &table[j]);
         TRY(ht_threads_share(count, HT_SOLUTION_CHUNK / ht_most(1, table[0].nodes), add_rows,
                              &rows));
@@ -162,10 +153,10 @@ static enum ht_err check_pulse(struct ht_solution *solution, struct ht_solution_
 }
 
 /* Adds weight * exp(-s^2/(2 w^2)), distances in widths: z = s/w, e = h/w. */
-static void add_bell(int order, double z, double e, double weight, double *re) {
+static void add_bell(int order, double z, double e, double weight, double complex *out) {
     double before = 0, c = weight * exp(-z * z / 2);
     for (int i = 0; i <= order; i++) {
-        re[i] += c;
+        out[i] += c;
         double next = -e * (z * c + e * before) / (i + 1);
         before = c;
         c = next;
@@ -174,7 +165,7 @@ static void add_bell(int order, double z, double e, double weight, double *re) {
 
 /* The Gaussians at centre + n period within reach of x, weighted by weight[n modulo 2]. */
 static void add_row(const struct ht_solution *solution, const struct ht_solution_point *point,
-                    double centre, const double weight[2], int order, double *re) {
+                    double centre, const double weight[2], int order, double complex *out) {
     const struct ht_grid *grid = solution->grid;
     double width = solution->data->pulse[point->part].is.width;
     bool periodic = ht_grid_periodic(grid, point->axis);
@@ -186,31 +177,29 @@ static void add_row(const struct ht_solution *solution, const struct ht_solution
     int64_t to = (int64_t)floor((s + reach * width) / period);
     for (int64_t n = from; n <= to; n++)
         add_bell(order, (s - (double)n * period) / width, grid->h[point->axis] / width,
-                 weight[n % 2 != 0 ? 1 : 0], re);
+                 weight[n % 2 != 0 ? 1 : 0], out);
 }
 
 static void gaussian_factor(const struct ht_solution *solution,
-                            const struct ht_solution_point *point, double *re, double *im) {
+                            const struct ht_solution_point *point, double complex *out) {
     const struct ht_grid *grid = solution->grid;
     const int order = grid->order, j = point->axis;
     double centre = solution->data->pulse[point->part].is.centre[j];
-    memset(im, 0, (size_t)(order + 1) * sizeof *im);
     if (ht_grid_periodic(grid, j)) {
         centre += solution->data->velocity[j] * point->time;
-        add_row(solution, point, centre, (const double[2]){1, 1}, order, re);
+        add_row(solution, point, centre, (const double[2]){1, 1}, order, out);
         return;
     }
     int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
     int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
-    add_row(solution, point, centre, (const double[2]){1, low * high}, order, re);
-    add_row(solution, point, 2 * grid->lower[j] - centre, (const double[2]){low, high}, order, re);
+    add_row(solution, point, centre, (const double[2]){1, low * high}, order, out);
+    add_row(solution, point, 2 * grid->lower[j] - centre, (const double[2]){low, high}, order, out);
 }
 
-static void gaussian_amplitude(const struct ht_solution *solution, int part, int field,
-                               HT_UNUSED double time, double value[2]) {
+static double complex gaussian_amplitude(const struct ht_solution *solution, int part, int field,
+                                         HT_UNUSED double time) {
     const struct ht_solution_pulse *pulse = &solution->data->pulse[part];
-    value[0] = field == pulse->field ? pulse->is.amplitude : 0;
-    value[1] = 0;
+    return field == pulse->field ? pulse->is.amplitude : 0;
 }
 
 enum ht_err ht_solution_prepare_gaussian(struct ht_solution *solution) {
@@ -253,11 +242,10 @@ static enum ht_err begin_wave(struct ht_solution *solution, double *out) {
 }
 
 /* exp(i k (x + h xi)) = exp(i k x) sum over n of (i k h)^n/n! xi^n. */
-static void wave_jet(int order, double angle, double step, double *re, double *im) {
+static void wave_jet(int order, double angle, double step, double complex *out) {
     double c = cos(angle), s = sin(angle);
     for (int i = 0; i <= order; i++) {
-        re[i] = c;
-        im[i] = s;
+        out[i] = ht_complex(c, s);
         double next = -step * s / (i + 1);
         s = step * c / (i + 1);
         c = next;
@@ -265,19 +253,17 @@ static void wave_jet(int order, double angle, double step, double *re, double *i
 }
 
 static void plane_factor(const struct ht_solution *solution, const struct ht_solution_point *point,
-                         double *re, double *im) {
+                         double complex *out) {
     double k = solution->data->k[point->axis];
-    wave_jet(solution->grid->order, k * point->x, k * solution->grid->h[point->axis], re, im);
+    wave_jet(solution->grid->order, k * point->x, k * solution->grid->h[point->axis], out);
 }
 
-static void plane_amplitude(const struct ht_solution *solution, HT_UNUSED int part, int field,
-                            double time, double value[2]) {
+static double complex plane_amplitude(const struct ht_solution *solution, HT_UNUSED int part,
+                                      int field, double time) {
     const struct ht_solution_data *data = solution->data;
     double angle = data->params->initial.phase - data->omega * time;
-    double c = cos(angle), s = sin(angle);
-    double size = data->params->initial.amplitude;
-    value[0] = size * (data->cosine[field] * c - data->sine[field] * s);
-    value[1] = size * (data->cosine[field] * s + data->sine[field] * c);
+    return data->params->initial.amplitude * (ht_complex(data->cosine[field], data->sine[field]) *
+                                              ht_complex(cos(angle), sin(angle)));
 }
 
 enum ht_err ht_solution_prepare_plane(struct ht_solution *solution) {
@@ -312,27 +298,21 @@ static int lower_factor(const struct ht_grid *grid, int axis) {
 }
 
 static void standing_factor(const struct ht_solution *solution,
-                            const struct ht_solution_point *point, double *re, double *im) {
+                            const struct ht_solution_point *point, double complex *out) {
     const struct ht_grid *grid = solution->grid;
     int j = point->axis;
     double k = solution->data->k[j];
     bool even = ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
-    double angle = k * (point->x - grid->lower[j]), step = k * grid->h[j];
-    double unused[HT_MAX_ORDER + 1];
-    if (even)
-        wave_jet(grid->order, angle, step, re, unused);
-    else
-        wave_jet(grid->order, angle, step, unused, re);
-    memset(im, 0, (size_t)(grid->order + 1) * sizeof *im);
+    wave_jet(grid->order, k * (point->x - grid->lower[j]), k * grid->h[j], out);
+    for (int i = 0; i <= grid->order; i++) out[i] = even ? creal(out[i]) : cimag(out[i]);
 }
 
-static void standing_amplitude(const struct ht_solution *solution, HT_UNUSED int part, int field,
-                               double time, double value[2]) {
+static double complex standing_amplitude(const struct ht_solution *solution, HT_UNUSED int part,
+                                         int field, double time) {
     const struct ht_solution_data *data = solution->data;
     double angle = data->omega * time - data->params->initial.phase;
-    value[0] = data->params->initial.amplitude *
-               (data->cosine[field] * cos(angle) + data->sine[field] * sin(angle));
-    value[1] = 0;
+    return data->params->initial.amplitude *
+           (data->cosine[field] * cos(angle) + data->sine[field] * sin(angle));
 }
 
 enum ht_err ht_solution_prepare_standing(struct ht_solution *solution) {

@@ -24,6 +24,8 @@ struct ht_solution_type {
     enum ht_err (*prepare)(struct ht_solution *solution);
     /* A field that occurs. */
     enum ht_err (*fill)(struct ht_solution_range *range);
+    unsigned occurs; /* fields, before it is prepared */
+    bool rest;
 };
 
 /* One node of one axis, for data whose fields are sums over the data's parts of
@@ -46,9 +48,9 @@ struct ht_solution_data {
     const struct ht_solution_type *type;
     int parts; /* of data that are products; a factor: order + 1 scaled Taylor coefficients */
     void (*factor)(const struct ht_solution *solution, const struct ht_solution_point *point,
-                   double *re, double *im);
-    void (*amplitude)(const struct ht_solution *solution, int part, int field, double time,
-                      double value[2]);
+                   double _Complex *out);
+    double _Complex (*amplitude)(const struct ht_solution *solution, int part, int field,
+                                 double time);
     struct ht_solution_pulse *pulse;     /* gaussian: parts of them */
     double velocity[3];                  /* gaussian that translates */
     double k[3], omega;                  /* plane, standing */

@@ -566,19 +566,6 @@ static enum ht_err append(struct ht_expr *expr, struct ht_expr_op op) {
     return HT_OK;
 }
 
-/* If the last operation acts on numbers only, its result replaces them. */
-static void fold(struct ht_expr *expr) {
-    const struct ht_expr_op *last = &expr->op[expr->count - 1];
-    int first = expr->count - 1 - last->operands;
-    for (int n = first; n < expr->count - 1; n++)
-        if (expr->op[n].code != OP_NUMBER) return;
-    double stack[2];
-    const double none[3] = {0}; /* no variable is among them */
-    evaluate(expr->op + first, expr->count - first, 1, none, none, NULL, stack);
-    expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
-    expr->count = first + 1;
-}
-
 static enum ht_err write_operation(struct ht_expr *expr, int code, int operands) {
     struct ht_expr_op op = {.code = code, .operands = operands};
     /* A constant exponent allows any base and costs no logarithm. */
@@ -588,7 +575,15 @@ static enum ht_err write_operation(struct ht_expr *expr, int code, int operands)
         expr->height--;
     }
     TRY(append(expr, op));
-    fold(expr);
+    /* If it acts on numbers only, its result replaces them. */
+    const int first = expr->count - 1 - op.operands;
+    for (int n = first; n < expr->count - 1; n++)
+        if (expr->op[n].code != OP_NUMBER) return HT_OK;
+    double stack[2];
+    const double none[3] = {0}; /* no variable is among them */
+    evaluate(expr->op + first, expr->count - first, 1, none, none, NULL, stack);
+    expr->op[first] = (struct ht_expr_op){.code = OP_NUMBER, .value = stack[0]};
+    expr->count = first + 1;
     return HT_OK;
 }
 
@@ -719,24 +714,24 @@ static enum ht_err parse_unary(struct parser *p) {
     return HT_OK;
 }
 
-static enum ht_err parse_product(struct parser *p) {
-    TRY(parse_unary(p));
-    for (char sign = peek(p); sign == '*' || sign == '/'; sign = peek(p)) {
+static enum ht_err parse_level(struct parser *p, int level) {
+    static const struct {
+        const char *signs;
+        int code[2];
+    } levels[] = {{"+-", {OP_ADD, OP_SUBTRACT}}, {"*/", {OP_MULTIPLY, OP_DIVIDE}}};
+    if (level == 2) return parse_unary(p);
+    TRY(parse_level(p, level + 1));
+    const char *signs = levels[level].signs, *sign;
+    while (peek(p) != '\0' && (sign = strchr(signs, peek(p))) != NULL) {
         p->at++;
-        TRY(parse_unary(p));
-        TRY(write_operation(p->expr, sign == '*' ? OP_MULTIPLY : OP_DIVIDE, 2));
+        TRY(parse_level(p, level + 1));
+        TRY(write_operation(p->expr, levels[level].code[sign - signs], 2));
     }
     return HT_OK;
 }
 
 static enum ht_err parse_sum(struct parser *p) {
-    TRY(parse_product(p));
-    for (char sign = peek(p); sign == '+' || sign == '-'; sign = peek(p)) {
-        p->at++;
-        TRY(parse_product(p));
-        TRY(write_operation(p->expr, sign == '+' ? OP_ADD : OP_SUBTRACT, 2));
-    }
-    return HT_OK;
+    return parse_level(p, 0);
 }
 
 enum ht_err ht_expr_parse(const char *text, struct ht_expr **out) {

@@ -1,20 +1,6 @@
 /* Weights, symbols and dispersion of central finite differences. */
 #include "htwave/num.h"
 
-/* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from the one before, so
- * that no factorial is needed. */
-static void set_first(struct ht_fd_weights *w) {
-    const int r = w->radius;
-    double weight = 1; /* s_j without sign and 1/(2j+1)^2 */
-    for (int m = 1; m <= r; m++) weight *= (2.0 * m - 1) / (2 * m);
-    for (int m = 1; m < r; m++) weight *= (2.0 * m + 1) / (2 * m);
-    weight *= 2;
-    for (int j = 0; j < r; j++) {
-        w->first[j] = (j % 2 ? -weight : weight) / ((2 * j + 1) * (2 * j + 1));
-        weight *= (double)(r - 1 - j) / (r + j + 1);
-    }
-}
-
 struct ht_fd_weights ht_fd_weights(int order) {
     struct ht_fd_weights w = {.radius = order / 2};
     const int r = w.radius;
@@ -24,7 +10,16 @@ struct ht_fd_weights ht_fd_weights(int order) {
         w.second[k] = (k % 2 ? 2 : -2) * ratio / (k * k);
         w.second[0] -= 2 * w.second[k];
     }
-    set_first(&w);
+    /* s_0 = 2 (2R-1)!!/(2R)!! (2R-1)!!/(2R-2)!!; each further weight follows from the one before,
+     * so that no factorial is needed. */
+    double weight = 1; /* s_j without sign and 1/(2j+1)^2 */
+    for (int m = 1; m <= r; m++) weight *= (2.0 * m - 1) / (2 * m);
+    for (int m = 1; m < r; m++) weight *= (2.0 * m + 1) / (2 * m);
+    weight *= 2;
+    for (int j = 0; j < r; j++) {
+        w.first[j] = (j % 2 ? -weight : weight) / ((2 * j + 1) * (2 * j + 1));
+        weight *= (double)(r - 1 - j) / (r + j + 1);
+    }
     return w;
 }
 

@@ -49,14 +49,6 @@ static real power_slope(const struct ht_birkhoff *b, int j, int l, real x) {
     return value;
 }
 
-static void swap_rows(struct ht_birkhoff *b, int i, int j) {
-    for (int k = 0; i != j && k < b->count; k++) {
-        const real before = b->lu[i][k];
-        b->lu[i][k] = b->lu[j][k];
-        b->lu[j][k] = before;
-    }
-}
-
 /* With exchanges of rows; false: no solution. */
 static bool eliminate(struct ht_birkhoff *b) {
     const real least = 1e-17L;
@@ -65,7 +57,11 @@ static bool eliminate(struct ht_birkhoff *b) {
         for (int i = k + 1; i < b->count; i++)
             if (fabsl(b->lu[i][k]) > fabsl(b->lu[best][k])) best = i;
         b->exchanged[k] = best;
-        swap_rows(b, k, best);
+        for (int j = 0; j < b->count; j++) {
+            const real before = b->lu[k][j];
+            b->lu[k][j] = b->lu[best][j];
+            b->lu[best][j] = before;
+        }
         if (fabsl(b->lu[k][k]) < least) return false;
         for (int i = k + 1; i < b->count; i++) {
             const real factor = b->lu[i][k] /= b->lu[k][k];

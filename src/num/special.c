@@ -3,22 +3,15 @@
 
 #include "htwave/num.h"
 
-/* ---- the sinc under Kaiser's window ---- */
-
-/* I_0(sqrt(y)), a power series in y/4. */
-static double bessel(double y) {
-    double sum = 1, term = 1;
-    for (int k = 1; term > 1e-18 * sum; k++) {
-        term *= y / (4.0 * k * k);
-        sum += term;
-    }
-    return sum;
-}
-
 double ht_kaiser_sinc(double r, double half, double shape) {
-    const double t = r / half;
+    const double t = r / half, y = shape * shape * (1 - t * t);
+    double bessel = 1, term = 1; /* I_0(sqrt(y)), a power series in y/4 */
     if (fabs(t) >= 1) return 0;
-    return (r != 0 ? sin(HT_PI * r) / (HT_PI * r) : 1) * bessel(shape * shape * (1 - t * t));
+    for (int k = 1; term > 1e-18 * bessel; k++) {
+        term *= y / (4.0 * k * k);
+        bessel += term;
+    }
+    return (r != 0 ? sin(HT_PI * r) / (HT_PI * r) : 1) * bessel;
 }
 
 /* ---- Legendre's polynomials and the quadrature by their zeros ---- */
@@ -33,17 +26,13 @@ void ht_legendre(int count, double x, double *out) {
 /* Newton's method (Abramowitz and Stegun, 25.4.29). */
 void ht_gauss_points(int count, double *x, double *weight) {
     const int n = count;
+    double p[HT_GAUSS_MOST + 1] = {0};
     for (int i = 0; i < n; i++) {
         double z = cos(HT_PI * (i + 0.75) / (n + 0.5)), slope = 1;
         for (int sweep = 0; sweep < 20; sweep++) {
-            double before = 1, p = z;
-            for (int k = 2; k <= n; k++) {
-                double next = ((2 * k - 1) * z * p - (k - 1) * before) / k;
-                before = p;
-                p = next;
-            }
-            slope = n * (z * p - before) / (z * z - 1);
-            z -= p / slope;
+            ht_legendre(n + 1, z, p);
+            slope = n * (z * p[n] - p[n - 1]) / (z * z - 1);
+            z -= p[n] / slope;
         }
         x[i] = z / 2;
         weight[i] = 1 / ((1 - z * z) * slope * slope);

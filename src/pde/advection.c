@@ -9,6 +9,12 @@ static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *ch
     return HT_OK;
 }
 
+#define VELOCITY(number, usual)                                                      \
+    {                                                                                \
+        .names = "velocity" #number, .meanings = "velocity", .units = "length/time", \
+        .fallback = (usual), .vector = "velocity", .axis = (number)-1                \
+    }
+
 const struct ht_system ht_system_advection = {
     .name = "advection",
     .title = "advection with a constant velocity",
@@ -23,23 +29,6 @@ const struct ht_system ht_system_advection = {
                  {"a3", "velocity along x3", false, false, false}},
     .nwalls = 0,
     .nparameters = 3,
-    .parameter = {{.names = "velocity1",
-                   .meanings = "velocity",
-                   .units = "length/time",
-                   .fallback = 1.0,
-                   .vector = "velocity",
-                   .axis = 0},
-                  {.names = "velocity2",
-                   .meanings = "velocity",
-                   .units = "length/time",
-                   .fallback = 0.5,
-                   .vector = "velocity",
-                   .axis = 1},
-                  {.names = "velocity3",
-                   .meanings = "velocity",
-                   .units = "length/time",
-                   .fallback = 0.25,
-                   .vector = "velocity",
-                   .axis = 2}},
+    .parameter = {VELOCITY(1, 1.0), VELOCITY(2, 0.5), VELOCITY(3, 0.25)},
     .materials = materials,
 };

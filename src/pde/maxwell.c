@@ -79,8 +79,6 @@ static double entry(const double *mean, const double n[3], int r, int q) {
                             .frequency = LORENTZ_FREQUENCY,    \
                             .rate = LORENTZ_RATE}}
 
-#define POSITIVE(symbol, text, unit) \
-    { .names = (symbol), .meanings = (text), .units = (unit), .fallback = 1.0, .positive = true }
 #define LOSS(symbol, text, unit, usual)                                              \
     {                                                                                \
         .names = (symbol), .meanings = (text), .units = (unit), .fallback = (usual), \
@@ -103,8 +101,8 @@ static double entry(const double *mean, const double n[3], int r, int q) {
     .wall = {{"electric", +1, "E_t = 0 (perfect electric conductor)", false},                  \
              {"magnetic", -1, "H_t = 0 (perfect magnetic conductor)", false}},                 \
     .nparameters = OF_LORENTZ_GAMMA + 1,                                                       \
-    .parameter = {POSITIVE("eps", "permittivity, at infinite frequency", "permittivity"),      \
-                  POSITIVE("mu", "permeability", "permeability"),                              \
+    .parameter = {HT_POSITIVE("eps", "permittivity, at infinite frequency", "permittivity"),   \
+                  HT_POSITIVE("mu", "permeability", "permeability"),                           \
                   LOSS("sigma", "conductivity", "permittivity/time", 0.0),                     \
                   LOSS("debye_eps", "permittivity of a relaxation", "permittivity", 0.0),      \
                   LOSS("debye_tau", "time of the relaxation", "time", 1.0),                    \

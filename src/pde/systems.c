@@ -39,22 +39,21 @@ int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor)
     return (eq->field[field].parity >> axis) & 1u ? -factor : factor;
 }
 
-/* Sides of all systems, and of those with walls. Behind the layer of an absorbing one is a mirror.
- */
-static const struct ht_wall_kind common[] = {
-    {"periodic", 0, "both sides continue at the other", .layer = false}};
-static const struct ht_wall_kind of_mirrors[] = {
-    {"absorbing", +1, "a layer inside the box in which waves die out", .layer = true}};
-static const struct ht_wall_kind of_solids = {
+/* Sides of all systems, of those with walls, of those that release. Behind the layer of an
+ * absorbing one is a mirror. */
+static const struct ht_wall_kind periodic = {"periodic", 0, "both sides continue at the other",
+                                             .layer = false};
+static const struct ht_wall_kind absorbing = {
+    "absorbing", +1, "a layer inside the box in which waves die out", .layer = true};
+static const struct ht_wall_kind free_side = {
     "free", HT_WALL_FREE, "no traction: s_nn = 0, s_nt = 0 (orders 2 to 8 of fd)", .layer = false};
-enum { COMMON = sizeof common / sizeof *common, MIRRORS = sizeof of_mirrors / sizeof *of_mirrors };
 
 const struct ht_wall_kind *ht_wall_at(const struct ht_system *system, int index) {
-    const int walls = system->nwalls, more = index - COMMON - walls;
-    if (index < COMMON) return &common[index];
-    if (more < 0) return &system->wall[index - COMMON];
-    if (more == MIRRORS && system->releases) return &of_solids;
-    return more < MIRRORS && walls > 0 ? &of_mirrors[more] : NULL;
+    const int walls = system->nwalls;
+    if (index == 0) return &periodic;
+    if (index <= walls) return &system->wall[index - 1];
+    if (index == walls + 1 && walls > 0) return &absorbing;
+    return index == walls + 2 && system->releases ? &free_side : NULL;
 }
 
 const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const char *name) {

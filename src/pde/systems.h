@@ -9,6 +9,9 @@
 #define HT_DECLARE_SYSTEM(name) extern const struct ht_system ht_system_##name;
 HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 
+#define HT_POSITIVE(symbol, text, unit) \
+    { .names = (symbol), .meanings = (text), .units = (unit), .fallback = 1.0, .positive = true }
+
 /* ---- attenuation, src/pde/systems.c ---- */
 /* A modulus whose part Y relaxes at the rate w, M(omega) = M (1 - Y/(1 + i omega/w)), has at
  * omega = x w the quality Q = Re M/Im M for Y = (1 + x^2)/(1 + Q x), and waves there the absorption
@@ -47,5 +50,3 @@ double ht_absorption_quality(double absorption, double c, double frequency);
         .meanings = "exponent of the frequency with which absorption grows", .units = "1", \
         .fallback = 1.0, .positive = true, .loss = true                                    \
     }
-
-/* ---- terms.c ---- */

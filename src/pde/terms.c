@@ -85,14 +85,11 @@ static bool is_flux(const struct ht_equations *eq, struct ht_second_order *form)
 }
 
 static void find_form(struct ht_equations *eq) {
-    for (int f = 0; f < eq->nfields && !eq->second_order.known; f++) {
-        const struct ht_second_order empty = {
-            .field = f, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
-        eq->second_order = empty;
-        eq->second_order.known = is_pair(eq, &eq->second_order);
-        if (eq->second_order.known) return;
-        eq->second_order = empty;
-        eq->second_order.known = is_flux(eq, &eq->second_order);
+    struct ht_second_order *form = &eq->second_order;
+    for (int i = 0; i < 2 * eq->nfields && !form->known; i++) {
+        *form = (struct ht_second_order){
+            .field = i / 2, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
+        form->known = (i % 2 == 0 ? is_pair : is_flux)(eq, form);
     }
 }
 
@@ -222,39 +219,37 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
 
 /* ---- in fewer dimensions ---- */
 
-static unsigned renumber_bits(unsigned bits, const int *number) {
-    unsigned out = 0;
-    for (int f = 0; f < HT_MAX_FIELDS; f++)
-        if ((bits >> f & 1u) && number[f] >= 0) out |= 1u << number[f];
-    return out;
-}
-
 static void renumber(int *field, const int *number) {
     if (*field >= 0) *field = number[*field];
+}
+
+/* The fields of which others have derivatives, as a mask, and of these the first with those
+ * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
+ * of their own. */
+static unsigned find_fields(const struct ht_equations *all, int dims) {
+    unsigned mask = ~0u, before = 0, exist;
+    while (mask != before) {
+        before = mask;
+        mask = 0;
+        for (int i = 0; i < all->nterms; i++)
+            if (all->term[i].axis < dims && (before >> all->term[i].row & 1u))
+                mask |= 1u << all->term[i].col;
+    }
+    exist = mask & -mask;
+    for (before = 0; exist != before;) {
+        before = exist;
+        for (int i = 0; i < all->nterms; i++) {
+            const unsigned both = 1u << all->term[i].row | 1u << all->term[i].col;
+            if (all->term[i].axis < dims && (exist & both) && (mask & both) == both) exist |= both;
+        }
+    }
+    return exist;
 }
 
 struct ht_equations ht_equations_make(const struct ht_system *system, int dims) {
     int number[HT_MAX_FIELDS], wrong;
     const struct ht_equations all = ht_terms_derive(system, &wrong);
-    /* The fields of which others have derivatives, as a mask, and of these the first with those
-     * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
-     * of their own. */
-    unsigned mask = ~0u, before = 0, exist;
-    while (mask != before) {
-        before = mask;
-        mask = 0;
-        for (int i = 0; i < all.nterms; i++)
-            if (all.term[i].axis < dims && (before >> all.term[i].row & 1u))
-                mask |= 1u << all.term[i].col;
-    }
-    exist = mask & -mask;
-    for (before = 0; exist != before;) {
-        before = exist;
-        for (int i = 0; i < all.nterms; i++) {
-            const unsigned both = 1u << all.term[i].row | 1u << all.term[i].col;
-            if (all.term[i].axis < dims && (exist & both) && (mask & both) == both) exist |= both;
-        }
-    }
+    const unsigned exist = find_fields(&all, dims);
     struct ht_equations eq = all;
     eq.dims = dims;
     eq.nfields = eq.nterms = eq.nenergy = 0;
@@ -279,8 +274,12 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
         term.other = number[term.other];
         eq.energy[eq.nenergy++] = term;
     }
-    for (int g = 0; g < 2; g++)
-        eq.leapfrog.stored[g] = renumber_bits(all.leapfrog.stored[g], number);
+    for (int g = 0; g < 2; g++) {
+        eq.leapfrog.stored[g] = 0;
+        for (int f = 0; f < all.nfields; f++)
+            if ((all.leapfrog.stored[g] >> f & 1u) && number[f] >= 0)
+                eq.leapfrog.stored[g] |= 1u << number[f];
+    }
     struct ht_second_order *form = &eq.second_order;
     if (form->known) renumber(&form->field, number);
     renumber(&form->rate, number);
@@ -575,28 +574,23 @@ enum ht_err ht_system_check(const struct ht_system *system) {
     for (int p = 0; p < system->nparameters; p++) in[p] = &system->parameter[p].fallback;
     for (int m = 0; m < system->nmaterials; m++) out[m] = &material[m];
     TRY(ht_jets_total(1, 0, &jets));
-    const enum ht_err err = system->materials(jets, chosen, in, out);
+    system->materials(jets, chosen, in, out);
     ht_jets_destroy(jets);
-    TRY(err);
     REQUIRE(is_positive(&eq, material), HT_ERR_INTERNAL,
             "system %s: the energy of its default medium is not positive", system->name);
     return HT_OK;
 }
 
-/* The equations of absorbing layers, a convolutional perfectly matched layer (CPML) unsplit, with
- * its memory variables as fields (Roden and Gedney 2000; Komatitsch and Martin 2007), for any
- * system from its terms. Along an absorbing axis k a derivative is divided by s_k = 1 +
- * sigma_k/(alpha_k + i
- * omega):   d_k u  becomes  D u = d_k u + psi, psi_t = -(sigma_k + alpha_k) psi
- * - sigma_k d_k u, with one psi for each column of a term of first order. A
- * term of second order gets D D u, hence a second psi', of D u: D D u = d_k (d_k u + psi) + psi',
- * psi'_t = -(sigma_k + alpha_k) psi' - sigma_k d_k (d_k u
- * + psi), with sigma_k constant about each node. Reflected along x_k, psi has
- * the other parity than u, psi' the same.
+/* The equations of absorbing layers, a convolutional perfectly matched layer unsplit, with its
+ * memory variables as fields (Roden and Gedney 2000; Komatitsch and Martin 2007;
+ * docs/absorbing.md). A derivative along an absorbing axis k is divided by s_k = 1 +
+ * sigma_k/(alpha_k + i omega): d_k u becomes D u = d_k u + psi,   psi_t = -(sigma_k + alpha_k) psi
+ * - sigma_k d_k u, with one psi for each column of a term. D D u = d_k (d_k u + psi) + psi' has a
+ * second one, of D u, with sigma_k constant about each node. Reflected along x_k, psi has the other
+ * parity than u, psi' the same.
  *
  * A weak sponge keeps long runs stable: u_t gets -rate_k u, for the fields of which an equation has
- * a derivative. (In the pair u_t = v, v_t = c^2 lap u it damps v alone; damping u as well makes the
- * pair grow.) */
+ * a derivative. (Damping u of u_t = v as well makes that pair grow.) */
 
 /* memory[order - 1][col]: the psi of D^order of a column; -1: none yet. */
 struct memory {
@@ -637,13 +631,6 @@ static enum ht_err find_memory(struct ht_equations *eq, int axis, int profile, i
     return add_term(eq, psi, m->field[0][col], axis, 1, -1, profile + HT_PROFILE_SIGMA);
 }
 
-/* Whether a field changes by derivatives of others. */
-static bool is_driven(const struct ht_equations *eq, int nterms, int field) {
-    for (int t = 0; t < nterms; t++)
-        if (eq->term[t].row == field && eq->term[t].derivative > 0) return true;
-    return false;
-}
-
 static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct ht_equations *eq) {
     const int profile = eq->nmaterials;
     struct memory m;
@@ -652,19 +639,20 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
             "%s: more than %d materials in absorbing layers", eq->system->name, HT_MAX_MATERIALS);
     for (int i = 0; i < HT_LAYER_PROFILES; i++) eq->profile_axis[eq->nmaterials++] = axis;
     eq->nprofiles += HT_LAYER_PROFILES;
-    for (int t = 0; t < base->nterms; t++)
-        if (base->term[t].axis == axis && base->term[t].derivative > 0) {
-            /* What a term of the system gets along an absorbing axis. */
-            TRY(find_memory(eq, base->term[t].axis, profile, base->term[t].col,
-                            base->term[t].derivative, &m));
-            for (int order = 1; order <= base->term[t].derivative; order++)
-                TRY(add_term(eq, base->term[t].row, m.field[order - 1][base->term[t].col],
-                             base->term[t].axis, base->term[t].derivative - order,
-                             base->term[t].coef, base->term[t].material));
-        }
-    for (int f = 0; f < base->nfields; f++)
-        if (is_driven(base, base->nterms, f))
-            TRY(add_term(eq, f, f, axis, 0, -1, profile + HT_PROFILE_SPONGE));
+    for (int i = 0; i < base->nterms; i++) {
+        const struct ht_term *t = &base->term[i];
+        if (t->axis != axis || t->derivative == 0) continue;
+        TRY(find_memory(eq, axis, profile, t->col, t->derivative, &m));
+        for (int order = 1; order <= t->derivative; order++)
+            TRY(add_term(eq, t->row, m.field[order - 1][t->col], axis, t->derivative - order,
+                         t->coef, t->material));
+    }
+    for (int f = 0; f < base->nfields; f++) {
+        bool driven = false; /* by derivatives of others */
+        for (int t = 0; t < base->nterms; t++)
+            driven |= base->term[t].row == f && base->term[t].derivative > 0;
+        if (driven) TRY(add_term(eq, f, f, axis, 0, -1, profile + HT_PROFILE_SPONGE));
+    }
     return HT_OK;
 }
 
@@ -678,13 +666,6 @@ enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsigned axes,
 
 int ht_field_layer(const struct ht_equations *eq, int field) {
     return field >= eq->nfields - eq->nmemory ? eq->along[field] : -1;
-}
-
-bool ht_equations_layer(const struct ht_equations *eq, int axis) {
-    bool has = false;
-    for (int m = eq->nmaterials - eq->nprofiles; m < eq->nmaterials; m++)
-        has = has || eq->profile_axis[m] == axis;
-    return has;
 }
 
 int ht_material_layer(const struct ht_equations *eq, int material) {

@@ -6,8 +6,9 @@
 #include "test.h"
 
 static struct ht_signal *make(enum ht_signal_kind kind, double frequency, double cycles,
-                              const char *file) {
-    const struct ht_signal_given given = {kind, frequency, cycles, file};
+                              char *file) {
+    const struct ht_shot_given given = {
+        .signal = kind, .frequency = frequency, .cycles = cycles, .file = file};
     struct ht_signal *signal;
     if (ht_signal_create(&given, &signal) != HT_OK) {
         printf("# %s\n", ht_err_message());
@@ -101,7 +102,7 @@ static void test_kinds(void) {
                 {HT_SIGNAL_BURST, -1, 0}};
     for (int i = 0; i < 4; i++) {
         const char *name = ht_signal_word(rows[i].kind);
-        struct ht_signal *s = make(rows[i].kind, f, 6, "");
+        struct ht_signal *s = make(rows[i].kind, f, 6, NULL);
         test_orders(name, s, 1e-10);
         test_extent(name, s);
         if (rows[i].derivatives >= 0) test_spectrum(name, s, f, rows[i].derivatives);
@@ -109,7 +110,7 @@ static void test_kinds(void) {
                    name);
         ht_signal_destroy(s);
     }
-    struct ht_signal *s = make(HT_SIGNAL_RICKER, f, 0, "");
+    struct ht_signal *s = make(HT_SIGNAL_RICKER, f, 0, NULL);
     TEST_BELOW(fabs(ht_signal_at(s, 0.05, 0) -
                     (1 - 2 * pow(HT_PI * f * 0.05, 2)) * exp(-pow(HT_PI * f * 0.05, 2))),
                1e-15, "ricker: its formula");
@@ -124,10 +125,10 @@ static void write_text(const char *path, const char *text) {
 }
 
 /* A cubic polynomial is no natural spline, a Ricker is one at its ends. */
-static void test_file(const char *path) {
+static void test_file(char *path) {
     const int n = 241;
     FILE *file = fopen(path, "w");
-    struct ht_signal *exact = make(HT_SIGNAL_RICKER, 2, 0, "");
+    struct ht_signal *exact = make(HT_SIGNAL_RICKER, 2, 0, NULL);
     if (file == NULL) abort();
     fprintf(file, "# t s\n\n");
     for (int i = 0; i < n; i++) {
@@ -150,7 +151,7 @@ static void test_file(const char *path) {
     ht_signal_destroy(exact);
 }
 
-static void test_refusals(const char *path) {
+static void test_refusals(char *path) {
     static const struct {
         const char *text, *word;
     } rows[] = {
@@ -167,7 +168,7 @@ static void test_refusals(const char *path) {
         {"0 0\n1 0\n2 0\n3 0\n", "zero"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct ht_signal_given given = {HT_SIGNAL_FILE, 0, 0, path};
+        const struct ht_shot_given given = {.signal = HT_SIGNAL_FILE, .file = path};
         struct ht_signal *s;
         write_text(path, rows[i].text);
         const enum ht_err err = ht_signal_create(&given, &s);
