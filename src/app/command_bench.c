@@ -37,8 +37,6 @@ struct bench {
     double gib, seconds;        /* largest state; time in all */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
-    bool each;                  /* kernel of a variant is a row, too */
-    bool csv, json;             /* on standard output */
     int count;
     int64_t room;
     struct row *row;
@@ -117,7 +115,7 @@ static enum ht_err plan_variants(struct bench *bench, struct row row) {
             /* A row of a variant; with --each its kernels have rows of their own. */
             const struct ht_variant_stage *stage = row.tuning.variant->stage;
             TRY(add_row(bench, &row));
-            if (bench->each && stage[1].kind != HT_STAGE_NONE) {
+            if (ht_args_value(bench->sweep.args, "--each") && stage[1].kind != HT_STAGE_NONE) {
                 for (row.kernel = 0; row.kernel < 2; row.kernel++) TRY(add_row(bench, &row));
             }
         }
@@ -303,7 +301,8 @@ static enum ht_err measure_rows(struct bench *bench) {
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     HT_FREED_TEXT struct ht_text text = {0};
     double began = ht_clock();
-    bool table = !bench->csv && !bench->json;
+    const struct ht_args *args = bench->sweep.args;
+    const bool table = !args->json && ht_args_value(args, "--csv") == NULL;
     ht_progress_start(&progress, "rates", bench->count, "rows", 1);
     if (table) print_row(NULL, &text);
     if (table) TRY(ht_args_print(&text));
@@ -463,8 +462,8 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     TRY(ht_text_status(&csv));
     TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
     TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
-    if (bench->csv) TRY(ht_args_print(&csv));
-    TRY(bench->json ? ht_args_print(json) : HT_OK);
+    if (ht_args_value(args, "--csv") != NULL) TRY(ht_args_print(&csv));
+    if (args->json) TRY(ht_args_print(json));
     if (bench->left_out > 0)
         ht_note("%d row%s left out by the time limit (--seconds %g)", bench->left_out,
                 bench->left_out == 1 ? "" : "s", bench->seconds);
@@ -490,10 +489,7 @@ enum ht_err ht_command_bench(const struct ht_args *args) {
     const char *directory = ht_args_value(args, "--out");
     int side = 0;
     bench.directory = directory != NULL ? directory : "bench-out";
-    bench.csv = ht_args_value(args, "--csv") != NULL;
-    bench.json = args->json;
-    bench.each = ht_args_value(args, "--each") != NULL;
-    REQUIRE(!bench.csv || !bench.json, HT_ERR_INPUT,
+    REQUIRE(!args->json || ht_args_value(args, "--csv") == NULL, HT_ERR_INPUT,
             "--csv and --json both write to standard output: choose one");
     TRY(ht_sweep_read(args, true, &bench.sweep));
     TRY(read_whole(args, "--cells", &side));

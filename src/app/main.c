@@ -303,9 +303,8 @@ static enum ht_err help(int argc, char **argv) {
     if (argc == 0) {
         fputs("htwave: linear waves to very high order by Hermite methods\n\n", stdout);
         for (int i = 0; i < COMMANDS; i++) {
-            char head[64];
             if (commands[i].hidden) continue;
-            snprintf(head, sizeof head, "htwave %s %s", commands[i].name, commands[i].arguments);
+            const char *head = HT_KEY("htwave %s %s", commands[i].name, commands[i].arguments);
             fprintf(stdout, "  %-36s %s\n", head, commands[i].help);
         }
         fputs("\n  htwave COMMAND --help                flags of a command\n"

@@ -103,7 +103,7 @@ enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
     enum { SIZE = 1 << 20 };
     HT_ARRAY(char, data, SIZE);
     FILE *file = fopen(path, "rb");
-    REQUIRE(file != NULL, HT_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    if (file == NULL) return fail_read(path);
     *hash = HT_HASH_SEED;
     for (size_t n; (n = fread(data, 1, SIZE, file)) > 0;) *hash = ht_hash(*hash, data, n);
     const bool read = !ferror(file);

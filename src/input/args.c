@@ -53,7 +53,7 @@ static enum ht_err read_own(const struct ht_command *command, int argc, char **a
     }
     const char *known[COMMON + HT_MAX_FLAGS];
     int count = 0;
-    for (int i = 0; i < COMMON; i++) known[count++] = common_flags[i].name;
+    for (; count < COMMON; count++) known[count] = common_flags[count].name;
     for (int i = 0; i < own_flags(command); i++) known[count++] = command->flag[i].name;
     const char *near = ht_text_nearest(word, known, count);
     FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them", command->name,
@@ -100,10 +100,9 @@ const char *ht_args_value(const struct ht_args *args, const char *flag) {
 }
 
 static void print_flag(const struct ht_flag *flag, FILE *out) {
-    char head[40];
-    snprintf(head, sizeof head, "%s%s%s", flag->name, flag->value ? " " : "",
-             flag->value ? flag->value : "");
-    fprintf(out, "  %-20s %s\n", head, flag->help);
+    const char *value = flag->value ? flag->value : "";
+    fprintf(out, "  %-20s %s\n", HT_KEY("%s%s%s", flag->name, *value ? " " : "", value),
+            flag->help);
 }
 
 void ht_args_help(const struct ht_command *command, FILE *out) {

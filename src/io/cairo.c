@@ -206,15 +206,12 @@ static void draw_frame(cairo_t *cr, double x, double y, double width, double hei
 /* Width and height of the map: the physical extents' ratio between 1:4 and 4:1, the longest side at
  * least `pixels` and one pixel per node. */
 static void map_size(const struct ht_picture *p, bool curve, int64_t map[2]) {
-    double ratio = (p->x1 - p->x0) / (p->y1 - p->y0);
-    if (curve) ratio = 2.0;
+    double ratio = curve ? 2 : (p->x1 - p->x0) / (p->y1 - p->y0);
     if (!isfinite(ratio) || ratio <= 0.0) ratio = 1.0;
     ratio = fmin(fmax(ratio, 0.25), 4.0);
-    int64_t nodes = ratio >= 1.0 ? p->width : p->height;
-    int64_t longest = nodes > p->pixels ? nodes : p->pixels;
-    if (longest < SMALLEST) longest = SMALLEST;
-    if (longest > LARGEST) longest = LARGEST;
-    double side = (double)longest;
+    const int64_t most = ht_most(ratio >= 1.0 ? p->width : p->height, p->pixels);
+    const int64_t longest = ht_least(ht_most(most, SMALLEST), LARGEST);
+    const double side = (double)longest;
     map[0] = ratio >= 1.0 ? longest : (int64_t)lround(side * ratio);
     map[1] = ratio >= 1.0 ? (int64_t)lround(side / ratio) : longest;
 }

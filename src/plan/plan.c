@@ -70,9 +70,8 @@ static const struct ht_method *method(const struct ht_plan *plan) {
 }
 
 int ht_plan_full_order(const struct ht_plan *plan) {
-    const int in_time = 2 * plan->problem.stages;
     if (!plan->problem.scheme->nodal) return 2 * plan->order + 1;
-    return plan->order < in_time ? plan->order : in_time;
+    return (int)ht_least(plan->order, 2 * plan->problem.stages);
 }
 
 /* ---- slabs ---- */

@@ -1,5 +1,4 @@
-/* The smaller observers: snapshots and pictures at the steps nearest to their times, the error at
- * the end, the progress line. */
+/* The observers of outputs, of the error at the end, and the progress line. */
 #include "htwave/run.h"
 
 static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
@@ -80,4 +79,87 @@ struct ht_observer ht_observe_progress(struct ht_progress *progress) {
                                 .look = progress_look,
                                 .archive = progress_archive,
                                 .end = progress_end};
+}
+
+/* ---- checkpoints: the state after a step, before those that write have looked at it, so that a
+ * run that goes on from there writes what they would have written ---- */
+
+bool ht_checkpoints_wanted(const struct ht_params *params) {
+    return params->output.checkpoint.seconds > 0 || params->output.checkpoint.every > 0;
+}
+
+/* Files are read before anything else may change them. */
+static enum ht_err checkpoints_begin(void *context, struct ht_run *run) {
+    struct ht_checkpoints *c = context;
+    const struct ht_params *params = run->plan->params;
+    c->of.run = run;
+    if (!ht_checkpoints_wanted(params) || ht_comm_rank(run->plan->grid.slab.comm) > 0) return HT_OK;
+    TRY(ht_params_physics(params, &c->physics));
+    run->physics = c->physics.data;
+    return HT_OK;
+}
+
+static void checkpoints_end(void *context) {
+    struct ht_checkpoints *c = context;
+    ht_text_free(&c->physics);
+}
+
+/* None of the start, or of the step that the run goes on from. */
+static int64_t checkpoints_next(void *context, const struct ht_run *run, int64_t from) {
+    struct ht_checkpoints *c = context;
+    const double every = run->plan->params->output.checkpoint.every;
+    if (from == run->steps) c->saved = from++;
+    return every > 0 ? ht_run_multiple(run, every, from) : INT64_MAX;
+}
+
+/* By the clock they take no more than a fiftieth of the run. */
+static const double SHARE = 50;
+
+static enum ht_err too_early(const struct ht_checkpoints *c, const struct ht_view *view,
+                             bool *early) {
+    const struct ht_run *run = view->run;
+    const double every = run->plan->params->output.checkpoint.every;
+    const bool asked = every > 0 && ht_run_multiple(run, every, run->steps) == run->steps;
+    *early = !view->last && !asked && ht_clock() - c->ended < (SHARE - 1) * c->took;
+    return ht_comm_broadcast(run->plan->grid.slab.comm, early, sizeof *early);
+}
+
+static void say_pace(const struct ht_checkpoints *c, const struct ht_params *params) {
+    const double seconds = params->output.checkpoint.seconds, apart = SHARE * c->took;
+    if (seconds > 0 && apart > seconds)
+        ht_note("a checkpoint takes %s: the next comes after %s, so that they take no more than "
+                "2 %% of the run",
+                HT_SECONDS(c->took), HT_SECONDS(apart));
+}
+
+static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
+    struct ht_checkpoints *c = context;
+    const struct ht_run *run = view->run;
+    const bool ends = view->last && !run->interrupted;
+    bool early;
+    if (!ht_checkpoints_wanted(run->plan->params) || ends || run->steps == c->saved) return HT_OK;
+    TRY(too_early(c, view, &early));
+    if (early) return HT_OK;
+    const bool first = c->took == 0;
+    const double began = ht_clock();
+    c->saved = run->steps;
+    const enum ht_err err = ht_output_checkpoint(c->output, ht_run_archive, &c->of);
+    c->ended = ht_clock();
+    c->took = c->ended - began;
+    if (err == HT_OK && first) say_pace(c, run->plan->params);
+    if (err != HT_ERR_IO) return err;
+    ht_warn("no checkpoint at step %lld: %s", (long long)run->steps, ht_err_message());
+    return HT_OK;
+}
+
+struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
+                                          struct ht_checkpoints *checkpoints) {
+    return (struct ht_observer){.name = "checkpoints",
+                                .context = checkpoints,
+                                .needs = ht_checkpoints_wanted(params) ? HT_NEED_JUDGED : 0,
+                                .seconds = params->output.checkpoint.seconds,
+                                .begin = checkpoints_begin,
+                                .next = checkpoints_next,
+                                .look = checkpoints_look,
+                                .end = checkpoints_end};
 }

@@ -58,7 +58,6 @@ enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
 
 static enum ht_err compare_params(const char *own, const char *rank0) {
     const int most = 60;
-    int n, n0;
     if (strcmp(own, rank0) == 0) return HT_OK;
     /* The lines in which two texts first differ. */
     const char *x = own, *y = rank0;
@@ -69,8 +68,7 @@ static enum ht_err compare_params(const char *own, const char *rank0) {
         }
     own += strspn(own, " ");
     rank0 += strspn(rank0, " ");
-    n = (int)strcspn(own, "\n");
-    n0 = (int)strcspn(rank0, "\n");
+    const int n = (int)strcspn(own, "\n"), n0 = (int)strcspn(rank0, "\n");
     FAIL(HT_ERR_INPUT,
          "parameters differ from those of rank 0: \"%.*s\", not \"%.*s\"; all ranks must read the "
          "same input",

@@ -181,17 +181,15 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const double bytes = gpu ? 0x1p28 : 0x1p24, fma = gpu ? 2e10 : 2e7;
     int64_t most = 1, cells[3];
-    for (int k = 0; k < grid->dims; k++)
-        if (grid->cells[k] > most) most = grid->cells[k];
-    int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
-    for (int k = 0; k < 3; k++) cells[k] = grid->cells[k] < side ? grid->cells[k] : side;
+    for (int k = 0; k < grid->dims; k++) most = ht_most(most, grid->cells[k]);
+    const int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
+    for (int k = 0; k < 3; k++) cells[k] = ht_least(grid->cells[k], side);
     ht_test_problem(s->problem, cells, &s->test);
     int count = try_defaults(s, fp64, list);
     for (int i = 0; i < count && i < FINALISTS; i++)
         if (list[i].seconds < hopeless * s->best.seconds) improve(s, &list[i]);
     out->tuning = s->best.tuning;
     out->rate = (double)ht_grid_total(&s->test.grid, HT_PRIMARY) / s->best.seconds;
-    if (!isfinite(s->best.seconds))
-        return ht_err_set(HT_ERR_DEVICE, "no variant could be timed on this device");
+    REQUIRE(isfinite(s->best.seconds), HT_ERR_DEVICE, "no variant could be timed on this device");
     return HT_OK;
 }
