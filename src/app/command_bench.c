@@ -77,8 +77,6 @@ static enum ht_err check_case(const char *name) {
     return HT_OK;
 }
 
-/* ---- planning ---- */
-
 static enum ht_err add_row(struct bench *bench, const struct row *row) {
     TRY(HT_GROW(bench->row, bench->count + 1, bench->room));
     bench->row[bench->count++] = *row;
@@ -247,8 +245,6 @@ static void print_row(const struct row *row, struct ht_text *text) {
                 2e-9 * row->cost.fma * rate_of(row), 1e-9 * row->cost.bytes * rate_of(row),
                 100 * row->fraction, joules, row->verified);
 }
-
-/* ---- measuring ---- */
 
 static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);

@@ -62,8 +62,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     /* The nearest existing parent directory must be writable. */
     HT_FREED char *above = NULL;
     TRY(ht_disk_above(sim->params->output.directory, &above));
-    bool good = access(above, W_OK | X_OK) == 0;
-    REFUSE(!good, sim->params, "output.directory",
+    REFUSE(access(above, W_OK | X_OK) != 0, sim->params, "output.directory",
            "cannot be written: %s is not a directory, or not writable", above);
     if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
     if (sim->no_device == NULL) {

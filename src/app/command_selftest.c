@@ -132,8 +132,6 @@ enum { SCENES = sizeof scenes / sizeof *scenes };
 /* What selftest chooses. */
 static const char own_keys[] = "backend select precision variant layout selfcheck tune";
 
-/* ---- rows ---- */
-
 enum { BEGUN, PASSED, FAILED, IMPOSSIBLE };
 static const char *const state_name[] = {"", "passed", "failed", "not possible"};
 

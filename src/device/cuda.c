@@ -214,8 +214,6 @@ static void settle(const struct device *device) {
         if (device->queue[q] != NULL) (void)cuda.cuStreamSynchronize(device->queue[q]);
 }
 
-/* ---- timers ---- */
-
 static void destroy_timer(struct timer *timer) {
     if (timer->start != NULL) (void)cuda.cuEventDestroy(timer->start);
     if (timer->end != NULL) (void)cuda.cuEventDestroy(timer->end);
@@ -274,8 +272,6 @@ static double cuda_launch_seconds(void *handle) {
     return known && ms > 0 ? millisecond * (double)ms : 0;
 }
 
-/* ---- opening and closing ---- */
-
 static void cuda_close(void *handle) {
     struct device *device = handle;
     if (device->context != NULL) {
@@ -331,8 +327,6 @@ static double cuda_joules(void *handle) {
 static const char *cuda_no_gemm(void) {
     return "CLBlast needs OpenCL (device.backend = \"opencl\")";
 }
-
-/* ---- events ---- */
 
 static enum ht_err cuda_event_record(void *handle, void **event, enum ht_queue queue) {
     const struct device *device = handle;

@@ -112,9 +112,7 @@ void ht_args_help(const struct ht_command *command, FILE *out) {
     for (int i = command->json ? 0 : 1; i < COMMON; i++) print_flag(&common_flags[i], out);
     if (command->more) fprintf(out, "\n%s\n", command->more);
     if (command->ranks)
-        fprintf(out,
-                "\nmpiexec -n RANKS htwave %s shares the work among "
-                "processes.\n",
+        fprintf(out, "\nmpiexec -n RANKS htwave %s shares the work among processes.\n",
                 command->name);
 }
 

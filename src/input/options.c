@@ -217,13 +217,10 @@ static const struct ht_option option[] = {
      "not converted."},
     {KEY(output.checkpoint.seconds, REAL), "0.0", NOT_NEGATIVE, NULL, "s",
      "Time by the clock between checkpoints, from which `htwave continue` goes on after the run "
-     "was "
-     "killed; 0: none. They take at most 2 % of the run: where one takes long the next comes "
-     "later. "
-     "With this or output.checkpoint.every a run that a signal ends (SIGINT, "
+     "was killed; 0: none. They take at most 2 % of the run: where one takes long the next comes "
+     "later. With this or output.checkpoint.every a run that a signal ends (SIGINT, "
      "SIGTERM, SIGUSR1, ..) writes one, too. checkpoint.h5 is the last one, checkpoint-1.h5 the "
-     "one "
-     "before; each takes about what the fields take on the device."},
+     "one before; each takes about what the fields take on the device."},
     {KEY(output.checkpoint.every, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
      "Time of the run between checkpoints; 0: none."},
     {KEY(output.picture.plane, CHOICE), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",

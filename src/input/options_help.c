@@ -159,8 +159,7 @@ void ht_params_help(FILE *out, bool markdown) {
                 word->smooth ? "" : "; not smooth");
     }
     fprintf(out,
-            "%sIf a function marked \"not smooth\" jumps or has a kink in the "
-            "cell of a "
+            "%sIf a function marked \"not smooth\" jumps or has a kink in the cell of a "
             "node,\nthe medium is constant there, the mean over the cell.\n",
             markdown ? "\n" : "");
 }

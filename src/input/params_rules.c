@@ -116,9 +116,7 @@ static enum ht_err check_name(const struct ht_params *params, const char *key, c
     while (isalnum((unsigned char)given[length]) || (given[length] && strchr("_-", given[length])))
         length++;
     REFUSE(given[length] || length > LONGEST, params, key,
-           "must be at most %d letters, digits, - and _: "
-           "it becomes a part of file names",
-           LONGEST);
+           "must be at most %d letters, digits, - and _: it becomes a part of file names", LONGEST);
     name_of(params, n, name);
     for (int i = 1; i < n; i++)
         REFUSE(strcmp(name, name_of(params, i, other)) == 0, params, key,
@@ -300,9 +298,8 @@ enum ht_err ht_params_check(const struct ht_params *params) {
         bool blame_lower = !ht_params_is_set(params, "grid.upper");
         if (isfinite(upper - lower) && upper - lower > 0) continue;
         REFUSE(blame_lower, params, "grid.lower",
-               "must be below grid.upper along every axis, but x%d has %g "
-               "and %g",
-               axis + 1, lower, upper);
+               "must be below grid.upper along every axis, but x%d has %g and %g", axis + 1, lower,
+               upper);
         return ht_params_error(params, "grid.upper",
                                "must be above grid.lower along every axis, but x%d has %g and %g",
                                axis + 1, upper, lower);
@@ -326,8 +323,7 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_pulses(params));
     REFUSE(strcmp(params->initial.type, "expression") == 0 && params->initial.values.count == 0,
            params, "initial.values",
-           "must give a field, such as { p = \"x1\"; }, "
-           "when initial.type is \"expression\"");
+           "must give a field, such as { p = \"x1\"; }, when initial.type is \"expression\"");
     REFUSE(strcmp(params->initial.type, "file") == 0 && !*params->initial.file, params,
            "initial.file", "must name a file when initial.type is \"file\"");
     return HT_OK;

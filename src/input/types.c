@@ -177,8 +177,6 @@ static void add_names(struct ht_text *out, const void *at) {
     ht_text_add(out, "]");
 }
 
-/* ---- numbers or a text ---- */
-
 static void clear_value(void *at, HT_UNUSED const struct ht_option *option) {
     struct ht_value *value = at;
     free(value->number);

@@ -32,8 +32,7 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
                            MOST, group->name, us / 1e6, n + 1);
 }
 
-/* ---- big-endian numbers; byte: from 1, as in the standard ---- */
-
+/* Big-endian; byte: from 1, as in the standard. */
 static void put(unsigned char *header, int byte, int bytes, int64_t value) {
     for (int i = 0; i < bytes; i++)
         header[byte - 1 + i] = (unsigned char)((uint64_t)value >> 8 * (bytes - 1 - i));

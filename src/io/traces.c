@@ -14,8 +14,6 @@ struct ht_traces {
     int64_t *done, *room; /* samples [group]: written, and in the file */
 };
 
-/* ---- CSV ---- */
-
 static enum ht_err check_csv(const struct ht_params *params, const struct ht_receivers *receivers,
                              int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
@@ -85,8 +83,6 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
     }
     return HT_OK;
 }
-
-/* ---- HDF5 ---- */
 
 /* The name of a dataset of a group. */
 #define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))

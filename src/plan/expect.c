@@ -85,8 +85,6 @@ struct expect {
     double material[HT_MAX_MATERIALS];
 };
 
-/* ---- one medium for all ---- */
-
 /* The frequency of a wave is constant, so its wavelength is shorter where the medium is slower than
  * at the centre of the data. A given frequency is converted to a wavenumber in the slowest part. */
 static enum ht_err find_shorter(struct expect *x) {
@@ -167,8 +165,6 @@ static enum ht_err expect_single(struct expect *x) {
     plan->expected = (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
     return HT_OK;
 }
-
-/* ---- many directions ---- */
 
 enum { DIRECTIONS = 7 };
 

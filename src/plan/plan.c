@@ -74,8 +74,6 @@ int ht_plan_full_order(const struct ht_plan *plan) {
     return (int)ht_least(plan->order, 2 * plan->problem.stages);
 }
 
-/* ---- slabs ---- */
-
 static enum ht_err check_ranks(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     int ranks = ht_comm_size(grid->slab.comm);

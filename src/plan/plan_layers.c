@@ -320,8 +320,6 @@ enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
     return plan_nodal(plan, plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line);
 }
 
-/* ---- of pairs ---- */
-
 /* alpha keeps tails of guided waves, which stand in the layers, from growing. */
 static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     ht_layers_usual_line(type, order, layer);

@@ -3,8 +3,6 @@
 #include "htwave/stepper.h"
 #include "src/hermite/bloch.h"
 
-/* ---- Hermite methods ---- */
-
 /* The default step of a run with all stages. */
 static double hermite_cfl(const struct ht_carrier *c) {
     const int full = ht_scheme_full_stages(c->scheme, c->eq, c->order);
@@ -93,8 +91,6 @@ static enum ht_err find_hermite(const struct ht_carrier *c, double wavelengths, 
     if (c->scheme->dissipates || c->eq->dims == 1 || out->cells == 0) return HT_OK;
     return meet_edges(c, wavelengths, error, out);
 }
-
-/* ---- finite differences ---- */
 
 enum { WAYS = 3, SPEEDS = 2 };
 

@@ -29,8 +29,6 @@ const struct ht_method ht_method_staggered = {
     .plan_cfl = ht_differences_plan_cfl,
 };
 
-/* ---- Taylor ---- */
-
 /* The state of the dual grid half a step later is the Taylor series in time of the cells'
  * interpolants, and likewise from the dual to the primary grid (docs/method.md, sections 2 to 5).
  * Interpolation is a projection, so waves that the grid does not resolve are damped. */
@@ -59,8 +57,6 @@ const struct ht_scheme ht_scheme_taylor = {
                   .above = 20,
                   .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}}},
 };
-
-/* ---- leapfrog ---- */
 
 /* Leapfrog: twice the odd or even powers of dt of a Taylor half step, added to the values one step
  * earlier (docs/method.md, section 13):
@@ -109,8 +105,6 @@ const struct ht_scheme ht_scheme_leapfrog = {
           .wide = 6}},
     .invariant = &ht_leapfrog_energy,
 };
-
-/* ---- finite differences ---- */
 
 /* For u_tt = K div(1/rho grad u): one value per node, order 2R in space, 2 or 4 in time
  * (docs/differences.md). Conserves a discrete energy in every positive medium, and is reversible.

@@ -38,8 +38,6 @@ struct ht_recorder {
     struct ht_pool pool; /* of the run's arrays */
 };
 
-/* ---- samples ---- */
-
 static enum ht_err write_block(struct ht_recorder *r, int n) {
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t traces = group->count * group->readings;
@@ -224,8 +222,6 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
     }
     return HT_OK;
 }
-
-/* ---- the observer ---- */
 
 static enum ht_err find_integrals(struct ht_pool *pool, const struct ht_plan *plan,
                                   const struct ht_receiver_group *group, struct block *block) {

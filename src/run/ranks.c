@@ -1,7 +1,5 @@
 #include "htwave/simulation.h"
 
-/* ---- the same program, command, flags and parameters ---- */
-
 struct program {
     uint64_t hash; /* of its file, or of the version where that is unreadable */
     char version[48], command[32];
@@ -84,8 +82,6 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *
     if (err == HT_OK) err = compare_params(own.data, rank0);
     return ht_comm_agree(comm, err);
 }
-
-/* ---- devices ---- */
 
 /* A launcher may show each process only its own devices: then numbers mean nothing to other ranks.
  * They count where the hardware is not identified. */

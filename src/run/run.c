@@ -63,20 +63,16 @@ static unsigned due_by_clock(const struct loop *l) {
     return due;
 }
 
-static unsigned due_by_step(const struct loop *l) {
-    unsigned due = 0;
-    for (int i = 0; i < l->count; i++)
-        if (l->last || l->next[i] <= l->run->steps) due |= 1u << i;
-    return due;
-}
-
-static unsigned due_judges(const struct loop *l) {
-    unsigned judges = 0, needs = 0;
+/* Those that look at this step, beside those whose time has come; with the judges where any of them
+ * needs these. */
+static unsigned due_now(const struct loop *l, unsigned by_clock) {
+    unsigned due = by_clock, judges = 0, needs = 0;
     for (int i = 0; i < l->count; i++) {
+        if (l->last || l->next[i] <= l->run->steps) due |= 1u << i;
         if (l->observer[i].judges) judges |= 1u << i;
-        if (l->due >> i & 1) needs |= l->observer[i].needs;
+        if (due >> i & 1) needs |= l->observer[i].needs;
     }
-    return needs & HT_NEED_JUDGED ? judges : 0;
+    return needs & HT_NEED_JUDGED ? due | judges : due;
 }
 
 static enum ht_err look(struct loop *l, int i) {
@@ -119,8 +115,7 @@ static enum ht_err take_steps(struct loop *l) {
         l->last = shared[0] > 0 || l->run->steps == plan->steps;
         l->run->interrupted = l->last && l->run->steps < plan->steps;
         l->batch = (int64_t)shared[1];
-        l->due = (unsigned)shared[2] | due_by_step(l);
-        l->due |= due_judges(l);
+        l->due = due_now(l, (unsigned)shared[2]);
         l->held = 0;
         for (int i = 0; i < l->count; i++) {
             if ((l->due >> i & 1) == 0) continue;

@@ -142,8 +142,6 @@ enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_device *device
     return err;
 }
 
-/* ---- check against the reference ---- */
-
 enum ht_err ht_test_problem_verify(const struct ht_part *test, struct ht_device *device,
                                    const struct ht_kernels *kernels, double *worst) {
     const struct ht_fd_spec fd = {.dims = test->grid.dims,
