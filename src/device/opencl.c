@@ -12,11 +12,6 @@ struct cl_device {
     bool nvidia, pocl, simulator;
 };
 
-struct cl_built {
-    struct cl_device *device;
-    cl_program program;
-};
-
 /* Text of an error code that users meet, else "OpenCL error". */
 static const char *code_name(cl_int code) {
     static const struct {
@@ -367,16 +362,14 @@ static enum ht_err build_failed(struct cl_device *device, cl_program program, cl
     FAIL(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", code_name(code), (int)code, log);
 }
 
-static void opencl_program_destroy(void *handle) {
-    struct cl_built *built = handle;
-    if (built == NULL) return;
-    if (built->program != NULL) (void)clReleaseProgram(built->program);
-    free(built);
+static void opencl_program_destroy(void *program) {
+    if (program != NULL) (void)clReleaseProgram(program);
 }
 
-/* Compiles or links built->program, which has just been created with code. */
-static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out) {
-    const bool own_builtins = built->device->pocl;
+/* Compiles or links a program, which has just been created with code. */
+static enum ht_err finish_build(struct cl_device *device, cl_program program, cl_int code,
+                                void **out) {
+    const bool own_builtins = device->pocl;
     char options[96];
     enum ht_err err = check(code, "creating a program");
     for (int tries = 0; err == HT_OK && tries < 1 + own_builtins; tries++) {
@@ -388,37 +381,33 @@ static enum ht_err finish_build(struct cl_built *built, cl_int code, void **out)
          * restrict. */
         snprintf(options, sizeof options, "%s%s%s", "-cl-std=CL1.2 -cl-denorms-are-zero",
                  own_builtins && tries == 0 ? " -w -D_OPENCL_H_ -DHT_BUILTINS" : "",
-                 built->device->simulator ? " -DHT_RESTRICT=" : "");
-        code = clBuildProgram(built->program, 1, &built->device->id, options, NULL, NULL);
+                 device->simulator ? " -DHT_RESTRICT=" : "");
+        code = clBuildProgram(program, 1, &device->id, options, NULL, NULL);
         if (code == CL_SUCCESS) break;
     }
-    if (err == HT_OK && code != CL_SUCCESS) err = build_failed(built->device, built->program, code);
-    return HT_MADE(err, built, opencl_program_destroy, out);
+    if (err == HT_OK && code != CL_SUCCESS) err = build_failed(device, program, code);
+    return HT_MADE(err, program, opencl_program_destroy, out);
 }
 
 static enum ht_err build_binary(struct cl_device *device, const void *binary, size_t size,
                                 void **out) {
-    struct cl_built *built = NULL;
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const unsigned char *bytes = binary;
-    TRY(HT_ALLOC(built, 1));
-    built->device = device;
-    built->program =
+    cl_program program =
         clCreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &status, &code);
-    return finish_build(built, code != CL_SUCCESS ? code : status, out);
+    return finish_build(device, program, code != CL_SUCCESS ? code : status, out);
 }
 
-static enum ht_err opencl_program_binary(void *handle, void **binary, size_t *size) {
-    struct cl_built *built = handle;
+static enum ht_err opencl_program_binary(void *program, void **binary, size_t *size) {
     unsigned char *bytes = NULL;
-    TRY(check(clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
+    TRY(check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
               "reading the size of a compiled program"));
     REQUIRE(*size > 0, HT_ERR_DEVICE, "the driver returned no program binary");
     TRY(HT_ALLOC(bytes, *size));
     *binary = bytes;
-    return check(clGetProgramInfo(built->program, CL_PROGRAM_BINARIES, sizeof(unsigned char *),
-                                  &bytes, NULL),
-                 "reading a compiled program");
+    return check(
+        clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(unsigned char *), &bytes, NULL),
+        "reading a compiled program");
 }
 
 /* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where all goes well;
@@ -447,13 +436,10 @@ static enum ht_err limited_build(struct cl_device *device, int registers, void *
 
 static enum ht_err opencl_program_build(void *handle, const char *text, int registers, void **out) {
     struct cl_device *device = handle;
-    struct cl_built *built = NULL;
     void *program = NULL;
     cl_int code = CL_SUCCESS;
-    TRY(HT_ALLOC(built, 1));
-    built->device = device;
-    built->program = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    TRY(finish_build(built, code, &program));
+    cl_program fresh = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    TRY(finish_build(device, fresh, code, &program));
     enum ht_err err = HT_OK;
     if (registers > 0 && device->nvidia) err = limited_build(device, registers, &program);
     return HT_MADE(err, program, opencl_program_destroy, out);
@@ -465,10 +451,9 @@ static enum ht_err opencl_program_load(void *handle, const void *binary, size_t 
     return build_binary(handle, binary, size, out);
 }
 
-static enum ht_err opencl_kernel_create(void *handle, const char *name, void **out) {
-    struct cl_built *built = handle;
+static enum ht_err opencl_kernel_create(void *program, const char *name, void **out) {
     cl_int code = CL_SUCCESS;
-    *out = clCreateKernel(built->program, name, &code);
+    *out = clCreateKernel(program, name, &code);
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name, code_name(code),
             (int)code);
     return HT_OK;

@@ -694,13 +694,6 @@ static double drift(double initial, double final) {
     return initial > 0 ? final / initial - 1 : NAN;
 }
 
-static void add_setup(const struct ht_simulation *sim, struct ht_text *text) {
-    ht_text_add(text, "  setup     compile %s%s, self-check %s, ", HT_SECONDS(sim->compile_s),
-                ht_kernels_cached(&sim->kernels) ? " (cached)" : "", HT_SECONDS(sim->selfcheck_s));
-    ht_text_add(text, "measuring the device %s, start %s\n", HT_SECONDS(sim->measure_s),
-                HT_SECONDS(sim->start_s));
-}
-
 static void add_rate(const struct ht_simulation *sim, const struct ht_result *result,
                      struct ht_facts *f) {
     const double fraction = limit_fraction(sim, result);
@@ -754,10 +747,13 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
     ht_say(f, "%s step %lld of %lld, time %.6g, in %s\n",
            run->interrupted ? "interrupted at" : "done:", (long long)run->steps,
            (long long)sim->plan->steps, ht_run_time(run), HT_SECONDS(result->wall_s));
-    ht_say(f, "  wall time %s %s, output %s, ", alone ? "kernels" : "steps", HT_SECONDS(steps),
-           HT_SECONDS(run->look_s));
-    ht_say(f, "setup %s, rest %s\n", HT_SECONDS(setup), HT_SECONDS(fmax(rest, 0)));
-    if (!sim->oracle) add_setup(sim, &f->text);
+    ht_say(f, "  wall time %s %s, output %s, setup %s, rest %s\n", alone ? "kernels" : "steps",
+           HT_SECONDS(steps), HT_SECONDS(run->look_s), HT_SECONDS(setup),
+           HT_SECONDS(fmax(rest, 0)));
+    if (!sim->oracle)
+        ht_say(f, "  setup     compile %s%s, self-check %s, measuring the device %s, start %s\n",
+               HT_SECONDS(sim->compile_s), ht_kernels_cached(&sim->kernels) ? " (cached)" : "",
+               HT_SECONDS(sim->selfcheck_s), HT_SECONDS(sim->measure_s), HT_SECONDS(sim->start_s));
     ht_fact(f, bool, "interrupted", run->interrupted);
     ht_fact(f, integer, "steps_done", run->steps);
     ht_fact(f, number, "wall_s", result->wall_s);
