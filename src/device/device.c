@@ -50,8 +50,7 @@ struct ht_program {
 
 struct ht_event {
     struct ht_device *device;
-    void *handle;
-    bool recorded;
+    void *handle; /* NULL: not recorded */
 };
 
 struct ht_pinned {
@@ -623,14 +622,11 @@ void ht_event_destroy(struct ht_event *event) {
 }
 
 enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue) {
-    event->recorded = false;
-    TRY(event->device->backend->event_record(event->device->handle, &event->handle, queue));
-    event->recorded = true;
-    return HT_OK;
+    return event->device->backend->event_record(event->device->handle, &event->handle, queue);
 }
 
 static enum ht_err check_event(const struct ht_event *event) {
-    REQUIRE(event->recorded, HT_ERR_INTERNAL, "an event is used before it is recorded");
+    REQUIRE(event->handle != NULL, HT_ERR_INTERNAL, "an event is used before it is recorded");
     return HT_OK;
 }
 

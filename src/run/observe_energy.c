@@ -111,20 +111,16 @@ struct ht_observer ht_observe_energy(struct ht_energies *energies) {
                                 .archive = energy_archive};
 }
 
-/* Sources do work to the end: nothing is conserved. */
-static bool driven_to_end(const struct ht_plan *plan) {
-    return plan->shots != NULL && !(ht_plan_undriven(plan) < plan->params->time.end);
-}
-
-/* The first step from which on sources do no work. */
+/* The first step from which on sources do no work; INT64_MAX: they do to the end, and nothing is
+ * conserved. */
 static int64_t first_undriven(const struct ht_plan *plan) {
-    if (driven_to_end(plan)) return plan->steps;
+    if (plan->shots != NULL && !(ht_plan_undriven(plan) < plan->params->time.end)) return INT64_MAX;
     return (int64_t)ceil(ht_plan_undriven(plan) / plan->problem.dt);
 }
 
 static int64_t conserved_next(HT_UNUSED void *context, const struct ht_run *run, int64_t from) {
     const struct ht_plan *plan = run->plan;
-    const int64_t first = first_undriven(plan);
+    const int64_t first = ht_least(first_undriven(plan), plan->steps);
     return from <= first ? first : plan->steps;
 }
 
@@ -149,9 +145,7 @@ static enum ht_err conserved_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     struct ht_conserved *c = context;
     const struct ht_state state = {.energy = NAN};
-    if (!ht_conserves_energy(run->plan)) return HT_OK;
-    if (driven_to_end(run->plan)) return HT_OK;
-    if (run->steps < first_undriven(run->plan)) return HT_OK;
+    if (!ht_conserves_energy(run->plan) || run->steps < first_undriven(run->plan)) return HT_OK;
     TRY(ht_conserved_energy(run->plan, &run->stepper, &c->energy[1]));
     TRY(ht_physical_energy(run->plan, &run->stepper, &state, &c->physical[1]));
     if (isnan(c->energy[0])) {
