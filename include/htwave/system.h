@@ -143,8 +143,6 @@ int ht_system_largest(const struct ht_system *system);
  * of HT_ERR_INTERNAL names what contradicts the terms. */
 HT_CHECKED enum ht_err ht_system_check(const struct ht_system *system);
 
-/* ---- what the terms decide ---- */
-
 /* Energy = 1/2 integral of sum over terms of u_f^2 / M[material] or, with a gradient, |grad u_f|^2
  * / M[material]. Fields that are coupled, such as the normal stresses of a solid, have terms with
  * another field: the entries, on and above the diagonal, of the symmetric matrix C of u^T C^-1 u.

@@ -207,8 +207,6 @@ int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
     return -1;
 }
 
-/* ---- one axis ---- */
-
 /* The node that holds the value of node m, and the sign of the walls passed on the way; walls may
  * be passed several times. Values half a spacing above the nodes are odd where those at nodes are
  * even. */

@@ -432,8 +432,6 @@ void ht_medium_destroy(struct ht_medium *medium) {
     free(medium);
 }
 
-/* ---- fill ---- */
-
 /* Lines of planes by threads; of axes on which nothing depends the first node. */
 struct fill {
     const struct ht_medium *medium;
@@ -521,8 +519,6 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
     count_planes(&fill, last);
     return HT_OK;
 }
-
-/* ---- single values ---- */
 
 double ht_medium_fastest(const struct ht_medium *medium) {
     double fastest = 0;

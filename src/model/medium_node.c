@@ -69,8 +69,6 @@ void ht_medium_work_destroy(struct ht_medium_work *work) {
     *work = (struct ht_medium_work){0};
 }
 
-/* ---- checks ---- */
-
 const char *ht_medium_rule(bool positive, bool zero) {
     return !positive ? "finite" : zero ? "0 or positive, and finite" : "positive and finite";
 }
@@ -130,8 +128,6 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
            reason);
     return HT_OK;
 }
-
-/* ---- points ---- */
 
 static double layer_value(const struct ht_medium_row *row, int64_t layer) {
     return row->number[row->count > 1 ? layer : 0];

@@ -65,8 +65,6 @@ static const struct ht_receivers_given *given_at(const struct making *m, int n) 
     return (const struct ht_receivers_given *)m->params->receivers.group + n;
 }
 
-/* ---- positions ---- */
-
 static enum ht_err place(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
     switch (given->type) {
@@ -169,8 +167,6 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
     return HT_OK;
 }
 
-/* ---- times ---- */
-
 /* Times are decimal numbers: a sample at the end counts in spite of rounding. */
 static const double close_by = 1e-9;
 
@@ -201,8 +197,6 @@ double ht_receivers_time(const struct ht_receivers *receivers,
     if (receivers->steps == 0) return 0;
     return receivers->end * (double)step / (double)receivers->steps;
 }
-
-/* ---- making ---- */
 
 static enum ht_err make_group(const struct making *m, int n) {
     struct ht_receiver_group *group = &m->out->group[n];

@@ -1,8 +1,6 @@
 /* Shots from parameters, and their nodes; see the header. */
 #include "htwave/shots.h"
 
-/* ---- rules ---- */
-
 int ht_shot_dims(const struct ht_shot *shot) {
     return shot->varies[0] + shot->varies[1] + shot->varies[2];
 }
@@ -256,8 +254,6 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
     return HT_OK;
 }
 
-/* ---- making ---- */
-
 static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
                       struct ht_shot *shot) {
     shot->type = ht_source_type_of(given);
@@ -333,8 +329,6 @@ void ht_shots_destroy(struct ht_shots *shots) {
     free(shots->shot);
     free(shots);
 }
-
-/* ---- in time ---- */
 
 double ht_shot_at(const struct ht_shot *shot, double time, int order) {
     const double t = time - shot->delay;

@@ -113,8 +113,6 @@ static enum ht_err add_point(const struct ht_shot *shot, const struct ht_medium 
     return multiply(shot, medium, drive, slope, x, along, planes, out);
 }
 
-/* ---- all ---- */
-
 /* Of drives [first, last). */
 static enum ht_err spread(const struct ht_shot *shot, const struct ht_medium *medium, int first,
                           int last, const bool *planes, struct ht_point *out) {

@@ -195,8 +195,6 @@ static double burst_at(const struct ht_signal *s, double t, int order) {
            (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) / 4;
 }
 
-/* ---- all kinds ---- */
-
 double ht_signal_at(const struct ht_signal *s, double t, int order) {
     const double f = s->given.frequency, w = HT_PI * f, begin = s->traits.begin;
     const double end = s->traits.end;

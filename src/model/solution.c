@@ -40,8 +40,6 @@ static int64_t neighbour(const struct ht_solution *solution, int field, int axis
     return m;
 }
 
-/* ---- reading ---- */
-
 struct dataset {
     char name[160];
     int rank;
@@ -165,8 +163,6 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     return HT_OK;
 }
 
-/* ---- filling ---- */
-
 /* Planes of a field from nodal values. Derivatives are taken along x3, then x2, then x1. */
 
 /* `lines` arrays, each of nodes along an axis that are `step` values apart, begin with `in`: the
@@ -231,8 +227,6 @@ static enum ht_err fill_file(struct ht_solution_range *range) {
     return HT_OK;
 }
 
-/* ---- random coefficients ---- */
-
 /* Every coefficient of total degree g is uniform in amplitude * [-1, 1) / 4^g:
  * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
  * node, field and coefficient only, so that any range of planes can be computed separately. */
@@ -261,8 +255,6 @@ static enum ht_err fill_random(struct ht_solution_range *range) {
     return ht_threads_share(ht_grid_coefs(range->solution->grid),
                             HT_SOLUTION_CHUNK / ht_most(1, range->nodes), fill_random_rows, range);
 }
-
-/* ---- expression ---- */
 
 static enum ht_err prepare_expression(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;

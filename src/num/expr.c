@@ -539,8 +539,6 @@ enum ht_err ht_expr_jet(const struct ht_expr *expr, const struct ht_jets *jets, 
     return HT_OK;
 }
 
-/* ---- dependence ---- */
-
 bool ht_expr_uses(const struct ht_expr *expr, int axis) {
     for (int n = 0; n < expr->count; n++)
         if (expr->op[n].code == OP_VARIABLE && expr->op[n].axis == axis) return true;

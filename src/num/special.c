@@ -74,8 +74,7 @@ double ht_flat_missing(int order, double wavenumber) {
     return sum;
 }
 
-/* ---- fast Fourier transform by decimation in time ---- */
-
+/* By decimation in time. */
 void ht_fourier(int bits, double complex *x) {
     const int64_t n = (int64_t)1 << bits;
     for (int64_t i = 1, j = 0; i < n; i++) {
@@ -98,8 +97,6 @@ void ht_fourier(int bits, double complex *x) {
             }
         }
 }
-
-/* ---- the middle of values ---- */
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

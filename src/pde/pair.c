@@ -96,8 +96,6 @@ static void add_losses(const struct ht_equations *eq, bool apart, struct ht_pair
                     add_loss(&system->loss[l], f, apart, pair);
 }
 
-/* ---- the form ---- */
-
 int ht_equations_system_field(const struct ht_equations *eq, int field) {
     int f = 0;
     while (strcmp(eq->system->field[f].name, eq->field[field].name) != 0) f++;

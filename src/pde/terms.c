@@ -170,8 +170,6 @@ static void find_energy(struct ht_equations *eq, bool groups, const unsigned *gr
     }
 }
 
-/* ---- all of it ---- */
-
 static bool is_translation(const struct ht_equations *eq) {
     unsigned axes = 0;
     for (int i = 0; i < eq->nterms; i++) {
