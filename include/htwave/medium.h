@@ -112,7 +112,8 @@ HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const st
  *     sinc   a windowed sinc, four spacings to either side,
  *     box    1/h over one spacing.
  * The medium continues periodically or as a mirror image behind walls. Boxes are the layers, the
- * samples of a file (half a spacing to either side) or, for expressions, of a quarter of a spacing.
+ * samples of a file (half a spacing to either side) or, for expressions, of a quarter of a spacing:
+ * at faces the means of 4 points of them per axis (2 in three dimensions), else the centre's value.
  * Adjacent boxes that differ by more than 10^4 are refused with key and place. point: values at the
  * points.
  *

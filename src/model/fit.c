@@ -237,11 +237,12 @@ static void settle(const struct line *line, int64_t p) {
     if (!alone) axis->end[p] = HT_FIT_END_BOX;
 }
 
-static void judge(const struct line *line) {
+static void judge(const struct line *line, bool *split) {
     struct ht_fit_axis *axis = line->axis;
     for (int64_t p = 0; p < axis->pieces - 1; p++)
         if (resonance(line, p) > RESONANT) {
             axis->end[p] = HT_FIT_END_SPLIT;
+            *split = true;
             for (int i = 0; i < 2; i++) axis->jump[i][p] = jump(line, i, p);
         }
     for (int64_t p = 0; p < axis->pieces - 1; p++)
@@ -259,7 +260,7 @@ static enum ht_err ht_fit_split(struct ht_fit *fit) {
     struct line line = {.axis = &fit->axis[along]};
     HT_ARRAY(double, all, (HT_MAX_SCALARS * line.axis->boxes));
     TRY(line_read(fit, along, all, &line));
-    judge(&line);
+    judge(&line, &fit->split);
     return HT_OK;
 }
 
@@ -320,7 +321,7 @@ static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t 
 /* ---- axes ---- */
 
 /* The boxes on which a medium is constant: layers, samples of files, and
- * expressions at the centres of boxes of a quarter of a spacing. Along axes on which nothing
+ * expressions in boxes of a quarter of a spacing. Along axes on which nothing
  * depends there is one box. */
 
 enum { BOXES_PER_SPACING = 4 }; /* of expressions */

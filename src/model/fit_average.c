@@ -229,6 +229,7 @@ struct work {
     unsigned checked;                    /* scalars that are averaged and have one sign */
     struct sheet boxes[HT_MAX_SCALARS];  /* values of boxes ... */
     struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below, where checked */
+    struct near *near;                   /* NULL: boxes hold what is at their centres */
     struct sheet middle;                 /* one axis averaged */
     double *line[2][3];                  /* x2: lines before the cut, in turn; least */
     double *tile[5];                     /* lines side by side: values and least of boxes, the same
@@ -384,6 +385,150 @@ static void average(const struct work *work, int k, const struct sheet *in, stru
     }
 }
 
+/* ---- expressions at faces ---- */
+
+/* A box of an expression whose value at the centre differs by PART and more from that of a box at
+ * one of its sides gets the mean of POINTS of it per axis on which the medium depends, in three
+ * dimensions of POINTS / 2. Not beside fluid, of which rules ask whether a cell has any. */
+static const double PART = 0.1;
+enum { POINTS = 4 };
+struct near {
+    int64_t first, last; /* lines: those of the strip's pieces and one more to either side */
+    int64_t held[3];     /* pieces along x3 of which there are the values at the centres */
+    double *value[3][HT_MAX_SCALARS];
+    int64_t size;         /* of one of these */
+    int64_t *face;        /* [entry] boxes of a line at faces */
+    unsigned char *marks; /* [box of a line] */
+    int points[3];
+    struct ht_fit_line line;                           /* of the points of these boxes */
+    double *mean[HT_MAX_SCALARS], *at[HT_MAX_SCALARS]; /* [entry], [point] */
+};
+
+static int quantities(const struct work *work) {
+    return work->job->fit->average->nscalars + work->job->fit->nlost;
+}
+
+static enum ht_err make_near(struct work *work) {
+    const struct ht_fit *fit = work->job->fit;
+    const struct ht_medium_source *source = fit->medium->source;
+    const bool *depends = source->depends;
+    const int64_t boxes = fit->axis[0].boxes;
+    if (source->type != HT_MEDIUM_EXPRESSION || !fit->medium->rough || fit->split) return HT_OK;
+    TRY(HT_TAKE(&work->pool, work->near, 1));
+    struct near *n = work->near;
+    const int points = depends[0] && depends[1] && depends[2] ? POINTS / 2 : POINTS;
+    for (int k = 0; k < 3; k++) n->points[k] = depends[k] ? points : 1;
+    n->first = ht_most(work->job->pieces[0] - 1, 0);
+    n->last = ht_least(work->job->pieces[1] + 1, fit->axis[1].pieces);
+    n->size = (n->last - n->first) * boxes;
+    for (int i = 0; i < 3; i++) n->held[i] = -1;
+    TRY(HT_TAKE(&work->pool, n->face, boxes));
+    TRY(HT_TAKE(&work->pool, n->marks, boxes));
+    for (int q = 0; q < quantities(work); q++) {
+        for (int i = 0; i < 3; i++) TRY(HT_TAKE(&work->pool, n->value[i][q], n->size));
+        TRY(HT_TAKE(&work->pool, n->mean[q], boxes));
+        TRY(HT_TAKE(&work->pool, n->at[q], n->points[0] * boxes));
+    }
+    return ht_fit_line_make(fit->medium, n->points[0] * boxes, &n->line);
+}
+
+enum { FACE = 1, FLUID = 2 };
+
+/* What stands between `count` values from entry a of piece p on and those from entry b of piece r
+ * on is added to marks. */
+static void mark(const struct work *work, int64_t p, int64_t a, int64_t r, int64_t b, int64_t count,
+                 unsigned char *marks) {
+    for (int q = 0; q < quantities(work); q++) {
+        const double *x = work->near->value[p % 3][q] + a, *y = work->near->value[r % 3][q] + b;
+        const int fluid = work->job->fit->average->vanishing >> q & 1u ? FLUID : 0;
+        for (int64_t i = 0; i < count; i++)
+            marks[i] |= fabs(x[i] - y[i]) > PART / 2 * (fabs(x[i]) + fabs(y[i])) ? FACE : 0;
+        for (int64_t i = 0; fluid && i < count; i++) marks[i] |= x[i] == 0 || y[i] == 0 ? FLUID : 0;
+    }
+}
+
+/* The boxes of line l of the piece at faces that are not those of a fluid, into n->face. */
+static int64_t find_faces(const struct work *work, int64_t p, int64_t l) {
+    const struct near *n = work->near;
+    const struct ht_fit_axis *axis = work->job->fit->axis;
+    const int64_t boxes = axis[0].boxes, at = (l - n->first) * boxes, last = boxes - 1;
+    int64_t count = 0;
+    memset(n->marks, 0, (size_t)boxes);
+    mark(work, p, at, p, at + 1, last, n->marks);
+    mark(work, p, at + 1, p, at, last, n->marks + 1);
+    if (axis[0].periodic) {
+        mark(work, p, at, p, at + last, 1, n->marks);
+        mark(work, p, at + last, p, at, 1, n->marks + last);
+    }
+    if (l > n->first) mark(work, p, at, p, at - boxes, boxes, n->marks);
+    if (l < n->last - 1) mark(work, p, at, p, at + boxes, boxes, n->marks);
+    if (p > 0) mark(work, p, at, p - 1, at, boxes, n->marks);
+    if (p < axis[2].pieces - 1) mark(work, p, at, p + 1, at, boxes, n->marks);
+    for (int64_t i = 0; i < boxes; i++)
+        if (n->marks[i] == FACE) n->face[count++] = i;
+    return count;
+}
+
+/* The place of a point of a box. */
+static double point_of(const struct ht_fit_axis *axis, int64_t box, int point, int points) {
+    const double part = (point + 0.5) / points;
+    return axis->edge[box] + part * (axis->edge[box + 1] - axis->edge[box]);
+}
+
+/* Means of the first `count` boxes of n->face. */
+static enum ht_err find_means(const struct work *work, int64_t i2, int64_t i3, int64_t count) {
+    struct near *n = work->near;
+    const struct ht_fit *fit = work->job->fit;
+    const int all = n->points[0] * n->points[1] * n->points[2];
+    for (int q = 0; q < quantities(work); q++)
+        memset(n->mean[q], 0, (size_t)count * sizeof *n->mean[q]);
+    n->line.count = count * n->points[0];
+    for (int64_t i = 0; i < n->line.count; i++)
+        n->line.x1[i] = point_of(&fit->axis[0], n->face[i / n->points[0]], (int)(i % n->points[0]),
+                                 n->points[0]);
+    for (int j = 0; j < n->points[1] * n->points[2]; j++) {
+        const double x[3] = {0, point_of(&fit->axis[1], i2, j % n->points[1], n->points[1]),
+                             point_of(&fit->axis[2], i3, j / n->points[1], n->points[2])};
+        TRY(scalars_line(fit, x, -1, &n->line, n->at));
+        for (int q = 0; q < quantities(work); q++)
+            for (int64_t i = 0; i < n->line.count; i++)
+                n->mean[q][i / n->points[0]] += n->at[q][i] / all;
+    }
+    return HT_OK;
+}
+
+/* Values of piece p at the centres of the boxes, and those of its neighbours. */
+static enum ht_err load_centres(struct work *work, int64_t p) {
+    struct near *n = work->near;
+    const struct ht_fit *fit = work->job->fit;
+    const int64_t last = ht_least(p + 2, fit->axis[2].pieces), boxes = fit->axis[0].boxes;
+    for (int64_t i = ht_most(p - 1, 0); i < last; i++) {
+        if (n->held[i % 3] == i) continue;
+        TRY(ht_fit_source(fit, i, n->first, n->last, boxes, n->value[i % 3]));
+        n->held[i % 3] = i;
+    }
+    for (int q = 0; q < quantities(work); q++)
+        for (int64_t l = work->job->pieces[0]; l < work->job->pieces[1]; l++)
+            memcpy(work->boxes[q].value + (l - work->job->pieces[0]) * work->boxes[q].row,
+                   n->value[p % 3][q] + (l - n->first) * boxes, (size_t)boxes * sizeof(double));
+    return HT_OK;
+}
+
+static enum ht_err average_faces(const struct work *work, int64_t p) {
+    struct near *n = work->near;
+    const struct ht_fit_axis *axis = work->job->fit->axis;
+    for (int64_t l = work->job->pieces[0]; l < work->job->pieces[1]; l++) {
+        const int64_t count = find_faces(work, p, l);
+        if (count == 0) continue;
+        TRY(find_means(work, axis[1].box[l], axis[2].box[p], count));
+        for (int q = 0; q < quantities(work); q++)
+            for (int64_t i = 0; i < count; i++)
+                work->boxes[q].value[(l - work->job->pieces[0]) * work->boxes[q].row + n->face[i]] =
+                    n->mean[q][i];
+    }
+    return HT_OK;
+}
+
 /* ---- averages along x3 ---- */
 
 /* Values of boxes at piece p along x3; first: there is none below. */
@@ -397,7 +542,8 @@ static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
     }
     memset(job->fitted, 0, sizeof job->fitted);
     job->at3 = p;
-    TRY(ht_fit_source(job->fit, p, job->pieces[0], job->pieces[1], row, out));
+    TRY(work->near != NULL ? load_centres(work, p)
+                           : ht_fit_source(job->fit, p, job->pieces[0], job->pieces[1], row, out));
     for (int q = 0; q < HT_MAX_SCALARS; q++) {
         const struct sheet *boxes = &work->boxes[q];
         double *before = work->before[q].value;
@@ -406,7 +552,7 @@ static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
         TRY(ht_fit_check_plane(job, boxes->n, row, out[q], first ? NULL : before));
         if (before) memcpy(before, out[q], (size_t)(row * boxes->n[1]) * sizeof *before);
     }
-    return HT_OK;
+    return work->near != NULL ? average_faces(work, p) : HT_OK;
 }
 
 /* Piece p along x3 into the rings. */
@@ -563,6 +709,7 @@ static enum ht_err work_make(struct work *work) {
     const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
     int most = 0;
     TRY(make_sheets(work));
+    TRY(make_near(work));
     for (int i = 0; i < 5; i++)
         TRY(HT_TAKE(&work->pool, work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
     for (int i = 0; i < 6; i++)
@@ -587,6 +734,7 @@ static enum ht_err average_strip(void *data, int64_t strip) {
     enum ht_err err = work_make(&work);
     if (err == HT_OK) err = average_planes(&work, strips);
     strips->counts[strip] = job.counts;
+    if (work.near != NULL) free(work.near->line.x1);
     ht_pool_free(&work.pool);
     return err;
 }

@@ -55,6 +55,7 @@ struct ht_fit {
     int nlost; /* materials of losses, behind them */
     enum ht_fit_kind kind;
     unsigned parameters; /* that are read */
+    bool split;          /* somewhere */
     struct ht_fit_axis axis[3];
     struct ht_pool pool; /* of what they point to */
 };

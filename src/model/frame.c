@@ -94,6 +94,7 @@ static void second_order(const struct ht_equations *eq, struct ht_pair *pair) {
                                          .row = form->flux[k],
                                          .col = form->flux[k],
                                          .material = form->inverse_density};
+    pair->nown = pair->ncoefficients;
 }
 
 static enum ht_err make(struct ht_frame *frame) {
@@ -353,7 +354,9 @@ static unsigned find_uses(const struct fill *fill, bool *turns) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         const unsigned those = frame->fit.average->uses[frame->field[of->row]];
         if (fill->out[c] == NULL || (of->loss && of->own < 0)) continue;
-        uses |= known && frame->fit.average->vanishing == 0 ? find_used(fill, c, those) : those;
+        const unsigned used =
+            known && frame->fit.average->vanishing == 0 ? find_used(fill, c, those) : those;
+        uses |= used != 0 ? used : those;
         *turns = *turns || (!known && (those & (those - 1)) != 0);
     }
     return uses;

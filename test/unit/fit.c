@@ -1,6 +1,7 @@
 /* The medium of the form of second order (htwave/medium.h, frame.c) against a plain quadrature of
  * its definition, and what it keeps: constants, integrals, mirror images, whatever the planes and
  * the kind of source. */
+#include "fit_window.h"
 #include "medium_scene.h"
 
 static double worse(double a, double b) {
@@ -44,35 +45,6 @@ static double *filled(struct case_ *c, int what) {
 }
 
 /* ---- the definition, by plain quadrature ---- */
-
-static double bessel(double x) {
-    double sum = 1, term = 1;
-    for (int k = 1; k < 60; k++) {
-        term *= x / 2 / k;
-        sum += term * term;
-    }
-    return sum;
-}
-
-static double kaiser(double r) {
-    const double pi = acos(-1), shape = 5.125221525907206;
-    if (fabs(r) >= 4) return 0;
-    double sinc = r == 0 ? 1 : sin(pi * r) / (pi * r);
-    return sinc * bessel(shape * sqrt(1 - r * r / 16));
-}
-
-/* The window of the definition; of the normal that of the sinc is a raised cosine. */
-static double window(enum ht_fit_kind kind, bool normal, double r) {
-    double s0 = 0, s1 = 0, s2 = 0;
-    if (kind == HT_FIT_BOX) return fabs(r) < 0.5;
-    if (normal) return fabs(r) < 4 ? (1 + cos(acos(-1.0) * r / 4)) / 8 : 0;
-    for (int m = -9; m <= 9; m++) {
-        s0 += kaiser(r - m);
-        s1 += kaiser(r - m) * (r - m);
-        s2 += kaiser(r - m) * (r - m) * (r - m);
-    }
-    return kaiser(r) * (s2 - s1 * r) / (s0 * s2 - s1 * s1);
-}
 
 /* Gauss's rule with six points in each of 8 * 40 panels of the window: exact for jumps at multiples
  * of h/40 from a point. */

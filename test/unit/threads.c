@@ -116,7 +116,8 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
     const struct ht_fit_counts counts = ht_frame_counts(plan->frame);
     double *values = NULL;
     must(HT_ALLOC(values, nodes));
-    for (int what = 0; what <= plan->grid.dims; what++) {
+    const int densities = plan->eq.second_order.inverse_density >= 0 ? plan->grid.dims : 0;
+    for (int what = 0; what <= densities; what++) {
         must(plan->problem.fd.fill(plan->problem.fd.medium, what, 0,
                                    ht_grid_planes(&plan->grid, HT_PRIMARY), values));
         add_bits(values, (size_t)nodes * sizeof *values, out);
