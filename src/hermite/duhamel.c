@@ -86,8 +86,6 @@ enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
     return HT_OK;
 }
 
-/* ---- adding ---- */
-
 enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_t first,
                              int64_t last, int64_t nodes, struct ht_buffer *const *u) {
     const struct ht_injection_grid *g = &in->grid[to];
@@ -278,8 +276,6 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
     }
     return HT_OK;
 }
-
-/* ---- factors of a sample ---- */
 
 /* m_j of the time from `begin` to `end`. */
 static void find_moments(const struct ht_source_samples *s, const struct ht_shot *shot,

@@ -31,8 +31,6 @@ struct term {
     long double factor;
 };
 
-/* ---- the series ---- */
-
 static void add_term(struct term *list, int *count, struct term term) {
     if (term.factor != 0) list[(*count)++] = term;
 }

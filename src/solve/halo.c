@@ -339,8 +339,6 @@ struct ht_halo_part *ht_halo_add(struct ht_halo *h, int array, const struct ht_w
     return part;
 }
 
-/* ---- messages ---- */
-
 /* The planes of a part in the message to a side or from it, in its window: whether there are any.
  * What a slab sends down, the slab below receives from above. */
 static bool find_box(const struct ht_halo *h, const struct ht_planes *planes,
@@ -431,8 +429,6 @@ enum ht_err ht_halo_receive(struct ht_halo *h, const struct ht_planes *planes) {
 enum ht_err ht_halo_finish(struct ht_halo *h) {
     return wait_sent(h->link);
 }
-
-/* ---- making ---- */
 
 void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *passes,
                   struct ht_halo *h) {

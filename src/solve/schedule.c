@@ -69,15 +69,16 @@ static bool covers(const struct ht_partition *p, enum ht_subgrid subgrid) {
     return overlap == 0 && nodes == ht_box_nodes(&p->window[subgrid].held);
 }
 
-static enum ht_err divide(const struct ht_problem *problem, int regions,
+static enum ht_err divide(const struct ht_problem *problem, enum ht_subgrid subgrid, int regions,
                           const struct ht_region *region, struct ht_partition *out) {
-    for (enum ht_subgrid subgrid = 0; subgrid < 2; subgrid++) {
-        TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
-        for (int r = 0; r < regions; r++) add_region(problem->grid, subgrid, &region[r], r, out);
-        REQUIRE(covers(out, subgrid), HT_ERR_INTERNAL, "regions overlap or leave targets out");
-        qsort(out->targets[subgrid], (size_t)out->count[subgrid], sizeof *out->targets[subgrid],
-              by_nodes);
-    }
+    const struct ht_window *w = &out->window[subgrid];
+    out->window[subgrid] = ht_problem_window(problem, subgrid);
+    out->ghosts[subgrid] = ht_window_nodes(w) > ht_box_nodes(&w->held);
+    TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
+    for (int r = 0; r < regions; r++) add_region(problem->grid, subgrid, &region[r], r, out);
+    REQUIRE(covers(out, subgrid), HT_ERR_INTERNAL, "regions overlap or leave targets out");
+    qsort(out->targets[subgrid], (size_t)out->count[subgrid], sizeof *out->targets[subgrid],
+          by_nodes);
     return HT_OK;
 }
 
@@ -85,13 +86,9 @@ enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
                               const struct ht_region *region, struct ht_partition *out) {
     *out =
         (struct ht_partition){.cut = ht_grid_cut(problem->grid), .depth = ht_halo_depth(problem)};
-    for (int i = 0; i < 2; i++) {
-        const struct ht_window *w = &out->window[i];
-        out->window[i] = ht_problem_window(problem, (enum ht_subgrid)i);
-        out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
-        out->ghosts[i] = ht_window_nodes(w) > ht_box_nodes(&w->held);
-    }
-    enum ht_err err = divide(problem, regions, region, out);
+    for (int i = 0; i < 2; i++) out->neighbour[i] = ht_grid_neighbour(problem->grid, i) >= 0;
+    enum ht_err err = divide(problem, HT_PRIMARY, regions, region, out);
+    if (err == HT_OK) err = divide(problem, HT_DUAL, regions, region, out);
     if (err != HT_OK) ht_partition_free(out);
     return err;
 }
@@ -322,8 +319,6 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
         sum->nodes[task->part] += times * ht_box_nodes(&task->targets.box);
     }
 }
-
-/* ---- passes ---- */
 
 static enum ht_err run_task(struct ht_runner *r, const struct ht_task *task) {
     if (task->kind == HT_TASK_SEND) return ht_halo_send(r->halo, &task->planes);
