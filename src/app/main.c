@@ -301,7 +301,7 @@ static const struct ht_command *find_command(const char *word) {
 static enum ht_err help(int argc, char **argv) {
     const struct ht_command *command = argc > 0 ? find_command(*argv) : NULL;
     if (argc == 0) {
-        fputs("htwave: linear waves to very high order by Hermite methods\n\n", stdout);
+        fputs("htwave: linear waves by Hermite methods and finite differences\n\n", stdout);
         for (int i = 0; i < COMMANDS; i++) {
             if (commands[i].hidden) continue;
             const char *head = HT_KEY("htwave %s %s", commands[i].name, commands[i].arguments);

@@ -265,8 +265,8 @@ static void single(struct scene *scene) {
         "system=acoustic grid.order=5 initial.type=plane grid.cells=[12]",
         "system=acoustic grid.order=4 initial.type=plane grid.cells=[9,9,9] initial.cycles=[0,0,3]",
         "system=acoustic grid.order=3 initial.type=plane grid.cells=[12,12] initial.cycles=[1,1]",
-        "system=advection grid.order=3 initial.type=plane grid.cells=[12,12] initial.cycles=[1,1] "
-        "device.layout=blocked",
+        ("system=advection grid.order=3 initial.type=plane grid.cells=[12,12] "
+         "initial.cycles=[1,1] device.layout=blocked"),
     };
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         const double floor = 1e-5; /* that the method is known for */
