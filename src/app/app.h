@@ -69,13 +69,10 @@ struct ht_estimate {
     double layer_s;        /* of these in layers; NaN: none, not known */
     double layer_rate;     /* cell half-steps per second there */
 };
-#define HT_NO_ESTIMATE                                                      \
-    (struct ht_estimate) {                                                  \
-        .damped_rate = NAN, .sample_s = NAN, .seconds = NAN, .layer_s = NAN \
-    }
 
 /* ---- check_time.c ---- */
-/* Times the compiled kernels of a simulation on a small version of its grid. Collective. */
+/* Times the compiled kernels of a simulation, if it has a device, on a small version of its grid.
+ * Collective. */
 HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out);
 
 /* ---- check_error.c ---- */

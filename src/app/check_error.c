@@ -138,8 +138,7 @@ static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
     c->bytes = (double)sim->budget.total;
     if (c->carrier.undispersed && !sim->plan->problem.fd.undispersed)
         snprintf(c->why, sizeof c->why, "dispersion in time cannot be removed from it");
-    if (c->why[0]) return HT_OK;
-    if (sim->no_device != NULL) return HT_OK;
+    if (c->why[0] || sim->no_device != NULL) return HT_OK;
     TRY(ht_simulation_compile(sim));
     TRY(ht_estimate_time(sim, &estimate));
     c->seconds = estimate.seconds;

@@ -211,7 +211,9 @@ static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
 
 /* Rates of all ranks together. */
 enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out) {
-    *out = HT_NO_ESTIMATE;
+    *out =
+        (struct ht_estimate){.damped_rate = NAN, .sample_s = NAN, .seconds = NAN, .layer_s = NAN};
+    if (sim->no_device != NULL) return HT_OK;
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
     TRY(ht_comm_sum(sim->comm, 1, &out->rate));
     TRY(ht_comm_sum(sim->comm, 1, &out->damped_rate));

@@ -56,7 +56,7 @@ static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) 
 }
 
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
-    struct ht_estimate estimate = HT_NO_ESTIMATE;
+    struct ht_estimate estimate;
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     /* The nearest existing parent directory must be writable. */
@@ -65,10 +65,8 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     REFUSE(access(above, W_OK | X_OK) != 0, sim->params, "output.directory",
            "cannot be written: %s is not a directory, or not writable", above);
     if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
-    if (sim->no_device == NULL) {
-        TRY(ht_simulation_compile(sim));
-        TRY(ht_estimate_time(sim, &estimate));
-    }
+    if (sim->no_device == NULL) TRY(ht_simulation_compile(sim));
+    TRY(ht_estimate_time(sim, &estimate));
     TRY(write_model(sim, ht_args_value(args, "--model")));
     ht_report_notes(sim);
     struct ht_facts f = ht_facts_open();

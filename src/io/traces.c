@@ -6,10 +6,8 @@
 enum { MOST_CSV = 64 };
 
 struct ht_traces {
-    const struct ht_params *params;
+    const struct ht_output *output;
     const struct ht_receivers *receivers;
-    int dims;
-    bool single;
     struct ht_h5 *file;
     int64_t *done, *room; /* samples [group]: written, and in the file */
 };
@@ -88,10 +86,11 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
 #define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
 
 static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver_group *group) {
-    const int64_t extent[2] = {group->count, t->dims};
-    HT_ARRAY(double, x, group->count * t->dims);
+    const int dims = t->output->medium->grid->dims;
+    const int64_t extent[2] = {group->count, dims};
+    HT_ARRAY(double, x, group->count *dims);
     for (int64_t i = 0; i < group->count; i++)
-        memcpy(x + i * t->dims, group->x[i], (size_t)t->dims * sizeof *x);
+        memcpy(x + i * dims, group->x[i], (size_t)dims * sizeof *x);
     return ht_h5_write(t->file, SET(group, "position"), 2, extent, x, false);
 }
 
@@ -106,13 +105,13 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
 /* For t->room[group] samples. */
 static enum ht_err lay_out(struct ht_traces *t) {
     const double none = NAN;
-    HT_PATH(path, t->params->output.directory, HT_TRACES_NAME);
+    HT_PATH(path, t->output->params->output.directory, HT_TRACES_NAME);
     TRY(ht_h5_create(path, &t->file));
-    TRY(ht_h5_set_text(t->file, "system", t->params->system));
+    TRY(ht_h5_set_text(t->file, "system", t->output->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
     TRY(ht_h5_set_text(t->file, "ended", "killed"));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &none));
-    TRY(ht_units_write(&t->params->output.units, t->file));
+    TRY(ht_units_write(&t->output->params->output.units, t->file));
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t extent[2] = {group->count, t->room[n]};
@@ -121,7 +120,7 @@ static enum ht_err lay_out(struct ht_traces *t) {
         TRY(write_times(t, group, 0, t->room[n], false));
         for (int r = 0; r < group->readings; r++)
             TRY(ht_h5_reserve_chunks(t->file, SET(group, group->reading[r].name), 2, extent,
-                                     t->single));
+                                     t->output->single));
     }
     return HT_OK;
 }
@@ -145,7 +144,7 @@ static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) 
 /* The file that is there is replaced in one step, so that the run can be continued again. */
 static enum ht_err copy_all(struct ht_traces *t) {
     struct ht_h5 *from = NULL;
-    HT_PATH(path, t->params->output.directory, HT_TRACES_NAME);
+    HT_PATH(path, t->output->params->output.directory, HT_TRACES_NAME);
     enum ht_err err = HT_OK;
     TRY(ht_h5_open(path, &from));
     for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, from);
@@ -167,16 +166,14 @@ static enum ht_err begin(struct ht_traces *t) {
     for (int n = 0; n < t->receivers->count; n++) t->room[n] = t->receivers->group[n].samples;
     TRY(lay_out(t));
     /* else once it has the samples so far */
-    return t->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
+    return t->output->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
 }
 
 enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_receivers *receivers) {
     struct ht_traces *t = NULL;
     TRY(HT_ALLOC(t, 1));
-    t->params = output->params;
+    t->output = output;
     t->receivers = receivers;
-    t->dims = output->medium->grid->dims;
-    t->single = output->single;
     enum ht_err err = begin(t);
     return HT_MADE(err, t, ht_traces_destroy, &output->traces);
 }
@@ -236,12 +233,12 @@ static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table)
 }
 
 static enum ht_err write_formats(struct ht_traces *t, int n) {
-    const struct ht_names *names = &t->params->output.traces;
-    struct ht_trace_table table = {.directory = t->params->output.directory,
+    const struct ht_names *names = &t->output->params->output.traces;
+    struct ht_trace_table table = {.directory = t->output->params->output.directory,
                                    .receivers = t->receivers,
                                    .group = &t->receivers->group[n],
-                                   .dims = t->dims,
-                                   .single = t->single,
+                                   .dims = t->output->medium->grid->dims,
+                                   .single = t->output->single,
                                    .samples = t->done[n]};
     if (names->count == 0) return HT_OK;
     enum ht_err err = read_table(t, &table);
