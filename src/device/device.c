@@ -447,13 +447,14 @@ static enum ht_err next_pending(struct ht_device *device, struct ht_pending **ou
     return HT_OK;
 }
 
-/* Launches, and charges the timer; sample: gets the seconds, too. */
+/* Launches, and charges the timer; sampled: gets the seconds, too; NULL: none. */
 static enum ht_err launch_timed(struct ht_kernel *kernel, const struct ht_launch *launch,
-                                double *sample) {
+                                struct recorded *sampled) {
     struct ht_device *device = kernel->device;
     struct ht_pending *next;
     TRY(next_pending(device, &next));
-    *next = (struct ht_pending){.timer = &kernel->timer, .sample = sample};
+    *next =
+        (struct ht_pending){.timer = &kernel->timer, .sample = sampled ? &sampled->seconds : NULL};
     TRY(device->backend->launch(device->handle, launch, &next->timing));
     device->npending++;
     return HT_OK;
@@ -780,7 +781,7 @@ enum ht_err ht_sequence_run(struct ht_sequence *s, int64_t times) {
     struct ht_pending *next;
     if (times > 0 && s->until_sample <= 0) {
         for (int i = 0; i < s->count; i++)
-            TRY(launch_timed(s->recorded[i].kernel, &s->launch[i], &s->recorded[i].seconds));
+            TRY(launch_timed(s->recorded[i].kernel, &s->launch[i], &s->recorded[i]));
         s->until_sample = HT_SAMPLE_EVERY;
         times--;
     }
