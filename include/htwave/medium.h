@@ -93,19 +93,15 @@ struct ht_samples_format {
 HT_CHECKED enum ht_err ht_samples_read(const struct ht_samples_format *format,
                                        struct ht_samples **out);
 void ht_samples_destroy(struct ht_samples *samples);
-/* Polynomial about x with scaled coefficients over jets (total or tensor):
- * per axis Lagrange interpolation through degree + 1 samples about x, at the stride max(1, round(h
- * / (2 spacing))); the degree is the largest power of the axis in jets, or less where there are
- * fewer samples. Near the ends the samples are one-sided; at points outside the end's value
- * continues. */
+/* Polynomial about x with scaled coefficients over jets (total or tensor), of the largest power of
+ * each axis in jets, or less where there are fewer samples (src/model/samples.c). */
 HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jets *jets,
                                       const double x[3], const double h[3], double *out);
 
 /* ---- frame.c ----
  * The medium of finite differences: coefficients at the primary nodes, moved half a spacing up
  * along the axes of their parity, one number each: of the staggered fields of a pair, or of the
- * form of second order, the modulus K at x_m and b_k = 1/rho at x_m + h_k/2 along axis k (of the
- * system "wave" K = c^2).
+ * form of second order, the modulus K at x_m and b_k = 1/rho at x_m + h_k/2 along axis k.
  *
  * They follow from averages in the frame of the face that crosses the cell (struct ht_average), by
  * the exact integral of the medium, which is constant on boxes, along each axis with
@@ -114,12 +110,9 @@ HT_CHECKED enum ht_err ht_samples_jet(const struct ht_samples *samples, const st
  * The medium continues periodically or as a mirror image behind walls. Boxes are the layers, the
  * samples of a file (half a spacing to either side) or, for expressions, of a quarter of a spacing:
  * at faces the means of 4 points of them per axis (2 in three dimensions), else the centre's value.
- * Adjacent boxes that differ by more than 10^4 are refused with key and place. point: values at the
- * points.
- *
- * The sinc is negative in places: where an average along an axis came out below half of the least
- * value in reach it is set to that half, and its neighbours along the axis give half of the
- * difference each, so that integrals stay. */
+ * Adjacent boxes that differ by more than 10^4 are refused with key and place. Averages by the sinc
+ * below half of the least value in reach are raised (src/model/fit_average.c). point: values at the
+ * points. */
 struct ht_frame;
 /* Spacings to either side that the windowed sinc takes. */
 enum { HT_FIT_REACH = 4 };
@@ -149,13 +142,10 @@ void ht_frame_count(struct ht_frame *frame, bool count);
 /* Makes the counts those of all ranks, the place that of the lowest rank with a cut. Collective. */
 HT_CHECKED enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_comm *comm);
 /* out: a coefficient for the primary nodes of x3 planes [first, last) (2-D, 1-D: plane 0), x1
- * fastest. Those of one parity on the same planes share their averages. Points of the last nodes
- * may lie behind the periodic seam or a wall: the medium continues there, also as a mirror image.
- * In absorbing layers the values are those of the nearest point outside. Planes of other ranks are
- * allowed; values depend neither on how planes are divided among calls nor on threads. Averages
- * along x3 begin anew with each call, from some ten planes more: fill many planes at once. Memory
- * beyond out: for each thread and mean some 9 h/s planes of its rows, s the size of boxes along x3.
- */
+ * fastest, whatever the rank, threads and other calls. Points behind the periodic seam or a wall
+ * are of the medium's image, those in absorbing layers of the nearest point outside. Averages along
+ * x3 begin anew with each call, from some ten planes more: fill many planes at once. Memory beyond
+ * out: for each thread and mean some 9 h/s planes of its rows, s the size of boxes along x3. */
 HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first,
                                      int64_t last, double *out);
 

@@ -121,8 +121,8 @@ struct ht_system {
     const char *speed_name;
     /* Materials as jets from parameter jets. chosen[p]: number of the given alternative of
      * parameter p. value[p] and out[m] are jets over `jets`. */
-    enum ht_err (*materials)(const struct ht_jets *jets, const int *chosen,
-                             const double *const *value, double *const *out);
+    void (*materials)(const struct ht_jets *jets, const int *chosen, const double *const *value,
+                      double *const *out);
     /* What materials that may each be so are to be together, where they are not, such as "vs must
      * be below vp"; NULL: nothing. No function: all may. */
     const char *(*refuse)(int dims, const double *material);

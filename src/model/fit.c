@@ -264,8 +264,6 @@ static enum ht_err ht_fit_split(struct ht_fit *fit) {
     return HT_OK;
 }
 
-/* ---- values ---- */
-
 /* How many times a value one beside it may be. */
 static const double CONTRAST = 1e4;
 
@@ -291,12 +289,10 @@ static void extend(int64_t count, const double *values, double range[2]) {
     }
 }
 
-/* ---- neighbours ---- */
-
 /* Of 1/q the inverse is named. */
 static enum ht_err refuse(const struct ht_fit_job *job, int axis, int64_t i1, int64_t i2, double a,
                           double b) {
-    const char *name = job->fit->role[job->quantity].name;
+    const char *name = job->fit->average->name[job->quantity];
     const bool inverse = strncmp(name, "1/", 2) == 0;
     const double x[3] = {ht_fit_position(job, 0, i1), ht_fit_position(job, 1, i2),
                          ht_fit_position(job, 2, 0)};

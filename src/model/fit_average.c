@@ -22,7 +22,7 @@ const char *ht_fit_key(const struct ht_fit *fit, int quantity) {
     const struct ht_medium_source *source = fit->medium->source;
     const char *key = NULL, *first = NULL;
     for (int p = fit->medium->eq->system->nparameters - 1; p >= 0; p--) {
-        if (!(fit->role[quantity].parameters >> p & 1u)) continue;
+        if (!(fit->shown[quantity] >> p & 1u)) continue;
         first = source->row[p].key;
         if (ht_params_is_set(source->params, first)) key = first;
     }
@@ -48,20 +48,6 @@ enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
     return HT_OK;
 }
 
-/* value[p]: where the values of parameter p are, of those in the mask. */
-static enum ht_err line_values(const struct ht_medium *medium, unsigned parameters,
-                               const double x[3], int64_t at, const struct ht_fit_line *line,
-                               const double *value[HT_MAX_MATERIALS]) {
-    const struct ht_medium_source *source = medium->source;
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const bool direct = source->row[p].samples && at >= 0;
-        value[p] = direct ? source->row[p].samples->value + at : line->value[p];
-        if ((parameters >> p & 1u) && !direct)
-            TRY(ht_medium_row_line(medium, p, line->count, line->x1, x, line->value[p]));
-    }
-    return HT_OK;
-}
-
 /* Whether all materials are positive and well in the range of single precision. */
 static bool usual(const struct ht_medium *medium, const struct ht_fit_line *line) {
     int64_t good = 0;
@@ -76,8 +62,13 @@ enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned param
     const struct ht_jets points = {.dims = 1, .count = (int)line->count};
     const double *value[HT_MAX_MATERIALS];
     double material[HT_MAX_MATERIALS];
-    TRY(line_values(medium, parameters, x, at, line, value));
-    TRY(medium->eq->system->materials(&points, medium->source->chosen, value, line->material));
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_samples *samples = at >= 0 ? medium->source->row[p].samples : NULL;
+        value[p] = samples ? samples->value + at : line->value[p];
+        if ((parameters >> p & 1u) && !samples)
+            TRY(ht_medium_row_line(medium, p, line->count, line->x1, x, line->value[p]));
+    }
+    medium->eq->system->materials(&points, medium->source->chosen, value, line->material);
     if (parameters != ~0u && usual(medium, line)) return HT_OK;
     for (int64_t i = 0; i < line->count; i++) {
         const double place[3] = {line->x1[i], x[1], x[2]};
@@ -99,7 +90,7 @@ static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int
         if (i == line->count) continue;
         const double place[3] = {line->x1[i], x[1], x[2]};
         return ht_params_error(fit->medium->source->params, ht_fit_key(fit, q),
-                               "gives %s = %.6g at %s: must be finite", fit->role[q].name,
+                               "gives %s = %.6g at %s: must be finite", fit->average->name[q],
                                out[q][i], HT_PLACED(fit->medium->grid, place));
     }
     for (int l = 0; l < fit->nlost; l++)
@@ -113,20 +104,19 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, i
     const struct ht_fit_axis *axis = fit->axis;
     const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
     const int64_t i3 = axis[2].box[p3];
-    struct ht_fit_line lines;
-    enum ht_err err = ht_fit_line_make(fit->medium, axis[0].boxes, &lines);
-    for (int64_t i = 0; err == HT_OK && i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
-    for (int64_t p = first; err == HT_OK && p < last; p++) {
+    HT_ENDED(ht_fit_line_free) struct ht_fit_line lines;
+    TRY(ht_fit_line_make(fit->medium, axis[0].boxes, &lines));
+    for (int64_t i = 0; i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
+    for (int64_t p = first; p < last; p++) {
         const int64_t i2 = axis[1].box[p];
         const double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
         double *to[HT_MAX_SCALARS];
         int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
         at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0) + axis[0].base;
         for (int q = 0; q < HT_MAX_SCALARS; q++) to[q] = out[q] ? out[q] + (p - first) * row : NULL;
-        err = scalars_line(fit, x, at, &lines, to);
+        TRY(scalars_line(fit, x, at, &lines, to));
     }
-    free(lines.x1);
-    return err;
+    return HT_OK;
 }
 
 /* Of a strip: rows at least, of one thread and of several, and values of a plane that are aimed at.
@@ -139,19 +129,18 @@ enum { LANES = 8, STRIP = 64, THREAD_STRIP = 24, STRIP_VALUES = 1 << 17 };
  * least ones. */
 struct sheet {
     int64_t n[2], row;
-    double *value, *least, *room; /* room for least */
+    double *value, *least;
 };
 
 static int64_t padded(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* track: it may get least values of its own. */
 static enum ht_err sheet_make(struct ht_pool *pool, int64_t n1, int64_t n2, bool track,
                               struct sheet *sheet) {
     *sheet = (struct sheet){.n = {n1, n2}, .row = padded(n1)};
     TRY(HT_TAKE(pool, sheet->value, sheet->row * n2));
-    return track ? HT_TAKE(pool, sheet->room, sheet->row * n2) : HT_OK;
+    return track ? HT_TAKE(pool, sheet->least, sheet->row * n2) : HT_OK;
 }
 
 static const double *sheet_least(const struct sheet *sheet) {
@@ -231,11 +220,10 @@ struct work {
     struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below, where checked */
     struct near *near;                   /* NULL: boxes hold what is at their centres */
     struct sheet middle;                 /* one axis averaged */
-    double *line[2][3];                  /* x2: lines before the cut, in turn; least */
-    double *tile[5];                     /* lines side by side: values and least of boxes, the same
-                                            of nodes before the cut, values of nodes */
-    const double **value, **least;       /* rows of one output */
-    struct ht_pool pool;                 /* of all this */
+    double *line[2][3];                  /* rows before the cut, in turn; least */
+    double *tile[4];               /* lines side by side: values and least of boxes, of nodes */
+    const double **value, **least; /* rows of one output */
+    struct ht_pool pool;           /* of all this */
 };
 
 static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
@@ -270,21 +258,19 @@ static bool counted(const struct work *work, int k, int64_t i) {
     return x > low && x <= high && (axis->periodic || (x > axis->lower && x < axis->upper));
 }
 
-static void note_cut(const struct work *work, int64_t i1, int64_t i2) {
-    if (!counted(work, 1, i2) || !counted(work, 2, 0)) return;
-    const struct ht_fit_counts one = {.cut = 1,
-                                      .place = {ht_fit_position(work->job, 0, i1),
-                                                ht_fit_position(work->job, 1, i2),
-                                                ht_fit_position(work->job, 2, 0)}};
-    ht_fit_counts_add(&one, &work->job->counts);
-}
-
 /* Counts those of `length` entries that are below their bound: entry i is at (i1 + i step, i2 + i
  * (1 - step)). */
 static void note_cuts(const struct work *work, const struct neighbours *of, int64_t length,
                       int step, int64_t i1, int64_t i2) {
-    for (int64_t i = 0; i < length; i++)
-        if (missing(of, 1, i) > 0) note_cut(work, i1 + i * step, i2 + i * (1 - step));
+    for (int64_t i = 0; i < length; i++) {
+        const int64_t at1 = i1 + i * step, at2 = i2 + i * (1 - step);
+        if (!(missing(of, 1, i) > 0) || !counted(work, 1, at2) || !counted(work, 2, 0)) continue;
+        const struct ht_fit_counts one = {.cut = 1,
+                                          .place = {ht_fit_position(work->job, 0, at1),
+                                                    ht_fit_position(work->job, 1, at2),
+                                                    ht_fit_position(work->job, 2, 0)}};
+        ht_fit_counts_add(&one, &work->job->counts);
+    }
 }
 
 /* ---- averages in a plane ---- */
@@ -305,83 +291,50 @@ static void tile_write(const struct sheet *sheet, const double *tile, int64_t i2
     }
 }
 
-/* Node m of the tile's lines, before the cut. */
-static void tile_average(const struct work *work, int64_t m) {
-    const struct ht_fit_taps *taps = taps_of(work, 0, m);
-    const int64_t *box = axis_of(work, 0)->box;
-    double *const *tile = work->tile;
-    for (int t = 0; t < taps->count; t++) {
-        work->value[t] = tile[0] + box[taps->first + t] * LANES;
-        work->least[t] = tile[1] + box[taps->first + t] * LANES;
-    }
-    struct rows rows = {taps->count, taps->weight, work->value, work->least, LANES};
-    rows_add(&rows, tile[2] + (m + 1) * LANES, tracks(work) ? tile[3] + (m + 1) * LANES : NULL);
-}
-
-/* The cut of the tile's nodes; lines from i2 on, of which `lines` exist. */
-static void tile_cut(const struct work *work, int64_t nodes, int64_t i2, int64_t lines) {
-    double *const *tile = work->tile;
-    for (int64_t m = 0; m < nodes; m++) {
+/* Averages along axis k of rows of `length` values, from those of pieces to those of n nodes. The
+ * rows are those of LANES lines from line i2 on, of which `lines` exist, or have `lines` values. */
+static void average_rows(const struct work *work, int k, const struct rows *in, int64_t n,
+                         int64_t i2, int64_t lines, double *value, double *least) {
+    const struct ht_fit_job *job = work->job;
+    const int64_t *box = axis_of(work, 0)->box, length = in->length, cuts = tracks(work);
+    for (int64_t i = -cuts; i < n + cuts; i++) {
+        const struct ht_fit_taps *taps = taps_of(work, k, k == 1 ? job->first[1] + i : i);
+        const int64_t slot = (i + 3) % 3;
+        for (int t = 0; t < taps->count; t++) {
+            const int64_t p = taps->first + t, from = k == 0 ? box[p] : p - job->pieces[0];
+            work->value[t] = *in->value + from * length;
+            work->least[t] = *in->least + from * length;
+        }
+        const struct rows rows = {taps->count, taps->weight, work->value, work->least, length};
+        rows_add(&rows, cuts ? work->line[0][slot] : value + i * length,
+                 cuts ? work->line[1][slot] : NULL);
+        if (!cuts || i < 1) continue;
         struct neighbours of;
         for (int j = 0; j < 3; j++) {
-            of.value[j] = tile[2] + (m + j) * LANES;
-            of.least[j] = tile[3] + (m + j) * LANES;
+            of.value[j] = work->line[0][(i + j + 1) % 3];
+            of.least[j] = work->line[1][(i + j + 1) % 3];
         }
-        if (rows_cut(&of, LANES, tile[4] + m * LANES)) note_cuts(work, &of, lines, 0, m, i2);
+        memcpy(least + (i - 1) * length, of.least[1], (size_t)length * sizeof *least);
+        if (rows_cut(&of, length, value + (i - 1) * length))
+            note_cuts(work, &of, lines, k, k == 0 ? i - 1 : 0, k == 0 ? i2 : i - 1);
     }
-}
-
-/* Line i of the strip, from -1 on, before the cut: into slot (i + 3) % 3. */
-static void line_average(const struct work *work, const struct sheet *in, int64_t i) {
-    const struct ht_fit_job *job = work->job;
-    const struct ht_fit_taps *taps = taps_of(work, 1, job->first[1] + i);
-    int64_t at = (taps->first - job->pieces[0]) * in->row, slot = (i + 3) % 3;
-    for (int t = 0; t < taps->count; t++, at += in->row) {
-        work->value[t] = in->value + at;
-        work->least[t] = sheet_least(in) + at;
-    }
-    struct rows rows = {taps->count, taps->weight, work->value, work->least, in->row};
-    rows_add(&rows, work->line[0][slot], tracks(work) ? work->line[1][slot] : NULL);
-}
-
-static void line_cut(const struct work *work, int64_t i, struct sheet *out) {
-    struct neighbours of;
-    for (int j = 0; j < 3; j++) {
-        of.value[j] = work->line[0][(i + j + 2) % 3];
-        of.least[j] = work->line[1][(i + j + 2) % 3];
-    }
-    size_t size = (size_t)out->row * sizeof(double);
-    if (!tracks(work)) {
-        memcpy(out->value + i * out->row, of.value[1], size);
-        return;
-    }
-    memcpy(out->least + i * out->row, of.least[1], size);
-    if (rows_cut(&of, out->row, out->value + i * out->row))
-        note_cuts(work, &of, out->n[0], 1, 0, i);
 }
 
 /* Averages along axis k of the plane. */
-static void average(const struct work *work, int k, const struct sheet *in, struct sheet *out) {
-    out->least = tracks(work) ? out->room : NULL;
+static void average(const struct work *work, int k, const struct sheet *in,
+                    const struct sheet *out) {
+    double *const *tile = work->tile;
+    const double *value = k == 0 ? tile[0] : in->value, *least = k == 0 ? tile[1] : sheet_least(in);
+    const struct rows rows = {.value = &value, .least = &least, .length = k == 0 ? LANES : in->row};
     work->job->fitted[k] = true;
-    if (k == 0) {
-        double *const *tile = work->tile;
-        for (int64_t i2 = 0; i2 < in->n[1]; i2 += LANES) {
-            int64_t lines = in->n[1] - i2 < LANES ? in->n[1] - i2 : LANES;
-            tile_read(in, in->value, i2, tile[0]);
-            if (tracks(work)) tile_read(in, sheet_least(in), i2, tile[1]);
-            for (int64_t m = -1; m <= out->n[0]; m++) tile_average(work, m);
-            if (tracks(work)) tile_cut(work, out->n[0], i2, lines);
-            tile_write(out, tracks(work) ? tile[4] : tile[2] + LANES, i2, out->value);
-            if (tracks(work)) tile_write(out, tile[3] + LANES, i2, out->least);
-        }
-    } else {
-        line_average(work, in, -1);
-        line_average(work, in, 0);
-        for (int64_t i = 0; i < out->n[1]; i++) {
-            line_average(work, in, i + 1);
-            line_cut(work, i, out);
-        }
+    if (k == 1) average_rows(work, 1, &rows, out->n[1], 0, out->n[0], out->value, out->least);
+    for (int64_t i2 = 0; k == 0 && i2 < in->n[1]; i2 += LANES) {
+        const int64_t lines = ht_least(in->n[1] - i2, LANES);
+        tile_read(in, in->value, i2, tile[0]);
+        if (tracks(work)) tile_read(in, sheet_least(in), i2, tile[1]);
+        average_rows(work, 0, &rows, out->n[0], i2, lines, tile[2], tile[3]);
+        tile_write(out, tile[2], i2, out->value);
+        if (tracks(work)) tile_write(out, tile[3], i2, out->least);
     }
 }
 
@@ -584,7 +537,6 @@ static void plane_average(struct work *work, int64_t m) {
         work->least[t] = sheet_least(from);
     }
     struct rows rows = {taps->count, taps->weight, work->value, work->least, to->row * to->n[1]};
-    to->least = tracks(work) ? to->room : NULL;
     rows_add(&rows, to->value, to->least);
 }
 
@@ -668,50 +620,43 @@ static int shared(const struct ht_fit_channel *a, const struct ht_fit_channel *b
     return k;
 }
 
-/* Of a channel. */
-static enum ht_err make_stage(struct work *work, struct stage *stage) {
+static enum ht_err make_stages(struct work *work) {
     const struct ht_fit_job *job = work->job;
     const int64_t n1 = axis_of(work, 0)->nodes, n2 = job->last[1] - job->first[1];
-    const bool track = stage->channel->track;
-    if (stage->same < 2) TRY(HT_TAKE(&work->pool, stage->ring, work->slots));
-    for (int s = 0; stage->same < 2 && s < work->slots; s++)
-        TRY(sheet_make(&work->pool, n1, n2, track, &stage->ring[s]));
-    for (int i = 0; i < 3; i++) TRY(sheet_make(&work->pool, n1, n2, track, &stage->raw[i]));
-    return sheet_make(&work->pool, n1, n2, track, &stage->done);
-}
-
-static enum ht_err make_sheets(struct work *work) {
-    const struct ht_fit_job *job = work->job;
-    const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
-    const int64_t pieces = job->pieces[1] - job->pieces[0];
-    const bool stacked = axis_of(work, 2)->boxes > 1;
     const struct ht_average *rule = job->fit->average;
-    bool track = false;
     work->slots = axis_of(work, 2)->most;
     for (int c = 0; c < job->nchannels; c++) {
-        const int q = job->channel[c].quantity;
-        if (c > 0) work->stage[c].same = shared(&job->channel[c - 1], &job->channel[c]);
-        if (work->stage[c].same == 2) work->stage[c].ring = work->stage[c - 1].ring;
-        TRY(make_stage(work, &work->stage[c]));
-        track = track || job->channel[c].track;
+        struct stage *stage = &work->stage[c];
+        const int q = stage->channel->quantity;
+        const bool track = stage->channel->track;
+        if (c > 0) stage->same = shared(stage[-1].channel, stage->channel);
+        if (stage->same == 2) stage->ring = stage[-1].ring;
+        if (stage->same < 2) TRY(HT_TAKE(&work->pool, stage->ring, work->slots));
+        for (int s = 0; stage->same < 2 && s < work->slots; s++)
+            TRY(sheet_make(&work->pool, n1, n2, track, &stage->ring[s]));
+        for (int i = 0; i < 3; i++) TRY(sheet_make(&work->pool, n1, n2, track, &stage->raw[i]));
+        TRY(sheet_make(&work->pool, n1, n2, track, &stage->done));
         if (q < rule->nscalars && !(rule->any_sign >> q & 1u)) work->checked |= 1u << q;
-    }
-    TRY(sheet_make(&work->pool, n1, pieces, track, &work->middle));
-    for (int q = 0; q < rule->nscalars + job->fit->nlost; q++) {
-        TRY(sheet_make(&work->pool, box1, pieces, false, &work->boxes[q]));
-        if (stacked && (work->checked >> q & 1u))
-            TRY(sheet_make(&work->pool, box1, pieces, false, &work->before[q]));
     }
     return HT_OK;
 }
 
 static enum ht_err work_make(struct work *work) {
+    const struct ht_fit_job *job = work->job;
     const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
+    const int64_t pieces = job->pieces[1] - job->pieces[0];
+    const bool stacked = axis_of(work, 2)->boxes > 1;
     int most = 0;
-    TRY(make_sheets(work));
+    TRY(make_stages(work));
+    TRY(sheet_make(&work->pool, n1, pieces, true, &work->middle));
+    for (int q = 0; q < quantities(work); q++) {
+        TRY(sheet_make(&work->pool, box1, pieces, false, &work->boxes[q]));
+        if (stacked && (work->checked >> q & 1u))
+            TRY(sheet_make(&work->pool, box1, pieces, false, &work->before[q]));
+    }
     TRY(make_near(work));
-    for (int i = 0; i < 5; i++)
-        TRY(HT_TAKE(&work->pool, work->tile[i], LANES * (i < 2 ? box1 : n1 + 2)));
+    for (int i = 0; i < 4; i++)
+        TRY(HT_TAKE(&work->pool, work->tile[i], LANES * (i < 2 ? box1 : n1)));
     for (int i = 0; i < 6; i++)
         TRY(HT_TAKE(&work->pool, work->line[i / 3][i % 3], padded(box1 > n1 ? box1 : n1)));
     for (int k = 0; k < 3; k++)

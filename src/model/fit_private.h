@@ -43,16 +43,11 @@ struct ht_fit_axis {
     int most;                                    /* taps */
     struct ht_pool *pool;                        /* of all arrays */
 };
-/* A scalar of the system's rule, and the parameters that decide it. */
-struct ht_fit_role {
-    const char *name;
-    unsigned parameters; /* bits */
-};
 struct ht_fit {
     const struct ht_medium *medium;
     const struct ht_average *average; /* of the system; its scalars are averaged */
-    struct ht_fit_role role[HT_MAX_SCALARS];
-    int nlost; /* materials of losses, behind them */
+    unsigned shown[HT_MAX_SCALARS];   /* parameters that decide each scalar */
+    int nlost;                        /* materials of losses, behind them */
     enum ht_fit_kind kind;
     unsigned parameters; /* that are read */
     bool split;          /* somewhere */
@@ -111,11 +106,14 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
-/* Points of a line, with room for the parameters and the materials there; free x1. */
+/* Points of a line, with room for the parameters and the materials there. */
 struct ht_fit_line {
     int64_t count;
     double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
 };
+static inline void ht_fit_line_free(struct ht_fit_line *line) {
+    free(line->x1);
+}
 HT_CHECKED enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
                                         struct ht_fit_line *line);
 /* Materials at the points x1[i], x[1], x[2], checked, of parameters in the mask, the others at

@@ -45,9 +45,8 @@ enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind 
 
 /* The materials and scalars of two series of parameters without special values, in which parameter
  * p (-1: none) has another value. */
-static enum ht_err try_parameters(const struct ht_fit *fit, int p,
-                                  double material[HT_MAX_MATERIALS][2],
-                                  double scalar[HT_MAX_SCALARS][2]) {
+static void try_parameters(const struct ht_fit *fit, int p, double material[HT_MAX_MATERIALS][2],
+                           double scalar[HT_MAX_SCALARS][2]) {
     const struct ht_system *system = fit->medium->eq->system;
     const struct ht_jets points = {.dims = 1, .count = 2};
     double value[HT_MAX_MATERIALS][2], *materials[HT_MAX_MATERIALS], *scalars[HT_MAX_SCALARS];
@@ -56,9 +55,8 @@ static enum ht_err try_parameters(const struct ht_fit *fit, int p,
         for (int j = 0; j < 2; j++) value[i][j] = 1.3 + 0.7 * i + 0.9 * j + (i == p ? 0.1 : 0);
     for (int m = 0; m < HT_MAX_MATERIALS; m++) values[m] = value[m], materials[m] = material[m];
     for (int q = 0; q < HT_MAX_SCALARS; q++) scalars[q] = scalar[q];
-    TRY(system->materials(&points, fit->medium->source->chosen, values, materials));
+    system->materials(&points, fit->medium->source->chosen, values, materials);
     if (system->average.nscalars > 0) system->average.scalars(2, materials, scalars);
-    return HT_OK;
 }
 
 static bool differ(const double *a, const double *b) {
@@ -66,20 +64,18 @@ static bool differ(const double *a, const double *b) {
 }
 
 /* The parameters that decide materials and scalars. */
-static enum ht_err find_parameters(struct ht_frame *frame) {
+static void find_parameters(struct ht_frame *frame) {
     struct ht_fit *fit = &frame->fit;
     const struct ht_system *system = fit->medium->eq->system;
     double material[2][HT_MAX_MATERIALS][2] = {{{0}}}, scalar[2][HT_MAX_SCALARS][2] = {{{0}}};
-    TRY(try_parameters(fit, -1, material[0], scalar[0]));
+    try_parameters(fit, -1, material[0], scalar[0]);
     for (int p = 0; p < system->nparameters; p++) {
-        TRY(try_parameters(fit, p, material[1], scalar[1]));
+        try_parameters(fit, p, material[1], scalar[1]);
         for (int m = 0; m < system->nmaterials; m++)
             if (differ(material[0][m], material[1][m])) frame->shown[m] |= 1u << p;
         for (int q = 0; q < system->average.nscalars; q++)
-            if (differ(scalar[0][q], scalar[1][q])) fit->role[q].parameters |= 1u << p;
+            if (differ(scalar[0][q], scalar[1][q])) fit->shown[q] |= 1u << p;
     }
-    for (int q = 0; q < system->average.nscalars; q++) fit->role[q].name = system->average.name[q];
-    return HT_OK;
 }
 
 /* K and the b_k. */
@@ -107,7 +103,7 @@ static enum ht_err make(struct ht_frame *frame) {
         frame->sharing[frame->pair.coefficient[c].parity]++;
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
-    TRY(find_parameters(frame));
+    find_parameters(frame);
     fit->average = rule;
     if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
     if (rule->nscalars == 0)
@@ -168,8 +164,6 @@ void ht_frame_destroy(struct ht_frame *frame) {
     free(frame);
 }
 
-/* ---- a fill ---- */
-
 /* Points of one parity on the planes [first, last), lines of which are divided among threads. */
 struct fill {
     struct ht_frame *frame;
@@ -220,22 +214,20 @@ static enum ht_err points_lines(void *data, int64_t begin, int64_t end) {
     struct fill *fill = data;
     const struct ht_medium *medium = fill->frame->fit.medium;
     const bool *depends = medium->source->depends;
-    struct ht_fit_line line;
+    HT_ENDED(ht_fit_line_free) struct ht_fit_line line;
     bool ready = false;
-    enum ht_err err = ht_fit_line_make(medium, depends[0] ? fill->nodes[0] : 1, &line);
-    for (int64_t i = 0; err == HT_OK && i < line.count; i++) line.x1[i] = position(fill, 0, i);
+    TRY(ht_fit_line_make(medium, depends[0] ? fill->nodes[0] : 1, &line));
+    for (int64_t i = 0; i < line.count; i++) line.x1[i] = position(fill, 0, i);
     for (int64_t i = begin; i < end; i++) {
         const double x[3] = {0, position(fill, 1, i % fill->nodes[1]),
                              position(fill, 2, fill->first + i / fill->nodes[1])};
         const bool repeated = !depends[1] && ready && i % fill->nodes[1] > 0;
-        if (err == HT_OK && !repeated)
-            err = ht_fit_line_materials(medium, fill->parameters, x, -1, &line);
+        if (!repeated) TRY(ht_fit_line_materials(medium, fill->parameters, x, -1, &line));
         ready = true;
-        if (err == HT_OK) points_line(fill, i, &line);
+        points_line(fill, i, &line);
         ht_progress_add(&fill->progress, 1);
     }
-    free(line.x1);
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err evaluate(struct fill *fill) {

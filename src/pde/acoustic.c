@@ -11,8 +11,8 @@ enum { PARAMETER_C_OR_K, PARAMETER_RHO, PARAMETER_Q_OR_ABSORPTION };
 enum { PARAMETER_FREQUENCY = PARAMETER_Q_OR_ABSORPTION + 1, PARAMETER_POWER, PARAMETERS };
 
 /* K, given or as rho c^2, and 1/rho. */
-static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
-                             const double *const *value, double *const *out) {
+static void materials(const struct ht_jets *jets, const int *chosen, const double *const *value,
+                      double *const *out) {
     const double *first = value[PARAMETER_C_OR_K], *rho = value[PARAMETER_RHO];
     size_t bytes = (size_t)jets->count * sizeof(double);
     if (chosen[PARAMETER_C_OR_K] == 0) {
@@ -35,7 +35,6 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
         out[STRENGTH][i] = of.strength;
         out[RATE][i] = of.rate;
     }
-    return HT_OK;
 }
 
 static const char *refuse(HT_UNUSED int dims, const double *material) {

@@ -3,10 +3,9 @@
  * are periodic. */
 #include "systems.h"
 
-static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
-                             const double *const *value, double *const *out) {
+static void materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
+                      const double *const *value, double *const *out) {
     for (int m = 0; m < 3; m++) memcpy(out[m], value[m], (size_t)jets->count * sizeof *out[m]);
-    return HT_OK;
 }
 
 #define VELOCITY(number, usual)                                                      \

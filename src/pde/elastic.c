@@ -48,8 +48,8 @@ static void attenuate(const struct ht_jets *jets, const double *const *value, do
     }
 }
 
-static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
-                             const double *const *value, double *const *out) {
+static void materials(const struct ht_jets *jets, const int *chosen, const double *const *value,
+                      double *const *out) {
     const double *rho = value[PARAMETER_RHO], *first = value[PARAMETER_VP_OR_LAMBDA];
     const double *second = value[PARAMETER_VS_OR_MU];
     const bool lambda = chosen[PARAMETER_VP_OR_LAMBDA] == 1;
@@ -63,7 +63,6 @@ static enum ht_err materials(const struct ht_jets *jets, const int *chosen,
     }
     attenuate(jets, value, out);
     ht_jet_reciprocal(jets, rho, out[INVERSE_RHO]);
-    return HT_OK;
 }
 
 /* Thin layers normal to n, of which each is isotropic (Backus, 1962, J. Geophys. Res. 67(11),

@@ -14,8 +14,8 @@ enum { LORENTZ = DRUDE_RATE + 1, LORENTZ_FREQUENCY, LORENTZ_RATE, MATERIALS };
 enum { OF_EPS, OF_MU, OF_SIGMA, OF_DEBYE_EPS, OF_DEBYE_TAU, OF_DRUDE_WP, OF_DRUDE_GAMMA };
 enum { OF_LORENTZ_EPS = OF_DRUDE_GAMMA + 1, OF_LORENTZ_W0, OF_LORENTZ_GAMMA };
 
-static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
-                             const double *const *value, double *const *out) {
+static void materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
+                      const double *const *value, double *const *out) {
     ht_jet_reciprocal(jets, value[OF_EPS], out[INVERSE_EPS]);
     ht_jet_reciprocal(jets, value[OF_MU], out[INVERSE_MU]);
     for (int i = 0; i < (jets->degree == 0 ? jets->count : 1); i++) {
@@ -29,7 +29,6 @@ static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *ch
         out[LORENTZ_FREQUENCY][i] = w0;
         out[LORENTZ_RATE][i] = value[OF_LORENTZ_GAMMA][i];
     }
-    return HT_OK;
 }
 
 /* At a face the flux density is continuous along n and the field across: 1/eps has there the means

@@ -10,10 +10,9 @@
 enum { U, V };
 enum { SPEED_SQUARED };
 
-static enum ht_err materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
-                             const double *const *value, double *const *out) {
+static void materials(const struct ht_jets *jets, HT_UNUSED const int *chosen,
+                      const double *const *value, double *const *out) {
     ht_jet_multiply(jets, value[0], value[0], out[SPEED_SQUARED]);
-    return HT_OK;
 }
 
 static void scalars(int64_t count, double *const *material, double *const *out) {

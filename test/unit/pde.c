@@ -511,11 +511,11 @@ static void refuse_terms(const struct ht_system *good) {
 }
 
 /* lambda + 2 mu and lambda exchanged: the speed would be that of lambda. */
-static enum ht_err exchanged(const struct ht_jets *jets, const int *chosen,
-                             const double *const *value, double *const *out) {
+static void exchanged(const struct ht_jets *jets, const int *chosen, const double *const *value,
+                      double *const *out) {
     double *other[HT_MAX_MATERIALS];
     for (int m = 0; m < HT_MAX_MATERIALS; m++) other[m] = out[m == 1 ? 2 : m == 2 ? 1 : m];
-    return ht_system_find("elastic")->materials(jets, chosen, value, other);
+    ht_system_find("elastic")->materials(jets, chosen, value, other);
 }
 
 static void check_refused(void) {
