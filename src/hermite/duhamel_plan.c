@@ -304,7 +304,10 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
     if (i > 0) {
         const struct source_waves before = source_waves(plan, d, i - 1);
         *travel = d->form[i - 1].travel;
-        if (memcmp(&waves, &before, sizeof waves) == 0) return HT_OK;
+        bool same = waves.highest == before.highest;
+        for (int n = 0; n < HT_SIGNAL_BANDS; n++)
+            same = same && waves.k[n] == before.k[n] && waves.energy[n] == before.energy[n];
+        if (same) return HT_OK;
     }
     for (int b = 0; b < HT_SIGNAL_BANDS; b++)
         if (waves.energy[b] > waves.energy[strongest]) strongest = b;

@@ -289,8 +289,8 @@ static void move_rows(const struct oracle *o, enum ht_subgrid subgrid, int64_t r
     for (int64_t i = 0; i < rows; i++) {
         double *u =
             o->u[subgrid] + (row + i) * ht_grid_total(o->problem.grid, subgrid) + first * plane;
-        memcpy(from != NULL ? u : to + i * part, from != NULL ? from + i * part : u,
-               (size_t)part * sizeof *u);
+        if (from != NULL) memcpy(u, from + i * part, (size_t)part * sizeof *u);
+        if (to != NULL) memcpy(to + i * part, u, (size_t)part * sizeof *u);
     }
 }
 

@@ -64,6 +64,7 @@ static enum ht_err clear_rows(void *data, int64_t begin, int64_t end) {
 }
 
 static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
+                               /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
                                double *coefs) {
     const int64_t least = 1 << 14; /* values among which a thread clears some */
     const int64_t part = ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);

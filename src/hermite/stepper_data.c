@@ -56,6 +56,7 @@ static enum ht_err convert(struct conversion *c) {
  * those; from or to is NULL. */
 static enum ht_err move_planes(const struct ht_device_stepper *t, const struct ht_window *window,
                                struct ht_buffer *buffer, int count, int64_t first, int64_t last,
+                               /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
                                const double *from, double *to) {
     const int64_t unit = (int64_t)t->spec.block * t->element_size;
     const int64_t plane = ht_window_plane(window) * unit;

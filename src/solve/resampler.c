@@ -284,7 +284,8 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at, int64_t reached
     if (r->of.whole) return at + (double)ht_fd_steps_beside(at) <= (double)reached;
     if (at > (double)reached) return false;
     if (at == floor(at) || (last && !r->of.sinc)) return true;
-    return (r->of.sinc || newest + 1 >= r->of.levels) && below + r->of.levels / 2 <= (double)newest;
+    const int beside = r->of.levels / 2;
+    return (r->of.sinc || newest + 1 >= r->of.levels) && below + beside <= (double)newest;
 }
 
 /* ---- weights ---- */

@@ -201,9 +201,10 @@ static const struct cell {
 static double part_of(const struct cell *cell, int i1, int i2) {
     const int points = cell->fluid ? 1 : 4;
     double sum = 0;
-    for (int i = 0; i < points * points; i++)
-        sum += side_of(cell->face, (i1 + (i % points + 0.5) / points) / 64,
-                       (i2 + (i / points + 0.5) / points) / 64) >= 0;
+    for (int j2 = 0; j2 < points; j2++)
+        for (int j1 = 0; j1 < points; j1++)
+            sum += side_of(cell->face, (i1 + (j1 + 0.5) / points) / 64,
+                           (i2 + (j2 + 0.5) / points) / 64) >= 0;
     return sum / (points * points);
 }
 

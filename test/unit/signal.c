@@ -6,6 +6,7 @@
 #include "test.h"
 
 static struct ht_signal *make(enum ht_signal_kind kind, double frequency, double cycles,
+                              /* NOLINTNEXTLINE(readability-non-const-parameter): it owns it */
                               char *file) {
     const struct ht_shot_given given = {
         .signal = kind, .frequency = frequency, .cycles = cycles, .file = file};
