@@ -29,6 +29,8 @@ same() {
 }
 
 same 'no HOME' env -u HOME -u XDG_CACHE_HOME
+env -u HOME -u XDG_DATA_HOME "${plot%/*}/install-deps" --check >said 2>&1
+judge "no HOME: what is missing here: $(cat said)" [ -z "$(grep 'not set' said)" ]
 same 'a HOME that is not there' env -u XDG_CACHE_HOME HOME=/nonexistent
 # A decimal comma, as in German.
 if localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 2>/dev/null; then
