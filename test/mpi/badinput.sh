@@ -78,14 +78,13 @@ over() {
 differ() {
     name=$1 wanted=$2 words=$3 program=$4
     shift 4
-    theirs=
+    set -- "$@" : -n 2 "$program" # what stands before -- goes behind it
     while [ "$1" != -- ]; do
-        theirs="$theirs $1"
+        set -- "$@" "$1"
         shift
     done
     shift
-    # shellcheck disable=SC2086 # split at spaces
-    start -n 1 "$htwave" "$@" : -n 2 "$program" $theirs
+    start -n 1 "$htwave" "$@"
     judge_refusal "$name" "$wanted" "$words"
 }
 
