@@ -116,3 +116,19 @@ plots() {
 have_device() {
     "$htwave" devices --json 2>/dev/null | grep -q '"index"'
 }
+
+# Receivers, one and a line, of a run of finite differences.
+line_input() {
+    cat <<'CFG'
+system = "acoustic";
+grid = { cells = [20, 16]; upper = [2.0, 1.6]; };
+time = { end = 0.5; scheme = "fd"; };
+initial = { centre = [1.0, 0.8]; width = 0.2; };
+receivers = (
+    { position = [0.51, 0.3]; },
+    { name = "line"; type = "line"; from = [0.1, 0.1]; to = [1.9, 0.1];
+      count = 7; every = 0.01; }
+);
+output = { directory = "out"; pictures = false; snapshots = false; };
+CFG
+}

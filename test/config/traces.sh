@@ -5,18 +5,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 cd "$scratch" || exit 1
 
-cat >line.cfg <<'CFG'
-system = "acoustic";
-grid = { cells = [20, 16]; upper = [2.0, 1.6]; };
-time = { end = 0.5; scheme = "fd"; };
-initial = { centre = [1.0, 0.8]; width = 0.2; };
-receivers = (
-    { position = [0.51, 0.3]; },
-    { name = "line"; type = "line"; from = [0.1, 0.1]; to = [1.9, 0.1];
-      count = 7; every = 0.01; }
-);
-output = { directory = "out"; pictures = false; snapshots = false; };
-CFG
+line_input >line.cfg
 
 # Amplitudes whose squares single precision does not hold, and others near the
 # end of its range: 2^-120 of data, 2^100 of a source.
