@@ -81,17 +81,14 @@ HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
  * multiplications of the full matrix suffice. */
 HT_INLINE void ht_line(const real *in, real *out) {
     real even[HT_N1], odd[HT_N1];
-    HT_UNROLL
-    for (int i = 0; i < HT_N1; i++) {
+    HT_UNROLLED(i, HT_N1) {
         real left = i % 2 ? -in[i] : in[i], right = in[HT_N1 + i];
         even[i] = (real)0.5 * (right + left);
         odd[i] = (real)0.5 * (right - left);
     }
-    HT_UNROLL
-    for (int m = 0; m < HT_N1; m++) {
+    HT_UNROLLED(m, HT_N1) {
         real e = 0, o = 0;
-        HT_UNROLL
-        for (int i = 0; i < HT_N1; i++) {
+        HT_UNROLLED(i, HT_N1) {
             e = fma(ht_even[m * HT_N1 + i], even[i], e);
             o = fma(ht_odd[m * HT_N1 + i], odd[i], o);
         }

@@ -83,8 +83,7 @@ HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
     const real scale_##t = scale[t];
 /* past[d]: column n3 = s - 1 - d of w as it was before this stage. */
 #define HT_KEEP_PAST                                                                 \
-    HT_UNROLL                                                                        \
-    for (int f = 0; f < HT_FIELDS; f++) {                                            \
+    HT_UNROLLED(f, HT_FIELDS) {                                                      \
         HT_UNROLL                                                                    \
         for (int d = HT_PROFILE_DEGREE - 1; d > 0; d--) past[d][f] = past[d - 1][f]; \
         past[0][f] = w[f][s];                                                        \
@@ -163,10 +162,8 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
 #if HT_PROFILE_DEGREE > 0
     HT_EACH_PROFILE_TERM(HT_LOAD_PROFILE_SCALE)
 #endif
-    HT_UNROLL
-    for (int f = 0; f < HT_FIELDS; f++) {
-        HT_UNROLL
-        for (int s = 0; s < HT_T3; s++) w[f][s] = b[f][s];
+    HT_UNROLLED(f, HT_FIELDS) {
+        HT_UNROLLED(s, HT_T3) w[f][s] = b[f][s];
     }
     for (int k = stages; k >= 1; k--) {
         const real inverse = (real)1 / (real)k;
@@ -177,10 +174,8 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
 #endif
 #if HT_MEDIUM_DEGREE > 0
         real sum[HT_FIELDS][HT_T3];
-        HT_UNROLL
-        for (int f = 0; f < HT_FIELDS; f++) {
-            HT_UNROLL
-            for (int s = 0; s < HT_T3; s++) sum[f][s] = 0;
+        HT_UNROLLED(f, HT_FIELDS) {
+            HT_UNROLLED(s, HT_T3) sum[f][s] = 0;
         }
 #endif
         HT_UNROLL
@@ -195,8 +190,7 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
             HT_UNROLL
             for (int s = s0; s < s0 + HT_SLABS && s < HT_T3; s++) {
                 real g[HT_GROUPS];
-                HT_UNROLL
-                for (int i = 0; i < HT_GROUPS; i++) g[i] = 0;
+                HT_UNROLLED(i, HT_GROUPS) g[i] = 0;
 #if HT_MEDIUM_DEGREE > 0
                 HT_EACH_TERM(HT_ADD_TERM)
                 HT_LOCAL real *y = products + (s & 1) * HT_GROUPS * HT_ITEMS;
@@ -206,14 +200,12 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
                     ht_multiply(medium, y, item, s, sum);
                     HT_EACH_CONSTANT_GROUP(HT_ADD_CONSTANT_GROUP)
                     HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_SLAB)
-                    HT_UNROLL
-                    for (int f = 0; f < HT_FIELDS; f++) w[f][s] = fma(inverse, sum[f][s], b[f][s]);
+                    HT_UNROLLED(f, HT_FIELDS) w[f][s] = fma(inverse, sum[f][s], b[f][s]);
                 }
 #else
                 if (ht_needed(k, n1, n2, s)) {
                     real sum[HT_FIELDS];
-                    HT_UNROLL
-                    for (int f = 0; f < HT_FIELDS; f++) sum[f] = 0;
+                    HT_UNROLLED(f, HT_FIELDS) sum[f] = 0;
                     HT_EACH_TERM(HT_ADD_TERM)
                     HT_EACH_GROUP(HT_ADD_GROUP)
                     HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
@@ -221,8 +213,7 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
                     HT_EACH_PROFILE_TERM(HT_ADD_PROFILE)
                     HT_KEEP_PAST
 #endif
-                    HT_UNROLL
-                    for (int f = 0; f < HT_FIELDS; f++) w[f][s] = fma(inverse, sum[f], b[f][s]);
+                    HT_UNROLLED(f, HT_FIELDS) w[f][s] = fma(inverse, sum[f], b[f][s]);
                 }
 #endif
             }

@@ -50,18 +50,15 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face, 
         const long row = ht_line_row(a, field, m2 + a->shift[1] + j2, s3);
         const long nodes = ht_line_nodes(a, field);
         real in[HT_T1], out[HT_T1];
-        HT_UNROLL
-        for (int j1 = 0; j1 < 2; j1++) {
+        HT_UNROLLED(j1, 2) {
             const long node = row + ht_closed(a, 0, m + a->shift[0] + j1);
-            HT_UNROLL
-            for (int i1 = 0; i1 < HT_N1; i1++) {
+            HT_UNROLLED(i1, HT_N1) {
                 const int i = (i3 * HT_N2 + i2) * HT_N1 + i1;
                 in[j1 * HT_N1 + i1] = chosen[HT_AT(i, node, nodes)];
             }
         }
         ht_line(in, out);
-        HT_UNROLL
-        for (int n1 = 0; n1 < HT_T1; n1++) face[HT_FACE_AT(c, f, i3, r, n1)] = out[n1];
+        HT_UNROLLED(n1, HT_T1) face[HT_FACE_AT(c, f, i3, r, n1)] = out[n1];
     }
 }
 
@@ -73,11 +70,9 @@ HT_INLINE void ht_face_columns(HT_LOCAL real *face, const int item) {
         const int f = column / (HT_T1 * HT_N3) % HT_FACE_FIELDS;
         const int c = column / (HT_T1 * HT_N3 * HT_FACE_FIELDS);
         real in[HT_T1], out[HT_T1];
-        HT_UNROLL
-        for (int r = 0; r < HT_T1; r++) in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
+        HT_UNROLLED(r, HT_T1) in[r] = face[HT_FACE_AT(c, f, i3, r, n1)];
         ht_line(in, out);
-        HT_UNROLL
-        for (int r = 0; r < HT_T1; r++) face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
+        HT_UNROLLED(r, HT_T1) face[HT_FACE_AT(c, f, i3, r, n1)] = out[r];
     }
 }
 
@@ -95,12 +90,9 @@ HT_INLINE void ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const 
         ht_face_columns(face, item);
         HT_BARRIER();
 #endif
-        HT_UNROLL
-        for (int f = 0; f < HT_FACE_FIELDS; f++) {
+        HT_UNROLLED(f, HT_FACE_FIELDS) {
             if (field0 + f >= HT_SOURCES) continue;
-            HT_UNROLL
-            for (int i3 = 0; i3 < HT_N3; i3++)
-                column[field0 + f][i3] = face[HT_FACE_AT(c, f, i3, n2, n1)];
+            HT_UNROLLED(i3, HT_N3) column[field0 + f][i3] = face[HT_FACE_AT(c, f, i3, n2, n1)];
         }
         HT_BARRIER();
     }
@@ -111,8 +103,7 @@ HT_INLINE void ht_face(const struct ht_step_args *a, HT_LOCAL real *face, const 
 HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3], real b[HT_T3]) {
 #if HT_DIMS > 2
     real in[HT_T1];
-    HT_UNROLL
-    for (int i3 = 0; i3 < HT_N3; i3++) {
+    HT_UNROLLED(i3, HT_N3) {
         in[i3] = bottom[i3];
         in[HT_N3 + i3] = top[i3];
     }
@@ -125,10 +116,8 @@ HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3],
 /* Fields that the source grid does not store are zero. */
 HT_INLINE void ht_zero_fields(real b[HT_FIELDS][HT_T3]) {
 #if HT_SOURCES < HT_FIELDS
-    HT_UNROLL
-    for (int f = 0; f < HT_FIELDS; f++) {
-        HT_UNROLL
-        for (int s = 0; s < HT_T3; s++) b[f][s] = 0;
+    HT_UNROLLED(f, HT_FIELDS) {
+        HT_UNROLLED(s, HT_T3) b[f][s] = 0;
     }
 #endif
 }
@@ -153,10 +142,8 @@ HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face, const
 #endif
     ht_between(bottom, top, b);
 #if HT_DIMS > 2
-    HT_UNROLL
-    for (int f = 0; f < HT_SOURCES; f++) {
-        HT_UNROLL
-        for (int i3 = 0; i3 < HT_N3; i3++) bottom[f][i3] = top[f][i3];
+    HT_UNROLLED(f, HT_SOURCES) {
+        HT_UNROLLED(i3, HT_N3) bottom[f][i3] = top[f][i3];
     }
 #endif
 }

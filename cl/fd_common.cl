@@ -54,16 +54,14 @@ HT_INLINE long ht_fd_stride(const struct ht_fd_args *s, const int axis) {
 HT_INLINE real ht_fd_flux(const struct ht_fd_coefs *c, HT_GLOBAL const real *u,
                           HT_GLOBAL const real *b, long at, long stride) {
     real sum = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++)
+    HT_UNROLLED(j, HT_FD_R)
         sum = HT_FD_FIRST(c->c[HT_DIMS][j], u[at - j * stride], u[at + (j + 1) * stride], sum);
     return HT_FD_FLUX(b[at], sum);
 }
 
 HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
                           HT_GLOBAL const real *b, long at, long stride, real sum) {
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++)
+    HT_UNROLLED(j, HT_FD_R)
         sum = HT_FD_FIRST(c->c[axis][j], ht_fd_flux(c, u, b, at - (j + 1) * stride, stride),
                           ht_fd_flux(c, u, b, at + j * stride, stride), sum);
     return sum;
@@ -71,8 +69,7 @@ HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL
 #else
 HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
                           long at, long stride, real sum) {
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++)
+    HT_UNROLLED(j, HT_FD_R)
         sum = HT_FD_SECOND(c->c[axis][j], u[at - (j + 1) * stride], u[at], u[at + (j + 1) * stride],
                            sum);
     return sum;
@@ -87,8 +84,7 @@ HT_INLINE void ht_fd_node(const struct ht_fd_args *s, const struct ht_fd_coefs *
     if (HT_DIMS > 1) sum = ht_fd_axis(c, 1, u, b2, at, s->row, sum);
     if (HT_DIMS > 2) sum = ht_fd_axis(c, 2, u, b3, at, s->plane, sum);
 #else
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++) sum = ht_fd_axis(c, k, u, at, ht_fd_stride(s, k), sum);
+    HT_UNROLLED(k, HT_DIMS) sum = ht_fd_axis(c, k, u, at, ht_fd_stride(s, k), sum);
 #endif
     change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
     if (HT_FD_HAS_D(mode)) d[at] = change;

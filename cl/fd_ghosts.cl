@@ -12,8 +12,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args 
     /* CUDA would copy arguments that are indexed by variables to memory. */
     long begin = s.begin[0], end = s.end[0], stride = 1;
     int side = s.side[0];
-    HT_UNROLL
-    for (int k = 0; k < 6; k++) side = face == k ? s.side[k] : side;
+    HT_UNROLLED(k, 6) side = face == k ? s.side[k] : side;
     begin = axis == 1 ? s.begin[1] : axis == 2 ? s.begin[2] : begin;
     end = axis == 1 ? s.end[1] : axis == 2 ? s.end[2] : end;
     stride = axis == 1 ? s.row : axis == 2 ? s.plane : stride;

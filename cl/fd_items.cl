@@ -137,8 +137,7 @@ HT_INLINE void ht_fd_store(const struct ht_fd_item *me, const real v[HT_BLOCK],
     if (me->from == 0 && me->to == HT_BLOCK) {
         *(HT_GLOBAL ht_pack *)to = ht_packed(v);
     } else {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
+        HT_UNROLLED(e, HT_BLOCK)
             if (e >= me->from && e < me->to) to[e] = v[e];
     }
 }
@@ -148,8 +147,7 @@ HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode, const re
                            HT_GLOBAL real *out) {
     real change[HT_BLOCK], value[HT_BLOCK];
     if (me->from >= me->to) return;
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) {
+    HT_UNROLLED(e, HT_BLOCK) {
         change[e] = fma(put->a[e], sum[e], HT_FD_HAS_D(mode) ? put->d[e] : u[e]);
         value[e] = mode == HT_FD_STAGE   ? change[e]
                    : mode == HT_FD_APART ? put->p[e] + change[e]

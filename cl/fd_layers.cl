@@ -253,16 +253,14 @@ HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c, const struct ht_
                              HT_GLOBAL const real *HT_RESTRICT profile, struct ht_fd_kept *kept,
                              real *factor) {
     real change = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_LAYER_R; j++)
+    HT_UNROLLED(j, HT_FD_LAYER_R)
         change = HT_FD_FIRST(HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), l->axis, j),
                              q[HT_FD_LAYER_R - 1 - j], q[HT_FD_LAYER_R + j], change);
     change = HT_FD_FLUX(modulus, change);
     if (depth < l->cells) {
         HT_GLOBAL const real *p = profile + (l->profile + depth * HT_FD_PROFILES + 4);
         real sum = 0, x, excess;
-        HT_UNROLL
-        for (int j = 0; j < HT_FD_R; j++)
+        HT_UNROLLED(j, HT_FD_R)
 #if HT_FD_DENSITY
             sum = HT_FD_FIRST(HT_FD_OF_AXIS(c->whole.c, l->axis, j), flux[HT_FD_R - 1 - j],
                               flux[HT_FD_R + j], sum);
@@ -302,8 +300,7 @@ HT_INLINE void ht_fd_remember(const struct ht_fd_line *l, const int depth,
 /* D u of the half point above value `middle` of a line. */
 HT_INLINE real ht_fd_slope(const struct ht_fd_layer_coefs *c, const real *near, const int middle) {
     real slope = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_LAYER_R; j++)
+    HT_UNROLLED(j, HT_FD_LAYER_R)
         slope = HT_FD_FIRST(HT_FD_LAYER_FIRST(c, j), near[middle - j], near[middle + j + 1], slope);
     return slope;
 }
@@ -317,8 +314,7 @@ HT_INLINE real ht_fd_whole(const struct ht_fd_layer_args *s, const struct ht_fd_
     if (HT_DIMS > 1) sum = ht_fd_axis(&c->whole, 1, u, b2, at, s->row, sum);
     if (HT_DIMS > 2) sum = ht_fd_axis(&c->whole, 2, u, b3, at, s->plane, sum);
 #else
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++) sum = ht_fd_axis(&c->whole, k, u, at, ht_fd_along(s, k), sum);
+    HT_UNROLLED(k, HT_DIMS) sum = ht_fd_axis(&c->whole, k, u, at, ht_fd_along(s, k), sum);
 #endif
     return sum;
 }
@@ -346,8 +342,7 @@ HT_INLINE real ht_fd_correct_node(const struct ht_fd_layer_args *s,
     HT_UNROLL
     for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++)
         near[HT_FD_LAYER_SPAN + j] = ht_fd_near(&l, depth + j, j < 0, u);
-    HT_UNROLL
-    for (int n = 0; n < 2 * HT_FD_LAYER_R; n++) {
+    HT_UNROLLED(n, 2 * HT_FD_LAYER_R) {
         const real slope = ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);
         q[n] = ht_fd_damped(&l, depth - HT_FD_LAYER_R + n, n < HT_FD_LAYER_R, start, slope, profile,
                             before HT_FD_MEDIUM_ARGS, &there, &flux[n]);
@@ -456,12 +451,10 @@ HT_FD_LAYER_ENTRY(ht_fd_layer_start, 1)
 HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
                              HT_GLOBAL const real *b, const long at, const long stride) {
     real sum = 0;
-    HT_UNROLL
-    for (int side = 0; side < 2; side++) {
+    HT_UNROLLED(side, 2) {
         const long between = at - side * stride;
         real slope = 0, scaled = 0;
-        HT_UNROLL
-        for (int j = 0; j < HT_FD_R; j++) {
+        HT_UNROLLED(j, HT_FD_R) {
             const real below = u[between - j * stride];
             const real above = u[between + (j + 1) * stride];
             slope = HT_FD_FIRST(c->c[HT_DIMS][j], below, above, slope);
@@ -476,8 +469,7 @@ HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_GLO
 HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
                              const long at, const long stride) {
     real sum = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
+    HT_UNROLLED(j, HT_FD_R) {
         const real down = u[at - (j + 1) * stride] - u[at];
         const real up = u[at + (j + 1) * stride] - u[at];
         sum = fma(c->c[axis][j], down * down + up * up, sum);
@@ -501,9 +493,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_squares(
         if (HT_DIMS > 1) sum += ht_fd_squares(&c.whole, 1, u, b2, at, s.row);
         if (HT_DIMS > 2) sum += ht_fd_squares(&c.whole, 2, u, b3, at, s.plane);
 #else
-        HT_UNROLL
-        for (int k = 0; k < HT_DIMS; k++)
-            sum += ht_fd_squares(&c.whole, k, u, at, ht_fd_along(&s, k));
+        HT_UNROLLED(k, HT_DIMS) sum += ht_fd_squares(&c.whole, k, u, at, ht_fd_along(&s, k));
 #endif
         z[at] = a[at] * sum;
     }

@@ -32,8 +32,7 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pac
     for (int h = 0; h <= 2 * HT_FD_NEAR; h++) ht_unpack(mine[h - HT_FD_NEAR], row + h * HT_BLOCK);
     HT_UNROLL
     for (int j = 1; j <= HT_FD_R; j++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) {
+        HT_UNROLLED(e, HT_BLOCK) {
             const int at = HT_FD_NEAR * HT_BLOCK + e;
             sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e], row[at + j], sum[e]);
         }
@@ -44,8 +43,7 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pac
         real below[HT_BLOCK], above[HT_BLOCK];
         ht_unpack(mine[-j * pitch], below);
         ht_unpack(mine[j * pitch], above);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
+        HT_UNROLLED(e, HT_BLOCK)
             sum[e] = HT_FD_SECOND(c->c[1][j - 1], below[e], middle[e], above[e], sum[e]);
     }
 #endif
@@ -56,8 +54,7 @@ HT_INLINE void ht_fd_along_march(const struct ht_fd_coefs *c,
                                  real line[2 * HT_FD_DEPTH + 1][HT_BLOCK], real sum[HT_BLOCK]) {
     HT_UNROLL
     for (int j = 1; j <= HT_FD_DEPTH; j++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
+        HT_UNROLLED(e, HT_BLOCK)
             sum[e] = HT_FD_SECOND(c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
                                   line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
     }
@@ -65,10 +62,8 @@ HT_INLINE void ht_fd_along_march(const struct ht_fd_coefs *c,
 
 /* The next plane's place in a line is the last one's. */
 HT_INLINE void ht_fd_move_on(real line[2 * HT_FD_DEPTH + 1][HT_BLOCK]) {
-    HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_DEPTH; k++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) line[k][e] = line[k + 1][e];
+    HT_UNROLLED(k, 2 * HT_FD_DEPTH) {
+        HT_UNROLLED(e, HT_BLOCK) line[k][e] = line[k + 1][e];
     }
 }
 
@@ -88,8 +83,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
     const long mine = (long)me.i2 * s->row + me.i1;
     real line[2 * HT_FD_DEPTH + 1][HT_BLOCK];
-    HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_DEPTH + (HT_DIMS == 1); k++)
+    HT_UNROLLED(k, 2 * HT_FD_DEPTH + (HT_DIMS == 1))
         ht_unpack(ht_fd_read(u + (me.begin - HT_FD_DEPTH + k) * step + mine), line[k]);
     ht_fd_fill(&me, u + me.begin * step, line[HT_FD_DEPTH], tiles + (me.begin & 1) * HT_FD_TILE);
     for (long z = me.begin; z < me.end; z++) {
@@ -104,8 +98,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
         if (HT_DIMS > 1 && z + 1 < me.end)
             ht_fd_fill(&me, u + (z + 1) * step, line[HT_FD_DEPTH + (HT_DIMS > 1)],
                        tiles + ((z + 1) & 1) * HT_FD_TILE);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
+        HT_UNROLLED(e, HT_BLOCK) sum[e] = 0;
         ht_fd_in_plane(c, tile + own, HT_FD_PITCH, line[HT_FD_DEPTH], sum);
         ht_fd_along_march(c, line, sum);
         ht_fd_write(&me, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at);

@@ -56,12 +56,10 @@ HT_INLINE void ht_fd_fill_row_flux(const struct ht_fd_coefs *c, HT_LOCAL const h
     for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
         ht_unpack(row[ht_fd_in_row(at + h)], u + (h + HT_FD_NEAR) * HT_BLOCK);
     ht_unpack(*flux, b);
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) {
+    HT_UNROLLED(e, HT_BLOCK) {
         const int n = HT_FD_NEAR * HT_BLOCK + e;
         real slope = 0;
-        HT_UNROLL
-        for (int j = 0; j < HT_FD_R; j++)
+        HT_UNROLLED(j, HT_FD_R)
             slope = HT_FD_FIRST(c->c[HT_DIMS][j], u[n - j], u[n + 1 + j], slope);
         b[e] = HT_FD_FLUX(b[e], slope);
     }
@@ -89,10 +87,8 @@ HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c, HT_LOCAL const ht_pa
     HT_UNROLL
     for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
         ht_unpack(mine[h], flux + (h + HT_FD_NEAR) * HT_BLOCK);
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) {
+    HT_UNROLLED(j, HT_FD_R) {
+        HT_UNROLLED(e, HT_BLOCK) {
             const int at = HT_FD_NEAR * HT_BLOCK + e;
             sum[e] = HT_FD_FIRST(c->c[0][j], flux[at - 1 - j], flux[at + j], sum[e]);
         }
@@ -111,41 +107,31 @@ HT_INLINE void ht_fd_fill_column_fluxes(const struct ht_fd_item *me, const struc
     real below[HT_FD_TURN][HT_BLOCK], above[HT_FD_TURN][HT_BLOCK];
     real slope[HT_FD_TURN][HT_BLOCK];
     if (first >= HT_FD_FLUX_ROWS) return;
-    HT_UNROLL
-    for (int k = 0; k < HT_FD_TURN; k++) {
+    HT_UNROLLED(k, HT_FD_TURN) {
         ht_unpack(column[k * HT_FD_PITCH], below[k]);
         if (k < HT_FD_TURN - 1) ht_unpack(column[(k + 1) * HT_FD_PITCH], above[k]);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) slope[k][e] = 0;
+        HT_UNROLLED(e, HT_BLOCK) slope[k][e] = 0;
     }
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
+    HT_UNROLLED(j, HT_FD_R) {
         ht_unpack(column[(HT_FD_TURN + j) * HT_FD_PITCH], above[HT_FD_TURN - 1]);
-        HT_UNROLL
-        for (int k = 0; k < HT_FD_TURN; k++) {
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++)
+        HT_UNROLLED(k, HT_FD_TURN) {
+            HT_UNROLLED(e, HT_BLOCK)
                 slope[k][e] = HT_FD_FIRST(c->c[HT_DIMS][j], below[k][e], above[k][e], slope[k][e]);
         }
-        HT_UNROLL
-        for (int k = 0; k < HT_FD_TURN - 1; k++) {
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++) above[k][e] = above[k + 1][e];
+        HT_UNROLLED(k, HT_FD_TURN - 1) {
+            HT_UNROLLED(e, HT_BLOCK) above[k][e] = above[k + 1][e];
         }
         HT_UNROLL
         for (int k = HT_FD_TURN - 1; k > 0; k--) {
-            HT_UNROLL
-            for (int e = 0; e < HT_BLOCK; e++) below[k][e] = below[k - 1][e];
+            HT_UNROLLED(e, HT_BLOCK) below[k][e] = below[k - 1][e];
         }
         if (j + 1 < HT_FD_R) ht_unpack(column[-(1 + j) * HT_FD_PITCH], below[0]);
     }
-    HT_UNROLL
-    for (int k = 0; k < HT_FD_TURN; k++) {
+    HT_UNROLLED(k, HT_FD_TURN) {
         real b[HT_BLOCK];
         if (first + k >= HT_FD_FLUX_ROWS) return;
         ht_unpack(mine[k * HT_FD_PACKS], b);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) b[e] = HT_FD_FLUX(b[e], slope[k][e]);
+        HT_UNROLLED(e, HT_BLOCK) b[e] = HT_FD_FLUX(b[e], slope[k][e]);
         mine[k * HT_FD_PACKS] = ht_packed(b);
     }
 }
@@ -154,14 +140,11 @@ HT_INLINE void ht_fd_fill_column_fluxes(const struct ht_fd_item *me, const struc
 HT_INLINE void ht_fd_along_column(const struct ht_fd_item *me, const struct ht_fd_coefs *c,
                                   HT_LOCAL const ht_pack *fluxes, real sum[HT_BLOCK]) {
     HT_LOCAL const ht_pack *mine = fluxes + (me->y + HT_FD_R) * HT_FD_PACKS + me->x;
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
+    HT_UNROLLED(j, HT_FD_R) {
         real below[HT_BLOCK], above[HT_BLOCK];
         ht_unpack(mine[-(1 + j) * HT_FD_PACKS], below);
         ht_unpack(mine[j * HT_FD_PACKS], above);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++)
-            sum[e] = HT_FD_FIRST(c->c[1][j], below[e], above[e], sum[e]);
+        HT_UNROLLED(e, HT_BLOCK) sum[e] = HT_FD_FIRST(c->c[1][j], below[e], above[e], sum[e]);
     }
 }
 #endif
@@ -177,14 +160,11 @@ struct ht_fd_march {
 /* Takes the values of a plane; slope[0] is then complete. */
 HT_INLINE void ht_fd_take_values(const struct ht_fd_coefs *c, const real value[HT_BLOCK],
                                  struct ht_fd_march *m) {
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) {
+    HT_UNROLLED(e, HT_BLOCK) {
         const real change = value[e] - m->kept[HT_FD_KEPT - 1][e];
-        HT_UNROLL
-        for (int k = 0; k < HT_FD_KEPT; k++)
+        HT_UNROLLED(k, HT_FD_KEPT)
             m->kept[k][e] = k < HT_FD_KEPT - 1 ? m->kept[k + 1][e] : value[e];
-        HT_UNROLL
-        for (int k = 0; k < 2 * HT_FD_R - 1; k++) {
+        HT_UNROLLED(k, 2 * HT_FD_R - 1) {
             const int from = k < HT_FD_R ? HT_FD_R - 1 - k : k - HT_FD_R + 1;
             const real old = k < 2 * HT_FD_R - 2 ? m->slope[k + 1][e] : 0;
             m->slope[k][e] = fma(c->c[HT_DIMS + 1][from], change, old);
@@ -195,11 +175,9 @@ HT_INLINE void ht_fd_take_values(const struct ht_fd_coefs *c, const real value[H
 /* Takes a flux; sum[0] is then complete. */
 HT_INLINE void ht_fd_take_flux(const struct ht_fd_coefs *c, const real b[HT_BLOCK],
                                struct ht_fd_march *m) {
-    HT_UNROLL
-    for (int e = 0; e < HT_BLOCK; e++) {
+    HT_UNROLLED(e, HT_BLOCK) {
         const real flux = HT_FD_FLUX(b[e], m->slope[0][e]);
-        HT_UNROLL
-        for (int k = 0; k < 2 * HT_FD_R; k++) {
+        HT_UNROLLED(k, 2 * HT_FD_R) {
             const real old = k < 2 * HT_FD_R - 1 ? m->sum[k + 1][e] : 0;
             m->sum[k][e] = k < HT_FD_R ? fma(c->c[HT_DIMS - 1][HT_FD_R - 1 - k], flux, old)
                                        : fma(-c->c[HT_DIMS - 1][k - HT_FD_R], flux, old);
@@ -255,15 +233,11 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
     real lead[HT_BLOCK];
     struct ht_fd_march m;
     real b[HT_BLOCK];
-    HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_R - 1; k++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) m.slope[k][e] = 0;
+    HT_UNROLLED(k, 2 * HT_FD_R - 1) {
+        HT_UNROLLED(e, HT_BLOCK) m.slope[k][e] = 0;
     }
-    HT_UNROLL
-    for (int k = 0; k < 2 * HT_FD_R; k++) {
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) m.sum[k][e] = 0;
+    HT_UNROLLED(k, 2 * HT_FD_R) {
+        HT_UNROLLED(e, HT_BLOCK) m.sum[k][e] = 0;
     }
     HT_GLOBAL const real *before = u + (me.begin - HT_FD_AHEAD) * step + mine;
     ht_unpack(ht_fd_read(before), m.kept[HT_FD_KEPT - 1]);
@@ -300,8 +274,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
 #endif
         ht_fd_set_put(&me, mode, a + at, d + at, p + at, &put);
         HT_KEEP_ORDER();
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) sum[e] = 0;
+        HT_UNROLLED(e, HT_BLOCK) sum[e] = 0;
         ht_fd_fill_row_fluxes(&me, c, tile + HT_FD_HALO * HT_FD_PITCH + HT_FD_SIDE,
                               tile + HT_FD_TILE + HT_FD_FLUXES);
 #if HT_DIMS > 2
@@ -317,8 +290,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
         ht_fd_take_values(c, lead, &m);
         ht_unpack(tile[HT_FD_OWN_AT + HT_TOOL_ITEMS + HT_ITEM()], b);
         ht_fd_take_flux(c, b, &m);
-        HT_UNROLL
-        for (int e = 0; e < HT_BLOCK; e++) sum[e] += m.sum[0][e];
+        HT_UNROLLED(e, HT_BLOCK) sum[e] += m.sum[0][e];
 #endif
         ht_unpack(tile[own], middle);
         ht_fd_write(&me, mode, sum, middle, &put, d + at, out + at);

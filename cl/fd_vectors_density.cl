@@ -33,8 +33,7 @@ HT_INLINE void ht_fd_fluxes(const struct ht_fd_coefs *c, HT_GLOBAL const real *u
     for (int next = 0; next < count; next += HT_WIDTH) {
         const int at = next < count - HT_WIDTH ? next : count - HT_WIDTH;
         vector slope = 0;
-        HT_UNROLL
-        for (int j = 0; j < HT_FD_R; j++)
+        HT_UNROLLED(j, HT_FD_R)
             slope = HT_FD_FIRST((vector)c->c[HT_DIMS][j], HT_GLOBAL_VECTOR(u + at - j * stride),
                                 HT_GLOBAL_VECTOR(u + at + (1 + j) * stride), slope);
         *(HT_LOCAL loose *)(out + at) = fma(HT_GLOBAL_VECTOR(b + at), slope, (vector)(real)0);
@@ -72,8 +71,7 @@ HT_INLINE void ht_fd_set_part(const struct ht_fd_args *s, struct ht_fd_part *t) 
 /* sum + the differences of fluxes along one axis that lie `stride` apart. */
 HT_INLINE vector ht_fd_differences(const struct ht_fd_coefs *c, const int axis,
                                    HT_LOCAL const real *flux, const int stride, vector sum) {
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++)
+    HT_UNROLLED(j, HT_FD_R)
         sum = HT_FD_FIRST((vector)c->c[axis][j], HT_LOCAL_VECTOR(flux - (1 + j) * stride),
                           HT_LOCAL_VECTOR(flux + j * stride), sum);
     return sum;
@@ -83,8 +81,7 @@ HT_INLINE vector ht_fd_differences(const struct ht_fd_coefs *c, const int axis,
 /* Of the last axis; first: slot of the plane; march: at the node in slot 0. */
 HT_INLINE vector ht_fd_march_differences(const struct ht_fd_coefs *c, const int first,
                                          HT_LOCAL const real *march, vector sum) {
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++) {
+    HT_UNROLLED(j, HT_FD_R) {
         const int below = first - 1 - j, above = first + j;
         const int turn = 2 * HT_FD_R;
         sum = HT_FD_FIRST(

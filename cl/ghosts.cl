@@ -47,8 +47,7 @@ HT_INLINE long ht_ghost_source(const struct ht_ghost_args *a, const int m[3], in
     int from[3];
     *mirrored = 0;
     *factor = 1;
-    HT_UNROLL
-    for (int k = 0; k < 3; k++) {
+    HT_UNROLLED(k, 3) {
         const int below = m[k] < a->begin[k], above = m[k] >= a->end[k];
         const int way = below ? a->way[2 * k] : a->way[2 * k + 1];
         from[k] = below   ? a->from[2 * k] + way * m[k]
@@ -64,8 +63,7 @@ HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored, const int fac
                               HT_GLOBAL const int *bits) {
     real v[HT_BLOCK];
     ht_unpack(x, v);
-    HT_UNROLL
-    for (int j = 0; j < HT_BLOCK; j++) {
+    HT_UNROLLED(j, HT_BLOCK) {
         const int odd = bits[j] & mirrored;
         const int sign = (odd ^ odd >> 1 ^ odd >> 2) & 1 ? -factor : factor;
         v[j] *= (real)sign;
@@ -86,8 +84,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fill_ghosts(
     const long from = ht_ghost_source(&a, m, &mirrored, &factor);
     HT_GLOBAL ht_pack *u = u0;
     HT_EACH_GHOST_FIELD(HT_GHOST_CHOOSE)
-    HT_UNROLL
-    for (int i = 0; i < HT_GHOST_BLOCKS; i++) {
+    HT_UNROLLED(i, HT_GHOST_BLOCKS) {
         const int b = first + i;
         if (b < a.blocks)
             u[b * a.nodes + to] = ht_mirrored(u[b * a.nodes + from], mirrored, factor,

@@ -11,14 +11,11 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
     for (int line = item; line < HT_CUBE / HT_T1; line += HT_NAIVE_ITEMS) {
         HT_LOCAL real *at = cube + line % inner + line / inner * inner * HT_T1;
         real in[HT_T1];
-        HT_UNROLL
-        for (int r = 0; r < HT_T1; r++) in[r] = at[r * inner];
+        HT_UNROLLED(r, HT_T1) in[r] = at[r * inner];
 #if HT_OLD_SIGN == 0
-        HT_UNROLL
-        for (int n = 0; n < HT_T1; n++) {
+        HT_UNROLLED(n, HT_T1) {
             real sum = 0;
-            HT_UNROLL
-            for (int r = 0; r < HT_T1; r++) sum = fma(ht_matrix[n * HT_T1 + r], in[r], sum);
+            HT_UNROLLED(r, HT_T1) sum = fma(ht_matrix[n * HT_T1 + r], in[r], sum);
             at[n * inner] = sum;
         }
 #else
@@ -26,8 +23,7 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
          * accumulate rounding errors of the wrong parity. */
         real out[HT_T1];
         ht_line(in, out);
-        HT_UNROLL
-        for (int n = 0; n < HT_T1; n++) at[n * inner] = out[n];
+        HT_UNROLLED(n, HT_T1) at[n * inner] = out[n];
 #endif
     }
 }

@@ -17,8 +17,7 @@ void ht_interpolate_rolled(struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
 #define HT_STORE_POLY(slot, f) poly##slot[at + n3 * HT_COLUMN] = b[f][n3];
         if (m < a.end[0]) {
             const long at = ht_poly_at(&a, m, m2, m3) + item % HT_COLUMN;
-            HT_UNROLL
-            for (int n3 = 0; n3 < HT_T3; n3++) {
+            HT_UNROLLED(n3, HT_T3) {
                 HT_EACH_SRC(HT_STORE_POLY)
             }
         }

@@ -4,10 +4,8 @@ HT_KERNEL void ht_limit_copy(HT_GLOBAL const real *HT_RESTRICT from,
                              HT_GLOBAL real *HT_RESTRICT to) {
     const long group = HT_GROUP_1() * HT_LIMIT_ITEMS * HT_LIMIT_COPIES;
     real x[HT_LIMIT_COPIES];
-    HT_UNROLL
-    for (int n = 0; n < HT_LIMIT_COPIES; n++) x[n] = from[group + n * HT_LIMIT_ITEMS + HT_ITEM()];
-    HT_UNROLL
-    for (int n = 0; n < HT_LIMIT_COPIES; n++) to[group + n * HT_LIMIT_ITEMS + HT_ITEM()] = x[n];
+    HT_UNROLLED(n, HT_LIMIT_COPIES) x[n] = from[group + n * HT_LIMIT_ITEMS + HT_ITEM()];
+    HT_UNROLLED(n, HT_LIMIT_COPIES) to[group + n * HT_LIMIT_ITEMS + HT_ITEM()] = x[n];
 }
 
 #if HT_WIDTH == 1
@@ -24,17 +22,13 @@ HT_KERNEL void ht_limit_fma(HT_GLOBAL const real *HT_RESTRICT from,
     const long i = HT_GROUP_1() * HT_LIMIT_FMA_ITEMS + HT_ITEM();
     const ht_operand multiplier = from[0], addend = from[1];
     ht_operand x[HT_LIMIT_CHAINS];
-    HT_UNROLL
-    for (int n = 0; n < HT_LIMIT_CHAINS; n++) x[n] = (real)(HT_ITEM() + n);
+    HT_UNROLLED(n, HT_LIMIT_CHAINS) x[n] = (real)(HT_ITEM() + n);
     for (int turn = 0; turn < HT_LIMIT_TURNS; turn++) {
-        HT_UNROLL
-        for (int r = 0; r < HT_LIMIT_ROUNDS; r++) {
-            HT_UNROLL
-            for (int n = 0; n < HT_LIMIT_CHAINS; n++) x[n] = fma(x[n], multiplier, addend);
+        HT_UNROLLED(r, HT_LIMIT_ROUNDS) {
+            HT_UNROLLED(n, HT_LIMIT_CHAINS) x[n] = fma(x[n], multiplier, addend);
         }
     }
     ht_operand sum = 0;
-    HT_UNROLL
-    for (int n = 0; n < HT_LIMIT_CHAINS; n++) sum += x[n];
+    HT_UNROLLED(n, HT_LIMIT_CHAINS) sum += x[n];
     to[i] = sum;
 }

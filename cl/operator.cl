@@ -13,10 +13,7 @@ HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs
 /* Results to which products are added: zero, or the old values, which acc holds, with their sign.
  */
 HT_INLINE void ht_results_begin(real acc[HT_TILES][4]) {
-    HT_UNROLL
-    for (int i = 0; i < HT_TILES; i++) {
-        HT_UNROLL
-        for (int e = 0; e < 4; e++)
-            acc[i][e] = HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
+    HT_UNROLLED(i, HT_TILES) {
+        HT_UNROLLED(e, 4) acc[i][e] = HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
     }
 }

@@ -34,8 +34,7 @@ struct ht_copies {
 
 HT_INLINE void ht_copies_begin(const struct ht_step_args *a, const int item, const long m1,
                                const long m2, struct ht_copies *copies) {
-    HT_UNROLL
-    for (int i = 0; i < HT_COPIES; i++) {
+    HT_UNROLLED(i, HT_COPIES) {
         const int own = i * HT_GROUP_ITEMS + item;
         const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
         const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
@@ -52,8 +51,7 @@ HT_INLINE void ht_copies_begin(const struct ht_step_args *a, const int item, con
 /* The planes around those of targets from m3 on. */
 HT_INLINE void ht_copies_at(const struct ht_step_args *a, const long m3, const long end,
                             struct ht_copies *copies) {
-    HT_UNROLL
-    for (int i = 0; i < HT_COPIES; i++) {
+    HT_UNROLLED(i, HT_COPIES) {
         const long q3 = m3 + copies->face[i];
         copies->node[i] =
             copies->in_plane[i] +
@@ -67,8 +65,7 @@ HT_INLINE void ht_chunk_copy(const struct ht_step_args *a, const struct ht_copie
                              const int chunk, HT_LOCAL ht_pack *data HT_EACH_SRC(HT_SRC_PARAM)) {
     const long nodes = a->src_nodes;
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
-    HT_UNROLL
-    for (int b = 0; b < HT_CHUNK; b++) {
+    HT_UNROLLED(b, HT_CHUNK) {
         const int next = chunk * HT_CHUNK + b;
         const int block = next < HT_BLOCKS ? next : HT_BLOCKS - 1;
         if (b % HT_STEPS == 0) {
@@ -79,16 +76,14 @@ HT_INLINE void ht_chunk_copy(const struct ht_step_args *a, const struct ht_copie
         } else if (HT_BLOCKS % HT_CHUNK == 0 || next < HT_BLOCKS) {
             from += nodes;
         }
-        HT_UNROLL
-        for (int i = 0; i < HT_COPIES; i++)
+        HT_UNROLLED(i, HT_COPIES)
             ht_copy(data + copies->to[i] + b * HT_PITCH, from + copies->node[i]);
     }
 }
 
 /* The pairs of coefficients at the four vertices of a face: v[e][w] of coefficient e. */
 HT_INLINE void ht_face_pairs(HT_LOCAL const ht_pair *at, const int face, real v[2][4]) {
-    HT_UNROLL
-    for (int w = 0; w < 4; w++) {
+    HT_UNROLLED(w, 4) {
         const ht_pair x =
             at[((face * HT_TILE_2 + (w >> 1)) * HT_CHUNK * HT_PITCH + (w & 1)) * HT_PAIRS];
         v[0][w] = x.x;
@@ -116,15 +111,13 @@ HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face, const re
  * there is no such result; `at` then points to another valid pair, which may be read, since reads
  * without branches overlap. */
 #define HT_EACH_RESULT(USE)                                                                       \
-    HT_UNROLL                                                                                     \
-    for (int tile = 0; tile < HT_TILES; tile++) {                                                 \
+    HT_UNROLLED(tile, HT_TILES) {                                                                 \
         const long entry = where[tile * 4 + t];                                                   \
         const int field = (int)(entry >> HT_SLOT_BIT);                                            \
         HT_GLOBAL real *chosen = dst0;                                                            \
         HT_EACH_DST(HT_DST_CHOOSE)                                                                \
         chosen += entry & (((long)1 << HT_SLOT_BIT) - 1);                                         \
-        HT_UNROLL                                                                                 \
-        for (int plane = 0; plane < 2; plane++) {                                                 \
+        HT_UNROLLED(plane, 2) {                                                                   \
             const int own = entry >= 0 && inside[plane];                                          \
             HT_GLOBAL ht_pair *at = (HT_GLOBAL ht_pair *)(chosen + (long)node[plane] * HT_BLOCK); \
             USE                                                                                   \
@@ -156,8 +149,7 @@ HT_INLINE long ht_where_of(const struct ht_step_args *a, const int entry) {
 HT_INLINE void ht_targets_at(const struct ht_step_args *a, const int m1, const int m2,
                              const long m3, const long end, int node[2], int inside[2]) {
     const int n1 = (int)a->end[0], n2 = (int)a->end[1];
-    HT_UNROLL
-    for (int p = 0; p < 2; p++) {
+    HT_UNROLLED(p, 2) {
         const long q3 = m3 + p < end ? m3 + p : end - 1;
         node[p] = (int)ht_target_row(a, m2 < n2 ? m2 : n2 - 1, q3) + (m1 < n1 ? m1 : n1 - 1);
         inside[p] = m1 < n1 && m2 < n2 && m3 + p < end;

@@ -22,8 +22,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_evolve_polynomials(
     real b[HT_FIELDS][HT_T3];
     ht_zero_fields(b);
 #define HT_LOAD_POLY(slot, f) b[f][n3] = poly##slot[at + n3 * HT_COLUMN];
-    HT_UNROLL
-    for (int n3 = 0; n3 < HT_T3; n3++) {
+    HT_UNROLLED(n3, HT_T3) {
         HT_EACH_SRC(HT_LOAD_POLY)
     }
     ht_target(&a, item, m1, m2, m3, scale, b, scratch,

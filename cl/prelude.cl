@@ -111,6 +111,7 @@ typedef HT_REAL real;
 /* For loops over private arrays of a work-item: the compiler places the arrays in registers only if
  * the loops are unrolled. */
 #define HT_UNROLL _Pragma("unroll")
+#define HT_UNROLLED(i, n) HT_UNROLL for (int i = 0; i < (n); i++)
 #define HT_ROLLED _Pragma("unroll 1")
 #define HT_UNROLL_BY(n) HT_PRAGMA(unroll n)
 #define HT_PRAGMA(text) _Pragma(#text)
@@ -118,19 +119,17 @@ typedef HT_REAL real;
 #ifdef __CUDACC__
 /* Vector for arithmetic with the alignment of a real. A number converts to a vector whose lanes all
  * have its value. */
-#define HT_LANES_OPERATOR(head, value)                          \
-    friend __device__ __forceinline__ ht_lanes head {           \
-        ht_lanes result;                                        \
-        HT_UNROLL                                               \
-        for (int i = 0; i < width; i++) result.lane[i] = value; \
-        return result;                                          \
+#define HT_LANES_OPERATOR(head, value)                \
+    friend __device__ __forceinline__ ht_lanes head { \
+        ht_lanes result;                              \
+        HT_UNROLLED(i, width) result.lane[i] = value; \
+        return result;                                \
     }
 template <int width> struct ht_lanes {
     real lane[width];
     ht_lanes() = default;
     __device__ __forceinline__ ht_lanes(real all) {
-        HT_UNROLL
-        for (int i = 0; i < width; i++) lane[i] = all;
+        HT_UNROLLED(i, width) lane[i] = all;
     }
     HT_LANES_OPERATOR(operator-(ht_lanes a), -a.lane[i])
     HT_LANES_OPERATOR(operator+(ht_lanes a, ht_lanes b), a.lane[i] + b.lane[i])

@@ -31,15 +31,13 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a, HT_GLOBAL const real *
                             const struct ht_ends *e, const struct ht_plane *p,
                             vector face[HT_FACE_SUMS][HT_ROWS], HT_LOCAL real *stage) {
     vector sum[HT_SOURCE_ROWS], difference[HT_SOURCE_ROWS];
-    HT_UNROLL
-    for (int j = 0; j < HT_SOURCE_ROWS; j++) {
+    HT_UNROLLED(j, HT_SOURCE_ROWS) {
         vector left, right;
         ht_read_row(a, src, i, e, p->row[j], &left, &right, stage);
         sum[j] = right + left;
         difference[j] = right - left;
     }
-    HT_UNROLL
-    for (int v = 0; v < HT_ROWS; v++) {
+    HT_UNROLLED(v, HT_ROWS) {
 #if HT_DIMS > 1
         face[0][v] = sum[v + 1] + sum[v];
         face[1][v] = difference[v + 1] + difference[v];
@@ -59,8 +57,7 @@ HT_INLINE void ht_first_faces(const struct ht_step_args *a, HT_GLOBAL const real
     for (int i = 0; i < HT_COEFS; i++) {
         vector face[HT_FACE_SUMS][HT_ROWS];
         ht_face_sums(a, src, i, e, p, face, stage);
-        HT_UNROLL
-        for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++)
+        HT_UNROLLED(n, HT_FACE_SUMS * HT_ROWS)
             faces[i * HT_FACE_SUMS * HT_ROWS + n] = face[n / HT_ROWS][n % HT_ROWS];
     }
 }
@@ -90,8 +87,7 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src, 
         vector lower[HT_FACE_SUMS][HT_ROWS];
 #if HT_ROLL
         HT_LOCAL vector *kept = faces + i * HT_FACE_SUMS * HT_ROWS;
-        HT_UNROLL
-        for (int n = 0; n < HT_FACE_SUMS * HT_ROWS; n++) {
+        HT_UNROLLED(n, HT_FACE_SUMS * HT_ROWS) {
             lower[n / HT_ROWS][n % HT_ROWS] = kept[n];
             kept[n] = face[n / HT_ROWS][n % HT_ROWS];
         }
@@ -99,16 +95,14 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src, 
         ht_face_sums(a, src, i, e, below, lower, stage);
 #endif
 #endif
-        HT_UNROLL
-        for (int w = 0; w < HT_FACE_SUMS; w++) {
+        HT_UNROLLED(w, HT_FACE_SUMS) {
             HT_LOCAL vector *to =
                 sums + (((w ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
 #if HT_DIMS > 2
             HT_LOCAL vector *odd =
                 sums + ((((w + 4) ^ parity) & (HT_CORNERS - 1)) * HT_CHUNK + k) * HT_ROWS;
 #endif
-            HT_UNROLL
-            for (int v = 0; v < HT_ROWS; v++) {
+            HT_UNROLLED(v, HT_ROWS) {
 #if HT_DIMS > 2
                 to[v] = face[w][v] + lower[w][v];
                 odd[v] = face[w][v] - lower[w][v];
@@ -124,17 +118,14 @@ HT_INLINE void ht_sums(const struct ht_step_args *a, HT_GLOBAL const real *src, 
 HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count, HT_LOCAL const vector *sums,
                        HT_LOCAL vector *result) {
     vector sum[HT_TILE][HT_ROWS];
-    HT_UNROLL
-    for (int n = 0; n < HT_TILE * HT_ROWS; n++) sum[n / HT_ROWS][n % HT_ROWS] = result[n];
+    HT_UNROLLED(n, HT_TILE * HT_ROWS) sum[n / HT_ROWS][n % HT_ROWS] = result[n];
     for (int k = 0; k < count; k++) {
-        HT_UNROLL
-        for (int n = 0; n < HT_TILE * HT_ROWS; n++)
+        HT_UNROLLED(n, HT_TILE * HT_ROWS)
             sum[n / HT_ROWS][n % HT_ROWS] =
                 fma((vector)op[k * HT_TILE + n / HT_ROWS], sums[k * HT_ROWS + n % HT_ROWS],
                     sum[n / HT_ROWS][n % HT_ROWS]);
     }
-    HT_UNROLL
-    for (int n = 0; n < HT_TILE * HT_ROWS; n++) result[n] = sum[n / HT_ROWS][n % HT_ROWS];
+    HT_UNROLLED(n, HT_TILE * HT_ROWS) result[n] = sum[n / HT_ROWS][n % HT_ROWS];
 }
 
 HT_KERNEL

@@ -12,16 +12,13 @@
 /* acc += contribution of the coefficients of layout block b, v[coefficient][vertex]. */
 HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
                             real acc[HT_CORNERS][HT_BLOCK_ROWS]) {
-    HT_UNROLL
-    for (int j = 0; j < HT_BLOCK; j++) {
+    HT_UNROLLED(j, HT_BLOCK) {
         const int s = b * HT_BLOCK + j;
         const real sign[3] = {HT_SIGN_OF(ht_bits[s], 0), HT_SIGN_OF(ht_bits[s], 1),
                               HT_SIGN_OF(ht_bits[s], 2)};
         ht_vertex_sums(v[j], sign);
-        HT_UNROLL
-        for (int g = 0; g < HT_CORNERS; g++) {
-            HT_UNROLL
-            for (int r = 0; r < HT_BLOCK_ROWS; r++)
+        HT_UNROLLED(g, HT_CORNERS) {
+            HT_UNROLLED(r, HT_BLOCK_ROWS)
                 acc[g][r] =
                     fma(ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s], v[j][g], acc[g][r]);
         }
@@ -32,13 +29,11 @@ HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
 HT_INLINE void ht_store_target(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
                                long nodes HT_EACH_DST(HT_DST_PARAM)) {
 #define HT_STORE_SLOT(slot, f)                                                                    \
-    HT_UNROLL                                                                                     \
-    for (int b = 0; b < HT_FIELD_BLOCKS; b++) {                                                   \
+    HT_UNROLLED(b, HT_FIELD_BLOCKS) {                                                             \
         HT_GLOBAL ht_pack *at = (HT_GLOBAL ht_pack *)dst##slot + b * nodes + node;                \
         real w[HT_BLOCK];                                                                         \
         HT_READ_OLD                                                                               \
-        HT_UNROLL                                                                                 \
-        for (int j = 0; j < HT_BLOCK; j++) {                                                      \
+        HT_UNROLLED(j, HT_BLOCK) {                                                                \
             const int e = ht_target[(slot)*HT_PADDED_COEFS + b * HT_BLOCK + j];                   \
             w[j] =                                                                                \
                 e < 0                                                                             \
@@ -52,8 +47,7 @@ HT_INLINE void ht_store_target(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
 #define HT_READ_OLD ht_unpack(*at, w);
 #else
 #define HT_READ_OLD \
-    HT_UNROLL       \
-    for (int j = 0; j < HT_BLOCK; j++) w[j] = 0;
+    HT_UNROLLED(j, HT_BLOCK) w[j] = 0;
 #endif
     HT_EACH_DST(HT_STORE_SLOT)
 }
@@ -85,31 +79,25 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
     int bottom = (int)ht_source_row(&a, 0, begin + a.shift[2]);
     int top = (int)ht_source_row(&a, 0, begin + a.shift[2] + 1);
     int above = top, phase = 0;
-    HT_UNROLL
-    for (int c = 0; c < HT_STAGES - 1; c++) {
+    HT_UNROLLED(c, HT_STAGES - 1) {
         HT_COPY_AHEAD(c, 0)
     }
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_CORNERS][HT_BLOCK_ROWS];
-        HT_UNROLL
-        for (int g = 0; g < HT_CORNERS; g++) {
-            HT_UNROLL
-            for (int r = 0; r < HT_BLOCK_ROWS; r++) acc[g][r] = 0;
+        HT_UNROLLED(g, HT_CORNERS) {
+            HT_UNROLLED(r, HT_BLOCK_ROWS) acc[g][r] = 0;
         }
         above = (int)ht_source_row(&a, 0, m3 + a.shift[2] + 2);
-        HT_UNROLL
-        for (int c = 0; c < HT_CHUNKS; c++) {
+        HT_UNROLLED(c, HT_CHUNKS) {
             HT_COPY_WAIT(HT_STAGES - 2);
             HT_BARRIER();
             HT_COPY_AHEAD(c + HT_STAGES - 1, m3 + 1 < end)
             HT_LOCAL const ht_pack *at = HT_STAGE_AT(c) + c2 * HT_PITCH + c1;
             real v[HT_BLOCK][HT_CORNERS];
-            HT_UNROLL
-            for (int w = 0; w < HT_CORNERS; w++) {
+            HT_UNROLLED(w, HT_CORNERS) {
                 real x[HT_BLOCK];
                 ht_unpack(at[((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_PITCH + (w & 1)], x);
-                HT_UNROLL
-                for (int j = 0; j < HT_BLOCK; j++) v[j][w] = x[j];
+                HT_UNROLLED(j, HT_BLOCK) v[j][w] = x[j];
             }
             ht_add_block(c, v, acc);
         }

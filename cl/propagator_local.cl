@@ -62,13 +62,11 @@ struct ht_around {
 /* Nodes beyond the last target are read but not used: clamp. */
 HT_INLINE void ht_around_set(const struct ht_step_args *a, long m1, long m2, long m3,
                              struct ht_around *out) {
-    HT_UNROLL
-    for (int k = 0; k < 2; k++) {
+    HT_UNROLLED(k, 2) {
         const long q = m1 + k < a->end[0] ? m1 + k : a->end[0];
         out->node[k] = (int)ht_closed(a, 0, q + a->shift[0]);
     }
-    HT_UNROLL
-    for (int level = 0; level < HT_LEVELS; level++) {
+    HT_UNROLLED(level, HT_LEVELS) {
         HT_UNROLL
         for (int row = 0; row <= HT_WIDE; row++) {
             const long q = m2 + row < a->end[1] ? m2 + row : a->end[1];
@@ -89,14 +87,12 @@ HT_INLINE void ht_row_sums(HT_GLOBAL const real *src, const int i, const long no
                            const struct ht_around *around, const int row, const real sign1,
                            const real sign3, real out[HT_CORNERS / 2]) {
     real x[HT_LEVELS][2];
-    HT_UNROLL
-    for (int level = 0; level < HT_LEVELS; level++) {
+    HT_UNROLLED(level, HT_LEVELS) {
         const int first = around->row[level][row];
         ht_add_ends(sign1, src[HT_AT(i, first + around->node[0], nodes)],
                     src[HT_AT(i, first + around->node[1], nodes)], &x[level][0], &x[level][1]);
     }
-    HT_UNROLL
-    for (int k = 0; k < 2; k++) {
+    HT_UNROLLED(k, 2) {
 #if HT_DIMS > 2
         ht_add_ends(sign3, x[0][k], x[1][k], &out[k], &out[2 + k]);
 #else
@@ -116,17 +112,14 @@ HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
     HT_EACH_SRC(HT_SRC_CHOOSE)
     real sum[HT_CORNERS][HT_WIDE], row[2][HT_CORNERS / 2];
     ht_row_sums(chosen, i, a->src_nodes, around, 0, sign1, sign3, row[0]);
-    HT_UNROLL
-    for (int t = 0; t < HT_WIDE; t++) {
+    HT_UNROLLED(t, HT_WIDE) {
         ht_row_sums(chosen, i, a->src_nodes, around, t + 1, sign1, sign3, row[(t + 1) % 2]);
-        HT_UNROLL
-        for (int w = 0; w < HT_CORNERS / 2; w++) {
+        HT_UNROLLED(w, HT_CORNERS / 2) {
             const int g = (w & 1) + (w >> 1) * 4; /* x2 is bit 1 of a block */
             ht_add_ends(sign2, row[t % 2][w], row[(t + 1) % 2][w], &sum[g][t], &sum[g + 2][t]);
         }
     }
-    HT_UNROLL
-    for (int g = 0; g < HT_CORNERS; g++) to[g * HT_CELLS] = ht_widened(sum[g]);
+    HT_UNROLLED(g, HT_CORNERS) to[g * HT_CELLS] = ht_widened(sum[g]);
 }
 
 /* acc += the products of a chunk. */
@@ -136,14 +129,11 @@ HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums, HT_LOCAL const ht_wide 
     for (int e = 0; e < HT_CHUNK; e++) {
         real x[HT_WIDE];
         ht_widen(sums[e * HT_CORNERS * HT_CELLS], x);
-        HT_UNROLL
-        for (int p = 0; p < HT_TILE_PACKS; p++) {
+        HT_UNROLLED(p, HT_TILE_PACKS) {
             real value[HT_WIDE];
             ht_widen(values[e * HT_TILES * HT_TILE_PACKS + p], value);
-            HT_UNROLL
-            for (int r = 0; r < HT_WIDE; r++) {
-                HT_UNROLL
-                for (int t = 0; t < HT_WIDE; t++)
+            HT_UNROLLED(r, HT_WIDE) {
+                HT_UNROLLED(t, HT_WIDE)
                     acc[p * HT_WIDE + r][t] = fma(value[r], x[t], acc[p * HT_WIDE + r][t]);
             }
         }
@@ -154,15 +144,13 @@ HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums, HT_LOCAL const ht_wide 
 HT_INLINE void ht_store_tile(const struct ht_step_args *a, const int tile, long m1, long m2,
                              long m3, real acc[HT_TILE][HT_WIDE] HT_EACH_DST(HT_DST_PARAM)) {
     const long nodes = a->dst_nodes;
-    HT_UNROLL
-    for (int r = 0; r < HT_TILE; r++) {
+    HT_UNROLLED(r, HT_TILE) {
         const int target = ht_row_target[tile * HT_TILE + r];
         const int field = target / HT_COEFS, i = target % HT_COEFS;
         if (target < 0) continue;
         HT_GLOBAL real *chosen = dst0;
         HT_EACH_DST(HT_DST_CHOOSE)
-        HT_UNROLL
-        for (int t = 0; t < HT_WIDE; t++) {
+        HT_UNROLLED(t, HT_WIDE) {
             if (m2 + t >= a->end[1]) continue;
             HT_GLOBAL real *at = chosen + HT_AT(i, ht_target_row(a, m2 + t, m3) + m1, nodes);
 #if HT_OLD_SIGN != 0
@@ -191,8 +179,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
         real acc[HT_TILE][HT_WIDE];
         struct ht_around around;
         ht_around_set(&a, m1, m2, m3, &around);
-        HT_UNROLL
-        for (int n = 0; n < HT_TILE * HT_WIDE; n++) acc[n / HT_WIDE][n % HT_WIDE] = 0;
+        HT_UNROLLED(n, HT_TILE * HT_WIDE) acc[n / HT_WIDE][n % HT_WIDE] = 0;
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             HT_BARRIER();

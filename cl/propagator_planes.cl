@@ -27,8 +27,7 @@
 #define HT_EACH_TILE(first, end, USE)                             \
     HT_UNROLL                                                     \
     for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
-        HT_UNROLL                                                 \
-        for (int n = 0; n < HT_MOST_TILES; n++) {                 \
+        HT_UNROLLED(n, HT_MOST_TILES) {                           \
             if (n >= HT_TILES_OF(g)) continue;                    \
             const int tile = HT_FIRST_TILE(g) + n;                \
             const int own = (g - (first)) * HT_MOST_TILES + n;    \
@@ -64,8 +63,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PAIRS][HT_PART_BLOCKS][4
         HT_EACH_STEP {
             HT_UNROLL
             for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
-                HT_UNROLL
-                for (int i = 0; i < 4; i++) {
+                HT_UNROLLED(i, 4) {
                     high[j][g][i] = ht_high(left[j][g0 + g][i]);
                     low[j][g][i] = left[j][g0 + g][i] - high[j][g][i];
                 }
@@ -84,8 +82,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PAIRS][HT_PART_BLOCKS][4
 #define HT_HIGH_LOW(j) HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][2], right[j][own][3]);
 #define HT_HIGH_HIGH(j) HT_MULTIPLY(part[own], high[j][g - g0], right[j][own][0], right[j][own][1]);
 #define HT_ADD_PART \
-    HT_UNROLL       \
-    for (int i = 0; i < 4; i++) acc[tile][i] += part[own][i];
+    HT_UNROLLED(i, 4) acc[tile][i] += part[own][i];
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_READ_RIGHT)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_FIRST)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
@@ -106,24 +103,20 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const 
     const int bits = parity ^ part * HT_PART_BLOCKS;
     const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1), HT_SIGN_OF(bits, 2)};
     real face[3][2][4];
-    HT_UNROLL
-    for (int i = 0; i < 3; i++) {
+    HT_UNROLLED(i, 3) {
         if (HT_PARTS > 1)
             ht_face_pairs(at, i, face[i]);
         else
             ht_face_sums(at, i, sign, face[i]);
     }
-    HT_UNROLL
-    for (int i = 0; i < 4; i++) {
+    HT_UNROLLED(i, 4) {
         const int e = i / 2, plane = i % 2;
         real v[8];
-        HT_UNROLL
-        for (int g = 0; g < 8; g++)
+        HT_UNROLLED(g, 8)
             v[g] =
                 fma(g < 4 ? sign[2] : -sign[2], face[plane][e][g % 4], face[plane + 1][e][g % 4]);
         if (HT_PARTS > 1) ht_face_butterflies(sign, v);
-        HT_UNROLL
-        for (int g = 0; g < HT_PART_BLOCKS; g++) left[g][i] = v[g];
+        HT_UNROLLED(g, HT_PART_BLOCKS) left[g][i] = v[g];
     }
 }
 

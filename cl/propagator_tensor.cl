@@ -30,8 +30,7 @@ typedef HT_VECTOR(2) ht_pair;
  * coefficient e. */
 HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
                                real v[2][HT_CORNERS]) {
-    HT_UNROLL
-    for (int w = 0; w < HT_CORNERS; w++) {
+    HT_UNROLLED(w, HT_CORNERS) {
         const ht_pair x = at[(((w >> 2) * HT_TILE_2 + (w >> 1 & 1)) * HT_CHUNK * HT_PITCH +
                               8 * target + (w & 1)) *
                              HT_PAIRS];
@@ -44,16 +43,14 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
  * if there is no such result; `at` then points to another valid pair, which may be read, since
  * reads without branches overlap. */
 #define HT_EACH_RESULT(USE)                                                                 \
-    HT_UNROLL                                                                               \
-    for (int tile = 0; tile < HT_TILES; tile++) {                                           \
+    HT_UNROLLED(tile, HT_TILES) {                                                           \
         const int entry = info[HT_INFO_PARITIES + tile * 4 + t];                            \
         const int to = entry < 0 ? 0 : entry;                                               \
         const int field = to / HT_PADDED_COEFS, index = to % HT_PADDED_COEFS;               \
         const long nodes = a.dst_nodes;                                                     \
         HT_GLOBAL real *chosen = dst0;                                                      \
         HT_EACH_DST(HT_DST_CHOOSE)                                                          \
-        HT_UNROLL                                                                           \
-        for (int target = 0; target < 2; target++) {                                        \
+        HT_UNROLLED(target, 2) {                                                            \
             const int n1 = (int)a.end[0], n2 = (int)a.end[1];                               \
             const int last2 = m2 < n2 ? m2 : n2 - 1;                                        \
             const int m = m1 + 8 * target, last1 = m < n1 ? m : n1 - 1;                     \
@@ -91,8 +88,7 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
 #define HT_EACH_TILE(first, end, USE)                             \
     HT_UNROLL                                                     \
     for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
-        HT_UNROLL                                                 \
-        for (int n = 0; n < HT_MOST_TILES; n++) {                 \
+        HT_UNROLLED(n, HT_MOST_TILES) {                           \
             if (n >= HT_TILES_OF(g)) continue;                    \
             const int tile = HT_FIRST_TILE(g) + n;                \
             const ht_pair right = op[at + tile * 32];             \
@@ -119,8 +115,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4], HT_LOCA
         real part[HT_TOGETHER * HT_MOST_TILES][4];
         HT_UNROLL
         for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
-            HT_UNROLL
-            for (int i = 0; i < 4; i++) {
+            HT_UNROLLED(i, 4) {
                 high[g][i] = ht_high(left[g0 + g][i]);
                 low[g][i] = left[g0 + g][i] - high[g][i];
             }
@@ -131,8 +126,7 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4], HT_LOCA
     HT_MULTIPLY(HT_OWN, high[g - g0], right.x - ht_high(right.x), right.y - ht_high(right.y));
 #define HT_HIGH_HIGH HT_MULTIPLY(HT_OWN, high[g - g0], ht_high(right.x), ht_high(right.y));
 #define HT_ADD_PART \
-    HT_UNROLL       \
-    for (int i = 0; i < 4; i++) acc[tile][i] += HT_OWN[i];
+    HT_UNROLLED(i, 4) acc[tile][i] += HT_OWN[i];
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_LOW_HIGH)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_LOW)
         HT_EACH_TILE(g0, g0 + HT_TOGETHER, HT_HIGH_HIGH)
@@ -146,23 +140,18 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4], HT_LOCA
 HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const int part,
                             real left[HT_PART_BLOCKS][4]) {
     real sign[3];
-    HT_UNROLL
-    for (int k = 0; k < 3; k++) sign[k] = HT_SIGN_OF(parity, k);
-    HT_UNROLL
-    for (int k = 0; k < HT_DIMS; k++)
+    HT_UNROLLED(k, 3) sign[k] = HT_SIGN_OF(parity, k);
+    HT_UNROLLED(k, HT_DIMS)
         if ((part * HT_PART_BLOCKS) >> k & 1) sign[k] = -sign[k];
-    HT_UNROLL
-    for (int target = 0; target < 2; target++) {
+    HT_UNROLLED(target, 2) {
         real v[2][HT_CORNERS];
         ht_corner_pairs(at, target, v);
 #if HT_DOUBLE
         HT_KEEP_ORDER(); /* double precision needs twice the registers */
 #endif
-        HT_UNROLL
-        for (int e = 0; e < 2; e++) {
+        HT_UNROLLED(e, 2) {
             ht_vertex_sums(v[e], sign);
-            HT_UNROLL
-            for (int g = 0; g < HT_PART_BLOCKS; g++) left[g][2 * e + target] = v[e][g];
+            HT_UNROLLED(g, HT_PART_BLOCKS) left[g][2 * e + target] = v[e][g];
         }
     }
 }
@@ -215,8 +204,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
             const int last = chunk + 1 == HT_CHUNKS;
             HT_LOCAL const ht_pack *at =
                 data + stage * HT_STAGE_SIZE + (row * HT_CHUNK + t) * HT_PITCH + first1;
-            HT_UNROLL
-            for (int j = 0; j < HT_PAIRS; j++) {
+            HT_UNROLLED(j, HT_PAIRS) {
                 if (j % HT_OP_STEPS == 0) {
                     if (j == 0)
                         HT_COPY_WAIT(0);

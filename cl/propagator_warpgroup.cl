@@ -23,8 +23,7 @@ struct ht_sums {
 HT_INLINE void ht_sums_begin(HT_LOCAL const ht_pair *at, const int bits, struct ht_sums *sums) {
     const real sign[3] = {HT_SIGN_OF(bits, 0), HT_SIGN_OF(bits, 1), HT_SIGN_OF(bits, 2)};
     sums->sign3 = sign[2];
-    HT_UNROLL
-    for (int i = 0; i < 3; i++) ht_face_sums(at, i, sign, sums->face[i]);
+    HT_UNROLLED(i, 3) ht_face_sums(at, i, sign, sums->face[i]);
 }
 
 /* Of parity block g, coefficient e of the pair, the target in plane 0 or 1. */
@@ -45,10 +44,8 @@ struct ht_running {
 
 HT_INLINE void ht_add_products(const struct ht_running *done, real part[][4],
                                real acc[HT_TILES][4]) {
-    HT_UNROLL
-    for (int n = 0; n < HT_WIDE; n++) {
-        HT_UNROLL
-        for (int e = 0; e < 4; e++) {
+    HT_UNROLLED(n, HT_WIDE) {
+        HT_UNROLLED(e, 4) {
             if (n >= done->wide) continue;
             HT_AWAITED(part[n][e]);
             acc[done->first + n][e] += part[n][e];
@@ -58,8 +55,7 @@ HT_INLINE void ht_add_products(const struct ht_running *done, real part[][4],
 
 /* The left side of parity block g in leading bits and the rest. */
 HT_INLINE void ht_left_halves(const int g, const struct ht_sums *sums, real high[4], real low[4]) {
-    HT_UNROLL
-    for (int i = 0; i < 4; i++) {
+    HT_UNROLLED(i, 4) {
         const real x = ht_sum_of(sums, g, i >> 1, i & 1);
         high[i] = ht_high(x);
         low[i] = x - high[i];
@@ -74,14 +70,12 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at, HT_LOCAL const int 
     real high[2][4], low[2][4], result[2][HT_WIDE][4];
     struct ht_running running = {0, 0};
     int next = 0;
-    HT_UNROLL
-    for (int j = 0; j < HT_PAIRS; j++) {
+    HT_UNROLLED(j, HT_PAIRS) {
         /* lanes with odd t swap the pairs to avoid bank conflicts */
         const int pair = j ^ (HT_ITEM() & 1);
         struct ht_sums sums;
         ht_sums_begin(at + pair, parity[pair] ^ part * HT_PART_BLOCKS, &sums);
-        HT_UNROLL
-        for (int g = 0; g < HT_PART_BLOCKS; g++) {
+        HT_UNROLLED(g, HT_PART_BLOCKS) {
             const int own = (j * HT_PART_BLOCKS + g) % 2;
             ht_left_halves(g, &sums, high[own], low[own]);
             HT_UNROLL

@@ -24,8 +24,7 @@ HT_INLINE void ht_read_slab(HT_GLOBAL const real *src, const int i3, long node, 
                             real slab[HT_LINE_PACKS * HT_BLOCK]) {
     const int first = i3 * HT_N1 * HT_N2 / HT_BLOCK;
     const int end = ((i3 + 1) * HT_N1 * HT_N2 + HT_BLOCK - 1) / HT_BLOCK;
-    HT_UNROLL
-    for (int b = 0; b < HT_LINE_PACKS; b++) {
+    HT_UNROLLED(b, HT_LINE_PACKS) {
         if (first + b >= end) continue;
         HT_GLOBAL const ht_pack *at = (HT_GLOBAL const ht_pack *)src;
         ht_unpack(at[(first + b) * nodes + node], &slab[b * HT_BLOCK]);
@@ -45,8 +44,7 @@ struct ht_slabs {
 
 HT_INLINE void ht_read_slabs(const struct ht_step_args *a, HT_GLOBAL const real *src,
                              const int turn, const long node[HT_SIDES][2], struct ht_slabs *out) {
-    HT_UNROLL
-    for (int upper = 0; upper < 2; upper++)
+    HT_UNROLLED(upper, 2)
         ht_read_slab(src, turn % HT_N3, node[turn / HT_N3][upper], a->src_nodes, out->at[upper]);
 }
 
@@ -55,20 +53,16 @@ HT_INLINE void ht_add_slabs(const struct ht_slabs *slabs, const int turn,
                             real along[2][HT_TILE][HT_N1], real face[HT_N3][HT_PLANE]) {
     const int side = turn / HT_N3, i3 = turn % HT_N3;
     const int skip = i3 * HT_N1 * HT_N2 % HT_BLOCK;
-    HT_UNROLL
-    for (int i2 = 0; i2 < HT_N2; i2++) {
-        HT_UNROLL
-        for (int r = 0; r < HT_TILE; r++) {
+    HT_UNROLLED(i2, HT_N2) {
+        HT_UNROLLED(r, HT_TILE) {
             real sum = 0;
-            HT_UNROLL
-            for (int i = 0; i < HT_N1; i++) {
+            HT_UNROLLED(i, HT_N1) {
                 const int at = skip + i2 * HT_N1 + i;
                 sum = fma(along[0][r][i], slabs->at[0][at], sum);
                 sum = fma(along[1][r][i], slabs->at[1][at], sum);
             }
 #if HT_DIMS > 1
-            HT_UNROLL
-            for (int r2 = 0; r2 < HT_N2; r2++)
+            HT_UNROLLED(r2, HT_N2)
                 face[i3][r2 * HT_TILE + r] =
                     fma(HT_AXIS_AT(1, side, r2, i2), sum, face[i3][r2 * HT_TILE + r]);
 #else
@@ -87,8 +81,7 @@ HT_INLINE void ht_face_part(const struct ht_step_args *a, HT_GLOBAL const real *
     HT_UNROLL
     for (int turn = 0; turn < HT_AHEAD && turn < HT_SIDES * HT_N3; turn++)
         ht_read_slabs(a, src, turn, node, &slabs[turn]);
-    HT_UNROLL
-    for (int turn = 0; turn < HT_SIDES * HT_N3; turn++) {
+    HT_UNROLLED(turn, HT_SIDES * HT_N3) {
         const int next = turn + HT_AHEAD;
         if (next < HT_SIDES * HT_N3)
             ht_read_slabs(a, src, next, node, &slabs[next % (HT_AHEAD + 1)]);
@@ -99,28 +92,20 @@ HT_INLINE void ht_face_part(const struct ht_step_args *a, HT_GLOBAL const real *
 /* out = low + contribution of the upper face. */
 HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE], real face[HT_N3][HT_PLANE],
                             real out[HT_N3][HT_PLANE]) {
-    HT_UNROLL
-    for (int q = 0; q < HT_PLANE; q++) {
-        HT_UNROLL
-        for (int r3 = 0; r3 < HT_N3; r3++) {
+    HT_UNROLLED(q, HT_PLANE) {
+        HT_UNROLLED(r3, HT_N3) {
             real sum = low[r3][q];
-            HT_UNROLL
-            for (int i3 = 0; i3 < HT_N3; i3++)
-                sum = fma(HT_AXIS_AT(2, 1, r3, i3), face[i3][q], sum);
+            HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, 1, r3, i3), face[i3][q], sum);
             out[r3][q] = sum;
         }
     }
 }
 
 HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE], real low[HT_N3][HT_PLANE]) {
-    HT_UNROLL
-    for (int q = 0; q < HT_PLANE; q++) {
-        HT_UNROLL
-        for (int r3 = 0; r3 < HT_N3; r3++) {
+    HT_UNROLLED(q, HT_PLANE) {
+        HT_UNROLLED(r3, HT_N3) {
             real sum = 0;
-            HT_UNROLL
-            for (int i3 = 0; i3 < HT_N3; i3++)
-                sum = fma(HT_AXIS_AT(2, 0, r3, i3), face[i3][q], sum);
+            HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, 0, r3, i3), face[i3][q], sum);
             low[r3][q] = sum;
         }
     }
@@ -132,8 +117,7 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node, long 
     HT_UNROLL
     for (int b = 0; b * HT_BLOCK < HT_N1 * HT_N2 * HT_N3; b++) {
         real w[HT_BLOCK];
-        HT_UNROLL
-        for (int j = 0; j < HT_BLOCK; j++) {
+        HT_UNROLLED(j, HT_BLOCK) {
             const int i = b * HT_BLOCK + j;
             w[j] = i < HT_N3 * HT_PLANE ? out[i / HT_PLANE % HT_N3][i % HT_PLANE] : (real)0;
         }
@@ -141,10 +125,8 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node, long 
     }
     (void)r1;
 #else
-    HT_UNROLL
-    for (int r3 = 0; r3 < HT_N3; r3++) {
-        HT_UNROLL
-        for (int q = 0; q < HT_PLANE; q++) {
+    HT_UNROLLED(r3, HT_N3) {
+        HT_UNROLLED(q, HT_PLANE) {
             const int i1 = r1 + q % HT_TILE;
             const int i = (r3 * HT_N2 + q / HT_TILE) * HT_N1 + i1;
             if (i1 < HT_N1) dst[HT_AT(i, node, nodes)] = out[r3][q];
@@ -167,31 +149,23 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(struct ht_step_args a,
     const long left = ht_closed(&a, 0, m1 + a.shift[0]);
     const long right = ht_closed(&a, 0, m1 + a.shift[0] + 1);
     real along[2][HT_TILE][HT_N1], low[HT_N3][HT_PLANE];
-    HT_UNROLL
-    for (int side = 0; side < 2; side++) {
-        HT_UNROLL
-        for (int r = 0; r < HT_TILE; r++) {
-            HT_UNROLL
-            for (int i = 0; i < HT_N1; i++)
+    HT_UNROLLED(side, 2) {
+        HT_UNROLLED(r, HT_TILE) {
+            HT_UNROLLED(i, HT_N1)
                 along[side][r][i] =
                     HT_AXIS_AT(0, side, HT_TILE_PARTS > 1 ? (r1 + r) % HT_N1 : r, i);
         }
     }
-    HT_UNROLL
-    for (int i3 = 0; i3 < HT_N3; i3++) {
-        HT_UNROLL
-        for (int q = 0; q < HT_PLANE; q++) low[i3][q] = 0;
+    HT_UNROLLED(i3, HT_N3) {
+        HT_UNROLLED(q, HT_PLANE) low[i3][q] = 0;
     }
     for (long m3 = begin; m3 < end + (HT_DIMS > 2); m3++) {
         real face[HT_N3][HT_PLANE];
-        HT_UNROLL
-        for (int i3 = 0; i3 < HT_N3; i3++) {
-            HT_UNROLL
-            for (int q = 0; q < HT_PLANE; q++) face[i3][q] = 0;
+        HT_UNROLLED(i3, HT_N3) {
+            HT_UNROLLED(q, HT_PLANE) face[i3][q] = 0;
         }
         long node[HT_SIDES][2];
-        HT_UNROLL
-        for (int side = 0; side < HT_SIDES; side++) {
+        HT_UNROLLED(side, HT_SIDES) {
             const long row = ht_source_row(&a, m2 + a.shift[1] + side, m3 + a.shift[2]);
             node[side][0] = row + left;
             node[side][1] = row + right;

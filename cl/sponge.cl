@@ -24,8 +24,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sponge(struct ht_sponge_args s,
     const long depth = s.axis == 0 ? m1 : s.axis == 1 ? m2 : m3;
     const long node = m3 * s.plane + m2 * s.row + m1;
     HT_GLOBAL const int *index = at + (s.axis * HT_SPONGE_LINES + line) * HT_SPONGE_N;
-    HT_UNROLL
-    for (int i = 0; i < HT_SPONGE_N; i++) {
+    HT_UNROLLED(i, HT_SPONGE_N) {
         g[i] = jets[i * s.length + depth];
         v[i] = u[HT_LAYOUT_AT(HT_BLOCK, index[i], node, s.nodes)];
     }

@@ -76,18 +76,15 @@ HT_INLINE void ht_sum_node(const struct ht_sum_args *s, const int e, const long 
 #if HT_SUM_POINTS > 1
     /* A fixed number of points lets the values stay in registers. */
     ht_wide value[HT_SUM_POINTS], squares = 0;
-    HT_UNROLL
-    for (int q = 0; q < HT_SUM_POINTS; q++) value[q] = 0;
+    HT_UNROLLED(q, HT_SUM_POINTS) value[q] = 0;
     for (int c = 0; c < s->coefs; c++) {
         const ht_wide raw = x[HT_LAYOUT_AT(HT_BLOCK, s->coef + c, at, s->total)];
         const ht_wide one = isfinite(raw) ? raw : 0;
         sums->bad[e] += isfinite(raw) ? 0 : 1;
         sums->largest[e] = fmax(sums->largest[e], fabs(one + level));
-        HT_UNROLL
-        for (int q = 0; q < HT_SUM_POINTS; q++) value[q] += w[c * HT_SUM_POINTS + q] * one;
+        HT_UNROLLED(q, HT_SUM_POINTS) value[q] += w[c * HT_SUM_POINTS + q] * one;
     }
-    HT_UNROLL
-    for (int q = 0; q < HT_SUM_POINTS; q++) squares += value[q] * value[q];
+    HT_UNROLLED(q, HT_SUM_POINTS) squares += value[q] * value[q];
     ht_sum_add_place(sums->product, e, weight * squares / (s->divide ? (ht_wide)a[at] : 1));
 #else
     const ht_wide raw = x[at];
@@ -173,10 +170,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sums(struct ht_sum_args s, const 
             ht_sum_take(&s, row, m1, (int)(end - m1), outer, level, x, y, a, weights + s.weights,
                         &sums);
     }
-    HT_UNROLL
-    for (int i = 0; i < HT_SUM_ENTRIES; i++) own[i] = other[i] = 0;
-    HT_UNROLL
-    for (int e = 0; e < HT_SUM_WIDTH; e++) {
+    HT_UNROLLED(i, HT_SUM_ENTRIES) own[i] = other[i] = 0;
+    HT_UNROLLED(e, HT_SUM_WIDTH) {
         for (int i = 0; i < 2; i++) {
             other[HT_SUM_PRODUCT + i] = sums.product[i][e];
             other[HT_SUM_MEAN + i] = sums.mean[i][e];
@@ -185,17 +180,13 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sums(struct ht_sum_args s, const 
         other[HT_SUM_BAD] = sums.bad[e];
         ht_sum_join(own, other);
     }
-    HT_UNROLL
-    for (int i = 0; i < HT_SUM_ENTRIES; i++) tree[i * HT_TOOL_ITEMS + lane] = own[i];
+    HT_UNROLLED(i, HT_SUM_ENTRIES) tree[i * HT_TOOL_ITEMS + lane] = own[i];
     HT_BARRIER();
     for (int width = HT_TOOL_ITEMS / 2; width > 0; width /= 2) {
         if (lane < width) {
-            HT_UNROLL
-            for (int i = 0; i < HT_SUM_ENTRIES; i++)
-                other[i] = tree[i * HT_TOOL_ITEMS + lane + width];
+            HT_UNROLLED(i, HT_SUM_ENTRIES) other[i] = tree[i * HT_TOOL_ITEMS + lane + width];
             ht_sum_join(own, other);
-            HT_UNROLL
-            for (int i = 0; i < HT_SUM_ENTRIES; i++) tree[i * HT_TOOL_ITEMS + lane] = own[i];
+            HT_UNROLLED(i, HT_SUM_ENTRIES) tree[i * HT_TOOL_ITEMS + lane] = own[i];
         }
         HT_BARRIER();
     }

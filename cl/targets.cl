@@ -78,8 +78,7 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1, 
         fma((real)2, w[f][n3], (real)HT_OLD_SIGN * dst##slot[HT_AT(i, node, nodes)]);
 #endif
     if (active && n1 <= HT_ORDER && n2 <= HT_ORDER) {
-        HT_UNROLL
-        for (int n3 = 0; n3 < HT_N3; n3++) {
+        HT_UNROLLED(n3, HT_N3) {
             const int i = (n3 * HT_N2 + n2) * HT_N1 + n1;
             HT_EACH_DST(HT_STORE)
         }

@@ -30,18 +30,15 @@
 /* ht_line in place on elements `stride` apart. */
 HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
     vector even[HT_N1], odd[HT_N1];
-    HT_UNROLL
-    for (int i = 0; i < HT_N1; i++) {
+    HT_UNROLLED(i, HT_N1) {
         const vector lower = at[i * stride], right = at[(HT_N1 + i) * stride];
         const vector left = i % 2 ? -lower : lower;
         even[i] = (real)0.5 * (right + left);
         odd[i] = (real)0.5 * (right - left);
     }
-    HT_UNROLL
-    for (int m = 0; m < HT_N1; m++) {
+    HT_UNROLLED(m, HT_N1) {
         vector e = 0, o = 0;
-        HT_UNROLL
-        for (int i = 0; i < HT_N1; i++) {
+        HT_UNROLLED(i, HT_N1) {
             e = fma((vector)ht_even[m * HT_N1 + i], even[i], e);
             o = fma((vector)ht_odd[m * HT_N1 + i], odd[i], o);
         }
@@ -130,8 +127,7 @@ HT_INLINE void ht_load_medium(const struct ht_step_args *a, int m, HT_GLOBAL con
 HT_INLINE void ht_terms(HT_GLOBAL const real *scale, int n0, int n1, int n2,
                         HT_LOCAL const vector *w, vector g[HT_GROUPS]) {
     const int at = (n2 * HT_T2 + n1) * HT_T1 + n0;
-    HT_UNROLL
-    for (int n = 0; n < HT_GROUPS; n++) g[n] = 0;
+    HT_UNROLLED(n, HT_GROUPS) g[n] = 0;
     HT_EACH_TERM(HT_ADD_TERM)
 }
 
@@ -155,16 +151,14 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vecto
                 vector g[HT_GROUPS], sum[HT_FIELDS];
                 if (!ht_reached(k, n0, n1, n2)) continue;
                 ht_terms(scale, n0, n1, n2, w, g);
-                HT_UNROLL
-                for (int f = 0; f < HT_FIELDS; f++) sum[f] = 0;
+                HT_UNROLLED(f, HT_FIELDS) sum[f] = 0;
 #if HT_MEDIUM_DEGREE < 0
                 HT_EACH_GROUP(HT_ADD_GROUP_UNIFORM)
 #else
                 HT_EACH_GROUP(HT_ADD_GROUP_NODE)
 #endif
                 HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
-                HT_UNROLL
-                for (int f = 0; f < HT_FIELDS; f++)
+                HT_UNROLLED(f, HT_FIELDS)
                     w[f * HT_CUBE + at] = fma(inverse, sum[f], b[f * HT_CUBE + at]);
             }
 }
@@ -176,8 +170,7 @@ HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
     for (int a3 = 0; a3 < HT_SPAN3 && a3 <= n2; a3++)
         for (int a2 = 0; a2 < HT_SPAN2 && a2 <= n1 && a2 + a3 < HT_SPAN; a2++) {
             HT_LOCAL const vector *row = products + ((n2 - a3) * HT_T2 + n1 - a2) * HT_T1;
-            HT_UNROLL
-            for (int a1 = 0; a1 < HT_SPAN; a1++) {
+            HT_UNROLLED(a1, HT_SPAN) {
                 if (a1 + a2 + a3 < HT_SPAN) {
                     const vector value = medium[HT_MEDIUM_AT(m, a1, a2, a3)];
                     HT_UNROLL
@@ -191,15 +184,13 @@ HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
     if (f == row) ht_multiply_row(medium, m, products + (group)*HT_CUBE, n1, n2, length, sum);
 #define HT_ADD_CONSTANT_ROW(group, row, m)                                                         \
     if (f == row) {                                                                                \
-        HT_UNROLL                                                                                  \
-        for (int n = 0; n < length; n++)                                                           \
+        HT_UNROLLED(n, length)                                                                     \
             sum[n] =                                                                               \
                 fma(medium[HT_MEDIUM_AT(m, 0, 0, 0)], products[(group)*HT_CUBE + at + n], sum[n]); \
     }
-#define HT_ADD_PLAIN_ROW(group, row)                                                   \
-    if (f == row) {                                                                    \
-        HT_UNROLL                                                                      \
-        for (int n = 0; n < length; n++) sum[n] += products[(group)*HT_CUBE + at + n]; \
+#define HT_ADD_PLAIN_ROW(group, row)                                         \
+    if (f == row) {                                                          \
+        HT_UNROLLED(n, length) sum[n] += products[(group)*HT_CUBE + at + n]; \
     }
 
 /* w in row (n2, n1), n = 0..length - 1, from the products. */
@@ -209,13 +200,11 @@ HT_INLINE void ht_add_row(const vector inverse, int n1, int n2, const int length
     const int at = (n2 * HT_T2 + n1) * HT_T1;
     for (int f = 0; f < HT_FIELDS; f++) {
         vector sum[HT_T1];
-        HT_UNROLL
-        for (int n = 0; n < length; n++) sum[n] = 0;
+        HT_UNROLLED(n, length) sum[n] = 0;
         HT_EACH_GROUP(HT_MULTIPLY_GROUP)
         HT_EACH_CONSTANT_GROUP(HT_ADD_CONSTANT_ROW)
         HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_ROW)
-        HT_UNROLL
-        for (int n = 0; n < length; n++)
+        HT_UNROLLED(n, length)
             w[f * HT_CUBE + at + n] = fma(inverse, sum[n], b[f * HT_CUBE + at + n]);
     }
 }
@@ -233,8 +222,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vecto
         for (int n0 = 0; n0 < HT_T1; n0++) {
             vector g[HT_GROUPS];
             ht_terms(scale, n0, n1, n2, w, g);
-            HT_UNROLL
-            for (int n = 0; n < HT_GROUPS; n++) products[n * HT_CUBE + at + n0] = g[n];
+            HT_UNROLLED(n, HT_GROUPS) products[n * HT_CUBE + at + n0] = g[n];
         }
     }
     for (int at = 0; at < HT_CUBE; at += HT_T1) {

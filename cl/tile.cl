@@ -41,8 +41,7 @@ struct ht_tile {
 HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item, struct ht_tile *tile) {
     tile->m1 = a->begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     tile->m2 = a->begin[1] + HT_GROUP_2() * HT_ROWS;
-    HT_UNROLL
-    for (int i = 0; i < HT_COPIES; i++) {
+    HT_UNROLLED(i, HT_COPIES) {
         const int own = i * HT_GROUP_ITEMS + item;
         const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
         const int c1 = HT_TILE_CELL(n), c2 = HT_TILE_ROW(n);
@@ -73,8 +72,7 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)src0;
     long nodes = 0;
     int node[HT_COPIES];
-    HT_UNROLL
-    for (int b = 0; b < HT_CHUNK; b++) {
+    HT_UNROLLED(b, HT_CHUNK) {
         const int block = own + b < HT_BLOCKS ? own + b : HT_BLOCKS - 1;
         if (b % HT_STEPS == 0) {
             const int field = block / HT_FIELD_BLOCKS;
@@ -82,13 +80,11 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
             HT_EACH_SRC(HT_SRC_CHOOSE)
             nodes = a->src_nodes;
             from = (HT_GLOBAL const ht_pack *)chosen + block % HT_FIELD_BLOCKS * nodes;
-            HT_UNROLL
-            for (int i = 0; i < HT_COPIES; i++) node[i] = ht_tile_node(tile, i, bottom, top);
+            HT_UNROLLED(i, HT_COPIES) node[i] = ht_tile_node(tile, i, bottom, top);
         } else if (HT_BLOCKS % HT_CHUNK == 0 || own + b < HT_BLOCKS) {
             from += nodes;
         }
-        HT_UNROLL
-        for (int i = 0; i < HT_COPIES; i++)
+        HT_UNROLLED(i, HT_COPIES)
             if (HT_TILE_ALL || i * HT_GROUP_ITEMS + item < HT_TILE_NODES)
                 ht_copy(data + tile->to[i] + b * HT_PITCH, from + node[i]);
     }
