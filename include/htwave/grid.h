@@ -17,6 +17,11 @@ struct ht_slab {
     int64_t first, last;  /* x3 planes of cells [first, last) */
 };
 
+/* Some that follow each other: [first, last). */
+struct ht_range {
+    int64_t first, last;
+};
+
 struct ht_grid {
     int dims, order;
     int64_t cells[3];
@@ -71,9 +76,8 @@ int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axi
 /* ---- slabs ---- */
 /* Are there others? Only 3-D grids are cut. */
 bool ht_grid_cut(const struct ht_grid *grid);
-/* x3 planes [first, last) of a grid that this rank owns, and the nodes on them. */
-void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t *first,
-                 int64_t *last);
+/* x3 planes of a grid that this rank owns, and the nodes on them. */
+struct ht_range ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid);
 int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 /* The rank with the slab below (side 0) or above (1), through the periodic seam, too; -1: none, or
  * there are no others. */

@@ -270,7 +270,7 @@ struct ht_fd_stepper {
     struct ht_problem problem;
     struct ht_fd_engine engine;
     struct ht_fd_box box; /* the own nodes in the window */
-    int64_t first, last;  /* own x3 planes */
+    struct ht_range own;  /* x3 planes */
     int sides[3][2];      /* of ht_fd_ghosts_fill */
     struct ht_fd_ends ends;
     struct ht_fd_law law;                      /* scale: 1 / h^2, times the uniform 1/rho */

@@ -50,7 +50,7 @@ struct bound {
     struct term term[HT_MAX_TERMS]; /* by rows: those of field f from first[f] on */
     int dims, radius;
     int64_t n1, n2, plane, stride; /* nodes; of a row of a ring */
-    int64_t begin, end;            /* own planes */
+    struct ht_range own;           /* planes */
     int64_t wall[3][2];            /* nodes on free sides, or far off */
     bool line;                     /* some are of x1 */
     unsigned stresses;             /* fields that change by closures of stresses */
@@ -251,7 +251,7 @@ static void apply(const struct bound *b, int power, int field, int64_t m3, int64
 static void judge(const struct bound *b, int power, int64_t m3, const double *sum, const double *x,
                   double *most) {
     double largest = *most;
-    if (m3 < b->begin || m3 >= b->end) return;
+    if (m3 < b->own.first || m3 >= b->own.last) return;
     if (power > 0 && power < POWERS - 1) return;
     for (int64_t i = 0; i < b->n1; i++) {
         const double quotient = sum[i] / x[i];
@@ -268,7 +268,7 @@ static void advance(struct bound *b, int power, int group, int field, int64_t be
     const int64_t behind = lag(b, power, group), m3 = b->at - behind;
     const int64_t *inside = b->inside[0][half(b, field, 0)] + b->radius;
     double *to = b->field[power + group][field];
-    if (m3 < b->begin - (lag(b, POWERS - 1, 1) - behind)) return;
+    if (m3 < b->own.first - (lag(b, POWERS - 1, 1) - behind)) return;
     for (int64_t m2 = begin; m2 < end; m2++) {
         double *out = to != NULL ? field_at(b, to, m3, m2) : b->row[ht_threads_worker()];
         apply(b, power, field, m3, m2, out);
@@ -300,7 +300,7 @@ static void count_fills(const struct bound *b, bool count) {
 
 /* Planes [first, last) into the ring. Every rank counts its own planes. */
 static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, int64_t last) {
-    const bool own = first >= b->begin && first < b->end;
+    const bool own = first >= b->own.first && first < b->own.last;
     const unsigned parity = b->pair->coefficient[coefficient].parity;
     const int64_t end1 = b->inside[0][parity & 1u][b->radius + b->n1 - 1];
     const int64_t end2 = b->inside[1][parity >> 1 & 1u][b->radius + b->n2 - 1];
@@ -330,8 +330,8 @@ static enum ht_err fill_part(struct bound *b, int coefficient, int64_t first, in
 /* Planes of the medium up to m3, and some more below `end`. */
 static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
     const int64_t last = ht_least(m3 + b->block, end);
-    const int64_t own[2] = {ht_least(ht_most(b->begin, m3), last),
-                            ht_least(ht_most(b->end, m3), last)};
+    const int64_t own[2] = {ht_least(ht_most(b->own.first, m3), last),
+                            ht_least(ht_most(b->own.last, m3), last)};
     if (m3 < b->filled) return HT_OK;
     for (int c = 0; c < b->pair->ncoefficients; c++) {
         TRY(fill_part(b, c, m3, own[0]));
@@ -344,7 +344,7 @@ static enum ht_err fill_medium(struct bound *b, int64_t m3, int64_t end) {
 
 static enum ht_err scan(struct bound *b) {
     const int64_t ahead = lag(b, 0, b->group[0] != 0 ? 0 : 1), all = lag(b, POWERS - 1, 1);
-    const int64_t first = b->begin - all + 2 * ahead, end = b->end + all;
+    const int64_t first = b->own.first - all + 2 * ahead, end = b->own.last + all;
     struct ht_progress progress;
     enum ht_err err = HT_OK;
     b->filled = first - ahead;
@@ -508,7 +508,7 @@ static void set_up(const struct ht_problem *problem, const struct ht_pair *pair,
     b->turns = 2 * b->reach + 1;
     b->block = b->dims > 2 ? ht_fd_block_planes(grid) : 1;
     b->kept = b->block + lag(b, POWERS - 1, 1) - b->reach;
-    ht_grid_own(grid, HT_PRIMARY, &b->begin, &b->end);
+    b->own = ht_grid_own(grid, HT_PRIMARY);
     b->chunks = ht_threads_chunks(b->n2, ht_most(LEAST_NODES / b->n1, 4 * (int64_t)b->radius));
     for (int c = 0; c < pair->ncoefficients; c++)
         b->range[c] = (struct range){.least = INFINITY, .most = -INFINITY};

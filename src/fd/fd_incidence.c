@@ -280,22 +280,21 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
     const struct ht_fd_problem *fd = &plan->problem.fd;
     struct wanted wanted[HT_MAX_TERMS];
     const int count = list_wanted(plan, s, wanted);
-    int64_t begin, end;
+    struct ht_range own = ht_grid_own(s->grid, HT_PRIMARY);
     for (int i = 0; i < count; i++)
         if (wanted[i].loss && fd->fill == NULL)
             return refuse_medium(plan, group, s, &wanted[i], 1, s->shot->first);
     if (fd->fill == NULL) return HT_OK;
-    ht_grid_own(s->grid, HT_PRIMARY, &begin, &end);
     if (s->grid->dims > 2) {
-        begin = ht_most(begin, s->lower[2] / 2 - reach_of(s));
-        end = ht_least(end, s->upper[2] / 2 + reach_of(s) + 1);
+        own.first = ht_most(own.first, s->lower[2] / 2 - reach_of(s));
+        own.last = ht_least(own.last, s->upper[2] / 2 + reach_of(s) + 1);
     }
     /* Averages of neighbours are made together. */
     const int64_t block = 16, nodes = ht_grid_plane(s->grid, HT_PRIMARY);
     HT_ARRAY(double, value, (block * nodes));
-    for (int64_t m = begin; m < end; m += block)
+    for (int64_t m = own.first; m < own.last; m += block)
         for (int i = 0; i < count; i++) {
-            const int64_t last = ht_least(m + block, end);
+            const int64_t last = ht_least(m + block, own.last);
             TRY(fd->fill(fd->medium, wanted[i].what, m, last, value));
             for (int64_t plane = m; plane < last; plane++)
                 TRY(check_plane(plan, group, s, &wanted[i], plane, value + (plane - m) * nodes));

@@ -17,7 +17,7 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
     if (cells == 0 || (elsewhere && !l->sponge)) return;
     struct ht_fd_side *out = &all->side[all->count++];
     /* Index in the window of the nodes on a wall, which another slab may have. */
-    const int64_t first = axis == 2 ? s->first : 0;
+    const int64_t first = axis == 2 ? s->own.first : 0;
     *out = (struct ht_fd_side){
         .axis = axis,
         .side = side,
@@ -131,7 +131,7 @@ static int64_t first_number(const struct ht_fd_stepper *s, const struct ht_fd_si
 /* The memory of a side in the grid's plane m, or what a side along x3 has at a depth. */
 static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
                                struct ht_fd_array to, const double *values) {
-    const int64_t plane = side->axis == 2 ? m : m - s->first, count = side->pitch[2];
+    const int64_t plane = side->axis == 2 ? m : m - s->own.first, count = side->pitch[2];
     return s->engine.ops->write(&s->engine, to, first_number(s, side) + plane * count, count,
                                 values);
 }
@@ -156,8 +156,8 @@ void ht_fd_layers_archive(struct ht_fd_stepper *s, struct ht_archive *archive) {
             const struct ht_fd_side *side = &l->sides.side[i];
             if (side->axis != axis || side->side != end) continue;
             of.base = first_number(s, side);
-            of.first = axis == 2 ? 0 : s->first;
-            of.last = axis == 2 ? cells : s->last;
+            of.first = axis == 2 ? 0 : s->own.first;
+            of.last = axis == 2 ? cells : s->own.last;
         }
         snprintf(name, sizeof name, "memory%d%d_%d", axis + 1, end, n % MEMORIES);
         ht_fd_archive_memory(archive, name, &of);

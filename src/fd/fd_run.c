@@ -206,16 +206,15 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
                                  const struct ht_stepper *stepper) {
     HT_ENDED(end) struct start s = {.plan = plan};
     struct ht_progress progress;
-    int64_t begin, last;
-    ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &last);
+    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     TRY(prepare(plan, &s));
-    ht_progress_start(&progress, "initial data", (double)(last - begin), "nodes",
+    ht_progress_start(&progress, "initial data", (double)(own.last - own.first), "nodes",
                       (double)ht_grid_plane(&plan->grid, HT_PRIMARY));
     enum ht_err err = HT_OK;
-    for (s.first = begin; err == HT_OK && s.first < last; s.first += s.block) {
-        s.planes = ht_least(s.block, last - s.first);
+    for (s.first = own.first; err == HT_OK && s.first < own.last; s.first += s.block) {
+        s.planes = ht_least(s.block, own.last - s.first);
         err = put_block(&s, stepper);
-        ht_progress_update(&progress, (double)(s.first + s.planes - begin));
+        ht_progress_update(&progress, (double)(s.first + s.planes - own.first));
     }
     ht_progress_end(&progress);
     TRY(err);
@@ -256,7 +255,7 @@ static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct h
 void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
                     struct ht_fd_part *part) {
     const int64_t cells = s->problem.layers->side[k][side].cells;
-    const int64_t first = s->box.begin[k] - (k == 2 ? s->first : 0);
+    const int64_t first = s->box.begin[k] - (k == 2 ? s->own.first : 0);
     const int64_t past = first + s->problem.grid->cells[k] + 1 - cells;
     const bool below = inside == (side == 0);
     const int64_t at = side == 0 ? first + cells : past;

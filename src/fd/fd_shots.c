@@ -54,7 +54,7 @@ static int shot_of(const struct ht_fd_injection *in, int column) {
 static int64_t ht_fd_grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    const int64_t m = s->first + m3 - s->box.begin[2];
+    const int64_t m = s->own.first + m3 - s->box.begin[2];
     const bool wraps = grid->dims > 2 && ht_grid_periodic(grid, 2);
     return wraps ? (m % planes + planes) % planes : m;
 }
@@ -82,7 +82,7 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
             if (in->incident[shot] == NULL && in->eq->second_order.rate < 0)
                 *weight *= m->modulus[node];
             const double part = half * *weight / m->modulus[node];
-            if (plane < s->first || plane >= s->last) continue;
+            if (plane < s->own.first || plane >= s->own.last) continue;
             sums[column] += part;
             sums[columns + shot] += part * *weight;
         }

@@ -36,13 +36,13 @@ static void make_axis(struct ht_fd_stepper *s, int axis) {
     struct ht_partition *p = &s->r.partition;
     struct ht_window *w = &p->window[HT_PRIMARY];
     int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    if (axis == 2) nodes = s->last - s->first;
+    if (axis == 2) nodes = s->own.last - s->own.first;
     const struct ht_fd_row row = ht_fd_row(nodes, ht_fd_reach(&s->engine.spec));
     const int64_t begin = axis == 0 ? row.begin : nodes_beyond(s, axis, 0);
     s->box.begin[axis] = w->own.begin[axis] = w->held.begin[axis] = begin;
     s->box.end[axis] = w->own.end[axis] = w->held.end[axis] = begin + nodes;
     w->count[axis] = axis == 0 ? row.row : begin + nodes + nodes_beyond(s, axis, 1);
-    w->origin[axis] = (axis == 2 ? s->first : 0) - begin;
+    w->origin[axis] = (axis == 2 ? s->own.first : 0) - begin;
     if (axis == 2 && p->neighbour[0]) w->held.begin[2] = 0;
     if (axis == 2 && p->neighbour[1]) w->held.end[2] = w->count[2];
     for (int side = 0; side < 2; side++) {
@@ -67,7 +67,7 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
     out->engine = *engine;
     out->r.partition =
         (struct ht_partition){.cut = ht_grid_cut(grid), .depth = ht_halo_depth(problem)};
-    ht_grid_own(grid, HT_PRIMARY, &out->first, &out->last);
+    out->own = ht_grid_own(grid, HT_PRIMARY);
     for (int side = 0; side < 2; side++)
         out->r.partition.neighbour[side] = ht_grid_neighbour(grid, side) >= 0;
     for (int k = 0; k < 3; k++) make_axis(out, k);
@@ -248,7 +248,7 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
     p.to = window_values;
     for (int64_t m3 = 0; m3 < planes; m3 += p.count) {
         const int64_t some = ht_least(p.count, planes - m3);
-        const int64_t at = s->first + m3 - s->box.begin[2];
+        const int64_t at = s->own.first + m3 - s->box.begin[2];
         for (int what = first; what < last; what++) {
             TRY(ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from));
             TRY(ht_threads_run(some, continue_plane, &p));
@@ -452,8 +452,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     double most[2] = {0, -INFINITY};
     *out = (struct ht_measure){.first = -1};
     HT_ARRAY(double, sums, 3 * planes);
-    for (int64_t m = s->first; m < s->last; m++) {
-        const struct ht_measure *sum = &own[m - s->first];
+    for (int64_t m = s->own.first; m < s->own.last; m++) {
+        const struct ht_measure *sum = &own[m - s->own.first];
         sums[3 * m] = sum->sum;
         sums[3 * m + 1] = sum->mean;
         sums[3 * m + 2] = (double)sum->bad;
@@ -477,8 +477,8 @@ enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *pa
                              const struct ht_fd_ends *ends, struct ht_fd_array x,
                              struct ht_fd_array y, double level, struct ht_measure *out) {
     bool some = true;
-    HT_ARRAY(struct ht_measure, own, s->last - s->first);
-    for (int64_t m = 0; m < s->last - s->first; m++) own[m].first = -1;
+    HT_ARRAY(struct ht_measure, own, s->own.last - s->own.first);
+    for (int64_t m = 0; m < s->own.last - s->own.first; m++) own[m].first = -1;
     for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
     TRY(some ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
                                    own + part->begin[2] - s->box.begin[2])
@@ -572,7 +572,7 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
     const size_t bytes = (size_t)n1 * sizeof *to;
     HT_ARRAY(double, plane, s->box.plane);
     for (int64_t m = first; m < last; m++) {
-        const int64_t at = (m - s->first + s->box.begin[2]) * s->box.plane;
+        const int64_t at = (m - s->own.first + s->box.begin[2]) * s->box.plane;
         double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];
         if (to != NULL) TRY(ops->read(&s->engine, array, at, s->box.plane, plane));
         for (int64_t m2 = 0; m2 < n2; m2++) {
@@ -647,8 +647,8 @@ void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, co
                                            .groups = 1,
                                            .planes = ht_grid_planes(s->problem.grid, HT_PRIMARY),
                                            .plane = ht_grid_plane(s->problem.grid, HT_PRIMARY),
-                                           .first = s->first,
-                                           .last = s->last,
+                                           .first = s->own.first,
+                                           .last = s->own.last,
                                            .move = move_stored,
                                            .context = &of};
     ht_archive_array(archive, &array);

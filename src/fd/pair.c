@@ -183,7 +183,7 @@ static void archive_layer(struct ht_pair_stepper *s, struct ht_archive *archive,
     const int i = 2 * axis + side;
     const int64_t cells = s->fd.problem.layers->side[axis][side].cells;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    const int64_t origin = s->fd.first - s->fd.box.begin[2];
+    const int64_t origin = s->fd.own.first - s->fd.box.begin[2];
     struct ht_fd_stored of = {.engine = &s->fd.engine,
                               .array = s->memory[group],
                               .groups = ht_pair_slots(&s->pair, s->damping, 0, axis),
@@ -279,7 +279,7 @@ static void plan_layer(struct ht_pair_stepper *s, int axis, int side) {
     struct ht_pair_layers *all = &s->layers;
     const int i = 2 * axis + side;
     const int64_t cells = s->fd.problem.layers->side[axis][side].cells;
-    const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.first : 0);
+    const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.own.first : 0);
     const int64_t far = first + s->fd.problem.grid->cells[axis];
     int64_t nodes = 1;
     if (cells == 0) return;
@@ -331,7 +331,7 @@ static void fill_point(const struct ht_pair_stepper *s, int axis, double at, int
 static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
     const int axis = i / 2, numbers = ht_pair_profiles(s->damping);
     const int64_t begin = s->layers.layer[i].begin[axis], end = s->layers.layer[i].end[axis];
-    const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.first : 0);
+    const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.own.first : 0);
     for (int half = 0; half < 2; half++)
         for (int64_t m = begin; m < end; m++)
             fill_point(s, axis, (double)(m - first) + 0.5 * half, end - begin,

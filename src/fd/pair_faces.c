@@ -47,7 +47,8 @@ struct sweep {
     int64_t n[2];
     double
         *value[HT_MAX_TERMS]; /* of these planes, of coefficients around of one more at the ends */
-    int64_t own[2], listed;   /* own planes, entries there */
+    struct ht_range own;      /* planes */
+    int64_t listed;           /* entries there */
 };
 
 static bool is_used(const struct sweep *w, int c) {
@@ -146,7 +147,7 @@ static enum ht_err add_entry(struct sweep *w, const int64_t m[3], double theta, 
         const bool none = is_none(w, &pair->coefficient[c], m);
         to->value[to->count * to->couplings + i] = none ? 0 : theta * w->value[c][at];
     }
-    w->listed += m[2] >= w->own[0] && m[2] < w->own[1];
+    w->listed += m[2] >= w->own.first && m[2] < w->own.last;
     to->count++;
     return HT_OK;
 }
@@ -218,12 +219,12 @@ static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_probl
                               int group, const bool *wanted) {
     const struct ht_grid *grid = faces->grid;
     struct ht_pair_listed *to = &faces->listed[group];
-    struct sweep w = {.faces = faces, .problem = problem, .group = group};
+    struct sweep w = {
+        .faces = faces, .problem = problem, .group = group, .own = ht_grid_own(grid, HT_PRIMARY)};
     w.rows = ht_pair_rows(&faces->pair, group, w.row);
     for (int f = 0; f < HT_MAX_FIELDS; f++) w.number[f] = -1;
     for (int i = 0; i < w.rows; i++) w.number[w.row[i]] = i;
     for (int k = 0; k < 2; k++) w.n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    ht_grid_own(grid, HT_PRIMARY, &w.own[0], &w.own[1]);
     to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
     enum ht_err err = HT_ALLOC(to->first, ht_grid_nodes(grid, HT_PRIMARY, 2) + 1);
     if (err == HT_OK && w.rows > 0) err = sweep_planes(&w, wanted);
@@ -238,14 +239,13 @@ enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht
     const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, 2);
     struct ht_pair_faces *faces = NULL;
     HT_FREED bool *wanted = NULL;
-    int64_t first, last;
     double listed[2];
     *out = NULL;
     TRY(HT_ALLOC(faces, 1));
     *faces = (struct ht_pair_faces){.grid = grid, .pair = *pair};
-    ht_grid_own(grid, HT_PRIMARY, &first, &last);
+    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     enum ht_err err = HT_ALLOC(wanted, planes);
-    for (int64_t m = first - more; err == HT_OK && m < last + more; m++)
+    for (int64_t m = own.first - more; err == HT_OK && m < own.last + more; m++)
         wanted[ht_fd_inside(grid, 0, 2, m)] = true;
     for (int group = 0; err == HT_OK && group < 2; group++)
         err = find_group(faces, problem, group, wanted);
@@ -476,7 +476,7 @@ static enum ht_err list_planes(struct lists *l) {
     struct ht_pair_meets *to = l->to;
     const int64_t planes = fd->r.partition.window[HT_PRIMARY].count[2];
     const int64_t rim = l->s->pair.dims > 2 ? ht_fd_reach(&fd->engine.spec) : 0;
-    const int64_t more = rim > 0, grid = fd->first - fd->box.begin[2];
+    const int64_t more = rim > 0, grid = fd->own.first - fd->box.begin[2];
     for (int64_t m = 0; m <= planes; m++) {
         to->first[0][m] = to->points;
         if (m >= rim - more && m < planes - rim + more) TRY(add_points(l, grid + m, m));

@@ -34,12 +34,11 @@ static enum ht_err fill_and_look(const void *medium, int what, int64_t first, in
 static enum ht_err look_at_losses(const struct look *look, const struct ht_pair *pair) {
     const struct ht_grid *grid = &look->plan->grid;
     const int64_t block = ht_fd_block_planes(grid);
-    int64_t begin, end;
-    ht_grid_own(grid, HT_PRIMARY, &begin, &end);
+    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     HT_ARRAY(double, values, (block * ht_grid_plane(grid, HT_PRIMARY)));
     for (int c = pair->nown; c < pair->ncoefficients; c++)
-        for (int64_t m = begin; m < end; m += block)
-            TRY(fill_and_look(look, c, m, ht_least(m + block, end), values));
+        for (int64_t m = own.first; m < own.last; m += block)
+            TRY(fill_and_look(look, c, m, ht_least(m + block, own.last), values));
     return HT_OK;
 }
 
@@ -277,13 +276,12 @@ static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places
     struct ht_pair_stepper *s = range->s;
     const int64_t plane = ht_grid_plane(&plan->grid, HT_PRIMARY);
     const int64_t block = ht_fd_block_planes(&plan->grid);
-    int64_t begin, end;
-    ht_grid_own(&plan->grid, HT_PRIMARY, &begin, &end);
+    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     HT_ARRAY(double, values, (block * plane * plan->eq.nfields));
     if (plan->problem.fd.fluid) TRY(HT_ALLOC(range->medium, block * plane * s->pair.nown));
-    for (int64_t m = begin; m < end; m += block)
+    for (int64_t m = own.first; m < own.last; m += block)
         for (int i = 0; i < places->count; i++) {
-            const int64_t last = ht_least(m + block, end), part = plane * (last - m);
+            const int64_t last = ht_least(m + block, own.last), part = plane * (last - m);
             const unsigned mine = places->place[i].fields & fields;
             if (mine == 0) continue;
             TRY(ht_solution_fill(places->place[i].solution, HT_PRIMARY, 0, m, last, values));
@@ -329,7 +327,6 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     const struct ht_shots *shots = r->plan->problem.shots;
     const struct ht_shot *shot = &shots->shot[index];
     struct ht_point point[HT_MAX_DRIVES] = {{.count = 0}};
-    int64_t begin, end;
     enum ht_err err = HT_OK;
     HT_ARRAY(double, values, r->part * r->plan->eq.nfields);
     HT_ARRAY(double, medium, r->part * r->s->pair.ncoefficients);
@@ -340,8 +337,8 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
         for (int k = 0; k < 3; k++) grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
         err = ht_shot_spread_drive(shots, index, d, &grid, NULL, &point[d]);
     }
-    ht_grid_own(&r->plan->grid, HT_PRIMARY, &begin, &end);
-    for (int64_t m = begin; err == HT_OK && m < end; m++)
+    const struct ht_range own = ht_grid_own(&r->plan->grid, HT_PRIMARY);
+    for (int64_t m = own.first; err == HT_OK && m < own.last; m++)
         if (put_shot(r, shot, point, m, values)) err = look_at_range(r, fields, m, m + 1, values);
     for (int d = 0; d < shot->drives; d++) ht_point_free(&point[d]);
     return err;

@@ -37,9 +37,8 @@ static void make_points(int order, double *matrix) {
 
 /* Number of own planes plus one plane of a neighbour. */
 static int64_t planes_held(const struct ht_grid *grid, enum ht_subgrid subgrid) {
-    int64_t first, last;
-    ht_grid_own(grid, subgrid, &first, &last);
-    return last - first + (ht_grid_cut(grid) ? 1 : 0);
+    const struct ht_range slab = ht_grid_own(grid, subgrid);
+    return slab.last - slab.first + (ht_grid_cut(grid) ? 1 : 0);
 }
 
 /* A pass along one axis, from the nodes of `from` to the cells around the nodes of the other grid.
@@ -147,10 +146,10 @@ static void to_points(const struct ht_problem *problem, enum ht_subgrid from, in
         for (int k = p.axis + 1; k < 3; k++) size[1] *= p.nodes[k];
         p.target = ht_grid_nodes(grid, to, p.axis);
         if (p.axis == 2) {
-            int64_t last;
-            ht_grid_own(grid, from, &p.begin[0], &last);
-            ht_grid_own(grid, to, &p.begin[1], &last);
-            p.target = last - p.begin[1];
+            const struct ht_range own = ht_grid_own(grid, to);
+            p.begin[0] = ht_grid_own(grid, from).first;
+            p.begin[1] = own.first;
+            p.target = own.last - own.first;
         }
         memset(work[1 - *turn], 0, (size_t)(coefs * size[0] * size[1] * p.target) * sizeof **work);
         for (int side = 0; side < 2; side++)
@@ -189,10 +188,9 @@ struct state {
 static enum ht_err read_field(const struct state *s, enum ht_subgrid subgrid, int field,
                               double *out) {
     const struct ht_grid *grid = &s->plan->grid;
-    int64_t first, last;
-    ht_grid_own(grid, subgrid, &first, &last);
-    return s->stepper->ops->get(s->stepper->self, subgrid, field, ht_grid_coefs(grid), first, last,
-                                out);
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    return s->stepper->ops->get(s->stepper->self, subgrid, field, ht_grid_coefs(grid), own.first,
+                                own.last, out);
 }
 
 /* Copies rows of `width` values with strides `from` and `to`. */
@@ -256,10 +254,8 @@ static double product(const struct state *s, enum ht_subgrid from, const double 
     const struct ht_grid *grid = &s->plan->grid;
     const enum ht_subgrid to = (from == HT_PRIMARY) == (s->weight == NULL) ? HT_DUAL : HT_PRIMARY;
     const int64_t nodes = ht_grid_own_total(grid, to);
-    int64_t begin, end;
+    const int64_t begin = ht_grid_own(grid, to).first * ht_grid_plane(grid, to);
     double sum = 0;
-    ht_grid_own(grid, to, &begin, &end);
-    begin *= ht_grid_plane(grid, to);
     for (int64_t n = 0; n < nodes; n++) {
         double part = 0, a = 0, b = 0;
         for (int c = 0; c < ht_grid_coefs(grid); c++) {
@@ -311,8 +307,7 @@ static enum ht_err add_all(struct state *s, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     const struct ht_stepper *stepper = s->stepper;
     int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
-    int64_t first, last;
-    ht_grid_own(p->grid, HT_DUAL, &first, &last);
+    const struct ht_range own = ht_grid_own(p->grid, HT_DUAL);
     TRY(add_grid(s, HT_PRIMARY, energy));
     for (int f = 0; f < p->eq->nfields; f++)
         if (ht_problem_stores(p, HT_DUAL, f))
@@ -321,7 +316,7 @@ static enum ht_err add_all(struct state *s, double *energy) {
     TRY(stepper->ops->finish(stepper->self));
     TRY(add_grid(s, HT_DUAL, energy));
     TRY(ht_comm_sum(p->grid->slab.comm, 1, energy));
-    return stepper->ops->put(stepper->self, HT_DUAL, first, last, s->before);
+    return stepper->ops->put(stepper->self, HT_DUAL, own.first, own.last, s->before);
 }
 
 /* ---- the physical energy ---- */

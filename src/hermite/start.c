@@ -78,20 +78,19 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
                                 const struct ht_stepper *stepper) {
     const struct ht_grid *grid = &plan->grid;
     const int64_t chunk = ht_plan_chunk(plan, subgrid, CHUNK);
-    int64_t begin, end;
-    ht_grid_own(grid, subgrid, &begin, &end);
+    const struct ht_range slab = ht_grid_own(grid, subgrid);
     HT_ARRAY(double, coefs,
              ht_grid_plane(grid, subgrid) * chunk * ht_grid_coefs(grid) * plan->eq.nfields);
     HT_ENDED(ht_progress_end) struct ht_progress progress;
-    ht_progress_start(&progress, "initial data", (double)(end - begin), "nodes",
+    ht_progress_start(&progress, "initial data", (double)(slab.last - slab.first), "nodes",
                       (double)ht_grid_plane(grid, subgrid));
-    for (int64_t first = begin; first < end; first += chunk) {
-        const int64_t last = ht_least(first + chunk, end);
+    for (int64_t first = slab.first; first < slab.last; first += chunk) {
+        const int64_t last = ht_least(first + chunk, slab.last);
         TRY(fill(plan, subgrid, time, first, last, coefs));
         if (subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
             TRY(clear_walls(plan, first, last, coefs));
         TRY(stepper->ops->put(stepper->self, subgrid, first, last, coefs));
-        ht_progress_update(&progress, (double)(last - begin));
+        ht_progress_update(&progress, (double)(last - slab.first));
     }
     return HT_OK;
 }
@@ -117,9 +116,8 @@ static void make_layer(const struct ht_plan *plan, int64_t first, int64_t last,
  */
 static int64_t layer_planes(const struct ht_plan *plan) {
     const int64_t chunk = ht_plan_chunk(plan, HT_PRIMARY, CHUNK) / 2;
-    int64_t begin, end;
-    ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
-    return ht_most(1, ht_least(chunk, end - begin));
+    const struct ht_range own = ht_grid_own(&plan->grid, HT_DUAL);
+    return ht_most(1, ht_least(chunk, own.last - own.first));
 }
 
 static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *part,
@@ -176,23 +174,22 @@ static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht
 static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
                              const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
     const int64_t chunk = layer_planes(plan);
-    int64_t begin, end;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     HT_ENDED(ht_progress_end) struct ht_progress progress = {.what = NULL};
     struct ht_part part;
-    ht_grid_own(&plan->grid, HT_DUAL, &begin, &end);
-    make_layer(plan, begin, begin + chunk, &part);
+    const struct ht_range planes = ht_grid_own(&plan->grid, HT_DUAL);
+    make_layer(plan, planes.first, planes.first + chunk, &part);
     if (device != NULL) {
         const struct ht_tuning own = start_tuning(&part, tuning);
         TRY(ht_kernels_create(&part.problem, device, &own, &kernels));
     }
-    ht_progress_start(&progress, "half a step back", (double)(end - begin), "cells",
+    ht_progress_start(&progress, "half a step back", (double)(planes.last - planes.first), "cells",
                       (double)ht_grid_plane(&plan->grid, HT_DUAL));
-    for (int64_t first = begin; first < end; first += chunk) {
-        const int64_t last = ht_least(first + chunk, end);
+    for (int64_t first = planes.first; first < planes.last; first += chunk) {
+        const int64_t last = ht_least(first + chunk, planes.last);
         make_layer(plan, first, last, &part);
         TRY(do_layer(plan, &part, device, &kernels, stepper));
-        ht_progress_update(&progress, (double)(last - begin));
+        ht_progress_update(&progress, (double)(last - planes.first));
     }
     return HT_OK;
 }

@@ -548,16 +548,15 @@ static enum ht_err write_values(const struct ht_output *output, const char *shar
                                 const char *path, int count, struct ht_h5_values *set) {
     struct ht_comm *comm = comm_of(output);
     const struct ht_grid *grid = output->medium->grid;
-    int64_t first, last, offset[SETS] = {0};
+    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
+    int64_t offset[SETS] = {0};
     HT_FREED char *name = NULL;
-    ht_grid_own(grid, HT_PRIMARY, &first, &last);
-    if (grid->dims < 3) last = set->planes;
     for (int i = 0; i < count; i++) offset[i] = set[i].offset;
     enum ht_err err = ht_comm_broadcast(comm, offset, sizeof offset);
     if (!err) err = ht_comm_broadcast_text(comm, shared, &name);
     TRY(ht_comm_agree(comm, err));
     for (int i = 0; i < count; i++) set[i].offset = offset[i];
-    err = ht_h5_fill(name, path, count, set, first, last);
+    err = ht_h5_fill(name, path, count, set, own.first, grid->dims < 3 ? set->planes : own.last);
     if (!err) err = ht_file_sync(name, path);
     return ht_comm_agree(comm, err);
 }

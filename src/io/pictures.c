@@ -27,32 +27,25 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plan
     return slice;
 }
 
-/* Rows [first, last) whose values this rank has; those of the ranks follow one another. A row that
- * repeats the first behind a periodic seam is not among them. */
-static void slice_own(const struct ht_slice *slice, int64_t *first, int64_t *last) {
-    int64_t planes[2];
-    ht_grid_own(slice->grid, HT_PRIMARY, &planes[0], &planes[1]);
-    *first = 0;
-    *last = ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
-    if (slice->up == 2) {
-        *first = planes[0];
-        *last = planes[1];
-    } else if (slice->normal == 2 && (slice->index < planes[0] || slice->index >= planes[1])) {
-        *last = 0;
-    }
+/* Rows whose values this rank has; those of the ranks follow one another. A row that repeats the
+ * first behind a periodic seam is not among them. */
+static struct ht_range slice_own(const struct ht_slice *slice) {
+    const struct ht_range own = ht_grid_own(slice->grid, HT_PRIMARY);
+    const bool beside = slice->index < own.first || slice->index >= own.last;
+    if (slice->up == 2) return own;
+    if (slice->normal == 2 && beside) return (struct ht_range){0, 0};
+    return (struct ht_range){0, ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up)};
 }
 
 /* out[last - first][width], own rows, from nodal values of the own planes. */
 static void slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
     const struct ht_grid *grid = slice->grid;
-    int64_t n[3], stride[3], origin[3] = {0, 0, 0}, rows[2], plane;
+    const int64_t origin[3] = {0, 0, ht_grid_own(grid, HT_PRIMARY).first};
+    const struct ht_range rows = slice_own(slice);
+    int64_t n[3];
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    stride[0] = 1;
-    stride[1] = n[0];
-    stride[2] = n[0] * n[1];
-    ht_grid_own(grid, HT_PRIMARY, &origin[2], &plane);
-    slice_own(slice, &rows[0], &rows[1]);
-    for (int64_t j = rows[0]; j < rows[1]; j++)
+    const int64_t stride[3] = {1, n[0], n[0] * n[1]};
+    for (int64_t j = rows.first; j < rows.last; j++)
         for (int64_t i = 0; i < slice->width; i++) {
             int64_t at[3] = {0, 0, 0}, node = 0;
             if (slice->normal >= 0) at[slice->normal] = slice->index;
@@ -405,9 +398,8 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
     HT_FREED double *values = NULL;
     if (ht_comm_rank(comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
     /* values, on rank 0: the slice of all ranks. */
-    int64_t first, last;
-    slice_own(slice, &first, &last);
-    int64_t count = (last - first) * slice->width;
+    const struct ht_range rows = slice_own(slice);
+    const int64_t count = (rows.last - rows.first) * slice->width;
     HT_ARRAY(double, own, count);
     slice_values(slice, nodal[view->field], own);
     TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));

@@ -74,19 +74,15 @@ bool ht_grid_cut(const struct ht_grid *grid) {
     return ht_comm_size(grid->slab.comm) > 1;
 }
 
-void ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t *first,
-                 int64_t *last) {
-    *first = 0;
-    *last = ht_grid_planes(grid, subgrid);
-    if (!ht_grid_cut(grid)) return;
-    *first = grid->slab.first;
-    if (grid->slab.last < grid->cells[2]) *last = grid->slab.last;
+struct ht_range ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid) {
+    const int64_t all = ht_grid_planes(grid, subgrid), end = grid->slab.last;
+    if (!ht_grid_cut(grid)) return (struct ht_range){0, all};
+    return (struct ht_range){grid->slab.first, end < grid->cells[2] ? end : all};
 }
 
 int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid) {
-    int64_t first, last;
-    ht_grid_own(grid, subgrid, &first, &last);
-    return (last - first) * ht_grid_plane(grid, subgrid);
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    return (own.last - own.first) * ht_grid_plane(grid, subgrid);
 }
 
 int ht_grid_neighbour(const struct ht_grid *grid, int side) {
@@ -128,18 +124,18 @@ struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_subgrid subg
                                 int64_t above) {
     struct ht_window w = {0};
     for (int k = 0; k < 3; k++) {
-        int64_t first = 0, last = ht_grid_nodes(grid, subgrid, k);
+        const struct ht_range all = {0, ht_grid_nodes(grid, subgrid, k)};
+        const struct ht_range own = k == 2 ? ht_grid_own(grid, subgrid) : all;
         bool cut = k == 2 && ht_grid_cut(grid);
-        if (cut) ht_grid_own(grid, subgrid, &first, &last);
         int64_t more[2] = {cut && ht_grid_neighbour(grid, 0) >= 0 ? below : 0,
                            cut && ht_grid_neighbour(grid, 1) >= 0 ? above : 0};
         int64_t ghosts = ghosts_at(grid, subgrid, k, 0);
         w.held.begin[k] = ghosts;
         w.own.begin[k] = ghosts + more[0];
-        w.own.end[k] = w.own.begin[k] + last - first;
+        w.own.end[k] = w.own.begin[k] + own.last - own.first;
         w.held.end[k] = w.own.end[k] + more[1];
         w.count[k] = w.held.end[k] + ghosts_at(grid, subgrid, k, 1);
-        w.origin[k] = first - w.own.begin[k];
+        w.origin[k] = own.first - w.own.begin[k];
     }
     return w;
 }

@@ -478,9 +478,9 @@ static void count_planes(const struct fill *fill, int64_t end) {
     struct ht_medium_source *source = fill->medium->source;
     const int64_t same = fill->nodes[0] / fill->visit[0] * (fill->nodes[1] / fill->visit[1]);
     bool *seen = source->seen[fill->subgrid];
-    int64_t first, last;
-    ht_grid_own(fill->medium->grid, fill->subgrid, &first, &last);
-    for (int64_t plane = ht_most(first, fill->first); plane < ht_least(last, end); plane++) {
+    const struct ht_range own = ht_grid_own(fill->medium->grid, fill->subgrid);
+    for (int64_t plane = ht_most(own.first, fill->first); plane < ht_least(own.last, end);
+         plane++) {
         if (source->counted || seen[plane]) continue;
         seen[plane] = true;
         source->medium->flattened +=

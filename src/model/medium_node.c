@@ -594,11 +594,12 @@ static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid 
     visits(medium, subgrid, part, scan.points, &scan.same);
     for (int k = 0; k < 3; k++) scan.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
     /* The points along x3 on own planes. */
-    int64_t first = 0, end = 1, planes = 0;
-    if (scan.medium->source->depends[2]) ht_grid_own(scan.medium->grid, scan.subgrid, &first, &end);
+    struct ht_range own = {0, 1};
+    int64_t planes = 0;
+    if (medium->source->depends[2]) own = ht_grid_own(medium->grid, subgrid);
     for (int64_t p = scan.points[2] - 1; p >= 0; p--) {
         const int64_t at = spread(p, scan.points[2], scan.nodes[2]);
-        if (at < first || at >= end) continue;
+        if (at < own.first || at >= own.last) continue;
         scan.plane = p;
         planes++;
     }
@@ -623,8 +624,8 @@ static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid 
 static enum ht_err wall_side(const struct ht_medium *medium, const struct ht_medium_work *work,
                              int axis, int side, struct found *found) {
     const struct ht_jets *jets = medium->source->jets;
-    int64_t nodes[3], points[3], index[3], first, end;
-    ht_grid_own(medium->grid, HT_PRIMARY, &first, &end);
+    int64_t nodes[3], points[3], index[3];
+    const struct ht_range slab = ht_grid_own(medium->grid, HT_PRIMARY);
     for (int k = 0; k < 3; k++) {
         nodes[k] = ht_grid_nodes(medium->grid, HT_PRIMARY, k);
         points[k] = nodes[k] < WALL_POINTS ? nodes[k] : WALL_POINTS;
@@ -634,7 +635,7 @@ static enum ht_err wall_side(const struct ht_medium *medium, const struct ht_med
         const int64_t p[3] = {n % points[0], n / points[0] % points[1], n / points[0] / points[1]};
         for (int k = 0; k < 3; k++) index[k] = spread(p[k], points[k], nodes[k]);
         index[axis] = side == 0 ? 0 : nodes[axis] - 1;
-        if (index[2] < first || index[2] >= end) continue;
+        if (index[2] < slab.first || index[2] >= slab.last) continue;
         double x[3];
         bool flattened = false;
         node_position(medium->grid, HT_PRIMARY, index, x);

@@ -86,12 +86,12 @@ static enum ht_err look(struct loop *l, int i) {
         const struct ht_stepper *stepper = &l->run->stepper;
         int count = ht_grid_coefs(&plan->grid);
         int64_t values = count * ht_grid_own_total(&plan->grid, HT_PRIMARY);
-        int64_t first, last;
-        ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
+        const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
         for (int f = 0; f < plan->eq.nfields; f++)
             if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
                 double *coefs = l->coefs + f * values;
-                TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, first, last, coefs));
+                TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last,
+                                      coefs));
                 ht_plan_multiply(plan, true, values, coefs);
             }
     }

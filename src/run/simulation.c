@@ -464,9 +464,8 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     }
     TRY(check_host(sim, "receivers", traces * TRACE_BYTES, HT_KEY("%.3g traces ", traces), "", ""));
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
-    int64_t first, last, own;
-    ht_grid_own(&sim->plan->grid, HT_DUAL, &first, &last);
-    own = last - first;
+    const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
+    const int64_t own = slab.last - slab.first;
     if (sim->planes == NULL) TRY(HT_ALLOC(sim->planes, sim->ranks));
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));

@@ -5,9 +5,8 @@
 int64_t ht_plan_chunk(const struct ht_plan *plan, enum ht_subgrid subgrid, int64_t values) {
     const struct ht_grid *grid = &plan->grid;
     const int64_t plane = ht_grid_plane(grid, subgrid) * ht_grid_coefs(grid) * plan->eq.nfields;
-    int64_t begin, end;
-    ht_grid_own(grid, subgrid, &begin, &end);
-    return ht_most(1, ht_least(values / plane, end - begin));
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    return ht_most(1, ht_least(values / plane, own.last - own.first));
 }
 
 enum { CHUNK = 1 << 23 }; /* values: 64 MiB */
@@ -19,12 +18,11 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
            void *context) {
     const struct ht_grid *grid = &plan->grid;
     const int64_t chunk = ht_plan_chunk(plan, HT_PRIMARY, CHUNK);
-    int64_t begin, end;
-    ht_grid_own(grid, HT_PRIMARY, &begin, &end);
+    const struct ht_range slab = ht_grid_own(grid, HT_PRIMARY);
     HT_ARRAY(double, coefs,
              ht_grid_plane(grid, HT_PRIMARY) * chunk * ht_grid_coefs(grid) * plan->eq.nfields);
-    for (int64_t first = begin; first < end; first += chunk) {
-        int64_t last = first + chunk < end ? first + chunk : end;
+    for (int64_t first = slab.first; first < slab.last; first += chunk) {
+        int64_t last = first + chunk < slab.last ? first + chunk : slab.last;
         TRY(ht_solution_fill(solution, HT_PRIMARY, time, first, last, coefs));
         TRY(use(context, first, last, coefs));
     }
@@ -33,11 +31,10 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
 
 enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
                           double *const *nodal) {
-    int64_t first, last;
-    ht_grid_own(&plan->grid, HT_PRIMARY, &first, &last);
+    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     for (int f = 0; f < plan->eq.nfields; f++)
         if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, first, last, nodal[f]));
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, own.first, own.last, nodal[f]));
             ht_plan_multiply(plan, true, ht_grid_own_total(&plan->grid, HT_PRIMARY), nodal[f]);
         }
     return HT_OK;
@@ -50,12 +47,11 @@ double ht_measure_factor(const struct ht_problem *problem, const struct ht_quant
 }
 
 bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis, int side) {
-    int64_t first, last;
     if (subgrid != HT_PRIMARY || axis >= grid->dims) return false;
     if (grid->wall[axis][side] == 0) return false;
     if (axis < 2) return true;
-    ht_grid_own(grid, subgrid, &first, &last);
-    return side == 0 ? first == 0 : last == ht_grid_planes(grid, subgrid);
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    return side == 0 ? own.first == 0 : own.last == ht_grid_planes(grid, subgrid);
 }
 
 void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
@@ -249,10 +245,9 @@ static enum ht_err add_chunk(void *context, int64_t first, int64_t last, const d
 
 enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *nodal, double time,
                            double *error) {
-    struct error_sums sums = {.plan = plan, .nodal = nodal};
+    struct error_sums sums = {
+        .plan = plan, .nodal = nodal, .begin = ht_grid_own(&plan->grid, HT_PRIMARY).first};
     struct ht_places *places;
-    int64_t end;
-    ht_grid_own(&plan->grid, HT_PRIMARY, &sums.begin, &end);
     TRY(ht_places_create(plan, &places));
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < places->count; i++) {

@@ -195,9 +195,8 @@ enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **va
 
 enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row, double weight,
                            bool *own) {
-    int64_t first, last;
-    ht_grid_own(s->grid, row->subgrid, &first, &last);
-    *own = row->plane >= first && row->plane < last;
+    const struct ht_range planes = ht_grid_own(s->grid, row->subgrid);
+    *own = row->plane >= planes.first && row->plane < planes.last;
     TRY(HT_GROW(s->weight, s->all + 1, s->room[0]));
     TRY(HT_GROW(s->row, s->rows + 1, s->room[1]));
     if (*own) {

@@ -78,10 +78,9 @@ static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solutio
                              const double unit[HT_MAX_FIELDS], double *most) {
     const int64_t plane = ht_grid_plane(solution->grid, HT_PRIMARY);
     const int64_t field = plane * ht_grid_coefs(solution->grid);
-    int64_t begin, end;
-    ht_grid_own(solution->grid, HT_PRIMARY, &begin, &end);
+    const struct ht_range own = ht_grid_own(solution->grid, HT_PRIMARY);
     HT_ARRAY(double, values, field * plan->eq.nfields);
-    for (int64_t m = begin; m < end; m++) {
+    for (int64_t m = own.first; m < own.last; m++) {
         TRY(ht_solution_fill(solution, HT_PRIMARY, 0, m, m + 1, values));
         for (int f = 0; f < plan->eq.nfields; f++)
             for (int64_t n = 0; n < plane; n++)

@@ -406,11 +406,10 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
 
 enum ht_err ht_check_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t first,
                          int64_t last) {
-    int64_t begin, end;
-    ht_grid_own(grid, subgrid, &begin, &end);
-    REQUIRE(first >= begin && last <= end, HT_ERR_INTERNAL,
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    REQUIRE(first >= own.first && last <= own.last, HT_ERR_INTERNAL,
             "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
-            (long long)begin, (long long)end);
+            (long long)own.first, (long long)own.last);
     return HT_OK;
 }
 

@@ -60,11 +60,10 @@ static enum ht_err fill(const struct ht_problem *p, enum ht_subgrid subgrid,
                         const struct ht_stepper *stepper) {
     const enum ht_subgrid nodes = ht_problem_nodes(p, subgrid);
     int64_t count = ht_grid_plane(p->grid, nodes) * p->eq->nfields * ht_grid_coefs(p->grid);
-    int64_t first, last;
     HT_ARRAY(double, plane, count);
     for (int64_t n = 0; n < count; n++) plane[n] = ht_rng_uniform(11, (uint64_t)n);
-    ht_grid_own(p->grid, nodes, &first, &last);
-    for (int64_t m = first; m < last; m++)
+    const struct ht_range planes = ht_grid_own(p->grid, nodes);
+    for (int64_t m = planes.first; m < planes.last; m++)
         TRY(stepper->ops->put(stepper->self, subgrid, m, m + 1, plane));
     return HT_OK;
 }

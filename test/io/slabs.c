@@ -93,9 +93,9 @@ static double value_of(int field, int coef, int64_t m1, int64_t m2, int64_t m3) 
 
 static enum ht_err fill(struct run *run) {
     const struct ht_grid *grid = &run->grid;
-    int64_t first, last, count = ht_grid_own_total(grid, HT_PRIMARY);
+    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
+    const int64_t count = ht_grid_own_total(grid, HT_PRIMARY);
     int64_t n[2] = {ht_grid_nodes(grid, HT_PRIMARY, 0), ht_grid_nodes(grid, HT_PRIMARY, 1)};
-    ht_grid_own(grid, HT_PRIMARY, &first, &last);
     TRY(HT_ALLOC(run->coefs, FIELDS * count * COEFS));
     for (int f = 0; f < FIELDS; f++) {
         TRY(HT_ALLOC(run->value[f], count));

@@ -211,12 +211,11 @@ static void judge_rounding(void *context, enum ht_subgrid subgrid, int64_t plane
                            double alone) {
     struct rounding *r = context;
     const struct ht_grid *grid = &r->t->grid;
-    int64_t first, last;
     double error = fabs(together - alone);
-    ht_grid_own(grid, subgrid, &first, &last);
+    const struct ht_range own = ht_grid_own(grid, subgrid);
     r->changed += error > 0;
     r->worst = fmax(r->worst, error);
-    if (plane >= first + ROUNDED_STEPS && plane < last - ROUNDED_STEPS) r->far += error > 0;
+    if (plane >= own.first + ROUNDED_STEPS && plane < own.last - ROUNDED_STEPS) r->far += error > 0;
 }
 
 /* The largest value of A on both grids. */

@@ -142,12 +142,11 @@ static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
                        const struct ht_stepper *s, enum ht_subgrid subgrid, uint64_t seed) {
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t total = plane * t->eq.nfields;
-    int64_t first, last;
     double *data = NULL;
-    ht_grid_own(grid, HT_PRIMARY, &first, &last);
+    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     TRY(HT_ALLOC(data, total));
     enum ht_err err = HT_OK;
-    for (int64_t m = first; err == HT_OK && m < last; m++) {
+    for (int64_t m = own.first; err == HT_OK && m < own.last; m++) {
         for (int64_t n = 0; n < total; n++) {
             const uint64_t key = (uint64_t)(m * total + n) * 2;
             data[n] = ht_rng_uniform(seed, key + (subgrid == HT_DUAL));
@@ -185,16 +184,16 @@ static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
 static enum ht_err compare(const struct trial *t, const struct ht_stepper *together,
                            const struct ht_stepper *alone, double *different) {
     const int field = t->eq.second_order.field;
-    int64_t first, last;
     double *data[2] = {NULL, NULL};
-    ht_grid_own(&t->grid, HT_PRIMARY, &first, &last);
-    const int64_t nodes = (last - first) * ht_grid_plane(&t->grid, HT_PRIMARY);
+    const struct ht_range own = ht_grid_own(&t->grid, HT_PRIMARY);
+    const int64_t nodes = (own.last - own.first) * ht_grid_plane(&t->grid, HT_PRIMARY);
     enum ht_err err = HT_ALLOC(data[0], nodes);
     if (err == HT_OK) err = HT_ALLOC(data[1], nodes);
     for (int m = 0; m < 2 && err == HT_OK; m++) {
         const enum ht_subgrid which = m ? HT_DUAL : HT_PRIMARY;
-        err = together->ops->get(together->self, which, field, 1, first, last, data[0]);
-        if (err == HT_OK) err = alone->ops->get(alone->self, which, field, 1, first, last, data[1]);
+        err = together->ops->get(together->self, which, field, 1, own.first, own.last, data[0]);
+        if (err == HT_OK)
+            err = alone->ops->get(alone->self, which, field, 1, own.first, own.last, data[1]);
         for (int64_t n = 0; n < nodes && err == HT_OK; n++)
             trial_same(different, which, 0, data[0][n], data[1][n]);
     }

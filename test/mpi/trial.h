@@ -160,10 +160,10 @@ static inline bool trial_begins_slab(const struct trial *t, int64_t plane) {
 static inline enum ht_err trial_put(const struct trial *t, const struct ht_grid *grid,
                                     const struct ht_stepper *stepper, enum ht_subgrid subgrid,
                                     uint64_t seed, int stride, double *data) {
-    int64_t first, last, step = stride > 0 ? 1 : INT64_MAX / 2;
-    ht_grid_own(grid, subgrid, &first, &last);
-    for (int64_t m = first; m < last; m += step) {
-        int64_t end = m + step < last ? m + step : last;
+    int64_t step = stride > 0 ? 1 : INT64_MAX / 2;
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    for (int64_t m = own.first; m < own.last; m += step) {
+        int64_t end = m + step < own.last ? m + step : own.last;
         if (stride > 0 && m % stride != 0 && !trial_begins_slab(t, m)) continue;
         trial_fill(t, subgrid, seed, m, end, data);
         TRY(stepper->ops->put(stepper->self, subgrid, m, end, data));
@@ -183,15 +183,16 @@ static inline enum ht_err trial_compare(const struct trial *t, const struct ht_s
     int coefs = ht_grid_coefs(&t->whole);
     for (int m = 0; m < 2; m++) {
         enum ht_subgrid subgrid = m ? HT_DUAL : HT_PRIMARY;
-        int64_t first, last, plane = ht_grid_plane(&t->grid, subgrid);
-        ht_grid_own(&t->grid, subgrid, &first, &last);
-        int64_t values = (last - first) * plane;
+        const struct ht_range own = ht_grid_own(&t->grid, subgrid);
+        const int64_t plane = ht_grid_plane(&t->grid, subgrid);
+        const int64_t values = (own.last - own.first) * plane;
         for (int f = 0; f < t->eq.nfields; f++) {
             if (!ht_problem_stores(&t->problem, subgrid, f)) continue;
-            TRY(together->ops->get(together->self, subgrid, f, coefs, first, last, data[0]));
-            TRY(alone->ops->get(alone->self, subgrid, f, coefs, first, last, data[1]));
+            TRY(together->ops->get(together->self, subgrid, f, coefs, own.first, own.last,
+                                   data[0]));
+            TRY(alone->ops->get(alone->self, subgrid, f, coefs, own.first, own.last, data[1]));
             for (int64_t n = 0; n < values * coefs; n++)
-                judge(context, subgrid, first + n % values / plane, data[0][n], data[1][n]);
+                judge(context, subgrid, own.first + n % values / plane, data[0][n], data[1][n]);
         }
     }
     return HT_OK;
