@@ -53,6 +53,14 @@ struct ht_groups {
     X(HT_MEDIUM_LAYERS, "layers")     \
     X(HT_MEDIUM_FILE, "file")         \
     X(HT_MEDIUM_EXPRESSION, "expression")
+#define HT_EACH_DATA(X)                 \
+    X(HT_DATA_GAUSSIAN, "gaussian")     \
+    X(HT_DATA_PLANE, "plane")           \
+    X(HT_DATA_STANDING, "standing")     \
+    X(HT_DATA_RANDOM, "random")         \
+    X(HT_DATA_EXPRESSION, "expression") \
+    X(HT_DATA_FILE, "file")             \
+    X(HT_DATA_ZERO, "zero")
 #define HT_EACH_FIT(X)     \
     X(HT_FIT_AUTO, "auto") \
     X(HT_FIT_SINC, "sinc") \
@@ -97,6 +105,7 @@ enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
 enum ht_absorbing_type { HT_EACH_ABSORBING(HT_CHOICE_CONSTANT) };
 enum ht_dispersion { HT_EACH_DISPERSION(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
+enum ht_data_type { HT_EACH_DATA(HT_CHOICE_CONSTANT) };
 enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
 enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
 enum ht_file_format { HT_EACH_FORMAT(HT_CHOICE_CONSTANT) };
@@ -108,14 +117,9 @@ enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 
-/* The words, for messages and results. */
-const char *ht_scheme_word(enum ht_scheme_name value);
-const char *ht_absorbing_word(enum ht_absorbing_type value);
-const char *ht_medium_type_word(enum ht_medium_type value);
-const char *ht_fit_word(enum ht_fit_kind value);
-const char *ht_receiver_type_word(enum ht_receiver_type value);
-const char *ht_halo_precision_word(enum ht_halo_precision value);
-const char *ht_signal_word(enum ht_signal_kind value);
+/* The word, for messages and results: HT_WORD(FIT, kind). */
+#define HT_CHOICE_WORD(constant, word) word,
+#define HT_WORD(each, value) ((const char *const[]){HT_EACH_##each(HT_CHOICE_WORD)}[value])
 
 /* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector, HT_OPT_REAL3. */
 struct ht_medium_given {
@@ -257,7 +261,7 @@ struct ht_params {
         double scale;         /* file values are multiplied by it */
     } medium;
     struct {
-        char *type; /* gaussian plane standing random expression file zero */
+        enum ht_data_type type;
         char *field;
         double centre[3], width, amplitude, phase;
         struct ht_groups pulses; /* of struct ht_pulse */

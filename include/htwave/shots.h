@@ -6,7 +6,18 @@
 /* Signals of sources: functions s(t) of time, in their own time and with largest value 1 (bursts
  * nearly, files as given), with their derivative and their integrals from the beginning on. */
 
-struct ht_signal;
+/* Parts of the energy in bands of equal width from 0 to twice `highest`. */
+enum { HT_SIGNAL_BANDS = 64 };
+struct ht_signal {
+    double begin, end; /* beyond, |s| is below 1e-8 of the largest value */
+    double largest;    /* |s| */
+    double highest;    /* frequency beyond which 1e-4 of the energy lies */
+    double constant;   /* integral of s over that of |s| */
+    double band[HT_SIGNAL_BANDS];
+    struct ht_shot_given given; /* private from here on */
+    int64_t samples, room;      /* of a file */
+    struct ht_knot *knot;
+};
 /* signal, frequency, cycles and file of a group; of a Gaussian family a = pi frequency t. */
 /* Refuses files with wrong columns, values that are not finite, times that do not increase, and
  * gaps: an interval above ten times the median one. */
@@ -16,17 +27,6 @@ void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
 /* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0
  * outside; the spline is cubic, natural at its ends. */
 double ht_signal_at(const struct ht_signal *signal, double t, int order);
-
-struct ht_signal_traits {
-    double begin, end; /* beyond, |s| is below 1e-8 of the largest value */
-    double largest;    /* |s| */
-    double highest;    /* frequency beyond which 1e-4 of the energy lies */
-    double constant;   /* integral of s over that of |s| */
-};
-struct ht_signal_traits ht_signal_traits(const struct ht_signal *signal);
-/* Parts of the energy in bands of equal width from 0 to twice `highest`. */
-enum { HT_SIGNAL_BANDS = 64 };
-const double *ht_signal_bands(const struct ht_signal *signal);
 
 /* Shots: the sources of waves of a run, from the groups of the list "sources". They belong to no
  * discretisation; ht_shot_spread gives them to a grid. */

@@ -132,8 +132,8 @@ struct ht_system {
 /* The systems of src/pde/systems.h. */
 int ht_system_count(void);
 const struct ht_system *ht_system_at(int index);
-/* Entry `index` of a list such as "c|K", with its length; NULL: the list is shorter. */
-const char *ht_alternative(const char *list, int index, int *length);
+/* Entry `index` of a list such as "c|K", cut to `size` bytes; false, and "": it is shorter. */
+bool ht_alternative(const char *list, int index, char *out, size_t size);
 /* The system with this name, or NULL. */
 const struct ht_system *ht_system_find(const char *name);
 

@@ -46,7 +46,7 @@ static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) 
     ht_fact(f, integer, "passes", passes.count);
     ht_fact(f, integer, "planes_per_pass", passes.pass[0].reach[0] + passes.pass[0].reach[1]);
     ht_fact(f, integer, "planes_least", ht_planes_needed(&passes, ht_halo_depth(p)));
-    ht_fact(f, string, "halo_precision", ht_halo_precision_word(p->halo.precision));
+    ht_fact(f, string, "halo_precision", HT_WORD(HALO_PRECISION, p->halo.precision));
     ht_fact(f, number, "messages_per_step", sent.messages);
     ht_fact(f, number, "bytes_per_step", sent.bytes);
     ht_fact(f, number, "longest_bytes", sent.longest);

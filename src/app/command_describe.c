@@ -38,15 +38,11 @@ static void add_stored(const struct ht_equations *eq, unsigned bits, struct ht_t
 
 /* "speed of sound, or bulk modulus", "velocity along x1". */
 static const char *parameter_meaning(const struct ht_parameter *row, char *buffer, size_t size) {
-    int length = 0;
+    char entry[80];
     size_t used = 0;
     buffer[0] = '\0';
-    for (int i = 0; used < size; i++) {
-        const char *entry = ht_alternative(row->meanings, i, &length);
-        if (!entry) break;
-        used +=
-            (size_t)snprintf(buffer + used, size - used, "%s%.*s", i ? ", or " : "", length, entry);
-    }
+    for (int i = 0; used < size && ht_alternative(row->meanings, i, entry, sizeof entry); i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", or " : "", entry);
     if (row->vector && used < size)
         snprintf(buffer + used, size - used, " along x%d", row->axis + 1);
     return buffer;

@@ -112,6 +112,41 @@ enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
     return HT_OK;
 }
 
+/* Returns the numbers of a line, -1: they are not as many, or there is something else. */
+static int read_row(const char *line, int columns, double row[3]) {
+    static const char between[] = " \t\r,;";
+    for (int count = 0;; count++) {
+        char *end;
+        line += strspn(line, between);
+        if (*line == '#' || *line == '\0') return count == 0 || count == columns ? count : -1;
+        const double value = strtod(line, &end);
+        const bool apart = strchr(between, *end) != NULL; /* or the line ends */
+        if (end == line || !apart || !isfinite(value) || count == columns) return -1;
+        row[count] = value;
+        line = end;
+    }
+}
+
+enum ht_err ht_file_rows(const char *path, int columns, const char *must, ht_file_row *take,
+                         void *context) {
+    HT_FREED char *text = NULL;
+    size_t size;
+    TRY(ht_file_read(path, &text, &size));
+    REQUIRE(strlen(text) == size, HT_ERR_INPUT, "%s is not a text file", path);
+    char *next;
+    int64_t number = 1;
+    for (char *line = text; line != NULL; line = next, number++) {
+        double row[3] = {0};
+        next = strchr(line, '\n');
+        if (next != NULL) *next++ = '\0';
+        const int count = read_row(line, columns, row);
+        REQUIRE(count >= 0, HT_ERR_INPUT, "line %lld of %s, \"%s\": must be %s", (long long)number,
+                path, HT_SHOWN(line), must);
+        if (count > 0) TRY(take(context, number, row));
+    }
+    return HT_OK;
+}
+
 /* Creates a file that no other process uses; the name contains the process number and a counter.
  * Not mkstemp: its files are readable by their owner only, and this file becomes the user's file
  * under the user's umask. */

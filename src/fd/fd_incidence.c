@@ -562,7 +562,7 @@ void ht_fd_incidence_row(const struct ht_fd_incidence *in, int part, int64_t ste
 
 /* Steps until the wave has left: signal, crossing, dispersion. */
 static int64_t steps_of(const struct ht_problem *problem, const struct ht_shot *shot) {
-    const double end = ht_signal_traits(shot->signal).end + shot->delay;
+    const double end = shot->signal->end + shot->delay;
     return (int64_t)ceil((end + 1.25 * shot->crossing) / problem->dt) + 32;
 }
 

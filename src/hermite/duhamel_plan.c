@@ -24,7 +24,7 @@ static struct source_waves source_waves(const struct ht_plan *plan, const struct
             slowest = fmin(slowest, ht_equations_speed(&plan->eq, d->point[i].material, 0) *
                                         ht_source_ratio(&plan->eq, d->point[i].material));
     const double cell = 2 * HT_PI * ht_grid_widest(&plan->grid) / slowest;
-    waves.highest = cell * ht_signal_traits(of->signal).highest;
+    waves.highest = cell * of->signal->highest;
     ht_shot_bands(&plan->eq, of, waves.energy);
     for (int b = 0; b < HT_SIGNAL_BANDS; b++) waves.k[b] = cell * ht_shot_band(of, b);
     return waves;

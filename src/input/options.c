@@ -139,8 +139,7 @@ static const struct ht_option option[] = {
     {KEY(medium.scale, REAL), "1.0", ANY, NULL, "",
      "Files: factor of the values, to convert their unit."},
 
-    {KEY(initial.type, STRING), "\"gaussian\"", ANY,
-     "gaussian|plane|standing|random|expression|file|zero", "",
+    {KEY(initial.type, CHOICE), "\"gaussian\"", ANY, CHOICES(HT_EACH_DATA), "",
      "Initial data: a Gaussian pulse, a plane wave along +k, a standing mode between walls, random "
      "numbers, expressions, gridded files, or nothing."},
     {KEY(initial.field, STRING), "\"\"", ANY, NULL, "",
@@ -435,20 +434,3 @@ const char *ht_option_name(const char *key) {
     const char *dot = strrchr(key, '.');
     return dot ? dot + 1 : key;
 }
-
-#define CASE(constant, word) \
-    case constant:           \
-        return word;
-
-#define WORDS(name, type, each)                     \
-    const char *ht_##name##_word(enum type value) { \
-        switch (value) { each(CASE) }               \
-        return "";                                  \
-    }
-WORDS(scheme, ht_scheme_name, HT_EACH_SCHEME_WORD)
-WORDS(absorbing, ht_absorbing_type, HT_EACH_ABSORBING)
-WORDS(medium_type, ht_medium_type, HT_EACH_MEDIUM_TYPE)
-WORDS(fit, ht_fit_kind, HT_EACH_FIT)
-WORDS(receiver_type, ht_receiver_type, HT_EACH_RECEIVER_TYPE)
-WORDS(halo_precision, ht_halo_precision, HT_EACH_HALO_PRECISION)
-WORDS(signal, ht_signal_kind, HT_EACH_SIGNAL)

@@ -18,13 +18,6 @@ struct name_use {
     int alternative;
 };
 
-/* Entry `index` of a list, cut to the size of out. */
-static void copy_entry(const char *list, int index, char *out, size_t size) {
-    int length = 0;
-    const char *entry = ht_alternative(list, index, &length);
-    snprintf(out, size, "%.*s", entry ? length : 0, entry ? entry : "");
-}
-
 static void append_text(char *out, size_t size, const char *text) {
     size_t used = strlen(out);
     snprintf(out + used, size - used, "%s", text);
@@ -57,16 +50,14 @@ static void add_vector_default(struct made_option *m, const struct ht_system *sy
 static void add_meaning(struct made_option *m, const struct name_use *use) {
     const struct ht_parameter *row = use->parameter;
     char text[160], meaning[64], other[KEY];
-    int length = 0;
-    copy_entry(row->meanings, use->alternative, meaning, sizeof meaning);
+    ht_alternative(row->meanings, use->alternative, meaning, sizeof meaning);
     if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
         meaning[0] = (char)(meaning[0] - 'a' + 'A');
     snprintf(text, sizeof text, "%s%s (%s%s)", *m->help ? "; " : "", meaning, use->system->name,
              row->vector ? ", one number per axis" : "");
     append_text(m->help, sizeof m->help, text);
-    for (int i = 0; ht_alternative(row->names, i, &length); i++) {
+    for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++) {
         if (i == use->alternative) continue;
-        copy_entry(row->names, i, other, sizeof other);
         snprintf(text, sizeof text, ", instead of %s", other);
         append_text(m->help, sizeof m->help, text);
     }
@@ -76,11 +67,10 @@ static void add_meaning(struct made_option *m, const struct name_use *use) {
     append_text(m->help, sizeof m->help, text);
 }
 
-static void add_use(const struct name_use *use) {
+static void add_use(const struct name_use *use, const char *name) {
     const struct ht_parameter *row = use->parameter;
-    char name[KEY], key[KEY];
+    char key[KEY];
     struct made_option *m;
-    copy_entry(row->names, use->alternative, name, sizeof name);
     snprintf(key, sizeof key, "medium.%.20s", row->vector ? row->vector : name);
     m = find_made(key);
     if (m && row->vector && row->axis > 0) return;
@@ -91,7 +81,7 @@ static void add_use(const struct name_use *use) {
         struct ht_medium_given *given = NULL;
         size_t at = offsetof(struct ht_params, medium.given) + (size_t)made_count * sizeof *given;
         snprintf(m->key, sizeof m->key, "%s", key);
-        copy_entry(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
+        ht_alternative(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
         m->option = (struct ht_option){
             .key = m->key,
             .type = vector ? HT_OPT_REAL3 : HT_OPT_MEDIUM,
@@ -118,12 +108,12 @@ int ht_medium_option_count(void) {
         for (int s = 0; s < ht_system_count(); s++) {
             struct name_use use = {.system = ht_system_at(s)};
             for (int p = 0; p < use.system->nparameters; p++) {
-                int length = 0;
+                char name[KEY];
                 use.parameter = &use.system->parameter[p];
-                for (int a = 0; ht_alternative(use.parameter->names, a, &length); a++) {
-                    use.alternative = a;
-                    add_use(&use);
-                }
+                for (use.alternative = 0;
+                     ht_alternative(use.parameter->names, use.alternative, name, sizeof name);
+                     use.alternative++)
+                    add_use(&use, name);
             }
         }
         for (int i = 0; i < made_count; i++) append_text(made[i].help, sizeof made[i].help, ".");

@@ -403,8 +403,8 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
         /* A file that this run's kind of initial data does not need is not read. */
-        const bool idle = strcmp(leaf.option->key, "initial.file") == 0 &&
-                          strcmp(params->initial.type, "file") != 0;
+        const bool idle =
+            strcmp(leaf.option->key, "initial.file") == 0 && params->initial.type != HT_DATA_FILE;
         if (!name || idle || index-- > 0) continue;
         const struct ht_source *source = ht_params_source(params, leaf.key);
         *key = source ? source->key : leaf.option->key;
@@ -507,11 +507,8 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++) TRY(read_override(params, overrides[i]));
     /* Sources begin at rest, unless initial data are asked for. */
-    if (params->shots.count != 0 && !ht_params_gives(params, "initial")) {
-        free(params->initial.type);
-        params->initial.type = NULL;
-        TRY(ht_text_copy("zero", &params->initial.type));
-    }
+    if (params->shots.count != 0 && !ht_params_gives(params, "initial"))
+        params->initial.type = HT_DATA_ZERO;
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */
     const char *input = params->sources->input;

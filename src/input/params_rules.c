@@ -72,8 +72,9 @@ static enum ht_err check_single(const struct ht_params *p, const char *list, int
 
 static enum ht_err check_pulses(const struct ht_params *p) {
     if (p->initial.pulses.count == 0) return HT_OK;
-    REFUSE(strcmp(p->initial.type, "gaussian") != 0, p, "initial.pulses",
-           "is for initial.type \"gaussian\", but the type is \"%s\"", p->initial.type);
+    REFUSE(p->initial.type != HT_DATA_GAUSSIAN, p, "initial.pulses",
+           "is for initial.type \"gaussian\", but the type is \"%s\"",
+           HT_WORD(DATA, p->initial.type));
     return check_single(p, "initial.pulses", p->initial.pulses.count, "initial",
                         "centre width amplitude field");
 }
@@ -214,10 +215,10 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     REFUSE(file != (*shot->file != '\0'), p, HT_KEY("sources.%d.file", group),
            file ? "must name a file: the signal is \"%s\""
                 : "is for signal \"file\", but the signal is \"%s\"",
-           ht_signal_word(shot->signal));
+           HT_WORD(SIGNAL, shot->signal));
     REFUSE(file == (shot->frequency > 0), p, HT_KEY("sources.%d.frequency", group),
            file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
-           ht_signal_word(shot->signal));
+           HT_WORD(SIGNAL, shot->signal));
     TRY(check_one(p, HT_KEY("sources.%d.radius", group), &shot->radius, "\"auto\" or one number"));
     return check_one(p, HT_KEY("sources.%d.delay", group), &shot->delay, "\"auto\" or one number");
 }
@@ -310,7 +311,7 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     for (int n = 1; n <= params->receivers.count; n++) {
         const enum ht_receiver_type type = group[n - 1].type;
         TRY(check_owned(params, "receivers", n, HT_RECEIVER_FILE + 1, receiver_keys, (int)type,
-                        ht_receiver_type_word(type)));
+                        HT_WORD(RECEIVER_TYPE, type)));
         REFUSE(type == HT_RECEIVER_FILE && !*group[n - 1].file, params,
                HT_KEY("receivers.%d.file", n), "must name a file of positions");
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
@@ -321,10 +322,10 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_slices(params));
     TRY(check_shots(params));
     TRY(check_pulses(params));
-    REFUSE(strcmp(params->initial.type, "expression") == 0 && params->initial.values.count == 0,
-           params, "initial.values",
+    REFUSE(params->initial.type == HT_DATA_EXPRESSION && params->initial.values.count == 0, params,
+           "initial.values",
            "must give a field, such as { p = \"x1\"; }, when initial.type is \"expression\"");
-    REFUSE(strcmp(params->initial.type, "file") == 0 && !*params->initial.file, params,
-           "initial.file", "must name a file when initial.type is \"file\"");
+    REFUSE(params->initial.type == HT_DATA_FILE && !*params->initial.file, params, "initial.file",
+           "must name a file when initial.type is \"file\"");
     return HT_OK;
 }

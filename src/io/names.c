@@ -17,7 +17,7 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
     REFUSE(*field >= 0, params, key,
            "\"%s\" is not stored at the times and nodes of outputs by time.scheme "
            "= \"%s\", which stores %s there; \"taylor\" stores all fields",
-           name, ht_scheme_word(params->time.scheme), known.data);
+           name, HT_WORD(SCHEME_WORD, params->time.scheme), known.data);
     return ht_params_error(params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
                            eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
 }

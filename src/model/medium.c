@@ -8,14 +8,6 @@
  * comes from its parameter table; which of alternatives ("c|K") was given decides the formula of
  * its materials. */
 
-/* The alternative `index` of "c|K"; false when there are fewer. */
-static bool alternative(const char *names, int index, char *name, size_t size) {
-    int length = 0;
-    const char *entry = ht_alternative(names, index, &length);
-    if (entry) snprintf(name, size, "%.*s", length, entry);
-    return entry != NULL;
-}
-
 static bool system_takes(const struct ht_system *system, const char *wanted) {
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
@@ -50,14 +42,20 @@ static enum ht_err check_unused(const struct ht_medium *medium) {
     return HT_OK;
 }
 
+static void name_row(struct ht_medium_row *row, const char *name, const char *option) {
+    snprintf(row->name, sizeof row->name, "%s", name);
+    snprintf(row->key, sizeof row->key, "medium.%s", option);
+}
+
 /* The component of a vector; anything else not given takes its fallback, as the first alternative.
  */
 static void row_fallback(const struct ht_medium_source *source, struct ht_medium_row *row) {
     const struct ht_parameter *of = row->of;
     const struct ht_medium_given *given =
         of->vector ? ht_params_medium(source->params, of->vector) : NULL;
-    alternative(of->names, 0, row->name, sizeof row->name);
-    snprintf(row->key, sizeof row->key, "medium.%s", of->vector ? of->vector : row->name);
+    char name[HT_MEDIUM_NAME];
+    ht_alternative(of->names, 0, name, sizeof name);
+    name_row(row, name, of->vector ? of->vector : name);
     row->single = given ? given->vector[of->axis] : of->fallback;
     row->number = &row->single;
     row->count = 1;
@@ -69,7 +67,7 @@ static enum ht_err row_numbers(const struct ht_medium_source *source, struct ht_
            source->params, row->key, "there are %d layers: give one number or %d", source->layers,
            source->layers);
     REFUSE(source->type != HT_MEDIUM_LAYERS && value->count != 1, source->params, row->key,
-           "must be one number with medium.type = \"%s\"", ht_medium_type_word(source->type));
+           "must be one number with medium.type = \"%s\"", HT_WORD(MEDIUM_TYPE, source->type));
     row->number = value->number;
     row->count = value->count;
     return HT_OK;
@@ -146,7 +144,7 @@ static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row
         return ht_params_error(
             source->params, row->key,
             "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
-            ht_medium_type_word(source->type));
+            HT_WORD(MEDIUM_TYPE, source->type));
     TRY(ht_params_blame(source->params, row->key, ht_expr_parse(text, &row->expr)));
     for (int k = medium->grid->dims; k < 3; k++)
         REFUSE(ht_expr_uses(row->expr, k), source->params, row->key,
@@ -212,15 +210,14 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
     const struct ht_value *value = NULL;
     char name[HT_MEDIUM_NAME];
     row->of = &medium->eq->system->parameter[parameter];
-    for (int i = 0; !row->of->vector && alternative(row->of->names, i, name, sizeof name); i++) {
+    for (int i = 0; !row->of->vector && ht_alternative(row->of->names, i, name, sizeof name); i++) {
         const struct ht_medium_given *given = ht_params_medium(source->params, name);
         if (!given || given->value.kind == HT_VALUE_NONE) continue;
         REFUSE(value, source->params, HT_KEY("medium.%s", name),
                "medium.%s is given too: give one of them", row->name);
         value = &given->value;
         source->chosen[parameter] = i;
-        memcpy(row->name, name, sizeof name);
-        snprintf(row->key, sizeof row->key, "medium.%s", name);
+        name_row(row, name, name);
     }
     if (value == NULL)
         row_fallback(source, row);

@@ -1,59 +1,6 @@
 /* The receivers of a run; see the header. */
 #include "htwave/shots.h"
 
-/* Positions of receivers in a text file: a line per receiver, a number per axis, separated by
- * blanks, tabs, commas or semicolons. */
-
-static const char separators[] = " \t\r,;";
-
-/* The numbers of a line that ends at '\n' or '\0'; -1: it holds something else, which begins at
- * *line. */
-static int read_line(const char **line, double x[3], int most) {
-    int count = 0;
-    for (;;) {
-        char *after;
-        *line += strspn(*line, separators);
-        if (**line == '#' || **line == '\n' || **line == '\0') return count;
-        const double value = strtod(*line, &after);
-        const bool ends = *after == '\0' || strchr(separators, *after) || *after == '\n';
-        if (after == *line || !ends || !isfinite(value)) return -1;
-        if (count < most) x[count] = value;
-        count++;
-        *line = after;
-    }
-}
-
-static enum ht_err read_text(const char *path, const char *text, int dims, int64_t *count,
-                             double (*x)[3]) {
-    for (long long number = 1;; number++) {
-        double at[3] = {0};
-        const int numbers = read_line(&text, at, dims);
-        REQUIRE(numbers >= 0, HT_ERR_INPUT, "line %lld of %s: \"%.*s\" is not a finite number",
-                number, path, (int)strcspn(text, " \t\r\n,;"), text);
-        REQUIRE(numbers == 0 || numbers == dims, HT_ERR_INPUT,
-                "line %lld of %s has %d number%s: a position has %d, one per axis of the grid",
-                number, path, numbers, numbers == 1 ? "" : "s", dims);
-        if (numbers > 0) memcpy(x[(*count)++], at, sizeof at);
-        text += strcspn(text, "\n");
-        if (*text == '\0') return HT_OK;
-        text++;
-    }
-}
-
-/* Positions in a file, a line each; x is freed by the caller, after a failure, too. */
-static enum ht_err ht_positions_read(const char *path, int dims, int64_t *count, double (**x)[3]) {
-    HT_FREED char *text = NULL;
-    size_t size;
-    int64_t lines = 1;
-    TRY(ht_file_read(path, &text, &size));
-    REQUIRE(strlen(text) == size, HT_ERR_INPUT, "%s is not a text file", path);
-    for (const char *at = text; *at; at++) lines += *at == '\n';
-    TRY(HT_ALLOC(*x, lines));
-    TRY(read_text(path, text, dims, count, *x));
-    REQUIRE(*count > 0, HT_ERR_INPUT, "%s holds no positions", path);
-    return HT_OK;
-}
-
 /* What making the receivers needs. */
 struct making {
     const struct ht_params *params;
@@ -65,34 +12,44 @@ static const struct ht_receivers_given *given_at(const struct making *m, int n) 
     return (const struct ht_receivers_given *)m->params->receivers.group + n;
 }
 
+struct positions {
+    struct ht_receiver_group *group;
+    int64_t room;
+};
+
+static enum ht_err add_position(void *context, HT_UNUSED int64_t line, const double row[3]) {
+    struct positions *to = context;
+    TRY(HT_GROW(to->group->x, to->group->count + 1, to->room));
+    memcpy(to->group->x[to->group->count++], row, sizeof *to->group->x);
+    return HT_OK;
+}
+
+static enum ht_err read_positions(const char *path, int dims, struct ht_receiver_group *group) {
+    struct positions to = {.group = group};
+    const char *must = HT_KEY("%d finite number%s, one per axis of the grid", dims, &"s"[dims < 2]);
+    TRY(ht_file_rows(path, dims, must, add_position, &to));
+    REQUIRE(group->count > 0, HT_ERR_INPUT, "%s holds no positions", path);
+    return HT_OK;
+}
+
 static enum ht_err place(const struct making *m, int n, struct ht_receiver_group *group) {
     const struct ht_receivers_given *given = given_at(m, n);
-    switch (given->type) {
-    case HT_RECEIVER_POINT:
-        group->count = 1;
-        TRY(HT_ALLOC(group->x, 1));
-        memcpy(group->x[0], given->position, sizeof group->x[0]);
-        return HT_OK;
-    case HT_RECEIVER_FILE:
-        return ht_params_blame(
-            m->params, HT_KEY("receivers.%d.file", n + 1),
-            ht_positions_read(given->file, m->of->grid->dims, &group->count, &group->x));
-    default: {
-        const bool plane = given->type == HT_RECEIVER_PLANE;
-        const int64_t n1 = given->count, n2 = plane ? given->count2 : 1;
-        group->count = n1 * n2;
-        TRY(HT_ALLOC(group->x, group->count));
-        for (int64_t i = 0; i < group->count; i++)
-            for (int k = 0; k < 3; k++) {
-                const int64_t row = i / n1;
-                const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
-                const double b = n2 > 1 ? (double)row / (double)(n2 - 1) : 0;
-                group->x[i][k] = given->from[k] + a * (given->to[k] - given->from[k]);
-                if (plane) group->x[i][k] += b * (given->side[k] - given->from[k]);
-            }
-        return HT_OK;
-    }
-    }
+    const bool plane = given->type == HT_RECEIVER_PLANE, point = given->type == HT_RECEIVER_POINT;
+    const double *from = point ? given->position : given->from;
+    const int64_t n1 = point ? 1 : given->count, n2 = plane ? given->count2 : 1;
+    if (given->type == HT_RECEIVER_FILE)
+        return ht_params_blame(m->params, HT_KEY("receivers.%d.file", n + 1),
+                               read_positions(given->file, m->of->grid->dims, group));
+    group->count = n1 * n2;
+    TRY(HT_ALLOC(group->x, group->count));
+    for (int64_t i = 0; i < group->count; i++)
+        for (int k = 0; k < 3; k++) {
+            const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
+            const double b = n2 > 1 ? (double)(i / n1) / (double)(n2 - 1) : 0;
+            group->x[i][k] = from[k] + a * (given->to[k] - from[k]);
+            if (plane) group->x[i][k] += b * (given->side[k] - from[k]);
+        }
+    return HT_OK;
 }
 
 /* The key that puts a receiver where it is. */

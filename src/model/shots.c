@@ -20,7 +20,7 @@ int ht_shot_slope(const struct ht_equations *eq, const struct ht_drive *drive) {
  * (3 - d)/2 of the frequency; fields of first order are as u_t. */
 void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
                    double out[HT_SIGNAL_BANDS]) {
-    const double *band = ht_signal_bands(shot->signal);
+    const double *band = shot->signal->band;
     const bool rate = eq->second_order.known && eq->second_order.rate >= 0;
     double whole = 0, power = (rate ? 0 : 1) + 0.5 * (ht_shot_dims(shot) - 3);
     if (shot->type->outside) power = 0;
@@ -32,7 +32,7 @@ void ht_shot_bands(const struct ht_equations *eq, const struct ht_shot *shot,
 }
 
 double ht_shot_band(const struct ht_shot *shot, int band) {
-    return ht_signal_traits(shot->signal).highest * 2 * (band + 0.5) / HT_SIGNAL_BANDS;
+    return shot->signal->highest * 2 * (band + 0.5) / HT_SIGNAL_BANDS;
 }
 
 /* ---- plane waves ---- */
@@ -230,7 +230,7 @@ static void warn_silent(const struct ht_medium *medium, const struct ht_shot *sh
 
 /* A monopole adds to the mean, which nothing takes away. */
 static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot, int group) {
-    const double part = ht_signal_traits(shot->signal).constant;
+    const double part = shot->signal->constant;
     bool closed = !ht_layers_any(grid) && !ht_grid_free(grid);
     for (int k = 0; k < 3 && k < grid->dims; k++)
         closed = closed && grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0;
@@ -243,14 +243,14 @@ static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot
 /* What comes before the run is lost, as a jump. */
 static enum ht_err check_begin(const struct ht_params *params, const struct ht_shot *shot,
                                int group) {
-    const struct ht_signal_traits t = ht_signal_traits(shot->signal);
-    const double before = fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t.largest;
-    REFUSE(t.begin + shot->delay < 0 && before > 1e-3, params, HT_KEY("sources.%d.delay", group),
+    const struct ht_signal *t = shot->signal;
+    const double before = fabs(ht_signal_at(shot->signal, -shot->delay, 0)) / t->largest;
+    REFUSE(t->begin + shot->delay < 0 && before > 1e-3, params, HT_KEY("sources.%d.delay", group),
            "the signal has %.2g of its largest value when the run begins: must be %.6g or more",
-           before, -t.begin);
-    if (t.begin + shot->delay >= params->time.end && params->time.end > 0)
+           before, -t->begin);
+    if (t->begin + shot->delay >= params->time.end && params->time.end > 0)
         ht_warn("sources.%d: the signal begins at %g, after the run's end", group,
-                t.begin + shot->delay);
+                t->begin + shot->delay);
     return HT_OK;
 }
 
@@ -295,9 +295,8 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
                         ht_signal_create(given, &shot->signal)));
     shot->amplitude = given->amplitude;
-    shot->delay = given->delay.kind == HT_VALUE_NUMBERS
-                      ? given->delay.number[0]
-                      : fmax(0, -ht_signal_traits(shot->signal).begin);
+    shot->delay = given->delay.kind == HT_VALUE_NUMBERS ? given->delay.number[0]
+                                                        : fmax(0, -shot->signal->begin);
     TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);
@@ -316,9 +315,9 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
         struct ht_shot *shot = &shots->shot[shots->count++];
         err = make_shot(params, medium, shots->count, shot);
         if (err != HT_OK) break;
-        const struct ht_signal_traits t = ht_signal_traits(shot->signal);
-        shots->highest = fmax(shots->highest, t.highest);
-        shots->end = fmax(shots->end, t.end + shot->delay + 1.25 * shot->crossing);
+        const struct ht_signal *t = shot->signal;
+        shots->highest = fmax(shots->highest, t->highest);
+        shots->end = fmax(shots->end, t->end + shot->delay + 1.25 * shot->crossing);
     }
     return HT_MADE(err, shots, ht_shots_destroy, out);
 }
@@ -332,13 +331,13 @@ void ht_shots_destroy(struct ht_shots *shots) {
 
 double ht_shot_at(const struct ht_shot *shot, double time, int order) {
     const double t = time - shot->delay;
-    if (t < ht_signal_traits(shot->signal).begin) return 0;
+    if (t < shot->signal->begin) return 0;
     return shot->amplitude * ht_signal_at(shot->signal, t, order);
 }
 
 bool ht_shot_acts(const struct ht_shot *shot, double from, double to) {
-    const struct ht_signal_traits t = ht_signal_traits(shot->signal);
-    return to - shot->delay >= t.begin && from - shot->delay <= t.end;
+    const struct ht_signal *t = shot->signal;
+    return to - shot->delay >= t->begin && from - shot->delay <= t->end;
 }
 
 void ht_shot_position(const struct ht_shot *shot, int point, double x[3]) {

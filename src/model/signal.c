@@ -7,67 +7,19 @@
 struct ht_knot {
     double t, s, bend, area, moment;
 };
-struct ht_signal {
-    struct ht_shot_given given;
-    struct ht_signal_traits traits;
-    double band[HT_SIGNAL_BANDS];
-    int64_t samples; /* of a file */
-    struct ht_knot *knot;
-};
-
 /* A signal of a file with columns t and s: a cubic spline between the samples, natural at its ends,
  * 0 outside. */
 
 /* ---- reading ---- */
 
-static const char *next_line(const char *at) {
-    at += strcspn(at, "\n");
-    return *at ? at + 1 : NULL;
-}
-
-/* Two numbers and no more. */
-static bool read_pair(const char *line, double pair[2]) {
-    for (int i = 0; i < 2; i++) {
-        char *end;
-        line += strspn(line, " \t,");
-        if (*line == '\n') return false;
-        pair[i] = strtod(line, &end);
-        if (end == line) return false;
-        line = end;
-    }
-    line += strspn(line, " \t\r");
-    return *line == '\n' || *line == '\0';
-}
-
-static enum ht_err read_line(struct ht_signal *s, const char *line, int64_t number) {
-    double pair[2];
-    char text[64];
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\r\n"), line);
-    REQUIRE(read_pair(line, pair), HT_ERR_INPUT, "line %lld, \"%s\": must be two numbers, t and s",
-            (long long)number, HT_SHOWN(text));
-    REQUIRE(isfinite(pair[0]) && isfinite(pair[1]), HT_ERR_INPUT,
-            "line %lld, \"%s\": t and s must be finite", (long long)number, HT_SHOWN(text));
-    struct ht_knot *knot = &s->knot[s->samples];
-    REQUIRE(s->samples == 0 || pair[0] > knot[-1].t, HT_ERR_INPUT,
-            "line %lld: times must increase, but %.9g follows %.9g", (long long)number, pair[0],
-            s->samples > 0 ? knot[-1].t : 0);
-    *knot = (struct ht_knot){.t = pair[0], .s = pair[1]};
-    s->samples++;
-    return HT_OK;
-}
-
-static enum ht_err read_lines(struct ht_signal *s, const char *text) {
-    int64_t lines = 0, number = 0;
-    for (const char *at = text; at != NULL; at = next_line(at)) lines++;
-    TRY(HT_ALLOC(s->knot, lines));
-    for (const char *at = text; at != NULL; at = next_line(at)) {
-        number++;
-        const char first = at[strspn(at, " \t\r")];
-        const bool empty = first == '#' || first == '\n' || first == '\0';
-        if (!empty) TRY(read_line(s, at, number));
-    }
-    REQUIRE(s->samples >= 4, HT_ERR_INPUT, "has %lld samples, but a signal needs 4",
-            (long long)s->samples);
+static enum ht_err add_knot(void *context, int64_t line, const double row[3]) {
+    struct ht_signal *s = context;
+    const int64_t n = s->samples;
+    REQUIRE(n == 0 || row[0] > s->knot[n - 1].t, HT_ERR_INPUT,
+            "line %lld: times must increase, but %.9g follows %.9g", (long long)line, row[0],
+            s->knot[n - 1].t);
+    TRY(HT_GROW(s->knot, n + 1, s->room));
+    s->knot[s->samples++] = (struct ht_knot){.t = row[0], .s = row[1]};
     return HT_OK;
 }
 
@@ -120,14 +72,12 @@ static double cubic(const struct ht_knot *k, double x, int order) {
 }
 
 static enum ht_err read_spline(struct ht_signal *s) {
-    HT_FREED char *text = NULL;
-    size_t size;
-    TRY(ht_file_read(s->given.file, &text, &size));
-    REQUIRE(strlen(text) == size, HT_ERR_INPUT, "is no text file");
-    TRY(read_lines(s, text));
+    TRY(ht_file_rows(s->given.file, 2, "two finite numbers, t and s", add_knot, s));
+    REQUIRE(s->samples >= 4, HT_ERR_INPUT, "has %lld samples, but a signal needs 4",
+            (long long)s->samples);
     TRY(check_gaps(s));
-    s->traits.begin = s->knot[0].t;
-    s->traits.end = s->knot[s->samples - 1].t;
+    s->begin = s->knot[0].t;
+    s->end = s->knot[s->samples - 1].t;
     find_bends(s->samples, s->knot);
     s->knot[0].area = s->knot[0].moment = 0;
     for (int64_t i = 0; i + 1 < s->samples; i++) {
@@ -190,14 +140,14 @@ static double sine(double w, double t, int order) {
 /* (1 - cos(w t / n))/2 sin(w t) as a sum of sines. */
 static double burst_at(const struct ht_signal *s, double t, int order) {
     const double w = 2 * HT_PI * s->given.frequency, n = s->given.cycles;
-    if (t <= 0 || (t >= s->traits.end && order >= 0)) return 0;
+    if (t <= 0 || (t >= s->end && order >= 0)) return 0;
     return sine(w, t, order) / 2 -
            (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) / 4;
 }
 
 double ht_signal_at(const struct ht_signal *s, double t, int order) {
-    const double f = s->given.frequency, w = HT_PI * f, begin = s->traits.begin;
-    const double end = s->traits.end;
+    const double f = s->given.frequency, w = HT_PI * f, begin = s->begin;
+    const double end = s->end;
     switch (s->given.signal) {
     case HT_SIGNAL_GAUSSIAN:
         return gaussian(f, t, order);
@@ -212,14 +162,6 @@ double ht_signal_at(const struct ht_signal *s, double t, int order) {
         if (order >= -1) return order == -1 ? ht_signal_at(s, end, -1) : 0;
         return ht_signal_at(s, end, -2) + (t - end) * ht_signal_at(s, end, -1);
     }
-}
-
-struct ht_signal_traits ht_signal_traits(const struct ht_signal *signal) {
-    return signal->traits;
-}
-
-const double *ht_signal_bands(const struct ht_signal *signal) {
-    return signal->band;
 }
 
 /* ---- spectrum ---- */
@@ -239,8 +181,8 @@ static void find_bands(int bits, double apart, const double complex *x, struct h
         above += square(x[i]);
         if (above > part * whole) break;
     }
-    s->traits.highest = (double)i / length;
-    const double width = 2 * s->traits.highest / HT_SIGNAL_BANDS;
+    s->highest = (double)i / length;
+    const double width = 2 * s->highest / HT_SIGNAL_BANDS;
     for (i = 0; i <= n / 2 && width > 0; i++) {
         const double at = (double)i / length / width;
         if (at < HT_SIGNAL_BANDS) s->band[(int)at] += square(x[i]);
@@ -252,29 +194,28 @@ static void find_bands(int bits, double apart, const double complex *x, struct h
 enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 
 static enum ht_err find_traits(struct ht_signal *s) {
-    struct ht_signal_traits *t = &s->traits;
     double sum = 0, size = 0;
     int bits = LEAST_BITS;
     if (s->given.signal == HT_SIGNAL_BURST) {
-        t->end = s->given.cycles / s->given.frequency;
+        s->end = s->given.cycles / s->given.frequency;
     } else if (s->given.signal != HT_SIGNAL_FILE) {
-        t->end = 5 / (HT_PI * s->given.frequency); /* exp(-25) 5^2 = 3e-10 */
-        t->begin = -t->end;
+        s->end = 5 / (HT_PI * s->given.frequency); /* exp(-25) 5^2 = 3e-10 */
+        s->begin = -s->end;
     }
     while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
     if (s->given.signal == HT_SIGNAL_BURST)
         while (bits < MOST_BITS && (1 << bits) < 32 * s->given.cycles) bits++;
     const int64_t n = (int64_t)1 << bits;
-    const double apart = (t->end - t->begin) / (double)n;
+    const double apart = (s->end - s->begin) / (double)n;
     HT_ARRAY(double complex, x, n << PAD_BITS);
     for (int64_t i = 0; i < n; i++) {
-        const double value = ht_signal_at(s, t->begin + ((double)i + 0.5) * apart, 0);
+        const double value = ht_signal_at(s, s->begin + ((double)i + 0.5) * apart, 0);
         x[i] = value;
         sum += value;
         size += fabs(value);
-        t->largest = fmax(t->largest, fabs(value));
+        s->largest = fmax(s->largest, fabs(value));
     }
-    t->constant = size > 0 ? sum / size : 0;
+    s->constant = size > 0 ? sum / size : 0;
     ht_fourier(bits + PAD_BITS, x);
     find_bands(bits + PAD_BITS, apart, x, s);
     return HT_OK;
@@ -287,8 +228,7 @@ enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal
     s->given = *given;
     enum ht_err err = given->signal == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
     if (err == HT_OK) err = find_traits(s);
-    if (err == HT_OK && !(s->traits.largest > 0))
-        err = ht_err_set(HT_ERR_INPUT, "the signal is zero");
+    if (err == HT_OK && !(s->largest > 0)) err = ht_err_set(HT_ERR_INPUT, "the signal is zero");
     return HT_MADE(err, s, ht_signal_destroy, out);
 }
 

@@ -108,21 +108,13 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     return HT_OK;
 }
 
-/* The field of an entry of initial.values. */
-static enum ht_err ht_solution_find_value(const struct ht_solution *solution, const char *name,
-                                          int *field) {
-    HT_FREED_TEXT struct ht_text key = {0};
-    ht_text_add(&key, "initial.values.%s", name);
-    TRY(ht_text_status(&key));
-    return ht_solution_find_field(solution, key.data, name, field);
-}
-
 /* The fields that initial.values names, else all under their own names. */
 static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file) {
     const struct ht_map *values = &solution->data->params->initial.values;
     for (int n = 0; n < values->count; n++) {
         int field;
-        TRY(ht_solution_find_value(solution, values->name[n], &field));
+        const char *name = values->name[n];
+        TRY(ht_solution_find_field(solution, HT_KEY("initial.values.%s", name), name, &field));
         TRY(read_field(solution, file, field, values->text[n]));
     }
     for (int f = 0; f < solution->eq->nfields && values->count == 0; f++)
@@ -263,7 +255,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     for (int n = 0; n < values->count; n++) {
         const char *name = values->name[n], *key = HT_KEY("initial.values.%s", name);
         int field;
-        TRY(ht_solution_find_value(solution, name, &field));
+        TRY(ht_solution_find_field(solution, key, name, &field));
         ht_expr_destroy(data->expr[field]);
         TRY(ht_params_blame(data->params, key, ht_expr_parse(values->text[n], &data->expr[field])));
         for (int k = dims; k < 3; k++)
@@ -300,15 +292,14 @@ static enum ht_err fill_expression(struct ht_solution_range *range) {
 }
 
 static const struct ht_solution_type types[] = {
-    {"gaussian", ht_solution_prepare_gaussian, ht_solution_fill_product, 0, false},
-    {"plane", ht_solution_prepare_plane, ht_solution_fill_product, 0, false},
-    {"standing", ht_solution_prepare_standing, ht_solution_fill_product, 0, false},
-    {"random", NULL, fill_random, ~0u, false},
-    {"expression", prepare_expression, fill_expression, 0, false},
-    {"file", prepare_file, fill_file, 0, false},
-    {"zero", NULL, NULL, 0, true},
+    [HT_DATA_GAUSSIAN] = {ht_solution_prepare_gaussian, ht_solution_fill_product},
+    [HT_DATA_PLANE] = {ht_solution_prepare_plane, ht_solution_fill_product},
+    [HT_DATA_STANDING] = {ht_solution_prepare_standing, ht_solution_fill_product},
+    [HT_DATA_RANDOM] = {NULL, fill_random, .occurs = ~0u},
+    [HT_DATA_EXPRESSION] = {prepare_expression, fill_expression},
+    [HT_DATA_FILE] = {prepare_file, fill_file},
+    [HT_DATA_ZERO] = {.rest = true},
 };
-enum { NTYPES = sizeof types / sizeof types[0] };
 
 enum ht_err ht_solution_find_field(const struct ht_solution *solution, const char *key,
                                    const char *name, int *field) {
@@ -322,18 +313,6 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution, const cha
     return ht_params_error(solution->data->params, key,
                            "no field \"%s\" in %s in %d dimension%s; the fields are %s", name,
                            eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
-}
-
-static enum ht_err find_type(const struct ht_params *params, const struct ht_solution_type **out) {
-    const char *known[NTYPES];
-    for (int n = 0; n < NTYPES; n++) {
-        known[n] = types[n].name;
-        *out = &types[n];
-        if (strcmp(params->initial.type, known[n]) == 0) return HT_OK;
-    }
-    const char *near = ht_text_nearest(params->initial.type, known, NTYPES);
-    return ht_params_error(params, "initial.type", "unknown type of initial data%s%s",
-                           near ? ", nearest is " : "", near ? near : "");
 }
 
 /* A frequency of interest determines how fine the grid must be, unless the data are a single wave.
@@ -352,7 +331,7 @@ static void resolve(struct ht_solution *solution) {
 
 static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
-    TRY(find_type(data->params, &data->type));
+    data->type = &types[data->params->initial.type];
     solution->occurs = data->type->occurs;
     solution->rest = data->type->rest;
     if (data->type->prepare) TRY(data->type->prepare(solution));
@@ -399,7 +378,8 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid
                              double time, int64_t first, int64_t last, double *out) {
     const struct ht_grid *grid = solution->grid;
     REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest), HT_ERR_INTERNAL,
-            "%s data are known at time 0 only, not at %g", solution->data->type->name, time);
+            "%s data are known at time 0 only, not at %g",
+            HT_WORD(DATA, solution->data->params->initial.type), time);
     struct ht_solution_range range = {
         .solution = solution,
         .subgrid = subgrid,

@@ -19,7 +19,6 @@ struct ht_solution_range {
 enum { HT_SOLUTION_CHUNK = 1 << 13 };
 
 struct ht_solution_type {
-    const char *name;
     /* Checks the parameters, sets exact, wavenumber, the fields that occur and the private data. */
     enum ht_err (*prepare)(struct ht_solution *solution);
     /* A field that occurs. */

@@ -18,14 +18,13 @@ const struct ht_system *ht_system_find(const char *name) {
     return NULL;
 }
 
-const char *ht_alternative(const char *list, int index, int *length) {
-    for (; index > 0; index--) {
+bool ht_alternative(const char *list, int index, char *out, size_t size) {
+    for (; index > 0 && list != NULL; index--) {
         list = strchr(list, '|');
-        if (!list) return NULL;
-        list++;
+        list += list != NULL;
     }
-    *length = (int)strcspn(list, "|");
-    return list;
+    snprintf(out, size, "%.*s", list ? (int)strcspn(list, "|") : 0, list ? list : "");
+    return list != NULL;
 }
 
 int ht_equations_field(const struct ht_equations *eq, const char *name) {

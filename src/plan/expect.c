@@ -90,7 +90,7 @@ struct expect {
 static enum ht_err find_shorter(struct expect *x) {
     const struct ht_plan *plan = x->plan;
     const struct ht_params *params = plan->params;
-    bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
+    bool gaussian = params->initial.type == HT_DATA_GAUSSIAN;
     double fastest = 0;
     x->shorter = 1;
     if (plan->medium->uniform || plan->eq.translates) return HT_OK;
@@ -112,7 +112,7 @@ static enum ht_err find_shorter(struct expect *x) {
  * a wave in one phase the square of that part. */
 static double shown(const struct ht_plan *plan, int field, const double k[3], double complex z) {
     const struct ht_params *params = plan->params;
-    bool standing = strcmp(params->initial.type, "standing") == 0;
+    bool standing = params->initial.type == HT_DATA_STANDING;
     double phase = params->initial.phase;
     /* Whether the phase at all nodes is equal modulo pi: it changes by a multiple of pi from each
      * node to the next. */
@@ -152,7 +152,7 @@ static enum ht_err expect_single(struct expect *x) {
     struct ht_plan *plan = x->plan;
     double e, k[3] = {0};
     int varies = 0;
-    bool plane = strcmp(plan->params->initial.type, "plane") == 0;
+    bool plane = plan->params->initial.type == HT_DATA_PLANE;
     for (int j = 0; j < plan->grid.dims; j++) {
         k[j] = x->shorter * plan->solution->wavenumber[j];
         if (plane && plan->params->initial.cycles[j] < 0) k[j] = -k[j];
@@ -268,7 +268,7 @@ static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
 
 static bool pulses_cancel(const struct ht_plan *plan) {
     struct ht_pulse a, b;
-    if (strcmp(plan->params->initial.type, "gaussian") != 0) return false;
+    if (plan->params->initial.type != HT_DATA_GAUSSIAN) return false;
     for (int i = 0; ht_params_pulse(plan->params, i, &a); i++)
         for (int j = 0; j < i && ht_params_pulse(plan->params, j, &b); j++)
             if (cancel_out(plan, &a, &b)) return true;
@@ -305,7 +305,7 @@ static enum ht_err expect_gaussian(struct expect *x) {
 static enum ht_err expect_kind(struct expect *x, double *length) {
     const struct ht_params *params = x->plan->params;
     const double *k = x->plan->solution->wavenumber;
-    bool gaussian = strcmp(params->initial.type, "gaussian") == 0;
+    bool gaussian = params->initial.type == HT_DATA_GAUSSIAN;
     int pulses = 0;
     if (x->plan->solution->single_wave) {
         *length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);

@@ -133,7 +133,7 @@ static void warn_changed(const struct ht_plan *plan, const struct ht_conserved *
     const double *energy = physical ? c->physical : c->energy;
     const double change = energy[1] / energy[0] - 1;
     if (plan->problem.layers != NULL || !(fabs(change) > most)) return;
-    if (strcmp(plan->params->initial.type, "random") == 0) return;
+    if (plan->params->initial.type == HT_DATA_RANDOM) return;
     ht_warn("the energy, which %s conserves, has changed by %.2g %%: likely cause: %swaves that "
             "the grid does not resolve; take %smore cells",
             scheme->title, 100 * change,

@@ -124,7 +124,7 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     if (least < most) ht_text_add(text, "to %lld ", (long long)most);
     ht_text_add(text, "planes%s, halo depth %d, halo precision %s\n", least < most ? "" : " each",
                 sim->plan->problem.halo.depth,
-                ht_halo_precision_word(sim->plan->problem.halo.precision));
+                HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
 }
 
 static void add_parts(const char *whose, const struct ht_parallel *p, bool worst,
@@ -149,7 +149,7 @@ void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_paral
     ht_json_integers(json, "planes", sim->ranks, sim->planes);
     ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
     ht_json_string(json, "halo_precision",
-                   ht_halo_precision_word(sim->plan->problem.halo.precision));
+                   HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
     if (p != NULL) {
         ht_json_string(json, "transport", p->transport);
         ht_json_number(json, "exchanges_per_step", p->exchanges);
@@ -197,7 +197,7 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
 
 static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
     const struct ht_fit_counts c = ht_frame_counts(plan->frame);
-    const char *fit = ht_fit_word(ht_frame_kind(plan->medium, plan->params->medium.fit));
+    const char *fit = HT_WORD(FIT, ht_frame_kind(plan->medium, plan->params->medium.fit));
     ht_say(f, ", fitted: %s%s", fit, plan->problem.fd.density ? ", density varies" : "");
     ht_fact(f, string, "medium_fit", fit);
     if (c.values == 0) return;
@@ -220,7 +220,7 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
     const double least = medium->speed_min, fastest = ht_medium_fastest(medium);
     ht_say(f, "  medium    %s",
-           medium->uniform ? "uniform" : ht_medium_type_word(sim->params->medium.type));
+           medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, sim->params->medium.type));
     if (sim->plan->frame != NULL)
         add_fit(sim->plan, f);
     else if (!medium->uniform && medium->degree == 0)
@@ -281,7 +281,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     struct ht_text *text = &f->text;
     if (layers == NULL) return;
-    const char *type = ht_absorbing_word(layers->type);
+    const char *type = HT_WORD(ABSORBING, layers->type);
     ht_fact(f, string, "absorbing", type);
     ht_fact(f, integer, "absorbing_bytes", sim->budget.layers);
     ht_text_add(text, "  absorbing %s", type);
@@ -613,9 +613,9 @@ static void note_dispersion(const struct ht_simulation *sim) {
 /* Of what initial.values leaves out. */
 static void note_left_out(const struct ht_plan *plan) {
     char names[96] = "";
-    const char *type = plan->params->initial.type;
+    const enum ht_data_type type = plan->params->initial.type;
     if (plan->params->initial.values.count == 0) return;
-    if (strcmp(type, "file") != 0 && strcmp(type, "expression") != 0) return;
+    if (type != HT_DATA_FILE && type != HT_DATA_EXPRESSION) return;
     for (int f = 0; f < plan->eq.nfields; f++)
         if (!ht_solution_occurs(plan->solution, f))
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",

@@ -109,7 +109,7 @@ static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *ou
         for (int j = 0; j < plan->grid.dims; j++)
             if (j != k) area *= s->last[j] - s->first[j] + 2 * plan->grid.h[j];
         /* wave: u_t and gradients of u of the highest frequency */
-        const double rate = value ? 1 : 2 * HT_PI * ht_signal_traits(s->signal).highest;
+        const double rate = value ? 1 : 2 * HT_PI * s->signal->highest;
         sum += 2 * rate * s->speed / h * sqrt(4 * h * area / material[of]);
     }
     *out = sum;
@@ -144,12 +144,12 @@ enum ht_err ht_plan_weigh_shots(struct ht_plan *plan) {
 
 /* The integral of |s| between two times, of a plane wave the time in which it is in its box. */
 static double acted(const struct ht_shot *shot, double dt, double from, double to) {
-    const struct ht_signal_traits t = ht_signal_traits(shot->signal);
-    const double past = t.end + shot->delay + 1.25 * shot->crossing;
-    from = fmax(from, t.begin + shot->delay);
+    const struct ht_signal *t = shot->signal;
+    const double past = t->end + shot->delay + 1.25 * shot->crossing;
+    from = fmax(from, t->begin + shot->delay);
     to = fmin(to, past + dt);
     if (!(from < to)) return 0;
-    if (shot->type->outside) return (to - from) * fabs(shot->amplitude) * t.largest;
+    if (shot->type->outside) return (to - from) * fabs(shot->amplitude) * t->largest;
     const int64_t count = (int64_t)ceil(2 * (to - from) / dt);
     double sum = 0;
     for (int64_t i = 0; i < count; i++)
@@ -195,7 +195,7 @@ static bool resolved(const struct ht_plan *plan, const struct ht_state *state) {
     const double differ = 0.25;
     const double cells = plan->solution->single_wave ? 2.5 : 1.2;
     bool known = plan->cells_per_wavelength > 0;
-    bool random = strcmp(plan->params->initial.type, "random") == 0;
+    bool random = plan->params->initial.type == HT_DATA_RANDOM;
     bool fine = known ? plan->cells_per_wavelength >= cells : !plan->medium->uniform && !random;
     return fine && fabs(state->content - state->energy) <= differ * state->energy;
 }
@@ -269,7 +269,7 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
     watch->brought += sum;
     const double brought = pow(watch->brought, 2);
     /* Random derivatives of v are not those of its random values. */
-    const bool random = strcmp(plan->params->initial.type, "random") == 0;
+    const bool random = plan->params->initial.type == HT_DATA_RANDOM;
     if (state->of_rate ? random : plan->shots == NULL) return HT_OK;
     /* Times as much as data and sources bring. What comes from sources is resolved; of data see
      * most_growth. */

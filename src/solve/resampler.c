@@ -201,7 +201,7 @@ enum { FINE = 4 };
 
 enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, bool later,
                               int64_t *count, double **out) {
-    const double end = ht_signal_traits(shot->signal).end + shot->delay;
+    const double end = shot->signal->end + shot->delay;
     const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
     const int64_t values = FINE * last;
     *out = NULL;

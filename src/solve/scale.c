@@ -96,7 +96,7 @@ static enum ht_err find_data(const struct ht_plan *plan, const double unit[HT_MA
     struct ht_grid grid = plan->grid;
     struct ht_medium medium = *plan->medium;
     struct ht_solution *solution = NULL;
-    if (strcmp(plan->params->initial.type, "file") == 0)
+    if (plan->params->initial.type == HT_DATA_FILE)
         return find_most(plan, plan->solution, unit, most);
     grid.order = 0;
     medium.grid = &grid;
@@ -116,8 +116,8 @@ static double find_sources(const struct ht_plan *plan) {
     }
     for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
         const struct ht_shot *shot = &plan->shots->shot[i];
-        most = fmax(most, plan->shot_norm[i] * fabs(shot->amplitude) *
-                              ht_signal_traits(shot->signal).largest * time * sqrt(2 / volume));
+        most = fmax(most, plan->shot_norm[i] * fabs(shot->amplitude) * shot->signal->largest *
+                              time * sqrt(2 / volume));
     }
     return most;
 }

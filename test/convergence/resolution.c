@@ -35,7 +35,7 @@ static int describe(const struct method *m, const struct ht_resolution *grid, co
     const double points = side / (turns * hypot(way[0], way[1]));
     snprintf(text[n++], LINE, "device.backend=oracle");
     snprintf(text[n++], LINE, "system=%s", m->system);
-    snprintf(text[n++], LINE, "time.scheme=%s", ht_scheme_word(m->scheme));
+    snprintf(text[n++], LINE, "time.scheme=%s", HT_WORD(SCHEME_WORD, m->scheme));
     snprintf(text[n++], LINE, "grid.order=%d", m->order);
     snprintf(text[n++], LINE, "grid.cells=[%d,%d]", side, other);
     snprintf(text[n++], LINE, "grid.upper=[%d.0,%d.0]", side, other);
@@ -89,14 +89,14 @@ static void judge(const struct method *m) {
     struct ht_resolution grid;
     const enum ht_err err = ht_resolution_find(&carrier, WAVELENGTHS, m->error, &grid);
     TEST_CHECK(err == HT_OK && grid.cells > 0, "%s, %s %d: %.3g cells per wavelength, cfl %.3g",
-               m->system, ht_scheme_word(m->scheme), m->order, grid.cells, grid.cfl);
+               m->system, HT_WORD(SCHEME_WORD, m->scheme), m->order, grid.cells, grid.cfl);
     if (err != HT_OK || !(grid.cells > 0)) return;
     TEST_BELOW(worst_error(m, WAYS, &grid), m->error, "%s, %s %d: error there", m->system,
-               ht_scheme_word(m->scheme), m->order);
+               HT_WORD(SCHEME_WORD, m->scheme), m->order);
     grid.cells *= 0.8;
     TEST_BELOW(-worst_error(m, 1, &grid), -m->error,
                "%s, %s %d: error on a fifth fewer, along an axis, negative", m->system,
-               ht_scheme_word(m->scheme), m->order);
+               HT_WORD(SCHEME_WORD, m->scheme), m->order);
 }
 
 /* At both speeds of a medium as by ht_fd_error. In one dimension, where errors in space and time

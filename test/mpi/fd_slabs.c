@@ -312,7 +312,7 @@ static void add_layers(const struct scene *scene, struct trial *t, struct ht_lay
     t->problem.layers = t->alone.layers = layers;
     snprintf(t->name, sizeof t->name, "%d ranks order %d %s, %s layers, %d term(s)",
              ht_comm_size(scene->comm), t->problem.fd.order,
-             t->problem.fd.density ? "density" : "modulus", ht_absorbing_word(type), terms);
+             t->problem.fd.density ? "density" : "modulus", HT_WORD(ABSORBING, type), terms);
 }
 
 static void run_layers(const struct scene *scene, struct kind kind) {

@@ -126,7 +126,7 @@ static void test_one_axis(enum ht_fit_kind kind, int walls) {
         worst = worse(worst, fabs(K[m] * one - 1));
         worst = worse(worst, fabs(b[m] * two - 1));
     }
-    TEST_BELOW(worst, 1e-13, "1-D, %s, %s: against quadrature, relative", ht_fit_word(kind),
+    TEST_BELOW(worst, 1e-13, "1-D, %s, %s: against quadrature, relative", HT_WORD(FIT, kind),
                walls ? "walls" : "periodic");
     free(K);
     free(b);
@@ -234,7 +234,7 @@ static void test_mirror(enum ht_fit_kind kind, int walls) {
         if (m < 24) worst = worse(worst, fabs(b[m] / a[23 - m] - 1));
     }
     if (walls) worst = worse(worst, fabs(b[24] / b[23] - 1)); /* behind it */
-    TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference", ht_fit_word(kind),
+    TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference", HT_WORD(FIT, kind),
                walls ? "walls" : "periodic");
     free(K);
     free(b);
@@ -352,7 +352,7 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
             worst = worse(worst, fabs(out[i] / exact - 1));
         }
         TEST_BELOW(worst, 1e-12, "2-D samples, %s, walls %d, %s: against quadrature",
-                   ht_fit_word(kind), walls, what ? "b" : "K");
+                   HT_WORD(FIT, kind), walls, what ? "b" : "K");
         free(out);
     }
     TEST_CHECK(ht_frame_counts(c.fit).cut == 0, "nothing is cut");
@@ -466,9 +466,9 @@ static void test_same(enum ht_fit_kind kind, int walls) {
         free(b);
         free(d);
     }
-    TEST_BELOW(worst[0], 1e-13, "layers and samples, %s, walls %d: relative", ht_fit_word(kind),
+    TEST_BELOW(worst[0], 1e-13, "layers and samples, %s, walls %d: relative", HT_WORD(FIT, kind),
                walls);
-    TEST_BELOW(worst[1], 1e-13, "layers and expression, %s, walls %d: relative", ht_fit_word(kind),
+    TEST_BELOW(worst[1], 1e-13, "layers and expression, %s, walls %d: relative", HT_WORD(FIT, kind),
                walls);
     close_case(&layers);
     close_case(&file);

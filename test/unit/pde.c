@@ -305,8 +305,9 @@ static int wrong_names(const struct ht_system *system) {
 }
 
 static int entries(const char *list) {
-    int count = 0, length = 0;
-    while (list && ht_alternative(list, count, &length)) count++;
+    char entry[64];
+    int count = 0;
+    while (list && ht_alternative(list, count, entry, sizeof entry)) count++;
     return count;
 }
 
@@ -320,10 +321,8 @@ static int wrong_parameters(const struct ht_system *system) {
         wrong += count < 1 || entries(row->meanings) != count || entries(row->units) != count ||
                  (row->positive && !(row->fallback > 0) && !(row->loss && row->zero));
         for (int i = 0; i < count; i++) {
-            int length = 0;
-            const char *at = ht_alternative(row->names, i, &length);
             char name[24];
-            snprintf(name, sizeof name, "%.*s", length, at);
+            ht_alternative(row->names, i, name, sizeof name);
             wrong += !is_name(name, 20);
             const struct ht_medium_given *given =
                 ht_params_medium(params, row->vector ? row->vector : name);

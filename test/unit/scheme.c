@@ -17,7 +17,7 @@ enum { CELLS = 3, STEPS = 4, MOST = 1 << 13 };
 static void test_names(void) {
     for (int i = 0; i < ht_scheme_count(); i++) {
         const struct ht_scheme *scheme = ht_scheme_at(i);
-        const char *word = ht_scheme_word((enum ht_scheme_name)i);
+        const char *word = HT_WORD(SCHEME_WORD, i);
         TEST_CHECK(strcmp(scheme->name, word) == 0, "row %d is %s, the word %s", i, scheme->name,
                    word);
         TEST_CHECK(strcmp(ht_scheme_mark(scheme), i ? word : "") == 0, "%s in titles: \"%s\"", word,
