@@ -48,6 +48,11 @@ struct ht_fd_ends {
     int count;
     const double *weights; /* [count] of ends marked by more than 1; NULL: there are none */
 };
+/* Some of the own nodes, which may be none, and the ends among them. */
+struct ht_fd_part {
+    struct ht_fd_box box;
+    struct ht_fd_ends ends;
+};
 /* What layers remember, of half points before a step and after it, and of nodes. */
 enum { HT_FD_BEFORE, HT_FD_HALVES, HT_FD_NODES };
 /* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
@@ -58,16 +63,27 @@ struct ht_fd_layers {
     struct ht_fd_array profile, memory[1 + HT_FD_MEMORIES];
     bool start; /* no step was taken: memories hold data */
 };
-/* What operations on one field take: the targets, the law with its factors, and arrays, of which
- * those that an operation has not have no memory. */
+/* An operation on one field: the targets, the law with its factors, and arrays, of which those that
+ * it has not have no memory. */
 struct ht_fd_work {
+    enum ht_fd_operation {
+        HT_FD_ADD,     /* out = u + L u */
+        HT_FD_STEP,    /* d += L u, then out = p + d; out of no memory: d alone */
+        HT_FD_ADVANCE, /* p += factor d */
+        HT_FD_SHIFT,   /* u += factor */
+        HT_FD_ABSORB,  /* what layers add to a step: as ht_fd_layer_step or ht_fd_layer_damp */
+        HT_FD_SQUARES  /* into out, as ht_fd_layer_squares, where there are layers */
+    } operation;
     enum ht_step_part part;
     struct ht_fd_box box;
     struct ht_fd_law law;
     struct ht_fd_array u, d, p, out;
+    double factor;
+    const struct ht_fd_layers *layers;
 };
-/* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. */
-enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE };
+/* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass,
+ * ht_pair_rate, ht_pair_solve and ht_pair_damp. */
+enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE, HT_PAIR_DAMP };
 struct ht_pair_stepper;
 struct ht_pair_task {
     const struct ht_pair_stepper *s;
@@ -92,33 +108,19 @@ struct ht_fd_engine_ops {
     /* As in htwave/fd_kernel.h. */
     enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
                           const int sides[3][2], struct ht_fd_array u);
-    /* out = u + L u. */
-    enum ht_err (*stage)(struct ht_fd_engine *e, const struct ht_fd_work *w);
-    enum ht_err (*update)(struct ht_fd_engine *e, const struct ht_fd_work *w);
-    enum ht_err (*advance)(struct ht_fd_engine *e, const struct ht_fd_box *box, double factor,
-                           struct ht_fd_array d, struct ht_fd_array p);
-    /* x += c. */
-    enum ht_err (*shift)(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
-                         struct ht_fd_array x);
+    enum ht_err (*work)(struct ht_fd_engine *e, const struct ht_fd_work *w);
     /* out[plane of the box]. */
-    enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                        const struct ht_fd_ends *ends, struct ht_fd_array x, struct ht_fd_array y,
-                        struct ht_fd_array a, double level, struct ht_measure *out);
+    enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_part *part, struct ht_fd_array x,
+                        struct ht_fd_array y, struct ht_fd_array a, double level,
+                        struct ht_measure *out);
     /* The table of amplitudes is new. */
     enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
     /* x, and y where it has memory, at nodes [first, last) of the list += the amplitudes
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                           int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
-    /* What absorbing layers add to a step on a box: as ht_fd_layer_step or ht_fd_layer_damp. */
-    enum ht_err (*layers)(struct ht_fd_engine *e, const struct ht_fd_work *w,
-                          const struct ht_fd_layers *layers);
-    /* Into out, as ht_fd_layer_squares, where there are layers. */
-    enum ht_err (*squares)(struct ht_fd_engine *e, const struct ht_fd_work *w);
-    /* Of a pair, as ht_pair_pass, ht_pair_rate and ht_pair_solve; what layers change after a pass,
-     * as ht_pair_damp; what couplings of the group do after a pass or a rate, as ht_pair_meet. */
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
-    enum ht_err (*damp)(struct ht_fd_engine *e, const struct ht_pair_task *t);
+    /* What couplings of the group do after a pass or a rate, as ht_pair_meet. */
     enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_task *t);
 };
 struct ht_fd_engine {
@@ -276,7 +278,7 @@ struct ht_fd_stepper {
     struct ht_fd_law law;                      /* scale: 1 / h^2, times the uniform 1/rho */
     struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */
     struct ht_buffer *sequence_u;              /* where u is when a recorded sequence begins */
-    double apply_factor;                       /* of pass HT_FD_APPLY, and where it adds */
+    double apply_divisor;                      /* of pass HT_FD_APPLY, and where it adds */
     struct ht_fd_array apply_to;
     bool closed;                       /* nothing fixes the mean of u, in single precision */
     double mass;                       /* sum of 1/a over the nodes */
@@ -320,23 +322,16 @@ void ht_fd_destroy(void *self);
     .finish = ht_runner_finish, .destroy = ht_fd_destroy, .traffic = ht_runner_traffic
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
-/* Sums over the whole grid, the same on all ranks and whatever their number; first: node of the
- * grid; level: as that of struct ht_sum_item. Collective. */
-HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x,
-                                   struct ht_fd_array y, double level, struct ht_measure *out);
-/* The same over a part of the own nodes, which may be empty; ends: of it. */
-HT_CHECKED enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
-                                        const struct ht_fd_ends *ends, struct ht_fd_array x,
-                                        struct ht_fd_array y, double level, struct ht_measure *out);
+/* Sums over a part, NULL: over the whole grid, the same on all ranks and whatever their number;
+ * first: node of the grid; largest: of x and its level. Collective. */
+HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part,
+                                   struct ht_fd_array x, struct ht_fd_array y,
+                                   struct ht_measure *out);
 /* HT_ERR_NOT_FINITE, of sums over the grid of a field that is not. */
 HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
                                         const struct ht_measure *sums);
-/* A part of the own nodes (fd_run.c): of what it is the nodes of the layer at a side remain, or
- * else those of none there; what is in no layer. */
-struct ht_fd_part {
-    struct ht_fd_box box;
-    struct ht_fd_ends ends;
-};
+/* Of a part the nodes of the layer at a side remain, or else those of none there; what is in no
+ * layer (fd_run.c). */
 void ht_fd_part_cut(const struct ht_fd_stepper *s, int k, int side, bool inside,
                     struct ht_fd_part *part);
 void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part);
@@ -348,9 +343,9 @@ void ht_fd_absolute(void *self);
 HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
                                          int64_t first, int64_t last, const double *from,
                                          double *to);
-/* to = 0 at the own nodes. */
-HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to);
-
+/* p += factor d at the own nodes; -1 and p itself: 0. */
+HT_CHECKED enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor,
+                                         struct ht_fd_array d, struct ht_fd_array p);
 HT_CHECKED enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to,
                                          int64_t total);
 

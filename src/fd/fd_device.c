@@ -24,32 +24,9 @@ static void device_destroy(struct ht_fd_array *array) {
 
 /* ---- kernels ---- */
 
-static struct ht_fd_operator operator_of(const struct ht_fd_law *law) {
-    struct ht_fd_operator op = {.a = law->a.buffer};
-    for (int k = 0; k < 3; k++) op.b[k] = law->b[k].buffer;
-    memcpy(op.scale, law->scale, sizeof op.scale);
-    return op;
-}
-
 static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
                                  const int sides[3][2], struct ht_fd_array u) {
     return ht_fd_ghosts_fill(e->ghosts, box, sides, u.buffer);
-}
-
-static enum ht_err device_stage(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    const struct ht_fd_operator op = operator_of(&w->law);
-    return ht_fd_stage(e->kernels, w->part, &w->box, &op, w->u.buffer, w->out.buffer);
-}
-
-static enum ht_err device_update(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    const struct ht_fd_operator op = operator_of(&w->law);
-    return ht_fd_update(e->kernels, w->part, &w->box, &op, w->u.buffer, w->d.buffer, w->p.buffer,
-                        w->out.buffer);
-}
-
-static enum ht_err device_advance(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                  double factor, struct ht_fd_array d, struct ht_fd_array p) {
-    return ht_fd_advance(e->kernels, box, factor, d.buffer, p.buffer);
 }
 
 static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_fd_array x) {
@@ -59,23 +36,16 @@ static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_fd_arra
     return item;
 }
 
-static enum ht_err device_shift(struct ht_fd_engine *e, const struct ht_fd_box *box, double c,
-                                struct ht_fd_array x) {
-    const struct ht_sum_item item = item_of(box, x);
-    return ht_sums_shift(e->sums, &item, c);
-}
-
-static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                               const struct ht_fd_ends *ends, struct ht_fd_array x,
-                               struct ht_fd_array y, struct ht_fd_array a, double level,
-                               struct ht_measure *out) {
-    struct ht_sum_item item = item_of(box, x);
+static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *part,
+                               struct ht_fd_array x, struct ht_fd_array y, struct ht_fd_array a,
+                               double level, struct ht_measure *out) {
+    struct ht_sum_item item = item_of(&part->box, x);
     item.y = y.buffer;
     item.a = a.buffer;
     item.level = level;
-    memcpy(item.half, ends->half, sizeof item.half);
-    item.weights = ends->weights;
-    item.coefs = ends->count;
+    memcpy(item.half, part->ends.half, sizeof item.half);
+    item.weights = part->ends.weights;
+    item.coefs = part->ends.count;
     item.points = 1;
     return ht_sums_planes(e->sums, &item, out);
 }
@@ -94,9 +64,9 @@ static enum ht_err device_inject(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_
     return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
 }
 
-static enum ht_err device_layers(struct ht_fd_engine *e, const struct ht_fd_work *w,
-                                 const struct ht_fd_layers *l) {
-    const struct ht_fd_operator op = operator_of(&w->law);
+static enum ht_err absorb(struct ht_fd_engine *e, const struct ht_fd_work *w,
+                          const struct ht_fd_operator *op) {
+    const struct ht_fd_layers *l = w->layers;
     const struct ht_fd_memory memory = {.profile = l->profile.buffer,
                                         .before = l->memory[HT_FD_BEFORE].buffer,
                                         .halves = l->memory[HT_FD_HALVES].buffer,
@@ -105,13 +75,32 @@ static enum ht_err device_layers(struct ht_fd_engine *e, const struct ht_fd_work
     if (l->sponge)
         return ht_fd_layer_damp(e->layers, w->part, &w->box, &l->sides, memory.profile,
                                 w->out.buffer, w->d.buffer);
-    return ht_fd_layer_step(e->layers, w->part, &w->box, &l->sides, &op, &memory, w->u.buffer,
+    return ht_fd_layer_step(e->layers, w->part, &w->box, &l->sides, op, &memory, w->u.buffer,
                             w->d.buffer, w->out.buffer);
 }
 
-static enum ht_err device_squares(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    const struct ht_fd_operator op = operator_of(&w->law);
-    return ht_fd_layer_squares(e->layers, &w->box, &op, w->u.buffer, w->out.buffer);
+static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    struct ht_buffer *u = w->u.buffer, *d = w->d.buffer, *p = w->p.buffer, *out = w->out.buffer;
+    struct ht_fd_operator op = {.a = w->law.a.buffer};
+    for (int k = 0; k < 3; k++) op.b[k] = w->law.b[k].buffer;
+    memcpy(op.scale, w->law.scale, sizeof op.scale);
+    switch (w->operation) {
+    case HT_FD_ADD:
+        return ht_fd_stage(e->kernels, w->part, &w->box, &op, u, out);
+    case HT_FD_STEP:
+        return ht_fd_update(e->kernels, w->part, &w->box, &op, u, d, p, out);
+    case HT_FD_ADVANCE:
+        return ht_fd_advance(e->kernels, &w->box, w->factor, d, p);
+    case HT_FD_SHIFT: {
+        const struct ht_sum_item item = item_of(&w->box, w->u);
+        return ht_sums_shift(e->sums, &item, w->factor);
+    }
+    case HT_FD_ABSORB:
+        return absorb(e, w, &op);
+    case HT_FD_SQUARES:
+        break;
+    }
+    return ht_fd_layer_squares(e->layers, &w->box, &op, u, out);
 }
 
 static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
@@ -136,14 +125,12 @@ static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task
         pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
     if (t->work == HT_PAIR_STEP)
         return ht_pair_pass(e->kernels, t->part, t->group, &t->box, t->scale, &arrays);
+    if (t->work == HT_PAIR_DAMP)
+        return ht_pair_damp(e->kernels, t->part, t->group, &t->box, t->scale, &t->s->layers,
+                            &arrays);
     if (t->work == HT_PAIR_RATE)
         return ht_pair_rate(e->kernels, t->group, &t->box, t->scale, &arrays);
     return ht_pair_solve(e->kernels, t->group, &t->box, &arrays);
-}
-
-static enum ht_err device_damp(struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
-    return ht_pair_damp(e->kernels, t->part, t->group, &t->box, t->scale, &t->s->layers, &arrays);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
@@ -160,17 +147,11 @@ static const struct ht_fd_engine_ops device_ops = {
     .write = device_write,
     .read = device_read,
     .ghosts = device_ghosts,
-    .stage = device_stage,
-    .update = device_update,
-    .advance = device_advance,
-    .shift = device_shift,
+    .work = device_work,
     .sums = device_sums,
     .amplitudes = device_amplitudes,
     .inject = device_inject,
-    .layers = device_layers,
-    .squares = device_squares,
     .pair = device_pair,
-    .damp = device_damp,
     .meet = device_meet,
 };
 

@@ -142,55 +142,43 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2, int6
         for (int64_t m2 = (box)->begin[1]; m2 < (box)->end[1]; m2++) \
             for (int64_t m1 = (box)->begin[0]; m1 < (box)->end[0]; m1++)
 
-static enum ht_err plain_squares(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    EACH_NODE(&w->box) {
-        const int64_t at = node_at(&w->box, m1, m2, m3);
-        const double *u = w->u.host + at;
-        double sum = 0;
-        for (int k = 0; k < 3 && k < e->spec.dims; k++) {
-            const int64_t pitch = pitch_of(&w->box, k);
-            sum += w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k].host + at, pitch)
-                                                      : squares(e, u, pitch));
-        }
-        w->out.host[at] = w->law.a.host[at] * sum;
+/* What a node has of - <u, L u>, as differences alone. */
+static double all_squares(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
+    const double *u = w->u.host + at;
+    double sum = 0;
+    for (int k = 0; k < 3 && k < e->spec.dims; k++) {
+        const int64_t pitch = pitch_of(&w->box, k);
+        sum += w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k].host + at, pitch)
+                                                  : squares(e, u, pitch));
     }
-    return HT_OK;
+    return w->law.a.host[at] * sum;
 }
 
-static enum ht_err plain_stage(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    EACH_NODE(&w->box) {
-        const int64_t at = node_at(&w->box, m1, m2, m3);
-        w->out.host[at] = magnitude(e, w->u.host[at]) + laplacian(e, w, at);
+static void work_at(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
+    double *u = w->u.host, *d = w->d.host, *p = w->p.host, *out = w->out.host;
+    switch (w->operation) {
+    case HT_FD_ADD:
+        out[at] = magnitude(e, u[at]) + laplacian(e, w, at);
+        break;
+    case HT_FD_STEP:
+        d[at] = magnitude(e, d[at]) + laplacian(e, w, at);
+        if (out != NULL) out[at] = magnitude(e, p[at]) + d[at];
+        break;
+    case HT_FD_ADVANCE:
+        p[at] = magnitude(e, p[at]) + magnitude(e, w->factor) * magnitude(e, d[at]);
+        break;
+    case HT_FD_SHIFT:
+        u[at] += w->factor;
+        break;
+    case HT_FD_SQUARES:
+        out[at] = all_squares(e, w, at);
+        break;
+    case HT_FD_ABSORB: /* by lines */
+        break;
     }
-    return HT_OK;
-}
-
-static enum ht_err plain_update(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    EACH_NODE(&w->box) {
-        const int64_t at = node_at(&w->box, m1, m2, m3);
-        double *d = &w->d.host[at];
-        *d = magnitude(e, *d) + laplacian(e, w, at);
-        if (w->out.host != NULL) w->out.host[at] = magnitude(e, w->p.host[at]) + *d;
-    }
-    return HT_OK;
-}
-
-static enum ht_err plain_advance(struct ht_fd_engine *e, const struct ht_fd_box *box, double factor,
-                                 struct ht_fd_array d, struct ht_fd_array p) {
-    EACH_NODE(box) {
-        const int64_t at = node_at(box, m1, m2, m3);
-        p.host[at] = magnitude(e, p.host[at]) + magnitude(e, factor) * magnitude(e, d.host[at]);
-    }
-    return HT_OK;
 }
 
 /* ---- sums ---- */
-
-static enum ht_err plain_shift(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_box *box,
-                               double c, struct ht_fd_array x) {
-    EACH_NODE(box) x.host[node_at(box, m1, m2, m3)] += c;
-    return HT_OK;
-}
 
 /* Of the node that is number m from an end. */
 static double end_weight(const struct ht_fd_ends *ends, int half, int64_t m) {
@@ -198,25 +186,25 @@ static double end_weight(const struct ht_fd_ends *ends, int half, int64_t m) {
     return half == 1 && m == 0 ? 0.5 : 1;
 }
 
-static double weight(const struct ht_fd_box *box, const struct ht_fd_ends *ends,
-                     const int64_t m[3]) {
+static double weight(const struct ht_fd_part *part, const int64_t m[3]) {
+    const struct ht_fd_ends *ends = &part->ends;
     double weight = 1;
     for (int k = 0; k < 3; k++)
-        weight *= end_weight(ends, ends->half[k][0], m[k] - box->begin[k]) *
-                  end_weight(ends, ends->half[k][1], box->end[k] - 1 - m[k]);
+        weight *= end_weight(ends, ends->half[k][0], m[k] - part->box.begin[k]) *
+                  end_weight(ends, ends->half[k][1], part->box.end[k] - 1 - m[k]);
     return weight;
 }
 
-static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_box *box,
-                              const struct ht_fd_ends *ends, struct ht_fd_array x,
-                              struct ht_fd_array y, struct ht_fd_array a, double level,
-                              struct ht_measure *out) {
+static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_part *part,
+                              struct ht_fd_array x, struct ht_fd_array y, struct ht_fd_array a,
+                              double level, struct ht_measure *out) {
+    const struct ht_fd_box *box = &part->box;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
         out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
         const double by = a.host != NULL ? a.host[at] : 1;
-        const double factor = by != 0 ? weight(box, ends, m) / by : 0;
+        const double factor = by != 0 ? weight(part, m) / by : 0;
         const double value = x.host[at];
         struct ht_measure *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
@@ -407,8 +395,8 @@ static void do_side(struct line *line, enum work work) {
         }
 }
 
-static enum ht_err plain_layers(struct ht_fd_engine *e, const struct ht_fd_work *w,
-                                const struct ht_fd_layers *l) {
+static enum ht_err absorb(const struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    const struct ht_fd_layers *l = w->layers;
     struct line line = {.e = e, .w = w, .l = l, .weights = ht_fd_layer_weights(&e->spec)};
     int64_t most = 1;
     for (int i = 0; i < l->sides.count; i++) most = ht_most(most, l->sides.side[i].cells);
@@ -419,6 +407,12 @@ static enum ht_err plain_layers(struct ht_fd_engine *e, const struct ht_fd_work 
             do_side(&line, (enum work)work);
         }
     free(line.q);
+    return HT_OK;
+}
+
+static enum ht_err plain_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
+    if (w->operation == HT_FD_ABSORB) return absorb(e, w);
+    EACH_NODE(&w->box) work_at(e, w, node_at(&w->box, m1, m2, m3));
     return HT_OK;
 }
 
@@ -497,17 +491,6 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     ht_pair_invert(count, c, x, y);
     for (int f = 0; f < s->pair.nfields; f++)
         if (coupled >> f & 1u) s->solved[f].host[at] = y[number[f]];
-}
-
-static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    EACH_NODE(&t->box) {
-        const int64_t at = node_at(&t->box, m1, m2, m3);
-        if (t->work == HT_PAIR_SOLVE)
-            pair_solve(t->s, t->group, at);
-        else
-            pair_rows(t, (const int64_t[]){m1, m2, m3}, at);
-    }
-    return HT_OK;
 }
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
@@ -676,12 +659,18 @@ static void plain_matched(const struct spot *spot) {
         if (s->pair.group[t->group] >> f & 1u) s->field[f].host[spot->at] += sum[f];
 }
 
-static enum ht_err plain_damp(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
+static void pair_damp(const struct ht_pair_task *t, const int64_t m[3], int64_t at) {
+    struct spot spot = {.t = t, .s = t->s, .m = {m[0], m[1], m[2]}, .at = at};
+    if (find_layers(&spot)) (t->s->damping == HT_PAIR_SPONGE ? plain_sponge : plain_matched)(&spot);
+}
+
+static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     EACH_NODE(&t->box) {
-        struct spot spot = {
-            .t = t, .s = t->s, .m = {m1, m2, m3}, .at = node_at(&t->box, m1, m2, m3)};
-        if (find_layers(&spot))
-            (t->s->damping == HT_PAIR_SPONGE ? plain_sponge : plain_matched)(&spot);
+        const int64_t at = node_at(&t->box, m1, m2, m3), m[3] = {m1, m2, m3};
+        if (t->work == HT_PAIR_SOLVE)
+            pair_solve(t->s, t->group, at);
+        else
+            (t->work == HT_PAIR_DAMP ? pair_damp : pair_rows)(t, m, at);
     }
     return HT_OK;
 }
@@ -692,17 +681,11 @@ static const struct ht_fd_engine_ops plain_ops = {
     .write = plain_write,
     .read = plain_read,
     .ghosts = plain_ghosts,
-    .stage = plain_stage,
-    .update = plain_update,
-    .advance = plain_advance,
-    .shift = plain_shift,
+    .work = plain_work,
     .sums = plain_sums,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
-    .layers = plain_layers,
-    .squares = plain_squares,
     .pair = plain_pair,
-    .damp = plain_damp,
     .meet = plain_meet,
 };
 

@@ -10,10 +10,11 @@
  * Positive while dt omega stays below the limit of the series. */
 #include "fd.h"
 
-/* out += factor dt^2 M u at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch. Collective.
+/* out += dt^2 M u / divisor at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch.
+ * Collective.
  */
-static enum ht_err apply(struct ht_fd_stepper *s, double factor, struct ht_fd_array out) {
-    s->apply_factor = factor;
+static enum ht_err apply(struct ht_fd_stepper *s, double divisor, struct ht_fd_array out) {
+    s->apply_divisor = divisor;
     s->apply_to = out;
     return ht_fd_run_sequence(s, HT_FD_MEASURE);
 }
@@ -221,11 +222,11 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
     /* From u and dt r in place of d the d of the start. */
     struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
     const struct ht_fd_array *v = fd->values;
-    TRY(ht_fd_clear(fd, v[HT_FD_W]));
-    TRY(fd->engine.ops->advance(&fd->engine, &fd->box, 1, v[HT_FD_D], v[HT_FD_W]));
+    TRY(ht_fd_advance_own(fd, -1, v[HT_FD_W], v[HT_FD_W]));
+    TRY(ht_fd_advance_own(fd, 1, v[HT_FD_D], v[HT_FD_W]));
     ht_halo_overwritten(&fd->r.state, HT_FD_W);
     TRY(ht_fd_run_sequence(fd, HT_FD_BEGIN));
-    return apply(fd, -0.5, v[HT_FD_D]);
+    return apply(fd, -2, v[HT_FD_D]);
 }
 
 int64_t ht_differences_start_bytes(HT_UNUSED const struct ht_plan *plan,
@@ -236,16 +237,20 @@ int64_t ht_differences_start_bytes(HT_UNUSED const struct ht_plan *plan,
 
 /* ---- the energy ---- */
 
-/* z = dt^2 M u. */
+/* z = dt^2 M u, with the sums of u and z. */
+static enum ht_err apply_alone(struct ht_fd_stepper *s, struct ht_measure *u) {
+    TRY(ht_fd_advance_own(s, -1, s->z, s->z));
+    TRY(apply(s, 1, s->z));
+    return ht_fd_total(s, NULL, s->values[HT_FD_U], s->z, u);
+}
+
 static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_measure *u) {
-    const struct ht_fd_array v = s->values[HT_FD_U], d = s->values[HT_FD_D];
+    const struct ht_fd_array d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
     struct ht_measure dz, dd;
-    TRY(ht_fd_clear(s, s->z));
-    TRY(apply(s, 1, s->z));
-    TRY(ht_fd_total(s, v, s->z, s->level, u));
-    TRY(ht_fd_total(s, d, s->z, 0, &dz));
-    TRY(ht_fd_total(s, d, d, 0, &dd));
+    TRY(apply_alone(s, u));
+    TRY(ht_fd_total(s, NULL, d, s->z, &dz));
+    TRY(ht_fd_total(s, NULL, d, d, &dd));
     *energy = ht_grid_volume(s->problem.grid) / (2 * dt * dt) * (dd.sum - u->sum + dz.sum);
     return HT_OK;
 }
@@ -273,41 +278,35 @@ void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part) {
             ht_fd_part_cut(s, n / 2, n % 2, false, part);
 }
 
-static enum ht_err product(struct ht_fd_stepper *s, const struct ht_fd_part *part,
-                           struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
-    return ht_fd_part_total(s, &part->box, &part->ends, x, y, 0, out);
-}
-
 /* Of a node outside of layers all its energy counts, as differences, so that parts have one; inside
  * only that of u's rate: gradients there are as steep as the layer is thin, however long the waves.
  * In layers of its sides, too. */
 static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, struct ht_measure *u) {
     const double dt = s->problem.dt;
-    const struct ht_fd_work slope = {
-        .box = s->box, .law = ht_fd_scaled(&s->law, dt * dt), .u = s->values[HT_FD_U], .out = s->z};
+    const struct ht_fd_work slope = {.operation = HT_FD_SQUARES,
+                                     .box = s->box,
+                                     .law = ht_fd_scaled(&s->law, dt * dt),
+                                     .u = s->values[HT_FD_U],
+                                     .out = s->z};
     const struct ht_fd_array d = s->values[HT_FD_D];
-    const struct ht_fd_part all = {s->box, s->ends};
     struct ht_fd_part inner;
-    struct ht_measure dz, dd, slopes, rate, outside;
+    struct ht_measure dz, dd, slopes, rate;
     double half = 1 / (2 * dt * dt);
     for (int k = 0; k < s->engine.spec.dims; k++) half *= s->problem.grid->h[k];
     ht_fd_part_open(s, &inner);
-    TRY(ht_fd_clear(s, s->z));
-    TRY(apply(s, 1, s->z)); /* and u's ghosts */
-    TRY(ht_fd_part_total(s, &all.box, &all.ends, s->values[HT_FD_U], s->z, s->level, u));
-    TRY(product(s, &inner, d, s->z, &dz));
-    TRY(product(s, &inner, d, d, &dd));
-    TRY(s->engine.ops->squares(&s->engine, &slope));
-    TRY(product(s, &inner, s->z, s->z, &slopes));
-    TRY(product(s, &all, d, d, &rate));
-    TRY(product(s, &inner, d, d, &outside));
-    out->energy = half * (dd.sum + dz.sum + slopes.mean + (rate.sum - outside.sum));
+    TRY(apply_alone(s, u)); /* and u's ghosts */
+    TRY(ht_fd_total(s, &inner, d, s->z, &dz));
+    TRY(ht_fd_total(s, &inner, d, d, &dd));
+    TRY(s->engine.ops->work(&s->engine, &slope));
+    TRY(ht_fd_total(s, &inner, s->z, s->z, &slopes));
+    TRY(ht_fd_total(s, NULL, d, d, &rate));
+    out->energy = half * (dd.sum + dz.sum + slopes.mean + (rate.sum - dd.sum));
     for (int n = 0; n < 2 * s->engine.spec.dims; n++) {
-        struct ht_fd_part layer = all;
+        struct ht_fd_part layer = {s->box, s->ends};
         struct ht_measure sum;
         if (s->problem.layers->side[n / 2][n % 2].cells == 0) continue;
         ht_fd_part_cut(s, n / 2, n % 2, true, &layer);
-        TRY(product(s, &layer, d, d, &sum));
+        TRY(ht_fd_total(s, &layer, d, d, &sum));
         out->layer[n / 2][n % 2] = half * sum.sum;
     }
     return HT_OK;
@@ -357,7 +356,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
     if (known(plan))
         TRY(find_state(s, out, &sums));
     else
-        TRY(ht_fd_total(s, s->values[HT_FD_U], s->values[HT_FD_U], s->level, &sums));
+        TRY(ht_fd_total(s, NULL, s->values[HT_FD_U], s->values[HT_FD_U], &sums));
     if (sums.bad > 0) return ht_fd_not_finite(s, plan->eq.second_order.field, time, &sums);
     if (known(plan)) {
         /* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by
@@ -365,7 +364,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
         const struct ht_fd_array u = s->values[HT_FD_U];
         struct ht_measure squares;
-        TRY(ht_fd_total(s, u, u, 0, &squares));
+        TRY(ht_fd_total(s, NULL, u, u, &squares));
         out->held = squares.sum / 2;
         for (int k = 0; k < s->engine.spec.dims; k++) out->held *= s->problem.grid->h[k];
         out->rounding = 16 * unit * out->held / pow(s->problem.dt, 2);

@@ -305,18 +305,10 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     return s->engine.ops->ghosts(&s->engine, &box, (const int(*)[2])s->sides, source_of(s, task));
 }
 
-static struct ht_fd_work work_of(const struct ht_fd_stepper *s, const struct ht_task *task,
-                                 double factor) {
-    return (struct ht_fd_work){
-        .part = task->part, .box = ht_fd_task_box(s, task), .law = ht_fd_scaled(&s->law, factor)};
-}
-
-static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *task) {
-    const double dt = s->problem.dt;
-    struct ht_fd_work w = work_of(s, task, dt * dt);
+static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, bool first) {
     struct ht_fd_array *v = s->values;
     const bool in_place = s->problem.stages > 1;
-    if (!in_place && task->first) {
+    if (!in_place && first) {
         /* The next u takes w's place where L is applied to u itself: before the first box of the
          * pass the two change names, as do those that layers remember. */
         struct ht_fd_array before = v[HT_FD_U], *memory = s->layers.memory;
@@ -326,42 +318,48 @@ static enum ht_err run_update(struct ht_fd_stepper *s, const struct ht_task *tas
         memory[HT_FD_BEFORE] = memory[HT_FD_HALVES];
         memory[HT_FD_HALVES] = before;
     }
-    w.u = v[HT_FD_W];
-    w.d = v[HT_FD_D];
-    w.p = v[in_place ? HT_FD_U : HT_FD_W];
-    w.out = v[HT_FD_U];
-    return s->engine.ops->update(&s->engine, &w);
+    w->u = v[HT_FD_W];
+    w->d = v[HT_FD_D];
+    w->p = v[in_place ? HT_FD_U : HT_FD_W];
+    w->out = v[HT_FD_U];
+    return s->engine.ops->work(&s->engine, w);
 }
 
 /* After run_update of the same box. */
 static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const double dt = s->problem.dt;
-    struct ht_fd_work w = work_of(s, task, dt * dt);
-    if (s->layers.sides.count == 0) return HT_OK;
-    w.u = s->values[HT_FD_W];
-    w.d = s->values[HT_FD_D];
-    w.out = s->values[HT_FD_U];
-    return s->engine.ops->layers(&s->engine, &w, &s->layers);
+    const struct ht_fd_work w = {.operation = HT_FD_ABSORB,
+                                 .part = task->part,
+                                 .box = ht_fd_task_box(s, task),
+                                 .law = ht_fd_scaled(&s->law, dt * dt),
+                                 .u = s->values[HT_FD_W],
+                                 .d = s->values[HT_FD_D],
+                                 .out = s->values[HT_FD_U],
+                                 .layers = &s->layers};
+    return s->layers.sides.count == 0 ? HT_OK : s->engine.ops->work(&s->engine, &w);
 }
 
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
+    const double divisor[] = {[HT_FD_STAGE] = 12,
+                              [HT_FD_UPDATE] = 1,
+                              [HT_FD_APPLY] = s->apply_divisor,
+                              [HT_FD_START] = 6};
     const double dt = s->problem.dt;
-    if (pass == HT_FD_UPDATE) return run_update(s, task);
-    struct ht_fd_work w = work_of(s, task,
-                                  pass == HT_FD_STAGE   ? dt * dt / 12
-                                  : pass == HT_FD_START ? dt * dt / 6
-                                                        : s->apply_factor * dt * dt);
+    const bool adds = pass == HT_FD_STAGE || pass == HT_FD_START;
+    struct ht_fd_work w = {.operation = adds ? HT_FD_ADD : HT_FD_STEP,
+                           .part = task->part,
+                           .box = ht_fd_task_box(s, task),
+                           .law = ht_fd_scaled(&s->law, dt * dt / divisor[pass])};
+    if (pass == HT_FD_UPDATE) return run_update(s, &w, task->first);
     w.u = source_of(s, task);
-    if (pass == HT_FD_APPLY) {
+    if (adds)
+        w.out = s->values[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D];
+    else
         w.d = s->apply_to;
-        w.p = s->values[HT_FD_U];
-        return s->engine.ops->update(&s->engine, &w);
-    }
-    w.out = s->values[pass == HT_FD_STAGE ? HT_FD_W : HT_FD_D];
-    return s->engine.ops->stage(&s->engine, &w);
+    return s->engine.ops->work(&s->engine, &w);
 }
 
 /* The stage adds to w, others to d and u. */
@@ -430,8 +428,11 @@ enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
 
 /* ---- steps ---- */
 
-enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array to) {
-    return s->engine.ops->advance(&s->engine, &s->box, -1, to, to);
+enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_fd_array d,
+                              struct ht_fd_array p) {
+    const struct ht_fd_work w = {
+        .operation = HT_FD_ADVANCE, .box = s->box, .factor = factor, .d = d, .p = p};
+    return s->engine.ops->work(&s->engine, &w);
 }
 
 enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to, int64_t total) {
@@ -473,22 +474,17 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     return HT_OK;
 }
 
-enum ht_err ht_fd_part_total(struct ht_fd_stepper *s, const struct ht_fd_box *part,
-                             const struct ht_fd_ends *ends, struct ht_fd_array x,
-                             struct ht_fd_array y, double level, struct ht_measure *out) {
+enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part,
+                        struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
+    const struct ht_fd_part all = {s->box, s->ends}, *of = part != NULL ? part : &all;
     bool some = true;
     HT_ARRAY(struct ht_measure, own, s->own.last - s->own.first);
     for (int64_t m = 0; m < s->own.last - s->own.first; m++) own[m].first = -1;
-    for (int k = 0; k < 3; k++) some = some && part->begin[k] < part->end[k];
-    TRY(some ? s->engine.ops->sums(&s->engine, part, ends, x, y, s->law.a, level,
-                                   own + part->begin[2] - s->box.begin[2])
+    for (int k = 0; k < 3; k++) some = some && of->box.begin[k] < of->box.end[k];
+    TRY(some ? s->engine.ops->sums(&s->engine, of, x, y, s->law.a, s->level,
+                                   own + of->box.begin[2] - s->box.begin[2])
              : HT_OK);
     return add_planes(s, own, out);
-}
-
-enum ht_err ht_fd_total(struct ht_fd_stepper *s, struct ht_fd_array x, struct ht_fd_array y,
-                        double level, struct ht_measure *out) {
-    return ht_fd_part_total(s, &s->box, &s->ends, x, y, level, out);
 }
 
 enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
@@ -502,17 +498,18 @@ enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double ti
 
 /* Planes beyond the slab are shifted as their owners do. */
 static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double by) {
-    struct ht_fd_box box = s->box;
-    if (s->r.partition.neighbour[0]) box.begin[2] -= s->r.state.valid.of[name][0];
-    if (s->r.partition.neighbour[1]) box.end[2] += s->r.state.valid.of[name][1];
-    return s->engine.ops->shift(&s->engine, &box, by, s->values[name]);
+    struct ht_fd_work w = {
+        .operation = HT_FD_SHIFT, .box = s->box, .factor = by, .u = s->values[name]};
+    if (s->r.partition.neighbour[0]) w.box.begin[2] -= s->r.state.valid.of[name][0];
+    if (s->r.partition.neighbour[1]) w.box.end[2] += s->r.state.valid.of[name][1];
+    return s->engine.ops->work(&s->engine, &w);
 }
 
 /* The mean of u, where it matters, becomes a part of its level. */
 static enum ht_err lower(struct ht_fd_stepper *s) {
     const struct ht_fd_array u = s->values[HT_FD_U];
     struct ht_measure sum;
-    TRY(ht_fd_total(s, u, u, 0, &sum));
+    TRY(ht_fd_total(s, NULL, u, u, &sum));
     const double mean = (float)(sum.mean / s->mass);
     /* Data that are not finite are for the watch to find. */
     if (!(mean * mean * s->mass > SMALL_MEAN * sum.sum) || !isfinite(sum.sum) || sum.bad > 0)
@@ -527,7 +524,7 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     if (!s->closed || s->since % STEPS_BETWEEN_MEANS != 0) return HT_OK;
     TRY(ht_runner_complete(&s->r));
     TRY(lower(s));
-    TRY(ht_fd_total(s, d, d, 0, &sum));
+    TRY(ht_fd_total(s, NULL, d, d, &sum));
     if (isnan(s->mean)) s->mean = sum.mean;
     if (!isfinite(sum.mean)) return HT_OK; /* the watch will find it */
     return shift(s, HT_FD_D, (s->mean - sum.mean) / s->mass);
@@ -761,8 +758,9 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
         for (int side = 0; side < 2; side++)
             s->closed = s->closed && s->problem.grid->wall[k][side] >= 0;
     if (!s->closed) return HT_OK;
-    TRY(s->engine.ops->shift(&s->engine, &s->box, 1, s->z));
-    TRY(ht_fd_total(s, s->z, s->z, 0, &sum));
+    const struct ht_fd_work one = {.operation = HT_FD_SHIFT, .box = s->box, .factor = 1, .u = s->z};
+    TRY(s->engine.ops->work(&s->engine, &one));
+    TRY(ht_fd_total(s, NULL, s->z, s->z, &sum));
     s->mass = sum.mean;
     return HT_OK;
 }

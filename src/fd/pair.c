@@ -103,9 +103,10 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
 /* After run_step of the same box. */
 static enum ht_err run_layers(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_pair_task t = task_of(s, task);
+    struct ht_pair_task t = task_of(s, task);
+    t.work = HT_PAIR_DAMP;
     s->remembers = true;
-    return s->fd.engine.ops->damp(&s->fd.engine, &t);
+    return s->fd.engine.ops->pair(&s->fd.engine, &t);
 }
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {

@@ -391,21 +391,20 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
                          struct ht_fd_array x, struct ht_fd_array y, bool divide,
                          struct ht_measure *out) {
     const struct ht_grid *grid = s->fd.problem.grid;
-    struct ht_fd_box box = part->box;
-    struct ht_fd_ends ends = part->ends;
+    struct ht_fd_part own = *part;
     int c = -1;
     for (int t = 0; t < s->pair.nterms && divide; t++)
         if (s->pair.term[t].row == f) c = s->pair.term[t].coefficient;
-    ht_pair_surface_weigh(s, f, &ends);
+    ht_pair_surface_weigh(s, f, &own.ends);
     for (int k = 0; k < grid->dims; k++) {
         if (!(s->pair.parity[f] >> k & 1u) || ht_grid_periodic(grid, k)) continue;
-        if (ends.half[k][1]) box.end[k]--;
+        if (own.ends.half[k][1]) own.box.end[k]--;
         for (int side = 0; side < 2; side++)
-            if (ends.half[k][side] == 1) ends.half[k][side] = 0;
+            if (own.ends.half[k][side] == 1) own.ends.half[k][side] = 0;
     }
     const bool varies = c >= 0 && !(s->constant >> c & 1u);
     s->fd.law.a = varies ? s->coefficient[c] : (struct ht_fd_array){NULL, NULL};
-    TRY(ht_fd_part_total(&s->fd, &box, &ends, x, y, 0, out));
+    TRY(ht_fd_total(&s->fd, &own, x, y, out));
     if (c >= 0 && !varies) out->sum /= s->number[c];
     return HT_OK;
 }
