@@ -51,8 +51,7 @@ static int pairs_of_block(const struct ht_spec *spec, int g) {
 }
 
 static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
-    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
-    int targets = ht_slots(spec->dst, spec->eq->nfields) * padded_coefs;
+    const int targets = ht_slots(spec->dst, spec->eq->nfields) * ht_storage_order(spec, NULL);
     struct ht_tensor_cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
@@ -77,25 +76,26 @@ static int pitch_of(int cells) {
     return cells + 2;
 }
 
-/* depth: x3 planes of targets at a time. */
-static struct ht_tensor_shape ht_tensor_shape_of(const struct ht_spec *spec, int depth, int parts,
-                                                 int cells, int rows, int64_t limit) {
-    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
-    int element_size = ht_real_size(spec->fp64);
-    int blocks = ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
-    struct ht_tensor_shape s = {.cut = make_cut(spec, parts), .pairs = spec->block / 2};
-    s.chunks = (blocks + 3) / 4;
-    int64_t step = (int64_t)s.cut.all * 64 * element_size;
+/* Of a shape with cells, rows, parts and depth. */
+static struct ht_tensor_shape tensor_shape(const struct ht_spec *spec, const struct ht_shape *shape,
+                                           int64_t limit) {
+    const int padded_coefs = ht_storage_order(spec, NULL);
+    const int element_size = ht_real_size(spec->fp64), depth = shape->depth;
+    const int blocks = ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
+    struct ht_tensor_shape s = {.cut = make_cut(spec, shape->parts),
+                                .chunks = (blocks + 3) / 4,
+                                .pairs = spec->block / 2,
+                                .steps = spec->block / 2,
+                                .stages = 2};
+    const int64_t step = (int64_t)s.cut.all * 64 * element_size;
     s.infos = s.chunks * 4 * s.pairs + s.cut.all * 4;
     s.data_bytes = 2 * (int64_t)HT_TENSOR_CHUNK * 16 *
-                   ht_tile_nodes(spec->eq->dims, pitch_of(cells), rows) *
-                   (spec->eq->dims > 2 ? depth + 1 : 2) / 2;
+                   ht_tile_nodes(spec->eq->dims, pitch_of(shape->cells), shape->rows) *
+                   (spec->eq->dims > 2 && depth > 1 ? depth + 1 : 2) / 2;
     /* cl/planes.cl keeps addresses of results */
     const int64_t data = s.data_bytes + (int64_t)(s.infos + (depth > 1 ? s.cut.all * 4 : 0)) * 4;
     s.resident = data + (int64_t)s.chunks * s.pairs * step <= limit;
-    s.steps = s.pairs;
-    if (!s.resident && depth == 1 && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
-    s.stages = 2;
+    if (!s.resident && depth <= 1 && data + 2 * (int64_t)s.steps * step > limit) s.steps = 1;
     s.local_bytes = data + (s.resident ? s.chunks * s.pairs : 2 * s.steps) * step;
     /* Of cl/planes.cl in double precision a third one where it fits: 8 to 13 % faster; in single
      * precision none is. */
@@ -117,144 +117,115 @@ static int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
 
 static const char *refuses(const struct ht_spec *spec) {
     const char *reason = ht_blocks_refuse(spec);
-    if (reason != NULL) return reason;
-    return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
+    return reason == NULL && spec->order < 2 ? "it needs grid.order = 2 or more" : reason;
+}
+
+/* Completes a shape of so many cells, at most so many rows and so many tiles of a part, whose
+ * results registers hold; rows: halved until the arrays fit. */
+static enum ht_err complete(const struct ht_tuning *tuning, const struct ht_spec *spec,
+                            const struct ht_device_info *info, int most_tiles, int rows,
+                            struct ht_shape *out, struct ht_tensor_shape *s) {
+    const int64_t limit = ht_local_limit(info);
+    REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
+            "this variant works on %d cells per group", TENSOR_CELLS);
+    out->cells = TENSOR_CELLS;
+    out->rows = tuning->rows > 0 ? tuning->rows : rows;
+    if (spec->eq->dims == 1) out->rows = 1;
+    out->chunk = HT_TENSOR_CHUNK;
+    out->parts = ht_tensor_parts(spec, most_tiles);
+    *s = tensor_shape(spec, out, limit);
+    while (tuning->rows <= 0 && out->rows > 1 && s->local_bytes > limit) {
+        out->rows /= 2;
+        *s = tensor_shape(spec, out, limit);
+    }
+    out->local_bytes = s->local_bytes;
+    return s->local_bytes > limit ? ht_local_too_little(spec, info, 0, limit) : HT_OK;
 }
 
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
-    const int64_t limit = ht_local_limit(info);
-    int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 36);
-    const int cells = TENSOR_CELLS;
-    int rows = tuning->rows;
-    REQUIRE(tuning->cells == 0 || tuning->cells == TENSOR_CELLS, HT_ERR_INPUT,
-            "this variant works on %d cells per group", TENSOR_CELLS);
-    if (rows <= 0) rows = 4;
-    if (spec->eq->dims == 1) rows = 1;
-    while (tuning->rows <= 0 && rows > 1 &&
-           ht_tensor_shape_of(spec, 1, parts, cells, rows, limit).local_bytes > limit)
-        rows /= 2;
-    struct ht_tensor_shape s = ht_tensor_shape_of(spec, 1, parts, cells, rows, limit);
-    out->cells = cells;
-    out->rows = rows;
-    out->chunk = HT_TENSOR_CHUNK;
-    out->parts = parts;
+    struct ht_tensor_shape s;
+    TRY(complete(tuning, spec, info, spec->fp64 ? 16 : 36, 4, out, &s));
     /* With fewer registers more work-groups fit a multiprocessor; values measured on an H200. NVRTC
      * spills a few registers at 128. */
     const int tiles = s.cut.all * (spec->fp64 ? 2 : 1);
-
     out->registers = tiles > 20 ? 0 : tiles > 8 ? 168 : info->greedy ? 144 : 128;
-    out->group_size = WARP * rows;
-    out->local_bytes = s.local_bytes;
-    if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
+    out->group_size = WARP * out->rows;
     return HT_OK;
-}
-
-/* The rows of one block as pairs of storage indices: entry of the first and row of each half, -1 at
- * padding. */
-struct pair {
-    int target, row[2];
-};
-
-static int collect_pairs(const struct ht_blocks *blocks, int g, int coefs, int padded_coefs,
-                         const int *storage, struct pair *out) {
-    int count = 0;
-    for (int r = 0; r < blocks->rows[g]; r++) {
-        int target = ht_storage_entry(blocks->row[g][r], coefs, padded_coefs, storage), n = 0;
-        while (n < count && out[n].target != target / 2 * 2) n++;
-        if (n == count) out[count++] = (struct pair){target / 2 * 2, {-1, -1}};
-        out[n].row[target % 2] = r;
-    }
-    return count;
 }
 
 struct packing {
     const struct ht_blocks *blocks;
-    const struct ht_spec *spec;
     bool halves; /* values in two halves, as cl/propagator_warpgroup.cl has them */
     struct ht_tensor_shape s;
-    int coefs, padded_coefs, *source; /* [slot * padded_coefs + storage index]:
-                                         source entry or -1 */
-    int64_t op_size;                  /* values of a part */
-    double *op, *info;                /* [part][..] */
+    int entries, *source; /* [slot * padded_coefs + storage index]: source entry or -1 */
+    int64_t op_size;      /* values of a part */
+    double *op, *info;    /* [part][..] */
 };
 
-/* Where an entry of the operator is: k step, tile and column of a part, warp lane l % 4 and element
- * of its pair. */
-struct entry_place {
-    int part, k, tile, column, t, e;
-};
-
-static void store_entry(const struct packing *p, struct entry_place at, double value) {
-    double *op = p->op + at.part * p->op_size;
-    const int64_t tiles = p->s.cut.all;
-    const int lane = at.column * 4 + at.t;
-    if (!p->halves) {
-        op[((at.k * tiles + at.tile) * 32 + lane) * 2 + at.e] = value;
-        return;
-    }
-    const double high = ht_first_half(value);
-    op += (2 * tiles * at.k + at.tile) * 64 + (int64_t)32 * at.e + lane;
-    op[0] = high;
-    op[tiles * 64] = value - high;
-}
-
+/* Entries of a row of block g: by k step and tile of a part, warp lane, of which l % 4 is t, and
+ * element of its pair. */
 static void pack_row(const struct packing *p, int g, int tile, int column, int row) {
-    int block = p->spec->block, part = g / p->s.cut.blocks;
-    int entries = p->blocks->sources / p->coefs * p->padded_coefs;
-    for (int k = 0; k < p->s.chunks * p->s.pairs; k++)
-        for (int t = 0; t < 4; t++)
-            for (int e = 0; e < 2; e++) {
-                int b = k / p->s.pairs * 4 + t;
-                int pair = p->s.pairs == 2 ? k % 2 ^ (t & 1) : 0;
-                int at = b * block + pair * 2 + e;
-                int source = at < entries ? p->source[at] : -1;
-                if (source < 0) continue;
-                int64_t from = (int64_t)row * p->blocks->sources + source;
-                store_entry(p, (struct entry_place){part, k, tile, column, t, e},
-                            p->blocks->entry[g][from]);
-            }
+    const int pairs = p->s.pairs;
+    const int64_t tiles = p->s.cut.all;
+    double *op = p->op + g / p->s.cut.blocks * p->op_size;
+    for (int k = 0; k < p->s.chunks * pairs; k++)
+        for (int n = 0; n < 8; n++) {
+            const int t = n / 2, e = n % 2, lane = column * 4 + t;
+            const int pair = pairs == 2 ? k % 2 ^ (t & 1) : 0;
+            const int at = ((k / pairs * 4 + t) * pairs + pair) * 2 + e;
+            const int source = at < p->entries ? p->source[at] : -1;
+            if (source < 0) continue;
+            const double value = p->blocks->entry[g][(int64_t)row * p->blocks->sources + source];
+            if (p->halves) {
+                double *high = op + (2 * tiles * k + tile) * 64 + (int64_t)32 * e + lane;
+                high[0] = ht_first_half(value);
+                high[tiles * 64] = value - high[0];
+            } else
+                op[((k * tiles + tile) * 32 + lane) * 2 + e] = value;
+        }
 }
 
-/* The target entries of a part's results, [tile][l % 4]. */
-static double *where_of(const struct packing *p, int part) {
-    return p->info + (int64_t)part * p->s.infos + (int64_t)p->s.chunks * 4 * p->s.pairs;
+/* The target entry of result n of a part, which are in the order [tile][l % 4]. */
+static double *where_of(const struct packing *p, int part, int n) {
+    return p->info + (int64_t)part * p->s.infos + (int64_t)p->s.chunks * 4 * p->s.pairs + n;
 }
 
-/* Assigns storage indices that belong to no class to free results, which are 0. */
-static enum ht_err place_padding(const struct packing *p, const bool *used, int targets) {
-    int n = 0, most = p->s.cut.parts * p->s.cut.all * 4;
+/* Pairs of storage indices are results of their block; those that belong to no class, which are
+ * padding, are free results, which are 0. storage: of ht_storage_order. */
+static enum ht_err pack_rows(const struct packing *p, int targets, int coefs, int padded_coefs,
+                             const int *storage) {
+    const struct ht_tensor_cut *cut = &p->s.cut;
+    const int all = cut->all * 4, results = cut->parts * all;
+    int count[8] = {0}, free_one = 0;
+    HT_ARRAY(int, block, targets); /* of a pair's first index, + 1 */
+    HT_ARRAY(int, row, targets);   /* there, + 1 */
+    for (int n = 0; n < results; n++) *where_of(p, n / all, n % all) = -1;
+    for (int g = 0; g < p->blocks->blocks; g++)
+        for (int r = 0; r < p->blocks->rows[g]; r++) {
+            const int at = ht_storage_entry(p->blocks->row[g][r], coefs, padded_coefs, storage);
+            block[at / 2 * 2] = g + 1;
+            row[at] = r + 1;
+        }
     for (int at = 0; at < targets; at += 2) {
-        if (used[at]) continue;
-        while (n < most && where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] >= 0) n++;
-        REQUIRE(n < most, HT_ERR_INTERNAL, "no result is free for padding");
-        where_of(p, n / (p->s.cut.all * 4))[n % (p->s.cut.all * 4)] = at;
+        const int g = block[at] - 1;
+        if (g < 0) continue;
+        const int n = cut->first[g % cut->blocks] * 4 + count[g]++;
+        *where_of(p, g / cut->blocks, n) = at;
+        for (int e = 0; e < 2; e++)
+            if (row[at + e] > 0) pack_row(p, g, n / 4, n % 4 * 2 + e, row[at + e] - 1);
+    }
+    for (int at = 0; at < targets; at += 2) {
+        if (block[at] > 0) continue;
+        while (free_one < results && *where_of(p, free_one / all, free_one % all) >= 0) free_one++;
+        REQUIRE(free_one < results, HT_ERR_INTERNAL, "no result is free for padding");
+        *where_of(p, free_one / all, free_one % all) = at;
     }
     return HT_OK;
 }
 
-static enum ht_err pack_rows(const struct packing *p, const int *storage) {
-    int targets = ht_slots(p->spec->dst, p->spec->eq->nfields) * p->padded_coefs;
-    HT_ARRAY(struct pair, pairs, targets);
-    HT_ARRAY(bool, used, targets);
-    for (int part = 0; part < p->s.cut.parts; part++)
-        for (int n = 0; n < p->s.cut.all * 4; n++) where_of(p, part)[n] = -1;
-    for (int g = 0; g < p->blocks->blocks; g++) {
-        double *where = where_of(p, g / p->s.cut.blocks);
-        int first = p->s.cut.first[g % p->s.cut.blocks];
-        int count = collect_pairs(p->blocks, g, p->coefs, p->padded_coefs, storage, pairs);
-        for (int n = 0; n < count; n++) {
-            int tile = first + n / 4;
-            where[tile * 4 + n % 4] = pairs[n].target;
-            used[pairs[n].target] = true;
-            for (int e = 0; e < 2; e++)
-                if (pairs[n].row[e] >= 0) pack_row(p, g, tile, n % 4 * 2 + e, pairs[n].row[e]);
-        }
-    }
-    return place_padding(p, used, targets);
-}
-
-static void add_tiles(const struct ht_tensor_shape *s, int cells, struct ht_text *text) {
+static void add_tiles(const struct ht_tensor_shape *s, const struct ht_shape *shape,
+                      struct ht_text *text) {
     int most = 0;
     ht_text_add(text, "#define HT_TILES_OF(g) (");
     for (int g = 0; g < s->cut.blocks; g++) {
@@ -269,39 +240,36 @@ static void add_tiles(const struct ht_tensor_shape *s, int cells, struct ht_text
                 "#define HT_PARTS %d\n#define HT_RESIDENT %d\n"
                 "#define HT_OP_STEPS %d\n#define HT_PITCH %d\n"
                 "#define HT_STAGES %d\n",
-                most, s->cut.all, s->cut.parts, s->resident, s->steps, pitch_of(cells), s->stages);
+                most, s->cut.all, shape->parts, s->resident, s->steps, pitch_of(shape->cells),
+                s->stages);
 }
 
 /* As ht_variant.pack. */
 static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec, bool halves,
                         const struct ht_shape *shape, struct ht_operator *out) {
-    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
-    struct ht_sizes z = ht_sizes_of(spec);
-    struct packing p = {
-        .blocks = blocks, .spec = spec, .halves = halves, .padded_coefs = padded_coefs};
-    p.s = ht_tensor_shape_of(spec, shape->depth > 1 ? shape->depth : 1, shape->parts, shape->cells,
-                             shape->rows, shape->local_bytes);
-    p.coefs = z.n1 * z.n2 * z.n3;
-    int entries = blocks->sources / p.coefs * padded_coefs;
-    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (p.halves ? 2 : 1);
-    TRY(HT_ALLOC(p.source, entries));
-    enum ht_err err = HT_ALLOC(out->value, shape->parts * (p.op_size + p.s.infos));
-    if (err == HT_OK) {
-        p.op = out->value;
-        p.info = out->value + shape->parts * p.op_size;
-        out->count = shape->parts * (p.op_size + p.s.infos);
-        for (int s = 0; s < entries; s++) p.source[s] = -1;
-        for (int s = 0; s < blocks->sources; s++) {
-            int at = ht_storage_entry(s, p.coefs, padded_coefs, storage);
-            p.source[at] = s;
-            for (int part = 0; part < p.s.cut.parts; part++)
-                p.info[part * p.s.infos + at / 2] = blocks->parity[s];
-        }
-        err = pack_rows(&p, storage);
-        add_tiles(&p.s, shape->cells, &out->text);
+    int storage[HT_MAX_COEFS];
+    const int coefs = ht_spec_coefs(spec), padded_coefs = ht_storage_order(spec, storage);
+    struct packing p = {.blocks = blocks,
+                        .halves = halves,
+                        .s = tensor_shape(spec, shape, shape->local_bytes),
+                        .entries = blocks->sources / coefs * padded_coefs};
+    HT_ARRAY(int, source, p.entries);
+    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (halves ? 2 : 1);
+    out->count = shape->parts * (p.op_size + p.s.infos);
+    TRY(HT_ALLOC(out->value, out->count));
+    p.source = source;
+    p.op = out->value;
+    p.info = out->value + shape->parts * p.op_size;
+    for (int at = 0; at < p.entries; at++) source[at] = -1;
+    for (int s = 0; s < blocks->sources; s++) {
+        const int at = ht_storage_entry(s, coefs, padded_coefs, storage);
+        source[at] = s;
+        for (int part = 0; part < shape->parts; part++)
+            p.info[part * p.s.infos + at / 2] = blocks->parity[s];
     }
-    free(p.source);
-    return err;
+    add_tiles(&p.s, shape, &out->text);
+    return pack_rows(&p, ht_slots(spec->dst, spec->eq->nfields) * padded_coefs, coefs, padded_coefs,
+                     storage);
 }
 
 static enum ht_err pack_products(const struct ht_blocks *blocks, const struct ht_spec *spec,
@@ -329,27 +297,13 @@ static int planes_registers(const struct ht_spec *spec, const struct ht_tensor_c
     return cut->all <= 8 || most >= 8 ? 168 : 255;
 }
 
-/* Parts of at most 24 tiles, 16 in double precision, whose results registers hold. */
 static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
-    const int64_t limit = ht_local_limit(info);
-    const int parts = ht_tensor_parts(spec, spec->fp64 ? 16 : 24);
-    const int cells = TENSOR_CELLS;
-    int rows = tuning->rows > 0 ? tuning->rows : 2;
-    REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
-            "this variant works on %d cells per group", cells);
-    struct ht_tensor_shape s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, limit);
-    if (tuning->rows <= 0 && s.local_bytes > limit)
-        s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows = 1, limit);
-    out->cells = cells;
-    out->rows = rows;
-    out->chunk = HT_TENSOR_CHUNK;
-    out->parts = parts;
+    struct ht_tensor_shape s;
     out->depth = DEPTH;
+    TRY(complete(tuning, spec, info, spec->fp64 ? 16 : 24, 2, out, &s));
     out->registers = planes_registers(spec, &s.cut);
-    out->group_size = WARP * (cells / ROW_CELLS) * rows;
-    out->local_bytes = s.local_bytes;
-    if (s.local_bytes > limit) return ht_local_too_little(spec, info, 0, limit);
+    out->group_size = WARP * (TENSOR_CELLS / ROW_CELLS) * out->rows;
     return HT_OK;
 }
 
@@ -391,11 +345,7 @@ enum {
 };
 
 static const char *warpgroup_refuses(const struct ht_spec *spec) {
-    const char *reason = ht_blocks_refuse(spec);
-    if (reason != NULL) return reason;
-    if (spec->fp64) return "it is for single precision";
-    if (spec->eq->dims < 3) return "it is for three dimensions";
-    return spec->order < 2 ? "it needs grid.order = 2 or more" : NULL;
+    return spec->fp64 ? "it is for single precision" : planes_refuse(spec);
 }
 
 /* Where products are narrow, those of a warp are as fast or faster (bench/NOTES.md). */
@@ -415,18 +365,19 @@ static int64_t local_bytes(const struct ht_tensor_shape *s) {
 static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                    const struct ht_device_info *info, struct ht_shape *out) {
     const int rows = 2, cells = TARGETS / DEPTH / rows;
-    const int parts = ht_tensor_parts(spec, MOST_TILES);
     REQUIRE(tuning->cells == 0 || tuning->cells == cells, HT_ERR_INPUT,
             "this variant works on %d cells per group", cells);
     REQUIRE(tuning->rows == 0 || tuning->rows == rows, HT_ERR_INPUT,
             "%d rows per group: this variant works on %d", tuning->rows, rows);
-    const struct ht_tensor_shape s = ht_tensor_shape_of(spec, DEPTH, parts, cells, rows, 0);
-    out->cells = cells;
-    out->rows = rows;
-    out->chunk = HT_TENSOR_CHUNK;
-    out->parts = parts;
-    out->depth = DEPTH;
-    out->group_size = WARPGROUP;
+    *out = (struct ht_shape){.cells = cells,
+                             .rows = rows,
+                             .planes = out->planes,
+                             .chunk = HT_TENSOR_CHUNK,
+                             .parts = ht_tensor_parts(spec, MOST_TILES),
+                             .depth = DEPTH,
+                             .group_size = WARPGROUP,
+                             .naive_group_size = 1};
+    const struct ht_tensor_shape s = tensor_shape(spec, out, 0);
     out->local_bytes = local_bytes(&s);
     if (out->local_bytes > info->open_memory)
         return ht_local_too_little(spec, info, 0, info->open_memory);

@@ -98,17 +98,16 @@ bool ht_spec_sorts(const struct ht_spec *spec) {
  * reads and writes pairs). At N = 1 each class has one coefficient: tensor order is sorted, and
  * pairs of one class would be half empty. */
 int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    int coefs = z.n1 * z.n2 * z.n3, count = 0;
-    if (!ht_spec_sorts(spec)) {
-        for (int i = 0; i < coefs; i++) storage[i] = i;
-        count = coefs;
-    } else {
-        for (int parity = 0; parity < 8; parity++) {
-            for (int i = 0; i < coefs; i++)
-                if (ht_parity_of(&z, i) == parity) storage[i] = count++;
-            count += count % 2;
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const bool sorts = ht_spec_sorts(spec);
+    int count = 0;
+    for (int parity = 0; parity < (sorts ? 8 : 1); parity++) {
+        for (int i = 0; i < z.n1 * z.n2 * z.n3; i++) {
+            if (sorts && ht_parity_of(&z, i) != parity) continue;
+            if (storage != NULL) storage[i] = count;
+            count++;
         }
+        if (sorts) count += count % 2;
     }
     return (count + spec->block - 1) / spec->block * spec->block;
 }
