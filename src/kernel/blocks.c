@@ -11,37 +11,63 @@ bool ht_blocks_apply(const struct ht_equations *eq) {
     return true;
 }
 
-bool ht_blocks_stores(unsigned mask, int field) {
-    return mask == 0 || mask >> field & 1u;
+int ht_blocks_class(const struct ht_spec *spec, int field, unsigned g) {
+    const int evens = spec->order / 2 + 1, odds = (spec->order + 1) / 2;
+    int count = 1;
+    for (int k = 0; k < spec->eq->dims; k++)
+        count *= (g ^ spec->eq->field[field].parity) >> k & 1u ? odds : evens;
+    return count;
 }
 
 void ht_blocks_rows(const struct ht_spec *spec, int rows[8]) {
-    const struct ht_equations *eq = spec->eq;
-    int evens = spec->order / 2 + 1, odds = (spec->order + 1) / 2;
+    const struct ht_sizes z = ht_sizes_of(spec);
     memset(rows, 0, 8 * sizeof rows[0]);
-    for (int f = 0; f < eq->nfields; f++)
-        for (unsigned g = 0; ht_blocks_stores(spec->dst, f) && g < 1u << eq->dims; g++) {
-            int count = 1;
-            for (int k = 0; k < eq->dims; k++)
-                count *= (g ^ eq->field[f].parity) >> k & 1u ? odds : evens;
-            rows[g] += count;
+    for (unsigned g = 0; g < 1u << spec->eq->dims; g++)
+        for (int s = 0; s < z.targets; s++) rows[g] += ht_blocks_class(spec, z.target_field[s], g);
+}
+
+int ht_blocks_padded(const int rows[8], int tile) {
+    int sum = 0;
+    for (int g = 0; g < 8; g++) sum += (rows[g] + tile - 1) / tile * tile;
+    return sum;
+}
+
+int ht_blocks_tile(const int rows[8], int step, int most, double reads) {
+    int best = step;
+    double least = INFINITY;
+    for (int tile = step; tile <= most; tile += step) {
+        const double cost = ht_blocks_padded(rows, tile) * (1 + reads / tile);
+        if (cost >= least) continue;
+        best = tile;
+        least = cost;
+    }
+    return best;
+}
+
+void ht_blocks_pad(const struct ht_blocks *blocks, int tile, int first[9], int *target,
+                   const double **entry) {
+    int count = 0;
+    for (int g = 0; g < blocks->blocks; g++) {
+        first[g] = count;
+        for (int r = 0; r < blocks->rows[g] || r % tile != 0; r++, count++) {
+            const bool padding = r >= blocks->rows[g];
+            target[count] = padding ? -1 : blocks->row[g][r];
+            entry[count] = padding ? NULL : blocks->entry[g] + (ptrdiff_t)r * blocks->sources;
         }
+    }
+    first[blocks->blocks] = count;
 }
 
 /* Entries of single precision keep 24 bits: double precision suffices for them. */
 static enum ht_err fill(const struct ht_spec *spec, struct ht_blocks *blocks) {
+    const struct ht_sizes z = ht_sizes_of(spec);
     blocks->dims = spec->eq->dims;
     blocks->blocks = 1 << blocks->dims;
-    const struct ht_sizes z = ht_sizes_of(spec);
-    const int coefs = z.n1 * z.n2 * z.n3;
-    int source = 0;
-    for (int f = 0; f < spec->eq->nfields; f++)
-        if (ht_blocks_stores(spec->src, f)) blocks->sources += coefs;
+    blocks->sources = z.sources * z.coefs;
     TRY(HT_ALLOC(blocks->parity, blocks->sources));
-    for (int f = 0; f < spec->eq->nfields; f++)
-        for (int i = 0; ht_blocks_stores(spec->src, f) && i < coefs; i++)
-            blocks->parity[source++] =
-                (int)((unsigned)ht_parity_of(&z, i) ^ spec->eq->field[f].parity);
+    for (int s = 0; s < blocks->sources; s++)
+        blocks->parity[s] = ht_parity_of(&z, s % z.coefs) ^
+                            (int)spec->eq->field[z.source_field[s / z.coefs]].parity;
     ht_blocks_rows(spec, blocks->rows);
     for (int g = 0; g < blocks->blocks; g++) {
         TRY(HT_ALLOC(blocks->row[g], blocks->rows[g]));
@@ -253,8 +279,7 @@ static enum ht_err round_part(void *data, int64_t chunk) {
 
 enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks) {
     const struct ht_sizes z = ht_sizes_of(spec);
-    struct rounding r = {
-        .spec = spec, .blocks = blocks, .coefs = z.n1 * z.n2 * z.n3, .n = {z.n1, z.n2, z.n3}};
+    struct rounding r = {.spec = spec, .blocks = blocks, .coefs = z.coefs, .n = {z.n1, z.n2, z.n3}};
     if (spec->fp64) return HT_OK;
     const int n1 = r.spec->order + 1;
     for (int point = 0; point < POINTS; point++) {

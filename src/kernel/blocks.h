@@ -22,8 +22,16 @@ struct ht_blocks {
     double *entry[8]; /* [row][source] */
 };
 
-/* Rows of each block of a spec. */
+/* Rows of each block of a spec; of all of them, of each padded to whole tiles. */
 void ht_blocks_rows(const struct ht_spec *spec, int rows[8]);
+int ht_blocks_padded(const int rows[8], int tile);
+/* Rows of a tile, a multiple of `step`, at most `most`: multiply-adds of padded rows, and reads of
+ * sums that a tile's rows share: least for padded rows * (1 + reads / tile). */
+int ht_blocks_tile(const int rows[8], int step, int most, double reads);
+/* These one after the other: the target entry of each, -1 of padding, and its entries, NULL;
+ * first[g]: the first one of block g, and of none. */
+void ht_blocks_pad(const struct ht_blocks *blocks, int tile, int first[9], int *target,
+                   const double **entry);
 /* Slots number the fields of spec->src and spec->dst in order. Computed in long double from eq,
  * order, stages, scale, src, dst and old_sign. The system must satisfy ht_blocks_apply. */
 HT_CHECKED enum ht_err ht_blocks_create(const struct ht_spec *spec, struct ht_blocks **out);
@@ -43,9 +51,8 @@ const char *ht_blocks_refuse(const struct ht_spec *spec);
  * ht_storage_order. */
 int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage);
 
-/* ---- shared by the files of parity blocks ---- */
-/* Whether a mask of fields has this one. */
-bool ht_blocks_stores(unsigned mask, int field);
+/* Coefficients of a field that belong to block g. */
+int ht_blocks_class(const struct ht_spec *spec, int field, unsigned g);
 
 /* Rows and entries of blocks that have the room for them, in double or long double. */
 HT_CHECKED enum ht_err ht_blocks_fill_double(const struct ht_spec *spec, struct ht_blocks *blocks);

@@ -24,9 +24,9 @@ struct lanes {
 
 struct builder {
     const struct ht_spec *spec;
-    int dims;
+    struct ht_sizes z;
+    int dims, coefs;
     int n[3], stride[3]; /* N+1 up to axis dims, else 1; strides of m below */
-    int coefs;           /* product of n */
     ht_entry *half[2];   /* even and odd: [m][i] */
     /* [field][m3][m2][m1]: the coefficients j_k = 2 m_k + bit k of the class that the field has in
      * the rows' block. */
@@ -47,11 +47,21 @@ static unsigned split(const struct builder *b, int i, int index[3]) {
     return parity;
 }
 
-static enum ht_err allocate(struct builder *b) {
-    const int n = b->spec->order + 1;
-    const int count = b->spec->eq->nfields * b->coefs;
-    TRY(HT_TAKE(&b->pool, b->half[0], n * n));
-    TRY(HT_TAKE(&b->pool, b->half[1], n * n));
+static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
+    double half[2][MOST * MOST / 4];
+    const int n = spec->order + 1, count = spec->eq->nfields * ht_sizes_of(spec).coefs;
+    *b = (struct builder){.spec = spec, .z = ht_sizes_of(spec), .dims = spec->eq->dims};
+    b->coefs = b->z.coefs;
+    for (int k = 0, stride = 1; k < 3; k++) {
+        b->n[k] = k < b->dims ? n : 1;
+        b->stride[k] = stride;
+        stride *= b->n[k];
+    }
+    ht_hermite_parity(spec->order, half[0], half[1]);
+    for (int i = 0; i < 2; i++) {
+        TRY(HT_TAKE(&b->pool, b->half[i], n * n));
+        for (int m = 0; m < n * n; m++) b->half[i][m] = half[i][m];
+    }
     TRY(HT_TAKE(&b->pool, b->phi, count));
     TRY(HT_TAKE(&b->pool, b->now, count));
     TRY(HT_TAKE(&b->pool, b->next, count));
@@ -59,26 +69,6 @@ static enum ht_err allocate(struct builder *b) {
     TRY(HT_TAKE(&b->pool, b->more, count));
     TRY(HT_TAKE(&b->pool, b->a, b->coefs));
     return HT_TAKE(&b->pool, b->b, b->coefs);
-}
-
-static enum ht_err builder_init(struct builder *b, const struct ht_spec *spec) {
-    double even[MOST * MOST / 4], odd[MOST * MOST / 4];
-    const int n = spec->order + 1;
-    b->spec = spec;
-    b->dims = spec->eq->dims;
-    b->coefs = 1;
-    for (int k = 0; k < 3; k++) {
-        b->n[k] = k < b->dims ? n : 1;
-        b->stride[k] = b->coefs;
-        b->coefs *= b->n[k];
-    }
-    TRY(allocate(b));
-    ht_hermite_parity(spec->order, even, odd);
-    for (int m = 0; m < n * n; m++) {
-        b->half[0][m] = even[m];
-        b->half[1][m] = odd[m];
-    }
-    return HT_OK;
 }
 
 /* next(col) += 1/n L^T now(row) for one term, in block g. */
@@ -191,8 +181,8 @@ static void add_rows(struct builder *b, struct ht_blocks *blocks, int field, int
         entry[l] = blocks->entry[g] + r * blocks->sources;
     }
     evolve(b, field, outputs, output, g);
-    for (int f = 0; f < eq->nfields; f++) {
-        if (!ht_blocks_stores(b->spec->src, f)) continue;
+    for (int s = 0; s < b->z.sources; s++) {
+        const int f = b->z.source_field[s];
         interpolate(b, f, g ^ eq->field[f].parity, outputs, entry);
         for (int l = 0; l < outputs; l++) entry[l] += b->coefs;
     }
@@ -215,11 +205,11 @@ static void add_field(struct builder *b, struct ht_blocks *blocks, int field, in
 }
 
 static enum ht_err fill_blocks(const struct ht_spec *spec, struct ht_blocks *blocks) {
-    struct builder b = {0};
+    struct builder b;
     const enum ht_err err = builder_init(&b, spec);
     memset(blocks->rows, 0, sizeof blocks->rows);
-    for (int f = 0, slot = 0; err == HT_OK && f < spec->eq->nfields; f++)
-        if (ht_blocks_stores(spec->dst, f)) add_field(&b, blocks, f, slot++);
+    for (int s = 0; err == HT_OK && s < b.z.targets; s++)
+        add_field(&b, blocks, b.z.target_field[s], s);
     ht_pool_free(&b.pool);
     return err;
 }

@@ -60,66 +60,52 @@ struct lowering {
     int least[HT_MAX_FIELDS], most[HT_MAX_FIELDS];
 };
 
-/* k = 0: an output contributes to itself only. */
-static struct lowering lower_none(const struct ht_sizes *z) {
+/* k = 0, before: NULL: an output contributes to itself only; or from k - 1 to k: one more
+ * application at the beginning of the path. */
+static struct lowering lower(const struct ht_equations *eq, const struct ht_sizes *z,
+                             const struct lowering *before) {
     struct lowering out;
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         out.least[f] = INT_MAX / 2;
         out.most[f] = INT_MIN / 2;
     }
-    for (int i = 0; i < z->targets; i++)
+    for (int i = 0; before == NULL && i < z->targets; i++)
         out.least[z->target_field[i]] = out.most[z->target_field[i]] = 0;
-    return out;
-}
-
-/* From k - 1 to k: one more application at the beginning of the path. */
-static struct lowering lower_more(const struct ht_equations *eq, const struct lowering *before) {
-    struct lowering out;
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        out.least[f] = INT_MAX / 2;
-        out.most[f] = INT_MIN / 2;
-    }
-    for (int t = 0; t < eq->nterms; t++) {
+    for (int t = 0; before != NULL && t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
-        int least = term->derivative + before->least[term->row];
-        int most = term->derivative + before->most[term->row];
-        if (least < out.least[term->col]) out.least[term->col] = least;
-        if (most > out.most[term->col]) out.most[term->col] = most;
+        int *least = &out.least[term->col], *most = &out.most[term->col];
+        *least = (int)ht_least(*least, term->derivative + before->least[term->row]);
+        *most = (int)ht_most(*most, term->derivative + before->most[term->row]);
     }
     return out;
 }
 
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
-    struct ht_sizes z = {0};
-    int dims = spec->eq->dims, n = spec->order + 1;
-    z.n1 = n;
-    z.n2 = dims > 1 ? n : 1;
-    z.n3 = dims > 2 ? n : 1;
-    z.t1 = 2 * n;
-    z.t2 = dims > 1 ? 2 * n : 1;
-    z.t3 = dims > 2 ? 2 * n : 1;
+    const struct ht_equations *eq = spec->eq;
+    const int dims = eq->dims, n = spec->order + 1;
+    struct ht_sizes z = {.n1 = n,
+                         .n2 = dims > 1 ? n : 1,
+                         .n3 = dims > 2 ? n : 1,
+                         .t1 = 2 * n,
+                         .t2 = dims > 1 ? 2 * n : 1,
+                         .t3 = dims > 2 ? 2 * n : 1,
+                         .fields = eq->nfields,
+                         .materials = eq->nmaterials};
+    z.coefs = z.n1 * z.n2 * z.n3;
     z.cube = z.t1 * z.t2 * z.t3;
-    z.fields = spec->eq->nfields;
-    z.materials = spec->eq->nmaterials;
     z.medium_coefs = spec->medium_degree > 0 ? polynomial_coefs(dims, spec->medium_degree) : 0;
-    z.sources = list_fields(spec->eq, spec->src, z.source_field);
-    z.targets = list_fields(spec->eq, spec->dst, z.target_field);
+    z.sources = list_fields(eq, spec->src, z.source_field);
+    z.targets = list_fields(eq, spec->dst, z.target_field);
     /* First-order systems lower the degree by one per application, the pair (u, u_t) of a
      * second-order equation alternately by 0 and 2. */
-    const int stages = dims * 2 * n;
-    struct lowering l = lower_none(&z);
-    int slack = 0;
-    for (int k = 1; k <= stages; k++) {
-        l = lower_more(spec->eq, &l);
-        for (int f = 0; f < spec->eq->nfields; f++) {
-            if (l.least[f] > l.most[f]) continue;
-            if (k - l.least[f] > slack) slack = k - l.least[f];
-            if (l.most[f] - k > slack) slack = l.most[f] - k;
-        }
+    struct lowering l = lower(eq, &z, NULL);
+    for (int k = 1; k <= dims * 2 * n; k++) {
+        l = lower(eq, &z, &l);
+        for (int f = 0; f < eq->nfields; f++)
+            if (l.least[f] <= l.most[f])
+                z.slack = (int)ht_most(z.slack, ht_most(k - l.least[f], l.most[f] - k));
     }
-    z.slack = slack;
     number_groups(spec, &z);
-    const struct ht_equations *eq = spec->eq;
     for (int f = 0; f < eq->nfields; f++) z.slot[f] = -1;
     for (int t = 0; t < eq->nterms; t++) {
         int f = eq->term[t].col;
@@ -128,12 +114,6 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
         z.slot[f] = z.exchanged++;
     }
     return z;
-}
-
-int ht_spec_coefs(const struct ht_spec *spec) {
-    int coefs = 1;
-    for (int k = 0; k < spec->eq->dims; k++) coefs *= spec->order + 1;
-    return coefs;
 }
 
 /* FMAs per field: number of lines along each axis times 2 (N+1)^2. A march along x3 uses each face
@@ -160,22 +140,13 @@ static bool needed(const int *j, int order, int dims, int least, int most) {
     return excess <= most && least <= total;
 }
 
-static double count_needed(const struct ht_sizes *z, int order, int dims, int least, int most) {
-    double count = 0;
-    for (int q = 0; q < z->cube; q++) {
-        int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
-        if (needed(j, order, dims, least, most)) count++;
-    }
-    return count;
-}
-
 /* Products M_a g_(j-a) of needed coefficients j: a <= j, at most `degree` in all. */
-static double count_products(const struct ht_sizes *z, const struct ht_spec *spec, int most) {
-    const int dims = spec->eq->dims, degree = spec->medium_degree;
+static double count_products(const struct ht_sizes *z, const struct ht_spec *spec, int degree,
+                             int least, int most) {
     double count = 0;
     for (int q = 0; q < z->cube; q++) {
         const int j[3] = {q % z->t1, q / z->t1 % z->t2, q / (z->t1 * z->t2)};
-        if (!needed(j, spec->order, dims, INT_MIN, most)) continue;
+        if (!needed(j, spec->order, spec->eq->dims, least, most)) continue;
         for (int a3 = 0; a3 <= j[2] && a3 <= degree; a3++)
             for (int a2 = 0; a2 <= j[1] && a2 + a3 <= degree; a2++)
                 count += 1 + (j[0] < degree - a2 - a3 ? j[0] : degree - a2 - a3);
@@ -188,20 +159,21 @@ static double count_products(const struct ht_sizes *z, const struct ht_spec *spe
  * there. */
 static double stages_fma(const struct ht_spec *spec, const struct ht_sizes *z, int stages) {
     const struct ht_equations *eq = spec->eq;
-    struct lowering l = lower_none(z);
+    struct lowering l = lower(eq, z, NULL);
     double sum = 0;
-    for (int k = 1; k <= stages; k++, l = lower_more(eq, &l)) {
+    for (int k = 1; k <= stages; k++, l = lower(eq, z, &l)) {
         double coefs[HT_MAX_FIELDS] = {0};
         for (int f = 0; f < eq->nfields; f++)
             if (l.least[f] <= l.most[f])
-                coefs[f] = count_needed(z, spec->order, eq->dims,
-                                        spec->medium_degree > 0 ? INT_MIN : l.least[f], l.most[f]);
+                coefs[f] = count_products(
+                    z, spec, 0, spec->medium_degree > 0 ? INT_MIN : l.least[f], l.most[f]);
         for (int t = 0; t < eq->nterms; t++) sum += coefs[eq->term[t].row];
         for (int g = 0; g < z->groups; g++)
             if (spec->medium_degree > 0 && z->group_material[g] >= 0 &&
                 !ht_spec_constant(spec, z->group_material[g]) &&
                 l.least[z->group_row[g]] <= l.most[z->group_row[g]])
-                sum += count_products(z, spec, l.most[z->group_row[g]]);
+                sum +=
+                    count_products(z, spec, spec->medium_degree, INT_MIN, l.most[z->group_row[g]]);
     }
     return sum;
 }
@@ -243,7 +215,7 @@ static double potential_fma(const struct ht_spec *spec, const struct ht_sizes *z
     const bool v_from = spec->src == 0 || spec->src > 1;
     const bool p_to = spec->dst == 0 || (spec->dst & 1u);
     const bool v_to = spec->dst == 0 || spec->dst > 1;
-    const double dims = spec->eq->dims, coefs = (double)z->n1 * z->n2 * z->n3;
+    const double dims = spec->eq->dims, coefs = z->coefs;
     const double rows = p_to * coefs + v_to * coefs * (1 + dims / z->n1);
     const double lines = coefs / z->n1 * (1 << spec->eq->dims);
     return (p_from + v_from) * coefs * rows + v_from * v_to * dims * coefs * coefs +
@@ -259,7 +231,7 @@ struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     struct ht_sizes z = ht_sizes_of(spec);
     int dims = spec->eq->dims, element_size = ht_real_size(spec->fp64);
     bool uniform = spec->medium_degree < 0;
-    double coefs = (double)z.n1 * z.n2 * z.n3;
+    double coefs = z.coefs;
     double fma = interpolation_fma(&z, dims) + stages_fma(spec, &z, stages);
     double dense = (double)z.sources * z.targets * coefs * coefs;
     if (uniform && has_potential(spec->eq)) fma = fmin(fma, potential_fma(spec, &z));
@@ -290,7 +262,7 @@ struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_
     /* Cost of a kernel of this kind whose evolution takes `series` products. */
     const double evolve = series_fma(spec, &z);
     int dims = spec->eq->dims;
-    double coefs = (double)z.n1 * z.n2 * z.n3;
+    double coefs = z.coefs;
     double medium = medium_values(spec, &z);
     double from = coefs * z.sources, poly = (double)z.cube * z.sources;
     double to = coefs * z.targets * (spec->old_sign != 0 ? 2 : 1);
@@ -313,24 +285,12 @@ struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_
     return (struct ht_cost){0};
 }
 
-static struct ht_cost operator_cost(const struct ht_spec *spec, const struct ht_sizes *z,
-                                    double fma) {
-    double coefs = (double)z->n1 * z->n2 * z->n3;
-    double to = coefs * z->targets * (spec->old_sign != 0 ? 2 : 1);
-    return (struct ht_cost){fma, coefs * z->sources + to};
-}
-
-struct ht_cost ht_cost_dense(HT_UNUSED const struct ht_variant *variant, const struct ht_spec *spec,
-                             HT_UNUSED int kernel) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    double coefs = (double)z.n1 * z.n2 * z.n3;
-    return operator_cost(spec, &z, coefs * z.sources * coefs * z.targets);
-}
-
-struct ht_cost ht_cost_separable(HT_UNUSED const struct ht_variant *variant,
-                                 const struct ht_spec *spec, HT_UNUSED int kernel) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    return operator_cost(spec, &z, separable_fma(&z, spec->eq->dims));
+struct ht_cost ht_cost_operator(const struct ht_variant *variant, const struct ht_spec *spec,
+                                HT_UNUSED int kernel) {
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const double from = (double)z.coefs * z.sources, to = (double)z.coefs * z.targets;
+    return (struct ht_cost){.fma = variant->blocks ? from * to : separable_fma(&z, spec->eq->dims),
+                            .bytes = from + to * (spec->old_sign != 0 ? 2 : 1)};
 }
 
 /* Of half a time step per node. One pass reads the field, the increment and the medium and writes

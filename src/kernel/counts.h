@@ -6,6 +6,7 @@
 struct ht_sizes {
     int n1, n2, n3; /* derivatives per axis: N+1, or 1 beyond dims */
     int t1, t2, t3; /* coefficients per axis: 2N+2, or 1 */
+    int coefs;      /* n1 n2 n3: of a field at a node, without gaps */
     int cube;       /* t1 t2 t3 */
     int fields, materials;
     int sources, targets; /* fields stored on the source, the target grid */
@@ -25,8 +26,6 @@ struct ht_sizes {
 /* The axis of a term's profile where it varies about a node; -1: none. */
 int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term);
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
-/* Coefficients of a field at a node, without gaps. */
-int ht_spec_coefs(const struct ht_spec *spec);
 /* Parity class of coefficient i: bit k is i_k mod 2. */
 int ht_parity_of(const struct ht_sizes *z, int i);
 

@@ -17,7 +17,7 @@ static enum ht_err upload_bits(struct ghosts *g, const struct ht_spec *spec, int
     const struct ht_sizes z = ht_sizes_of(spec);
     ht_storage_order(spec, storage);
     for (int f = 0; f < g->fields; f++)
-        for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
+        for (int i = 0; i < z.coefs; i++)
             bits[f * padded_coefs + storage[i]] =
                 (int)spec->eq->field[z.source_field[f]].parity ^ ht_parity_of(&z, i);
     return ht_tool_store(&g->tool, (int64_t)g->fields * padded_coefs * (int64_t)sizeof *bits, bits,

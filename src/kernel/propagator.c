@@ -51,51 +51,25 @@ const struct ht_variant ht_variant_vector = {
     .files = {"common.cl", "loose.cl", "vectors.cl", "taylor_vectors.cl"},
     .stage = {{HT_STAGE_STEP, "ht_taylor_vectors"}}};
 
-static int sources_of(const struct ht_spec *spec) {
-    return ht_slots(spec->src, spec->eq->nfields) * ht_spec_coefs(spec);
-}
-
-static int padded(int rows, int tile) {
-    return (rows + tile - 1) / tile * tile;
-}
-
-static int padded_rows(const int rows[8], int tile) {
-    int sum = 0;
-    for (int g = 0; g < 8; g++) sum += padded(rows[g], tile);
-    return sum;
-}
-
 /* Bytes of the kernel's arrays sums, result, faces and stage. */
 static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *shape,
                            const int rows[8]) {
+    const struct ht_sizes z = ht_sizes_of(spec);
     const int64_t corners = 1 << spec->eq->dims, all = shape->rows;
     int64_t vectors = HT_SIZE_BLOCK_SUMS(corners, shape->chunk, all) +
-                      HT_SIZE_BLOCK_RESULT(padded_rows(rows, shape->tile), all) +
-                      HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)sources_of(spec), 4, all);
+                      HT_SIZE_BLOCK_RESULT(ht_blocks_padded(rows, shape->tile), all) +
+                      HT_SIZE_BLOCK_FACES(shape->roll, (int64_t)z.sources * z.coefs, 4, all);
     int64_t values = vectors * shape->cells + HT_SIZE_SIDE(shape->cells);
     return values * ht_real_size(spec->fp64);
 }
 
 static void complete(const struct ht_spec *spec, const int rows[8], struct ht_shape *s) {
     const int most_registers = 28; /* of 32 vector registers, for a tile */
-    /* Rows accumulated in registers at a time. The cost of a tile is its padded rows plus about one
-     * row for reading the sums. */
-    const int most = most_registers / s->rows;
-    int best = 1;
-    double least = 0;
-    for (int tile = 1; tile <= most; tile++) {
-        double cost = padded_rows(rows, tile) * (1 + 1.0 / tile);
-        if (tile > 1 && cost >= least) continue;
-        best = tile;
-        least = cost;
-    }
-    s->tile = best;
+    s->tile = ht_blocks_tile(rows, 1, most_registers / s->rows, 1);
     /* The number of source entries whose sums fit a first-level cache. */
     const int most_bytes = 32768;
-    int coefs = ht_spec_coefs(spec);
-    int entry = (s->cells * s->rows * ht_real_size(spec->fp64)) << spec->eq->dims;
-    int chunk = entry < most_bytes ? most_bytes / entry : 1;
-    s->chunk = chunk < coefs ? chunk : coefs;
+    const int entry = (s->cells * s->rows * ht_real_size(spec->fp64)) << spec->eq->dims;
+    s->chunk = (int)ht_least(ht_most(1, most_bytes / entry), ht_sizes_of(spec).coefs);
 }
 
 /* Reduces optional sizes until the arrays fit local memory. */
@@ -135,42 +109,26 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-/* Appends a tile of one block over source entries [first, last). */
-static void add_tile(const struct ht_blocks *blocks, int g, int row, int tile, int first, int last,
-                     struct ht_operator *out) {
-    for (int s = first; s < last; s++)
-        for (int64_t r = row; r < row + tile; r++)
-            out->value[out->count++] =
-                r < blocks->rows[g] ? blocks->entry[g][r * blocks->sources + s] : 0;
-}
-
+/* op[field][chunk][tile of rows][source entry of the chunk][row]. */
 static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
-    int coefs = ht_spec_coefs(spec);
-    /* The table of rows: the first row of each block and the rows' targets. */
-    int begin = 0;
-    ht_text_add(&out->text, "HT_TABLE const int ht_block_row[%d] = {0", blocks->blocks + 1);
-    for (int g = 0; g < blocks->blocks; g++) {
-        begin += padded(blocks->rows[g], shape->tile);
-        ht_text_add(&out->text, ", %d", begin);
-    }
-    ht_text_add(&out->text,
-                "};\n#define HT_RESULT_ROWS (%d)\n"
-                "HT_TABLE const int ht_row_target[%d] = {",
-                begin, begin);
-    for (int g = 0; g < blocks->blocks; g++)
-        for (int r = 0; r < padded(blocks->rows[g], shape->tile); r++)
-            ht_text_add(&out->text, "%d,%s", r < blocks->rows[g] ? blocks->row[g][r] : -1,
-                        r % 16 == 15 ? "\n" : " ");
-    ht_text_add(&out->text, "};\n");
-    TRY(HT_ALLOC(out->value, (int64_t)padded_rows(blocks->rows, shape->tile) * blocks->sources));
+    const int coefs = ht_sizes_of(spec).coefs, tile = shape->tile;
+    const int rows = ht_blocks_padded(blocks->rows, tile);
+    int begin[9];
+    HT_ARRAY(int, target, rows);
+    HT_ARRAY(const double *, entry, rows);
+    TRY(HT_ALLOC(out->value, (int64_t)rows * blocks->sources));
+    ht_blocks_pad(blocks, tile, begin, target, entry);
+    ht_text_ints(&out->text, "block_row", begin, blocks->blocks + 1);
+    ht_text_ints(&out->text, "row_target", target, rows);
+    ht_text_add(&out->text, "#define HT_RESULT_ROWS (%d)\n", rows);
     for (int field = 0; field < blocks->sources; field += coefs)
         for (int i = 0; i < coefs; i += shape->chunk) {
-            int last = i + shape->chunk < coefs ? i + shape->chunk : coefs;
-            /* Appends the tiles of all blocks over source entries [first, last). */
-            for (int g = 0; g < blocks->blocks; g++)
-                for (int r = 0; r < blocks->rows[g]; r += shape->tile)
-                    add_tile(blocks, g, r, shape->tile, field + i, field + last, out);
+            const int last = i + shape->chunk < coefs ? i + shape->chunk : coefs;
+            for (int first = 0; first < rows; first += tile)
+                for (int s = field + i; s < field + last; s++)
+                    for (int r = first; r < first + tile; r++)
+                        out->value[out->count++] = entry[r] != NULL ? entry[r][s] : 0;
         }
     return HT_OK;
 }
@@ -184,7 +142,7 @@ const struct ht_variant ht_variant_propagator = {
     .refuses = ht_blocks_refuse,
     .made_for = HT_FOR_CPU,
     .shape = choose_shape,
-    .cost = ht_cost_dense,
+    .cost = ht_cost_operator,
     .pack = pack_tiles,
     .files = {"common.cl", "loose.cl", "vectors.cl", "propagator.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

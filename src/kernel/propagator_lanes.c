@@ -7,9 +7,8 @@ enum { WARP = 32 };
 enum { MOST_STAGES = 4 };
 
 static int64_t entries_of(const struct ht_spec *spec) {
-    int fields = ht_sizes_of(spec).fields;
-    int64_t coefs = ht_spec_coefs(spec);
-    return ht_slots(spec->src, fields) * coefs * ht_slots(spec->dst, fields) * coefs;
+    const struct ht_sizes z = ht_sizes_of(spec);
+    return (int64_t)z.sources * z.coefs * z.targets * z.coefs;
 }
 
 static const char *refuses(const struct ht_spec *spec) {
@@ -21,12 +20,13 @@ static const char *refuses(const struct ht_spec *spec) {
 
 /* Where tensor cores are slower, or are not there (bench/NOTES.md, propagator-lanes). */
 static bool pays(const struct ht_spec *spec) {
-    const int dims = spec->eq->dims, fields = ht_sizes_of(spec).fields;
-    const int64_t coefs = ht_spec_coefs(spec), entries = entries_of(spec);
-    const bool same = ht_slots(spec->src, fields) == ht_slots(spec->dst, fields);
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const int dims = spec->eq->dims;
+    const int64_t entries = entries_of(spec);
     if (dims == 1 || ht_variant_refuses(&ht_variant_propagator_tensor, spec) != NULL) return true;
-    if (spec->fp64) return coefs <= 9 || (same && coefs <= 16 && entries <= 1024);
-    return dims == 2 ? coefs <= 36 : entries <= 1024;
+    if (spec->fp64)
+        return z.coefs <= 9 || (z.sources == z.targets && z.coefs <= 16 && entries <= 1024);
+    return dims == 2 ? z.coefs <= 36 : entries <= 1024;
 }
 
 enum ht_err ht_target_group(const struct ht_tuning *tuning, const struct ht_device_info *info,
@@ -60,9 +60,8 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht
     int storage[HT_MAX_COEFS], most = 0;
     HT_FREED int *bits = NULL, *target = NULL;
     const int padded = ht_storage_order(spec, storage);
-    const int coefs = (int)ht_spec_coefs(spec);
-    const int entries = blocks->sources / coefs * padded;
-    const int targets = ht_slots(spec->dst, spec->eq->nfields) * padded;
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const int entries = z.sources * padded, targets = z.targets * padded;
     for (int g = 0; g < blocks->blocks; g++)
         if (blocks->rows[g] > most) most = blocks->rows[g];
     TRY(HT_ALLOC(bits, entries));
@@ -70,13 +69,13 @@ static enum ht_err pack_literals(const struct ht_blocks *blocks, const struct ht
     HT_ARRAY(double, value, ((int64_t)blocks->blocks * most * entries));
     for (int e = 0; e < targets; e++) target[e] = -1;
     for (int s = 0; s < blocks->sources; s++)
-        bits[ht_storage_entry(s, coefs, padded, storage)] = blocks->parity[s];
+        bits[ht_storage_entry(s, z.coefs, padded, storage)] = blocks->parity[s];
     for (int g = 0; g < blocks->blocks; g++)
         for (int r = 0; r < blocks->rows[g]; r++) {
-            target[ht_storage_entry(blocks->row[g][r], coefs, padded, storage)] = g * most + r;
+            target[ht_storage_entry(blocks->row[g][r], z.coefs, padded, storage)] = g * most + r;
             for (int s = 0; s < blocks->sources; s++)
                 value[(int64_t)(g * most + r) * entries +
-                      ht_storage_entry(s, coefs, padded, storage)] =
+                      ht_storage_entry(s, z.coefs, padded, storage)] =
                     blocks->entry[g][(int64_t)r * blocks->sources + s];
         }
     ht_text_add(&out->text,

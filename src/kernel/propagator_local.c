@@ -3,12 +3,6 @@
 #include "blocks.h"
 #include "variant.h"
 
-/* How the rows of all blocks are divided into tiles. */
-struct tiles {
-    int rows; /* of a tile */
-    int count;
-};
-
 static int wide_of(const struct ht_spec *spec) {
     return spec->fp64 ? 2 : 4; /* HT_WIDE: 16 bytes */
 }
@@ -16,29 +10,6 @@ static int wide_of(const struct ht_spec *spec) {
 static const char *refuses(const struct ht_spec *spec) {
     if (spec->eq->dims < 2) return "it needs two or three dimensions";
     return ht_blocks_refuse(spec);
-}
-
-static int count_tiles(const struct ht_spec *spec, int tile) {
-    int rows[8], count = 0;
-    ht_blocks_rows(spec, rows);
-    for (int g = 0; g < 1 << spec->eq->dims; g++) count += (rows[g] + tile - 1) / tile;
-    return count;
-}
-
-/* Multiply-adds of padded rows, and the reads of sums that a tile's rows share:
- * least for rows * (1 + 2 / tile). */
-static struct tiles choose_tiles(const struct ht_spec *spec) {
-    const int wide = wide_of(spec), most = 16;
-    struct tiles best = {0};
-    double least = 0;
-    for (int rows = wide; rows <= most; rows += wide) {
-        const int count = count_tiles(spec, rows);
-        const double cost = rows * count * (1 + 2.0 / rows);
-        if (best.rows > 0 && cost >= least) continue;
-        best = (struct tiles){rows, count};
-        least = cost;
-    }
-    return best;
 }
 
 static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s, int tiles) {
@@ -53,13 +24,15 @@ static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s,
 static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_spec *spec,
                                 const struct ht_device_info *info, struct ht_shape *out) {
     const int most = info->max_group < 512 ? (int)info->max_group : 512;
-    const struct tiles tiles = choose_tiles(spec);
+    int rows[8];
+    ht_blocks_rows(spec, rows);
     out->cells = tuning->cells > 0 ? tuning->cells : most < 32 ? most : 32;
     out->rows = wide_of(spec);
-    out->tile = tiles.rows;
+    out->tile = ht_blocks_tile(rows, wide_of(spec), 16, 2);
+    const int tiles = ht_blocks_padded(rows, out->tile) / out->tile;
     REQUIRE(out->cells <= most, HT_ERR_INPUT, "must be at most %d", most);
-    out->parts = (int)ht_divide_up(tiles.count, most / out->cells);
-    const int own = (tiles.count + out->parts - 1) / out->parts;
+    out->parts = (int)ht_divide_up(tiles, most / out->cells);
+    const int own = (tiles + out->parts - 1) / out->parts;
     out->group_size = own * out->cells;
     out->chunk = own;
     while (out->chunk > 1 && local_bytes(spec, out, own) > ht_local_limit(info)) out->chunk--;
@@ -69,53 +42,29 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-/* The tiles of all blocks one after the other: block and first row. */
-static int place_tiles(const struct ht_blocks *blocks, int rows, int *block, int *first) {
-    int count = 0;
-    for (int g = 0; g < blocks->blocks; g++)
-        for (int r = 0; r < blocks->rows[g]; r += rows) {
-            block[count] = g;
-            first[count++] = r;
-        }
-    return count;
-}
-
 /* op[part][chunk][entry][tile][row]. */
-static void put_values(const struct ht_blocks *blocks, const struct ht_shape *shape, int own,
-                       int count, const int *block, const int *first, int entries,
-                       struct ht_operator *out) {
-    for (int part = 0; part < shape->parts; part++)
-        for (int s = 0; s < entries; s++)
-            for (int n = 0; n < own * shape->tile; n++) {
-                const int t = part * own + n / shape->tile;
-                const int r = t < count ? first[t] + n % shape->tile : HT_MAX_COEFS * 8;
-                const int g = t < count ? block[t] : 0;
-                out->value[out->count++] = s < blocks->sources && r < blocks->rows[g]
-                                               ? blocks->entry[g][(int64_t)r * blocks->sources + s]
-                                               : 0;
-            }
-}
-
-static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
+static enum ht_err pack_tiles(const struct ht_blocks *blocks, HT_UNUSED const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
-    const int own = shape->group_size / shape->cells, all = own * shape->parts;
-    const int sources = ht_slots(spec->src, spec->eq->nfields) * ht_spec_coefs(spec);
-    const int chunks = (sources + shape->chunk - 1) / shape->chunk;
-    const int entries = chunks * shape->chunk;
-    HT_FREED int *block = NULL, *first = NULL, *target = NULL;
-    TRY(HT_ALLOC(block, all));
-    TRY(HT_ALLOC(first, all));
-    TRY(HT_ALLOC(target, all * shape->tile));
-    TRY(HT_ALLOC(out->value, (int64_t)entries * all * shape->tile));
-    const int count = place_tiles(blocks, shape->tile, block, first);
-    for (int n = 0; n < all * shape->tile; n++) {
-        const int t = n / shape->tile, r = first[t] + n % shape->tile;
-        target[n] = t < count && r < blocks->rows[block[t]] ? blocks->row[block[t]][r] : -1;
-    }
-    put_values(blocks, shape, own, count, block, first, entries, out);
+    const int own = shape->group_size / shape->cells, tile = shape->tile;
+    const int all = own * shape->parts, rows = all * tile;
+    const int64_t entries = ht_divide_up(blocks->sources, shape->chunk) * shape->chunk;
+    int first[9];
+    HT_ARRAY(int, block, all);
+    HT_ARRAY(int, target, rows);
+    HT_ARRAY(const double *, entry, rows);
+    TRY(HT_ALLOC(out->value, entries * rows));
+    ht_blocks_pad(blocks, tile, first, target, entry);
+    for (int r = first[blocks->blocks]; r < rows; r++) target[r] = -1;
+    for (int g = 0; g < blocks->blocks; g++)
+        for (int r = first[g]; r < first[g + 1]; r += tile) block[r / tile] = g;
+    for (int r = 0; r < rows; r += own * tile)
+        for (int64_t s = 0; s < entries; s++)
+            for (int n = r; n < r + own * tile; n++)
+                out->value[out->count++] =
+                    s < blocks->sources && entry[n] != NULL ? entry[n][s] : 0;
     ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n", own, shape->parts);
     ht_text_ints(&out->text, "tile_block", block, all);
-    ht_text_ints(&out->text, "row_target", target, all * shape->tile);
+    ht_text_ints(&out->text, "row_target", target, rows);
     ht_text_ints(&out->text, "bits", blocks->parity, blocks->sources);
     return HT_OK;
 }

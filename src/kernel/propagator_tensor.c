@@ -37,26 +37,21 @@ enum {
 };
 
 /* Rows come in pairs of storage indices; every class of every field fills whole pairs. */
-static int pairs_of_block(const struct ht_spec *spec, int g) {
-    struct ht_sizes z = ht_sizes_of(spec);
+static int pairs_of_block(const struct ht_spec *spec, const struct ht_sizes *z, int g) {
     int pairs = 0;
-    for (int f = 0; f < z.fields; f++) {
-        if (spec->dst != 0 && (spec->dst >> f & 1u) == 0) continue;
-        int count = 0;
-        for (int i = 0; i < z.n1 * z.n2 * z.n3; i++)
-            count += ((unsigned)ht_parity_of(&z, i) ^ spec->eq->field[f].parity) == (unsigned)g;
-        pairs += (count + 1) / 2;
-    }
+    for (int s = 0; s < z->targets; s++)
+        pairs += (ht_blocks_class(spec, z->target_field[s], (unsigned)g) + 1) / 2;
     return pairs;
 }
 
 static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
-    const int targets = ht_slots(spec->dst, spec->eq->nfields) * ht_storage_order(spec, NULL);
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const int targets = z.targets * ht_storage_order(spec, NULL);
     struct ht_tensor_cut cut = {.parts = parts, .blocks = (1 << spec->eq->dims) / parts};
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
         for (int p = 0; p < parts; p++) {
-            int tiles = (2 * pairs_of_block(spec, p * cut.blocks + g) + TILE - 1) / TILE;
+            int tiles = (2 * pairs_of_block(spec, &z, p * cut.blocks + g) + TILE - 1) / TILE;
             if (tiles > cut.tiles[g]) cut.tiles[g] = tiles;
         }
         cut.first[g] = sum;
@@ -79,9 +74,8 @@ static int pitch_of(int cells) {
 /* Of a shape with cells, rows, parts and depth. */
 static struct ht_tensor_shape tensor_shape(const struct ht_spec *spec, const struct ht_shape *shape,
                                            int64_t limit) {
-    const int padded_coefs = ht_storage_order(spec, NULL);
     const int element_size = ht_real_size(spec->fp64), depth = shape->depth;
-    const int blocks = ht_slots(spec->src, spec->eq->nfields) * padded_coefs / spec->block;
+    const int blocks = ht_sizes_of(spec).sources * ht_storage_order(spec, NULL) / spec->block;
     struct ht_tensor_shape s = {.cut = make_cut(spec, shape->parts),
                                 .chunks = (blocks + 3) / 4,
                                 .pairs = spec->block / 2,
@@ -248,11 +242,12 @@ static void add_tiles(const struct ht_tensor_shape *s, const struct ht_shape *sh
 static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec, bool halves,
                         const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS];
-    const int coefs = ht_spec_coefs(spec), padded_coefs = ht_storage_order(spec, storage);
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const int padded_coefs = ht_storage_order(spec, storage);
     struct packing p = {.blocks = blocks,
                         .halves = halves,
                         .s = tensor_shape(spec, shape, shape->local_bytes),
-                        .entries = blocks->sources / coefs * padded_coefs};
+                        .entries = z.sources * padded_coefs};
     HT_ARRAY(int, source, p.entries);
     p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (halves ? 2 : 1);
     out->count = shape->parts * (p.op_size + p.s.infos);
@@ -262,14 +257,13 @@ static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *sp
     p.info = out->value + shape->parts * p.op_size;
     for (int at = 0; at < p.entries; at++) source[at] = -1;
     for (int s = 0; s < blocks->sources; s++) {
-        const int at = ht_storage_entry(s, coefs, padded_coefs, storage);
+        const int at = ht_storage_entry(s, z.coefs, padded_coefs, storage);
         source[at] = s;
         for (int part = 0; part < shape->parts; part++)
             p.info[part * p.s.infos + at / 2] = blocks->parity[s];
     }
     add_tiles(&p.s, shape, &out->text);
-    return pack_rows(&p, ht_slots(spec->dst, spec->eq->nfields) * padded_coefs, coefs, padded_coefs,
-                     storage);
+    return pack_rows(&p, z.targets * padded_coefs, z.coefs, padded_coefs, storage);
 }
 
 static enum ht_err pack_products(const struct ht_blocks *blocks, const struct ht_spec *spec,
@@ -286,14 +280,13 @@ static const char *planes_refuse(const struct ht_spec *spec) {
  * registers of one field's 8 tiles costs less than a group fewer on the multiprocessor does, and
  * where blocks have many tiles a third group is worth more than 255 registers. */
 static int planes_registers(const struct ht_spec *spec, const struct ht_tensor_cut *cut) {
-    const int fields = spec->eq->nfields;
+    const struct ht_sizes z = ht_sizes_of(spec);
     int most = 0;
     if (spec->fp64) return cut->all > 12 || (cut->all <= 8 && spec->order > 2) ? 255 : 168;
     for (int g = 0; g < cut->blocks; g++)
         if (cut->tiles[g] > most) most = cut->tiles[g];
     if (cut->all > 16) return 255;
-    if (cut->all <= 8 && ht_slots(spec->src, fields) == 1 && ht_slots(spec->dst, fields) == 1)
-        return 128;
+    if (cut->all <= 8 && z.sources == 1 && z.targets == 1) return 128;
     return cut->all <= 8 || most >= 8 ? 168 : 255;
 }
 
@@ -350,8 +343,8 @@ static const char *warpgroup_refuses(const struct ht_spec *spec) {
 
 /* Where products are narrow, those of a warp are as fast or faster (bench/NOTES.md). */
 static bool warpgroup_pays(const struct ht_spec *spec) {
-    const int fields = spec->eq->nfields;
-    const int both = ht_slots(spec->src, fields) + ht_slots(spec->dst, fields);
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const int both = z.sources + z.targets;
     return spec->order > 3 || both > 4 || (spec->order == 3 && both > 2);
 }
 

@@ -68,6 +68,6 @@ const struct ht_variant ht_variant_separable = {
     .refuses = refuses,
     .shape = choose_shape,
     .pack = pack_axes,
-    .cost = ht_cost_separable,
+    .cost = ht_cost_operator,
     .files = {"common.cl", "packs.cl", "separable.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_separable"}}};

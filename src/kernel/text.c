@@ -133,7 +133,7 @@ static void add_tables(const struct ht_spec *spec, const struct ht_sizes *z, str
     if (ht_spec_sorts(spec)) {
         int storage[HT_MAX_COEFS];
         (void)ht_storage_order(spec, storage);
-        ht_text_ints(out, "storage_index", storage, z->n1 * z->n2 * z->n3);
+        ht_text_ints(out, "storage_index", storage, z->coefs);
     }
     add_layers(spec, z, out);
     /* of the fields stored on the source grid, by slot */

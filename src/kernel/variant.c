@@ -71,12 +71,6 @@ enum ht_err ht_local_too_little(const struct ht_spec *spec, const struct ht_devi
          with, (long long)limit, info->name);
 }
 
-int ht_slots(unsigned mask, int fields) {
-    int count = 0;
-    for (int f = 0; f < fields; f++) count += mask == 0 || (mask >> f & 1u) != 0;
-    return count;
-}
-
 int64_t ht_tile_nodes(int dims, int pitch, int rows) {
     return HT_SIZE_TILE(dims > 1 ? (int64_t)rows + 1 : 1, dims > 2 ? 2 : 1, 1, (int64_t)pitch);
 }
@@ -102,7 +96,7 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]) {
     const bool sorts = ht_spec_sorts(spec);
     int count = 0;
     for (int parity = 0; parity < (sorts ? 8 : 1); parity++) {
-        for (int i = 0; i < z.n1 * z.n2 * z.n3; i++) {
+        for (int i = 0; i < z.coefs; i++) {
             if (sorts && ht_parity_of(&z, i) != parity) continue;
             if (storage != NULL) storage[i] = count;
             count++;

@@ -30,8 +30,9 @@ extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_te
 extern const struct ht_variant ht_variant_vector;               /* propagator.c */
 
 /* What rows of dense parity blocks for GPUs have in common. */
-#define HT_BLOCKS_ON_GPU \
-    .uniform = true, .blocks = true, .made_for = HT_FOR_GPU, .counts32 = true, .cost = ht_cost_dense
+#define HT_BLOCKS_ON_GPU                                                       \
+    .uniform = true, .blocks = true, .made_for = HT_FOR_GPU, .counts32 = true, \
+    .cost = ht_cost_operator
 
 /* Whether one of the variant's kernels is of this kind. */
 bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind);
@@ -50,8 +51,6 @@ HT_CHECKED enum ht_err ht_local_too_little(const struct ht_spec *spec,
  * group. */
 HT_CHECKED enum ht_err ht_group_fits(int cells, int items, const struct ht_device_info *info);
 
-/* Number of fields in a mask of stored fields; mask 0 means all. */
-int ht_slots(unsigned mask, int fields);
 /* Nodes of a tile around `rows` rows of targets, with rows padded to pitch. */
 int64_t ht_tile_nodes(int dims, int pitch, int rows);
 
@@ -64,8 +63,6 @@ HT_CHECKED enum ht_err ht_target_group(const struct ht_tuning *tuning,
 /* The Taylor series in stages, by the kinds of the variant's kernels. */
 struct ht_cost ht_cost_series(const struct ht_variant *variant, const struct ht_spec *spec,
                               int kernel);
-/* An operator as a dense matrix, or as one matrix per axis. */
-struct ht_cost ht_cost_dense(const struct ht_variant *variant, const struct ht_spec *spec,
-                             int kernel);
-struct ht_cost ht_cost_separable(const struct ht_variant *variant, const struct ht_spec *spec,
-                                 int kernel);
+/* An operator as dense parity blocks, or as one matrix per axis. */
+struct ht_cost ht_cost_operator(const struct ht_variant *variant, const struct ht_spec *spec,
+                                int kernel);
