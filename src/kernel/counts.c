@@ -224,7 +224,7 @@ static double potential_fma(const struct ht_spec *spec, const struct ht_sizes *z
 
 struct ht_cost ht_cost_minimum(const struct ht_spec *spec, int stages) {
     if (spec->differences > 0) {
-        struct ht_cost cost = ht_cost_differences(spec);
+        struct ht_cost cost = ht_cost_differences(NULL, spec, 0);
         cost.bytes *= ht_real_size(spec->fp64);
         return cost;
     }
@@ -296,7 +296,8 @@ struct ht_cost ht_cost_operator(const struct ht_variant *variant, const struct h
 /* Of half a time step per node. One pass reads the field, the increment and the medium and writes
  * the first two; a second term of the series adds one that reads two values and writes one, and one
  * value more to read. */
-struct ht_cost ht_cost_differences(const struct ht_spec *spec) {
+struct ht_cost ht_cost_differences(HT_UNUSED const struct ht_variant *variant,
+                                   const struct ht_spec *spec, HT_UNUSED int kernel) {
     if (spec->pair != HT_PAIR_NONE) {
         /* Of half a time step of a pair per node: each group is read twice and written once,
          * coefficients that vary are read; a difference is used by all terms that take it. */

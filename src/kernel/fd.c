@@ -28,10 +28,6 @@ static int ht_fd_pack(bool fp64) {
     return fp64 ? 2 : 4;
 }
 
-static int block_of(const struct ht_fd_spec *spec) {
-    return ht_fd_pack(spec->fp64);
-}
-
 static int segment_of(const struct ht_fd_spec *spec) {
     return SEGMENT_BYTES / ht_real_size(spec->fp64);
 }
@@ -48,7 +44,7 @@ static int64_t vector_bytes(const struct ht_fd_spec *spec, const struct ht_fd_sh
 
 /* Bytes of local memory that fd-march needs. */
 static int64_t local_bytes(const struct ht_fd_spec *spec, const struct ht_fd_shape *shape) {
-    const int block = block_of(spec), reach = ht_fd_reach(spec);
+    const int block = ht_fd_pack(spec->fp64), reach = ht_fd_reach(spec);
     const int64_t packs = shape->packs, rows = shape->rows;
     const int64_t side = HT_FD_PACKS_OF(reach, block);
     const int64_t near = HT_FD_PACKS_OF(spec->radius, block);
@@ -81,18 +77,11 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
     if (variant != &ht_variant_fd_march) {
         shape.packs = 0;
         if (variant == &ht_variant_fd_plain) shape = (struct ht_fd_shape){0};
-        if (spec->density) {
-            /* Rows of fd-vectors where density varies: as many as local memory has room for
-             * (cl/fd_vectors_density.cl). */
-            const int64_t limit = ht_vector_limit(info);
-            const int64_t turn = (int64_t)2 * spec->radius;
-            int rows = BLOCK_ROWS;
-            for (; rows > 1; rows /= 2) {
-                const int64_t segments = 1 + rows + turn + turn * (rows + 1);
-                if (segments * SEGMENT_BYTES <= limit) break;
-            }
-            shape.rows = rows;
-        }
+        /* Rows of fd-vectors where density varies: as many as local memory has room for. */
+        if (spec->density) shape.rows = BLOCK_ROWS;
+        while (shape.rows > 1 && vector_bytes(spec, &shape) > ht_vector_limit(info) &&
+               spec->density)
+            shape.rows /= 2;
         return shape;
     }
     /* Measured on an H200 (bench/NOTES.md). */
@@ -101,7 +90,7 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
     if (shape.rows == 0) shape.rows = 8;
     if (spec->dims < 3) shape.rows = 1;
     /* The packs beside a row are copied by as many work-items of it. */
-    const int block = block_of(spec);
+    const int block = ht_fd_pack(spec->fp64);
     const int side = HT_FD_PACKS_OF(ht_fd_reach(spec), block);
     const int both = 2 * HT_FD_PACKS_OF(spec->radius, block);
     const int least = spec->density && both > side ? both : side;
@@ -120,13 +109,10 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
 /* shape: chosen. ptx: as in struct ht_device_info. */
 static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int ptx) {
-    static const char *const before[] = {"fd_args.h", "fd_sizes.h", "fd_common.cl"};
-    enum { BEFORE = sizeof before / sizeof *before };
-    const char *const *files = spec->density ? variant->density_files : variant->files;
     struct ht_recipe recipe = {.fp64 = spec->fp64,
                                .items = items_of(variant, shape),
                                .number = {{"DIMS", spec->dims},
-                                          {"BLOCK", block_of(spec)},
+                                          {"BLOCK", ht_fd_pack(spec->fp64)},
                                           {"FD_R", spec->radius},
                                           {"FD_DENSITY", spec->density},
                                           {"FD_REACH", ht_fd_reach(spec)},
@@ -140,10 +126,8 @@ static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht
                                .entry = {"ht_fd_stage", "ht_fd_update_own", "ht_fd_update_apart",
                                          "ht_fd_update_alone", "ht_fd_advance"},
                                .parts = true};
-    for (int i = 0; i < BEFORE; i++) recipe.file[i] = before[i];
-    int count = BEFORE;
-    for (int i = 0; files[i] != NULL; i++) recipe.file[count++] = files[i];
-    recipe.file[count] = "fd_entries.cl";
+    memcpy(recipe.file, spec->density ? variant->density_files : variant->files,
+           sizeof recipe.file);
     return recipe;
 }
 
@@ -228,7 +212,7 @@ static int64_t choose_planes(const struct kernels *k, int64_t planes, int64_t co
 
 /* Groups along x1: a pack, too, is done by one of them alone. */
 static int64_t groups_along_row(const struct kernels *k, const struct ht_fd_box *box) {
-    const int block = block_of(&k->spec);
+    const int block = ht_fd_pack(k->spec.fp64);
     if (k->variant == &ht_variant_fd_march)
         return ht_divide_up(box->end[0] - box->begin[0] / block * block,
                             (int64_t)k->shape.packs * block);
@@ -435,10 +419,8 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-static struct ht_cost cost(HT_UNUSED const struct ht_variant *variant, const struct ht_spec *spec,
-                           HT_UNUSED int kernel) {
-    return ht_cost_differences(spec);
-}
+#define FILES(...) \
+    { "fd_args.h", "fd_sizes.h", "fd_common.cl", __VA_ARGS__, "fd_entries.cl" }
 
 const struct ht_variant ht_variant_fd_march = {
     .name = "fd-march",
@@ -447,9 +429,9 @@ const struct ht_variant ht_variant_fd_march = {
     .differences = true,
     .refuses = refuse_pairs,
     .shape = choose_shape,
-    .cost = cost,
-    .files = {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"},
-    .density_files = {"packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"},
+    .cost = ht_cost_differences,
+    .files = FILES("packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"),
+    .density_files = FILES("packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"),
     .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
 const struct ht_variant ht_variant_fd_vectors = {
@@ -458,26 +440,25 @@ const struct ht_variant ht_variant_fd_vectors = {
     .made_for = HT_FOR_CPU,
     .differences = true,
     .shape = choose_shape,
-    .cost = cost,
-    .files = {"loose.cl", "fd_rows.cl", "fd_vectors.cl"},
-    .density_files = {"loose.cl", "fd_rows.cl", "fd_vectors_density.cl"},
+    .cost = ht_cost_differences,
+    .files = FILES("loose.cl", "fd_rows.cl", "fd_vectors.cl"),
+    .density_files = FILES("loose.cl", "fd_rows.cl", "fd_vectors_density.cl"),
     .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
 const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
                                                .meaning =
                                                    "finite differences, one point per work-item",
-                                               .made_for = HT_FOR_ANY,
                                                .differences = true,
                                                .shape = choose_shape,
-                                               .cost = cost,
-                                               .files = {"fd_plain.cl"},
-                                               .density_files = {"fd_plain.cl"},
+                                               .cost = ht_cost_differences,
+                                               .files = FILES("fd_plain.cl"),
+                                               .density_files = FILES("fd_plain.cl"),
                                                .stage = {{HT_STAGE_STEP, "ht_fd"}}};
 
 /* ---- absorbing layers: the program of cl/fd_layers.cl and its launches ---- */
 
-/* Of a program that does no lines a group has WIDTH columns of DEPTH targets, LANES / WIDTH of each
- * at a time. Measured on an H200 (bench/NOTES.md). */
+/* A group has so many columns (cl/fd_layers.cl) of so many targets: where a program does no lines
+ * WIDTH of DEPTH, LANES / WIDTH of each at a time. Measured on an H200 (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
 enum { CORRECT, START, SQUARES, DAMP }; /* entries */
 
@@ -486,6 +467,7 @@ struct layer_kernels {
     struct ht_fd_spec spec;
     struct ht_fd_weights weights, narrow; /* of L, of the layers */
     bool lines;
+    int width, depth;
 };
 
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
@@ -511,20 +493,12 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
     return out;
 }
 
-/* Of the columns of a group (cl/fd_layers.cl): how many, how deep. */
-static int width_of(int lanes, bool lines) {
-    return lines || lanes < WIDTH ? lanes : WIDTH;
-}
-
-static int depth_of(bool lines) {
-    return lines ? 1 : DEPTH;
-}
-
 enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                        struct ht_tool **out) {
     const bool lines = !ht_tool_info(device)->gpu;
     int lanes = LANES;
     while (lanes > ht_tool_info(device)->max_group) lanes /= 2;
+    const int width = lines || lanes < WIDTH ? lanes : WIDTH, depth = lines ? 1 : DEPTH;
     const struct ht_recipe recipe = {
         .what = "kernels of absorbing layers",
         .fp64 = spec->fp64,
@@ -534,8 +508,8 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
                    {"FD_LAYER_R", ht_fd_layer_radius(spec)},
                    {"FD_DENSITY", spec->density},
                    {"FD_LAYER_LINES", lines},
-                   {"FD_LAYER_WIDTH", width_of(lanes, lines)},
-                   {"FD_LAYER_DEPTH", depth_of(lines)},
+                   {"FD_LAYER_WIDTH", width},
+                   {"FD_LAYER_DEPTH", depth},
                    {"FD_PROFILES", HT_FD_PROFILES}},
         .file = {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "fd_layers.cl"},
         .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_squares",
@@ -548,6 +522,8 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
     k->weights = ht_fd_weights(2 * spec->radius);
     k->narrow = ht_fd_layer_weights(spec);
     k->lines = lines;
+    k->width = width;
+    k->depth = depth;
     return HT_OK;
 }
 
@@ -582,40 +558,31 @@ static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct h
 /* A box, cut along each axis where layers end that change its nodes: part i of axis k has the nodes
  * from cut[k][i] to cut[k][i + 1], perhaps none, which are in the layers of the bits of
  * layers[k][i] (sides by number). */
-struct zones {
-    int64_t cut[3][4];
-    unsigned layers[3][3];
-};
-
 static void layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                        struct zones *out) {
-    *out = (struct zones){.cut = {{0}}};
+                        int64_t cut[3][4], unsigned layers[3][3]) {
     for (int k = 0; k < 3; k++) {
-        /* Parts of one axis. */
         const int64_t begin = box->begin[k], end = box->end[k];
-        int64_t *cut = out->cut[k];
-        cut[0] = cut[1] = begin;
-        cut[2] = cut[3] = end;
+        int64_t low = begin, high = end;
         for (int i = 0; i < sides->count; i++) {
             const struct ht_fd_side *side = &sides->side[i];
             const int64_t reach = side->cells + sides->beyond;
             if (side->axis != k) continue;
             if (side->side == 0)
-                cut[1] = ht_most(ht_least(side->wall + reach, end), begin);
+                low = ht_most(ht_least(side->wall + reach, end), begin);
             else
-                cut[2] = ht_least(ht_most(side->wall - reach + 1, begin), end);
+                high = ht_least(ht_most(side->wall - reach + 1, begin), end);
         }
-        if (cut[1] > cut[2]) { /* both change what lies between */
-            const int64_t low = cut[2];
-            cut[2] = cut[1];
-            cut[1] = low;
-        }
+        /* Both may change what lies between. */
+        cut[k][0] = begin;
+        cut[k][1] = ht_least(low, high);
+        cut[k][2] = ht_most(low, high);
+        cut[k][3] = end;
         for (int n = 0; n < 3 * sides->count; n++) {
             const struct ht_fd_side *side = &sides->side[n / 3];
             const int64_t reach = side->cells + sides->beyond;
-            const bool inside = side->side == 0 ? cut[n % 3] < side->wall + reach
-                                                : cut[n % 3 + 1] - 1 > side->wall - reach;
-            if (side->axis == k && inside) out->layers[k][n % 3] |= 1u << (n / 3);
+            const bool inside = side->side == 0 ? cut[k][n % 3] < side->wall + reach
+                                                : cut[k][n % 3 + 1] - 1 > side->wall - reach;
+            if (side->axis == k && inside) layers[k][n % 3] |= 1u << (n / 3);
         }
     }
 }
@@ -640,36 +607,32 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
         .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
     /* Zones of a launch, and the groups of each: of those in layers, or all where there are none.
      */
-    struct zones zones;
-    layer_zones(box, sides, &zones);
-    for (int n = 0; n < 3; n++)
-        for (int i = 0; i < 4; i++) l->args.cut[n][i] = (int)zones.cut[n][i];
-    for (int n = 0; n < 9; n++)
-        l->args.layers[n / 3] |= (int)(zones.layers[n / 3][n % 3] << 8 * (n % 3));
+    int64_t cut[3][4];
+    unsigned layers[3][3] = {{0}};
+    layer_zones(box, sides, cut, layers);
+    for (int n = 0; n < 12; n++) l->args.cut[n / 4][n % 4] = (int)cut[n / 4][n % 4];
+    for (int n = 0; n < 9; n++) l->args.layers[n / 3] |= (int)(layers[n / 3][n % 3] << 8 * (n % 3));
     for (int n = 0; n < HT_FD_ZONES; n++) {
         /* Zone n of a launch: whether it is done by lines, and its groups. */
         const int at[3] = {n % 3, n / 3 % 3, n / 9};
         int64_t count[3];
-        unsigned layers = 0;
+        unsigned all = 0;
         int axis = -1;
         for (int i = 0; i < 3; i++) {
-            const unsigned here = zones.layers[i][at[i]];
-            count[i] = zones.cut[i][at[i] + 1] - zones.cut[i][at[i]];
-            if (here != 0) axis = i;
-            layers |= here;
+            count[i] = cut[i][at[i] + 1] - cut[i][at[i]];
+            if (layers[i][at[i]] != 0) axis = i;
+            all |= layers[i][at[i]];
         }
-        const bool one = layers != 0 && (layers & (layers - 1)) == 0;
-        const bool none = count[0] * count[1] * count[2] == 0 || (layers == 0 && sides->count > 0);
-        if (lines && one) {
+        const bool none = count[0] * count[1] * count[2] == 0 || (all == 0 && sides->count > 0);
+        if (lines && all != 0 && (all & (all - 1)) == 0) { /* in one layer */
             l->args.lines |= 1 << n;
             count[axis] = 1;
         }
-        const int deep = zones.layers[1][at[1]] != 0 && zones.layers[2][at[2]] == 0 ? 1 : 2;
+        const int deep = layers[1][at[1]] != 0 && layers[2][at[2]] == 0 ? 1 : 2;
         l->args.first[n + 1] = l->args.first[n];
         if (!none)
-            l->args.first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep],
-                                                       width_of(k->tool.recipe.items, k->lines)) *
-                                          ht_divide_up(count[deep], depth_of(k->lines)));
+            l->args.first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep], k->width) *
+                                          ht_divide_up(count[deep], k->depth));
     }
     for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
     l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
@@ -686,7 +649,8 @@ static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator
 }
 
 static void add_medium(const struct layer_kernels *k, const struct ht_fd_operator *op,
-                       struct launch *l) {
+                       struct ht_buffer *u, struct launch *l) {
+    add_buffer(l, u);
     add_buffer(l, op->a);
     for (int i = 0; k->spec.density && i < 3; i++)
         add_buffer(l, i < k->spec.dims ? op->b[i] : op->a);
@@ -710,8 +674,7 @@ enum ht_err ht_fd_layer_step(struct ht_tool *tool, enum ht_step_part part,
     begin(k, box, sides, k->lines && !memory->start, &l);
     add_coefs(k, op, &l);
     for (int i = 0; i < 4; i++) add_buffer(&l, memories[i]);
-    add_buffer(&l, u);
-    add_medium(k, op, &l);
+    add_medium(k, op, u, &l);
     add_buffer(&l, d);
     add_buffer(&l, out);
     return run(k, part, memory->start ? START : CORRECT, &l);
@@ -725,8 +688,7 @@ enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *bo
     struct launch l;
     begin(k, box, &none, false, &l);
     add_coefs(k, op, &l);
-    add_buffer(&l, u);
-    add_medium(k, op, &l);
+    add_medium(k, op, u, &l);
     add_buffer(&l, z);
     return run(k, HT_PART_INTERIOR, SQUARES, &l);
 }

@@ -7,7 +7,8 @@
 
 extern const struct ht_variant ht_variant_fd_march, ht_variant_fd_vectors, ht_variant_fd_plain;
 /* Work of half a time step of finite differences per node; bytes count values. */
-struct ht_cost ht_cost_differences(const struct ht_spec *spec);
+struct ht_cost ht_cost_differences(const struct ht_variant *variant, const struct ht_spec *spec,
+                                   int kernel);
 /* Nodes of a box along an axis; whether it has none; its arguments (cl/fd_args.h). */
 struct ht_fd_args;
 int64_t ht_fd_extent(const struct ht_fd_box *box, int64_t axis);
