@@ -10,7 +10,8 @@ struct injector {
 enum { AT, BEGIN, WALL, COLUMN, SHAPE, ODD, VALUES, TABLE, BUFFERS };
 struct ht_injected {
     struct injector *injector;
-    int fields, terms, columns, row_fields;
+    struct ht_inject_shapes shapes; /* their numbers */
+    int row_fields;
     int64_t row, table_values; /* row: values of one */
     struct ht_buffer *buffer[BUFFERS];
 };
@@ -109,9 +110,7 @@ enum ht_err ht_injected_create(struct ht_tool *injector, const struct ht_inject_
     TRY(ht_tool_build(injector));
     TRY(HT_ALLOC(d, 1));
     d->injector = (struct injector *)injector;
-    d->fields = shapes->fields;
-    d->terms = shapes->terms;
-    d->columns = shapes->columns;
+    d->shapes = *shapes;
     d->row_fields = row_fields;
     d->row = row_of(shapes, row_fields);
     d->table_values = rows * d->row;
@@ -129,17 +128,18 @@ enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
 enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_t row, int field,
                       int64_t nodes, struct ht_buffer *u, struct ht_buffer *v) {
     struct injector *injector = d->injector;
-    const int64_t coefs = injector->padded_coefs, terms = d->terms;
+    const struct ht_inject_shapes *shapes = &d->shapes;
+    const int64_t coefs = injector->padded_coefs, size = shapes->terms * coefs;
     const struct ht_inject_args args = {
         .first = (long)first,
         .count = (long)(last - first),
         .nodes = (long)nodes,
-        .row = (long)(row * d->row + (int64_t)(field % d->row_fields) * d->columns * terms),
-        .size = (long)(d->fields * terms * coefs),
-        .field = (long)(field * terms * coefs),
+        .row = (long)(row * d->row + row_of(shapes, field % d->row_fields)),
+        .size = (long)(shapes->fields * size),
+        .field = (long)(field * size),
         .odd = (long)(field * coefs),
         .coefs = (int)coefs,
-        .terms = d->terms,
+        .terms = shapes->terms,
         .both = v != NULL};
     const int64_t groups[3] = {ht_divide_up((last - first) * coefs, injector->tool.recipe.items), 1,
                                1};

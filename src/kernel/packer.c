@@ -49,12 +49,12 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
     return HT_OK;
 }
 
+/* Packs or unpacks, a block of coefficients at a time, or scales, one. */
 static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *const *u,
-                          const struct ht_pack_range *range, struct ht_buffer *message,
-                          int64_t groups, int64_t blocks) {
+                          const struct ht_pack_range *range, struct ht_buffer *message) {
     const struct ht_pack_format *format = &((struct packer *)tool)->format;
     const struct ht_window *window = range->window;
-    const int64_t nodes = ht_box_nodes(&range->box);
+    const int64_t nodes = ht_box_nodes(&range->box), blocks = format->padded_coefs / format->block;
     const int64_t *begin = range->box.begin, *end = range->box.end;
     const struct ht_pack_args args = {
         .total = (long)ht_window_nodes(window),
@@ -64,34 +64,27 @@ static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *con
         .count = {(long)(end[0] - begin[0]), (long)(end[1] - begin[1])},
         .nodes = (long)nodes,
         .at = (long)(range->at / UNIT),
-        .blocks = format->padded_coefs / format->block};
+        .blocks = (int)blocks};
     struct ht_arg list[2 + HT_MAX_FIELDS] = {{.value = &args, .size = sizeof args},
                                              {.buffer = message}};
+    const int64_t groups[3] = {entry == SCALE
+                                   ? format->padded_coefs
+                                   : ht_divide_up(format->block * nodes, tool->recipe.items),
+                               format->fields, entry == SCALE ? 1 : blocks};
     REQUIRE(nodes <= INT32_MAX, HT_ERR_DEVICE,
             "a message of %lld nodes: kernels count up to %d; more ranks have smaller ones",
             (long long)nodes, INT32_MAX);
-    const int64_t many[3] = {groups, format->fields, blocks};
     for (int f = 0; f < format->fields; f++) list[2 + f].buffer = u[f];
-    return ht_tool_launch(tool, HT_PART_INTERIOR, entry, many, 2 + format->fields, list);
-}
-
-/* Packs or unpacks, a block of coefficients at a time. */
-static enum ht_err move(struct ht_tool *tool, int entry, struct ht_buffer *const *u,
-                        const struct ht_pack_range *range, struct ht_buffer *message) {
-    const struct ht_pack_format *format = &((struct packer *)tool)->format;
-    const int64_t values = format->block * ht_box_nodes(&range->box);
-    return launch(tool, entry, u, range, message, ht_divide_up(values, tool->recipe.items),
-                  format->padded_coefs / format->block);
+    return ht_tool_launch(tool, HT_PART_INTERIOR, entry, groups, 2 + format->fields, list);
 }
 
 enum ht_err ht_packer_pack(struct ht_tool *tool, struct ht_buffer *const *u,
                            const struct ht_pack_range *range, struct ht_buffer *message) {
-    const struct ht_pack_format *format = &((struct packer *)tool)->format;
-    if (is_scaled(format)) TRY(launch(tool, SCALE, u, range, message, format->padded_coefs, 1));
-    return move(tool, PACK, u, range, message);
+    if (is_scaled(&((struct packer *)tool)->format)) TRY(launch(tool, SCALE, u, range, message));
+    return launch(tool, PACK, u, range, message);
 }
 
 enum ht_err ht_packer_unpack(struct ht_tool *tool, struct ht_buffer *const *u,
                              const struct ht_pack_range *range, struct ht_buffer *message) {
-    return move(tool, UNPACK, u, range, message);
+    return launch(tool, UNPACK, u, range, message);
 }

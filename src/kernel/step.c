@@ -24,50 +24,35 @@ enum {
     MOST_BATCHES = 65535
 };
 
-struct products {
-    struct ht_kernel *gemm;
-    struct ht_buffer *fused, *matrix; /* K transposed, H */
-    int t, p, cube;
-    int count; /* products */
-};
+/* operator: where kernels take one, else none; fused: K transposed, matrix: H, of products */
+enum { OPERATOR, FUSED_MATRIX, MATRIX };
 
 struct ht_step {
-    struct ht_tool
-        tool; /* an entry for each stage; buffer[0]: the operator, where kernels take one */
+    struct ht_tool tool; /* an entry for each stage */
     const struct ht_variant *variant;
     struct ht_equations eq; /* spec.eq, for a plan may go before its kernels */
     struct ht_spec spec;
     struct ht_sizes sizes;
     struct ht_shape shape;
-    size_t args_size;          /* of struct ht_step_args, as far as the program has it */
-    struct products *products; /* NULL: the variant has none */
+    size_t args_size; /* of struct ht_step_args, as far as the program has it */
+    /* Where the variant has products, as many as `count`. */
+    struct ht_kernel *gemm;
+    int64_t p;
+    int count;
 };
 
 /* ---- products ---- */
 
-static void destroy_products(struct products *products) {
-    if (products == NULL) return;
-    ht_kernel_destroy(products->gemm);
-    ht_buffer_destroy(products->fused);
-    ht_buffer_destroy(products->matrix);
-    free(products);
-}
-
-static enum ht_err fill_products(const struct ht_step *step, struct products *out) {
+static enum ht_err create_products(struct ht_step *step) {
+    const int t = step->sizes.t1;
     double matrix[4 * (HT_MAX_ORDER + 1) * (HT_MAX_ORDER + 1)];
     double fused[MOST_VALUES] = {0};
-    out->t = step->sizes.t1;
-    out->cube = step->sizes.cube;
-    out->p = out->t;
-    out->count = step->spec.eq->dims;
-    while (out->p * out->t <= FUSED && out->p < out->cube) {
-        out->p *= out->t;
-        out->count--;
-    }
+    int p = t;
+    step->count = step->spec.eq->dims;
+    for (; p * t <= FUSED && p < step->sizes.cube; p *= t) step->count--;
+    step->p = p;
     ht_hermite_matrix(step->spec.order, matrix);
     /* The transpose of H x .. x H, p x p row-major. */
-    const int t = out->t;
-    const int p = out->p;
     for (int r = 0; r < p; r++)
         for (int n = 0; n < p; n++) {
             double value = 1;
@@ -75,56 +60,50 @@ static enum ht_err fill_products(const struct ht_step *step, struct products *ou
                 value *= matrix[n / stride % t * t + r / stride % t];
             fused[r * p + n] = value;
         }
-    TRY(ht_gemm_create(step->tool.device, step->spec.fp64, &out->gemm));
-    TRY(ht_tool_store_reals(&step->tool, (int64_t)out->t * out->t, matrix, &out->matrix));
-    return ht_tool_store_reals(&step->tool, (int64_t)out->p * out->p, fused, &out->fused);
+    struct ht_tool *tool = &step->tool;
+    TRY(ht_gemm_create(tool->device, step->spec.fp64, &step->gemm));
+    TRY(ht_tool_store_reals(tool, (int64_t)t * t, matrix, &tool->buffer[MATRIX]));
+    return ht_tool_store_reals(tool, (int64_t)p * p, fused, &tool->buffer[FUSED_MATRIX]);
 }
 
-static struct ht_buffer *products_source(const struct products *products, struct ht_buffer *poly,
+static struct ht_buffer *products_source(const struct ht_step *step, struct ht_buffer *poly,
                                          struct ht_buffer *work) {
-    return products->count % 2 ? work : poly;
+    return step->count % 2 ? work : poly;
 }
 
 /* `batches` products of one shape, split into launches within the limits of every device. data:
  * which of A and B is not the shared operator. */
-static enum ht_err launch_all(struct products *products, struct ht_gemm_shape shape, int data,
+static enum ht_err launch_all(struct ht_step *step, struct ht_gemm_shape shape, int data,
                               int64_t batches, struct ht_buffer *const buffers[3]) {
     for (int64_t first = 0; first < batches; first += MOST_BATCHES) {
         int64_t left = batches - first;
         shape.batches = left < MOST_BATCHES ? left : MOST_BATCHES;
-        TRY(ht_gemm_launch(products->gemm, &shape, buffers));
+        TRY(ht_gemm_launch(step->gemm, &shape, buffers));
         shape.at[data] += shape.batches * shape.stride[data];
         shape.at[2] += shape.batches * shape.stride[2];
     }
     return HT_OK;
 }
 
-static enum ht_err run_fused(struct products *products, int64_t targets, struct ht_buffer *from,
-                             struct ht_buffer *to) {
-    struct ht_buffer *const buffers[3] = {from, products->fused, to};
-    int64_t p = products->p, rows = targets * (products->cube / p);
-    int64_t whole = rows / ROWS, rest = rows % ROWS;
+static enum ht_err run_products(struct ht_step *step, int64_t targets, struct ht_buffer *poly,
+                                struct ht_buffer *work) {
+    const int64_t p = step->p, t = step->sizes.t1, cube = step->sizes.cube;
+    const int64_t rows = targets * (cube / p), whole = rows / ROWS, rest = rows % ROWS;
+    struct ht_buffer *from = products_source(step, poly, work), *to = from == poly ? work : poly;
+    struct ht_buffer *const first[3] = {from, step->tool.buffer[FUSED_MATRIX], to};
     struct ht_gemm_shape shape = {.m = ROWS, .n = p, .k = p, .stride = {ROWS * p, 0, ROWS * p}};
-    TRY(launch_all(products, shape, 0, whole, buffers));
+    TRY(launch_all(step, shape, 0, whole, first));
     shape.m = rest;
     shape.at[0] = shape.at[2] = whole * ROWS * p;
-    return launch_all(products, shape, 0, rest > 0, buffers);
-}
-
-static enum ht_err run_products(struct products *products, int64_t targets, struct ht_buffer *poly,
-                                struct ht_buffer *work) {
-    struct ht_buffer *from = products_source(products, poly, work);
-    struct ht_buffer *to = from == poly ? work : poly;
-    TRY(run_fused(products, targets, from, to));
-    for (int64_t inner = products->p; inner < products->cube; inner *= products->t) {
+    TRY(launch_all(step, shape, 0, rest > 0, first));
+    for (int64_t inner = p; inner < cube; inner *= t) {
         struct ht_buffer *next = from;
         from = to;
         to = next;
-        struct ht_buffer *const buffers[3] = {products->matrix, from, to};
-        int64_t t = products->t, values = t * inner;
-        const struct ht_gemm_shape shape = {
-            .m = t, .n = inner, .k = t, .stride = {0, values, values}};
-        TRY(launch_all(products, shape, 1, targets * (products->cube / values), buffers));
+        struct ht_buffer *const buffers[3] = {step->tool.buffer[MATRIX], from, to};
+        shape =
+            (struct ht_gemm_shape){.m = t, .n = inner, .k = t, .stride = {0, t * inner, t * inner}};
+        TRY(launch_all(step, shape, 1, targets * (cube / (t * inner)), buffers));
     }
     return HT_OK;
 }
@@ -133,7 +112,7 @@ static enum ht_err run_products(struct products *products, int64_t targets, stru
 
 void ht_step_destroy(struct ht_step *step) {
     if (step == NULL) return;
-    destroy_products(step->products);
+    ht_kernel_destroy(step->gemm);
     ht_tool_destroy(&step->tool);
 }
 
@@ -144,16 +123,12 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
     const bool some = op->count > 0;
     if (ht_variant_has(step->variant, HT_STAGE_OPERATOR))
         TRY(ht_tool_store_reals(&step->tool, some ? op->count : 1, some ? op->value : &nothing,
-                                &step->tool.buffer[0]));
+                                &step->tool.buffer[OPERATOR]));
     TRY(ht_tool_build(&step->tool));
     for (int i = 0; step->variant->open_memory && i < 4; i++)
         if (step->tool.kernel[i / 2][i % 2] != NULL)
             TRY(ht_kernel_open_memory(step->tool.kernel[i / 2][i % 2], step->shape.local_bytes));
-    if (!ht_variant_needs_work(step->variant)) return HT_OK;
-    struct products *products = NULL;
-    TRY(HT_ALLOC(products, 1));
-    enum ht_err err = fill_products(step, products);
-    return HT_MADE(err, products, destroy_products, &step->products);
+    return ht_variant_needs_work(step->variant) ? create_products(step) : HT_OK;
 }
 
 static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
@@ -246,9 +221,9 @@ static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_pa
         struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
         const struct ht_arg list[3] = {{.value = args, .size = step->args_size},
                                        {.buffer = buffers->src[z->source_field[slot]]},
-                                       {.buffer = products_source(step->products, poly, work)}};
+                                       {.buffer = products_source(step, poly, work)}};
         TRY(ht_kernel_launch(step->tool.kernel[part][0], 3, list, groups, step->shape.group_size));
-        TRY(run_products(step->products, row * rows, poly, work));
+        TRY(run_products(step, row * rows, poly, work));
     }
     return HT_OK;
 }
@@ -338,7 +313,7 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]) {
     for (int i = 0; i < 4; i++)
         if (step->tool.kernel[i / 2][i % 2] != NULL)
             seconds[i % 2] += ht_kernel_seconds(step->tool.kernel[i / 2][i % 2]);
-    if (step->products != NULL) seconds[0] += ht_kernel_seconds(step->products->gemm);
+    if (step->gemm != NULL) seconds[0] += ht_kernel_seconds(step->gemm);
 }
 
 /* Without the products of a library, which have one timer for both parts. */

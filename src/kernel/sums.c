@@ -119,9 +119,11 @@ static void add_groups(const struct ht_sum_args *args, int64_t plane, int64_t be
 }
 
 /* each: a result for each plane, of one item. */
-static enum ht_err run(struct sums *r, int count, const struct ht_sum_item *items, bool each,
-                       struct ht_sum_args *args, double **results, struct ht_measure *out) {
+static enum ht_err run(struct ht_tool *sums, int count, const struct ht_sum_item *items, bool each,
+                       struct ht_measure *out) {
+    struct sums *r = (struct sums *)sums;
     int64_t values = 0, weights = 0;
+    HT_ARRAY(struct ht_sum_args, args, count);
     for (int i = 0; i < count; i++) {
         args[i] = args_of(&items[i]);
         args[i].slot = (long)(values / ENTRIES);
@@ -136,31 +138,24 @@ static enum ht_err run(struct sums *r, int count, const struct ht_sum_item *item
     if (r->weighs) TRY(send_weights(r, count, items));
     for (int i = 0; i < count; i++)
         if (items[i].x != NULL) TRY(launch(r, &items[i], &args[i]));
-    TRY(ht_device_finish(r->tool.device));
-    TRY(HT_ALLOC(*results, values));
-    TRY(ht_buffer_read_reals(r->tool.buffer[RESULTS], r->wide, 0, values, *results));
+    TRY(ht_device_finish(sums->device));
+    HT_ARRAY(double, results, values);
+    TRY(ht_buffer_read_reals(sums->buffer[RESULTS], r->wide, 0, values, results));
     for (int i = 0; i < count; i++)
         for (int64_t m = 0; items[i].x != NULL && m < args[i].count[2]; m++)
-            add_groups(&args[i], m, each ? 0 : m * args[i].count[0] * args[i].count[1], *results,
+            add_groups(&args[i], m, each ? 0 : m * args[i].count[0] * args[i].count[1], results,
                        &out[each ? m : i]);
     return HT_OK;
 }
 
-static enum ht_err run_all(struct ht_tool *sums, int count, const struct ht_sum_item *items,
-                           bool each, struct ht_measure *out) {
-    HT_FREED double *results = NULL;
-    HT_ARRAY(struct ht_sum_args, args, count);
-    return run((struct sums *)sums, count, items, each, args, &results, out);
-}
-
 enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
                         struct ht_measure *out) {
-    return run_all(sums, count, items, false, out);
+    return run(sums, count, items, false, out);
 }
 
 enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_item *item,
                            struct ht_measure *out) {
-    return run_all(sums, 1, item, true, out);
+    return run(sums, 1, item, true, out);
 }
 
 enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item, double shift) {

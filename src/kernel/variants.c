@@ -39,41 +39,32 @@ static bool pays(const struct ht_variant *variant, const struct ht_spec *spec) {
     return !variant->blocks || spec->fp64 || spec->eq->dims > 1;
 }
 
-/* The next row from `first` on that "auto" takes, or NULL. */
-static const struct ht_variant *next_of(int first, const struct ht_spec *spec, bool gpu, int *at) {
-    for (*at = first; *at < ht_variant_count(); ++*at) {
-        const struct ht_variant *variant = variants[*at];
-        if (ht_variant_suits(variant, gpu) && pays(variant, spec) &&
-            ht_variant_refuses(variant, spec) == NULL)
-            return variant;
+/* info: NULL: of whatever device of that kind. */
+static const struct ht_variant *choose(const char *name, const struct ht_spec *spec, bool gpu,
+                                       const struct ht_device_info *info) {
+    const bool any = strcmp(name, "auto") == 0;
+    const struct ht_variant *first = NULL;
+    for (int i = 0; i < ht_variant_count(); i++) {
+        const struct ht_tuning tuning = {.variant = variants[i]};
+        struct ht_shape shape;
+        if (!any && strcmp(variants[i]->name, name) == 0) return variants[i];
+        if (!any || !ht_variant_suits(variants[i], gpu) || !pays(variants[i], spec) ||
+            ht_variant_refuses(variants[i], spec) != NULL)
+            continue;
+        if (info == NULL || ht_variant_shape(&tuning, spec, info, &shape) == HT_OK)
+            return variants[i];
+        if (first == NULL) first = variants[i];
     }
-    return NULL;
-}
-
-static bool is_auto(const char *name) {
-    return strcmp(name, "auto") == 0;
+    return first; /* whose shape says what there is too little of */
 }
 
 const struct ht_variant *ht_variant_find(const char *name, const struct ht_spec *spec, bool gpu) {
-    int at = 0; /* the rows are in order of speed */
-    if (is_auto(name)) return next_of(0, spec, gpu, &at);
-    for (int i = 0; i < ht_variant_count(); i++)
-        if (strcmp(variants[i]->name, name) == 0) return variants[i];
-    return NULL;
+    return choose(name, spec, gpu, NULL);
 }
 
 const struct ht_variant *ht_variant_choose(const char *name, const struct ht_spec *spec,
                                            const struct ht_device_info *info) {
-    int at = 0;
-    const struct ht_variant *first = ht_variant_find(name, spec, info->gpu);
-    if (!is_auto(name)) return first;
-    for (const struct ht_variant *next = next_of(0, spec, info->gpu, &at); next != NULL;
-         next = next_of(at + 1, spec, info->gpu, &at)) {
-        const struct ht_tuning tuning = {.variant = next};
-        struct ht_shape shape;
-        if (ht_variant_shape(&tuning, spec, info, &shape) == HT_OK) return next;
-    }
-    return first; /* whose shape says what there is too little of */
+    return choose(name, spec, info->gpu, info);
 }
 
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
