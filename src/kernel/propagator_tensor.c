@@ -198,7 +198,7 @@ static enum ht_err pack_rows(const struct packing *p, int targets, int coefs, in
     for (int g = 0; g < p->blocks->blocks; g++)
         for (int r = 0; r < p->blocks->rows[g]; r++) {
             const int at = ht_storage_entry(p->blocks->row[g][r], coefs, padded_coefs, storage);
-            block[at / 2 * 2] = g + 1;
+            block[at - at % 2] = g + 1;
             row[at] = r + 1;
         }
     for (int at = 0; at < targets; at += 2) {
