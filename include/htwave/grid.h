@@ -258,11 +258,12 @@ int ht_point_outside(const struct ht_grid *grid, const double x[3]);
  * has its one node, with weight 1. */
 void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slope,
                         struct ht_point_axis *out);
-/* The weights for spreading along one axis: those for reading over h, and at the ends of the axis,
- * where nodes have half a spacing, over h/2. So with the sum over nodes for the integral (half at
- * walls) reading is the adjoint of spreading, and a source and a receiver may change places. */
+/* Adds to weight[node] the weights for spreading along one axis: those for reading over h, and at
+ * the ends of the axis, where nodes have half a spacing, over h/2. So with the sum over nodes for
+ * the integral (half at walls) reading is the adjoint of spreading, and a source and a receiver may
+ * change places. */
 void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
-                          struct ht_point_axis *out);
+                          double *weight);
 
 /* Radii of a Gaussian to either side, beyond which it is left out. */
 #define HT_POINT_WIDEST 6.5

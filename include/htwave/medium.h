@@ -78,20 +78,13 @@ struct ht_samples {
     double origin[3], spacing[3];
     double *value; /* x1 fastest */
 };
-/* Format of a file. Entries of shape, spacing and origin follow axes, the axes of the file from the
- * fastest on (none: x1, x2, ..); along axes not named the values do not vary. format is raw,
- * little-endian float32 whose size must match the shape exactly, or HDF5, where 0 in shape takes
- * the dataset's extent (which must match otherwise). Values are multiplied by scale and must be
- * finite. */
-struct ht_samples_format {
-    const char *path, *dataset;
-    enum ht_file_format format;
-    int64_t shape[3];
-    double spacing[3], origin[3], scale;
-    const struct ht_names *axes; /* of the file, fastest first */
-};
-HT_CHECKED enum ht_err ht_samples_read(const struct ht_samples_format *format,
-                                       struct ht_samples **out);
+/* A file, whose format is that of medium.format and so on. Entries of shape, spacing and origin
+ * follow axes, the axes of the file from the fastest on (none: x1, x2, ..); along axes not named
+ * the values do not vary. Raw is little-endian float32 whose size must match the shape exactly; of
+ * HDF5 0 in shape takes the dataset's extent (which must match otherwise). Values are multiplied by
+ * scale and must be finite. */
+HT_CHECKED enum ht_err ht_samples_read(const struct ht_params *params, const char *path,
+                                       const char *dataset, struct ht_samples **out);
 void ht_samples_destroy(struct ht_samples *samples);
 /* Polynomial about x with scaled coefficients over jets (total or tensor), of the largest power of
  * each axis in jets, or less where there are fewer samples (src/model/samples.c). */
@@ -124,9 +117,6 @@ enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind 
 HT_CHECKED enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
                                        enum ht_fit_kind kind, struct ht_frame **out);
 void ht_frame_destroy(struct ht_frame *frame); /* NULL allowed */
-/* Whether what decides a coefficient of terms is the same everywhere. */
-bool ht_frame_constant(const struct ht_frame *frame, int coefficient);
-
 /* Of the fills that were counted. */
 struct ht_fit_counts {
     /* cut: averages along an axis that were raised, at points of that axis and of those before it,

@@ -24,7 +24,8 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
         return HT_OK;
     }
     TRY(ht_frame_create(plan->medium, NULL, plan->params->medium.fit, &plan->frame));
-    fd->density = form->inverse_density >= 0 && !ht_frame_constant(plan->frame, 1);
+    fd->density = form->inverse_density >= 0 &&
+                  !(plan->medium->constant_materials >> form->inverse_density & 1u);
     fd->inverse_density = 1;
     if (form->inverse_density >= 0 && !fd->density) {
         double material[HT_MAX_MATERIALS];

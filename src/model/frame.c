@@ -12,20 +12,13 @@
 struct ht_frame {
     struct ht_fit fit; /* its medium, kind and axes */
     struct ht_pair pair;
-    int field[HT_MAX_FIELDS];         /* of the system, by fields of the pair */
-    int coefficients;                 /* of terms, and couplings */
-    int sharing[8];                   /* coefficients of each parity */
-    bool second_order;                /* they are K and the b_k */
-    bool fluid;                       /* may be somewhere */
-    unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
+    int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
+    int coefficients;         /* of terms, and couplings */
+    int sharing[8];           /* coefficients of each parity */
+    bool second_order;        /* they are K and the b_k */
+    bool fluid;               /* may be somewhere */
     struct ht_fit_counts counts;
     bool quiet; /* fills are not counted */
-    /* Of points: the scalar of K or of b_k on the plane that was filled last, with which the next
-     * one is compared. NULL: none. */
-    struct {
-        double *value;
-        int64_t plane; /* the one above it; 0: not known */
-    } below[1 + HT_MAX_DIMS];
     /* All coefficients of a parity on some planes, one after the other: callers ask for one at a
      * time. Of the parity that was averaged last, of small grids of all parities and planes. NULL:
      * none. */
@@ -43,38 +36,18 @@ enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind 
     return kind != HT_FIT_AUTO ? kind : smooth ? HT_FIT_POINT : HT_FIT_SINC;
 }
 
-/* The materials and scalars of two series of parameters without special values, in which parameter
- * p (-1: none) has another value. */
-static void try_parameters(const struct ht_fit *fit, int p, double material[HT_MAX_MATERIALS][2],
-                           double scalar[HT_MAX_SCALARS][2]) {
-    const struct ht_system *system = fit->medium->eq->system;
-    const struct ht_jets points = {.dims = 1, .count = 2};
-    double value[HT_MAX_MATERIALS][2], *materials[HT_MAX_MATERIALS], *scalars[HT_MAX_SCALARS];
-    const double *values[HT_MAX_MATERIALS];
-    for (int i = 0; i < HT_MAX_MATERIALS; i++)
-        for (int j = 0; j < 2; j++) value[i][j] = 1.3 + 0.7 * i + 0.9 * j + (i == p ? 0.1 : 0);
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) values[m] = value[m], materials[m] = material[m];
-    for (int q = 0; q < HT_MAX_SCALARS; q++) scalars[q] = scalar[q];
-    system->materials(&points, fit->medium->source->chosen, values, materials);
-    if (system->average.nscalars > 0) system->average.scalars(2, materials, scalars);
-}
-
-static bool differ(const double *a, const double *b) {
-    return a[0] != b[0] || a[1] != b[1];
-}
-
-/* The parameters that decide materials and scalars. */
-static void find_parameters(struct ht_frame *frame) {
-    struct ht_fit *fit = &frame->fit;
-    const struct ht_system *system = fit->medium->eq->system;
-    double material[2][HT_MAX_MATERIALS][2] = {{{0}}}, scalar[2][HT_MAX_SCALARS][2] = {{{0}}};
-    try_parameters(fit, -1, material[0], scalar[0]);
-    for (int p = 0; p < system->nparameters; p++) {
-        try_parameters(fit, p, material[1], scalar[1]);
-        for (int m = 0; m < system->nmaterials; m++)
-            if (differ(material[0][m], material[1][m])) frame->shown[m] |= 1u << p;
-        for (int q = 0; q < system->average.nscalars; q++)
-            if (differ(scalar[0][q], scalar[1][q])) fit->shown[q] |= 1u << p;
+/* The parameters that decide each scalar. */
+static void find_parameters(struct ht_fit *fit) {
+    double material[HT_MAX_MATERIALS][2], *materials[HT_MAX_MATERIALS];
+    double scalar[2][HT_MAX_SCALARS][2] = {{{0}}}, *scalars[HT_MAX_SCALARS];
+    for (int m = 0; m < HT_MAX_MATERIALS; m++) materials[m] = material[m];
+    for (int p = -1; p < fit->medium->eq->system->nparameters; p++) {
+        for (int q = 0; q < HT_MAX_SCALARS; q++) scalars[q] = scalar[p >= 0][q];
+        ht_medium_try(fit->medium, p, material);
+        fit->average->scalars(2, materials, scalars);
+        for (int q = 0; p >= 0 && q < fit->average->nscalars; q++)
+            if (memcmp(scalar[0][q], scalar[1][q], sizeof scalar[0][q]) != 0)
+                fit->shown[q] |= 1u << p;
     }
 }
 
@@ -103,8 +76,8 @@ static enum ht_err make(struct ht_frame *frame) {
         frame->sharing[frame->pair.coefficient[c].parity]++;
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
-    find_parameters(frame);
     fit->average = rule;
+    if (rule->nscalars > 0) find_parameters(fit);
     if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",
@@ -130,14 +103,6 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
     frame->quiet = pair != NULL;
     enum ht_err err = make(frame);
     return HT_MADE(err, frame, ht_frame_destroy, out);
-}
-
-bool ht_frame_constant(const struct ht_frame *frame, int coefficient) {
-    const struct ht_medium *medium = frame->fit.medium;
-    const unsigned shown = frame->shown[frame->pair.coefficient[coefficient].material];
-    for (int p = 0; p < medium->eq->system->nparameters; p++)
-        if ((shown >> p & 1u) && ht_medium_row_varies(medium, p)) return false;
-    return true;
 }
 
 void ht_frame_count(struct ht_frame *frame, bool count) {
@@ -241,56 +206,34 @@ static enum ht_err evaluate(struct fill *fill) {
     return err;
 }
 
-/* The plane below the first, behind the seam, too, unless it was the last one of the fill before;
- * there is none behind a wall. */
-static enum ht_err find_below(const struct fill *fill, int c, const double **below) {
-    struct ht_frame *frame = fill->frame;
-    const struct ht_fit_axis *axis = &frame->fit.axis[2];
-    const int64_t size = fill->nodes[0] * fill->nodes[1];
-    const int64_t plane = fill->first > 0 ? fill->first - 1 : axis->nodes - 1;
-    double **value = &frame->below[c].value;
-    *below = NULL;
-    if (*value == NULL) TRY(HT_TAKE(&frame->fit.pool, *value, size));
-    if (!frame->fit.medium->source->depends[2] || (fill->first == 0 && !axis->periodic))
-        return HT_OK;
-    *below = *value;
-    if (frame->below[c].plane == plane + 1) return HT_OK;
-    struct fill one = *fill;
-    one.out[c] = *value;
-    one.first = plane;
-    one.last = plane + 1;
-    TRY(evaluate(&one));
-    for (int64_t n = 0; n < size; n++) (*value)[n] = 1 / (*value)[n];
-    return HT_OK;
-}
-
-/* Neighbours of too great a contrast, of the form of second order, are refused. */
+/* Neighbours of too great a contrast, of the form of second order, are refused; among them those on
+ * the plane below the first, behind the seam, too, but not behind a wall. */
 static enum ht_err check_points(const struct fill *fill) {
-    struct ht_frame *frame = fill->frame;
-    const int c = fill->coefficient;
+    const struct ht_frame *frame = fill->frame;
+    const struct ht_fit_axis *axis = &frame->fit.axis[2];
+    const bool depends = frame->fit.medium->source->depends[2];
+    const int c = fill->coefficient, below = depends && (fill->first > 0 || axis->periodic);
     const int64_t size = fill->nodes[0] * fill->nodes[1];
     struct ht_fit_job job = {.fit = &frame->fit,
                              .quantity = ht_fit_scalar(&frame->fit, frame->pair.coefficient[c].row),
                              .shift = fill->parity,
                              .fitted = {true, true, true}};
-    double *range = job.range[job.quantity];
-    const double *below;
-    HT_ARRAY(double, now, size);
-    TRY(find_below(fill, c, &below));
-    frame->below[c].plane = 0; /* until it is known again */
-    range[0] = INFINITY;
-    for (int64_t n = 0; below != NULL && n < size; n++) {
-        range[0] = fmin(range[0], below[n]);
-        range[1] = fmax(range[1], below[n]);
+    struct fill one = *fill;
+    HT_ARRAY(double, planes, 3 * size);
+    one.first = fill->first > 0 ? fill->first - 1 : axis->nodes - 1;
+    one.last = one.first + 1;
+    one.out[c] = planes + 2 * size;
+    if (below) TRY(evaluate(&one));
+    job.range[job.quantity][0] = INFINITY;
+    for (int64_t m = fill->first - below; m < fill->last; m++) {
+        double *now = planes + (m & 1) * size, *before = planes + (1 - (m & 1)) * size;
+        const bool first = m < fill->first;
+        const double *from = first ? one.out[c] : fill->out[c] + (m - fill->first) * size;
+        for (int64_t n = 0; n < size; n++) now[n] = 1 / from[n];
+        job.at3 = first ? one.first : m;
+        TRY(ht_fit_check_plane(&job, fill->nodes, fill->nodes[0], now,
+                               m > fill->first - below ? before : NULL));
     }
-    for (int64_t m = fill->first; m < fill->last; m++) {
-        for (int64_t n = 0; n < size; n++) now[n] = 1 / fill->out[c][(m - fill->first) * size + n];
-        job.at3 = m;
-        TRY(ht_fit_check_plane(&job, fill->nodes, fill->nodes[0], now, below));
-        memcpy(frame->below[c].value, now, (size_t)size * sizeof *now);
-        below = frame->below[c].value;
-    }
-    frame->below[c].plane = fill->last;
     return HT_OK;
 }
 
@@ -573,11 +516,12 @@ enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first
     const struct ht_pair_coefficient *all = frame->pair.coefficient, *of = &all[coefficient];
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), size = (last - first) * plane;
     struct kept *kept = &frame->kept[of->parity];
-    struct fill fill = {.frame = frame,
-                        .coefficient = coefficient,
-                        .parity = of->parity,
-                        .parameters = frame->second_order ? frame->shown[of->material] : ~0u,
-                        .counts = frame->quiet ? NULL : &frame->counts};
+    struct fill fill = {
+        .frame = frame,
+        .coefficient = coefficient,
+        .parity = of->parity,
+        .parameters = frame->second_order ? frame->fit.medium->source->shown[of->material] : ~0u,
+        .counts = frame->quiet ? NULL : &frame->counts};
     if (first == last) return HT_OK;
     for (int k = 0; k < 2; k++) fill.nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     if (!frame->quiet) frame->counts.values += size;

@@ -306,10 +306,12 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
 }
 
 void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
-                          struct ht_point_axis *out) {
-    ht_point_axis_read(grid, axis, x, slope, out);
-    for (int i = 0; i < out->count; i++)
-        out->weight[i] *= 1 / weight_of(grid, axis, out->node[i]) / grid->h[axis];
+                          double *weight) {
+    struct ht_point_axis near;
+    ht_point_axis_read(grid, axis, x, slope, &near);
+    for (int i = 0; i < near.count; i++)
+        weight[near.node[i]] +=
+            near.weight[i] * (1 / weight_of(grid, axis, near.node[i]) / grid->h[axis]);
 }
 
 void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,

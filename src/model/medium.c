@@ -91,48 +91,32 @@ static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht
 static enum ht_err row_file(const struct ht_medium *medium, struct ht_medium_row *row,
                             const char *path) {
     const struct ht_params *params = medium->source->params;
-    const char *dataset = params->medium.dataset;
-    struct ht_samples_format format = {
-        .path = path,
-        .format = params->medium.format,
-        .dataset = dataset && *dataset ? dataset : row->name,
-        .scale = params->medium.scale,
-        .axes = &params->medium.axes,
-    };
-    for (int k = 0; k < 3; k++) {
-        format.shape[k] = params->medium.shape[k];
-        format.spacing[k] = params->medium.spacing[k];
-        format.origin[k] = params->medium.origin[k];
-    }
-    TRY(ht_params_blame(params, row->key, ht_samples_read(&format, &row->samples)));
+    const char *dataset = *params->medium.dataset ? params->medium.dataset : row->name;
+    TRY(ht_params_blame(params, row->key, ht_samples_read(params, path, dataset, &row->samples)));
     TRY(check_lattice(medium, row));
     /* Files in other units, or from elsewhere: half of the box along some axis has no samples or
      * only one; or the box is a small part of them along all. */
     const struct ht_grid *grid = medium->grid;
-    char box[96] = "", file[96] = "";
+    double last[3];
     bool beside = false, small = true;
-    int at[2] = {0};
     for (int k = 0; k < grid->dims; k++) {
-        const double h = row->samples->spacing[k];
-        const double last = row->samples->origin[k] + (double)(row->samples->shape[k] - 1) * h;
+        const int64_t n = row->samples->shape[k];
+        const double h = row->samples->spacing[k], begin = row->samples->origin[k] - h / 2;
         /* How much of the box has samples, each of which stands for half a spacing to either
          * side. */
-        const double begin = row->samples->origin[k] - h / 2;
-        const double end = begin + (double)row->samples->shape[k] * h;
+        const double end = begin + (double)n * h;
         const double both = fmax(fmin(grid->upper[k], end) - fmax(grid->lower[k], begin), 0);
-        const char *by = k > 0 ? " x " : "";
-        at[0] += snprintf(box + at[0], sizeof box - (size_t)at[0], "%s[%.4g, %.4g]", by,
-                          grid->lower[k], grid->upper[k]);
-        at[1] += snprintf(file + at[1], sizeof file - (size_t)at[1], "%s[%.4g, %.4g]", by,
-                          row->samples->origin[k], last);
-        if (row->samples->shape[k] == 1) continue;
+        last[k] = end - h / 2;
+        if (n == 1) continue;
         beside |= both < (grid->upper[k] - grid->lower[k]) / 2 || both < h;
-        small &= both < (double)row->samples->shape[k] * h / 4;
+        small &= both < (double)n * h / 4;
     }
     if (beside || small)
-        ht_warn("%s has samples from %s, of which the box, %s, has few: look at medium.origin, "
-                "medium.spacing and their units; where there are none those at the ends continue",
-                row->key, file, box);
+        ht_warn("%s has samples from %s to %s, of which the box, from %s to %s, has few: look at "
+                "medium.origin, medium.spacing and their units; where there are none those at the "
+                "ends continue",
+                row->key, HT_PLACED(grid, row->samples->origin), HT_PLACED(grid, last),
+                HT_PLACED(grid, grid->lower), HT_PLACED(grid, grid->upper));
     return HT_OK;
 }
 
@@ -330,27 +314,32 @@ static enum ht_err read_degree(struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* The materials of parameters with polynomials of no special values, of which those have slopes
- * that depend on the place: a material whose coefficients then are 0 has none anywhere. */
-static enum ht_err find_constant(struct ht_medium *medium) {
+void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]) {
+    const struct ht_jets points = {.dims = 1, .count = 2};
+    double value[HT_MAX_MATERIALS][2], *out[HT_MAX_MATERIALS];
+    const double *in[HT_MAX_MATERIALS];
+    for (int i = 0; i < HT_MAX_MATERIALS; i++) {
+        for (int j = 0; j < 2; j++) value[i][j] = 1.3 + 0.7 * i + 0.9 * j + (i == p ? 0.1 : 0);
+        in[i] = value[i];
+        out[i] = material[i];
+    }
+    medium->eq->system->materials(&points, medium->source->chosen, in, out);
+}
+
+/* The parameters that decide each material, and the materials that have no polynomials then. */
+static void find_shown(struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
-    const struct ht_medium_source *source = medium->source;
-    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
-    TRY(ht_medium_work_create(medium, &work));
+    double material[2][HT_MAX_MATERIALS][2] = {{{0}}};
+    ht_medium_try(medium, -1, material[0]);
+    medium->constant_materials = (1u << medium->eq->nmaterials) - 1;
     for (int p = 0; p < system->nparameters; p++) {
-        const bool depends = ht_medium_row_varies(medium, p);
-        for (int a = 0; a < medium->coefs; a++)
-            work.value[p][a] = a == 0 ? 1 + 0.25 * p : depends ? 0.1 / a : 0;
+        ht_medium_try(medium, p, material[1]);
+        for (int m = 0; m < system->nmaterials; m++) {
+            if (memcmp(material[0][m], material[1][m], sizeof material[0][m]) == 0) continue;
+            medium->source->shown[m] |= 1u << p;
+            if (ht_medium_row_varies(medium, p)) medium->constant_materials &= ~(1u << m);
+        }
     }
-    system->materials(source->jets, source->chosen, (const double *const *)work.value,
-                      work.material);
-    medium->constant_materials = 0;
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
-        bool varies = false;
-        for (int a = 1; a < medium->coefs; a++) varies = varies || work.material[m][a] != 0;
-        if (!varies) medium->constant_materials |= 1u << m;
-    }
-    return HT_OK;
 }
 
 /* Parameters that are not 0 everywhere, as far as that is known without the nodes. */
@@ -411,7 +400,7 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
-    TRY(find_constant(medium));
+    find_shown(medium);
     TRY(HT_TAKE(&source->pool, source->seen[HT_PRIMARY], ht_grid_planes(medium->grid, HT_PRIMARY)));
     TRY(HT_TAKE(&source->pool, source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
     return ht_medium_visit(medium);

@@ -30,22 +30,26 @@ struct ht_medium_source {
     enum ht_medium_type type;
     struct ht_medium_row row[HT_MAX_MATERIALS]; /* system's nparameters */
     int chosen[HT_MAX_MATERIALS];
-    struct ht_jets *jets;            /* of the medium's degree */
-    bool depends[3];                 /* on x1, x2, x3 */
-    struct ht_medium_boxes boxes[3]; /* of expressions one */
-    bool kinks;                      /* an expression is not smooth */
-    int axis, layers;                /* layers: of layers - 1 ... */
-    const double *interface;         /* ... interfaces along axis */
-    bool sampled;                    /* see ht_medium_scan */
-    bool counted;                    /* flattened is final already */
-    bool *seen[2];                   /* planes of each grid that are counted */
-    struct ht_pool pool;             /* of edges and planes */
+    unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
+    struct ht_jets *jets;             /* of the medium's degree */
+    bool depends[3];                  /* on x1, x2, x3 */
+    struct ht_medium_boxes boxes[3];  /* of expressions one */
+    bool kinks;                       /* an expression is not smooth */
+    int axis, layers;                 /* layers: of layers - 1 ... */
+    const double *interface;          /* ... interfaces along axis */
+    bool sampled;                     /* see ht_medium_scan */
+    bool counted;                     /* flattened is final already */
+    bool *seen[2];                    /* planes of each grid that are counted */
+    struct ht_pool pool;              /* of edges and planes */
 };
 
 static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
     const bool *depends = medium->source->row[p].depends;
     return depends[0] || depends[1] || depends[2];
 }
+/* The materials of two series of parameters without special values, in which parameter p (-1: none)
+ * has another value. */
+void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]);
 /* The samples of any file, all of which have the same lattice, or NULL. */
 const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source);
 

@@ -16,22 +16,23 @@ enum { MAX_POINTS = 24 }; /* samples per axis of a stencil */
 
 /* ---- reading ---- */
 
-/* Layout of the file: axis[j] of its j-th fastest axis, extents. */
+/* Layout of the file: axis[j] of its j-th fastest axis, extents; `values` in this order. */
 struct layout {
+    const struct ht_params *params;
+    const char *path, *dataset;
     int rank, axis[3];
-    int64_t extent[3];
+    int64_t extent[3], count;
+    double *values;
 };
 
-static enum ht_err layout_axes(const struct ht_samples_format *format, struct layout *layout) {
-    const struct ht_names *axes = format->axes;
+static enum ht_err layout_axes(struct layout *layout) {
+    const struct ht_names *axes = &layout->params->medium.axes;
     bool used[3] = {false, false, false};
-    layout->rank = axes ? axes->count : 0;
+    layout->rank = axes->count;
     REQUIRE(layout->rank <= 3, HT_ERR_INPUT, "axes names %d axes of the file: at most 3",
             layout->rank);
     for (int j = 0; j < layout->rank; j++) {
-        bool known = axes->name[j][0] == 'x' && axes->name[j][1] >= '1' &&
-                     axes->name[j][1] <= '3' && !axes->name[j][2];
-        int axis = known ? axes->name[j][1] - '1' : -1;
+        const int axis = ht_text_find("x1|x2|x3", '|', axes->name[j]);
         REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3", axes->name[j]);
         REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice", axes->name[j]);
         used[axis] = true;
@@ -48,15 +49,15 @@ static void layout_default(struct layout *layout, int rank) {
 }
 
 /* Number of samples; refuses more than can be addressed. */
-static enum ht_err layout_count(const struct layout *layout, int64_t *count) {
-    *count = 1;
+static enum ht_err layout_count(struct layout *layout) {
+    layout->count = 1;
     for (int j = 0; j < layout->rank; j++) {
         int64_t n = layout->extent[j];
         REQUIRE(n >= 1, HT_ERR_INPUT, "shape[%d] = %lld: must be at least 1, the samples along x%d",
                 j, (long long)n, layout->axis[j] + 1);
-        REQUIRE(*count <= INT64_MAX / 16 / n, HT_ERR_INPUT,
+        REQUIRE(layout->count <= INT64_MAX / 16 / n, HT_ERR_INPUT,
                 "shape: more samples than can be addressed");
-        *count *= n;
+        layout->count *= n;
     }
     return HT_OK;
 }
@@ -96,56 +97,63 @@ static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
 }
 
 /* Raw float32 of exactly the promised size, in file order. */
-static enum ht_err read_raw(const struct ht_samples_format *format, struct layout *layout,
-                            double **values, int64_t *count) {
+static enum ht_err read_raw(struct layout *layout) {
+    const int64_t *shape = layout->params->medium.shape;
     HT_FREED char *data = NULL;
     int64_t bytes = 0;
     size_t size = 0;
     int rank = 0;
-    while (rank < 3 && format->shape[rank] > 0) rank++;
+    while (rank < 3 && shape[rank] > 0) rank++;
     layout_default(layout, rank > 0 ? rank : 1);
-    for (int j = 0; j < layout->rank; j++) layout->extent[j] = format->shape[j];
-    TRY(layout_count(layout, count));
-    TRY(ht_file_size(format->path, &bytes));
-    REQUIRE(bytes == *count * 4, HT_ERR_INPUT,
+    for (int j = 0; j < layout->rank; j++) layout->extent[j] = shape[j];
+    TRY(layout_count(layout));
+    TRY(ht_file_size(layout->path, &bytes));
+    REQUIRE(bytes == layout->count * 4, HT_ERR_INPUT,
             "the file holds %lld bytes, but shape %s of float32 needs %lld", (long long)bytes,
-            HT_EXTENTS(layout->rank, layout->extent), (long long)*count * 4);
-    TRY(ht_file_read_most(format->path, (size_t)*count * 4, &data, &size));
-    if (size != (size_t)*count * 4)
-        return ht_err_set(HT_ERR_INPUT, "%s has changed while it was read", format->path);
-    TRY(check_byte_order((unsigned char *)data, *count));
-    TRY(ht_mem_alloc((size_t)*count, sizeof **values, values));
-    for (int64_t i = 0; i < *count; i++)
-        (*values)[i] = float_from((unsigned char *)data + 4 * i, false);
+            HT_EXTENTS(layout->rank, layout->extent), (long long)layout->count * 4);
+    TRY(ht_file_read_most(layout->path, (size_t)bytes, &data, &size));
+    REQUIRE(size == (size_t)bytes, HT_ERR_INPUT, "%s has changed while it was read", layout->path);
+    TRY(check_byte_order((unsigned char *)data, layout->count));
+    TRY(HT_ALLOC(layout->values, layout->count));
+    for (int64_t i = 0; i < layout->count; i++)
+        layout->values[i] = float_from((unsigned char *)data + 4 * i, false);
     return HT_OK;
 }
 
-static enum ht_err read_dataset(const struct ht_samples_format *format, struct ht_h5 *file,
-                                struct layout *layout, double **values, int64_t *count) {
+static enum ht_err read_dataset(struct ht_h5 *file, struct layout *layout) {
+    const int64_t *shape = layout->params->medium.shape;
+    const char *dataset = layout->dataset;
     int rank = 0;
     int64_t extent[8] = {0};
-    TRY(ht_h5_extent(file, format->dataset, &rank, extent));
+    TRY(ht_h5_extent(file, dataset, &rank, extent));
     /* The extents of a dataset (slowest first) against the shape, if given. */
     REQUIRE(rank >= 1 && rank <= 3, HT_ERR_INPUT, "dataset \"%s\" has %d axes: must have 1 to 3",
-            format->dataset, rank);
+            dataset, rank);
     layout_default(layout, rank);
     REQUIRE(layout->rank == rank, HT_ERR_INPUT, "dataset \"%s\" has %d axes, but axes names %d",
-            format->dataset, rank, layout->rank);
+            dataset, rank, layout->rank);
     for (int j = 0; j < rank; j++) {
         layout->extent[j] = extent[rank - 1 - j];
-        REQUIRE(format->shape[j] == 0 || format->shape[j] == layout->extent[j], HT_ERR_INPUT,
+        REQUIRE(shape[j] == 0 || shape[j] == layout->extent[j], HT_ERR_INPUT,
                 "shape[%d] = %lld, but dataset \"%s\" has %lld samples along x%d", j,
-                (long long)format->shape[j], format->dataset, (long long)layout->extent[j],
-                layout->axis[j] + 1);
+                (long long)shape[j], dataset, (long long)layout->extent[j], layout->axis[j] + 1);
     }
-    TRY(layout_count(layout, count));
-    TRY(ht_mem_alloc((size_t)*count, sizeof **values, values));
-    return ht_h5_read(file, format->dataset, *count, *values);
+    TRY(layout_count(layout));
+    TRY(HT_ALLOC(layout->values, layout->count));
+    return ht_h5_read(file, dataset, layout->count, layout->values);
+}
+
+static enum ht_err read_values(struct layout *layout) {
+    struct ht_h5 *file = NULL;
+    if (layout->params->medium.format == HT_RAW) return read_raw(layout);
+    TRY(ht_h5_open(layout->path, &file));
+    const enum ht_err err = read_dataset(file, layout);
+    ht_h5_close(file);
+    return err;
 }
 
 /* File order -> x1 fastest, scaled; every value must be finite. */
-static enum ht_err place_values(const struct ht_samples_format *format, const struct layout *layout,
-                                const double *values, struct ht_samples *samples) {
+static enum ht_err place_values(const struct layout *layout, struct ht_samples *samples) {
     int64_t stride[3] = {0, 0, 0}, step = 1, out = 0;
     for (int j = 0; j < layout->rank; j++) {
         stride[layout->axis[j]] = step;
@@ -156,7 +164,7 @@ static enum ht_err place_values(const struct ht_samples_format *format, const st
         for (int64_t i2 = 0; i2 < samples->shape[1]; i2++) {
             for (int64_t i1 = 0; i1 < samples->shape[0]; i1++, out++) {
                 int64_t at = i1 * stride[0] + i2 * stride[1] + i3 * stride[2];
-                double value = values[at] * format->scale;
+                double value = layout->values[at] * layout->params->medium.scale;
                 REQUIRE(isfinite(value), HT_ERR_INPUT,
                         "sample %lld of the file, [%lld, %lld, %lld] along x1, x2, x3, is %g: must "
                         "be finite",
@@ -168,45 +176,38 @@ static enum ht_err place_values(const struct ht_samples_format *format, const st
     return HT_OK;
 }
 
-static enum ht_err read_into(const struct ht_samples_format *format, struct ht_samples *samples) {
-    HT_FREED double *values = NULL;
-    struct layout layout = {0};
-    int64_t count = 0;
-    REQUIRE(format->scale != 0 && isfinite(format->scale), HT_ERR_INPUT,
-            "scale = %g: must be finite and not 0", format->scale);
-    TRY(layout_axes(format, &layout));
-    if (format->format == HT_RAW)
-        TRY(read_raw(format, &layout, &values, &count));
-    else {
-        struct ht_h5 *file = NULL;
-        TRY(ht_h5_open(format->path, &file));
-        enum ht_err err = read_dataset(format, file, &layout, &values, &count);
-        ht_h5_close(file);
-        TRY(err);
-    }
+static enum ht_err read_into(struct layout *layout, struct ht_samples *samples) {
+    const double *spacing = layout->params->medium.spacing, *origin = layout->params->medium.origin;
+    const double scale = layout->params->medium.scale;
+    REQUIRE(scale != 0 && isfinite(scale), HT_ERR_INPUT, "scale = %g: must be finite and not 0",
+            scale);
+    TRY(layout_axes(layout));
+    TRY(read_values(layout));
     for (int k = 0; k < 3; k++) {
         samples->shape[k] = 1;
         samples->spacing[k] = 1;
     }
-    for (int j = 0; j < layout.rank; j++) {
-        int k = layout.axis[j];
-        REQUIRE(format->spacing[j] > 0 && isfinite(format->spacing[j]), HT_ERR_INPUT,
+    for (int j = 0; j < layout->rank; j++) {
+        int k = layout->axis[j];
+        REQUIRE(spacing[j] > 0 && isfinite(spacing[j]), HT_ERR_INPUT,
                 "spacing[%d] = %g: must be positive, the distance of samples along x%d", j,
-                format->spacing[j], k + 1);
-        REQUIRE(isfinite(format->origin[j]), HT_ERR_INPUT, "origin[%d] must be finite", j);
-        samples->shape[k] = layout.extent[j];
-        samples->spacing[k] = format->spacing[j];
-        samples->origin[k] = format->origin[j];
+                spacing[j], k + 1);
+        REQUIRE(isfinite(origin[j]), HT_ERR_INPUT, "origin[%d] must be finite", j);
+        samples->shape[k] = layout->extent[j];
+        samples->spacing[k] = spacing[j];
+        samples->origin[k] = origin[j];
     }
-    REQUIRE(values != NULL, HT_ERR_INTERNAL, "samples without values");
-    return place_values(format, &layout, values, samples);
+    return place_values(layout, samples);
 }
 
-enum ht_err ht_samples_read(const struct ht_samples_format *format, struct ht_samples **out) {
+enum ht_err ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
+                            struct ht_samples **out) {
+    struct layout layout = {.params = params, .path = path, .dataset = dataset};
     struct ht_samples *samples = NULL;
     *out = NULL;
     TRY(HT_ALLOC(samples, 1));
-    const enum ht_err err = read_into(format, samples);
+    const enum ht_err err = read_into(&layout, samples);
+    free(layout.values);
     return HT_MADE(err, samples, ht_samples_destroy, out);
 }
 

@@ -40,22 +40,20 @@ struct axis_list {
 static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
                              const struct ht_grid *grid, int axis, double x, bool slope,
                              struct axis_list *out) {
-    const bool point = shot->varies[axis] && !(shot->width > 0);
-    struct ht_point_axis near = {.count = 0};
-    if (point) ht_point_axis_spread(grid, axis, x, slope, &near);
-    const int64_t nodes = point ? near.count : ht_grid_nodes(grid, HT_PRIMARY, axis);
+    const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, axis);
     TRY(HT_TAKE(pool, out->node, nodes));
     TRY(HT_TAKE(pool, out->weight, nodes));
     if (!shot->varies[axis])
         ht_point_axis_constant(grid, axis, out->weight);
-    else if (!point)
+    else if (shot->width > 0)
         ht_point_axis_gaussian(grid, axis, x, shot->width, slope, out->weight);
-    for (int64_t m = 0; m < nodes; m++) {
-        const double weight = point ? near.weight[m] : out->weight[m];
-        if (weight == 0) continue;
-        out->node[out->count] = point ? near.node[m] : m;
-        out->weight[out->count++] = weight;
-    }
+    else
+        ht_point_axis_spread(grid, axis, x, slope, out->weight);
+    for (int64_t m = 0; m < nodes; m++)
+        if (out->weight[m] != 0) {
+            out->node[out->count] = m;
+            out->weight[out->count++] = out->weight[m];
+        }
     return HT_OK;
 }
 

@@ -186,19 +186,17 @@ static void write_floats(const char *path, int count, const float *values) {
 /* 0, 1, 2, .. in the file, 3 x 4 samples with x3 fastest, then x1. */
 static void test_axes(void) {
     char *names[] = {"x3", "x1"};
-    const struct ht_names axes = {2, names};
     float values[12];
     for (int i = 0; i < 12; i++) values[i] = (float)i;
     write_floats(path_of("raw"), 12, values);
-    struct ht_samples_format format = {.path = path_of("raw"),
-                                       .format = HT_RAW,
-                                       .shape = {3, 4},
-                                       .spacing = {0.1, 0.2},
-                                       .origin = {5, 6},
-                                       .scale = 2,
-                                       .axes = &axes};
+    const struct ht_params params = {.medium = {.format = HT_RAW,
+                                                .shape = {3, 4},
+                                                .spacing = {0.1, 0.2},
+                                                .origin = {5, 6},
+                                                .scale = 2,
+                                                .axes = {2, names}}};
     struct ht_samples *s = NULL;
-    must(ht_samples_read(&format, &s));
+    must(ht_samples_read(&params, path_of("raw"), NULL, &s));
     TEST_CHECK(s->shape[0] == 4 && s->shape[1] == 1 && s->shape[2] == 3,
                "axes [x3, x1]: shape %lld x %lld x %lld", (long long)s->shape[0],
                (long long)s->shape[1], (long long)s->shape[2]);
@@ -233,12 +231,8 @@ static void test_hdf5(void) {
     must(ht_h5_create(path_of("m.h5"), &file));
     must(ht_h5_write(file, "model/c", 2, extent, values, false));
     must(ht_h5_commit(file));
-    struct ht_samples_format format = {.path = path_of("m.h5"),
-                                       .format = HT_HDF5,
-                                       .dataset = "model/c",
-                                       .spacing = {1, 1},
-                                       .scale = 1};
-    must(ht_samples_read(&format, &s));
+    const struct ht_params params = {.medium = {.format = HT_HDF5, .spacing = {1, 1}, .scale = 1}};
+    must(ht_samples_read(&params, path_of("m.h5"), "model/c", &s));
     double error = 0;
     for (int i = 0; i < 12; i++) error += fabs(s->value[i] - values[i]);
     TEST_CHECK(s->shape[0] == 3 && s->shape[1] == 4 && s->shape[2] == 1,
@@ -249,9 +243,10 @@ static void test_hdf5(void) {
 
 /* ---- refusals ---- */
 
-static void refuse(const struct ht_samples_format *format, const char *part, const char *what) {
+static void refuse(const struct ht_params *params, const char *path, const char *dataset,
+                   const char *part, const char *what) {
     struct ht_samples *s = NULL;
-    enum ht_err err = ht_samples_read(format, &s);
+    enum ht_err err = ht_samples_read(params, path, dataset, &s);
     bool refused = err != HT_OK && s == NULL;
     TEST_CHECK(refused && strstr(ht_err_message(), part), "%s: \"%s\"", what,
                refused ? ht_err_message() : "accepted");
@@ -260,49 +255,41 @@ static void refuse(const struct ht_samples_format *format, const char *part, con
 
 static void test_refusals(void) {
     const float values[4] = {1, 2, NAN, 4};
-    char *twice[] = {"x1", "x1"}, *wrong[] = {"x4"}, *one[] = {"x2"};
-    const struct ht_names names_twice = {2, twice}, names_wrong = {1, wrong}, names_one = {1, one};
-    write_floats(path_of("nan"), 4, values);
-    const struct ht_samples_format good = {
-        .path = path_of("nan"), .format = HT_RAW, .shape = {2, 2}, .spacing = {1, 1}, .scale = 1};
-    struct ht_samples_format f = good;
-    refuse(&f, "sample 2 of the file, [0, 1, 0]", "NaN");
-    f.shape[1] = 3;
-    refuse(&f, "16 bytes, but shape 2 x 3 of float32 needs 24", "short file");
-    f.shape[1] = 1;
-    refuse(&f, "needs 8", "long file");
+    char *twice[] = {"x1", "x1"}, *wrong[] = {"x4"}, *one[] = {"x2"}, raw[128], h5[128];
+    snprintf(raw, sizeof raw, "%s", path_of("nan"));
+    snprintf(h5, sizeof h5, "%s", path_of("m.h5"));
+    write_floats(raw, 4, values);
+    const struct ht_params good = {
+        .medium = {.format = HT_RAW, .shape = {2, 2}, .spacing = {1, 1}, .scale = 1}};
+    struct ht_params f = good;
+    refuse(&f, raw, NULL, "sample 2 of the file, [0, 1, 0]", "NaN");
+    f.medium.shape[1] = 3;
+    refuse(&f, raw, NULL, "16 bytes, but shape 2 x 3 of float32 needs 24", "short file");
+    f.medium.shape[1] = 1;
+    refuse(&f, raw, NULL, "needs 8", "long file");
     f = good;
-    f.shape[0] = 0;
-    refuse(&f, "shape[0] = 0", "no shape");
-    f.shape[0] = f.shape[1] = INT64_MAX / 4;
-    refuse(&f, "more samples than", "overflowing shape");
+    f.medium.shape[0] = 0;
+    refuse(&f, raw, NULL, "shape[0] = 0", "no shape");
+    f.medium.shape[0] = f.medium.shape[1] = INT64_MAX / 4;
+    refuse(&f, raw, NULL, "more samples than", "overflowing shape");
     f = good;
-    f.spacing[1] = 0;
-    refuse(&f, "spacing[1] = 0", "zero spacing");
+    f.medium.spacing[1] = 0;
+    refuse(&f, raw, NULL, "spacing[1] = 0", "zero spacing");
     f = good;
-    f.scale = 0;
-    refuse(&f, "scale", "zero scale");
+    f.medium.scale = 0;
+    refuse(&f, raw, NULL, "scale", "zero scale");
     f = good;
-    f.axes = &names_twice;
-    refuse(&f, "twice", "axis named twice");
-    f.axes = &names_wrong;
-    refuse(&f, "\"x4\"", "unknown axis");
-    f = good;
-    f.path = "/nonexistent/file";
-    refuse(&f, "/nonexistent/file", "missing file");
-    char path[128];
-    snprintf(path, sizeof path, "%s", path_of("m.h5"));
-    f = (struct ht_samples_format){.path = path,
-                                   .format = HT_HDF5,
-                                   .dataset = "model/c",
-                                   .shape = {3, 5},
-                                   .spacing = {1, 1},
-                                   .scale = 1};
-    refuse(&f, "shape[1] = 5", "hdf5: other extents");
-    f.axes = &names_one;
-    refuse(&f, "has 2 axes, but axes names 1", "hdf5: other rank");
-    f.dataset = "nothing";
-    refuse(&f, "nothing", "hdf5: no such dataset");
+    f.medium.axes = (struct ht_names){2, twice};
+    refuse(&f, raw, NULL, "twice", "axis named twice");
+    f.medium.axes = (struct ht_names){1, wrong};
+    refuse(&f, raw, NULL, "\"x4\"", "unknown axis");
+    refuse(&good, "/nonexistent/file", NULL, "/nonexistent/file", "missing file");
+    f = (struct ht_params){
+        .medium = {.format = HT_HDF5, .shape = {3, 5}, .spacing = {1, 1}, .scale = 1}};
+    refuse(&f, h5, "model/c", "shape[1] = 5", "hdf5: other extents");
+    f.medium.axes = (struct ht_names){1, one};
+    refuse(&f, h5, "model/c", "has 2 axes, but axes names 1", "hdf5: other rank");
+    refuse(&f, h5, "nothing", "nothing", "hdf5: no such dataset");
 }
 
 int main(void) {
