@@ -113,11 +113,11 @@ o="{position=[30,9];$f}"
 silent 'samples over the box' "$o" "$m;spacing=[12.0,12.0];}"
 silent 'samples of most of it' "$o" "$m;spacing=[8.0,8.0];origin=[9.0,9.0];}"
 warned 'samples in other units' \
-    'medium.c .*\[0, 5e+04\] x \[0, 4e+04\].*\[0, 60\] x \[0, 50\]' "$o" \
+    'medium.c .*(0, 0) to (50000, 40000),.*(0, 0) to (60, 50),' "$o" \
     "$m;spacing=[10000.0,10000.0];}"
-warned 'samples beside the box' 'medium.c has samples from \[0, 60\] x \[90' \
+warned 'samples beside the box' 'medium.c has samples from (0, 90) to (60,' \
     "$o" "$m;spacing=[12.0,12.0];origin=[0.0,90.0];}"
-warned 'a spacing left out' 'medium.c has samples from \[0, 5\]' "$o" "$m;}"
+warned 'a spacing left out' 'medium.c has samples from (0, 0) to (5,' "$o" "$m;}"
 
 # ---- constant part, silent places, band ----
 g='signal="gaussian";frequency=0.03;'
