@@ -56,6 +56,10 @@ bool ht_device_built(const char *backend);
 /* Why the back end has no matrix products; NULL: it has them. */
 const char *ht_device_no_gemm(const char *backend);
 void ht_device_close(struct ht_device *device);
+/* HT_ENDED(ht_device_end) struct ht_device *device */
+static inline void ht_device_end(struct ht_device **device) {
+    ht_device_close(*device);
+}
 const struct ht_device_info *ht_device_info(const struct ht_device *device);
 /* From now on the device is as small as this (device.limits): local memory of a group in bytes,
  * negative: as it is; work-items of a group, 0: as it is. */

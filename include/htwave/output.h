@@ -4,6 +4,7 @@
 #pragma once
 
 #include "htwave/archive.h"
+#include "htwave/json.h"
 #include "htwave/shots.h"
 
 /* ---- cairo.c, plot.c ---- */
@@ -111,10 +112,8 @@ HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time, d
                                         const double *largest);
 /* summary.json; json is that of rank 0, not looked at elsewhere. Collective. */
 HT_CHECKED enum ht_err ht_output_summary(struct ht_output *output, const char *json);
-/* The newest picture and the XDMF file; NULL: none. */
-const char *ht_output_last_picture(const struct ht_output *output);
-const char *ht_output_xdmf(const struct ht_output *output);
-bool ht_output_has_traces(const struct ht_output *output);
+/* The files that a run has left. */
+void ht_output_report(const struct ht_output *output, struct ht_facts *facts);
 
 /* ---- the model; pictures.c ---- */
 /* The model of a run, in a directory that is made if missing: model.h5, the medium's parameters at

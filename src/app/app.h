@@ -18,6 +18,18 @@ HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_selftest(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_selftest_rows(const struct ht_args *args);
 
+/* ---- common.c ---- */
+/* The input FILE (NULL: none) with `count` keys and those of `more`, between blanks. */
+HT_CHECKED enum ht_err ht_input_read(const char *file, int count, char *const *keys,
+                                     const char *more, struct ht_params **out);
+/* A device's limits, and as members of JSON; [double precision], 0: not known. */
+HT_CHECKED enum ht_err ht_both_limits(struct ht_device *device, struct ht_limits limits[2]);
+double ht_copied(const struct ht_limits limits[2]);
+#define HT_LIMIT_FACTS(limits)                               \
+    HT_KNOWN("copy_bytes_per_s", ht_copied(limits)),         \
+        HT_KNOWN("fma_single_per_s", (limits)[0].fma_per_s), \
+        HT_KNOWN("fma_double_per_s", (limits)[1].fma_per_s)
+
 /* ---- the combinations that bench and tune loop over, selected by common flags ---- */
 enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
 

@@ -2,7 +2,7 @@
  * as runs of the file and timed: the best of each scheme, then the next ones. */
 #include "app.h"
 
-enum { CHOICES = 64, SHOWN = 6, FAMILIES = 4, LINE = 160, LINES = 10 };
+enum { CHOICES = 64, SHOWN = 6, KEYS = 400 };
 
 struct choice {
     struct ht_carrier carrier;
@@ -100,35 +100,26 @@ static int by_work(const void *left, const void *right) {
 }
 
 /* What the run takes, as on the command line. */
-static int list_keys(const struct choice *c, char text[LINES][LINE]) {
+static const char *list_keys(const struct choice *c, char keys[KEYS]) {
     char cells[192];
-    int n = 0;
-    ht_text_extents(c->carrier.eq->dims, c->cells, ",", cells);
-    snprintf(text[n++], LINE, "grid.cells=[%.140s]", cells);
-    snprintf(text[n++], LINE, "grid.order=%d", c->carrier.order);
-    snprintf(text[n++], LINE, "time.scheme=%s", c->carrier.scheme->name);
-    if (c->carrier.scheme->nodal)
-        snprintf(text[n++], LINE, "time.stages=%d", c->carrier.stages);
-    else
-        snprintf(text[n++], LINE, "time.stages=full");
-    snprintf(text[n++], LINE, "time.cfl=%.3g", c->grid.cfl);
-    snprintf(text[n++], LINE, "device.precision=%s", ht_real_name(c->fp64));
-    return n;
+    const bool fd = c->carrier.scheme->nodal;
+    return ht_text_format(keys, KEYS,
+                          "grid.cells=[%s] grid.order=%d time.scheme=%s time.stages=%s "
+                          "time.cfl=%.3g device.precision=%s",
+                          ht_text_extents(c->carrier.eq->dims, c->cells, ",", cells),
+                          c->carrier.order, c->carrier.scheme->name,
+                          fd ? HT_KEY("%d", c->carrier.stages) : "full", c->grid.cfl,
+                          ht_real_name(c->fp64));
 }
 
 static enum ht_err plan_run(const struct search *s, struct choice *c, struct ht_params **params,
                             struct ht_simulation **sim) {
     const struct ht_args *args = s->args;
-    char text[LINES][LINE];
-    HT_FREED char **lines = NULL;
-    int n = list_keys(c, text), count = args->count - 1;
-    if (s->sim->params->time.step > 0) snprintf(text[n++], LINE, "time.step=0");
-    snprintf(text[n++], LINE, "device.variant=auto");
-    snprintf(text[n++], LINE, "device.selfcheck=false");
-    TRY(HT_ALLOC(lines, count + n));
-    for (int i = 0; i < count; i++) lines[i] = args->operand[1 + i];
-    for (int i = 0; i < n; i++) lines[count + i] = text[i];
-    TRY(ht_params_read(args->operand[0], count + n, lines, params));
+    char keys[KEYS];
+    HT_FREED char *all = NULL;
+    TRY(ht_text_print(&all, "%s%s device.variant=auto device.selfcheck=false", list_keys(c, keys),
+                      s->sim->params->time.step > 0 ? " time.step=0" : ""));
+    TRY(ht_input_read(args->operand[0], args->count - 1, args->operand + 1, all, params));
     return ht_simulation_plan(*params, NULL, sim);
 }
 
@@ -188,69 +179,59 @@ static void add_choice(const struct choice *c, struct ht_facts *f) {
     const char *seconds = isfinite(c->seconds) ? HT_SECONDS(c->seconds) : "-";
     ht_say(f, "  %-16s %-9s %6.2f  %-18s", name, ht_real_name(c->fp64), c->grid.cells,
            HT_EXTENTS(c->carrier.eq->dims, c->cells));
-    ht_fact(f, open, NULL, '{');
-    ht_fact(f, string, "scheme", c->carrier.scheme->name);
-    ht_fact(f, integer, "order", c->carrier.order);
-    if (c->carrier.scheme->nodal) ht_fact(f, integer, "terms", c->carrier.stages);
-    ht_fact(f, string, "precision", ht_real_name(c->fp64));
-    ht_fact(f, number, "cells_per_wavelength", c->grid.cells);
-    ht_fact(f, integers, "cells", c->carrier.eq->dims, c->cells);
-    ht_fact(f, number, "cfl", c->grid.cfl);
-    ht_fact(f, number, "expected_error", whole_error(c));
+    ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("scheme", c->carrier.scheme->name),
+            HT_INT("order", c->carrier.order));
+    if (c->carrier.scheme->nodal) ht_fact(f, HT_INT("terms", c->carrier.stages));
+    ht_fact(f, HT_TEXT("precision", ht_real_name(c->fp64)),
+            HT_NUM("cells_per_wavelength", c->grid.cells),
+            HT_INTS("cells", c->carrier.eq->dims, c->cells), HT_NUM("cfl", c->grid.cfl),
+            HT_NUM("expected_error", whole_error(c)));
     if (c->why[0]) {
         ht_say(f, " refused: %s\n", c->why);
-        ht_fact(f, string, "refused", c->why);
+        ht_fact(f, HT_TEXT("refused", c->why));
     } else {
         ht_say(f, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl, (long long)c->steps,
                whole_error(c), bytes, seconds);
-        ht_fact(f, integer, "steps", c->steps);
-        ht_fact(f, number, "memory_bytes", c->bytes);
-        ht_fact(f, number, "expected_s", c->seconds);
+        ht_fact(f, HT_INT("steps", c->steps), HT_NUM("memory_bytes", c->bytes),
+                HT_NUM("expected_s", c->seconds));
     }
-    ht_fact(f, close, '}');
+    ht_fact(f, HT_CLOSE('}'));
 }
 
 /* A word of a command line, in quotes where a shell would not take it as it is. */
-static void add_word(const char *word, struct ht_text *text) {
-    const char *safe = "_./=,:+-%@";
-    bool plain = word[0] != 0;
-    for (const char *c = word; *c; c++)
-        plain = plain && (isalnum((unsigned char)*c) || strchr(safe, *c));
-    if (plain) {
-        ht_text_add(text, "%s", word);
-        return;
-    }
-    ht_text_add(text, "'");
-    for (const char *c = word; *c; c++) ht_text_add(text, *c == '\'' ? "'\\''" : "%c", *c);
-    ht_text_add(text, "'");
+static void add_word(const char *word, int length, struct ht_text *text) {
+    static const char safe[] = "_./=,:+-%@";
+    bool plain = length > 0;
+    for (int i = 0; i < length; i++)
+        plain = plain && (isalnum((unsigned char)word[i]) || strchr(safe, word[i]));
+    ht_text_add(text, plain ? " " : " '");
+    for (int i = 0; i < length; i++)
+        ht_text_add(text, !plain && word[i] == '\'' ? "'\\''" : "%c", word[i]);
+    ht_text_add(text, plain ? "" : "'");
 }
 
 static void add_best(const struct search *s, struct ht_text *text) {
-    char keys[LINES][LINE];
-    const struct choice *best = s->count > 0 ? &s->choice[0] : NULL;
-    if (best == NULL || best->why[0]) {
+    char keys[KEYS];
+    if (s->count == 0 || s->choice[0].why[0]) {
         ht_text_add(text, "no method reaches it\n");
         return;
     }
     ht_text_add(text, "htwave run");
-    for (int i = 0; i < s->args->count; i++) {
-        ht_text_add(text, " ");
-        add_word(s->args->operand[i], text);
-    }
-    for (int i = 0, n = list_keys(best, keys); i < n; i++) {
-        ht_text_add(text, " ");
-        add_word(keys[i], text);
+    for (int i = 0; i < s->args->count; i++)
+        add_word(s->args->operand[i], (int)strlen(s->args->operand[i]), text);
+    for (const char *key = list_keys(&s->choice[0], keys); *key; key += strspn(key, " ")) {
+        const int length = (int)strcspn(key, " ");
+        add_word(key, length, text);
+        key += length;
     }
     ht_text_add(text, "\n");
 }
 
 static enum ht_err report(const struct search *s) {
     struct ht_facts f = ht_facts_open();
-    ht_fact(&f, number, "error", s->error);
-    ht_fact(&f, number, "wavelengths", s->wavelengths);
-    ht_fact(&f, number, "frequency", s->frequency);
-    ht_fact(&f, number, "wavelength", s->length);
-    ht_fact(&f, string, "no_device", s->sim->no_device);
+    ht_fact(&f, HT_NUM("error", s->error), HT_NUM("wavelengths", s->wavelengths),
+            HT_NUM("frequency", s->frequency), HT_NUM("wavelength", s->length),
+            HT_TEXT("no_device", s->sim->no_device));
     const struct ht_plan *plan = s->sim->plan;
     ht_text_add(&f.text,
                 "error %.3g after %.4g wavelengths of %.4g, those of frequency %.4g (%s)%s\n",
@@ -274,9 +255,9 @@ static enum ht_err report(const struct search *s) {
     if (s->count > 0)
         ht_say(&f, "  %-16s %-9s %6s  %-18s %6s %8s %9s %10s %10s\n", "scheme", "precision", "c/w",
                "cells", "cfl", "steps", "error", "memory", "time");
-    ht_fact(&f, open, "choices", '[');
+    ht_fact(&f, HT_OPEN("choices", '['));
     for (int i = 0; i < s->count && s->choice[i].shown; i++) add_choice(&s->choice[i], &f);
-    ht_fact(&f, close, ']');
+    ht_fact(&f, HT_CLOSE(']'));
     if (s->count > 0)
         ht_say(&f, "  c/w: cells per wavelength; error: expected, with rounding; time: of the "
                    "file's steps, as timed here\n");
@@ -305,12 +286,8 @@ static void show_best(struct search *s) {
 static enum ht_err search(struct search *s) {
     TRY(find_waves(s));
     /* Without a device its limits are those of no particular one. */
-    const struct ht_limits usual = {.bytes_per_s = 1e11, .fma_per_s = 5e11};
-    for (int fp64 = 0; fp64 < 2; fp64++) {
-        s->limits[fp64] = usual;
-        if (s->sim->device == NULL || (fp64 && !s->sim->info.fp64)) continue;
-        TRY(ht_limits_measure(s->sim->device, fp64, &s->limits[fp64]));
-    }
+    s->limits[0] = s->limits[1] = (struct ht_limits){.bytes_per_s = 1e11, .fma_per_s = 5e11};
+    if (s->sim->device != NULL) TRY(ht_both_limits(s->sim->device, s->limits));
     /* Errors of Hermite methods are known in a uniform medium. */
     const struct ht_plan *plan = s->sim->plan;
     static const int fd_orders[] = {4, 8, 16};

@@ -33,8 +33,8 @@ struct bench {
     struct ht_limits limits[2]; /* [double precision] */
     char *cache;                /* of compiled kernels; NULL: none */
     const char *directory;      /* of the results */
-    int64_t side;               /* 0: chosen */
     double gib, seconds;        /* largest state; time in all */
+    int side;                   /* 0: chosen */
     int cells, rows, planes;    /* of the shape; 0: chosen */
     int stages;                 /* 0: all */
     int count;
@@ -45,7 +45,7 @@ struct bench {
 };
 
 static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
-    double value = *out;
+    double value = 0;
     const double most = 1 << 24;
     TRY(ht_args_real(args, flag, 0, DBL_MAX, &value));
     REQUIRE(value == floor(value) && value <= most, HT_ERR_INPUT,
@@ -224,15 +224,11 @@ static const char *kernel_of(const struct row *row) {
     return kind < sizeof name / sizeof *name && name[kind] ? name[kind] : variant->name;
 }
 
+static const char head[] =
+    "system    scheme   d  N  q   kernels               prec.  layout    side        ms    cells/s "
+    "unknowns/s  GFLOP/s    GB/s % limit   nJ/cell    check\n";
+
 static void print_row(const struct row *row, struct ht_text *text) {
-    if (row == NULL) {
-        ht_text_add(
-            text,
-            "%-9s %-8s %-2s %-2s %-3s %-21s %-6s %-7s %6s %9s %10s %10s %8s %7s %7s %9s %8s\n",
-            "system", "scheme", "d", "N", "q", "kernels", "prec.", "layout", "side", "ms",
-            "cells/s", "unknowns/s", "GFLOP/s", "GB/s", "% limit", "nJ/cell", "check");
-        return;
-    }
     const char *joules =
         isfinite(row->joules) ? HT_KEY("%.4g", 1e9 * row->joules / cells_of(row)) : "-";
     ht_text_add(text,
@@ -295,14 +291,14 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
 
 static enum ht_err measure_rows(struct bench *bench) {
     HT_ENDED(ht_progress_end) struct ht_progress progress;
-    HT_FREED_TEXT struct ht_text text = {0};
-    double began = ht_clock();
+    const double began = ht_clock();
     const struct ht_args *args = bench->sweep.args;
     const bool table = !args->json && ht_args_value(args, "--csv") == NULL;
     ht_progress_start(&progress, "rates", bench->count, "rows", 1);
-    if (table) print_row(NULL, &text);
-    if (table) TRY(ht_args_print(&text));
+    if (table) fputs(head, stdout);
+    (void)fflush(stdout); /* a row takes long */
     for (int i = 0; i < bench->count; i++) {
+        HT_FREED_TEXT struct ht_text text = {0};
         struct row *row = &bench->row[i];
         if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
@@ -316,114 +312,103 @@ static enum ht_err measure_rows(struct bench *bench) {
                     row->tuning.variant->name, ht_real_name(row->tuning.fp64), row->why);
             if (row->verified > 1) bench->wrong = true;
         }
-        ht_text_free(&text);
         if (row->done) print_row(row, &text);
-        if (table && row->done) TRY(ht_args_print(&text));
+        if (table) TRY(ht_args_print(&text));
         ht_progress_update(&progress, i + 1);
     }
     return HT_OK;
 }
 
-struct value {
-    const char *name;
-    const char *text; /* NULL: a number */
-    double number;    /* NaN: absent */
-};
-enum { COLUMNS = 35 };
+enum { COLUMNS = 36 };
 
 /* Columns of a row for CSV and JSON. */
-static int columns_of(const struct row *r, struct value *v) {
-    const double unknowns = unknowns_of(r), rate = r->done ? rate_of(r) : NAN;
+static int columns_of(const struct row *r, struct ht_member *v) {
+    const double known = r->done ? 1 : NAN, rate = known * rate_of(r);
     const struct ht_equations eq = ht_equations_make(r->system, r->dims);
-    const double cfl = ht_scheme_cfl(r->scheme, &eq, r->order, r->stages);
-    const struct value all[] = {
-        {"case", "rates", 0},
-        {"system", r->system->name, 0},
-        {"scheme", r->scheme->name, 0},
-        {"dimensions", NULL, r->dims},
-        {"order", NULL, r->order},
-        {"stages", NULL, r->stages},
-        {"variant", r->tuning.variant->name, 0},
-        {"kernels", kernel_of(r), 0},
-        {"precision", ht_real_name(r->tuning.fp64), 0},
-        {"medium", r->density ? "density" : "uniform", 0},
-        {"layout", ht_layout_name(r->tuning.block), 0},
-        {"cells_per_group", NULL, r->shape.cells},
-        {"planes_per_group", NULL, r->shape.planes},
-        {"lanes", NULL, r->shape.group_size},
-        {"side", NULL, (double)r->side},
-        {"ms", NULL, r->done ? 1e3 * r->seconds : NAN},
-        {"ms_best", NULL, r->done ? 1e3 * r->best : NAN},
-        {"steps_timed", NULL, r->timed},
-        {"cell_half_steps_per_s", NULL, rate},
-        {"unknowns_per_s", NULL, unknowns * rate},
-        {"fma_per_cell", NULL, r->cost.fma},
-        {"bytes_per_cell", NULL, r->cost.bytes},
-        {"gflops", NULL, 2e-9 * r->cost.fma * rate},
-        {"gbytes_per_s", NULL, 1e-9 * r->cost.bytes * rate},
-        {"limit_fraction", NULL, r->done ? r->fraction : NAN},
-        {"joules_per_half_step", NULL, r->done ? r->joules : NAN},
-        {"verified_ratio", NULL, r->done ? r->verified : NAN},
-        {"largest_cfl", NULL, r->done ? cfl : NAN},
-        {"note", r->why, 0},
-    };
+    const struct ht_member all[] = {
+        HT_TEXT("case", "rates"),
+        HT_TEXT("system", r->system->name),
+        HT_TEXT("scheme", r->scheme->name),
+        HT_NUM("dimensions", r->dims),
+        HT_NUM("order", r->order),
+        HT_NUM("stages", r->stages),
+        HT_TEXT("variant", r->tuning.variant->name),
+        HT_TEXT("kernels", kernel_of(r)),
+        HT_TEXT("precision", ht_real_name(r->tuning.fp64)),
+        HT_TEXT("medium", r->density ? "density" : "uniform"),
+        HT_TEXT("layout", ht_layout_name(r->tuning.block)),
+        HT_NUM("cells_per_group", r->shape.cells),
+        HT_NUM("planes_per_group", r->shape.planes),
+        HT_NUM("lanes", r->shape.group_size),
+        HT_NUM("side", (double)r->side),
+        HT_NUM("ms", 1e3 * known * r->seconds),
+        HT_NUM("ms_best", 1e3 * known * r->best),
+        HT_NUM("steps_timed", r->timed),
+        HT_NUM("cell_half_steps_per_s", rate),
+        HT_NUM("unknowns_per_s", unknowns_of(r) * rate),
+        HT_NUM("fma_per_cell", r->cost.fma),
+        HT_NUM("bytes_per_cell", r->cost.bytes),
+        HT_NUM("gflops", 2e-9 * r->cost.fma * rate),
+        HT_NUM("gbytes_per_s", 1e-9 * r->cost.bytes * rate),
+        HT_NUM("limit_fraction", known * r->fraction),
+        HT_NUM("joules_per_half_step", known * r->joules),
+        HT_NUM("verified_ratio", known * r->verified),
+        HT_NUM("largest_cfl", known * ht_scheme_cfl(r->scheme, &eq, r->order, r->stages)),
+        HT_TEXT("note", r->why[0] ? r->why : NULL)};
     memcpy(v, all, sizeof all);
     return sizeof all / sizeof *all;
 }
 
-/* Columns for CSV: JSON has the device and the like once for all rows. */
-static int csv_columns_of(const struct bench *bench, const struct row *r, struct value *v) {
+/* A line of CSV, or the line of its heads: JSON has the device and the like once for all rows. */
+static void add_csv(const struct bench *bench, const struct row *r, bool heads,
+                    struct ht_text *csv) {
     const struct ht_limits *limits = &bench->limits[r->tuning.fp64];
+    struct ht_member v[COLUMNS];
     const int n = columns_of(r, v);
-    const struct value more[] = {{"limit_gflops", NULL, 2e-9 * limits->fma_per_s},
-                                 {"limit_gbytes_per_s", NULL, 1e-9 * limits->bytes_per_s},
-                                 {"device", bench->info->name, 0},
-                                 {"backend", bench->info->backend, 0},
-                                 {"driver", bench->info->driver, 0},
-                                 {"version", HT_VERSION, 0}};
+    const struct ht_member more[] = {HT_NUM("limit_gflops", 2e-9 * limits->fma_per_s),
+                                     HT_NUM("limit_gbytes_per_s", 1e-9 * limits->bytes_per_s),
+                                     HT_TEXT("device", bench->info->name),
+                                     HT_TEXT("backend", bench->info->backend),
+                                     HT_TEXT("driver", bench->info->driver),
+                                     HT_TEXT("version", HT_VERSION)};
+    const int all = n + (int)(sizeof more / sizeof *more);
     memcpy(v + n, more, sizeof more);
-    return n + (int)(sizeof more / sizeof *more);
+    for (int k = 0; k < all; k++) {
+        const char *text = heads ? v[k].name : v[k].text;
+        if (text != NULL && strpbrk(text, ",\"\n") != NULL)
+            ht_text_add_quoted(csv, text, true);
+        else if (text != NULL)
+            ht_text_add(csv, "%s", text);
+        else if (v[k].kind == HT_JSON_NUMBER && isfinite(v[k].number))
+            ht_text_add(csv, "%.9g", v[k].number);
+        ht_text_add(csv, "%s", k + 1 < all ? "," : "\n");
+    }
 }
 
 static void add_json(const struct bench *bench, struct ht_json *json) {
     const struct ht_device_info *info = bench->info;
-    ht_json_open(json, NULL, '{');
+    ht_json_add(json, HT_OPEN(NULL, '{'));
     ht_json_stamp(json);
-    ht_json_string(json, "device", info->name);
-    ht_json_string(json, "driver", info->driver);
-    ht_json_string(json, "platform", info->platform);
-    ht_json_string(json, "backend", info->backend);
-    const struct ht_limits *limits = bench->limits;
-    ht_json_open(json, "limits", '{');
-    ht_json_number(json, "copy_bytes_per_s", fmax(limits[0].bytes_per_s, limits[1].bytes_per_s));
-    ht_json_number(json, "fma_single_per_s", limits[0].fma_per_s);
-    if (limits[1].fma_per_s > 0) ht_json_number(json, "fma_double_per_s", limits[1].fma_per_s);
-    ht_json_close(json, '}');
-    ht_json_integer(json, "left_out", bench->left_out);
-    ht_json_open(json, "rows", '[');
+    ht_json_add(json, HT_TEXT("device", info->name), HT_TEXT("driver", info->driver),
+                HT_TEXT("platform", info->platform), HT_TEXT("backend", info->backend),
+                HT_OPEN("limits", '{'), HT_LIMIT_FACTS(bench->limits), HT_CLOSE('}'),
+                HT_INT("left_out", bench->left_out), HT_OPEN("rows", '['));
     for (int i = 0; i < bench->count; i++) {
-        struct value v[COLUMNS];
-        int n = columns_of(&bench->row[i], v);
-        ht_json_open(json, NULL, '{');
-        for (int k = 0; k < n; k++)
-            if (v[k].text == NULL)
-                ht_json_number(json, v[k].name, v[k].number);
-            else if (*v[k].text != '\0')
-                ht_json_string(json, v[k].name, v[k].text);
-        ht_json_close(json, '}');
+        struct ht_member v[COLUMNS] = {{0}}; /* the rest: HT_JSON_END */
+        (void)columns_of(&bench->row[i], v);
+        ht_json_add(json, HT_OPEN(NULL, '{'));
+        ht_json_list(json, v);
+        ht_json_add(json, HT_CLOSE('}'));
     }
-    ht_json_close(json, ']');
-    ht_json_close(json, '}');
+    ht_json_add(json, HT_CLOSE(']'), HT_CLOSE('}'));
 }
 
 static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));
     const struct ht_device_info *info = bench->info;
-    TRY(ht_limits_measure(bench->device, false, &bench->limits[0]));
-    if (info->fp64) TRY(ht_limits_measure(bench->device, true, &bench->limits[1]));
+    TRY(ht_both_limits(bench->device, bench->limits));
     ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
-           info->name, info->backend, info->driver,
-           1e-9 * fmax(bench->limits[0].bytes_per_s, bench->limits[1].bytes_per_s),
+           info->name, info->backend, info->driver, 1e-9 * ht_copied(bench->limits),
            1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
            ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
     if (!info->gpu)
@@ -438,21 +423,7 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     HT_FREED_TEXT struct ht_text csv = {0};
     HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
     const struct ht_text *json = &f.json.text;
-    struct value v[COLUMNS];
-    for (int i = 0; i < bench->count; i++) {
-        int n = csv_columns_of(bench, &bench->row[i], v);
-        for (int k = 0; i == 0 && k < n; k++)
-            ht_text_add(&csv, "%s%s", v[k].name, k + 1 < n ? "," : "\n");
-        for (int k = 0; k < n; k++) {
-            if (v[k].text != NULL && strpbrk(v[k].text, ",\"\n") != NULL)
-                ht_text_add_quoted(&csv, v[k].text, true);
-            else if (v[k].text != NULL)
-                ht_text_add(&csv, "%s", v[k].text);
-            else if (isfinite(v[k].number))
-                ht_text_add(&csv, "%.9g", v[k].number);
-            ht_text_add(&csv, "%s", k + 1 < n ? "," : "\n");
-        }
-    }
+    for (int i = -1; i < bench->count; i++) add_csv(bench, &bench->row[i < 0 ? 0 : i], i < 0, &csv);
     add_json(bench, &f.json);
     TRY(ht_text_status(json));
     TRY(ht_text_status(&csv));
@@ -483,18 +454,16 @@ static enum ht_err run(struct bench *bench, const struct ht_args *args) {
 enum ht_err ht_command_bench(const struct ht_args *args) {
     struct bench bench = {.gib = 6};
     const char *directory = ht_args_value(args, "--out");
-    int side = 0;
     bench.directory = directory != NULL ? directory : "bench-out";
     REQUIRE(!args->json || ht_args_value(args, "--csv") == NULL, HT_ERR_INPUT,
             "--csv and --json both write to standard output: choose one");
     TRY(ht_sweep_read(args, true, &bench.sweep));
-    TRY(read_whole(args, "--cells", &side));
+    TRY(read_whole(args, "--cells", &bench.side));
     TRY(read_whole(args, "--group", &bench.cells));
     TRY(read_whole(args, "--rows", &bench.rows));
     TRY(read_whole(args, "--planes", &bench.planes));
     TRY(read_whole(args, "--stages", &bench.stages));
     TRY(ht_args_real(args, "--gib", 0.001, DBL_MAX, &bench.gib));
-    bench.side = side;
     TRY(ht_args_real(args, "--seconds", 0, DBL_MAX, &bench.seconds));
     ht_stop_watch();
     enum ht_err err = ht_comm_agree(args->comm, run(&bench, args));

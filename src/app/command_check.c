@@ -10,21 +10,12 @@ static void add_receivers(const struct ht_simulation *sim, const struct ht_estim
     const double step_s = estimate->seconds / (double)sim->plan->steps;
     const double share = estimate->sample_s / (estimate->sample_s + step_s);
     if (estimate->sampler_bytes > 0) {
-        ht_fact(f, integer, "receivers_host_bytes", estimate->sampler_bytes);
-        ht_fact(f, number, "receivers_time_share", share);
+        ht_fact(f, HT_INT("receivers_host_bytes", estimate->sampler_bytes),
+                HT_NUM("receivers_time_share", share));
     }
     if (!(estimate->rate > 0) || !isfinite(share)) return;
     ht_say(f, "  receivers %s of the host's memory, %s a step: %.2g %% of its time\n",
            HT_BYTES(estimate->sampler_bytes), HT_SECONDS(estimate->sample_s), 100 * share);
-}
-
-static enum ht_err write_model(const struct ht_simulation *sim, const char *directory) {
-    const struct ht_plan *plan = sim->plan;
-    if (directory == NULL) return HT_OK;
-    enum ht_err err = HT_OK;
-    if (sim->rank == 0)
-        err = ht_output_model(sim->params, plan->medium, plan->shots, plan->receivers, directory);
-    return ht_comm_agree(sim->comm, err);
 }
 
 /* ---- a slab between two others, for the model of bench/scaling.py ---- */
@@ -41,18 +32,14 @@ static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) 
         least.bytes += 0.5 * cost.bytes;
         least.fma += 0.5 * cost.fma;
     }
-    ht_fact(f, open, "slab", '{');
-    ht_fact(f, integer, "depth", ht_halo_depth(p));
-    ht_fact(f, integer, "passes", passes.count);
-    ht_fact(f, integer, "planes_per_pass", passes.pass[0].reach[0] + passes.pass[0].reach[1]);
-    ht_fact(f, integer, "planes_least", ht_planes_needed(&passes, ht_halo_depth(p)));
-    ht_fact(f, string, "halo_precision", HT_WORD(HALO_PRECISION, p->halo.precision));
-    ht_fact(f, number, "messages_per_step", sent.messages);
-    ht_fact(f, number, "bytes_per_step", sent.bytes);
-    ht_fact(f, number, "longest_bytes", sent.longest);
-    ht_fact(f, number, "least_bytes", least.bytes);
-    ht_fact(f, number, "least_fma", least.fma);
-    ht_fact(f, close, '}');
+    ht_fact(f, HT_OPEN("slab", '{'), HT_INT("depth", ht_halo_depth(p)),
+            HT_INT("passes", passes.count),
+            HT_INT("planes_per_pass", passes.pass[0].reach[0] + passes.pass[0].reach[1]),
+            HT_INT("planes_least", ht_planes_needed(&passes, ht_halo_depth(p))),
+            HT_TEXT("halo_precision", HT_WORD(HALO_PRECISION, p->halo.precision)),
+            HT_NUM("messages_per_step", sent.messages), HT_NUM("bytes_per_step", sent.bytes),
+            HT_NUM("longest_bytes", sent.longest), HT_NUM("least_bytes", least.bytes),
+            HT_NUM("least_fma", least.fma), HT_CLOSE('}'));
 }
 
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
@@ -67,42 +54,42 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
     if (sim->no_device == NULL) TRY(ht_simulation_compile(sim));
     TRY(ht_estimate_time(sim, &estimate));
-    TRY(write_model(sim, ht_args_value(args, "--model")));
+    const char *model = ht_args_value(args, "--model");
+    enum ht_err err = HT_OK;
+    if (model != NULL && sim->rank == 0)
+        err = ht_output_model(sim->params, sim->plan->medium, sim->plan->shots,
+                              sim->plan->receivers, model);
+    TRY(ht_comm_agree(sim->comm, err));
     ht_report_notes(sim);
     struct ht_facts f = ht_facts_open();
+    const double share = estimate.layer_s / estimate.seconds, ratio = sim->selfcheck_ratio;
     ht_report_plan(sim, &f);
     ht_say(&f, "  disk      ");
     ht_disk_describe(sim->plan, &f.text);
     ht_say(&f, "\n");
-    ht_fact(&f, number, "output_bytes", ht_disk_need(sim->plan).total);
-    ht_fact(&f, number, "expected_s", estimate.seconds);
-    if (estimate.rate > 0) {
-        ht_fact(&f, number, "expected_cell_half_steps_per_s", estimate.rate);
+    if (estimate.rate > 0)
         ht_say(&f, "  expected  %s of stepping, from %.3g cell half-steps/s on %s cells here%s\n",
                HT_SECONDS(estimate.seconds), estimate.rate,
                HT_EXTENTS(sim->plan->grid.dims, estimate.cells),
                sim->ranks > 1 ? " in each rank, without exchanges" : "");
-    }
-    const double share = estimate.layer_s / estimate.seconds;
-    ht_fact(&f, number, "absorbing_time_share", share);
-    if (estimate.rate > 0) {
-        if (estimate.layers_left_out)
-            ht_say(&f,
-                   "  layers    as if they took no longer than other cells: too thick to be timed "
+    if (estimate.rate > 0 && estimate.layers_left_out)
+        ht_say(&f, "  layers    as if they took no longer than other cells: too thick to be timed "
                    "on a small grid\n");
-        if (isfinite(share))
-            ht_say(&f, "  layers    %.0f %% of the steps' time, %.3g cell half-steps/s there\n",
-                   100 * share, estimate.layer_rate);
-    }
+    if (estimate.rate > 0 && isfinite(share))
+        ht_say(&f, "  layers    %.0f %% of the steps' time, %.3g cell half-steps/s there\n",
+               100 * share, estimate.layer_rate);
     add_receivers(sim, &estimate, &f);
-    ht_fact(&f, number, "selfcheck_ratio", sim->selfcheck_ratio);
-    if (estimate.rate > 0 && isfinite(sim->selfcheck_ratio))
+    if (estimate.rate > 0 && isfinite(ratio))
         ht_say(&f,
                "  kernels   agree with the reference: worst difference %.2g of what rounding "
                "explains\n",
-               sim->selfcheck_ratio);
+               ratio);
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
-    ht_fact(&f, string, "no_device", sim->no_device);
+    ht_fact(&f, HT_NUM("output_bytes", ht_disk_need(sim->plan).total),
+            HT_NUM("expected_s", estimate.seconds),
+            HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
+            HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),
+            HT_TEXT("no_device", sim->no_device));
     if (sim->plan->grid.dims == 3)
         add_slab(&sim->plan->problem, sim->params->device.precision == HT_DOUBLE, &f);
     ht_parallel_add_json(sim, NULL, &f.json);

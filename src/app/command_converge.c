@@ -1,12 +1,6 @@
 /* htwave converge: the same run on several grids and orders, and the order
  *     log(e_1 / e_2) / log(h_1 / h_2)
- * observed between one grid and the next.
- *
- * Rounding. With the unit roundoff u each of n half steps changes the data by a few u; these
- * changes at worst add up. A scheme of two levels sums twice over time, so that random ones grow
- * like n^(3/2). The binomials of the interpolation grow like 4^N and lose digits as if in 4^N/16
- * half steps more. An error up to four times the sum of both may be rounding; it is called so where
- * the observed order, too, is less than half of what the method has, 2N + 1. */
+ * observed between one grid and the next. What is called rounding: docs/method.md, section 11. */
 #include "app.h"
 
 /* One simulation's outcome. */
@@ -59,22 +53,18 @@ static enum ht_err read_lists(const struct ht_args *args, const struct ht_params
  * they are checked on the first grid of each. */
 static enum ht_err read_params(const struct ht_args *args, const struct ht_params *base, int order,
                                int cells, bool check, struct ht_params **out) {
-    const int given = args->count - 1;
     char list[192];
     int64_t scaled[3];
+    HT_FREED char *keys = NULL;
     for (int k = 0; k < base->grid.dims; k++)
         scaled[k] = llround(
             fmax(1, round((double)base->grid.cells[k] / (double)base->grid.cells[0] * cells)));
-    ht_text_extents(base->grid.dims, scaled, ",", list);
     /* Nothing is written: times of outputs must not change the steps. */
-    const char *const own[] = {HT_KEY("grid.cells=[%s]", list), HT_KEY("grid.order=%d", order),
-                               "output.every=0.0", "output.pictures=false",
-                               "device.selfcheck=false"};
-    enum { OWN = sizeof own / sizeof *own };
-    HT_ARRAY(char *, overrides, given + OWN);
-    memcpy(overrides, args->operand + 1, (size_t)given * sizeof *overrides);
-    memcpy(overrides + given, own, sizeof own); /* which are not changed */
-    return ht_params_read(args->operand[0], given + OWN - check, overrides, out);
+    TRY(ht_text_print(&keys,
+                      "grid.cells=[%s] grid.order=%d output.every=0.0 output.pictures=false%s",
+                      ht_text_extents(base->grid.dims, scaled, ",", list), order,
+                      check ? "" : " device.selfcheck=false"));
+    return ht_input_read(args->operand[0], args->count - 1, args->operand + 1, keys, out);
 }
 
 static enum ht_err run(struct ht_simulation *sim, struct row *row) {
@@ -95,9 +85,8 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
     row->steps = plan->steps;
     row->h = plan->grid.h[0];
-    bool fp64 = sim->oracle || sim->tuning.fp64;
     bool twice = sim->plan->problem.scheme->two_level;
-    double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
+    double unit = (sim->tuning.fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
     double n = 2 * (double)sim->plan->steps + 1;
     double lost = pow(4, sim->plan->grid.order) / 16; /* none at order 0 */
     row->bound = 4 * unit * ((twice ? n * sqrt(n) : n) + lost);
@@ -108,17 +97,12 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
 static void add_row(const struct row *row, struct ht_facts *f) {
     ht_say(f, "%2d  %-20s %10.4g %8lld %12.4e", row->order, HT_EXTENTS(row->dims, row->cells),
            row->h, (long long)row->steps, row->error);
-    ht_fact(f, open, NULL, '{');
-    ht_fact(f, integer, "grid_order", row->order);
-    ht_fact(f, integers, "cells", row->dims, row->cells);
-    ht_fact(f, number, "h", row->h);
-    ht_fact(f, integer, "steps", row->steps);
-    ht_fact(f, number, "error_l2_relative", row->error);
+    ht_fact(f, HT_OPEN(NULL, '{'), HT_INT("grid_order", row->order),
+            HT_INTS("cells", row->dims, row->cells), HT_NUM("h", row->h),
+            HT_INT("steps", row->steps), HT_NUM("error_l2_relative", row->error));
     ht_fact_said(f, "order", row->observed, " %7.2f", row->observed);
-    ht_fact(f, number, "rounding_bound", row->bound);
-    ht_fact(f, bool, "rounding", row->rounding);
-    ht_fact(f, number, "wall_s", row->seconds);
-    ht_fact(f, close, '}');
+    ht_fact(f, HT_NUM("rounding_bound", row->bound), HT_BOOL("rounding", row->rounding),
+            HT_NUM("wall_s", row->seconds), HT_CLOSE('}'));
     ht_say(f, "%s\n", row->rounding ? "  rounding" : "");
 }
 
@@ -178,12 +162,12 @@ enum ht_err ht_command_converge(const struct ht_args *args) {
         struct row *row = &t->row[t->count];
         bool first = t->count % t->ncells == 0;
         bool check = first && base->device.selfcheck;
-        TRY(read_params(args, base, (t->order[i / t->ncells]), (t->cells[i % t->ncells]), check,
+        TRY(read_params(args, base, t->order[i / t->ncells], t->cells[i % t->ncells], check,
                         &params));
         enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
         if (err == HT_OK) err = run(sim, row);
         if (err == HT_OK) {
-            t->single = !sim->oracle && !sim->tuning.fp64;
+            t->single = !sim->tuning.fp64;
             row->observed = NAN;
             if (!first) row->observed = log(row[-1].error / row->error) / log(row[-1].h / row->h);
             row->rounding = row->error <= row->bound && row->observed < 0.5 * row->full;
@@ -193,10 +177,10 @@ enum ht_err ht_command_converge(const struct ht_args *args) {
         ht_progress_update(&progress, i + 1);
     }
     struct ht_facts f = ht_facts_open();
-    ht_fact(&f, open, "rows", '[');
+    ht_fact(&f, HT_OPEN("rows", '['));
     ht_say(&f, " N  cells                         h    steps     error L2   order\n");
     for (int i = 0; i < t->count; i++) add_row(&t->row[i], &f);
-    ht_fact(&f, close, ']');
+    ht_fact(&f, HT_CLOSE(']'));
     TRY(ht_facts_print(&f, args->json));
     return text ? check_order(t, wanted) : HT_OK;
 }

@@ -50,32 +50,24 @@ static const char *parameter_meaning(const struct ht_parameter *row, char *buffe
 
 static void add_medium(const struct ht_system *system, struct ht_facts *f) {
     char meaning[160];
-    ht_fact(f, open, "parameters", '[');
+    ht_fact(f, HT_OPEN("parameters", '['));
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *row = &system->parameter[p];
         parameter_meaning(row, meaning, sizeof meaning);
         ht_say(f, "%-11s medium.%-16s %s (default %g)\n", p ? "" : "medium",
                row->vector ? row->vector : row->names, meaning, row->fallback);
-        ht_fact(f, open, NULL, '{');
-        ht_fact(f, string, "name", row->names);
-        ht_fact(f, string, "meaning", meaning);
-        ht_fact(f, number, "default", row->fallback);
-        ht_fact(f, close, '}');
+        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->names), HT_TEXT("meaning", meaning),
+                HT_NUM("default", row->fallback), HT_CLOSE('}'));
     }
-    ht_fact(f, close, ']');
-    ht_fact(f, open, "materials", '[');
+    ht_fact(f, HT_CLOSE(']'), HT_OPEN("materials", '['));
     for (int m = 0; m < system->nmaterials; m++) {
         const struct ht_material *row = &system->material[m];
         ht_say(f, "%-11s %-18s %s%s%s\n", m ? "" : "materials", row->name, row->meaning,
                row->positive ? ", positive" : "", row->varies ? ", may vary in space" : "");
-        ht_fact(f, open, NULL, '{');
-        ht_fact(f, string, "name", row->name);
-        ht_fact(f, string, "meaning", row->meaning);
-        ht_fact(f, bool, "positive", row->positive);
-        ht_fact(f, bool, "varies", row->varies);
-        ht_fact(f, close, '}');
+        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->name), HT_TEXT("meaning", row->meaning),
+                HT_BOOL("positive", row->positive), HT_BOOL("varies", row->varies), HT_CLOSE('}'));
     }
-    ht_fact(f, close, ']');
+    ht_fact(f, HT_CLOSE(']'));
 }
 
 /* The fewest dimensions in which a field exists. */
@@ -90,7 +82,7 @@ static int least_dims(const struct ht_system *system, const char *field) {
 
 static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
     char words[40];
-    ht_fact(f, open, "fields", '[');
+    ht_fact(f, HT_OPEN("fields", '['));
     for (int i = 0; i < eq->nfields; i++) {
         const struct ht_field *field = &eq->field[i];
         const int least = least_dims(eq->system, field->name);
@@ -99,43 +91,37 @@ static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
                least == 3   ? "; in 3-D"
                : least == 2 ? "; in 2-D and 3-D"
                             : "");
-        ht_fact(f, open, NULL, '{');
-        ht_fact(f, string, "name", field->name);
-        ht_fact(f, string, "meaning", field->meaning);
-        ht_fact(f, open, "odd", '[');
+        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", field->name),
+                HT_TEXT("meaning", field->meaning), HT_OPEN("odd", '['));
         for (int k = 0; k < 3; k++)
-            if (field->parity >> k & 1u) ht_fact(f, integer, NULL, k + 1);
-        ht_fact(f, close, ']');
-        ht_fact(f, integer, "min_dimensions", least);
-        ht_fact(f, close, '}');
+            if (field->parity >> k & 1u) ht_fact(f, HT_INT(NULL, k + 1));
+        ht_fact(f, HT_CLOSE(']'), HT_INT("min_dimensions", least), HT_CLOSE('}'));
     }
-    ht_fact(f, close, ']');
+    ht_fact(f, HT_CLOSE(']'));
 }
 
 static void add_system(const struct ht_system *system, struct ht_facts *f) {
     const struct ht_equations eq = ht_equations_make(system, ht_system_largest(system));
     const struct ht_wall_kind *side;
     ht_say(f, "%s: %s\nequations   %s\n", system->name, system->title, system->equations);
-    ht_fact(f, string, "name", system->name);
-    ht_fact(f, string, "title", system->title);
-    ht_fact(f, string, "equations", system->equations);
+    ht_fact(f, HT_TEXT("name", system->name), HT_TEXT("title", system->title),
+            HT_TEXT("equations", system->equations));
     add_fields(&eq, f);
     add_medium(system, f);
-    ht_fact(f, open, "boundaries", '[');
+    ht_fact(f, HT_OPEN("boundaries", '['));
     for (int n = 0; (side = ht_wall_at(system, n)) != NULL; n++) {
         ht_say(f, "%-11s %-10s %s\n", n == 0 ? "boundaries" : "", side->name, side->meaning);
-        ht_fact(f, string, NULL, side->name);
+        ht_fact(f, HT_TEXT(NULL, side->name));
     }
-    ht_fact(f, close, ']');
-    ht_fact(f, bool, "energy_conserved", eq.nenergy > 0);
+    ht_fact(f, HT_CLOSE(']'), HT_BOOL("energy_conserved", eq.nenergy > 0));
     add_energy(&eq, &f->text);
     const char *before = "schemes     ";
-    ht_fact(f, open, "schemes", '[');
+    ht_fact(f, HT_OPEN("schemes", '['));
     for (int s = 0; s < ht_scheme_count(); s++) {
         const struct ht_scheme *scheme = ht_scheme_at(s);
         struct ht_form form = {.old_sign = 0};
         if (!ht_scheme_steps(scheme, &eq)) continue;
-        ht_fact(f, string, NULL, scheme->name);
+        ht_fact(f, HT_TEXT(NULL, scheme->name));
         (void)scheme->form(&eq, &form);
         ht_say(f, "%s%s", before, scheme->name);
         before = ", ";
@@ -146,7 +132,7 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
         add_stored(&eq, form.stored[HT_DUAL], &f->text);
         ht_say(f, " at half-integer times)");
     }
-    ht_fact(f, close, ']');
+    ht_fact(f, HT_CLOSE(']'));
     ht_say(f, "\n");
     const double k[3] = {1, 0, 0};
     double material[HT_MAX_MATERIALS], real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0};
@@ -182,16 +168,16 @@ enum ht_err ht_command_describe(const struct ht_args *args) {
         return ht_facts_print(&f, args->json);
     }
     struct ht_text list = {0};
-    ht_fact(&f, open, "systems", '[');
+    ht_fact(&f, HT_OPEN("systems", '['));
     for (int i = 0; i < ht_system_count(); i++) {
         const struct ht_system *system = ht_system_at(i);
         ht_text_add(&list, "%-12s %s\n%-12s %s\n", system->name, system->title, "",
                     system->equations);
-        ht_fact(&f, open, NULL, '{');
+        ht_fact(&f, HT_OPEN(NULL, '{'));
         add_system(system, &f);
-        ht_fact(&f, close, '}');
+        ht_fact(&f, HT_CLOSE('}'));
     }
-    ht_fact(&f, close, ']');
+    ht_fact(&f, HT_CLOSE(']'));
     ht_text_free(&f.text);
     f.text = list;
     return ht_facts_print(&f, args->json);

@@ -54,7 +54,7 @@ static enum ht_err finish(struct run *r, double began, const struct ht_args *arg
     ht_report_plan(r->sim, &facts);
     ht_text_free(&facts.text); /* said before the run */
     ht_report_result(r->sim, &r->result, r->output, &facts);
-    ht_json_close(json, '}');
+    ht_json_add(json, HT_CLOSE('}'));
     TRY(ht_text_status(&json->text));
     TRY(ht_output_summary(r->output, json->text.data));
     TRY(log_text(&facts.text));

@@ -26,108 +26,87 @@ extern char **environ;
  * kind of medium, wall, layer, loss and source, and both layouts. Few cells: the reference is slow,
  * and compilers take longest in three dimensions and at high orders. */
 static const struct scene {
-    const char *name, *keys;
     bool quick;
+    const char *system, *scheme;
+    int order;
+    const char *what; /* the rest of its name */
+    const char *keys; /* beside those here */
+    int64_t cells[3]; /* 0 beyond its dimensions */
 } scenes[] = {
-    {"acoustic 1-D, N 8, walls",
-     "system=acoustic time.scheme=taylor grid.cells=6 grid.order=8 "
-     "boundary.x1=[\"rigid\",\"free\"]",
-     false},
-    {"acoustic 2-D, N 3, leapfrog, walls",
-     "system=acoustic time.scheme=leapfrog grid.cells=[5,4] grid.order=3 "
-     "boundary.x1=[\"rigid\",\"free\"]",
-     true},
-    {"acoustic 2-D, N 3, leapfrog, source",
-     "system=acoustic time.scheme=leapfrog grid.cells=[16,14] grid.order=3 "
-     "sources=({position=[0.4,0.5];" SHOT "})",
-     false},
-    {"acoustic 2-D, N 2, polynomials",
-     "system=acoustic time.scheme=taylor grid.cells=[6,5] grid.order=2 " WAVY
-     " medium.rho=1+0.1*x2 boundary.x2=rigid",
-     false},
-    {"acoustic 2-D, N 2, cpml",
-     "system=acoustic time.scheme=taylor grid.cells=[10,9] grid.order=2 absorbing.cells=3 "
-     "boundary.x1=absorbing",
-     false},
-    {"acoustic 3-D, N 1, walls, blocked",
-     "system=acoustic time.scheme=taylor grid.cells=[4,3,3] grid.order=1 device.layout=blocked "
-     "boundary.x3=rigid",
-     false},
-    {"wave 2-D, N 4, medium by nodes, blocked",
-     "system=wave time.scheme=taylor grid.cells=[6,5] grid.order=4 device.layout=blocked " WAVY
-     " medium.degree=0",
-     false},
-    {"wave 2-D, N 3, leapfrog, sponge",
-     "system=wave time.scheme=leapfrog grid.cells=[16,14] grid.order=3 absorbing.cells=6 "
-     "absorbing.type=sponge boundary.x1=absorbing",
-     false},
-    {"wave 3-D, N 3, leapfrog, walls",
-     "system=wave time.scheme=leapfrog grid.cells=[4,3,3] grid.order=3 boundary.x2=free", false},
-    {"advection 2-D, N 5", "system=advection time.scheme=taylor grid.cells=[5,4] grid.order=5",
-     false},
-    {"advection 3-D, N 2, tensor",
-     "system=advection time.scheme=taylor grid.cells=[4,4,3] grid.order=2 device.layout=tensor",
-     true},
-    {"elastic 2-D, N 2, polynomials",
-     "system=elastic time.scheme=taylor grid.cells=[6,5] grid.order=2 medium.vs=1.0 " WAVES, false},
-    {"maxwell 3-D, N 1, leapfrog, walls",
-     "system=maxwell time.scheme=leapfrog grid.cells=[4,3,3] grid.order=1 boundary.x1=electric",
-     false},
-    {"acoustic 1-D, order 2, walls",
-     "system=acoustic time.scheme=fd grid.cells=40 grid.order=2 boundary.x1=[\"rigid\",\"free\"]",
-     false},
-    {"acoustic 2-D, order 8, density, cpml, source",
-     "system=acoustic time.scheme=fd grid.cells=[24,18] grid.order=8 boundary.x1=absorbing "
-     "boundary.x2=rigid " WAVY " medium.rho=1+0.1*x2 sources=({position=[0.4,0.5];" SHOT "})",
-     true},
-    {"acoustic 2-D, order 6, attenuation",
-     "system=acoustic time.scheme=fd grid.cells=[16,15] grid.order=6 medium.q=30.0 "
-     "boundary.x1=rigid",
-     false},
-    {"acoustic 3-D, order 4, density",
-     "system=acoustic time.scheme=fd grid.cells=[14,13,12] grid.order=4 " WAVY
-     " medium.rho=1+0.1*x2 boundary.x3=[\"rigid\",\"free\"]",
-     false},
-    {"wave 3-D, order 8, sponge",
-     "system=wave time.scheme=fd time.stages=2 grid.cells=[14,13,16] grid.order=8 " WAVY
-     " absorbing.type=sponge absorbing.cells=6 boundary.x3=absorbing",
-     false},
-    {"wave 3-D, order 16", "system=wave time.scheme=fd grid.cells=[18,18,18] grid.order=16", false},
-    {"elastic 2-D, order 4, free side, cpml, source",
-     "system=elastic time.scheme=fd grid.cells=[30,26] grid.order=4 absorbing.cells=6 "
-     "boundary.x1=absorbing boundary.x2=[\"free\",\"absorbing\"] "
-     "sources=({position=[0.4,0.5];kind=\"explosion\";" SHOT "})",
-     true},
-    {"elastic 2-D, order 4, oblique face",
-     "system=elastic time.scheme=fd grid.cells=[30,26] grid.order=4 boundary.x1=roller "
-     "boundary.x2=[\"free\",\"roller\"] " OBLIQUE,
-     false},
-    {"elastic 3-D, order 4, fluid beside solid",
-     "system=elastic time.scheme=fd grid.cells=[12,11,10] grid.order=4 boundary.x3=roller "
-     "medium.type=layers medium.interfaces=0.5 medium.vs=[0.0,1.0] medium.vp=[1.0,2.0]",
-     false},
-    {"elastic 3-D, order 2, oblique face",
-     "system=elastic time.scheme=fd grid.cells=[28,22,12] grid.order=2 boundary.x1=roller "
-     "boundary.x2=roller boundary.x3=roller " OBLIQUE,
-     false},
-    {"elastic 2-D, order 6, attenuation",
-     "system=elastic time.scheme=fd grid.cells=[18,16] grid.order=6 boundary.x1=roller "
-     "medium.qp=50.0 medium.qs=30.0 " WAVES,
-     false},
-    {"maxwell 3-D, order 4, Debye, dipole",
-     "system=maxwell time.scheme=fd grid.cells=[10,9,8] grid.order=4 medium.debye_eps=1.0 "
-     "sources=({position=[0.4,0.5,0.5];kind=\"dipole\";direction=[1.0,2.0,3.0];" SHOT "})",
-     false},
-    {"maxwell 3-D, order 8, Lorentz, cpml",
-     "system=maxwell time.scheme=fd grid.cells=[20,9,9] grid.order=8 medium.lorentz_eps=1.0 "
-     "absorbing.cells=6 boundary.x1=absorbing",
-     false},
-    {"maxwell_tm 2-D, order 2, Drude, sigma, walls",
-     "system=maxwell_tm time.scheme=fd grid.cells=[12,11] grid.order=2 medium.drude_wp=1.0 "
-     "medium.drude_gamma=0.1 medium.sigma=0.1 boundary.x1=electric",
-     false},
+#define ROW(quick, system, scheme, order, what, keys, ...) \
+    {                                                      \
+        quick, system, scheme, order, what, keys, {        \
+            __VA_ARGS__                                    \
+        }                                                  \
+    }
+    ROW(false, "acoustic", "taylor", 8, "walls", "boundary.x1=[\"rigid\",\"free\"]", 6),
+    ROW(true, "acoustic", "leapfrog", 3, "walls", "boundary.x1=[\"rigid\",\"free\"]", 5, 4),
+    ROW(false, "acoustic", "leapfrog", 3, "source", "sources=({position=[0.4,0.5];" SHOT "})", 16,
+        14),
+    ROW(false, "acoustic", "taylor", 2, "polynomials",
+        WAVY " medium.rho=1+0.1*x2 boundary.x2=rigid", 6, 5),
+    ROW(false, "acoustic", "taylor", 2, "cpml", "absorbing.cells=3 boundary.x1=absorbing", 10, 9),
+    ROW(false, "acoustic", "taylor", 1, "walls, blocked", "device.layout=blocked boundary.x3=rigid",
+        4, 3, 3),
+    ROW(false, "wave", "taylor", 4, "medium by nodes, blocked",
+        "device.layout=blocked " WAVY " medium.degree=0", 6, 5),
+    ROW(false, "wave", "leapfrog", 3, "sponge",
+        "absorbing.cells=6 absorbing.type=sponge boundary.x1=absorbing", 16, 14),
+    ROW(false, "wave", "leapfrog", 3, "walls", "boundary.x2=free", 4, 3, 3),
+    ROW(false, "advection", "taylor", 5, "", "", 5, 4),
+    ROW(true, "advection", "taylor", 2, "tensor", "device.layout=tensor", 4, 4, 3),
+    ROW(false, "elastic", "taylor", 2, "polynomials", "medium.vs=1.0 " WAVES, 6, 5),
+    ROW(false, "maxwell", "leapfrog", 1, "walls", "boundary.x1=electric", 4, 3, 3),
+    ROW(false, "acoustic", "fd", 2, "walls", "boundary.x1=[\"rigid\",\"free\"]", 40),
+    ROW(true, "acoustic", "fd", 8, "density, cpml, source",
+        "boundary.x1=absorbing boundary.x2=rigid " WAVY
+        " medium.rho=1+0.1*x2 sources=({position=[0.4,0.5];" SHOT "})",
+        24, 18),
+    ROW(false, "acoustic", "fd", 6, "attenuation", "medium.q=30.0 boundary.x1=rigid", 16, 15),
+    ROW(false, "acoustic", "fd", 4, "density",
+        WAVY " medium.rho=1+0.1*x2 boundary.x3=[\"rigid\",\"free\"]", 14, 13, 12),
+    ROW(false, "wave", "fd", 8, "sponge",
+        "time.stages=2 " WAVY " absorbing.type=sponge absorbing.cells=6 boundary.x3=absorbing", 14,
+        13, 16),
+    ROW(false, "wave", "fd", 16, "", "", 18, 18, 18),
+    ROW(true, "elastic", "fd", 4, "free side, cpml, source",
+        "absorbing.cells=6 boundary.x1=absorbing boundary.x2=[\"free\",\"absorbing\"] "
+        "sources=({position=[0.4,0.5];kind=\"explosion\";" SHOT "})",
+        30, 26),
+    ROW(false, "elastic", "fd", 4, "oblique face",
+        "boundary.x1=roller boundary.x2=[\"free\",\"roller\"] " OBLIQUE, 30, 26),
+    ROW(false, "elastic", "fd", 4, "fluid beside solid",
+        "boundary.x3=roller medium.type=layers medium.interfaces=0.5 medium.vs=[0.0,1.0] "
+        "medium.vp=[1.0,2.0]",
+        12, 11, 10),
+    ROW(false, "elastic", "fd", 2, "oblique face",
+        "boundary.x1=roller boundary.x2=roller boundary.x3=roller " OBLIQUE, 28, 22, 12),
+    ROW(false, "elastic", "fd", 6, "attenuation",
+        "boundary.x1=roller medium.qp=50.0 medium.qs=30.0 " WAVES, 18, 16),
+    ROW(false, "maxwell", "fd", 4, "Debye, dipole",
+        "medium.debye_eps=1.0 "
+        "sources=({position=[0.4,0.5,0.5];kind=\"dipole\";direction=[1.0,2.0,3.0];" SHOT "})",
+        10, 9, 8),
+    ROW(false, "maxwell", "fd", 8, "Lorentz, cpml",
+        "medium.lorentz_eps=1.0 absorbing.cells=6 boundary.x1=absorbing", 20, 9, 9),
+    ROW(false, "maxwell_tm", "fd", 2, "Drude, sigma, walls",
+        "medium.drude_wp=1.0 medium.drude_gamma=0.1 medium.sigma=0.1 boundary.x1=electric", 12, 11),
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
+
+static int dims_of(const struct scene *scene) {
+    return scene->cells[1] == 0 ? 1 : scene->cells[2] == 0 ? 2 : 3;
+}
+
+/* "acoustic 2-D, N 3, leapfrog, walls" */
+#define NAME_OF(scene) name_of((scene), (char[96]){0})
+static const char *name_of(const struct scene *scene, char name[96]) {
+    const bool fd = strcmp(scene->scheme, "fd") == 0;
+    const bool leapfrog = strcmp(scene->scheme, "leapfrog") == 0;
+    return ht_text_format(name, 96, "%s %d-D, %s %d%s%s%s", scene->system, dims_of(scene),
+                          fd ? "order" : "N", scene->order, leapfrog ? ", leapfrog" : "",
+                          *scene->what ? ", " : "", scene->what);
+}
 
 /* What selftest chooses. */
 static const char own_keys[] = "backend select precision variant layout selfcheck tune";
@@ -144,10 +123,12 @@ struct row {
     double worst, rate, ready_s; /* NaN: not known */
     char why[400];
 };
+#define UNKNOWN(...) \
+    ((struct row){.variant = "-", .worst = NAN, .rate = NAN, .ready_s = NAN, __VA_ARGS__})
 
 /* "wave 2-D .., fd-plain, single": what --only looks at. */
 static void name_row(const struct row *row, char name[128]) {
-    snprintf(name, 128, "%s, %s, %s", scenes[row->scene].name, row->variant,
+    snprintf(name, 128, "%s, %s, %s", NAME_OF(&scenes[row->scene]), row->variant,
              ht_real_name(row->fp64));
 }
 
@@ -247,26 +228,20 @@ static enum ht_err test_variants(struct tester *t, const struct ht_plan *plan, c
     return HT_OK;
 }
 
-static void end_plan(struct ht_plan **plan) {
-    ht_plan_destroy(*plan);
-}
-
-/* Keys of a scene, then those of the command line. */
 static enum ht_err test_scene(struct tester *t, bool fp64) {
-    enum { MOST = 64 };
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(end_plan) struct ht_plan *plan = NULL;
-    HT_FREED char *text = NULL;
-    char *key[MOST], *rest = NULL;
-    int count = 0;
-    const struct row row = {
-        .scene = t->scene, .fp64 = fp64, .worst = NAN, .rate = NAN, .ready_s = NAN};
-    TRY(ht_text_print(&text, "device.precision=%s initial.type=zero output.pictures=false %s",
-                      ht_real_name(fp64), scenes[t->scene].keys));
-    for (char *word = strtok_r(text, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
-        if (count < MOST) key[count++] = word;
-    for (int i = 0; i < t->nkeys && count < MOST; i++) key[count++] = t->keys[i];
-    TRY(ht_params_read(NULL, count, key, &params));
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
+    HT_FREED char *keys = NULL;
+    const struct scene *scene = &scenes[t->scene];
+    char cells[192];
+    const struct row row = UNKNOWN(.scene = t->scene, .fp64 = fp64);
+    TRY(ht_text_print(&keys,
+                      "system=%s time.scheme=%s grid.order=%d grid.cells=[%s] device.precision=%s "
+                      "initial.type=zero output.pictures=false %s",
+                      scene->system, scene->scheme, scene->order,
+                      ht_text_extents(dims_of(scene), scene->cells, ",", cells), ht_real_name(fp64),
+                      scene->keys));
+    TRY(ht_input_read(NULL, t->nkeys, t->keys, keys, &params));
     TRY(ht_plan_create(params, NULL, &plan));
     return test_variants(t, plan, &row, params->device.layout);
 }
@@ -301,8 +276,7 @@ enum ht_err ht_command_selftest_rows(const struct ht_args *args) {
             strerror(errno));
     enum ht_err err = test_device(&t, args);
     if (err != HT_OK) {
-        struct row row = {.scene = t.scene, .state = FAILED, .variant = "-"};
-        row.worst = row.rate = row.ready_s = NAN;
+        struct row row = UNKNOWN(.scene = t.scene, .state = FAILED);
         snprintf(row.why, sizeof row.why, "%s", ht_err_message());
         err = send_row(&t, &row);
     }
@@ -314,8 +288,6 @@ enum ht_err ht_command_selftest_rows(const struct ht_args *args) {
 
 struct selftest {
     const struct ht_args *args;
-    bool quick;
-    const char *only;
     struct ht_facts facts;
     int rows[4]; /* of each state */
     struct ht_progress progress;
@@ -330,27 +302,22 @@ static double rounded(double value) {
 
 static enum ht_err show_row(struct selftest *t, const struct row *row) {
     HT_FREED_TEXT struct ht_text text = {0};
-    struct ht_json *json = &t->facts.json;
+    const char *name = NAME_OF(&scenes[row->scene]), *precision = ht_real_name(row->fp64);
+    const char *state = state_name[row->state];
     t->rows[row->state]++;
-    ht_json_open(json, NULL, '{');
-    ht_json_string(json, "problem", scenes[row->scene].name);
-    ht_json_string(json, "variant", row->variant);
-    ht_json_string(json, "precision", ht_real_name(row->fp64));
-    ht_json_string(json, "result", state_name[row->state]);
-    ht_json_number(json, "worst_ratio", rounded(row->worst));
-    ht_json_number(json, "cell_half_steps_per_s", rounded(row->rate));
-    ht_json_number(json, "compile_and_check_s", rounded(row->ready_s));
-    if (row->state != PASSED) ht_json_string(json, "why", row->why);
-    ht_json_close(json, '}');
+    ht_fact(&t->facts, HT_OPEN(NULL, '{'), HT_TEXT("problem", name),
+            HT_TEXT("variant", row->variant), HT_TEXT("precision", precision),
+            HT_TEXT("result", state), HT_NUM("worst_ratio", rounded(row->worst)),
+            HT_NUM("cell_half_steps_per_s", rounded(row->rate)),
+            HT_NUM("compile_and_check_s", rounded(row->ready_s)),
+            HT_TEXT("why", row->state != PASSED ? row->why : NULL), HT_CLOSE('}'));
     if (t->args->json) return HT_OK;
     const char *rate = isfinite(row->rate) ? HT_KEY("%.4g", 1e-6 * row->rate) : "-";
-    ht_text_add(&text, "  %-47s %-20s %-6s ", scenes[row->scene].name, row->variant,
-                ht_real_name(row->fp64));
+    ht_text_add(&text, "  %-47s %-20s %-6s ", name, row->variant, precision);
     if (row->state == PASSED)
         ht_text_add(&text, "%8.2g %10s %8.2f\n", row->worst, rate, row->ready_s);
     else
-        ht_text_add(&text, "%s: %.*s\n", state_name[row->state], (int)strcspn(row->why, "\n"),
-                    row->why);
+        ht_text_add(&text, "%s: %.*s\n", state, (int)strcspn(row->why, "\n"), row->why);
     return ht_args_print(&text);
 }
 
@@ -369,14 +336,15 @@ static enum ht_err start(const struct selftest *t, const struct ht_device_info *
                          pid_t *child, int *from) {
     int end[2];
     posix_spawn_file_actions_t actions;
+    const char *only = ht_args_value(t->args, "--only");
     const char *const words[] = {"htwave",
                                  "selftest-rows",
                                  "--quiet",
                                  "--",
                                  HT_KEY("%d", info->index),
                                  HT_KEY("%d", first),
-                                 t->quick ? "quick" : "all",
-                                 t->only != NULL ? t->only : ""};
+                                 ht_args_value(t->args, "--quick") ? "quick" : "all",
+                                 only != NULL ? only : ""};
     enum { WORDS = sizeof words / sizeof *words };
     HT_ARRAY(char *, argv, WORDS + t->args->count + 1);
     memcpy(argv, words, sizeof words); /* posix_spawn does not change them */
@@ -398,7 +366,7 @@ static enum ht_err start(const struct selftest *t, const struct ht_device_info *
 /* Rows from number `first` on; *next: of the one to go on with, -1: all are done. */
 static enum ht_err run_process(struct selftest *t, const struct ht_device_info *info, int first,
                                int *next) {
-    struct row row = {.variant = "-", .worst = NAN, .rate = NAN, .ready_s = NAN};
+    struct row row = UNKNOWN(.state = BEGUN);
     enum ht_err err = HT_OK;
     pid_t child;
     int from, status = 0;
@@ -426,7 +394,6 @@ static enum ht_err run_process(struct selftest *t, const struct ht_device_info *
 
 static enum ht_err run_device(struct selftest *t, const struct ht_device_info *info) {
     HT_FREED_TEXT struct ht_text text = {0};
-    struct ht_json *json = &t->facts.json;
     enum ht_err err = HT_OK;
     const double began = ht_clock();
     ht_text_add(&text, "%d: %s\n   %s, %s, %s, driver %s\n", info->index, info->name, info->backend,
@@ -437,18 +404,14 @@ static enum ht_err run_device(struct selftest *t, const struct ht_device_info *i
     ht_text_add(&text, "  %-47s %-20s %-6s %8s %10s %8s\n", "problem", "variant", "prec.", "worst",
                 "Mcells/s", "ready s");
     if (!t->args->json) TRY(ht_args_print(&text));
-    ht_json_open(json, NULL, '{');
-    ht_json_string(json, "name", info->name);
-    ht_json_string(json, "backend", info->backend);
-    ht_json_string(json, "platform", info->platform);
-    ht_json_string(json, "driver", info->driver);
-    ht_json_open(json, "rows", '[');
+    ht_fact(&t->facts, HT_OPEN(NULL, '{'), HT_TEXT("name", info->name),
+            HT_TEXT("backend", info->backend), HT_TEXT("platform", info->platform),
+            HT_TEXT("driver", info->driver), HT_OPEN("rows", '['));
     ht_progress_start(&t->progress, "selftest", SCENES, "problems", 1);
     for (int next = 0; err == HT_OK && next >= 0;) err = run_process(t, info, next, &next);
     ht_progress_end(&t->progress);
-    ht_json_close(json, ']');
-    ht_json_number(json, "seconds", rounded(ht_clock() - began));
-    ht_json_close(json, '}');
+    ht_fact(&t->facts, HT_CLOSE(']'), HT_NUM("seconds", rounded(ht_clock() - began)),
+            HT_CLOSE('}'));
     return err;
 }
 
@@ -485,32 +448,29 @@ static enum ht_err run_devices(struct selftest *t) {
     return HT_OK;
 }
 
+static void end_selftest(struct selftest *t) {
+    ht_facts_free(&t->facts);
+}
+
 enum ht_err ht_command_selftest(const struct ht_args *args) {
-    struct selftest t = {.args = args,
-                         .quick = ht_args_value(args, "--quick") != NULL,
-                         .only = ht_args_value(args, "--only")};
+    HT_ENDED(end_selftest) struct selftest t = {.args = args, .facts = ht_facts_open()};
     const char *path = ht_args_value(args, "--out");
+    const int *rows = t.rows;
+    struct ht_text *json = &t.facts.json.text;
     TRY(check_keys(args));
-    ht_json_open(&t.facts.json, NULL, '{');
     ht_json_stamp(&t.facts.json);
-    ht_json_open(&t.facts.json, "keys", '[');
-    for (int i = 0; i < args->count; i++) ht_json_string(&t.facts.json, NULL, args->operand[i]);
-    ht_json_close(&t.facts.json, ']');
-    ht_json_open(&t.facts.json, "devices", '[');
-    const enum ht_err err = run_devices(&t);
-    ht_json_close(&t.facts.json, ']');
-    ht_json_integer(&t.facts.json, "passed", t.rows[PASSED]);
-    ht_json_integer(&t.facts.json, "failed", t.rows[FAILED]);
-    ht_json_integer(&t.facts.json, "not_possible", t.rows[IMPOSSIBLE]);
-    ht_json_close(&t.facts.json, '}');
-    HT_ENDED(ht_facts_free) struct ht_facts f = t.facts;
-    TRY(err);
-    TRY(ht_text_status(&f.json.text));
-    if (path != NULL) TRY(ht_file_write(path, f.json.text.data, f.json.text.length));
-    ht_say(&f, "%d passed, %d failed, %d not possible here\n", t.rows[PASSED], t.rows[FAILED],
-           t.rows[IMPOSSIBLE]);
-    TRY(ht_args_print(args->json ? &f.json.text : &f.text));
-    REQUIRE(t.rows[FAILED] == 0, HT_ERR_DEVICE, "%d row%s failed", t.rows[FAILED],
-            t.rows[FAILED] == 1 ? "" : "s");
+    ht_fact(&t.facts, HT_OPEN("keys", '['));
+    for (int i = 0; i < args->count; i++) ht_fact(&t.facts, HT_TEXT(NULL, args->operand[i]));
+    ht_fact(&t.facts, HT_CLOSE(']'), HT_OPEN("devices", '['));
+    TRY(run_devices(&t));
+    ht_fact(&t.facts, HT_CLOSE(']'), HT_INT("passed", rows[PASSED]), HT_INT("failed", rows[FAILED]),
+            HT_INT("not_possible", rows[IMPOSSIBLE]), HT_CLOSE('}'));
+    TRY(ht_text_status(json));
+    if (path != NULL) TRY(ht_file_write(path, json->data, json->length));
+    ht_say(&t.facts, "%d passed, %d failed, %d not possible here\n", rows[PASSED], rows[FAILED],
+           rows[IMPOSSIBLE]);
+    TRY(ht_args_print(args->json ? json : &t.facts.text));
+    REQUIRE(rows[FAILED] == 0, HT_ERR_DEVICE, "%d row%s failed", rows[FAILED],
+            rows[FAILED] == 1 ? "" : "s");
     return HT_OK;
 }

@@ -7,19 +7,17 @@ struct tune {
     struct ht_device *device;
     const char *cache; /* NULL: nothing is stored */
     double seconds;    /* per class */
-    struct ht_json json;
+    struct ht_facts facts;
     struct ht_text winners; /* lines of the classes */
     int classes, trials;
 };
 
-static void add_tuning(struct ht_json *json, const struct ht_tuning *t) {
-    ht_json_string(json, "variant", t->variant->name);
-    ht_json_string(json, "layout", ht_layout_name(t->block));
-    ht_json_integer(json, "cells_per_group", t->cells);
-    ht_json_integer(json, "rows_per_group", t->rows);
-    ht_json_integer(json, "planes_per_group", t->planes);
-    ht_json_bool(json, "trim", t->trim);
-}
+/* A class's trials and best have the same members of JSON. */
+#define TUNING_FACTS(t, rate)                                                              \
+    HT_TEXT("variant", (t)->variant->name), HT_TEXT("layout", ht_layout_name((t)->block)), \
+        HT_INT("cells_per_group", (t)->cells), HT_INT("rows_per_group", (t)->rows),        \
+        HT_INT("planes_per_group", (t)->planes), HT_BOOL("trim", (t)->trim),               \
+        HT_NUM("cell_half_steps_per_s", rate)
 
 /* A line of a table: columns that trials and winners share. rate in cell half steps per second. */
 static void add_row(const struct ht_tuning *t, double rate, const char *why, struct ht_text *text) {
@@ -29,15 +27,13 @@ static void add_row(const struct ht_tuning *t, double rate, const char *why, str
         const char *name;
         int number;
     } part[] = {{"cells", t->cells}, {"rows", t->rows}, {"planes", t->planes}};
-    const char *comma = "";
-    for (int i = 0; i < 3; i++) {
-        if (part[i].number <= 0) continue;
-        ht_text_add(&shape, "%s%s %d", comma, part[i].name, part[i].number);
-        comma = ", ";
-    }
-    if (*comma == '\0') ht_text_add(&shape, "chosen by the run");
+    for (int i = 0; i < 3; i++)
+        if (part[i].number > 0)
+            ht_text_add(&shape, "%s%s %d", shape.length > 0 ? ", " : "", part[i].name,
+                        part[i].number);
+    if (shape.length == 0) ht_text_add(&shape, "chosen by the run");
     if (t->trim) ht_text_add(&shape, ", trimmed");
-    ht_text_add(text, "%-18s %-8s %-36s", t->variant->name, ht_layout_name(t->block),
+    ht_text_add(text, "  %-18s %-8s %-36s", t->variant->name, ht_layout_name(t->block),
                 shape.data != NULL ? shape.data : "");
     if (isfinite(rate))
         ht_text_add(text, " %12.4g", 1e-6 * rate);
@@ -57,15 +53,11 @@ static void log_and_free(struct ht_text *text) {
 static void report(void *context, const struct ht_trial *trial) {
     struct tune *tune = context;
     struct ht_text text = {0};
-    double rate = (double)trial->cells / trial->seconds;
+    const double rate = (double)trial->cells / trial->seconds;
     tune->trials++;
-    ht_text_add(&text, "  ");
     add_row(&trial->tuning, rate, trial->why, &text);
     log_and_free(&text);
-    ht_json_open(&tune->json, NULL, '{');
-    add_tuning(&tune->json, &trial->tuning);
-    ht_json_number(&tune->json, "cell_half_steps_per_s", rate);
-    ht_json_close(&tune->json, '}');
+    ht_fact(&tune->facts, HT_OPEN(NULL, '{'), TUNING_FACTS(&trial->tuning, rate), HT_CLOSE('}'));
 }
 
 static enum ht_err tune_class(struct tune *tune, const struct ht_problem *problem, bool fp64,
@@ -97,39 +89,32 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     log_and_free(&text);
     const struct ht_tune_effort effort = {
         .seconds = tune->seconds, .report = report, .context = tune};
-    ht_json_open(&tune->json, NULL, '{');
-    ht_json_string(&tune->json, "class", name);
-    ht_json_open(&tune->json, "trials", '[');
+    ht_fact(&tune->facts, HT_OPEN(NULL, '{'), HT_TEXT("class", name), HT_OPEN("trials", '['));
     TRY(ht_tune(problem, tune->device, fp64, choice, &effort, &best));
-    ht_json_close(&tune->json, ']');
-    add_tuning(&tune->json, &best.tuning);
-    ht_json_number(&tune->json, "cell_half_steps_per_s", best.rate);
-    ht_json_close(&tune->json, '}');
-    ht_text_add(&tune->winners, "  ");
+    ht_fact(&tune->facts, HT_CLOSE(']'), TUNING_FACTS(&best.tuning, best.rate), HT_CLOSE('}'));
     add_row(&best.tuning, best.rate, "", &tune->winners);
     if (tune->cache == NULL) return HT_OK;
     return ht_tuning_store(tune->cache, ht_device_info(tune->device), name, &best);
 }
 
-/* The winners on standard output, and what becomes of them. */
+/* The winners, and what becomes of them. */
 static enum ht_err show(struct tune *tune) {
-    HT_FREED_TEXT struct ht_text text = {0};
     HT_FREED char *path = NULL;
-    ht_text_add(&text, "Fastest on %s, %d timings for %d class%s of problems:\n",
-                ht_device_info(tune->device)->name, tune->trials, tune->classes,
-                tune->classes == 1 ? "" : "es");
-    ht_text_add(&text, "%s\n%s\n", columns, tune->winners.data != NULL ? tune->winners.data : "");
-    TRY(ht_text_status(&text));
     if (tune->cache != NULL) TRY(ht_tuning_path(tune->cache, ht_device_info(tune->device), &path));
+    TRY(ht_text_status(&tune->winners));
+    ht_say(&tune->facts, "Fastest on %s, %d timings for %d class%s of problems:\n%s\n%s\n",
+           ht_device_info(tune->device)->name, tune->trials, tune->classes,
+           tune->classes == 1 ? "" : "es", columns,
+           tune->winners.data != NULL ? tune->winners.data : "");
     if (path != NULL)
-        ht_text_add(&text,
-                    "Kept in %s:\nruns of these classes on this device take them where "
-                    "device.variant and device.layout are \"auto\".\n",
-                    path);
+        ht_say(&tune->facts,
+               "Kept in %s:\nruns of these classes on this device take them where "
+               "device.variant and device.layout are \"auto\".\n",
+               path);
     else
-        ht_text_add(&text, "Not kept: there is no cache directory. Runs take them by "
-                           "device.variant and device.layout.\n");
-    return ht_args_print(&text);
+        ht_say(&tune->facts, "Not kept: there is no cache directory. Runs take them by "
+                             "device.variant and device.layout.\n");
+    return HT_OK;
 }
 
 static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
@@ -141,7 +126,7 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     tune->device = sim->device;
     tune->cache = sim->cache;
     TRY(tune_class(tune, &sim->plan->problem, sim->tuning.fp64, &choice));
-    return tune->args->json ? HT_OK : show(tune);
+    return show(tune);
 }
 
 /* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; a grid that fills a
@@ -185,28 +170,28 @@ static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
 static enum ht_err tune_classes(struct tune *tune) {
     struct ht_sweep sweep;
     HT_FREED char *cache = NULL;
+    HT_ENDED(ht_device_end) struct ht_device *device = NULL;
     TRY(ht_sweep_read(tune->args, false, &sweep));
-    TRY(ht_sweep_open(&sweep, &cache, &tune->device));
+    TRY(ht_sweep_open(&sweep, &cache, &device));
+    tune->device = device;
     tune->cache = cache;
-    enum ht_err err = tune_all(tune, &sweep);
-    if (err == HT_OK && !tune->args->json) err = show(tune);
-    ht_device_close(tune->device);
-    return err;
+    TRY(tune_all(tune, &sweep));
+    return show(tune);
+}
+
+static void end_tune(struct tune *tune) {
+    ht_facts_free(&tune->facts);
+    ht_text_free(&tune->winners);
 }
 
 enum ht_err ht_command_tune(const struct ht_args *args) {
-    struct tune tune = {.args = args, .seconds = 60};
+    HT_ENDED(end_tune) struct tune tune = {.args = args, .seconds = 60, .facts = ht_facts_open()};
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     TRY(ht_args_real(args, "--seconds", 0, DBL_MAX, &tune.seconds));
     if (args->count > 0)
         TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    ht_json_open(&tune.json, NULL, '{');
-    ht_json_open(&tune.json, "classes", '[');
-    enum ht_err err = params != NULL ? tune_file(&tune, params) : tune_classes(&tune);
-    ht_json_close(&tune.json, ']');
-    ht_json_close(&tune.json, '}');
-    if (err == HT_OK && args->json) err = ht_args_print(&tune.json.text);
-    ht_text_free(&tune.json.text);
-    ht_text_free(&tune.winners);
-    return err;
+    ht_fact(&tune.facts, HT_OPEN("classes", '['));
+    TRY(params != NULL ? tune_file(&tune, params) : tune_classes(&tune));
+    ht_fact(&tune.facts, HT_CLOSE(']'));
+    return ht_facts_print(&tune.facts, args->json);
 }

@@ -15,14 +15,10 @@ static enum ht_err compare(const struct ht_args *args) {
     TRY(ht_args_real(args, "--eps", -DBL_MAX, DBL_MAX, &eps));
     TRY(ht_compare(args->operand[0], args->operand[1], &d));
     struct ht_facts f = ht_facts_open();
-    ht_fact(&f, string, "dataset", d.dataset);
-    ht_fact(&f, number, "largest", d.largest);
-    ht_fact(&f, number, "max_abs", d.max_abs);
-    ht_fact(&f, number, "max_relative", d.max_rel);
-    ht_fact(&f, number, "l2_relative", d.l2_rel);
-    ht_fact(&f, integer, "values", d.values);
-    ht_fact(&f, number, "eps", eps);
-    ht_fact(&f, bool, "equal", d.max_rel <= eps);
+    ht_fact(&f, HT_TEXT("dataset", d.dataset), HT_NUM("largest", d.largest),
+            HT_NUM("max_abs", d.max_abs), HT_NUM("max_relative", d.max_rel),
+            HT_NUM("l2_relative", d.l2_rel), HT_INT("values", d.values), HT_NUM("eps", eps),
+            HT_BOOL("equal", d.max_rel <= eps));
     ht_say(&f,
            "%lld values; largest difference in %s: %.6g for values up to %.6g, relative %.6g; "
            "relative L2 of all %.6g\n",
@@ -40,40 +36,26 @@ static enum ht_err compare(const struct ht_args *args) {
 /* limits: [double precision]; 0: not measured. */
 static void add_device(const struct ht_device_info *info, const struct ht_limits limits[2],
                        struct ht_facts *f) {
-    const double copied = fmax(limits[0].bytes_per_s, limits[1].bytes_per_s);
-    const double single = limits[0].fma_per_s, both = limits[1].fma_per_s;
-    ht_fact(f, open, NULL, '{');
-    ht_fact(f, integer, "index", info->index);
-    ht_fact(f, string, "name", info->name);
-    ht_fact(f, string, "vendor", info->vendor);
-    ht_fact(f, string, "platform", info->platform);
-    ht_fact(f, string, "driver", info->driver);
-    ht_fact(f, string, "backend", info->backend);
-    ht_fact(f, string, "id", info->id);
-    ht_fact(f, bool, "gpu", info->gpu);
-    ht_fact(f, bool, "fp64", info->fp64);
-    ht_fact(f, integer, "memory_bytes", info->memory);
-    ht_fact(f, integer, "max_buffer_bytes", info->max_buffer);
-    ht_fact(f, integer, "local_memory_bytes", info->local_memory);
-    ht_fact(f, integer, "max_group", info->max_group);
-    ht_fact(f, integer, "compute_units", info->compute_units);
-    ht_say(f, "%d: %s\n   %s, %s, %s, driver %s\n", info->index, info->name, info->backend,
-           info->gpu ? "GPU" : "no GPU", info->platform, info->driver);
-    ht_say(
-        f,
-        "   memory %s, largest buffer %s, local memory %s, groups of %lld, %d compute units, %s\n",
-        HT_BYTES(info->memory), HT_BYTES(info->max_buffer), HT_BYTES(info->local_memory),
-        (long long)info->max_group, info->compute_units,
-        info->fp64 ? "single and double" : "single only");
-    if (copied > 0) {
-        ht_fact(f, number, "copy_bytes_per_s", copied);
-        ht_fact(f, number, "fma_single_per_s", single);
-        ht_say(f, "   copies %.4g GB/s, single %.4g GFMA/s", copied * 1e-9, single * 1e-9);
-        if (both > 0) ht_fact(f, number, "fma_double_per_s", both);
-        if (both > 0) ht_say(f, ", double %.4g GFMA/s", both * 1e-9);
-        ht_say(f, "\n");
-    }
-    ht_fact(f, close, '}');
+    const double copied = ht_copied(limits), both = limits[1].fma_per_s;
+    ht_fact(f, HT_OPEN(NULL, '{'), HT_INT("index", info->index), HT_TEXT("name", info->name),
+            HT_TEXT("vendor", info->vendor), HT_TEXT("platform", info->platform),
+            HT_TEXT("driver", info->driver), HT_TEXT("backend", info->backend),
+            HT_TEXT("id", info->id), HT_BOOL("gpu", info->gpu), HT_BOOL("fp64", info->fp64),
+            HT_INT("memory_bytes", info->memory), HT_INT("max_buffer_bytes", info->max_buffer),
+            HT_INT("local_memory_bytes", info->local_memory), HT_INT("max_group", info->max_group),
+            HT_INT("compute_units", info->compute_units), HT_LIMIT_FACTS(limits), HT_CLOSE('}'));
+    ht_say(f,
+           "%d: %s\n   %s, %s, %s, driver %s\n"
+           "   memory %s, largest buffer %s, local memory %s, groups of %lld, %d compute units, "
+           "%s\n",
+           info->index, info->name, info->backend, info->gpu ? "GPU" : "no GPU", info->platform,
+           info->driver, HT_BYTES(info->memory), HT_BYTES(info->max_buffer),
+           HT_BYTES(info->local_memory), (long long)info->max_group, info->compute_units,
+           info->fp64 ? "single and double" : "single only");
+    if (copied > 0)
+        ht_say(f, "   copies %.4g GB/s, single %.4g GFMA/s%s\n", copied * 1e-9,
+               limits[0].fma_per_s * 1e-9,
+               both > 0 ? HT_KEY(", double %.4g GFMA/s", both * 1e-9) : "");
 }
 
 static enum ht_err devices(const struct ht_args *args) {
@@ -81,30 +63,26 @@ static enum ht_err devices(const struct ht_args *args) {
     HT_FREED struct ht_device_info *infos = NULL;
     TRY(ht_device_list(&count, &infos));
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
-    ht_fact(&f, open, "devices", '[');
+    ht_fact(&f, HT_OPEN("devices", '['));
     for (int i = 0; i < count; i++) {
+        HT_ENDED(ht_device_end) struct ht_device *device = NULL;
         struct ht_limits limits[2] = {{0}};
         if (ht_args_value(args, "--measure")) {
-            struct ht_device *device = NULL;
             TRY(ht_device_open("auto", HT_KEY("%d", infos[i].index), 0, &device));
-            enum ht_err err = ht_limits_measure(device, false, &limits[0]);
-            if (err == HT_OK && infos[i].fp64) err = ht_limits_measure(device, true, &limits[1]);
-            ht_device_close(device);
-            TRY(err);
+            TRY(ht_both_limits(device, limits));
         }
         add_device(&infos[i], limits, &f);
     }
-    ht_fact(&f, close, ']');
     /* Back ends without devices, with the reason. */
     const char *name;
-    ht_fact(&f, open, "missing", '{');
+    ht_fact(&f, HT_CLOSE(']'), HT_OPEN("missing", '{'));
     for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
         const char *missing = ht_device_missing(name);
         if (missing == NULL) continue;
-        ht_fact(&f, string, name, missing);
+        ht_fact(&f, HT_TEXT(name, missing));
         ht_say(&f, "no %s: %s\n", name, missing);
     }
-    ht_fact(&f, close, '}');
+    ht_fact(&f, HT_CLOSE('}'));
     ht_say(&f, "device.select takes a number, a part of a name, gpu or cpu; device.backend = "
                "\"oracle\" needs none.\n");
     return ht_facts_print(&f, args->json);
@@ -360,26 +338,19 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
         ht_comm_library(mpi, sizeof mpi);
         ht_say(&f, "htwave %s\n  commit     %s\n  back ends  ", HT_VERSION,
                commit ? commit : "unknown");
-        ht_fact(&f, string, "version", HT_VERSION);
-        ht_fact(&f, string, "commit", commit);
-        ht_fact(&f, open, "backends", '[');
+        ht_fact(&f, HT_TEXT("version", HT_VERSION), HT_TEXT("commit", commit),
+                HT_OPEN("backends", '['));
         for (int i = 0; (name = ht_device_backend(i)) != NULL; i++) {
             const bool built = ht_device_built(name);
             ht_say(&f, "%s%s, ", name, built ? "" : " (not built)");
-            if (built) ht_fact(&f, string, NULL, name);
+            if (built) ht_fact(&f, HT_TEXT(NULL, name));
         }
-        ht_fact(&f, string, NULL, "oracle");
-        ht_fact(&f, close, ']');
-        ht_fact(&f, bool, "clblast", gemm);
-        ht_fact(&f, string, "hdf5", hdf5);
-        ht_fact(&f, string, "mpi", mpi);
-        ht_fact(&f, string, "cairo", cairo);
-        ht_say(&f, "oracle; CLBlast%s\n", gemm ? "" : " (not built)");
-        ht_say(&f, "  HDF5       %s\n", hdf5);
-        ht_say(&f, "  MPI        %s\n", mpi);
-        ht_say(&f, "  pictures   %s%s\n", cairo ? "cairo " : "none",
+        ht_fact(&f, HT_TEXT(NULL, "oracle"), HT_CLOSE(']'), HT_BOOL("clblast", gemm),
+                HT_TEXT("hdf5", hdf5), HT_TEXT("mpi", mpi), HT_TEXT("cairo", cairo));
+        ht_say(&f, "oracle; CLBlast%s\n  HDF5       %s\n  MPI        %s\n  pictures   %s%s\n",
+               gemm ? "" : " (not built)", hdf5, mpi, cairo ? "cairo " : "none",
                cairo ? cairo : ", built without cairo");
-        return ht_facts_print(&f, (argc > 2));
+        return ht_facts_print(&f, argc > 2);
     }
     if (strcmp(word, "--help-config") == 0) {
         TRY(check_rest(argc, argv, 2, "--markdown"));

@@ -115,34 +115,35 @@ static void make_ticks(struct axis *axis, double room) {
     axis->exponent = decade >= 5 || decade < -2 ? 3 * (int)floor(decade / 3.0) : 0;
 }
 
-/* The place of tick k; false: outside the axis. Rounding that puts a tick beside an end leaves it
- * there. */
-static bool tick_at(const struct axis *axis, int64_t k, double *at) {
-    double part = ((double)k * axis->step - axis->low) / (axis->high - axis->low);
-    *at = axis->from + part * (axis->to - axis->from);
-    return part > -1e-9 && part < 1 + 1e-9;
-}
-
-static void print_tick(const struct axis *axis, int64_t k, char text[NUMBER]) {
-    double unit = pow(10, axis->exponent);
-    int digits = (int)fmax(0, ceil(-log10(axis->step / unit) - 1e-9));
-    snprintf(text, NUMBER, "%.*f", digits < 15 ? digits : 15, (double)k * axis->step / unit);
-}
-
-static int64_t first_tick(const struct axis *axis) {
-    return (int64_t)floor(axis->low / axis->step);
-}
-
 enum { TICKS = 100 };
+struct ticks {
+    int count;
+    struct {
+        double at;
+        char text[NUMBER];
+    } tick[TICKS];
+};
+
+/* Rounding that puts a tick beside an end of the axis leaves it there. */
+static struct ticks list_ticks(const struct axis *axis) {
+    struct ticks t = {.count = 0};
+    const double unit = pow(10, axis->exponent);
+    const int digits = (int)fmin(fmax(0, ceil(-log10(axis->step / unit) - 1e-9)), 15);
+    const int64_t first = (int64_t)floor(axis->low / axis->step);
+    for (int64_t k = first; k < first + TICKS; k++) {
+        const double value = (double)k * axis->step;
+        const double part = (value - axis->low) / (axis->high - axis->low);
+        if (!(part > -1e-9 && part < 1 + 1e-9)) continue;
+        t.tick[t.count].at = axis->from + part * (axis->to - axis->from);
+        snprintf(t.tick[t.count++].text, NUMBER, "%.*f", digits, value / unit);
+    }
+    return t;
+}
 
 static double widest_number(const struct sheet *s, const struct axis *axis) {
-    char text[NUMBER];
-    double width = 0, at;
-    for (int64_t k = first_tick(axis), n = 0; n < TICKS; k++, n++) {
-        if (!tick_at(axis, k, &at)) continue;
-        print_tick(axis, k, text);
-        width = fmax(width, text_width(s->cr, text));
-    }
+    const struct ticks t = list_ticks(axis);
+    double width = 0;
+    for (int i = 0; i < t.count; i++) width = fmax(width, text_width(s->cr, t.tick[i].text));
     return width;
 }
 
@@ -159,39 +160,30 @@ static double inside(const struct axis *axis, double at) {
     return fmin(fmax(at, low), high - 1);
 }
 
-static void draw_x_axis(const struct sheet *s, double y) {
-    double at, length = tick * s->letter;
-    double below = y + length + gap * s->letter + digit_height(s->cr);
-    char text[NUMBER];
-    for (int64_t k = first_tick(&s->x), n = 0; n < TICKS; k++, n++) {
-        if (!tick_at(&s->x, k, &at)) continue;
-        double pixel = inside(&s->x, at);
+/* Along a side of the map at `edge`. Upright: `side` -1 numbers to the left of it, 1 to the right,
+ * the label at x = `label`. */
+static void draw_axis(const struct sheet *s, const struct axis *axis, bool upright, double edge,
+                      int side, double label) {
+    const struct ticks t = list_ticks(axis);
+    const double length = tick * s->letter, away = length + gap * s->letter;
+    const double digit = digit_height(s->cr), middle = 0.5 * (axis->from + axis->to);
+    for (int i = 0; i < t.count; i++) {
+        const double at = t.tick[i].at, pixel = inside(axis, at);
         set_colour(s->cr, frame);
-        draw_line(s->cr, pixel, y, pixel, y + length);
+        if (upright)
+            draw_line(s->cr, edge, pixel, edge + side * length, pixel);
+        else
+            draw_line(s->cr, pixel, edge, pixel, edge + length);
         set_colour(s->cr, ink);
-        print_tick(&s->x, k, text);
-        draw_text(s->cr, at, below, 0.5, text);
+        if (upright)
+            draw_text(s->cr, edge + side * away, at + 0.5 * digit, side < 0, t.tick[i].text);
+        else
+            draw_text(s->cr, at, edge + away + digit, 0.5, t.tick[i].text);
     }
-    draw_label(s, 0.5 * (s->x.from + s->x.to), below + line * s->letter, 0, &s->x);
-}
-
-/* side: -1 numbers to the left of x, 1 to the right. */
-static void draw_y_axis(const struct sheet *s, const struct axis *axis, double x, int side,
-                        double label) {
-    double at, half = 0.5 * digit_height(s->cr);
-    double length = tick * s->letter, away = length + gap * s->letter;
-    const double upwards = -asin(1);
-    char text[NUMBER];
-    for (int64_t k = first_tick(axis), n = 0; n < TICKS; k++, n++) {
-        if (!tick_at(axis, k, &at)) continue;
-        double pixel = inside(axis, at);
-        set_colour(s->cr, frame);
-        draw_line(s->cr, x, pixel, x + side * length, pixel);
-        set_colour(s->cr, ink);
-        print_tick(axis, k, text);
-        draw_text(s->cr, x + side * away, at + half, side < 0, text);
-    }
-    draw_label(s, label, 0.5 * (axis->from + axis->to), upwards, axis);
+    if (upright)
+        draw_label(s, label, middle, -asin(1), axis);
+    else
+        draw_label(s, middle, edge + away + digit + line * s->letter, 0, axis);
 }
 
 /* One pixel wide, just outside. */
@@ -220,18 +212,12 @@ static void make_axes(struct sheet *s) {
     const struct ht_picture *p = s->picture;
     double edge = s->range / HT_PLOT_HEADROOM, d = s->letter;
     double width = (double)s->map[0], height = (double)s->map[1];
-    s->x = (struct axis){.low = p->x0, .high = p->x1, .to = width};
-    s->x.label = &p->x;
-    s->y = (struct axis){.low = p->y0, .high = p->y1, .from = height};
-    s->y.label = &p->y;
+    double span[2] = {-s->range, s->range};
+    if (!p->values) ht_plot_span(p, span);
+    s->x = (struct axis){.low = p->x0, .high = p->x1, .to = width, .label = &p->x};
+    s->y = (struct axis){.low = p->y0, .high = p->y1, .from = height, .label = &p->y};
     if (s->curve) s->y = (struct axis){-edge, edge, height, 0, &p->value, 0, 0};
-    s->bar = (struct axis){-s->range, s->range, height, 0, &p->value, 0, 0};
-    if (!p->values) {
-        double extreme[2];
-        ht_plot_span(p, extreme);
-        s->bar.low = extreme[0];
-        s->bar.high = extreme[1];
-    }
+    s->bar = (struct axis){span[0], span[1], height, 0, &p->value, 0, 0};
     make_ticks(&s->x, apart * d);
     make_ticks(&s->y, apart * d);
     make_ticks(&s->bar, apart * d);
@@ -267,17 +253,18 @@ static void draw_bar(const struct sheet *s) {
         cairo_fill(s->cr);
     }
     draw_frame(s->cr, x, (double)s->origin[1], width, (double)s->map[1]);
-    draw_y_axis(s, &s->bar, x + width, 1, (double)s->size[0] - pad * d);
+    draw_axis(s, &s->bar, true, x + width, 1, (double)s->size[0] - pad * d);
 }
 
 /* A piece of line per run of finite values. */
 static void draw_curve(const struct sheet *s) {
-    double left = (double)s->origin[0], at;
+    const struct ticks t = list_ticks(&s->y);
+    double left = (double)s->origin[0];
     double middle = 0.5 * (s->y.from + s->y.to);
     double half = 0.5 * (double)s->map[1] * HT_PLOT_HEADROOM;
     set_colour(s->cr, rule);
-    for (int64_t k = first_tick(&s->y), n = 0; n < TICKS; k++, n++)
-        if (tick_at(&s->y, k, &at)) draw_line(s->cr, left, at, left + (double)s->map[0] - 1, at);
+    for (int i = 0; i < t.count; i++)
+        draw_line(s->cr, left, t.tick[i].at, left + (double)s->map[0] - 1, t.tick[i].at);
     set_colour(s->cr, curve_colour);
     cairo_set_line_join(s->cr, CAIRO_LINE_JOIN_ROUND);
     cairo_set_line_width(s->cr, 0.15 * s->letter);
@@ -300,18 +287,16 @@ static double pixel_of(const struct axis *axis, double x) {
 /* Receivers first: a source is never covered by them. */
 static void draw_marks(const struct sheet *s) {
     const struct ht_picture *p = s->picture;
-    double apart_least = mark_size * s->letter;
+    const double r = mark_size * s->letter;
     for (int source = 0; source < 2; source++) {
         double last[2] = {-INFINITY, -INFINITY};
         for (int64_t i = 0; i < p->marks; i++) {
             if (p->mark[i].source != source) continue;
-            double x = pixel_of(&s->x, p->mark[i].x);
-            double y = pixel_of(&s->y, p->mark[i].y);
-            if (hypot(x - last[0], y - last[1]) < apart_least) continue;
+            const double x = pixel_of(&s->x, p->mark[i].x), y = pixel_of(&s->y, p->mark[i].y);
+            if (hypot(x - last[0], y - last[1]) < r) continue;
             /* White with a dark edge shows on every colour. */
-            double r = mark_size * s->letter;
             cairo_new_path(s->cr);
-            if (p->mark[i].source) {
+            if (source) {
                 cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
             } else {
                 cairo_move_to(s->cr, x, y);
@@ -319,7 +304,7 @@ static void draw_marks(const struct sheet *s) {
                 cairo_rel_line_to(s->cr, 2 * r, 0);
             }
             cairo_close_path(s->cr);
-            set_colour(s->cr, p->mark[i].source ? source_colour : paper_colour);
+            set_colour(s->cr, source ? source_colour : paper_colour);
             if (p->mark[i].inside) cairo_fill_preserve(s->cr);
             set_colour(s->cr, p->mark[i].inside ? ink : paper_colour);
             cairo_stroke(s->cr);
@@ -363,8 +348,8 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     draw_title(s, first + line * d, 0.9 * d, false, s->picture->subtitle);
     set_font(s->cr, d, false);
     draw_frame(s->cr, left, top, (double)s->map[0], (double)s->map[1]);
-    draw_x_axis(s, bottom);
-    draw_y_axis(s, &s->y, left - 1, -1, (pad + 0.6) * s->letter);
+    draw_axis(s, &s->x, false, bottom, 0, 0);
+    draw_axis(s, &s->y, true, left - 1, -1, (pad + 0.6) * s->letter);
     if (!s->curve) draw_bar(s);
 }
 

@@ -33,11 +33,6 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *
 #define HT_TRACES_NAME "traces.h5"
 #define HT_SERIES_NAME "series.csv"
 
-struct ht_directory {
-    struct ht_lock lock;
-    int first; /* number of the first snapshot: behind those that are read */
-};
-
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A group with its data. */
 struct ht_trace_table {
@@ -68,18 +63,12 @@ void ht_traces_destroy(struct ht_traces *traces);
 
 /* ---- slices of fields over the medium, and of the model; pictures.c ---- */
 /* What ht_output_check says of pictures. */
-HT_CHECKED enum ht_err ht_pictures_check(const struct ht_params *params,
-                                         const struct ht_medium *medium, unsigned stored);
-/* All but checked; params and medium must outlive them. */
-struct ht_pictures;
-HT_CHECKED enum ht_err ht_pictures_create(const struct ht_params *params,
-                                          const struct ht_medium *medium, unsigned stored,
-                                          struct ht_pictures **out);
-void ht_pictures_destroy(struct ht_pictures *pictures); /* NULL allowed */
-
+HT_CHECKED enum ht_err ht_pictures_check(const struct ht_output *output);
+/* All but checked. */
+HT_CHECKED enum ht_err ht_pictures_create(struct ht_output *output);
+void ht_pictures_destroy(struct ht_output *output);
 /* The number of pictures drawn, and what their colours span. */
-void ht_pictures_archive(struct ht_pictures *pictures, struct ht_archive *archive);
-int ht_pictures_drawn(const struct ht_pictures *pictures); /* the number of the next ones */
+void ht_pictures_archive(struct ht_output *output, struct ht_archive *archive);
 
 /* The slice of the grid that a picture shows. */
 struct ht_slice {
@@ -98,7 +87,8 @@ struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plan
 struct ht_output {
     const struct ht_params *params;
     const struct ht_medium *medium;
-    struct ht_directory directory;
+    struct ht_lock lock;
+    int first;       /* number of the first snapshot: behind those that are read */
     unsigned stored; /* bit per field of the primary grid, 0: all */
     int nfields;     /* of snapshots: */
     int field[HT_MAX_FIELDS];
@@ -107,13 +97,13 @@ struct ht_output {
     bool staggered; /* fields have places and times of their own: */
     struct ht_pair pair;
     double dt;
-    int count; /* snapshots, from number directory.first on */
+    int count; /* snapshots, from number `first` on */
     int64_t room;
     double *time; /* [room], of snapshots */
     char *xdmf_path;
-    bool listed; /* fields.xdmf has been written */
-    struct ht_pictures *pictures;
-    struct ht_traces *traces; /* on rank 0, while they are written */
-    bool traced;              /* traces.h5 is complete */
-    FILE *series;             /* on rank 0; NULL: not begun */
+    int slices, drawn;            /* of pictures; times that they were drawn */
+    struct ht_picture_view *view; /* [slice] */
+    char *last_picture;           /* NULL: none */
+    struct ht_traces *traces;     /* on rank 0, while they are written */
+    FILE *series;                 /* on rank 0; NULL: not begun */
 };

@@ -4,7 +4,7 @@
 
 #include "htwave/args.h"
 
-static void member(struct ht_json *json, const char *name) {
+static void begin_member(struct ht_json *json, const char *name) {
     if (json->members) ht_text_add(&json->text, ", ");
     json->members = true;
     if (name == NULL) return;
@@ -12,56 +12,60 @@ static void member(struct ht_json *json, const char *name) {
     ht_text_add(&json->text, ": ");
 }
 
-void ht_json_open(struct ht_json *json, const char *name, char bracket) {
-    member(json, name);
-    ht_text_add(&json->text, "%c", bracket);
-    json->members = false;
-    json->depth++;
-}
-
-void ht_json_close(struct ht_json *json, char bracket) {
-    ht_text_add(&json->text, --json->depth == 0 ? "%c\n" : "%c", bracket);
-    json->members = true;
-}
-
-void ht_json_number(struct ht_json *json, const char *name, double value) {
+/* Shortest digits that read back as the same double. */
+static void add_number(struct ht_json *json, double value) {
     const int fewest = 6, most = 17;
     char digits[40];
-    if (!isfinite(value)) return;
     for (int n = fewest; n <= most; n++) {
         snprintf(digits, sizeof digits, "%.*g", n, value);
         if (strtod(digits, NULL) == value) break;
     }
-    member(json, name);
     ht_text_add(&json->text, "%s", digits);
 }
 
-void ht_json_integer(struct ht_json *json, const char *name, int64_t value) {
-    member(json, name);
-    ht_text_add(&json->text, "%lld", (long long)value);
+/* A bracket behind which another member may stand, or none. */
+static void add_bracket(struct ht_json *json, int64_t bracket, bool opens) {
+    json->depth += opens ? 1 : -1;
+    json->members = !opens;
+    ht_text_add(&json->text, json->depth == 0 ? "%c\n" : "%c", (int)bracket);
 }
 
-void ht_json_numbers(struct ht_json *json, const char *name, int count, const double *values) {
-    ht_json_open(json, name, '[');
-    for (int i = 0; i < count; i++) ht_json_number(json, NULL, values[i]);
-    ht_json_close(json, ']');
+static void add_value(struct ht_json *json, const struct ht_member *m) {
+    if (m->kind != HT_JSON_CLOSE) begin_member(json, m->name);
+    switch (m->kind) {
+    case HT_JSON_NUMBER:
+        add_number(json, m->number);
+        break;
+    case HT_JSON_INTEGER:
+        ht_text_add(&json->text, "%lld", (long long)m->integer);
+        break;
+    case HT_JSON_BOOL:
+        ht_text_add(&json->text, m->integer ? "true" : "false");
+        break;
+    case HT_JSON_TEXT:
+        ht_text_add_quoted(&json->text, m->text, true);
+        break;
+    default:
+        add_bracket(json, m->integer, m->kind == HT_JSON_OPEN);
+    }
 }
 
-void ht_json_integers(struct ht_json *json, const char *name, int count, const int64_t *values) {
-    ht_json_open(json, name, '[');
-    for (int i = 0; i < count; i++) ht_json_integer(json, NULL, values[i]);
-    ht_json_close(json, ']');
+static void add_array(struct ht_json *json, const struct ht_member *m) {
+    ht_json_add(json, HT_OPEN(m->name, '['));
+    for (int i = 0; i < m->count; i++)
+        ht_json_add(json, m->numbers != NULL ? HT_NUM(NULL, m->numbers[i])
+                                             : HT_INT(NULL, m->integers[i]));
+    ht_json_add(json, HT_CLOSE(']'));
 }
 
-void ht_json_bool(struct ht_json *json, const char *name, bool value) {
-    member(json, name);
-    ht_text_add(&json->text, value ? "true" : "false");
-}
-
-void ht_json_string(struct ht_json *json, const char *name, const char *value) {
-    if (value == NULL) return;
-    member(json, name);
-    ht_text_add_quoted(&json->text, value, true);
+void ht_json_list(struct ht_json *json, const struct ht_member *m) {
+    for (; m->kind != HT_JSON_END; m++) {
+        if (m->numbers != NULL || m->integers != NULL) {
+            add_array(json, m);
+        } else if ((m->kind != HT_JSON_NUMBER || isfinite(m->number)) &&
+                   (m->kind != HT_JSON_TEXT || m->text != NULL))
+            add_value(json, m);
+    }
 }
 
 void ht_json_stamp(struct ht_json *json) {
@@ -69,18 +73,17 @@ void ht_json_stamp(struct ht_json *json) {
     const time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    ht_json_string(json, "htwave", HT_VERSION);
-    ht_json_string(json, "date", date);
+    ht_json_add(json, HT_TEXT("htwave", HT_VERSION), HT_TEXT("date", date));
 }
 
 struct ht_facts ht_facts_open(void) {
     struct ht_facts facts = {.text = {0}};
-    ht_fact(&facts, open, NULL, '{');
+    ht_fact(&facts, HT_OPEN(NULL, '{'));
     return facts;
 }
 
 enum ht_err ht_facts_print(struct ht_facts *facts, bool as_json) {
-    ht_fact(facts, close, '}');
+    ht_fact(facts, HT_CLOSE('}'));
     enum ht_err err = ht_args_print(as_json ? &facts->json.text : &facts->text);
     ht_facts_free(facts);
     return err;

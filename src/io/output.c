@@ -209,7 +209,7 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list, st
 /* An input that is younger than all other outputs was changed after their run:
  * it would be stored as that run's input. */
 static enum ht_err check_age(const struct ht_params *params, const struct listing *list) {
-    struct timespec input = {0}, other = {0};
+    int64_t input = 0, other = 0;
     for (int i = 0; i < list->count; i++) {
         const struct entry *entry = &list->entry[i];
         bool is_input = strcmp(entry->name, HT_INPUT_NAME) == 0;
@@ -217,14 +217,10 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
         if (entry->unfinished || (is_input && !entry->read)) continue;
         HT_PATH(path, params->output.directory, entry->name);
         if (stat(path, &file) != 0) continue;
-        struct timespec *last = is_input ? &input : &other;
-        if (file.st_mtim.tv_sec > last->tv_sec ||
-            (file.st_mtim.tv_sec == last->tv_sec && file.st_mtim.tv_nsec > last->tv_nsec))
-            *last = file.st_mtim;
+        int64_t *last = is_input ? &input : &other;
+        *last = ht_most(*last, (int64_t)file.st_mtim.tv_sec * 1000000000 + file.st_mtim.tv_nsec);
     }
-    bool younger = input.tv_sec > other.tv_sec ||
-                   (input.tv_sec == other.tv_sec && input.tv_nsec > other.tv_nsec);
-    if (other.tv_sec == 0 || !younger) return HT_OK;
+    if (other == 0 || input <= other) return HT_OK;
     return ht_params_error(params, "output.directory",
                            "%s was changed after the run that wrote the outputs beside it: copy it "
                            "to another directory or choose another output.directory",
@@ -354,8 +350,8 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
     return HT_OK;
 }
 
-static enum ht_err take_listed(const struct ht_params *params, struct listing *list,
-                               struct ht_directory *out) {
+static enum ht_err take_listed(struct ht_output *output, struct listing *list) {
+    const struct ht_params *params = output->params;
     const char *directory = params->output.directory;
     const bool resumes = params->resume.from != NULL;
     TRY(resumes ? list_outputs(directory, list) : make_listing(params, list));
@@ -363,8 +359,8 @@ static enum ht_err take_listed(const struct ht_params *params, struct listing *l
             "%s/" OLD_NAME MOVING " has a part of this run's files, since another run was killed "
             "while it moved them: move them back",
             directory, list->last_old);
-    out->first = list->first;
-    if (out->lock.state == HT_LOCK_TAKEN)
+    output->first = list->first;
+    if (output->lock.state == HT_LOCK_TAKEN)
         remove_unfinished(directory, list);
     else
         ht_note("%s is on a file system without locks: keep other runs away", directory);
@@ -383,19 +379,20 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
     return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 
-/* Release the lock in any case. */
-static enum ht_err take_directory(const struct ht_params *params, struct ht_directory *out) {
+static enum ht_err lock_directory(const char *directory, struct ht_lock *lock) {
+    TRY(ht_file_make_directory(directory));
+    HT_PATH(path, directory, LOCK_NAME);
+    return ht_lock_take(path, lock);
+}
+
+static enum ht_err take_directory(struct ht_output *output) {
     HT_ENDED(free_listing) struct listing list = {0};
-    *out = (struct ht_directory){.lock.fd = -1};
+    const struct ht_params *params = output->params;
     /* A directory that cannot be created is a wrong value of its key. */
-    const char *directory = params->output.directory;
-    HT_FREED char *path = NULL;
-    enum ht_err err = ht_file_make_directory(directory);
-    if (!err) err = ht_file_path(directory, LOCK_NAME, &path);
-    if (!err) err = ht_lock_take(path, &out->lock);
-    TRY(ht_params_blame(params, "output.directory", err));
-    if (out->lock.state == HT_LOCK_BUSY) return refuse_busy(params, out->lock.holder);
-    return take_listed(params, &list, out);
+    TRY(ht_params_blame(params, "output.directory",
+                        lock_directory(params->output.directory, &output->lock)));
+    if (output->lock.state == HT_LOCK_BUSY) return refuse_busy(params, output->lock.holder);
+    return take_listed(output, &list);
 }
 
 static struct ht_comm *comm_of(const struct ht_output *output) {
@@ -424,24 +421,25 @@ static enum ht_err select_fields(struct ht_output *output) {
     return HT_OK;
 }
 
+static enum ht_err check(struct ht_output *output) {
+    TRY(select_fields(output));
+    return ht_pictures_check(output);
+}
+
 enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medium *medium,
                             unsigned stored) {
     struct ht_output output = {.params = params, .medium = medium, .stored = stored};
     HT_ENDED(free_listing) struct listing list = {0};
-    TRY(select_fields(&output));
-    TRY(ht_pictures_check(params, medium, stored));
+    TRY(check(&output));
     /* Refuses when the run would write a file that it reads. Changes nothing. */
     return is_first(&output) && params->resume.from == NULL ? make_listing(params, &list) : HT_OK;
 }
 
 static enum ht_err start(struct ht_output *output) {
-    const struct ht_params *params = output->params;
-    output->single = params->device.precision == HT_SINGLE;
-    TRY(select_fields(output));
-    TRY(ht_pictures_check(params, output->medium, output->stored));
-    TRY(ht_pictures_create(params, output->medium, output->stored, &output->pictures));
-    TRY(ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
-    return is_first(output) ? take_directory(params, &output->directory) : HT_OK;
+    TRY(check(output));
+    TRY(ht_pictures_create(output));
+    TRY(ht_file_path(output->params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
+    return is_first(output) ? take_directory(output) : HT_OK;
 }
 
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
@@ -449,17 +447,16 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
     struct ht_output *output = NULL;
     enum ht_err err = HT_ALLOC(output, 1);
     if (!err) {
-        output->params = params;
-        output->medium = medium;
-        output->stored = stored;
-        output->directory.lock.fd = -1;
+        *output = (struct ht_output){.params = params,
+                                     .medium = medium,
+                                     .stored = stored,
+                                     .single = params->device.precision == HT_SINGLE,
+                                     .lock.fd = -1};
         err = start(output);
     }
     err = ht_comm_agree(medium->grid->slab.comm, err);
     /* All ranks use the names of rank 0. */
-    if (!err)
-        err = ht_comm_broadcast(comm_of(output), &output->directory.first,
-                                sizeof output->directory.first);
+    if (!err) err = ht_comm_broadcast(comm_of(output), &output->first, sizeof output->first);
     return HT_MADE(err, output, ht_output_destroy, out);
 }
 
@@ -467,8 +464,8 @@ void ht_output_destroy(struct ht_output *output) {
     if (!output) return;
     ht_traces_destroy(output->traces);
     if (output->series) fclose(output->series);
-    ht_lock_release(&output->directory.lock);
-    ht_pictures_destroy(output->pictures);
+    ht_lock_release(&output->lock);
+    ht_pictures_destroy(output);
     free(output->xdmf_path);
     free(output->time);
     free(output);
@@ -621,7 +618,7 @@ static void add_numbers(const double value[3], struct ht_text *text) {
 
 static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
     const struct ht_grid *grid = output->medium->grid;
-    const int number = output->directory.first + index;
+    const int number = output->first + index;
     ht_text_add(text,
                 "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n"
@@ -662,7 +659,7 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
                                const double *const *nodal, const double *coefs) {
     const bool whole = output->params->output.coefficients;
     const struct state state = {time, step, nodal, whole ? coefs : NULL};
-    const char *name = HT_KEY(HT_SNAPSHOT_NAME, output->directory.first + output->count);
+    const char *name = HT_KEY(HT_SNAPSHOT_NAME, output->first + output->count);
     HT_FREED char *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
@@ -670,9 +667,7 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
     TRY(ht_comm_agree(comm_of(output), err));
     TRY(write_snapshot(output, &state, path));
     output->time[output->count++] = time;
-    TRY(ht_comm_agree(comm_of(output), is_first(output) ? write_xdmf(output) : HT_OK));
-    output->listed = true;
-    return HT_OK;
+    return ht_comm_agree(comm_of(output), is_first(output) ? write_xdmf(output) : HT_OK);
 }
 
 /* ---- checkpoints ---- */
@@ -687,8 +682,7 @@ enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk
 /* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
 static enum ht_err remove_later(const struct ht_output *output) {
     const char *directory = output->params->output.directory;
-    const int next[] = {[SNAPSHOT] = output->directory.first + output->count,
-                        [PICTURE] = ht_pictures_drawn(output->pictures)};
+    const int next[] = {[SNAPSHOT] = output->first + output->count, [PICTURE] = output->drawn};
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(list_outputs(directory, &list));
     for (int i = 0; i < list.count; i++) {
@@ -714,38 +708,38 @@ static enum ht_err cut_series(struct ht_output *output, int64_t bytes) {
 }
 
 enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
-    int64_t count = output->count, first = output->directory.first;
+    int64_t count = output->count, first = output->first;
     int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
     ht_archive_integer(archive, "snapshots", &count);
     ht_archive_integer(archive, "first_snapshot", &first);
     ht_archive_integer(archive, "series_bytes", &bytes);
     if (ht_archive_loads(archive)) TRY(HT_GROW(output->time, count + 1, output->room));
     ht_archive_numbers(archive, "snapshot_times", count, output->time, false);
-    ht_pictures_archive(output->pictures, archive);
+    ht_pictures_archive(output, archive);
     if (!ht_archive_loads(archive)) return HT_OK;
     TRY(ht_archive_status(archive));
     output->count = (int)count;
-    output->directory.first = (int)first;
-    output->listed = count > 0;
+    output->first = (int)first;
     if (!is_first(output)) return HT_OK;
     TRY(remove_later(output));
     return cut_series(output, bytes);
 }
 
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
+    const char *directory = output->params->output.directory;
     enum ht_err err = HT_OK;
-    if (is_first(output))
-        err =
-            ht_file_write_in(output->params->output.directory, HT_SUMMARY_NAME, json, strlen(json));
+    if (is_first(output)) err = ht_file_write_in(directory, HT_SUMMARY_NAME, json, strlen(json));
     return ht_comm_agree(comm_of(output), err);
 }
 
-const char *ht_output_xdmf(const struct ht_output *output) {
-    return output->listed ? output->xdmf_path : NULL;
-}
-
-bool ht_output_has_traces(const struct ht_output *output) {
-    return output->traced;
+void ht_output_report(const struct ht_output *output, struct ht_facts *f) {
+    const char *directory = output->params->output.directory;
+    const char *xdmf = output->count > 0 ? output->xdmf_path : NULL;
+    if (output->last_picture) ht_say(f, "  picture   %s\n", output->last_picture);
+    if (xdmf) ht_say(f, "  ParaView  %s\n", xdmf);
+    if (output->params->receivers.count > 0) ht_say(f, "  traces    %s/traces.h5\n", directory);
+    ht_say(f, "  summary   %s/summary.json\n", directory);
+    ht_fact(f, HT_TEXT("picture", output->last_picture), HT_TEXT("xdmf", xdmf));
 }
 
 enum ht_err ht_output_series(struct ht_output *output, double time, double energy,

@@ -40,19 +40,17 @@ static struct ht_range slice_own(const struct ht_slice *slice) {
 /* out[last - first][width], own rows, from nodal values of the own planes. */
 static void slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
     const struct ht_grid *grid = slice->grid;
-    const int64_t origin[3] = {0, 0, ht_grid_own(grid, HT_PRIMARY).first};
+    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
     const struct ht_range rows = slice_own(slice);
     int64_t n[3];
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    const int64_t stride[3] = {1, n[0], n[0] * n[1]};
     for (int64_t j = rows.first; j < rows.last; j++)
         for (int64_t i = 0; i < slice->width; i++) {
-            int64_t at[3] = {0, 0, 0}, node = 0;
+            int64_t at[3] = {0, 0, 0};
             if (slice->normal >= 0) at[slice->normal] = slice->index;
             at[slice->up] = j;
             at[slice->across] = i % n[slice->across];
-            for (int k = 0; k < 3; k++) node += (at[k] - origin[k]) * stride[k];
-            *out++ = nodal[node];
+            *out++ = nodal[((at[2] - first) * n[1] + at[1]) * n[0] + at[0]];
         }
 }
 
@@ -132,7 +130,6 @@ static enum ht_err make_places(const struct ht_shots *shots, const struct ht_rec
 
 static void free_places(struct places *places) {
     free(places->x);
-    *places = (struct places){0};
 }
 
 /* ---- marks ---- */
@@ -177,16 +174,12 @@ static bool find_outline(const struct ht_slice *slice, const struct ht_shot *sho
 static void unmark(struct ht_picture *picture) {
     free(picture->mark);
     free(picture->outline);
-    picture->mark = NULL;
-    picture->outline = NULL;
-    picture->marks = picture->outlines = 0;
 }
 
-/* Marks the places in a picture of the slice; unmark it in any case. */
+/* Marks the places in a picture of the slice, once; unmark it in any case. */
 static enum ht_err mark_slice(const struct ht_slice *slice, const struct places *places,
                               struct ht_picture *picture) {
     const int shots = places->shots ? places->shots->count : 0;
-    unmark(picture);
     TRY(HT_ALLOC(picture->mark, places->count));
     TRY(HT_ALLOC(picture->outline, shots));
     picture->marks = places->count;
@@ -200,7 +193,7 @@ static enum ht_err mark_slice(const struct ht_slice *slice, const struct places 
 
 /* ---- the pictures of a run ---- */
 
-struct view {
+struct ht_picture_view {
     char name[HT_GROUP_NAME];
     struct ht_slice slice;
     int field;
@@ -208,13 +201,6 @@ struct view {
     double largest;            /* magnitude drawn so far, on rank 0 */
     double *background;        /* on rank 0; NULL: not read or none */
     struct ht_picture picture; /* all but what changes with time */
-};
-struct ht_pictures {
-    const struct ht_params *params;
-    const struct ht_medium *medium;
-    int count, drawn; /* slices; times */
-    struct view *view;
-    char *last;
 };
 
 /* output.picture.background; NULL: none. */
@@ -227,36 +213,36 @@ bool ht_output_draws(const struct ht_params *params) {
     return params->output.pictures && ht_picture_cairo() != NULL;
 }
 
-static enum ht_err find_field(const struct ht_params *params, const struct ht_equations *eq,
-                              unsigned stored, int index, int *field) {
+static enum ht_err find_field(const struct ht_output *output, int index, int *field) {
+    const struct ht_params *params = output->params;
+    const struct ht_equations *eq = output->medium->eq;
     struct ht_slice_given given;
     char key[64];
     const bool there = ht_params_slice(params, index, &given);
     const char *name = there && given.field && *given.field ? given.field : eq->field[0].name;
-    return ht_fields_find(params, eq, stored, ht_params_slice_key(params, index, "field", key),
-                          name, field);
+    return ht_fields_find(params, eq, output->stored,
+                          ht_params_slice_key(params, index, "field", key), name, field);
 }
 
-static enum ht_err check_background(const struct ht_params *params,
-                                    const struct ht_medium *medium) {
-    const char *name = background_of(params);
+static enum ht_err check_background(const struct ht_output *output) {
+    const char *name = background_of(output->params);
+    const struct ht_medium *medium = output->medium;
     double value;
     enum ht_err err = HT_OK;
     if (name) err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
     if (err != HT_ERR_INPUT) return err;
-    return ht_params_error(params, "output.picture.background",
+    return ht_params_error(output->params, "output.picture.background",
                            "must be \"none\" or a parameter of the medium of %s",
                            medium->eq->system->name);
 }
 
-enum ht_err ht_pictures_check(const struct ht_params *params, const struct ht_medium *medium,
-                              unsigned stored) {
+enum ht_err ht_pictures_check(const struct ht_output *output) {
+    const struct ht_params *params = output->params;
     struct ht_slice_given given;
     int field;
-    for (int i = 0; ht_params_slice(params, i, &given); i++)
-        TRY(find_field(params, medium->eq, stored, i, &field));
-    TRY(check_background(params, medium));
-    TRY(ht_units_check(params, medium->eq));
+    for (int i = 0; ht_params_slice(params, i, &given); i++) TRY(find_field(output, i, &field));
+    TRY(check_background(output));
+    TRY(ht_units_check(params, output->medium->eq));
     /* Without cairo a run that says nothing about pictures has none. */
     static const char section[] = "output.picture.";
     if (!params->output.pictures || ht_output_draws(params)) return HT_OK;
@@ -270,53 +256,41 @@ enum ht_err ht_pictures_check(const struct ht_params *params, const struct ht_me
     return HT_OK;
 }
 
-static enum ht_err make_views(struct ht_pictures *p, unsigned stored) {
+enum ht_err ht_pictures_create(struct ht_output *output) {
+    const struct ht_params *params = output->params;
     struct ht_slice_given given;
-    while (ht_params_slice(p->params, p->count, &given)) p->count++;
-    TRY(HT_ALLOC(p->view, p->count));
-    for (int i = 0; ht_params_slice(p->params, i, &given); i++) {
-        struct view *view = &p->view[i];
-        ht_params_slice_name(p->params, i + 1, view->name);
-        view->slice = ht_slice_make(p->medium->grid, given.plane, given.position);
+    while (ht_params_slice(params, output->slices, &given)) output->slices++;
+    TRY(HT_ALLOC(output->view, output->slices));
+    for (int i = 0; ht_params_slice(params, i, &given); i++) {
+        struct ht_picture_view *view = &output->view[i];
+        ht_params_slice_name(params, i + 1, view->name);
+        view->slice = ht_slice_make(output->medium->grid, given.plane, given.position);
         view->range = given.range;
-        TRY(find_field(p->params, p->medium->eq, stored, i, &view->field));
-        const char *field = p->medium->eq->field[view->field].name;
-        view->picture = slice_picture(&view->slice, p->params);
-        view->picture.value = (struct ht_label){field, ht_units_name(p->params, field)};
+        TRY(find_field(output, i, &view->field));
+        const char *field = output->medium->eq->field[view->field].name;
+        view->picture = slice_picture(&view->slice, params);
+        view->picture.value = (struct ht_label){field, ht_units_name(params, field)};
     }
     return HT_OK;
 }
 
-enum ht_err ht_pictures_create(const struct ht_params *params, const struct ht_medium *medium,
-                               unsigned stored, struct ht_pictures **out) {
-    struct ht_pictures *p = NULL;
-    TRY(HT_ALLOC(p, 1));
-    p->params = params;
-    p->medium = medium;
-    enum ht_err err = make_views(p, stored);
-    return HT_MADE(err, p, ht_pictures_destroy, out);
-}
-
-void ht_pictures_destroy(struct ht_pictures *p) {
-    if (!p) return;
-    for (int i = 0; p->view && i < p->count; i++) {
-        free(p->view[i].background);
-        unmark(&p->view[i].picture);
+void ht_pictures_destroy(struct ht_output *output) {
+    for (int i = 0; output->view && i < output->slices; i++) {
+        free(output->view[i].background);
+        unmark(&output->view[i].picture);
     }
-    free(p->view);
-    free(p->last);
-    free(p);
+    free(output->view);
+    free(output->last_picture);
 }
 
 enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
                            const struct ht_receivers *receivers) {
-    struct ht_pictures *p = output->pictures;
     if (!output->params->output.picture.marks || ht_comm_rank(output->medium->grid->slab.comm) != 0)
         return HT_OK;
     HT_ENDED(free_places) struct places places = {.shots = NULL};
     TRY(make_places(shots, receivers, &places));
-    for (int i = 0; i < p->count; i++)
-        TRY(mark_slice(&p->view[i].slice, &places, &p->view[i].picture));
+    for (int i = 0; i < output->slices; i++)
+        TRY(mark_slice(&output->view[i].slice, &places, &output->view[i].picture));
     return HT_OK;
 }
 
@@ -336,7 +310,7 @@ static void add_place(const struct ht_params *params, const struct ht_medium *me
     add_unit(params, "length", text);
 }
 
-static enum ht_err read_background(const struct ht_pictures *p, struct view *view) {
+static enum ht_err read_background(const struct ht_output *p, struct ht_picture_view *view) {
     const char *name = background_of(p->params);
     if (!name || view->background) return HT_OK;
     TRY(HT_ALLOC(view->background, view->slice.width * view->slice.height));
@@ -344,7 +318,7 @@ static enum ht_err read_background(const struct ht_pictures *p, struct view *vie
 }
 
 /* The range of the colours; 0: the picture's own. */
-static double range_of(const struct ht_pictures *p, struct view *view,
+static double range_of(const struct ht_output *p, struct ht_picture_view *view,
                        const struct ht_picture *picture) {
     if (view->range > 0) return view->range;
     if (p->params->output.picture.scale == HT_SCALE_PICTURE) return 0;
@@ -362,8 +336,8 @@ static enum ht_err draw_picture(struct ht_picture *picture, const struct ht_text
     return ht_picture_write(picture, path);
 }
 
-static enum ht_err write_picture(const struct ht_pictures *p, struct view *view, double time,
-                                 const double *values, const char *path) {
+static enum ht_err write_picture(const struct ht_output *p, struct ht_picture_view *view,
+                                 double time, const double *values, const char *path) {
     HT_FREED_TEXT struct ht_text title = {0}, subtitle = {0};
     struct ht_picture picture = view->picture;
     picture.values = values;
@@ -391,8 +365,9 @@ static enum ht_err write_picture(const struct ht_pictures *p, struct view *view,
 }
 
 /* *drawn: rank 0 says whether it was. */
-static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, double time,
-                                const double *const *nodal, const char *path, bool *drawn) {
+static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_view *view,
+                                double time, const double *const *nodal, const char *path,
+                                bool *drawn) {
     struct ht_comm *comm = p->medium->grid->slab.comm;
     const struct ht_slice *slice = &view->slice;
     HT_FREED double *values = NULL;
@@ -416,45 +391,33 @@ static enum ht_err take_picture(const struct ht_pictures *p, struct view *view, 
 }
 
 enum ht_err ht_output_picture(struct ht_output *output, double time, const double *const *nodal) {
-    struct ht_pictures *p = output->pictures;
     if (!ht_output_draws(output->params)) return HT_OK;
-    for (int i = 0; i < p->count; i++) {
-        struct view *view = &p->view[i];
-        const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, p->drawn)
-                                       : HT_KEY(HT_PICTURE_NAME, p->drawn);
-        char *path = NULL;
+    for (int i = 0; i < output->slices; i++) {
+        struct ht_picture_view *view = &output->view[i];
+        const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, output->drawn)
+                                       : HT_KEY(HT_PICTURE_NAME, output->drawn);
+        HT_FREED char *path = NULL;
         bool drawn = true;
-        enum ht_err err = ht_file_path(p->params->output.directory, name, &path);
-        if (!err) err = take_picture(p, view, time, nodal, path, &drawn);
-        err = ht_comm_agree(p->medium->grid->slab.comm, err);
-        if (drawn && !err) {
-            free(p->last);
-            p->last = path;
-        } else {
-            free(path);
-        }
-        TRY(err);
+        enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
+        if (!err) err = take_picture(output, view, time, nodal, path, &drawn);
+        TRY(ht_comm_agree(output->medium->grid->slab.comm, err));
+        if (!drawn) continue;
+        free(output->last_picture);
+        output->last_picture = path;
+        path = NULL;
     }
-    p->drawn++;
+    output->drawn++;
     return HT_OK;
 }
 
-void ht_pictures_archive(struct ht_pictures *p, struct ht_archive *archive) {
-    int64_t drawn = p->drawn;
+void ht_pictures_archive(struct ht_output *output, struct ht_archive *archive) {
+    int64_t drawn = output->drawn;
     ht_archive_integer(archive, "pictures", &drawn);
-    p->drawn = (int)drawn;
+    output->drawn = (int)drawn;
     /* a slice that was not there before begins with its first picture */
-    for (int i = 0; i < p->count; i++)
-        ht_archive_numbers(archive, HT_KEY("picture_largest/%s%d", p->view[i].name, i), 1,
-                           &p->view[i].largest, true);
-}
-
-int ht_pictures_drawn(const struct ht_pictures *p) {
-    return p->drawn;
-}
-
-const char *ht_output_last_picture(const struct ht_output *output) {
-    return output->pictures->last;
+    for (int i = 0; i < output->slices; i++)
+        ht_archive_numbers(archive, HT_KEY("picture_largest/%s%d", output->view[i].name, i), 1,
+                           &output->view[i].largest, true);
 }
 
 /* ---- the model: model.h5 ---- */

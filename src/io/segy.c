@@ -32,85 +32,91 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
                            MOST, group->name, us / 1e6, n + 1);
 }
 
-/* Big-endian; byte: from 1, as in the standard. */
-static void put(unsigned char *header, int byte, int bytes, int64_t value) {
-    for (int i = 0; i < bytes; i++)
-        header[byte - 1 + i] = (unsigned char)((uint64_t)value >> 8 * (bytes - 1 - i));
+/* Of a header: `byte` from 1, as in the standard. */
+struct entry {
+    int byte, bytes; /* 0: the end */
+    int64_t value;
+};
+
+/* Big-endian. */
+static void put(unsigned char *header, const struct entry *e) {
+    for (; e->bytes > 0; e++)
+        for (int i = 0; i < e->bytes; i++)
+            header[e->byte - 1 + i] = (unsigned char)((uint64_t)e->value >> 8 * (e->bytes - 1 - i));
 }
 
 static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
                         FILE *out) {
-    unsigned char header[TRACE], bytes[4];
+    unsigned char header[TRACE] = {0}, bytes[4];
     const double *value = t->data[reading] + i * t->samples;
     const int64_t scalar = places > 0 ? -llround(pow(10, places)) : 1;
     const double *x = t->group->x[i], factor = pow(10, places);
-    memset(header, 0, TRACE);
-    put(header, 1, 4, i + 1);
-    put(header, 5, 4, i + 1);
-    put(header, 9, 4, 1);
-    put(header, 13, 4, i + 1);
-    put(header, 29, 2, 1);
-    put(header, 41, 4, t->dims > 2 ? llround(x[2] * factor) : 0);
-    put(header, 69, 2, scalar);
-    put(header, 71, 2, scalar);
-    put(header, 81, 4, llround(x[0] * factor));
-    put(header, 85, 4, t->dims > 1 ? llround(x[1] * factor) : 0);
-    put(header, 89, 2, 1); /* lengths */
-    put(header, 109, 2, llround(1e3 * ht_receivers_time(t->receivers, t->group, 0)));
-    put(header, 115, 2, t->samples);
-    put(header, 117, 2, llround(interval(t->receivers, t->group)));
+    const struct entry entries[] = {
+        {1, 4, i + 1},
+        {5, 4, i + 1},
+        {9, 4, 1},
+        {13, 4, i + 1},
+        {29, 2, 1},
+        {41, 4, t->dims > 2 ? llround(x[2] * factor) : 0},
+        {69, 2, scalar},
+        {71, 2, scalar},
+        {81, 4, llround(x[0] * factor)},
+        {85, 4, t->dims > 1 ? llround(x[1] * factor) : 0},
+        {89, 2, 1}, /* lengths */
+        {109, 2, llround(1e3 * ht_receivers_time(t->receivers, t->group, 0))},
+        {115, 2, t->samples},
+        {117, 2, llround(interval(t->receivers, t->group))},
+        {0}};
+    put(header, entries);
     fwrite(header, 1, sizeof header, out);
     for (int64_t n = 0; n < t->samples; n++) {
         const float single = (float)value[n];
         uint32_t bits;
         memcpy(&bits, &single, sizeof bits);
-        put(bytes, 1, 4, bits);
+        put(bytes, (const struct entry[]){{1, 4, bits}, {0}});
         fwrite(bytes, 1, sizeof bytes, out);
     }
 }
 
 static enum ht_err write_segy(const struct ht_trace_table *t) {
     for (int r = 0; r < t->group->readings; r++) {
-        char text[TEXT + 1];
-        unsigned char header[BINARY];
+        char text[TEXT + 1], first[LINE];
+        unsigned char header[BINARY] = {0};
         struct ht_stream stream;
         /* Decimals that fit all coordinates of the group in 31 bits. */
         double most = 0;
         for (int64_t i = 0; i < t->group->count; i++)
             for (int k = 0; k < t->dims; k++) most = fmax(most, fabs(t->group->x[i][k]));
-        int count = 4;
-        while (count > 0 && most * pow(10, count) > 2147483647.0) count--;
-        const int places = count;
+        int places = 4;
+        while (places > 0 && most * pow(10, places) > 2147483647.0) places--;
         const char *field = t->group->reading[r].name;
         TRY(ht_stream_open(t->directory, HT_KEY("traces_%s_%s.sgy", t->group->name, field),
                            &stream));
+        const char *const words[TEXT / LINE] = {
+            [0] = ht_text_format(first, sizeof first, "htwave %s: group %s, field %s", HT_VERSION,
+                                 t->group->name, field),
+            [1] = "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69",
+            [38] = "SEG Y REV1",
+            [39] = "END TEXTUAL HEADER"};
         memset(text, ' ', TEXT);
         for (int line = 0; line < TEXT / LINE; line++) {
-            char words[LINE + 1] = "";
-            if (line == 0)
-                snprintf(words, sizeof words, "htwave %s: group %s, field %s", HT_VERSION,
-                         t->group->name, field);
-            if (line == 1)
-                snprintf(words, sizeof words,
-                         "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69");
-            if (line == 38) snprintf(words, sizeof words, "SEG Y REV1");
-            if (line == 39) snprintf(words, sizeof words, "END TEXTUAL HEADER");
             char whole[LINE + 8];
-            const int length = snprintf(whole, sizeof whole, "C%2d %s", line + 1, words);
+            const int length = snprintf(whole, sizeof whole, "C%2d %s", line + 1,
+                                        words[line] != NULL ? words[line] : "");
             memcpy(text + (size_t)line * LINE, whole, (size_t)(length < LINE ? length : LINE));
         }
         fwrite(text, 1, TEXT, stream.file);
         /* Bytes are those of the file, from 3201. */
-        const int64_t us = llround(interval(t->receivers, t->group));
-        memset(header, 0, BINARY);
-        put(header, 13, 2, t->group->count > MOST ? 0 : t->group->count);
-        put(header, 17, 2, us);
-        put(header, 21, 2, t->samples);
-        put(header, 25, 2, 5);
-        put(header, 29, 2, 1); /* as recorded */
-        put(header, 55, 2, 1); /* metres */
-        put(header, 301, 2, 0x0100);
-        put(header, 303, 2, 1); /* all traces have as many samples */
+        const struct entry entries[] = {{13, 2, t->group->count > MOST ? 0 : t->group->count},
+                                        {17, 2, llround(interval(t->receivers, t->group))},
+                                        {21, 2, t->samples},
+                                        {25, 2, 5},
+                                        {29, 2, 1}, /* as recorded */
+                                        {55, 2, 1}, /* metres */
+                                        {301, 2, 0x0100},
+                                        {303, 2, 1}, /* all traces have as many samples */
+                                        {0}};
+        put(header, entries);
         fwrite(header, 1, sizeof header, stream.file);
         for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, stream.file);
         TRY(ht_stream_close(&stream, HT_OK));

@@ -267,6 +267,5 @@ enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, doub
     enum ht_err err = finish(output, how, time);
     ht_traces_destroy(output->traces);
     output->traces = NULL;
-    output->traced = err == HT_OK;
     return err;
 }

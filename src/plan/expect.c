@@ -1,42 +1,14 @@
-/* The expected error at the end of a run: relative, in the L2 norm of the nodal values, as the run
- * measures it.
+/* The expected error at the end of a run, relative, in the L2 norm of the nodal values, as the run
+ * measures it (docs/method.md, section 10). For initial data given by a frequency the waves are
+ * those of the slowest speed; in a varying medium those of a uniform one with that speed.
  *
- * A plane wave or standing mode is advanced by src/hermite/bloch.c.
- *
- * A Gaussian of width w: the mean square of the errors e(k) of its plane waves with its spectrum as
- * weight,
- *
- *     integral of e(k)^2 exp(-(k w)^2) dk / integral of exp(-(k w)^2) dk,
- *
- * over directions by a rule that is exact to degree 7 on the sphere (Lebedev:
- * 6 axes, 12 edges, 8 corners of a cube), over |k| by sums, with log e linear between k w = 1, 2,
- * .. 7. The quadrature rule and the images of the spectrum may be wrong by a factor of 2. The error
- * of a scheme that does not dissipate is a phase error, which is hidden when the data return to
- * their start; then the expectation is an upper bound only, within a factor of 4.
- *
- * For initial data given by a frequency: waves of the slowest speed in these directions, the
- * smallest and the largest error among them.
- *
- * For a varying medium the expectation is that of a uniform medium with its slowest speed and the
- * wavelengths there, as an upper bound. Rounding is added by expect_rounding.
- *
- * Finite differences: the same with the errors of fd_plan.c, which are those of phases. */
+ * The quadrature rule of a Gaussian and the images of its spectrum may be wrong by a factor of 2.
+ * The error of a scheme that does not dissipate is a phase error, which is hidden when the data
+ * return to their start; then the expectation is an upper bound only, within a factor of 4. */
 #include <complex.h>
 
 #include "plan_parts.h"
 #include "src/hermite/bloch.h"
-
-/* The contribution of rounding to the error at the end: a model fitted to measurements, not a
- * bound. With u the unit roundoff and W wavelengths travelled,
- *
- *     r = u A(scheme, N) W^a,    between r/b and r c.
- *
- * A, b and c are from plane waves on an H100 (variant "monolithic"): N
- * = 1..7, 1.5 to 6 cells per wavelength, 20 and 100 wavelengths, along an axis,
- * (1,1) and (1,2,2), in single precision where rounding exceeds the error of the scheme; double
- * precision has the same factors where rounding is visible. The factors depend little on the cells
- * per wavelength (up to 48 in 1-D). N = 8 and orders without such measurements are extrapolated.
- * The numbers are in the schemes' files. */
 
 /* By leapfrog of one field, where nothing fixes its mean: each half step's roundings, of 4 u over
  * the root of the nodes, change the slope of the mean in time (docs/method.md, section 13). Of an
@@ -51,9 +23,10 @@ static double mean_drift(const struct ht_plan *plan) {
     return fixed ? 0 : 4 * FLT_EPSILON / 2 * sqrt(n * n * n / 3 / nodes);
 }
 
-/* The errors of rounding and of the scheme add as orthogonal vectors. The scheme's error is
- * computed in double precision, with an error below 20 u A W. In double precision one run of a
- * thousand had an error 20 times larger, 1e-10. */
+/* The model of docs/method.md, section 10; the numbers of N = 8 and of orders without measurements
+ * are extrapolated. The errors of rounding and of the scheme add as orthogonal vectors. The
+ * scheme's error is computed in double precision, with an error below 20 u A W. In double precision
+ * one run of a thousand had an error 20 times larger, 1e-10. */
 static void expect_rounding(const struct ht_plan *plan, double wavelengths,
                             struct ht_expected *expected) {
     const bool fp64 = ht_in_double(plan->params);

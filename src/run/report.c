@@ -142,25 +142,22 @@ static void add_parts(const char *whose, const struct ht_parallel *p, bool worst
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
                           struct ht_json *json) {
     if (sim->ranks == 1) return;
-    ht_json_open(json, "parallel", '{');
-    ht_json_integer(json, "ranks", sim->ranks);
-    ht_json_integer(json, "devices", ht_ranks_devices(sim->ranks, sim->assignment));
-    ht_json_integer(json, "machines", ht_ranks_machines(sim->ranks, sim->assignment));
-    ht_json_integers(json, "planes", sim->ranks, sim->planes);
-    ht_json_integer(json, "halo_depth", sim->plan->problem.halo.depth);
-    ht_json_string(json, "halo_precision",
-                   HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
+    ht_json_add(
+        json, HT_OPEN("parallel", '{'), HT_INT("ranks", sim->ranks),
+        HT_INT("devices", ht_ranks_devices(sim->ranks, sim->assignment)),
+        HT_INT("machines", ht_ranks_machines(sim->ranks, sim->assignment)),
+        HT_INTS("planes", sim->ranks, sim->planes),
+        HT_INT("halo_depth", sim->plan->problem.halo.depth),
+        HT_TEXT("halo_precision", HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision)));
     if (p != NULL) {
-        ht_json_string(json, "transport", p->transport);
-        ht_json_number(json, "exchanges_per_step", p->exchanges);
-        ht_json_number(json, "messages_per_step", p->messages);
-        ht_json_number(json, "bytes_per_step", p->bytes);
-        for (int i = HT_TIME_STEP; i < HT_TIMES; i++) {
-            ht_json_number(json, HT_KEY("%s_s", part_name[i]), p->part[i].mean);
-            ht_json_number(json, HT_KEY("%s_worst_s", part_name[i]), p->part[i].worst);
-        }
+        ht_json_add(json, HT_TEXT("transport", p->transport),
+                    HT_NUM("exchanges_per_step", p->exchanges),
+                    HT_NUM("messages_per_step", p->messages), HT_NUM("bytes_per_step", p->bytes));
+        for (int i = HT_TIME_STEP; i < HT_TIMES; i++)
+            ht_json_add(json, HT_NUM(HT_KEY("%s_s", part_name[i]), p->part[i].mean),
+                        HT_NUM(HT_KEY("%s_worst_s", part_name[i]), p->part[i].worst));
     }
-    ht_json_close(json, '}');
+    ht_json_add(json, HT_CLOSE('}'));
 }
 
 /* ---- before the run ---- */
@@ -181,7 +178,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, "  unknowns  %s: %d field%s with %d derivatives at %lld nodes\n", number, fields,
                fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
-    ht_fact(f, number, "unknowns", unknowns);
+    ht_fact(f, HT_NUM("unknowns", unknowns));
 }
 
 /* What errors are proportional to where the medium is smooth: docs/method.md, section 7. */
@@ -199,10 +196,9 @@ static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
     const struct ht_fit_counts c = ht_frame_counts(plan->frame);
     const char *fit = HT_WORD(FIT, ht_frame_kind(plan->medium, plan->params->medium.fit));
     ht_say(f, ", fitted: %s%s", fit, plan->problem.fd.density ? ", density varies" : "");
-    ht_fact(f, string, "medium_fit", fit);
+    ht_fact(f, HT_TEXT("medium_fit", fit));
     if (c.values == 0) return;
-    ht_fact(f, integer, "fitted_values", c.values);
-    ht_fact(f, integer, "cut_values", c.cut);
+    ht_fact(f, HT_INT("fitted_values", c.values), HT_INT("cut_values", c.cut));
 }
 
 /* Of the group with more of them. */
@@ -213,7 +209,7 @@ static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
         ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
     else if (share > 0)
         ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
-    ht_fact(f, number, "oblique_points", share);
+    ht_fact(f, HT_NUM("oblique_points", share));
 }
 
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
@@ -233,7 +229,7 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     else
         ht_say(f, ", speeds up to %.4g", fastest);
     add_order(sim, &f->text);
-    ht_fact(f, integer, "medium_degree", sim->plan->problem.medium_degree);
+    ht_fact(f, HT_INT("medium_degree", sim->plan->problem.medium_degree));
 }
 
 /* By Hermite methods of the case that docs/absorbing.md measures. */
@@ -250,7 +246,7 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
            "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees, 10 points "
            "per wavelength\n",
            db[0], db[1], db[2]);
-    ht_fact(f, numbers, "absorbing_reflection_db", 3, db);
+    ht_fact(f, HT_NUMS("absorbing_reflection_db", 3, db));
 }
 
 /* Which sides have layers of how many cells. */
@@ -282,8 +278,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     struct ht_text *text = &f->text;
     if (layers == NULL) return;
     const char *type = HT_WORD(ABSORBING, layers->type);
-    ht_fact(f, string, "absorbing", type);
-    ht_fact(f, integer, "absorbing_bytes", sim->budget.layers);
+    ht_fact(f, HT_TEXT("absorbing", type), HT_INT("absorbing_bytes", sim->budget.layers));
     ht_text_add(text, "  absorbing %s", type);
     add_thicknesses(layers, text);
     if (layers->type == HT_ABSORBING_CPML)
@@ -302,7 +297,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
             f,
             "            expected of the sources' own waves %.0f dB at 0, %.0f dB at 60 degrees\n",
             db[0], db[1]);
-        ht_fact(f, numbers, "absorbing_sources_db", 2, db);
+        ht_fact(f, HT_NUMS("absorbing_sources_db", 2, db));
     }
     if (isfinite(longest))
         ht_say(f, "            %g %% and more come back of waves longer than %.3g\n", 100 * part,
@@ -316,7 +311,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
             "as long as the layer is thick,\n"
             "            %.0f, %.0f, %.0f dB of half the length\n",
             whole[0], whole[1], whole[2], half[0], half[1], half[2]);
-        ht_fact(f, numbers, "absorbing_reflection_of_thickness_db", 3, whole);
+        ht_fact(f, HT_NUMS("absorbing_reflection_of_thickness_db", 3, whole));
         return;
     }
     ht_text_add(text, "            %s of memory", HT_BYTES(sim->budget.layers));
@@ -334,27 +329,24 @@ static void add_kernels(const struct ht_simulation *sim, struct ht_facts *f) {
            ht_real_name(sim->tuning.fp64), layout);
     if (cells > 0) ht_say(f, ", %d cell%s per group", cells, cells > 1 ? "s" : "");
     ht_say(f, "%s\n", sim->tuned ? " (tuned)" : "");
-    ht_fact(f, string, "variant", sim->tuning.variant->name);
-    ht_fact(f, string, "layout", layout);
-    ht_fact(f, integer, "cells_per_group", cells);
+    ht_fact(f, HT_TEXT("variant", sim->tuning.variant->name), HT_TEXT("layout", layout),
+            HT_INT("cells_per_group", cells));
     if (sim->kernels.step[0] == NULL) return;
-    ht_fact(f, number, "compile_s", sim->compile_s);
-    ht_fact(f, bool, "compile_cached", ht_kernels_cached(&sim->kernels));
+    ht_fact(f, HT_NUM("compile_s", sim->compile_s),
+            HT_BOOL("compile_cached", ht_kernels_cached(&sim->kernels)));
 }
 
 static void add_device(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_device_info *info = &sim->info;
-    ht_fact(f, string, "precision", ht_real_name(sim->tuning.fp64));
+    ht_fact(f, HT_TEXT("precision", ht_real_name(sim->tuning.fp64)));
     if (sim->device == NULL && !sim->oracle) {
         ht_say(f, "  device    none: %s\n", sim->no_device);
         return;
     }
     ht_say(f, "  device    %s (%s, driver %s, %s)\n", info->name, info->backend, info->driver,
            HT_BYTES(info->memory));
-    ht_fact(f, string, "device", info->name);
-    ht_fact(f, string, "driver", info->driver);
-    ht_fact(f, string, "backend", info->backend);
-    ht_fact(f, integer, "device_memory_bytes", info->memory);
+    ht_fact(f, HT_TEXT("device", info->name), HT_TEXT("driver", info->driver),
+            HT_TEXT("backend", info->backend), HT_INT("device_memory_bytes", info->memory));
     if (sim->oracle)
         ht_say(f, "  kernels   none: double, one core\n");
     else
@@ -396,17 +388,14 @@ static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) 
 static void add_accuracy(const struct ht_plan *plan, struct ht_facts *f) {
     const struct ht_expected *e = &plan->expected;
     add_accuracy_text(plan, &f->text);
-    if (plan->cells_per_wavelength > 0)
-        ht_fact(f, number, "cells_per_wavelength", plan->cells_per_wavelength);
+    ht_fact(f, HT_KNOWN("cells_per_wavelength", plan->cells_per_wavelength));
     if (!(e->error > 0)) return;
-    ht_fact(f, number, "expected_error", e->error);
-    ht_fact(f, number, "expected_error_low", e->low);
-    ht_fact(f, number, "expected_error_high", e->high);
-    if (e->varies)
-        ht_fact(f, string, "expected_error_where",
-                e->jumps     ? "smooth parts"
-                : e->limited ? "without the medium's own"
-                             : "smooth medium");
+    const char *where = !e->varies   ? NULL
+                        : e->jumps   ? "smooth parts"
+                        : e->limited ? "without the medium's own"
+                                     : "smooth medium";
+    ht_fact(f, HT_NUM("expected_error", e->error), HT_NUM("expected_error_low", e->low),
+            HT_NUM("expected_error_high", e->high), HT_TEXT("expected_error_where", where));
 }
 
 /* The Gaussians of Hermite methods; in JSON the largest of all groups. */
@@ -426,9 +415,8 @@ static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
                    form->travel);
     }
     if (d->shots->count > most) ht_say(f, "            and %d more\n", d->shots->count - most);
-    ht_fact(f, number, "sources_radius", radius);
-    ht_fact(f, number, "sources_error", error);
-    ht_fact(f, number, "sources_travel_error", travel);
+    ht_fact(f, HT_NUM("sources_radius", radius), HT_NUM("sources_error", error),
+            HT_NUM("sources_travel_error", travel));
 }
 
 /* Whether it consists of points. */
@@ -463,9 +451,8 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK && bytes.device > 0)
         ht_text_add(text, "; at most %s on the device", HT_BYTES(bytes.device));
     ht_text_add(text, "\n");
-    ht_fact(f, integer, "sources", shots->count);
-    ht_fact(f, number, "sources_highest_frequency", shots->highest);
-    ht_fact(f, number, "sources_points_per_wavelength", ht_plan_shot_points(plan));
+    ht_fact(f, HT_INT("sources", shots->count), HT_NUM("sources_highest_frequency", shots->highest),
+            HT_NUM("sources_points_per_wavelength", ht_plan_shot_points(plan)));
     if (plan->duhamel != NULL) add_forms(plan->duhamel, f);
 }
 
@@ -480,12 +467,9 @@ static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_say(f, "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most %.3g, %s%s%d %s\n",
            (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
            plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
-    ht_fact(f, integer, "steps", plan->steps);
-    ht_fact(f, number, "dt", plan->problem.dt);
-    ht_fact(f, number, "time_end", sim->params->time.end);
-    ht_fact(f, number, "cfl", plan->cfl);
-    ht_fact(f, number, "cfl_limit", plan->cfl_limit);
-    ht_fact(f, integer, "stages", plan->problem.stages);
+    ht_fact(f, HT_INT("steps", plan->steps), HT_NUM("dt", plan->problem.dt),
+            HT_NUM("time_end", sim->params->time.end), HT_NUM("cfl", plan->cfl),
+            HT_NUM("cfl_limit", plan->cfl_limit), HT_INT("stages", plan->problem.stages));
     add_accuracy(plan, f);
 }
 
@@ -524,14 +508,13 @@ static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     for (int n = 0; n < all->count && n < most; n++)
         add_receiver_group(&all->group[n], all->dt, text);
     if (all->count > most) ht_text_add(text, "            and %d more\n", all->count - most);
-    ht_fact(f, integer, "traces", all->traces);
-    ht_fact(f, integer, "trace_bytes", all->bytes);
+    ht_fact(f, HT_INT("traces", all->traces), HT_INT("trace_bytes", all->bytes));
 }
 
 void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_system *system = sim->plan->eq.system;
     ht_say(f, "htwave %s\n  system    %s: %s\n", HT_VERSION, system->name, system->title);
-    ht_fact(f, string, "system", system->name);
+    ht_fact(f, HT_TEXT("system", system->name));
     const struct ht_plan *plan = sim->plan;
     const char *name = plan->problem.scheme->name;
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
@@ -543,12 +526,10 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, "  scheme    %s, N = %d", name, plan->order);
     if (why) ht_say(f, " (%s)", why);
     ht_say(f, "\n");
-    ht_fact(f, string, "scheme", name);
-    ht_fact(f, string, "scheme_chosen_by", why);
-    ht_fact(f, integer, "order", plan->order);
+    ht_fact(f, HT_TEXT("scheme", name), HT_TEXT("scheme_chosen_by", why),
+            HT_INT("order", plan->order));
     const struct ht_grid *grid = &sim->plan->grid;
-    ht_fact(f, integer, "dimensions", grid->dims);
-    ht_fact(f, integers, "cells", grid->dims, grid->cells);
+    ht_fact(f, HT_INT("dimensions", grid->dims), HT_INTS("cells", grid->dims, grid->cells));
     ht_say(f, "  grid      %s cells of ", HT_EXTENTS(grid->dims, grid->cells));
     for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
     ht_say(f, "\n");
@@ -564,7 +545,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     if (sim->info.memory > 0)
         ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
     ht_say(f, "\n");
-    ht_fact(f, integer, "memory_bytes", b->total);
+    ht_fact(f, HT_INT("memory_bytes", b->total));
     add_steps(sim, f);
     add_shots(sim, f);
     add_outputs(sim, &f->text);
@@ -699,10 +680,9 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_result *re
     const double fraction = limit_fraction(sim, result);
     const double per_s = rate(sim, result);
     const struct ht_limits *limits = &sim->limits;
-    ht_fact(f, number, "cell_half_steps_per_s", per_s);
-    ht_fact(f, number, "limit_fraction", fraction);
-    if (limits->bytes_per_s > 0) ht_fact(f, number, "limit_bytes_per_s", limits->bytes_per_s);
-    if (limits->fma_per_s > 0) ht_fact(f, number, "limit_fma_per_s", limits->fma_per_s);
+    ht_fact(f, HT_NUM("cell_half_steps_per_s", per_s), HT_NUM("limit_fraction", fraction),
+            HT_KNOWN("limit_bytes_per_s", limits->bytes_per_s),
+            HT_KNOWN("limit_fma_per_s", limits->fma_per_s));
     if (!isfinite(per_s)) return;
     ht_say(f, "  rate      %s cell half-steps/s", WITH_PREFIX(per_s));
     if (isfinite(fraction))
@@ -723,8 +703,8 @@ static void add_energy(const struct ht_simulation *sim, const struct ht_result *
                         p->scheme->invariant->physical != NULL;
     const double lost = rounds ? NAN : drift(kept[0], kept[1]);
     const char *since = sim->plan->shots ? "after the sources" : "at the start";
-    ht_fact(f, number, "energy_initial", result->energy.initial);
-    ht_fact(f, number, "energy_rise", result->energy.rise);
+    ht_fact(f, HT_NUM("energy_initial", result->energy.initial),
+            HT_NUM("energy_rise", result->energy.rise));
     ht_fact_said(f, "energy_drift", moved, "  energy    %.6g at the start, changed by %+.2e%s\n",
                  result->energy.initial, moved,
                  result->energy.watch.grows ? "; it rose, see above" : "");
@@ -732,8 +712,7 @@ static void add_energy(const struct ht_simulation *sim, const struct ht_result *
         ht_say(f, "  energy    %.6g %s, %.2g of it left\n", kept[0], since, 1 + lost);
     else if (isfinite(lost))
         ht_say(f, "  conserved %.6g %s, changed by %+.2e\n", kept[0], since, lost);
-    ht_fact(f, number, "conserved_energy_initial", kept[0]);
-    ht_fact(f, number, "conserved_energy_drift", lost);
+    ht_fact(f, HT_NUM("conserved_energy_initial", kept[0]), HT_NUM("conserved_energy_drift", lost));
 }
 
 void ht_report_result(const struct ht_simulation *sim, const struct ht_result *result,
@@ -754,15 +733,12 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
         ht_say(f, "  setup     compile %s%s, self-check %s, measuring the device %s, start %s\n",
                HT_SECONDS(sim->compile_s), ht_kernels_cached(&sim->kernels) ? " (cached)" : "",
                HT_SECONDS(sim->selfcheck_s), HT_SECONDS(sim->measure_s), HT_SECONDS(sim->start_s));
-    ht_fact(f, bool, "interrupted", run->interrupted);
-    ht_fact(f, integer, "steps_done", run->steps);
-    ht_fact(f, number, "wall_s", result->wall_s);
-    ht_fact(f, number, "setup_s", setup);
-    ht_fact(f, number, "step_s", result->parallel.part[HT_TIME_STEP].mean);
-    ht_fact(f, number, "kernel_s", result->parallel.part[HT_TIME_KERNEL].mean);
-    ht_fact(f, number, "output_s", run->look_s);
-    ht_fact(f, number, "selfcheck_ratio", sim->selfcheck_ratio);
-    ht_fact(f, bool, "tuned", sim->tuned);
+    ht_fact(f, HT_BOOL("interrupted", run->interrupted), HT_INT("steps_done", run->steps),
+            HT_NUM("wall_s", result->wall_s), HT_NUM("setup_s", setup),
+            HT_NUM("step_s", result->parallel.part[HT_TIME_STEP].mean),
+            HT_NUM("kernel_s", result->parallel.part[HT_TIME_KERNEL].mean),
+            HT_NUM("output_s", run->look_s), HT_NUM("selfcheck_ratio", sim->selfcheck_ratio),
+            HT_BOOL("tuned", sim->tuned));
     add_rate(sim, result, f);
     if (sim->ranks != 1) {
         ht_text_add(&f->text, "  exchange  %s: %.4g messages and %s per step\n",
@@ -779,14 +755,6 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
                  result->error,
                  sim->plan->problem.scheme->two_level ? "the fields on the primary grid"
                                                       : "all fields");
-    const char *directory = sim->params->output.directory;
-    const char *picture = ht_output_last_picture(output);
-    const char *xdmf = ht_output_xdmf(output);
-    if (picture) ht_say(f, "  picture   %s\n", picture);
-    if (xdmf) ht_say(f, "  ParaView  %s\n", xdmf);
-    if (ht_output_has_traces(output)) ht_say(f, "  traces    %s/traces.h5\n", directory);
-    ht_say(f, "  summary   %s/summary.json\n", directory);
-    ht_fact(f, string, "picture", picture);
-    ht_fact(f, string, "xdmf", xdmf);
+    ht_output_report(output, f);
     ht_parallel_add_json(sim, &result->parallel, &f->json);
 }

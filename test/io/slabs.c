@@ -6,8 +6,8 @@
  *     slabs DIRECTORY full RANK    files of that rank (-1: of all) cannot grow
  *     slabs DIRECTORY gone         the directory is lost meanwhile
  *     slabs compare A B            two such directories, in one process */
-#include "htwave/output.h"
 #include "slab_cut.h"
+#include "src/io/files.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -142,7 +142,7 @@ static enum ht_err write_files(struct run *run) {
         TRY(ht_output_snapshot(run->output, 0.25 * i, i, nodal, run->coefs));
         TRY(ht_output_picture(run->output, 0.25 * i, nodal));
     }
-    REQUIRE(!draws() || ht_output_last_picture(run->output) != NULL, HT_ERR_INTERNAL,
+    REQUIRE(!draws() || run->output->last_picture != NULL, HT_ERR_INTERNAL,
             "the last picture is not known");
     return ht_output_summary(run->output, "{}");
 }

@@ -11,6 +11,7 @@
 
 #include "htwave/h5.h"
 #include "htwave/run.h"
+#include "src/io/files.h"
 
 struct trial {
     struct ht_params *params;
@@ -298,7 +299,7 @@ static void test_lost_picture(const char *directory) {
     run_trial(directory, PLANE, &blocks, &t);
     if (ht_output_draws(t.params))
         TEST_CHECK(t.err == HT_OK && count_files(directory, "wave_%04d.png") == 6 &&
-                       strcmp(ht_output_last_picture(t.output), last) == 0,
+                       strcmp(t.output->last_picture, last) == 0,
                    "a picture that cannot be written ends no run: %s", ht_err_message());
     else
         TEST_SKIP("this htwave was built without cairo");

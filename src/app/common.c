@@ -1,5 +1,28 @@
 #include "app.h"
 
+enum ht_err ht_input_read(const char *file, int count, char *const *keys, const char *more,
+                          struct ht_params **out) {
+    HT_FREED char *words = NULL;
+    char *rest = NULL;
+    TRY(ht_text_copy(more, &words));
+    HT_ARRAY(char *, all, (size_t)count + strlen(more));
+    memcpy(all, keys, (size_t)count * sizeof *all);
+    for (char *key = strtok_r(words, " ", &rest); key; key = strtok_r(NULL, " ", &rest))
+        all[count++] = key;
+    return ht_params_read(file, count, all, out);
+}
+
+enum ht_err ht_both_limits(struct ht_device *device, struct ht_limits limits[2]) {
+    TRY(ht_limits_measure(device, false, &limits[0]));
+    return ht_device_info(device)->fp64 ? ht_limits_measure(device, true, &limits[1]) : HT_OK;
+}
+
+double ht_copied(const struct ht_limits limits[2]) {
+    return fmax(limits[0].bytes_per_s, limits[1].bytes_per_s);
+}
+
+/* ---- sweeps ---- */
+
 static enum ht_err read_integers(const struct ht_args *args, const char *flag, int most, int room,
                                  int *count, int *out) {
     int n = 0;
