@@ -101,6 +101,14 @@ static inline int64_t ht_least(int64_t a, int64_t b) {
 static inline int64_t ht_most(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
+/* Number of the first bit from `first` on that is set; 32: none is. */
+static inline int ht_bit(unsigned bits, int first) {
+    while (first < 32 && !(bits >> first & 1u)) first++;
+    return first;
+}
+/* A loop over the numbers of the bits that are set. A name cannot stand in parentheses.
+ * NOLINTNEXTLINE */
+#define HT_EACH_BIT(i, bits) for (int i = ht_bit(bits, 0); i < 32; i = ht_bit(bits, i + 1))
 /* Bytes of a number in double or single precision. */
 static inline int ht_real_size(bool fp64) {
     return fp64 ? 8 : 4;

@@ -287,9 +287,8 @@ static enum ht_err advance_chunk(void *data, int64_t chunk) {
     for (int i = 0; i < b->together; i++) {
         const int power = b->power + (b->stage + i) / 2;
         const int group = (b->stage + i) % 2;
-        for (int f = 0; f < b->pair->nfields; f++)
-            if (b->group[group] >> f & 1u)
-                advance(b, power, group, f, begin, end, &b->most[chunk][power]);
+        HT_EACH_BIT(f, b->group[group])
+            advance(b, power, group, f, begin, end, &b->most[chunk][power]);
     }
     return HT_OK;
 }
@@ -377,9 +376,8 @@ static enum ht_err reserve(struct bound *b) {
             TRY(HT_TAKE(&b->pool, b->medium[c], b->kept * b->plane));
     }
     for (int p = 0; p < POWERS; p++)
-        for (int f = 0; f < b->pair->nfields; f++)
-            if ((b->group[0] | b->group[1]) >> f & 1u)
-                TRY(HT_TAKE(&b->pool, b->field[p][f], b->turns * b->stride * b->n2));
+        HT_EACH_BIT(f, b->group[0] | b->group[1])
+            TRY(HT_TAKE(&b->pool, b->field[p][f], b->turns * b->stride * b->n2));
     for (unsigned i = 0; i < 4; i++) {
         const unsigned axis = i / 2, half = i % 2;
         const int64_t nodes = axis == 0 ? b->n1 : b->n2;
@@ -543,9 +541,8 @@ static enum ht_err run(const struct ht_problem *problem, struct ht_frame *frame,
     TRY(find_start(&b));
     list_terms(&b);
     TRY(reserve(&b));
-    for (int f = 0; f < pair->nfields; f++)
-        for (int64_t i = 0; b.group[1] >> f & 1u && i < b.turns * b.stride * b.n2; i++)
-            b.field[0][f][i] = b.start[f];
+    HT_EACH_BIT(f, b.group[1])
+        for (int64_t i = 0; i < b.turns * b.stride * b.n2; i++) b.field[0][f][i] = b.start[f];
     TRY(scan(&b));
     return share(&b, range, most);
 }
@@ -598,9 +595,8 @@ static bool make_gradients(const struct ht_pair *pair, int group, struct ht_pair
     *out = *pair;
     out->nterms = 0;
     out->group[1 - group] = 0;
-    for (int f = 0; f < pair->nfields; f++) {
+    HT_EACH_BIT(f, pair->group[group]) {
         int coefficient = -1;
-        if (!(pair->group[group] >> f & 1u)) continue;
         for (int t = 0; t < pair->nterms; t++)
             if (pair->term[t].row == f) coefficient = pair->term[t].coefficient;
         for (int k = 0; k < pair->dims; k++) {

@@ -158,8 +158,8 @@ static unsigned fields_of(const struct ht_equations *eq, const struct ht_fd_surf
 static bool passes(const struct ht_equations *eq, const struct ht_fd_surface *s, int axis,
                    int wall) {
     const unsigned fields = fields_of(eq, s);
-    for (int f = 0; f < eq->nfields && wall != 0; f++)
-        if ((fields >> f & 1u) && ht_wall_sign(eq, f, axis, wall) < 0) return false;
+    HT_EACH_BIT(f, wall != 0 ? fields : 0)
+        if (ht_wall_sign(eq, f, axis, wall) < 0) return false;
     return wall != HT_WALL_FREE;
 }
 
@@ -578,9 +578,8 @@ enum ht_err ht_fd_incidence_count(const struct ht_problem *problem, const struct
     TRY(surface_make(problem, shot, &s));
     *out = (struct ht_fd_incidence_most){.columns = s.columns};
     const unsigned parts = parts_of(problem, &s);
-    for (int p = 0; p < HT_MAX_FIELDS; p++)
-        if (parts >> p & 1u)
-            out->host += steps_of(problem, shot) * s.columns * (int64_t)sizeof(double);
+    HT_EACH_BIT(p, parts)
+        out->host += steps_of(problem, shot) * s.columns * (int64_t)sizeof(double);
     for (int k = 0; k < s.grid->dims; k++) {
         /* faces as wide as the box, of which the planes have a part */
         const int64_t layers = 2 * (int64_t)reach_of(&s);
@@ -603,8 +602,7 @@ static enum ht_err make(const struct ht_problem *problem, const struct ht_shot *
     const unsigned parts = parts_of(problem, &in->surface);
     in->weights = ht_fd_weights(problem->fd.order);
     in->steps = steps_of(problem, shot);
-    for (int p = 0; p < HT_MAX_FIELDS; p++)
-        if (parts >> p & 1u) TRY(HT_TAKE(&in->pool, in->table[p], in->steps * in->surface.columns));
+    HT_EACH_BIT(p, parts) TRY(HT_TAKE(&in->pool, in->table[p], in->steps * in->surface.columns));
     TRY(HT_TAKE(&in->pool, in->values, in->surface.columns));
     return fill_tables(in, problem);
 }

@@ -470,8 +470,7 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
     }
     pair_release(t, m, at, sum);
     if (t->work == HT_PAIR_STEP) ht_pair_lose(t, true, m, at, sum);
-    for (int f = 0; f < s->pair.nfields; f++) {
-        if (!(s->pair.group[t->group] >> f & 1u)) continue;
+    HT_EACH_BIT(f, s->pair.group[t->group]) {
         if (t->work == HT_PAIR_STEP)
             s->field[f].host[at] = magnitude(e, s->field[f].host[at]) + sum[f];
         else
@@ -486,11 +485,9 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     int number[HT_MAX_FIELDS];
     read_coefficients(s, at, coefficient);
     const int count = ht_pair_block(&s->pair, coupled, coefficient, 1, number, c);
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (coupled >> f & 1u) x[number[f]] = s->field[f].host[at];
+    HT_EACH_BIT(f, coupled) x[number[f]] = s->field[f].host[at];
     ht_pair_invert(count, c, x, y);
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (coupled >> f & 1u) s->solved[f].host[at] = y[number[f]];
+    HT_EACH_BIT(f, coupled) s->solved[f].host[at] = y[number[f]];
 }
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
@@ -591,14 +588,14 @@ static double pair_profile(const struct spot *spot, int axis, unsigned parity, i
 
 static void plain_sponge(const struct spot *spot) {
     const struct ht_pair_stepper *s = spot->s;
-    for (int f = 0; f < s->pair.nfields; f++)
-        for (int k = 0; k < 3; k++)
-            if (s->pair.group[spot->t->group] >> f & 1u && spot->layer[k] >= 0) {
-                const double factor = pair_profile(spot, k, s->pair.parity[f], 0);
-                s->field[f].host[spot->at] *= factor;
-                for (int i = 0; i < s->pair.npartners; i++)
-                    if (s->pair.owner[i] == f) s->partner[i].host[spot->at] *= factor;
-            }
+    HT_EACH_BIT(f, s->pair.group[spot->t->group])
+        for (int k = 0; k < 3; k++) {
+            if (spot->layer[k] < 0) continue;
+            const double factor = pair_profile(spot, k, s->pair.parity[f], 0);
+            s->field[f].host[spot->at] *= factor;
+            for (int i = 0; i < s->pair.npartners; i++)
+                if (s->pair.owner[i] == f) s->partner[i].host[spot->at] *= factor;
+        }
 }
 
 /* Difference number `slot` of what layers remember at a node. */
@@ -655,8 +652,7 @@ static void plain_matched(const struct spot *spot) {
     }
     pair_release(t, spot->m, spot->at, sum);
     ht_pair_lose(t, false, spot->m, spot->at, sum);
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (s->pair.group[t->group] >> f & 1u) s->field[f].host[spot->at] += sum[f];
+    HT_EACH_BIT(f, s->pair.group[t->group]) s->field[f].host[spot->at] += sum[f];
 }
 
 static void pair_damp(const struct ht_pair_task *t, const int64_t m[3], int64_t at) {

@@ -43,8 +43,7 @@ double ht_staggered_message_values(const struct ht_problem *problem, int array) 
     struct ht_pair pair;
     int fields = 0;
     ht_problem_pair(problem, &pair);
-    for (int f = 0; array < 2 && f < pair.nfields; f++)
-        if (pair.group[array] >> f & 1u) fields++;
+    HT_EACH_BIT(f, array < 2 ? pair.group[array] : 0) fields++;
     return (double)(fields * ht_grid_plane(problem->grid, HT_PRIMARY));
 }
 
@@ -68,12 +67,11 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     const int group = group_of(task->pass);
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (s->pair.group[1 - group] >> f & 1u)
-            TRY(ht_pair_faces_use(s->fd.problem.fd.faces, group)
-                    ? fill_edges(s, box, f)
-                    : s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])s->sides[f],
-                                               s->field[f]));
+    HT_EACH_BIT(f, s->pair.group[1 - group])
+        TRY(ht_pair_faces_use(s->fd.problem.fd.faces, group)
+                ? fill_edges(s, box, f)
+                : s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])s->sides[f],
+                                           s->field[f]));
     return HT_OK;
 }
 
@@ -112,9 +110,9 @@ static enum ht_err run_layers(void *self, const struct ht_task *task) {
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_array none = {NULL, NULL};
-    for (int f = 0; f < s->pair.nfields; f++) {
+    HT_EACH_BIT(f, s->pair.group[group_of(task->pass)]) {
         struct ht_fd_injection *in = s->injection[f];
-        if (in == NULL || !(s->pair.group[group_of(task->pass)] >> f & 1u)) continue;
+        if (in == NULL) continue;
         const int64_t first = in->plane[task->targets.box.begin[2]];
         const int64_t last = in->plane[task->targets.box.end[2]];
         if (first < last)
@@ -246,19 +244,17 @@ static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], 
 /* Arrays of the schedule are the groups. */
 static struct ht_fd_array *find_sent(void *self, int array, int i) {
     struct ht_pair_stepper *s = self;
-    for (int f = 0; array < 2 && f < s->pair.nfields; f++)
-        if (s->pair.group[array] >> f & 1u && i-- == 0) return &s->field[f];
+    HT_EACH_BIT(f, array < 2 ? s->pair.group[array] : 0)
+        if (i-- == 0) return &s->field[f];
     return NULL;
 }
 
 /* Numbers of the spares that rates and solutions take, or, once they have memory, the arrays. */
 static void share_spares(struct ht_pair_stepper *s) {
     int rates = 0, solved[2] = {0, 0};
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (s->pair.group[1] >> f & 1u) s->rate[f] = s->spare[rates++];
+    HT_EACH_BIT(f, s->pair.group[1]) s->rate[f] = s->spare[rates++];
     solved[1] = rates;
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (s->coupled >> f & 1u) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
+    HT_EACH_BIT(f, s->coupled) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
     s->spares = (int)ht_most(solved[0], solved[1]);
 }
 

@@ -148,8 +148,7 @@ void ht_pair_lose(const struct ht_pair_task *t, bool whole, const int64_t m[3], 
                   double sum[HT_MAX_FIELDS]) {
     const struct ht_pair_stepper *s = t->s;
     struct block b = {.count = 0};
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (s->pair.group[t->group] >> f & 1u) lose_row(s, f, whole, at, &sum[f], &b);
+    HT_EACH_BIT(f, s->pair.group[t->group]) lose_row(s, f, whole, at, &sum[f], &b);
     if (b.count > 0 && ht_pair_surface_at(s, m) == 0) lose_pressure(s, at, &b, sum);
     for (int i = 0; i < b.count; i++) keep(s, b.loss[i], &b.flow[i], whole, at);
 }

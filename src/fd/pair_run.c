@@ -213,20 +213,17 @@ static void find_rest(struct range *r, unsigned fields, const double *values, in
     double x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
     int number[HT_MAX_FIELDS];
     bool any = false;
-    for (int f = 0; f < pair->nfields; f++)
-        any = any || ((fields >> f & 1u) && values[f * r->part + node] != 0);
+    HT_EACH_BIT(f, fields) any = any || values[f * r->part + node] != 0;
     if (!any) return;
     const int count = ht_pair_block(pair, fields, r->medium + node, r->part, number, c);
-    for (int f = 0; f < pair->nfields; f++) {
-        if (!(fields >> f & 1u)) continue;
+    HT_EACH_BIT(f, fields) {
         x[number[f]] = values[f * r->part + node];
         r->most[f] = fmax(r->most[f], fabs(x[number[f]]));
     }
     memcpy(left, c, sizeof left);
     ht_pair_invert(count, left, x, y);
-    for (int f = 0; f < pair->nfields; f++) {
+    HT_EACH_BIT(f, fields) {
         double rest = values[f * r->part + node];
-        if (!(fields >> f & 1u)) continue;
         for (int j = 0; j < count; j++) rest -= c[number[f]][j] * y[j];
         if (fabs(rest) <= r->rest[f]) continue;
         r->rest[f] = fabs(rest);
@@ -245,10 +242,9 @@ static enum ht_err look_at_range(struct range *r, unsigned fields, int64_t first
         if (!(fields >> pair->coefficient[c].row & 1u)) continue;
         TRY(ht_pair_fill(r->s, c, first, last, r->medium + c * r->part));
     }
-    for (int f = 0; f < pair->nfields; f++) {
+    HT_EACH_BIT(f, fields) {
         const unsigned together = r->s->coupled >> f & 1u ? r->s->coupled & fields : 1u << f;
-        const bool lowest = (together & ((1u << f) - 1)) == 0;
-        if (!(fields >> f & 1u) || !lowest) continue;
+        if ((together & ((1u << f) - 1)) != 0) continue; /* with a lower one */
         for (int64_t n = 0; n < r->part; n++) find_rest(r, together, values, n, first * plane);
     }
     return HT_OK;
@@ -288,9 +284,8 @@ static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places
             TRY(look_at_range(range, mine, m, last, values));
             TRY(ht_pair_surface_meet(s, mine, m, last, values));
             ht_plan_multiply(plan, false, part * plan->eq.nfields, values);
-            for (int f = 0; f < plan->eq.nfields; f++)
-                if (mine >> f & 1u)
-                    TRY(ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL));
+            HT_EACH_BIT(f, mine)
+                TRY(ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL));
         }
     return HT_OK;
 }
@@ -485,8 +480,7 @@ enum ht_err ht_pair_find_energy(struct ht_pair_stepper *s, double time, struct h
     TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_MEASURE));
     for (int group = 1; group >= 0; group--) {
         if (s->pair.group[group] & s->coupled) TRY(solve(s, group));
-        for (int f = 0; f < s->pair.nfields; f++)
-            if (s->pair.group[group] >> f & 1u) TRY(add_field(s, f, time, &energy, &squares, out));
+        HT_EACH_BIT(f, s->pair.group[group]) TRY(add_field(s, f, time, &energy, &squares, out));
         TRY(add_partners(s, group, &energy, &squares, out));
     }
     out->energy = out->content = half * energy;

@@ -24,9 +24,8 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
                        double *sign) {
     memcpy(to, from, 3 * sizeof *to);
     *sign = 1;
-    for (int k = 0; k < m->grid.dims; k++) {
+    HT_EACH_BIT(k, which) {
         const int64_t last = ht_grid_nodes(&m->grid, HT_PRIMARY, k) - 1;
-        if (!(which >> k & 1u)) continue;
         if (!(m->grid.shift[k] > 0) || ht_grid_periodic(&m->grid, k) || from[k] != last - 1)
             return false;
         if (m->grid.wall[k][1] == HT_WALL_FREE) return false;
@@ -184,8 +183,7 @@ enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
     for (int i = 0; i < shots->count; i++)
         for (int d = 0; d < shots->shot[i].drives && s->incident[i] == NULL; d++)
             driven |= ht_pair_surface_shares(s, shots->shot[i].drive[d].field);
-    for (int f = 0; f < s->pair.nfields; f++)
-        if (driven >> f & 1u) TRY(make_field(s, f));
+    HT_EACH_BIT(f, driven) TRY(make_field(s, f));
     return HT_OK;
 }
 

@@ -45,8 +45,7 @@ int ht_pair_block(const struct ht_pair *pair, unsigned fields, const double *coe
                   double c[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
     int count = 0;
     memset(c, 0, HT_MAX_FIELDS * sizeof *c);
-    for (int f = 0; f < pair->nfields; f++)
-        if (fields >> f & 1u) number[f] = count++;
+    HT_EACH_BIT(f, fields) number[f] = count++;
     for (const struct ht_pair_term *t = pair->term; t < pair->term + pair->nterms; t++)
         if (fields >> t->row & 1u)
             c[number[t->row]][number[t->partner]] = coefficient[t->coefficient * apart];
@@ -61,15 +60,12 @@ void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bo
     int number[HT_MAX_FIELDS];
     unsigned fixed = 0;
     const int count = ht_pair_block(pair, coupled, coefficient, 1, number, c);
-    for (int f = 0; f < pair->nfields; f++)
-        if (coupled >> f & 1u) x[number[f]] = change[f];
+    HT_EACH_BIT(f, coupled) x[number[f]] = change[f];
     for (int k = 0; k < pair->dims && coupled != 0; k++)
         if (sides >> k & 1u) fixed |= 1u << number[ht_pair_normal(pair, k)];
     ht_pair_release(count, fixed, absolute, c, x);
-    for (int f = 0; f < pair->nfields; f++)
-        if (coupled >> f & 1u) change[f] = x[number[f]];
-    for (int k = 0; k < pair->dims; k++)
-        if (sides >> k & 1u) change[ht_pair_normal(pair, k)] = 0;
+    HT_EACH_BIT(f, coupled) change[f] = x[number[f]];
+    HT_EACH_BIT(k, sides) change[ht_pair_normal(pair, k)] = 0;
 }
 
 /* ---- data ---- */
@@ -138,14 +134,12 @@ enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned field
         const int64_t m[3] = {n % n1, n / n1 % n2, first + n / (n1 * n2)};
         const unsigned on = find_sides(s, 0, m, false);
         double x[HT_MAX_FIELDS] = {0}, c[HT_MAX_TERMS];
-        for (int f = 0; f < s->pair.nfields; f++) {
-            if (!(fields >> f & 1u)) continue;
+        HT_EACH_BIT(f, fields) {
             x[f] = find_sides(s, s->pair.parity[f], m, true) ? 0 : values[f * part + n];
         }
         for (int i = 0; i < s->pair.ncoefficients; i++) c[i] = medium[i * part + n];
         if (on != 0) ht_pair_surface_release(s, on, false, c, x);
-        for (int f = 0; f < s->pair.nfields; f++)
-            if (fields >> f & 1u) values[f * part + n] = x[f];
+        HT_EACH_BIT(f, fields) values[f * part + n] = x[f];
     }
     return HT_OK;
 }

@@ -156,8 +156,7 @@ static void add_couplings(const struct ht_equations *eq, int group, struct ht_pa
         if (out->group[group] >> out->loss[l].row & 1u) return;
     for (unsigned parity = 0; parity < 1u << eq->dims; parity++) {
         int differ = 0;
-        for (int f = 0; f < eq->nfields; f++)
-            if (turning >> f & 1u) differ += ht_pair_axes(out->parity[f] ^ parity);
+        HT_EACH_BIT(f, turning) differ += ht_pair_axes(out->parity[f] ^ parity);
         if (differ <= least) out->meets[group] = parity;
         if (differ <= least) least = differ;
     }

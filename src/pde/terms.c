@@ -274,9 +274,7 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
     }
     for (int g = 0; g < 2; g++) {
         eq.leapfrog.stored[g] = 0;
-        for (int f = 0; f < all.nfields; f++)
-            if ((all.leapfrog.stored[g] >> f & 1u) && number[f] >= 0)
-                eq.leapfrog.stored[g] |= 1u << number[f];
+        HT_EACH_BIT(f, all.leapfrog.stored[g] & exist) eq.leapfrog.stored[g] |= 1u << number[f];
     }
     struct ht_second_order *form = &eq.second_order;
     if (form->known) renumber(&form->field, number);
@@ -657,8 +655,7 @@ static enum ht_err absorb_axis(const struct ht_equations *base, int axis, struct
 enum ht_err ht_equations_absorb(const struct ht_equations *eq, unsigned axes,
                                 struct ht_equations *out) {
     *out = *eq;
-    for (int k = 0; k < eq->dims; k++)
-        if (axes >> k & 1u) TRY(absorb_axis(eq, k, out));
+    HT_EACH_BIT(k, axes & ((1u << eq->dims) - 1)) TRY(absorb_axis(eq, k, out));
     return HT_OK;
 }
 
