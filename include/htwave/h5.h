@@ -8,8 +8,9 @@ struct ht_h5; /* an open file */
 /* A new file at a temporary path, ended by ht_h5_commit, which renames it into place, or
  * ht_h5_discard, which removes it (NULL allowed). */
 HT_CHECKED enum ht_err ht_h5_create(const char *path, struct ht_h5 **out);
-/* One whose metadata have checksums, so that a damaged file cannot be opened or read; HDF5 1.8 and
- * later read it. */
+/* A checked one: its metadata and values have checksums, so that a damaged file cannot be opened or
+ * read; HDF5 1.8 and later read it. A dataset of values gets another one, sums/NAME, with a sum of
+ * each plane, which ht_h5_read and ht_h5_read_planes compare where planes of that axis are read. */
 HT_CHECKED enum ht_err ht_h5_create_checked(const char *path, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
 void ht_h5_discard(struct ht_h5 *file);
@@ -48,7 +49,7 @@ HT_CHECKED enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, in
 HT_CHECKED enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value);
 HT_CHECKED enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count,
                                         double *values);
-/* Calls visit for every dataset path in the file; stops at an error. */
+/* Calls visit for every dataset path in the file but those of sums; stops at an error. */
 HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
                                   enum ht_err (*visit)(const char *name, void *context),
                                   void *context);
@@ -62,10 +63,10 @@ struct ht_h5_values {
     int64_t groups, planes, plane; /* products of the extents before, along and behind the axis that
                                       is cut among the processes */
     const double *data;            /* own planes, [group][plane][value] */
-    int64_t offset;                /* in the file; from ht_h5_place */
+    int64_t offset, sums; /* in the file, from ht_h5_place; sums: 0 where it is not checked */
 };
-/* Reserves a dataset for all values and sets its offset. */
-HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
+/* Reserves a dataset for all values, which is cut along an axis, and sets its places. */
+HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent, int axis,
                                    struct ht_h5_values *set);
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
  * temporary path until then. */

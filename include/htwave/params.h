@@ -280,6 +280,7 @@ struct ht_params {
         struct ht_names fields; /* empty: all */
         bool coefficients;
         bool snapshots;         /* write HDF5 + XDMF */
+        bool checksums;         /* in them */
         bool pictures;          /* draw PNG */
         struct ht_names traces; /* formats beside HDF5 */
         bool series;            /* energy and largest values while it runs */

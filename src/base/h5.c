@@ -17,7 +17,8 @@ struct ht_h5 {
     hid_t driver;           /* the file driver, held while the file is open */
     char *path, *temporary; /* temporary: NULL for a file opened to read, or
                                published */
-    int error;              /* the first errno of a write */
+    bool checked;
+    int error; /* the first errno of a write */
 };
 
 /* A handle of any kind that is closed at the end of its block. */
@@ -162,16 +163,23 @@ static const H5FD_class_t disk_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* Creates file->temporary; negative when that failed. */
-static hid_t disk_create(struct ht_h5 *file, bool checked) {
+/* Creates file->temporary; negative when that failed. The groups of checked files would have times,
+ * but equal runs write equal files. */
+static hid_t disk_create(struct ht_h5 *file) {
     file->driver = H5FDregister(&disk_class);
-    HID fapl = H5Pcreate(H5P_FILE_ACCESS);
+    HID fapl = H5Pcreate(H5P_FILE_ACCESS), root = H5Pcreate(H5P_FILE_CREATE);
+    HID sums = H5Pcreate(H5P_GROUP_CREATE);
     int *property = &file->error;
     if (file->driver <= 0 || fapl < 0 || H5Pset_driver(fapl, file->driver, &property) < 0)
         return H5I_INVALID_HID;
-    if (checked && H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_V18) < 0)
+    if (!file->checked) return H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+    if (H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_V18) < 0 ||
+        H5Pset_obj_track_times(root, false) < 0 || H5Pset_obj_track_times(sums, false) < 0)
         return H5I_INVALID_HID;
-    return H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+    const hid_t id = H5Fcreate(file->temporary, H5F_ACC_TRUNC, root, fapl);
+    HID group = id < 0 ? id : H5Gcreate2(id, "sums", H5P_DEFAULT, sums, H5P_DEFAULT);
+    if (group < 0 && file->error == 0) file->error = EIO;
+    return id;
 }
 
 /* Not before the file is closed: HDF5 uses the class of a driver while it closes a file that held
@@ -235,7 +243,8 @@ static void free_file(struct ht_h5 *file) {
 static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *file) {
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_temporary(path, &file->temporary));
-    file->id = disk_create(file, checked);
+    file->checked = checked;
+    file->id = disk_create(file);
     if (file->id >= 0) return HT_OK;
     disk_drop(file);
     unlink(file->temporary);
@@ -391,6 +400,82 @@ static bool select_planes(hid_t space, int axis, int64_t first, int64_t last, hi
     return *part >= 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
 }
 
+/* ---- sums of planes, in checked files ---- */
+
+#define SUMS(name) HT_KEY("sums/%s", name)
+
+/* 0 of zeros, which a file has where nothing was written; below 2^53. Each step is a bijection of
+ * the sum, and of the value. */
+static uint64_t add_to_sum(uint64_t sum, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    sum = (sum ^ bits) * 0x9e3779b97f4a7c15ULL;
+    return sum ^ sum >> 29;
+}
+
+/* Values [group][plane][value], of which single ones are rounded to be stored. */
+struct rows {
+    int64_t groups, planes, plane;
+    bool single;
+    const double *value;
+    double *sum; /* [group][plane] */
+};
+
+static enum ht_err sum_rows(void *data, int64_t begin, int64_t end) {
+    const struct rows *rows = data;
+    for (int64_t i = begin; i < end; i++) {
+        const double *value = rows->value + i * rows->plane;
+        uint64_t sum = 0;
+        for (int64_t n = 0; n < rows->plane; n++)
+            sum = add_to_sum(sum, rows->single ? (double)(float)value[n] : value[n]);
+        rows->sum[i] = (double)(sum >> 11);
+    }
+    return HT_OK;
+}
+
+/* sum[plane]: of the sums of the groups. */
+static enum ht_err find_sums(struct rows *rows, double *sum) {
+    HT_ARRAY(double, own, rows->groups * rows->planes);
+    rows->sum = own;
+    TRY(ht_threads_share(rows->groups * rows->planes, ht_most(1, (1 << 16) / rows->plane), sum_rows,
+                         rows));
+    for (int64_t m = 0; m < rows->planes; m++) {
+        uint64_t all = 0;
+        for (int64_t g = 0; g < rows->groups; g++) all = add_to_sum(all, own[g * rows->planes + m]);
+        sum[m] = (double)(all >> 11);
+    }
+    return HT_OK;
+}
+
+/* Of the values [first, last) along an axis that were read: all, or planes of the axis of the sums,
+ * the last of theirs. */
+static enum ht_err check_sums(const struct ht_h5 *file, const char *name, hid_t space, int axis,
+                              int64_t first, int64_t last, const double *data) {
+    hsize_t size[8];
+    HID set = H5Dopen2(file->id, SUMS(name), H5P_DEFAULT);
+    if (set < 0) return HT_OK;
+    HID all = H5Dget_space(set), part = H5I_INVALID_HID;
+    const int rank = H5Sget_simple_extent_dims(space, size, NULL);
+    const int own = H5Sget_simple_extent_ndims(all) - 1;
+    struct rows rows = {1, 0, 1, false, data, NULL};
+    if (first == 0 && (hsize_t)last == size[axis] && own >= 0 && own < rank) {
+        axis = own;
+        last = (int64_t)size[own];
+    }
+    if (axis != own) return HT_OK;
+    rows.planes = last - first;
+    for (int i = 0; i < own; i++) rows.groups *= (int64_t)size[i];
+    for (int i = own + 1; i < rank; i++) rows.plane *= (int64_t)size[i];
+    HT_ARRAY(double, stored, rows.planes);
+    HT_ARRAY(double, found, rows.planes);
+    TRY(find_sums(&rows, found));
+    REQUIRE(select_planes(all, own, first, last, &part) &&
+                H5Dread(set, H5T_NATIVE_DOUBLE, part, all, H5P_DEFAULT, stored) >= 0 &&
+                memcmp(found, stored, (size_t)rows.planes * sizeof *stored) == 0,
+            HT_ERR_IO, "%s is damaged: %s is not as it was stored", file->path, name);
+    return HT_OK;
+}
+
 enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
                                int64_t last, const double *data) {
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
@@ -406,8 +491,15 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
 
 enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
                         const double *data, bool single) {
+    int64_t plane = 1;
     TRY(ht_h5_reserve(file, name, rank, extent, single));
-    return ht_h5_write_planes(file, name, 0, 0, extent[0], data);
+    TRY(ht_h5_write_planes(file, name, 0, 0, extent[0], data));
+    if (!file->checked) return HT_OK;
+    for (int i = 1; i < rank; i++) plane *= extent[i];
+    HT_ARRAY(double, sum, extent[0]);
+    TRY(find_sums(&(struct rows){1, extent[0], plane, single, data, NULL}, sum));
+    TRY(ht_h5_reserve(file, SUMS(name), 1, extent, false));
+    return ht_h5_write_planes(file, SUMS(name), 0, 0, extent[0], sum);
 }
 
 bool ht_h5_has(struct ht_h5 *file, const char *name) {
@@ -448,7 +540,11 @@ enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, doub
     int64_t stored = (int64_t)H5Sget_simple_extent_npoints(space);
     REQUIRE(stored == count, HT_ERR_IO, "dataset %s of %s holds %lld values, expected %lld", name,
             file->path, (long long)stored, (long long)count);
-    return read_values(file, name, set, H5S_ALL, H5S_ALL, data);
+    TRY(read_values(file, name, set, H5S_ALL, H5S_ALL, data));
+    hsize_t size[8];
+    return H5Sget_simple_extent_dims(space, size, NULL) < 1
+               ? HT_OK
+               : check_sums(file, name, space, 0, 0, (int64_t)size[0], data);
 }
 
 enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
@@ -459,7 +555,8 @@ enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, in
     REQUIRE(select_planes(space, axis, first, last, &part), HT_ERR_IO,
             "dataset %s of %s holds no values %lld to %lld", name, file->path, (long long)first,
             (long long)last);
-    return read_values(file, name, set, part, space, data);
+    TRY(read_values(file, name, set, part, space, data));
+    return check_sums(file, name, space, axis, first, last, data);
 }
 
 static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid_t stored,
@@ -513,7 +610,7 @@ struct visitor {
 static herr_t visit_object(HT_UNUSED hid_t group, const char *name, const H5O_info_t *info,
                            void *data) {
     struct visitor *visitor = data;
-    if (info->type != H5O_TYPE_DATASET) return 0;
+    if (info->type != H5O_TYPE_DATASET || strncmp(name, "sums/", 5) == 0) return 0;
     visitor->err = visitor->visit(name, visitor->context);
     return visitor->err ? 1 : 0; /* 1 stops the iteration without an HDF5 error */
 }
@@ -534,16 +631,25 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
  * call has failed does not always reach the point where the others wait. The values of a dataset
  * stand together in the file, so that every process writes its part by itself. */
 
-enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent,
-                        struct ht_h5_values *set) {
+static enum ht_err place(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                         bool single, int64_t *out) {
     HID id = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    TRY(ht_h5_reserve(file, set->name, rank, extent, set->single));
-    TRY(open_set(file, set->name, &id, &space));
+    TRY(ht_h5_reserve(file, name, rank, extent, single));
+    TRY(open_set(file, name, &id, &space));
     const haddr_t offset = H5Dget_offset(id);
-    REQUIRE(offset != HADDR_UNDEF, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name,
-            file->path, reason(0));
-    set->offset = (int64_t)offset;
+    REQUIRE(offset != HADDR_UNDEF, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
+            reason(0));
+    *out = (int64_t)offset;
     return HT_OK;
+}
+
+enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent, int axis,
+                        struct ht_h5_values *set) {
+    int64_t sums[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    TRY(place(file, set->name, rank, extent, set->single, &set->offset));
+    if (!file->checked) return HT_OK;
+    sums[axis] = extent[axis];
+    return place(file, SUMS(set->name), axis + 1, sums, false, &set->sums);
 }
 
 enum ht_err ht_h5_share(struct ht_h5 *file, const char **name) {
@@ -585,6 +691,18 @@ static enum ht_err put_group(void *data, int64_t group) {
     return HT_OK;
 }
 
+static enum ht_err put_sums(struct part *p) {
+    const struct ht_h5_values *set = p->set;
+    struct rows rows = {set->groups, p->last - p->first, set->plane, set->single, set->data, NULL};
+    HT_ARRAY(double, sum, rows.planes);
+    TRY(find_sums(&rows, sum));
+    const int error =
+        write_at(p->fd, (haddr_t)(set->sums + p->first * 8), (size_t)rows.planes * 8, sum);
+    REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", SUMS(set->name), p->path,
+            reason(error));
+    return HT_OK;
+}
+
 enum ht_err ht_h5_fill(const char *name, const char *path, int count,
                        const struct ht_h5_values *set, int64_t first, int64_t last) {
     const int fd = open(name, O_WRONLY | O_CLOEXEC);
@@ -593,6 +711,7 @@ enum ht_err ht_h5_fill(const char *name, const char *path, int count,
     for (int n = 0; n < count && err == HT_OK; n++) {
         struct part part = {fd, path, &set[n], first, last};
         err = ht_threads_run(set[n].groups, put_group, &part);
+        if (err == HT_OK && set[n].sums > 0) err = put_sums(&part);
     }
     /* network file systems report a full disk here */
     if (close(fd) != 0 && err == HT_OK)

@@ -201,6 +201,10 @@ static const struct ht_option option[] = {
      "Write all (N+1)^dims derivatives of every node, not only the values."},
     {KEY(output.snapshots, BOOL), "true", ANY, NULL, "",
      "Write snapshots as HDF5 with an XDMF file for ParaView."},
+    {KEY(output.checksums, BOOL), "false", ANY, NULL, "",
+     "Write checksums of snapshots, by planes: whatever reads them in htwave (initial.file, "
+     "compare) "
+     "refuses a damaged one. Checkpoints always have them."},
     {KEY(output.pictures, BOOL), "true", ANY, NULL, "",
      "Draw pictures (PNG) by the options output.picture. A program built without cairo draws none, "
      "and refuses keys of output.picture unless this is false."},

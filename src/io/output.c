@@ -533,7 +533,7 @@ static enum ht_err lay_out(const struct ht_output *output, const struct state *s
         extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
     for (int i = 0; i < count; i++) {
         const int whole = i >= output->nfields;
-        TRY(ht_h5_place(file, grid->dims + whole, extent + !whole, &set[i]));
+        TRY(ht_h5_place(file, grid->dims + whole, extent + !whole, whole, &set[i]));
     }
     return HT_OK;
 }
@@ -546,13 +546,19 @@ static enum ht_err write_values(const struct ht_output *output, const char *shar
     struct ht_comm *comm = comm_of(output);
     const struct ht_grid *grid = output->medium->grid;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
-    int64_t offset[SETS] = {0};
+    int64_t place[SETS][2] = {{0}};
     HT_FREED char *name = NULL;
-    for (int i = 0; i < count; i++) offset[i] = set[i].offset;
-    enum ht_err err = ht_comm_broadcast(comm, offset, sizeof offset);
+    for (int i = 0; i < count; i++) {
+        place[i][0] = set[i].offset;
+        place[i][1] = set[i].sums;
+    }
+    enum ht_err err = ht_comm_broadcast(comm, place, sizeof place);
     if (!err) err = ht_comm_broadcast_text(comm, shared, &name);
     TRY(ht_comm_agree(comm, err));
-    for (int i = 0; i < count; i++) set[i].offset = offset[i];
+    for (int i = 0; i < count; i++) {
+        set[i].offset = place[i][0];
+        set[i].sums = place[i][1];
+    }
     err = ht_h5_fill(name, path, count, set, own.first, grid->dims < 3 ? set->planes : own.last);
     if (!err) err = ht_file_sync(name, path);
     return ht_comm_agree(comm, err);
@@ -582,7 +588,9 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
                                                          : state->nodal[field]};
     }
     enum ht_err err = HT_OK;
-    if (is_first(output)) err = ht_h5_create(path, &file);
+    if (is_first(output))
+        err = output->params->output.checksums ? ht_h5_create_checked(path, &file)
+                                               : ht_h5_create(path, &file);
     if (!err && file) err = lay_out(output, state, count, set, file);
     if (!err && file) err = ht_h5_share(file, &shared);
     err = ht_comm_agree(comm_of(output), err);

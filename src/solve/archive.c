@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 enum way { LAY_OUT, STORE, LOAD };
-enum { NAME = 96, VALUES = 1 << 21 /* of a piece, unless a plane has more */ };
+enum { VALUES = 1 << 21 /* of a piece, unless a plane has more */ };
 
 struct ht_archive {
     enum way way;
@@ -38,76 +38,12 @@ enum ht_err ht_archive_status(const struct ht_archive *a) {
     return ht_err_set(a->err, "%s", a->message);
 }
 
-/* ---- checksums ---- */
-
-/* 0 of zeros, which a file has where nothing was written; below 2^53. Each step is a bijection of
- * the sum, and of the value. */
-static uint64_t add_to_sum(uint64_t sum, const double *value, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &value[i], sizeof bits);
-        sum = (sum ^ bits) * 0x9e3779b97f4a7c15ULL;
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
-/* Rows [group][plane] of values. */
-struct rows {
-    int64_t length;
-    const double *value;
-    double *sum;
-};
-
-static enum ht_err sum_rows(void *data, int64_t begin, int64_t end) {
-    const struct rows *rows = data;
-    for (int64_t i = begin; i < end; i++) {
-        const uint64_t sum = add_to_sum(0, rows->value + i * rows->length, rows->length);
-        rows->sum[i] = (double)(sum >> 11);
-    }
-    return HT_OK;
-}
-
-/* Of planes [group][plane][value]: sum[plane], of the sums of the groups. */
-static enum ht_err find_sums(int64_t groups, int64_t planes, int64_t plane, const double *value,
-                             double *sum) {
-    HT_ARRAY(double, own, groups *planes);
-    struct rows rows = {plane, value, own};
-    TRY(ht_threads_share(groups * planes, ht_most(1, (1 << 16) / plane), sum_rows, &rows));
-    for (int64_t m = 0; m < planes; m++) {
-        uint64_t all = 0;
-        for (int64_t g = 0; g < groups; g++) all = add_to_sum(all, &own[g * planes + m], 1);
-        sum[m] = (double)(all >> 11);
-    }
-    return HT_OK;
-}
-
-/* Planes of a dataset, which must have their sums; sum: room for as many. */
-static enum ht_err read_planes(struct ht_h5 *file, const char *path, const char *set,
-                               const int64_t extent[3], int64_t first, int64_t last, double *value,
-                               double *sum) {
-    char name[NAME];
-    snprintf(name, sizeof name, "sums/%s", set);
-    HT_ARRAY(double, found, last - first);
-    TRY(ht_h5_read_planes(file, set, 1, first, last, value));
-    TRY(ht_h5_read_planes(file, name, 0, first, last, sum));
-    TRY(find_sums(extent[0], last - first, extent[2], value, found));
-    REQUIRE(memcmp(found, sum, (size_t)(last - first) * sizeof *sum) == 0, HT_ERR_IO,
-            "%s is damaged: %s is not as it was stored", path, set);
-    return HT_OK;
-}
-
 /* ---- numbers ---- */
 
 static enum ht_err lay_numbers(struct ht_archive *a, const char *name, int64_t count,
                                const double *values) {
-    const int64_t extent[3] = {1, 1, count}, one = 1;
-    char sums[NAME];
-    double sum;
-    snprintf(sums, sizeof sums, "sums/%s", name);
-    TRY(find_sums(1, 1, count, values, &sum));
-    TRY(ht_h5_write(a->file, name, 3, extent, values, false));
-    return ht_h5_write(a->file, sums, 1, &one, &sum, false);
+    const int64_t extent[3] = {1, 1, count};
+    return ht_h5_write(a->file, name, 3, extent, values, false);
 }
 
 /* Extents of a dataset with as many values. */
@@ -123,9 +59,8 @@ static enum ht_err find_extent(struct ht_archive *a, const char *name, const int
 static enum ht_err load_numbers(struct ht_archive *a, const char *name, int64_t count,
                                 double *values) {
     const int64_t extent[3] = {1, 1, count};
-    double sum;
     TRY(find_extent(a, name, extent));
-    return read_planes(a->file, a->path, name, extent, 0, 1, values, &sum);
+    return ht_h5_read(a->file, name, count, values);
 }
 
 void ht_archive_numbers(struct ht_archive *a, const char *name, int64_t count, double *values,
@@ -168,40 +103,31 @@ void ht_archive_text(struct ht_archive *a, const char *name, const char *value) 
 
 static enum ht_err lay_array(struct ht_archive *a, const struct ht_archive_array *array) {
     const int64_t extent[3] = {array->groups, array->planes, array->plane};
-    char sums[NAME];
-    snprintf(sums, sizeof sums, "sums/%s", array->name);
-    struct ht_h5_values set[2] = {{.name = array->name, .single = array->single}, {.name = sums}};
+    struct ht_h5_values set = {.name = array->name, .single = array->single};
     TRY(HT_GROW(a->offset, a->offsets + 2, a->room));
-    TRY(ht_h5_place(a->file, 3, extent, &set[0]));
-    TRY(ht_h5_place(a->file, 1, extent + 1, &set[1]));
-    for (int i = 0; i < 2; i++) a->offset[a->offsets++] = set[i].offset;
+    TRY(ht_h5_place(a->file, 3, extent, 1, &set));
+    a->offset[a->offsets++] = set.offset;
+    a->offset[a->offsets++] = set.sums;
     return HT_OK;
 }
 
 /* Planes [first, last) of the state to their places, or from there. */
 static enum ht_err move_planes(struct ht_archive *a, const struct ht_archive_array *array,
-                               int64_t first, int64_t last, double *value, double *sum) {
-    const int64_t extent[3] = {array->groups, array->planes, array->plane};
+                               int64_t first, int64_t last, double *value) {
     if (a->way == LOAD) {
-        TRY(read_planes(a->file, a->path, array->name, extent, first, last, value, sum));
+        TRY(ht_h5_read_planes(a->file, array->name, 1, first, last, value));
         return array->move(array->context, true, first, last, value);
     }
-    const struct ht_h5_values set[2] = {{.name = array->name,
-                                         .single = array->single,
-                                         .groups = array->groups,
-                                         .planes = array->planes,
-                                         .plane = array->plane,
-                                         .data = value,
-                                         .offset = a->offset[a->at]},
-                                        {.name = array->name,
-                                         .groups = 1,
-                                         .planes = array->planes,
-                                         .plane = 1,
-                                         .data = sum,
-                                         .offset = a->offset[a->at + 1]}};
+    const struct ht_h5_values set = {.name = array->name,
+                                     .single = array->single,
+                                     .groups = array->groups,
+                                     .planes = array->planes,
+                                     .plane = array->plane,
+                                     .data = value,
+                                     .offset = a->offset[a->at],
+                                     .sums = a->offset[a->at + 1]};
     TRY(array->move(array->context, false, first, last, value));
-    TRY(find_sums(array->groups, last - first, array->plane, value, sum));
-    return ht_h5_fill(a->name, a->path, 2, set, first, last);
+    return ht_h5_fill(a->name, a->path, 1, &set, first, last);
 }
 
 static enum ht_err move_array(struct ht_archive *a, const struct ht_archive_array *array) {
@@ -210,9 +136,8 @@ static enum ht_err move_array(struct ht_archive *a, const struct ht_archive_arra
     const int64_t most = ht_most(1, ht_least(VALUES / values, all));
     if (a->way == LOAD) TRY(find_extent(a, array->name, extent));
     HT_ARRAY(double, value, most *values);
-    HT_ARRAY(double, sum, most);
     for (int64_t m = array->first; m < array->last; m += most)
-        TRY(move_planes(a, array, m, ht_least(m + most, array->last), value, sum));
+        TRY(move_planes(a, array, m, ht_least(m + most, array->last), value));
     return HT_OK;
 }
 
@@ -307,16 +232,13 @@ static enum ht_err check_set(const char *name, void *context) {
     const struct check *c = context;
     int64_t extent[8];
     int rank;
-    if (strncmp(name, "sums/", 5) == 0) return HT_OK;
     TRY(ht_h5_extent(c->file, name, &rank, extent));
     REQUIRE(rank == 3, HT_ERR_IO, "%s is no checkpoint", c->path);
     const int64_t values = extent[0] * extent[2];
     const int64_t most = ht_most(1, ht_least(VALUES / values, extent[1]));
     HT_ARRAY(double, value, most *values);
-    HT_ARRAY(double, sum, most);
     for (int64_t m = 0; m < extent[1]; m += most)
-        TRY(read_planes(c->file, c->path, name, extent, m, ht_least(m + most, extent[1]), value,
-                        sum));
+        TRY(ht_h5_read_planes(c->file, name, 1, m, ht_least(m + most, extent[1]), value));
     return HT_OK;
 }
 

@@ -129,6 +129,36 @@ static void check_snapshot(const char *path) {
     ht_h5_close(file);
 }
 
+/* Bytes that are others: what is read of the file is what was written, or it is refused. */
+static void check_damage(const char *path) {
+    static const struct {
+        const char *name;
+        int field, coefs;
+    } set[] = {
+        {"p", 0, 1}, {"v3", 3, 1}, {"p_coefficients", 0, COEFS}, {"v3_coefficients", 3, COEFS}};
+    char *data = NULL;
+    size_t size = 0;
+    int refused = 0, wrong = 0, tried = 0;
+    TEST_CHECK(ht_file_read(path, &data, &size) == HT_OK, "%s", ht_err_message());
+    for (size_t at = 0; data != NULL && at < size; at += 7, tried++) {
+        struct ht_h5 *file = NULL;
+        double most = 0;
+        data[at] ^= (char)(1 << at % 8);
+        if (ht_file_write(path, data, size) != HT_OK) break;
+        if (ht_h5_open(path, &file) != HT_OK) most = -1;
+        for (int i = 0; i < 4 && most == 0; i++)
+            most = deviation(file, set[i].name, set[i].field, set[i].coefs);
+        ht_h5_close(file);
+        refused += most < 0;
+        wrong += most > 0;
+        data[at] ^= (char)(1 << at % 8);
+    }
+    TEST_CHECK(ht_file_write(path, data, size) == HT_OK, "%s", ht_err_message());
+    free(data);
+    TEST_CHECK(wrong == 0 && 2 * refused > tried,
+               "of %d damaged files %d are refused, %d are wrong", tried, refused, wrong);
+}
+
 static int count_of(const char *text, const char *word) {
     int count = 0;
     for (; (text = strstr(text, word)) != NULL; text += strlen(word)) count++;
@@ -153,10 +183,10 @@ static enum ht_err write_run(const char *directory, int snapshots, const char *p
     struct run run;
     char last[64], pictures[64] = "output.picture.plane=\"x1\"";
     char *const wanted[] = {"output.fields=[\"p\",\"v3\"]", "output.coefficients=true", pictures,
-                            last};
+                            last, "output.checksums=true"};
     snprintf(last, sizeof last, "device.precision=%s", precision);
     if (!ht_picture_cairo()) snprintf(pictures, sizeof pictures, "output.pictures=false");
-    enum ht_err err = open_run(&run, directory, 4, wanted);
+    enum ht_err err = open_run(&run, directory, 5, wanted);
     for (int i = 0; !err && i < snapshots; i++) {
         err = snapshot(&run, i);
         if (!err) err = ht_output_picture(run.output, 0.25 * i, (const double *const *)run.value);
@@ -186,6 +216,7 @@ static void test_run(const char *root) {
                three);
     char *path = scratch_path(directory, "fields_000001.h5");
     check_snapshot(path);
+    check_damage(path);
     free(path);
     path = scratch_path(directory, "fields.xdmf");
     check_xdmf(path);

@@ -63,6 +63,7 @@ static enum ht_err read_params(const char *directory, const struct scene *scene,
                     "medium.type=\"expression\"",
                     "medium.c=\"1 + 0.2 * x1 + 0.3 * x3\"",
                     "output.coefficients=true",
+                    "output.checksums=true",
                     pictures};
     snprintf(place, sizeof place, "output.directory=\"%s/%s\"", directory, scene->plane);
     snprintf(picture, sizeof picture, "output.picture={background=\"c\";pixels=64;%s}",
