@@ -20,57 +20,30 @@ static enum ht_err fill(const struct ht_plan *plan, enum ht_subgrid subgrid, dou
 
 /* On a wall one parity of a field's coefficients must vanish. A one-level half step makes these
  * coefficients zero. A two-level half step adds to them, so initial data that violate the wall's
- * condition would act as a permanent source. */
-struct walls {
-    const struct ht_plan *plan;
-    int64_t first, last; /* planes of the data */
-    double *coefs;       /* [row][node], rows of fields and coefficients */
-};
-
-/* The nodes of a row at one end of an axis. */
-static void clear_end(const struct walls *w, int axis, int64_t end, double *coefs) {
-    const struct ht_grid *grid = &w->plan->grid;
-    int64_t n[3], low[3] = {0, 0, 0}, high[3];
-    for (int k = 0; k < 3; k++) {
-        n[k] = k < 2 ? ht_grid_nodes(grid, HT_PRIMARY, k) : w->last - w->first;
-        high[k] = n[k];
-    }
-    low[axis] = axis == 2 ? end - w->first : end;
-    if (low[axis] < 0 || low[axis] >= n[axis]) return;
-    high[axis] = low[axis] + 1;
-    for (int64_t m3 = low[2]; m3 < high[2]; m3++)
-        for (int64_t m2 = low[1]; m2 < high[1]; m2++)
-            for (int64_t m1 = low[0]; m1 < high[0]; m1++) coefs[(m3 * n[1] + m2) * n[0] + m1] = 0;
-}
-
-static enum ht_err clear_rows(void *data, int64_t begin, int64_t end) {
-    const struct walls *w = data;
-    for (int64_t row = begin; row < end; row++) {
-        const struct ht_grid *grid = &w->plan->grid;
-        const int count = ht_grid_coefs(grid), m = grid->order + 1;
-        const int field = (int)row / count;
-        const int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (w->last - w->first);
+ * condition would act as a permanent source. coefs: of planes [first, last), [row][node], rows of
+ * fields and coefficients. */
+static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last, double *coefs) {
+    const struct ht_grid *grid = &plan->grid;
+    const int count = ht_grid_coefs(grid), m = grid->order + 1;
+    const int64_t part = ht_grid_plane(grid, HT_PRIMARY) * (last - first);
+    for (int row = 0; row < plan->eq.nfields * count; row++, coefs += part) {
+        int64_t stride = 1; /* of nodes along the axis */
         for (int k = 0, power = 1; k < grid->dims; k++, power *= m) {
-            const int sign = (int)row % count / power % m % 2 ? -1 : 1;
+            const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+            const int64_t low = k == 2 ? first : 0, high = k == 2 ? last : nodes;
             for (int side = 0; side < 2; side++) {
                 const int factor = grid->wall[k][side];
-                if (factor != 0 && ht_wall_sign(&w->plan->eq, field, k, factor) != sign)
-                    clear_end(w, k, side ? ht_grid_nodes(grid, HT_PRIMARY, k) - 1 : 0,
-                              w->coefs + row * part);
+                const int64_t end = side ? nodes - 1 : 0;
+                if (factor == 0 || end < low || end >= high ||
+                    ht_wall_sign(&plan->eq, row / count, k, factor) ==
+                        (row % count / power % m % 2 ? -1 : 1))
+                    continue;
+                for (int64_t n = (end - low) * stride; n < part; n += (high - low) * stride)
+                    memset(coefs + n, 0, (size_t)stride * sizeof *coefs);
             }
+            stride *= nodes;
         }
     }
-    return HT_OK;
-}
-
-static enum ht_err clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
-                               /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
-                               double *coefs) {
-    const int64_t least = 1 << 14; /* values among which a thread clears some */
-    const int64_t part = ht_grid_plane(&plan->grid, HT_PRIMARY) * (last - first);
-    struct walls w = {.plan = plan, .first = first, .last = last, .coefs = coefs};
-    return ht_threads_share((int64_t)plan->eq.nfields * ht_grid_coefs(&plan->grid),
-                            least / ht_most(1, part), clear_rows, &w);
 }
 
 /* Writes the solution at a time to the own planes of a grid. */
@@ -88,7 +61,7 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
         const int64_t last = ht_least(first + chunk, slab.last);
         TRY(fill(plan, subgrid, time, first, last, coefs));
         if (subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
-            TRY(clear_walls(plan, first, last, coefs));
+            clear_walls(plan, first, last, coefs);
         TRY(stepper->ops->put(stepper->self, subgrid, first, last, coefs));
         ht_progress_update(&progress, (double)(last - slab.first));
     }
@@ -126,7 +99,7 @@ static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *p
     for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_PRIMARY); m++) {
         const int64_t at = (part->cells.begin[2] + m) % whole;
         TRY(fill(plan, HT_PRIMARY, 0, at, at + 1, coefs));
-        TRY(clear_walls(plan, at, at + 1, coefs));
+        clear_walls(plan, at, at + 1, coefs);
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
     }
     return HT_OK;

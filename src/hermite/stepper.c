@@ -152,7 +152,7 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
     return b;
 }
 
-static void stepper_destroy(void *self) {
+void ht_device_stepper_destroy(void *self) {
     struct ht_device_stepper *t = self;
     ht_runner_free(&t->r);
     ht_injection_destroy(t->injection);
@@ -377,29 +377,6 @@ static const struct ht_runner_ops runner_ops = {
     .alike = alike,
     .seconds = seconds_of,
 };
-static void stepper_arrays(const void *self, struct ht_arrays *out) {
-    const struct ht_device_stepper *t = self;
-    *out = (struct ht_arrays){.device = t->r.device,
-                              .fp64 = t->spec.fp64,
-                              .block = t->spec.block,
-                              .coefs = t->padded_coefs,
-                              .storage = t->storage,
-                              .window = t->r.partition.window};
-    memcpy(out->u, t->u, sizeof out->u);
-}
-
-static const struct ht_stepper_ops stepper_ops = {
-    .put = ht_stepper_put,
-    .get = ht_stepper_get,
-    .measure = ht_stepper_measure,
-    .archive = ht_stepper_archive,
-    .half_step = ht_runner_half_step,
-    .repeat = ht_runner_repeat,
-    .finish = ht_runner_finish,
-    .destroy = stepper_destroy,
-    .arrays = stepper_arrays,
-    .traffic = ht_runner_traffic,
-};
 
 /* ---- making ---- */
 
@@ -557,9 +534,9 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct h
         err = ht_runner_connect(&t->r, problem, &halo);
     }
     if (err == HT_OK)
-        *out = (struct ht_stepper){.ops = &stepper_ops, .self = t};
+        *out = (struct ht_stepper){.ops = &ht_device_stepper_ops, .self = t};
     else
-        stepper_destroy(t);
+        ht_device_stepper_destroy(t);
     return err;
 }
 

@@ -6,20 +6,21 @@
 
 /* ---- fields ---- */
 
-/* Coefficients of some whole planes between [i][own node] and the device's layout of these planes
- * of a window, by their storage indices (NULL: i): rows along x1 of all coefficients by threads. */
-struct conversion {
+/* Coefficients of planes [at, at + planes) of a window, between [i][own node] and the device's
+ * layout of `padded` of them, by their storage indices (NULL: i). */
+struct transfer {
     const struct ht_window *window;
-    int64_t planes;
-    int element_size, block, coefs;
+    int64_t at, planes;
+    int element_size, block, coefs, padded;
     const int *storage;
     const double *from; /* [i][node]; NULL: to is, from the device */
     double *to;
-    void *device;
+    void *device; /* as it has them */
 };
 
+/* Rows along x1 of all coefficients. */
 static enum ht_err convert_rows(void *data, int64_t first, int64_t last) {
-    const struct conversion *c = data;
+    const struct transfer *c = data;
     const struct ht_box *own = &c->window->own;
     const int64_t room = c->planes * ht_window_plane(c->window);
     const int64_t length = own->end[0] - own->begin[0], per_plane = own->end[1] - own->begin[1];
@@ -44,48 +45,48 @@ static enum ht_err convert_rows(void *data, int64_t first, int64_t last) {
     return HT_OK;
 }
 
-static enum ht_err convert(struct conversion *c) {
+static enum ht_err run(struct transfer *c, struct ht_buffer *buffer) {
     const int64_t least = 1 << 14; /* values of a thread */
     const struct ht_box *own = &c->window->own;
-    return ht_threads_share(c->planes * (own->end[1] - own->begin[1]),
-                            least / ht_most(1, (own->end[0] - own->begin[0]) * c->coefs),
-                            convert_rows, c);
+    const int64_t unit = (int64_t)c->block * c->element_size;
+    const int64_t plane = ht_window_plane(c->window) * unit;
+    /* Rows of one coefficient block each. */
+    const struct ht_span span = {.offset = c->at * plane,
+                                 .width = c->planes * plane,
+                                 .pitch = ht_window_nodes(c->window) * unit,
+                                 .rows = ht_divide_up(c->padded, c->block)};
+    HT_FREED void *data = NULL;
+    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
+    c->device = data;
+    if (c->to != NULL) TRY(ht_buffer_read(buffer, span, data));
+    TRY(ht_threads_share(c->planes * (own->end[1] - own->begin[1]),
+                         least / ht_most(1, (own->end[0] - own->begin[0]) * c->coefs), convert_rows,
+                         c));
+    return c->from != NULL ? ht_buffer_write(buffer, span, data) : HT_OK;
 }
 
-/* Planes [first, last) of a buffer from all coefficients [i][node], or the first `count` of them to
+/* Planes [first, last) of a grid's buffer from all coefficients, or the first `count` of them to
  * those; from or to is NULL. */
 static enum ht_err move_planes(const struct ht_device_stepper *t, const struct ht_window *window,
                                struct ht_buffer *buffer, int count, int64_t first, int64_t last,
-                               /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
                                const double *from, double *to) {
-    const int64_t unit = (int64_t)t->spec.block * t->element_size;
-    const int64_t plane = ht_window_plane(window) * unit;
-    int padded_coefs = from != NULL ? t->padded_coefs : 0; /* of those that are read */
-    for (int i = 0; i < count; i++)
-        if (t->storage[i] >= padded_coefs) padded_coefs = t->storage[i] + 1;
-    /* Rows of one coefficient block each. */
-    const struct ht_span span = {.offset = (first - window->origin[2]) * plane,
-                                 .width = (last - first) * plane,
-                                 .pitch = ht_window_nodes(window) * unit,
-                                 .rows = ht_divide_up(padded_coefs, t->spec.block)};
-    HT_FREED void *data = NULL;
-    TRY(ht_mem_alloc((size_t)(span.rows * span.width), 1, &data));
-    struct conversion c = {.window = window,
-                           .planes = last - first,
-                           .element_size = t->element_size,
-                           .block = t->spec.block,
-                           .coefs = count,
-                           .storage = t->storage,
-                           .from = from,
-                           .to = to,
-                           .device = data};
-    if (to != NULL) TRY(ht_buffer_read(buffer, span, data));
-    TRY(convert(&c));
-    return from != NULL ? ht_buffer_write(buffer, span, data) : HT_OK;
+    struct transfer c = {.window = window,
+                         .at = first - window->origin[2],
+                         .planes = last - first,
+                         .element_size = t->element_size,
+                         .block = t->spec.block,
+                         .coefs = count,
+                         .padded = from != NULL ? t->padded_coefs : 0,
+                         .storage = t->storage,
+                         .from = from,
+                         .to = to};
+    for (int i = 0; i < count; i++) /* of those that are read */
+        if (t->storage[i] >= c.padded) c.padded = t->storage[i] + 1;
+    return run(&c, buffer);
 }
 
-enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
-                           const double *coefs) {
+static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
+                       const double *coefs) {
     struct ht_device_stepper *t = self;
     const int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
     TRY(ht_check_own(t->problem.grid, subgrid, first, last));
@@ -97,8 +98,8 @@ enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first, i
     return HT_OK;
 }
 
-enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
-                           int64_t last, double *out) {
+static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
+                       int64_t last, double *out) {
     struct ht_device_stepper *t = self;
     TRY(ht_check_own(t->problem.grid, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
@@ -162,7 +163,7 @@ static void archive_memory(struct ht_device_stepper *t, struct ht_archive *archi
     }
 }
 
-void ht_stepper_archive(void *self, struct ht_archive *archive) {
+static void archive_state(void *self, struct ht_archive *archive) {
     struct ht_device_stepper *t = self;
     const struct ht_equations *eq = t->problem.eq;
     for (enum ht_subgrid i = 0; i < (t->problem.scheme->two_level ? 2 : 1); i++) {
@@ -239,8 +240,8 @@ static int64_t node_of(const struct ht_device_stepper *t, enum ht_subgrid subgri
     return node;
 }
 
-enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
-                               const struct ht_quantity *what, struct ht_measure *out) {
+static enum ht_err measure(void *self, enum ht_subgrid subgrid, int count,
+                           const struct ht_quantity *what, struct ht_measure *out) {
     const int64_t room = (int64_t)MOST_STORED * HT_MEASURE_POINTS;
     struct ht_device_stepper *t = self;
     HT_ARRAY(struct ht_sum_item, items, count);
@@ -261,33 +262,6 @@ enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
     return HT_OK;
 }
 
-/* Planes [at, at + count) of the windows of all materials, those from `first` on of the grid;
- * values and data are scratch. */
-static enum ht_err upload_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid, int64_t at,
-                                 int64_t count, int64_t first, double *values, void *data) {
-    const struct ht_problem *p = &t->problem;
-    const struct ht_window *window = &t->r.partition.window[subgrid];
-    const int64_t plane = ht_window_plane(window) * t->element_size;
-    const int64_t part = p->medium_coefs * ht_grid_plane(p->grid, subgrid) * count;
-    struct conversion c = {.window = window,
-                           .planes = count,
-                           .element_size = t->element_size,
-                           .block = 1,
-                           .coefs = p->medium_coefs,
-                           .device = data};
-    const struct ht_span span = {.offset = at * plane,
-                                 .width = count * plane,
-                                 .pitch = ht_window_nodes(window) * t->element_size,
-                                 .rows = p->medium_coefs};
-    TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
-    for (int m = 0; m < p->eq->nmaterials; m++) {
-        c.from = values + m * part;
-        TRY(convert(&c));
-        TRY(ht_buffer_write(t->medium[subgrid][m], span, data));
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
     const struct ht_problem *p = &t->problem;
     const struct ht_window *window = &t->r.partition.window[subgrid];
@@ -298,8 +272,7 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid 
     /* Planes that fit about 64 MiB of host memory. */
     const int64_t planes = (1 << 23) / (ht_grid_plane(p->grid, subgrid) * node_values);
     const int64_t chunk = ht_most(1, ht_least(planes, end - begin));
-    HT_ARRAY(double, values, ht_window_plane(window) * chunk * node_values);
-    HT_ARRAY(double, data, ht_window_plane(window) * chunk * p->medium_coefs);
+    HT_ARRAY(double, values, ht_grid_plane(p->grid, subgrid) * chunk * node_values);
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     ht_progress_start(&progress, "medium", (double)(end - begin), "nodes",
                       (double)ht_grid_plane(p->grid, subgrid));
@@ -307,8 +280,44 @@ enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid 
         /* not across the periodic seam */
         const int64_t first = (window->origin[2] + at + all) % all;
         count = ht_least(ht_least(end - at, chunk), all - first);
-        TRY(upload_medium(t, subgrid, at, count, first, values, data));
+        TRY(p->medium_fill(p->medium, subgrid, first, first + count, values));
+        struct transfer c = {.window = window,
+                             .at = at,
+                             .planes = count,
+                             .element_size = t->element_size,
+                             .block = 1,
+                             .coefs = p->medium_coefs,
+                             .padded = p->medium_coefs,
+                             .from = values};
+        for (int m = 0; m < p->eq->nmaterials; m++) {
+            TRY(run(&c, t->medium[subgrid][m]));
+            c.from += p->medium_coefs * ht_grid_plane(p->grid, subgrid) * count;
+        }
         ht_progress_update(&progress, (double)(at + count - begin));
     }
     return HT_OK;
 }
+
+static void arrays(const void *self, struct ht_arrays *out) {
+    const struct ht_device_stepper *t = self;
+    *out = (struct ht_arrays){.device = t->r.device,
+                              .fp64 = t->spec.fp64,
+                              .block = t->spec.block,
+                              .coefs = t->padded_coefs,
+                              .storage = t->storage,
+                              .window = t->r.partition.window};
+    memcpy(out->u, t->u, sizeof out->u);
+}
+
+const struct ht_stepper_ops ht_device_stepper_ops = {
+    .put = put,
+    .get = get,
+    .measure = measure,
+    .archive = archive_state,
+    .half_step = ht_runner_half_step,
+    .repeat = ht_runner_repeat,
+    .finish = ht_runner_finish,
+    .destroy = ht_device_stepper_destroy,
+    .arrays = arrays,
+    .traffic = ht_runner_traffic,
+};

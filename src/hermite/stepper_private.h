@@ -59,13 +59,7 @@ struct ht_device_stepper {
     int storage[HT_MAX_COEFS]; /* storage index of each coefficient */
 };
 
-/* As in struct ht_stepper_ops. */
-HT_CHECKED enum ht_err ht_stepper_put(void *self, enum ht_subgrid subgrid, int64_t first,
-                                      int64_t last, const double *coefs);
-HT_CHECKED enum ht_err ht_stepper_get(void *self, enum ht_subgrid subgrid, int field, int count,
-                                      int64_t first, int64_t last, double *out);
-void ht_stepper_archive(void *self, struct ht_archive *archive);
-HT_CHECKED enum ht_err ht_stepper_measure(void *self, enum ht_subgrid subgrid, int count,
-                                          const struct ht_quantity *what, struct ht_measure *out);
+extern const struct ht_stepper_ops ht_device_stepper_ops;
+void ht_device_stepper_destroy(void *self);
 /* Fills the medium's buffers of the held planes. */
 HT_CHECKED enum ht_err ht_stepper_fill_medium(struct ht_device_stepper *t, enum ht_subgrid subgrid);
