@@ -56,39 +56,6 @@ struct pass {
     const double *matrix;
 };
 
-/* The node at one side of a cell, and what its data are multiplied by: signs of even and of odd
- * derivatives along the axis. */
-struct corner {
-    int64_t at;
-    int sign[2];
-};
-
-static struct corner corner_of(const struct pass *p, int64_t cell, int side) {
-    int factor = 1;
-    bool mirrored = false;
-    int64_t source = p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
-    /* Index of a source node's values. The neighbour's plane is stored after the own planes; across
-     * the periodic seam its node number may be lower. */
-    int64_t at = ht_grid_source(p->problem->grid, p->from, p->axis, source, &factor, &mirrored) -
-                 p->begin[0],
-            own = p->nodes[p->axis] - 1;
-    source = p->axis == 2 && (at < 0 || at > own) ? own : at;
-    int sign = mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
-    return (struct corner){.at = source, .sign = {sign, mirrored ? -sign : sign}};
-}
-
-/* Cells from `cell` on whose corners follow one another with equal signs. */
-static int64_t count_alike(const struct pass *p, int64_t cell, int side,
-                           const struct corner *first) {
-    int64_t count = 1;
-    for (; cell + count < p->target; count++) {
-        struct corner c = corner_of(p, cell + count, side);
-        if (c.at != first->at + count || c.sign[0] != first->sign[0] || c.sign[1] != first->sign[1])
-            break;
-    }
-    return count;
-}
-
 /* What `count` values of a line, or of neighbouring lines, add to the points, for all coefficients.
  * in, out: of the first; rows: from one coefficient's values to the next one's. */
 static void add_values(const struct pass *p, int side, const int sign[2], int64_t coefs,
@@ -116,13 +83,27 @@ static void pass_side(const struct pass *p, int side, const int64_t *size, const
     const int64_t in_line = p->nodes[p->axis] * inner;
     const int64_t out_line = p->target * inner;
     for (int64_t cell = 0, count; cell < p->target; cell += count) {
-        const struct corner corner = corner_of(p, cell, side);
-        count = count_alike(p, cell, side, &corner);
+        /* Corners of the cells but the first and the last one follow one another with equal signs.
+         */
+        const int64_t last = p->target - 1;
+        count = cell == 0 || cell == last ? 1 : last - cell;
+        /* The neighbour's plane is stored after the own planes; across the periodic seam its node
+         * number may be lower. */
+        int factor = 1;
+        bool mirrored = false;
+        const int64_t node = p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
+        const int64_t beyond = p->nodes[p->axis] - 1;
+        int64_t at = ht_grid_source(p->problem->grid, p->from, p->axis, node, &factor, &mirrored) -
+                     p->begin[0];
+        if (p->axis == 2 && (at < 0 || at > beyond)) at = beyond;
+        /* Signs of even and of odd derivatives along the axis. */
+        const int even = mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
+        const int sign[2] = {even, mirrored ? -even : even};
         for (int64_t o = 0; o < outer; o++)
             for (int64_t a = 0; a < count * inner; a += BLOCK) {
                 const int64_t left = count * inner - a;
-                add_values(p, side, corner.sign, coefs, left < BLOCK ? left : BLOCK,
-                           in + o * in_line + corner.at * inner + a, outer * in_line,
+                add_values(p, side, sign, coefs, left < BLOCK ? left : BLOCK,
+                           in + o * in_line + at * inner + a, outer * in_line,
                            out + o * out_line + cell * inner + a, outer * out_line);
             }
     }
@@ -465,10 +446,10 @@ static void add_points(const struct ht_grid *grid, const struct ht_energy_term *
     list->what[list->count - 1].points = points;
 }
 
-/* Measures a list of quantities over a grid on all ranks. */
+/* Measures a list of quantities over a grid on all ranks; fails if a value is not finite. */
 static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                enum ht_subgrid subgrid, const struct energy_list *list,
-                                struct ht_measure *measure) {
+                                double time, enum ht_subgrid subgrid,
+                                const struct energy_list *list, struct ht_measure *measure) {
     TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what, measure));
     /* Combines the measures of all ranks' own planes. The first bad node becomes the lowest of all
      * ranks; the number of bad values stays that of the rank. */
@@ -484,7 +465,8 @@ static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_step
     for (int i = 0; i < list->count; i++) {
         measure[i].sum = sum[i];
         measure[i].largest = largest[i];
-        measure[i].first = isfinite(lowest[i]) ? (int64_t)-lowest[i] : -1;
+        if (isfinite(lowest[i]))
+            return not_finite(plan, subgrid, list->what[i].field, (int64_t)-lowest[i], time);
     }
     return HT_OK;
 }
@@ -503,19 +485,16 @@ static enum ht_err measure_nodes(const struct ht_plan *plan, const struct ht_ste
                                  double time, struct energy_list *list, struct ht_state *out) {
     struct ht_measure measure[MOST_QUANTITIES];
     list_state(plan, list);
-    TRY(measure_list(plan, stepper, HT_PRIMARY, list, measure));
+    TRY(measure_list(plan, stepper, time, HT_PRIMARY, list, measure));
     for (int i = 0; i < list->count; i++) {
-        int field = list->what[i].field;
-        if (measure[i].first >= 0)
-            return not_finite(plan, HT_PRIMARY, field, measure[i].first, time);
         const struct ht_quantity *what = &list->what[i];
         const double part = list->factor[i] * measure[i].sum;
         if (what->coef == 0 || what->beside) out->energy += part;
         if (what->coef != 0 && ht_layers_any(&plan->grid))
             out->steep += what->beside ? -part : part;
         if (what->coef != 0) continue;
-        out->largest[field] = measure[i].largest;
-        if (!(list->factor[i] > 0)) out->slope += slope_factor(plan, field) * measure[i].sum;
+        out->largest[what->field] = measure[i].largest;
+        if (!(list->factor[i] > 0)) out->slope += slope_factor(plan, what->field) * measure[i].sum;
     }
     return HT_OK;
 }
@@ -534,12 +513,8 @@ static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_s
         for (int k = 0; term->gradient && k < plan->grid.dims; k++)
             add_points(&plan->grid, term, k, list);
     }
-    TRY(measure_list(plan, stepper, subgrid, list, measure));
-    for (int i = 0; i < list->count; i++) {
-        if (measure[i].first >= 0)
-            return not_finite(plan, subgrid, list->what[i].field, measure[i].first, time);
-        out->content += list->factor[i] * measure[i].sum;
-    }
+    TRY(measure_list(plan, stepper, time, subgrid, list, measure));
+    for (int i = 0; i < list->count; i++) out->content += list->factor[i] * measure[i].sum;
     return HT_OK;
 }
 
