@@ -31,42 +31,6 @@ struct term {
     long double factor;
 };
 
-static void add_term(struct term *list, int *count, struct term term) {
-    if (term.factor != 0) list[(*count)++] = term;
-}
-
-static struct term derivative(int field, int odd, int axis, double factor) {
-    struct term term = {.field = field, .odd = odd, .factor = factor};
-    if (axis >= 0) term.shift[axis]++;
-    return term;
-}
-
-/* p_t = sum s_k K d_k f_k, f_k,t = s_k B d_k p. */
-static void list_flux(const struct ht_second_order *form, int dims,
-                      const struct ht_source_vector *v, struct term *list, int *count) {
-    const double K = v->material[form->modulus], B = v->material[form->inverse_density];
-    const double p = v->field[form->field];
-    add_term(list, count, derivative(form->field, 0, -1, p));
-    for (int k = 0; k < dims; k++) {
-        const double flux = v->field[form->flux[k]];
-        struct term own = derivative(form->flux[k], 0, -1, flux);
-        own.single = true;
-        add_term(list, count, own);
-        add_term(list, count, derivative(form->field, 1, k, form->sign[k] * K * flux));
-        add_term(list, count, derivative(form->flux[k], 1, k, form->sign[k] * B * p));
-        for (int i = 0; i < dims; i++) {
-            const int signs = form->sign[k] * form->sign[i];
-            struct term more =
-                derivative(form->flux[k], 0, k, signs * K * B * v->field[form->flux[i]]);
-            more.shift[i]++;
-            more.first = 1;
-            add_term(list, count, more);
-        }
-    }
-}
-
-/* ---- any first-order system of waves of one or two speeds ---- */
-
 /* Adds `term`, to one of its field and shift. */
 static void merge(struct term *list, int *count, const struct term *term) {
     int i = 0;
@@ -89,11 +53,27 @@ static int apply(const struct ht_equations *eq, const double *material, int coun
             struct term term = list[i];
             if (by->col != term.field) continue;
             term.field = by->row;
-            term.shift[by->axis]++;
+            term.shift[by->axis] += by->derivative;
             term.factor *= by->coef * (by->material < 0 ? 1 : material[by->material]);
             merge(out, &made, &term);
         }
     return made;
+}
+
+/* Whether L^2 of a field, in this list, is its Laplacian times a number, so that L^(2l) g is
+ * c^(2l) lap^l g. */
+static bool is_laplacian(int dims, int count, const struct term *list, int field) {
+    const long double *factor = NULL;
+    int axes = 0;
+    for (int i = 0; i < count; i++) {
+        const int *shift = list[i].shift;
+        if (list[i].field != field) continue;
+        if (shift[0] != 2 && shift[1] != 2 && shift[2] != 2) return false;
+        if (factor != NULL && *factor != list[i].factor) return false;
+        factor = &list[i].factor;
+        axes++;
+    }
+    return axes == dims;
 }
 
 double ht_source_ratio(const struct ht_equations *eq, const double *material) {
@@ -106,47 +86,39 @@ double ht_source_ratio(const struct ht_equations *eq, const double *material) {
     return omega[1] / omega[0];
 }
 
-static void list_waves(const struct ht_equations *eq, const struct ht_source_vector *v,
-                       struct term *list, int *count) {
-    struct term power[2][MOST_TERMS];
-    const bool two = ht_source_ratio(eq, v->material) < 1;
-    int made = 0;
-    for (int f = 0; f < eq->nfields; f++) {
-        power[0][made] = derivative(f, 0, -1, v->field[f]);
-        power[0][made].single = true;
-        if (v->field[f] != 0) list[(*count)++] = power[0][made++];
-    }
-    for (int j = 1; j <= (two ? 4 : 2); j++) {
-        made = apply(eq, v->material, made, power[(j - 1) % 2], power[j % 2]);
-        for (int i = 0; i < made; i++) {
-            struct term *term = &power[j % 2][i];
-            term->single = false;
-            term->odd = j % 2;
-            term->first = j / 2;
-            term->scale = !two ? ALONE : j <= 2 ? OWN : MORE;
-            add_term(list, count, *term);
-        }
-    }
-}
-
 static int list_terms(const struct ht_problem *p, const struct ht_source_vector *v,
                       struct term *list) {
-    const struct ht_second_order *form = &p->eq->second_order;
+    const struct ht_equations *eq = p->eq;
+    const bool two = ht_source_ratio(eq, v->material) < 1;
     const long double tau = p->dt / 2;
+    struct term power[2][MOST_TERMS];
+    bool whole[HT_MAX_FIELDS] = {false};
     int count = 0;
-    if (!form->known)
-        list_waves(p->eq, v, list, &count);
-    else if (form->rate >= 0) {
-        /* u_t = v, v_t = c^2 lap u. */
-        const double rate = v->field[form->rate];
-        add_term(list, &count, derivative(form->field, 1, -1, rate));
-        add_term(list, &count, derivative(form->rate, 0, -1, rate));
-    } else
-        list_flux(form, p->eq->dims, v, list, &count);
+    for (int f = 0; f < eq->nfields; f++)
+        if (v->field[f] != 0)
+            list[count++] = (struct term){.field = f, .single = true, .factor = v->field[f]};
+    int made = count;
+    memcpy(power[0], list, (size_t)count * sizeof *list);
+    for (int j = 1; j <= (two ? 4 : 2); j++) {
+        const struct term *term = power[j % 2];
+        made = apply(eq, v->material, made, power[(j - 1) % 2], power[j % 2]);
+        for (int i = 0; j == 2 && !two && i < count && list[i].single; i++) {
+            whole[list[i].field] = is_laplacian(eq->dims, made, term, list[i].field);
+            list[i].single = !whole[list[i].field];
+        }
+        for (int i = 0; i < made; i++, term++) {
+            if (term->factor == 0 || (j == 2 && whole[term->field])) continue;
+            list[count] = *term;
+            list[count].single = false;
+            list[count].odd = j % 2;
+            list[count].first = j / 2;
+            list[count++].scale = !two ? ALONE : j <= 2 ? OWN : MORE;
+        }
+    }
     for (int n = 0; n < count; n++) {
         struct term *term = &list[n];
         term->factor *= powl(tau, term->odd + 1 + 2 * term->first);
-        for (int k = 0; k < p->eq->dims; k++)
+        for (int k = 0; k < eq->dims; k++)
             term->factor /= powl(p->grid->h[k], (v->along[k] > 0) + term->shift[k]);
     }
     return count;
@@ -205,7 +177,7 @@ static void prepare(const struct ht_problem *p, const struct ht_source_vector *v
     s->problem = p;
     s->vector = v;
     s->powers = powers;
-    s->count = more + 2 * powers + (p->eq->second_order.known ? 2 : 4);
+    s->count = more + 2 * powers + 4;
     s->factorial[0] = 1;
     for (int n = 1; n < FACTORIALS; n++) s->factorial[n] = n * s->factorial[n - 1];
     const long double ratio = ht_source_ratio(p->eq, v->material), r = ratio * ratio;
