@@ -151,6 +151,7 @@ struct ht_pool {
 HT_CHECKED enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *out);
 #define HT_TAKE(pool, pointer, count) \
     ht_pool_take((pool), (size_t)(count), sizeof *(pointer), &(pointer))
+HT_CHECKED enum ht_err ht_pool_copy(struct ht_pool *pool, const char *string, char **out);
 void ht_pool_free(struct ht_pool *pool);
 
 /* ---- text.c ---- */

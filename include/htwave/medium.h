@@ -22,9 +22,8 @@ struct ht_medium {
                                         the node, for cells per wavelength; 0 when nothing
                                         moves */
     double slowest;                  /* the same of the slowest waves, such as shear */
-    int64_t flattened;               /* nodes of both grids that were reduced to degree 0.
-                                        Final after create up to 2e6 different nodes; beyond,
-                                        fills count those of own planes */
+    int64_t flattened;               /* nodes of both grids that are reduced to degree 0;
+                                        beyond 2e6 different nodes about so many */
     bool rough;                      /* has jumps or kinks, or is not resolved: orders and errors
                                         of smooth media do not hold */
     unsigned losses;                 /* of the system, whose parameters are not 0 everywhere */

@@ -133,7 +133,7 @@ struct ht_pulse {
 };
 /* A shot, a source of waves: a group of the list "sources". */
 struct ht_shot_given {
-    int type, kind;         /* see ht_source_type_of, ht_source_kind_of */
+    int type, kind;         /* of ht_source_types, ht_source_kinds */
     double position[3];     /* point and volume */
     double from[3], to[3];  /* line: its ends; plane wave: corners of its box */
     int count;              /* points of a line; else 0 */
@@ -177,11 +177,9 @@ struct ht_source_kind {
     bool own;
     bool stays; /* what it adds to the mean stays in a closed box */
 };
-const struct ht_source_type *ht_source_type_of(const struct ht_shot_given *given);
-const struct ht_source_kind *ht_source_kind_of(const struct ht_shot_given *given);
-/* Those of this number, 0, 1, ..; NULL: there are no more. */
-const struct ht_source_type *ht_source_type_at(int index);
-const struct ht_source_kind *ht_source_kind_at(int index);
+/* By number; without a word behind the last. */
+extern const struct ht_source_type ht_source_types[];
+extern const struct ht_source_kind ht_source_kinds[];
 
 /* What a source of amplitude 1 adds to u_t of a field: delta times weight, times the material (-1:
  * 1) at its place. Of what comes from outside the scalar, or along each axis the part of the vector
@@ -318,6 +316,7 @@ struct ht_params {
         double patience;
     } parallel;
     struct ht_sources *sources; /* where each key was set; private */
+    struct ht_pool pool;        /* of what members point to, but resume.from */
     struct {
         char *from;    /* a checkpoint; NULL: the run begins at 0 */
         int64_t steps; /* of the whole run */

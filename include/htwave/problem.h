@@ -222,20 +222,6 @@ int ht_absorbing_side(const struct ht_layers *layers, int axis, double at);
 void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
                            double out[HT_LAYER_PROFILES][HT_PROFILE_DEGREE + 1]);
 
-/* ---- boxes ---- */
-enum { HT_ABSORBING_BOXES = 27 };
-/* On the primary grid the targets begin and end `later` nodes after those of a region of these
- * cells (htwave/stepper.h): the inner face is the layer's at both sides. */
-struct ht_absorbing_box {
-    struct ht_box cells;
-    int later[3][2];
-    int side[3]; /* as ht_absorbing_side */
-    unsigned axes;
-};
-/* The boxes of a grid, which cover it; the first is the interior. Returns their number. */
-int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layers,
-                       struct ht_absorbing_box out[HT_ABSORBING_BOXES]);
-
 /* ---- sponge ---- */
 /* A half step onto a grid ends with a product of its polynomials with those of exp(-rate sigma
  * dt/2), once for each axis with layers, and one that adds begins with it, too:

@@ -159,11 +159,17 @@ HT_CHECKED enum ht_err ht_stepper_create(const struct ht_problem *problem, struc
 struct ht_region {
     struct ht_box cells;              /* of the whole grid */
     int later[3][2];                  /* on the primary grid the targets begin, end so many nodes
-                                         later */
-    int side[3];                      /* of the layers whose memory variables the law has */
+                                         later: the inner face is the layer's at both sides */
+    int side[3];                      /* as ht_absorbing_side: of the layers, along these */
+    unsigned axes;                    /* axes, whose memory variables the law has */
     const struct ht_law *law;         /* NULL: the problem's own */
     const struct ht_kernels *kernels; /* compiled for it */
 };
+/* Those of absorbing layers, without laws and kernels, which cover the grid; the first is the
+ * interior. Returns their number. */
+enum { HT_ABSORBING_BOXES = 27 };
+int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layers,
+                       struct ht_region out[HT_ABSORBING_BOXES]);
 /* With at most HT_ABSORBING_BOXES regions, which are disjoint and cover all cells; all ranks pass
  * the same. Their kernels must agree in precision, layout and order. */
 HT_CHECKED enum ht_err ht_stepper_create_regions(const struct ht_problem *problem,

@@ -43,6 +43,13 @@ enum ht_err ht_pool_take(struct ht_pool *pool, size_t count, size_t size, void *
     return HT_OK;
 }
 
+enum ht_err ht_pool_copy(struct ht_pool *pool, const char *string, char **out) {
+    const size_t size = strlen(string) + 1;
+    TRY(ht_pool_take(pool, size, 1, out));
+    memcpy(*out, string, size);
+    return HT_OK;
+}
+
 void ht_pool_free(struct ht_pool *pool) {
     while (pool->last != NULL) {
         struct ht_pool_part *part = pool->last;

@@ -56,7 +56,7 @@ static enum ht_err create_axis(const struct ht_problem *problem, struct ht_devic
 static enum ht_err create_layers(const struct ht_problem *problem, struct ht_device *device,
                                  const struct ht_tuning *tuning, struct ht_layer_kernels **out) {
     const unsigned axes = ht_absorbing_axes(problem->layers);
-    struct ht_absorbing_box box[HT_ABSORBING_BOXES];
+    struct ht_region box[HT_ABSORBING_BOXES];
     const int boxes = ht_absorbing_boxes(problem->grid, problem->layers, box);
     TRY(HT_ALLOC(*out, 1));
     TRY(ht_equations_absorb(problem->eq, axes, &(*out)->full));

@@ -544,17 +544,14 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct h
 enum ht_err ht_hermite_stepper_create(const struct ht_problem *problem, struct ht_device *device,
                                       const struct ht_kernels *kernels, struct ht_stepper *out) {
     struct ht_region region[HT_ABSORBING_BOXES] = {{.kernels = kernels}};
-    struct ht_absorbing_box box[HT_ABSORBING_BOXES];
     const bool divided = ht_absorbing_axes(problem->layers) != 0;
-    const int regions = divided ? ht_absorbing_boxes(problem->grid, problem->layers, box) : 1;
+    int regions = 1;
     memcpy(region[0].cells.end, problem->grid->cells, sizeof region[0].cells.end);
-    for (int i = 0; divided && i < regions; i++) {
-        region[i] = (struct ht_region){.cells = box[i].cells, .kernels = kernels};
-        memcpy(region[i].later, box[i].later, sizeof region[i].later);
-        memcpy(region[i].side, box[i].side, sizeof region[i].side);
-        if (box[i].axes == 0) continue;
-        region[i].law = &kernels->layers->law[box[i].axes];
-        region[i].kernels = &kernels->layers->set[box[i].axes];
+    if (divided) regions = ht_absorbing_boxes(problem->grid, problem->layers, region);
+    for (int i = 0; i < regions; i++) {
+        const unsigned axes = region[i].axes;
+        if (axes != 0) region[i].law = &kernels->layers->law[axes];
+        region[i].kernels = axes != 0 ? &kernels->layers->set[axes] : kernels;
     }
     return ht_stepper_create_regions(problem, device, regions, region, out);
 }

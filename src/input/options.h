@@ -13,20 +13,20 @@
 #define NOT_NEGATIVE 0, DBL_MAX
 
 /* ---- types.c ---- */
-/* base is what holds the option's member: struct ht_params or another one that the rows of options
- * are made for. */
+/* base is what holds the option's member: params or a group of a list of theirs. */
 /* "an integer", "true or false". */
 const char *ht_option_type_words(const struct ht_option *option);
-/* Frees the option's value and leaves nothing. */
-void ht_option_clear(void *base, const struct ht_option *option);
-/* Checks type and range and stores; the option was cleared or holds its default. Messages name the
- * setting's key. */
-HT_CHECKED enum ht_err ht_option_store(void *base, const struct ht_option *option,
+/* Checks type and range and stores; the option holds its default. Messages name the setting's key.
+ */
+HT_CHECKED enum ht_err ht_option_store(struct ht_params *params, void *base,
+                                       const struct ht_option *option,
                                        const struct ht_setting *setting);
-/* Gives the option its default. */
-HT_CHECKED enum ht_err ht_option_set_default(void *base, const struct ht_option *option);
+/* Gives the option its default, or nothing. */
+HT_CHECKED enum ht_err ht_option_set_default(struct ht_params *params, void *base,
+                                             const struct ht_option *option);
 /* A member of a map, replacing one of its name; setting->key is "map.member". */
-HT_CHECKED enum ht_err ht_option_store_member(void *base, const struct ht_option *option,
+HT_CHECKED enum ht_err ht_option_store_member(struct ht_params *params,
+                                              const struct ht_option *option,
                                               const struct ht_setting *setting);
 /* The value as input files have it; nothing of a list. */
 void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_option *option);

@@ -20,13 +20,6 @@ struct ht_source *ht_params_source(const struct ht_params *params, const char *k
     return NULL;
 }
 
-static void clear_source(struct ht_source *source) {
-    free(source->key);
-    free(source->value);
-    free(source->place);
-    *source = (struct ht_source){0};
-}
-
 /* The key is inside the group of that name. */
 static bool key_inside(const char *key, const char *group) {
     size_t length = strlen(group);
@@ -37,31 +30,22 @@ static bool key_inside(const char *key, const char *group) {
 static void forget(struct ht_params *params, const char *group) {
     struct ht_sources *sources = params->sources;
     int kept = 0;
-    for (int i = 0; i < sources->count; i++) {
-        if (key_inside(sources->source[i].key, group))
-            clear_source(&sources->source[i]);
-        else
+    for (int i = 0; i < sources->count; i++)
+        if (!key_inside(sources->source[i].key, group))
             sources->source[kept++] = sources->source[i];
-    }
     sources->count = kept;
 }
 
 static enum ht_err remember(struct ht_params *params, const struct ht_setting *setting) {
-    struct ht_source fresh = {.in_file = setting->in_file};
-    struct ht_source *old = ht_params_source(params, setting->key);
-    enum ht_err err = ht_text_copy(setting->key, &fresh.key);
-    if (!err) err = ht_text_copy(setting->value, &fresh.value);
-    if (!err) err = ht_text_copy(setting->place, &fresh.place);
-    if (!err && old) {
-        clear_source(old);
-        *old = fresh;
-        return HT_OK;
-    }
     struct ht_sources *sources = params->sources;
-    if (!err) err = HT_GROW(sources->source, sources->count + 1, sources->room);
-    if (!err) sources->source[sources->count++] = fresh;
-    if (err) clear_source(&fresh);
-    return err;
+    struct ht_source *source = ht_params_source(params, setting->key);
+    struct ht_source fresh = {.in_file = setting->in_file};
+    TRY(ht_pool_copy(&params->pool, setting->key, &fresh.key));
+    TRY(ht_pool_copy(&params->pool, setting->value, &fresh.value));
+    TRY(ht_pool_copy(&params->pool, setting->place, &fresh.place));
+    if (source == NULL) TRY(HT_GROW(sources->source, sources->count + 1, sources->room));
+    *(source ? source : &sources->source[sources->count++]) = fresh;
+    return HT_OK;
 }
 
 /* The value stands in the input file, not on the command line. */
@@ -255,20 +239,20 @@ bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *l
 }
 
 /* The keys of a group start from their defaults. */
-static enum ht_err set_defaults(void *group, const struct ht_option_list *list) {
-    for (int k = 0; k < list->count; k++) TRY(ht_option_set_default(group, &list->option[k]));
+static enum ht_err set_defaults(struct ht_params *params, void *group,
+                                const struct ht_option_list *list) {
+    for (int k = 0; k < list->count; k++)
+        TRY(ht_option_set_default(params, group, &list->option[k]));
     return HT_OK;
 }
 
 static enum ht_err append_group(struct ht_params *params, const struct ht_list_key *in) {
     struct ht_groups *groups = groups_of(params, in->option);
-    REFUSE(groups->count >= (int)in->option->high, params, in->option->key,
-           "must have at most %d groups", (int)in->option->high);
-    int64_t room = groups->count;
-    TRY(ht_mem_grow(groups->count + 1, in->list->size, &groups->group, &room));
-    void *group = group_at(groups, in->list, ++groups->count);
-    memset(group, 0, in->list->size);
-    return set_defaults(group, in->list);
+    const int most = (int)in->option->high;
+    REFUSE(groups->count >= most, params, in->option->key, "must have at most %d groups", most);
+    if (groups->count == 0)
+        TRY(ht_pool_take(&params->pool, (size_t)most, in->list->size, &groups->group));
+    return set_defaults(params, group_at(groups, in->list, ++groups->count), in->list);
 }
 
 static enum ht_err fail_no_group(const struct ht_params *params, const struct ht_list_key *in,
@@ -291,7 +275,7 @@ static enum ht_err visit_group(struct ht_params *params, const struct ht_list_ke
     forget(params, setting->key);
     TRY(in->group == groups->count + 1
             ? append_group(params, in)
-            : set_defaults(group_at(groups, in->list, in->group), in->list));
+            : set_defaults(params, group_at(groups, in->list, in->group), in->list));
     return remember(params, setting);
 }
 
@@ -323,8 +307,8 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
     if (in->group > groups->count) return fail_no_group(params, in, setting);
     void *group = group_at(groups, in->list, in->group);
     TRY(remember(params, setting));
-    TRY(ht_option_set_default(group, in->row));
-    return ht_option_store(group, in->row, setting);
+    TRY(ht_option_set_default(params, group, in->row));
+    return ht_option_store(params, group, in->row, setting);
 }
 
 enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
@@ -459,8 +443,8 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
         TRY(remember(params, setting));
         if (!option) return ht_option_store_member(params, map, setting);
         /* What an array leaves out has its default, whatever came before. */
-        TRY(ht_option_set_default(params, option));
-        return ht_option_store(params, option, setting);
+        TRY(ht_option_set_default(params, params, option));
+        return ht_option_store(params, params, option, setting);
     }
     if (is_section(setting->key)) {
         REQUIRE(group, HT_ERR_INPUT, "%s = %s: must be a group of keys, %s = { ... }; (%s)",
@@ -501,9 +485,10 @@ static enum ht_err read_override(struct ht_params *params, const char *text) {
 
 static enum ht_err read_all(struct ht_params *params, const char *path, int noverrides,
                             char *const *overrides) {
-    TRY(HT_ALLOC(params->sources, 1));
-    for (int i = 0; i < ht_option_count(); i++) TRY(ht_option_set_default(params, ht_option_at(i)));
-    if (path) TRY(ht_text_copy(path, &params->sources->input));
+    TRY(HT_TAKE(&params->pool, params->sources, 1));
+    for (int i = 0; i < ht_option_count(); i++)
+        TRY(ht_option_set_default(params, params, ht_option_at(i)));
+    if (path) TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++) TRY(read_override(params, overrides[i]));
     /* Sources begin at rest, unless initial data are asked for. */
@@ -516,12 +501,11 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     struct ht_leaf leaf;
     for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
-        char *whole = NULL;
+        HT_FREED char *whole = NULL;
         if (!name || **name == '/' || !in_file(params, leaf.key)) continue;
         TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
-        free(*name);
         /* the member is ours, and its address is that of params */
-        *(char **)name = whole;
+        TRY(ht_pool_copy(&params->pool, whole, (char **)name));
     }
     return ht_params_check(params);
 }
@@ -536,14 +520,9 @@ enum ht_err ht_params_read(const char *path, int noverrides, char *const *overri
 
 void ht_params_destroy(struct ht_params *params) {
     if (!params) return;
-    for (int i = 0; i < ht_option_count(); i++) ht_option_clear(params, ht_option_at(i));
-    if (params->sources != NULL) {
-        for (int i = 0; i < params->sources->count; i++) clear_source(&params->sources->source[i]);
-        free(params->sources->source);
-        free(params->sources->input);
-        free(params->sources);
-    }
+    if (params->sources != NULL) free(params->sources->source);
     free(params->resume.from);
+    ht_pool_free(&params->pool);
     free(params);
 }
 

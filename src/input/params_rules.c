@@ -157,7 +157,7 @@ static const struct ht_shot_given *shot_of(const struct ht_params *p, int group)
 /* Beside the keys' own ranges. */
 static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
-    const struct ht_source_type *type = ht_source_type_of(shot);
+    const struct ht_source_type *type = &ht_source_types[shot->type];
     REFUSE(has_word(type->keys, "count") && shot->count < 2, p, HT_KEY("sources.%d.count", group),
            "of a line must be 2 or more");
     REFUSE(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, p,
@@ -174,20 +174,19 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
 static enum ht_err refuse_key(const struct ht_params *p, int group, const char *name) {
     char of[128];
     int length = 0;
-    const struct ht_source_kind *kind;
-    for (int i = 0; (kind = ht_source_kind_at(i)) != NULL; i++)
+    for (const struct ht_source_kind *kind = ht_source_kinds; kind->word != NULL; kind++)
         if (kind->takes != NULL && strcmp(kind->takes, name) == 0)
             length += snprintf(of + length, sizeof of - (size_t)length, "%s\"%s\"",
                                length ? " or " : "", kind->word);
     return ht_params_error(p, HT_KEY("sources.%d.%s", group, name),
                            "is for kind %s, but the kind is \"%s\"", of,
-                           ht_source_kind_of(shot_of(p, group))->word);
+                           ht_source_kinds[shot_of(p, group)->kind].word);
 }
 
 static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
-    const struct ht_source_type *type = ht_source_type_of(shot);
-    const struct ht_source_kind *kind = ht_source_kind_of(shot);
+    const struct ht_source_type *type = &ht_source_types[shot->type];
+    const struct ht_source_kind *kind = &ht_source_kinds[shot->kind];
     REFUSE(type->outside && ht_params_is_set(p, HT_KEY("sources.%d.kind", group)), p,
            HT_KEY("sources.%d.kind", group), "a %s has no kind", type->word);
     REFUSE(!type->outside && ht_params_is_set(p, HT_KEY("sources.%d.polarisation", group)), p,
@@ -199,8 +198,7 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
                                    : !ht_source_takes(shot, kind)),
            p, HT_KEY(type->outside ? "sources.%d" : "sources.%d.kind", group),
            "a %s needs a %s that is not zero", type->outside ? type->word : kind->word, takes);
-    const struct ht_source_kind *other;
-    for (int i = 0; (other = ht_source_kind_at(i)) != NULL; i++)
+    for (const struct ht_source_kind *other = ht_source_kinds; other->word != NULL; other++)
         if (ht_source_takes(shot, other) && (!takes || strcmp(other->takes, takes) != 0))
             return refuse_key(p, group, other->takes);
     for (int k = 0; k < 3 && type->flat; k++)
@@ -226,10 +224,10 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
 static enum ht_err check_shots(const struct ht_params *params) {
     const char *keys[TYPES] = {NULL};
     int types = 0;
-    for (; ht_source_type_at(types) != NULL; types++) keys[types] = ht_source_type_at(types)->keys;
+    for (; ht_source_types[types].word != NULL; types++) keys[types] = ht_source_types[types].keys;
     for (int group = 1; group <= params->shots.count; group++) {
         const struct ht_shot_given *shot = shot_of(params, group);
-        const char *word = ht_source_type_of(shot)->word;
+        const char *word = ht_source_types[shot->type].word;
         TRY(check_owned(params, "sources", group, types, keys, shot->type, word));
         TRY(check_shape(params, group));
         TRY(check_numbers(params, group));

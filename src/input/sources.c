@@ -40,25 +40,8 @@
 #define HELP_TYPE(word, help, ...) "; " word help
 #define HELP_KIND(word, help, ...) " " word help "."
 
-static const struct ht_source_type types[] = {EACH_TYPE(ROW)};
-static const struct ht_source_kind kinds[] = {EACH_KIND(ROW)};
-enum { TYPES = sizeof types / sizeof *types, KINDS = sizeof kinds / sizeof *kinds };
-
-const struct ht_source_type *ht_source_type_at(int index) {
-    return index < TYPES ? &types[index] : NULL;
-}
-
-const struct ht_source_kind *ht_source_kind_at(int index) {
-    return index < KINDS ? &kinds[index] : NULL;
-}
-
-const struct ht_source_type *ht_source_type_of(const struct ht_shot_given *given) {
-    return &types[given->type];
-}
-
-const struct ht_source_kind *ht_source_kind_of(const struct ht_shot_given *given) {
-    return &kinds[given->kind];
-}
+const struct ht_source_type ht_source_types[] = {EACH_TYPE(ROW){NULL}};
+const struct ht_source_kind ht_source_kinds[] = {EACH_KIND(ROW){NULL}};
 
 /* ---- what they drive ---- */
 
@@ -79,9 +62,9 @@ static int drive_scalar(const struct ht_equations *eq, struct ht_drive *drive) {
 
 /* The first kind with a direction that drives fields of the equations: their vector. */
 static const struct ht_source_kind *vector_of(const struct ht_equations *eq) {
-    for (int i = 0; i < KINDS; i++)
-        for (int k = 0; k < 3 && kinds[i].unit; k++)
-            if (ht_equations_field(eq, kinds[i].field[k]) >= 0) return &kinds[i];
+    for (const struct ht_source_kind *kind = ht_source_kinds; kind->word != NULL; kind++)
+        for (int k = 0; k < 3 && kind->unit; k++)
+            if (ht_equations_field(eq, kind->field[k]) >= 0) return kind;
     return NULL;
 }
 
@@ -121,11 +104,11 @@ bool ht_source_takes(const struct ht_shot_given *given, const struct ht_source_k
 
 int ht_source_drives(const struct ht_shot_given *given, const struct ht_equations *eq,
                      struct ht_drive drive[HT_MAX_DRIVES], const char **missing) {
-    const struct ht_source_kind *kind = ht_source_kind_of(given);
+    const struct ht_source_kind *kind = &ht_source_kinds[given->kind];
     int count = 0;
     bool any = false;
     *missing = NULL;
-    if (ht_source_type_of(given)->outside) return drive_wave(given, eq, drive, missing);
+    if (ht_source_types[given->type].outside) return drive_wave(given, eq, drive, missing);
     if (kind->field[0] == NULL) return drive_scalar(eq, drive);
     for (int i = 0; i < HT_MAX_DRIVES && kind->field[i] != NULL; i++) {
         const int field = ht_equations_field(eq, kind->field[i]);

@@ -1,12 +1,13 @@
-/* The types of options: how a value of each is read from a setting, freed and written. An integer
+/* The types of options: how a value of each is read from a setting and written. An integer
  * may stand for a number, nothing else is converted. */
 #include "options.h"
 
 /* What a function of a type works on. */
 struct target {
+    struct ht_params *params;
     const struct ht_option *option;
     const struct ht_setting *setting;
-    void *base, *at; /* the structure, the option's member in it */
+    void *at; /* the option's member */
 };
 
 struct type {
@@ -14,9 +15,8 @@ struct type {
     enum ht_scalar_kind kind;
     int most; /* values next to each other; 0: the functions below */
     int least;
-    size_t size; /* of each of them */
+    size_t size; /* of each of them, of the member */
     enum ht_err (*store)(const struct target *t);
-    void (*clear)(void *at, const struct ht_option *option);
     void (*add)(struct ht_text *out, const void *at);
 };
 static const struct type *type_of(const struct ht_option *option);
@@ -67,14 +67,10 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind, i
 /* ---- values next to each other ---- */
 
 static enum ht_err put_text(const struct target *t, const char *text, void *to) {
-    char **string = to;
     TRY(check_string(t, text));
-    if (t->option->type == HT_OPT_CHOICE) {
-        *(int *)to = ht_text_find(t->option->choices, '|', text);
-        return HT_OK;
-    }
-    free(*string);
-    return ht_text_copy(text, string);
+    if (t->option->type != HT_OPT_CHOICE) return ht_pool_copy(&t->params->pool, text, to);
+    *(int *)to = ht_text_find(t->option->choices, '|', text);
+    return HT_OK;
 }
 
 static enum ht_err put(const struct target *t, const struct ht_scalar *item, void *to) {
@@ -111,7 +107,7 @@ static enum ht_err store_values(const struct target *t) {
         TRY(put(t, &setting->item[i], (char *)t->at + (size_t)i * type->size));
     if (t->option->type == HT_OPT_SIDES && setting->count == 1)
         TRY(put(t, setting->item, (char *)t->at + type->size));
-    if (t->option->type == HT_OPT_CELLS) ((struct ht_params *)t->base)->grid.dims = setting->count;
+    if (t->option->type == HT_OPT_CELLS) t->params->grid.dims = setting->count;
     return HT_OK;
 }
 
@@ -147,23 +143,13 @@ void ht_option_add_value(struct ht_text *out, const void *base, const struct ht_
     if (type->most > 1) ht_text_add(out, "]");
 }
 
-static void clear_names(void *at, HT_UNUSED const struct ht_option *option) {
-    struct ht_names *names = at;
-    for (int i = 0; i < names->count; i++) free(names->name[i]);
-    free(names->name);
-    *names = (struct ht_names){0};
-}
-
 static enum ht_err store_names(const struct target *t) {
     struct ht_names *to = t->at;
     if (!all_of(t->setting, HT_SCALAR_STRING, 0, INT_MAX)) return fail_type(t);
-    clear_names(to, t->option);
-    if (t->setting->count == 0) return HT_OK;
-    TRY(HT_ALLOC(to->name, t->setting->count));
-    for (int i = 0; i < t->setting->count; i++) {
-        TRY(ht_text_copy(t->setting->item[i].text, &to->name[i]));
-        to->count++;
-    }
+    *to = (struct ht_names){.count = t->setting->count};
+    TRY(HT_TAKE(&t->params->pool, to->name, to->count));
+    for (int i = 0; i < to->count; i++)
+        TRY(ht_pool_copy(&t->params->pool, t->setting->item[i].text, &to->name[i]));
     return HT_OK;
 }
 
@@ -177,29 +163,20 @@ static void add_names(struct ht_text *out, const void *at) {
     ht_text_add(out, "]");
 }
 
-static void clear_value(void *at, HT_UNUSED const struct ht_option *option) {
-    struct ht_value *value = at;
-    free(value->number);
-    free(value->text);
-    *value = (struct ht_value){.kind = HT_VALUE_NONE};
-}
-
 static enum ht_err store_value(const struct target *t) {
     struct ht_value *to = t->at;
     const struct ht_setting *setting = t->setting;
-    clear_value(to, t->option);
     if (setting->kind == HT_SETTING_SCALAR && setting->item[0].kind == HT_SCALAR_STRING) {
-        to->kind = HT_VALUE_TEXT;
+        *to = (struct ht_value){.kind = HT_VALUE_TEXT};
         return put_text(t, setting->item[0].text, &to->text);
     }
     if (!all_of(setting, HT_SCALAR_REAL, 1, INT_MAX)) return fail_type(t);
-    TRY(HT_ALLOC(to->number, setting->count));
-    for (int i = 0; i < setting->count; i++) {
+    *to = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = setting->count};
+    TRY(HT_TAKE(&t->params->pool, to->number, to->count));
+    for (int i = 0; i < to->count; i++) {
         TRY(check_number(t, setting->item[i].real));
         to->number[i] = setting->item[i].real;
     }
-    to->count = setting->count;
-    to->kind = HT_VALUE_NUMBERS;
     return HT_OK;
 }
 
@@ -216,22 +193,9 @@ static void add_either(struct ht_text *out, const void *at) {
     if (value->count > 1) ht_text_add(out, "]");
 }
 
-static void clear_map(void *at, HT_UNUSED const struct ht_option *option) {
-    struct ht_map *map = at;
-    for (int i = 0; i < map->count; i++) {
-        free(map->name[i]);
-        free(map->text[i]);
-    }
-    free(map->name);
-    free(map->text);
-    *map = (struct ht_map){0};
-}
-
 /* The members come one by one after it. */
 static enum ht_err store_map(const struct target *t) {
-    if (t->setting->kind != HT_SETTING_GROUP) return fail_type(t);
-    clear_map(t->at, t->option);
-    return HT_OK;
+    return t->setting->kind == HT_SETTING_GROUP ? HT_OK : fail_type(t);
 }
 
 static void add_map(struct ht_text *out, const void *at) {
@@ -252,51 +216,42 @@ static bool is_name(const char *name) {
     return !*name;
 }
 
-/* Index of the member of that name, made when it is not there. */
-static enum ht_err map_index(struct ht_map *map, const char *name, int *index) {
-    for (*index = 0; *index < map->count; (*index)++)
-        if (strcmp(map->name[*index], name) == 0) return HT_OK;
-    int64_t names = map->count, texts = map->count;
-    TRY(HT_GROW(map->name, map->count + 1, names));
-    TRY(HT_GROW(map->text, map->count + 1, texts));
-    map->text[map->count] = NULL;
-    TRY(ht_text_copy(name, &map->name[map->count]));
-    map->count++;
+/* A member of that name, made when it is not there. */
+static enum ht_err find_member(struct ht_pool *pool, struct ht_map *map, const char *name,
+                               char ***text) {
+    int n = 0;
+    while (n < map->count && strcmp(map->name[n], name) != 0) n++;
+    if (n == map->count) {
+        const struct ht_map old = *map;
+        TRY(HT_TAKE(pool, map->name, n + 1));
+        TRY(HT_TAKE(pool, map->text, n + 1));
+        for (int i = 0; i < n; i++) {
+            map->name[i] = old.name[i];
+            map->text[i] = old.text[i];
+        }
+        TRY(ht_pool_copy(pool, name, &map->name[map->count++]));
+    }
+    *text = &map->text[n];
     return HT_OK;
 }
 
-enum ht_err ht_option_store_member(void *base, const struct ht_option *option,
+enum ht_err ht_option_store_member(struct ht_params *params, const struct ht_option *option,
                                    const struct ht_setting *setting) {
-    struct ht_map *map = member(base, option);
     const char *name = setting->key + strlen(option->key) + 1;
-    int index = 0;
+    char **to;
     if (!is_name(name)) return fail(setting, "the name must be ", "letters and digits");
     if (setting->kind != HT_SETTING_SCALAR || setting->item[0].kind == HT_SCALAR_BOOL)
         return fail(setting, "must be ", "a string");
     /* An expression that is a number needs no quotes. */
     bool string = setting->item[0].kind == HT_SCALAR_STRING;
-    const char *text = string ? setting->item[0].text : setting->value;
-    TRY(map_index(map, name, &index));
-    free(map->text[index]);
-    return ht_text_copy(text, &map->text[index]);
-}
-
-static void clear_groups(void *at, const struct ht_option *option) {
-    struct ht_groups *groups = at;
-    const struct ht_option_list *list = ht_option_list(option);
-    for (int i = 0; i < groups->count; i++)
-        for (int k = 0; k < list->count; k++)
-            ht_option_clear((char *)groups->group + (size_t)i * list->size, &list->option[k]);
-    free(groups->group);
-    *groups = (struct ht_groups){0};
+    TRY(find_member(&params->pool, member(params, option), name, &to));
+    return ht_pool_copy(&params->pool, string ? setting->item[0].text : setting->value, to);
 }
 
 /* The groups come one by one after it; ht_params_print writes them. */
 static enum ht_err store_groups(const struct target *t) {
     bool empty = t->setting->kind == HT_SETTING_ARRAY && t->setting->count == 0;
-    if (!empty && t->setting->kind != HT_SETTING_NESTED) return fail_type(t);
-    clear_groups(t->at, t->option);
-    return HT_OK;
+    return empty || t->setting->kind == HT_SETTING_NESTED ? HT_OK : fail_type(t);
 }
 
 /* ---- the table ---- */
@@ -308,8 +263,8 @@ _Static_assert(sizeof(enum ht_scheme_name) == sizeof(int), "enumerations are as 
         .size = sizeof(in_c)                                                         \
     }
 #define ROW(text, of, count, in_c) ROWS(text, of, 1, count, in_c)
-#define ROW_BY(text, name, add_name) \
-    { .words = (text), .store = store_##name, .clear = clear_##name, .add = (add_name) }
+#define ROW_BY(text, in_c, name, add_name) \
+    { .words = (text), .size = sizeof(struct in_c), .store = store_##name, .add = (add_name) }
 
 static const struct type types[] = {
     [HT_OPT_INT] = ROW("an integer", INT, 1, int),
@@ -326,11 +281,12 @@ static const struct type types[] = {
     [HT_OPT_REAL6] = ROWS("6 numbers", REAL, 6, 6, double),
     [HT_OPT_SAMPLES3] = ROW("1 to 3 numbers", REAL, 3, double),
     [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
-    [HT_OPT_NAMES] = ROW_BY("a list of strings", names, add_names),
-    [HT_OPT_VALUE] = ROW_BY("a number, a list of numbers or a string", value, add_either),
-    [HT_OPT_MEDIUM] = ROW_BY("a number, a list of numbers or a string", value, add_either),
-    [HT_OPT_MAP] = ROW_BY("a group of strings", map, add_map),
-    [HT_OPT_LIST] = ROW_BY("a list of groups, ( { ... }, { ... } )", groups, NULL),
+    [HT_OPT_NAMES] = ROW_BY("a list of strings", ht_names, names, add_names),
+    [HT_OPT_VALUE] = ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),
+    [HT_OPT_MEDIUM] =
+        ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),
+    [HT_OPT_MAP] = ROW_BY("a group of strings", ht_map, map, add_map),
+    [HT_OPT_LIST] = ROW_BY("a list of groups, ( { ... }, { ... } )", ht_groups, groups, NULL),
 };
 
 static const struct type *type_of(const struct ht_option *option) {
@@ -341,32 +297,25 @@ const char *ht_option_type_words(const struct ht_option *option) {
     return type_of(option)->words;
 }
 
-enum ht_err ht_option_store(void *base, const struct ht_option *option,
+enum ht_err ht_option_store(struct ht_params *params, void *base, const struct ht_option *option,
                             const struct ht_setting *setting) {
-    const struct target t = {option, setting, base, member(base, option)};
+    const struct target t = {params, option, setting, member(base, option)};
     const struct type *type = type_of(option);
     return type->most > 0 ? store_values(&t) : type->store(&t);
 }
 
-void ht_option_clear(void *base, const struct ht_option *option) {
-    const struct type *type = type_of(option);
-    char **string = member(base, option);
-    if (type->most == 0) type->clear(string, option);
-    if (type->kind != HT_SCALAR_STRING || type->size != sizeof(char *)) return;
-    for (int i = 0; i < type->most; i++) {
-        free(string[i]);
-        string[i] = NULL;
-    }
-}
-
+/* For the option at to->at, which is its own base then. */
 static enum ht_err visit_default(void *data, const struct ht_setting *setting) {
     const struct target *to = data;
-    return ht_option_store(to->base, to->option, setting);
+    char *base = (char *)to->at - to->option->offset;
+    return ht_option_store(to->params, base, to->option, setting);
 }
 
-enum ht_err ht_option_set_default(void *base, const struct ht_option *option) {
-    struct target to = {.base = base, .option = option};
-    ht_option_clear(base, option);
+enum ht_err ht_option_set_default(struct ht_params *params, void *base,
+                                  const struct ht_option *option) {
+    struct target to = {.params = params, .option = option, .at = member(base, option)};
+    const struct type *type = type_of(option);
+    memset(to.at, 0, type->size * (size_t)ht_most(type->most, 1));
     if (!option->fallback) return HT_OK;
     return ht_config_read_value(option->key, option->fallback, visit_default, &to);
 }

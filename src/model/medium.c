@@ -1,7 +1,5 @@
 /* The medium as the methods use it: polynomials of the materials at the nodes of x3 planes, of
  * either grid. medium_node.c computes the polynomials and checks them. */
-#include <stdatomic.h>
-
 #include "medium_private.h"
 
 /* From the user's medium.* parameters to the rows of struct ht_medium_source. What a system takes
@@ -384,7 +382,6 @@ enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equat
     medium->grid = grid;
     enum ht_err err = HT_ALLOC(medium->source, 1);
     if (err == HT_OK) {
-        medium->source->medium = medium;
         medium->source->params = params;
         err = read_source(medium);
     }
@@ -401,8 +398,6 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
     find_shown(medium);
-    TRY(HT_TAKE(&source->pool, source->seen[HT_PRIMARY], ht_grid_planes(medium->grid, HT_PRIMARY)));
-    TRY(HT_TAKE(&source->pool, source->seen[HT_DUAL], ht_grid_planes(medium->grid, HT_DUAL)));
     return ht_medium_visit(medium);
 }
 
@@ -423,8 +418,7 @@ struct fill {
     const struct ht_medium *medium;
     enum ht_subgrid subgrid;
     int64_t nodes[3], count, first, visit[2];
-    double *out;                /* [(material * coefs + a) * count + node] */
-    _Atomic int64_t *flattened; /* visited nodes of each plane */
+    double *out; /* [(material * coefs + a) * count + node] */
 };
 
 /* At walls the powers odd in the normal are dropped (see the header). */
@@ -450,28 +444,12 @@ static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
         bool flat = false;
         for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, fill->subgrid, k, index[k]);
         TRY(ht_medium_node(medium, &work, x, &flat));
-        if (flat) fill->flattened[plane]++;
         for (int m = 0; m < medium->eq->nmaterials; m++)
             for (int a = 0; a < medium->coefs; a++, out += fill->count)
                 *out =
                     dropped(fill, index, medium->source->jets->index[a]) ? 0 : work.material[m][a];
     }
     return HT_OK;
-}
-
-/* Planes of other ranks are counted by those ranks. */
-static void count_planes(const struct fill *fill, int64_t end) {
-    struct ht_medium_source *source = fill->medium->source;
-    const int64_t same = fill->nodes[0] / fill->visit[0] * (fill->nodes[1] / fill->visit[1]);
-    bool *seen = source->seen[fill->subgrid];
-    const struct ht_range own = ht_grid_own(fill->medium->grid, fill->subgrid);
-    for (int64_t plane = ht_most(own.first, fill->first); plane < ht_least(own.last, end);
-         plane++) {
-        if (source->counted || seen[plane]) continue;
-        seen[plane] = true;
-        source->medium->flattened +=
-            fill->flattened[source->depends[2] ? plane - fill->first : 0] * same;
-    }
 }
 
 /* Nodes that are like those visited, of every material and power. */
@@ -498,11 +476,8 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
     for (int64_t i = 0; medium->uniform && i < medium->eq->nmaterials * fill.count; i++)
         out[i] = medium->constant[i / fill.count];
     if (medium->uniform || first == last) return HT_OK;
-    HT_ARRAY(_Atomic int64_t, flattened, planes);
-    fill.flattened = flattened;
     TRY(ht_threads_share(planes * fill.visit[1], LEAST_NODES / fill.visit[0], fill_lines, &fill));
     repeat_nodes(&fill, planes);
-    count_planes(&fill, last);
     return HT_OK;
 }
 

@@ -472,8 +472,8 @@ enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_mediu
  * bit for bit that of one rank. A sampled medium is scanned at nodes spread evenly over each axis.
  */
 
-/* Up to so many nodes the scan computes whole polynomials; beyond, only values, and fills count the
- * flattened nodes. A sampled medium is scanned at about so many. */
+/* The scan computes whole polynomials of so many nodes, spread evenly, and values at the others. A
+ * sampled medium is scanned at about so many. */
 static const double FULL_SCAN_NODES = 2e6;
 
 /* Odd powers below this fraction of the value count as no gradient. */
@@ -548,7 +548,7 @@ struct scan {
 static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_work *work,
                              int64_t line, struct found *found) {
     const struct ht_medium *medium = scan->medium;
-    const int64_t p2 = line % scan->points[1];
+    const int64_t p2 = line % scan->points[1], every = medium->source->every;
     const int64_t p3 = scan->plane + line / scan->points[1];
     int64_t i[3] = {0, spread(p2, scan->points[1], scan->nodes[1]),
                     spread(p3, scan->points[2], scan->nodes[2])};
@@ -560,10 +560,10 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
         TRY(ht_medium_point(medium, x, there));
         if (medium->source->sampled && medium->source->kinks) { /* rough: known, and fitted later */
             memcpy(material, there, sizeof material);
-        } else if (medium->source->counted) {
+        } else if (every > 0 && (i[0] + i[1] + i[2]) % every == 0) {
             bool flattened = false;
             TRY(ht_medium_node(medium, work, x, &flattened));
-            if (flattened) found->flattened += scan->same;
+            if (flattened) found->flattened += scan->same * every;
             for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = work->material[m][0];
         } else {
             TRY(ht_medium_estimate(medium, work, x, there, material));
@@ -661,7 +661,8 @@ static enum ht_err scan_varying(const struct ht_medium *medium, struct found *fo
         total += (double)count[0] * (double)count[1] * (double)count[2];
     }
     if (source->sampled && total > FULL_SCAN_NODES) part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
-    source->counted = medium->degree == 0 || total <= FULL_SCAN_NODES;
+    source->every = medium->degree == 0 ? 1 : (int64_t)ceil(total / FULL_SCAN_NODES);
+    if (source->sampled && source->every > 1) source->every = 0;
     TRY(ht_medium_work_create(medium, &work));
     TRY(scan_subgrid(medium, HT_PRIMARY, part, found));
     TRY(scan_subgrid(medium, HT_DUAL, part, found));
@@ -677,7 +678,6 @@ enum ht_err ht_medium_visit(struct ht_medium *medium) {
     struct ht_comm *comm = medium->grid->slab.comm;
     struct found found = nothing;
     const double *most = found.most;
-    medium->source->counted = true;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
         note_speed(medium, medium->constant, medium->constant, &found);

@@ -25,7 +25,6 @@ struct ht_medium_boxes {
     double *edge;
 };
 struct ht_medium_source {
-    struct ht_medium *medium; /* the owner; fills add to its counter */
     const struct ht_params *params;
     enum ht_medium_type type;
     struct ht_medium_row row[HT_MAX_MATERIALS]; /* system's nparameters */
@@ -38,9 +37,8 @@ struct ht_medium_source {
     int axis, layers;                 /* layers: of layers - 1 ... */
     const double *interface;          /* ... interfaces along axis */
     bool sampled;                     /* see ht_medium_scan */
-    bool counted;                     /* flattened is final already */
-    bool *seen[2];                    /* planes of each grid that are counted */
-    struct ht_pool pool;              /* of edges and planes */
+    int64_t every;       /* the scan computes the polynomials of one of so many nodes; 0: of none */
+    struct ht_pool pool; /* of edges */
 };
 
 static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {

@@ -256,8 +256,8 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
 
 static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
                       struct ht_shot *shot) {
-    shot->type = ht_source_type_of(given);
-    shot->kind = ht_source_kind_of(given);
+    shot->type = &ht_source_types[given->type];
+    shot->kind = &ht_source_kinds[given->kind];
     shot->points = shot->type->outside ? 0 : (int)ht_most(1, given->count);
     for (int k = 0; k < grid->dims; k++)
         shot->varies[k] = !shot->type->flat || k == (int)given->axis;

@@ -188,7 +188,7 @@ static const char *why_differences(const struct ht_plan *plan) {
     if (plan->params->shots.count > 0 && !plan->eq.second_order.known)
         return "this system has sources";
     for (int i = 0; i < plan->params->shots.count; i++)
-        if (ht_source_type_of(&shots[i])->outside) return ht_source_type_of(&shots[i])->outside;
+        if (ht_source_types[shots[i].type].outside) return ht_source_types[shots[i].type].outside;
     return NULL;
 }
 

@@ -436,8 +436,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_text_add(text, "  sources   %d", shots->count);
     if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
     /* ", 2 of type plane", for types that are not made of points. */
-    const struct ht_source_type *type;
-    for (int n = 0; (type = ht_source_type_at(n)) != NULL; n++) {
+    for (const struct ht_source_type *type = ht_source_types; type->word != NULL; type++) {
         int count = 0;
         for (int i = 0; i < shots->count; i++)
             count += shots->shot[i].type == type && !has_points(&shots->shot[i]);
@@ -641,7 +640,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
         return;
     }
     if (medium->flattened > 0 && medium->degree > 0)
-        ht_note("the medium is too rough for polynomials at %lld nodes of both grids; it is "
+        ht_note("the medium is too rough for polynomials at about %lld nodes of both grids; it is "
                 "constant about these",
                 (long long)medium->flattened);
     if (medium->rough)

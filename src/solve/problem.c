@@ -179,7 +179,7 @@ void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
 
 /* Sets the cells of part -1 (between the layers), 0 or 1 of an axis. */
 static void set_part(const struct ht_grid *grid, const struct ht_layers *layers, int axis, int part,
-                     struct ht_absorbing_box *box) {
+                     struct ht_region *box) {
     const int64_t low = layers->side[axis][0].cells;
     const int64_t high = grid->cells[axis] - layers->side[axis][1].cells;
     box->cells.begin[axis] = part < 0 ? low : part == 0 ? 0 : high;
@@ -191,11 +191,11 @@ static void set_part(const struct ht_grid *grid, const struct ht_layers *layers,
 }
 
 int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layers,
-                       struct ht_absorbing_box out[HT_ABSORBING_BOXES]) {
+                       struct ht_region out[HT_ABSORBING_BOXES]) {
     int count = 0;
     for (int n = 0; n < HT_ABSORBING_BOXES; n++) {
         const int part[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        struct ht_absorbing_box box = {.axes = 0};
+        struct ht_region box = {.axes = 0};
         for (int k = 0; k < 3; k++) set_part(grid, layers, k, part[k], &box);
         if (ht_box_nodes(&box.cells) > 0) out[count++] = box;
     }

@@ -151,7 +151,7 @@ static void test_model(const char *root) {
     double x[2][3] = {{0.25, 0.75, 0.5}, {0.75, 0.75, 0.9}};
     struct ht_receiver_group group = {.count = 2, .x = x};
     struct ht_receivers receivers = {.count = 1, .group = &group};
-    struct ht_shot shot = {.type = ht_source_type_at(0),
+    struct ht_shot shot = {.type = &ht_source_types[0],
                            .points = 2,
                            .first = {0.25, 0.25, 0.5},
                            .last = {0.75, 0.25, 0.5}};
@@ -192,7 +192,7 @@ static void test_model(const char *root) {
 /* The same source over the wave of a run that asks for marks, and of one that does not, where p is
  * 0. */
 static void test_marks(const char *root) {
-    struct ht_shot shot = {.type = ht_source_type_at(0),
+    struct ht_shot shot = {.type = &ht_source_types[0],
                            .points = 1,
                            .first = {0.25, 0.25, 0.5},
                            .last = {0.25, 0.25, 0.5}};
@@ -213,7 +213,7 @@ static void test_marks(const char *root) {
 /* A plane across the slice, one that is the slice, the box of a plane wave. */
 static void test_outlines(const char *root) {
     char *directory = scratch_path(root, "outlines"), *other = scratch_path(root, "outlined");
-    const struct ht_source_type *plane = ht_source_type_at(2), *wave = ht_source_type_at(4);
+    const struct ht_source_type *plane = &ht_source_types[2], *wave = &ht_source_types[4];
     struct ht_shot shot[] = {
         {.type = plane, .points = 1, .axis = 0, .first = {0.125}},
         {.type = plane, .points = 1, .axis = 2, .first = {0, 0, 0.5}},
