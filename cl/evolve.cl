@@ -162,9 +162,8 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
 #if HT_PROFILE_DEGREE > 0
     HT_EACH_PROFILE_TERM(HT_LOAD_PROFILE_SCALE)
 #endif
-    HT_UNROLLED(f, HT_FIELDS) {
+    HT_UNROLLED(f, HT_FIELDS)
         HT_UNROLLED(s, HT_T3) w[f][s] = b[f][s];
-    }
     for (int k = stages; k >= 1; k--) {
         const real inverse = (real)1 / (real)k;
 #if HT_PROFILE_DEGREE > 0
@@ -174,9 +173,8 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
 #endif
 #if HT_MEDIUM_DEGREE > 0
         real sum[HT_FIELDS][HT_T3];
-        HT_UNROLLED(f, HT_FIELDS) {
+        HT_UNROLLED(f, HT_FIELDS)
             HT_UNROLLED(s, HT_T3) sum[f][s] = 0;
-        }
 #endif
         HT_UNROLL
         for (int s0 = 0; s0 < HT_T3; s0 += HT_SLABS) {

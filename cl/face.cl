@@ -116,9 +116,8 @@ HT_INLINE void ht_between_faces(const real bottom[HT_N3], const real top[HT_N3],
 /* Fields that the source grid does not store are zero. */
 HT_INLINE void ht_zero_fields(real b[HT_FIELDS][HT_T3]) {
 #if HT_SOURCES < HT_FIELDS
-    HT_UNROLLED(f, HT_FIELDS) {
+    HT_UNROLLED(f, HT_FIELDS)
         HT_UNROLLED(s, HT_T3) b[f][s] = 0;
-    }
 #endif
 }
 
@@ -142,8 +141,7 @@ HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face, const
 #endif
     ht_between(bottom, top, b);
 #if HT_DIMS > 2
-    HT_UNROLLED(f, HT_SOURCES) {
+    HT_UNROLLED(f, HT_SOURCES)
         HT_UNROLLED(i3, HT_N3) bottom[f][i3] = top[f][i3];
-    }
 #endif
 }

@@ -76,17 +76,26 @@ HT_INLINE real ht_fd_axis(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL
 }
 #endif
 
-HT_INLINE void ht_fd_node(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
-                          long at, HT_FD_PARAMS) {
-    real sum = 0, change = 0;
+/* L u / a; row, plane: those of the window. */
+HT_INLINE real ht_fd_whole(const struct ht_fd_coefs *c, const long row, const long plane,
+                           const long at, HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
+    real sum = 0;
 #if HT_FD_DENSITY
     sum = ht_fd_axis(c, 0, u, b1, at, 1, sum);
-    if (HT_DIMS > 1) sum = ht_fd_axis(c, 1, u, b2, at, s->row, sum);
-    if (HT_DIMS > 2) sum = ht_fd_axis(c, 2, u, b3, at, s->plane, sum);
+    if (HT_DIMS > 1) sum = ht_fd_axis(c, 1, u, b2, at, row, sum);
+    if (HT_DIMS > 2) sum = ht_fd_axis(c, 2, u, b3, at, plane, sum);
 #else
-    HT_UNROLLED(k, HT_DIMS) sum = ht_fd_axis(c, k, u, at, ht_fd_stride(s, k), sum);
+    sum = ht_fd_axis(c, 0, u, at, 1, sum);
+    if (HT_DIMS > 1) sum = ht_fd_axis(c, 1, u, at, row, sum);
+    if (HT_DIMS > 2) sum = ht_fd_axis(c, 2, u, at, plane, sum);
 #endif
-    change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
+    return sum;
+}
+
+HT_INLINE void ht_fd_node(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
+                          long at, HT_FD_PARAMS) {
+    const real sum = ht_fd_whole(c, s->row, s->plane, at, u HT_FD_MEDIUM_ARGS);
+    const real change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
     if (HT_FD_HAS_D(mode)) d[at] = change;
     if (mode == HT_FD_STAGE) out[at] = change;
     if (mode == HT_FD_OWN) out[at] = u[at] + change;

@@ -305,25 +305,12 @@ HT_INLINE real ht_fd_slope(const struct ht_fd_layer_coefs *c, const real *near, 
     return slope;
 }
 
-/* L u / a of a node. */
-HT_INLINE real ht_fd_whole(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                           const long at, HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
-    real sum = 0;
-#if HT_FD_DENSITY
-    sum = ht_fd_axis(&c->whole, 0, u, b1, at, 1, sum);
-    if (HT_DIMS > 1) sum = ht_fd_axis(&c->whole, 1, u, b2, at, s->row, sum);
-    if (HT_DIMS > 2) sum = ht_fd_axis(&c->whole, 2, u, b3, at, s->plane, sum);
-#else
-    HT_UNROLLED(k, HT_DIMS) sum = ht_fd_axis(&c->whole, k, u, at, ht_fd_along(s, k), sum);
-#endif
-    return sum;
-}
-
 /* d - a L u/2 of a node. */
 HT_INLINE real ht_fd_begin(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
                            const long at, const real modulus, const real d,
                            HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS) {
-    return fma((real)-0.5 * modulus, ht_fd_whole(s, c, at, u HT_FD_MEDIUM_ARGS), d);
+    return fma((real)-0.5 * modulus,
+               ht_fd_whole(&c->whole, s->row, s->plane, at, u HT_FD_MEDIUM_ARGS), d);
 }
 
 /* Layer i at one target: q at all half points around it. */

@@ -31,12 +31,11 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pac
     HT_UNROLL
     for (int h = 0; h <= 2 * HT_FD_NEAR; h++) ht_unpack(mine[h - HT_FD_NEAR], row + h * HT_BLOCK);
     HT_UNROLL
-    for (int j = 1; j <= HT_FD_R; j++) {
+    for (int j = 1; j <= HT_FD_R; j++)
         HT_UNROLLED(e, HT_BLOCK) {
             const int at = HT_FD_NEAR * HT_BLOCK + e;
             sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e], row[at + j], sum[e]);
         }
-    }
 #if HT_DIMS > 2
     HT_UNROLL
     for (int j = 1; j <= HT_FD_R; j++) {
@@ -53,18 +52,16 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pac
 HT_INLINE void ht_fd_along_march(const struct ht_fd_coefs *c,
                                  real line[2 * HT_FD_DEPTH + 1][HT_BLOCK], real sum[HT_BLOCK]) {
     HT_UNROLL
-    for (int j = 1; j <= HT_FD_DEPTH; j++) {
+    for (int j = 1; j <= HT_FD_DEPTH; j++)
         HT_UNROLLED(e, HT_BLOCK)
             sum[e] = HT_FD_SECOND(c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
                                   line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);
-    }
 }
 
 /* The next plane's place in a line is the last one's. */
 HT_INLINE void ht_fd_move_on(real line[2 * HT_FD_DEPTH + 1][HT_BLOCK]) {
-    HT_UNROLLED(k, 2 * HT_FD_DEPTH) {
+    HT_UNROLLED(k, 2 * HT_FD_DEPTH)
         HT_UNROLLED(e, HT_BLOCK) line[k][e] = line[k + 1][e];
-    }
 }
 
 /* Begins to fill the tile of a plane with what lies around the group; the own values are known. */

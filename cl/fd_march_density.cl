@@ -87,12 +87,11 @@ HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c, HT_LOCAL const ht_pa
     HT_UNROLL
     for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
         ht_unpack(mine[h], flux + (h + HT_FD_NEAR) * HT_BLOCK);
-    HT_UNROLLED(j, HT_FD_R) {
+    HT_UNROLLED(j, HT_FD_R)
         HT_UNROLLED(e, HT_BLOCK) {
             const int at = HT_FD_NEAR * HT_BLOCK + e;
             sum[e] = HT_FD_FIRST(c->c[0][j], flux[at - 1 - j], flux[at + j], sum[e]);
         }
-    }
 }
 
 #if HT_DIMS > 2
@@ -114,17 +113,14 @@ HT_INLINE void ht_fd_fill_column_fluxes(const struct ht_fd_item *me, const struc
     }
     HT_UNROLLED(j, HT_FD_R) {
         ht_unpack(column[(HT_FD_TURN + j) * HT_FD_PITCH], above[HT_FD_TURN - 1]);
-        HT_UNROLLED(k, HT_FD_TURN) {
+        HT_UNROLLED(k, HT_FD_TURN)
             HT_UNROLLED(e, HT_BLOCK)
                 slope[k][e] = HT_FD_FIRST(c->c[HT_DIMS][j], below[k][e], above[k][e], slope[k][e]);
-        }
-        HT_UNROLLED(k, HT_FD_TURN - 1) {
+        HT_UNROLLED(k, HT_FD_TURN - 1)
             HT_UNROLLED(e, HT_BLOCK) above[k][e] = above[k + 1][e];
-        }
         HT_UNROLL
-        for (int k = HT_FD_TURN - 1; k > 0; k--) {
+        for (int k = HT_FD_TURN - 1; k > 0; k--)
             HT_UNROLLED(e, HT_BLOCK) below[k][e] = below[k - 1][e];
-        }
         if (j + 1 < HT_FD_R) ht_unpack(column[-(1 + j) * HT_FD_PITCH], below[0]);
     }
     HT_UNROLLED(k, HT_FD_TURN) {
@@ -233,12 +229,10 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
     real lead[HT_BLOCK];
     struct ht_fd_march m;
     real b[HT_BLOCK];
-    HT_UNROLLED(k, 2 * HT_FD_R - 1) {
+    HT_UNROLLED(k, 2 * HT_FD_R - 1)
         HT_UNROLLED(e, HT_BLOCK) m.slope[k][e] = 0;
-    }
-    HT_UNROLLED(k, 2 * HT_FD_R) {
+    HT_UNROLLED(k, 2 * HT_FD_R)
         HT_UNROLLED(e, HT_BLOCK) m.sum[k][e] = 0;
-    }
     HT_GLOBAL const real *before = u + (me.begin - HT_FD_AHEAD) * step + mine;
     ht_unpack(ht_fd_read(before), m.kept[HT_FD_KEPT - 1]);
     HT_UNROLL_BY(7)

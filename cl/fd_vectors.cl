@@ -14,10 +14,9 @@ HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s, const struct ht_fd_coefs 
                            HT_GLOBAL const real *u) {
     const vector middle = HT_GLOBAL_VECTOR(u);
     vector sum = 0;
-    HT_UNROLLED(k, HT_DIMS) {
+    HT_UNROLLED(k, HT_DIMS)
         HT_UNROLLED(j, HT_FD_R)
             sum = ht_fd_beside(c->c[k][j], u, (j + 1) * ht_fd_stride(s, k), middle, sum);
-    }
     return sum;
 }
 

@@ -23,11 +23,9 @@ HT_KERNEL void ht_limit_fma(HT_GLOBAL const real *HT_RESTRICT from,
     const ht_operand multiplier = from[0], addend = from[1];
     ht_operand x[HT_LIMIT_CHAINS];
     HT_UNROLLED(n, HT_LIMIT_CHAINS) x[n] = (real)(HT_ITEM() + n);
-    for (int turn = 0; turn < HT_LIMIT_TURNS; turn++) {
-        HT_UNROLLED(r, HT_LIMIT_ROUNDS) {
+    for (int turn = 0; turn < HT_LIMIT_TURNS; turn++)
+        HT_UNROLLED(r, HT_LIMIT_ROUNDS)
             HT_UNROLLED(n, HT_LIMIT_CHAINS) x[n] = fma(x[n], multiplier, addend);
-        }
-    }
     ht_operand sum = 0;
     HT_UNROLLED(n, HT_LIMIT_CHAINS) sum += x[n];
     to[i] = sum;

@@ -1,4 +1,23 @@
-/* What kernels on tensor cores share: copies of the operator, the results of a work-item. */
+/* What kernels on tensor cores share: copies of the operator, the results of a work-item, pairs in
+ * the nodes of its two targets. */
+#define HT_PAIRS (HT_BLOCK / 2)
+typedef HT_VECTOR(2) ht_pair;
+#define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
+#define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
+#define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
+
+#define HT_RESULT(i) acc[tile][2 * target + (i)]
+#define HT_READ_RESULT       \
+    const ht_pair old = *at; \
+    HT_RESULT(0) = old.x;    \
+    HT_RESULT(1) = old.y;    \
+    (void)own;
+#define HT_STORE_RESULT      \
+    ht_pair result;          \
+    result.x = HT_RESULT(0); \
+    result.y = HT_RESULT(1); \
+    if (own) *at = result;
+
 /* Starts to copy the operator of a chunk, so many packs. */
 HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs,
                                 HT_GLOBAL const real *op, HT_LOCAL ht_pack *to) {
@@ -13,7 +32,6 @@ HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs
 /* Results to which products are added: zero, or the old values, which acc holds, with their sign.
  */
 HT_INLINE void ht_results_begin(real acc[HT_TILES][4]) {
-    HT_UNROLLED(i, HT_TILES) {
+    HT_UNROLLED(i, HT_TILES)
         HT_UNROLLED(e, 4) acc[i][e] = HT_OLD_SIGN == 0 ? (real)0 : (real)HT_OLD_SIGN * acc[i][e];
-    }
 }

@@ -11,12 +11,7 @@
  *     face   0     1       2    source nodes at four vertices
  *
  * A k step is 8 source entries, two neighbouring ones for each l % 4; a chunk is HT_PAIRS steps. */
-#define HT_PAIRS (HT_BLOCK / 2)
-typedef HT_VECTOR(2) ht_pair;
-#define HT_PART_BLOCKS (8 / HT_PARTS)
 #define HT_ROW_WARPS (HT_CELLS / 8)
-#define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
-#define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
 
 /* Source nodes in local memory: data[stage][face][row][block of a chunk][node], rows padded to
  * HT_PITCH. */
@@ -110,30 +105,19 @@ HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face, const re
 /* USE for the warp lane's results of all tiles, pairs in the nodes of its targets. `own` is 0 if
  * there is no such result; `at` then points to another valid pair, which may be read, since reads
  * without branches overlap. */
-#define HT_EACH_RESULT(USE)                                                                       \
-    HT_UNROLLED(tile, HT_TILES) {                                                                 \
-        const long entry = where[tile * 4 + t];                                                   \
-        const int field = (int)(entry >> HT_SLOT_BIT);                                            \
-        HT_GLOBAL real *chosen = dst0;                                                            \
-        HT_EACH_DST(HT_DST_CHOOSE)                                                                \
-        chosen += entry & (((long)1 << HT_SLOT_BIT) - 1);                                         \
-        HT_UNROLLED(plane, 2) {                                                                   \
-            const int own = entry >= 0 && inside[plane];                                          \
-            HT_GLOBAL ht_pair *at = (HT_GLOBAL ht_pair *)(chosen + (long)node[plane] * HT_BLOCK); \
-            USE                                                                                   \
-        }                                                                                         \
+#define HT_EACH_RESULT(USE)                                                                        \
+    HT_UNROLLED(tile, HT_TILES) {                                                                  \
+        const long entry = where[tile * 4 + t];                                                    \
+        const int field = (int)(entry >> HT_SLOT_BIT);                                             \
+        HT_GLOBAL real *chosen = dst0;                                                             \
+        HT_EACH_DST(HT_DST_CHOOSE)                                                                 \
+        chosen += entry & (((long)1 << HT_SLOT_BIT) - 1);                                          \
+        HT_UNROLLED(target, 2) {                                                                   \
+            const int own = entry >= 0 && inside[target];                                          \
+            HT_GLOBAL ht_pair *at = (HT_GLOBAL ht_pair *)(chosen + (long)node[target] * HT_BLOCK); \
+            USE                                                                                    \
+        }                                                                                          \
     }
-#define HT_RESULT(i) acc[tile][2 * plane + (i)]
-#define HT_READ_RESULT       \
-    const ht_pair old = *at; \
-    HT_RESULT(0) = old.x;    \
-    HT_RESULT(1) = old.y;    \
-    (void)own;
-#define HT_STORE_RESULT      \
-    ht_pair result;          \
-    result.x = HT_RESULT(0); \
-    result.y = HT_RESULT(1); \
-    if (own) *at = result;
 
 /* Where a result goes: its place in its field's buffer, of node 0, and from bit HT_SLOT_BIT on the
  * field's slot; slot -1 and place 0 for none. */
@@ -155,3 +139,23 @@ HT_INLINE void ht_targets_at(const struct ht_step_args *a, const int m1, const i
         inside[p] = m1 < n1 && m2 < n2 && m3 + p < end;
     }
 }
+
+/* The beginning of a kernel: where its work-items stand, the nodes that they copy, `where` their
+ * results go and the `parities` of pairs. op: of all parts, then of the group's. */
+#define HT_PLANES_BEGIN                                                                       \
+    const int item = HT_ITEM(), t = item % 4;                                                 \
+    const int part = (int)(HT_GROUP_1() % HT_PARTS);                                          \
+    const int row = item / (32 * HT_ROW_WARPS);                                               \
+    const int first1 = item / 32 % HT_ROW_WARPS * 8 + item % 32 / 4;                          \
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);                           \
+    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;                      \
+    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;                                  \
+    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;                              \
+    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;          \
+    struct ht_copies copies;                                                                  \
+    ht_copies_begin(&a, item, group1, group2, &copies);                                       \
+    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS) parities[i] = (int)info[i]; \
+    for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)                                 \
+        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);                          \
+    op += (long)part * HT_OP_SIZE;                                                            \
+    HT_BARRIER();

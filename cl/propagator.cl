@@ -119,12 +119,11 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count, HT_LOCAL const vecto
                        HT_LOCAL vector *result) {
     vector sum[HT_TILE][HT_ROWS];
     HT_UNROLLED(n, HT_TILE * HT_ROWS) sum[n / HT_ROWS][n % HT_ROWS] = result[n];
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count; k++)
         HT_UNROLLED(n, HT_TILE * HT_ROWS)
             sum[n / HT_ROWS][n % HT_ROWS] =
                 fma((vector)op[k * HT_TILE + n / HT_ROWS], sums[k * HT_ROWS + n % HT_ROWS],
                     sum[n / HT_ROWS][n % HT_ROWS]);
-    }
     HT_UNROLLED(n, HT_TILE * HT_ROWS) result[n] = sum[n / HT_ROWS][n % HT_ROWS];
 }
 

@@ -17,11 +17,10 @@ HT_INLINE void ht_add_block(const int b, real v[HT_BLOCK][HT_CORNERS],
         const real sign[3] = {HT_SIGN_OF(ht_bits[s], 0), HT_SIGN_OF(ht_bits[s], 1),
                               HT_SIGN_OF(ht_bits[s], 2)};
         ht_vertex_sums(v[j], sign);
-        HT_UNROLLED(g, HT_CORNERS) {
+        HT_UNROLLED(g, HT_CORNERS)
             HT_UNROLLED(r, HT_BLOCK_ROWS)
                 acc[g][r] =
                     fma(ht_entry[(g * HT_BLOCK_ROWS + r) * HT_ENTRIES + s], v[j][g], acc[g][r]);
-        }
     }
 }
 
@@ -84,9 +83,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(
     }
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_CORNERS][HT_BLOCK_ROWS];
-        HT_UNROLLED(g, HT_CORNERS) {
+        HT_UNROLLED(g, HT_CORNERS)
             HT_UNROLLED(r, HT_BLOCK_ROWS) acc[g][r] = 0;
-        }
         above = (int)ht_source_row(&a, 0, m3 + a.shift[2] + 2);
         HT_UNROLLED(c, HT_CHUNKS) {
             HT_COPY_WAIT(HT_STAGES - 2);

@@ -132,10 +132,9 @@ HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums, HT_LOCAL const ht_wide 
         HT_UNROLLED(p, HT_TILE_PACKS) {
             real value[HT_WIDE];
             ht_widen(values[e * HT_TILES * HT_TILE_PACKS + p], value);
-            HT_UNROLLED(r, HT_WIDE) {
+            HT_UNROLLED(r, HT_WIDE)
                 HT_UNROLLED(t, HT_WIDE)
                     acc[p * HT_WIDE + r][t] = fma(value[r], x[t], acc[p * HT_WIDE + r][t]);
-            }
         }
     }
 }

@@ -24,16 +24,15 @@
 #define HT_MIN_4(n) ((n) < 4 ? (n) : 4)
 
 /* USE for the tiles of parity blocks [first, end). */
-#define HT_EACH_TILE(first, end, USE)                             \
-    HT_UNROLL                                                     \
-    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
-        HT_UNROLLED(n, HT_MOST_TILES) {                           \
-            if (n >= HT_TILES_OF(g)) continue;                    \
-            const int tile = HT_FIRST_TILE(g) + n;                \
-            const int own = (g - (first)) * HT_MOST_TILES + n;    \
-            USE                                                   \
-        }                                                         \
-    }
+#define HT_EACH_TILE(first, end, USE)                           \
+    HT_UNROLL                                                   \
+    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) \
+        HT_UNROLLED(n, HT_MOST_TILES) {                         \
+            if (n >= HT_TILES_OF(g)) continue;                  \
+            const int tile = HT_FIRST_TILE(g) + n;              \
+            const int own = (g - (first)) * HT_MOST_TILES + n;  \
+            USE                                                 \
+        }
 
 #define HT_EACH_STEP HT_UNROLL for (int j = 0; j < HT_PAIRS; j++)
 
@@ -62,12 +61,11 @@ HT_INLINE void ht_products(const int lane, real left[HT_PAIRS][HT_PART_BLOCKS][4
         real part[HT_TOGETHER * HT_MOST_TILES][4];
         HT_EACH_STEP {
             HT_UNROLL
-            for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
+            for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++)
                 HT_UNROLLED(i, 4) {
                     high[j][g][i] = ht_high(left[j][g0 + g][i]);
                     low[j][g][i] = left[j][g0 + g][i] - high[j][g][i];
                 }
-            }
         }
 #define HT_READ_RIGHT                                               \
     HT_EACH_STEP {                                                  \
@@ -127,22 +125,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(long, where, HT_TILES * 4);
     HT_LOCAL_ARRAY(int, parities, HT_INFO_PARITIES);
-    const int item = HT_ITEM(), t = item % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);
-    const int row = item / (32 * HT_ROW_WARPS);
-    const int first1 = item / 32 % HT_ROW_WARPS * 8 + item % 32 / 4;
-    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
-    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
-    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
-    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
-    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
-    struct ht_copies copies;
-    ht_copies_begin(&a, item, group1, group2, &copies);
-    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS) parities[i] = (int)info[i];
-    for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)
-        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
-    op += (long)part * HT_OP_SIZE;
-    HT_BARRIER();
+    HT_PLANES_BEGIN
     for (int chunk = 0; HT_RESIDENT && chunk < HT_CHUNKS; chunk++)
         ht_operator_copy(item, chunk, HT_CHUNK_PACKS, op, table + chunk * HT_CHUNK_PACKS);
 #define HT_COPY_CHUNK(chunk, to)                                                          \

@@ -22,10 +22,6 @@
  *     op[part][chunk][k step of the chunk][tile][lane][2].
  * info: the parity of each (chunk, l % 4, pair), then for each (tile, l % 4) the target slot *
  * HT_PADDED_COEFS + storage index of the pair of results, -1 for none. */
-#define HT_PAIRS (HT_BLOCK / 2)
-typedef HT_VECTOR(2) ht_pair;
-#define HT_PART_BLOCKS (HT_CORNERS / HT_PARTS)
-
 /* The pairs at the corners of the warp lane's target 0 or 1, which are 8 nodes apart: v[e][w] of
  * coefficient e. */
 HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
@@ -61,22 +57,10 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
             USE                                                                             \
         }                                                                                   \
     }
-#define HT_READ_RESULT                 \
-    const ht_pair old = *at;           \
-    acc[tile][2 * target] = old.x;     \
-    acc[tile][2 * target + 1] = old.y; \
-    (void)own;
-#define HT_STORE_RESULT                   \
-    ht_pair result;                       \
-    result.x = acc[tile][2 * target];     \
-    result.y = acc[tile][2 * target + 1]; \
-    if (own) *at = result;
 
 #define HT_STEP_PACKS (HT_TILES * 64 / HT_BLOCK)
 #define HT_ROW_WARPS (HT_CELLS / 16)
 #define HT_OP_SIZE (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS * HT_BLOCK)
-#define HT_INFO_PARITIES (HT_CHUNKS * 4 * HT_PAIRS)
-#define HT_INFOS (HT_INFO_PARITIES + HT_TILES * 4)
 #if HT_RESIDENT
 #define HT_OP_PACKS (HT_CHUNKS * HT_PAIRS * HT_STEP_PACKS)
 #else
@@ -85,16 +69,15 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
 
 /* USE for the tiles of parity blocks [first, end), with the warp lane's part of the operator in
  * `right`. */
-#define HT_EACH_TILE(first, end, USE)                             \
-    HT_UNROLL                                                     \
-    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) { \
-        HT_UNROLLED(n, HT_MOST_TILES) {                           \
-            if (n >= HT_TILES_OF(g)) continue;                    \
-            const int tile = HT_FIRST_TILE(g) + n;                \
-            const ht_pair right = op[at + tile * 32];             \
-            USE                                                   \
-        }                                                         \
-    }
+#define HT_EACH_TILE(first, end, USE)                           \
+    HT_UNROLL                                                   \
+    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) \
+        HT_UNROLLED(n, HT_MOST_TILES) {                         \
+            if (n >= HT_TILES_OF(g)) continue;                  \
+            const int tile = HT_FIRST_TILE(g) + n;              \
+            const ht_pair right = op[at + tile * 32];           \
+            USE                                                 \
+        }
 
 /* Blocks whose products are interleaved, so that at least four products are in flight between two
  * that add to the same results. */
@@ -114,12 +97,11 @@ HT_INLINE void ht_products(const int lane, real left[HT_PART_BLOCKS][4], HT_LOCA
         real high[HT_TOGETHER][4], low[HT_TOGETHER][4];
         real part[HT_TOGETHER * HT_MOST_TILES][4];
         HT_UNROLL
-        for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++) {
+        for (int g = 0; g < HT_TOGETHER && g0 + g < HT_PART_BLOCKS; g++)
             HT_UNROLLED(i, 4) {
                 high[g][i] = ht_high(left[g0 + g][i]);
                 low[g][i] = left[g0 + g][i] - high[g][i];
             }
-        }
 #define HT_OWN part[(g - g0) * HT_MOST_TILES + n]
 #define HT_LOW_HIGH HT_MULTIPLY_FIRST(HT_OWN, low[g - g0], ht_high(right.x), ht_high(right.y));
 #define HT_HIGH_LOW \

@@ -44,13 +44,12 @@ struct ht_running {
 
 HT_INLINE void ht_add_products(const struct ht_running *done, real part[][4],
                                real acc[HT_TILES][4]) {
-    HT_UNROLLED(n, HT_WIDE) {
+    HT_UNROLLED(n, HT_WIDE)
         HT_UNROLLED(e, 4) {
             if (n >= done->wide) continue;
             HT_AWAITED(part[n][e]);
             acc[done->first + n][e] += part[n][e];
         }
-    }
 }
 
 /* The left side of parity block g in leading bits and the rest. */
@@ -111,22 +110,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(
     HT_LOCAL ht_pack *data = (HT_LOCAL ht_pack *)(table + 2 * HT_CHUNK_VALUES);
     HT_LOCAL long *where = (HT_LOCAL long *)(data + 2 * HT_STAGE_SIZE);
     HT_LOCAL int *parities = (HT_LOCAL int *)(where + HT_TILES * 4);
-    const int item = HT_ITEM(), t = item % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);
-    const int row = item / (32 * HT_ROW_WARPS);
-    const int first1 = item / 32 % HT_ROW_WARPS * 8 + item % 32 / 4;
-    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
-    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
-    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;
-    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;
-    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;
-    struct ht_copies copies;
-    ht_copies_begin(&a, item, group1, group2, &copies);
-    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS) parities[i] = (int)info[i];
-    for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)
-        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);
-    op += (long)part * HT_OP_SIZE;
-    HT_BARRIER();
+    HT_PLANES_BEGIN
     ht_operator_copy(item, 0, HT_CHUNK_PACKS, op, (HT_LOCAL ht_pack *)table);
     ht_copies_at(&a, begin, end, &copies);
     ht_chunk_copy(&a, &copies, 0, data HT_EACH_SRC(HT_SRC_ARG));

@@ -92,23 +92,21 @@ HT_INLINE void ht_face_part(const struct ht_step_args *a, HT_GLOBAL const real *
 /* out = low + contribution of the upper face. */
 HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE], real face[HT_N3][HT_PLANE],
                             real out[HT_N3][HT_PLANE]) {
-    HT_UNROLLED(q, HT_PLANE) {
+    HT_UNROLLED(q, HT_PLANE)
         HT_UNROLLED(r3, HT_N3) {
             real sum = low[r3][q];
             HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, 1, r3, i3), face[i3][q], sum);
             out[r3][q] = sum;
         }
-    }
 }
 
 HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE], real low[HT_N3][HT_PLANE]) {
-    HT_UNROLLED(q, HT_PLANE) {
+    HT_UNROLLED(q, HT_PLANE)
         HT_UNROLLED(r3, HT_N3) {
             real sum = 0;
             HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, 0, r3, i3), face[i3][q], sum);
             low[r3][q] = sum;
         }
-    }
 }
 
 HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node, long nodes,
@@ -125,13 +123,12 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node, long 
     }
     (void)r1;
 #else
-    HT_UNROLLED(r3, HT_N3) {
+    HT_UNROLLED(r3, HT_N3)
         HT_UNROLLED(q, HT_PLANE) {
             const int i1 = r1 + q % HT_TILE;
             const int i = (r3 * HT_N2 + q / HT_TILE) * HT_N1 + i1;
             if (i1 < HT_N1) dst[HT_AT(i, node, nodes)] = out[r3][q];
         }
-    }
 #endif
 }
 
@@ -149,21 +146,17 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(struct ht_step_args a,
     const long left = ht_closed(&a, 0, m1 + a.shift[0]);
     const long right = ht_closed(&a, 0, m1 + a.shift[0] + 1);
     real along[2][HT_TILE][HT_N1], low[HT_N3][HT_PLANE];
-    HT_UNROLLED(side, 2) {
-        HT_UNROLLED(r, HT_TILE) {
+    HT_UNROLLED(side, 2)
+        HT_UNROLLED(r, HT_TILE)
             HT_UNROLLED(i, HT_N1)
                 along[side][r][i] =
                     HT_AXIS_AT(0, side, HT_TILE_PARTS > 1 ? (r1 + r) % HT_N1 : r, i);
-        }
-    }
-    HT_UNROLLED(i3, HT_N3) {
+    HT_UNROLLED(i3, HT_N3)
         HT_UNROLLED(q, HT_PLANE) low[i3][q] = 0;
-    }
     for (long m3 = begin; m3 < end + (HT_DIMS > 2); m3++) {
         real face[HT_N3][HT_PLANE];
-        HT_UNROLLED(i3, HT_N3) {
+        HT_UNROLLED(i3, HT_N3)
             HT_UNROLLED(q, HT_PLANE) face[i3][q] = 0;
-        }
         long node[HT_SIDES][2];
         HT_UNROLLED(side, HT_SIDES) {
             const long row = ht_source_row(&a, m2 + a.shift[1] + side, m3 + a.shift[2]);

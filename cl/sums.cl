@@ -25,19 +25,19 @@ typedef float ht_wide;
 #define HT_SUM_FIRST_NODE 7
 #define HT_SUM_ENTRIES 8
 
-/* sum[0] + sum[1] is the sum. */
-HT_INLINE void ht_sum_add(ht_wide sum[2], const ht_wide x) {
-    const ht_wide total = sum[0] + x, back = total - sum[0];
-    sum[1] += (sum[0] - (total - back)) + (x - back);
-    sum[0] = total;
+/* *sum + *rest is the sum. */
+HT_INLINE void ht_sum_add(ht_wide *sum, ht_wide *rest, const ht_wide x) {
+    const ht_wide total = *sum + x, back = total - *sum;
+    *rest += (*sum - (total - back)) + (x - back);
+    *sum = total;
 }
 
 /* Adds the result of others. */
 HT_INLINE void ht_sum_join(ht_wide own[HT_SUM_ENTRIES], const ht_wide other[HT_SUM_ENTRIES]) {
-    ht_sum_add(own + HT_SUM_PRODUCT, other[HT_SUM_PRODUCT]);
-    own[HT_SUM_PRODUCT + 1] += other[HT_SUM_PRODUCT + 1];
-    ht_sum_add(own + HT_SUM_MEAN, other[HT_SUM_MEAN]);
-    own[HT_SUM_MEAN + 1] += other[HT_SUM_MEAN + 1];
+    for (int i = HT_SUM_PRODUCT; i <= HT_SUM_MEAN; i += 2) {
+        ht_sum_add(own + i, own + i + 1, other[i]);
+        own[i + 1] += other[i + 1];
+    }
     own[HT_SUM_LARGEST] = fmax(own[HT_SUM_LARGEST], other[HT_SUM_LARGEST]);
     own[HT_SUM_BAD] += other[HT_SUM_BAD];
 }
@@ -61,13 +61,6 @@ struct ht_sum_places {
     ht_wide largest[HT_SUM_WIDTH], bad[HT_SUM_WIDTH];
 };
 
-/* sum += x for a place. */
-HT_INLINE void ht_sum_add_place(ht_wide sum[2][HT_SUM_WIDTH], const int e, const ht_wide x) {
-    const ht_wide total = sum[0][e] + x, back = total - sum[0][e];
-    sum[1][e] += (sum[0][e] - (total - back)) + (x - back);
-    sum[0][e] = total;
-}
-
 /* The sums of node number `at`, which weighs `weight`, in place e. */
 HT_INLINE void ht_sum_node(const struct ht_sum_args *s, const int e, const long at,
                            const ht_wide weight, const ht_wide level, HT_GLOBAL const real *x,
@@ -85,7 +78,8 @@ HT_INLINE void ht_sum_node(const struct ht_sum_args *s, const int e, const long 
         HT_UNROLLED(q, HT_SUM_POINTS) value[q] += w[c * HT_SUM_POINTS + q] * one;
     }
     HT_UNROLLED(q, HT_SUM_POINTS) squares += value[q] * value[q];
-    ht_sum_add_place(sums->product, e, weight * squares / (s->divide ? (ht_wide)a[at] : 1));
+    ht_sum_add(&sums->product[0][e], &sums->product[1][e],
+               weight * squares / (s->divide ? (ht_wide)a[at] : 1));
 #else
     const ht_wide raw = x[at];
     const ht_wide value = isfinite(raw) ? raw : 0;
@@ -93,8 +87,8 @@ HT_INLINE void ht_sum_node(const struct ht_sum_args *s, const int e, const long 
     const ht_wide weighted = by != 0 ? weight * value / by : 0;
     sums->bad[e] += isfinite(raw) ? 0 : 1;
     sums->largest[e] = fmax(sums->largest[e], fabs(value + level));
-    ht_sum_add_place(sums->product, e, weighted * (ht_wide)y[at]);
-    ht_sum_add_place(sums->mean, e, weighted);
+    ht_sum_add(&sums->product[0][e], &sums->product[1][e], weighted * (ht_wide)y[at]);
+    ht_sum_add(&sums->mean[0][e], &sums->mean[1][e], weighted);
 #endif
 }
 

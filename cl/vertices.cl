@@ -16,10 +16,9 @@ HT_INLINE void ht_butterfly(const real sign, real *low, real *high) {
  * the sums of all parity blocks. v[g] takes the vertices at the lower side of axis k with the sign
  * sign[k] (-1)^(bit k of g). */
 HT_INLINE void ht_vertex_sums(real v[HT_CORNERS], const real sign[3]) {
-    HT_UNROLLED(k, HT_DIMS) {
+    HT_UNROLLED(k, HT_DIMS)
         HT_UNROLLED(w, HT_CORNERS) {
             if (w >> k & 1) continue;
             ht_butterfly(sign[k], &v[w], &v[w + (1 << k)]);
         }
-    }
 }
