@@ -105,20 +105,12 @@ void ht_lagrange_weights(int count, double at, double *weight);
 /* The same of its derivative. */
 void ht_lagrange_slopes(int count, double at, double *weight);
 
-/* Data: derivatives of given orders, the same at 0, 1 .. levels - 1. */
-enum { HT_BIRKHOFF_MOST = 24 };
-struct ht_birkhoff {
-    int levels, derivatives, count; /* count = levels * derivatives */
-    double middle, half;
-    long double lu[HT_BIRKHOFF_MOST][HT_BIRKHOFF_MOST];
-    int exchanged[HT_BIRKHOFF_MOST];
-};
-/* Fails where the data do not fix a polynomial of degree count - 1. */
-HT_CHECKED enum ht_err ht_birkhoff_make(int levels, int derivatives, const int *derivative,
-                                        struct ht_birkhoff *out);
-/* The polynomial's value at `at` is the sum of the data times these:
- * weight[level][derivative]. */
-void ht_birkhoff_weights(const struct ht_birkhoff *b, double at, double *weight);
+/* The value at `at` of the polynomial through derivatives of given orders, the same at 0, 1 ..
+ * levels - 1, is the sum of these data times weight[level][derivative]. Fails where they do not fix
+ * a polynomial of degree levels * derivatives - 1. */
+enum { HT_BIRKHOFF_MOST = 24 }; /* data */
+HT_CHECKED enum ht_err ht_birkhoff_weights(int levels, int derivatives, const int *derivative,
+                                           double at, double *weight);
 
 /* Legendre's polynomials of degrees below count at x. */
 void ht_legendre(int count, double x, double *out);

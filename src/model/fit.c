@@ -316,28 +316,6 @@ static enum ht_err check_beside(const struct ht_fit_job *job, int axis, int64_t 
 
 /* ---- axes ---- */
 
-/* The boxes on which a medium is constant: layers, samples of files, and
- * expressions in boxes of a quarter of a spacing. Along axes on which nothing
- * depends there is one box. */
-
-enum { BOXES_PER_SPACING = 4 }; /* of expressions */
-
-static enum ht_err find_boxes(const struct ht_medium *medium, int k, struct ht_fit_axis *axis) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_medium_boxes *boxes = &source->boxes[k];
-    const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
-    axis->boxes = equal ? medium->grid->cells[k] * BOXES_PER_SPACING : boxes->count;
-    axis->base = boxes->base;
-    TRY(HT_TAKE(axis->pool, axis->edge, axis->boxes + 1));
-    for (int64_t i = 1; i < axis->boxes; i++)
-        axis->edge[i] =
-            equal ? axis->lower + (axis->upper - axis->lower) * ((double)i / (double)axis->boxes)
-                  : boxes->edge[i];
-    axis->edge[0] = axis->lower;
-    axis->edge[axis->boxes] = axis->upper;
-    return HT_OK;
-}
-
 /* Boxes from the other end, or mirrored, so that the axis and a margin are covered; a single box
  * has one piece. */
 static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
@@ -379,7 +357,10 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         axis->nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
         axis->periodic = !exists || ht_grid_periodic(grid, k);
         if (fit->kind == HT_FIT_POINT) continue;
-        TRY(find_boxes(fit->medium, k, axis));
+        const struct ht_medium_boxes *boxes = &fit->medium->source->boxes[k];
+        axis->boxes = boxes->count;
+        axis->base = boxes->base;
+        axis->edge = boxes->edge;
         const double half = half_width(fit->kind == HT_FIT_SINC ? HT_FIT_BY_SINC : HT_FIT_BY_BOX);
         TRY(unfold(axis, (half + 2) * axis->h));
     }

@@ -33,23 +33,8 @@ static double centre(const struct ht_fit_axis *axis, int64_t i) {
     return (axis->edge[i] + axis->edge[i + 1]) / 2;
 }
 
-enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
-                             struct ht_fit_line *line) {
-    const struct ht_system *system = medium->eq->system;
-    const int parameters = system->nparameters;
-    *line = (struct ht_fit_line){.count = count};
-    TRY(HT_ALLOC(line->x1, (1 + parameters + system->nmaterials) * count));
-    for (int p = 0; p < parameters; p++) {
-        line->value[p] = line->x1 + (1 + p) * count;
-        for (int64_t i = 0; i < count; i++) line->value[p][i] = system->parameter[p].fallback;
-    }
-    for (int m = 0; m < system->nmaterials; m++)
-        line->material[m] = line->x1 + (1 + parameters + m) * count;
-    return HT_OK;
-}
-
 /* Whether all materials are positive and well in the range of single precision. */
-static bool usual(const struct ht_medium *medium, const struct ht_fit_line *line) {
+static bool usual(const struct ht_medium *medium, const struct ht_medium_work *line) {
     int64_t good = 0;
     for (int m = 0; m < medium->eq->nmaterials; m++)
         for (int64_t i = 0; i < line->count; i++)
@@ -58,7 +43,8 @@ static bool usual(const struct ht_medium *medium, const struct ht_fit_line *line
 }
 
 enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
-                                  const double x[3], int64_t at, const struct ht_fit_line *line) {
+                                  const double x[3], int64_t at,
+                                  const struct ht_medium_work *line) {
     const struct ht_jets points = {.dims = 1, .count = (int)line->count};
     const double *value[HT_MAX_MATERIALS];
     double material[HT_MAX_MATERIALS];
@@ -80,7 +66,7 @@ enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned param
 
 /* Scalars of the system's rule on a line, and the materials of losses. */
 static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
-                                const struct ht_fit_line *line, double *const *out) {
+                                const struct ht_medium_work *line, double *const *out) {
     const int scalars = fit->average->nscalars;
     TRY(ht_fit_line_materials(fit->medium, fit->parameters, x, at, line));
     fit->average->scalars(line->count, line->material, out);
@@ -104,8 +90,8 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, i
     const struct ht_fit_axis *axis = fit->axis;
     const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
     const int64_t i3 = axis[2].box[p3];
-    HT_ENDED(ht_fit_line_free) struct ht_fit_line lines;
-    TRY(ht_fit_line_make(fit->medium, axis[0].boxes, &lines));
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work lines;
+    TRY(ht_medium_work_create(fit->medium, axis[0].boxes, &lines));
     for (int64_t i = 0; i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
     for (int64_t p = first; p < last; p++) {
         const int64_t i2 = axis[1].box[p];
@@ -353,7 +339,7 @@ struct near {
     int64_t *face;        /* [entry] boxes of a line at faces */
     unsigned char *marks; /* [box of a line] */
     int points[3];
-    struct ht_fit_line line;                           /* of the points of these boxes */
+    struct ht_medium_work line;                        /* of the points of these boxes */
     double *mean[HT_MAX_SCALARS], *at[HT_MAX_SCALARS]; /* [entry], [point] */
 };
 
@@ -382,7 +368,7 @@ static enum ht_err make_near(struct work *work) {
         TRY(HT_TAKE(&work->pool, n->mean[q], boxes));
         TRY(HT_TAKE(&work->pool, n->at[q], n->points[0] * boxes));
     }
-    return ht_fit_line_make(fit->medium, n->points[0] * boxes, &n->line);
+    return ht_medium_work_create(fit->medium, n->points[0] * boxes, &n->line);
 }
 
 enum { FACE = 1, FLUID = 2 };
@@ -679,7 +665,7 @@ static enum ht_err average_strip(void *data, int64_t strip) {
     enum ht_err err = work_make(&work);
     if (err == HT_OK) err = average_planes(&work, strips);
     strips->counts[strip] = job.counts;
-    if (work.near != NULL) free(work.near->line.x1);
+    if (work.near != NULL) ht_medium_work_destroy(&work.near->line);
     ht_pool_free(&work.pool);
     return err;
 }

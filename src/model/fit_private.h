@@ -106,21 +106,11 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
-/* Points of a line, with room for the parameters and the materials there. */
-struct ht_fit_line {
-    int64_t count;
-    double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
-};
-static inline void ht_fit_line_free(struct ht_fit_line *line) {
-    free(line->x1);
-}
-HT_CHECKED enum ht_err ht_fit_line_make(const struct ht_medium *medium, int64_t count,
-                                        struct ht_fit_line *line);
 /* Materials at the points x1[i], x[1], x[2], checked, of parameters in the mask, the others at
  * their defaults; at: number of the first one's samples, -1: files are interpolated. */
 HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
                                              const double x[3], int64_t at,
-                                             const struct ht_fit_line *line);
+                                             const struct ht_medium_work *line);
 /* All scalars on a plane of the boxes, x1 fastest: piece p3 along x3, lines of the pieces [first,
  * last) along x2, `row` apart. */
 HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first,

@@ -160,7 +160,7 @@ static double position(const struct fill *fill, int k, int64_t m) {
 /* ---- values at points ---- */
 
 /* Line i, from that of the materials; of axes on which nothing depends the first one is filled. */
-static void points_line(const struct fill *fill, int64_t i, const struct ht_fit_line *line) {
+static void points_line(const struct fill *fill, int64_t i, const struct ht_medium_work *line) {
     const struct ht_pair *pair = &fill->frame->pair;
     for (int c = 0; c < pair->ncoefficients; c++) {
         if (fill->out[c] == NULL) continue;
@@ -179,9 +179,9 @@ static enum ht_err points_lines(void *data, int64_t begin, int64_t end) {
     struct fill *fill = data;
     const struct ht_medium *medium = fill->frame->fit.medium;
     const bool *depends = medium->source->depends;
-    HT_ENDED(ht_fit_line_free) struct ht_fit_line line;
+    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work line;
     bool ready = false;
-    TRY(ht_fit_line_make(medium, depends[0] ? fill->nodes[0] : 1, &line));
+    TRY(ht_medium_work_create(medium, depends[0] ? fill->nodes[0] : 1, &line));
     for (int64_t i = 0; i < line.count; i++) line.x1[i] = position(fill, 0, i);
     for (int64_t i = begin; i < end; i++) {
         const double x[3] = {0, position(fill, 1, i % fill->nodes[1]),

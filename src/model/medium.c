@@ -257,28 +257,32 @@ const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source
 
 /* Of samples those that reach into the box. */
 static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
-    const double tiny = 1e-9;
+    enum { BOXES_PER_SPACING = 4 }; /* of expressions */
+    const double tiny = 1e-9, lower = medium->grid->lower[k], upper = medium->grid->upper[k];
     struct ht_medium_source *source = medium->source;
+    const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
     struct ht_medium_boxes *boxes = &source->boxes[k];
     const struct ht_samples *samples = source->depends[k] ? ht_medium_lattice(source) : NULL;
     double first = 0;
     boxes->count = source->type == HT_MEDIUM_LAYERS && source->depends[k] ? source->layers : 1;
+    if (equal) boxes->count = medium->grid->cells[k] * BOXES_PER_SPACING;
     if (samples != NULL) {
         const double end = (double)samples->shape[k] - 1, spacing = samples->spacing[k];
-        first = floor((medium->grid->lower[k] - samples->origin[k]) / spacing + 0.5 + tiny);
-        double last = ceil((medium->grid->upper[k] - samples->origin[k]) / spacing - 0.5 - tiny);
+        first = floor((lower - samples->origin[k]) / spacing + 0.5 + tiny);
+        double last = ceil((upper - samples->origin[k]) / spacing - 0.5 - tiny);
         first = fmin(fmax(first, 0), end);
         last = fmin(fmax(last, first), end);
         boxes->base = (int64_t)first;
         boxes->count = (int64_t)(last - first) + 1;
     }
     TRY(HT_TAKE(&source->pool, boxes->edge, boxes->count + 1));
-    boxes->edge[0] = medium->grid->lower[k];
-    boxes->edge[boxes->count] = medium->grid->upper[k];
     for (int64_t i = 1; i < boxes->count; i++)
-        boxes->edge[i] = samples == NULL
-                             ? source->interface[i - 1]
-                             : samples->origin[k] + (first + (double)i - 0.5) * samples->spacing[k];
+        boxes->edge[i] = equal ? lower + (upper - lower) * ((double)i / (double)boxes->count)
+                         : samples
+                             ? samples->origin[k] + (first + (double)i - 0.5) * samples->spacing[k]
+                             : source->interface[i - 1];
+    boxes->edge[0] = lower;
+    boxes->edge[boxes->count] = upper;
     return HT_OK;
 }
 
@@ -435,7 +439,7 @@ static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
     const struct fill *fill = data;
     const struct ht_medium *medium = fill->medium;
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
-    TRY(ht_medium_work_create(medium, &work));
+    TRY(ht_medium_work_create(medium, medium->coefs, &work));
     for (int64_t i = begin * fill->visit[0]; i < end * fill->visit[0]; i++) {
         const int64_t line = i / fill->visit[0], plane = line / fill->visit[1];
         const int64_t index[3] = {i % fill->visit[0], line % fill->visit[1], fill->first + plane};

@@ -50,22 +50,26 @@ struct ht_medium_cell {
     int64_t count[3], room[3];
 };
 
-enum ht_err ht_medium_work_create(const struct ht_medium *medium, struct ht_medium_work *work) {
-    ptrdiff_t coefs = medium->coefs > 4 ? medium->coefs : 4;
-    *work = (struct ht_medium_work){0};
-    TRY(HT_ALLOC(work->block, coefs * 2 * HT_MAX_MATERIALS));
+enum ht_err ht_medium_work_create(const struct ht_medium *medium, int64_t count,
+                                  struct ht_medium_work *work) {
+    const struct ht_system *system = medium->eq->system;
+    const int parameters = system->nparameters;
+    *work = (struct ht_medium_work){.count = count};
+    TRY(HT_ALLOC(work->x1, (1 + parameters + system->nmaterials) * count));
     TRY(HT_ALLOC(work->cell, 1));
-    for (int i = 0; i < HT_MAX_MATERIALS; i++) {
-        work->value[i] = work->block + i * coefs;
-        work->material[i] = work->block + (HT_MAX_MATERIALS + i) * coefs;
+    for (int p = 0; p < parameters; p++) {
+        work->value[p] = work->x1 + (1 + p) * count;
+        for (int64_t i = 0; i < count; i++) work->value[p][i] = system->parameter[p].fallback;
     }
+    for (int m = 0; m < system->nmaterials; m++)
+        work->material[m] = work->x1 + (1 + parameters + m) * count;
     return HT_OK;
 }
 
 void ht_medium_work_destroy(struct ht_medium_work *work) {
     for (int k = 0; work->cell != NULL && k < 3; k++) free(work->cell->share[k]);
     free(work->cell);
-    free(work->block);
+    free(work->x1);
     *work = (struct ht_medium_work){0};
 }
 
@@ -580,7 +584,7 @@ static enum ht_err scan_chunk(void *data, int64_t chunk) {
     struct scan *scan = data;
     const int64_t end = ht_threads_first(scan->lines, scan->chunks, chunk + 1);
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
-    TRY(ht_medium_work_create(scan->medium, &work));
+    TRY(ht_medium_work_create(scan->medium, scan->medium->coefs, &work));
     for (int64_t i = ht_threads_first(scan->lines, scan->chunks, chunk); i < end; i++) {
         TRY(scan_line(scan, &work, i, &scan->found[chunk]));
         ht_progress_add(&scan->progress, 1);
@@ -663,7 +667,7 @@ static enum ht_err scan_varying(const struct ht_medium *medium, struct found *fo
     if (source->sampled && total > FULL_SCAN_NODES) part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->every = medium->degree == 0 ? 1 : (int64_t)ceil(total / FULL_SCAN_NODES);
     if (source->sampled && source->every > 1) source->every = 0;
-    TRY(ht_medium_work_create(medium, &work));
+    TRY(ht_medium_work_create(medium, medium->coefs, &work));
     TRY(scan_subgrid(medium, HT_PRIMARY, part, found));
     TRY(scan_subgrid(medium, HT_DUAL, part, found));
     for (int n = 0; medium->degree > 0 && n < 2 * medium->grid->dims; n++)

@@ -18,8 +18,8 @@ struct ht_medium_row {
 };
 
 /* The boxes on which a medium is constant along an axis, from edge[i] to edge[i + 1]: layers,
- * samples from number `base` on, which reach half a spacing to either side, or one. The first and
- * the last sample have no end. */
+ * samples from number `base` on, which reach half a spacing to either side, of expressions such of
+ * a quarter of a spacing, for averages; or one. The first and the last sample have no end. */
 struct ht_medium_boxes {
     int64_t count, base;
     double *edge;
@@ -32,11 +32,11 @@ struct ht_medium_source {
     unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
     struct ht_jets *jets;             /* of the medium's degree */
     bool depends[3];                  /* on x1, x2, x3 */
-    struct ht_medium_boxes boxes[3];  /* of expressions one */
-    bool kinks;                       /* an expression is not smooth */
-    int axis, layers;                 /* layers: of layers - 1 ... */
-    const double *interface;          /* ... interfaces along axis */
-    bool sampled;                     /* see ht_medium_scan */
+    struct ht_medium_boxes boxes[3];
+    bool kinks;              /* an expression is not smooth */
+    int axis, layers;        /* layers: of layers - 1 ... */
+    const double *interface; /* ... interfaces along axis */
+    bool sampled;            /* see ht_medium_scan */
     int64_t every;       /* the scan computes the polynomials of one of so many nodes; 0: of none */
     struct ht_pool pool; /* of edges */
 };
@@ -55,13 +55,14 @@ const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
                         const double h[3]);
 
-/* medium_node.c: jets of parameters and materials at one point. */
+/* medium_node.c: the parameters, at first their defaults, and the materials at `count` points of a
+ * line, or as jets at one point. */
 struct ht_medium_work {
-    double *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
-    double *block; /* what the pointers point into */
+    int64_t count;
+    double *x1, *value[HT_MAX_MATERIALS], *material[HT_MAX_MATERIALS];
     struct ht_medium_cell *cell;
 };
-HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium,
+HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium, int64_t count,
                                              struct ht_medium_work *work);
 void ht_medium_work_destroy(struct ht_medium_work *work);
 /* Whether a value is what it must be, and what that is. */

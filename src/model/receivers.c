@@ -72,13 +72,11 @@ static enum ht_err refuse_field(const struct making *m, int n, const char *name,
         if (is_held(m, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
     TRY(ht_text_status(&held));
-    REFUSE(known, m->params, HT_KEY("receivers.%d.fields", n + 1),
-           "\"%s\" has no values at whole steps by this time.scheme, which holds %s there, and its "
-           "derivatives, such as %s_x1",
-           name, held.data, m->of->eq->field[0].name);
     return ht_params_error(m->params, HT_KEY("receivers.%d.fields", n + 1),
-                           "no field \"%s\" to record: %s, or a derivative such as %s_x1", name,
-                           held.data, m->of->eq->field[0].name);
+                           known ? "\"%s\" has no values at whole steps by this time.scheme, which "
+                                   "holds %s there, and its derivatives, such as %s_x1"
+                                 : "no field \"%s\" to record: %s, or a derivative such as %s_x1",
+                           name, held.data, m->of->eq->field[0].name);
 }
 
 /* "p", or "p_x1" for its derivative. */

@@ -32,77 +32,62 @@ void ht_lagrange_slopes(int count, double at, double *weight) {
 
 /* Interpolation from derivatives of given orders at equally spaced levels (Birkhoff's problem;
  * Lorentz, Jetter, Riemenschneider, Birkhoff Interpolation, 1983): weights for which polynomials of
- * degree below the number of data come out right, by elimination once and two triangular solves per
- * place. Powers of the distance from the middle, in extended precision:
- * with 24 data the weights lose up to nine digits. */
+ * degree below the number of data come out right, by elimination. Powers of the distance from the
+ * middle, in extended precision: with 24 data the weights lose up to nine digits. */
 
 typedef long double real;
 enum { MOST = HT_BIRKHOFF_MOST };
 
-/* Of power j of (x - mid)/half: its derivative l at x. */
-static real power_slope(const struct ht_birkhoff *b, int j, int l, real x) {
-    const real z = (x - b->middle) / b->half;
+/* Of power j of z = (x - middle)/half: its derivative l by x. */
+static real power_slope(int j, int l, real z, real half) {
     real value = 1;
     if (l > j) return 0;
-    for (int n = 0; n < l; n++) value *= (real)(j - n) / b->half;
+    for (int n = 0; n < l; n++) value *= (real)(j - n) / half;
     for (int n = l; n < j; n++) value *= z;
     return value;
 }
 
-/* With exchanges of rows; false: no solution. */
-static bool eliminate(struct ht_birkhoff *b) {
+/* Rows of a system and its right side, behind them; false: no solution. */
+static bool eliminate(int count, real row[MOST][MOST + 1]) {
     const real least = 1e-17L;
-    for (int k = 0; k < b->count; k++) {
+    for (int k = 0; k < count; k++) {
         int best = k;
-        for (int i = k + 1; i < b->count; i++)
-            if (fabsl(b->lu[i][k]) > fabsl(b->lu[best][k])) best = i;
-        b->exchanged[k] = best;
-        for (int j = 0; j < b->count; j++) {
-            const real before = b->lu[k][j];
-            b->lu[k][j] = b->lu[best][j];
-            b->lu[best][j] = before;
+        for (int i = k + 1; i < count; i++)
+            if (fabsl(row[i][k]) > fabsl(row[best][k])) best = i;
+        for (int j = 0; j <= count; j++) {
+            const real before = row[k][j];
+            row[k][j] = row[best][j];
+            row[best][j] = before;
         }
-        if (fabsl(b->lu[k][k]) < least) return false;
-        for (int i = k + 1; i < b->count; i++) {
-            const real factor = b->lu[i][k] /= b->lu[k][k];
-            for (int j = k + 1; j < b->count; j++) b->lu[i][j] -= factor * b->lu[k][j];
+        if (fabsl(row[k][k]) < least) return false;
+        for (int i = k + 1; i < count; i++) {
+            const real factor = row[i][k] / row[k][k];
+            for (int j = k + 1; j <= count; j++) row[i][j] -= factor * row[k][j];
         }
     }
     return true;
 }
 
-enum ht_err ht_birkhoff_make(int levels, int derivatives, const int *derivative,
-                             struct ht_birkhoff *out) {
-    *out = (struct ht_birkhoff){.levels = levels,
-                                .derivatives = derivatives,
-                                .count = levels * derivatives,
-                                .middle = (levels - 1) / 2.0,
-                                .half = levels > 1 ? (levels - 1) / 2.0 : 1};
-    REQUIRE(out->count > 0 && out->count <= MOST, HT_ERR_INTERNAL,
+enum ht_err ht_birkhoff_weights(int levels, int derivatives, const int *derivative, double at,
+                                double *weight) {
+    const int count = levels * derivatives;
+    const real middle = (levels - 1) / 2.0L, half = levels > 1 ? middle : 1;
+    real row[MOST][MOST + 1], x[MOST];
+    REQUIRE(count > 0 && count <= MOST, HT_ERR_INTERNAL,
             "interpolation from %d levels of %d derivatives", levels, derivatives);
-    for (int i = 0; i < out->count; i++) {
-        const int level = i / derivatives;
-        for (int j = 0; j < out->count; j++)
-            out->lu[j][i] = power_slope(out, j, derivative[i % derivatives], level);
+    for (int j = 0; j < count; j++) {
+        for (int i = 0; i < count; i++)
+            row[j][i] = power_slope(j, derivative[i % derivatives],
+                                    ((real)(i / derivatives) - middle) / half, half);
+        row[j][count] = power_slope(j, 0, (at - middle) / half, half);
     }
-    REQUIRE(eliminate(out), HT_ERR_INTERNAL, "no interpolation from %d levels of %d derivatives",
-            levels, derivatives);
+    REQUIRE(eliminate(count, row), HT_ERR_INTERNAL,
+            "no interpolation from %d levels of %d derivatives", levels, derivatives);
+    for (int i = count - 1; i >= 0; i--) {
+        x[i] = row[i][count];
+        for (int j = i + 1; j < count; j++) x[i] -= row[i][j] * x[j];
+        x[i] /= row[i][i];
+        weight[i] = (double)x[i];
+    }
     return HT_OK;
-}
-
-void ht_birkhoff_weights(const struct ht_birkhoff *b, double at, double *weight) {
-    real x[MOST];
-    for (int j = 0; j < b->count; j++) x[j] = power_slope(b, j, 0, at);
-    for (int k = 0; k < b->count; k++) {
-        const real before = x[k];
-        x[k] = x[b->exchanged[k]];
-        x[b->exchanged[k]] = before;
-    }
-    for (int i = 0; i < b->count; i++)
-        for (int j = 0; j < i; j++) x[i] -= b->lu[i][j] * x[j];
-    for (int i = b->count - 1; i >= 0; i--) {
-        for (int j = i + 1; j < b->count; j++) x[i] -= b->lu[i][j] * x[j];
-        x[i] /= b->lu[i][i];
-    }
-    for (int i = 0; i < b->count; i++) weight[i] = (double)x[i];
 }

@@ -34,13 +34,9 @@ int ht_stability_stages(enum ht_symbol kind, int dims, int order, double cfl) {
 /* The polynomial through the entries of a row. */
 double ht_stability_growth(int dims, int order, double cfl) {
     enum { NODES = 5, LEAST = 5 };
-    const double at = cfl * (NODES - 1);
-    double sum = 0;
-    for (int n = 0; n < NODES && order >= LEAST; n++) {
-        double weight = 1;
-        for (int k = 0; k < NODES; k++)
-            if (k != n) weight *= (at - k) / (n - k);
-        sum += weight * ht_amplification_log[dims - 1][order - LEAST][n];
-    }
+    double weight[NODES], sum = 0;
+    ht_lagrange_weights(NODES, cfl * (NODES - 1), weight);
+    for (int n = 0; n < NODES && order >= LEAST; n++)
+        sum += weight[n] * ht_amplification_log[dims - 1][order - LEAST][n];
     return sum;
 }

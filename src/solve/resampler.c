@@ -222,7 +222,6 @@ static const double SHAPE = 13.4;
 
 struct ht_resampler {
     struct ht_resampling of;
-    struct ht_birkhoff polynomial; /* of as many levels as the last sample */
     double *weight;
 };
 
@@ -296,10 +295,7 @@ static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count
         ht_lagrange_weights((int)count, at, r->weight);
         return HT_OK;
     }
-    if (r->polynomial.levels != count)
-        TRY(ht_birkhoff_make((int)count, of->derivatives, of->derivative, &r->polynomial));
-    ht_birkhoff_weights(&r->polynomial, at, r->weight);
-    return HT_OK;
+    return ht_birkhoff_weights((int)count, of->derivatives, of->derivative, at, r->weight);
 }
 
 /* Levels around those below and above `below`, from the first on. */
