@@ -68,7 +68,6 @@ struct ht_injection {
     struct ht_injection_grid grid[2];
     double *table; /* [row][field][column][term] */
     bool *acts;    /* [row] */
-    bool filled;
     int64_t first; /* half step of row 0 */
     int64_t steps; /* time steps done: half steps from the dual grid */
     int64_t row;   /* of the current half step; -1: no source acts */
@@ -119,9 +118,9 @@ struct ht_source_vector {
 };
 /* The slowest of the speeds of waves over the fastest. */
 double ht_source_ratio(const struct ht_equations *eq, const double *material);
-/* Powers of tau L of g that count within `span` half steps: j = 0 .. result. */
-int ht_source_last_power(const struct ht_problem *problem, const struct ht_source_vector *vector,
-                         double span);
+/* Powers of the Laplacian of g that count within `span` half steps. */
+int ht_source_powers_within(const struct ht_problem *problem, const struct ht_source_vector *vector,
+                            double span);
 /* out[j] += tau^(j+1) L^j g, j <= last, in a field at a distance in cells; its derivative along
  * axis `slope`, if that is not below 0. */
 void ht_source_powers(const struct ht_problem *problem, const struct ht_source_vector *vector,

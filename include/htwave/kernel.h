@@ -90,20 +90,20 @@ int ht_storage_order(const struct ht_spec *spec, int storage[HT_MAX_COEFS]);
 
 /* How a variant runs on a device: compile-time numbers. */
 struct ht_shape {
-    int cells;                        /* targets along x1 per group */
-    int rows;                         /* x2 rows of targets per group */
-    int slabs;                        /* values of n3 exchanged between two barriers */
-    int face_fields;                  /* fields interpolated in the plane at a time */
-    int planes;                       /* x3 planes per group; 0: chosen at each launch */
-    int depth;                        /* of them computed at a time; 0 means 1 */
-    bool roll;                        /* stores sums that neighbouring x3 planes share */
-    int chunk;                        /* source entries of parity blocks at a time */
-    int tile;                         /* rows of a parity block at a time; results along
-                                         x1 of a separable half step */
-    int parts;                        /* groups that share the same targets; 0 means 1 */
-    int group_size, naive_group_size; /* work-items per group */
-    int registers;                    /* most per work-item; 0: the compiler's choice */
-    int64_t local_bytes;              /* largest local memory of a kernel */
+    int cells;           /* targets along x1 per group */
+    int rows;            /* x2 rows of targets per group */
+    int slabs;           /* values of n3 exchanged between two barriers */
+    int face_fields;     /* fields interpolated in the plane at a time */
+    int planes;          /* x3 planes per group; 0: chosen at each launch */
+    int depth;           /* of them computed at a time; 0 means 1 */
+    bool roll;           /* stores sums that neighbouring x3 planes share */
+    int chunk;           /* source entries of parity blocks at a time */
+    int tile;            /* rows of a parity block at a time; results along
+                            x1 of a separable half step */
+    int parts;           /* groups that share the same targets; 0 means 1 */
+    int group_size;      /* work-items per group */
+    int registers;       /* most per work-item; 0: the compiler's choice */
+    int64_t local_bytes; /* largest local memory of a kernel */
 };
 
 /* Counted work of a half step per target; see docs/method.md. */

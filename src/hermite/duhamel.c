@@ -65,14 +65,13 @@ static void fill_row(struct ht_injection *in, const struct quadrature *rule, int
 enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
     const int64_t later = from == HT_PRIMARY ? 0 : 1;
     const int64_t q = 2 * in->steps + later;
-    if (!in->filled || q < in->first || q >= in->first + HT_INJECTION_ROWS) {
+    if (q < in->first || q >= in->first + HT_INJECTION_ROWS) {
         struct quadrature rule;
         bool any = false;
         ht_gauss_points(GAUSS, rule.x, rule.weight);
         for (int i = 0; i < GAUSS; i++)
             ht_legendre(in->problem.duhamel->terms, 2 * rule.x[i], rule.legendre[i]);
         in->first = q;
-        in->filled = true;
         for (int64_t row = 0; row < HT_INJECTION_ROWS; row++) {
             fill_row(in, &rule, row);
             any = any || in->acts[row];
@@ -149,6 +148,7 @@ enum ht_err ht_injection_create(const struct ht_problem *problem, const struct h
     if (problem->duhamel == NULL) return HT_OK;
     TRY(HT_ALLOC(in, 1));
     in->problem = *problem;
+    in->first = -HT_INJECTION_ROWS; /* no rows yet */
     const enum ht_err err = make(window, in);
     return HT_MADE(err, in, ht_injection_destroy, out);
 }
@@ -344,7 +344,7 @@ static int count_powers(const struct ht_problem *p) {
     if (p->scheme->two_level) return last + 1;
     for (int64_t i = 0; i < p->duhamel->points; i++) {
         const struct ht_source_vector v = ht_source_vector(p, &p->duhamel->point[i]);
-        last = (int)ht_most(last, ht_source_last_power(p, &v, 1));
+        last = (int)ht_most(last, 2 * ht_source_powers_within(p, &v, 1) + 1);
     }
     return last + p->grid->order + 1;
 }

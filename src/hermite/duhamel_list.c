@@ -126,7 +126,7 @@ static int list_terms(const struct ht_problem *p, const struct ht_source_vector 
 
 /* ---- numbers ---- */
 
-/* What all places have in common, ... */
+/* What all places have in common. */
 struct shaping {
     const struct ht_problem *problem;
     const struct ht_source_vector *vector;
@@ -137,11 +137,6 @@ struct shaping {
     long double scale[SCALES][MOST_POWERS + 1];
 };
 
-/* ... and the derivatives of each axis' factor at a distance. */
-struct place {
-    long double axis[3][HT_FLAT_DERIVATIVES];
-};
-
 /* Cells that waves travel in half a step. */
 static double courant(const struct ht_problem *p, const struct ht_source_vector *v, int axis) {
     const double speed = ht_equations_speed(p->eq, v->material, 0);
@@ -150,8 +145,8 @@ static double courant(const struct ht_problem *p, const struct ht_source_vector 
 
 /* The least power beyond which a wave of any length adds less than 1e-13 within `span` half steps:
  * (nu k)^(2m)/(2m)! times the spectrum; nu in radii. */
-static int powers_within(const struct ht_problem *p, const struct ht_source_vector *v,
-                         double span) {
+int ht_source_powers_within(const struct ht_problem *p, const struct ht_source_vector *v,
+                            double span) {
     enum { WAVES = 63 }; /* k = (i + 1)/4 */
     double part[WAVES], nu = 0, most = INFINITY;
     int m = 0;
@@ -195,14 +190,14 @@ static void prepare(const struct ht_problem *p, const struct ht_source_vector *v
     }
 }
 
-/* Derivatives of the Gaussians. */
+/* Derivatives of each axis' factor at a distance. */
 static void find_place(const struct shaping *s, const long double distance[3],
-                       struct place *place) {
+                       long double place[3][HT_FLAT_DERIVATIVES]) {
     const struct ht_source_vector *v = s->vector;
-    memset(place, 0, sizeof *place);
+    memset(place, 0, 3 * sizeof *place);
     for (int k = 0; k < s->problem->eq->dims; k++) {
         const double radius = v->along[k];
-        long double *out = place->axis[k], power = 1;
+        long double *out = place[k], power = 1;
         out[0] = 1;
         if (!(radius > 0)) continue;
         ht_flat_derivatives(v->order, distance[k] / radius, s->count, out);
@@ -213,15 +208,15 @@ static void find_place(const struct shaping *s, const long double distance[3],
     }
 }
 
-/* The sequence of an axis over a, of the i-th coefficient. */
-static void sequence(const struct shaping *s, const struct place *place, int axis, int i, int shift,
+/* The sequence of an axis over a, of the i-th coefficient; place: of the axis. */
+static void sequence(const struct shaping *s, const long double *place, int axis, int i, int shift,
                      int powers, long double *out) {
     if (axis >= s->problem->eq->dims) {
         memset(out, 0, (size_t)(powers + 1) * sizeof *out);
         out[0] = 1;
         return;
     }
-    const long double *derivative = place->axis[axis] + i + shift;
+    const long double *derivative = place + i + shift;
     for (int a = 0; a <= powers; a++)
         out[a] = s->inverse[i] * s->travel[axis][a] * derivative[(ptrdiff_t)2 * a];
 }
@@ -255,7 +250,8 @@ static void make_shaper(const struct ht_problem *problem, enum ht_subgrid to,
     m->terms = problem->duhamel->terms;
     m->coefs = ht_grid_coefs(problem->grid);
     m->count = list_terms(problem, vector, m->list);
-    prepare(problem, vector, powers_within(problem, vector, 1), problem->grid->order + 1, &m->s);
+    prepare(problem, vector, ht_source_powers_within(problem, vector, 1), problem->grid->order + 1,
+            &m->s);
     for (int n = 0; n < 6 * m->terms; n++)
         for (int l = 0; l <= m->s.powers; l++) {
             const int first = n / 2 % 3, odd = n % 2, r = n / 6, j = 2 * (l + first) + odd;
@@ -278,17 +274,18 @@ static void add_terms(const struct shaper *m, const struct term *term, int power
 }
 
 /* Adds a term to out[r][coefficient]. */
-static void add_shape(const struct shaper *m, const struct place *place, const struct term *term,
-                      double *out) {
+static void add_shape(const struct shaper *m, long double place[3][HT_FLAT_DERIVATIVES],
+                      const struct term *term, double *out) {
     const struct shaping *s = &m->s;
     const int powers = term->single ? 0 : s->powers;
     long double a[HT_MAX_ORDER + 1][MOST_POWERS + 1], b[MOST_POWERS + 1], c[MOST_POWERS + 1],
         lower[MOST_POWERS + 1], all[MOST_POWERS + 1];
-    for (int i1 = 0; i1 < s->n[0]; i1++) sequence(s, place, 0, i1, term->shift[0], powers, a[i1]);
+    for (int i1 = 0; i1 < s->n[0]; i1++)
+        sequence(s, place[0], 0, i1, term->shift[0], powers, a[i1]);
     for (int i3 = 0; i3 < s->n[2]; i3++) {
-        sequence(s, place, 2, i3, term->shift[2], powers, c);
+        sequence(s, place[2], 2, i3, term->shift[2], powers, c);
         for (int i2 = 0; i2 < s->n[1]; i2++) {
-            sequence(s, place, 1, i2, term->shift[1], powers, b);
+            sequence(s, place[1], 1, i2, term->shift[1], powers, b);
             convolve(powers, b, c, lower);
             for (int i1 = 0; i1 < s->n[0]; i1++) {
                 convolve(powers, a[i1], lower, all);
@@ -301,20 +298,15 @@ static void add_shape(const struct shaper *m, const struct place *place, const s
 /* out[field that the grid stores][term][coefficient] */
 static void apply_shaper(const struct shaper *shaper, const long double distance[3], double *out) {
     const struct ht_problem *p = shaper->s.problem;
-    struct place place;
-    find_place(&shaper->s, distance, &place);
+    long double place[3][HT_FLAT_DERIVATIVES];
+    find_place(&shaper->s, distance, place);
     for (int f = 0; f < p->eq->nfields; f++) {
         if (!ht_problem_stores(p, shaper->to, f)) continue;
         memset(out, 0, (size_t)(shaper->terms * shaper->coefs) * sizeof *out);
         for (int n = 0; n < shaper->count; n++)
-            if (shaper->list[n].field == f) add_shape(shaper, &place, &shaper->list[n], out);
+            if (shaper->list[n].field == f) add_shape(shaper, place, &shaper->list[n], out);
         out += (int64_t)shaper->terms * shaper->coefs;
     }
-}
-
-int ht_source_last_power(const struct ht_problem *problem, const struct ht_source_vector *vector,
-                         double span) {
-    return 2 * powers_within(problem, vector, span) + 1;
 }
 
 void ht_source_powers(const struct ht_problem *problem, const struct ht_source_vector *vector,
@@ -322,16 +314,16 @@ void ht_source_powers(const struct ht_problem *problem, const struct ht_source_v
     long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1], all[MOST_POWERS + 1] = {0};
     const int powers = (int)ht_least(last / 2, MOST_POWERS);
     struct term list[MOST_TERMS];
+    long double place[3][HT_FLAT_DERIVATIVES];
     struct shaping s;
-    struct place place;
     const int count = list_terms(problem, vector, list);
     prepare(problem, vector, powers, 2, &s);
-    find_place(&s, distance, &place);
+    find_place(&s, distance, place);
     for (int n = 0; n < count; n++) {
         const struct term *term = &list[n];
         if (term->field != field) continue;
         for (int k = 0; k < 3; k++)
-            sequence(&s, &place, k, 0, term->shift[k] + (k == slope), powers, a[k]);
+            sequence(&s, place[k], k, 0, term->shift[k] + (k == slope), powers, a[k]);
         convolve(powers, a[1], a[2], lower);
         convolve(powers, a[0], lower, all);
         for (int l = 0; l <= (term->single ? 0 : powers); l++) {

@@ -3,6 +3,17 @@
 #include "src/solve/methods.h"
 #include "stepper_private.h"
 
+/* Both half steps; members that a plan sets. */
+static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
+                                const struct ht_tuning *tuning, struct ht_kernels *k) {
+    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, k));
+    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], &k->step[0]));
+    k->step[1] = k->step[0];
+    return k->spec[0].src == k->spec[1].src
+               ? HT_OK
+               : ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], &k->step[1]);
+}
+
 /* ---- absorbing layers ---- */
 
 /* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
@@ -10,7 +21,6 @@
 static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
                               const struct ht_tuning *interior, unsigned axes,
                               struct ht_layer_kernels *k) {
-    struct ht_kernels *set = &k->set[axes];
     struct ht_tuning tuning = *interior;
     /* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has
      * values at the nodes there. */
@@ -21,17 +31,11 @@ static enum ht_err create_set(const struct ht_problem *problem, struct ht_device
                                    .stages = problem->layers->stages};
     memcpy(k->law[axes].uniform, problem->uniform, sizeof k->law[axes].uniform);
     const struct ht_problem p = ht_problem_with_law(problem, &k->law[axes]);
-    tuning.variant = set->variant = ht_variant_find("monolithic", NULL, true);
+    tuning.variant = ht_variant_find("monolithic", NULL, true);
     tuning.sorted = ht_problem_spec(&p, interior, HT_PRIMARY).sorted;
     tuning.trim = false;
     tuning.cells = tuning.rows = tuning.planes = 0;
-    for (enum ht_subgrid i = 0; i < 2; i++) {
-        set->spec[i] = ht_problem_spec(&p, &tuning, i);
-        TRY(ht_variant_shape(&tuning, &set->spec[i], ht_device_info(device), &set->shape[i]));
-    }
-    TRY(ht_step_create(device, set->variant, &set->spec[0], &set->shape[0], &set->step[0]));
-    set->step[1] = set->step[0];
-    return HT_OK;
+    return create_steps(&p, device, &tuning, &k->set[axes]);
 }
 
 /* Of the memory variables of an axis. */
@@ -70,11 +74,7 @@ static enum ht_err create_layers(const struct ht_problem *problem, struct ht_dev
 
 static enum ht_err create(const struct ht_problem *problem, struct ht_device *device,
                           const struct ht_tuning *tuning, struct ht_kernels *k) {
-    TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, k));
-    TRY(ht_step_create(device, k->variant, &k->spec[0], &k->shape[0], &k->step[0]));
-    k->step[1] = k->step[0];
-    if (k->spec[0].src != k->spec[1].src)
-        TRY(ht_step_create(device, k->variant, &k->spec[1], &k->shape[1], &k->step[1]));
+    TRY(create_steps(problem, device, tuning, k));
     for (int i = 0; i < 2; i++) TRY(ht_ghosts_create(device, &k->spec[i], &k->ghosts[i]));
     TRY(ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, false, &k->sums));
     for (enum ht_subgrid i = 0; i < 2; i++) {

@@ -388,13 +388,18 @@ static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *
     return differs;
 }
 
+static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_variant *variant) {
+    return (struct ht_tuning){.variant = variant,
+                              .fp64 = spec->fp64,
+                              .trim = spec->trim,
+                              .sorted = spec->sorted,
+                              .block = spec->block};
+}
+
 /* The spec of a region's law, in the stepper's layout. */
 static struct ht_spec spec_of(const struct ht_device_stepper *t, const struct ht_law *law) {
     const struct ht_problem p = ht_problem_with_law(&t->problem, law);
-    const struct ht_tuning tuning = {.fp64 = t->spec.fp64,
-                                     .trim = t->spec.trim,
-                                     .sorted = t->spec.sorted,
-                                     .block = t->spec.block};
+    const struct ht_tuning tuning = tuning_of(&t->spec, NULL);
     return ht_problem_spec(&p, &tuning, HT_PRIMARY);
 }
 
@@ -515,12 +520,7 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct h
                                       int regions, const struct ht_region *region,
                                       struct ht_stepper *out) {
     const struct ht_kernels *kernels = region[0].kernels;
-    const struct ht_spec *spec = &kernels->spec[0];
-    const struct ht_tuning tuning = {.variant = kernels->variant,
-                                     .fp64 = spec->fp64,
-                                     .trim = spec->trim,
-                                     .sorted = spec->sorted,
-                                     .block = spec->block};
+    const struct ht_tuning tuning = tuning_of(&kernels->spec[0], kernels->variant);
     struct ht_device_stepper *t = NULL;
     TRY(HT_ALLOC(t, 1));
     t->layers = kernels->layers;

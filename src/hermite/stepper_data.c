@@ -69,6 +69,7 @@ static enum ht_err run(struct transfer *c, struct ht_buffer *buffer) {
  * those; from or to is NULL. */
 static enum ht_err move_planes(const struct ht_device_stepper *t, const struct ht_window *window,
                                struct ht_buffer *buffer, int count, int64_t first, int64_t last,
+                               /* NOLINTNEXTLINE(readability-non-const-parameter): for threads */
                                const double *from, double *to) {
     struct transfer c = {.window = window,
                          .at = first - window->origin[2],

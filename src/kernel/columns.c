@@ -63,7 +63,9 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
             "order %d in %d dimensions needs groups of %d work-items; %s allows %lld: choose a "
             "lower grid.order",
             spec->order, spec->eq->dims, column, info->name, (long long)info->max_group);
-    TRY(ht_group_fits(cells, column, info));
+    REQUIRE((int64_t)cells * column <= info->max_group, HT_ERR_INPUT,
+            "%d work-items per cell, and %s allows %lld per group", column, info->name,
+            (long long)info->max_group);
     bool chosen = cells > 0;
     int wanted = info->max_group < 128 ? (int)info->max_group : 128;
     out->cells = chosen ? cells : wanted > column ? wanted / column : 1;
@@ -72,7 +74,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
         out->cells /= 2;
     }
     out->group_size = out->cells * column;
-    out->naive_group_size = column;
     return HT_OK;
 }
 

@@ -368,8 +368,7 @@ static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct 
                              .chunk = HT_TENSOR_CHUNK,
                              .parts = ht_tensor_parts(spec, MOST_TILES),
                              .depth = DEPTH,
-                             .group_size = WARPGROUP,
-                             .naive_group_size = 1};
+                             .group_size = WARPGROUP};
     const struct ht_tensor_shape s = tensor_shape(spec, out, 0);
     out->local_bytes = local_bytes(&s);
     if (out->local_bytes > info->open_memory)

@@ -43,7 +43,7 @@ static void add_numbers(const struct ht_spec *spec, const struct ht_shape *shape
         {"CELLS", shape->cells},
         {"SLABS", shape->slabs},
         {"FACE_FIELDS", shape->face_fields},
-        {"NAIVE_ITEMS", shape->naive_group_size},
+        {"NAIVE_ITEMS", z->t1 * z->t2},
         {"ROWS", shape->rows},
         {"ROLL", shape->roll},
         {"CHUNK", shape->chunk},

@@ -45,13 +45,6 @@ bool ht_variant_has(const struct ht_variant *variant, enum ht_stage_kind kind) {
     return variant->stage[0].kind == kind || variant->stage[1].kind == kind;
 }
 
-enum ht_err ht_group_fits(int cells, int items, const struct ht_device_info *info) {
-    REQUIRE((int64_t)cells * items <= info->max_group, HT_ERR_INPUT,
-            "%d work-items per cell, and %s allows %lld per group", items, info->name,
-            (long long)info->max_group);
-    return HT_OK;
-}
-
 int64_t ht_local_limit(const struct ht_device_info *info) {
     /* NVIDIA's OpenCL reports 48 KiB but cannot launch a kernel that takes all of it; a larger
      * share would cost occupancy anyway. */

@@ -48,10 +48,6 @@ HT_CHECKED enum ht_err ht_local_too_little(const struct ht_spec *spec,
                                            const struct ht_device_info *info, int cells,
                                            int64_t limit);
 
-/* Fails with HT_ERR_INPUT: so many work-items for each cell are more than the device allows per
- * group. */
-HT_CHECKED enum ht_err ht_group_fits(int cells, int items, const struct ht_device_info *info);
-
 /* Nodes of a tile around `rows` rows of targets, with rows padded to pitch. */
 int64_t ht_tile_nodes(int dims, int pitch, int rows);
 

@@ -131,8 +131,7 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spe
             variant->name, lacks, ht_variant_find("auto", spec, info->gpu)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,
             "device.precision = \"double\": %s has no double precision", info->name);
-    *out = (struct ht_shape){
-        .rows = 1, .planes = tuning->planes, .group_size = 1, .naive_group_size = 1};
+    *out = (struct ht_shape){.rows = 1, .planes = tuning->planes, .group_size = 1};
     return variant->shape(tuning, spec, info, out);
 }
 

@@ -210,8 +210,7 @@ static bool shape_wrong(const struct ht_spec *spec, const struct ht_device_info 
     int column = dims > 1 ? t * t : t;
     return s->local_bytes > info->local_memory || s->local_bytes > 48128 || s->local_bytes <= 0 ||
            s->group_size > info->max_group || s->group_size != s->cells * column || s->cells < 1 ||
-           (cells > 0 && s->cells != cells) || s->naive_group_size < 1 ||
-           s->naive_group_size > info->max_group || s->slabs < 1 || s->slabs > (dims > 2 ? t : 1) ||
+           (cells > 0 && s->cells != cells) || s->slabs < 1 || s->slabs > (dims > 2 ? t : 1) ||
            s->face_fields < 1 || s->face_fields > spec->eq->nfields;
 }
 
