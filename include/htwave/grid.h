@@ -67,11 +67,11 @@ static inline bool ht_grid_periodic(const struct ht_grid *grid, int axis) {
 }
 /* Whether a side is free (HT_WALL_FREE). */
 bool ht_grid_free(const struct ht_grid *grid);
-/* Source node m of grid `from`, perhaps behind a wall or the periodic seam:
- * returns the node that holds its values and sets *factor to the product of wall factors passed (1:
- * none passed) and *mirrored. */
-int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axis, int64_t m,
-                       int *factor, bool *mirrored);
+/* Node m of grid `from`, perhaps behind a wall or the periodic seam: returns the node that holds
+ * the values of a field; sign: of the even and of the odd derivatives along the axis, as they are
+ * there. */
+int64_t ht_grid_source(const struct ht_grid *grid, const struct ht_equations *eq, int field,
+                       enum ht_subgrid from, int axis, int64_t m, int sign[2]);
 
 /* ---- slabs ---- */
 /* Are there others? Only 3-D grids are cut. */

@@ -89,16 +89,13 @@ static void pass_side(const struct pass *p, int side, const int64_t *size, const
         count = cell == 0 || cell == last ? 1 : last - cell;
         /* The neighbour's plane is stored after the own planes; across the periodic seam its node
          * number may be lower. */
-        int factor = 1;
-        bool mirrored = false;
+        int sign[2]; /* of even and of odd derivatives along the axis */
         const int64_t node = p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
         const int64_t beyond = p->nodes[p->axis] - 1;
-        int64_t at = ht_grid_source(p->problem->grid, p->from, p->axis, node, &factor, &mirrored) -
+        int64_t at = ht_grid_source(p->problem->grid, p->problem->eq, p->field, p->from, p->axis,
+                                    node, sign) -
                      p->begin[0];
         if (p->axis == 2 && (at < 0 || at > beyond)) at = beyond;
-        /* Signs of even and of odd derivatives along the axis. */
-        const int even = mirrored ? ht_wall_sign(p->problem->eq, p->field, p->axis, factor) : 1;
-        const int sign[2] = {even, mirrored ? -even : even};
         for (int64_t o = 0; o < outer; o++)
             for (int64_t a = 0; a < count * inner; a += BLOCK) {
                 const int64_t left = count * inner - a;

@@ -111,45 +111,29 @@ static void weigh_axis(const struct making *m, double *w, int axis) {
     }
 }
 
-/* The node of a vertex in its plane, and the sign of the walls before it; that of odd derivatives
- * is the opposite along the axes of `mirrored`. */
-static int64_t node_of(const struct making *m, int field, const int vertex[3], double *sign,
-                       unsigned *mirrored) {
-    const struct ht_grid *grid = m->problem->grid;
-    int64_t node = 0;
-    *sign = 1;
-    *mirrored = 0;
-    for (int k = 2; k >= 0; k--) {
-        int factor;
-        bool behind;
-        const int64_t at =
-            ht_grid_source(grid, m->subgrid, k, m->cell[k] + vertex[k], &factor, &behind);
-        if (behind) *sign *= ht_wall_sign(m->problem->eq, field, k, factor);
-        if (behind) *mirrored |= 1u << k;
-        if (k < 2) node = node * ht_grid_nodes(grid, m->subgrid, k) + at;
-    }
-    return node;
-}
-
 /* The weights at the lower or upper x3 plane of the cell; false: all are 0. */
 static bool find_weights(const struct making *m, const double *w, int field, int side,
                          const struct ht_rows_shape *shape, int64_t *node, double *out) {
+    const struct ht_grid *grid = m->problem->grid;
     const int *n = m->n, *t = m->t, nodes = shape->nodes;
     bool any = false;
     for (int v = 0; v < nodes; v++) {
         const int vertex[3] = {v & 1, v >> 1, side};
-        double sign;
-        unsigned mirrored;
-        node[v] = node_of(m, field, vertex, &sign, &mirrored);
+        int sign[3][2];
+        node[v] = 0; /* in its plane */
+        for (int k = 2; k >= 0; k--) {
+            const int64_t at = ht_grid_source(grid, m->problem->eq, field, m->subgrid, k,
+                                              m->cell[k] + vertex[k], sign[k]);
+            if (k < 2) node[v] = node[v] * ht_grid_nodes(grid, m->subgrid, k) + at;
+        }
         for (int i = 0; i < shape->coefs; i++) {
             const int *j = m->index[i];
-            double value = sign;
-            int q = 0;
+            int q = 0, turn = 1;
             for (int k = 2; k >= 0; k--) {
                 q = q * t[k] + vertex[k] * n[k] + j[k];
-                if ((mirrored >> k & 1u) != 0 && j[k] % 2 != 0) value = -value;
+                turn *= sign[k][j[k] % 2];
             }
-            out[i * nodes + v] = value * w[q];
+            out[i * nodes + v] = turn * w[q];
             any = any || out[i * nodes + v] != 0;
         }
     }
@@ -158,14 +142,14 @@ static bool find_weights(const struct making *m, const double *w, int field, int
 
 static enum ht_err add_row(struct making *m, const double *w, int field, int side,
                            struct ht_sampler *out) {
-    int factor;
-    bool mirrored, own;
-    const struct ht_sampler_row row = {
-        .subgrid = m->subgrid,
-        .field = field,
-        .plane =
-            ht_grid_source(m->problem->grid, m->subgrid, 2, m->cell[2] + side, &factor, &mirrored),
-        .pattern = out->shape.patterns};
+    int sign[2];
+    bool own;
+    const struct ht_sampler_row row = {.subgrid = m->subgrid,
+                                       .field = field,
+                                       .plane =
+                                           ht_grid_source(m->problem->grid, m->problem->eq, field,
+                                                          m->subgrid, 2, m->cell[2] + side, sign),
+                                       .pattern = out->shape.patterns};
     int64_t *node;
     double *value;
     TRY(ht_sampler_pattern(out, &node, &value));

@@ -46,26 +46,20 @@ static void gather(struct oracle *o, enum ht_subgrid from, int field, const int6
     const int *n = o->n, *t = o->t;
     for (int corner = 0; corner < 1 << grid->dims; corner++) {
         int64_t node = 0, first = 0;
-        int sign = 1, odd[3] = {0, 0, 0};
+        int sign[3][2];
         for (int k = 2; k >= 0; k--) {
             const int side = corner >> k & 1;
-            int factor = 1;
-            bool mirrored = false;
-            int64_t at = 0;
-            if (k < grid->dims)
-                at = ht_grid_source(grid, from, k, lower[k] + side, &factor, &mirrored);
-            node = node * ht_grid_nodes(grid, from, k) + at;
+            node = node * ht_grid_nodes(grid, from, k) +
+                   ht_grid_source(grid, &o->eq, field, from, k, lower[k] + side, sign[k]);
             first = first * t[k] + (int64_t)side * n[k];
-            odd[k] = mirrored;
-            if (mirrored) sign *= ht_wall_sign(&o->eq, field, k, factor);
         }
         const double *u = o->u[from] + field * o->coefs * nodes + node;
         double *b = o->b + field * o->cube + first;
         for (int i = 0; i < n[1] * n[2]; i++)
             for (int i1 = 0; i1 < n[0]; i1++, u += nodes) {
                 const int i2 = i % n[1], i3 = i / n[1];
-                const bool turned = ((i1 & odd[0]) ^ (i2 & odd[1]) ^ (i3 & odd[2])) & 1;
-                b[(i3 * t[1] + i2) * t[0] + i1] = magnitude(o, (turned ? -sign : sign) * *u);
+                const int turn = sign[0][i1 & 1] * sign[1][i2 & 1] * sign[2][i3 & 1];
+                b[(i3 * t[1] + i2) * t[0] + i1] = magnitude(o, turn * *u);
             }
     }
 }

@@ -55,15 +55,14 @@ const char *ht_grid_place(const struct ht_grid *grid, const double x[3], char ou
     return out;
 }
 
-int64_t ht_grid_source(const struct ht_grid *grid, enum ht_subgrid from, int axis, int64_t m,
-                       int *factor, bool *mirrored) {
-    int64_t n = ht_grid_nodes(grid, from, axis);
-    *factor = 1;
-    *mirrored = false;
+int64_t ht_grid_source(const struct ht_grid *grid, const struct ht_equations *eq, int field,
+                       enum ht_subgrid from, int axis, int64_t m, int sign[2]) {
+    const int64_t n = ht_grid_nodes(grid, from, axis);
+    sign[0] = sign[1] = 1;
     if (m >= 0 && m < n) return m;
     if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
-    *mirrored = true;
-    *factor = grid->wall[axis][m < 0 ? 0 : 1];
+    sign[0] = ht_wall_sign(eq, field, axis, grid->wall[axis][m < 0 ? 0 : 1]);
+    sign[1] = -sign[0];
     /* Only nodes of the dual grid are read behind a wall, half a cell off it. */
     return m < 0 ? -1 - m : 2 * n - 1 - m;
 }

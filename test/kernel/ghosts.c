@@ -70,15 +70,13 @@ static double expected(const struct scene *s, int field, int i, const int64_t m[
     int64_t from[3];
     double sign = 1;
     for (int k = 0; k < 3; k++) {
-        int factor;
-        bool mirrored;
+        int signs[2];
         from[k] = m[k];
         if (m[k] >= s->window.held.begin[k] && m[k] < s->window.held.end[k]) continue;
         from[k] =
-            ht_grid_source(&s->grid, HT_DUAL, k, s->window.origin[k] + m[k], &factor, &mirrored) -
+            ht_grid_source(&s->grid, &s->eq, field, HT_DUAL, k, s->window.origin[k] + m[k], signs) -
             s->window.origin[k];
-        sign *= ht_wall_sign(&s->eq, field, k, factor);
-        if (index[k] % 2) sign = -sign;
+        sign *= signs[index[k] % 2];
     }
     int64_t node = ht_window_at(&s->window, from[0], from[1], from[2]);
     return sign * initial(field, HT_LAYOUT_AT(s->spec.block, s->storage[i], node, s->nodes));
