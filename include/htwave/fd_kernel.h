@@ -57,10 +57,6 @@ struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                             const struct ht_variant *variant,
                                             const struct ht_fd_shape *shape, struct ht_tool **out);
-/* Their program. ptx: as in struct ht_device_info. */
-HT_CHECKED enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
-                                  const struct ht_fd_shape *shape, int ptx, struct ht_text *out);
-
 /* What L is made of. */
 struct ht_fd_operator {
     struct ht_buffer *a;    /* [node] */

@@ -13,6 +13,8 @@
  * then at the right node of a cell to the Taylor coefficients of the Hermite interpolant about the
  * midpoint in eta = (x - mid)/h (docs/method.md). Entries are exact in float32. */
 void ht_hermite_matrix(int order, double *matrix);
+/* x = M x along an axis of an array [t[2]][t[1]][t[0]]; M: of t[axis] rows, row-major. */
+void ht_hermite_along(const double *matrix, const int t[3], int axis, double *x);
 /* The same map split by parity: even[(N+1)*(N+1)] takes s_i = (u_i(R) + (-1)^i u_i(L))/2 to the
  * coefficients b_0, b_2, ..; odd[(N+1)*(N+1)] takes d_i = (u_i(R) - (-1)^i u_i(L))/2 to b_1, b_3,
  * .. */

@@ -15,18 +15,18 @@ enum { MOST_TERMS = 2 * (HT_MAX_ORDER + 1) };
 struct making {
     const struct ht_problem *problem;
     struct ht_resampling need;
-    struct ht_jets *jets; /* of the medium; NULL: uniform */
-    double *medium;       /* [material][a][node of the plane] */
-    int64_t plane;        /* of the medium; -1: none yet */
-    double matrix[MOST_TERMS * MOST_TERMS];
-    int index[HT_MAX_COEFS][3]; /* of a node's coefficients */
-    int n[3], t[3], cube;       /* N+1, 2N+2 up to axis dims, else 1 */
-    double *e, *next;           /* [field][j3][j2][j1] */
-    double *product;            /* [j3][j2][j1] */
-    struct ht_pool pool;        /* of these and the medium */
-    enum ht_subgrid subgrid;    /* whose nodes the vertices are, */
-    int64_t cell[3];            /* the lowest of them */
-    double eta[3];              /* of the point in the cell */
+    struct ht_jets *jets;                   /* of the medium; NULL: uniform */
+    double *medium;                         /* [material][a][node of the plane] */
+    int64_t plane;                          /* of the medium; -1: none yet */
+    double matrix[MOST_TERMS * MOST_TERMS]; /* H^T */
+    int index[HT_MAX_COEFS][3];             /* of a node's coefficients */
+    int n[3], t[3], cube;                   /* N+1, 2N+2 up to axis dims, else 1 */
+    double *e, *next;                       /* [field][j3][j2][j1] */
+    double *product;                        /* [j3][j2][j1] */
+    struct ht_pool pool;                    /* of these and the medium */
+    enum ht_subgrid subgrid;                /* whose nodes the vertices are, */
+    int64_t cell[3];                        /* the lowest of them */
+    double eta[3];                          /* of the point in the cell */
 };
 
 /* For each trace all fields, below and above. */
@@ -95,21 +95,6 @@ static void differentiate(struct making *m) {
 }
 
 /* ---- weights of vertices ---- */
-
-/* w <- H^T w along an axis. */
-static void weigh_axis(const struct making *m, double *w, int axis) {
-    const int size = m->t[axis];
-    int stride = 1;
-    for (int k = 0; k < axis; k++) stride *= m->t[k];
-    for (int n = 0; n < m->cube / size; n++) {
-        const int q = n / stride * stride * size + n % stride;
-        double line[MOST_TERMS] = {0};
-        for (int row = 0; row < size; row++)
-            for (int col = 0; col < size; col++)
-                line[col] += m->matrix[row * size + col] * w[q + row * stride];
-        for (int row = 0; row < size; row++) w[q + row * stride] = line[row];
-    }
-}
 
 /* The weights at the lower or upper x3 plane of the cell; false: all are 0. */
 static bool find_weights(const struct making *m, const double *w, int field, int side,
@@ -182,7 +167,10 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
         m->index[i][1] = i / m->n[0] % m->n[1];
         m->index[i][2] = i / (m->n[0] * m->n[1]);
     }
-    ht_hermite_matrix(p->grid->order, m->matrix);
+    double matrix[MOST_TERMS * MOST_TERMS];
+    ht_hermite_matrix(p->grid->order, matrix);
+    for (int i = 0; i < m->t[0] * m->t[0]; i++)
+        m->matrix[i] = matrix[i % m->t[0] * m->t[0] + i / m->t[0]];
     TRY(HT_TAKE(&m->pool, m->e, p->eq->nfields * m->cube));
     TRY(HT_TAKE(&m->pool, m->next, p->eq->nfields * m->cube));
     TRY(HT_TAKE(&m->pool, m->product, m->cube));
@@ -238,7 +226,7 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
                 double *w = m->next; /* free until the next derivative */
                 if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;
                 memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
-                for (int k = 0; k < p->eq->dims; k++) weigh_axis(m, w, k);
+                for (int k = 0; k < p->eq->dims; k++) ht_hermite_along(m->matrix, m->t, k, w);
                 for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
                     TRY(add_row(m, w, f, side, out));
             }

@@ -14,11 +14,10 @@ struct oracle {
     double *u[2];           /* per grid [field][i][node] */
     double *medium[2];      /* per grid [material][a][node] or NULL */
     double *b, *w, *next;   /* [field][j3][j2][j1] */
-    double *line;           /* scratch of the interpolation */
-    double *matrix;
-    struct ht_pool pool; /* of all these */
-    int n[3], t[3];      /* N+1 and 2N+2 up to axis dims, else 1 */
-    int64_t coefs, cube; /* products of n and of t */
+    double *matrix;         /* H */
+    struct ht_pool pool;    /* of all these */
+    int n[3], t[3];         /* N+1 and 2N+2 up to axis dims, else 1 */
+    int64_t coefs, cube;    /* products of n and of t */
     bool absolute;
     /* of the target in work: axes of its layers, its profiles */
     unsigned axes;
@@ -61,23 +60,6 @@ static void gather(struct oracle *o, enum ht_subgrid from, int field, const int6
                 const int turn = sign[0][i1 & 1] * sign[1][i2 & 1] * sign[2][i3 & 1];
                 b[(i3 * t[1] + i2) * t[0] + i1] = magnitude(o, turn * *u);
             }
-    }
-}
-
-/* b <- H b along one axis. */
-static void interpolate_axis(struct oracle *o, int field, int axis) {
-    const int64_t size = o->t[axis];
-    int64_t stride = 1;
-    for (int k = 0; k < axis; k++) stride *= o->t[k];
-    for (int64_t line = 0; line < o->cube / size; line++) {
-        double *at = o->b + field * o->cube + line / stride * size * stride + line % stride;
-        for (int64_t row = 0; row < size; row++) {
-            double sum = 0;
-            for (int64_t col = 0; col < size; col++)
-                sum += magnitude(o, o->matrix[row * size + col]) * at[col * stride];
-            o->line[row] = sum;
-        }
-        for (int64_t row = 0; row < size; row++) at[row * stride] = o->line[row];
     }
 }
 
@@ -199,7 +181,8 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
             continue;
         }
         gather(o, from, f, lower);
-        for (int axis = 0; axis < o->problem.eq->dims; axis++) interpolate_axis(o, f, axis);
+        for (int axis = 0; axis < o->problem.eq->dims; axis++)
+            ht_hermite_along(o->matrix, o->t, axis, o->b + f * o->cube);
     }
     size_t count = (size_t)(o->eq.nfields * o->cube);
     const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
@@ -360,7 +343,9 @@ static enum ht_err oracle_finish(HT_UNUSED void *self) {
 }
 
 static void oracle_absolute(void *self) {
-    ((struct oracle *)self)->absolute = true;
+    struct oracle *o = self;
+    o->absolute = true;
+    for (int i = 0; i < o->t[0] * o->t[0]; i++) o->matrix[i] = fabs(o->matrix[i]);
 }
 
 static const struct ht_stepper_ops oracle_ops = {
@@ -399,7 +384,6 @@ static enum ht_err allocate(struct oracle *o) {
     TRY(HT_TAKE(&o->pool, o->b, o->eq.nfields * o->cube));
     TRY(HT_TAKE(&o->pool, o->w, o->eq.nfields * o->cube));
     TRY(HT_TAKE(&o->pool, o->next, o->eq.nfields * o->cube));
-    TRY(HT_TAKE(&o->pool, o->line, o->t[0]));
     TRY(HT_TAKE(&o->pool, o->matrix, o->t[0] * o->t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
     /* All nodes, without ghosts. */

@@ -79,24 +79,22 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 
 /* ---- rows ---- */
 
+#define OF_COLUMNS .series = true, .shape = choose_shape, .cost = ht_cost_series
+
 const struct ht_variant ht_variant_monolithic = {
     .name = "monolithic",
     .meaning = "interpolation and evolution in one kernel, marching along x3",
-    .series = true,
+    OF_COLUMNS,
     .any_order = true,
     .layers = true,
-    .shape = choose_shape,
-    .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "monolithic.cl"},
     .stage = {{HT_STAGE_STEP, "ht_monolithic"}}};
 
 const struct ht_variant ht_variant_two_rolled = {
     .name = "two-rolled",
     .meaning = "two kernels; interpolation marches along x3",
-    .series = true,
+    OF_COLUMNS,
     .layers = true,
-    .shape = choose_shape,
-    .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl",
               "interpolate_rolled.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_ROLLED, "ht_interpolate_rolled"},
@@ -105,9 +103,7 @@ const struct ht_variant ht_variant_two_rolled = {
 const struct ht_variant ht_variant_two_naive = {
     .name = "two-naive",
     .meaning = "two kernels; interpolation cell by cell without reuse",
-    .series = true,
-    .shape = choose_shape,
-    .cost = ht_cost_series,
+    OF_COLUMNS,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
               "interpolate_naive.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
@@ -116,10 +112,8 @@ const struct ht_variant ht_variant_two_naive = {
 const struct ht_variant ht_variant_gemm = {
     .name = "gemm",
     .meaning = "interpolation as matrix products by CLBlast, for comparison",
-    .series = true,
+    OF_COLUMNS,
     .lacks = gemm_lacks,
-    .shape = choose_shape,
-    .cost = ht_cost_series,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
               "gather.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},

@@ -131,18 +131,6 @@ static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht
     return recipe;
 }
 
-enum ht_err ht_fd_text(const struct ht_fd_spec *spec, const struct ht_variant *variant,
-                       const struct ht_fd_shape *shape, int ptx, struct ht_text *out) {
-    const struct ht_device_info usual = {.max_group = 1024, .local_memory = (int64_t)48 * 1024};
-    const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, &usual);
-    const struct ht_recipe recipe = recipe_of(spec, variant, &some, ptx);
-    struct ht_tool *tool = NULL;
-    TRY(ht_tool_create(NULL, &recipe, sizeof *tool, &tool));
-    ht_text_add(out, "%s", ht_tool_text(tool));
-    ht_tool_destroy(tool);
-    return ht_text_status(out);
-}
-
 /* ---- kernels ---- */
 
 enum { STAGE, OWN, APART, ALONE, ADVANCE }; /* entries */
@@ -377,18 +365,27 @@ static struct ht_fd_spec fd_spec_of(const struct ht_spec *spec) {
 
 enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht_spec *spec,
                                const struct ht_shape *shape, struct ht_text *out) {
+    const struct ht_device_info usual = {.max_group = 1024, .local_memory = (int64_t)48 * 1024};
     const struct ht_fd_spec fd = fd_spec_of(spec);
-    struct ht_pair pair;
     const struct ht_tuning tuning = {
         .fp64 = spec->fp64, .cells = shape->cells, .rows = shape->rows, .planes = shape->planes};
-    const struct ht_fd_shape chosen = ht_fd_asked(&tuning);
-    if (spec->pair == HT_PAIR_NONE) return ht_fd_text(&fd, variant, &chosen, spec->ptx, out);
-    (void)ht_pair_make(spec->eq, spec->pair, &pair);
-    const struct ht_pair_spec of = {.pair = &pair,
-                                    .radius = fd.radius,
-                                    .fp64 = spec->fp64,
-                                    .constant = spec->medium_degree < 0 ? ~0u : spec->constant};
-    return ht_pair_text(&of, variant, &chosen, spec->ptx, out);
+    const struct ht_fd_shape asked = ht_fd_asked(&tuning);
+    struct ht_pair pair;
+    if (spec->pair != HT_PAIR_NONE) {
+        (void)ht_pair_make(spec->eq, spec->pair, &pair);
+        const struct ht_pair_spec of = {.pair = &pair,
+                                        .radius = fd.radius,
+                                        .fp64 = spec->fp64,
+                                        .constant = spec->medium_degree < 0 ? ~0u : spec->constant};
+        return ht_pair_text(&of, variant, &asked, spec->ptx, out);
+    }
+    const struct ht_fd_shape some = ht_fd_shape(&fd, variant, &asked, &usual);
+    const struct ht_recipe recipe = recipe_of(&fd, variant, &some, spec->ptx);
+    struct ht_tool *tool = NULL;
+    TRY(ht_tool_create(NULL, &recipe, sizeof *tool, &tool));
+    ht_text_add(out, "%s", ht_tool_text(tool));
+    ht_tool_destroy(tool);
+    return ht_text_status(out);
 }
 
 static const char *refuse_pairs(const struct ht_spec *spec) {
@@ -422,38 +419,33 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 #define FILES(...) \
     { "fd_args.h", "fd_sizes.h", "fd_common.cl", __VA_ARGS__, "fd_entries.cl" }
 
+#define OF_DIFFERENCES                                                       \
+    .differences = true, .shape = choose_shape, .cost = ht_cost_differences, \
+    .stage = {{HT_STAGE_STEP, "ht_fd"}}
+
 const struct ht_variant ht_variant_fd_march = {
     .name = "fd-march",
     .meaning = "finite differences, four points per work-item, marching through the grid",
     .made_for = HT_FOR_GPU,
-    .differences = true,
+    OF_DIFFERENCES,
     .refuses = refuse_pairs,
-    .shape = choose_shape,
-    .cost = ht_cost_differences,
     .files = FILES("packs.cl", "ptx.cl", "fd_items.cl", "fd_march.cl"),
-    .density_files = FILES("packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl"),
-    .stage = {{HT_STAGE_STEP, "ht_fd"}}};
+    .density_files = FILES("packs.cl", "ptx.cl", "fd_items.cl", "fd_march_density.cl")};
 
 const struct ht_variant ht_variant_fd_vectors = {
     .name = "fd-vectors",
     .meaning = "finite differences by vectors along x1",
     .made_for = HT_FOR_CPU,
-    .differences = true,
-    .shape = choose_shape,
-    .cost = ht_cost_differences,
+    OF_DIFFERENCES,
     .files = FILES("loose.cl", "fd_rows.cl", "fd_vectors.cl"),
-    .density_files = FILES("loose.cl", "fd_rows.cl", "fd_vectors_density.cl"),
-    .stage = {{HT_STAGE_STEP, "ht_fd"}}};
+    .density_files = FILES("loose.cl", "fd_rows.cl", "fd_vectors_density.cl")};
 
 const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
                                                .meaning =
                                                    "finite differences, one point per work-item",
-                                               .differences = true,
-                                               .shape = choose_shape,
-                                               .cost = ht_cost_differences,
+                                               OF_DIFFERENCES,
                                                .files = FILES("fd_plain.cl"),
-                                               .density_files = FILES("fd_plain.cl"),
-                                               .stage = {{HT_STAGE_STEP, "ht_fd"}}};
+                                               .density_files = FILES("fd_plain.cl")};
 
 /* ---- absorbing layers: the program of cl/fd_layers.cl and its launches ---- */
 

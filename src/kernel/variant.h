@@ -18,17 +18,11 @@ struct ht_fd_args ht_fd_args_of(const struct ht_fd_box *box);
 HT_CHECKED enum ht_err ht_fd_variant_text(const struct ht_variant *variant,
                                           const struct ht_spec *spec, const struct ht_shape *shape,
                                           struct ht_text *out);
-/* columns.c: a work-item for each column of a target's coefficients. */
+/* columns.c, separable.c, propagator*.c */
 extern const struct ht_variant ht_variant_monolithic, ht_variant_two_rolled, ht_variant_two_naive,
-    ht_variant_gemm;
-extern const struct ht_variant ht_variant_separable;        /* separable.c */
-extern const struct ht_variant ht_variant_propagator;       /* propagator.c */
-extern const struct ht_variant ht_variant_propagator_lanes; /* .._lanes.c */
-extern const struct ht_variant ht_variant_propagator_local; /* .._local.c */
-extern const struct ht_variant ht_variant_propagator_planes,
-    ht_variant_propagator_tensor;                               /* propagator_tensor.c */
-extern const struct ht_variant ht_variant_propagator_warpgroup; /* propagator_tensor.c */
-extern const struct ht_variant ht_variant_vector;               /* propagator.c */
+    ht_variant_gemm, ht_variant_separable, ht_variant_vector, ht_variant_propagator,
+    ht_variant_propagator_lanes, ht_variant_propagator_local, ht_variant_propagator_planes,
+    ht_variant_propagator_tensor, ht_variant_propagator_warpgroup;
 
 /* What rows of dense parity blocks for GPUs have in common. */
 #define HT_BLOCKS_ON_GPU                                                       \

@@ -40,6 +40,19 @@ void ht_hermite_matrix(int order, double *matrix) {
     }
 }
 
+void ht_hermite_along(const double *matrix, const int t[3], int axis, double *x) {
+    const int size = t[axis], stride = axis == 0 ? 1 : axis == 1 ? t[0] : t[0] * t[1];
+    for (int n = 0; n < t[0] * t[1] * t[2] / size; n++) {
+        double *at = x + (int64_t)(n / stride) * size * stride + n % stride, line[COEFS];
+        for (int row = 0; row < size; row++) {
+            line[row] = 0;
+            for (int col = 0; col < size; col++)
+                line[row] += matrix[row * size + col] * at[(int64_t)col * stride];
+        }
+        for (int row = 0; row < size; row++) at[(int64_t)row * stride] = line[row];
+    }
+}
+
 void ht_hermite_parity(int order, double *even, double *odd) {
     int half = order + 1, size = 2 * half;
     double matrix[COEFS * COEFS];

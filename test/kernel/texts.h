@@ -155,9 +155,15 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn
                                     .radius = radii[turn],
                                     .fp64 = turn / 2 != 0,
                                     .density = turn % 2 != 0};
+    const struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), spec.dims);
+    const struct ht_spec of = {.eq = &eq,
+                               .differences = 2 * spec.radius,
+                               .fp64 = spec.fp64,
+                               .density = spec.density,
+                               .ptx = t->ptx};
     struct ht_text text = {0};
     struct ht_tool *tool = NULL;
-    enum ht_err err = ht_fd_text(&spec, variant, NULL, t->ptx, &text);
+    enum ht_err err = ht_kernel_text(variant, &of, &(struct ht_shape){0}, &text);
     texts_give(t, err, &text, "%s_%d", variant->name, turn);
     if (strcmp(variant->name, "fd-plain") != 0) return;
     err = ht_fd_layer_kernels_create(NULL, &spec, &tool);
