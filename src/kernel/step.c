@@ -248,7 +248,7 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     if (kind == HT_STAGE_INTERPOLATE_NAIVE) {
         groups[0] = args->end[0] - args->begin[0];
         groups[2] = planes * step->sizes.sources;
-        group_size = step->sizes.t1 * step->sizes.t2;
+        group_size = (int64_t)step->sizes.t1 * step->sizes.t2;
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
     }
