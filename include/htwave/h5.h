@@ -6,12 +6,11 @@
 struct ht_h5; /* an open file */
 
 /* A new file at a temporary path, ended by ht_h5_commit, which renames it into place, or
- * ht_h5_discard, which removes it (NULL allowed). */
-HT_CHECKED enum ht_err ht_h5_create(const char *path, struct ht_h5 **out);
-/* A checked one: its metadata and values have checksums, so that a damaged file cannot be opened or
- * read; HDF5 1.8 and later read it. A dataset of values gets another one, sums/NAME, with a sum of
- * each plane, which ht_h5_read and ht_h5_read_planes compare where planes of that axis are read. */
-HT_CHECKED enum ht_err ht_h5_create_checked(const char *path, struct ht_h5 **out);
+ * ht_h5_discard, which removes it (NULL allowed). checked: its metadata and values have checksums,
+ * so that a damaged file cannot be opened or read; HDF5 1.8 and later read it. A dataset of values
+ * gets another one, sums/NAME, with a sum of each plane, which ht_h5_read and ht_h5_read_planes
+ * compare where planes of that axis are read. */
+HT_CHECKED enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
 void ht_h5_discard(struct ht_h5 *file);
 /* Gives a created file its name while it stays open: from here on it can be read, also after the
@@ -25,14 +24,11 @@ void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
 HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
                                    const int64_t *extent, const double *data, bool single);
 /* Space for values; then those with indices [first, last) along an axis,
- * data[..][last - first][..]. */
+ * data[..][last - first][..]. chunks: where these are planes of the last axis. */
 HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
-                                     const int64_t *extent, bool single);
+                                     const int64_t *extent, bool chunks, bool single);
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
                                           int64_t first, int64_t last, const double *data);
-/* As ht_h5_reserve, for a dataset that is written by planes of its last axis: stored in chunks. */
-HT_CHECKED enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
-                                            const int64_t *extent, bool single);
 bool ht_h5_has(struct ht_h5 *file, const char *name);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,

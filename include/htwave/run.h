@@ -141,10 +141,11 @@ bool ht_checkpoints_wanted(const struct ht_params *params);
 struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
                                           struct ht_checkpoints *checkpoints);
 /* Traces of the plan's receivers, if it has any. */
-struct ht_recorder;
-HT_CHECKED enum ht_err ht_recorder_create(struct ht_output *output, struct ht_recorder **out);
-void ht_recorder_destroy(struct ht_recorder *recorder); /* NULL allowed */
-struct ht_observer ht_observe_receivers(struct ht_recorder *recorder);
+struct ht_recording {
+    struct ht_output *output;
+    struct ht_recorder *recorder; /* from `begin` to `end` */
+};
+struct ht_observer ht_observe_receivers(struct ht_recording *recording);
 /* What rank 0 takes of the host's memory for samples, with receivers; period: of the sampler. */
 int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
 /* Seconds that rank 0 takes for making samples of all steps, where they are made so: from the time

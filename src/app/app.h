@@ -56,7 +56,12 @@ HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool difference
                                      struct ht_sweep *out);
 /* Whether the list of a flag has a word; not given: all. */
 bool ht_sweep_has(const struct ht_sweep *sweep, const char *flag, const char *word);
-bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme);
+/* Calls visit for each combination; orders where none are given: 4, 8, 16 of fd, 1 .. usual. */
+typedef enum ht_err ht_sweep_visit(void *context, const struct ht_equations *eq,
+                                   const struct ht_scheme *scheme, int order, bool fp64);
+HT_CHECKED enum ht_err ht_sweep_each(const struct ht_sweep *sweep,
+                                     const struct ht_device_info *info, int usual,
+                                     ht_sweep_visit *visit, void *context);
 /* The device, which uses *cache; free that. */
 HT_CHECKED enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache,
                                      struct ht_device **out);

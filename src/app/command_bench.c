@@ -147,29 +147,6 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
     return HT_OK;
 }
 
-/* Whether a precision is selected; by default only single on a (slow) CPU. */
-static bool wants_precision(const struct bench *bench, bool fp64) {
-    if (fp64 && !bench->info->fp64) return false;
-    if (ht_args_value(bench->sweep.args, "--precisions") == NULL && !bench->info->gpu) return !fp64;
-    return ht_sweep_has(&bench->sweep, "--precisions", ht_real_name(fp64));
-}
-
-static enum ht_err plan_orders(struct bench *bench, struct row row, int most) {
-    const struct ht_sweep *sweep = &bench->sweep;
-    static const int even[] = {4, 8, 16};
-    const bool fd = row.scheme->nodal;
-    const int usual = fd ? 3 : most;
-    for (int fp64 = 0; fp64 < 2; fp64++)
-        for (int n = 0; n < (sweep->norders > 0 ? sweep->norders : usual); n++) {
-            row.tuning.fp64 = fp64;
-            row.order = sweep->norders > 0 ? sweep->orders[n] : fd ? even[n] : n + 1;
-            if (wants_precision(bench, fp64) &&
-                (fd ? row.order % 2 == 0 : row.order <= HT_MAX_ORDER))
-                TRY(plan_layouts(bench, row));
-        }
-    return HT_OK;
-}
-
 /* Finite differences step one field of either system: those of one are rows. */
 static bool has_differences(const struct bench *bench, const struct row *like) {
     for (int i = 0; i < bench->count; i++)
@@ -179,27 +156,28 @@ static bool has_differences(const struct bench *bench, const struct row *like) {
     return false;
 }
 
-static enum ht_err plan_system(struct bench *bench, const struct ht_system *system, int most) {
-    const struct ht_sweep *sweep = &bench->sweep;
-    struct row row = {.system = system, .kernel = -1, .side = bench->side};
-    row.stages = bench->stages;
-    row.tuning = (struct ht_tuning){.trim = bench->info->gpu,
-                                    .ptx = bench->info->ptx,
-                                    .ptx_own = bench->info->ptx_own,
-                                    .cells = bench->cells,
-                                    .rows = bench->rows,
-                                    .planes = bench->planes};
-    for (int d = 0; d < sweep->ndims; d++) {
-        row.dims = sweep->dims[d];
-        const struct ht_equations eq = ht_equations_make(row.system, row.dims);
-        for (int s = 0; s < ht_scheme_count(); s++) {
-            row.scheme = ht_scheme_at(s);
-            if (ht_scheme_steps(row.scheme, &eq) && ht_sweep_scheme(sweep, row.scheme) &&
-                !(row.scheme->nodal && has_differences(bench, &row)))
-                TRY(plan_orders(bench, row, most));
-        }
-    }
-    return HT_OK;
+/* By default in single precision alone on a (slow) CPU. */
+static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
+                             const struct ht_scheme *scheme, int order, bool fp64) {
+    struct bench *bench = context;
+    const struct row row = {.system = eq->system,
+                            .scheme = scheme,
+                            .dims = eq->dims,
+                            .order = order,
+                            .kernel = -1,
+                            .side = bench->side,
+                            .stages = bench->stages,
+                            .tuning = {.fp64 = fp64,
+                                       .trim = bench->info->gpu,
+                                       .ptx = bench->info->ptx,
+                                       .ptx_own = bench->info->ptx_own,
+                                       .cells = bench->cells,
+                                       .rows = bench->rows,
+                                       .planes = bench->planes}};
+    const bool given = ht_args_value(bench->sweep.args, "--precisions") != NULL;
+    if (fp64 && !given && !bench->info->gpu) return HT_OK;
+    if (scheme->nodal && has_differences(bench, &row)) return HT_OK;
+    return plan_layouts(bench, row);
 }
 
 static double cells_of(const struct row *row) {
@@ -415,9 +393,7 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
         ht_note("a CPU: small grids, single precision and low orders unless flags say otherwise, "
                 "so that a case takes about a minute");
     if (ht_args_value(args, "--seconds") == NULL) bench->seconds = info->gpu ? 600 : 60;
-    for (int s = 0; s < ht_system_count(); s++)
-        if (ht_sweep_has(&bench->sweep, "--systems", ht_system_at(s)->name))
-            TRY(plan_system(bench, ht_system_at(s), info->gpu ? 5 : 3));
+    TRY(ht_sweep_each(&bench->sweep, info, info->gpu ? 5 : 3, plan_rows, bench));
     TRY(measure_rows(bench));
     REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
     HT_FREED_TEXT struct ht_text csv = {0};

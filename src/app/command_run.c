@@ -4,12 +4,10 @@
 struct run {
     struct ht_simulation *sim;
     struct ht_output *output;
-    struct ht_recorder *recorder;
     struct ht_result result;
 };
 
 static void end_run(struct run *r) {
-    ht_recorder_destroy(r->recorder);
     ht_output_destroy(r->output);
     ht_simulation_destroy(r->sim);
 }
@@ -27,9 +25,9 @@ static enum ht_err take_steps(struct run *r) {
     struct ht_progress progress;
     struct ht_checkpoints checkpoints = {.output = r->output};
     r->result.energy.series = r->output;
-    enum ht_err err = ht_recorder_create(r->output, &r->recorder);
-    if (err == HT_OK) err = ht_output_mark(r->output, plan->shots, plan->receivers);
-    TRY(ht_comm_agree(plan->grid.slab.comm, err));
+    struct ht_recording recording = {.output = r->output};
+    TRY(ht_comm_agree(plan->grid.slab.comm,
+                      ht_output_mark(r->output, plan->shots, plan->receivers)));
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),
         ht_observe_energy(&r->result.energy),
@@ -38,7 +36,7 @@ static enum ht_err take_steps(struct run *r) {
         ht_observe_error(plan, &r->result.error),
         ht_observe_snapshots(plan->params, r->output),
         ht_observe_pictures(plan->params, r->output),
-        ht_observe_receivers(r->recorder),
+        ht_observe_receivers(&recording),
     };
     const int count = sizeof observers / sizeof observers[0];
     checkpoints.of = (struct ht_run_parts){.count = count, .observer = observers};

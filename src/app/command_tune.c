@@ -131,8 +131,8 @@ static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
 
 /* As `htwave run` plans it by default: the fewest stable stages at cfl 0.9; a grid that fills a
  * device. */
-static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq, int order,
-                              const struct ht_scheme *scheme, bool fp64) {
+static enum ht_err tune_plain(void *context, const struct ht_equations *eq,
+                              const struct ht_scheme *scheme, int order, bool fp64) {
     static const int64_t side[] = {1 << 18, 512, 64};
     const struct ht_tune_choice choice = {0};
     const int64_t n = side[eq->dims - 1], cells[3] = {n, n, n};
@@ -140,31 +140,7 @@ static enum ht_err tune_plain(struct tune *tune, const struct ht_equations *eq, 
     int stages = ht_scheme_least_stages(scheme, eq, order, 0.9);
     ht_test_problem_plain(eq, order, stages, scheme, &plain);
     ht_test_problem(&plain.problem, cells, &sample);
-    return tune_class(tune, &sample.problem, fp64, &choice);
-}
-
-static enum ht_err tune_all(struct tune *tune, struct ht_sweep *sweep) {
-    const int orders[] = {1, 2, 3, 4, 5};
-    if (sweep->norders == 0) {
-        sweep->norders = 5;
-        memcpy(sweep->orders, orders, sizeof orders);
-    }
-    const bool fp64 = ht_device_info(tune->device)->fp64;
-    for (int s = 0; s < ht_system_count(); s++) {
-        if (!ht_sweep_has(sweep, "--systems", ht_system_at(s)->name)) continue;
-        for (int d = 0; d < sweep->ndims; d++) {
-            const struct ht_equations eq = ht_equations_make(ht_system_at(s), sweep->dims[d]);
-            for (int i = 0; i < ht_scheme_count(); i++) {
-                const struct ht_scheme *scheme = ht_scheme_at(i);
-                if (!ht_scheme_steps(scheme, &eq) || !ht_sweep_scheme(sweep, scheme)) continue;
-                for (int n = 0; n < sweep->norders; n++)
-                    for (int p = 0; p < 1 + fp64; p++)
-                        if (ht_sweep_has(sweep, "--precisions", ht_real_name(p)))
-                            TRY(tune_plain(tune, &eq, sweep->orders[n], scheme, p));
-            }
-        }
-    }
-    return HT_OK;
+    return tune_class(context, &sample.problem, fp64, &choice);
 }
 
 static enum ht_err tune_classes(struct tune *tune) {
@@ -175,7 +151,7 @@ static enum ht_err tune_classes(struct tune *tune) {
     TRY(ht_sweep_open(&sweep, &cache, &device));
     tune->device = device;
     tune->cache = cache;
-    TRY(tune_all(tune, &sweep));
+    TRY(ht_sweep_each(&sweep, ht_device_info(device), 5, tune_plain, tune));
     return show(tune);
 }
 

@@ -71,8 +71,37 @@ bool ht_sweep_has(const struct ht_sweep *sweep, const char *flag, const char *wo
     return ht_args_listed(ht_args_value(sweep->args, flag), word);
 }
 
-bool ht_sweep_scheme(const struct ht_sweep *sweep, const struct ht_scheme *scheme) {
-    return (sweep->differences || !scheme->nodal) && ht_sweep_has(sweep, "--schemes", scheme->name);
+static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_device_info *info,
+                              int usual, const struct ht_equations *eq,
+                              const struct ht_scheme *scheme, ht_sweep_visit *visit,
+                              void *context) {
+    static const int even[] = {4, 8, 16};
+    const bool fd = scheme->nodal;
+    const int count = sweep->norders > 0 ? sweep->norders : fd ? 3 : usual;
+    for (int n = 0; n < count; n++)
+        for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
+            const int order = sweep->norders > 0 ? sweep->orders[n] : fd ? even[n] : n + 1;
+            if (ht_sweep_has(sweep, "--precisions", ht_real_name(fp64)) &&
+                (fd ? order % 2 == 0 : order <= HT_MAX_ORDER))
+                TRY(visit(context, eq, scheme, order, fp64));
+        }
+    return HT_OK;
+}
+
+enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info,
+                          int usual, ht_sweep_visit *visit, void *context) {
+    for (int s = 0; s < ht_system_count(); s++)
+        for (int d = 0; d < sweep->ndims; d++) {
+            const struct ht_equations eq = ht_equations_make(ht_system_at(s), sweep->dims[d]);
+            if (!ht_sweep_has(sweep, "--systems", ht_system_at(s)->name)) continue;
+            for (int i = 0; i < ht_scheme_count(); i++) {
+                const struct ht_scheme *scheme = ht_scheme_at(i);
+                if (ht_scheme_steps(scheme, &eq) && (sweep->differences || !scheme->nodal) &&
+                    ht_sweep_has(sweep, "--schemes", scheme->name))
+                    TRY(each_order(sweep, info, usual, &eq, scheme, visit, context));
+            }
+        }
+    return HT_OK;
 }
 
 static const char *given(const struct ht_sweep *sweep, const char *flag) {

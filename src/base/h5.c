@@ -251,20 +251,12 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
     FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->error));
 }
 
-static enum ht_err create(const char *path, bool checked, struct ht_h5 **out) {
+enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
     quiet();
     struct ht_h5 *file;
     TRY(HT_ALLOC(file, 1));
     enum ht_err err = create_file(path, checked, file);
     return HT_MADE(err, file, free_file, out);
-}
-
-enum ht_err ht_h5_create(const char *path, struct ht_h5 **out) {
-    return create(path, false, out);
-}
-
-enum ht_err ht_h5_create_checked(const char *path, struct ht_h5 **out) {
-    return create(path, true, out);
 }
 
 /* Closes what is open; a failure is recorded in file->error. */
@@ -348,8 +340,8 @@ void ht_h5_close(struct ht_h5 *file) {
 /* Creates a dataset with space for all values but writes none; a disk that is too small is detected
  * when values are written. No times are stored, so that equal runs write equal files. chunks: else
  * the values stand together. */
-static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
-                           bool chunks, bool single) {
+enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
+                          bool chunks, bool single) {
     hsize_t size[8] = {0}, chunk[8] = {0};
     REQUIRE(rank >= 1 && rank <= 8, HT_ERR_INTERNAL, "%s: dataset %s has rank %d, must be 1..8",
             file->path, name, rank);
@@ -368,16 +360,6 @@ static enum ht_err reserve(struct ht_h5 *file, const char *name, int rank, const
     REQUIRE(set >= 0 && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name,
             file->path, reason(file->error));
     return HT_OK;
-}
-
-enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
-                          bool single) {
-    return reserve(file, name, rank, extent, false, single);
-}
-
-enum ht_err ht_h5_reserve_chunks(struct ht_h5 *file, const char *name, int rank,
-                                 const int64_t *extent, bool single) {
-    return reserve(file, name, rank, extent, true, single);
 }
 
 /* Opens a dataset and its space; the caller closes both. */
@@ -492,13 +474,13 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
 enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
                         const double *data, bool single) {
     int64_t plane = 1;
-    TRY(ht_h5_reserve(file, name, rank, extent, single));
+    TRY(ht_h5_reserve(file, name, rank, extent, false, single));
     TRY(ht_h5_write_planes(file, name, 0, 0, extent[0], data));
     if (!file->checked) return HT_OK;
     for (int i = 1; i < rank; i++) plane *= extent[i];
     HT_ARRAY(double, sum, extent[0]);
     TRY(find_sums(&(struct rows){1, extent[0], plane, single, data, NULL}, sum));
-    TRY(ht_h5_reserve(file, SUMS(name), 1, extent, false));
+    TRY(ht_h5_reserve(file, SUMS(name), 1, extent, false, false));
     return ht_h5_write_planes(file, SUMS(name), 0, 0, extent[0], sum);
 }
 
@@ -634,7 +616,7 @@ enum ht_err ht_h5_each(struct ht_h5 *file, enum ht_err (*visit)(const char *name
 static enum ht_err place(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
                          bool single, int64_t *out) {
     HID id = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    TRY(ht_h5_reserve(file, name, rank, extent, single));
+    TRY(ht_h5_reserve(file, name, rank, extent, false, single));
     TRY(open_set(file, name, &id, &space));
     const haddr_t offset = H5Dget_offset(id);
     REQUIRE(offset != HADDR_UNDEF, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,

@@ -588,9 +588,7 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
                                                          : state->nodal[field]};
     }
     enum ht_err err = HT_OK;
-    if (is_first(output))
-        err = output->params->output.checksums ? ht_h5_create_checked(path, &file)
-                                               : ht_h5_create(path, &file);
+    if (is_first(output)) err = ht_h5_create(path, output->params->output.checksums, &file);
     if (!err && file) err = lay_out(output, state, count, set, file);
     if (!err && file) err = ht_h5_share(file, &shared);
     err = ht_comm_agree(comm_of(output), err);

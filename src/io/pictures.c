@@ -449,7 +449,7 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
     for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
     for (int k = 0; k < dims; k++) extent[k] = n[up - k];
     for (int k = 0; k < up && k < 2; k++) count *= n[k];
-    TRY(ht_h5_reserve(file, name, dims, extent, true));
+    TRY(ht_h5_reserve(file, name, dims, extent, false, true));
     HT_ARRAY(double, plane, count);
     for (int64_t last = 0; last < n[up]; last++) {
         for (int64_t i = 0; i < count; i++) {
@@ -491,7 +491,7 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
 static enum ht_err write_file(const struct model *m) {
     struct ht_h5 *file = NULL;
     HT_PATH(path, m->directory, "model.h5");
-    TRY(ht_h5_create(path, &file));
+    TRY(ht_h5_create(path, false, &file));
     const enum ht_err err = fill_file(m, file);
     if (err) ht_h5_discard(file);
     return err ? err : ht_h5_commit(file);

@@ -106,7 +106,7 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
 static enum ht_err lay_out(struct ht_traces *t) {
     const double none = NAN;
     HT_PATH(path, t->output->params->output.directory, HT_TRACES_NAME);
-    TRY(ht_h5_create(path, &t->file));
+    TRY(ht_h5_create(path, false, &t->file));
     TRY(ht_h5_set_text(t->file, "system", t->output->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
     TRY(ht_h5_set_text(t->file, "ended", "killed"));
@@ -116,11 +116,11 @@ static enum ht_err lay_out(struct ht_traces *t) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t extent[2] = {group->count, t->room[n]};
         TRY(write_positions(t, group));
-        TRY(ht_h5_reserve_chunks(t->file, SET(group, "time"), 1, extent + 1, false));
+        TRY(ht_h5_reserve(t->file, SET(group, "time"), 1, extent + 1, true, false));
         TRY(write_times(t, group, 0, t->room[n], false));
         for (int r = 0; r < group->readings; r++)
-            TRY(ht_h5_reserve_chunks(t->file, SET(group, group->reading[r].name), 2, extent,
-                                     t->output->single));
+            TRY(ht_h5_reserve(t->file, SET(group, group->reading[r].name), 2, extent, true,
+                              t->output->single));
     }
     return HT_OK;
 }

@@ -1,14 +1,7 @@
-/* From time.scheme to a row of the schemes. "auto" chooses
- *   1. the kind of scheme that a key describes which only one kind has;
- *   2. where no such key is given, finite differences in a medium that varies, since they alone
- *      are proven stable there, and for free sides and plane waves from outside, which they alone
- *      have; Hermite methods in a uniform one with no absorbing side, where they need fewer
- *      unknowns;
- *   3. of the Hermite methods leapfrog for systems that have its form, where it is the cheaper one
- *      for the same error (docs/performance.md), unless a key asks for what it has not; else the
- *      Taylor scheme, which keeps all fields at one time and damps noise.
- * grid.order is N or an order in space: given alone it must not change its meaning with the medium,
- * and is refused where the medium chose differences. */
+/* From time.scheme to a row of the schemes. What "auto" chooses where no key describes one kind of
+ * scheme is in README.md; leapfrog unless a key asks for what it has not. grid.order is N or an
+ * order in space: given alone it must not change its meaning with the medium, and is refused where
+ * the medium chose differences. */
 #include "plan_parts.h"
 
 static enum ht_err refuse_scheme(const struct ht_plan *plan, const struct ht_scheme *scheme,

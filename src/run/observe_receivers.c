@@ -214,12 +214,11 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
     }
     /* Keeps the steps that later samples may need. */
     const int64_t gone = r->count - r->keeps;
-    if (!(gone <= 0)) {
-        r->first += gone;
-        r->count -= gone;
-        memmove(r->value, r->value + gone * r->per_step * r->width,
-                (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
-    }
+    if (gone <= 0) return HT_OK;
+    r->first += gone;
+    r->count -= gone;
+    memmove(r->value, r->value + gone * r->per_step * r->width,
+            (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
     return HT_OK;
 }
 
@@ -299,7 +298,7 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
         const int64_t values = group->count * group->readings * r->most;
         if (!ht_resampler_is_whole(r->resampler)) TRY(HT_TAKE(&r->pool, r->block[n].data, values));
         TRY(find_integrals(&r->pool, plan, group, &r->block[n]));
-        most = values > most ? values : most;
+        most = ht_most(most, values);
     }
     TRY(HT_TAKE(&r->pool, r->turned, most));
     TRY(ht_output_traces_begin(r->output, r->receivers));
@@ -307,21 +306,29 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     return HT_OK;
 }
 
+/* NULL: no receivers. */
+static struct ht_recorder *recorder_of(void *context) {
+    return ((struct ht_recording *)context)->recorder;
+}
+
 static enum ht_err receivers_begin(void *context, struct ht_run *run) {
-    struct ht_recorder *r = context;
+    struct ht_recording *recording = context;
     struct ht_comm *comm = run->plan->grid.slab.comm;
-    r->receivers = run->plan->receivers;
-    if (r->receivers == NULL) return HT_OK;
-    r->leads = ht_comm_rank(comm) == 0;
-    r->derivatives = ht_resampling_of(run->plan).derivatives;
-    r->per_step = ht_resampling_of(run->plan).per_step;
+    if (run->plan->receivers == NULL) return HT_OK;
+    TRY(HT_ALLOC(recording->recorder, 1));
+    struct ht_recorder *r = recording->recorder;
+    *r = (struct ht_recorder){.output = recording->output,
+                              .receivers = run->plan->receivers,
+                              .leads = ht_comm_rank(comm) == 0,
+                              .derivatives = ht_resampling_of(run->plan).derivatives,
+                              .per_step = ht_resampling_of(run->plan).per_step};
     TRY(ht_sampler_create(run->plan, &run->stepper, &r->sampler));
     return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
 }
 
 static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run, int64_t from) {
-    struct ht_recorder *r = context;
-    if (r->receivers == NULL) return INT64_MAX;
+    struct ht_recorder *r = recorder_of(context);
+    if (r == NULL) return INT64_MAX;
     if (!r->loaded) r->next = from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
     r->loaded = false;
     return r->next;
@@ -349,9 +356,9 @@ static enum ht_err end_traces(struct ht_recorder *r, const char *how, double tim
 
 /* With the samples since the last look, where they can still be read. */
 static enum ht_err receivers_save(void *context, const struct ht_run *run) {
-    struct ht_recorder *r = context;
+    struct ht_recorder *r = recorder_of(context);
     /* where the failure was that of their end they are gone */
-    if (r->sampler == NULL || (r->leads && !r->writes)) return HT_OK;
+    if (r == NULL || r->sampler == NULL || (r->leads && !r->writes)) return HT_OK;
     /* Of several ranks the others may wait elsewhere for this one. */
     struct ht_comm *comm = run->plan->grid.slab.comm;
     const bool alone = ht_comm_size(comm) == 1;
@@ -363,11 +370,11 @@ static enum ht_err receivers_save(void *context, const struct ht_run *run) {
 
 /* All that is written of the run's last step has been: steps beyond it are for receivers alone. */
 static enum ht_err receivers_look(void *context, const struct ht_view *view) {
-    struct ht_recorder *r = context;
+    struct ht_recorder *r = recorder_of(context);
     const struct ht_run *run = view->run;
     struct ht_comm *comm = run->plan->grid.slab.comm;
     int64_t reached = run->steps;
-    if (r->receivers == NULL) return HT_OK;
+    if (r == NULL) return HT_OK;
     const int64_t end =
         reached +
         (view->last && !run->interrupted && !run->refused ? ht_resampling_beyond(run->plan) : 0);
@@ -401,10 +408,10 @@ static void archive_block(struct ht_recorder *r, int n, struct ht_archive *archi
  * that goes on has taken one of its start. */
 static enum ht_err receivers_archive(void *context, struct ht_run *run,
                                      struct ht_archive *archive) {
-    struct ht_recorder *r = context;
+    struct ht_recorder *r = recorder_of(context);
     const bool loads = ht_archive_loads(archive);
     int64_t steps;
-    if (r->receivers == NULL) return HT_OK;
+    if (r == NULL) return HT_OK;
     double *to = r->leads && !loads ? r->value + r->count * r->per_step * r->width : NULL;
     TRY(ht_sampler_collect(r->sampler, &steps, to));
     if (!loads) r->count += steps;
@@ -422,30 +429,22 @@ static enum ht_err receivers_archive(void *context, struct ht_run *run,
 }
 
 static void receivers_end(void *context) {
-    struct ht_recorder *r = context;
-    if (r->receivers == NULL) return;
+    struct ht_recording *recording = context;
+    struct ht_recorder *r = recording->recorder;
+    if (r == NULL) return;
     if (r->sampler != NULL && ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("receivers: kernels took %.3g s", ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     ht_resampler_destroy(r->resampler);
     ht_source_samples_destroy(r->near);
     ht_pool_free(&r->pool);
-    *r = (struct ht_recorder){.output = r->output};
+    free(r);
+    recording->recorder = NULL;
 }
 
-enum ht_err ht_recorder_create(struct ht_output *output, struct ht_recorder **out) {
-    TRY(HT_ALLOC(*out, 1));
-    (*out)->output = output;
-    return HT_OK;
-}
-
-void ht_recorder_destroy(struct ht_recorder *recorder) {
-    free(recorder);
-}
-
-struct ht_observer ht_observe_receivers(struct ht_recorder *recorder) {
+struct ht_observer ht_observe_receivers(struct ht_recording *recording) {
     return (struct ht_observer){.name = "receivers",
-                                .context = recorder,
+                                .context = recording,
                                 .keeps = true,
                                 .begin = receivers_begin,
                                 .next = receivers_next,

@@ -446,8 +446,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
                 ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength there of %.2g needed",
                 shots->end, shots->highest, ht_plan_shot_points(plan),
                 plan->duhamel != NULL ? "cells" : "points", ht_plan_needed_points(plan));
-    const bool fp64 = sim->tuning.fp64 || sim->oracle;
-    if (ht_plan_shot_bytes(plan, fp64, &bytes) == HT_OK && bytes.device > 0)
+    if (ht_plan_shot_bytes(plan, sim->tuning.fp64, &bytes) == HT_OK && bytes.device > 0)
         ht_text_add(text, "; at most %s on the device", HT_BYTES(bytes.device));
     ht_text_add(text, "\n");
     ht_fact(f, HT_INT("sources", shots->count), HT_NUM("sources_highest_frequency", shots->highest),
@@ -483,55 +482,48 @@ static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
         plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
 }
 
-static void add_receiver_group(const struct ht_receiver_group *group, double dt,
-                               struct ht_text *text) {
-    ht_text_add(text, "            %s: %lld of", group->name, (long long)group->count);
-    for (int r = 0; r < group->readings; r++) ht_text_add(text, " %s", group->reading[r].name);
-    ht_text_add(text, ", %lld samples ", (long long)group->samples);
-    if (group->every > 0)
-        ht_text_add(text, "%.6g apart from %.6g on\n", group->every, group->start);
-    else
-        ht_text_add(text, "at the steps, %.6g apart\n", dt);
-}
-
 static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_receivers *all = sim->plan->receivers;
     const int most = 8;
-    struct ht_text *text = &f->text;
     if (all == NULL) return;
-    const bool fp64 = sim->tuning.fp64 || sim->oracle;
-    ht_text_add(
-        text, "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s on the device\n",
-        (long long)all->traces, all->traces == 1 ? "" : "s", all->count, all->count == 1 ? "" : "s",
-        HT_BYTES(all->bytes), HT_BYTES(ht_sampler_bytes(sim->plan, fp64)));
-    for (int n = 0; n < all->count && n < most; n++)
-        add_receiver_group(&all->group[n], all->dt, text);
-    if (all->count > most) ht_text_add(text, "            and %d more\n", all->count - most);
+    ht_say(f, "  receivers %lld trace%s of %d group%s: %s in traces.h5, at most %s on the device\n",
+           (long long)all->traces, all->traces == 1 ? "" : "s", all->count,
+           all->count == 1 ? "" : "s", HT_BYTES(all->bytes),
+           HT_BYTES(ht_sampler_bytes(sim->plan, sim->tuning.fp64)));
+    for (int n = 0; n < all->count && n < most; n++) {
+        const struct ht_receiver_group *group = &all->group[n];
+        ht_say(f, "            %s: %lld of", group->name, (long long)group->count);
+        for (int r = 0; r < group->readings; r++) ht_say(f, " %s", group->reading[r].name);
+        ht_say(f, ", %lld samples ", (long long)group->samples);
+        if (group->every > 0)
+            ht_say(f, "%.6g apart from %.6g on\n", group->every, group->start);
+        else
+            ht_say(f, "at the steps, %.6g apart\n", all->dt);
+    }
+    if (all->count > most) ht_say(f, "            and %d more\n", all->count - most);
     ht_fact(f, HT_INT("traces", all->traces), HT_INT("trace_bytes", all->bytes));
 }
 
 void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
-    const struct ht_system *system = sim->plan->eq.system;
-    ht_say(f, "htwave %s\n  system    %s: %s\n", HT_VERSION, system->name, system->title);
-    ht_fact(f, HT_TEXT("system", system->name));
     const struct ht_plan *plan = sim->plan;
+    const struct ht_grid *grid = &plan->grid;
+    const struct ht_system *system = plan->eq.system;
     const char *name = plan->problem.scheme->name;
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
-    if (sim->plan->problem.scheme->nodal)
-        ht_say(f, "  scheme    %s of order %d in space, %d in time%s", name, plan->order,
-               2 * plan->problem.stages,
+    ht_say(f, "htwave %s\n  system    %s: %s\n  scheme    %s", HT_VERSION, system->name,
+           system->title, name);
+    if (plan->problem.scheme->nodal)
+        ht_say(f, " of order %d in space, %d in time%s", plan->order, 2 * plan->problem.stages,
                plan->problem.fd.undispersed ? ", dispersion in time removed from traces" : "");
     else
-        ht_say(f, "  scheme    %s, N = %d", name, plan->order);
+        ht_say(f, ", N = %d", plan->order);
     if (why) ht_say(f, " (%s)", why);
-    ht_say(f, "\n");
-    ht_fact(f, HT_TEXT("scheme", name), HT_TEXT("scheme_chosen_by", why),
-            HT_INT("order", plan->order));
-    const struct ht_grid *grid = &sim->plan->grid;
-    ht_fact(f, HT_INT("dimensions", grid->dims), HT_INTS("cells", grid->dims, grid->cells));
-    ht_say(f, "  grid      %s cells of ", HT_EXTENTS(grid->dims, grid->cells));
+    ht_say(f, "\n  grid      %s cells of ", HT_EXTENTS(grid->dims, grid->cells));
     for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
     ht_say(f, "\n");
+    ht_fact(f, HT_TEXT("system", system->name), HT_TEXT("scheme", name),
+            HT_TEXT("scheme_chosen_by", why), HT_INT("order", plan->order),
+            HT_INT("dimensions", grid->dims), HT_INTS("cells", grid->dims, grid->cells));
     add_unknowns(sim, f);
     add_medium(sim, f);
     add_layers(sim, f);
@@ -553,38 +545,35 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
 
 /* ---- notes ---- */
 
-static void note_fit(const struct ht_simulation *sim) {
-    if (sim->plan->frame == NULL) return;
-    const struct ht_fit_counts c = ht_frame_counts(sim->plan->frame);
+static void note_fit(const struct ht_plan *plan) {
+    if (plan->frame == NULL) return;
+    const struct ht_fit_counts c = ht_frame_counts(plan->frame);
     if (c.cut > 0)
         ht_note("the fit of the medium cut %lld of %lld values at half the least near them, the "
                 "first near %s: thin layers or large contrasts; more cells fit them better",
-                (long long)c.cut, (long long)c.values, HT_PLACED(&sim->plan->grid, c.place));
+                (long long)c.cut, (long long)c.values, HT_PLACED(&plan->grid, c.place));
 }
 
 /* Traces of one term in time that keep its dispersion, without being asked to:
  * a wave omega has the frequency (2/dt) asin(omega dt/2). */
-static void note_dispersion(const struct ht_simulation *sim) {
-    const struct ht_plan *plan = sim->plan;
+static void note_dispersion(const struct ht_plan *plan) {
+    const double dt = plan->problem.dt, whole = 2 * acos(-1.0);
     /* Radians per time of the fastest wave that is known; 0: none is. */
     double square = 0, speed = 0;
-    for (int k = 0; k < plan->grid.dims; k++) {
-        square += pow(plan->solution->wavenumber[k], 2);
-        speed = fmax(speed, plan->medium->speed[k]);
-    }
-    const double dt = plan->problem.dt,
-                 omega = fmax(speed * sqrt(square),
-                              plan->shots ? 2 * acos(-1.0) * plan->shots->highest : 0);
-    const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
     char size[160] = "";
     if (plan->problem.stages > 1 || plan->problem.fd.undispersed || plan->receivers == NULL ||
         !(dt > 0) || plan->params->time.dispersion == HT_DISPERSION_KEEP)
         return;
+    for (int k = 0; k < plan->grid.dims; k++) {
+        square += pow(plan->solution->wavenumber[k], 2);
+        speed = fmax(speed, plan->medium->speed[k]);
+    }
+    const double omega = fmax(speed * sqrt(square), plan->shots ? whole * plan->shots->highest : 0);
+    const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
     if (omega > 0)
         snprintf(size, sizeof size,
                  ": the highest frequency, %.3g, is %.2g %% too high, at the end by %.2g periods",
-                 omega / (2 * acos(-1.0)), 100 * faster / (omega * dt),
-                 faster * (double)plan->steps / (2 * acos(-1.0)));
+                 omega / whole, 100 * faster / (omega * dt), faster * (double)plan->steps / whole);
     ht_note("traces keep the dispersion of one term in time, since the run begins with waves that "
             "move or has plane waves from outside%s; %s errs less",
             size, plan->problem.fd.pair != HT_PAIR_NONE ? "a smaller time.cfl" : "time.stages = 2");
@@ -604,39 +593,37 @@ static void note_left_out(const struct ht_plan *plan) {
 }
 
 void ht_report_notes(const struct ht_simulation *sim) {
-    const struct ht_medium *medium = sim->plan->medium;
-    /* The default data are made for a box of size 1. */
     const struct ht_plan *plan = sim->plan;
-    if (plan->shots == NULL && !ht_params_gives(sim->params, "initial"))
+    const struct ht_medium *medium = plan->medium;
+    const struct ht_receivers *all = plan->receivers;
+    const struct ht_params *params = sim->params;
+    /* The default data are made for a box of size 1. */
+    if (plan->shots == NULL && !ht_params_gives(params, "initial"))
         ht_note("neither sources nor initial data are given: a Gaussian pulse of width %g about "
                 "(0.5, ..)",
-                sim->params->initial.width);
+                params->initial.width);
     if (plan->expected.error > 0.05 ||
         (plan->cells_per_wavelength > 0 && plan->cells_per_wavelength < 1 &&
          !plan->solution->single_wave))
         ht_note("the shortest wave is hardly resolved: take more cells or a higher grid.order");
-    note_left_out(sim->plan);
-    if (sim->params->output.pictures && !ht_output_draws(sim->params))
+    note_left_out(plan);
+    if (params->output.pictures && !ht_output_draws(params))
         ht_note("no pictures are drawn: this htwave was built without cairo");
     /* Of a wave of four points per wavelength, where it is slowest. */
-    const struct ht_receivers *all = sim->plan->receivers;
-    const struct ht_grid *grid = &sim->plan->grid;
-    const double points = 4, speed = sim->plan->medium->speed_min;
-    const double period = points * ht_grid_widest(grid) / speed;
+    const double points = 4, period = points * ht_grid_widest(&plan->grid) / medium->speed_min;
     for (int n = 0; all != NULL && n < all->count; n++)
         if (all->group[n].every > period / 2)
             ht_note("receivers.%d.every = %.6g is more than half a period of the shortest wave "
                     "that the grid carries, %.6g at %g points per wavelength: such waves are "
                     "recorded as slower ones",
                     n + 1, all->group[n].every, period, points);
-    if (sim->params->output.series && sim->plan->problem.scheme->nodal &&
-        ht_equations_first_order(&sim->plan->eq) &&
-        (sim->plan->shots != NULL || sim->plan->problem.layers != NULL))
-        ht_note("the energy in series.csv is not known: finite differences compute p alone, and "
-                "sources or absorbing sides change it");
-    if (sim->plan->problem.scheme->nodal) {
-        note_fit(sim);
-        note_dispersion(sim);
+    if (plan->problem.scheme->nodal) {
+        if (params->output.series && ht_equations_first_order(&plan->eq) &&
+            (plan->shots != NULL || plan->problem.layers != NULL))
+            ht_note("the energy in series.csv is not known: finite differences compute p alone, "
+                    "and sources or absorbing sides change it");
+        note_fit(plan);
+        note_dispersion(plan);
         return;
     }
     if (medium->flattened > 0 && medium->degree > 0)
@@ -663,21 +650,16 @@ static double rate(const struct ht_simulation *sim, const struct ht_result *resu
     return seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : NAN;
 }
 
-/* Not known where the measured limit is below the rate: other work has slowed the device down while
- * it was measured. */
-static double limit_fraction(const struct ht_simulation *sim, const struct ht_result *result) {
-    const double fraction = rate(sim, result) / result->parallel.limit;
-    return fraction <= 1 ? fraction : (double)NAN;
-}
-
 static double drift(double initial, double final) {
     return initial > 0 ? final / initial - 1 : NAN;
 }
 
 static void add_rate(const struct ht_simulation *sim, const struct ht_result *result,
                      struct ht_facts *f) {
-    const double fraction = limit_fraction(sim, result);
-    const double per_s = rate(sim, result);
+    const double per_s = rate(sim, result), part = per_s / result->parallel.limit;
+    /* Where the measured limit is below the rate other work has slowed the device down meanwhile.
+     */
+    const double fraction = part <= 1 ? part : (double)NAN;
     const struct ht_limits *limits = &sim->limits;
     ht_fact(f, HT_NUM("cell_half_steps_per_s", per_s), HT_NUM("limit_fraction", fraction),
             HT_KNOWN("limit_bytes_per_s", limits->bytes_per_s),

@@ -87,10 +87,10 @@ static bool is_closed(const struct ht_simulation *sim) {
 /* Shape values that the input gives are not changed. */
 static void adopt(struct ht_simulation *sim, const struct ht_tuned *tuned) {
     const struct ht_params *params = sim->params;
-    struct ht_tuning tuning = tuned->tuning;
-    if (params->device.cells_per_group > 0) tuning.cells = params->device.cells_per_group;
-    if (params->device.planes_per_group > 0) tuning.planes = params->device.planes_per_group;
-    sim->tuning = tuning;
+    struct ht_tuning *tuning = &sim->tuning;
+    *tuning = tuned->tuning;
+    if (params->device.cells_per_group > 0) tuning->cells = params->device.cells_per_group;
+    if (params->device.planes_per_group > 0) tuning->planes = params->device.planes_per_group;
     sim->tuned = true;
 }
 
@@ -117,7 +117,7 @@ static enum ht_err share_tuning(struct ht_simulation *sim) {
         bool tuned;
     } of;
     struct ht_tuning *t = &sim->tuning;
-    const struct ht_spec spec = ht_problem_spec(&sim->plan->problem, t, HT_PRIMARY);
+    const struct ht_spec spec = spec_of(sim);
     if (sim->ranks == 1) return HT_OK;
     memset(&of, 0, sizeof of);
     snprintf(of.variant, sizeof of.variant, "%s", t->variant->name);
@@ -244,12 +244,14 @@ static enum ht_err settle_kernels(struct ht_simulation *sim) {
 static enum ht_err choose_kernels(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     struct ht_tuning *tuning = &sim->tuning;
-    tuning->ptx = sim->info.ptx;
-    tuning->ptx_own = sim->info.ptx_own;
-    tuning->fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
-    tuning->block = ht_layout_block(params->device.layout, sim->info.gpu, tuning->fp64);
-    tuning->cells = params->device.cells_per_group;
-    tuning->planes = params->device.planes_per_group;
+    const bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
+    *tuning =
+        (struct ht_tuning){.fp64 = fp64,
+                           .ptx = sim->info.ptx,
+                           .ptx_own = sim->info.ptx_own,
+                           .block = ht_layout_block(params->device.layout, sim->info.gpu, fp64),
+                           .cells = params->device.cells_per_group,
+                           .planes = params->device.planes_per_group};
     TRY(choose_variant(sim));
     /* Branches prevent a CPU from vectorising work-items; vector kernels use vectors anyway. */
     tuning->trim =
@@ -373,26 +375,21 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
     return b;
 }
 
-/* What a list of groups needs, `list` its key, in words `what`. */
-static enum ht_err refuse_list(const struct ht_simulation *sim, const char *list, const char *what,
-                               int64_t bytes, int64_t all, double memory) {
-    return ht_params_error(
-        sim->params, list,
-        "%s need %s on the device; with them the run needs %s, %s has %s: take fewer", what,
-        HT_BYTES(bytes), HT_BYTES(all), sim->info.name, HT_BYTES(memory));
-}
-
 /* Refuses the receivers, or the sources, without which the run fits. */
 static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, int64_t of_shots,
                                double memory) {
-    const int64_t of_receivers = ht_sampler_bytes(sim->plan, sim->tuning.fp64 || sim->oracle);
-    if ((double)bytes <= memory) return HT_OK;
-    if ((double)(bytes - of_receivers * sharers(sim)) <= memory)
-        return refuse_list(sim, "receivers",
-                           HT_KEY("%lld traces", (long long)sim->plan->receivers->traces),
-                           of_receivers, bytes, memory);
-    if ((double)(bytes - of_shots * sharers(sim)) <= memory)
-        return refuse_list(sim, "sources", "they", of_shots, bytes, memory);
+    const struct ht_receivers *receivers = sim->plan->receivers;
+    const struct {
+        const char *key, *what;
+        int64_t bytes;
+    } list[] = {{"receivers", HT_KEY("%lld traces", receivers ? (long long)receivers->traces : 0),
+                 ht_sampler_bytes(sim->plan, sim->tuning.fp64)},
+                {"sources", "they", of_shots}};
+    for (int i = 0; (double)bytes > memory && i < 2; i++)
+        REFUSE((double)(bytes - list[i].bytes * sharers(sim)) <= memory, sim->params, list[i].key,
+               "%s need %s on the device; with them the run needs %s, %s has %s: take fewer",
+               list[i].what, HT_BYTES(list[i].bytes), HT_BYTES(bytes), sim->info.name,
+               HT_BYTES(memory));
     return HT_OK;
 }
 
@@ -410,7 +407,7 @@ static enum ht_err check_history(const struct ht_simulation *sim) {
 static enum ht_err check_memory(struct ht_simulation *sim) {
     const struct ht_variant *variant = sim->tuning.variant;
     struct ht_shot_bytes shots;
-    TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64 || sim->oracle, &shots));
+    TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64, &shots));
     TRY(ht_comm_agree(sim->comm, check_host(sim, "sources", (double)shots.host, "", "",
                                             ", smaller or shorter ones")));
     TRY(ht_comm_agree(sim->comm, check_history(sim)));
@@ -422,15 +419,12 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     int64_t bytes[2] = {b->total, budget_of(sim, lean, shots.device).total};
     const double memory = (double)sim->info.memory;
     /* Replaces bytes by the sum over the ranks whose needs are added up. */
-    HT_FREED int64_t *all = NULL;
-    if (sim->ranks != 1) {
-        TRY(HT_ALLOC(all, 2 * sim->ranks));
-        TRY(ht_comm_gather(sim->comm, bytes, (size_t)2 * sizeof *bytes, all));
-        for (int i = 0; i < 2; i++) {
-            bytes[i] = 0;
-            for (int r = 0; r < sim->ranks; r++)
-                if (shares_memory(sim, r)) bytes[i] += all[r * 2 + i];
-        }
+    HT_ARRAY(int64_t, all, 2 * sim->ranks);
+    TRY(ht_comm_gather(sim->comm, bytes, (size_t)2 * sizeof *bytes, all));
+    for (int i = 0; i < 2; i++) {
+        bytes[i] = 0;
+        for (int r = 0; r < sim->ranks; r++)
+            if (shares_memory(sim, r)) bytes[i] += all[r * 2 + i];
     }
     snprintf(advice, sizeof advice, ": take fewer cells or a lower grid.order%s",
              sim->tuning.fp64 && !sim->oracle
@@ -466,7 +460,7 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
     const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
     const int64_t own = slab.last - slab.first;
-    if (sim->planes == NULL) TRY(HT_ALLOC(sim->planes, sim->ranks));
+    TRY(HT_ALLOC(sim->planes, sim->ranks));
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
@@ -490,12 +484,12 @@ enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *c
                                struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
     TRY(HT_ALLOC(sim, 1));
-    sim->params = params;
-    sim->comm = comm;
-    sim->rank = ht_comm_rank(comm);
-    sim->ranks = ht_comm_size(comm);
+    *sim = (struct ht_simulation){.params = params,
+                                  .comm = comm,
+                                  .rank = ht_comm_rank(comm),
+                                  .ranks = ht_comm_size(comm),
+                                  .selfcheck_ratio = NAN};
     ht_comm_be_patient(comm, params->parallel.patience);
-    sim->selfcheck_ratio = NAN;
     enum ht_err err = make_plan(sim);
     return HT_MADE(err, sim, ht_simulation_destroy, out);
 }
@@ -537,8 +531,7 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
 
 void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
-    if (sim->device == NULL || sim->limits.fma_per_s > 0) return;
-    if (!ht_simulation_leads(sim)) return;
+    if (sim->device == NULL || sim->limits.fma_per_s > 0 || !ht_simulation_leads(sim)) return;
     if (ht_limits_measure(sim->device, sim->tuning.fp64, &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
         ht_note("the device's limits are not known: %s", ht_err_message());

@@ -195,7 +195,7 @@ enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *
     HT_ENDED(end_archive) struct ht_archive a = {.way = LAY_OUT, .comm = comm, .path = path};
     /* There is room for two. */
     if (leads(&a) && ht_file_exists(path)) (void)unlink(older);
-    if (leads(&a)) fail(&a, ht_h5_create_checked(path, &a.file));
+    if (leads(&a)) fail(&a, ht_h5_create(path, true, &a.file));
     const enum ht_err err = write_file(&a, walk, context);
     if (err != HT_OK) {
         ht_h5_discard(a.file);

@@ -16,7 +16,7 @@ static bool write_scaled(const char *path, double factor, double plant, int rows
     for (int i = 0; i < COUNT; i++) q[i] = factor * (p[i] = i + 1.0);
     q[5] += plant;
     struct ht_h5 *file;
-    return ht_h5_create(path, &file) == HT_OK &&
+    return ht_h5_create(path, false, &file) == HT_OK &&
            ht_h5_write(file, "p", 2, extent, p, false) == HT_OK &&
            ht_h5_write(file, "q", 2, extent, q, false) == HT_OK && ht_h5_commit(file) == HT_OK;
 }
@@ -96,7 +96,7 @@ static void test_refusals(const char *a, const char *b, const char *directory) {
     const double one = 1.0;
     const int64_t extent = 1;
     struct ht_h5 *file;
-    bool written = ht_h5_create(b, &file) == HT_OK &&
+    bool written = ht_h5_create(b, false, &file) == HT_OK &&
                    ht_h5_write(file, "p", 1, &extent, &one, false) == HT_OK &&
                    ht_h5_commit(file) == HT_OK;
     TEST_CHECK(written, "only p");

@@ -48,7 +48,7 @@ static void test_roundtrip(const char *path) {
     double data[COUNT], back[COUNT];
     for (int i = 0; i < COUNT; i++) data[i] = value(i + 1);
     struct ht_h5 *file = NULL;
-    TEST_CHECK(ht_h5_create(path, &file) == HT_OK, "create");
+    TEST_CHECK(ht_h5_create(path, false, &file) == HT_OK, "create");
     TEST_CHECK(fill(file, data) == HT_OK, "write datasets and attributes");
     TEST_CHECK(!ht_file_exists(path), "nothing under the name before commit");
     TEST_CHECK(ht_h5_commit(file) == HT_OK, "commit");
@@ -83,9 +83,9 @@ static void test_planes(const char *directory) {
     char *path = scratch_path(directory, "planes.h5");
     struct ht_h5 *file = NULL;
     for (int i = 0; i < COUNT; i++) data[i] = value(i + 1);
-    enum ht_err err = ht_h5_create(path, &file);
-    if (!err) err = ht_h5_reserve(file, "slow", 3, extent, false);
-    if (!err) err = ht_h5_reserve(file, "second", 3, extent, false);
+    enum ht_err err = ht_h5_create(path, false, &file);
+    if (!err) err = ht_h5_reserve(file, "slow", 3, extent, false, false);
+    if (!err) err = ht_h5_reserve(file, "second", 3, extent, false, false);
     for (int64_t k = N3 - 1; !err && k >= 0; k--)
         err = ht_h5_write_planes(file, "slow", 0, k, k + 1, data + k * N2 * N1);
     for (int k = 0; !err && k < 3; k++) {
@@ -114,8 +114,8 @@ static void test_chunks(const char *directory) {
     char *path = scratch_path(directory, "chunks.h5");
     struct ht_h5 *file = NULL;
     int wrong = 0;
-    enum ht_err err = ht_h5_create(path, &file);
-    if (!err) err = ht_h5_reserve_chunks(file, "a/b", 2, extent, true);
+    enum ht_err err = ht_h5_create(path, false, &file);
+    if (!err) err = ht_h5_reserve(file, "a/b", 2, extent, true, true);
     for (int first = 0; !err && first < COLUMNS; first += STEP) {
         for (int i = 0; i < ROWS * STEP; i++) {
             const int row = i / STEP, column = first + i % STEP;
@@ -157,7 +157,7 @@ static void test_refusals(const char *path, const char *directory) {
     TEST_CHECK(ht_h5_open(name, &file) == HT_ERR_IO && !file, "absent: %s", ht_err_message());
     free(name);
     name = scratch_path(directory, "absent/x.h5");
-    TEST_CHECK(ht_h5_create(name, &file) == HT_ERR_IO && !file, "no directory: %s",
+    TEST_CHECK(ht_h5_create(name, false, &file) == HT_ERR_IO && !file, "no directory: %s",
                ht_err_message());
     free(name);
 }
@@ -166,7 +166,7 @@ static void test_discard(const char *path, const char *directory) {
     struct ht_h5 *file = NULL;
     double data[COUNT] = {0}, back[COUNT] = {0};
     int before = scratch_entries(directory);
-    TEST_CHECK(ht_h5_create(path, &file) == HT_OK, "create over a file");
+    TEST_CHECK(ht_h5_create(path, false, &file) == HT_OK, "create over a file");
     TEST_CHECK(fill(file, data) == HT_OK, "write zeros");
     TEST_CHECK(scratch_entries(directory) == before + 1, "one temporary file");
     ht_h5_discard(file);
@@ -194,7 +194,7 @@ static void test_disk_full(const char *directory) {
         int before = scratch_entries(directory);
         struct rlimit limit = {limits[i], old.rlim_max};
         setrlimit(RLIMIT_FSIZE, &limit);
-        enum ht_err err = ht_h5_create(path, &file);
+        enum ht_err err = ht_h5_create(path, false, &file);
         if (!err) {
             err = ht_h5_write(file, "p", 1, &extent, data, false);
             if (err)

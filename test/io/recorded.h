@@ -37,7 +37,6 @@ struct trial {
     struct ht_params *params;
     struct ht_simulation *sim;
     struct ht_output *output;
-    struct ht_recorder *recorder;
     struct nodal nodal;
     struct ht_h5 *file;
     char *directory;
@@ -49,7 +48,8 @@ static void observe(struct trial *t, int field) {
     t->nodal.field = field;
     t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
     if (nodal) must(HT_ALLOC(t->nodal.value, t->nodal.nodes * (t->sim->plan->steps + 1)));
-    const struct ht_observer observers[] = {ht_observe_receivers(t->recorder),
+    struct ht_recording recording = {.output = t->output};
+    const struct ht_observer observers[] = {ht_observe_receivers(&recording),
                                             {.name = "nodal",
                                              .context = &t->nodal,
                                              .needs = HT_NEED_NODAL,
@@ -89,7 +89,6 @@ static void record(struct trial *t, const char *backend, int field, const char *
     must(ht_simulation_compile(t->sim));
     must(ht_simulation_start(t->sim));
     must(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
-    must(ht_recorder_create(t->output, &t->recorder));
     observe(t, field);
     char *path = scratch_path(t->directory, "traces.h5");
     must(ht_h5_open(path, &t->file));
@@ -98,7 +97,6 @@ static void record(struct trial *t, const char *backend, int field, const char *
 
 static void finish(struct trial *t) {
     ht_h5_close(t->file);
-    ht_recorder_destroy(t->recorder);
     ht_output_destroy(t->output);
     ht_simulation_destroy(t->sim);
     ht_params_destroy(t->params);

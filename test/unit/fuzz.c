@@ -184,10 +184,10 @@ static enum ht_err write_whole(void) {
     TRY(ht_file_write("model.bin", single, sizeof single));
     TRY(ht_file_write("places.txt", places, sizeof places - 1));
     TRY(ht_file_write("signal.txt", signal, sizeof signal - 1));
-    TRY(ht_h5_create("model.h5", &file));
+    TRY(ht_h5_create("model.h5", false, &file));
     TRY(ht_h5_write(file, "data", 2, model, values, false));
     TRY(ht_h5_commit(file));
-    TRY(ht_h5_create("state.h5", &file));
+    TRY(ht_h5_create("state.h5", false, &file));
     for (int f = 0; f < 3; f++) TRY(ht_h5_write(file, fields[f], 2, field, values, false));
     return ht_h5_commit(file);
 }

@@ -180,7 +180,7 @@ static void write_smooth(int n) {
     struct ht_h5 *file;
     must(HT_ALLOC(c, n));
     for (int i = 0; i < n; i++) c[i] = 1.2 + 0.2 * sin(3.0 * i / (n - 1));
-    must(ht_h5_create(path_of("c.h5"), &file));
+    must(ht_h5_create(path_of("c.h5"), false, &file));
     must(ht_h5_write(file, "data", 1, extent, c, false));
     must(ht_h5_commit(file));
     free(c);

@@ -26,7 +26,6 @@ struct trial {
     struct ht_params *params;
     struct ht_simulation *sim;
     struct ht_output *output;
-    struct ht_recorder *recorder;
 };
 
 static enum ht_err simulate(struct trial *t, const char *input, char *into) {
@@ -37,8 +36,8 @@ static enum ht_err simulate(struct trial *t, const char *input, char *into) {
     TRY(ht_simulation_compile(t->sim));
     TRY(ht_simulation_start(t->sim));
     TRY(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
-    TRY(ht_recorder_create(t->output, &t->recorder));
-    const struct ht_observer receivers = ht_observe_receivers(t->recorder);
+    struct ht_recording recording = {.output = t->output};
+    const struct ht_observer receivers = ht_observe_receivers(&recording);
     return ht_run_execute(&t->sim->run, 1, &receivers);
 }
 
@@ -55,7 +54,6 @@ static enum ht_err run_trial(int64_t n, const char *text) {
     fails_at = n;
     if (err == HT_OK) err = simulate(&t, input, into);
     fails_at = 0;
-    ht_recorder_destroy(t.recorder);
     ht_output_destroy(t.output);
     ht_simulation_destroy(t.sim);
     ht_params_destroy(t.params);

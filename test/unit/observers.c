@@ -48,18 +48,16 @@ static void run_trial(const char *directory, const char *text, const struct ht_o
         exit(test_end("observers"));
     }
     struct ht_observer o[8];
-    struct ht_recorder *recorder = NULL;
+    struct ht_recording recording = {.output = t->output};
     int count = 0;
-    t->err = ht_recorder_create(t->output, &recorder);
     if (first != NULL) o[count++] = *first;
     o[count++] = ht_observe_energy(&t->energies);
     o[count++] = ht_observe_conserved(&t->conserved);
     o[count++] = ht_observe_error(t->plan, &t->error);
     o[count++] = ht_observe_snapshots(t->params, t->output);
     o[count++] = ht_observe_pictures(t->params, t->output);
-    o[count++] = ht_observe_receivers(recorder);
-    if (t->err == HT_OK) t->err = ht_run_execute(&t->run, count, o);
-    ht_recorder_destroy(recorder);
+    o[count++] = ht_observe_receivers(&recording);
+    t->err = ht_run_execute(&t->run, count, o);
 }
 
 static void close_trial(struct trial *t) {

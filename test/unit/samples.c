@@ -228,7 +228,7 @@ static void test_hdf5(void) {
     struct ht_h5 *file;
     struct ht_samples *s = NULL;
     for (int i = 0; i < 12; i++) values[i] = i + 0.125;
-    must(ht_h5_create(path_of("m.h5"), &file));
+    must(ht_h5_create(path_of("m.h5"), false, &file));
     must(ht_h5_write(file, "model/c", 2, extent, values, false));
     must(ht_h5_commit(file));
     const struct ht_params params = {.medium = {.format = HT_HDF5, .spacing = {1, 1}, .scale = 1}};

@@ -93,7 +93,7 @@ static bool write_file(const struct setup *setup, const char *path, const double
     int64_t extent[4];
     if (coefficients) extent[rank++] = coefs;
     for (int j = grid->dims - 1; j >= 0; j--) extent[rank++] = ht_grid_nodes(grid, HT_PRIMARY, j);
-    if (ht_h5_create(path, &file) != HT_OK) return false;
+    if (ht_h5_create(path, false, &file) != HT_OK) return false;
     for (int f = 0; f < setup->eq.nfields; f++) {
         char name[40];
         snprintf(name, sizeof name, "%s%s", setup->eq.field[f].name,

@@ -209,7 +209,7 @@ static void write_data(void) {
     struct ht_h5 *file;
     snprintf(path, sizeof path, "%s/data.h5", directory);
     for (int i = 0; i < COUNT; i++) values[i] = ht_rng_uniform(3, (uint64_t)i);
-    must(ht_h5_create(path, &file));
+    must(ht_h5_create(path, false, &file));
     for (int f = 0; f < 4; f++) must(ht_h5_write(file, fields[f], 3, extent, values, false));
     must(ht_h5_commit(file));
 }
