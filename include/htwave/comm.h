@@ -33,6 +33,8 @@ int ht_comm_cores(const struct ht_comm *comm);
 /* HT_OK when all ranks pass it, else the error of the lowest rank that has one, with its message,
  * on all ranks. A rank that has failed calls it before it waits for anything else. */
 HT_CHECKED enum ht_err ht_comm_agree(struct ht_comm *comm, enum ht_err err);
+/* Of a call by rank 0 alone. */
+#define HT_BY_FIRST(comm, call) ht_comm_agree((comm), ht_comm_rank(comm) == 0 ? (call) : HT_OK)
 /* Sum or maximum of each value over the ranks, in an order that depends on their number alone. A
  * NaN makes the result NaN. */
 HT_CHECKED enum ht_err ht_comm_sum(struct ht_comm *comm, int count, double *values);

@@ -60,8 +60,8 @@ double ht_plan_needed_points(const struct ht_plan *plan);
 /* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of
  * them, in dB at 0, 30 and 60 degrees (docs/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
-/* Sponges of Hermite methods, of Ricker wavelets as long as the layer is thick, and half of it. */
-void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3], double half[3]);
+/* Sponges of Hermite methods, of Ricker wavelets of which the layer is so many thick. */
+void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]);
 /* Hermite methods, measured: a point source 6 cells away, 5 cells per wavelength; NaN: not known.
  */
 double ht_plan_layer_point_reflection(const struct ht_plan *plan);

@@ -90,22 +90,20 @@ static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *
 }
 
 /* The plan's receivers in the part's box, at the same places of it. */
-static enum ht_err squeeze(const struct ht_plan *plan, const struct ht_part *part,
-                           struct ht_receivers *out) {
+static enum ht_err squeeze(const struct ht_plan *plan, const struct ht_grid *grid,
+                           struct ht_pool *pool, struct ht_receivers *out) {
     *out = *plan->receivers;
-    TRY(HT_ALLOC(out->group, out->count));
-    memcpy(out->group, plan->receivers->group, (size_t)out->count * sizeof *out->group);
-    for (int n = 0; n < out->count; n++) out->group[n].x = NULL;
+    TRY(HT_TAKE(pool, out->group, out->count));
     for (int n = 0; n < out->count; n++) {
         const struct ht_receiver_group *group = &plan->receivers->group[n];
         double(*x)[3] = NULL;
-        TRY(HT_ALLOC(x, group->count));
+        TRY(HT_TAKE(pool, x, group->count));
+        out->group[n] = *group;
         out->group[n].x = x;
         for (int64_t i = 0; i < group->count; i++)
             for (int k = 0; k < plan->grid.dims; k++)
-                x[i][k] = part->grid.lower[k] + (group->x[i][k] - plan->grid.lower[k]) *
-                                                    (double)part->grid.cells[k] /
-                                                    (double)plan->grid.cells[k];
+                x[i][k] = grid->lower[k] + (group->x[i][k] - plan->grid.lower[k]) *
+                                               (double)grid->cells[k] / (double)plan->grid.cells[k];
     }
     return HT_OK;
 }
@@ -127,28 +125,30 @@ static enum ht_err time_samples(const struct ht_stepper *stepper, struct ht_samp
     return HT_OK;
 }
 
+static void end_sampler(struct ht_sampler **sampler) {
+    ht_sampler_destroy(*sampler);
+}
+
 /* Samples do not depend on the grid's size. By one rank, which has all of them. With what makes
  * samples of all steps. */
 static enum ht_err estimate_receivers(const struct ht_simulation *sim, const struct ht_part *part,
                                       struct ht_stepper *stepper, struct ht_estimate *out) {
     struct ht_plan plan = *sim->plan;
-    struct ht_receivers receivers = {.count = 0};
-    struct ht_sampler *sampler = NULL;
+    struct ht_receivers receivers;
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
+    HT_ENDED(end_sampler) struct ht_sampler *sampler = NULL;
+    double whole = 0;
     if (plan.receivers == NULL || sim->ranks > 1 || sim->oracle) return HT_OK;
-    enum ht_err err = squeeze(&plan, part, &receivers);
+    TRY(squeeze(&plan, &part->grid, &pool, &receivers));
     plan.grid = part->grid;
     plan.problem = part->problem;
     plan.receivers = &receivers;
-    if (err == HT_OK) err = ht_sampler_create(&plan, stepper, &sampler);
-    double whole = 0;
-    if (err == HT_OK) err = time_samples(stepper, sampler, &out->sample_s);
-    if (err == HT_OK) err = ht_recorder_time(sim->plan, &whole);
+    TRY(ht_sampler_create(&plan, stepper, &sampler));
+    TRY(time_samples(stepper, sampler, &out->sample_s));
+    TRY(ht_recorder_time(sim->plan, &whole));
     out->sample_s += whole / (double)ht_most(sim->plan->steps, 1);
-    if (err == HT_OK) out->sampler_bytes = ht_recorder_bytes(&plan, ht_sampler_period(sampler));
-    ht_sampler_destroy(sampler);
-    for (int n = 0; receivers.group != NULL && n < receivers.count; n++) free(receivers.group[n].x);
-    free(receivers.group);
-    return err;
+    out->sampler_bytes = ht_recorder_bytes(&plan, ht_sampler_period(sampler));
+    return HT_OK;
 }
 
 /* Of Hermite methods on a CPU, at least so many: a state of 1.25e7 numbers does not stay in its
@@ -220,14 +220,13 @@ enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out)
     const struct ht_plan *plan = sim->plan;
     const double steps = (double)plan->steps, cells = ht_simulation_cells(sim);
     const double damped = 2 * steps * (cells - inner_cells(&plan->grid, &plan->layers));
-    if (out->rate > 0) {
-        out->seconds = 2 * cells * steps / out->rate;
-        if (out->damped_rate > 0) {
-            const double more = steps * damped_cells(&plan->grid, &plan->layers) / out->damped_rate;
-            out->layer_s = more + damped / out->rate;
-            out->seconds += more;
-        }
-        out->layer_rate = damped / out->layer_s;
+    const double more = steps * damped_cells(&plan->grid, &plan->layers) / out->damped_rate;
+    if (!(out->rate > 0)) return HT_OK;
+    out->seconds = 2 * cells * steps / out->rate;
+    if (out->damped_rate > 0) {
+        out->layer_s = more + damped / out->rate;
+        out->seconds += more;
     }
+    out->layer_rate = damped / out->layer_s;
     return HT_OK;
 }

@@ -55,11 +55,9 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     if (sim->no_device == NULL) TRY(ht_simulation_compile(sim));
     TRY(ht_estimate_time(sim, &estimate));
     const char *model = ht_args_value(args, "--model");
-    enum ht_err err = HT_OK;
-    if (model != NULL && sim->rank == 0)
-        err = ht_output_model(sim->params, sim->plan->medium, sim->plan->shots,
-                              sim->plan->receivers, model);
-    TRY(ht_comm_agree(sim->comm, err));
+    if (model != NULL)
+        TRY(HT_BY_FIRST(sim->comm, ht_output_model(sim->params, sim->plan->medium, sim->plan->shots,
+                                                   sim->plan->receivers, model)));
     ht_report_notes(sim);
     struct ht_facts f = ht_facts_open();
     const double share = estimate.layer_s / estimate.seconds, ratio = sim->selfcheck_ratio;

@@ -114,8 +114,7 @@ enum ht_err ht_command_continue(const struct ht_args *args) {
     given[count - 1] = own;
     TRY(ht_file_path(directory, HT_INPUT_NAME, &input));
     TRY(ht_params_read(input, count, given, &params));
-    const bool leads = ht_comm_rank(args->comm) == 0;
-    TRY(ht_comm_agree(args->comm, leads ? prepare(directory, params) : HT_OK));
+    TRY(HT_BY_FIRST(args->comm, prepare(directory, params)));
     TRY(share(args->comm, params));
     return ht_run_input(params, args);
 }

@@ -46,17 +46,14 @@ struct ht_trace_table {
 };
 /* A format beside HDF5: a row of the table in traces.c. */
 struct ht_trace_format {
-    const char *name, *ending; /* of output.traces, of its files' names: traces_*.ending */
-    int bytes[2];              /* of a value, about; [double precision] */
+    const char *name; /* of output.traces; its files have a row in output.c */
+    int bytes[2];     /* of a value, about; [double precision] */
     /* Refuses what it cannot hold; n: of the group. */
     enum ht_err (*check)(const struct ht_params *params, const struct ht_receivers *receivers,
                          int n);
     enum ht_err (*write)(const struct ht_trace_table *table);
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
-/* Whether a file of such an ending is one of a format. */
-bool ht_trace_ends(const char *ending, size_t length);
-
 struct ht_traces; /* of a run: ht_output_traces_begin and what follows it in output.h */
 /* What is not finished stays as it was written; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);

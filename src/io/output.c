@@ -1,7 +1,7 @@
 /* The files of a run, in a directory that has those of one run only. Every file but series.csv and
  * traces.h5, which grow, is written under a temporary name and renamed, so that a reader (also
  * ParaView during a run) sees complete files only. Numbers in names count from 0, those of
- * snapshots from directory.first. */
+ * snapshots from `first` on. */
 #include "files.h"
 
 #include <dirent.h>
@@ -27,21 +27,13 @@
     ".moving" /* behind it, until all files are there: a killed run leaves it, the next \
                  one moves the others there, too */
 
-/* Names of outputs: digits > 0 stands for a number of at least so many digits, perhaps after a name
- * that the input gives and "_" (NAMED); ANY_NAME for such a name, and the ending of a format. */
-#define ANY_NAME SIZE_MAX
-#define NAMED ((size_t)64)
-static const struct {
-    const char *before;
-    size_t digits;
-    const char *after;
-} outputs[] = {
-    {HT_INPUT_NAME, 0, ""},       {HT_SUMMARY_NAME, 0, ""},     {HT_XDMF_NAME, 0, ""},
-    {"fields_", 6, ".h5"},        {"wave_", 4 | NAMED, ".png"}, {HT_TRACES_NAME, 0, ""},
-    {"traces_", ANY_NAME, ""},    {HT_SERIES_NAME, 0, ""},      {HT_CHECKPOINT_NAME, 0, ""},
-    {HT_CHECKPOINT_OLDER, 0, ""},
-};
-enum { OUTPUTS = sizeof outputs / sizeof outputs[0], SNAPSHOT = 3, PICTURE };
+/* Names of outputs: # stands for a digit, the last # for one or more, * for a name that the input
+ * gives. */
+static const char *const outputs[] = {HT_INPUT_NAME,      HT_SUMMARY_NAME,    HT_XDMF_NAME,
+                                      "fields_######.h5", "wave_####.png",    "wave_*_####.png",
+                                      HT_TRACES_NAME,     "traces_*.csv",     "traces_*.sgy",
+                                      HT_SERIES_NAME,     HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER};
+enum { OUTPUTS = sizeof outputs / sizeof outputs[0], INPUT = 0, SNAPSHOT = 3, PICTURE, SLICE };
 
 /* Contents of the directory before the run. */
 struct listing {
@@ -58,36 +50,19 @@ struct listing {
 
 /* ---- names ---- */
 
-/* Whether name is before, `digits` as above, after; length: of name. */
-static bool is_numbered(const char *name, size_t length, const char *before, size_t digits,
-                        const char *after) {
-    size_t skip = strlen(before), end = strlen(after);
-    if (length < skip + end || strncmp(name, before, skip) != 0) return false;
-    if (strncmp(name + length - end, after, end) != 0) return false;
-    size_t count = length - skip - end;
-    if (digits == ANY_NAME) {
-        size_t dot = length - 1;
-        while (dot > skip && name[dot] != '.') dot--;
-        return dot > skip && ht_trace_ends(name + dot + 1, length - dot - 1);
-    }
-    if (digits & NAMED) {
-        /* Up to and with the last "_" of name[0..count). */
-        size_t named = count;
-        while (named > 0 && (name + skip)[named - 1] != '_') named--;
-        digits -= NAMED;
-        skip += named;
-        count -= named;
-    }
-    if (strspn(name + skip, "0123456789") < count) return false;
-    return digits > 0 ? count >= digits : count == 0;
+/* Whether the name that ends at `end` is as the pattern says. */
+static bool fits(const char *name, const char *end, const char *pattern) {
+    if (*pattern == '\0' || name == end) return *pattern == '\0' && name == end;
+    if (*pattern == '*') return fits(name + 1, end, pattern + 1) || fits(name + 1, end, pattern);
+    const bool more = *pattern == '#' && pattern[1] != '#'; /* digits may follow */
+    const bool same = *pattern == '#' ? isdigit((unsigned char)*name) != 0 : *name == *pattern;
+    return same && (fits(name + 1, end, pattern + 1) || (more && fits(name + 1, end, pattern)));
 }
 
 /* Row of the table, or OUTPUTS. */
-static int output_kind(const char *name, size_t length) {
+static int output_kind(const char *name, const char *end) {
     int kind = 0;
-    while (kind < OUTPUTS && !is_numbered(name, length, outputs[kind].before, outputs[kind].digits,
-                                          outputs[kind].after))
-        kind++;
+    while (kind < OUTPUTS && !fits(name, end, outputs[kind])) kind++;
     return kind;
 }
 
@@ -112,17 +87,11 @@ static bool has_ended(long process) {
 /* Whether the name is OUTPUT.tmp.PROCESS.NUMBER, as ht_file_temporary names it, of a process that
  * has ended. Because of the lock no process of another machine writes here. */
 static bool is_unfinished(const char *name) {
-    const char *suffix = strstr(name, ".tmp."), *number = suffix;
-    size_t length = suffix ? (size_t)(suffix - name) : 0;
-    bool ours = suffix && (output_kind(name, length) < OUTPUTS ||
-                           (length == 6 && strncmp(name, "htwave", 6) == 0));
-    if (!ours) return false;
-    number += strlen(".tmp.");
-    size_t digits = strspn(number, "0123456789");
-    const char *rest = number + digits;
-    if (digits == 0 || digits > 9 || *rest != '.') return false;
-    if (!rest[1] || rest[1 + strspn(rest + 1, "0123456789")]) return false;
-    return has_ended(strtol(number, NULL, 10));
+    const char *suffix = strstr(name, ".tmp."), *end = name + strlen(name);
+    if (suffix == NULL || !fits(suffix, end, ".tmp.#.#")) return false;
+    const bool ours = output_kind(name, suffix) < OUTPUTS || fits(name, suffix, "htwave");
+    const char *process = suffix + strlen(".tmp.");
+    return ours && strspn(process, "0123456789") <= 9 && has_ended(strtol(process, NULL, 10));
 }
 
 /* ---- contents ---- */
@@ -133,9 +102,9 @@ static void free_listing(struct listing *list) {
 }
 
 static enum ht_err list_entry(struct listing *list, const char *name) {
-    size_t length = strlen(name);
-    const bool moving = is_numbered(name, length, "run-", 3, MOVING);
-    if (moving || is_numbered(name, length, "run-", 3, "")) {
+    const char *end = name + strlen(name);
+    const bool moving = fits(name, end, "run-###" MOVING);
+    if (moving || fits(name, end, "run-###")) {
         int number = number_of(name, "run-");
         /* run-202611221530 is a name of the user's */
         if (number < INT_MAX / 2 && number > list->last_old) {
@@ -145,7 +114,7 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
         return HT_OK;
     }
     bool unfinished = is_unfinished(name);
-    if (!unfinished && output_kind(name, length) == OUTPUTS) return HT_OK;
+    if (!unfinished && output_kind(name, end) == OUTPUTS) return HT_OK;
     TRY(HT_GROW(list->entry, list->count + 1, list->room));
     struct entry entry = {.unfinished = unfinished};
     TRY(ht_text_copy(name, &entry.name));
@@ -189,11 +158,11 @@ static enum ht_err check_input(const struct ht_params *params, const char *path)
 /* An output of an earlier run that this run reads. */
 static enum ht_err keep(const struct ht_params *params, struct listing *list, struct entry *entry,
                         const char *key, const char *path) {
-    int kind = output_kind(entry->name, strlen(entry->name));
+    int kind = output_kind(entry->name, entry->name + strlen(entry->name));
     entry->read = true;
-    if (!key && kind == 0) return check_input(params, path);
+    if (!key && kind == INPUT) return check_input(params, path);
     if (kind == SNAPSHOT) {
-        int number = number_of(entry->name, outputs[SNAPSHOT].before);
+        int number = number_of(entry->name, "fields_");
         /* leaves numbers for the snapshots of any run */
         if (number < INT_MAX / 2) {
             if (number >= list->first) list->first = number + 1;
@@ -673,7 +642,7 @@ enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t st
     TRY(ht_comm_agree(comm_of(output), err));
     TRY(write_snapshot(output, &state, path));
     output->time[output->count++] = time;
-    return ht_comm_agree(comm_of(output), is_first(output) ? write_xdmf(output) : HT_OK);
+    return HT_BY_FIRST(comm_of(output), write_xdmf(output));
 }
 
 /* ---- checkpoints ---- */
@@ -688,13 +657,15 @@ enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk
 /* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
 static enum ht_err remove_later(const struct ht_output *output) {
     const char *directory = output->params->output.directory;
-    const int next[] = {[SNAPSHOT] = output->first + output->count, [PICTURE] = output->drawn};
+    const int next[OUTPUTS] = {[SNAPSHOT] = output->first + output->count,
+                               [PICTURE] = output->drawn,
+                               [SLICE] = output->drawn};
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(list_outputs(directory, &list));
     for (int i = 0; i < list.count; i++) {
         const char *name = list.entry[i].name;
-        const int kind = output_kind(name, strlen(name));
-        if (list.entry[i].unfinished || (kind != SNAPSHOT && kind != PICTURE)) continue;
+        const int kind = output_kind(name, name + strlen(name));
+        if (list.entry[i].unfinished || kind < SNAPSHOT || kind > SLICE) continue;
         if (number_of(strrchr(name, '_'), "_") < next[kind]) continue;
         HT_PATH(path, directory, name);
         REQUIRE(unlink(path) == 0, HT_ERR_IO, "cannot remove %s: %s", path, strerror(errno));
@@ -733,9 +704,8 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
 
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
     const char *directory = output->params->output.directory;
-    enum ht_err err = HT_OK;
-    if (is_first(output)) err = ht_file_write_in(directory, HT_SUMMARY_NAME, json, strlen(json));
-    return ht_comm_agree(comm_of(output), err);
+    return HT_BY_FIRST(comm_of(output),
+                       ht_file_write_in(directory, HT_SUMMARY_NAME, json, strlen(json)));
 }
 
 void ht_output_report(const struct ht_output *output, struct ht_facts *f) {

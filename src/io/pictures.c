@@ -171,26 +171,6 @@ static bool find_outline(const struct ht_slice *slice, const struct ht_shot *sho
     return at >= shot->first[normal] && at <= shot->last[normal];
 }
 
-static void unmark(struct ht_picture *picture) {
-    free(picture->mark);
-    free(picture->outline);
-}
-
-/* Marks the places in a picture of the slice, once; unmark it in any case. */
-static enum ht_err mark_slice(const struct ht_slice *slice, const struct places *places,
-                              struct ht_picture *picture) {
-    const int shots = places->shots ? places->shots->count : 0;
-    TRY(HT_ALLOC(picture->mark, places->count));
-    TRY(HT_ALLOC(picture->outline, shots));
-    picture->marks = places->count;
-    for (int64_t i = 0; i < places->count; i++)
-        picture->mark[i] = mark_of(slice, places->x[i], i < places->sources);
-    for (int i = 0; i < shots; i++)
-        if (find_outline(slice, &places->shots->shot[i], &picture->outline[picture->outlines]))
-            picture->outlines++;
-    return HT_OK;
-}
-
 /* ---- the pictures of a run ---- */
 
 struct ht_picture_view {
@@ -277,10 +257,29 @@ enum ht_err ht_pictures_create(struct ht_output *output) {
 void ht_pictures_destroy(struct ht_output *output) {
     for (int i = 0; output->view && i < output->slices; i++) {
         free(output->view[i].background);
-        unmark(&output->view[i].picture);
+        free(output->view[i].picture.mark);
+        free(output->view[i].picture.outline);
     }
     free(output->view);
     free(output->last_picture);
+}
+
+/* Once. */
+static enum ht_err mark_views(struct ht_output *output, const struct places *places) {
+    const int shots = places->shots ? places->shots->count : 0;
+    for (int n = 0; n < output->slices; n++) {
+        const struct ht_slice *slice = &output->view[n].slice;
+        struct ht_picture *picture = &output->view[n].picture;
+        TRY(HT_ALLOC(picture->mark, places->count));
+        TRY(HT_ALLOC(picture->outline, shots));
+        picture->marks = places->count;
+        for (int64_t i = 0; i < places->count; i++)
+            picture->mark[i] = mark_of(slice, places->x[i], i < places->sources);
+        for (int i = 0; i < shots; i++)
+            if (find_outline(slice, &places->shots->shot[i], &picture->outline[picture->outlines]))
+                picture->outlines++;
+    }
+    return HT_OK;
 }
 
 enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
@@ -289,9 +288,7 @@ enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shot
         return HT_OK;
     HT_ENDED(free_places) struct places places = {.shots = NULL};
     TRY(make_places(shots, receivers, &places));
-    for (int i = 0; i < output->slices; i++)
-        TRY(mark_slice(&output->view[i].slice, &places, &output->view[i].picture));
-    return HT_OK;
+    return mark_views(output, &places);
 }
 
 /* " km", or nothing. */
@@ -423,11 +420,15 @@ void ht_pictures_archive(struct ht_output *output, struct ht_archive *archive) {
 /* ---- the model: model.h5 ---- */
 
 struct model {
-    const struct ht_params *params;
-    const struct ht_medium *medium;
+    struct ht_output output; /* its views and what they need */
     const char *directory;
-    const struct places *places;
+    struct places places;
 };
+
+static void end_model(struct model *m) {
+    ht_pictures_destroy(&m->output);
+    free_places(&m->places);
+}
 
 /* The first name of a row, "c" of "c|K", that this medium has; of losses where it has some. */
 static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
@@ -442,7 +443,7 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
 }
 
 static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
-    const struct ht_grid *grid = m->medium->grid;
+    const struct ht_grid *grid = m->output.medium->grid;
     const int dims = grid->dims, up = dims - 1;
     int64_t extent[3], n[3], count = 1;
     double x[3];
@@ -456,7 +457,7 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
             const int64_t at[3] = {i % n[0], i / n[0], 0};
             for (int k = 0; k < 3; k++)
                 x[k] = ht_grid_x(grid, HT_PRIMARY, k, k == up ? last : at[k]);
-            TRY(ht_medium_parameter(m->medium, name, x, &plane[i]));
+            TRY(ht_medium_parameter(m->output.medium, name, x, &plane[i]));
         }
         TRY(ht_h5_write_planes(file, name, 0, last, last + 1, plane));
     }
@@ -465,27 +466,27 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
 
 static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const char *name,
                                 int64_t first, int64_t last) {
-    const int dims = m->medium->grid->dims;
+    const int dims = m->output.medium->grid->dims;
     const int64_t extent[2] = {last - first, dims};
     if (last == first) return HT_OK;
     HT_ARRAY(double, out, extent[0] * dims);
     for (int64_t i = first; i < last; i++)
-        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places->x[i][k];
+        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
     return ht_h5_write(file, name, 2, extent, out, false);
 }
 
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
-    const struct ht_grid *grid = m->medium->grid;
-    const struct ht_system *system = m->medium->eq->system;
+    const struct ht_grid *grid = m->output.medium->grid;
+    const struct ht_system *system = m->output.medium->eq->system;
     char name[32];
     TRY(ht_h5_set_text(file, "system", system->name));
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    TRY(ht_units_write(&m->params->output.units, file));
+    TRY(ht_units_write(&m->output.params->output.units, file));
     for (int p = 0; p < system->nparameters; p++)
-        if (find_name(m->medium, p, name)) TRY(write_parameter(m, file, name));
-    TRY(write_places(m, file, "sources", 0, m->places->sources));
-    return write_places(m, file, "receivers", m->places->sources, m->places->count);
+        if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
+    TRY(write_places(m, file, "sources", 0, m->places.sources));
+    return write_places(m, file, "receivers", m->places.sources, m->places.count);
 }
 
 static enum ht_err write_file(const struct model *m) {
@@ -500,57 +501,53 @@ static enum ht_err write_file(const struct model *m) {
 /* The parameter that is drawn: the background of the run's pictures, else the speed, else the
  * first. */
 static void choose_name(const struct model *m, char name[32]) {
-    const struct ht_system *system = m->medium->eq->system;
-    const char *given = background_of(m->params);
+    const struct ht_system *system = m->output.medium->eq->system;
+    const char *given = background_of(m->output.params);
     if (given == NULL) given = system->speed_name;
     if (given != NULL)
         snprintf(name, 32, "%s", given);
     else
-        (void)find_name(m->medium, 0, name);
+        (void)find_name(m->output.medium, 0, name);
 }
 
-static enum ht_err draw(const struct model *m, int index, const struct ht_slice_given *given) {
-    const struct ht_slice slice = ht_slice_make(m->medium->grid, given->plane, given->position);
-    char name[HT_GROUP_NAME], parameter[32];
-    ht_params_slice_name(m->params, index + 1, name);
-    choose_name(m, parameter);
-    HT_ARRAY(double, values, (slice.width * slice.height));
-    TRY(slice_parameter(&slice, m->medium, parameter, values));
-    HT_PATH(path, m->directory, HT_KEY("model%s%s.png", *name ? "_" : "", name));
+static enum ht_err draw(const struct model *m, const char *parameter,
+                        struct ht_picture_view *view) {
+    const struct ht_slice *slice = &view->slice;
+    struct ht_picture *picture = &view->picture;
+    const int64_t sources = m->places.sources, receivers = m->places.count - sources;
     HT_FREED_TEXT struct ht_text title = {0}, subtitle = {0};
-    HT_ENDED(unmark) struct ht_picture picture = slice_picture(&slice, m->params);
-    picture.value = (struct ht_label){parameter, ht_units_name(m->params, parameter)};
-    if (m->medium->grid->dims == 1) /* a curve */
-        picture.values = values;
-    else
-        picture.background = values;
-    TRY(mark_slice(&slice, m->places, &picture));
+    HT_ARRAY(double, values, (slice->width * slice->height));
+    TRY(slice_parameter(slice, m->output.medium, parameter, values));
+    HT_PATH(path, m->directory, HT_KEY("model%s%s.png", *view->name ? "_" : "", view->name));
+    picture->value = (struct ht_label){parameter, ht_units_name(m->output.params, parameter)};
+    *(slice->grid->dims == 1 ? &picture->values : &picture->background) =
+        values; /* a curve, a map */
     ht_text_add(&title, "%s, the model", parameter);
-    if (m->places->sources > 0)
-        ht_text_add(&title, "; %lld source%s (disc)", (long long)m->places->sources,
-                    m->places->sources > 1 ? "s" : "");
-    if (m->places->count > m->places->sources)
-        ht_text_add(&title, "; %lld receiver%s (triangle)",
-                    (long long)(m->places->count - m->places->sources),
-                    m->places->count - m->places->sources > 1 ? "s" : "");
-    add_place(m->params, m->medium, &slice, &subtitle);
-    if (slice.normal >= 0 && m->places->count > 0)
+    if (sources > 0)
+        ht_text_add(&title, "; %lld source%s (disc)", (long long)sources, sources > 1 ? "s" : "");
+    if (receivers > 0)
+        ht_text_add(&title, "; %lld receiver%s (triangle)", (long long)receivers,
+                    receivers > 1 ? "s" : "");
+    add_place(m->output.params, m->output.medium, slice, &subtitle);
+    if (slice->normal >= 0 && m->places.count > 0)
         ht_text_add(&subtitle, "; open: in front or behind");
-    if (picture.outlines > 0)
+    if (picture->outlines > 0)
         ht_text_add(&subtitle, "; dashed: plane source or box of a plane wave");
-    return draw_picture(&picture, &title, &subtitle, path);
+    return draw_picture(picture, &title, &subtitle, path);
 }
 
 enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
                             const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
-    HT_ENDED(free_places) struct places places = {.shots = NULL};
-    const struct model m = {params, medium, directory, &places};
-    struct ht_slice_given given;
-    TRY(make_places(shots, receivers, &places));
+    HT_ENDED(end_model) struct model m = {{.params = params, .medium = medium}, directory, {0}};
+    char parameter[32];
+    TRY(make_places(shots, receivers, &m.places));
     TRY(ht_file_make_directory(directory));
     TRY(write_file(&m));
-    for (int i = 0; ht_picture_cairo() && ht_params_slice(params, i, &given); i++)
-        TRY(draw(&m, i, &given));
+    TRY(ht_pictures_create(&m.output));
+    TRY(mark_views(&m.output, &m.places));
+    choose_name(&m, parameter);
+    for (int i = 0; ht_picture_cairo() && i < m.output.slices; i++)
+        TRY(draw(&m, parameter, &m.output.view[i]));
     return HT_OK;
 }

@@ -1,12 +1,6 @@
 /* SEG-Y revision 1 (SEG Technical Standards Committee, 2002): a file per group and field,
- * big-endian, IEEE floats (format 5). Of the trace header are set:
- *     bytes 1, 5, 13   number of the trace, from 1
- *     bytes 9, 29      record 1; 1: seismic data
- *     bytes 41, 81, 85 x3, x1, x2 of the receiver by the scalars at 69 and 71
- *     bytes 109        time of the first sample in ms (whole ones)
- *     bytes 115, 117   samples, sample interval in microseconds
- * Times are taken as seconds. Positions are whole numbers there, of up to four decimals; those of
- * traces.h5 are exact. */
+ * big-endian, IEEE floats. Times are taken as seconds. Positions are whole numbers, of up to four
+ * decimals; those of traces.h5 are exact. */
 #include "files.h"
 
 enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80 };
@@ -52,17 +46,18 @@ static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, 
     const int64_t scalar = places > 0 ? -llround(pow(10, places)) : 1;
     const double *x = t->group->x[i], factor = pow(10, places);
     const struct entry entries[] = {
-        {1, 4, i + 1},
+        {1, 4, i + 1}, /* number of the trace */
         {5, 4, i + 1},
-        {9, 4, 1},
+        {9, 4, 1}, /* record */
         {13, 4, i + 1},
-        {29, 2, 1},
+        {29, 2, 1}, /* seismic data */
         {41, 4, t->dims > 2 ? llround(x[2] * factor) : 0},
         {69, 2, scalar},
         {71, 2, scalar},
         {81, 4, llround(x[0] * factor)},
         {85, 4, t->dims > 1 ? llround(x[1] * factor) : 0},
         {89, 2, 1}, /* lengths */
+        /* time of the first sample in ms (whole ones), samples, interval in microseconds */
         {109, 2, llround(1e3 * ht_receivers_time(t->receivers, t->group, 0))},
         {115, 2, t->samples},
         {117, 2, llround(interval(t->receivers, t->group))},
@@ -110,7 +105,7 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
         const struct entry entries[] = {{13, 2, t->group->count > MOST ? 0 : t->group->count},
                                         {17, 2, llround(interval(t->receivers, t->group))},
                                         {21, 2, t->samples},
-                                        {25, 2, 5},
+                                        {25, 2, 5}, /* IEEE floats */
                                         {29, 2, 1}, /* as recorded */
                                         {55, 2, 1}, /* metres */
                                         {301, 2, 0x0100},
@@ -125,4 +120,4 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
 }
 
 const struct ht_trace_format ht_trace_segy = {
-    .name = "segy", .ending = "sgy", .bytes = {4, 4}, .check = check, .write = write_segy};
+    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy};

@@ -42,7 +42,7 @@ static enum ht_err write_csv(const struct ht_trace_table *table) {
 }
 
 static const struct ht_trace_format csv = {
-    .name = "csv", .ending = "csv", .bytes = {16, 24}, .check = check_csv, .write = write_csv};
+    .name = "csv", .bytes = {16, 24}, .check = check_csv, .write = write_csv};
 
 static const struct ht_trace_format *const formats[] = {&csv, &ht_trace_segy};
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -51,14 +51,6 @@ static const struct ht_trace_format *find_format(const char *name) {
     for (int i = 0; i < FORMATS; i++)
         if (strcmp(formats[i]->name, name) == 0) return formats[i];
     return NULL;
-}
-
-bool ht_trace_ends(const char *ending, size_t length) {
-    for (int i = 0; i < FORMATS; i++)
-        if (strlen(formats[i]->ending) == length &&
-            strncmp(formats[i]->ending, ending, length) == 0)
-            return true;
-    return false;
 }
 
 int ht_output_trace_bytes(const struct ht_params *params) {

@@ -204,15 +204,15 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     int64_t snapshots = equal_parts(end, every, most);
     double drawn = params->output.pictures ? params->output.picture.every : 0;
     int64_t pictures = equal_parts(end, drawn, most);
-    double all = steps_on_parts(steps, common_multiple(snapshots, pictures), most);
-    double some = steps_on_parts(steps, snapshots, most);
-    plan->snapshots_off = !(all > 0) && !(some > 0);
-    plan->pictures_off = !(all > 0);
-    if (all > 0) return all;
-    if (some > 0) return some;
-    some = steps_on_parts(steps, pictures, most);
-    plan->pictures_off = !(some > 0);
-    return some > 0 ? some : steps;
+    const int64_t parts[] = {common_multiple(snapshots, pictures), snapshots, pictures};
+    for (int i = 0; i < 3; i++) {
+        const double more = steps_on_parts(steps, parts[i], most);
+        plan->snapshots_off = i == 2;
+        plan->pictures_off = i == 1;
+        if (more > 0) return more;
+    }
+    plan->pictures_off = true;
+    return steps;
 }
 
 /* most: of a CFL number that the input leaves open. */

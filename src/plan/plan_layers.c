@@ -58,23 +58,24 @@ double ht_plan_layer_share(const struct ht_plan *plan) {
 }
 
 /* Keys of matched layers that others do not have: of Hermite methods, and of pairs. */
-static enum ht_err refuse_keys(const struct ht_params *params, bool alpha, bool sponge, bool mix,
-                               const char *with) {
-    REFUSE(alpha && params->absorbing.alpha.kind == HT_VALUE_NUMBERS, params, "absorbing.alpha",
-           "has no meaning with %s: it is for the perfectly matched layers of Hermite methods",
-           with);
-    REFUSE(sponge && params->absorbing.sponge.kind == HT_VALUE_NUMBERS, params, "absorbing.sponge",
-           "has no meaning with %s: it is for the perfectly matched layers of Hermite methods",
-           with);
-    REFUSE(mix && params->absorbing.mix.kind == HT_VALUE_NUMBERS, params, "absorbing.mix",
-           "has no meaning with %s: it is for the matched layers of first-order systems by finite "
-           "differences",
-           with);
+enum { ALPHA = 1, SPONGE = 2, MIX = 4 };
+static enum ht_err refuse_keys(const struct ht_params *params, unsigned keys, const char *with) {
+    static const char hermite[] = "the perfectly matched layers of Hermite methods";
+    const struct {
+        const char *key, *of;
+        const struct ht_value *value;
+    } row[] = {{"absorbing.alpha", hermite, &params->absorbing.alpha},
+               {"absorbing.sponge", hermite, &params->absorbing.sponge},
+               {"absorbing.mix", "the matched layers of first-order systems by finite differences",
+                &params->absorbing.mix}};
+    for (int i = 0; i < 3; i++)
+        REFUSE(keys >> i & 1 && row[i].value->kind == HT_VALUE_NUMBERS, params, row[i].key,
+               "has no meaning with %s: it is for %s", with, row[i].of);
     return HT_OK;
 }
 
 static enum ht_err check_sponge(const struct ht_params *params) {
-    return refuse_keys(params, true, true, true, "absorbing.type = \"sponge\"");
+    return refuse_keys(params, ALPHA | SPONGE | MIX, "absorbing.type = \"sponge\"");
 }
 
 /* Thinner ones grow (docs/absorbing.md). */
@@ -184,7 +185,7 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     const bool first = ht_equations_first_order(&plan->eq);
     TRY(check_hermite(plan));
-    TRY(refuse_keys(plan->params, false, false, true, "Hermite methods"));
+    TRY(refuse_keys(plan->params, MIX, "Hermite methods"));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
                        sponge  ? usual_sponge
@@ -232,16 +233,13 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
     return most;
 }
 
-void ht_plan_sponge_reflection(const struct ht_plan *plan, double whole[3], double half[3]) {
+void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]) {
     const double cosine[3] = {1, sqrt(0.75), 0.5};
-    for (int i = 0; i < 3; i++) whole[i] = half[i] = -INFINITY;
+    for (int i = 0; i < 3; i++) db[i] = -INFINITY;
     for (int n = 0; n < 6; n++)
-        for (int i = 0; i < 3 && plan->layers.side[n / 2][n % 2].cells; i++) {
-            whole[i] =
-                fmax(whole[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, 1, cosine[i]));
-            half[i] =
-                fmax(half[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, 2, cosine[i]));
-        }
+        for (int i = 0; i < 3 && plan->layers.side[n / 2][n % 2].cells; i++)
+            db[i] = fmax(
+                db[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, wavelengths, cosine[i]));
 }
 
 /* ---- the medium in layers of Hermite methods ---- */
@@ -280,7 +278,7 @@ void ht_plan_continue_medium(struct ht_plan *plan) {
 static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
     const struct ht_params *params = plan->params;
     enum ht_absorbing_type type = params->absorbing.type;
-    TRY(refuse_keys(params, false, true, false, "time.scheme = \"fd\""));
+    TRY(refuse_keys(params, SPONGE, "time.scheme = \"fd\""));
     if (type == HT_ABSORBING_AUTO) type = HT_ABSORBING_CPML;
     if (type == HT_ABSORBING_SPONGE) TRY(check_sponge(params));
     TRY(ht_layers_make(params, &plan->grid, plan->medium->speed, type, plan->order, usual,
@@ -316,7 +314,7 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
 }
 
 enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
-    TRY(refuse_keys(plan->params, false, false, true, "a system that is stepped as one field"));
+    TRY(refuse_keys(plan->params, MIX, "a system that is stepped as one field"));
     return plan_nodal(plan, plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line);
 }
 
@@ -346,9 +344,8 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     return HT_OK;
 }
 
-/* What absorbing layers send back, by the equations in them: waves in slices of constant damping,
- * before a rigid wall. The grid's part is measured (plan_layers.c, plan_hermite_layers.c); matched
- * layers of finite differences are taken as they are (fd_layers.c). */
+/* ---- what they send back by their equations: slices of constant damping, a rigid wall behind ----
+ */
 
 /* What is damped: p and v alike, u of a second-order equation, or of it the derivative by time (of
  * p and v: p) alone. */

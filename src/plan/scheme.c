@@ -58,12 +58,9 @@ const struct ht_scheme ht_scheme_taylor = {
                   .factor = {20, 20, 20, 40, 80, 350, 1600, 7000}}},
 };
 
-/* Leapfrog: twice the odd or even powers of dt of a Taylor half step, added to the values one step
- * earlier (docs/method.md, section 13):
- *     dst(t + dt/2) = old_sign dst(t - dt/2) + 2 (odd or even part of E I src).
- * For systems whose fields form two groups that only change each other (struct ht_leapfrog). With
- * -dt the odd or even part is multiplied by -old_sign, so the same half step runs backwards; the
- * scheme damps nothing. */
+/* Twice the odd or even powers of dt of a Taylor half step, added to the values one step earlier,
+ * for systems whose fields form two groups that only change each other (docs/method.md, section
+ * 13). With -dt that part is multiplied by -old_sign, so that the same half step runs backwards. */
 static const char *leapfrog_form(const struct ht_equations *eq, struct ht_form *out) {
     if (eq->leapfrog.old_sign == 0) return "do not fall into groups that only change each other";
     *out = (struct ht_form){.old_sign = eq->leapfrog.old_sign};

@@ -11,12 +11,10 @@ static enum ht_err add_row(const struct ht_view *view, const struct ht_state *st
     const struct ht_plan *plan = view->run->plan;
     struct ht_comm *comm = plan->grid.slab.comm;
     double largest[HT_MAX_FIELDS];
-    enum ht_err err = HT_OK;
     if (e->series == NULL) return HT_OK;
     memcpy(largest, state->largest, sizeof largest);
     ht_plan_multiply(plan, true, HT_MAX_FIELDS, largest);
-    if (ht_comm_rank(comm) == 0) err = ht_output_series(e->series, view->time, e->final, largest);
-    return ht_comm_agree(comm, err);
+    return HT_BY_FIRST(comm, ht_output_series(e->series, view->time, e->final, largest));
 }
 
 /* What takes a transfer of all coefficients only where it is asked for. */

@@ -67,6 +67,11 @@ static int64_t reached(const struct ht_recorder *r) {
     return r->first + r->count - 1;
 }
 
+/* Where the values of the next step go. */
+static double *newest(const struct ht_recorder *r) {
+    return r->value + r->count * r->per_step * r->width;
+}
+
 /* The sums of an integral of `count` traces += those between two times. */
 static enum ht_err add_integral(struct ht_recorder *r, int64_t traces, int64_t count, double from,
                                 double to, double *out) {
@@ -323,7 +328,7 @@ static enum ht_err receivers_begin(void *context, struct ht_run *run) {
                               .derivatives = ht_resampling_of(run->plan).derivatives,
                               .per_step = ht_resampling_of(run->plan).per_step};
     TRY(ht_sampler_create(run->plan, &run->stepper, &r->sampler));
-    return ht_comm_agree(comm, r->leads ? allocate(r, run->plan) : HT_OK);
+    return HT_BY_FIRST(comm, allocate(r, run->plan));
 }
 
 static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run, int64_t from) {
@@ -334,19 +339,18 @@ static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run,
     return r->next;
 }
 
+static enum ht_err take_samples(struct ht_recorder *r, int64_t steps, int64_t reached, bool end) {
+    const int64_t samples = r->first + r->count + steps;
+    REQUIRE(samples == reached + 1, HT_ERR_INTERNAL, "receivers: %lld samples after %lld steps",
+            (long long)samples, (long long)reached);
+    return add_steps(r, steps, end);
+}
+
 /* Samples of the steps since the last call. end: they are the last ones. */
 static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm, int64_t reached, bool end) {
     int64_t steps;
-    TRY(ht_sampler_collect(r->sampler, &steps,
-                           r->leads ? r->value + r->count * r->per_step * r->width : NULL));
-    if (!r->leads) return ht_comm_agree(comm, HT_OK);
-    enum ht_err err = HT_OK;
-    const int64_t samples = r->first + r->count + steps;
-    if (samples != reached + 1)
-        err = ht_err_set(HT_ERR_INTERNAL, "receivers: %lld samples after %lld steps",
-                         (long long)samples, (long long)reached);
-    if (err == HT_OK) err = add_steps(r, steps, end);
-    return ht_comm_agree(comm, err);
+    TRY(ht_sampler_collect(r->sampler, &steps, r->leads ? newest(r) : NULL));
+    return HT_BY_FIRST(comm, take_samples(r, steps, reached, end));
 }
 
 static enum ht_err end_traces(struct ht_recorder *r, const char *how, double time) {
@@ -385,9 +389,8 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
         reached += steps;
         TRY(collect(r, comm, reached, reached == end));
     }
-    if (!view->last || !r->leads) return ht_comm_agree(comm, HT_OK);
     const char *how = run->refused ? "not finite" : run->interrupted ? "interrupted" : "end";
-    return ht_comm_agree(comm, end_traces(r, how, view->time));
+    return view->last ? HT_BY_FIRST(comm, end_traces(r, how, view->time)) : HT_OK;
 }
 
 static void archive_block(struct ht_recorder *r, int n, struct ht_archive *archive) {
@@ -412,8 +415,7 @@ static enum ht_err receivers_archive(void *context, struct ht_run *run,
     const bool loads = ht_archive_loads(archive);
     int64_t steps;
     if (r == NULL) return HT_OK;
-    double *to = r->leads && !loads ? r->value + r->count * r->per_step * r->width : NULL;
-    TRY(ht_sampler_collect(r->sampler, &steps, to));
+    TRY(ht_sampler_collect(r->sampler, &steps, r->leads && !loads ? newest(r) : NULL));
     if (!loads) r->count += steps;
     ht_archive_integer(archive, "receivers/next", &r->next);
     r->loaded = loads;

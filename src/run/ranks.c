@@ -50,8 +50,9 @@ enum ht_err ht_ranks_check_flags(const struct ht_args *args) {
     }
     rank0 = own;
     TRY(ht_comm_broadcast(args->comm, &rank0, sizeof rank0));
-    if (own == rank0) return ht_comm_agree(args->comm, HT_OK);
-    return ht_comm_agree(args->comm, ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
+    return ht_comm_agree(
+        args->comm,
+        own == rank0 ? HT_OK : ht_err_set(HT_ERR_INPUT, "flags differ from those of rank 0"));
 }
 
 static enum ht_err compare_params(const char *own, const char *rank0) {

@@ -304,7 +304,8 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
                longest);
     if (!sim->plan->problem.scheme->nodal && layers->type == HT_ABSORBING_SPONGE) {
         double whole[3], half[3];
-        ht_plan_sponge_reflection(sim->plan, whole, half);
+        ht_plan_sponge_reflection(sim->plan, 1, whole);
+        ht_plan_sponge_reflection(sim->plan, 2, half);
         ht_say(
             f,
             "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees of wavelets "
