@@ -90,6 +90,9 @@ HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
 
 /* Cells of the grid; a step is two half steps of each. */
 double ht_simulation_cells(const struct ht_simulation *sim);
+/* Cell half-steps per second with the least work of the method at the limits of the device; NaN:
+ * not known. */
+double ht_simulation_limit(const struct ht_simulation *sim);
 
 /* Coefficients of a block by device.layout. */
 static inline int ht_layout_block(enum ht_layout_choice layout, bool gpu, bool fp64) {

@@ -87,13 +87,6 @@ static enum ht_err add_method(struct search *s, const struct ht_carrier *carrier
     return HT_OK;
 }
 
-/* Whether runs with one term in time are meant to. */
-static bool removes_dispersion(const struct ht_plan *plan) {
-    const enum ht_dispersion given = plan->params->time.dispersion;
-    return given == HT_DISPERSION_REMOVE ||
-           (given == HT_DISPERSION_AUTO && plan->receivers != NULL);
-}
-
 static int by_work(const void *left, const void *right) {
     const struct choice *a = left, *b = right;
     return (a->work > b->work) - (a->work < b->work);
@@ -291,6 +284,9 @@ static enum ht_err search(struct search *s) {
     /* Errors of Hermite methods are known in a uniform medium. */
     const struct ht_plan *plan = s->sim->plan;
     static const int fd_orders[] = {4, 8, 16};
+    const enum ht_dispersion given = plan->params->time.dispersion;
+    const bool removed =
+        given == HT_DISPERSION_REMOVE || (given == HT_DISPERSION_AUTO && plan->receivers != NULL);
     for (int i = 0; i < ht_scheme_count(); i++) {
         const struct ht_scheme *scheme = ht_scheme_at(i);
         const bool fd = scheme->nodal;
@@ -305,8 +301,7 @@ static enum ht_err search(struct search *s) {
                                                .order = fd ? fd_orders[n / 2] : n + 1,
                                                .stages = fd ? 1 + n % 2 : 0,
                                                .density = fd && (s->density || pair),
-                                               .undispersed =
-                                                   fd && n % 2 == 0 && removes_dispersion(plan),
+                                               .undispersed = fd && n % 2 == 0 && removed,
                                                .contrast = fd ? s->contrast : 1};
             TRY(add_method(s, &carrier));
         }

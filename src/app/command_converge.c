@@ -79,18 +79,19 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
     const struct ht_observer observers[] = {ht_observe_energy(&energies),
                                             ht_observe_error(plan, &row->error)};
     TRY(ht_run_execute(&sim->run, 2, observers));
-    row->order = plan->order;
-    row->full = ht_plan_full_order(plan);
-    row->dims = plan->grid.dims;
+    const double unit = (sim->tuning.fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
+    const double n = 2 * (double)plan->steps + 1;
+    const double changes = plan->problem.scheme->two_level ? n * sqrt(n) : n;
+    const double lost = pow(4, plan->grid.order) / 16; /* none at order 0 */
+    *row = (struct row){.order = plan->order,
+                        .full = ht_plan_full_order(plan),
+                        .dims = plan->grid.dims,
+                        .steps = plan->steps,
+                        .h = plan->grid.h[0],
+                        .error = row->error,
+                        .bound = 4 * unit * (changes + lost),
+                        .seconds = ht_clock() - began};
     memcpy(row->cells, plan->grid.cells, sizeof row->cells);
-    row->steps = plan->steps;
-    row->h = plan->grid.h[0];
-    bool twice = sim->plan->problem.scheme->two_level;
-    double unit = (sim->tuning.fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    double n = 2 * (double)sim->plan->steps + 1;
-    double lost = pow(4, sim->plan->grid.order) / 16; /* none at order 0 */
-    row->bound = 4 * unit * ((twice ? n * sqrt(n) : n) + lost);
-    row->seconds = ht_clock() - began;
     return HT_OK;
 }
 

@@ -126,12 +126,6 @@ struct row {
 #define UNKNOWN(...) \
     ((struct row){.variant = "-", .worst = NAN, .rate = NAN, .ready_s = NAN, __VA_ARGS__})
 
-/* "wave 2-D .., fd-plain, single": what --only looks at. */
-static void name_row(const struct row *row, char name[128]) {
-    snprintf(name, 128, "%s, %s, %s", NAME_OF(&scenes[row->scene]), row->variant,
-             ht_real_name(row->fp64));
-}
-
 /* ---- the process of a device ---- */
 
 struct tester {
@@ -192,10 +186,11 @@ static enum ht_err compare(const struct tester *t, const struct ht_problem *prob
 
 static enum ht_err test_row(struct tester *t, const struct ht_problem *problem,
                             const struct ht_tuning *tuning, struct row *row) {
-    char name[128];
+    char name[128]; /* "wave 2-D .., fd-plain, single" */
     struct ht_kernels plan;
     snprintf(row->variant, sizeof row->variant, "%s", tuning->variant->name);
-    name_row(row, name);
+    snprintf(name, sizeof name, "%s, %s, %s", NAME_OF(&scenes[row->scene]), row->variant,
+             ht_real_name(row->fp64));
     if (t->only != NULL && strstr(name, t->only) == NULL) return HT_OK;
     row->number = t->count++;
     if (row->number < t->first) return HT_OK;

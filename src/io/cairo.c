@@ -314,7 +314,8 @@ static void draw_marks(const struct sheet *s) {
     }
 }
 
-static void draw(const struct sheet *s, cairo_surface_t *surface) {
+static void draw(const struct sheet *s) {
+    cairo_surface_t *surface = cairo_get_target(s->cr);
     double left = (double)s->origin[0], top = (double)s->origin[1];
     double bottom = top + (double)s->map[1];
     int64_t stride = cairo_image_surface_get_stride(surface) / 4;
@@ -353,28 +354,23 @@ static void draw(const struct sheet *s, cairo_surface_t *surface) {
     if (!s->curve) draw_bar(s);
 }
 
-struct paper {
-    cairo_surface_t *surface;
-    cairo_t *cr;
-};
-
-static void paper_free(struct paper *paper) {
-    cairo_destroy(paper->cr);
-    cairo_surface_destroy(paper->surface);
+static void end_cairo(cairo_t **cr) {
+    cairo_destroy(*cr);
 }
 
 /* Grey edges and no hints: letters depend on the font alone. */
-static struct paper paper_make(const int64_t size[2]) {
-    struct paper paper;
+static cairo_t *make_paper(const int64_t size[2]) {
     cairo_font_options_t *options = cairo_font_options_create();
-    paper.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
-    paper.cr = cairo_create(paper.surface);
+    cairo_surface_t *surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)size[0], (int)size[1]);
+    cairo_t *cr = cairo_create(surface);
+    cairo_surface_destroy(surface); /* cr holds it */
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    cairo_set_font_options(paper.cr, options);
+    cairo_set_font_options(cr, options);
     cairo_font_options_destroy(options);
-    return paper;
+    return cr;
 }
 
 static enum ht_err check(cairo_t *cr, const char *path) {
@@ -396,13 +392,15 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
             HT_ERR_INTERNAL, "picture %s has no values", path);
     const int64_t smallest[2] = {1, 1};
     struct sheet s = {.picture = picture, .curve = picture->height == 1};
-    s.range = picture->range > 0.0 || !picture->values ? picture->range : ht_plot_range(picture);
+    s.range = picture->range;
+    if (picture->values && !(s.range > 0)) s.range = ht_plot_largest(picture);
+    if (picture->values && !(s.range > 0)) s.range = 1;
     map_size(picture, s.curve, s.map);
     double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
     s.letter = fmin(fmax(longest / 46, 11), 90);
     make_axes(&s);
-    HT_ENDED(paper_free) struct paper letters = paper_make(smallest); /* to measure them */
-    s.cr = letters.cr;
+    HT_ENDED(end_cairo) cairo_t *letters = make_paper(smallest); /* to measure them */
+    s.cr = letters;
     /* Where the map is, and the size of the whole; needs a font. */
     const struct ht_picture *p = s.picture;
     double d = s.letter;
@@ -424,14 +422,15 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
     move_axis(&s.y, s.origin[1]);
     move_axis(&s.bar, s.origin[1]);
     TRY(check(s.cr, path));
-    HT_ENDED(paper_free) struct paper paper = paper_make(s.size);
-    s.cr = paper.cr;
+    HT_ENDED(end_cairo) cairo_t *paper = make_paper(s.size);
+    s.cr = paper;
     TRY(check(s.cr, path));
-    draw(&s, paper.surface);
+    draw(&s);
     TRY(check(s.cr, path));
     struct ht_stream stream;
     TRY(ht_stream_open(NULL, path, &stream));
-    cairo_status_t status = cairo_surface_write_to_png_stream(paper.surface, write_some, &stream);
+    cairo_status_t status =
+        cairo_surface_write_to_png_stream(cairo_get_target(paper), write_some, &stream);
     enum ht_err err = HT_OK;
     if (status != CAIRO_STATUS_SUCCESS && stream.error == 0)
         err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, cairo_status_to_string(status));

@@ -54,6 +54,9 @@ struct ht_trace_format {
     enum ht_err (*write)(const struct ht_trace_table *table);
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
+/* [point][axis], where there are some. */
+HT_CHECKED enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims,
+                                          int64_t count, double (*x)[3]);
 struct ht_traces; /* of a run: ht_output_traces_begin and what follows it in output.h */
 /* What is not finished stays as it was written; NULL allowed. */
 void ht_traces_destroy(struct ht_traces *traces);

@@ -577,43 +577,30 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
  * reader puts a two-dimensional grid into the y-z plane, this one into x-y. The grid is that of the
  * stored nodes: the node behind a periodic seam is not repeated. */
 
-/* "n3 n2 n1" */
-static void add_dimensions(const struct ht_grid *grid, struct ht_text *text) {
-    for (int axis = 2; axis >= 0; axis--)
-        ht_text_add(text, "%lld%s", (long long)ht_grid_nodes(grid, HT_PRIMARY, axis),
-                    axis ? " " : "");
-}
-
-static void add_numbers(const double value[3], struct ht_text *text) {
-    ht_text_add(text,
-                "     <DataItem Format=\"XML\" NumberType=\"Float\" Precision=\"8\" "
-                "Dimensions=\"3\">%.17g %.17g %.17g</DataItem>\n",
-                value[2], value[1], value[0]);
-}
+#define NUMBERS                                                           \
+    "     <DataItem Format=\"XML\" NumberType=\"Float\" Precision=\"8\" " \
+    "Dimensions=\"3\">%.17g %.17g %.17g</DataItem>\n"
 
 static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
     const struct ht_grid *grid = output->medium->grid;
     const int number = output->first + index;
+    const double *lower = grid->lower, *h = grid->h;
+    int64_t nodes[3];
+    for (int k = 0; k < 3; k++) nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, 2 - k);
+    const char *size = ht_text_extents(3, nodes, " ", (char[192]){0});
     ht_text_add(text,
                 "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n"
-                "    <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"",
-                number, output->time[index]);
-    add_dimensions(grid, text);
-    ht_text_add(text, "\"/>\n    <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n");
-    add_numbers(grid->lower, text);
-    add_numbers(grid->h, text);
-    ht_text_add(text, "    </Geometry>\n");
-    for (int f = 0; f < output->nfields; f++) {
-        ht_text_add(
-            text,
-            "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
-            "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" Dimensions=\"",
-            output->name[f], output->single ? 4 : 8);
-        add_dimensions(grid, text);
-        ht_text_add(text, "\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n    </Attribute>\n", number,
-                    output->name[f]);
-    }
+                "    <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%s\"/>\n"
+                "    <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n" NUMBERS NUMBERS
+                "    </Geometry>\n",
+                number, output->time[index], size, lower[2], lower[1], lower[0], h[2], h[1], h[0]);
+    for (int f = 0; f < output->nfields; f++)
+        ht_text_add(text,
+                    "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
+                    "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" "
+                    "Dimensions=\"%s\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n    </Attribute>\n",
+                    output->name[f], output->single ? 4 : 8, size, number, output->name[f]);
     ht_text_add(text, "   </Grid>\n");
 }
 

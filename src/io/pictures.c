@@ -54,12 +54,6 @@ static void slice_values(const struct ht_slice *slice, const double *nodal, doub
         }
 }
 
-/* values[height][width], all rows but the one behind the seam: adds that. */
-static void slice_close(const struct ht_slice *slice, double *values) {
-    int64_t count = slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
-    for (int64_t i = count; i < slice->height * slice->width; i++) values[i] = values[i - count];
-}
-
 /* out[height][width] of a parameter of the medium. */
 static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
                                    const char *name, double *out) {
@@ -376,7 +370,9 @@ static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_vie
     slice_values(slice, nodal[view->field], own);
     TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
-        slice_close(slice, values);
+        /* the row behind a periodic seam */
+        const int64_t all = slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
+        for (int64_t i = all; i < slice->height * slice->width; i++) values[i] = values[i - all];
         /* What computes does not depend on pictures: one that cannot be drawn does not end a run.
          * Returns whether it was. */
         enum ht_err err = read_background(p, view);
@@ -464,17 +460,6 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
     return HT_OK;
 }
 
-static enum ht_err write_places(const struct model *m, struct ht_h5 *file, const char *name,
-                                int64_t first, int64_t last) {
-    const int dims = m->output.medium->grid->dims;
-    const int64_t extent[2] = {last - first, dims};
-    if (last == first) return HT_OK;
-    HT_ARRAY(double, out, extent[0] * dims);
-    for (int64_t i = first; i < last; i++)
-        for (int k = 0; k < dims; k++) out[(i - first) * dims + k] = m->places.x[i][k];
-    return ht_h5_write(file, name, 2, extent, out, false);
-}
-
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     const struct ht_grid *grid = m->output.medium->grid;
     const struct ht_system *system = m->output.medium->eq->system;
@@ -485,8 +470,10 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     TRY(ht_units_write(&m->output.params->output.units, file));
     for (int p = 0; p < system->nparameters; p++)
         if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
-    TRY(write_places(m, file, "sources", 0, m->places.sources));
-    return write_places(m, file, "receivers", m->places.sources, m->places.count);
+    const struct places *at = &m->places;
+    TRY(ht_positions_write(file, "sources", grid->dims, at->sources, at->x));
+    return ht_positions_write(file, "receivers", grid->dims, at->count - at->sources,
+                              at->x + at->sources);
 }
 
 static enum ht_err write_file(const struct model *m) {

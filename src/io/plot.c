@@ -68,11 +68,6 @@ double ht_plot_largest(const struct ht_picture *picture) {
     return largest;
 }
 
-double ht_plot_range(const struct ht_picture *picture) {
-    double largest = ht_plot_largest(picture);
-    return largest > 0.0 ? largest : 1.0;
-}
-
 /* Four nodes and their weights at a place between nodes 0 and n - 1. */
 struct taps {
     int64_t node[4];

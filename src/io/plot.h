@@ -13,9 +13,8 @@ struct ht_colour ht_colour_signed(double value);
  * clamped. */
 struct ht_colour ht_colour_rising(double value);
 
-/* The largest finite |value|; the same, 1 when there is none above 0. */
+/* The largest finite |value|. */
 double ht_plot_largest(const struct ht_picture *picture);
-double ht_plot_range(const struct ht_picture *picture);
 /* The extremes of a background, in order; false: it is uniform, or there is none, and is not drawn.
  */
 bool ht_plot_relief(const struct ht_picture *picture, double extreme[2]);

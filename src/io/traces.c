@@ -77,13 +77,12 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
 /* The name of a dataset of a group. */
 #define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
 
-static enum ht_err write_positions(struct ht_traces *t, const struct ht_receiver_group *group) {
-    const int dims = t->output->medium->grid->dims;
-    const int64_t extent[2] = {group->count, dims};
-    HT_ARRAY(double, x, group->count *dims);
-    for (int64_t i = 0; i < group->count; i++)
-        memcpy(x + i * dims, group->x[i], (size_t)dims * sizeof *x);
-    return ht_h5_write(t->file, SET(group, "position"), 2, extent, x, false);
+enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims, int64_t count,
+                               double (*x)[3]) {
+    const int64_t extent[2] = {count, dims};
+    HT_ARRAY(double, out, count *dims);
+    for (int64_t i = 0; i < count; i++) memcpy(out + i * dims, x[i], (size_t)dims * sizeof *out);
+    return count > 0 ? ht_h5_write(file, name, 2, extent, out, false) : HT_OK;
 }
 
 static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_group *group,
@@ -107,7 +106,8 @@ static enum ht_err lay_out(struct ht_traces *t) {
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t extent[2] = {group->count, t->room[n]};
-        TRY(write_positions(t, group));
+        TRY(ht_positions_write(t->file, SET(group, "position"), t->output->medium->grid->dims,
+                               group->count, group->x));
         TRY(ht_h5_reserve(t->file, SET(group, "time"), 1, extent + 1, true, false));
         TRY(write_times(t, group, 0, t->room[n], false));
         for (int r = 0; r < group->readings; r++)

@@ -124,14 +124,6 @@ static enum ht_err too_early(const struct ht_checkpoints *c, const struct ht_vie
     return ht_comm_broadcast(run->plan->grid.slab.comm, early, sizeof *early);
 }
 
-static void say_pace(const struct ht_checkpoints *c, const struct ht_params *params) {
-    const double seconds = params->output.checkpoint.seconds, apart = SHARE * c->took;
-    if (seconds > 0 && apart > seconds)
-        ht_note("a checkpoint takes %s: the next comes after %s, so that they take no more than "
-                "2 %% of the run",
-                HT_SECONDS(c->took), HT_SECONDS(apart));
-}
-
 static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
     struct ht_checkpoints *c = context;
     const struct ht_run *run = view->run;
@@ -141,12 +133,16 @@ static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
     TRY(too_early(c, view, &early));
     if (early) return HT_OK;
     const bool first = c->took == 0;
+    const double seconds = run->plan->params->output.checkpoint.seconds;
     const double began = ht_clock();
     c->saved = run->steps;
     const enum ht_err err = ht_output_checkpoint(c->output, ht_run_archive, &c->of);
     c->ended = ht_clock();
     c->took = c->ended - began;
-    if (err == HT_OK && first) say_pace(c, run->plan->params);
+    if (err == HT_OK && first && seconds > 0 && SHARE * c->took > seconds)
+        ht_note("a checkpoint takes %s: the next comes after %s, so that they take no more than "
+                "2 %% of the run",
+                HT_SECONDS(c->took), HT_SECONDS(SHARE * c->took));
     if (err != HT_ERR_IO) return err;
     ht_warn("no checkpoint at step %lld: %s", (long long)run->steps, ht_err_message());
     return HT_OK;

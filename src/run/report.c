@@ -54,19 +54,6 @@ static double joules_of(const struct ht_simulation *sim) {
     return now >= sim->joules_before ? now - sim->joules_before : NAN;
 }
 
-/* Cell half-steps per second with the least work of the method at the limits of this device; NaN:
- * not known. */
-static double limit_of(const struct ht_simulation *sim) {
-    const struct ht_limits *limits = &sim->limits;
-    double seconds = 0; /* of a cell, the mean of both half steps */
-    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return NAN;
-    for (int from = 0; from < 2; from++) {
-        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from], sim->plan->problem.stages);
-        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
-    }
-    return 1 / seconds;
-}
-
 /* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
  * seconds are scaled to these steps. */
 static struct share own_share(const struct ht_simulation *sim, const struct ht_traffic *traffic) {
@@ -82,7 +69,7 @@ static struct share own_share(const struct ht_simulation *sim, const struct ht_t
                         .exchanges = (double)traffic->exchanges / done,
                         .messages = (double)traffic->messages / done,
                         .bytes = (double)traffic->bytes / done,
-                        .limit = leads ? limit_of(sim) : 0,
+                        .limit = leads ? ht_simulation_limit(sim) : 0,
                         .joules = leads ? joules_of(sim) : 0};
     const double *s = own.seconds;
     own.seconds[HT_TIME_EXPOSED] =
@@ -644,20 +631,19 @@ static double half_steps(const struct ht_simulation *sim) {
     return 2.0 * (double)sim->run.steps * ht_simulation_cells(sim);
 }
 
-/* Alone by the device's clock; of several ranks by the slowest host's, so that waiting for each
- * other counts. */
-static double rate(const struct ht_simulation *sim, const struct ht_result *result) {
-    double seconds = sim->ranks > 1 ? result->parallel.part[HT_TIME_STEP].worst : sim->run.kernel_s;
-    return seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : NAN;
-}
-
 static double drift(double initial, double final) {
     return initial > 0 ? final / initial - 1 : NAN;
 }
 
 static void add_rate(const struct ht_simulation *sim, const struct ht_result *result,
                      struct ht_facts *f) {
-    const double per_s = rate(sim, result), part = per_s / result->parallel.limit;
+    /* Alone by the device's clock; of several ranks by the slowest host's, so that waiting for each
+     * other counts. */
+    const double seconds =
+        sim->ranks > 1 ? result->parallel.part[HT_TIME_STEP].worst : sim->run.kernel_s;
+    const double per_s =
+        seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : (double)NAN;
+    const double part = per_s / result->parallel.limit;
     /* Where the measured limit is below the rate other work has slowed the device down meanwhile.
      */
     const double fraction = part <= 1 ? part : (double)NAN;

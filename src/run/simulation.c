@@ -132,24 +132,26 @@ static enum ht_err share_tuning(struct ht_simulation *sim) {
     return HT_OK;
 }
 
-/* Assumes a tenth of the device's limit. */
-static double expected_seconds(const struct ht_simulation *sim) {
-    const double fraction = 0.1;
+double ht_simulation_limit(const struct ht_simulation *sim) {
     const struct ht_limits *limits = &sim->limits;
-    const struct ht_spec spec = spec_of(sim);
-    struct ht_cost least = ht_cost_minimum(&spec, sim->plan->problem.stages);
-    if (!(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return 0;
-    return 2.0 * (double)sim->plan->steps * ht_simulation_cells(sim) *
-           fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s) / fraction;
+    double seconds = 0; /* of a cell, the mean of both half steps */
+    if (sim->oracle || !(limits->bytes_per_s > 0 && limits->fma_per_s > 0)) return NAN;
+    for (int from = 0; from < 2; from++) {
+        struct ht_cost least = ht_cost_minimum(&sim->kernels.spec[from], sim->plan->problem.stages);
+        seconds += 0.5 * fmax(least.bytes / limits->bytes_per_s, least.fma / limits->fma_per_s);
+    }
+    return 1 / seconds;
 }
 
+/* Where the run takes several times as long as the search, at a tenth of the device's limit. */
 static bool wants_tuning(struct ht_simulation *sim) {
-    const double worthwhile = 3; /* times the search */
+    const double worthwhile = 3, fraction = 0.1;
     if (is_closed(sim)) return false;
     if (sim->params->device.tune == HT_TUNE_ALWAYS) return true;
     if (sim->tuned || !sim->info.gpu || sim->cache == NULL) return false;
     ht_simulation_measure(sim);
-    return expected_seconds(sim) > worthwhile * search_s;
+    return 2.0 * (double)sim->plan->steps * ht_simulation_cells(sim) >
+           worthwhile * search_s * fraction * ht_simulation_limit(sim);
 }
 
 static void search_tuning(struct ht_simulation *sim) {
@@ -172,15 +174,6 @@ static void search_tuning(struct ht_simulation *sim) {
 }
 
 /* ---- kernels ---- */
-
-static enum ht_err refuse_variant(const struct ht_simulation *sim, const struct ht_spec *spec,
-                                  const char *reason) {
-    HT_FREED_TEXT struct ht_text names = {0};
-    ht_variant_list(spec, &names);
-    TRY(ht_text_status(&names));
-    return ht_params_error(sim->params, "device.variant", "does not apply: %s; use %s", reason,
-                           names.data);
-}
 
 /* As much of a step as single precision allows, cut to two decimals. */
 static enum ht_err refuse_noise(const struct ht_simulation *sim, const struct ht_spec *spec) {
@@ -220,7 +213,12 @@ static enum ht_err check_variant(const struct ht_simulation *sim) {
     if (reason != NULL && ht_variant_refuses(sim->tuning.variant, &quiet) == NULL)
         return refuse_noise(sim, &spec);
     if (reason == NULL) reason = ht_variant_lacks(sim->tuning.variant, &sim->info);
-    return reason == NULL ? HT_OK : refuse_variant(sim, &spec, reason);
+    if (reason == NULL) return HT_OK;
+    HT_FREED_TEXT struct ht_text names = {0};
+    ht_variant_list(&spec, &names);
+    TRY(ht_text_status(&names));
+    return ht_params_error(sim->params, "device.variant", "does not apply: %s; use %s", reason,
+                           names.data);
 }
 
 static enum ht_err choose_variant(struct ht_simulation *sim) {

@@ -57,38 +57,35 @@ static bool is_new(struct search *s, const struct ht_tuning *tuning,
     return true;
 }
 
-static enum ht_err time_kernels(struct search *s, struct ht_kernels *kernels, double *seconds) {
+static enum ht_err time_kernels(struct search *s, const struct ht_tuning *tuning, double *seconds) {
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_effort effort = {.warm = 1, .least = gpu ? 3 : 2, .seconds = gpu ? 0.02 : 0};
     struct ht_rate rate;
     double worst = 0;
-    TRY(ht_rate_measure(&s->test, s->device, kernels, &effort, &rate));
+    TRY(ht_kernels_create(&s->test.problem, s->device, tuning, &kernels));
+    TRY(ht_rate_measure(&s->test, s->device, &kernels, &effort, &rate));
     *seconds = rate.best;
     if (rate.best >= s->best.seconds) return HT_OK;
-    return ht_selfcheck(s->problem, s->device, kernels, &worst);
+    return ht_selfcheck(s->problem, s->device, &kernels, &worst);
 }
 
 /* Times a tuning. Returns seconds per half step, or NaN if the tuning was timed before, exceeds the
  * memory, fails or gives wrong results. Updates the best. */
 static double try_tuning(struct search *s, const struct ht_tuning *tuning) {
-    struct ht_kernels kernels;
-    struct ht_trial trial = {.tuning = *tuning, .seconds = NAN};
-    trial.cells = ht_grid_total(&s->test.grid, HT_PRIMARY);
+    struct ht_kernels plan;
+    struct ht_trial trial = {
+        .tuning = *tuning, .cells = ht_grid_total(&s->test.grid, HT_PRIMARY), .seconds = NAN};
     if (ht_clock() - s->began > s->effort->seconds && isfinite(s->best.seconds)) return NAN;
     const struct ht_device_info *info = ht_device_info(s->device);
-    if (ht_kernels_plan(&s->test.problem, info, tuning, &kernels) != HT_OK) return NAN;
+    if (ht_kernels_plan(&s->test.problem, info, tuning, &plan) != HT_OK) return NAN;
     const struct ht_budget b = ht_stepper_budget(s->problem, tuning, info);
-    if (b.total > info->memory || b.largest_buffer > info->max_buffer ||
-        !is_new(s, tuning, &kernels))
+    if (b.total > info->memory || b.largest_buffer > info->max_buffer || !is_new(s, tuning, &plan))
         return NAN;
-    double seconds = NAN;
-    enum ht_err err = ht_kernels_create(&s->test.problem, s->device, tuning, &kernels);
-    if (err == HT_OK) {
-        err = time_kernels(s, &kernels, &seconds);
-        ht_kernels_destroy(&kernels);
+    if (time_kernels(s, tuning, &trial.seconds) != HT_OK) {
+        trial.seconds = NAN;
+        trial.why = ht_err_message();
     }
-    if (err != HT_OK) trial.why = ht_err_message();
-    if (err == HT_OK) trial.seconds = seconds;
     if (trial.seconds < s->best.seconds) s->best = (struct candidate){*tuning, trial.seconds};
     if (s->effort->report != NULL) s->effort->report(s->effort->context, &trial);
     return trial.seconds;
@@ -110,11 +107,12 @@ static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
     for (int n = 0; n < layouts; n++)
         for (int i = 0; i < ht_variant_count(); i++) {
             const struct ht_variant *variant = ht_variant_at(i);
-            struct ht_tuning t = {.variant = variant, .fp64 = fp64};
-            t.trim = gpu;
-            t.ptx = ht_device_info(s->device)->ptx;
-            t.ptx_own = ht_device_info(s->device)->ptx_own;
-            t.block = layouts > 1 ? layout[n] : 1;
+            const struct ht_tuning t = {.variant = variant,
+                                        .fp64 = fp64,
+                                        .trim = gpu,
+                                        .ptx = ht_device_info(s->device)->ptx,
+                                        .ptx_own = ht_device_info(s->device)->ptx_own,
+                                        .block = layouts > 1 ? layout[n] : 1};
             if ((s->choice->block != 0 && s->choice->block != t.block) ||
                 (s->choice->variant != NULL && s->choice->variant != variant) ||
                 (s->choice->variant == NULL && !ht_variant_suits(variant, gpu)))
@@ -169,12 +167,12 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
     const double hopeless = 1.5;
     HT_ARRAY(struct search, s, 1);
     HT_ARRAY(struct candidate, list, CANDIDATES);
-    s->problem = problem;
-    s->device = device;
-    s->choice = choice;
-    s->effort = effort;
-    s->began = ht_clock();
-    s->best.seconds = INFINITY;
+    *s = (struct search){.problem = problem,
+                         .device = device,
+                         .choice = choice,
+                         .effort = effort,
+                         .began = ht_clock(),
+                         .best.seconds = INFINITY};
     /* The test problem: large enough to fill a device, small enough for short timings. */
     const bool gpu = ht_device_info(s->device)->gpu;
     const struct ht_grid *grid = s->problem->grid;
