@@ -208,6 +208,9 @@ bool ht_equations_first_order(const struct ht_equations *eq);
 int ht_equations_field(const struct ht_equations *eq, const char *name);
 /* Whether the energy is a sum over the fields: it is measured then. */
 bool ht_equations_measured(const struct ht_equations *eq);
+/* The largest eigenvalue of a matrix that has a full set of them, none below 0: the limit of the
+ * size of its powers. The matrix becomes one that leads to its eigenvectors. */
+double ht_largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]);
 /* Largest signal speed along an axis for materials M: of the waves exp(i k x) of the terms. */
 double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis);
 /* The smallest above 0, such as that of shear waves; where the axis couples fields the largest. */

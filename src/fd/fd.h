@@ -153,11 +153,10 @@ struct ht_fd_injection {
     int64_t *plane;                    /* of the window: its first entry of the list; and the end */
     double *whole;                     /* [column] sum over the grid of weights / a, half at walls
                                         */
-    double *size;  /* [shot] norm of the weights, as that of the energy; of a plane
-                      wave of what it adds, its values being at most 1 */
-    double driven; /* sum over the steps of the norm of what was added */
-    bool filled;
-    int64_t first; /* of the table */
+    double *size;        /* [shot] norm of the weights, as that of the energy; of a plane
+                            wave of what it adds, its values being at most 1 */
+    double driven;       /* sum over the steps of the norm of what was added */
+    int64_t first, last; /* steps in the table: [first, last) */
     double *table;
     double *push; /* [step of the table] norm of the step */
     struct ht_fd_signal {

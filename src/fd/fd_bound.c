@@ -1,20 +1,5 @@
-/* The largest omega^2 of finite differences, from above, in any medium.
- *
- * Every eigenvalue of a matrix L is at most that of its magnitudes |L|, and this is at most the
- * largest quotient
- *     (|L| x)_i / x_i      for any positive x  (Collatz and Wielandt).
- * Here L = A B of the staggered form (struct ht_pair), |A| |B| in place of |L|, on the group with
- * fewer fields; or, where the density is uniform, the second differences of u alone. The first x is
- * constant for each field, by the ratio of fields that grows most where the medium is that of the
- * first plane: with it the bound is sharp in uniform media. Then x = |L| x, |L|^2 x .. give less,
- * down to the eigenvalue of |L|. Weights alternate in sign, so that for sound and for solids whose
- * lambda is not negative |L| is -L between two diagonal matrices of signs and the bound has no gap:
- * but for odd periodic axes and free walls it becomes omega^2 itself. Each quotient is proven, so
- * few powers are enough, and no estimate from below with a margin is needed.
- *
- * Magnitudes lose the sign of a curl in three dimensions, 15 % of the step. But differences
- * commute, so that |curl E|^2 + |div E|^2 = sum_k |d_k E|^2, and with c the largest coefficient of
- * H omega^2 is at most that of E_i,tt = c e_i sum_k d_k d_k E_i, which has no gap.
+/* The largest omega^2 of finite differences, from above, in any medium, by quotients (|L| x)_i /
+ * x_i with x = |L|^n 1 (docs/differences.md): each is proven, so that few powers are enough.
  *
  * Beside free sides differences are those of closures. On such a side C - C_.n C_n./C_nn is not
  * more than C, as a matrix, so that the bound with C in its place, where d_n v_n is empty, holds.
@@ -102,32 +87,6 @@ static void find_symbol(const struct ht_pair *pair, unsigned group, const double
             if (r->row == t->col && !(group >> r->row & 1u))
                 out->a[t->row][r->col] += first * symbol_of(r, coefficient, s, magnitudes);
     }
-}
-
-static struct matrix multiply(const struct matrix *x, const struct matrix *y) {
-    struct matrix z = {.n = x->n};
-    for (int i = 0; i < x->n; i++)
-        for (int j = 0; j < x->n; j++)
-            for (int k = 0; k < x->n; k++) z.a[i][j] += x->a[i][k] * y->a[k][j];
-    return z;
-}
-
-/* The largest eigenvalue of a matrix that has real ones, none negative, from squares of squares of
- * it; x afterwards: a high power. */
-static double find_radius(struct matrix *x) {
-    double logarithm = 0, share = 1;
-    for (int n = 0; n < 60; n++) {
-        double scale = 0;
-        for (int i = 0; i < x->n; i++)
-            for (int j = 0; j < x->n; j++) scale = fmax(scale, fabs(x->a[i][j]));
-        if (!(scale > 0)) return 0;
-        for (int i = 0; i < x->n; i++)
-            for (int j = 0; j < x->n; j++) x->a[i][j] /= scale;
-        logarithm += share * log(scale);
-        share /= 2;
-        *x = multiply(x, x);
-    }
-    return exp(logarithm);
 }
 
 /* ---- |L| of one plane ---- */
@@ -461,7 +420,7 @@ static enum ht_err find_start(struct bound *b) {
     for (int k = 0; k < 3; k++)
         s[k] = find_sum(b->problem, is_second(b->pair, &b->pair->term[0])) / b->problem->grid->h[k];
     find_symbol(b->pair, b->group[1], coefficient, s, true, &x);
-    const double size = find_radius(&x);
+    const double size = ht_largest_eigenvalue(x.n, x.a);
     b->size = size > 0 && size < INFINITY ? size : 1;
     double most = 0;
     for (int f = 0; f < x.n; f++) {
@@ -560,7 +519,7 @@ static double find_uniform(const struct ht_problem *problem, const struct ht_pai
                              (corner & 2 ? -sum : sum) / h[2]};
         struct matrix x;
         find_symbol(pair, pair->group[group], coefficient, s, false, &x);
-        most = fmax(most, find_radius(&x));
+        most = fmax(most, ht_largest_eigenvalue(x.n, x.a));
     }
     return most;
 }
@@ -578,10 +537,13 @@ static bool is_curl(const struct ht_pair *pair, int group) {
     }
     find_symbol(pair, pair->group[group], ones, s, false, &x);
     find_symbol(pair, pair->group[group], ones, s, true, &magnitudes);
-    const struct matrix xx = multiply(&x, &x);
-    for (int i = 0; i < x.n; i++)
-        for (int j = 0; j < x.n; j++) worst = fmax(worst, fabs(xx.a[i][j] - square * x.a[i][j]));
-    return worst < 1e-12 * square * square && find_radius(&magnitudes) > square * (1 + 1e-9);
+    for (int i = 0; i < x.n * x.n; i++) {
+        double rest = -square * x.a[i / x.n][i % x.n]; /* of x x */
+        for (int k = 0; k < x.n; k++) rest += x.a[i / x.n][k] * x.a[k][i % x.n];
+        worst = fmax(worst, fabs(rest));
+    }
+    return worst < 1e-12 * square * square &&
+           ht_largest_eigenvalue(magnitudes.n, magnitudes.a) > square * (1 + 1e-9);
 }
 
 static void append(struct ht_pair *pair, int row, int col, int axis, double factor,

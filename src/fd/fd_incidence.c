@@ -1,20 +1,8 @@
-/* Plane waves that come from outside (docs/differences.md). Inside a box the nodes hold the total
- * field, outside what is scattered: with chi = 1 inside and 0 outside u is U - (1 - chi) u_i, where
- * u_i is the incident wave. Each application of an operator L of the scheme then takes C u_i
- * beside, C = chi L - L chi, which is other than 0 at places alone whose star crosses the box's
- * surface: with weights a_j it is the sum, over the places of the star on the other side, of a_j
- * u_i, taken with + inside and - outside. Of second order L is that of u_tt, with two applications
- * in a step, w = u + dt^2/12 (L u + C u_i),   d = d + dt^2 (L w + C w_i),   w_i = u_i + dt^2/12 L
- * u_i; of a pair the L are its terms, whose u_i are the fields of the other group at their own
- * places and times.
- *
- * u_i is a solution of the scheme, not of the wave equation: with the spectrum S(omega) of the
- * signal at time steps
- *     u_i(x, t_n) = sum S(omega) b(omega) exp(i (omega t_n - k (direction x - corner))),
- * where k(omega) is the scheme's own wavenumber in this direction and b 1, or the amplitudes of the
- * fields of a pair, of which group 0 is half a step later. So nothing leaks but for rounding and
- * for what follows. u_i depends on xi = direction x alone and is a spline in xi, half a spacing
- * apart: its coefficients are columns of the table of amplitudes, found from the spectrum, too. */
+/* Plane waves that come from outside (docs/differences.md): the sparse columns of C u_i, C = chi L
+ * - L chi with chi = 1 inside of a box, in which a place whose star crosses the box's surface takes
+ * the part of it on the other side, with + inside and - outside; and the table of the coefficients
+ * of u_i, a spline in xi = direction x, half a spacing apart, from the spectrum of the signal and
+ * the scheme's own wavenumbers. */
 #include <complex.h>
 
 #include "fd.h"

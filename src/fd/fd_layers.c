@@ -206,38 +206,23 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
     return HT_OK;
 }
 
-/* Of a pair the memories are those of its groups; NULL: the stepper has none. */
-static struct ht_fd_engine *find_memory(const struct ht_stepper *stepper, int which,
-                                        int64_t *numbers, struct ht_fd_array *out) {
-    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
-    if (s == NULL && pair == NULL) return NULL;
-    *numbers = pair != NULL ? pair->layers.memory : s->layers.sides.memory;
-    *out = pair != NULL ? pair->memory[which] : s->layers.memory[HT_FD_HALVES + which];
-    return pair != NULL ? &pair->fd.engine : &s->engine;
-}
-
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper) {
-    struct ht_fd_array memory;
-    int64_t numbers = 0;
-    (void)find_memory(stepper, 0, &numbers, &memory);
-    return numbers;
+    const struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
+    const struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
+    return pair != NULL ? pair->layers.memory : s != NULL ? s->layers.sides.memory : 0;
 }
 
-enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which, const double *values) {
-    struct ht_fd_stepper *s = ht_fd_stepper_of(stepper);
-    struct ht_fd_array memory;
-    int64_t numbers;
-    struct ht_fd_engine *e = find_memory(stepper, which, &numbers, &memory);
-    if (s != NULL) s->layers.start = false;
-    return e->ops->write(e, memory, 0, numbers, values);
-}
-
-enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which, double *values) {
-    struct ht_fd_array memory;
-    int64_t numbers;
-    struct ht_fd_engine *e = find_memory(stepper, which, &numbers, &memory);
-    return e->ops->read(e, memory, 0, numbers, values);
+/* Of a pair the memories are those of its groups. */
+enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put,
+                              double *values) {
+    struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
+    struct ht_fd_stepper *s = pair != NULL ? &pair->fd : ht_fd_stepper_of(stepper);
+    const struct ht_fd_array memory =
+        pair != NULL ? pair->memory[which] : s->layers.memory[HT_FD_HALVES + which];
+    const int64_t numbers = ht_fd_memory_numbers(stepper);
+    s->layers.start = s->layers.start && !put;
+    return put ? s->engine.ops->write(&s->engine, memory, 0, numbers, values)
+               : s->engine.ops->read(&s->engine, memory, 0, numbers, values);
 }
 
 /* ---- what a matched layer sends back ---- */

@@ -44,10 +44,7 @@ static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
 
 /* Ghosts of a periodic axis or a wall are nodes of the same window. */
 enum ht_err ht_fd_check_points(const struct ht_plan *plan) {
-    const struct ht_fd_spec spec = {.dims = plan->grid.dims,
-                                    .radius = plan->problem.fd.order / 2,
-                                    .density = plan->problem.fd.density,
-                                    .wide = plan->problem.fd.wide};
+    const struct ht_fd_spec spec = ht_fd_spec_of(&plan->problem, true);
     const int reach = ht_fd_reach(&spec);
     for (int k = 0; k < plan->grid.dims; k++)
         REFUSE(plan->grid.cells[k] <= reach, plan->params, "grid.cells",

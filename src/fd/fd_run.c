@@ -1,13 +1,8 @@
-/* One field of finite differences in a run: the start, the energy.
+/* One field of finite differences in a run: the start, the energy (docs/differences.md).
  *
  * The state at time 0 is u, and d = u(0) - u(-dt) by the series that the scheme itself sums, with r
  * = u_t: d = dt r - dt^2/2 M u + dt^3/6 L r. r comes from the initial data's first derivatives: a
- * solution of order 1.
- *
- * The energy that finite differences conserve exactly but for rounding (docs/differences.md), with
- * <x, y> = h^d sum x y / K, half of it on walls, and d = u(t_n) - u(t_(n-1)):
- *     E = (<d, d>/dt^2 - <u(t_(n-1)), M u(t_n)>) / 2.
- * Positive while dt omega stays below the limit of the series. */
+ * solution of order 1. */
 #include "fd.h"
 
 /* out += dt^2 M u / divisor at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch.
@@ -26,10 +21,10 @@ enum { COEFS = 1 << 26 };
 
 struct start {
     const struct ht_plan *plan;
+    struct ht_fd_stepper *fd;
     struct ht_grid grid; /* of order 1 */
     struct ht_medium medium;
     struct ht_solution *solution;
-    bool holds;     /* some wall holds u = 0 */
     int64_t parts;  /* of a block's planes, each for a thread */
     double **coefs; /* of each part: one x3 plane */
     double *values; /* of one plane, all fields */
@@ -56,8 +51,6 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
     s->block = ht_fd_block_planes(&plan->grid);
     const int64_t all = plane * ht_grid_coefs(&s->grid) * plan->eq.nfields;
     s->parts = ht_most(1, ht_least(COEFS / all, ht_least(ht_threads_count(), s->block)));
-    for (int k = 0; k < s->grid.dims; k++)
-        for (int side = 0; side < 2; side++) s->holds = s->holds || s->grid.wall[k][side] < 0;
     TRY(ht_solution_create(plan->params, &s->medium, &s->solution));
     TRY(HT_TAKE(&s->pool, s->coefs, s->parts));
     for (int64_t w = 0; w < s->parts; w++) TRY(HT_TAKE(&s->pool, s->coefs[w], all));
@@ -77,18 +70,13 @@ static enum ht_err prepare(const struct ht_plan *plan, struct start *s) {
 
 bool ht_fd_held(const struct ht_grid *grid, int64_t m3, int64_t node) {
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t m[3] = {node % n1, node / n1, m3};
-    bool held = false;
-    for (int k = 0; k < 3 && k < grid->dims; k++) {
+    for (int k = 0; k < grid->dims; k++) {
+        if (grid->wall[k][0] >= 0 && grid->wall[k][1] >= 0) continue;
+        const int64_t m = k == 0 ? node % n1 : k == 1 ? node / n1 : m3;
         const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
-        held =
-            held || (m[k] == 0 && grid->wall[k][0] < 0) || (m[k] == last && grid->wall[k][1] < 0);
+        if ((m == 0 && grid->wall[k][0] < 0) || (m == last && grid->wall[k][1] < 0)) return true;
     }
-    return held;
-}
-
-static bool held(const struct start *s, int64_t node, int64_t m3) {
-    return s->holds && ht_fd_held(&s->grid, m3, node);
+    return false;
 }
 
 /* u_t, but for the factor -K of -K div v, v = -s_k f_k: whether there is such a sum. */
@@ -143,25 +131,22 @@ static enum ht_err find_part(void *data, int64_t part) {
         for (int k = 0; k < s->grid.dims; k++)
             if (s->share[k] != NULL) find_share(s, i, k, coefs);
         coefs += field * plane * ht_grid_coefs(&s->grid);
-        for (int64_t n = 0; n < plane; n++) u[n] = held(s, n, m) ? 0 : coefs[n];
+        for (int64_t n = 0; n < plane; n++) u[n] = ht_fd_held(&s->grid, m, n) ? 0 : coefs[n];
     }
     return HT_OK;
 }
 
 static enum ht_err multiply_by_modulus(const struct start *s) {
-    const struct ht_problem *p = &s->plan->problem;
+    const struct ht_fd_problem *fd = &s->fd->problem.fd;
     const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
-    const double uniform = p->uniform[p->eq->second_order.modulus];
     bool moves = false;
     for (int64_t i = 0; i < s->planes; i++) moves = moves || s->moves[i];
     if (!moves) return HT_OK;
-    if (p->fd.fill != NULL)
-        TRY(p->fd.fill(p->fd.medium, 0, s->first, s->first + s->planes, s->modulus));
+    TRY(fd->fill(fd->medium, 0, s->first, s->first + s->planes, s->modulus));
     for (int64_t n = 0; n < s->planes * plane; n++) {
-        const double factor = p->fd.fill != NULL ? -s->modulus[n] : -uniform;
-        s->r[n] *= factor;
+        s->r[n] *= -s->modulus[n];
         for (int k = 0; k < s->grid.dims; k++)
-            if (s->share[k] != NULL) s->share[k][n] *= factor;
+            if (s->share[k] != NULL) s->share[k][n] *= -s->modulus[n];
     }
     return HT_OK;
 }
@@ -190,13 +175,12 @@ static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) 
         double *values = s->values + s->plan->eq.second_order.field * plane;
         memcpy(values, s->u + i * plane, (size_t)plane * sizeof *values);
         TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, s->values));
-        for (int64_t n = 0; n < plane; n++) values[n] = held(s, n, m) ? 0 : dt * r[n];
+        for (int64_t n = 0; n < plane; n++) values[n] = ht_fd_held(&s->grid, m, n) ? 0 : dt * r[n];
         TRY(stepper->ops->put(stepper->self, HT_DUAL, m, m + 1, s->values));
         for (int k = 0; k < s->grid.dims; k++) {
             if (s->share[k] == NULL) continue;
             for (int64_t n = 0; n < plane; n++) s->share[k][i * plane + n] *= dt;
-            TRY(ht_fd_layers_put(ht_fd_stepper_of(stepper), k, m, s->share[k] + i * plane,
-                                 s->flow[k] + i * plane));
+            TRY(ht_fd_layers_put(s->fd, k, m, s->share[k] + i * plane, s->flow[k] + i * plane));
         }
     }
     return HT_OK;
@@ -205,7 +189,9 @@ static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) 
 enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
                                  HT_UNUSED const struct ht_tuning *tuning,
                                  const struct ht_stepper *stepper) {
-    HT_ENDED(end) struct start s = {.plan = plan};
+    struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
+    const struct ht_fd_array *v = fd->values;
+    HT_ENDED(end) struct start s = {.plan = plan, .fd = fd};
     struct ht_progress progress;
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     TRY(prepare(plan, &s));
@@ -220,8 +206,6 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
     ht_progress_end(&progress);
     TRY(err);
     /* From u and dt r in place of d the d of the start. */
-    struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
-    const struct ht_fd_array *v = fd->values;
     TRY(ht_fd_advance_own(fd, -1, v[HT_FD_W], v[HT_FD_W]));
     TRY(ht_fd_advance_own(fd, 1, v[HT_FD_D], v[HT_FD_W]));
     ht_halo_overwritten(&fd->r.state, HT_FD_W);

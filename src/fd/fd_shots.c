@@ -1,11 +1,7 @@
-/* Sources of finite differences (docs/differences.md). With u_tt = M u + g f(t) and F'' = f a step
- * takes
- *     w = u + dt^2/12 (L u + g f(t_n))                   (two terms)
- *     d = d + dt^2 L w + g (F(t_n+dt) - 2 F(t_n) + F(t_n-dt)),   u = u + d
- * where f is the signal or its derivative, F an integral of it, known in closed form. Where
- * dispersion is removed from traces dt^2 f_n is in the place of the differences of F
- * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the
- * slab take it, too, wherever a pass computes them. */
+/* Sources of finite differences (docs/differences.md): the stage adds g dt^2/12 f(t_n), the update
+ * the second difference of F, F'' = f, or dt^2 f_n where dispersion is removed from traces
+ * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the slab
+ * take it, too, wherever a pass computes them. */
 #include "fd.h"
 
 /* Steps in the table at a time: one transfer for so many. */
@@ -18,8 +14,9 @@ struct making {
     bool *wanted;           /* [plane of the grid] in the window */
     struct ht_columns grid; /* on these planes, by nodes of the grid */
     double *modulus;        /* of one plane */
-    double *sums;           /* [plane of the grid][column, shot]: parts of whole, and of
-                               the square of size */
+    bool *wave;             /* [column] of a plane wave */
+    double *sums;           /* [plane of the grid][2][column]: parts of whole, and of the
+                               square of size */
     struct ht_pool pool;    /* of these arrays */
 };
 
@@ -36,18 +33,6 @@ static double half_at_walls(const struct ht_grid *grid, int64_t node) {
         node /= nodes;
     }
     return part;
-}
-
-static int shot_of(const struct ht_fd_injection *in, int column) {
-    int low = 0, high = in->shots->count;
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (in->column[middle] <= column)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* The plane of the grid that is plane m3 of the window. */
@@ -67,7 +52,7 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t plane = ht_fd_grid_plane(s, m3), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int columns = in->column[in->shots->count];
-    double *sums = m->sums + plane * (columns + in->shots->count);
+    double *sums = m->sums + plane * 2 * columns;
     if (in->plane[m3] == in->plane[m3 + 1]) return HT_OK;
     TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
     for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
@@ -76,15 +61,14 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
             (at / s->box.row - s->box.begin[1]) * n1 + at % s->box.row - s->box.begin[0];
         const double half = half_at_walls(grid, plane * ht_grid_plane(grid, HT_PRIMARY) + node);
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
-            const int column = in->list.column[e], shot = shot_of(in, column);
+            const int column = in->list.column[e];
             double *weight = &in->shapes.value[e];
             /* Plane waves have it. */
-            if (in->incident[shot] == NULL && in->eq->second_order.rate < 0)
-                *weight *= m->modulus[node];
+            if (!m->wave[column] && in->eq->second_order.rate < 0) *weight *= m->modulus[node];
             const double part = half * *weight / m->modulus[node];
             if (plane < s->own.first || plane >= s->own.last) continue;
             sums[column] += part;
-            sums[columns + shot] += part * *weight;
+            sums[columns + column] += part * *weight;
         }
     }
     return HT_OK;
@@ -99,25 +83,21 @@ enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    struct ht_columns window = {.count = 0};
+    HT_ENDED(ht_columns_free) struct ht_columns window = {.count = 0};
     in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
-    enum ht_err err = HT_TAKE(&in->pool, in->table, (int64_t)HT_FD_INJECTION_ROWS * columns);
+    TRY(HT_TAKE(&in->pool, in->table, (int64_t)HT_FD_INJECTION_ROWS * columns));
     for (int64_t i = 0; i < from->count; i++) {
         struct ht_column_entry entry = from->entry[i];
         const int64_t at = entry.at % nodes;
         const int64_t later = entry.at / nodes - ht_fd_grid_plane(s, begin);
-        for (int64_t m3 = begin + (later + planes) % planes; err == HT_OK && m3 < end;
-             m3 += planes) {
+        for (int64_t m3 = begin + (later + planes) % planes; m3 < end; m3 += planes) {
             entry.at = m3 * s->box.plane + (at / n1 + s->box.begin[1]) * s->box.row + at % n1 +
                        s->box.begin[0];
-            err = ht_columns_add(&window, entry);
+            TRY(ht_columns_add(&window, entry));
         }
     }
-    if (err == HT_OK)
-        err = ht_columns_list(&window, s->r.partition.window[HT_PRIMARY].count[2], s->box.plane,
-                              &in->pool, &in->list, &in->plane, &in->shapes.value);
-    free(window.entry);
-    return err;
+    return ht_columns_list(&window, s->r.partition.window[HT_PRIMARY].count[2], s->box.plane,
+                           &in->pool, &in->list, &in->plane, &in->shapes.value);
 }
 
 void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end,
@@ -197,18 +177,18 @@ static enum ht_err share_sums(struct making *m) {
     const int shots = in->shots->count, columns = in->column[shots];
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     const double volume = ht_grid_volume(grid);
-    TRY(ht_comm_sum(grid->slab.comm, (int)(planes * (columns + shots)), m->sums));
+    TRY(ht_comm_sum(grid->slab.comm, (int)(planes * 2 * columns), m->sums));
     for (int64_t p = 0; p < planes; p++) {
-        const double *sums = m->sums + p * (columns + shots);
+        const double *sums = m->sums + p * 2 * columns;
         for (int c = 0; c < columns; c++) in->whole[c] += sums[c];
-        for (int i = 0; i < shots; i++) in->size[i] += volume * sums[columns + i];
+        for (int i = 0; i < shots; i++) in->size[i] += volume * sums[columns + in->column[i]];
     }
-    for (int i = 0; i < shots; i++)
-        in->size[i] =
-            in->incident[i] == NULL
-                ? sqrt(in->size[i])
-                : size_of(in->incident[i],
-                          in->incident[i]->surface.material[in->eq->second_order.modulus]);
+    for (int i = 0; i < shots; i++) {
+        const struct ht_fd_incidence *wave = in->incident[i];
+        in->size[i] = wave == NULL
+                          ? sqrt(in->size[i])
+                          : size_of(wave, wave->surface.material[in->eq->second_order.modulus]);
+    }
     return HT_OK;
 }
 
@@ -244,7 +224,11 @@ static enum ht_err make_tables(struct making *m) {
     TRY(HT_TAKE(&in->pool, in->push, STEPS));
     TRY(HT_TAKE(&m->pool, m->wanted, planes));
     TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
-    return HT_TAKE(&m->pool, m->sums, planes * (columns + shots));
+    TRY(HT_TAKE(&m->pool, m->wave, columns));
+    for (int i = 0; i < shots; i++)
+        for (int c = in->column[i]; c < in->column[i + 1]; c++)
+            m->wave[c] = in->incident[i] != NULL;
+    return HT_TAKE(&m->pool, m->sums, planes * 2 * columns);
 }
 
 enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
@@ -261,7 +245,7 @@ enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_i
     if (err == HT_OK) err = make_tables(&m);
     if (err == HT_OK) err = make_list(&m);
     if (err == HT_OK) err = share_sums(&m);
-    free(m.grid.entry);
+    ht_columns_free(&m.grid);
     ht_pool_free(&m.pool);
     if (err == HT_OK && s->problem.fd.undispersed) err = ht_fd_remove_dispersion(in, false);
     return HT_MADE(err, in, ht_fd_injection_destroy, out);
@@ -368,11 +352,10 @@ static void fill_table(struct ht_fd_injection *in) {
 enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                                  int64_t step, double *mean) {
     const int columns = in->column[in->shots->count];
-    const int64_t inside = step - in->first;
     *mean = 0;
-    if (!in->filled || inside < 0 || inside >= STEPS) {
+    if (step < in->first || step >= in->last) {
         in->first = step;
-        in->filled = true;
+        in->last = step + STEPS;
         fill_table(in);
         TRY(engine->ops->amplitudes(engine, in));
     }

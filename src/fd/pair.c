@@ -280,10 +280,8 @@ static void plan_layer(struct ht_pair_stepper *s, int axis, int side) {
     const int64_t far = first + s->fd.problem.grid->cells[axis];
     int64_t nodes = 1;
     if (cells == 0) return;
-    for (int k = 0; k < 3; k++) {
-        all->layer[i].begin[k] = s->fd.box.begin[k];
-        all->layer[i].end[k] = s->fd.box.end[k];
-    }
+    memcpy(all->layer[i].begin, s->fd.box.begin, sizeof s->fd.box.begin);
+    memcpy(all->layer[i].end, s->fd.box.end, sizeof s->fd.box.end);
     int64_t *begin = &all->layer[i].begin[axis], *end = &all->layer[i].end[axis];
     const bool sponge = s->damping == HT_PAIR_SPONGE;
     const int64_t low = side == 0 ? first : far - cells;

@@ -1,15 +1,8 @@
 /* What couples fields of a group at different places where a face is oblique to the grid (struct
- * ht_pair): C gets N^T (theta O) N at points of a parity, O the entries C_rq that no term has, N
- * the means of the fields' points around. It stays >= 0 where at each point
- *
- *     D + theta O >= 0,   D: entries of terms there, of fields that are around the least of theirs,
- *
- * since (N e)^2 <= N(e^2). theta, at most 1, is the largest such number, 0 where O leaves the range
- * of D, as where a fluid slips. Points with entries above 1e-4 of D's trace are listed; none in
- * absorbing layers, which damp what terms do. With eps = theta times the largest eigenvalue of O
- * against D, C is at most what it is without O where entries at the point are multiplied by 1 +
- * eps, and those of a field around by 1 + the mean of eps over its 2^|X| points: so the step's
- * bound holds for coefficients multiplied in that way (ht_pair_faces_raise).
+ * ht_pair; docs/differences.md): C gets N^T (theta O) N at points of a parity, where entries above
+ * 1e-4 of D's trace are listed; none in absorbing layers, which damp what terms do. The step's
+ * bound holds for coefficients of entries at a point multiplied by 1 + eps, and those of a field
+ * around by 1 + the mean of eps over its points (ht_pair_faces_raise).
  *
  * A point behind a wall is a mirror image: its coupling of r and q changes the sign where only one
  * of them is odd there. Kernels add in an order by which images stay images to the last bit. */

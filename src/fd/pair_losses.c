@@ -1,11 +1,6 @@
-/* Losses of pairs at a point (struct ht_loss): a field f, with the change D that its differences
- * make, and what the medium remembers, y = (f, P, J, ..), y_t = N y + (D/dt, 0, ..), by the
- * trapezoidal rule
- *     y+ = (1 - dt/2 N)^-1 ((1 + dt/2 N) y + (D, 0, ..)).
- * Over 1/C of the field, N loses <-N y, y> >= 0, so that a step changes the energy by -2 dt times
- * that of (y+ + y)/2: it can only fall, at any step at which the lossless one is stable. Means are
- * solved for, with m that of f: the mean of what each loss lets flow is linear in m. With dt < 0,
- * half a step, the start goes back. */
+/* Losses of pairs at a point (struct ht_loss) by the trapezoidal rule (docs/differences.md): means
+ * are solved for, with m that of f, as the mean of what each loss lets flow is linear in m. With
+ * dt < 0, half a step, the start goes back. */
 #include "fd.h"
 
 /* One loss at a node: f takes - conducts m - k q, q = a (J + k m/2 - w P/2); P takes w q, J becomes

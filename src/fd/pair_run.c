@@ -381,14 +381,13 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
 /* ---- energy ---- */
 
 /* Sums over the places of a field: along axes with walls those between nodes are one less, and
- * walls halve only nodes. */
+ * walls halve only nodes. Over the field's own coefficient, but of coupled ones. */
 static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *part, int f,
-                         struct ht_fd_array x, struct ht_fd_array y, bool divide,
-                         struct ht_measure *out) {
+                         struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
     const struct ht_grid *grid = s->fd.problem.grid;
     struct ht_fd_part own = *part;
     int c = -1;
-    for (int t = 0; t < s->pair.nterms && divide; t++)
+    for (int t = 0; t < s->pair.nterms && !(s->coupled >> f & 1u); t++)
         if (s->pair.term[t].row == f) c = s->pair.term[t].coefficient;
     ht_pair_surface_weigh(s, f, &own.ends);
     for (int k = 0; k < grid->dims; k++) {
@@ -404,16 +403,25 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
     return HT_OK;
 }
 
-/* The squares of a field in each layer. */
-static enum ht_err add_layers(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
-                              struct ht_fd_array by, bool divide, struct ht_state *out) {
-    struct ht_measure sums;
-    for (int n = 0; n < 6; n++) {
-        struct ht_fd_part layer = {s->fd.box, s->fd.ends};
-        if (s->fd.problem.layers->side[n / 2][n % 2].cells == 0) continue;
+/* By what x is multiplied: C^-1 x, or x of a field that is not coupled. */
+static struct ht_fd_array partner_of(const struct ht_pair_stepper *s, int f, struct ht_fd_array x) {
+    return s->coupled >> f & 1u ? s->solved[f] : x;
+}
+
+/* <x, C^-1 x> of a field, or of what the medium remembers of it; in each layer, too. */
+static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
+                               double *squares, struct ht_measure *sums, struct ht_state *out) {
+    const struct ht_fd_part all = {s->fd.box, s->fd.ends};
+    const struct ht_layers *layers = s->fd.problem.layers;
+    TRY(total(s, &all, f, x, partner_of(s, f, x), sums));
+    *squares += sums->sum;
+    for (int n = 0; layers != NULL && n < 6; n++) {
+        struct ht_fd_part layer = all;
+        struct ht_measure part;
+        if (layers->side[n / 2][n % 2].cells == 0) continue;
         ht_fd_part_cut(&s->fd, n / 2, n % 2, true, &layer);
-        TRY(total(s, &layer, f, x, by, divide, &sums));
-        out->layer[n / 2][n % 2] += sums.sum;
+        TRY(total(s, &layer, f, x, partner_of(s, f, x), &part));
+        out->layer[n / 2][n % 2] += part.sum;
     }
     return HT_OK;
 }
@@ -422,18 +430,13 @@ static enum ht_err add_layers(struct ht_pair_stepper *s, int f, struct ht_fd_arr
  * layers, where it is that of the steps. squares: the first. */
 static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, double *energy,
                              double *squares, struct ht_state *out) {
-    const bool coupled = s->coupled >> f & 1u, later = s->pair.group[1] >> f & 1u;
-    const struct ht_fd_array by = coupled ? s->solved[f] : s->field[f];
-    const struct ht_fd_part all = {s->fd.box, s->fd.ends};
-    struct ht_fd_part open = all;
+    struct ht_fd_part open = {s->fd.box, s->fd.ends};
     struct ht_measure sums, rates = {.sum = 0};
-    const bool layers = s->fd.problem.layers != NULL;
-    if (layers) ht_fd_part_open(&s->fd, &open);
-    TRY(total(s, &all, f, s->field[f], by, !coupled, &sums));
+    if (s->fd.problem.layers != NULL) ht_fd_part_open(&s->fd, &open);
+    TRY(add_squares(s, f, s->field[f], squares, &sums, out));
     if (sums.bad > 0) return ht_fd_not_finite(&s->fd, f, time, &sums);
-    if (later) TRY(total(s, &open, f, s->rate[f], by, !coupled, &rates));
-    if (layers) TRY(add_layers(s, f, s->field[f], by, !coupled, out));
-    *squares += sums.sum;
+    if (s->pair.group[1] >> f & 1u)
+        TRY(total(s, &open, f, s->rate[f], partner_of(s, f, s->field[f]), &rates));
     *energy += sums.sum - rates.sum;
     out->largest[f] = sums.largest;
     return HT_OK;
@@ -449,7 +452,6 @@ static enum ht_err solve(struct ht_pair_stepper *s, int group) {
 /* What the medium remembers of a field has the energy of one like it. */
 static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *energy,
                                 double *squares, struct ht_state *out) {
-    const struct ht_fd_part all = {s->fd.box, s->fd.ends};
     struct ht_pair_stepper other = *s; /* with partners in the place of coupled fields */
     bool coupled = false;
     for (int i = 0; i < s->pair.npartners; i++)
@@ -459,14 +461,9 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
         }
     if (coupled) TRY(solve(&other, group));
     for (int i = 0; i < s->pair.npartners; i++) {
-        const int f = s->pair.owner[i];
-        const bool divide = !(s->coupled >> f & 1u);
-        const struct ht_fd_array x = s->partner[i], by = divide ? x : s->solved[f];
         struct ht_measure sums;
-        if (!(s->pair.group[group] >> f & 1u)) continue;
-        TRY(total(s, &all, f, x, by, divide, &sums));
-        if (s->fd.problem.layers != NULL) TRY(add_layers(s, f, x, by, divide, out));
-        *squares += sums.sum;
+        if (!(s->pair.group[group] >> s->pair.owner[i] & 1u)) continue;
+        TRY(add_squares(s, s->pair.owner[i], s->partner[i], squares, &sums, out));
         *energy += sums.sum;
     }
     return HT_OK;

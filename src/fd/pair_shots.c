@@ -165,7 +165,7 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     m.in->dt = s->fd.problem.dt;
     if (err == HT_OK && s->fd.problem.fd.undispersed)
         err = ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u);
-    free(m.all.entry);
+    ht_columns_free(&m.all);
     return err;
 }
 
@@ -226,9 +226,9 @@ enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s) {
     for (int f = 0; f < s->pair.nfields; f++) {
         struct ht_fd_injection *in = s->injection[f];
         if (in == NULL) continue;
-        if (in->filled && s->fd.at >= in->first && s->fd.at < in->first + STEPS) continue;
+        if (s->fd.at >= in->first && s->fd.at < in->last) continue;
         in->first = s->fd.at;
-        in->filled = true;
+        in->last = in->first + STEPS;
         fill_table(s, f, in);
         TRY(s->fd.engine.ops->amplitudes(&s->fd.engine, in));
     }

@@ -1,9 +1,7 @@
-/* Free sides of pairs: s_nn = 0 and s_nt = 0 on a plane of nodes. Differences along its normal end
- * there by summation by parts (struct ht_fd_closure), which needs no values beyond it. On the nodes
- * of the plane, which hold s_nn, the slope d_n v_n is the one with which s_nn does not change: the
- * other stresses change by C - C_.n C_n./C_nn, where two free sides meet by what is left of that
- * for the second. With the closure's weights of nodes and half points, products over the axes, the
- * energy of struct ht_pair is kept in every medium, as without such sides. */
+/* Free sides of pairs: s_nn = 0 and s_nt = 0 on a plane of nodes (docs/differences.md). Differences
+ * along its normal end there by closures (struct ht_fd_closure). On the nodes of the plane, which
+ * hold s_nn, the other stresses change by C - C_.n C_n./C_nn, where two free sides meet by what is
+ * left of that for the second. */
 #include "fd.h"
 #include "tool_args.h"
 

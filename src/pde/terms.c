@@ -296,9 +296,7 @@ bool ht_equations_measured(const struct ht_equations *eq) {
 
 /* ---- speeds ---- */
 
-/* The largest eigenvalue of a matrix that has a full set of them, none below 0: the limit of the
- * size of its powers. The matrix becomes one that leads to its eigenvectors. */
-static double largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
+double ht_largest_eigenvalue(int n, double a[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
     enum { SQUARINGS = 50 };
     double b[HT_MAX_FIELDS][HT_MAX_FIELDS], logarithm = 0, part = 1;
     bool diagonal = true;
@@ -361,7 +359,7 @@ double ht_equations_speed(const struct ht_equations *eq, const double *material,
     if (eq->second_order.known) return speed_of_form(&eq->second_order, material);
     if (eq->leapfrog.old_sign <= 0) return 0;
     const int n = make_round(eq, material, k, number, B);
-    return sqrt(largest_eigenvalue(n, B));
+    return sqrt(ht_largest_eigenvalue(n, B));
 }
 
 double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis) {
@@ -399,7 +397,7 @@ static bool take_largest(int n, double tiny, double B[HT_MAX_FIELDS][HT_MAX_FIEL
     double space[HT_MAX_FIELDS][HT_MAX_FIELDS], part[HT_MAX_FIELDS] = {0};
     double rest[HT_MAX_FIELDS][HT_MAX_FIELDS];
     memcpy(space, B, sizeof space);
-    const double lambda = largest_eigenvalue(n, space);
+    const double lambda = ht_largest_eigenvalue(n, space);
     if (!(lambda > tiny)) return false;
     for (int i = 0; i < n * n; i++) {
         part[i / n] += space[i / n][i % n] * vector[i % n];
@@ -518,25 +516,23 @@ static enum ht_err check_entries(const struct ht_system *s) {
     return HT_OK;
 }
 
-/* Whether the symmetric matrix C of the energy is positive, by its Cholesky factors. */
+/* Whether the symmetric matrix C of the energy is positive. */
 static bool is_positive(const struct ht_equations *eq, const double *material) {
     static const double tiny = 1e-12;
-    double a[HT_MAX_FIELDS][HT_MAX_FIELDS] = {{0}};
+    double a[HT_MAX_FIELDS * HT_MAX_FIELDS] = {0}, vectors[HT_MAX_FIELDS * HT_MAX_FIELDS];
+    double least = INFINITY, most = 0;
+    const int n = eq->nfields;
     for (int i = 0; i < eq->nenergy; i++) {
         const struct ht_energy_term *t = &eq->energy[i];
-        a[t->other][t->field] = t->material < 0 ? 1 : material[t->material];
+        a[t->other * n + t->field] = a[t->field * n + t->other] =
+            t->material < 0 ? 1 : material[t->material];
     }
-    for (int j = 0; j < eq->nfields; j++) {
-        const double whole = a[j][j];
-        for (int k = 0; k < j; k++) a[j][j] -= a[j][k] * a[j][k];
-        if (!(a[j][j] > tiny * whole) || !(whole > 0)) return false;
-        a[j][j] = sqrt(a[j][j]);
-        for (int i = j + 1; i < eq->nfields; i++) {
-            for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k];
-            a[i][j] /= a[j][j];
-        }
+    ht_eigen(n, a, vectors);
+    for (int i = 0; i < n; i++) {
+        least = fmin(least, a[i * n + i]);
+        most = fmax(most, a[i * n + i]);
     }
-    return true;
+    return least > tiny * most;
 }
 
 enum ht_err ht_system_check(const struct ht_system *system) {
@@ -577,16 +573,10 @@ enum ht_err ht_system_check(const struct ht_system *system) {
     return HT_OK;
 }
 
-/* The equations of absorbing layers, a convolutional perfectly matched layer unsplit, with its
- * memory variables as fields (Roden and Gedney 2000; Komatitsch and Martin 2007;
- * docs/absorbing.md). A derivative along an absorbing axis k is divided by s_k = 1 +
- * sigma_k/(alpha_k + i omega): d_k u becomes D u = d_k u + psi,   psi_t = -(sigma_k + alpha_k) psi
- * - sigma_k d_k u, with one psi for each column of a term. D D u = d_k (d_k u + psi) + psi' has a
- * second one, of D u, with sigma_k constant about each node. Reflected along x_k, psi has the other
- * parity than u, psi' the same.
- *
- * A weak sponge keeps long runs stable: u_t gets -rate_k u, for the fields of which an equation has
- * a derivative. (Damping u of u_t = v as well makes that pair grow.) */
+/* The equations of absorbing layers with their memory variables as fields (docs/absorbing.md):
+ * D u = d_k u + psi, one psi for each column of a term, D D u = d_k (d_k u + psi) + psi', sigma_k
+ * being constant about each node. Reflected along x_k, psi has the other parity than u, psi' the
+ * same. Damping u of u_t = v by the weak sponge, too, would make that pair grow. */
 
 /* memory[order - 1][col]: the psi of D^order of a column; -1: none yet. */
 struct memory {

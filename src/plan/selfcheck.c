@@ -94,8 +94,7 @@ static enum ht_err do_memories(struct trial *t, bool put, double *worst) {
         for (int64_t n = 0; put && n < count; n++)
             data[0][n] = (double)(float)ht_rng_uniform(3, (uint64_t)(n * HT_FD_MEMORIES + i));
         for (int s = 0; s < 3; s++)
-            TRY(put ? ht_fd_memory_put(&t->stepper[s], i, data[0])
-                    : ht_fd_memory_get(&t->stepper[s], i, data[s]));
+            TRY(ht_fd_memory_move(&t->stepper[s], i, put, data[put ? 0 : s]));
         if (!put) compare_values(t, count, data, worst);
     }
     return HT_OK;

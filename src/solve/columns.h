@@ -14,6 +14,9 @@ struct ht_columns {
     int64_t count, room;
     struct ht_column_entry *entry;
 };
+static inline void ht_columns_free(struct ht_columns *columns) {
+    free(columns->entry);
+}
 /* Adds one, whose number is set. */
 HT_CHECKED enum ht_err ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry);
 /* Sorts the entries and lists their nodes, in a window of so many planes of `nodes` nodes;

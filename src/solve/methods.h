@@ -116,10 +116,8 @@ void ht_places_destroy(struct ht_places *places); /* NULL allowed */
  * has none. */
 enum { HT_FD_MEMORIES = 2 };
 int64_t ht_fd_memory_numbers(const struct ht_stepper *stepper);
-HT_CHECKED enum ht_err ht_fd_memory_put(const struct ht_stepper *stepper, int which,
-                                        const double *values);
-HT_CHECKED enum ht_err ht_fd_memory_get(const struct ht_stepper *stepper, int which,
-                                        double *values);
+HT_CHECKED enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool put,
+                                         double *values);
 
 /* What a side's matched layer sends back of the amplitude of a plane wave that comes at an angle
  * with this cosine (fd_layers.c); 1: not known. */
