@@ -26,10 +26,10 @@
 
 /* One pointer per stored field: as parameters, as arguments, and selected by number. Slots number
  * the fields that a grid stores. */
-#define HT_SRC_PARAM(slot, f) , HT_GLOBAL const real *HT_RESTRICT src##slot
-#define HT_DST_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT dst##slot
-#define HT_POLY_PARAM(slot, f) , HT_GLOBAL real *HT_RESTRICT poly##slot
-#define HT_MEDIUM_PARAM(m) , HT_GLOBAL const real *HT_RESTRICT medium##m
+#define HT_SRC_PARAM(slot, f) , HT_INPUT(real) src##slot
+#define HT_DST_PARAM(slot, f) , HT_OUTPUT(real) dst##slot
+#define HT_POLY_PARAM(slot, f) , HT_OUTPUT(real) poly##slot
+#define HT_MEDIUM_PARAM(m) , HT_INPUT(real) medium##m
 #define HT_SRC_ARG(slot, f) , src##slot
 #define HT_DST_ARG(slot, f) , dst##slot
 #define HT_MEDIUM_ARG(m) , medium##m

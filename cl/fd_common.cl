@@ -19,17 +19,16 @@ struct ht_fd_coefs {
 
 /* The buffers of a launch, as parameters and as arguments. */
 #if HT_FD_DENSITY
-#define HT_FD_MEDIUM_PARAMS                                                       \
-    , HT_GLOBAL const real *HT_RESTRICT b1, HT_GLOBAL const real *HT_RESTRICT b2, \
-        HT_GLOBAL const real *HT_RESTRICT b3
+#define HT_FD_MEDIUM_PARAMS , HT_INPUT(real) b1, HT_INPUT(real) b2, HT_INPUT(real) b3
 #define HT_FD_MEDIUM_ARGS , b1, b2, b3
 #else
 #define HT_FD_MEDIUM_PARAMS
 #define HT_FD_MEDIUM_ARGS
 #endif
-#define HT_FD_PARAMS                                                                              \
-    HT_GLOBAL const real *HT_RESTRICT u, HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, \
-        HT_GLOBAL real *d, HT_GLOBAL const real *p, HT_GLOBAL real *out
+#define HT_FD_PARAMS                                                                     \
+    HT_INPUT(real)                                                                       \
+    u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *d, HT_GLOBAL const real *p, \
+        HT_GLOBAL real *out
 #define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out
 
 /* sum + c times the second difference. */

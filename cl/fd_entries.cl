@@ -6,11 +6,10 @@
 #define HT_FD_LOCAL_ARRAY
 #define HT_FD_LOCAL_ARG
 #endif
-#define HT_FD_ENTRY(name, mode)                                                                 \
-    HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void name(struct ht_fd_args s, struct ht_fd_coefs c, \
-                                                     HT_FD_PARAMS) {                            \
-        HT_FD_LOCAL_ARRAY                                                                       \
-        ht_fd_walk(&s, &c, mode, HT_FD_ARGS HT_FD_LOCAL_ARG);                                   \
+#define HT_FD_ENTRY(name, mode)                                                    \
+    HT_TOOL_KERNEL name(struct ht_fd_args s, struct ht_fd_coefs c, HT_FD_PARAMS) { \
+        HT_FD_LOCAL_ARRAY                                                          \
+        ht_fd_walk(&s, &c, mode, HT_FD_ARGS HT_FD_LOCAL_ARG);                      \
     }
 
 HT_FD_ENTRY(ht_fd_stage, HT_FD_STAGE)
@@ -19,9 +18,8 @@ HT_FD_ENTRY(ht_fd_update_apart, HT_FD_APART)
 HT_FD_ENTRY(ht_fd_update_alone, HT_FD_ALONE)
 
 /* p = p + factor d. Groups as in fd_plain.cl, of HT_FD_PIECE nodes of a row. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_advance(struct ht_fd_args s, real factor,
-                                                          HT_GLOBAL const real *HT_RESTRICT d,
-                                                          HT_GLOBAL real *HT_RESTRICT p) {
+HT_TOOL_KERNEL ht_fd_advance(struct ht_fd_args s, real factor, HT_INPUT(real) d,
+                             HT_OUTPUT(real) p) {
     const long groups = (s.end[0] - s.begin[0] + HT_FD_PIECE - 1) / HT_FD_PIECE;
     const long first = s.begin[0] + HT_GROUP_1() % groups * HT_FD_PIECE;
     const long last = first + HT_FD_PIECE < s.end[0] ? first + HT_FD_PIECE : s.end[0];

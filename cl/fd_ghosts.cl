@@ -6,8 +6,7 @@
  * fields that lie half a spacing above them (HT_FD_HALF added to the side's number) ghost -d is the
  * image of node d - 1. No work-item divides: cl/ghosts.cl, which fills edges, too, takes three
  * times as long. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_fill_ghosts(struct ht_fd_args s,
-                                                              HT_GLOBAL real *u) {
+HT_TOOL_KERNEL ht_fd_fill_ghosts(struct ht_fd_args s, HT_GLOBAL real *u) {
     const int face = (int)HT_GROUP_2(), axis = face / 2, upper = face % 2;
     /* CUDA would copy arguments that are indexed by variables to memory. */
     long begin = s.begin[0], end = s.end[0], stride = 1;

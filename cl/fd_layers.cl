@@ -55,15 +55,13 @@ struct ht_fd_layer_coefs {
     (HT_FD_LAYER_REACH > 2 * HT_FD_LAYER_R - 1 ? HT_FD_LAYER_REACH : 2 * HT_FD_LAYER_R - 1)
 
 /* What the layers remember, and their profiles. */
-#define HT_FD_MEMORY_PARAMS                                                              \
-    HT_GLOBAL const real *HT_RESTRICT profile, HT_GLOBAL const real *HT_RESTRICT before, \
-        HT_GLOBAL real *HT_RESTRICT halves, HT_GLOBAL real *HT_RESTRICT nodes
+#define HT_FD_MEMORY_PARAMS \
+    HT_INPUT(real) profile, HT_INPUT(real) before, HT_OUTPUT(real) halves, HT_OUTPUT(real) nodes
 #define HT_FD_MEMORY_ARGS profile, before, halves, nodes
 /* These and the arrays of a step. */
-#define HT_FD_STEP_PARAMS                                                                       \
-    HT_FD_MEMORY_PARAMS, HT_GLOBAL const real *HT_RESTRICT u,                                   \
-        HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *HT_RESTRICT d, \
-        HT_GLOBAL real *HT_RESTRICT out
+#define HT_FD_STEP_PARAMS                                                        \
+    HT_FD_MEMORY_PARAMS, HT_INPUT(real) u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, \
+        HT_OUTPUT(real) d, HT_OUTPUT(real) out
 #define HT_FD_STEP_ARGS HT_FD_MEMORY_ARGS, u, a HT_FD_MEDIUM_ARGS, d, out
 
 /* Work-items of a group that lie side by side; there are so many such rows. */
@@ -216,10 +214,8 @@ HT_INLINE int ht_fd_held(const struct ht_fd_line *l, const int inside) {
 /* q of a half point from D u; *after: its memory after the step; *flux: b D u. behind: the point
  * may be behind the wall. */
 HT_INLINE real ht_fd_damped(const struct ht_fd_line *l, const int point, const bool behind,
-                            const int first, const real slope,
-                            HT_GLOBAL const real *HT_RESTRICT profile,
-                            HT_GLOBAL const real *HT_RESTRICT before HT_FD_MEDIUM_PARAMS,
-                            real *after, real *flux) {
+                            const int first, const real slope, HT_INPUT(real) profile,
+                            HT_INPUT(real) before HT_FD_MEDIUM_PARAMS, real *after, real *flux) {
     const int inside = behind ? ht_fd_inside(point) : point;
     const int held = ht_fd_held(l, inside);
     const real old = *ht_fd_behind(before + l->own, held, l->pitch);
@@ -249,9 +245,8 @@ struct ht_fd_kept {
  * after. */
 HT_INLINE real ht_fd_correct(const struct ht_fd_layer_coefs *c, const struct ht_fd_line *l,
                              const int depth, const int first, const real begin, const real modulus,
-                             const real u, const real *q, const real *flux,
-                             HT_GLOBAL const real *HT_RESTRICT profile, struct ht_fd_kept *kept,
-                             real *factor) {
+                             const real u, const real *q, const real *flux, HT_INPUT(real) profile,
+                             struct ht_fd_kept *kept, real *factor) {
     real change = 0;
     HT_UNROLLED(j, HT_FD_LAYER_R)
         change = HT_FD_FIRST(HT_FD_OF_AXIS(HT_FD_LAYER_SCALED(c), l->axis, j),
@@ -318,8 +313,7 @@ HT_INLINE real ht_fd_correct_node(const struct ht_fd_layer_args *s,
                                   const struct ht_fd_layer_coefs *c, const int start, const int i,
                                   const struct ht_fd_place *m, HT_FD_MEMORY_PARAMS,
                                   const real modulus, const real d,
-                                  HT_GLOBAL const real *HT_RESTRICT u HT_FD_MEDIUM_PARAMS,
-                                  real *factor) {
+                                  HT_INPUT(real) u HT_FD_MEDIUM_PARAMS, real *factor) {
     const int depth = ht_fd_depth(s, i, m);
     struct ht_fd_line l;
     struct ht_fd_kept kept;
@@ -424,10 +418,10 @@ HT_INLINE void ht_fd_layer_step(const struct ht_fd_layer_args *s, const struct h
     }
 }
 
-#define HT_FD_LAYER_ENTRY(name, start)                                              \
-    HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void name(                               \
-        struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_FD_STEP_PARAMS) { \
-        ht_fd_layer_step(&s, &c, start, HT_FD_STEP_ARGS);                           \
+#define HT_FD_LAYER_ENTRY(name, start)                                         \
+    HT_TOOL_KERNEL name(struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, \
+                        HT_FD_STEP_PARAMS) {                                   \
+        ht_fd_layer_step(&s, &c, start, HT_FD_STEP_ARGS);                      \
     }
 
 HT_FD_LAYER_ENTRY(ht_fd_layer_correct, 0)
@@ -466,9 +460,9 @@ HT_INLINE real ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_GLO
 #endif
 
 /* What a node has of - <u, L u>, as differences alone: z / a adds up to it. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_squares(
-    struct ht_fd_layer_args s, struct ht_fd_layer_coefs c, HT_GLOBAL const real *HT_RESTRICT u,
-    HT_GLOBAL const real *HT_RESTRICT a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *HT_RESTRICT z) {
+HT_TOOL_KERNEL ht_fd_layer_squares(struct ht_fd_layer_args s, struct ht_fd_layer_coefs c,
+                                   HT_INPUT(real) u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS,
+                                   HT_OUTPUT(real) z) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
     HT_ROLLED
@@ -487,9 +481,8 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_squares(
 }
 
 /* Sponges: a factor per depth. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fd_layer_damp(
-    struct ht_fd_layer_args s, HT_GLOBAL const real *HT_RESTRICT profile,
-    HT_GLOBAL real *HT_RESTRICT u, HT_GLOBAL real *HT_RESTRICT d) {
+HT_TOOL_KERNEL ht_fd_layer_damp(struct ht_fd_layer_args s, HT_INPUT(real) profile,
+                                HT_OUTPUT(real) u, HT_OUTPUT(real) d) {
     struct ht_fd_place m;
     if (!ht_fd_target(&s, &m)) return;
     HT_ROLLED

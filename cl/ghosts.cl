@@ -12,7 +12,7 @@
  *
  * Work-groups: first axis HT_TOOL_ITEMS ghosts, second axis HT_GHOST_BLOCKS blocks of
  * coefficients, third axis the field. */
-#define HT_GHOST_PARAM(slot) , HT_GLOBAL ht_pack *HT_RESTRICT u##slot
+#define HT_GHOST_PARAM(slot) , HT_OUTPUT(ht_pack) u##slot
 #define HT_GHOST_CHOOSE(slot) u = field == slot ? u##slot : u;
 
 /* Indices of ghost n in the window. */
@@ -71,9 +71,8 @@ HT_INLINE ht_pack ht_mirrored(const ht_pack x, const int mirrored, const int fac
     return ht_packed(v);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_fill_ghosts(
-    struct ht_ghost_args a,
-    HT_GLOBAL const int *HT_RESTRICT bits HT_EACH_GHOST_FIELD(HT_GHOST_PARAM)) {
+HT_TOOL_KERNEL ht_fill_ghosts(struct ht_ghost_args a,
+                              HT_INPUT(int) bits HT_EACH_GHOST_FIELD(HT_GHOST_PARAM)) {
     const int n = (int)(HT_GROUP_1() * HT_TOOL_ITEMS) + HT_ITEM();
     const int first = (int)HT_GROUP_2() * HT_GHOST_BLOCKS;
     const int field = (int)HT_GROUP_3();

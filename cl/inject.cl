@@ -5,12 +5,10 @@
  * of wall[n] are the axes whose wall lets even ones pass, the upper ones those that let odd ones
  * pass. No node stands in the list twice. Without HT_INJECT_SHAPED a node has one coefficient, an
  * entry a shape of its own with one term, and walls let all pass. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_inject(
-    struct ht_inject_args s, HT_GLOBAL const long *HT_RESTRICT at,
-    HT_GLOBAL const int *HT_RESTRICT begin, HT_GLOBAL const int *HT_RESTRICT wall,
-    HT_GLOBAL const int *HT_RESTRICT column, HT_GLOBAL const int *HT_RESTRICT shape,
-    HT_GLOBAL const int *HT_RESTRICT odd, HT_GLOBAL const real *HT_RESTRICT values,
-    HT_GLOBAL const real *HT_RESTRICT table, HT_GLOBAL real *u, HT_GLOBAL real *v) {
+HT_TOOL_KERNEL ht_inject(struct ht_inject_args s, HT_INPUT(long) at, HT_INPUT(int) begin,
+                         HT_INPUT(int) wall, HT_INPUT(int) column, HT_INPUT(int) shape,
+                         HT_INPUT(int) odd, HT_INPUT(real) values, HT_INPUT(real) table,
+                         HT_GLOBAL real *u, HT_GLOBAL real *v) {
     const int coefs = HT_INJECT_SHAPED ? s.coefs : 1, terms = HT_INJECT_SHAPED ? s.terms : 1;
     const long item = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     if (item >= s.count * coefs) return;

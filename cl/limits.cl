@@ -1,7 +1,6 @@
 /* Upper limits of a device, measured: bandwidth by a copy, arithmetic by chains of multiply-adds.
  */
-HT_KERNEL void ht_limit_copy(HT_GLOBAL const real *HT_RESTRICT from,
-                             HT_GLOBAL real *HT_RESTRICT to) {
+HT_KERNEL void ht_limit_copy(HT_INPUT(real) from, HT_OUTPUT(real) to) {
     const long group = HT_GROUP_1() * HT_LIMIT_ITEMS * HT_LIMIT_COPIES;
     real x[HT_LIMIT_COPIES];
     HT_UNROLLED(n, HT_LIMIT_COPIES) x[n] = from[group + n * HT_LIMIT_ITEMS + HT_ITEM()];
@@ -17,8 +16,7 @@ typedef HT_VECTOR(HT_WIDTH) ht_operand; /* as in the CPU kernels */
 /* Each work-item has several independent chains to hide latency. The multiplier is read from
  * memory, so that the compiler cannot fold it. Values stay near 1 because multiplier + addend is 1.
  */
-HT_KERNEL void ht_limit_fma(HT_GLOBAL const real *HT_RESTRICT from,
-                            HT_GLOBAL ht_operand *HT_RESTRICT to) {
+HT_KERNEL void ht_limit_fma(HT_INPUT(real) from, HT_OUTPUT(ht_operand) to) {
     const long i = HT_GROUP_1() * HT_LIMIT_FMA_ITEMS + HT_ITEM();
     const ht_operand multiplier = from[0], addend = from[1];
     ht_operand x[HT_LIMIT_CHAINS];

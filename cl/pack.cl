@@ -24,8 +24,8 @@ typedef float ht_packed;
 #define HT_PACK_READ(values, i) (values)[i]
 #endif
 
-#define HT_PACK_IN(slot) , HT_GLOBAL const real *HT_RESTRICT u##slot
-#define HT_PACK_OUT(slot) , HT_GLOBAL real *HT_RESTRICT u##slot
+#define HT_PACK_IN(slot) , HT_INPUT(real) u##slot
+#define HT_PACK_OUT(slot) , HT_OUTPUT(real) u##slot
 #define HT_PACK_CHOOSE(slot) chosen = field == slot ? u##slot : chosen;
 
 /* Number in the window of node n of the box, of which the host ensures that it has less than 2^31:
@@ -66,8 +66,8 @@ HT_INLINE HT_GLOBAL ht_packed *ht_pack_values(const struct ht_pack_args *a,
 
 #if HT_PACK_SCALED
 /* The scales. One work-group per storage index (first axis) and field (second). */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pack_scale(
-    struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
+HT_TOOL_KERNEL ht_pack_scale(struct ht_pack_args a,
+                             HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
     HT_LOCAL_ARRAY(float, largest, HT_TOOL_ITEMS);
     const int item = HT_ITEM(), field = (int)HT_GROUP_2();
     const int index = (int)HT_GROUP_1();
@@ -96,9 +96,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pack_scale(
 }
 #endif
 
-HT_KERNEL
-HT_GROUP_SIZE(HT_TOOL_ITEMS)
-void ht_pack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
+HT_TOOL_KERNEL ht_pack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_IN)) {
     const int field = (int)HT_GROUP_2(), block = (int)HT_GROUP_3();
     const long v = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     const long values = a.nodes * HT_BLOCK; /* of a block */
@@ -113,9 +111,8 @@ void ht_pack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_P
     }
 }
 
-HT_KERNEL
-HT_GROUP_SIZE(HT_TOOL_ITEMS)
-void ht_unpack(struct ht_pack_args a, HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_OUT)) {
+HT_TOOL_KERNEL ht_unpack(struct ht_pack_args a,
+                         HT_GLOBAL float *message HT_EACH_PACKED(HT_PACK_OUT)) {
     const int field = (int)HT_GROUP_2(), block = (int)HT_GROUP_3();
     const long v = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     const long values = a.nodes * HT_BLOCK; /* of a block */

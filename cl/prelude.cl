@@ -101,6 +101,11 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_GROUP_3() ((long)get_group_id(2))
 #endif
 
+/* What one argument alone points to: read only, or written, too. */
+#define HT_INPUT(type) HT_GLOBAL const type *HT_RESTRICT
+#define HT_OUTPUT(type) HT_GLOBAL type *HT_RESTRICT
+#define HT_TOOL_KERNEL HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void
+
 #if HT_DOUBLE
 #define HT_REAL double
 #else

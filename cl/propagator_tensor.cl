@@ -147,8 +147,7 @@ HT_INLINE void ht_steps_copy(const int item, const int first, HT_GLOBAL const re
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
-    struct ht_step_args a,
-    HT_GLOBAL const real *HT_RESTRICT op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
+    struct ht_step_args a, HT_INPUT(real) op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);

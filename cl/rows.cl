@@ -9,11 +9,8 @@
 #define HT_ROW_VALUES (HT_ROW_COEFS * HT_ROW_NODES)
 
 /* Sum of every HT_ROW_ITEMS-th product of a row from `item` on. */
-HT_INLINE real ht_row_part(const struct ht_rows_args *s, long row, int item,
-                           HT_GLOBAL const int *HT_RESTRICT node,
-                           HT_GLOBAL const long *HT_RESTRICT from,
-                           HT_GLOBAL const real *HT_RESTRICT weight,
-                           HT_GLOBAL const real *HT_RESTRICT u) {
+HT_INLINE real ht_row_part(const struct ht_rows_args *s, long row, int item, HT_INPUT(int) node,
+                           HT_INPUT(long) from, HT_INPUT(real) weight, HT_INPUT(real) u) {
     const long pattern = from[2 * row], start = from[2 * row + 1];
     HT_GLOBAL const int *nodes = node + pattern * HT_ROW_NODES;
     HT_GLOBAL const real *weights = weight + pattern * HT_ROW_VALUES;
@@ -25,12 +22,8 @@ HT_INLINE real ht_row_part(const struct ht_rows_args *s, long row, int item,
     return sum;
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_rows(struct ht_rows_args s,
-                                                    HT_GLOBAL const int *HT_RESTRICT node,
-                                                    HT_GLOBAL const long *HT_RESTRICT from,
-                                                    HT_GLOBAL const real *HT_RESTRICT weight,
-                                                    HT_GLOBAL const real *HT_RESTRICT u,
-                                                    HT_GLOBAL real *HT_RESTRICT ring) {
+HT_TOOL_KERNEL ht_rows(struct ht_rows_args s, HT_INPUT(int) node, HT_INPUT(long) from,
+                       HT_INPUT(real) weight, HT_INPUT(real) u, HT_OUTPUT(real) ring) {
 #if HT_TOOL_ITEMS == 1
     for (int turn = 0; turn < HT_ROW_TURN; turn++) {
         const long row = s.first + HT_GROUP_1() * HT_ROW_TURN + turn;

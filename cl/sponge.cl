@@ -6,10 +6,8 @@
  *
  * at[axis][line][i]: storage index of a coefficient. jets[i][m], m the index in the window along
  * the axis. Work-groups: first axis HT_TOOL_ITEMS nodes, second axis the lines. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sponge(struct ht_sponge_args s,
-                                                      HT_GLOBAL const int *HT_RESTRICT at,
-                                                      HT_GLOBAL const real *HT_RESTRICT jets,
-                                                      HT_GLOBAL real *u) {
+HT_TOOL_KERNEL ht_sponge(struct ht_sponge_args s, HT_INPUT(int) at, HT_INPUT(real) jets,
+                         HT_GLOBAL real *u) {
     const long item = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     const long rows = item / s.count[0];
     const int line = (int)HT_GROUP_2();

@@ -134,12 +134,9 @@ HT_INLINE void ht_sum_find(const struct ht_sum_args *s, HT_GLOBAL const real *x,
     }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sums(struct ht_sum_args s, const ht_wide level,
-                                                    HT_GLOBAL const real *HT_RESTRICT x,
-                                                    HT_GLOBAL const real *HT_RESTRICT y,
-                                                    HT_GLOBAL const real *HT_RESTRICT a,
-                                                    HT_GLOBAL const ht_wide *HT_RESTRICT weights,
-                                                    HT_GLOBAL ht_wide *HT_RESTRICT results) {
+HT_TOOL_KERNEL ht_sums(struct ht_sum_args s, const ht_wide level, HT_INPUT(real) x,
+                       HT_INPUT(real) y, HT_INPUT(real) a, HT_INPUT(ht_wide) weights,
+                       HT_OUTPUT(ht_wide) results) {
     HT_LOCAL_ARRAY(ht_wide, tree, HT_TOOL_ITEMS * HT_SUM_ENTRIES);
     const int lane = HT_ITEM();
     const long m3 = HT_GROUP_2(), pieces = ht_sum_pieces(&s);
@@ -193,8 +190,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_sums(struct ht_sum_args s, const 
 }
 
 /* x += shift at the nodes of the box, of which groups take whole rows. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_shift(struct ht_sum_args s, const real shift,
-                                                     HT_GLOBAL real *HT_RESTRICT x) {
+HT_TOOL_KERNEL ht_shift(struct ht_sum_args s, const real shift, HT_OUTPUT(real) x) {
     for (long m2 = HT_GROUP_1(); m2 < s.count[1]; m2 += s.groups) {
         const long start = s.begin + HT_GROUP_2() * s.plane + m2 * s.row;
         for (long m1 = HT_ITEM(); m1 < s.count[0]; m1 += HT_TOOL_ITEMS) x[start + m1] += shift;
