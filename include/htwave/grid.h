@@ -191,10 +191,7 @@ struct ht_window {
  * neighbours below and above, if these exist. */
 struct ht_window ht_window_make(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t below,
                                 int64_t above);
-/* Nodes of a row along x1, of a plane of x1 and x2, of the window. */
-static inline int64_t ht_window_row(const struct ht_window *window) {
-    return window->count[0];
-}
+/* Nodes of a plane of x1 and x2, of the window. */
 static inline int64_t ht_window_plane(const struct ht_window *window) {
     return window->count[0] * window->count[1];
 }

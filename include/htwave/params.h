@@ -11,6 +11,11 @@ struct ht_value {
     char *text;
 };
 
+/* Of one that is a number or a word: the number, or else `usual`. */
+static inline double ht_value_or(const struct ht_value *value, double usual) {
+    return value->kind == HT_VALUE_NUMBERS ? value->number[0] : usual;
+}
+
 /* name = "text" pairs in the order given. */
 struct ht_map {
     int count;
@@ -405,6 +410,7 @@ enum ht_option_type {
     HT_OPT_SIDES,    /* char *[2]: one name for both sides or two */
     HT_OPT_NAMES,    /* struct ht_names */
     HT_OPT_VALUE,    /* struct ht_value */
+    HT_OPT_ONE,      /* the same with one number, or a word */
     HT_OPT_MEDIUM,   /* the same of a medium: text may be the name of a file */
     HT_OPT_MAP,      /* struct ht_map: a group of strings */
     HT_OPT_LIST      /* struct ht_groups: a list of groups, low..high of them */

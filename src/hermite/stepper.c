@@ -165,7 +165,7 @@ void ht_device_stepper_destroy(void *self) {
 /* Node (m1, m2, m3) of the grid's window is node (m1, m2, m3) - first of this one. */
 static struct ht_part_place place_of(const struct ht_window *w, const int64_t first[3]) {
     return (struct ht_part_place){.first = ht_window_at(w, first[0], first[1], first[2]),
-                                  .row = ht_window_row(w),
+                                  .row = w->count[0],
                                   .plane = ht_window_plane(w),
                                   .nodes = ht_window_nodes(w)};
 }
@@ -217,7 +217,7 @@ static enum ht_err run_damp(void *self, const struct ht_task *task) {
         const int64_t begin = box->begin[axis], end = box->end[axis];
         const int64_t low = ht_most(ht_least(side[0].cells - w->origin[axis], end) - begin, 0);
         const int64_t high = ht_most(nodes - side[1].cells - w->origin[axis], begin);
-        struct ht_sponge_args args = {.row = ht_window_row(w),
+        struct ht_sponge_args args = {.row = w->count[0],
                                       .plane = ht_window_plane(w),
                                       .nodes = ht_window_nodes(w),
                                       .low = low,
@@ -265,10 +265,10 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     const struct ht_window *source = &t->r.partition.window[from];
     const struct ht_window *target = &t->r.partition.window[to];
     const struct ht_targets *targets = &task->targets;
-    struct ht_step_args args = {.src_row = ht_window_row(source),
+    struct ht_step_args args = {.src_row = source->count[0],
                                 .src_plane = ht_window_plane(source),
                                 .src_nodes = ht_window_nodes(source),
-                                .dst_row = ht_window_row(target),
+                                .dst_row = target->count[0],
                                 .dst_plane = ht_window_plane(target),
                                 .dst_nodes = ht_window_nodes(target),
                                 .stages = t->problem.stages};

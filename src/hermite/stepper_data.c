@@ -189,7 +189,7 @@ static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgr
                         struct ht_sum_item *item) {
     const struct ht_grid *grid = t->problem.grid;
     const struct ht_window *window = &t->r.partition.window[subgrid];
-    item->row = ht_window_row(window);
+    item->row = window->count[0];
     item->plane = ht_window_plane(window);
     item->total = ht_window_nodes(window);
     item->box = window->own;

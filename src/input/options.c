@@ -50,7 +50,7 @@ static const struct ht_option option[] = {
      "take fd; medium.degree, time.stages above 2 and another device.variant take taylor or "
      "leapfrog. The output says which scheme was chosen and why."},
 
-    {KEY(time.stages, VALUE), "\"auto\"", 1, 10000, "auto|full|least", "",
+    {KEY(time.stages, ONE), "\"auto\"", 1, 10000, "auto|full|least", "",
      "Terms of the Taylor series: \"full\" is exact for the cell's polynomial in a uniform medium; "
      "\"least\" is the fewest that are stable at the step, at least 2N+1 to preserve the order; "
      "\"auto\" is full in a uniform medium, where most kernels take no more time for it, and least "
@@ -82,20 +82,20 @@ static const struct ht_option option[] = {
      "cpml, a convolutional perfectly matched layer, which lets waves of any direction in; sponge, "
      "which damps the fields themselves, for schemes without cpml (leapfrog, fd with two terms in "
      "time) and where it costs too much. auto is cpml."},
-    {KEY(absorbing.reflection, VALUE), "\"auto\"", 1e-16, 0.5, "auto", "",
+    {KEY(absorbing.reflection, ONE), "\"auto\"", 1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without the error of the "
      "grid: the integral of the damping over the thickness is -c ln R / 2, c the largest speed. "
      "auto: from the thickness; cpml of fd has 1.4e-20, which absorbs waves along the side, too, "
      "of first-order systems 1e-5."},
-    {KEY(absorbing.degree, VALUE), "\"auto\"", 0, 8, "auto", "",
+    {KEY(absorbing.degree, ONE), "\"auto\"", 0, 8, "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
-    {KEY(absorbing.alpha, VALUE), "\"auto\"", 0, 10, "auto", "c/h",
+    {KEY(absorbing.alpha, ONE), "\"auto\"", 0, 10, "auto", "c/h",
      "cpml: frequency below which the layer lets waves through, in speeds per cell; keeps long "
      "runs stable."},
-    {KEY(absorbing.sponge, VALUE), "\"auto\"", 0, 1, "auto", "",
+    {KEY(absorbing.sponge, ONE), "\"auto\"", 0, 1, "auto", "",
      "Hermite methods with cpml: weak damping of all fields beside it, as part of the damping "
      "along the normal; keeps long runs stable."},
-    {KEY(absorbing.mix, VALUE), "\"auto\"", 0, 1, "auto", "",
+    {KEY(absorbing.mix, ONE), "\"auto\"", 0, 1, "auto", "",
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
      "of the damping along the normal. It keeps elastic layers from growing and reflects more. "
      "auto: 0.01 for elastic waves, 0.05 where a medium that varies has fluid, or shear waves "
@@ -346,7 +346,7 @@ static const struct ht_option receivers_option[] = {
      "What to record: fields, such as p, and derivatives of fields, such as p_x1. Empty means all "
      "fields that the scheme stores at whole steps: with time.scheme = \"fd\" p of acoustic, u of "
      "wave."},
-    {IN_RECEIVERS(every, VALUE), "\"step\"", POSITIVE, "step", "time",
+    {IN_RECEIVERS(every, ONE), "\"step\"", POSITIVE, "step", "time",
      "Time between samples, exactly, whatever the time step: values between steps are "
      "interpolated. \"step\" takes those of each time step."},
     {IN_RECEIVERS(start, REAL), "0.0", NOT_NEGATIVE, NULL, "time",

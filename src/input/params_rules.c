@@ -31,20 +31,6 @@ static enum ht_err check_boundaries(const struct ht_params *p) {
     return HT_OK;
 }
 
-static enum ht_err check_one(const struct ht_params *p, const char *key,
-                             const struct ht_value *value, const char *must) {
-    REFUSE(value->kind == HT_VALUE_NUMBERS && value->count != 1, p, key, "must be %s", must);
-    return HT_OK;
-}
-
-static enum ht_err check_stages(const struct ht_params *p) {
-    const struct ht_value *stages = &p->time.stages;
-    if (stages->kind != HT_VALUE_NUMBERS) return HT_OK;
-    if (stages->count == 1 && stages->number[0] == floor(stages->number[0])) return HT_OK;
-    return ht_params_error(p, "time.stages",
-                           "must be \"auto\", \"full\", \"least\" or a whole number");
-}
-
 static enum ht_err check_layers(const struct ht_params *p) {
     const struct ht_value *at = &p->medium.interfaces;
     if (p->medium.type != HT_MEDIUM_LAYERS) return HT_OK;
@@ -217,8 +203,7 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     REFUSE(file == (shot->frequency > 0), p, HT_KEY("sources.%d.frequency", group),
            file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
            HT_WORD(SIGNAL, shot->signal));
-    TRY(check_one(p, HT_KEY("sources.%d.radius", group), &shot->radius, "\"auto\" or one number"));
-    return check_one(p, HT_KEY("sources.%d.delay", group), &shot->delay, "\"auto\" or one number");
+    return HT_OK;
 }
 
 static enum ht_err check_shots(const struct ht_params *params) {
@@ -303,7 +288,9 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                                "must be above grid.lower along every axis, but x%d has %g and %g",
                                axis + 1, upper, lower);
     }
-    TRY(check_stages(params));
+    const double stages = ht_value_or(&params->time.stages, 0);
+    REFUSE(stages != floor(stages), params, "time.stages",
+           "must be \"auto\", \"full\", \"least\" or a whole number");
     TRY(check_layers(params));
     const struct ht_receivers_given *group = params->receivers.group;
     for (int n = 1; n <= params->receivers.count; n++) {
@@ -314,8 +301,6 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                HT_KEY("receivers.%d.file", n), "must name a file of positions");
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
                        ht_params_receivers_name));
-        TRY(check_one(params, HT_KEY("receivers.%d.every", n), &group[n - 1].every,
-                      "one time, or \"step\""));
     }
     TRY(check_slices(params));
     TRY(check_shots(params));

@@ -174,7 +174,7 @@ static const struct ht_option option[] = {
      "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
      "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
      "medium.type."},
-    {KEY(delay, VALUE), "\"auto\"", ANY, "auto", "time",
+    {KEY(delay, ONE), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
      "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
      "corner of its box that it reaches first."},
@@ -182,7 +182,7 @@ static const struct ht_option option[] = {
      "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "
      "of a plane per area, in one and two dimensions per area and per length; of a plane wave its "
      "p (acoustic), u (wave), E (maxwell) or v (elastic)."},
-    {KEY(radius, VALUE), "\"auto\"", 0.25, 4, "auto", "cells",
+    {KEY(radius, ONE), "\"auto\"", 0.25, 4, "auto", "cells",
      "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
      "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "
      "errs less."},

@@ -170,7 +170,8 @@ static enum ht_err store_value(const struct target *t) {
         *to = (struct ht_value){.kind = HT_VALUE_TEXT};
         return put_text(t, setting->item[0].text, &to->text);
     }
-    if (!all_of(setting, HT_SCALAR_REAL, 1, INT_MAX)) return fail_type(t);
+    const int most = t->option->type == HT_OPT_ONE ? 1 : INT_MAX;
+    if (!all_of(setting, HT_SCALAR_REAL, 1, most)) return fail_type(t);
     *to = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = setting->count};
     TRY(HT_TAKE(&t->params->pool, to->number, to->count));
     for (int i = 0; i < to->count; i++) {
@@ -283,6 +284,7 @@ static const struct type types[] = {
     [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
     [HT_OPT_NAMES] = ROW_BY("a list of strings", ht_names, names, add_names),
     [HT_OPT_VALUE] = ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),
+    [HT_OPT_ONE] = ROW_BY("one number or a word", ht_value, value, add_either),
     [HT_OPT_MEDIUM] =
         ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),
     [HT_OPT_MAP] = ROW_BY("a group of strings", ht_map, map, add_map),

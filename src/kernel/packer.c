@@ -58,7 +58,7 @@ static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *con
     const int64_t *begin = range->box.begin, *end = range->box.end;
     const struct ht_pack_args args = {
         .total = (long)ht_window_nodes(window),
-        .row = (long)ht_window_row(window),
+        .row = (long)window->count[0],
         .plane = (long)ht_window_plane(window),
         .first = (long)ht_window_at(window, begin[0], begin[1], begin[2]),
         .count = {(long)(end[0] - begin[0]), (long)(end[1] - begin[1])},

@@ -81,26 +81,24 @@ bool ht_layers_hold(const struct ht_grid *grid, const double x[3], int *axis) {
 
 void ht_layers_usual_line(enum ht_absorbing_type type, HT_UNUSED int order,
                           struct ht_layer *layer) {
-    const bool matched = type == HT_ABSORBING_CPML;
-    layer->degree = matched ? 3 : 2;
-    layer->reflection = matched ? 1e-8 : 4e-3;
-    layer->alpha = matched ? 0.016 / (double)layer->cells : 0;
+    const int64_t cells = layer->cells;
+    const struct ht_layer sponge = {.cells = cells, .degree = 2, .reflection = 4e-3};
+    const struct ht_layer matched = {
+        .cells = cells, .degree = 3, .reflection = 1e-8, .alpha = 0.016 / (double)cells};
+    *layer = type == HT_ABSORBING_CPML ? matched : sponge;
 }
 
 void ht_layers_usual(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     const double cells = (double)layer->cells, rest = order > 6 ? 1.4 : 1.7;
     ht_layers_usual_line(type, order, layer);
-    if (type != HT_ABSORBING_CPML) return;
-    layer->degree = 2;
-    layer->pole = 0.5;
-    layer->reflection = 1.4e-20;
-    layer->stretch = 25;
-    layer->alpha = rest * pow(8 / cells, 1.75) / cells;
-    layer->loss = 1e-3;
-}
-
-static double given_or(const struct ht_value *given, double usual) {
-    return given->kind == HT_VALUE_NUMBERS ? given->number[0] : usual;
+    if (type == HT_ABSORBING_CPML)
+        *layer = (struct ht_layer){.cells = layer->cells,
+                                   .degree = 2,
+                                   .pole = 0.5,
+                                   .reflection = 1.4e-20,
+                                   .stretch = 25,
+                                   .alpha = rest * pow(8 / cells, 1.75) / cells,
+                                   .loss = 1e-3};
 }
 
 /* The profile of sigma over its value at the wall, x = d/L. */
@@ -129,14 +127,6 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
                            const double speed[3], enum ht_absorbing_type type, int order,
                            ht_layer_usual *usual, struct ht_layers *out) {
     *out = (struct ht_layers){.type = type, .dims = grid->dims};
-    static const char *const keys[] = {"absorbing.reflection", "absorbing.degree",
-                                       "absorbing.alpha", "absorbing.sponge", "absorbing.mix"};
-    const struct ht_value *const values[] = {&params->absorbing.reflection,
-                                             &params->absorbing.degree, &params->absorbing.alpha,
-                                             &params->absorbing.sponge, &params->absorbing.mix};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        REFUSE(values[i]->kind == HT_VALUE_NUMBERS && values[i]->count != 1, params, keys[i],
-               "must be one number or \"auto\"");
     for (int k = 0; k < grid->dims; k++) {
         out->cells[k] = grid->cells[k];
         for (int side = 0; side < 2; side++) {
@@ -144,10 +134,10 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
             layer->cells = grid->layer[k][side];
             if (layer->cells == 0) continue;
             usual(type, order, layer);
-            layer->degree = given_or(&params->absorbing.degree, layer->degree);
-            layer->reflection = given_or(&params->absorbing.reflection, layer->reflection);
-            layer->alpha = given_or(&params->absorbing.alpha, layer->alpha);
-            layer->sponge = given_or(&params->absorbing.sponge, layer->sponge);
+            layer->degree = ht_value_or(&params->absorbing.degree, layer->degree);
+            layer->reflection = ht_value_or(&params->absorbing.reflection, layer->reflection);
+            layer->alpha = ht_value_or(&params->absorbing.alpha, layer->alpha);
+            layer->sponge = ht_value_or(&params->absorbing.sponge, layer->sponge);
             ht_layer_scale(layer, speed[k], grid->h[k]);
         }
     }

@@ -131,8 +131,8 @@ static enum ht_err choose_times(const struct making *m, int n, struct ht_receive
     group->start = given->start;
     REFUSE(given->start > all->end, m->params, HT_KEY("receivers.%d.start", n + 1),
            "no samples: the run ends at %.6g", all->end);
-    if (given->every.kind == HT_VALUE_NUMBERS) {
-        group->every = given->every.number[0];
+    group->every = ht_value_or(&given->every, 0);
+    if (group->every > 0) {
         const double spans = (all->end - given->start) / group->every;
         REFUSE(spans > 1e9, m->params, HT_KEY("receivers.%d.every", n + 1),
                "%.3g samples per trace: at most 1e9", spans);

@@ -279,7 +279,7 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     const struct ht_shot_given *given = &groups[group - 1];
     set_place(given, medium->grid, shot);
     shot->tolerance = given->tolerance;
-    if (given->radius.kind == HT_VALUE_NUMBERS) shot->radius = given->radius.number[0];
+    shot->radius = ht_value_or(&given->radius, 0);
     const double *d = given->direction, length = hypot(hypot(d[0], d[1]), d[2]);
     for (int k = 0; k < 3; k++) shot->direction[k] = length > 0 ? d[k] / length : 0;
     TRY(find_drives(params, medium->eq, group, shot));
@@ -295,8 +295,7 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
                         ht_signal_create(given, &shot->signal)));
     shot->amplitude = given->amplitude;
-    shot->delay = given->delay.kind == HT_VALUE_NUMBERS ? given->delay.number[0]
-                                                        : fmax(0, -shot->signal->begin);
+    shot->delay = ht_value_or(&given->delay, fmax(0, -shot->signal->begin));
     TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);

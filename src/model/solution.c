@@ -97,9 +97,7 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     data->coefficients[field] = copies == coefs;
     solution->occurs |= 1u << field;
     int64_t count = copies * ht_grid_total(solution->grid, HT_PRIMARY);
-    free(data->values[field]);
-    data->values[field] = NULL;
-    TRY(HT_ALLOC(data->values[field], count));
+    TRY(HT_TAKE(&data->pool, data->values[field], count));
     TRY(ht_params_blame(data->params, "initial.file",
                         ht_h5_read(file, set.name, count, data->values[field])));
     for (int64_t n = 0; n < count; n++)
@@ -140,7 +138,7 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     const struct ht_grid *grid = solution->grid;
     double **out = &solution->data->stencil;
     int p = reach(grid);
-    TRY(HT_ALLOC(*out, (grid->order + 1) * width(grid)));
+    TRY(HT_TAKE(&solution->data->pool, *out, (grid->order + 1) * width(grid)));
     for (int s = -p; s <= p; s++) {
         long double c[2 * HT_MAX_ORDER + 4] = {1};
         int degree = 0;
@@ -362,13 +360,9 @@ void ht_solution_destroy(struct ht_solution *solution) {
     if (!solution) return;
     struct ht_solution_data *data = solution->data;
     if (data) {
-        for (int f = 0; f < HT_MAX_FIELDS; f++) {
-            ht_expr_destroy(data->expr[f]);
-            free(data->values[f]);
-        }
+        for (int f = 0; f < HT_MAX_FIELDS; f++) ht_expr_destroy(data->expr[f]);
         ht_jets_destroy(data->jets);
-        free(data->stencil);
-        free(data->pulse);
+        ht_pool_free(&data->pool);
         free(data);
     }
     free(solution);

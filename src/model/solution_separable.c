@@ -211,7 +211,7 @@ enum ht_err ht_solution_prepare_gaussian(struct ht_solution *solution) {
     data->factor = gaussian_factor;
     data->amplitude = gaussian_amplitude;
     while (ht_params_pulse(params, data->parts, &pulse)) data->parts++;
-    TRY(HT_ALLOC(data->pulse, data->parts));
+    TRY(HT_TAKE(&data->pool, data->pulse, data->parts));
     for (int i = 0; i < data->parts; i++) {
         struct ht_solution_pulse *to = &data->pulse[i];
         ht_params_pulse(params, i, &to->is);

@@ -60,6 +60,7 @@ struct ht_solution_data {
     double *values[HT_MAX_FIELDS];       /* file; NULL: the field is zero */
     bool coefficients[HT_MAX_FIELDS];    /* of values; else nodal values */
     double *stencil;                     /* file: see solution.c */
+    struct ht_pool pool;                 /* of pulses, values, stencil */
 };
 
 /* solution_separable.c */

@@ -38,55 +38,35 @@ static enum ht_err complete(struct ht_jets *jets) {
     return HT_OK;
 }
 
-/* Ends both constructors: *out is set only on success. */
-static enum ht_err finish(struct ht_jets *jets, enum ht_err err, struct ht_jets **out) {
-    if (err == HT_OK) err = complete(jets);
-    return HT_MADE(err, jets, ht_jets_destroy, out);
-}
-
-static enum ht_err start(int dims, int degree, struct ht_jets **out) {
+/* All a_k <= degree, a1 fastest, or, `total`, those of |a| <= degree, a1 slowest. */
+static enum ht_err make(int dims, int degree, bool total, struct ht_jets **out) {
+    int all = 1;
+    struct ht_jets *jets = NULL;
+    *out = NULL;
     REQUIRE(dims >= 1 && dims <= HT_MAX_DIMS, HT_ERR_INTERNAL,
             "jets in %d dimensions: 1 to 3 exist", dims);
     REQUIRE(degree >= 0 && degree <= MAX_DEGREE, HT_ERR_INTERNAL,
             "jets of degree %d: 0 to %d exist", degree, MAX_DEGREE);
-    TRY(HT_ALLOC(*out, 1));
-    (*out)->dims = dims;
-    return HT_OK;
+    TRY(HT_ALLOC(jets, 1));
+    jets->dims = dims;
+    for (int k = 0; k < dims; k++) all *= degree + 1;
+    enum ht_err err = HT_ALLOC(jets->index, all);
+    for (int n = 0; err == HT_OK && n < all; n++) {
+        int *a = jets->index[jets->count], rest = n;
+        for (int k = 0; k < dims; k++, rest /= degree + 1)
+            a[total ? dims - 1 - k : k] = rest % (degree + 1);
+        jets->count += !total || a[0] + a[1] + a[2] <= degree;
+    }
+    if (err == HT_OK) err = complete(jets);
+    return HT_MADE(err, jets, ht_jets_destroy, out);
 }
 
 enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out) {
-    *out = NULL;
-    struct ht_jets *jets;
-    TRY(start(dims, degree, &jets));
-    jets->count = degree + 1;
-    if (dims >= 2) jets->count = jets->count * (degree + 2) / 2;
-    if (dims >= 3) jets->count = jets->count * (degree + 3) / 3;
-    enum ht_err err = HT_ALLOC(jets->index, jets->count);
-    int n = 0;
-    for (int a1 = 0; err == HT_OK && a1 <= degree; a1++)
-        for (int a2 = 0; a2 <= (dims >= 2 ? degree - a1 : 0); a2++)
-            for (int a3 = 0; a3 <= (dims >= 3 ? degree - a1 - a2 : 0); a3++) {
-                jets->index[n][0] = a1;
-                jets->index[n][1] = a2;
-                jets->index[n][2] = a3;
-                n++;
-            }
-    return finish(jets, err, out);
+    return make(dims, degree, true, out);
 }
 
 enum ht_err ht_jets_tensor(int dims, int order, struct ht_jets **out) {
-    *out = NULL;
-    struct ht_jets *jets;
-    TRY(start(dims, order, &jets));
-    int side = order + 1;
-    jets->count = side * (dims >= 2 ? side : 1) * (dims >= 3 ? side : 1);
-    enum ht_err err = HT_ALLOC(jets->index, jets->count);
-    for (int n = 0; err == HT_OK && n < jets->count; n++) {
-        jets->index[n][0] = n % side;
-        jets->index[n][1] = n / side % side;
-        jets->index[n][2] = n / side / side;
-    }
-    return finish(jets, err, out);
+    return make(dims, order, false, out);
 }
 
 void ht_jets_destroy(struct ht_jets *jets) {

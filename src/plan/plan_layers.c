@@ -337,10 +337,7 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const struct ht_medium *medium = plan->medium;
     const bool slow = medium->vanishes || medium->speed_min > 3 * medium->slowest;
     const double usual = !two_speeds ? 0 : slow && !medium->uniform ? 0.05 : 0.01;
-    const struct ht_value *mix = &params->absorbing.mix;
-    plan->layers.mix = plan->grid.dims < 2             ? 0
-                       : mix->kind == HT_VALUE_NUMBERS ? mix->number[0]
-                                                       : usual;
+    plan->layers.mix = plan->grid.dims < 2 ? 0 : ht_value_or(&params->absorbing.mix, usual);
     return HT_OK;
 }
 
