@@ -304,9 +304,7 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
 /* Whether text may be a value in libconfig's syntax: anything else is a word, whose characters need
  * not suit libconfig. */
 static bool maybe_value(const char *text) {
-    static const char *const word[] = {"true", "false"};
-    for (int i = 0; i < 2; i++)
-        if (strcasecmp(text, word[i]) == 0) return true;
+    if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) return true;
     if (*text && strchr("[({\"", *text)) return true;
     text += *text == '+' || *text == '-';
     text += *text == '.';

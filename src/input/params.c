@@ -48,12 +48,6 @@ static enum ht_err remember(struct ht_params *params, const struct ht_setting *s
     return HT_OK;
 }
 
-/* The value stands in the input file, not on the command line. */
-static bool in_file(const struct ht_params *params, const char *key) {
-    const struct ht_source *source = ht_params_source(params, key);
-    return source && source->in_file;
-}
-
 enum ht_err ht_params_error(const struct ht_params *params, const char *key, const char *fmt, ...) {
     char rule[1024];
     va_list args;
@@ -502,7 +496,8 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
         HT_FREED char *whole = NULL;
-        if (!name || **name == '/' || !in_file(params, leaf.key)) continue;
+        const struct ht_source *source = ht_params_source(params, leaf.key);
+        if (!name || **name == '/' || !source || !source->in_file) continue;
         TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
         /* the member is ours, and its address is that of params */
         TRY(ht_pool_copy(&params->pool, whole, (char **)name));

@@ -88,7 +88,8 @@ static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int
 enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, int64_t last,
                           int64_t row, double *const out[HT_MAX_SCALARS]) {
     const struct ht_fit_axis *axis = fit->axis;
-    const struct ht_samples *samples = ht_medium_lattice(fit->medium->source);
+    const struct ht_medium_row *lattice = fit->medium->source->lattice;
+    const int64_t *shape = lattice != NULL ? lattice->samples->shape : (const int64_t[3]){0};
     const int64_t i3 = axis[2].box[p3];
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work lines;
     TRY(ht_medium_work_create(fit->medium, axis[0].boxes, &lines));
@@ -97,8 +98,8 @@ enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, i
         const int64_t i2 = axis[1].box[p];
         const double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
         double *to[HT_MAX_SCALARS];
-        int64_t at = (axis[2].base + i3) * (samples ? samples->shape[1] : 0);
-        at = (at + axis[1].base + i2) * (samples ? samples->shape[0] : 0) + axis[0].base;
+        int64_t at = (axis[2].base + i3) * shape[1];
+        at = (at + axis[1].base + i2) * shape[0] + axis[0].base;
         for (int q = 0; q < HT_MAX_SCALARS; q++) to[q] = out[q] ? out[q] + (p - first) * row : NULL;
         TRY(scalars_line(fit, x, at, &lines, to));
     }

@@ -59,12 +59,15 @@ int64_t ht_grid_source(const struct ht_grid *grid, const struct ht_equations *eq
                        enum ht_subgrid from, int axis, int64_t m, int sign[2]) {
     const int64_t n = ht_grid_nodes(grid, from, axis);
     sign[0] = sign[1] = 1;
-    if (m >= 0 && m < n) return m;
     if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
-    sign[0] = ht_wall_sign(eq, field, axis, grid->wall[axis][m < 0 ? 0 : 1]);
-    sign[1] = -sign[0];
-    /* Only nodes of the dual grid are read behind a wall, half a cell off it. */
-    return m < 0 ? -1 - m : 2 * n - 1 - m;
+    while (m < 0 || m >= n) {
+        const int side = m >= n, factor = ht_wall_sign(eq, field, axis, grid->wall[axis][side]);
+        sign[0] *= factor;
+        sign[1] *= -factor;
+        m = 2 * (side ? n - 1 : 0) - m;
+        if (from == HT_DUAL) m += side ? 1 : -1; /* these are half a cell off the wall */
+    }
+    return m;
 }
 
 /* ---- slabs ---- */

@@ -6,14 +6,6 @@
  * comes from its parameter table; which of alternatives ("c|K") was given decides the formula of
  * its materials. */
 
-static bool system_takes(const struct ht_system *system, const char *wanted) {
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_parameter *row = &system->parameter[p];
-        if (ht_text_find(row->vector ? row->vector : row->names, '|', wanted) >= 0) return true;
-    }
-    return false;
-}
-
 /* "c|K, rho"; vectors: by their own names. */
 static enum ht_err list_names(const struct ht_system *system, bool vectors, struct ht_text *out) {
     for (int p = 0; p < system->nparameters; p++) {
@@ -24,15 +16,16 @@ static enum ht_err list_names(const struct ht_system *system, bool vectors, stru
     return ht_text_status(out);
 }
 
-/* A parameter that the system would silently ignore is refused. */
+/* A parameter that the system would silently ignore, and no row has taken, is refused. */
 static enum ht_err check_unused(const struct ht_medium *medium) {
     const struct ht_params *params = medium->source->params;
     const struct ht_system *system = medium->eq->system;
     for (int i = 0; i < ht_medium_option_count(); i++) {
         const char *key = ht_medium_option_at(i)->key;
         HT_FREED_TEXT struct ht_text names = {0};
-        if (!ht_params_is_set(params, key) || system_takes(system, key + strlen("medium.")))
-            continue;
+        int p = 0;
+        while (p < system->nparameters && strcmp(medium->source->row[p].key, key) != 0) p++;
+        if (p < system->nparameters || !ht_params_is_set(params, key)) continue;
         TRY(list_names(system, true, &names));
         return ht_params_error(params, key, "the system \"%s\" has no such parameter; it has %s",
                                system->name, names.data);
@@ -73,16 +66,15 @@ static enum ht_err row_numbers(const struct ht_medium_source *source, struct ht_
 
 /* All files have the same lattice: cells average materials sample by sample. */
 static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht_medium_row *row) {
-    const struct ht_medium_source *source = medium->source;
+    struct ht_medium_source *source = medium->source;
     const struct ht_samples *samples = row->samples;
     for (int k = medium->grid->dims; k < 3; k++)
         REFUSE(samples->shape[k] > 1, source->params, "medium.axes",
                "the file varies along x%d, but the grid has %d %s", k + 1, medium->grid->dims,
                medium->grid->dims > 1 ? "axes" : "axis");
-    for (const struct ht_medium_row *other = source->row; other < row; other++)
-        REFUSE(other->samples &&
-                   memcmp(other->samples->shape, samples->shape, sizeof samples->shape) != 0,
-               source->params, row->key, "its shape differs from that of %s", other->key);
+    if (source->lattice == NULL) source->lattice = row;
+    REFUSE(memcmp(source->lattice->samples->shape, samples->shape, sizeof samples->shape) != 0,
+           source->params, row->key, "its shape differs from that of %s", source->lattice->key);
     return HT_OK;
 }
 
@@ -249,12 +241,6 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source) {
-    for (int p = 0; p < HT_MAX_MATERIALS; p++)
-        if (source->row[p].samples) return source->row[p].samples;
-    return NULL;
-}
-
 /* Of samples those that reach into the box. */
 static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
     enum { BOXES_PER_SPACING = 4 }; /* of expressions */
@@ -262,7 +248,8 @@ static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
     struct ht_medium_source *source = medium->source;
     const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
     struct ht_medium_boxes *boxes = &source->boxes[k];
-    const struct ht_samples *samples = source->depends[k] ? ht_medium_lattice(source) : NULL;
+    const bool file = source->lattice != NULL && source->depends[k];
+    const struct ht_samples *samples = file ? source->lattice->samples : NULL;
     double first = 0;
     boxes->count = source->type == HT_MEDIUM_LAYERS && source->depends[k] ? source->layers : 1;
     if (equal) boxes->count = medium->grid->cells[k] * BOXES_PER_SPACING;
@@ -361,14 +348,14 @@ static void find_losses(struct ht_medium *medium) {
 static enum ht_err read_source(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
     TRY(read_type(medium));
-    TRY(check_unused(medium));
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
         const struct ht_parameter *of = &medium->eq->system->parameter[p];
         TRY(row_read(medium, p));
         if (of->zero && !of->loss && row_vanishes(&source->row[p], false)) medium->vanishes = true;
     }
-    REFUSE(source->type == HT_MEDIUM_FILE && !ht_medium_lattice(source), source->params,
-           "medium.type", "no parameter of the medium names a file");
+    TRY(check_unused(medium));
+    REFUSE(source->type == HT_MEDIUM_FILE && !source->lattice, source->params, "medium.type",
+           "no parameter of the medium names a file");
     find_losses(medium);
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;

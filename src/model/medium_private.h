@@ -28,6 +28,7 @@ struct ht_medium_source {
     const struct ht_params *params;
     enum ht_medium_type type;
     struct ht_medium_row row[HT_MAX_MATERIALS]; /* system's nparameters */
+    const struct ht_medium_row *lattice; /* the first with a file: all have its lattice; or NULL */
     int chosen[HT_MAX_MATERIALS];
     unsigned shown[HT_MAX_MATERIALS]; /* parameters that decide a material */
     struct ht_jets *jets;             /* of the medium's degree */
@@ -48,8 +49,6 @@ static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
 /* The materials of two series of parameters without special values, in which parameter p (-1: none)
  * has another value. */
 void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]);
-/* The samples of any file, all of which have the same lattice, or NULL. */
-const struct ht_samples *ht_medium_lattice(const struct ht_medium_source *source);
 
 /* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). */
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],

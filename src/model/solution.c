@@ -24,22 +24,6 @@ static int width(const struct ht_grid *grid) {
     return 2 * reach(grid) + 1;
 }
 
-/* The node that holds the values of node m of the primary grid, and their sign there. */
-static int64_t neighbour(const struct ht_solution *solution, int field, int axis, int64_t m,
-                         int *sign) {
-    const struct ht_grid *grid = solution->grid;
-    int64_t n = ht_grid_nodes(grid, HT_PRIMARY, axis);
-    *sign = 1;
-    if (m >= 0 && m < n) return m;
-    if (ht_grid_periodic(grid, axis)) return (m % n + n) % n;
-    while (m < 0 || m >= n) {
-        int end = m < 0 ? 0 : 1;
-        *sign *= ht_wall_sign(solution->eq, field, axis, grid->wall[axis][end]);
-        m = end == 0 ? -m : 2 * (n - 1) - m;
-    }
-    return m;
-}
-
 struct dataset {
     char name[160];
     int rank;
@@ -168,10 +152,11 @@ static void differentiate(const struct ht_solution_range *range, int axis, int d
         memset(out, 0, (size_t)step * sizeof *out);
         if (axis >= grid->dims) memcpy(out, line, (size_t)step * sizeof *out);
         for (int s = 0; axis < grid->dims && s < width(grid); s++) {
-            int sign;
+            int sign[2];
             const int64_t m = first + i % (last - first) + s - reach(grid);
-            const int64_t from = neighbour(range->solution, range->field, axis, m, &sign);
-            const double weight = sign * stencil[s];
+            const int64_t from =
+                ht_grid_source(grid, range->solution->eq, range->field, HT_PRIMARY, axis, m, sign);
+            const double weight = sign[0] * stencil[s];
             for (int64_t n = 0; n < step; n++) out[n] += weight * line[from * step + n];
         }
     }

@@ -574,7 +574,7 @@ struct parser {
     struct ht_expr *expr;
 };
 
-static enum ht_err parse_sum(struct parser *p);
+static enum ht_err parse_level(struct parser *p, int level);
 
 static char peek(struct parser *p) {
     while (isspace((unsigned char)p->text[p->at])) p->at++;
@@ -609,7 +609,7 @@ static enum ht_err parse_call(struct parser *p, int function) {
     if (peek(p) != '(') return expected(p, what);
     p->at++;
     for (int n = 0; n < operands; n++) {
-        TRY(parse_sum(p));
+        TRY(parse_level(p, 0));
         char end = n + 1 < operands ? ',' : ')';
         snprintf(what, sizeof what, "'%c' (%s takes %d argument%s)", end,
                  functions[function].word.name, operands, operands > 1 ? "s" : "");
@@ -665,7 +665,7 @@ static enum ht_err parse_primary(struct parser *p) {
     if (name_length(p->text + p->at)) return parse_name(p);
     if (next != '(') return expected(p, "a number, a name or '('");
     p->at++;
-    TRY(parse_sum(p));
+    TRY(parse_level(p, 0));
     if (peek(p) != ')') return expected(p, "an operator or ')'");
     p->at++;
     return HT_OK;
@@ -692,6 +692,7 @@ static enum ht_err parse_unary(struct parser *p) {
     return HT_OK;
 }
 
+/* Level 0: sums; 1: products. */
 static enum ht_err parse_level(struct parser *p, int level) {
     static const struct {
         const char *signs;
@@ -708,16 +709,12 @@ static enum ht_err parse_level(struct parser *p, int level) {
     return HT_OK;
 }
 
-static enum ht_err parse_sum(struct parser *p) {
-    return parse_level(p, 0);
-}
-
 enum ht_err ht_expr_parse(const char *text, struct ht_expr **out) {
     *out = NULL;
     struct ht_expr *expr;
     TRY(HT_ALLOC(expr, 1));
     struct parser parser = {.text = text, .expr = expr};
-    enum ht_err err = parse_sum(&parser);
+    enum ht_err err = parse_level(&parser, 0);
     if (!err && peek(&parser) != '\0') err = expected(&parser, "an operator or the end");
     return HT_MADE(err, expr, ht_expr_destroy, out);
 }
