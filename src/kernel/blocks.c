@@ -151,15 +151,11 @@ struct rounding {
     double mean[2][MOST][MOST];
 };
 
-/* A field's rows of a block. */
+/* Of a field's rows of a block. */
 struct part {
-    int coefs, rows;
-    int64_t pitch;
-    double *first;
-    int *order;             /* columns, those that matter least first */
-    double *size, *factor;  /* of columns; [i][j] Cholesky's, j <= i */
-    double *error, *weight; /* of a row; of columns */
-    struct ht_pool pool;
+    int coefs, order[HT_MAX_COEFS]; /* columns, those that matter least first */
+    double size[HT_MAX_COEFS];      /* of columns */
+    double *factor;                 /* [i][j] Cholesky's, j <= i */
 };
 
 /* s_i without the factor sqrt(-1)^odd. */
@@ -207,74 +203,54 @@ static void factorise(const struct rounding *r, const struct part *p, unsigned o
 }
 
 static void round_row(const struct part *p, double *entry) {
-    double largest = 0;
-    for (int i = 0; i < p->coefs; i++) {
-        largest = fmax(largest, fabs(entry[i]));
-        p->error[i] = 0;
-    }
+    double largest = 0, before[HT_MAX_COEFS] = {0}; /* errors */
+    for (int i = 0; i < p->coefs; i++) largest = fmax(largest, fabs(entry[i]));
     for (int i = p->coefs - 1; i >= 0; i--) {
         const double *row = p->factor + (int64_t)i * p->coefs;
         double *value = entry + p->order[i];
         const double exact = *value;
         const bool noise = fabs(exact) <= NOISE * largest;
-        *value = two_halves(noise ? exact : exact - p->error[i] / row[i]);
+        *value = two_halves(noise ? exact : exact - before[i] / row[i]);
         const double error = *value - exact;
-        for (int j = 0; j < i; j++) p->error[j] += row[j] * error;
+        for (int j = 0; j < i; j++) before[j] += row[j] * error;
     }
-}
-
-static enum ht_err part_init(const struct rounding *r, struct part *p, int g, int slot) {
-    *p = (struct part){.coefs = r->coefs,
-                       .rows = r->blocks->rows[g],
-                       .pitch = r->blocks->sources,
-                       .first = r->blocks->entry[g] + (int64_t)slot * r->coefs};
-    TRY(HT_TAKE(&p->pool, p->order, p->coefs));
-    TRY(HT_TAKE(&p->pool, p->size, p->coefs));
-    TRY(HT_TAKE(&p->pool, p->weight, p->coefs));
-    TRY(HT_TAKE(&p->pool, p->error, p->coefs));
-    return HT_TAKE(&p->pool, p->factor, (int64_t)p->coefs * p->coefs);
 }
 
 static enum ht_err round_part(void *data, int64_t chunk) {
     const struct rounding *r = data;
-    const int g = (int)(chunk % r->blocks->blocks);
-    const int slot = (int)(chunk / r->blocks->blocks);
+    const int coefs = r->coefs, g = (int)(chunk % r->blocks->blocks);
+    const int64_t slot = chunk / r->blocks->blocks, pitch = r->blocks->sources;
     /* Parities of a field's interpolant in block g, bits of the equations' axes. */
-    const unsigned odd = (unsigned)(g ^ r->blocks->parity[(int64_t)slot * r->coefs]);
-    struct part p;
-    const enum ht_err err = part_init(r, &p, g, slot);
-    if (err == HT_OK) {
-        /* Root mean square of a column's entries, each over the largest of its row. */
-        double most = 0;
-        for (int i = 0; i < p.coefs; i++) p.size[i] = 0;
-        for (int row = 0; row < p.rows; row++) {
-            const double *entry = p.first + row * p.pitch;
-            double largest = 0;
-            for (int i = 0; i < p.coefs; i++) largest = fmax(largest, fabs(entry[i]));
-            for (int i = 0; largest > 0 && i < p.coefs; i++)
-                p.size[i] += entry[i] / largest * (entry[i] / largest);
-        }
-        for (int i = 0; i < p.coefs; i++) {
-            p.size[i] = sqrt(p.size[i]);
-            most = fmax(most, p.size[i]);
-        }
-        for (int i = 0; i < p.coefs; i++)
-            p.size[i] = fmax(most > 0 ? p.size[i] / most : 0, LEAST_SIZE);
-        for (int i = 0; i < p.coefs; i++) {
-            const double weight = p.size[i] * sqrt(mean_of(r, odd, i, i));
-            int at = i;
-            for (; at > 0 && p.weight[at - 1] > weight; at--) {
-                p.weight[at] = p.weight[at - 1];
-                p.order[at] = p.order[at - 1];
-            }
-            p.weight[at] = weight;
-            p.order[at] = i;
-        }
-        factorise(r, &p, odd);
-        for (int row = 0; row < p.rows; row++) round_row(&p, p.first + row * p.pitch);
+    const unsigned odd = (unsigned)(g ^ r->blocks->parity[slot * coefs]);
+    double *first = r->blocks->entry[g] + slot * coefs, *end = first + r->blocks->rows[g] * pitch;
+    double most = 0, weights[HT_MAX_COEFS];
+    HT_ARRAY(double, factor, (int64_t)coefs *coefs);
+    struct part p = {.coefs = coefs, .factor = factor};
+    /* Root mean square of a column's entries, each over the largest of its row. */
+    for (const double *entry = first; entry < end; entry += pitch) {
+        double largest = 0;
+        for (int i = 0; i < coefs; i++) largest = fmax(largest, fabs(entry[i]));
+        for (int i = 0; largest > 0 && i < coefs; i++)
+            p.size[i] += entry[i] / largest * (entry[i] / largest);
     }
-    ht_pool_free(&p.pool);
-    return err;
+    for (int i = 0; i < coefs; i++) {
+        p.size[i] = sqrt(p.size[i]);
+        most = fmax(most, p.size[i]);
+    }
+    for (int i = 0; i < coefs; i++) {
+        p.size[i] = fmax(most > 0 ? p.size[i] / most : 0, LEAST_SIZE);
+        const double weight = p.size[i] * sqrt(mean_of(r, odd, i, i));
+        int at = i;
+        for (; at > 0 && weights[at - 1] > weight; at--) {
+            weights[at] = weights[at - 1];
+            p.order[at] = p.order[at - 1];
+        }
+        weights[at] = weight;
+        p.order[at] = i;
+    }
+    factorise(r, &p, odd);
+    for (double *entry = first; entry < end; entry += pitch) round_row(&p, entry);
+    return HT_OK;
 }
 
 enum ht_err ht_blocks_round(const struct ht_spec *spec, struct ht_blocks *blocks) {
