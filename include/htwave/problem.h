@@ -170,6 +170,9 @@ unsigned ht_problem_constant(const struct ht_problem *problem);
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid);
 bool ht_problem_stores(const struct ht_problem *problem, enum ht_subgrid subgrid, int field);
+/* Each field that a grid stores. */
+#define HT_EACH_STORED(f, problem, subgrid) HT_EACH_BIT(f, ht_problem_fields(problem, subgrid))
+unsigned ht_problem_fields(const struct ht_problem *problem, enum ht_subgrid subgrid); /* bits */
 int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid);
 /* The grid at whose nodes the values of a subgrid lie: finite differences keep increments at those
  * of the primary one. */

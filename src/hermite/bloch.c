@@ -98,8 +98,7 @@ static void fill_matrix(struct map *s, double theta) {
 static void half_step(struct map *s, enum ht_subgrid from, const number *in, number *out) {
     const int fields = s->problem->eq->nfields, sign = s->problem->old_sign;
     memset(s->b, 0, sizeof s->b);
-    for (int f = 0; f < fields; f++) {
-        if (!ht_problem_stores(s->problem, from, f)) continue;
+    HT_EACH_STORED(f, s->problem, from) {
         for (int j = 0; j < s->t; j++)
             for (int i = 0; i < s->n; i++) s->b[j][f] += times(s->matrix[j][i], in[i]);
         in += s->n;
@@ -122,8 +121,7 @@ static void half_step(struct map *s, enum ht_subgrid from, const number *in, num
             }
             memcpy(s->w[j], sum, bytes);
         }
-    for (int f = 0; f < fields; f++) {
-        if (!ht_problem_stores(s->problem, from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY, f)) continue;
+    HT_EACH_STORED(f, s->problem, from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY) {
         for (int i = 0; i < s->n; i++)
             out[i] = sign == 0 ? s->w[i][f] : sign * out[i] + 2 * s->w[i][f];
         out += s->n;
@@ -145,8 +143,7 @@ static void step(struct map *s, const number *x, number *y) {
 /* The exact wave: what a grid stores, times `phase`. */
 static number *put_wave(const struct map *s, enum ht_subgrid subgrid, double theta, number phase,
                         number *out) {
-    for (int f = 0; f < s->problem->eq->nfields; f++) {
-        if (!ht_problem_stores(s->problem, subgrid, f)) continue;
+    HT_EACH_STORED(f, s->problem, subgrid) {
         number jet = s->amplitude[f] * phase;
         for (int i = 0; i < s->n; i++) {
             *out++ = jet;
@@ -223,8 +220,7 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
     fill_step(s, theta, room, change, sum, sum + n);
     take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room, power, change, sum);
-    for (int f = 0; f < s->problem->eq->nfields; f++) {
-        if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
+    HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
         out[f] = *change;
         change += s->n;
     }
@@ -259,8 +255,7 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
         TRY(change_axis(s, run, k, j, count == 0 ? out->error : axis));
         if (count++ > 0) add_change(s, base, axis, out->error);
     }
-    for (int f = 0; f < s->problem->eq->nfields; f++) {
-        if (!ht_problem_stores(s->problem, HT_PRIMARY, f)) continue;
+    HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
         out->exact[f] = s->size_of[f] * times(turned, s->amplitude[f]);
         out->error[f] = s->size_of[f] * times(turned, out->error[f]);
     }

@@ -300,8 +300,7 @@ static void apply_shaper(const struct shaper *shaper, const long double distance
     const struct ht_problem *p = shaper->s.problem;
     long double place[3][HT_FLAT_DERIVATIVES];
     find_place(&shaper->s, distance, place);
-    for (int f = 0; f < p->eq->nfields; f++) {
-        if (!ht_problem_stores(p, shaper->to, f)) continue;
+    HT_EACH_STORED(f, p, shaper->to) {
         memset(out, 0, (size_t)(shaper->terms * shaper->coefs) * sizeof *out);
         for (int n = 0; n < shaper->count; n++)
             if (shaper->list[n].field == f) add_shape(shaper, place, &shaper->list[n], out);
@@ -603,8 +602,7 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
     int *odd = s->odd;
     const struct ht_equations *eq = l->problem->eq;
     const int n = l->problem->grid->order + 1;
-    for (int f = 0; f < eq->nfields; f++) {
-        if (!ht_problem_stores(l->problem, l->to, f)) continue;
+    HT_EACH_STORED(f, l->problem, l->to) {
         for (int i = 0; i < s->coefs; i++) {
             const int j[3] = {i % n, i / n % n, i / n / n};
             *odd++ = (int)eq->field[f].parity ^ ((j[0] & 1) | (j[1] & 1) << 1 | (j[2] & 1) << 2);

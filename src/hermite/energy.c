@@ -265,9 +265,8 @@ static enum ht_err add_grid(const struct state *s, enum ht_subgrid from, double 
     const struct ht_problem *p = &s->plan->problem;
     const int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, from);
     const int64_t points = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_PRIMARY);
-    for (int f = 0; f < p->eq->nfields; f++) {
+    HT_EACH_STORED(f, p, from) {
         const double *now, *before = NULL;
-        if (!ht_problem_stores(p, from, f)) continue;
         if (from == HT_DUAL) {
             TRY(prepare(s, from, f, s->before + f * values, &before));
             if (s->weight == NULL)
@@ -287,9 +286,7 @@ static enum ht_err add_all(struct state *s, double *energy) {
     int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_DUAL);
     const struct ht_range own = ht_grid_own(p->grid, HT_DUAL);
     TRY(add_grid(s, HT_PRIMARY, energy));
-    for (int f = 0; f < p->eq->nfields; f++)
-        if (ht_problem_stores(p, HT_DUAL, f))
-            TRY(read_field(s, HT_DUAL, f, s->before + f * values));
+    HT_EACH_STORED(f, p, HT_DUAL) TRY(read_field(s, HT_DUAL, f, s->before + f * values));
     TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
     TRY(stepper->ops->finish(stepper->self));
     TRY(add_grid(s, HT_DUAL, energy));
@@ -402,9 +399,8 @@ static double monomial(double xi, int power, double scale) {
 
 static void list_state(const struct ht_plan *plan, struct energy_list *list) {
     list->count = 0;
-    for (int f = 0; f < plan->eq.nfields; f++) {
+    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
         bool values = false;
-        if (!ht_problem_stores(&plan->problem, HT_PRIMARY, f)) continue;
         for (int t = 0; t < plan->eq.nenergy; t++) {
             const struct ht_energy_term *term = &plan->eq.energy[t];
             if (term->field != f || term->other != f) continue;

@@ -86,9 +86,7 @@ static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool w
     const struct ht_problem *p = &t->problem;
     for (enum ht_subgrid i = 0; i < 2; i++) {
         const struct ht_window *window = &t->r.partition.window[i];
-        for (int f = 0; f < p->eq->nfields; f++)
-            if (ht_problem_stores(p, i, f))
-                add_buffer(t, HT_USE_FIELD, &t->u[i][f], field_values(t, window));
+        HT_EACH_STORED(f, p, i) add_buffer(t, HT_USE_FIELD, &t->u[i][f], field_values(t, window));
         for (int m = 0; p->medium_degree >= 0 && m < p->eq->nmaterials; m++)
             add_buffer(t, HT_USE_MEDIUM, &t->medium[i][m],
                        ht_window_nodes(window) * p->medium_coefs);

@@ -87,13 +87,11 @@ static enum ht_err look(struct loop *l, int i) {
         int count = ht_grid_coefs(&plan->grid);
         int64_t values = count * ht_grid_own_total(&plan->grid, HT_PRIMARY);
         const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
-        for (int f = 0; f < plan->eq.nfields; f++)
-            if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
-                double *coefs = l->coefs + f * values;
-                TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last,
-                                      coefs));
-                ht_plan_multiply(plan, true, values, coefs);
-            }
+        HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
+            double *coefs = l->coefs + f * values;
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, coefs));
+            ht_plan_multiply(plan, true, values, coefs);
+        }
     }
     l->held |= o->needs;
     if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;

@@ -32,11 +32,10 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
 enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
                           double *const *nodal) {
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
-    for (int f = 0; f < plan->eq.nfields; f++)
-        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) {
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, own.first, own.last, nodal[f]));
-            ht_plan_multiply(plan, true, ht_grid_own_total(&plan->grid, HT_PRIMARY), nodal[f]);
-        }
+    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
+        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, own.first, own.last, nodal[f]));
+        ht_plan_multiply(plan, true, ht_grid_own_total(&plan->grid, HT_PRIMARY), nodal[f]);
+    }
     return HT_OK;
 }
 

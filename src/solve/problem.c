@@ -23,9 +23,14 @@ bool ht_problem_stores(const struct ht_problem *problem, enum ht_subgrid subgrid
     return stored == 0 || (stored >> field & 1u);
 }
 
+unsigned ht_problem_fields(const struct ht_problem *problem, enum ht_subgrid subgrid) {
+    const unsigned stored = problem->stored[subgrid];
+    return stored != 0 ? stored : ~0u >> (HT_MAX_FIELDS - problem->eq->nfields);
+}
+
 int ht_problem_stored(const struct ht_problem *problem, enum ht_subgrid subgrid) {
     int count = 0;
-    for (int f = 0; f < problem->eq->nfields; f++) count += ht_problem_stores(problem, subgrid, f);
+    HT_EACH_STORED(f, problem, subgrid) count++;
     return count;
 }
 
