@@ -438,7 +438,7 @@ double ht_source_reach(const struct ht_source_form *form, int axis, int order) {
 }
 
 struct axis_nodes {
-    int64_t count, room;
+    int64_t count;
     struct axis_node {
         int64_t index;    /* in the window */
         int64_t distance; /* from the image */
