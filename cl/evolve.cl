@@ -73,8 +73,7 @@ HT_INLINE real ht_raised(const int n, const int derivative, const int size) {
 #define HT_TAKEN_2(col, slot, to) \
     ((to) < 0 ? past[-(to) > 0 ? -(to)-1 : 0][col] : w[col][(s + (to)) % HT_T3])
 #define HT_ADD_PROFILE(t, row, col, axis, derivative, material, slot)                         \
-    HT_UNROLL                                                                                 \
-    for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                                              \
+    HT_UNROLLED(d, HT_PROFILE_DEGREE + 1)                                                     \
         sum[row] =                                                                            \
             fma(scale_##t * medium[HT_PROFILE_AT(material, d)],                               \
                 HT_RAISED_##axis(d, derivative) * HT_TAKEN_##axis(col, slot, (derivative)-d), \

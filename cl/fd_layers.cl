@@ -320,8 +320,7 @@ HT_INLINE real ht_fd_correct_node(const struct ht_fd_layer_args *s,
     real near[2 * HT_FD_LAYER_SPAN + 1], q[2 * HT_FD_LAYER_R];
     real flux[2 * HT_FD_LAYER_R], there, change;
     ht_fd_find_line(s, i, m, &l);
-    HT_UNROLL
-    for (int j = -HT_FD_LAYER_SPAN; j <= HT_FD_LAYER_SPAN; j++)
+    HT_UNROLLED_FROM(j, -HT_FD_LAYER_SPAN, HT_FD_LAYER_SPAN + 1)
         near[HT_FD_LAYER_SPAN + j] = ht_fd_near(&l, depth + j, j < 0, u);
     HT_UNROLLED(n, 2 * HT_FD_LAYER_R) {
         const real slope = ht_fd_slope(c, near, HT_FD_LAYER_SPAN - HT_FD_LAYER_R + n);

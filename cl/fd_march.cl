@@ -28,17 +28,14 @@
 HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pack *mine,
                               const int pitch, const real middle[HT_BLOCK], real sum[HT_BLOCK]) {
     real row[(2 * HT_FD_NEAR + 1) * HT_BLOCK];
-    HT_UNROLL
-    for (int h = 0; h <= 2 * HT_FD_NEAR; h++) ht_unpack(mine[h - HT_FD_NEAR], row + h * HT_BLOCK);
-    HT_UNROLL
-    for (int j = 1; j <= HT_FD_R; j++)
+    HT_UNROLLED(h, 2 * HT_FD_NEAR + 1) ht_unpack(mine[h - HT_FD_NEAR], row + h * HT_BLOCK);
+    HT_UNROLLED_FROM(j, 1, HT_FD_R + 1)
         HT_UNROLLED(e, HT_BLOCK) {
             const int at = HT_FD_NEAR * HT_BLOCK + e;
             sum[e] = HT_FD_SECOND(c->c[0][j - 1], row[at - j], middle[e], row[at + j], sum[e]);
         }
 #if HT_DIMS > 2
-    HT_UNROLL
-    for (int j = 1; j <= HT_FD_R; j++) {
+    HT_UNROLLED_FROM(j, 1, HT_FD_R + 1) {
         real below[HT_BLOCK], above[HT_BLOCK];
         ht_unpack(mine[-j * pitch], below);
         ht_unpack(mine[j * pitch], above);
@@ -51,8 +48,7 @@ HT_INLINE void ht_fd_in_plane(const struct ht_fd_coefs *c, HT_LOCAL const ht_pac
 /* sum += the differences along the march of the plane in the middle of line. */
 HT_INLINE void ht_fd_along_march(const struct ht_fd_coefs *c,
                                  real line[2 * HT_FD_DEPTH + 1][HT_BLOCK], real sum[HT_BLOCK]) {
-    HT_UNROLL
-    for (int j = 1; j <= HT_FD_DEPTH; j++)
+    HT_UNROLLED_FROM(j, 1, HT_FD_DEPTH + 1)
         HT_UNROLLED(e, HT_BLOCK)
             sum[e] = HT_FD_SECOND(c->c[HT_DIMS - 1][j - 1], line[HT_FD_DEPTH - j][e],
                                   line[HT_FD_DEPTH][e], line[HT_FD_DEPTH + j][e], sum[e]);

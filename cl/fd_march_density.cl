@@ -52,8 +52,7 @@ HT_INLINE int ht_fd_in_row(int at) {
 HT_INLINE void ht_fd_fill_row_flux(const struct ht_fd_coefs *c, HT_LOCAL const ht_pack *row,
                                    const int at, HT_LOCAL ht_pack *flux) {
     real u[(2 * HT_FD_NEAR + 1) * HT_BLOCK], b[HT_BLOCK];
-    HT_UNROLL
-    for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
+    HT_UNROLLED_FROM(h, -HT_FD_NEAR, HT_FD_NEAR + 1)
         ht_unpack(row[ht_fd_in_row(at + h)], u + (h + HT_FD_NEAR) * HT_BLOCK);
     ht_unpack(*flux, b);
     HT_UNROLLED(e, HT_BLOCK) {
@@ -84,8 +83,7 @@ HT_INLINE void ht_fd_fill_row_fluxes(const struct ht_fd_item *me, const struct h
 HT_INLINE void ht_fd_along_row(const struct ht_fd_coefs *c, HT_LOCAL const ht_pack *mine,
                                real sum[HT_BLOCK]) {
     real flux[(2 * HT_FD_NEAR + 1) * HT_BLOCK];
-    HT_UNROLL
-    for (int h = -HT_FD_NEAR; h <= HT_FD_NEAR; h++)
+    HT_UNROLLED_FROM(h, -HT_FD_NEAR, HT_FD_NEAR + 1)
         ht_unpack(mine[h], flux + (h + HT_FD_NEAR) * HT_BLOCK);
     HT_UNROLLED(j, HT_FD_R)
         HT_UNROLLED(e, HT_BLOCK) {

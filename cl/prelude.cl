@@ -116,7 +116,8 @@ typedef HT_REAL real;
 /* For loops over private arrays of a work-item: the compiler places the arrays in registers only if
  * the loops are unrolled. */
 #define HT_UNROLL _Pragma("unroll")
-#define HT_UNROLLED(i, n) HT_UNROLL for (int i = 0; i < (n); i++)
+#define HT_UNROLLED(i, n) HT_UNROLLED_FROM(i, 0, n)
+#define HT_UNROLLED_FROM(i, first, end) HT_UNROLL for (int i = (first); i < (end); i++)
 #define HT_ROLLED _Pragma("unroll 1")
 #define HT_UNROLL_BY(n) HT_PRAGMA(unroll n)
 #define HT_PRAGMA(text) _Pragma(#text)

@@ -67,8 +67,7 @@ HT_INLINE void ht_around_set(const struct ht_step_args *a, long m1, long m2, lon
         out->node[k] = (int)ht_closed(a, 0, q + a->shift[0]);
     }
     HT_UNROLLED(level, HT_LEVELS) {
-        HT_UNROLL
-        for (int row = 0; row <= HT_WIDE; row++) {
+        HT_UNROLLED(row, HT_WIDE + 1) {
             const long q = m2 + row < a->end[1] ? m2 + row : a->end[1];
             out->row[level][row] = (int)ht_source_row(a, q + a->shift[1], m3 + level + a->shift[2]);
         }

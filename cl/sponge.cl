@@ -29,8 +29,7 @@ HT_TOOL_KERNEL ht_sponge(struct ht_sponge_args s, HT_INPUT(int) at, HT_INPUT(rea
     HT_UNROLL
     for (int i = HT_SPONGE_N - 1; i >= 0; i--) {
         real sum = g[0] * v[i];
-        HT_UNROLL
-        for (int j = 1; j <= i; j++) sum = fma(g[j], v[i - j], sum);
+        HT_UNROLLED_FROM(j, 1, i + 1) sum = fma(g[j], v[i - j], sum);
         u[HT_LAYOUT_AT(HT_BLOCK, index[i], node, s.nodes)] = sum;
     }
 }

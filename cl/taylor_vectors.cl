@@ -173,8 +173,7 @@ HT_INLINE void ht_multiply_row(HT_LOCAL const vector *medium, int m,
             HT_UNROLLED(a1, HT_SPAN) {
                 if (a1 + a2 + a3 < HT_SPAN) {
                     const vector value = medium[HT_MEDIUM_AT(m, a1, a2, a3)];
-                    HT_UNROLL
-                    for (int n = a1; n < length; n++) sum[n] = fma(value, row[n - a1], sum[n]);
+                    HT_UNROLLED_FROM(n, a1, length) sum[n] = fma(value, row[n - a1], sum[n]);
                 }
             }
         }

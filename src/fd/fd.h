@@ -127,13 +127,9 @@ struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;
     struct ht_fd_spec spec;
     struct ht_fd_weights weights;
-    struct ht_device *device; /* NULL: plain */
-    struct ht_tool *kernels;  /* on it */
-    struct ht_tool *ghosts, *sums, *injector;
-    struct ht_tool *meeting[2]; /* of each group of a pair; NULL: it has no couplings */
-    struct ht_tool *layers;     /* NULL: no side absorbs */
-    struct ht_tool *packer;     /* NULL: the grid is one slab */
-    bool absolute;              /* plain: of magnitudes, for bounds */
+    struct ht_device *device;         /* NULL: plain */
+    const struct ht_kernels *kernels; /* on it, while the stepper lives */
+    bool absolute;                    /* plain: of magnitudes, for bounds */
 };
 
 /* ---- fd_shots.c: sources ---- */

@@ -26,7 +26,7 @@ static void device_destroy(struct ht_fd_array *array) {
 
 static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
                                  const int sides[3][2], struct ht_fd_array u) {
-    return ht_fd_ghosts_fill(e->ghosts, box, sides, u.buffer);
+    return ht_fd_ghosts_fill(e->kernels->ghosts[0], box, sides, u.buffer);
 }
 
 static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_fd_array x) {
@@ -47,14 +47,14 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *
     item.weights = part->ends.weights;
     item.coefs = part->ends.count;
     item.points = 1;
-    return ht_sums_planes(e->sums, &item, out);
+    return ht_sums_planes(e->kernels->sums, &item, out);
 }
 
 static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
     if (in->list.count == 0) return HT_OK;
     if (in->injected == NULL)
-        TRY(ht_injected_create(e->injector, &in->list, &in->shapes, HT_FD_INJECTION_ROWS, 1,
-                               &in->injected));
+        TRY(ht_injected_create(e->kernels->injector, &in->list, &in->shapes, HT_FD_INJECTION_ROWS,
+                               1, &in->injected));
     return ht_injected_table(in->injected, in->table);
 }
 
@@ -73,10 +73,10 @@ static enum ht_err absorb(struct ht_fd_engine *e, const struct ht_fd_work *w,
                                         .nodes = l->memory[HT_FD_NODES].buffer,
                                         .start = l->start};
     if (l->sponge)
-        return ht_fd_layer_damp(e->layers, w->part, &w->box, &l->sides, memory.profile,
+        return ht_fd_layer_damp(e->kernels->fd_layers, w->part, &w->box, &l->sides, memory.profile,
                                 w->out.buffer, w->d.buffer);
-    return ht_fd_layer_step(e->layers, w->part, &w->box, &l->sides, op, &memory, w->u.buffer,
-                            w->d.buffer, w->out.buffer);
+    return ht_fd_layer_step(e->kernels->fd_layers, w->part, &w->box, &l->sides, op, &memory,
+                            w->u.buffer, w->d.buffer, w->out.buffer);
 }
 
 static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
@@ -86,21 +86,21 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
     memcpy(op.scale, w->law.scale, sizeof op.scale);
     switch (w->operation) {
     case HT_FD_ADD:
-        return ht_fd_stage(e->kernels, w->part, &w->box, &op, u, out);
+        return ht_fd_stage(e->kernels->fd, w->part, &w->box, &op, u, out);
     case HT_FD_STEP:
-        return ht_fd_update(e->kernels, w->part, &w->box, &op, u, d, p, out);
+        return ht_fd_update(e->kernels->fd, w->part, &w->box, &op, u, d, p, out);
     case HT_FD_ADVANCE:
-        return ht_fd_advance(e->kernels, &w->box, w->factor, d, p);
+        return ht_fd_advance(e->kernels->fd, &w->box, w->factor, d, p);
     case HT_FD_SHIFT: {
         const struct ht_sum_item item = item_of(&w->box, w->u);
-        return ht_sums_shift(e->sums, &item, w->factor);
+        return ht_sums_shift(e->kernels->sums, &item, w->factor);
     }
     case HT_FD_ABSORB:
         return absorb(e, w, &op);
     case HT_FD_SQUARES:
         break;
     }
-    return ht_fd_layer_squares(e->layers, &w->box, &op, u, out);
+    return ht_fd_layer_squares(e->kernels->fd_layers, &w->box, &op, u, out);
 }
 
 static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
@@ -124,13 +124,13 @@ static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task
     const struct ht_pair_arrays arrays =
         pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
     if (t->work == HT_PAIR_STEP)
-        return ht_pair_pass(e->kernels, t->part, t->group, &t->box, t->scale, &arrays);
+        return ht_pair_pass(e->kernels->fd, t->part, t->group, &t->box, t->scale, &arrays);
     if (t->work == HT_PAIR_DAMP)
-        return ht_pair_damp(e->kernels, t->part, t->group, &t->box, t->scale, &t->s->layers,
+        return ht_pair_damp(e->kernels->fd, t->part, t->group, &t->box, t->scale, &t->s->layers,
                             &arrays);
     if (t->work == HT_PAIR_RATE)
-        return ht_pair_rate(e->kernels, t->group, &t->box, t->scale, &arrays);
-    return ht_pair_solve(e->kernels, t->group, &t->box, &arrays);
+        return ht_pair_rate(e->kernels->fd, t->group, &t->box, t->scale, &arrays);
+    return ht_pair_solve(e->kernels->fd, t->group, &t->box, &arrays);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
@@ -157,16 +157,8 @@ static const struct ht_fd_engine_ops device_ops = {
 
 void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
                          const struct ht_kernels *kernels, struct ht_fd_engine *out) {
-    *out = (struct ht_fd_engine){.ops = &device_ops,
-                                 .spec = *spec,
-                                 .device = device,
-                                 .kernels = kernels->fd,
-                                 .meeting = {kernels->meeting[0], kernels->meeting[1]},
-                                 .ghosts = kernels->ghosts[0],
-                                 .sums = kernels->sums,
-                                 .injector = kernels->injector,
-                                 .layers = kernels->fd_layers,
-                                 .packer = kernels->packer[0]};
+    *out = (struct ht_fd_engine){
+        .ops = &device_ops, .spec = *spec, .device = device, .kernels = kernels};
 }
 
 /* ---- the kernels of a problem ---- */

@@ -104,24 +104,22 @@ static enum ht_err check_faces(const struct ht_plan *plan, int group, int axis,
     const struct ht_grid *grid = s->grid;
     const double h = grid->h[axis], lower = grid->lower[axis], close = 1e-9;
     const int64_t inside[2] = {s->lower[axis] / 2 + s->lower[axis] % 2, s->upper[axis] / 2};
-    int64_t most[2]; /* nodes inside that are the first and the last it may have */
+    REFUSE(inside[0] > inside[1], plan->params, HT_KEY("sources.%d.to", group),
+           "no point of the grid is inside the box along x%d", axis + 1);
     for (int side = 0; side < 2; side++) {
+        /* the first or the last node that it may have inside */
         const double end = (ht_layers_end(grid, axis, side) - lower) / h;
         const int64_t margin = reach + (grid->wall[axis][side] == HT_WALL_FREE ? HT_FD_CLOSED : 0);
         const int64_t last = ht_grid_nodes(grid, HT_PRIMARY, axis) - 1;
-        most[side] = side ? ht_least((int64_t)floor(end + close), last) - margin
-                          : (int64_t)ceil(end - close) + margin;
+        const int64_t most = side ? ht_least((int64_t)floor(end + close), last) - margin
+                                  : (int64_t)ceil(end - close) + margin;
+        REFUSE(side ? inside[1] > most : inside[0] < most, plan->params,
+               HT_KEY("sources.%d.%s", group, side ? "to" : "from"),
+               "the stencil reaches over %d points: x%d must be %s %.6g, or that of the grid's "
+               "side on both sides",
+               reach, axis + 1, side ? "below" : "above",
+               lower + h * (double)(most + (side ? 1 : -1)));
     }
-    REFUSE(inside[0] > inside[1], plan->params, HT_KEY("sources.%d.to", group),
-           "no point of the grid is inside the box along x%d", axis + 1);
-    REFUSE(inside[0] < most[0], plan->params, HT_KEY("sources.%d.from", group),
-           "the stencil reaches over %d points: x%d must be above %.6g, or that of the grid's side "
-           "on both sides",
-           reach, axis + 1, lower + h * (double)(most[0] - 1));
-    REFUSE(inside[1] > most[1], plan->params, HT_KEY("sources.%d.to", group),
-           "the stencil reaches over %d points: x%d must be below %.6g, or that of the grid's side "
-           "on both sides",
-           reach, axis + 1, lower + h * (double)(most[1] + 1));
     return HT_OK;
 }
 
@@ -303,10 +301,6 @@ enum ht_err ht_fd_surface_check(const struct ht_plan *plan) {
 
 /* ---- entries ---- */
 
-struct touched {
-    int64_t first, last; /* columns [first, last) */
-};
-
 /* A spline's pieces, of integral 1, at f, f + 1 .. with 0 <= f < 1. */
 static void spline(double f, double piece[HT_FD_SPLINE]) {
     memset(piece, 0, HT_FD_SPLINE * sizeof *piece);
@@ -318,7 +312,7 @@ static void spline(double f, double piece[HT_FD_SPLINE]) {
 
 /* values += factor u_i(xi). */
 static void add_wave(const struct ht_fd_incidence *in, double xi, double factor,
-                     struct touched *touched) {
+                     struct ht_range *touched) {
     const double at = (xi - in->surface.first) / in->surface.apart;
     const int64_t below = (int64_t)floor(at), first = below - HT_FD_SPLINE / 2 + 1;
     double piece[HT_FD_SPLINE];
@@ -331,7 +325,7 @@ static void add_wave(const struct ht_fd_incidence *in, double xi, double factor,
 
 /* values += C u_i at a place, of the star along one axis. */
 static void add_star(const struct ht_fd_incidence *in, const int64_t place[3], int axis, double xi,
-                     double factor, struct touched *touched) {
+                     double factor, struct ht_range *touched) {
     const struct ht_fd_surface *s = &in->surface;
     const bool inside = holds(s, axis, place[axis]);
     const double step = s->shot->direction[axis] * s->grid->h[axis] / 2;
@@ -349,7 +343,7 @@ static enum ht_err add_place(const struct ht_fd_incidence *in, const int64_t pla
                              int count, const struct ht_fd_crossing *crossing, int column,
                              struct ht_columns *out) {
     const struct ht_fd_surface *s = &in->surface;
-    struct touched touched = {.first = s->columns};
+    struct ht_range touched = {.first = s->columns};
     double xi = 0;
     for (int k = 0; k < 3 && k < s->grid->dims; k++)
         xi += s->shot->direction[k] * (s->grid->lower[k] + s->grid->h[k] / 2 * (double)place[k]);

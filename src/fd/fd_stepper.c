@@ -1,14 +1,8 @@
 /* Time steps of finite differences (docs/differences.md):
- *     d = d + dt^2 M u,   u = u + d,   M = L or L + dt^2/12 L^2,
- * where d = u(t_n) - u(t_(n-1)): values near u's size are never subtracted, so that rounding does
- * not grow with the square of the number of steps. The half step from the primary grid is the whole
- * time step, the one from the dual grid nothing.
- *
- * Where nothing fixes the mean of u (sides periodic or rigid), the sum of d / a stays the same but
- * for rounding, which would let u drift: in single precision what rounding added is taken out every
- * so many steps. There L of a constant is 0, too, so that the mean of u is no part of the steps: it
- * is kept beside the array, which holds u less `level`, lest rounding of each sum u + d be relative
- * to it. */
+ *     d = d + dt^2 M u,   u = u + d,   M = L or L + dt^2/12 L^2.
+ * The half step from the primary grid is the whole time step, the one from the dual grid nothing.
+ * Where nothing fixes the mean of u (sides periodic or rigid), in single precision that of d is
+ * kept every so many steps, and that of u beside the array, which holds u less `level`. */
 #include "fd.h"
 
 /* The window of a slab of finite differences, its arrays, and the medium in it. */
@@ -105,7 +99,7 @@ static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
         for (int i = 0; (sent = s->kind->sent(s, a, i)) != NULL; i++) {
             struct ht_halo_part *part = ht_halo_add(out, a, &s->r.partition.window[HT_PRIMARY]);
             part->format = ht_fd_format(&s->problem, s->engine.spec.fp64);
-            part->packer = s->engine.packer;
+            if (s->engine.kernels != NULL) part->packer = s->engine.kernels->packer[0];
             part->u = &sent->buffer;
         }
     for (int i = 0; i < s->kind->sequences; i++) {
@@ -715,11 +709,11 @@ void ht_fd_destroy(void *self) {
 
 struct ht_task_seconds ht_fd_seconds(const void *self) {
     const struct ht_fd_stepper *s = self;
+    const struct ht_kernels *k = s->engine.kernels;
     struct ht_task_seconds now = {.ghosts = 0};
-    struct ht_tool *const tools[] = {s->engine.kernels, s->engine.layers, s->engine.meeting[0],
-                                     s->engine.meeting[1]};
-    if (s->engine.kernels == NULL) return now;
-    now.ghosts = ht_tool_total(s->engine.ghosts, HT_PART_INTERIOR);
+    if (k == NULL) return now;
+    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1]};
+    now.ghosts = ht_tool_total(k->ghosts[0], HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
         for (int i = 0; i < 4; i++)
             now.part[part] += ht_tool_total(tools[i], (enum ht_step_part)part);

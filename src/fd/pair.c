@@ -413,7 +413,8 @@ static enum ht_err fill_rest(void *self) {
     for (int group = 0; group < 2; group++) {
         TRY(ht_pair_meets_make(s, group, &s->meets[group]));
         if (s->meets[group].points > 0 && s->fd.engine.device != NULL)
-            TRY(ht_pair_met_create(s->fd.engine.meeting[group], &s->meets[group], &s->met[group]));
+            TRY(ht_pair_met_create(s->fd.engine.kernels->meeting[group], &s->meets[group],
+                                   &s->met[group]));
     }
     return ht_pair_injection_create(s);
 }

@@ -38,10 +38,11 @@ struct sweep {
     int group, rows, row[HT_MAX_FIELDS], number[HT_MAX_FIELDS];
     int64_t first, last; /* planes at a time */
     int64_t n[2];
-    double
-        *value[HT_MAX_TERMS]; /* of these planes, of coefficients around of one more at the ends */
-    struct ht_range own;      /* planes */
-    int64_t listed;           /* entries there */
+    /* Of these planes, of coefficients around of one more at the ends. */
+    double *value[HT_MAX_TERMS];
+    struct ht_pool pool; /* of these */
+    struct ht_range own; /* planes */
+    int64_t listed;      /* entries there */
 };
 
 static bool is_used(const struct sweep *w, int c) {
@@ -195,7 +196,7 @@ static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
     const int64_t planes = ht_grid_nodes(w->faces->grid, HT_PRIMARY, 2);
     const int64_t block = ht_least(ht_fd_block_planes(w->faces->grid), planes);
     for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
-        if (is_used(w, c)) TRY(HT_ALLOC(w->value[c], (block + 2) * w->n[1] * w->n[0]));
+        if (is_used(w, c)) TRY(HT_TAKE(&w->pool, w->value[c], (block + 2) * w->n[1] * w->n[0]));
     for (w->first = 0; w->first < planes; w->first = w->last) {
         w->last = w->first + 1;
         while (w->last < planes && w->last - w->first < block &&
@@ -221,7 +222,7 @@ static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_probl
     to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
     enum ht_err err = HT_ALLOC(to->first, ht_grid_nodes(grid, HT_PRIMARY, 2) + 1);
     if (err == HT_OK && w.rows > 0) err = sweep_planes(&w, wanted);
-    for (int c = 0; c < HT_MAX_TERMS; c++) free(w.value[c]);
+    ht_pool_free(&w.pool);
     to->share = (double)w.listed;
     return err;
 }
@@ -275,8 +276,8 @@ double ht_pair_faces_share(const struct ht_pair_faces *faces, int group) {
 struct around {
     const struct ht_pair_faces *faces;
     int group;
-    int64_t n[2], width;
-    int64_t *number[3];
+    int64_t n[2], width, size; /* of a row, of a plane */
+    int64_t *number;
     bool any[3];
 };
 
@@ -285,19 +286,20 @@ static int64_t slot_of(int64_t m3) {
 }
 
 static int64_t *number_at(const struct around *a, int64_t m1, int64_t m2, int64_t m3) {
-    return &a->number[slot_of(m3)][(m2 + 1) * a->width + m1 + 1];
+    return a->number + slot_of(m3) * a->size + (m2 + 1) * a->width + m1 + 1;
 }
 
 static void around_end(struct around *a) {
-    for (int i = 0; i < 3; i++) free(a->number[i]);
+    free(a->number);
 }
 
 static enum ht_err around_begin(const struct ht_pair_faces *faces, int group, struct around *a) {
-    *a = (struct around){.faces = faces, .group = group};
+    a->faces = faces;
+    a->group = group;
     for (int k = 0; k < 2; k++) a->n[k] = ht_grid_nodes(faces->grid, HT_PRIMARY, k);
     a->width = a->n[0] + 2;
-    for (int i = 0; i < 3; i++) TRY(HT_ALLOC(a->number[i], a->width * (a->n[1] + 2)));
-    return HT_OK;
+    a->size = a->width * (a->n[1] + 2);
+    return HT_ALLOC(a->number, 3 * a->size);
 }
 
 /* Plane m3 of the grid, or beyond it. */
@@ -308,7 +310,7 @@ static void around_fill(struct around *a, int64_t m3) {
     const int64_t plane = ht_fd_inside(grid, meets, 2, m3);
     a->any[slot_of(m3)] = of->first[plane] < of->first[plane + 1];
     if (!a->any[slot_of(m3)]) return;
-    for (int64_t i = 0; i < a->width * (a->n[1] + 2); i++) a->number[slot_of(m3)][i] = -1;
+    for (int64_t i = 0; i < a->size; i++) *(number_at(a, -1, -1, m3) + i) = -1;
     for (int64_t i = of->first[plane]; i < of->first[plane + 1]; i++)
         *number_at(a, of->node[i] % a->n[0], of->node[i] / a->n[0], m3) = i;
     for (int64_t m2 = -1; m2 <= a->n[1]; m2++) {
@@ -361,18 +363,17 @@ enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int
     const int group = faces->pair.group[1] >> of->row & 1u;
     int row[HT_MAX_FIELDS];
     const int rows = ht_pair_rows(&faces->pair, group, row);
-    struct around a;
+    HT_ENDED(around_end) struct around a = {.group = group};
     bool coupled = false;
     for (int i = 0; i < rows; i++) coupled = coupled || row[i] == of->row;
     if (!coupled || !faces->listed[group].used) return HT_OK;
-    const enum ht_err err = around_begin(faces, group, &a);
-    for (int64_t m3 = first; err == HT_OK && m3 < last; m3++) {
+    TRY(around_begin(faces, group, &a));
+    for (int64_t m3 = first; m3 < last; m3++) {
         for (int64_t near = m3 == first ? m3 - 1 : m3 + 1; near <= m3 + 1; near++)
             around_fill(&a, near);
         raise_plane(&a, of->parity, m3, out + (m3 - first) * a.n[0] * a.n[1]);
     }
-    around_end(&a);
-    return err;
+    return HT_OK;
 }
 
 /* ---- the lists of a window ---- */
@@ -495,8 +496,8 @@ enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
         out->corners = (int)ht_most(
             out->corners, 1 << ht_pair_axes(s->pair.parity[l.row[i]] ^ s->pair.meets[group]));
     for (int i = 0; i < 2; i++) TRY(HT_ALLOC(out->first[i], planes + 1));
-    enum ht_err err = around_begin(faces, group, &l.around);
-    if (err == HT_OK) err = list_planes(&l);
+    TRY(around_begin(faces, group, &l.around));
+    const enum ht_err err = list_planes(&l);
     around_end(&l.around);
     return err;
 }

@@ -65,22 +65,20 @@ static enum ht_err add_drive(struct making *m, int shot, int number) {
     const struct ht_shots *shots = m->in->shots;
     const bool own = shots->shot[shot].drive[number].material >= 0;
     const int from = shots->shot[shot].drive[number].field;
-    struct ht_point point;
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     int64_t plane = -1;
     TRY(ht_shot_spread_drive(shots, shot, number, &m->grid, NULL, &point));
-    enum ht_err err = HT_OK;
-    for (int i = 0; err == HT_OK && i < point.count; i++) {
-        const bool new = point.node[i].m[2] != plane;
-        plane = point.node[i].m[2];
-        if (own && new) err = read_medium(m, plane);
-        if (err == HT_OK && m->surface != NULL && new)
-            err = ht_pair_surface_read(m->s, plane, plane + 1, m->surface);
-        point.node[i].weight *=
-            ht_pair_surface_share(m->s, point.node[i].m, from, m->field, m->surface);
-        if (err == HT_OK && point.node[i].weight != 0) err = add_node(m, shot, own, &point.node[i]);
+    for (int i = 0; i < point.count; i++) {
+        struct ht_point_node *node = &point.node[i];
+        const bool new = node->m[2] != plane;
+        plane = node->m[2];
+        if (own && new) TRY(read_medium(m, plane));
+        if (m->surface != NULL && new)
+            TRY(ht_pair_surface_read(m->s, plane, plane + 1, m->surface));
+        node->weight *= ht_pair_surface_share(m->s, node->m, from, m->field, m->surface);
+        if (node->weight != 0) TRY(add_node(m, shot, own, node));
     }
-    ht_point_free(&point);
-    return err;
+    return HT_OK;
 }
 
 /* ---- plane waves ---- */

@@ -13,13 +13,8 @@ HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
     { .names = (symbol), .meanings = (text), .units = (unit), .fallback = 1.0, .positive = true }
 
 /* ---- attenuation, src/pde/systems.c ---- */
-/* A modulus whose part Y relaxes at the rate w, M(omega) = M (1 - Y/(1 + i omega/w)), has at
- * omega = x w the quality Q = Re M/Im M for Y = (1 + x^2)/(1 + Q x), and waves there the absorption
- * alpha = omega/c tan(atan(1/Q)/2), which grows there as omega^y, y = 2/(1 + x^2) but for 1.5/Q
- * (see for instance Moczo, Kristek, Galis, The Finite-Difference Modelling of Earthquake Motions,
- * chapter 4, of x = 1: constant Q about omega, y = 1). Where rho c^2 is given by the phase speed c
- * there,
- *     M = rho c^2 (1 + 1/(Q x)) (1 + sqrt(1 + 1/Q^2)) / (2 (1 + 1/Q^2)).
+/* A modulus whose part Y relaxes at the rate w, M(omega) = M (1 - Y/(1 + i omega/w)), such that it
+ * has the quality Q at omega = x w and absorption grows there as omega^y (docs/differences.md).
  * The strength of the loss is Y/(1 - Y) = (1 + x^2)/(x (Q - x)). */
 struct ht_attenuation {
     double stiffer;        /* M over rho c^2 */
