@@ -43,10 +43,10 @@ void ht_args_help(const struct ht_command *command, FILE *out);
 /* A flag's "4,6,8" as integers from least on; *out is owned by the caller. Not given: none. */
 HT_CHECKED enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least,
                                         long most, int *count, int **out);
-/* Whether word is an entry of the comma-separated list; NULL: all words are. */
-bool ht_args_listed(const char *list, const char *word);
-/* Refuses a list (NULL allowed) with an entry that is not among the names. */
-HT_CHECKED enum ht_err ht_args_names(const char *flag, const char *list, int count,
+/* Whether word is an entry of a flag's list "a,b"; not given: all words are. */
+bool ht_args_listed(const struct ht_args *args, const char *flag, const char *word);
+/* Refuses a list with an entry that is not among the names. */
+HT_CHECKED enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int count,
                                      const char *const *names);
 /* A flag's number from least (DBL_MIN: above 0) to most; not given: *out stays. */
 HT_CHECKED enum ht_err ht_args_real(const struct ht_args *args, const char *flag, double least,

@@ -40,7 +40,7 @@ struct ht_member {
 #define HT_INTS(of, n, v) ((struct ht_member){HT_JSON_INTEGER, (of), .count = (n), .integers = (v)})
 #define HT_OPEN(of, bracket) ((struct ht_member){HT_JSON_OPEN, (of), .integer = (bracket)})
 #define HT_CLOSE(bracket) ((struct ht_member){HT_JSON_CLOSE, NULL, .integer = (bracket)})
-void ht_json_list(struct ht_json *json, const struct ht_member *list);
+void ht_json_list(struct ht_json *json, const struct ht_member *m);
 #define ht_json_add(json, ...) \
     ht_json_list(json, (const struct ht_member[]){__VA_ARGS__, {.kind = HT_JSON_END}})
 

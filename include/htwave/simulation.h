@@ -152,12 +152,9 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
 
 /* ---- disk.c ---- */
 /* Bytes of traces in all their formats, of snapshots, and about those of pictures and
- * checkpoints. */
+ * checkpoints; the sum. */
 enum { HT_DISK_PARTS = 4 };
-struct ht_disk_need {
-    double part[HT_DISK_PARTS], total;
-};
-struct ht_disk_need ht_disk_need(const struct ht_plan *plan);
+double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]);
 /* The nearest folder above a path that exists; the caller frees it. */
 HT_CHECKED enum ht_err ht_disk_above(const char *path, char **out);
 /* Refuses a run that writes more than its output.directory has room for. For one rank. */

@@ -54,8 +54,6 @@ struct ht_sweep {
 /* Refuses unknown names and numbers out of range. differences: as above. */
 HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,
                                      struct ht_sweep *out);
-/* Whether the list of a flag has a word; not given: all. */
-bool ht_sweep_has(const struct ht_sweep *sweep, const char *flag, const char *word);
 /* Calls visit for each combination; orders where none are given: 4, 8, 16 of fd, 1 .. usual. */
 typedef enum ht_err ht_sweep_visit(void *context, const struct ht_equations *eq,
                                    const struct ht_scheme *scheme, int order, bool fp64);

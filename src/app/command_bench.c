@@ -96,8 +96,8 @@ static bool wants_variant(const struct bench *bench, const struct ht_spec *spec,
                           const struct ht_variant *variant) {
     const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
     if (ht_args_value(bench->sweep.args, "--variants") != NULL)
-        return ht_sweep_has(&bench->sweep, "--variants", variant->name) ||
-               (taken && ht_sweep_has(&bench->sweep, "--variants", "auto"));
+        return ht_args_listed(bench->sweep.args, "--variants", variant->name) ||
+               (taken && ht_args_listed(bench->sweep.args, "--variants", "auto"));
     return ht_variant_suits(variant, bench->info->gpu);
 }
 
@@ -108,15 +108,13 @@ static enum ht_err plan_variants(struct bench *bench, struct row row) {
     const struct ht_spec spec = spec_of(&row, &eq, &test);
     for (int v = 0; v < ht_variant_count(); v++) {
         row.tuning.variant = ht_variant_at(v);
-        if (wants_variant(bench, &spec, row.tuning.variant) &&
-            ht_variant_refuses(row.tuning.variant, &spec) == NULL) {
-            /* A row of a variant; with --each its kernels have rows of their own. */
-            const struct ht_variant_stage *stage = row.tuning.variant->stage;
-            TRY(add_row(bench, &row));
-            if (ht_args_value(bench->sweep.args, "--each") && stage[1].kind != HT_STAGE_NONE) {
-                for (row.kernel = 0; row.kernel < 2; row.kernel++) TRY(add_row(bench, &row));
-            }
-        }
+        if (!wants_variant(bench, &spec, row.tuning.variant) ||
+            ht_variant_refuses(row.tuning.variant, &spec) != NULL)
+            continue;
+        /* A row of a variant; with --each its kernels have rows of their own. */
+        const bool each = ht_args_value(bench->sweep.args, "--each") != NULL &&
+                          row.tuning.variant->stage[1].kind != HT_STAGE_NONE;
+        for (row.kernel = -1; row.kernel < (each ? 2 : 0); row.kernel++) TRY(add_row(bench, &row));
     }
     return HT_OK;
 }
@@ -140,7 +138,7 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
         const bool given = ht_args_value(bench->sweep.args, "--layouts") != NULL;
-        if (given ? ht_sweep_has(&bench->sweep, "--layouts", ht_layout_name(row.tuning.block))
+        if (given ? ht_args_listed(bench->sweep.args, "--layouts", ht_layout_name(row.tuning.block))
                   : wide == bench->info->gpu)
             TRY(plan_variants(bench, row));
     }

@@ -83,7 +83,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
                "explains\n",
                ratio);
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
-    ht_fact(&f, HT_NUM("output_bytes", ht_disk_need(sim->plan).total),
+    ht_fact(&f, HT_NUM("output_bytes", ht_disk_need(sim->plan, (double[HT_DISK_PARTS]){0})),
             HT_NUM("expected_s", estimate.seconds),
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),

@@ -34,11 +34,6 @@ static enum ht_err read_integers(const struct ht_args *args, const char *flag, i
     return HT_OK;
 }
 
-static enum ht_err check_names(const struct ht_args *args, const char *flag, int count,
-                               const char *const *names) {
-    return ht_args_names(flag, ht_args_value(args, flag), count, names);
-}
-
 enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
     const int most = differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER;
     *out = (struct ht_sweep){.args = args, .ndims = 1, .dims = {3}, .differences = differences};
@@ -53,22 +48,18 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct h
     int count = 0;
     for (; count < ht_system_count() && count < MOST; count++)
         name[count] = ht_system_at(count)->name;
-    TRY(check_names(args, "--systems", count, name));
+    TRY(ht_args_names(args, "--systems", count, name));
     for (count = 0; count < ht_variant_count() && count < MOST; count++)
         name[count] = ht_variant_at(count)->name;
     if (differences) name[count++] = "auto";
-    TRY(check_names(args, "--variants", count, name));
+    TRY(ht_args_names(args, "--variants", count, name));
     count = 0;
     for (int i = 0; i < ht_scheme_count() && count < MOST; i++)
         if (!ht_scheme_at(i)->nodal || differences) name[count++] = ht_scheme_at(i)->name;
-    TRY(check_names(args, "--schemes", count, name));
-    TRY(check_names(args, "--backend", 3, (const char *const[]){"auto", "cuda", "opencl"}));
-    TRY(check_names(args, "--precisions", 2, (const char *const[]){"single", "double"}));
-    return check_names(args, "--layouts", 2, (const char *const[]){"tensor", "blocked"});
-}
-
-bool ht_sweep_has(const struct ht_sweep *sweep, const char *flag, const char *word) {
-    return ht_args_listed(ht_args_value(sweep->args, flag), word);
+    TRY(ht_args_names(args, "--schemes", count, name));
+    TRY(ht_args_names(args, "--backend", 3, (const char *const[]){"auto", "cuda", "opencl"}));
+    TRY(ht_args_names(args, "--precisions", 2, (const char *const[]){"single", "double"}));
+    return ht_args_names(args, "--layouts", 2, (const char *const[]){"tensor", "blocked"});
 }
 
 static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_device_info *info,
@@ -81,7 +72,7 @@ static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_devi
     for (int n = 0; n < count; n++)
         for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
             const int order = sweep->norders > 0 ? sweep->orders[n] : fd ? even[n] : n + 1;
-            if (ht_sweep_has(sweep, "--precisions", ht_real_name(fp64)) &&
+            if (ht_args_listed(sweep->args, "--precisions", ht_real_name(fp64)) &&
                 (fd ? order % 2 == 0 : order <= HT_MAX_ORDER))
                 TRY(visit(context, eq, scheme, order, fp64));
         }
@@ -93,11 +84,11 @@ enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_i
     for (int s = 0; s < ht_system_count(); s++)
         for (int d = 0; d < sweep->ndims; d++) {
             const struct ht_equations eq = ht_equations_make(ht_system_at(s), sweep->dims[d]);
-            if (!ht_sweep_has(sweep, "--systems", ht_system_at(s)->name)) continue;
+            if (!ht_args_listed(sweep->args, "--systems", ht_system_at(s)->name)) continue;
             for (int i = 0; i < ht_scheme_count(); i++) {
                 const struct ht_scheme *scheme = ht_scheme_at(i);
                 if (ht_scheme_steps(scheme, &eq) && (sweep->differences || !scheme->nodal) &&
-                    ht_sweep_has(sweep, "--schemes", scheme->name))
+                    ht_args_listed(sweep->args, "--schemes", scheme->name))
                     TRY(each_order(sweep, info, usual, &eq, scheme, visit, context));
             }
         }

@@ -140,7 +140,8 @@ enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long 
     return HT_OK;
 }
 
-bool ht_args_listed(const char *list, const char *word) {
+bool ht_args_listed(const struct ht_args *args, const char *flag, const char *word) {
+    const char *list = ht_args_value(args, flag);
     return list == NULL || ht_text_find(list, ',', word) >= 0;
 }
 
@@ -154,8 +155,9 @@ static enum ht_err check_name(const char *flag, const char *word, int length, in
     return ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length, word, known.data);
 }
 
-enum ht_err ht_args_names(const char *flag, const char *list, int count, const char *const *names) {
-    for (const char *at = list; at != NULL;) {
+enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int count,
+                          const char *const *names) {
+    for (const char *at = ht_args_value(args, flag); at != NULL;) {
         const char *comma = strchr(at, ',');
         size_t length = comma ? (size_t)(comma - at) : strlen(at);
         TRY(check_name(flag, at, (int)length, count, names));

@@ -365,11 +365,7 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
               "\"fd\" and time.stages = 1");
 }
 
-/* Warns of receivers whose traces err by more than what is said of the run:
- * near sources of Hermite methods, beside the boxes of plane waves from outside by finite
- * differences, and between steps that are too long for leapfrog's signals. */
-
-/* ---- near sources ---- */
+/* ---- receivers whose traces err by more than what is said of the run ---- */
 
 /* The part of a Gaussian beyond a distance in its radii, by magnitude: there the source acts on
  * both sides. */
@@ -423,8 +419,6 @@ static void warn_near(const struct ht_plan *plan) {
         plan->duhamel->form[worst.shot].radius, 100 * worst.error);
 }
 
-/* ---- beside boxes of plane waves ---- */
-
 /* Values between nodes on both sides of a box's surface are of no field. */
 static int reach_of(const struct ht_plan *plan) {
     return plan->grid.point_nodes / 2;
@@ -457,8 +451,6 @@ static void warn_beside(const struct ht_plan *plan) {
             return;
         }
 }
-
-/* ---- between steps ---- */
 
 /* Of a shot's energy the part above what the sinc carries, as an amplitude. */
 static void warn_between(const struct ht_plan *plan) {

@@ -76,10 +76,13 @@ static bool asks_field(const struct ht_plan *plan, unsigned stored, const char *
     return name[0] != '\0' && (field < 0 || (stored != 0 && !(stored >> field & 1u)));
 }
 
-static bool asks_fields(const struct ht_plan *plan, unsigned stored) {
-    const struct ht_names *names = &plan->params->output.fields;
-    for (int i = 0; i < names->count; i++)
-        if (asks_field(plan, stored, names->name[i])) return true;
+/* "v1", or of receivers "v1_x2". */
+static bool asks_names(const struct ht_plan *plan, unsigned stored, const struct ht_names *names) {
+    for (int i = 0; i < names->count; i++) {
+        char field[32];
+        snprintf(field, sizeof field, "%.*s", (int)strcspn(names->name[i], "_"), names->name[i]);
+        if (asks_field(plan, stored, field)) return true;
+    }
     return false;
 }
 
@@ -89,20 +92,6 @@ static bool asks_slices(const struct ht_plan *plan, unsigned stored) {
     for (int i = 0; ht_params_slice(plan->params, i, &given); i++)
         asked = asked || (given.field != NULL && asks_field(plan, stored, given.field));
     return plan->params->output.pictures && asked;
-}
-
-static bool asks_receivers(const struct ht_plan *plan, unsigned stored) {
-    const struct ht_groups *groups = &plan->params->receivers;
-    const struct ht_receivers_given *group = groups->group;
-    for (int i = 0; i < groups->count; i++)
-        for (int n = 0; n < group[i].fields.count; n++) {
-            const char *name = group[i].fields.name[n]; /* "v1" or "v1_x2" */
-            char field[32];
-            const int length = (int)strcspn(name, "_");
-            snprintf(field, sizeof field, "%.*s", length, name);
-            if (asks_field(plan, stored, field)) return true;
-        }
-    return false;
 }
 
 /* Kernels of the other scheme alone. */
@@ -131,11 +120,13 @@ static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_fo
     const struct ht_value *stages = &params->time.stages;
     const unsigned stored = form->stored[HT_PRIMARY];
     const int full = ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order);
-    if (asks_fields(plan, stored)) return "output.fields";
+    const struct ht_receivers_given *receivers = params->receivers.group;
+    if (asks_names(plan, stored, &params->output.fields)) return "output.fields";
     if (asks_slices(plan, stored))
         return params->output.picture.slices.count == 0 ? "output.picture.field"
                                                         : "output.picture.slices";
-    if (asks_receivers(plan, stored)) return "receivers.fields";
+    for (int i = 0; i < params->receivers.count; i++)
+        if (asks_names(plan, stored, &receivers[i].fields)) return "receivers.fields";
     if (ht_layers_any(&plan->grid) && params->absorbing.type != HT_ABSORBING_SPONGE)
         return "boundary";
     if (asks_variant(plan, form)) return "device.variant";

@@ -57,15 +57,14 @@ static double bytes_of_checkpoints(const struct ht_plan *plan) {
            ht_real_size(ht_in_double(params));
 }
 
-struct ht_disk_need ht_disk_need(const struct ht_plan *plan) {
-    struct ht_disk_need need = {.part = {bytes_of_traces(plan), bytes_of_snapshots(plan),
-                                         bytes_of_pictures(plan), bytes_of_checkpoints(plan)}};
-    /* A run that goes on has a part of snapshots and pictures, and copies traces.h5. */
+/* A run that goes on has a part of snapshots and pictures, and copies traces.h5. */
+double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     const double left = plan->params->resume.from != NULL ? plan->params->resume.left : 1;
-    need.part[1] *= left;
-    need.part[2] *= left;
-    for (int i = 0; i < HT_DISK_PARTS; i++) need.total += need.part[i];
-    return need;
+    part[0] = bytes_of_traces(plan);
+    part[1] = bytes_of_snapshots(plan) * left;
+    part[2] = bytes_of_pictures(plan) * left;
+    part[3] = bytes_of_checkpoints(plan);
+    return part[0] + part[1] + part[2] + part[3];
 }
 
 enum ht_err ht_disk_above(const char *path, char **out) {
@@ -90,15 +89,15 @@ static double free_bytes(const char *directory) {
 }
 
 void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
-    const struct ht_disk_need need = ht_disk_need(plan);
     const double room = free_bytes(plan->params->output.directory);
     static const char *const what[HT_DISK_PARTS] = {"traces", "snapshots", "pictures about",
                                                     "checkpoints about"};
     const char *between = ": ";
-    ht_text_add(text, "%s to write", HT_BYTES(need.total));
+    double part[HT_DISK_PARTS];
+    ht_text_add(text, "%s to write", HT_BYTES(ht_disk_need(plan, part)));
     for (int i = 0; i < HT_DISK_PARTS; i++) {
-        if (!(need.part[i] > 0)) continue;
-        ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(need.part[i]));
+        if (!(part[i] > 0)) continue;
+        ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(part[i]));
         between = ", ";
     }
     if (isfinite(room)) ht_text_add(text, "; %s free", HT_BYTES(room));
@@ -106,7 +105,8 @@ void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
 
 enum ht_err ht_disk_check(const struct ht_plan *plan) {
     HT_FREED_TEXT struct ht_text text = {0};
-    if (ht_disk_need(plan).total <= free_bytes(plan->params->output.directory)) return HT_OK;
+    double part[HT_DISK_PARTS];
+    if (ht_disk_need(plan, part) <= free_bytes(plan->params->output.directory)) return HT_OK;
     ht_disk_describe(plan, &text);
     TRY(ht_text_status(&text));
     return ht_params_error(

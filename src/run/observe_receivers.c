@@ -8,6 +8,9 @@ enum { MOST = 256, VALUES = 1 << 21 };
 
 /* The samples of a group that are not written yet. */
 struct block {
+    const struct ht_receiver_group *group;
+    int number;             /* of the group */
+    int64_t from, traces;   /* its first trace, and how many */
     int64_t first, count;   /* samples */
     double *data;           /* [sample][reading][receiver] */
     bool integrals;         /* some readings are; of them, [reading][receiver]: */
@@ -38,16 +41,19 @@ struct ht_recorder {
     struct ht_pool pool; /* of the run's arrays */
 };
 
-static enum ht_err write_block(struct ht_recorder *r, int n) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
-    const int64_t traces = group->count * group->readings;
-    struct block *block = &r->block[n];
-    for (int64_t t = 0; t < traces; t++)
-        for (int64_t i = 0; i < block->count; i++)
-            r->turned[t * block->count + i] = block->data[i * traces + t];
-    TRY(ht_output_traces_add(r->output, n, block->first, block->first + block->count, r->turned));
-    block->first += block->count;
-    block->count = 0;
+/* `count` samples are in r->turned. */
+static enum ht_err write_turned(struct ht_recorder *r, struct block *b, int64_t count) {
+    TRY(ht_output_traces_add(r->output, b->number, b->first, b->first + count, r->turned));
+    b->first += count;
+    return HT_OK;
+}
+
+static enum ht_err write_block(struct ht_recorder *r, struct block *b) {
+    for (int64_t t = 0; t < b->traces; t++)
+        for (int64_t i = 0; i < b->count; i++)
+            r->turned[t * b->count + i] = b->data[i * b->traces + t];
+    TRY(write_turned(r, b, b->count));
+    b->count = 0;
     return HT_OK;
 }
 
@@ -81,48 +87,46 @@ static enum ht_err add_integral(struct ht_recorder *r, int64_t traces, int64_t c
     return HT_OK;
 }
 
-/* Of reading i of a group; in these and below the group's traces begin at `from`. */
-static enum ht_err make_integral(struct ht_recorder *r, int n, int i, double at, int64_t from,
+/* Of reading i of a group. */
+static enum ht_err make_integral(struct ht_recorder *r, const struct block *b, int i, double at,
                                  double *out) {
-    const struct block *block = &r->block[n];
-    const int64_t count = r->receivers->group[n].count, own = i * count;
-    for (int64_t t = 0; t < count; t++) out[t] = block->sum[own + t];
-    if (at > (double)block->summed)
-        TRY(add_integral(r, from + own, count, (double)block->summed, at, out));
+    const int64_t count = b->group->count, own = i * count;
+    for (int64_t t = 0; t < count; t++) out[t] = b->sum[own + t];
+    if (at > (double)b->summed)
+        TRY(add_integral(r, b->from + own, count, (double)b->summed, at, out));
     for (int64_t t = 0; t < count; t++)
-        out[t] = block->start[own + t] + block->factor[own + t] * r->receivers->dt * out[t];
+        out[t] = b->start[own + t] + b->factor[own + t] * r->receivers->dt * out[t];
     return HT_OK;
 }
 
 /* The sums of a group's integrals up to a step. */
-static enum ht_err sum_up(struct ht_recorder *r, int n, int64_t from, int64_t step) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
-    struct block *block = &r->block[n];
-    for (; block->integrals && block->summed < step; block->summed++)
-        for (int i = 0; i < group->readings; i++)
-            if (group->reading[i].integral)
-                TRY(add_integral(r, from + i * group->count, group->count, (double)block->summed,
-                                 (double)(block->summed + 1), block->sum + i * group->count));
+static enum ht_err sum_up(struct ht_recorder *r, struct block *b, int64_t step) {
+    const int64_t count = b->group->count;
+    for (; b->integrals && b->summed < step; b->summed++)
+        for (int i = 0; i < b->group->readings; i++)
+            if (b->group->reading[i].integral)
+                TRY(add_integral(r, b->from + i * count, count, (double)b->summed,
+                                 (double)(b->summed + 1), b->sum + i * count));
     return HT_OK;
 }
 
 /* One sample of all readings of a group. */
-static enum ht_err make_sample(struct ht_recorder *r, int n, double at, int64_t from, double *out) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
+static enum ht_err make_sample(struct ht_recorder *r, struct block *b, double at, double *out) {
+    const struct ht_receiver_group *group = b->group;
     const int64_t count = group->count;
     struct ht_resampled by;
-    TRY(sum_up(r, n, from, (int64_t)floor(at)));
-    for (int64_t t = 0; t < group->readings * count; t++) out[t] = 0;
+    TRY(sum_up(r, b, (int64_t)floor(at)));
+    for (int64_t t = 0; t < b->traces; t++) out[t] = 0;
     for (int i = 0; i < group->readings; i++) {
         if (group->reading[i].integral) continue;
         TRY(ht_resampler_weights(r->resampler, at + group->reading[i].late, r->first, reached(r),
                                  &by));
-        add_weighted(r, &by, from + i * count, count, out + i * count);
+        add_weighted(r, &by, b->from + i * count, count, out + i * count);
     }
     TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
-    ht_source_samples_add(r->near, at, &by, from, group->readings * count, out);
+    ht_source_samples_add(r->near, at, &by, b->from, b->traces, out);
     for (int i = 0; i < group->readings; i++)
-        if (group->reading[i].integral) TRY(make_integral(r, n, i, at, from, out + i * count));
+        if (group->reading[i].integral) TRY(make_integral(r, b, i, at, out + i * count));
     return HT_OK;
 }
 
@@ -137,86 +141,75 @@ static double step_of(const struct ht_recorder *r, const struct ht_receiver_grou
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
-/* Integrals need the steps about the one before, early values those about the one after. */
-static bool is_ready(const struct ht_recorder *r, int n, double at, bool last) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
-    double later = r->block[n].integrals && !last ? nextafter(at, INFINITY) : at;
-    for (int i = 0; i < group->readings; i++) later = fmax(later, at + group->reading[i].late);
+/* Whether a sample can be made; at: its time in steps. Integrals need the steps about the one
+ * before, early values those about the one after. */
+static bool is_ready(const struct ht_recorder *r, const struct block *b, int64_t sample, bool last,
+                     double *at) {
+    if (sample >= b->group->samples) return false;
+    *at = step_of(r, b->group, sample);
+    double later = b->integrals && !last ? nextafter(*at, INFINITY) : *at;
+    for (int i = 0; i < b->group->readings; i++)
+        later = fmax(later, *at + b->group->reading[i].late);
     return ht_resampler_ready(r->resampler, later, reached(r), last);
 }
 
 /* The samples that the steps so far give. */
-static enum ht_err make_samples(struct ht_recorder *r, int n, int64_t from, bool last) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
-    const int64_t traces = group->count * group->readings;
-    struct block *block = &r->block[n];
-    for (;;) {
-        const int64_t sample = block->first + block->count;
-        if (sample >= group->samples) break;
-        const double at = step_of(r, group, sample);
-        if (!is_ready(r, n, at, last)) break;
-        TRY(make_sample(r, n, at, from, block->data + block->count * traces));
-        if (++block->count == r->most) TRY(write_block(r, n));
+static enum ht_err make_samples(struct ht_recorder *r, struct block *b, bool last) {
+    double at;
+    while (is_ready(r, b, b->first + b->count, last, &at)) {
+        TRY(make_sample(r, b, at, b->data + b->count * b->traces));
+        if (++b->count == r->most) TRY(write_block(r, b));
     }
     /* before the steps that it takes are forgotten */
-    if (!last) TRY(sum_up(r, n, from, reached(r) - HT_RECEIVERS_STENCIL / 2));
-    return last ? write_block(r, n) : HT_OK;
+    if (!last) TRY(sum_up(r, b, reached(r) - HT_RECEIVERS_STENCIL / 2));
+    return last ? write_block(r, b) : HT_OK;
 }
 
 /* The next `count` samples, of all steps. */
-static enum ht_err write_whole(struct ht_recorder *r, int n, int64_t from, int64_t count) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
+static enum ht_err write_whole(struct ht_recorder *r, struct block *b, int64_t count) {
+    const struct ht_receiver_group *group = b->group;
     const double dt = r->receivers->dt;
-    struct block *block = &r->block[n];
     struct ht_whole whole = {.width = r->width,
                              .steps = r->count,
-                             .at = step_of(r, group, block->first),
+                             .at = step_of(r, group, b->first),
                              .every = 1,
                              .samples = count};
     if (group->every > 0) whole.every = dt > 0 ? group->every / dt : 0;
     for (int i = 0; i < group->readings; i++) {
         const int64_t own = i * group->count;
         double *out = r->turned + own * count;
-        whole.value = r->value + from + own;
+        whole.value = r->value + b->from + own;
         whole.integral = group->reading[i].integral;
         whole.between = group->reading[i].late > 0;
         TRY(ht_resample_whole(&whole, group->count, out));
         for (int64_t t = 0; whole.integral && t < group->count * count; t++)
-            out[t] = block->start[own + t / count] + block->factor[own + t / count] * dt * out[t];
+            out[t] = b->start[own + t / count] + b->factor[own + t / count] * dt * out[t];
     }
-    TRY(ht_output_traces_add(r->output, n, block->first, block->first + count, r->turned));
-    block->first += count;
-    return HT_OK;
+    return write_turned(r, b, count);
 }
 
 /* Transforms of all steps so far are made when these are half as many again:
  * all together take three times as long as the last. */
 static const double ALL_TRANSFORMS = 3;
 
-static enum ht_err make_whole(struct ht_recorder *r, int n, int64_t from, bool last) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
-    struct block *block = &r->block[n];
+static enum ht_err make_whole(struct ht_recorder *r, struct block *b, bool last) {
     int64_t ready = 0;
-    if (!last && r->count < block->transformed + block->transformed / 2) return HT_OK;
-    block->transformed = r->count;
-    while (block->first + ready < group->samples &&
-           is_ready(r, n, step_of(r, group, block->first + ready), last))
-        ready++;
+    double at;
+    if (!last && r->count < b->transformed + b->transformed / 2) return HT_OK;
+    b->transformed = r->count;
+    while (is_ready(r, b, b->first + ready, last, &at)) ready++;
     for (int64_t some; ready > 0; ready -= some) {
         some = ht_least(ready, r->most);
-        TRY(write_whole(r, n, from, some));
+        TRY(write_whole(r, b, some));
     }
     return HT_OK;
 }
 
 static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
-    int64_t from = 0;
+    const bool whole = ht_resampler_is_whole(r->resampler);
     r->count += steps;
-    for (int n = 0; n < r->receivers->count; n++) {
-        const struct ht_receiver_group *group = &r->receivers->group[n];
-        TRY((ht_resampler_is_whole(r->resampler) ? make_whole : make_samples)(r, n, from, last));
-        from += group->count * group->readings;
-    }
+    for (int n = 0; n < r->receivers->count; n++)
+        TRY((whole ? make_whole : make_samples)(r, &r->block[n], last));
     /* Keeps the steps that later samples may need. */
     const int64_t gone = r->count - r->keeps;
     if (gone <= 0) return HT_OK;
@@ -228,18 +221,18 @@ static enum ht_err add_steps(struct ht_recorder *r, int64_t steps, bool last) {
 }
 
 static enum ht_err find_integrals(struct ht_pool *pool, const struct ht_plan *plan,
-                                  const struct ht_receiver_group *group, struct block *block) {
-    const int64_t traces = group->count * group->readings;
+                                  struct block *b) {
+    const struct ht_receiver_group *group = b->group;
     for (int i = 0; i < group->readings; i++)
-        block->integrals = block->integrals || group->reading[i].integral;
-    if (!block->integrals) return HT_OK;
-    TRY(HT_TAKE(pool, block->start, traces));
-    TRY(HT_TAKE(pool, block->factor, traces));
-    TRY(HT_TAKE(pool, block->sum, traces));
+        b->integrals = b->integrals || group->reading[i].integral;
+    if (!b->integrals) return HT_OK;
+    TRY(HT_TAKE(pool, b->start, b->traces));
+    TRY(HT_TAKE(pool, b->factor, b->traces));
+    TRY(HT_TAKE(pool, b->sum, b->traces));
     for (int i = 0; i < group->readings; i++)
         if (group->reading[i].integral)
-            TRY(ht_integrals_find(plan, group, &group->reading[i], block->start + i * group->count,
-                                  block->factor + i * group->count));
+            TRY(ht_integrals_find(plan, group, &group->reading[i], b->start + i * group->count,
+                                  b->factor + i * group->count));
     return HT_OK;
 }
 
@@ -290,7 +283,7 @@ enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds) {
 }
 
 static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
-    int64_t most = 0;
+    int64_t most = 0, from = 0;
     r->width = r->receivers->traces * r->derivatives;
     r->keeps = ht_resampling_keeps(plan);
     TRY(ht_resampler_create(plan, &r->resampler));
@@ -300,10 +293,14 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
     TRY(HT_TAKE(&r->pool, r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
         const struct ht_receiver_group *group = &r->receivers->group[n];
-        const int64_t values = group->count * group->readings * r->most;
-        if (!ht_resampler_is_whole(r->resampler)) TRY(HT_TAKE(&r->pool, r->block[n].data, values));
-        TRY(find_integrals(&r->pool, plan, group, &r->block[n]));
-        most = ht_most(most, values);
+        struct block *b = &r->block[n];
+        *b = (struct block){
+            .group = group, .number = n, .from = from, .traces = group->count * group->readings};
+        from += b->traces;
+        most = ht_most(most, b->traces * r->most);
+        if (!ht_resampler_is_whole(r->resampler))
+            TRY(HT_TAKE(&r->pool, b->data, b->traces * r->most));
+        TRY(find_integrals(&r->pool, plan, b));
     }
     TRY(HT_TAKE(&r->pool, r->turned, most));
     TRY(ht_output_traces_begin(r->output, r->receivers));
@@ -393,18 +390,16 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
     return view->last ? HT_BY_FIRST(comm, end_traces(r, how, view->time)) : HT_OK;
 }
 
-static void archive_block(struct ht_recorder *r, int n, struct ht_archive *archive) {
-    const struct ht_receiver_group *group = &r->receivers->group[n];
-    struct block *b = &r->block[n];
-    const int64_t traces = group->count * group->readings;
+static void archive_block(struct ht_recorder *r, struct block *b, struct ht_archive *archive) {
+    const int n = b->number;
     ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
     ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
     ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);
     ht_archive_integer(archive, HT_KEY("receivers/%d/transformed", n), &b->transformed);
     if (b->count <= r->most)
-        ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * traces, b->data,
+        ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * b->traces, b->data,
                            false);
-    ht_archive_numbers(archive, HT_KEY("receivers/%d/sum", n), traces, b->sum, false);
+    ht_archive_numbers(archive, HT_KEY("receivers/%d/sum", n), b->traces, b->sum, false);
 }
 
 /* The values of the steps since the last look, of which the next one makes samples as ever; a run
@@ -426,7 +421,7 @@ static enum ht_err receivers_archive(void *context, struct ht_run *run,
     REQUIRE(values <= values_of(run->plan, ht_sampler_period(r->sampler)), HT_ERR_IO,
             "%s holds %lld steps of traces: it is of another run", run->from, (long long)r->count);
     ht_archive_numbers(archive, "receivers/values", values, r->value, false);
-    for (int n = 0; n < r->receivers->count; n++) archive_block(r, n, archive);
+    for (int n = 0; n < r->receivers->count; n++) archive_block(r, &r->block[n], archive);
     return ht_output_traces_archive(r->output, archive);
 }
 

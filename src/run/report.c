@@ -22,12 +22,6 @@ static const char *with_prefix(double value, char buffer[32]) {
 static const char *const part_name[HT_TIMES] = {"kernel", "step", "interior", "boundary",
                                                 "ghosts", "pack", "exposed"};
 
-struct share {
-    double seconds[HT_TIMES];
-    double exchanges, messages, bytes; /* per step */
-    double limit, joules;              /* of a device that the rank leads */
-};
-
 /* The transports of all pairs of ranks, each once, the fastest first: "peer + staged"; "" without
  * neighbours. */
 static enum ht_err find_transport(struct ht_comm *comm, const struct ht_traffic *own,
@@ -56,39 +50,38 @@ static double joules_of(const struct ht_simulation *sim) {
 
 /* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
  * seconds are scaled to these steps. */
-static struct share own_share(const struct ht_simulation *sim, const struct ht_traffic *traffic) {
+static struct ht_parallel own_part(const struct ht_simulation *sim,
+                                   const struct ht_traffic *traffic) {
     const double done = fmax(0.5 * (double)traffic->half_steps, 1);
     const double scale = (double)sim->run.steps / done;
+    const double inner = (traffic->interior_s + traffic->boundary_s + traffic->pack_s) * scale;
     const bool leads = ht_simulation_leads(sim);
-    struct share own = {.seconds = {[HT_TIME_KERNEL] = sim->run.kernel_s,
-                                    [HT_TIME_STEP] = sim->run.step_s,
-                                    [HT_TIME_INTERIOR] = traffic->interior_s * scale,
-                                    [HT_TIME_BOUNDARY] = traffic->boundary_s * scale,
-                                    [HT_TIME_GHOSTS] = traffic->ghosts_s * scale,
-                                    [HT_TIME_PACK] = traffic->pack_s * scale},
-                        .exchanges = (double)traffic->exchanges / done,
-                        .messages = (double)traffic->messages / done,
-                        .bytes = (double)traffic->bytes / done,
-                        .limit = leads ? ht_simulation_limit(sim) : 0,
-                        .joules = leads ? joules_of(sim) : 0};
-    const double *s = own.seconds;
-    own.seconds[HT_TIME_EXPOSED] =
-        fmax(0, s[HT_TIME_STEP] - s[HT_TIME_INTERIOR] - s[HT_TIME_BOUNDARY] - s[HT_TIME_PACK]);
-    return own;
+    return (struct ht_parallel){.part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
+                                         [HT_TIME_STEP].mean = sim->run.step_s,
+                                         [HT_TIME_INTERIOR].mean = traffic->interior_s * scale,
+                                         [HT_TIME_BOUNDARY].mean = traffic->boundary_s * scale,
+                                         [HT_TIME_GHOSTS].mean = traffic->ghosts_s * scale,
+                                         [HT_TIME_PACK].mean = traffic->pack_s * scale,
+                                         [HT_TIME_EXPOSED].mean = fmax(0, sim->run.step_s - inner)},
+                                .exchanges = (double)traffic->exchanges / done,
+                                .messages = (double)traffic->messages / done,
+                                .bytes = (double)traffic->bytes / done,
+                                .limit = leads ? ht_simulation_limit(sim) : 0,
+                                .joules = leads ? joules_of(sim) : 0};
 }
 
 enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
     const struct ht_stepper *s = &sim->run.stepper;
     struct ht_traffic traffic = {.half_steps = 0};
     if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
-    const struct share own = own_share(sim, &traffic);
-    HT_ARRAY(struct share, all, sim->ranks);
+    const struct ht_parallel own = own_part(sim, &traffic);
+    HT_ARRAY(struct ht_parallel, all, sim->ranks);
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, all));
     *out = (struct ht_parallel){.exchanges = all->exchanges};
     for (int r = 0; r < sim->ranks; r++) {
         for (int i = 0; i < HT_TIMES; i++) {
-            out->part[i].mean += all[r].seconds[i] / sim->ranks;
-            out->part[i].worst = fmax(out->part[i].worst, all[r].seconds[i]);
+            out->part[i].mean += all[r].part[i].mean / sim->ranks;
+            out->part[i].worst = fmax(out->part[i].worst, all[r].part[i].mean);
         }
         out->messages += all[r].messages;
         out->bytes += all[r].bytes;
