@@ -1,5 +1,7 @@
 /* The options medium.NAME, made from the parameters of all systems, once. A name of several systems
  * is one option; its help gives the meaning in each. */
+#include <stdarg.h>
+
 #include "htwave/system.h"
 #include "options.h"
 
@@ -18,15 +20,12 @@ struct name_use {
     int alternative;
 };
 
-static void append_text(char *out, size_t size, const char *text) {
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s", text);
-}
-
-static struct made_option *find_made(const char *key) {
-    for (int i = 0; i < made_count; i++)
-        if (strcmp(made[i].key, key) == 0) return &made[i];
-    return NULL;
+HT_PRINTF(2, 3) static void add_help(struct made_option *m, const char *fmt, ...) {
+    const size_t used = strlen(m->help);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(m->help + used, HELP - used, fmt, args);
+    va_end(args);
 }
 
 /* The default "[1.0, 0.5, 0.25]" from the components of a system's vector. */
@@ -49,37 +48,31 @@ static void add_vector_default(struct made_option *m, const struct ht_system *sy
 /* Adds "speed of sound (acoustic)" and the alternatives and default in this system to the help. */
 static void add_meaning(struct made_option *m, const struct name_use *use) {
     const struct ht_parameter *row = use->parameter;
-    char text[160], meaning[64], other[KEY];
+    char meaning[64], other[KEY];
     ht_alternative(row->meanings, use->alternative, meaning, sizeof meaning);
     if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
         meaning[0] = (char)(meaning[0] - 'a' + 'A');
-    snprintf(text, sizeof text, "%s%s (%s%s)", *m->help ? "; " : "", meaning, use->system->name,
+    add_help(m, "%s%s (%s%s)", *m->help ? "; " : "", meaning, use->system->name,
              row->vector ? ", one number per axis" : "");
-    append_text(m->help, sizeof m->help, text);
-    for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++) {
-        if (i == use->alternative) continue;
-        snprintf(text, sizeof text, ", instead of %s", other);
-        append_text(m->help, sizeof m->help, text);
-    }
-    if (row->vector || use->alternative > 0) return;
-    snprintf(text, sizeof text, ", %.12g when %s given", row->fallback,
-             strchr(row->names, '|') ? "none is" : "not");
-    append_text(m->help, sizeof m->help, text);
+    for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++)
+        if (i != use->alternative) add_help(m, ", instead of %s", other);
+    if (!row->vector && use->alternative == 0)
+        add_help(m, ", %.12g when %s given", row->fallback,
+                 strchr(row->names, '|') ? "none is" : "not");
 }
 
 static void add_use(const struct name_use *use, const char *name) {
     const struct ht_parameter *row = use->parameter;
     char key[KEY];
-    struct made_option *m;
     snprintf(key, sizeof key, "medium.%.20s", row->vector ? row->vector : name);
-    m = find_made(key);
-    if (m && row->vector && row->axis > 0) return;
-    if (!m && made_count == HT_MAX_MEDIUM_OPTIONS) return;
-    if (!m) {
-        m = &made[made_count];
-        bool vector = use->parameter->vector != NULL;
-        struct ht_medium_given *given = NULL;
-        size_t at = offsetof(struct ht_params, medium.given) + (size_t)made_count * sizeof *given;
+    int n = 0;
+    while (n < made_count && strcmp(made[n].key, key) != 0) n++;
+    if (n == HT_MAX_MEDIUM_OPTIONS || (n < made_count && row->vector && row->axis > 0)) return;
+    struct made_option *m = &made[n];
+    if (n == made_count) {
+        const bool vector = row->vector != NULL;
+        const size_t at = offsetof(struct ht_params, medium.given) +
+                          (size_t)made_count * sizeof(struct ht_medium_given);
         snprintf(m->key, sizeof m->key, "%s", key);
         ht_alternative(use->parameter->units, use->alternative, m->unit, sizeof m->unit);
         m->option = (struct ht_option){
@@ -116,7 +109,7 @@ int ht_medium_option_count(void) {
                     add_use(&use, name);
             }
         }
-        for (int i = 0; i < made_count; i++) append_text(made[i].help, sizeof made[i].help, ".");
+        for (int i = 0; i < made_count; i++) add_help(&made[i], ".");
     }
     return made_count;
 }

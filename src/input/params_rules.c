@@ -184,9 +184,11 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
                                    : !ht_source_takes(shot, kind)),
            p, HT_KEY(type->outside ? "sources.%d" : "sources.%d.kind", group),
            "a %s needs a %s that is not zero", type->outside ? type->word : kind->word, takes);
-    for (const struct ht_source_kind *other = ht_source_kinds; other->word != NULL; other++)
-        if (ht_source_takes(shot, other) && (!takes || strcmp(other->takes, takes) != 0))
-            return refuse_key(p, group, other->takes);
+    for (const struct ht_source_kind *other = ht_source_kinds; other->word != NULL; other++) {
+        const char *key = other->takes;
+        if (key && ht_source_takes(shot, other) && (!takes || strcmp(key, takes) != 0))
+            return refuse_key(p, group, key);
+    }
     for (int k = 0; k < 3 && type->flat; k++)
         REFUSE(shot->direction[k] != 0 && k != (int)shot->axis, p,
                HT_KEY("sources.%d.direction", group), "of a plane must be along its axis");

@@ -40,8 +40,8 @@
 #define HELP_TYPE(word, help, ...) "; " word help
 #define HELP_KIND(word, help, ...) " " word help "."
 
-const struct ht_source_type ht_source_types[] = {EACH_TYPE(ROW){NULL}};
-const struct ht_source_kind ht_source_kinds[] = {EACH_KIND(ROW){NULL}};
+const struct ht_source_type ht_source_types[] = {EACH_TYPE(ROW){.word = NULL}};
+const struct ht_source_kind ht_source_kinds[] = {EACH_KIND(ROW){.word = NULL}};
 
 /* ---- what they drive ---- */
 

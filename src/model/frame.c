@@ -45,9 +45,10 @@ static void find_parameters(struct ht_fit *fit) {
         for (int q = 0; q < HT_MAX_SCALARS; q++) scalars[q] = scalar[p >= 0][q];
         ht_medium_try(fit->medium, p, material);
         fit->average->scalars(2, materials, scalars);
-        for (int q = 0; p >= 0 && q < fit->average->nscalars; q++)
-            if (memcmp(scalar[0][q], scalar[1][q], sizeof scalar[0][q]) != 0)
-                fit->shown[q] |= 1u << p;
+        for (int q = 0; p >= 0 && q < fit->average->nscalars; q++) {
+            const double *a = scalar[0][q], *b = scalar[1][q];
+            if (a[0] != b[0] || a[1] != b[1]) fit->shown[q] |= 1u << p;
+        }
     }
 }
 

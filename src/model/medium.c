@@ -324,7 +324,8 @@ static void find_shown(struct ht_medium *medium) {
     for (int p = 0; p < system->nparameters; p++) {
         ht_medium_try(medium, p, material[1]);
         for (int m = 0; m < system->nmaterials; m++) {
-            if (memcmp(material[0][m], material[1][m], sizeof material[0][m]) == 0) continue;
+            const double *a = material[0][m], *b = material[1][m];
+            if (a[0] == b[0] && a[1] == b[1]) continue;
             medium->source->shown[m] |= 1u << p;
             if (ht_medium_row_varies(medium, p)) medium->constant_materials &= ~(1u << m);
         }

@@ -275,12 +275,14 @@ static enum ht_err fill_expression(struct ht_solution_range *range) {
 }
 
 static const struct ht_solution_type types[] = {
-    [HT_DATA_GAUSSIAN] = {ht_solution_prepare_gaussian, ht_solution_fill_product},
-    [HT_DATA_PLANE] = {ht_solution_prepare_plane, ht_solution_fill_product},
-    [HT_DATA_STANDING] = {ht_solution_prepare_standing, ht_solution_fill_product},
-    [HT_DATA_RANDOM] = {NULL, fill_random, .occurs = ~0u},
-    [HT_DATA_EXPRESSION] = {prepare_expression, fill_expression},
-    [HT_DATA_FILE] = {prepare_file, fill_file},
+    [HT_DATA_GAUSSIAN] = {.prepare = ht_solution_prepare_gaussian,
+                          .fill = ht_solution_fill_product},
+    [HT_DATA_PLANE] = {.prepare = ht_solution_prepare_plane, .fill = ht_solution_fill_product},
+    [HT_DATA_STANDING] = {.prepare = ht_solution_prepare_standing,
+                          .fill = ht_solution_fill_product},
+    [HT_DATA_RANDOM] = {.fill = fill_random, .occurs = ~0u},
+    [HT_DATA_EXPRESSION] = {.prepare = prepare_expression, .fill = fill_expression},
+    [HT_DATA_FILE] = {.prepare = prepare_file, .fill = fill_file},
     [HT_DATA_ZERO] = {.rest = true},
 };
 

@@ -174,27 +174,20 @@ static void jet_sincos(const struct ht_jets *jets, const double *g, int curvatur
     }
 }
 
-/* g^exponent, exponent >= 0, by repeated squaring. scratch: 2 jets. */
+/* g^exponent, exponent >= 0, by repeated squaring. product: a jet. */
 static void power_integer(const struct ht_jets *jets, const double *g, int exponent,
-                          double *scratch, double *out) {
-    size_t bytes = (size_t)jets->count * sizeof *out;
-    double *square = scratch, *product = scratch + jets->count;
-    memcpy(square, g, bytes);
+                          double *product, double *out) {
+    const size_t bytes = (size_t)jets->count * sizeof *out;
+    int bit = 1;
+    while (bit <= exponent / 2) bit *= 2;
     set_constant(jets, 1, out);
-    for (bool first = true; exponent > 0; exponent >>= 1) {
-        if (exponent & 1) {
-            if (first)
-                memcpy(out, square, bytes);
-            else {
-                ht_jet_multiply(jets, out, square, product);
-                memcpy(out, product, bytes);
-            }
-            first = false;
-        }
-        if (exponent > 1) {
-            ht_jet_multiply(jets, square, square, product);
-            memcpy(square, product, bytes);
-        }
+    if (exponent > 0) memcpy(out, g, bytes);
+    while ((bit /= 2) > 0) {
+        ht_jet_multiply(jets, out, out, product);
+        memcpy(out, product, bytes);
+        if ((exponent & bit) == 0) continue;
+        ht_jet_multiply(jets, out, g, product);
+        memcpy(out, product, bytes);
     }
 }
 

@@ -76,9 +76,10 @@ enum ht_err ht_birkhoff_weights(int levels, int derivatives, const int *derivati
     REQUIRE(count > 0 && count <= MOST, HT_ERR_INTERNAL,
             "interpolation from %d levels of %d derivatives", levels, derivatives);
     for (int j = 0; j < count; j++) {
-        for (int i = 0; i < count; i++)
-            row[j][i] = power_slope(j, derivative[i % derivatives],
-                                    ((real)(i / derivatives) - middle) / half, half);
+        for (int i = 0; i < count; i++) {
+            const int level = i / derivatives;
+            row[j][i] = power_slope(j, derivative[i % derivatives], (level - middle) / half, half);
+        }
         row[j][count] = power_slope(j, 0, (at - middle) / half, half);
     }
     REQUIRE(eliminate(count, row), HT_ERR_INTERNAL,
