@@ -2,9 +2,8 @@
  * devices of the back end HTWAVE_BACKEND, "auto". */
 #pragma once
 
-#include <stdlib.h>
-
 #include "htwave/device.h"
+#include "test.h"
 
 static inline const char *test_backend(void) {
     const char *backend = getenv("HTWAVE_BACKEND");
@@ -25,4 +24,29 @@ static inline const char *test_numbers(void) {
 
 HT_CHECKED static inline enum ht_err test_open_device(struct ht_device **out) {
     return ht_device_open(test_backend(), test_select(), 0, out);
+}
+
+/* It, or NULL and a line that skips. */
+static inline struct ht_device *test_device_here(void) {
+    struct ht_device *device = NULL;
+    if (test_open_device(&device) != HT_OK) TEST_SKIP("no device: %s", ht_err_message());
+    if (device != NULL) printf("device %s\n", ht_device_info(device)->name);
+    return device;
+}
+
+/* Whether there is one with double precision. */
+static inline bool test_have_double(void) {
+    struct ht_device *device = test_device_here();
+    const bool fp64 = device != NULL && ht_device_info(device)->fp64;
+    if (device != NULL && !fp64) TEST_SKIP("the device has no double precision");
+    ht_device_close(device);
+    return fp64;
+}
+
+/* What a test judges on the device; ends main. */
+static inline int test_on_device(const char *name, void (*judge)(struct ht_device *device)) {
+    struct ht_device *device = test_device_here();
+    if (device != NULL) judge(device);
+    ht_device_close(device);
+    return test_end(name);
 }

@@ -1,21 +1,26 @@
-/* Parameters of a run as a test writes them: "key=value; key=value", or with blanks between. */
+/* Parameters of a run as a test writes them: "key=value; key=value", or with blanks or bars
+ * between. */
 #pragma once
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "htwave/params.h"
 
-/* file: NULL or a file of parameters, which the options override. */
-static inline enum ht_err test_params(const char *file, char between, const char *text,
-                                      struct ht_params **out) {
-    enum { MOST = 60, LONGEST = 4096 };
+/* file: NULL or a file of parameters, which the options override. The text is printf's. */
+HT_CHECKED HT_PRINTF(4, 5) static inline enum ht_err
+    test_params(const char *file, char between, struct ht_params **out, const char *format, ...) {
+    enum { MOST = 60, LONGEST = 8192 };
     const char ends[] = {between, '\0'}, skipped[] = {between, ' ', '\0'};
-    char copy[LONGEST], *list[MOST];
+    char text[LONGEST], *list[MOST];
+    va_list args;
     int count = 0;
     *out = NULL;
-    REQUIRE(strlen(text) < sizeof copy, HT_ERR_INTERNAL, "text too long");
-    memcpy(copy, text, strlen(text) + 1);
-    for (char *at = copy + strspn(copy, skipped); *at && count < MOST; at += strspn(at, skipped)) {
+    va_start(args, format);
+    const int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    REQUIRE(length < LONGEST, HT_ERR_INTERNAL, "text too long");
+    for (char *at = text + strspn(text, skipped); *at && count < MOST; at += strspn(at, skipped)) {
         list[count++] = at;
         at += strcspn(at, ends);
         if (*at) *at++ = '\0';

@@ -263,7 +263,7 @@ static double decay(const char *system, int order, int before, int steps, const 
 int main(int argc, char **argv) {
     const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
     const int steps = all ? 100000 : 300;
-    if (!fd_have_device()) return test_end("absorbing");
+    if (!test_have_double()) return test_end("absorbing");
     test_reflection("wave", 2, -100);
     if (test_all()) test_reflection("acoustic", 2, -100);
     if (test_all()) test_reflection("acoustic", 3, -100);

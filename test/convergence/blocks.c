@@ -143,7 +143,7 @@ static void test_jump(double rho, double z) {
 }
 
 int main(void) {
-    if (!fd_have_device()) return test_end("blocks");
+    if (!test_have_double()) return test_end("blocks");
     if ((fd_directory = scratch_make("differences")) == NULL) return 1;
     test_blocks();
     if (test_all()) test_smooth(4, 2, 4);

@@ -9,22 +9,9 @@
 #include "htwave/simulation.h"
 #include "io/scratch.h"
 #include "must.h"
+#include "options.h"
 
-enum { FD_TEXT = 2048, FD_OPTIONS = 60 };
-
-/* Whether there is a device with double precision to run on. */
-static inline bool fd_have_device(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return false;
-    }
-    const bool fp64 = ht_device_info(device)->fp64;
-    printf("device %s\n", ht_device_info(device)->name);
-    ht_device_close(device);
-    if (!fp64) TEST_SKIP("the device has no double precision");
-    return fp64;
-}
+enum { FD_TEXT = 2048 };
 
 struct fd_run {
     struct ht_params *params;
@@ -42,27 +29,17 @@ static inline void fd_close(struct fd_run *run) {
  */
 HT_PRINTF(2, 3)
 static inline void fd_open(struct fd_run *run, const char *format, ...) {
-    char text[FD_TEXT], select[64], backend[64], *option[FD_OPTIONS];
-    char scheme[] = "time.scheme=fd", fp64[] = "device.precision=double";
-    char snapshots[] = "output.snapshots=false", *at = text;
-    char pictures[] = "output.pictures=false", tune[] = "device.tune=never";
-    char selfcheck[] = "device.selfcheck=false";
-    snprintf(select, sizeof select, "device.select=%s", test_select());
-    snprintf(backend, sizeof backend, "device.backend=%s", test_backend());
-    char *const common[] = {scheme, fp64, snapshots, pictures, tune, selfcheck, select, backend};
-    int count = sizeof common / sizeof *common;
+    char text[FD_TEXT];
     va_list args;
-    memcpy(option, common, sizeof common);
     va_start(args, format);
     if (vsnprintf(text, sizeof text, format, args) >= FD_TEXT) abort();
     va_end(args);
-    for (at += strspn(at, " "); *at && count < FD_OPTIONS;) {
-        option[count++] = at;
-        at += strcspn(at, " ");
-        while (*at == ' ') *at++ = 0;
-    }
     *run = (struct fd_run){0};
-    must(ht_params_read(NULL, count, option, &run->params));
+    must(test_params(NULL, ' ', &run->params,
+                     "time.scheme=fd device.precision=double output.snapshots=false "
+                     "output.pictures=false device.tune=never device.selfcheck=false "
+                     "device.select=%s device.backend=%s %s",
+                     test_select(), test_backend(), text));
     must(ht_simulation_plan(run->params, NULL, &run->sim));
     must(ht_simulation_compile(run->sim));
     must(ht_simulation_start(run->sim));

@@ -301,7 +301,7 @@ enum { STEPS = 12 };
 
 /* A room in three dimensions, narrower than the sources reach; or flat. */
 struct room {
-    char *cells, *upper, *sources;
+    const char *cells, *upper, *sources;
 };
 static const struct room room = {
     "grid.cells=[7, 6, 8]", "grid.upper=[7.0, 6.0, 8.0]",
@@ -358,17 +358,15 @@ static double differ(const struct ht_plan *plan, enum ht_subgrid which, const st
     return b != NULL ? worst / largest : worst;
 }
 
-static void open_room(const struct room *r, char *scheme, char *system, struct ht_params **params,
-                      struct ht_plan **plan) {
-    /* In three dimensions compiling takes long. */
-    char order[] = "grid.order=2", end[] = "time.end=30.0";
-    if (r == &room) order[sizeof order - 2] = '1';
-    char x1[] = "boundary.x1=\"rigid\"";
-    char x2[] = "boundary.x2=[\"free\", \"rigid\"]";
-    char x3[] = "boundary.x3=[\"rigid\", \"free\"]";
-    char *const list[] = {r->cells, r->upper, r->sources, scheme, system, order, end, x1, x2, x3};
-    const int count = sizeof list / sizeof *list - (r != &room);
-    must(ht_params_read(NULL, count, list, params));
+/* In three dimensions by N = 1, as compiling takes long. */
+static void open_room(const struct room *r, const char *scheme, const char *system,
+                      struct ht_params **params, struct ht_plan **plan) {
+    const bool cube = r == &room;
+    must(test_params(NULL, '|', params,
+                     "%s|%s|%s|time.scheme=%s|system=%s|grid.order=%d|time.end=30.0|"
+                     "boundary.x1=\"rigid\"|boundary.x2=[\"free\", \"rigid\"]%s",
+                     r->cells, r->upper, r->sources, scheme, system, cube ? 1 : 2,
+                     cube ? "|boundary.x3=[\"rigid\", \"free\"]" : ""));
     must(ht_plan_create(*params, NULL, plan));
 }
 
@@ -417,14 +415,10 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
 
 static void test_scheme(struct ht_device *device, const char *name, const struct room *r, int block,
                         bool sorted) {
-    const char *of = r == &scalar ? "wave" : "acoustic";
-    char scheme[40], system[40];
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     struct ht_stepper oracle;
-    snprintf(scheme, sizeof scheme, "time.scheme=%s", name);
-    snprintf(system, sizeof system, "system=%s", of);
-    open_room(r, scheme, system, &params, &plan);
+    open_room(r, name, r == &scalar ? "wave" : "acoustic", &params, &plan);
     must(ht_oracle_create(&plan->problem, &oracle));
     half_steps(plan, &oracle, STEPS);
     if (device != NULL && (block != 2 || ht_device_info(device)->fp64))

@@ -415,7 +415,7 @@ static void test_kernels(const char *text, const char *more) {
 
 int main(void) {
     const char *open = "boundary.x1=absorbing boundary.x2=absorbing absorbing.cells=6";
-    if (!fd_have_device()) return test_end("losses");
+    if (!test_have_double()) return test_end("losses");
     test_waves();
     for (int i = 0; i < 3; i++)
         for (int p = 0; p < 2; p++)

@@ -141,7 +141,7 @@ static void judge(const char *fit, int grids, double least, double most) {
 /* The fit's own error is that of a reflection: bench/NOTES.md, Fitted medium. Values at the points
  * misplace the interface: of first order. */
 int main(void) {
-    if (!fd_have_device()) return test_end("oblique");
+    if (!test_have_double()) return test_end("oblique");
     judge("sinc", test_all() ? 3 : 2, 2.5, 9);
     judge("box", test_all() ? 3 : 2, 1.9, 2.5);
     judge("point", 2, 0.8, 1.2);

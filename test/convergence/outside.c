@@ -19,11 +19,10 @@ struct scene {
 
 /* Options separated by bars. */
 static void read_scene(struct scene *s, int order, double points, const char *options) {
-    char text[1600];
     double material[HT_MAX_MATERIALS];
-    snprintf(text, sizeof text, "time.scheme=fd|%s|grid.order=%d|sources.1.frequency=%.17g",
-             options, order, 1 / (2.55 * points));
-    must(test_params(NULL, '|', text, &s->params));
+    must(test_params(NULL, '|', &s->params,
+                     "time.scheme=fd|%s|grid.order=%d|sources.1.frequency=%.17g", options, order,
+                     1 / (2.55 * points)));
     must(ht_plan_create(s->params, NULL, &s->plan));
     ht_problem_pair(&s->plan->problem, &s->pair);
     const struct ht_shot *shot = &s->plan->shots->shot[0];
@@ -163,13 +162,10 @@ static void test_single(void) {
     struct ht_tuning tuning = {.fp64 = false, .block = 1};
     struct ht_kernels kernels = {0};
     struct ht_stepper stepper;
-    struct ht_device *device;
+    struct ht_device *device = test_device_here();
     struct scene s = {.params = NULL};
     double error;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return;
-    }
+    if (device == NULL) return;
     read_scene(&s, 8, 8, MAXWELL SQUARE WAVE SKEW "[1.0, 1.0]; })");
     const struct ht_spec spec = ht_problem_spec(&s.plan->problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find("fd-plain", &spec, false);

@@ -237,7 +237,7 @@ int main(int argc, char **argv) {
     const bool all = argc > 1 && strcmp(argv[1], "all") == 0;
     const int steps = all ? 100000 : test_all() ? 10000 : 2000;
     const int count = (int)(sizeof boxes / sizeof *boxes) - (test_all() || all ? 0 : BY_NIGHT);
-    if (!fd_have_device()) return test_end("pair_layers");
+    if (!test_have_double()) return test_end("pair_layers");
     const char *cube =
         "boundary.x3=absorbing grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0]";
     /* the programs of the boxes */

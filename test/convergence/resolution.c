@@ -4,8 +4,9 @@
  * for. */
 #include "../test.h"
 #include "htwave/simulation.h"
+#include "options.h"
 
-enum { LINE = 160, LINES = 16, WAYS = 3, WAVELENGTHS = 10 };
+enum { WAYS = 3, WAVELENGTHS = 10 };
 
 static const int ways[WAYS][2] = {{1, 0}, {1, 1}, {1, 2}};
 
@@ -25,28 +26,22 @@ static int choose_side(const int way[2], double cells, int least, int *turns) {
     }
 }
 
-static int describe(const struct method *m, const struct ht_resolution *grid, const int way[2],
-                    char text[LINES][LINE]) {
+static enum ht_err read_method(const struct method *m, const struct ht_resolution *grid,
+                               const int way[2], struct ht_params **out) {
     const bool fd = m->stages > 0;
     const int least = fd ? m->order / 2 + 1 : 3;
-    int turns, n = 0;
+    int turns;
     const int side = choose_side(way, grid->cells, least, &turns);
     const int other = way[1] > 0 ? side : least;
     const double points = side / (turns * hypot(way[0], way[1]));
-    snprintf(text[n++], LINE, "device.backend=oracle");
-    snprintf(text[n++], LINE, "system=%s", m->system);
-    snprintf(text[n++], LINE, "time.scheme=%s", HT_WORD(SCHEME_WORD, m->scheme));
-    snprintf(text[n++], LINE, "grid.order=%d", m->order);
-    snprintf(text[n++], LINE, "grid.cells=[%d,%d]", side, other);
-    snprintf(text[n++], LINE, "grid.upper=[%d.0,%d.0]", side, other);
-    snprintf(text[n++], LINE, "initial.type=plane");
-    snprintf(text[n++], LINE, "initial.cycles=[%d,%d]", turns * way[0], turns * way[1]);
-    snprintf(text[n++], LINE, "time.cfl=%.9g", grid->cfl);
-    snprintf(text[n++], LINE, "time.end=%.17e", WAVELENGTHS * points);
-    snprintf(text[n++], LINE, "output.snapshots=false");
-    snprintf(text[n++], LINE, "output.pictures=false");
-    if (fd) snprintf(text[n++], LINE, "time.stages=%d", m->stages);
-    return n;
+    return test_params(NULL, ' ', out,
+                       "device.backend=oracle system=%s time.scheme=%s grid.order=%d "
+                       "grid.cells=[%d,%d] grid.upper=[%d.0,%d.0] initial.type=plane "
+                       "initial.cycles=[%d,%d] time.cfl=%.9g time.end=%.17e "
+                       "output.snapshots=false output.pictures=false %s",
+                       m->system, HT_WORD(SCHEME_WORD, m->scheme), m->order, side, other, side,
+                       other, turns * way[0], turns * way[1], grid->cfl, WAVELENGTHS * points,
+                       fd ? HT_KEY("time.stages=%d", m->stages) : "");
 }
 
 static enum ht_err run_params(const struct ht_params *params, double *error) {
@@ -64,12 +59,9 @@ static enum ht_err run_params(const struct ht_params *params, double *error) {
 static double worst_error(const struct method *m, int count, const struct ht_resolution *grid) {
     double worst = 0;
     for (int way = 0; way < count; way++) {
-        char text[LINES][LINE], *lines[LINES];
         struct ht_params *params = NULL;
         double error = NAN;
-        const int n = describe(m, grid, ways[way], text);
-        for (int i = 0; i < n; i++) lines[i] = text[i];
-        enum ht_err err = ht_params_read(NULL, n, lines, &params);
+        enum ht_err err = read_method(m, grid, ways[way], &params);
         if (err == HT_OK) err = run_params(params, &error);
         ht_params_destroy(params);
         if (err != HT_OK) printf("# %s\n", ht_err_message());

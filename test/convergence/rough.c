@@ -180,7 +180,7 @@ int main(void) {
         {"blocks 3-D, periodic, order 4", CUBE, "", 3, false, 4, 2},
     };
     enum { SCENES = sizeof scenes / sizeof *scenes };
-    if (!fd_have_device()) return test_end("rough");
+    if (!test_have_double()) return test_end("rough");
     if ((fd_directory = scratch_make("differences")) == NULL) return 1;
     for (int i = 0; i < SCENES; i++) {
         const struct scene *s = &scenes[i];

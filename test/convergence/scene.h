@@ -37,15 +37,7 @@ struct scene {
 
 static inline bool scene_start(struct scene *scene) {
     *scene = (struct scene){0};
-    if (test_open_device(&scene->device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return false;
-    }
-    printf("device %s\n", ht_device_info(scene->device)->name);
-    if (ht_device_info(scene->device)->fp64) return true;
-    TEST_SKIP("the device has no double precision");
-    ht_device_close(scene->device);
-    return false;
+    return test_have_double() && test_open_device(&scene->device) == HT_OK;
 }
 
 static inline void scene_end(struct scene *scene) {
@@ -126,9 +118,7 @@ static inline void scene_close(struct scene_run *run) {
 
 /* Options separated by blanks; by Taylor series in double precision unless they say otherwise. */
 static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
-    char all[2 * SCENE_TEXT];
-    snprintf(all, sizeof all, "device.precision=double time.scheme=taylor %s", text);
-    return test_params(NULL, ' ', all, out);
+    return test_params(NULL, ' ', out, "device.precision=double time.scheme=taylor %s", text);
 }
 
 static inline enum ht_err scene_prepare(struct scene *scene, const char *text,

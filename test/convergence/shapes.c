@@ -35,14 +35,13 @@ static void read_scene(struct scene *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void read_scene(struct scene *s, const char *format, ...) {
-    char text[TEXT] = "time.scheme=fd|";
-    const size_t used = strlen(text);
+    char text[TEXT];
     va_list args;
     *s = (struct scene){.params = NULL};
     va_start(args, format);
-    if (vsnprintf(text + used, sizeof text - used, format, args) >= (int)(TEXT - used)) abort();
+    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
     va_end(args);
-    must(test_params(NULL, '|', text, &s->params));
+    must(test_params(NULL, '|', &s->params, "time.scheme=fd|%s", text));
     must(ht_plan_create(s->params, NULL, &s->plan));
     s->nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
     must(HT_ALLOC(s->u, s->nodes));
@@ -458,13 +457,10 @@ static void test_variant(struct ht_device *device, const struct scene *s, const 
 }
 
 static void test_kernels(void) {
-    struct ht_device *device;
+    struct ht_device *device = test_device_here();
     struct scene s;
     const int steps = 220;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return;
-    }
+    if (device == NULL) return;
     read_scene(&s, ALL);
     start_scene(&s);
     for (int i = 0; i < steps; i++) (void)step(&s);

@@ -4,6 +4,7 @@
 #include "htwave/h5.h"
 #include "htwave/output.h"
 #include "image.h"
+#include "options.h"
 #include "scratch.h"
 
 enum { N1 = 9, N2 = 9, N3 = 5, NODES = N1 * N2 * N3, MAP = 200 };
@@ -19,19 +20,12 @@ struct run {
 
 /* The unit cube with walls, 8 x 8 x 4 cells. */
 static enum ht_err open_run(struct run *run, const char *directory, const char *keys) {
-    char place[4096], slices[512];
-    snprintf(place, sizeof place, "output.directory=\"%s\"", directory);
-    snprintf(slices, sizeof slices, "output.picture={pixels=%d;%s}", MAP, keys);
-    char *all[] = {place,
-                   slices,
-                   "system=\"acoustic\"",
-                   "grid.cells=[8,8,4]",
-                   "medium={type=\"expression\";c=\"1+x1\";}",
-                   "boundary.x1=\"rigid\"",
-                   "boundary.x2=\"rigid\"",
-                   "boundary.x3=\"rigid\""};
     memset(run, 0, sizeof *run);
-    TRY(ht_params_read(NULL, sizeof all / sizeof *all, all, &run->params));
+    TRY(test_params(NULL, '|', &run->params,
+                    "output.directory=\"%s\"|output.picture={pixels=%d;%s}|system=\"acoustic\"|"
+                    "grid.cells=[8,8,4]|medium={type=\"expression\";c=\"1+x1\";}|"
+                    "boundary.x1=\"rigid\"|boundary.x2=\"rigid\"|boundary.x3=\"rigid\"",
+                    directory, MAP, keys));
     run->eq = ht_equations_make(ht_system_find("acoustic"), 3);
     run->grid = (struct ht_grid){.dims = 3,
                                  .order = 1,

@@ -12,6 +12,7 @@
 
 #include "../test.h"
 #include "htwave/h5.h"
+#include "options.h"
 #include "scratch.h"
 
 enum { FIELDS = 4, ORDER = 1, N1 = 4, N2 = 4, N3 = 3, NODES = N1 * N2 * N3 };
@@ -32,20 +33,13 @@ struct run {
 };
 
 /* Cells 4 x 3 x 2, periodic along x1, walls along x2 and x3, free on top. */
-static enum ht_err open_run(struct run *run, const char *directory, int extra, char *const *more) {
-    char place[4096];
-    snprintf(place, sizeof place, "output.directory=\"%s\"", directory);
-    char *keys[16] = {place,
-                      "system=\"acoustic\"",
-                      "grid.cells=[4,3,2]",
-                      "grid.upper=[1.0,1.5,2.0]",
-                      "grid.order=1",
-                      "boundary.x2=[\"rigid\",\"rigid\"]",
-                      "boundary.x3=[\"free\",\"rigid\"]"};
-    int count = 7;
-    for (int i = 0; i < extra; i++) keys[count++] = more[i];
+static enum ht_err open_run(struct run *run, const char *directory, const char *more) {
     memset(run, 0, sizeof *run);
-    TRY(ht_params_read(NULL, count, keys, &run->params));
+    TRY(test_params(NULL, '|', &run->params,
+                    "output.directory=\"%s\"|system=\"acoustic\"|grid.cells=[4,3,2]|"
+                    "grid.upper=[1.0,1.5,2.0]|grid.order=1|boundary.x2=[\"rigid\",\"rigid\"]|"
+                    "boundary.x3=[\"free\",\"rigid\"]|%s",
+                    directory, more));
     run->eq = ht_equations_make(ht_system_find("acoustic"), 3);
     run->grid = (struct ht_grid){.dims = 3,
                                  .order = ORDER,
@@ -181,12 +175,14 @@ static void check_xdmf(const char *path) {
 
 static enum ht_err write_run(const char *directory, int snapshots, const char *precision) {
     struct run run;
-    char last[64], pictures[64] = "output.picture.plane=\"x1\"";
-    char *const wanted[] = {"output.fields=[\"p\",\"v3\"]", "output.coefficients=true", pictures,
-                            last, "output.checksums=true"};
-    snprintf(last, sizeof last, "device.precision=%s", precision);
-    if (!ht_picture_cairo()) snprintf(pictures, sizeof pictures, "output.pictures=false");
-    enum ht_err err = open_run(&run, directory, 5, wanted);
+    const char *pictures =
+        ht_picture_cairo() ? "output.picture.plane=\"x1\"" : "output.pictures=false";
+    enum ht_err err = open_run(&run, directory,
+                               ht_text_format((char[192]){0}, 192,
+                                              "output.fields=[\"p\",\"v3\"]|%s|"
+                                              "output.coefficients=true|output.checksums=true|"
+                                              "device.precision=%s",
+                                              pictures, precision));
     for (int i = 0; !err && i < snapshots; i++) {
         err = snapshot(&run, i);
         if (!err) err = ht_output_picture(run.output, 0.25 * i, (const double *const *)run.value);
@@ -274,9 +270,9 @@ static void test_precision(const char *root) {
     }
 }
 
-static void refuse(const char *directory, char *key, enum ht_err expected, const char *part) {
+static void refuse(const char *directory, const char *key, enum ht_err expected, const char *part) {
     struct run run;
-    enum ht_err err = open_run(&run, directory, 1, &key);
+    enum ht_err err = open_run(&run, directory, key);
     TEST_CHECK(err == expected && strstr(ht_err_message(), part), "%s", ht_err_message());
     close_run(&run);
 }
@@ -296,7 +292,7 @@ static void test_disk_full(const char *root) {
     char *directory = scratch_path(root, "full");
     struct run run;
     struct rlimit old, limit;
-    enum ht_err err = open_run(&run, directory, 0, NULL);
+    enum ht_err err = open_run(&run, directory, "");
     getrlimit(RLIMIT_FSIZE, &old);
     limit = old;
     limit.rlim_cur = 2000;

@@ -8,9 +8,10 @@
 #include "htwave/h5.h"
 #include "htwave/simulation.h"
 #include "must.h"
+#include "options.h"
 #include "scratch.h"
 
-enum { TEXT = 2048, OPTIONS = 40, NONE = -1 };
+enum { TEXT = 2048, NONE = -1 };
 
 /* ---- a run with receivers ---- */
 
@@ -62,28 +63,19 @@ static void observe(struct trial *t, int field) {
  * what test/open_device.h says. Options are separated by blanks. */
 HT_PRINTF(4, 5)
 static void record(struct trial *t, const char *backend, int field, const char *format, ...) {
-    char text[TEXT], into[160], with[64], *option[OPTIONS], *at = text;
+    char text[TEXT];
     const bool oracle = strcmp(backend, "oracle") == 0;
     *t = (struct trial){.directory = scratch_make("traces")};
     if (t->directory == NULL) exit(1);
-    snprintf(into, sizeof into, "output.directory=\"%s\"", t->directory);
-    snprintf(with, sizeof with, "device={backend=\"%s\";select=\"%s\";}",
-             oracle ? "oracle" : test_backend(), test_select());
-    char few[] = "output={snapshots=false;pictures=false;}";
-    char quick[] = "device.tune=never", check[] = "device.selfcheck=false";
-    char *const common[] = {few, into, with, quick, check};
-    int count = sizeof common / sizeof *common;
-    memcpy(option, common, sizeof common);
     va_list args;
     va_start(args, format);
     if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
     va_end(args);
-    while (*at && count < OPTIONS) {
-        option[count++] = at;
-        at += strcspn(at, " ");
-        while (*at == ' ') *at++ = 0;
-    }
-    must(ht_params_read(NULL, count, option, &t->params));
+    must(test_params(NULL, ' ', &t->params,
+                     "output={snapshots=false;pictures=false;} output.directory=\"%s\" "
+                     "device={backend=\"%s\";select=\"%s\";} device.tune=never "
+                     "device.selfcheck=false %s",
+                     t->directory, oracle ? "oracle" : test_backend(), test_select(), text));
     must(ht_simulation_plan(t->params, NULL, &t->sim));
     must(ht_output_check_traces(t->params, t->sim->plan->receivers));
     must(ht_simulation_compile(t->sim));
@@ -138,16 +130,4 @@ static inline double group_error(struct trial *t, const char *group, const char 
     }
     for (int i = 0; i < 3; i++) free(data[i]);
     return worst / largest;
-}
-
-/* In double precision. */
-static inline bool have_device(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return false;
-    }
-    const bool fp64 = ht_device_info(device)->fp64;
-    ht_device_close(device);
-    return fp64;
 }

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "../test.h"
+#include "options.h"
 #include "scratch.h"
 
 enum { FIELDS = 4, ORDER = 1, COEFS = 8, MOST_RANKS = 64 };
@@ -48,31 +49,16 @@ static bool draws(void) {
 }
 
 static enum ht_err read_params(const char *directory, const struct scene *scene, struct run *run) {
-    char place[4096], picture[160], walls[64], precision[64], snapshots[64], pictures[64];
-    char *keys[] = {place,
-                    picture,
-                    walls,
-                    precision,
-                    snapshots,
-                    "system=\"acoustic\"",
-                    "grid.cells=[7,5,11]",
-                    "grid.upper=[1.4,1.0,2.2]",
-                    "grid.order=1",
-                    "boundary.x2=[\"rigid\",\"rigid\"]",
-                    "time.scheme=\"taylor\"",
-                    "medium.type=\"expression\"",
-                    "medium.c=\"1 + 0.2 * x1 + 0.3 * x3\"",
-                    "output.coefficients=true",
-                    "output.checksums=true",
-                    pictures};
-    snprintf(place, sizeof place, "output.directory=\"%s/%s\"", directory, scene->plane);
-    snprintf(picture, sizeof picture, "output.picture={background=\"c\";pixels=64;%s}",
-             scene->picture);
-    snprintf(walls, sizeof walls, "boundary.x3=[%s]", scene->walls);
-    snprintf(precision, sizeof precision, "device.precision=\"%s\"", scene->precision);
-    snprintf(snapshots, sizeof snapshots, "output.snapshots=%s", scene->snapshots);
-    snprintf(pictures, sizeof pictures, "output.pictures=%s", draws() ? "true" : "false");
-    return ht_params_read(NULL, sizeof keys / sizeof keys[0], keys, &run->params);
+    return test_params(NULL, '|', &run->params,
+                       "output.directory=\"%s/%s\"|"
+                       "output.picture={background=\"c\";pixels=64;%s}|boundary.x3=[%s]|"
+                       "device.precision=\"%s\"|output.snapshots=%s|output.pictures=%s|"
+                       "system=\"acoustic\"|grid.cells=[7,5,11]|grid.upper=[1.4,1.0,2.2]|"
+                       "grid.order=1|boundary.x2=[\"rigid\",\"rigid\"]|time.scheme=\"taylor\"|"
+                       "medium.type=\"expression\"|medium.c=\"1 + 0.2 * x1 + 0.3 * x3\"|"
+                       "output.coefficients=true|output.checksums=true",
+                       directory, scene->plane, scene->picture, scene->walls, scene->precision,
+                       scene->snapshots, draws() ? "true" : "false");
 }
 
 /* Uneven slabs. */

@@ -128,7 +128,7 @@ static void share_of_limit(void) {
 int main(void) {
     ht_log_level_set(HT_LOG_QUIET);
     formats("oracle", "double");
-    if (have_device()) formats("device", "single");
+    if (test_have_double()) formats("device", "single");
     share_of_limit();
     return test_end("trace_files");
 }

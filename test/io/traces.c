@@ -640,7 +640,7 @@ static void twins(void) {
 int main(void) {
     ht_log_level_set(HT_LOG_QUIET);
     test_optimise(false); /* few steps of many programs */
-    const bool device = have_device();
+    const bool device = test_have_double();
     const char *fp64 = "device.precision=double grid.order=2";
     on_nodes("oracle", "fd", 0, "p", fp64);
     on_nodes("oracle", "taylor", 0, "p", fp64);

@@ -233,16 +233,12 @@ static const struct row rows[] = {
     {&angle, 1, true, 1, 2, false, "monolithic", SPONGE},
 };
 
-int main(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("absorbing");
-    }
-    printf("device %s\n", ht_device_info(device)->name);
+static void judge(struct ht_device *device) {
     test_optimise(ht_device_info(device)->gpu);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         run_row(&rows[i], device, rows[i].scene == &corner);
-    ht_device_close(device);
-    return test_end("absorbing");
+}
+
+int main(void) {
+    return test_on_device("absorbing", judge);
 }

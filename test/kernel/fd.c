@@ -74,23 +74,12 @@ static void set_box(struct scene *s) {
     s->nodes = s->box.plane * count[2];
 }
 
-static size_t bytes_of(const struct scene *s) {
-    return s->c->spec.fp64 ? sizeof(double) : sizeof(float);
+static enum ht_err read_all(const struct scene *s, int field, double *value) {
+    return ht_buffer_read_reals(s->buffer[field], s->c->spec.fp64, 0, s->nodes, value);
 }
 
-static enum ht_err move(struct scene *s, struct ht_buffer *buffer, double *value, bool write) {
-    const int64_t bytes = s->nodes * (int64_t)bytes_of(s);
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    float *single = NULL;
-    if (s->c->spec.fp64)
-        return write ? ht_buffer_write(buffer, span, value) : ht_buffer_read(buffer, span, value);
-    TRY(HT_ALLOC(single, s->nodes));
-    for (int64_t i = 0; i < s->nodes; i++) single[i] = (float)value[i];
-    enum ht_err err =
-        write ? ht_buffer_write(buffer, span, single) : ht_buffer_read(buffer, span, single);
-    for (int64_t i = 0; i < s->nodes; i++) value[i] = (double)single[i];
-    free(single);
-    return err;
+static enum ht_err write_all(const struct scene *s, int field) {
+    return ht_buffer_write_reals(s->buffer[field], s->c->spec.fp64, 0, s->nodes, s->value[field]);
 }
 
 /* Values of all fields, ghosts too: of u, d, p any, of a and b positive. */
@@ -98,7 +87,7 @@ static enum ht_err make_scene(struct scene *s) {
     set_box(s);
     for (int f = 0; f < FIELDS; f++) {
         TRY(HT_ALLOC(s->value[f], s->nodes));
-        TRY(ht_buffer_create(s->device, s->nodes * (int64_t)bytes_of(s), &s->buffer[f]));
+        TRY(ht_buffer_create(s->device, s->nodes * ht_real_size(s->c->spec.fp64), &s->buffer[f]));
         for (int64_t i = 0; i < s->nodes; i++) {
             double x = ht_rng_uniform(3 + (uint64_t)f, (uint64_t)i);
             if (f == A || (f >= B && f < W)) x = 1 + x / 2;
@@ -203,11 +192,11 @@ static enum ht_err launch(const struct scene *s, struct ht_tool *kernels, int ki
 /* got: d and the target, afterwards. */
 static enum ht_err run(struct scene *s, struct ht_tool *kernels, int kind, double *const got[2]) {
     const int target = target_of(kind);
-    for (int f = 0; f < FIELDS; f++) TRY(move(s, s->buffer[f], s->value[f], true));
+    for (int f = 0; f < FIELDS; f++) TRY(write_all(s, f));
     TRY(launch(s, kernels, kind));
     TRY(ht_device_finish(s->device));
-    TRY(move(s, s->buffer[D], got[0], false));
-    return target < 0 ? HT_OK : move(s, s->buffer[target], got[1], false);
+    TRY(read_all(s, D, got[0]));
+    return target < 0 ? HT_OK : read_all(s, target, got[1]);
 }
 
 static bool inside(const struct scene *s, int64_t i) {
@@ -421,13 +410,13 @@ static enum ht_err run_ghosts(struct scene *s, const int sides[3][2], int64_t *w
     expect_ghosts(s, sides, s->got[0]);
     TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, &kernels));
     enum ht_err err = ht_fd_ghosts_create(s->device, &s->c->spec, &ghosts);
-    for (int f = 0; err == HT_OK && f < A; f++) err = move(s, s->buffer[f], s->value[f], true);
+    for (int f = 0; err == HT_OK && f < A; f++) err = write_all(s, f);
     if (err == HT_OK) err = ht_fd_ghosts_fill(ghosts, &s->box, sides, s->buffer[U]);
     if (err == HT_OK) err = ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]);
     if (err == HT_OK) err = ht_device_finish(s->device);
-    if (err == HT_OK) err = move(s, s->buffer[U], s->got[1], false);
+    if (err == HT_OK) err = read_all(s, U, s->got[1]);
     for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) *wrong += s->got[0][i] != s->got[1][i];
-    if (err == HT_OK) err = move(s, s->buffer[P], s->got[1], false);
+    if (err == HT_OK) err = read_all(s, P, s->got[1]);
     for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) {
         const double d = inside(s, i) ? factor * s->value[D][i] : 0;
         const double p = s->value[P][i], bound = fabs(d) + fabs(p);
@@ -491,17 +480,14 @@ static void test_constant(struct ht_device *device) {
     }
 }
 
-int main(int argc, char **argv) {
-    struct ht_device *device = NULL;
-    small = argc > 1 && strcmp(argv[1], "small") == 0;
-    only = argc > 2 ? argv[2] : NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("kernel/fd");
-    }
+static void judge_all(struct ht_device *device) {
     run_cases(device);
     test_ghosts(device);
     test_constant(device);
-    ht_device_close(device);
-    return test_end("kernel/fd");
+}
+
+int main(int argc, char **argv) {
+    small = argc > 1 && strcmp(argv[1], "small") == 0;
+    only = argc > 2 ? argv[2] : NULL;
+    return test_on_device("kernel/fd", judge_all);
 }

@@ -31,22 +31,6 @@ static double initial(int field, int64_t i) {
     return (double)((i * 7 + (int64_t)field * 5) % 4001 + 1);
 }
 
-static enum ht_err move(struct scene *s, int field, bool write) {
-    int64_t count = per_field(s), bytes = count * ht_real_size(s->spec.fp64);
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    double *value = s->value + field * count;
-    float *single = NULL;
-    if (s->spec.fp64 && write) return ht_buffer_write(s->u[field], span, value);
-    if (s->spec.fp64) return ht_buffer_read(s->u[field], span, value);
-    TRY(HT_ALLOC(single, count));
-    for (int64_t i = 0; i < count; i++) single[i] = (float)value[i];
-    enum ht_err err = write ? ht_buffer_write(s->u[field], span, single)
-                            : ht_buffer_read(s->u[field], span, single);
-    for (int64_t i = 0; i < count; i++) value[i] = (double)single[i];
-    free(single);
-    return err;
-}
-
 static enum ht_err fill(struct scene *s, struct ht_tool *ghosts) {
     struct ht_ghost_args args;
     int64_t count = per_field(s);
@@ -54,12 +38,12 @@ static enum ht_err fill(struct scene *s, struct ht_tool *ghosts) {
     TRY(HT_ALLOC(s->value, count * s->eq.nfields));
     for (int f = 0; f < s->eq.nfields; f++) {
         for (int64_t i = 0; i < count; i++) s->value[f * count + i] = initial(f, i);
-        TRY(ht_buffer_create(s->device, count * ht_real_size(s->spec.fp64), &s->u[f]));
-        TRY(move(s, f, true));
+        TRY(ht_buffer_create_reals(s->device, s->spec.fp64, count, s->value + f * count, &s->u[f]));
     }
     TRY(ht_ghosts_fill(ghosts, &args, s->u));
     TRY(ht_device_finish(s->device));
-    for (int f = 0; f < s->eq.nfields; f++) TRY(move(s, f, false));
+    for (int f = 0; f < s->eq.nfields; f++)
+        TRY(ht_buffer_read_reals(s->u[f], s->spec.fp64, 0, count, s->value + f * count));
     return HT_OK;
 }
 
@@ -151,18 +135,14 @@ static void run(struct scene *s, const char *name) {
     s->value = NULL;
 }
 
-int main(void) {
+static void judge(struct ht_device *device) {
     static const int walls[][3][2] = {{{0, 0}, {0, 0}, {0, 0}},
                                       {{1, -1}, {-1, 1}, {1, 1}},
                                       {{0, 0}, {1, -1}, {0, 0}},
                                       {{-1, -1}, {0, 0}, {-1, 1}},
                                       {{0, 0}, {0, 0}, {1, -1}}};
     static const int blocks[] = {1, 4, 4, 2, 1};
-    struct scene s = {0};
-    if (test_open_device(&s.device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("ghosts");
-    }
+    struct scene s = {.device = device};
     bool fp64 = ht_device_info(s.device)->fp64;
     for (int dims = 1; dims <= 3; dims++)
         for (int c = 0; c < 5; c++) {
@@ -178,6 +158,8 @@ int main(void) {
                      s.spec.fp64 ? ", double" : ", single");
             run(&s, name);
         }
-    ht_device_close(s.device);
-    return test_end("ghosts");
+}
+
+int main(void) {
+    return test_on_device("ghosts", judge);
 }

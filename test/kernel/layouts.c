@@ -113,16 +113,14 @@ static void check_refusal(void) {
                "separable refuses a sorted state: %s", why ? why : "no");
 }
 
-int main(void) {
-    struct scene s = {0};
-    if (test_open_device(&s.device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("layouts");
-    }
+static void judge(struct ht_device *device) {
+    struct scene s = {.device = device};
     check_refusal();
     run(&s, 2, false);
     if (ht_device_info(s.device)->fp64) run(&s, 3, true);
     run_threads(&s);
-    ht_device_close(s.device);
-    return test_end("layouts");
+}
+
+int main(void) {
+    return test_on_device("layouts", judge);
 }

@@ -93,16 +93,9 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
                err ? ht_err_message() : "");
 }
 
-int main(void) {
-    /* PoCL compiles in a third of the time. */
-    test_optimise(false);
+static void judge(struct ht_device *device) {
     static const int degrees[] = {-1, 0, 3};
     static const int orders[] = {8, 5, 3}; /* by dims */
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("local_memory");
-    }
     for (int v = 0; v < ht_variant_count(); v++)
         for (int n = 0; n < 9; n++) {
             const struct ht_variant *variant = ht_variant_at(v);
@@ -120,6 +113,9 @@ int main(void) {
             bool little = n % 2 && (variant->made_for != HT_FOR_CPU || variant->blocks);
             check(device, variant, &spec, little ? 9216 : 49152);
         }
-    ht_device_close(device);
-    return test_end("local_memory");
+}
+
+int main(void) {
+    test_optimise(false);
+    return test_on_device("local_memory", judge);
 }

@@ -140,17 +140,14 @@ static void test_odd_scalar(struct ht_device *device) {
                err ? ht_err_message() : "");
 }
 
+static void judge(struct ht_device *device) {
+    test_odd_scalar(device);
+    test_kernels(device);
+}
+
 int main(void) {
-    struct ht_device *device = NULL;
     make_system();
     test_optimise(false);
     test_equations();
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-    } else {
-        test_odd_scalar(device);
-        test_kernels(device);
-    }
-    ht_device_close(device);
-    return test_end("many_fields");
+    return test_on_device("many_fields", judge);
 }

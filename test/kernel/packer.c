@@ -28,31 +28,14 @@ static double value_of(int field, int place, int node) {
     return place == 5 ? 0 : u * pow(10, 9 - 3 * place);
 }
 
-static enum ht_err put(const struct scene *s, struct ht_buffer *buffer, const double *data) {
-    int64_t bytes = values() * ht_real_size(s->format.fp64);
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    float single[PLACES * TOTAL];
-    for (int64_t n = 0; n < values(); n++) single[n] = (float)data[n];
-    return ht_buffer_write(buffer, span, s->format.fp64 ? (const void *)data : single);
-}
-
-static enum ht_err get(const struct scene *s, struct ht_buffer *buffer, double *data) {
-    int64_t bytes = values() * ht_real_size(s->format.fp64);
-    struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    float single[PLACES * TOTAL];
-    if (s->format.fp64) return ht_buffer_read(buffer, span, data);
-    TRY(ht_buffer_read(buffer, span, single));
-    for (int64_t n = 0; n < values(); n++) data[n] = (double)single[n];
-    return HT_OK;
-}
-
 static int64_t at(const struct scene *s, int place, int node) {
     int block = s->format.block;
     return ((int64_t)(place / block) * TOTAL + node) * block + place % block;
 }
 
 static enum ht_err prepare(struct scene *s) {
-    int64_t offset = 48, bytes = values() * ht_real_size(s->format.fp64);
+    const int64_t offset = 48;
+    const bool fp64 = s->format.fp64;
     const struct ht_window window = {.count = {TOTAL, 1, 1}};
     struct ht_pack_range range = {.window = &window,
                                   .box = {.begin = {FIRST, 0, 0}, .end = {FIRST + NODES, 1, 1}},
@@ -65,13 +48,10 @@ static enum ht_err prepare(struct scene *s) {
         double *data = s->before + f * values();
         for (int p = 0; p < PLACES; p++)
             for (int n = 0; n < TOTAL; n++)
-                data[at(s, p, n)] =
-                    s->format.fp64 ? value_of(f, p, n) : (double)(float)value_of(f, p, n);
-        TRY(ht_buffer_create(s->device, bytes, &s->from[f]));
-        TRY(ht_buffer_create(s->device, bytes, &s->to[f]));
-        TRY(put(s, s->from[f], data));
+                data[at(s, p, n)] = fp64 ? value_of(f, p, n) : (double)(float)value_of(f, p, n);
         for (int64_t n = 0; n < values(); n++) s->after[n] = -1;
-        TRY(put(s, s->to[f], s->after));
+        TRY(ht_buffer_create_reals(s->device, fp64, values(), data, &s->from[f]));
+        TRY(ht_buffer_create_reals(s->device, fp64, values(), s->after, &s->to[f]));
     }
     TRY(ht_packer_pack(s->packer, s->from, &range, s->message));
     /* To a different box of the other state. */
@@ -79,7 +59,8 @@ static enum ht_err prepare(struct scene *s) {
     range.box.end[0] += 4;
     TRY(ht_packer_unpack(s->packer, s->to, &range, s->message));
     TRY(ht_device_finish(s->device));
-    for (int f = 0; f < FIELDS; f++) TRY(get(s, s->to[f], s->after + f * values()));
+    for (int f = 0; f < FIELDS; f++)
+        TRY(ht_buffer_read_reals(s->to[f], fp64, 0, values(), s->after + f * values()));
     return HT_OK;
 }
 
@@ -138,16 +119,13 @@ static void run(struct ht_device *device, bool fp64, int block, enum ht_halo_pre
     free(s.after);
 }
 
-int main(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("packer");
-    }
+static void judge_all(struct ht_device *device) {
     for (int fp64 = 0; fp64 < (ht_device_info(device)->fp64 ? 2 : 1); fp64++)
         for (int blocked = 0; blocked < 2; blocked++)
             for (int p = 0; p < 3; p++)
                 run(device, fp64 != 0, !blocked ? 1 : fp64 ? 2 : 4, (enum ht_halo_precision)p);
-    ht_device_close(device);
-    return test_end("packer");
+}
+
+int main(void) {
+    return test_on_device("packer", judge_all);
 }

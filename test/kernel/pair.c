@@ -22,35 +22,20 @@ struct scene {
     struct ht_pair_arrays arrays;
 };
 
-static size_t bytes_of(const struct scene *s) {
-    return s->spec.fp64 ? sizeof(double) : sizeof(float);
-}
-
-static enum ht_err move(struct scene *s, struct ht_buffer *buffer, double *value, bool write) {
-    const int64_t bytes = s->nodes * (int64_t)bytes_of(s);
-    const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};
-    float *single = NULL;
-    if (s->spec.fp64)
-        return write ? ht_buffer_write(buffer, span, value) : ht_buffer_read(buffer, span, value);
-    TRY(HT_ALLOC(single, s->nodes));
-    for (int64_t i = 0; i < s->nodes; i++) single[i] = (float)value[i];
-    const enum ht_err err =
-        write ? ht_buffer_write(buffer, span, single) : ht_buffer_read(buffer, span, single);
-    for (int64_t i = 0; i < s->nodes; i++) value[i] = (double)single[i];
-    free(single);
-    return err;
+static enum ht_err write_all(const struct scene *s, struct ht_buffer *buffer, const double *value) {
+    return ht_buffer_write_reals(buffer, s->spec.fp64, 0, s->nodes, value);
 }
 
 /* Random values that the precision holds. */
 static enum ht_err make_array(struct scene *s, uint64_t seed, bool positive, double **value,
                               struct ht_buffer **buffer) {
     TRY(HT_ALLOC(*value, s->nodes));
-    TRY(ht_buffer_create(s->device, s->nodes * (int64_t)bytes_of(s), buffer));
+    TRY(ht_buffer_create(s->device, s->nodes * ht_real_size(s->spec.fp64), buffer));
     for (int64_t i = 0; i < s->nodes; i++) {
         const double x = ht_rng_uniform(seed, (uint64_t)i) * (positive ? 0.5 : 1) + positive;
         (*value)[i] = s->spec.fp64 ? x : (double)(float)x;
     }
-    return move(s, *buffer, *value, true);
+    return write_all(s, *buffer, *value);
 }
 
 /* The window has just the room that the header asks for; the box is a part of its nodes. */
@@ -145,10 +130,11 @@ static double compare(const struct scene *s, int group) {
 }
 
 static enum ht_err run(struct scene *s, struct ht_tool *kernels, int group, double *const got[]) {
-    for (int f = 0; f < s->pair.nfields; f++) TRY(move(s, s->arrays.field[f], s->field[f], true));
+    for (int f = 0; f < s->pair.nfields; f++) TRY(write_all(s, s->arrays.field[f], s->field[f]));
     TRY(ht_pair_pass(kernels, HT_PART_INTERIOR, group, &s->box, s->scale, &s->arrays));
     TRY(ht_device_finish(s->device));
-    for (int f = 0; f < s->pair.nfields; f++) TRY(move(s, s->arrays.field[f], got[f], false));
+    for (int f = 0; f < s->pair.nfields; f++)
+        TRY(ht_buffer_read_reals(s->arrays.field[f], s->spec.fp64, 0, s->nodes, got[f]));
     return HT_OK;
 }
 
@@ -193,15 +179,10 @@ static void run_case(struct ht_device *device, const char *system, int dims, int
     free_scene(&s);
 }
 
-int main(void) {
+static void judge_all(struct ht_device *device) {
     static const char *const systems[] = {"acoustic", "maxwell", "elastic"};
     static const char *const variants[] = {"fd-plain", "fd-vectors"};
     static const int64_t sizes[3][3] = {{1031, 1, 1}, {289, 21, 1}, {77, 19, 13}};
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("pair");
-    }
     for (int i = 0; i < 3; i++)
         for (int dims = 1; dims <= 3; dims++)
             for (int v = 0; v < 2; v++)
@@ -212,6 +193,8 @@ int main(void) {
                                  (radius + v) % 2 != 0 && ht_device_info(device)->fp64, variants[v],
                                  sizes[dims - 1]);
                 }
-    ht_device_close(device);
-    return test_end("pair");
+}
+
+int main(void) {
+    return test_on_device("pair", judge_all);
 }

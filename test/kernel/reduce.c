@@ -11,6 +11,7 @@
  * roundings, relative to the sum of magnitudes of its products, of at most (sum of |weights|)^2
  * max(u)^2 per square. The largest magnitude and the counts have no error. */
 #include "open_device.h"
+#include "options.h"
 #include "test.h"
 
 #include <float.h>
@@ -252,17 +253,11 @@ static enum ht_err measure_state(const struct ht_plan *plan, const struct ht_ste
 
 static enum ht_err make_plan(const char *system, const char *c, struct ht_params **params,
                              struct ht_plan **plan) {
-    static const char *const text[] = {
-        "grid.order=1",         "grid.cells=[4,3]",  "grid.upper=[2.0,1.5]",
-        "initial.type=random",  "boundary.x1=rigid", "boundary.x2=rigid",
-        "medium.type=constant", "time.end=1.0",      "time.scheme=taylor"};
-    enum { COUNT = sizeof text / sizeof *text };
-    char copy[COUNT + 2][64], *overrides[COUNT + 2];
-    snprintf(copy[0], sizeof copy[0], "system=%s", system);
-    snprintf(copy[1], sizeof copy[1], "medium.c=%s", c);
-    for (int i = 0; i < COUNT; i++) snprintf(copy[i + 2], sizeof copy[0], "%s", text[i]);
-    for (int i = 0; i < COUNT + 2; i++) overrides[i] = copy[i];
-    TRY(ht_params_read(NULL, COUNT + 2, overrides, params));
+    TRY(test_params(NULL, ' ', params,
+                    "system=%s medium.c=%s grid.order=1 grid.cells=[4,3] grid.upper=[2.0,1.5] "
+                    "initial.type=random boundary.x1=rigid boundary.x2=rigid medium.type=constant "
+                    "time.end=1.0 time.scheme=taylor",
+                    system, c));
     return ht_plan_create(*params, NULL, plan);
 }
 
@@ -292,18 +287,15 @@ static void run_state(const char *system, const char *c, double uniform, double 
     ht_params_destroy(params);
 }
 
+static void judge(struct ht_device *device) {
+    for (int s = 0; s < ht_system_count(); s++) run_system(ht_system_at(s), device);
+    run_overflow(device);
+}
+
 int main(void) {
-    struct ht_device *device = NULL;
     /* 1/2 (p^2/K + rho |v|^2) with K = 4, rho = 1 */
     run_state("acoustic", "2.0", (1 / 4.0 + 2) / 2, 1);
     /* 1/2 (v^2/c^2 + |grad u|^2): scaled derivatives are slopes times h */
     run_state("wave", "2.0", (1 / 4.0 + 2 / (0.5 * 0.5)) / 2, 1 / 4.0);
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("reduce");
-    }
-    for (int s = 0; s < ht_system_count(); s++) run_system(ht_system_at(s), device);
-    run_overflow(device);
-    ht_device_close(device);
-    return test_end("reduce");
+    return test_on_device("reduce", judge);
 }

@@ -252,7 +252,7 @@ static void test_refusals(struct ht_device *device) {
     ht_kernels_destroy(&kernels);
 }
 
-int main(void) {
+static void judge(struct ht_device *device) {
     static const char *const pair[][2] = {{"propagator-lanes", "propagator"},
                                           {"monolithic", "two-rolled"}};
     static const struct {
@@ -261,11 +261,6 @@ int main(void) {
     } alone[] = {{"propagator", "acoustic", true},  {"propagator", "wave", false},
                  {"monolithic", "acoustic", false}, {"monolithic", "wave", true},
                  {"vector", "wave", false},         {"separable", "advection", false}};
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("regions");
-    }
     const bool fp64 = ht_device_info(device)->fp64;
     test_optimise(false);
     for (int i = 0; i < 2; i++) {
@@ -279,6 +274,8 @@ int main(void) {
     test_laws(device, "two-rolled", "propagator", "acoustic", true, false);
     test_laws(device, "monolithic", "two-rolled", "wave", true, fp64);
     test_refusals(device);
-    ht_device_close(device);
-    return test_end("regions");
+}
+
+int main(void) {
+    return test_on_device("regions", judge);
 }

@@ -34,7 +34,7 @@ static enum ht_err open_scene(const struct test_case *c, struct ht_device *devic
                               struct scene *s) {
     struct ht_region region[MOST_REGIONS];
     *s = (struct scene){.plan = NULL};
-    TRY(test_params(NULL, ';', c->options, &s->params));
+    TRY(test_params(NULL, ';', &s->params, "%s", c->options));
     TRY(ht_plan_create(s->params, NULL, &s->plan));
     const struct ht_problem *problem = &s->plan->problem;
     struct ht_tuning tuning = {.ptx = ht_device_info(device)->ptx,
@@ -195,11 +195,8 @@ static const struct test_case long_cases[] = {
 };
 
 int main(int argc, char **argv) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("sequences");
-    }
+    struct ht_device *device = test_device_here();
+    if (device == NULL) return test_end("sequences");
     test_optimise(false);
     const bool gpu = ht_device_info(device)->gpu;
     const size_t count = sizeof cases / sizeof *cases;

@@ -244,18 +244,15 @@ static void run_reduction(bool wide, struct ht_device *device) {
     ht_buffer_destroy(item.a);
 }
 
-int main(int argc, char **argv) {
-    struct ht_device *device = NULL;
-    only = argc > 1 ? argv[1] : NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("small");
-    }
+static void judge(struct ht_device *device) {
     run_variants(device);
     run_reduction(false, device);
     if (ht_device_info(device)->fp64) run_reduction(true, device);
     run_limits(false, device);
     if (ht_device_info(device)->fp64) run_limits(true, device);
-    ht_device_close(device);
-    return test_end("small");
+}
+
+int main(int argc, char **argv) {
+    only = argc > 1 ? argv[1] : NULL;
+    return test_on_device("small", judge);
 }

@@ -232,13 +232,9 @@ static void run_slightly_wrong(struct ht_device *device, bool fp64, double off) 
 
 /* All cases of dimensions first..last. */
 static int run_dimensions(int first, int last, int argc, char **argv) {
-    struct ht_device *device = NULL;
+    struct ht_device *device = test_device_here();
     only = argc > 1 ? argv[1] : NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("variants");
-    }
-    printf("device %s\n", ht_device_info(device)->name);
+    if (device == NULL) return test_end("variants");
     if (part == 0) {
         run_planted(device);
         run_slightly_wrong(device, false, 1e-4);

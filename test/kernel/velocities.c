@@ -49,13 +49,8 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64, struct ht_de
     return err;
 }
 
-int main(void) {
-    struct ht_device *device = NULL;
+static void judge(struct ht_device *device) {
     test_optimise(false);
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return test_end("velocities");
-    }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct velocity_case *c = &cases[i];
         const bool fp64 = i % 2 && ht_device_info(device)->fp64 && c->order < 3;
@@ -66,6 +61,8 @@ int main(void) {
                    c->order, fp64 ? "double" : "single", c->velocity[0], c->velocity[1],
                    c->velocity[2], err ? ": " : "", err ? ht_err_message() : "");
     }
-    ht_device_close(device);
-    return test_end("velocities");
+}
+
+int main(void) {
+    return test_on_device("velocities", judge);
 }

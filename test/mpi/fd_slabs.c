@@ -8,6 +8,7 @@
  *
  *     fd_slabs [CACHE [PART]]    cases whose name holds PART */
 #include "mpi/trial.h"
+#include "options.h"
 
 static const int wall_sets[][3][2] = {
     {{0, 0}, {1, -1}, {0, 0}},
@@ -99,21 +100,20 @@ static enum ht_err add_sources(struct trial *t, struct sources *out) {
     const double *h = t->whole.h, *upper = t->whole.upper;
     const double border = (double)t->start[1] * h[2];
     const double frequency = 0.3 / t->problem.dt;
-    char text[2][1000], *list[2] = {text[0], text[1]};
     *out = (struct sources){.medium = {.eq = &t->eq, .grid = &t->whole}};
-    snprintf(text[0], sizeof text[0],
-             "sources=( { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = \"burst\"; "
-             "amplitude = 1e2; }, { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = "
-             "\"burst\"; amplitude = -3e2; }, { type = \"line\"; count = 7; from = [1.1, 2.3, "
-             "0.0]; to = [%.6f, 1.7, %.6f]; frequency = %.6f; signal = \"burst\"; cycles = 3.0; "
-             "amplitude = 2e2; }, { type = \"plane\"; axis = \"x3\"; at = %.6f; frequency = %.6f; "
-             "signal = \"burst\"; amplitude = 1e2; }, { type = \"volume\"; position = [%.6f, 1.1, "
-             "%.6f]; width = %.6f; frequency = %.6f; signal = \"burst\"; amplitude = 1e3; } )",
-             2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1], border - 0.37 * h[2],
-             frequency, upper[0], upper[2], 1.2 * frequency, 0.61 * border, frequency, 1.7 * h[0],
-             border - 0.2 * h[2], 1.1 * h[2], frequency);
-    snprintf(text[1], sizeof text[1], "time.end=1e6");
-    TRY(ht_params_read(NULL, 2, list, &out->params));
+    TRY(test_params(
+        NULL, '|', &out->params,
+        "time.end=1e6|sources=( { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = "
+        "\"burst\"; "
+        "amplitude = 1e2; }, { position = [%.6f, %.6f, %.6f]; frequency = %.6f; signal = "
+        "\"burst\"; amplitude = -3e2; }, { type = \"line\"; count = 7; from = [1.1, 2.3, "
+        "0.0]; to = [%.6f, 1.7, %.6f]; frequency = %.6f; signal = \"burst\"; cycles = 3.0; "
+        "amplitude = 2e2; }, { type = \"plane\"; axis = \"x3\"; at = %.6f; frequency = %.6f; "
+        "signal = \"burst\"; amplitude = 1e2; }, { type = \"volume\"; position = [%.6f, 1.1, "
+        "%.6f]; width = %.6f; frequency = %.6f; signal = \"burst\"; amplitude = 1e3; } )",
+        2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1], border - 0.37 * h[2],
+        frequency, upper[0], upper[2], 1.2 * frequency, 0.61 * border, frequency, 1.7 * h[0],
+        border - 0.2 * h[2], 1.1 * h[2], frequency));
     TRY(ht_shots_create(out->params, &out->medium, &out->shots));
     t->problem.shots = t->alone.shots = out->shots;
     return HT_OK;

@@ -20,6 +20,7 @@
 #include <float.h>
 
 #include "must.h"
+#include "options.h"
 
 #include "htwave/stepper.h"
 
@@ -62,26 +63,16 @@ static void set_theta(struct strip *s, double theta) {
 /* sponge: its scheme, or NULL. cfl: 0: the usual one. */
 static void open_strip(struct strip *s, const char *system, const char *sponge, int order,
                        int layer, int inside, double cfl) {
-    char text[8][80], type[] = "absorbing.type=sponge";
-    char end[] = "time.end=1000.0"; /* steps as long as usual */
-    char rest[] = "initial.type=zero";
-    char *option[12] = {text[0], text[1], text[2], text[3], text[4], text[5], text[6], end, rest};
-    int options = 9;
-    if (sponge != NULL) option[options++] = type;
-    if (cfl > 0) option[options++] = text[7];
     *s = (struct strip){
         .sponge = sponge != NULL, .n = order + 1, .t = 2 * order + 2, .cells = layer + inside};
-    snprintf(text[6], sizeof *text, "time.scheme=%s", sponge ? sponge : "taylor");
-    snprintf(text[7], sizeof *text, "time.cfl=%g", cfl);
-    snprintf(text[0], sizeof *text, "system=%s", system);
-    /* A layer may not be thicker than half of its axis. */
-    const int cells = 2 * s->cells;
-    snprintf(text[1], sizeof *text, "grid.cells=[%d, 3]", cells);
-    snprintf(text[2], sizeof *text, "grid.upper=[%d.0, 3.0]", cells);
-    snprintf(text[3], sizeof *text, "grid.order=%d", order);
-    snprintf(text[4], sizeof *text, "boundary.x1=[\"rigid\", \"absorbing\"]");
-    snprintf(text[5], sizeof *text, "absorbing.cells=%d", layer);
-    must(ht_params_read(NULL, options, option, &s->params));
+    /* A layer may not be thicker than half of its axis; steps as long as usual. */
+    must(test_params(NULL, ';', &s->params,
+                     "system=%s; grid.cells=[%d, 3]; grid.upper=[%d.0, 3.0]; grid.order=%d; "
+                     "boundary.x1=[\"rigid\", \"absorbing\"]; absorbing.cells=%d; time.scheme=%s; "
+                     "time.end=1000.0; initial.type=zero; %s; %s",
+                     system, 2 * s->cells, 2 * s->cells, order, layer, sponge ? sponge : "taylor",
+                     sponge ? "absorbing.type=sponge" : "",
+                     cfl > 0 ? HT_KEY("time.cfl=%g", cfl) : ""));
     must(ht_plan_create(s->params, NULL, &s->plan));
     s->plan->grid.cells[0] = s->plan->layers.cells[0] = s->cells;
     s->plan->grid.upper[0] = s->cells;

@@ -12,10 +12,9 @@ enum { MOST = 2 * HT_MAX_ORDER + 2 };
 
 /* Of a run with these options, separated by blanks, on many steps. */
 static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
-    char text[400];
     struct ht_plan *plan = NULL;
-    snprintf(text, sizeof text, "time.end=1000 time.scheme=taylor %s", options);
-    enum ht_err err = test_params(NULL, ' ', text, params);
+    enum ht_err err =
+        test_params(NULL, ' ', params, "time.end=1000 time.scheme=taylor %s", options);
     if (err == HT_OK) err = ht_plan_create(*params, NULL, &plan);
     if (err != HT_OK) {
         TEST_CHECK(false, "%s", ht_err_message());

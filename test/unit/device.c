@@ -364,7 +364,7 @@ static void test_programs(struct ht_device *device) {
 }
 
 int main(void) {
-    struct ht_device *device = open_device();
+    struct ht_device *device = test_device_here();
     if (device == NULL) return test_end("device");
     test_list(ht_device_info(device));
     test_open(ht_device_info(device));

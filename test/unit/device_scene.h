@@ -3,18 +3,10 @@
 #pragma once
 
 #include "open_device.h"
-#include "test.h"
 
 #include "htwave/kernel.h"
 
 enum { GROUP_SIZE = 16, VALUES = 64 };
-
-/* The device of the tests, NULL with a skip line when there is none. */
-static inline struct ht_device *open_device(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) TEST_SKIP("no device: %s", ht_err_message());
-    return device;
-}
 
 /* The prelude followed by body, owned by the caller. */
 static inline char *program_text(const char *body) {

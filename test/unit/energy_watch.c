@@ -37,7 +37,7 @@ static struct watched watch(const char *text) {
     struct ht_params *params = NULL;
     struct ht_plan *plan = NULL;
     struct ht_stepper stepper = {0};
-    w.err = test_params(NULL, ' ', text, &params);
+    w.err = test_params(NULL, ' ', &params, "%s", text);
     if (w.err == HT_OK) w.err = ht_plan_create(params, NULL, &plan);
     if (w.err == HT_OK) w.err = step(plan, &stepper, &w);
     if (w.err != HT_OK) snprintf(w.message, sizeof w.message, "%s", ht_err_message());
@@ -160,13 +160,11 @@ static void test_states(void) {
          {{.energy = 1, .content = 1, .held = 1, .of_rate = true},
           {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1, .of_rate = true}}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char scheme[32];
-        char *lines[] = {(char[]){"grid.cells=[24]"}, scheme, (char[]){"initial.width=0.2"}};
         struct ht_energy_watch watch = {.given = 0};
         struct ht_params *params = NULL;
         struct ht_plan *plan = NULL;
-        snprintf(scheme, sizeof scheme, "time.scheme=%s", rows[i].scheme);
-        enum ht_err err = ht_params_read(NULL, 3, lines, &params);
+        enum ht_err err = test_params(
+            NULL, ' ', &params, "grid.cells=[24] time.scheme=%s initial.width=0.2", rows[i].scheme);
         if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
         for (int j = 0; err == HT_OK && j < 2; j++)
             err = ht_energy_watch(plan, j, &rows[i].state[j], &watch);

@@ -557,11 +557,8 @@ static void check_itself(const struct scene *s, struct ht_device *device,
  * n^2/2 after n steps at worst. The bound is two fifths of that. */
 static void test_device(const char *cache) {
     static const int row[] = {4, 5, 6};
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return;
-    }
+    struct ht_device *device = test_device_here();
+    if (device == NULL) return;
     ht_device_cache(device, cache);
     for (int i = 0; i < 3; i++) {
         const bool fp64 = i != 2;

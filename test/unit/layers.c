@@ -23,7 +23,7 @@ struct scene {
 /* "key=value; key=value" */
 static enum ht_err open_scene(const char *options, struct scene *s) {
     *s = (struct scene){.plan = NULL};
-    TRY(test_params(NULL, ';', options, &s->params));
+    TRY(test_params(NULL, ';', &s->params, "%s", options));
     TRY(ht_plan_create(s->params, NULL, &s->plan));
     return ht_oracle_create(&s->plan->problem, &s->stepper);
 }
@@ -376,11 +376,8 @@ static void test_without_cells(void) {
 }
 
 static void test_devices(void) {
-    struct ht_device *device = NULL;
-    if (test_open_device(&device) != HT_OK) {
-        TEST_SKIP("no device: %s", ht_err_message());
-        return;
-    }
+    struct ht_device *device = test_device_here();
+    if (device == NULL) return;
     test_device("time.scheme=fd; grid.cells=[16,13]; grid.order=6; time.end=1; "
                 "boundary.x1=absorbing; boundary.x2=free; absorbing.cells=6",
                 device);

@@ -43,7 +43,7 @@ static inline struct ht_grid make_grid(const int64_t *cells, int order, int wall
 /* file: NULL, or one of parameters. options: "key=value; key=value; ..". */
 static inline enum ht_err open_file(struct scene *scene, const char *system, const char *file,
                                     const char *options) {
-    TRY(test_params(file, ';', options, &scene->params));
+    TRY(test_params(file, ';', &scene->params, "%s", options));
     scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
     TRY(ht_medium_read(scene->params, &scene->eq, &scene->grid, &scene->medium));
     return ht_medium_scan(scene->medium, false);

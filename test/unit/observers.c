@@ -26,10 +26,8 @@ struct trial {
 
 /* text: pairs key=value, one per space. */
 static enum ht_err prepare(const char *directory, const char *text, struct trial *t) {
-    char all[2000];
     const char *more = ht_picture_cairo() == NULL ? "output.pictures=false" : "";
-    snprintf(all, sizeof all, "output.directory=\"%s\" %s %s", directory, text, more);
-    TRY(test_params(NULL, ' ', all, &t->params));
+    TRY(test_params(NULL, ' ', &t->params, "output.directory=\"%s\" %s %s", directory, text, more));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
     TRY(ht_oracle_create(&t->plan->problem, &t->run.stepper));
     TRY(ht_start(t->plan, NULL, NULL, &t->run.stepper));

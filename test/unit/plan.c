@@ -20,7 +20,7 @@ struct trial {
 
 static struct trial begin_file(const char *file, const char *options) {
     struct trial t = {0};
-    t.err = test_params(file, ';', options, &t.params);
+    t.err = test_params(file, ';', &t.params, "%s", options);
     if (t.err == HT_OK) t.err = ht_plan_create(t.params, NULL, &t.plan);
     snprintf(t.message, sizeof t.message, "%.590s", t.err ? ht_err_message() : "accepted");
     return t;

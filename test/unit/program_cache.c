@@ -238,7 +238,7 @@ static void test_unwritable(struct ht_device *device, const char *root, enum ht_
 static void test_driver_cache(const char *root) {
     char *cache = scratch_path(root, "unused");
     (void)unsetenv("POCL_KERNEL_CACHE");
-    struct ht_device *device = open_device();
+    struct ht_device *device = test_device_here();
     if (device != NULL && ht_device_info(device)->caches) {
         expect_build(device, 1, cache, false, "beside the driver's cache");
         expect_build(device, 1, cache, false, "and again");
@@ -305,7 +305,7 @@ int main(void) {
     (void)setenv("POCL_KERNEL_CACHE", "0", 1);
     (void)umask(0);
     test_processes(root);
-    struct ht_device *device = open_device();
+    struct ht_device *device = test_device_here();
     if (device != NULL) {
         shared = scratch_path(root, "shared");
         expect_build(device, 1, shared, true, "the processes' file");

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "options.h"
 #include "test.h"
 
 #include "htwave/run.h"
@@ -49,13 +50,11 @@ static const struct ht_stepper_ops counting_ops = {
     .get = counting_get, .half_step = counting_half_step, .finish = counting_finish};
 
 static enum ht_err prepare(struct trial *t, const char *end) {
-    char system[] = "system=acoustic", scheme[] = "time.scheme=taylor", cells[] = "grid.cells=[8]",
-         every[] = "output.every=0.0", pictures[] = "output.pictures=false",
-         order[] = "grid.order=2", step[] = "time.step=0.1", time[32],
-         initial[] = "initial.type=random";
-    char *options[] = {system, scheme, cells, every, pictures, order, step, time, initial};
-    snprintf(time, sizeof time, "time.end=%s", end);
-    TRY(ht_params_read(NULL, 9, options, &t->params));
+    TRY(test_params(NULL, ' ', &t->params,
+                    "system=acoustic time.scheme=taylor grid.cells=[8] output.every=0.0 "
+                    "output.pictures=false grid.order=2 time.step=0.1 time.end=%s "
+                    "initial.type=random",
+                    end));
     TRY(ht_plan_create(t->params, NULL, &t->plan));
     TRY(ht_oracle_create(&t->plan->problem, &t->oracle));
     return ht_start(t->plan, NULL, NULL, &t->oracle);

@@ -15,15 +15,11 @@ static char *directory;
 
 /* "key=value; key=value", %s: the directory */
 static enum ht_err plan_of(const char *options, struct ht_params **params, struct ht_plan **plan) {
-    char text[TEXT];
     const char *place = strstr(options, "%s");
-    if (place != NULL)
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(place - options), options, directory,
-                 place + 2);
-    else
-        snprintf(text, sizeof text, "%s", options);
+    const int before = place != NULL ? (int)(place - options) : (int)strlen(options);
     *plan = NULL;
-    TRY(test_params(NULL, ';', text, params));
+    TRY(test_params(NULL, ';', params, "%.*s%s%s", before, options, place ? directory : "",
+                    place ? place + 2 : ""));
     return ht_plan_create(*params, NULL, plan);
 }
 

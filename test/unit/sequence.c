@@ -186,7 +186,7 @@ static void test_refusals(struct scene *s) {
 }
 
 int main(void) {
-    struct scene s = {.device = open_device()};
+    struct scene s = {.device = test_device_here()};
     struct ht_sequence *sequence = NULL;
     if (s.device == NULL) return test_end("sequence");
     enum ht_err err = open_scene(&s);

@@ -172,14 +172,12 @@ static enum ht_err prepare(const struct ht_params *params, struct result *out) {
 }
 
 static struct result run(const char *options, int threads) {
-    char text[1024];
     struct ht_params *params;
     struct result out = {.bits = HT_HASH_SEED};
-    snprintf(text, sizeof text,
-             "output.snapshots=false; output.pictures=false; initial.type=random; time.end=0.01; "
-             "device.threads=%d; %s",
-             threads, options);
-    must(test_params(NULL, ';', text, &params));
+    must(test_params(NULL, ';', &params,
+                     "output.snapshots=false; output.pictures=false; initial.type=random; "
+                     "time.end=0.01; device.threads=%d; %s",
+                     threads, options));
     out.err = prepare(params, &out);
     if (out.err != HT_OK) snprintf(out.message, sizeof out.message, "%s", ht_err_message());
     ht_params_destroy(params);

@@ -357,7 +357,7 @@ int main(void) {
     }
     close(there[0]);
     close(back[1]);
-    device = open_device();
+    device = test_device_here();
     if (device != NULL) run_tests(device, back[0], there[1]);
     close(there[1]);
     close(back[0]);
