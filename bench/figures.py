@@ -40,7 +40,8 @@ def interpolation(lab, order):
     def keep(row):
         return "interpolation" in row["kernels"]
 
-    found = rates(lab, "interpolation", keep, order, "--each")
+    some = ["--variants", "two-naive,two-rolled"] if lab.args.quick else []
+    found = rates(lab, "interpolation", keep, order, "--each", *some)
     for cells in (2,) if lab.args.quick else (1, 2, 4, 8, 16):
         found += rates(lab, "interpolation", keep, order, "--each",
                        "--variants", "two-rolled", "--group", str(cells))

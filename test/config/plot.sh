@@ -79,13 +79,11 @@ print("1..6")
 PY
 relay answer.txt
 
-# ---- files ----
-plots 'accuracy' "$here/bench/accuracy.csv" accuracy.png \
-    accuracy_acoustic_leapfrog.png \
-    accuracy_acoustic_taylor.png accuracy_fd_1_term.png \
-    accuracy_fd_2_terms.png accuracy_wave_leapfrog.png \
-    accuracy_wave_taylor.png
-"$plot" "$here/bench/accuracy.csv" --out vector --format svg >names.txt
+# ---- files, of the fewest rows: each takes a second ----
+mkdir few
+sed -n '1p; /^wave,fd,/p' "$here/bench/accuracy.csv" >few/accuracy.csv
+plots 'accuracy' few/accuracy.csv accuracy.png accuracy_fd_1_term.png accuracy_fd_2_terms.png
+"$plot" few/accuracy.csv --out vector --format svg >names.txt
 judge "SVG: $(tr '\n' ' ' <names.txt)" grep -q '<svg' vector/accuracy.svg
 judge '--help' [ "$("$plot" --help | grep -c -e 'bench.csv' -e '--out')" -ge 2 ]
 

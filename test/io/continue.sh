@@ -80,6 +80,12 @@ kills=3
 # shellcheck disable=SC2086
 killed $kills '' "$kernels" $again
 
+# What follows is the same with the reference, with address checks.
+if $twice; then
+    end continue
+    exit
+fi
+
 # A signal: the last step is stored, and the message says how to go on.
 for signal in TERM USR1; do
     [ -z "${HTWAVE_DEVICE:-}" ] || continue # a GPU ends first

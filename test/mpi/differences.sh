@@ -36,10 +36,9 @@ input=sea.cfg
 same 'walls, density' 5
 input=solid.cfg
 # By the variant that is chosen; others by the plain one, which compiles in half of the time.
-same 'attenuation in a solid with absorbing sides' 3 medium.qp=30.0 'medium.qs=[20.0,50.0,30.0]' \
-    device.variant=auto
-same 'free sides, layers, sources near them' 3 \
-    initial.type=zero 'medium.vs=[0.5,0.0,0.6]' 'boundary={x2=["free","roller"];x3="free";}' \
+same 'attenuation, free sides, layers, sources near them' 3 \
+    device.variant=auto medium.qp=30.0 'medium.qs=[20.0,50.0,30.0]' initial.type=zero \
+    'medium.vs=[0.5,0.0,0.6]' 'boundary={x2=["free","roller"];x3="free";}' \
     'sources=({kind="explosion";position=[0.81,0.3,0.2];frequency=0.8;},
               {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,1.2];frequency=0.8;},
               {kind="force";direction=[1.0,1.0,2.0];position=[0.81,0.8,3.7];frequency=0.8;})'

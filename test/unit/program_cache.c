@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compiler.h"
 #include "device_scene.h"
 #include "io/scratch.h"
 
@@ -303,6 +304,7 @@ int main(void) {
     char *root = scratch_make("program_cache"), *shared;
     if (root == NULL) return 1;
     (void)setenv("POCL_KERNEL_CACHE", "0", 1);
+    test_optimise(false);
     (void)umask(0);
     test_processes(root);
     struct ht_device *device = test_device_here();
