@@ -102,6 +102,48 @@ static inline enum ht_err put_noise(const struct ht_problem *p, const struct ht_
     return HT_OK;
 }
 
+static inline enum ht_err noise_steps(const struct ht_problem *p, const struct ht_stepper *s,
+                                      int half_steps, double *data) {
+    TRY(put_noise(p, s, data));
+    for (int n = 0; n < half_steps; n++)
+        TRY(s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY));
+    return s->ops->finish(s->self);
+}
+
+/* The largest difference of a stepper from the reference over the value of its absolute mode, after
+ * half steps from both grids. reference: the problem that it steps. */
+static inline enum ht_err worst_of_reference(const struct ht_problem *p, const struct ht_stepper *s,
+                                             const struct ht_problem *reference, int half_steps,
+                                             double *worst) {
+    const int coefs = ht_grid_coefs(p->grid);
+    struct ht_stepper oracle[2] = {{0}, {0}};
+    const struct ht_stepper *all[3] = {s, &oracle[0], &oracle[1]};
+    double *data[3] = {NULL, NULL, NULL};
+    enum ht_err err = HT_OK;
+    *worst = 0;
+    for (int i = 0; i < 2 && err == HT_OK; i++) err = ht_oracle_create(reference, &oracle[i]);
+    if (err == HT_OK) ht_oracle_absolute(&oracle[1]);
+    for (int i = 0; i < 3 && err == HT_OK; i++) {
+        err = HT_ALLOC(data[i], ht_grid_total(p->grid, HT_PRIMARY) * coefs * p->eq->nfields);
+        if (err == HT_OK) err = noise_steps(p, all[i], half_steps, data[i]);
+    }
+    for (int m = 0; m < 2 * p->eq->nfields && err == HT_OK; m++) {
+        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
+        if (!ht_problem_stores(p, subgrid, m / 2)) continue;
+        for (int i = 0; i < 3 && err == HT_OK; i++)
+            err = all[i]->ops->get(all[i]->self, subgrid, m / 2, coefs, 0,
+                                   ht_grid_planes(p->grid, subgrid), data[i]);
+        for (int64_t n = 0; n < ht_grid_total(p->grid, subgrid) * coefs; n++) {
+            const double off = fabs(data[0][n] - data[1][n]);
+            if (!isfinite(off)) *worst = INFINITY;
+            if (off > *worst * data[2][n]) *worst = off / data[2][n];
+        }
+    }
+    for (int i = 0; i < 3; i++) free(data[i]);
+    for (int i = 0; i < 2; i++) ht_stepper_destroy(&oracle[i]);
+    return err;
+}
+
 /* A zero's sign counts, too. */
 static inline bool same_bits(double a, double b) {
     const void *bits[2] = {&a, &b};
@@ -133,13 +175,8 @@ static inline enum ht_err step_both(const struct ht_problem *p, const struct ht_
     double *data[2] = {NULL, NULL};
     enum ht_err err = HT_ALLOC(data[0], values);
     if (err == HT_OK) err = HT_ALLOC(data[1], values);
-    for (int i = 0; i < 2 && err == HT_OK; i++) {
-        const struct ht_stepper *s = &stepper[i];
-        err = put_noise(p, s, data[i]);
-        for (int n = 0; n < half_steps && err == HT_OK; n++)
-            err = s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY);
-        if (err == HT_OK) err = s->ops->finish(s->self);
-    }
+    for (int i = 0; i < 2 && err == HT_OK; i++)
+        err = noise_steps(p, &stepper[i], half_steps, data[i]);
     if (err == HT_OK) err = count_different(p, stepper, data, different);
     for (int i = 0; i < 2; i++) free(data[i]);
     return err;

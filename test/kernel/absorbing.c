@@ -8,9 +8,7 @@
 
 #include "compiler.h"
 #include "open_device.h"
-#include "test.h"
-
-#include "htwave/stepper.h"
+#include "regions.h"
 
 enum { HALF_STEPS = 2 };
 
@@ -110,58 +108,14 @@ static void make(struct trial *t, const struct row *row, const struct ht_device_
              row->fp64 ? "double" : "single", row->degree);
 }
 
-static void fill(int64_t count, double *data) {
-    for (int64_t n = 0; n < count; n++) data[n] = (double)(float)ht_rng_uniform(6, (uint64_t)n);
-}
-
-static enum ht_err run(const struct trial *t, const struct ht_stepper *s, double *data) {
-    const int64_t planes = ht_grid_planes(&t->grid, HT_PRIMARY);
-    fill(ht_grid_total(&t->grid, HT_PRIMARY) * ht_grid_coefs(&t->grid) * t->eq.nfields, data);
-    TRY(s->ops->put(s->self, HT_PRIMARY, 0, planes, data));
-    if (t->problem.scheme->two_level)
-        TRY(s->ops->put(s->self, HT_DUAL, 0, ht_grid_planes(&t->grid, HT_DUAL), data));
-    for (int n = 0; n < HALF_STEPS; n++)
-        TRY(s->ops->half_step(s->self, n % 2 ? HT_DUAL : HT_PRIMARY));
-    return s->ops->finish(s->self);
-}
-
-/* The largest difference over the value of the absolute mode, on both grids. */
-static enum ht_err worst_of(const struct trial *t, const struct ht_stepper all[3],
-                            double *const data[3], double *worst) {
-    const int coefs = ht_grid_coefs(&t->grid);
-    *worst = 0;
-    for (int i = 0; i < 3; i++) TRY(run(t, &all[i], data[i]));
-    for (int m = 0; m < 2 * t->eq.nfields; m++) {
-        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
-        if (!ht_problem_stores(&t->problem, subgrid, m / 2)) continue;
-        for (int i = 0; i < 3; i++)
-            TRY(all[i].ops->get(all[i].self, subgrid, m / 2, coefs, 0,
-                                ht_grid_planes(&t->grid, subgrid), data[i]));
-        for (int64_t n = 0; n < ht_grid_total(&t->grid, subgrid) * coefs; n++) {
-            const double off = fabs(data[0][n] - data[1][n]);
-            if (!isfinite(off)) *worst = INFINITY;
-            if (off > *worst * data[2][n]) *worst = off / data[2][n];
-        }
-    }
-    return HT_OK;
-}
-
 /* reference: the problem that the reference steps. */
 static enum ht_err compare(const struct trial *t, const struct ht_problem *reference,
                            struct ht_device *device, const struct ht_kernels *kernels,
                            double *worst) {
-    struct ht_stepper all[3] = {{0}, {0}, {0}};
-    double *data[3] = {NULL, NULL, NULL};
-    const int64_t values =
-        ht_grid_total(&t->grid, HT_PRIMARY) * ht_grid_coefs(&t->grid) * t->eq.nfields;
-    enum ht_err err = HT_OK;
-    for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
-    if (err == HT_OK) err = ht_stepper_create(&t->problem, device, kernels, &all[0]);
-    for (int i = 1; i < 3 && err == HT_OK; i++) err = ht_oracle_create(reference, &all[i]);
-    if (err == HT_OK) ht_oracle_absolute(&all[2]);
-    if (err == HT_OK) err = worst_of(t, all, data, worst);
-    for (int i = 0; i < 3; i++) ht_stepper_destroy(&all[i]);
-    for (int i = 0; i < 3; i++) free(data[i]);
+    struct ht_stepper stepper;
+    TRY(ht_stepper_create(&t->problem, device, kernels, &stepper));
+    const enum ht_err err = worst_of_reference(&t->problem, &stepper, reference, HALF_STEPS, worst);
+    ht_stepper_destroy(&stepper);
     return err;
 }
 

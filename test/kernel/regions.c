@@ -67,45 +67,6 @@ static void run_pair(struct ht_device *device, const char *const variant[2], con
 
 /* ---- reference ---- */
 
-static enum ht_err two_half_steps(const struct trial *t, const struct ht_stepper *s, double *data) {
-    const struct ht_stepper_ops *ops = s->ops;
-    TRY(put_noise(&t->problem, s, data));
-    for (int n = 0; n < 2; n++) TRY(ops->half_step(s->self, n == 0 ? HT_PRIMARY : HT_DUAL));
-    return ops->finish(s->self);
-}
-
-/* The largest difference from the reference over the value of its absolute mode. */
-static enum ht_err compare(const struct trial *t, const struct ht_stepper *s, double *worst) {
-    const int coefs = ht_grid_coefs(&t->grid);
-    struct ht_stepper oracle[2] = {{0}, {0}};
-    double *data[3] = {NULL, NULL, NULL};
-    int64_t values = ht_grid_total(&t->grid, HT_PRIMARY) * coefs * t->eq.nfields;
-    enum ht_err err = HT_OK;
-    for (int i = 0; i < 3 && err == HT_OK; i++) err = HT_ALLOC(data[i], values);
-    if (err == HT_OK) err = two_half_steps(t, s, data[0]);
-    for (int i = 0; i < 2 && err == HT_OK; i++) {
-        err = ht_oracle_create(&t->problem, &oracle[i]);
-        if (err == HT_OK && i == 1) ht_oracle_absolute(&oracle[i]);
-        if (err == HT_OK) err = two_half_steps(t, &oracle[i], data[0]);
-    }
-    for (int m = 0; m < 2 * t->eq.nfields && err == HT_OK; m++) {
-        const enum ht_subgrid subgrid = m % 2 ? HT_DUAL : HT_PRIMARY;
-        const struct ht_stepper *all[3] = {s, &oracle[0], &oracle[1]};
-        if (!ht_problem_stores(&t->problem, subgrid, m / 2)) continue;
-        for (int i = 0; i < 3 && err == HT_OK; i++)
-            err = all[i]->ops->get(all[i]->self, subgrid, m / 2, coefs, 0,
-                                   ht_grid_planes(&t->grid, subgrid), data[i]);
-        for (int64_t n = 0; n < ht_grid_total(&t->grid, subgrid) * coefs; n++) {
-            const double off = fabs(data[0][n] - data[1][n]);
-            if (!isfinite(off)) *worst = INFINITY;
-            if (off > *worst * data[2][n]) *worst = off / data[2][n];
-        }
-    }
-    for (int i = 0; i < 3; i++) free(data[i]);
-    for (int i = 0; i < 2; i++) ht_stepper_destroy(&oracle[i]);
-    return err;
-}
-
 /* Ghosts are behind walls only, and a part of the interior's seconds. */
 static void judge_seconds(const struct trial *t, const struct ht_stepper *s) {
     const bool walls = t->grid.wall[1][0] != 0;
@@ -123,7 +84,7 @@ static enum ht_err run_regions(const struct trial *t, struct ht_device *device,
     struct ht_stepper stepper = {0};
     const int regions = cut_regions(&t->grid, 2, 3, &kernels, 1, region);
     TRY(ht_stepper_create_regions(&t->problem, device, regions, region, &stepper));
-    enum ht_err err = compare(t, &stepper, worst);
+    enum ht_err err = worst_of_reference(&t->problem, &stepper, &t->problem, 2, worst);
     if (err == HT_OK) judge_seconds(t, &stepper);
     ht_stepper_destroy(&stepper);
     return err;
@@ -179,7 +140,8 @@ static enum ht_err run_laws(struct trial *t, struct ht_device *device,
             ht_stepper_create_regions(&t->problem, device, LAW_REGIONS, region, &stepper);
         if (err == HT_ERR_INTERNAL && baked && i == 1) worst[1] = INFINITY;
         if (err == HT_ERR_INTERNAL && baked && i == 1) return HT_OK;
-        if (err == HT_OK) err = compare(t, &stepper, &worst[i]);
+        if (err == HT_OK)
+            err = worst_of_reference(&t->problem, &stepper, &t->problem, 2, &worst[i]);
         ht_stepper_destroy(&stepper);
         TRY(err);
     }
