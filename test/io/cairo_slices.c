@@ -3,6 +3,7 @@
 #include "../test.h"
 #include "htwave/h5.h"
 #include "htwave/output.h"
+#include "htwave/plan.h"
 #include "image.h"
 #include "options.h"
 #include "scratch.h"
@@ -12,9 +13,7 @@ enum { BLUE = 0x01429b, RED = 0x8d131a };
 
 struct run {
     struct ht_params *params;
-    struct ht_equations eq;
-    struct ht_grid grid;
-    struct ht_medium *medium;
+    struct ht_plan *plan;
     struct ht_output *output;
 };
 
@@ -23,24 +22,17 @@ static enum ht_err open_run(struct run *run, const char *directory, const char *
     memset(run, 0, sizeof *run);
     TRY(test_params(NULL, '|', &run->params,
                     "output.directory=\"%s\"|output.picture={pixels=%d;%s}|system=\"acoustic\"|"
-                    "grid.cells=[8,8,4]|medium={type=\"expression\";c=\"1+x1\";}|"
+                    "grid.cells=[8,8,4]|grid.order=1|time.scheme=\"taylor\"|medium={type="
+                    "\"expression\";c=\"1+x1\";}|"
                     "boundary.x1=\"rigid\"|boundary.x2=\"rigid\"|boundary.x3=\"rigid\"",
                     directory, MAP, keys));
-    run->eq = ht_equations_make(ht_system_find("acoustic"), 3);
-    run->grid = (struct ht_grid){.dims = 3,
-                                 .order = 1,
-                                 .cells = {8, 8, 4},
-                                 .upper = {1, 1, 1},
-                                 .h = {0.125, 0.125, 0.25},
-                                 .wall = {{1, 1}, {1, 1}, {1, 1}}};
-    TRY(ht_medium_read(run->params, &run->eq, &run->grid, &run->medium));
-    TRY(ht_medium_scan(run->medium, false));
-    return ht_output_create(run->params, run->medium, 0, &run->output);
+    TRY(ht_plan_create(run->params, NULL, &run->plan));
+    return ht_output_create(run->params, run->plan->medium, 0, &run->output);
 }
 
 static void close_run(struct run *run) {
     ht_output_destroy(run->output);
-    ht_medium_destroy(run->medium);
+    ht_plan_destroy(run->plan);
     ht_params_destroy(run->params);
 }
 
@@ -154,7 +146,7 @@ static void test_model(const char *root) {
     struct ht_h5 *file = NULL;
     double c[NODES] = {0}, place[6] = {0};
     enum ht_err err = open_run(&run, directory, "");
-    if (!err) err = ht_output_model(run.params, run.medium, &shots, &receivers, other);
+    if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, &receivers, other);
     TEST_CHECK(err == HT_OK, "the model %s", err ? ht_err_message() : "");
     judge(other, "model.png", 0, 0, 0x440154);
     judge(other, "model.png", 1, 0, 0xfde725);
@@ -216,7 +208,7 @@ static void test_outlines(const char *root) {
     struct run run;
     int red[3] = {0};
     enum ht_err err = open_run(&run, directory, "");
-    if (!err) err = ht_output_model(run.params, run.medium, &shots, NULL, other);
+    if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, NULL, other);
     TEST_CHECK(err == HT_OK, "planes %s", err ? ht_err_message() : "");
     for (int i = 0; i < MAP; i++) {
         const double at = (double)i / (MAP - 1);

@@ -12,6 +12,7 @@
 
 #include "../test.h"
 #include "htwave/h5.h"
+#include "htwave/plan.h"
 #include "options.h"
 #include "scratch.h"
 
@@ -25,9 +26,7 @@ static double value_of(int snapshot, int field, int node) {
 
 struct run {
     struct ht_params *params;
-    struct ht_equations eq;
-    struct ht_grid grid;
-    struct ht_medium *medium;
+    struct ht_plan *plan;
     struct ht_output *output;
     double *value[FIELDS], *coefs;
 };
@@ -37,28 +36,21 @@ static enum ht_err open_run(struct run *run, const char *directory, const char *
     memset(run, 0, sizeof *run);
     TRY(test_params(NULL, '|', &run->params,
                     "output.directory=\"%s\"|system=\"acoustic\"|grid.cells=[4,3,2]|"
-                    "grid.upper=[1.0,1.5,2.0]|grid.order=1|boundary.x2=[\"rigid\",\"rigid\"]|"
+                    "grid.upper=[1.0,1.5,2.0]|grid.order=1|time.scheme=\"taylor\"|"
+                    "initial.type=\"zero\"|boundary.x2=[\"rigid\",\"rigid\"]|"
                     "boundary.x3=[\"free\",\"rigid\"]|%s",
                     directory, more));
-    run->eq = ht_equations_make(ht_system_find("acoustic"), 3);
-    run->grid = (struct ht_grid){.dims = 3,
-                                 .order = ORDER,
-                                 .cells = {4, 3, 2},
-                                 .upper = {1.0, 1.5, 2.0},
-                                 .h = {0.25, 0.5, 1.0},
-                                 .wall = {{0, 0}, {1, 1}, {-1, 1}}};
-    TRY(ht_medium_read(run->params, &run->eq, &run->grid, &run->medium));
-    TRY(ht_medium_scan(run->medium, false));
+    TRY(ht_plan_create(run->params, NULL, &run->plan));
     TRY(HT_ALLOC(run->coefs, FIELDS * COEFS * NODES));
     for (int f = 0; f < FIELDS; f++) TRY(HT_ALLOC(run->value[f], NODES));
-    return ht_output_create(run->params, run->medium, 0, &run->output);
+    return ht_output_create(run->params, run->plan->medium, 0, &run->output);
 }
 
 static void close_run(struct run *run) {
     ht_output_destroy(run->output);
     for (int f = 0; f < FIELDS; f++) free(run->value[f]);
     free(run->coefs);
-    ht_medium_destroy(run->medium);
+    ht_plan_destroy(run->plan);
     ht_params_destroy(run->params);
 }
 
