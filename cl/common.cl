@@ -30,6 +30,8 @@
 #define HT_DST_PARAM(slot, f) , HT_OUTPUT(real) dst##slot
 #define HT_POLY_PARAM(slot, f) , HT_OUTPUT(real) poly##slot
 #define HT_MEDIUM_PARAM(m) , HT_INPUT(real) medium##m
+#define HT_STEP_PARAMS(values) \
+    struct ht_step_args a, HT_INPUT(real) values HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)
 #define HT_SRC_ARG(slot, f) , src##slot
 #define HT_DST_ARG(slot, f) , dst##slot
 #define HT_MEDIUM_ARG(m) , medium##m

@@ -160,10 +160,6 @@ HT_INLINE HT_GLOBAL const real *ht_fd_behind(HT_GLOBAL const real *from, const i
     return (HT_GLOBAL const real *)((HT_GLOBAL const char *)from + (long)count * bytes);
 }
 
-HT_INLINE HT_GLOBAL real *ht_fd_behind_out(HT_GLOBAL real *from, const int count, const int bytes) {
-    return (HT_GLOBAL real *)((HT_GLOBAL char *)from + (long)count * bytes);
-}
-
 /* A line of layer i along its normal, through a target. */
 struct ht_fd_line {
     int axis, way, cells;
@@ -288,8 +284,8 @@ HT_INLINE void ht_fd_remember(const struct ht_fd_line *l, const int depth,
                               const struct ht_fd_kept *kept, HT_GLOBAL real *halves,
                               HT_GLOBAL real *nodes) {
     if (depth >= l->cells) return;
-    *ht_fd_behind_out(halves + l->own, depth, l->pitch) = kept->point;
-    *ht_fd_behind_out(nodes + l->own, depth, l->pitch) = kept->node;
+    *(HT_GLOBAL real *)ht_fd_behind(halves + l->own, depth, l->pitch) = kept->point;
+    *(HT_GLOBAL real *)ht_fd_behind(nodes + l->own, depth, l->pitch) = kept->node;
 }
 
 /* D u of the half point above value `middle` of a line. */

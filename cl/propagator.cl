@@ -127,10 +127,7 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count, HT_LOCAL const vecto
     HT_UNROLLED(n, HT_TILE * HT_ROWS) result[n] = sum[n / HT_ROWS][n % HT_ROWS];
 }
 
-HT_KERNEL
-HT_GROUP_SIZE(1)
-void ht_propagator(struct ht_step_args a,
-                   HT_INPUT(real) op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
+HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(vector, sums, HT_SIZE_BLOCK_SUMS(HT_CORNERS, HT_CHUNK, HT_ROWS));
     HT_LOCAL_ARRAY(vector, result, HT_SIZE_BLOCK_RESULT(HT_RESULT_ROWS, HT_ROWS));
     HT_LOCAL_ARRAY(vector, faces, HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));

@@ -160,8 +160,7 @@ HT_INLINE void ht_store_tile(const struct ht_step_args *a, const int tile, long 
     }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(
-    struct ht_step_args a, HT_INPUT(real) op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(ht_wide, sums, HT_CHUNK * HT_CORNERS * HT_CELLS);
     HT_LOCAL_ARRAY(ht_wide, values, HT_CHUNK_PACKS);
     const int item = HT_ITEM(), cell = item % HT_CELLS, tile = item / HT_CELLS;

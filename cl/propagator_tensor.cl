@@ -143,8 +143,7 @@ HT_INLINE void ht_steps_copy(const int item, const int first, HT_GLOBAL const re
         ht_copy(to + i, from + i);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(
-    struct ht_step_args a, HT_INPUT(real) op HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_DST(HT_DST_PARAM)) {
+HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
