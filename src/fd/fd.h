@@ -449,8 +449,8 @@ int64_t ht_pair_bound_planes(const struct ht_problem *problem);
  */
 HT_CHECKED enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s);
 void ht_pair_injection_destroy(struct ht_pair_stepper *s);
-/* The amplitudes of a step are in the tables. */
-HT_CHECKED enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s);
+/* Of struct ht_runner_ops, before a step: its amplitudes are in the tables. */
+HT_CHECKED enum ht_err ht_pair_injection_step(void *stepper, enum ht_subgrid from);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Numbers of some fields among themselves, and C between them, of coefficients `apart` numbers from
  * each other; returns how many they are (pair_surface.c). */

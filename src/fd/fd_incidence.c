@@ -12,32 +12,18 @@
 /* Second differences, where density varies or in a pair staggered first ones, once or twice. */
 static void set_star(const struct ht_problem *problem, struct ht_fd_star *out) {
     const struct ht_fd_weights w = ht_fd_weights(problem->fd.order);
+    const bool pair = problem->fd.pair != HT_PAIR_NONE, twice = problem->fd.density && !pair;
     double arm[2 * HT_FD_RADIUS] = {0};
-    int reach = w.radius;
-    if (problem->fd.pair != HT_PAIR_NONE) {
-        out->below = -1;
-        out->count = w.radius;
+    for (int i = 0; i < w.radius; i++)
         for (int j = 0; j < w.radius; j++) {
-            out->offset[j] = 2 * j + 1;
-            out->weight[j] = w.first[j];
+            arm[i + j + 1] += w.first[i] * w.first[j];
+            arm[abs(i - j)] -= w.first[i] * w.first[j];
         }
-        return;
-    }
-    if (!problem->fd.density)
-        for (int j = 1; j <= w.radius; j++) arm[j] = w.second[j];
-    else
-        reach = 2 * w.radius - 1;
-    for (int i = 0; i < w.radius && problem->fd.density; i++)
-        for (int j = 0; j < w.radius; j++) {
-            const double product = w.first[i] * w.first[j];
-            arm[i + j + 1] += product;
-            arm[abs(i - j)] -= product;
-        }
-    out->below = 1;
-    out->count = reach;
-    for (int j = 1; j <= reach; j++) {
-        out->offset[j - 1] = 2 * j;
-        out->weight[j - 1] = arm[j];
+    out->below = pair ? -1 : 1;
+    out->count = twice ? 2 * w.radius - 1 : w.radius;
+    for (int j = 0; j < out->count; j++) {
+        out->offset[j] = pair ? 2 * j + 1 : 2 * (j + 1);
+        out->weight[j] = pair ? w.first[j] : twice ? arm[j + 1] : w.second[j + 1];
     }
 }
 

@@ -122,10 +122,6 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
     return HT_OK;
 }
 
-static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
-    return ht_pair_injection_step(self);
-}
-
 static void after(void *self, int64_t steps) {
     struct ht_pair_stepper *s = self;
     s->fd.at += steps;
@@ -425,7 +421,7 @@ const struct ht_fd_kind ht_pair_kind = {
                         [HT_TASK_STEP] = run_step,
                         [HT_TASK_LAYERS] = run_layers,
                         [HT_TASK_INJECT] = run_inject},
-               .before = before,
+               .before = ht_pair_injection_step,
                .after = after,
                .alike = alike,
                .seconds = ht_fd_seconds},

@@ -220,7 +220,8 @@ static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_
                          &in->table[j * columns + in->column[i]]);
 }
 
-enum ht_err ht_pair_injection_step(struct ht_pair_stepper *s) {
+enum ht_err ht_pair_injection_step(void *self, HT_UNUSED enum ht_subgrid from) {
+    struct ht_pair_stepper *s = self;
     for (int f = 0; f < s->pair.nfields; f++) {
         struct ht_fd_injection *in = s->injection[f];
         if (in == NULL) continue;

@@ -1,9 +1,6 @@
 /* Maxwell's equations in a medium without charges (see for instance Jackson, Classical
- * Electrodynamics, chapters 6 and 7):
+ * Electrodynamics, chapters 6 and 7; permittivities with losses: docs/differences.md):
  *     eps E_t = curl H - J,    mu H_t = -curl E,    J = sigma E + J_Debye + J_Drude + J_Lorentz.
- * In waves exp(-i omega t) J makes the permittivity
- *     eps + i sigma/omega + eps_Debye/(1 - i omega tau) - eps omega_p^2/(omega^2 + i gamma omega)
- *         + eps_Lorentz omega_0^2/(omega_0^2 - omega^2 - i gamma omega).
  * In two dimensions E1, E2 and H3 exist here (transverse electric), E3, H1 and H2 in a system of
  * its own (transverse magnetic). E_t = 0 and H_n = 0 at an electric wall, a mirror with factor +1.
  */
