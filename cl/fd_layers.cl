@@ -3,17 +3,15 @@
  * in, x, it takes out x + e with
  *     e = p0 x + m,   m = p1 x + p2 e.
  * With D the first difference along the normal, away from the wall, it is applied half a spacing
- * above the nodes to x = D u, with e called q, and at
- * the nodes to x = a L_k u + c,   c = a scale D q,   d = g (d + c + e),   u = u
- * + d, where a step without layers has added a L u to d before. u is odd at the
- * wall, where it is 0, and q is even; beyond the layer q is 0.
+ * above the nodes to x = D u, with e called q, and at the nodes to x = a L_k u + c,
+ *     c = a scale D q,   d = g (d + c + e),   u = u + d,
+ * where a step without layers has added a L u to d before. u is odd at the wall, where it is 0, and
+ * q is even; beyond the layer q is 0.
  *
  * In the first step memories hold data, of half points h v/(b dt), v inwards, of nodes minus dt
- * times what v along the other axes has in u_t. With X = d + c
- * + m - a (L - L_k) u/2, which is what flows into a node along the axis in the
- * step,
- *     q = (p0 + f/2) D u + f m,   e = p0 X - f u,
- *     m = (p0 + p1) X - (1 - p2) e,
+ * times what v along the other axes has in u_t. With X = d + c + m - a (L - L_k) u/2, which is what
+ * flows into a node along the axis in the step,
+ *     q = (p0 + f/2) D u + f m,   e = p0 X - f u,   m = (p0 + p1) X - (1 - p2) e,
  * as if data had been damped before time 0, too: they leave no rest.
  *
  * A work-item computes q at the half points around its node itself, from u and from m before the

@@ -3,11 +3,6 @@
  * cache. In two dimensions it goes from row to row. HT_WIDTH nodes of a row are done at a time; the
  * last ones of a row that vectors do not fill begin earlier and store what is their own, and rows
  * shorter than a vector are done node by node. */
-HT_INLINE vector ht_fd_beside(const real c, HT_GLOBAL const real *u, const long distance,
-                              vector middle, vector sum) {
-    return HT_FD_SECOND((vector)c, HT_GLOBAL_VECTOR(u - distance), middle,
-                        HT_GLOBAL_VECTOR(u + distance), sum);
-}
 
 /* L u / a of the nodes from u on. */
 HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s, const struct ht_fd_coefs *c,
@@ -15,8 +10,11 @@ HT_INLINE vector ht_fd_sum(const struct ht_fd_args *s, const struct ht_fd_coefs 
     const vector middle = HT_GLOBAL_VECTOR(u);
     vector sum = 0;
     HT_UNROLLED(k, HT_DIMS)
-        HT_UNROLLED(j, HT_FD_R)
-            sum = ht_fd_beside(c->c[k][j], u, (j + 1) * ht_fd_stride(s, k), middle, sum);
+        HT_UNROLLED(j, HT_FD_R) {
+            const long distance = (j + 1) * ht_fd_stride(s, k);
+            sum = HT_FD_SECOND((vector)c->c[k][j], HT_GLOBAL_VECTOR(u - distance), middle,
+                               HT_GLOBAL_VECTOR(u + distance), sum);
+        }
     return sum;
 }
 

@@ -1,8 +1,9 @@
 /* Interpolation only, by marching along x3 as cl/monolithic.cl does. The interpolants go to the
  * buffer of cl/polynomials.cl. */
 HT_KERNEL
-HT_GROUP_SIZE(HT_ITEMS) void ht_interpolate_rolled(struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
-                                                       HT_EACH_SRC(HT_POLY_PARAM)) {
+HT_GROUP_SIZE(HT_ITEMS)
+void ht_interpolate_rolled(struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
+                               HT_EACH_SRC(HT_POLY_PARAM)) {
     HT_LOCAL_ARRAY(real, face, HT_FACE_SIZE);
     const int item = HT_ITEM();
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;

@@ -1,9 +1,6 @@
 /* Reads a target's medium, evolves its polynomial and writes the result; shared by the kernels with
  * a work-item per column. */
-#if HT_MEDIUM_DEGREE < 0
-#define HT_MEDIUM_SIZE_OR_0 0
-#define HT_STEP_LOCAL HT_EXCHANGE_SIZE
-#elif HT_MEDIUM_DEGREE == 0
+#if HT_MEDIUM_DEGREE <= 0
 #define HT_MEDIUM_SIZE_OR_0 0
 #define HT_STEP_LOCAL HT_EXCHANGE_SIZE
 #else
