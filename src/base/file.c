@@ -278,19 +278,14 @@ static enum ht_err make_one(const char *path) {
 }
 
 static enum ht_err probe_directory(const char *path) {
-    HT_FREED_TEXT struct ht_text name = {0};
-    char *temporary = NULL;
+    HT_FREED char *temporary = NULL;
     int fd = -1;
-    ht_text_add(&name, "%s/htwave", path);
-    enum ht_err err = ht_text_status(&name);
-    if (!err) err = create_temporary(name.data, &temporary, &fd);
-    if (err) ht_err_prefix(err, "cannot write into directory %s", path);
-    if (temporary) {
-        close(fd);
-        unlink(temporary);
-        free(temporary);
-    }
-    return err;
+    HT_PATH(name, path, "htwave");
+    const enum ht_err err = create_temporary(name, &temporary, &fd);
+    if (err) return ht_err_prefix(err, "cannot write into directory %s", path);
+    close(fd);
+    unlink(temporary);
+    return HT_OK;
 }
 
 enum ht_err ht_file_make_directory(const char *path) {

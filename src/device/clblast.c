@@ -37,23 +37,18 @@ enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64, const struct ht_g
     const size_t m = (size_t)shape->m, n = (size_t)shape->n;
     const size_t k = (size_t)shape->k, batches = (size_t)shape->batches;
     size_t at[3], stride[3];
-    CLBlastStatusCode status;
     for (int i = 0; i < 3; i++) {
         at[i] = (size_t)shape->at[i];
         stride[i] = (size_t)shape->stride[i];
     }
     /* CLBlast refuses a stride of 0, even for one product. */
     if (stride[2] == 0) stride[2] = m * n;
-    if (fp64)
-        status = CLBlastDgemmStridedBatched(
-            CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1,
-            (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1], at[1], n, stride[1], 0,
-            (cl_mem)buffers[2], at[2], n, stride[2], batches, &queue, event);
-    else
-        status = CLBlastSgemmStridedBatched(
-            CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1,
-            (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1], at[1], n, stride[1], 0,
-            (cl_mem)buffers[2], at[2], n, stride[2], batches, &queue, event);
+#define PRODUCTS(gemm)                                                                        \
+    gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1,           \
+         (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1], at[1], n, stride[1], 0, \
+         (cl_mem)buffers[2], at[2], n, stride[2], batches, &queue, event)
+    const CLBlastStatusCode status =
+        fp64 ? PRODUCTS(CLBlastDgemmStridedBatched) : PRODUCTS(CLBlastSgemmStridedBatched);
     REQUIRE(status == CLBlastSuccess, HT_ERR_DEVICE, "a matrix product by CLBlast: %s (status %d)",
             status_name(status), (int)status);
     return HT_OK;
