@@ -90,15 +90,18 @@ static struct ht_spec spec_of(const struct row *row, const struct ht_equations *
     return ht_problem_spec(&test->problem, &row->tuning, HT_PRIMARY);
 }
 
-/* Whether a variant is selected: by name, as the one that "auto" chooses, else those made for the
- * device. */
+/* Whether a flag's list has a word; not given: as usual. */
+static bool wants(const struct bench *bench, const char *flag, const char *word, bool usual) {
+    const bool given = ht_args_value(bench->sweep.args, flag) != NULL;
+    return given ? ht_args_listed(bench->sweep.args, flag, word) : usual;
+}
+
+/* By name, as the one that "auto" chooses, else those made for the device. */
 static bool wants_variant(const struct bench *bench, const struct ht_spec *spec,
                           const struct ht_variant *variant) {
     const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
-    if (ht_args_value(bench->sweep.args, "--variants") != NULL)
-        return ht_args_listed(bench->sweep.args, "--variants", variant->name) ||
-               (taken && ht_args_listed(bench->sweep.args, "--variants", "auto"));
-    return ht_variant_suits(variant, bench->info->gpu);
+    return wants(bench, "--variants", variant->name, ht_variant_suits(variant, bench->info->gpu)) ||
+           (taken && wants(bench, "--variants", "auto", false));
 }
 
 /* Plans a row for every variant that applies. */
@@ -137,9 +140,7 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
     }
     for (int wide = 0; wide < 2; wide++) {
         row.tuning.block = !wide ? 1 : row.tuning.fp64 ? 2 : 4;
-        const bool given = ht_args_value(bench->sweep.args, "--layouts") != NULL;
-        if (given ? ht_args_listed(bench->sweep.args, "--layouts", ht_layout_name(row.tuning.block))
-                  : wide == bench->info->gpu)
+        if (wants(bench, "--layouts", ht_layout_name(row.tuning.block), wide == bench->info->gpu))
             TRY(plan_variants(bench, row));
     }
     return HT_OK;
@@ -172,8 +173,7 @@ static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
                                        .cells = bench->cells,
                                        .rows = bench->rows,
                                        .planes = bench->planes}};
-    const bool given = ht_args_value(bench->sweep.args, "--precisions") != NULL;
-    if (fp64 && !given && !bench->info->gpu) return HT_OK;
+    if (fp64 && !wants(bench, "--precisions", "double", bench->info->gpu)) return HT_OK;
     if (scheme->nodal && has_differences(bench, &row)) return HT_OK;
     return plan_layouts(bench, row);
 }

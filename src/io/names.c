@@ -34,17 +34,13 @@ const char *ht_units_name(const struct ht_params *params, const char *quantity) 
 enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};
+    char name[32];
     /* What may have a unit: "length, time, p, v1, c, K, rho". */
     ht_text_add(&list, "length, time");
     for (int f = 0; f < eq->nfields; f++) ht_text_add(&list, ", %s", eq->field[f].name);
-    for (int p = 0; p < eq->system->nparameters; p++) {
-        ht_text_add(&list, ", ");
-        for (const char *c = eq->system->parameter[p].names; *c; c++)
-            if (*c == '|')
-                ht_text_add(&list, ", ");
-            else
-                ht_text_add(&list, "%c", *c);
-    }
+    for (int p = 0; p < eq->system->nparameters; p++)
+        for (int i = 0; ht_alternative(eq->system->parameter[p].names, i, name, sizeof name); i++)
+            ht_text_add(&list, ", %s", name);
     TRY(ht_text_status(&list));
     for (int i = 0; i < units->count; i++) {
         HT_FREED_TEXT struct ht_text key = {0};

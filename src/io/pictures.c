@@ -428,13 +428,11 @@ static void end_model(struct model *m) {
 
 /* The first name of a row, "c" of "c|K", that this medium has; of losses where it has some. */
 static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
-    const char *at = medium->eq->system->parameter[row].names;
+    const struct ht_parameter *parameter = &medium->eq->system->parameter[row];
     double value;
-    if (medium->eq->system->parameter[row].loss && medium->eq->losses == 0) return false;
-    for (; *at; at += strcspn(at, "|"), at += *at == '|') {
-        snprintf(name, 32, "%.*s", (int)strcspn(at, "|"), at);
+    if (parameter->loss && medium->eq->losses == 0) return false;
+    for (int i = 0; ht_alternative(parameter->names, i, name, 32); i++)
         if (ht_medium_parameter(medium, name, medium->grid->lower, &value) == HT_OK) return true;
-    }
     return false;
 }
 

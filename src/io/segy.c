@@ -45,23 +45,17 @@ static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, 
     const double *value = t->data[reading] + i * t->samples;
     const int64_t scalar = places > 0 ? -llround(pow(10, places)) : 1;
     const double *x = t->group->x[i], factor = pow(10, places);
-    const struct entry entries[] = {
-        {1, 4, i + 1}, /* number of the trace */
-        {5, 4, i + 1},
-        {9, 4, 1}, /* record */
-        {13, 4, i + 1},
-        {29, 2, 1}, /* seismic data */
-        {41, 4, t->dims > 2 ? llround(x[2] * factor) : 0},
-        {69, 2, scalar},
-        {71, 2, scalar},
-        {81, 4, llround(x[0] * factor)},
-        {85, 4, t->dims > 1 ? llround(x[1] * factor) : 0},
-        {89, 2, 1}, /* lengths */
-        /* time of the first sample in ms (whole ones), samples, interval in microseconds */
-        {109, 2, llround(1e3 * ht_receivers_time(t->receivers, t->group, 0))},
-        {115, 2, t->samples},
-        {117, 2, llround(interval(t->receivers, t->group))},
-        {0}};
+    /* Number of the trace, record 1, 1: seismic data; x3, x1, x2 of the receiver by two scalars, 1:
+     * lengths; time of the first sample in whole ms, samples, interval in microseconds. */
+    const int64_t start = llround(1e3 * ht_receivers_time(t->receivers, t->group, 0));
+    const int64_t x1 = llround(x[0] * factor), us = llround(interval(t->receivers, t->group));
+    const int64_t x2 = t->dims > 1 ? llround(x[1] * factor) : 0;
+    const int64_t x3 = t->dims > 2 ? llround(x[2] * factor) : 0;
+    const struct entry entries[] = {{1, 4, i + 1},        {5, 4, i + 1},   {9, 4, 1},
+                                    {13, 4, i + 1},       {29, 2, 1},      {41, 4, x3},
+                                    {69, 2, scalar},      {71, 2, scalar}, {81, 4, x1},
+                                    {85, 4, x2},          {89, 2, 1},      {109, 2, start},
+                                    {115, 2, t->samples}, {117, 2, us},    {0}};
     put(header, entries);
     fwrite(header, 1, sizeof header, out);
     for (int64_t n = 0; n < t->samples; n++) {
@@ -101,16 +95,13 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
             memcpy(text + (size_t)line * LINE, whole, (size_t)(length < LINE ? length : LINE));
         }
         fwrite(text, 1, TEXT, stream.file);
-        /* Bytes are those of the file, from 3201. */
-        const struct entry entries[] = {{13, 2, t->group->count > MOST ? 0 : t->group->count},
-                                        {17, 2, llround(interval(t->receivers, t->group))},
-                                        {21, 2, t->samples},
-                                        {25, 2, 5}, /* IEEE floats */
-                                        {29, 2, 1}, /* as recorded */
-                                        {55, 2, 1}, /* metres */
-                                        {301, 2, 0x0100},
-                                        {303, 2, 1}, /* all traces have as many samples */
-                                        {0}};
+        /* By bytes of the file from 3201 on: traces, microseconds, samples, 5: IEEE floats, 1: as
+         * recorded, 1: metres, revision, 1: all traces have as many samples. */
+        const int64_t traces = t->group->count > MOST ? 0 : t->group->count;
+        const int64_t us = llround(interval(t->receivers, t->group));
+        const struct entry entries[] = {{13, 2, traces},  {17, 2, us}, {21, 2, t->samples},
+                                        {25, 2, 5},       {29, 2, 1},  {55, 2, 1},
+                                        {301, 2, 0x0100}, {303, 2, 1}, {0}};
         put(header, entries);
         fwrite(header, 1, sizeof header, stream.file);
         for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, stream.file);

@@ -123,8 +123,7 @@ static void shorten(const struct ht_carrier *c, double cells, double largest, do
     enum { STEPS = 300 }; /* to 1e-4 of the largest */
     const double shorter = 0.97, volume = pow(cells, c->eq->dims + 1);
     const struct ht_fd_weights w = ht_fd_weights(c->order);
-    struct symbols symbols;
-    symbols = (struct symbols){.theta = {0}};
+    struct symbols symbols = {.theta = {0}};
     for (int s = 0; s < SPEEDS; s++) {
         symbols.theta[s] = 2 * HT_PI / (cells * (s ? c->contrast : 1));
         for (int axes = 1; axes <= c->eq->dims; axes++) {

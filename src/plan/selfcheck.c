@@ -33,8 +33,10 @@ struct trial {
 };
 
 static void end(struct trial *t) {
-    for (int s = 0; s < 3; s++) free(t->data[s]);
-    for (int s = 0; s < 3; s++) ht_stepper_destroy(&t->stepper[s]);
+    for (int s = 0; s < 3; s++) {
+        free(t->data[s]);
+        ht_stepper_destroy(&t->stepper[s]);
+    }
 }
 
 /* Puts the same random data on a grid of all steppers. */

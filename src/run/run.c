@@ -12,7 +12,6 @@ struct loop {
     double looked_at[HT_MAX_OBSERVERS]; /* by the clock */
     int64_t batch;                      /* steps at a time */
     bool last;
-    unsigned due;  /* bit per observer */
     unsigned held; /* enum ht_need: values of this step */
     int64_t looks[HT_MAX_OBSERVERS];
     double seconds[HT_MAX_OBSERVERS];
@@ -113,10 +112,10 @@ static enum ht_err take_steps(struct loop *l) {
         l->last = shared[0] > 0 || l->run->steps == plan->steps;
         l->run->interrupted = l->last && l->run->steps < plan->steps;
         l->batch = (int64_t)shared[1];
-        l->due = due_now(l, (unsigned)shared[2]);
+        const unsigned due = due_now(l, (unsigned)shared[2]);
         l->held = 0;
         for (int i = 0; i < l->count; i++) {
-            if ((l->due >> i & 1) == 0) continue;
+            if ((due >> i & 1) == 0) continue;
             TRY(look(l, i));
             ask_next(l, i, l->run->steps + 1);
         }
