@@ -50,26 +50,18 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a, HT_GLOBAL const real *
     }
 }
 
-/* Sums over the face below the first targets of a march. faces: those of the field. */
-HT_INLINE void ht_first_faces(const struct ht_step_args *a, HT_GLOBAL const real *src,
-                              const struct ht_ends *e, const struct ht_plane *p,
-                              HT_LOCAL vector *faces, HT_LOCAL real *stage) {
-    for (int i = 0; i < HT_COEFS; i++) {
-        vector face[HT_FACE_SUMS][HT_ROWS];
-        ht_face_sums(a, src, i, e, p, face, stage);
-        HT_UNROLLED(n, HT_FACE_SUMS * HT_ROWS)
-            faces[i * HT_FACE_SUMS * HT_ROWS + n] = face[n / HT_ROWS][n % HT_ROWS];
-    }
-}
-
-/* The same of all fields, where they are kept. */
+/* Sums over the face below the first targets of a march, where they are kept. */
 HT_INLINE void ht_march_begin(const struct ht_step_args *a, const struct ht_ends *e,
                               const struct ht_plane *p, HT_LOCAL vector *faces,
                               HT_LOCAL real *stage HT_EACH_SRC(HT_SRC_PARAM)) {
     for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
         HT_GLOBAL const real *from = src0;
         HT_EACH_SRC(HT_SOURCE_CHOOSE)
-        ht_first_faces(a, from, e, p, faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, stage);
+        for (int i = 0; i < HT_COEFS; i++, faces += HT_FACE_SUMS * HT_ROWS) {
+            vector face[HT_FACE_SUMS][HT_ROWS];
+            ht_face_sums(a, from, i, e, p, face, stage);
+            HT_UNROLLED(n, HT_FACE_SUMS * HT_ROWS) faces[n] = face[n / HT_ROWS][n % HT_ROWS];
+        }
     }
 }
 
