@@ -4,7 +4,7 @@
  *     psi = b psi + a d,   b = exp(-(sigma + alpha) dt),   a = sigma (b - 1)/(sigma + alpha).
  * With mixing the other differences do, too, with sigma multiplied by q. Where layers meet, one
  * takes what the one before it has made of d. A field takes the change of d by its terms: the pass
- * has not changed what d is made of.
+ * has not changed what d is made of. Then the fields are multiplied by exp(-loss dt).
  *
  * A sponge multiplies the fields that have changed by exp(-sigma dt).
  *
@@ -15,8 +15,8 @@
  *     HT_PAIR_PLACES(X)   X(f, place): fields that change, and what losses remember
  *
  * profile: of each layer, for nodes and then for half points, HT_PAIR_PROFILES numbers of each
- * depth, depths side by side: b and a, with mixing b and a of the other differences; of a sponge
- * the factor. */
+ * depth, depths side by side: b and a, with mixing b and a of the other differences, and at last
+ * the factor, which a sponge has alone. */
 /* Where a group or a work-item stands. */
 struct ht_pair_spot {
     int zone[3];
@@ -53,19 +53,20 @@ HT_INLINE int ht_pair_depth(const struct ht_pair_layer_args *l, const struct ht_
     return at - l->layer[ht_pair_layer_of(m, axis)].begin[axis];
 }
 
+#define HT_PAIR_DAMP(f, place)                                                                   \
+    {                                                                                            \
+        ht_pair_value value = HT_PAIR_LOAD(f + at);                                              \
+        HT_UNROLL                                                                                \
+        for (int k = 0; k < HT_DIMS; k++)                                                        \
+            if (m->zone[k] != 1)                                                                 \
+                value *= ht_pair_profile(l, ht_pair_layer_of(m, k), k, (place) >> k & 1,         \
+                                         HT_PAIR_PROFILES - 1, ht_pair_depth(l, m, k), profile); \
+        HT_PAIR_STORE(f + at, 1, value);                                                         \
+    }
+
 #if HT_PAIR_SPONGE
 #define HT_PAIR_LAYER_PARAMS , HT_GLOBAL const real *HT_RESTRICT profile
 #define HT_PAIR_LAYER_ARGS , profile
-#define HT_PAIR_DAMP(f, place)                                                              \
-    {                                                                                       \
-        ht_pair_value value = HT_PAIR_LOAD(f + at);                                         \
-        HT_UNROLL                                                                           \
-        for (int k = 0; k < HT_DIMS; k++)                                                   \
-            if (m->zone[k] != 1)                                                            \
-                value *= ht_pair_profile(l, ht_pair_layer_of(m, k), k, (place) >> k & 1, 0, \
-                                         ht_pair_depth(l, m, k), profile);                  \
-        HT_PAIR_STORE(f + at, 1, value);                                                    \
-    }
 /* `count` nodes: one, or those of a vector. */
 HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_pair_coefs *c,
                             const struct ht_pair_spot *m,
@@ -123,6 +124,7 @@ HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_
     HT_PAIR_RELEASE(l->row, l->plane)
     HT_PAIR_LOSE(0, l->row, l->plane)
     HT_PAIR_TARGETS(HT_PAIR_ADD_LAYER)
+    HT_PAIR_PLACES(HT_PAIR_DAMP)
 }
 #endif
 

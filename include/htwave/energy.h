@@ -48,6 +48,8 @@ HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
 bool ht_conserves_energy(const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper, double *energy);
+/* Whether that of a state is known, which is watched then. */
+bool ht_energy_measured(const struct ht_plan *plan);
 /* The energy of docs/method.md, section 9, of a state that ht_state_measure has measured; NaN: not
  * known. By leapfrog from all coefficients, as ht_conserved_energy. Collective. */
 HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,

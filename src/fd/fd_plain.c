@@ -586,12 +586,14 @@ static double pair_profile(const struct spot *spot, int axis, unsigned parity, i
     return magnitude(&s->fd.engine, s->profile.host[at]);
 }
 
+/* A sponge, or the losses of matched layers. */
 static void plain_sponge(const struct spot *spot) {
     const struct ht_pair_stepper *s = spot->s;
+    const int which = ht_pair_profiles(s->damping) - 1;
     HT_EACH_BIT(f, s->pair.group[spot->t->group])
         for (int k = 0; k < 3; k++) {
             if (spot->layer[k] < 0) continue;
-            const double factor = pair_profile(spot, k, s->pair.parity[f], 0);
+            const double factor = pair_profile(spot, k, s->pair.parity[f], which);
             s->field[f].host[spot->at] *= factor;
             for (int i = 0; i < s->pair.npartners; i++)
                 if (s->pair.owner[i] == f) s->partner[i].host[spot->at] *= factor;
@@ -657,7 +659,9 @@ static void plain_matched(const struct spot *spot) {
 
 static void pair_damp(const struct ht_pair_task *t, const int64_t m[3], int64_t at) {
     struct spot spot = {.t = t, .s = t->s, .m = {m[0], m[1], m[2]}, .at = at};
-    if (find_layers(&spot)) (t->s->damping == HT_PAIR_SPONGE ? plain_sponge : plain_matched)(&spot);
+    if (!find_layers(&spot)) return;
+    if (t->s->damping != HT_PAIR_SPONGE) plain_matched(&spot);
+    plain_sponge(&spot);
 }
 
 static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {

@@ -314,6 +314,7 @@ static void fill_point(const struct ht_pair_stepper *s, int axis, double at, int
         out[0] = exp(-stretch.sigma * dt);
         return;
     }
+    out[(ht_pair_profiles(s->damping) - 1) * apart] = exp(-stretch.loss * dt);
     set_filter(stretch.sigma, stretch.alpha, dt, apart, out);
     if (s->damping == HT_PAIR_MIXED)
         set_filter(layers->mix * stretch.sigma, stretch.alpha, dt, apart, out + 2 * apart);

@@ -98,8 +98,10 @@ static const struct ht_option option[] = {
     {KEY(absorbing.mix, ONE), "\"auto\"", 0, 1, "auto", "",
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
      "of the damping along the normal. It keeps elastic layers from growing and reflects more. "
-     "auto: 0.01 for elastic waves, 0.05 where a medium that varies has fluid, or shear waves "
-     "slower than a third of the others, else 0."},
+     "auto: 0.01 for elastic waves, 0.05 in files and expressions that vary, and in layers with "
+     "fluid "
+     "or shear waves slower than a third of the others; else 0. Blobs of fluid that reach into "
+     "absorbing layers need 1."},
 
     {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "Where the medium comes from: one value everywhere, plane layers, gridded files, or "

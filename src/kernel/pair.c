@@ -63,7 +63,7 @@ static struct pass pass_of(const struct ht_pair *pair, int group) {
 
 int ht_pair_profiles(enum ht_pair_damping damping) {
     static const int numbers[] = {
-        [HT_PAIR_UNDAMPED] = 0, [HT_PAIR_SPONGE] = 1, [HT_PAIR_MATCHED] = 2, [HT_PAIR_MIXED] = 4};
+        [HT_PAIR_UNDAMPED] = 0, [HT_PAIR_SPONGE] = 1, [HT_PAIR_MATCHED] = 3, [HT_PAIR_MIXED] = 5};
     return numbers[damping];
 }
 

@@ -318,16 +318,17 @@ enum ht_err ht_differences_plan_layers(struct ht_plan *plan) {
     return plan_nodal(plan, plan->grid.dims > 1 ? ht_layers_usual : ht_layers_usual_line);
 }
 
-/* alpha keeps tails of guided waves, which stand in the layers, from growing. */
+/* alpha and the loss keep tails of guided waves, which stand in the layers, from growing. */
 static void usual_pair(enum ht_absorbing_type type, int order, struct ht_layer *layer) {
     ht_layers_usual_line(type, order, layer);
     if (type == HT_ABSORBING_SPONGE) return;
     layer->reflection = 1e-5;
     layer->alpha = 0.1;
+    layer->loss = 1e-3;
 }
 
-/* Waves of two speeds, whose fields share coefficients, grow without mixing, and those that fluid
- * beside solid guides, or solids with slow shear waves, need more of it. */
+/* Waves of two speeds, whose fields share coefficients, grow without mixing; those that fluid
+ * beside solid guides, or solids with slow shear waves, and rough media need more of it. */
 enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     struct ht_pair pair;
@@ -336,7 +337,8 @@ enum ht_err ht_staggered_plan_layers(struct ht_plan *plan) {
     TRY(plan_nodal(plan, usual_pair));
     const struct ht_medium *medium = plan->medium;
     const bool slow = medium->vanishes || medium->speed_min > 3 * medium->slowest;
-    const double usual = !two_speeds ? 0 : slow && !medium->uniform ? 0.05 : 0.01;
+    const bool hard = slow || params->medium.type != HT_MEDIUM_LAYERS;
+    const double usual = !two_speeds ? 0 : hard && !medium->uniform ? 0.05 : 0.01;
     plan->layers.mix = plan->grid.dims < 2 ? 0 : ht_value_or(&params->absorbing.mix, usual);
     return HT_OK;
 }
@@ -369,9 +371,10 @@ static struct slice slice_at(const struct ht_problem *problem, const struct ht_l
                              enum damped what, double w, double depth) {
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
     const double sigma = whole * pow(depth, layer->degree);
-    const double alpha = layer->most > 0 ? layer->alpha * whole / layer->most : 0;
+    const double unit = layer->most > 0 ? whole / layer->most : 0;
+    const double alpha = layer->alpha * unit, loss = layer->loss * unit * depth * depth;
     if (problem->layers->type == HT_ABSORBING_CPML)
-        return (struct slice){1 + sigma / (alpha + I * w), sigma * layer->sponge};
+        return (struct slice){1 + sigma / (alpha + I * w), sigma * layer->sponge + loss};
     return (struct slice){1, what == FIRST ? 2 * sigma : sigma};
 }
 

@@ -63,7 +63,6 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     const struct ht_plan *plan = view->run->plan;
     const struct ht_scheme *scheme = plan->problem.scheme;
     bool warned = e->watch.grows;
-    if (!ht_equations_measured(&plan->eq)) return HT_OK;
     TRY(ht_energy_watch(plan, view->time, &state, &e->watch));
     if (scheme->dissipates) e->rise = e->watch.rise;
     if (e->watch.grows && !warned)

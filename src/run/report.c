@@ -600,6 +600,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
                     n + 1, all->group[n].every, period, points);
     if (plan->problem.scheme->nodal) {
         if (params->output.series && ht_equations_first_order(&plan->eq) &&
+            plan->problem.fd.pair == HT_PAIR_NONE &&
             (plan->shots != NULL || plan->problem.layers != NULL))
             ht_note("the energy in series.csv is not known: finite differences compute p alone, "
                     "and sources or absorbing sides change it");
@@ -666,10 +667,11 @@ static void add_energy(const struct ht_simulation *sim, const struct ht_result *
     const char *since = sim->plan->shots ? "after the sources" : "at the start";
     ht_fact(f, HT_NUM("energy_initial", result->energy.initial),
             HT_NUM("energy_rise", result->energy.rise));
-    ht_fact_said(f, "energy_drift", moved, "  energy    %.6g at the start, changed by %+.2e%s\n",
-                 result->energy.initial, moved,
-                 result->energy.watch.grows ? "; it rose, see above" : "");
-    if (isfinite(lost) && sim->plan->problem.layers != NULL)
+    ht_fact(f, HT_NUM("energy_drift", moved));
+    if (isfinite(moved) && !(isfinite(lost) && p->layers != NULL))
+        ht_say(f, "  energy    %.6g at the start, changed by %+.2e%s\n", result->energy.initial,
+               moved, result->energy.watch.grows ? "; it rose, see above" : "");
+    if (isfinite(lost) && p->layers != NULL)
         ht_say(f, "  energy    %.6g %s, %.2g of it left\n", kept[0], since, 1 + lost);
     else if (isfinite(lost))
         ht_say(f, "  conserved %.6g %s, changed by %+.2e\n", kept[0], since, lost);

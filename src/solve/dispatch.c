@@ -33,11 +33,15 @@ enum ht_err ht_conserved_energy(const struct ht_plan *plan, const struct ht_step
     return HT_OK;
 }
 
+bool ht_energy_measured(const struct ht_plan *plan) {
+    return ht_equations_measured(&plan->eq) || plan->problem.fd.pair != HT_PAIR_NONE;
+}
+
 enum ht_err ht_physical_energy(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                const struct ht_state *state, double *energy) {
     const struct ht_invariant *invariant = plan->problem.scheme->invariant;
     *energy = NAN;
-    if (!ht_equations_measured(&plan->eq) || state->of_rate) return HT_OK;
+    if (!ht_energy_measured(plan) || state->of_rate) return HT_OK;
     if (invariant == NULL || invariant->physical == NULL) {
         *energy = state->energy / (plan->scale * plan->scale);
         return HT_OK;

@@ -335,7 +335,7 @@ static enum ht_err watch_growth(const struct ht_plan *plan, double time,
 
 enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struct ht_state *state,
                             struct ht_energy_watch *watch) {
-    if (!ht_equations_measured(&plan->eq) && plan->problem.fd.pair == HT_PAIR_NONE) return HT_OK;
+    if (!ht_energy_measured(plan)) return HT_OK;
     TRY(watch_sign(plan, time, state, watch));
     TRY(watch_brought(plan, time, state, watch));
     /* Pairs do not add up what their sources have pushed. */
