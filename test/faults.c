@@ -84,6 +84,7 @@ FAULT(H5Pcreate, HDF5, "-1");
 FAULT(H5Screate, HDF5, "-1");
 FAULT(H5Screate_simple, HDF5, "-1");
 FAULT(H5Sselect_hyperslab, HDF5, "-1");
+FAULT(H5Gcreate2, HDF5, "-1");
 FAULT(H5Dcreate2, HDF5, "-1");
 FAULT(H5Dopen2, HDF5, "-1");
 FAULT(H5Dget_space, HDF5, "-1");
