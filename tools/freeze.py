@@ -192,6 +192,8 @@ def main():
                        help="largest difference that is no failure")
     args = parse.parse_args()
     path, failed = pathlib.Path(args.file or shared()), 0
+    if args.what == "check" and not path.exists():
+        sys.exit(f"{path}: nothing was kept: keep the results of the program before")
     kept = json.loads(path.read_text()) if path.exists() else {}
     for name, keys in RUNS.items():
         if args.only not in name:

@@ -1,6 +1,7 @@
 /* Checkpoint files: what is stored is loaded, by any number of planes at a time; what was damaged
  * is found, wherever a byte changes; a file that cannot be written leaves the one before. */
 #include "htwave/archive.h"
+#include "damage.h"
 #include "scratch.h"
 #include "test.h"
 
@@ -61,14 +62,6 @@ static bool same(const char *path, const struct state *as) {
     for (int i = 0; i < 4; i++) equal = equal && found.list[i] == as->list[i];
     return equal;
 }
-
-/* HDF5 keeps memory of damaged files that it refuses (seen with 1.10.8): for the leak checker,
- * which gives the name. NOLINTBEGIN */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-    return "leak:libhdf5";
-}
-/* NOLINTEND */
 
 /* Each byte in turn, or some of them, is another one: the file is refused, or is read as it was
  * stored (bytes between its parts). */

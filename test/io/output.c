@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "../test.h"
+#include "damage.h"
 #include "htwave/h5.h"
 #include "htwave/plan.h"
 #include "options.h"
