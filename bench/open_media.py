@@ -2,6 +2,8 @@
 """Long runs beside absorbing sides: 60 rough media, 20 with slow or fast layers.
 
     python3 bench/open_media.py build/htwave [--steps 1e5] [--jobs 8] [KEY=VALUE ...]
+    python3 bench/open_media.py build/htwave --solids [--blobs]: elastic waves, order 8, 12 cells; with
+        blobs of fluid, which reach into the layers
 
 Sources, random data or pulses that reach into the layers, orders 2 to 16, 6 to
 12 cells; ten runs take ten times as many steps, in single precision. A run is
@@ -19,6 +21,7 @@ import tempfile
 import numpy as np
 
 ORDERS = [2, 4, 6, 8, 8, 8, 12, 16]
+SOLID_SIDES = ['"absorbing"', '["roller","absorbing"]', '["free","absorbing"]', '"periodic"']
 SIDES = ['"absorbing"', '"rigid"', '["free","absorbing"]', '"periodic"']
 
 
@@ -42,6 +45,44 @@ def layered(shape, i):
     return out
 
 
+def solid(rng, i, shape, blobs):
+    """vp/vs of 1.7 to 5; every fourth has layers along x2 or x1."""
+    vp = rough(rng, shape, .5, 2.) if i % 4 < 3 else layered(shape, i)
+    vs = vp / [3., 1.7, 2., 5.][i % 4]
+    if blobs: vs[rough(rng, shape, .01, 1.) < .1] = 0
+    return {"vp": vp, "vs": vs, "rho": rough(rng, shape, .5, 2.) if i % 2 else np.ones(shape)}
+
+
+def run_solid(i, arguments, folder):
+    rng, (n1, n2) = np.random.default_rng(i), [(64, 50), (56, 48), (70, 44)][i % 3]
+    fields = solid(rng, i, (n2 + 1, n1 + 1), arguments.blobs)
+    for name, values in fields.items():
+        values.astype("<f4").tofile(os.path.join(folder, f"{name}{i}.f32"))
+    end, side = arguments.steps * .35 / fields["vp"].max(), SOLID_SIDES[i // 4 % 4]
+    return judge(i, arguments, folder, end, end / 10, ["largest_v1", "largest_v2"], f"""
+system="elastic"; grid={{cells=[{n1},{n2}];upper=[{n1}.0,{n2}.0];order=8;}};
+time={{scheme="fd";end={end};}}; boundary={{x1="absorbing";x2={side};}}; absorbing={{cells=12;}};
+medium={{type="file";vp="vp{i}.f32";vs="vs{i}.f32";rho="rho{i}.f32";shape=[{n1 + 1},{n2 + 1}];spacing=[1.0,1.0];}};
+initial={{type="expression";values={{v1="exp(-((x1-{n1 / 2 + .3})^2+(x2-{n2 / 2})^2)/4)";}};}};
+device={{precision="{"double" if i % 3 == 2 else "single"}";}};
+""")
+
+
+def judge(i, arguments, folder, end, start, names, text):
+    """Runs an input: the largest of some columns early, from `start` on, and late."""
+    out, path = os.path.join(folder, f"out{i}"), os.path.join(folder, f"{i}.cfg")
+    with open(path, "w") as file:
+        file.write(text + f"""
+output={{directory="{out}";snapshots=false;pictures=false;series=true;every={end / 20};}};
+""")
+    done = subprocess.run([arguments.htwave, "run", path, *arguments.keys], capture_output=True, text=True)
+    if done.returncode: return i, False, done.stderr.strip().splitlines()[-1]
+    rows = [(float(r["time"]), max(float(r[n]) for n in names)) for r in csv.DictReader(open(os.path.join(out, "series.csv")))]
+    late = [p for t, p in rows if t >= start]
+    early, last = max(late[:len(late) // 4 + 1]), max(late[-(len(late) // 4) - 1:])
+    return i, np.isfinite(late).all() and last <= 1.5 * early, f"largest {names[0]} {early:.3g} early, {last:.3g} at the end"
+
+
 def run(i, arguments, folder):
     rng, order = np.random.default_rng(i), ORDERS[i % 8]
     n1, n2 = [(96, 64), (70, 51), (64, 64), (83, 60)][i % 4]
@@ -55,35 +96,28 @@ def run(i, arguments, folder):
     source = i % 4 == 2
     data = ('sources=({position=[%r,%r];frequency=%r;})' % (n1 / 2 + .3, n2 / 2 + .1, float(frequency)) if source
             else 'initial={type="gaussian";centre=[6.0,20.0];width=3.0;}' if i % 6 == 3 else 'initial={type="random";}')
-    out = os.path.join(folder, f"out{i}")
-    path = os.path.join(folder, f"{i}.cfg")
-    with open(path, "w") as file:
-        file.write(f"""system="acoustic"; grid={{cells=[{n1},{n2}];upper=[{n1}.0,{n2}.0];order={order};}};
+    start = max(end / 10, 4 / frequency if source else 0)
+    return judge(i, arguments, folder, end, start, ["largest_p"], f"""
+system="acoustic"; grid={{cells=[{n1},{n2}];upper=[{n1}.0,{n2}.0];order={order};}};
 time={{scheme="fd";end={end};}}; boundary={{x1="absorbing";x2={SIDES[i % 4]};}};
 absorbing={{cells={[8, 8, 10, 12, 6 if order > 4 else 8][i % 5]};}};
 medium={{type="file";c="c{i}.f32";rho="rho{i}.f32";shape=[{n1 + 1},{n2 + 1}];spacing=[1.0,1.0];}};
 {data};
-output={{directory="{out}";snapshots=false;pictures=false;series=true;every={end / 20};}};
 device={{precision="{"single" if i % 8 in (0, 3, 5, 6) else "double"}";}};
 """)
-    done = subprocess.run([arguments.htwave, "run", path, *arguments.keys], capture_output=True, text=True)
-    if done.returncode: return i, False, done.stderr.strip().splitlines()[-1]
-    rows = [(float(r["time"]), float(r["largest_p"])) for r in csv.DictReader(open(os.path.join(out, "series.csv")))]
-    start = max(end / 10, 4 / frequency if source else 0)
-    late = [p for t, p in rows if t >= start]
-    early, last = max(late[:len(late) // 4 + 1]), max(late[-(len(late) // 4) - 1:])
-    return i, np.isfinite(late).all() and last <= 1.5 * early, f"largest p {early:.3g} early, {last:.3g} at the end"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("htwave")
     parser.add_argument("keys", nargs="*")
+    parser.add_argument("--solids", action="store_true")
+    parser.add_argument("--blobs", action="store_true")
     parser.add_argument("--steps", type=float, default=1e5)
     parser.add_argument("--jobs", type=int, default=8)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(lambda i: run(i, arguments, folder), range(80)))
+        results = list(pool.map(lambda i: (run_solid if arguments.solids else run)(i, arguments, folder), range(80)))
     for i, good, text in results: print(i, "ok" if good else "WRONG", text)
     print(sum(good for _, good, _ in results), "of 80")
 

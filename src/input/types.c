@@ -170,8 +170,10 @@ static enum ht_err store_value(const struct target *t) {
         *to = (struct ht_value){.kind = HT_VALUE_TEXT};
         return put_text(t, setting->item[0].text, &to->text);
     }
-    const int most = t->option->type == HT_OPT_ONE ? 1 : INT_MAX;
-    if (!all_of(setting, HT_SCALAR_REAL, 1, most)) return fail_type(t);
+    char range[160];
+    if (!all_of(setting, HT_SCALAR_REAL, 1, INT_MAX)) return fail_type(t);
+    if (t->option->type == HT_OPT_ONE && setting->count > 1)
+        return fail(setting, "must be one number, ", ht_option_range(t->option, range));
     *to = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = setting->count};
     TRY(HT_TAKE(&t->params->pool, to->number, to->count));
     for (int i = 0; i < to->count; i++) {
