@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--blobs", action="store_true")
     parser.add_argument("--steps", type=float, default=1e5)
     parser.add_argument("--jobs", type=int, default=8)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda i: (run_solid if arguments.solids else run)(i, arguments, folder), range(80)))
     for i, good, text in results: print(i, "ok" if good else "WRONG", text)

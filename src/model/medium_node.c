@@ -93,10 +93,11 @@ static enum ht_err check(const struct ht_medium *medium, const char *key, const 
                            value, HT_PLACED(medium->grid, x), ht_medium_rule(positive, zero));
 }
 
-/* The device has them in its precision. */
+/* The device has them in its precision; what may be 0 may be next to 0, where samples of a fluid
+ * and of a solid are interpolated. */
 static enum ht_err check_range(const struct ht_medium *medium, const char *name, double value,
-                               const double x[3]) {
-    if (value == 0 || (fabs(value) >= FLT_MIN && fabs(value) <= FLT_MAX) ||
+                               bool zero, const double x[3]) {
+    if (value == 0 || ((zero || fabs(value) >= FLT_MIN) && fabs(value) <= FLT_MAX) ||
         ht_in_double(medium->source->params))
         return HT_OK;
     return ht_params_error(medium->source->params, medium->source->row[0].key,
@@ -120,7 +121,7 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         const struct ht_material *of = &system->material[m];
         TRY(check(medium, key, of->name, material[m], of->positive, of->zero, x));
-        TRY(check_range(medium, of->name, material[m], x));
+        TRY(check_range(medium, of->name, material[m], of->zero, x));
     }
     const char *reason = system->refuse ? system->refuse(medium->grid->dims, material) : NULL;
     for (int p = 0; reason != NULL && p < system->nparameters; p++) {

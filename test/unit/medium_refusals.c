@@ -116,9 +116,24 @@ static void test_place(void) {
     close_scene(&s);
 }
 
+/* Where samples of fluid and solid are interpolated mu is next to 0, which single precision has as
+ * 0. */
+static void test_next_to_fluid(void) {
+    const double x[3] = {0.3, 0.4, 0};
+    double material[HT_MAX_MATERIALS];
+    struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
+    enum ht_err err = open_scene(&s, "elastic",
+                                 "medium.type=expression; medium.mu=\"1e-40*(1+x1)\"; "
+                                 "medium.lambda=3; device.precision=single");
+    if (err == HT_OK) err = ht_medium_point(s.medium, x, material);
+    TEST_CHECK(err == HT_OK, "mu of 1e-40 is taken: %s", err ? ht_err_message() : "it is");
+    close_scene(&s);
+}
+
 int main(void) {
     static const char *const files[] = {"nan.f32", "negative.f32", "x.cfg"};
     if ((scene_directory = scratch_make("medium")) == NULL) return 1;
+    test_next_to_fluid();
     test_refusals();
     test_byte_order();
     test_place();
