@@ -104,6 +104,12 @@ struct ht_groups {
     X(HT_SIGNAL_DERIVATIVE, "gaussian derivative") \
     X(HT_SIGNAL_BURST, "burst")                    \
     X(HT_SIGNAL_FILE, "file")
+/* How traces are compared with observed ones (htwave/misfit.h). */
+#define HT_EACH_MISFIT(X)                   \
+    X(HT_MISFIT_L2, "l2")                   \
+    X(HT_MISFIT_CORRELATION, "correlation") \
+    X(HT_MISFIT_ENVELOPE, "envelope")       \
+    X(HT_MISFIT_GIVEN, "given")
 
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
@@ -121,6 +127,7 @@ enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
+enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
 
 /* The word, for messages and results: HT_WORD(FIT, kind). */
 #define HT_CHOICE_WORD(constant, word) word,

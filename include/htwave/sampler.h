@@ -71,6 +71,17 @@ HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const d
 HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
                                          bool later, int64_t *count, double **out);
 
+/* ---- all samples of a run at once: data[group][reading][receiver][sample] ---- */
+HT_CHECKED enum ht_err ht_samples_take(struct ht_pool *pool, const struct ht_receivers *receivers,
+                                       double ***out);
+/* Steps 0 .. plan->steps + ht_resampling_beyond(plan), and so one more than the last. */
+int64_t ht_samples_steps(const struct ht_plan *plan);
+/* The transpose of what makes samples of the steps' values, for schemes by finite differences: out
+ * [step][trace] of all steps = the derivative by the value of a trace at a step, where data is that
+ * by the samples. Values at the start of integrals do not count. */
+HT_CHECKED enum ht_err ht_samples_transpose(const struct ht_plan *plan, double *const *data,
+                                            double *out);
+
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by
  * receiver (htwave/shots.h). Values do not depend on the number of ranks: each x3 plane around a
