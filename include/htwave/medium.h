@@ -138,6 +138,55 @@ HT_CHECKED enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_c
 HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first,
                                      int64_t last, double *out);
 
+/* ---- fit_transpose.c: gradients by what the medium is fitted from ----
+ * From the gradient by 1/K and b_k where ht_frame_fill gives them, of the form of second order, to
+ * that by a number, by numbers of layers or by samples of a file: the transposed derivative of the
+ * fit, its cut included. A medium that is fitted to expressions or by "point" has no such gradient.
+ */
+struct ht_medium_gradient {
+    int count;
+    struct ht_medium_wanted {
+        int parameter;   /* of the system */
+        const char *key; /* "medium.c" */
+        const char *name;
+        /* As in struct ht_samples; of numbers 1, or their count along the axis of the layers. */
+        int64_t shape[3];
+        double origin[3], spacing[3];
+        int64_t samples, held; /* held: fixed, their gradient is 0 */
+        double *value;         /* x1 fastest, on all ranks */
+    } wanted[HT_MAX_MATERIALS];
+    unsigned coefficients;                /* whose gradients are read: bit 0 1/K, bit 1 + k b_k */
+    struct ht_medium_gradient_data *data; /* private */
+};
+/* names: parameters, from the option `key`. The medium, which must outlive it, is scanned; kind as
+ * for its frame. whole: gradients are read in absorbing layers, too, where the medium is that of
+ * the nearest point outside. Else samples that points on an inner face or in a layer depend on are
+ * held, and numbers are refused where sides absorb. */
+HT_CHECKED enum ht_err ht_medium_gradient_create(const struct ht_medium *medium,
+                                                 enum ht_fit_kind kind,
+                                                 const struct ht_names *names, const char *key,
+                                                 bool whole, struct ht_medium_gradient **out);
+void ht_medium_gradient_destroy(struct ht_medium_gradient *gradient); /* NULL allowed */
+/* The gradient by 1/K (coefficient 0) or b_k (1 + k) on own x3 planes [first, last), every plane
+ * once, from below; any rank: ranks are in it at the same time. Entries as those of ht_frame_fill:
+ * every one counts, so that of b_k those behind a wall must be 0 where another one stands for them.
+ */
+typedef enum ht_err ht_medium_gradient_read(void *data, int coefficient, int64_t first,
+                                            int64_t last, double *out);
+/* Sets the values, whose bits do not depend on ranks and threads. Collective. */
+HT_CHECKED enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *gradient,
+                                               ht_medium_gradient_read *read, void *data);
+/* out: what is given at the nodes, such as their illumination, read as coefficient 0, on the
+ * samples of a wanted parameter: each gets its part of the cell about a node. Collective. */
+HT_CHECKED enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *gradient,
+                                                int wanted, ht_medium_gradient_read *read,
+                                                void *data, double *out);
+/* Multiplies the values by those of a file in the format of the medium's; dataset of HDF5. Another
+ * shape is refused, with the option `key`. */
+HT_CHECKED enum ht_err ht_medium_gradient_mask(struct ht_medium_gradient *gradient,
+                                               const char *path, const char *dataset,
+                                               const char *key);
+
 /* Initial data and exact solutions: node coefficients to full order at any time for which the
  * solution is known. */
 
