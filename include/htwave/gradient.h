@@ -1,0 +1,87 @@
+/* Gradients by the adjoint state, of schemes by finite differences (docs/gradients.md): the
+ * derivative of a function chi of the traces by the medium at the nodes, and by the amplitudes of
+ * the sources. A run forwards keeps what is needed of its states; an adjoint run, the same steps
+ * from rest with the derivatives of chi by the traces as sources at the receivers, in the reverse
+ * order of time, meets them.
+ *
+ * A shot:
+ *     the forward stepper is at rest and has the shot's sources; ht_gradient_aim
+ *     for n = 0 .. N, after step n: ht_gradient_look, where ht_gradient_next says so
+ *     ht_gradient_run: the adjoint run; then read the sums
+ * N = ht_samples_steps(plan) - 1. All are collective and return the same on all ranks. */
+#pragma once
+
+#include "htwave/sampler.h"
+
+/* Where the forward field comes from:
+ *     reverse: the forward run backwards, with what it recorded in front of the layers;
+ *     checkpoint: states that it kept on the device, from which parts of it are run again;
+ *     store: what it kept of each step on the device. */
+enum ht_gradient_field {
+    HT_GRADIENT_AUTO,
+    HT_GRADIENT_REVERSE,
+    HT_GRADIENT_CHECKPOINT,
+    HT_GRADIENT_STORE
+};
+struct ht_gradient_choice {
+    enum ht_gradient_field field;
+    int64_t memory; /* bytes of the device for the forward field; 0: 80 % of what is free */
+};
+/* What was chosen, and what it takes. */
+struct ht_gradient_facts {
+    enum ht_gradient_field field; /* not HT_GRADIENT_AUTO */
+    int64_t segments;             /* parts of the forward run; all but the last are run again */
+    int64_t device, host;         /* bytes of this rank, beside the forward stepper */
+    double forward_s, adjoint_s;  /* kernels of forward steps that were run again, of adjoint ones
+                                     and sums: device seconds of the last run */
+};
+
+/* Refuses, with key and way out, plans that have no gradient: other schemes, initial data, sources
+ * from outside, sources and receivers near absorbing layers, steps that a model chooses. */
+HT_CHECKED enum ht_err ht_gradient_check(const struct ht_plan *plan);
+
+struct ht_gradient;
+/* Of a plan that ht_gradient_check accepts and the stepper that runs it, whose medium and kernels
+ * the adjoint run shares; both must outlive it. A medium that was put into the stepper anew counts
+ * from the next run on. */
+HT_CHECKED enum ht_err ht_gradient_create(const struct ht_plan *plan,
+                                          const struct ht_stepper *forward,
+                                          const struct ht_gradient_choice *choice,
+                                          struct ht_gradient **out);
+void ht_gradient_destroy(struct ht_gradient *gradient); /* NULL allowed; before the stepper */
+/* For a forward run with the stepper's present sources, and its receivers, which must outlive it.
+ */
+HT_CHECKED enum ht_err ht_gradient_aim(struct ht_gradient *gradient,
+                                       const struct ht_receivers *receivers);
+/* The first step >= from after which to look; more than N: there is none. */
+int64_t ht_gradient_next(const struct ht_gradient *gradient, int64_t from);
+HT_CHECKED enum ht_err ht_gradient_look(struct ht_gradient *gradient, int64_t step);
+/* amplitude[step][trace] of steps 0 .. N, on all ranks: the derivative of chi by what the sampler
+ * gives of a trace at a step (ht_samples_transpose). Afterwards the forward stepper has no state
+ * that means something. The sums below are those of the last run. */
+HT_CHECKED enum ht_err ht_gradient_run(struct ht_gradient *gradient, const double *amplitude);
+
+/* At the nodes; what is in layers means nothing. */
+enum ht_gradient_sum {
+    HT_GRADIENT_COMPLIANCE,      /* d chi / d m at the primary nodes, m = 1 / modulus */
+    HT_GRADIENT_ILLUMINATION,    /* sum over the steps of (u(t) - u(t - dt))^2 */
+    HT_GRADIENT_INVERSE_DENSITY, /* + axis: d chi / d b, b = 1 / rho half a spacing above the nodes;
+                                    0 behind a wall */
+    HT_GRADIENT_SUMS = HT_GRADIENT_INVERSE_DENSITY + 3
+};
+/* Inverse density: where it varies. */
+bool ht_gradient_has(const struct ht_gradient *gradient, enum ht_gradient_sum sum);
+/* Own planes [first, last): out[plane][n2][n1]. */
+HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gradient_sum sum,
+                                       int64_t first, int64_t last, double *out);
+/* The derivative of chi by what a step adds of each source group, [step][group], steps 0 .. N - 1:
+ * the update's amplitude, of two terms the stage's, too (docs/differences.md); NULL: one term. */
+const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
+void ht_gradient_facts(const struct ht_gradient *gradient, struct ht_gradient_facts *out);
+/* Bytes of the device beside those of the run: least with `checkpoint`, and with the choice. */
+struct ht_gradient_bytes {
+    int64_t least, device;
+};
+HT_CHECKED enum ht_err ht_gradient_bytes(const struct ht_plan *plan, bool fp64,
+                                         const struct ht_gradient_choice *choice,
+                                         struct ht_gradient_bytes *out);
