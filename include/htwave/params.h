@@ -222,6 +222,14 @@ struct ht_receivers_given {
     double start;
 };
 
+/* A shot of a survey: a group of the list "shots". */
+struct ht_survey_given {
+    struct ht_value sources;   /* numbers of their groups; none: all */
+    struct ht_names receivers; /* names or numbers of their groups; empty: all */
+    char *file;                /* of places: one group of sources moves to each; "": none */
+    char *data;                /* file of traces; "": obs/shot-N.h5 beside the input */
+};
+
 /* A slice that pictures show. */
 struct ht_slice_given {
     char *name;
@@ -284,6 +292,7 @@ struct ht_params {
     } initial;
     struct ht_groups receivers; /* of struct ht_receivers_given */
     struct ht_groups shots;     /* of struct ht_shot_given */
+    struct ht_groups survey;    /* of struct ht_survey_given: the list "shots" */
     struct {
         char *directory;
         double every;           /* time between snapshots; 0: none but the last */
@@ -326,6 +335,7 @@ struct ht_params {
         char *transport;
         int halo_depth; /* half steps per exchange */
         double patience;
+        int shots; /* groups of ranks; 0: automatic */
     } parallel;
     struct ht_sources *sources; /* where each key was set; private */
     struct ht_pool pool;        /* of what members point to, but resume.from */
@@ -334,6 +344,11 @@ struct ht_params {
         int64_t steps; /* of the whole run */
         double left;   /* part of them that is to come */
     } resume;          /* of `htwave continue`; no keys */
+    /* Of a shot's parameters (htwave/survey.h), whose groups are some of the input's: their numbers
+     * there, for messages; NULL: the same. */
+    struct {
+        const int *source, *receivers;
+    } number;
 };
 
 /* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides, whose values follow
@@ -386,10 +401,15 @@ bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_
 enum { HT_GROUP_NAME = 48 };
 char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
 char *ht_params_slice_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
+/* The number of the group of receivers with a name, or of this number as text; 0: none. */
+int ht_params_receivers_find(const struct ht_params *params, const char *name);
 /* The key of a member of that slice, "output.picture.slices.2.field". Returns key. */
 char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
                           char key[64]);
 
+/* A name relative to the folder of the input file. */
+HT_CHECKED enum ht_err ht_params_beside(const struct ht_params *params, const char *name,
+                                        char **out);
 /* Files that the run reads, for index 0, 1, ..: false when there are no more. *key: the option that
  * names it, NULL for the input file itself. Paths in params are relative to the current directory
  * or absolute, wherever they were set. */

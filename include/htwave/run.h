@@ -140,12 +140,17 @@ struct ht_checkpoints {
 bool ht_checkpoints_wanted(const struct ht_params *params);
 struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
                                           struct ht_checkpoints *checkpoints);
-/* Traces of the plan's receivers, if it has any. */
+/* Traces of the plan's receivers, if it has any: into traces.h5, or where `output` is NULL into
+ * memory of rank 0. */
 struct ht_recording {
     struct ht_output *output;
+    int groups;
+    double **data; /* [group][reading][receiver][sample], 0 where the run has not been; from `begin`
+                      until ht_recording_free */
     struct ht_recorder *recorder; /* from `begin` to `end` */
 };
 struct ht_observer ht_observe_receivers(struct ht_recording *recording);
+void ht_recording_free(struct ht_recording *recording); /* the data */
 /* What rank 0 takes of the host's memory for samples, with receivers; period: of the sampler. */
 int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
 /* Seconds that rank 0 takes for making samples of all steps, where they are made so: from the time

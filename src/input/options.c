@@ -190,6 +190,15 @@ static const struct ht_option option[] = {
      "initial.type is zero unless a key of initial is given. On the command line the whole list, "
      "or a key of group N (from 1), sources.N.key."},
 
+    {"shots", HT_OPT_LIST, AT(survey), "()", 0, 4096, NULL, "groups",
+     "Shots, each a run of its own with some of the sources and receivers: ( { sources = [1]; "
+     "receivers = [\"cable\"]; }, { sources = [2]; } ). `htwave run` takes one after the other "
+     "with "
+     "one preparation and writes each to its folder shot-NNN of output.directory; a call that was "
+     "interrupted goes on with the first one that is not finished. Shots begin at rest. Without "
+     "the list `htwave run` is one run with all sources; `htwave data` takes each group of sources "
+     "as a shot with all receivers."},
+
     {KEY(output.directory, STRING), "\"out\"", ANY, NULL, "",
      "Directory of all output files, relative to the current directory; created if missing. A "
      "second run at the same time is refused. Outputs of an earlier run are moved to a "
@@ -305,6 +314,10 @@ static const struct ht_option option[] = {
     {KEY(parallel.patience, REAL), "1800.0", NOT_NEGATIVE, NULL, "s",
      "A rank that has waited for so long, while another one neither comes nor answers, names that "
      "rank and ends the run; 0 waits without end."},
+    {KEY(parallel.shots, INT), "0", 0, 1000000, NULL, "groups",
+     "Groups of ranks that take shots side by side, shot i by group i mod shots; the ranks of a "
+     "group divide its grid. The number of ranks is a multiple of it. 0: each rank is a group. "
+     "Results do not depend on it."},
 };
 
 /* ---- lists of groups ---- */
@@ -355,6 +368,23 @@ static const struct ht_option receivers_option[] = {
      "Time of the first sample; with every = \"step\" the first step at or after it."},
 };
 
+#define IN_SURVEY(member, type) #member, HT_OPT_##type, offsetof(struct ht_survey_given, member)
+
+static const struct ht_option survey_option[] = {
+    {IN_SURVEY(sources, VALUE), NULL, 1, 256, NULL, "",
+     "Numbers of the groups of sources that act together, from 1; not given: all."},
+    {IN_SURVEY(receivers, NAMES), "[]", ANY, NULL, "",
+     "Names or numbers (\"2\") of the groups of receivers that record; empty: all."},
+    {IN_SURVEY(file, FILE), "\"\"", ANY, NULL, "",
+     "File of places, a shot for each: the one group of `sources` stands there, whatever its own "
+     "place. Text with a line per shot and a number per axis; or a line per trace, with the "
+     "receiver's place behind the source's: the one group of `receivers` stands at those of the "
+     "shot. # begins a comment. Relative names as in medium.type."},
+    {IN_SURVEY(data, FILE), "\"\"", ANY, NULL, "",
+     "File of the shot's traces, which `htwave data` writes and a gradient reads; * stands for "
+     "the shot's number. Empty: obs/shot-*.h5. Relative names as in medium.type."},
+};
+
 #define IN_SLICE(member, type) #member, HT_OPT_##type, offsetof(struct ht_slice_given, member)
 
 static const struct ht_option slice_option[] = {
@@ -375,7 +405,8 @@ static const struct ht_option slice_option[] = {
 static const struct ht_option_list *const lists[] = {
     LIST("receivers", ht_receivers_given, receivers_option),
     LIST("initial.pulses", ht_pulse, pulse_option), &ht_source_list,
-    LIST("output.picture.slices", ht_slice_given, slice_option)};
+    LIST("output.picture.slices", ht_slice_given, slice_option),
+    LIST("shots", ht_survey_given, survey_option)};
 
 enum { ROWS = sizeof option / sizeof *option };
 

@@ -13,11 +13,28 @@ bool ht_in_double(const struct ht_params *params) {
 
 /* ---- where every key was set and to what, and messages that say it ---- */
 
-struct ht_source *ht_params_source(const struct ht_params *params, const char *key) {
+static struct ht_source *source_of(const struct ht_params *params, const char *key) {
     struct ht_source *source = params->sources->source;
     for (int i = 0; source && i < params->sources->count; i++)
         if (strcmp(source[i].key, key) == 0) return &source[i];
     return NULL;
+}
+
+/* The key of the whole input for one of a shot's: of the group with its number there. */
+static const char *whole_key(const struct ht_params *params, const char *key, char room[96]) {
+    struct ht_list_key in;
+    if (!ht_option_in_list(key, &in) || in.group < 1) return key;
+    const bool source = strcmp(in.list->key, "sources") == 0;
+    const int *number = source                                   ? params->number.source
+                        : strcmp(in.list->key, "receivers") == 0 ? params->number.receivers
+                                                                 : NULL;
+    if (number == NULL) return key;
+    return ht_text_format(room, 96, "%s.%d%s%s", in.list->key, number[in.group - 1],
+                          *in.name ? "." : "", in.name);
+}
+
+struct ht_source *ht_params_source(const struct ht_params *params, const char *key) {
+    return source_of(params, whole_key(params, key, (char[96]){0}));
 }
 
 /* The key is inside the group of that name. */
@@ -54,7 +71,8 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
     va_start(args, fmt);
     vsnprintf(rule, sizeof rule, fmt, args);
     va_end(args);
-    const struct ht_source *source = ht_params_source(params, key);
+    key = whole_key(params, key, (char[96]){0});
+    const struct ht_source *source = source_of(params, key);
     const struct ht_option *option = ht_option_find(key);
     if (source)
         FAIL(HT_ERR_INPUT, "%s = %s: %s (%s)", HT_SHOWN(key), HT_SHOWN(source->value), rule,
@@ -380,9 +398,10 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
-        /* A file that this run's kind of initial data does not need is not read. */
+        /* A file that this run's kind of initial data does not need is not read, nor are traces. */
         const bool idle =
-            strcmp(leaf.option->key, "initial.file") == 0 && params->initial.type != HT_DATA_FILE;
+            strcmp(leaf.option->key, "data") == 0 ||
+            (strcmp(leaf.option->key, "initial.file") == 0 && params->initial.type != HT_DATA_FILE);
         if (!name || idle || index-- > 0) continue;
         const struct ht_source *source = ht_params_source(params, leaf.key);
         *key = source ? source->key : leaf.option->key;
@@ -390,6 +409,13 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
         return true;
     }
     return false;
+}
+
+enum ht_err ht_params_beside(const struct ht_params *params, const char *name, char **out) {
+    const char *input = params->sources->input;
+    const char *slash = input ? strrchr(input, '/') : NULL;
+    return ht_text_print(out, "%.*s%s", slash ? (int)(slash - input) + 1 : 0, slash ? input : "",
+                         name);
 }
 
 static enum ht_err absolute_path(const char *path, char **out) {
@@ -490,15 +516,13 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
         params->initial.type = HT_DATA_ZERO;
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */
-    const char *input = params->sources->input;
-    const char *slash = input ? strrchr(input, '/') : NULL;
     struct ht_leaf leaf;
-    for (int i = 0; slash && ht_params_leaf(params, i, &leaf); i++) {
+    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
         HT_FREED char *whole = NULL;
         const struct ht_source *source = ht_params_source(params, leaf.key);
         if (!name || **name == '/' || !source || !source->in_file) continue;
-        TRY(ht_text_print(&whole, "%.*s%s", (int)(slash - input) + 1, input, *name));
+        TRY(ht_params_beside(params, *name, &whole));
         /* the member is ours, and its address is that of params */
         TRY(ht_pool_copy(&params->pool, whole, (char **)name));
     }

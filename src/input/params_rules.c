@@ -223,6 +223,75 @@ static enum ht_err check_shots(const struct ht_params *params) {
     return HT_OK;
 }
 
+/* ---- shots: their groups of sources and receivers ---- */
+
+int ht_params_receivers_find(const struct ht_params *params, const char *name) {
+    char own[HT_GROUP_NAME];
+    for (int n = 1; n <= params->receivers.count; n++)
+        if (strcmp(ht_params_receivers_name(params, n, own), name) == 0) return n;
+    for (int n = 1; n <= params->receivers.count; n++)
+        if (strcmp(ht_text_format(own, sizeof own, "%d", n), name) == 0) return n;
+    return 0;
+}
+
+static enum ht_err refuse_receivers(const struct ht_params *params, const char *key,
+                                    const char *name) {
+    HT_FREED_TEXT struct ht_text names = {0};
+    char own[HT_GROUP_NAME];
+    for (int n = 1; n <= params->receivers.count; n++)
+        ht_text_add(&names, "%s\"%s\"", n > 1 ? ", " : "there are ",
+                    ht_params_receivers_name(params, n, own));
+    TRY(names.length > 0 ? ht_text_status(&names) : HT_OK);
+    return ht_params_error(params, key, "no group of receivers \"%s\": %s", name,
+                           names.length > 0 ? names.data : "there are none");
+}
+
+static enum ht_err check_shot_receivers(const struct ht_params *params, const char *key,
+                                        const struct ht_names *names) {
+    for (int i = 0; i < names->count; i++) {
+        const int number = ht_params_receivers_find(params, names->name[i]);
+        if (number == 0) return refuse_receivers(params, key, names->name[i]);
+        for (int j = 0; j < i; j++)
+            REFUSE(ht_params_receivers_find(params, names->name[j]) == number, params, key,
+                   "has the group \"%s\" twice", names->name[i]);
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_shot_sources(const struct ht_params *params, const char *key,
+                                      const struct ht_value *sources) {
+    REFUSE(sources->kind == HT_VALUE_TEXT, params, key, "must be numbers of groups of sources");
+    for (int i = 0; i < sources->count; i++) {
+        const double number = sources->number[i];
+        REFUSE(number != floor(number) || number > params->shots.count, params, key,
+               "no group of sources %g: there are 1 to %d", number, params->shots.count);
+        for (int j = 0; j < i; j++)
+            REFUSE(sources->number[j] == number, params, key, "has the group %g twice", number);
+    }
+    return HT_OK;
+}
+
+static enum ht_err check_survey(const struct ht_params *params) {
+    const struct ht_survey_given *shot = params->survey.group;
+    if (params->survey.count == 0) return HT_OK;
+    REFUSE(params->shots.count == 0, params, "shots", "need sources, of which there are none");
+    REFUSE(params->initial.type != HT_DATA_ZERO, params, "initial.type",
+           "shots begin at rest: must be \"zero\", or no key of initial");
+    for (int n = 1; n <= params->survey.count; n++, shot++) {
+        const int sources =
+            shot->sources.kind == HT_VALUE_NONE ? params->shots.count : shot->sources.count;
+        const int groups =
+            shot->receivers.count == 0 ? params->receivers.count : shot->receivers.count;
+        TRY(check_shot_sources(params, HT_KEY("shots.%d.sources", n), &shot->sources));
+        TRY(check_shot_receivers(params, HT_KEY("shots.%d.receivers", n), &shot->receivers));
+        REFUSE(*shot->file && (sources != 1 || groups > 1), params, HT_KEY("shots.%d.file", n),
+               "moves one group of sources and may move one of receivers, but the shot has %d and "
+               "%d: name one in sources and in receivers",
+               sources, groups);
+    }
+    return HT_OK;
+}
+
 /* ---- slices: one of output.picture, or those of a list ---- */
 
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out) {
@@ -306,6 +375,7 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     }
     TRY(check_slices(params));
     TRY(check_shots(params));
+    TRY(check_survey(params));
     TRY(check_pulses(params));
     REFUSE(params->initial.type == HT_DATA_EXPRESSION && params->initial.values.count == 0, params,
            "initial.values",

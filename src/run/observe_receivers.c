@@ -20,7 +20,8 @@ struct block {
     int64_t transformed;    /* steps that samples are made of, if all are */
 };
 struct ht_recorder {
-    struct ht_output *output;
+    struct ht_output *output; /* NULL: to: */
+    double **to;              /* as data of struct ht_recording */
     const struct ht_receivers *receivers;
     struct ht_sampler *sampler;
     int derivatives; /* by time, of a trace at a level */
@@ -43,7 +44,11 @@ struct ht_recorder {
 
 /* `count` samples are in r->turned. */
 static enum ht_err write_turned(struct ht_recorder *r, struct block *b, int64_t count) {
-    TRY(ht_output_traces_add(r->output, b->number, b->first, b->first + count, r->turned));
+    for (int64_t t = 0; r->to != NULL && t < b->traces; t++)
+        memcpy(r->to[b->number] + t * b->group->samples + b->first, r->turned + t * count,
+               (size_t)count * sizeof *r->turned);
+    if (r->output != NULL)
+        TRY(ht_output_traces_add(r->output, b->number, b->first, b->first + count, r->turned));
     b->first += count;
     return HT_OK;
 }
@@ -303,9 +308,30 @@ static enum ht_err allocate(struct ht_recorder *r, const struct ht_plan *plan) {
         TRY(find_integrals(&r->pool, plan, b));
     }
     TRY(HT_TAKE(&r->pool, r->turned, most));
-    TRY(ht_output_traces_begin(r->output, r->receivers));
+    if (r->output != NULL) TRY(ht_output_traces_begin(r->output, r->receivers));
     r->writes = true;
     return HT_OK;
+}
+
+/* For traces that stay in memory. */
+static enum ht_err hold(struct ht_recording *recording, const struct ht_receivers *receivers) {
+    ht_recording_free(recording);
+    if (recording->output != NULL) return HT_OK;
+    TRY(HT_ALLOC(recording->data, receivers->count));
+    for (; recording->groups < receivers->count; recording->groups++) {
+        const struct ht_receiver_group *group = &receivers->group[recording->groups];
+        TRY(HT_ALLOC(recording->data[recording->groups],
+                     group->count * group->readings * group->samples));
+    }
+    recording->recorder->to = recording->data;
+    return HT_OK;
+}
+
+void ht_recording_free(struct ht_recording *recording) {
+    for (int n = 0; n < recording->groups; n++) free(recording->data[n]);
+    free(recording->data);
+    recording->data = NULL;
+    recording->groups = 0;
 }
 
 /* NULL: no receivers. */
@@ -325,7 +351,8 @@ static enum ht_err receivers_begin(void *context, struct ht_run *run) {
                               .derivatives = ht_resampling_of(run->plan).derivatives,
                               .per_step = ht_resampling_of(run->plan).per_step};
     TRY(ht_sampler_create(run->plan, &run->stepper, &r->sampler));
-    return HT_BY_FIRST(comm, allocate(r, run->plan));
+    const enum ht_err err = r->leads ? hold(recording, run->plan->receivers) : HT_OK;
+    return ht_comm_agree(comm, err == HT_OK && r->leads ? allocate(r, run->plan) : err);
 }
 
 static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run, int64_t from) {
@@ -352,7 +379,7 @@ static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm, int64_t 
 
 static enum ht_err end_traces(struct ht_recorder *r, const char *how, double time) {
     r->writes = false;
-    return ht_output_traces_end(r->output, how, time);
+    return r->output != NULL ? ht_output_traces_end(r->output, how, time) : HT_OK;
 }
 
 /* With the samples since the last look, where they can still be read. */
@@ -422,7 +449,7 @@ static enum ht_err receivers_archive(void *context, struct ht_run *run,
             "%s holds %lld steps of traces: it is of another run", run->from, (long long)r->count);
     ht_archive_numbers(archive, "receivers/values", values, r->value, false);
     for (int n = 0; n < r->receivers->count; n++) archive_block(r, &r->block[n], archive);
-    return ht_output_traces_archive(r->output, archive);
+    return r->output != NULL ? ht_output_traces_archive(r->output, archive) : HT_OK;
 }
 
 static void receivers_end(void *context) {
