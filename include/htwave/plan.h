@@ -41,6 +41,10 @@ struct ht_plan {
  * in agreement. */
 HT_CHECKED enum ht_err ht_plan_create(const struct ht_params *params, struct ht_comm *comm,
                                       struct ht_plan **out);
+/* The sources and receivers become those of other parameters, which differ in nothing else and must
+ * outlive the plan; steps, scheme and expected error stay. Nothing that was made of the old ones
+ * may be left. After a failure the plan can only be destroyed or aimed again. Collective. */
+HT_CHECKED enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params);
 /* Sets plan->scale, which is 1 before, and multiplies the sources by it; once, before a start.
  * Warns of values that no file of the run can hold. Collective. */
 HT_CHECKED enum ht_err ht_plan_choose_scale(struct ht_plan *plan);

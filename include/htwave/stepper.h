@@ -109,6 +109,9 @@ struct ht_stepper_ops {
     /* NULL, or: takes the next time steps, *done of them, at most `steps`, at less cost than by
      * half_step, with the same results; 0 where the next one must be taken so. */
     enum ht_err (*repeat)(void *self, int64_t steps, int64_t *done);
+    /* Other sources, of a problem that differs in nothing else: the next call is ht_start. problem
+     * NULL: none, so that the old ones may go. NULL: such a stepper must be made anew. */
+    enum ht_err (*aim)(void *self, const struct ht_problem *problem);
     /* Of a reference (ht_oracle_absolute); else NULL. */
     void (*absolute)(void *self);
     /* Stores or loads all that the next steps depend on, between two time steps. */

@@ -258,8 +258,11 @@ struct ht_fd_kind {
     /* Number i of those that messages of an array of the schedule have; NULL: there are no more. */
     struct ht_fd_array *(*sent)(void *self, int array, int i);
     int64_t (*layers_words)(const void *self);
-    enum ht_err (*fill)(void *self); /* what arrays hold, and the rest */
-    void (*release)(void *self);     /* but for arrays */
+    enum ht_err (*fill)(void *self); /* what arrays hold, and the rest but for sources */
+    void (*release)(void *self);     /* but for arrays and sources */
+    /* The sources of s->problem. */
+    enum ht_err (*sources)(void *self);
+    void (*sources_release)(void *self);
 };
 struct ht_fd_stepper {
     struct ht_runner r;
@@ -314,7 +317,12 @@ struct ht_task_seconds ht_fd_seconds(const void *self);
 void ht_fd_destroy(void *self);
 #define HT_FD_STEPPER_OPS                                                                     \
     .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, .absolute = ht_fd_absolute, \
-    .finish = ht_runner_finish, .destroy = ht_fd_destroy, .traffic = ht_runner_traffic
+    .finish = ht_runner_finish, .destroy = ht_fd_destroy, .traffic = ht_runner_traffic,       \
+    .aim = ht_fd_aim
+/* As of struct ht_stepper_ops. */
+enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem);
+/* Zeros in all nodes of the window. */
+HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array);
 /* The law with its scales multiplied. */
 struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
 /* Sums over a part, NULL: over the whole grid, the same on all ranks and whatever their number;
@@ -447,8 +455,8 @@ int64_t ht_pair_bound_planes(const struct ht_problem *problem);
  * many. The steps take
  * f += dt s(t) delta at the time between that before and after, by row step - first of the table.
  */
-HT_CHECKED enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s);
-void ht_pair_injection_destroy(struct ht_pair_stepper *s);
+HT_CHECKED enum ht_err ht_pair_injection_create(void *stepper);
+void ht_pair_injection_destroy(void *stepper);
 /* Of struct ht_runner_ops, before a step: its amplitudes are in the tables. */
 HT_CHECKED enum ht_err ht_pair_injection_step(void *stepper, enum ht_subgrid from);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);

@@ -690,9 +690,32 @@ static void fd_archive(void *self, struct ht_archive *archive) {
 
 /* ---- making ---- */
 
-static void release(void *self) {
+static enum ht_err make_sources(void *self) {
+    struct ht_fd_stepper *s = self;
+    return ht_fd_injection_create(s, &s->injection);
+}
+
+static void release_sources(void *self) {
     struct ht_fd_stepper *s = self;
     ht_fd_injection_destroy(s->injection);
+    s->injection = NULL;
+}
+
+enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
+    struct ht_fd_stepper *s = self;
+    s->kind->sources_release(s);
+    s->problem.shots = problem != NULL ? problem->shots : NULL;
+    if (problem == NULL) return HT_OK;
+    s->problem.fd.undispersed = problem->fd.undispersed;
+    return s->kind->sources(s);
+}
+
+enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array) {
+    return ht_fd_write_zeros(&s->engine, array, nodes_of(s));
+}
+
+static void release(void *self) {
+    struct ht_fd_stepper *s = self;
     for (int i = 0; i <= HT_FD_MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
     s->engine.ops->destroy(&s->layers.profile);
 }
@@ -703,6 +726,7 @@ void ht_fd_destroy(void *self) {
     int state;
     ht_runner_free(&s->r);
     for (int i = s->kind->list(s, list, &state) - 1; i >= 0; i--) s->engine.ops->destroy(list[i]);
+    s->kind->sources_release(s);
     s->kind->release(s);
     free(s);
 }
@@ -780,7 +804,7 @@ static enum ht_err fill_rest(void *self) {
     TRY(ht_fd_fill_arrays(s, 0, 1, 0, &s->law.a));
     for (int k = 0; s->engine.spec.density && k < s->engine.spec.dims; k++)
         TRY(ht_fd_fill_arrays(s, 1 + k, 2 + k, 1u << k, &s->law.b[k]));
-    return ht_fd_injection_create(s, &s->injection);
+    return HT_OK;
 }
 
 const struct ht_fd_kind ht_fd_kind = {
@@ -806,6 +830,8 @@ const struct ht_fd_kind ht_fd_kind = {
     .layers_words = ht_fd_layers_words,
     .fill = fill_rest,
     .release = release,
+    .sources = make_sources,
+    .sources_release = release_sources,
 };
 
 static enum ht_err make(struct ht_fd_stepper *s) {
@@ -818,7 +844,8 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
     const int count = s->kind->list(s, list, &state);
     for (int i = 0; i < count; i++) TRY(s->engine.ops->create(&s->engine, nodes_of(s), list[i]));
-    return s->kind->fill(s);
+    TRY(s->kind->fill(s));
+    return s->kind->sources(s);
 }
 
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,

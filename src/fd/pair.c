@@ -379,7 +379,6 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
 
 static void release(void *self) {
     struct ht_pair_stepper *s = self;
-    ht_pair_injection_destroy(s);
     s->fd.engine.ops->destroy(&s->profile);
     for (int group = 0; group < 2; group++) {
         s->fd.engine.ops->destroy(&s->memory[group]);
@@ -413,7 +412,7 @@ static enum ht_err fill_rest(void *self) {
             TRY(ht_pair_met_create(s->fd.engine.kernels->meeting[group], &s->meets[group],
                                    &s->met[group]));
     }
-    return ht_pair_injection_create(s);
+    return HT_OK;
 }
 
 const struct ht_fd_kind ht_pair_kind = {
@@ -436,6 +435,8 @@ const struct ht_fd_kind ht_pair_kind = {
     .layers_words = layers_words,
     .fill = fill_rest,
     .release = release,
+    .sources = ht_pair_injection_create,
+    .sources_release = ht_pair_injection_destroy,
 };
 
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {

@@ -357,6 +357,12 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
     return judge_range(&r, HT_KEY("sources.%d.%s", index + 1, shot->kind->takes));
 }
 
+static enum ht_err clear_fields(struct ht_pair_stepper *s) {
+    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_fd_clear(&s->fd, s->field[f]));
+    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
+    return HT_OK;
+}
+
 /* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega
  * dt)^4/128. b is put again, since it has changed. */
 enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
@@ -366,12 +372,13 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
     struct ht_places *places = NULL;
     s->fd.at = 0;
     TRY(ht_pair_forget(s));
+    for (int i = 0;
+         plan->problem.fd.fluid && plan->problem.shots != NULL && i < plan->problem.shots->count;
+         i++)
+        TRY(check_shot(plan, s, i));
+    if (plan->solution->rest) return clear_fields(s);
     TRY(ht_places_create(plan, &places));
     enum ht_err err = put_data(plan, places, s, ~0u);
-    for (int i = 0; err == HT_OK && plan->problem.fd.fluid && plan->problem.shots != NULL &&
-                    i < plan->problem.shots->count;
-         i++)
-        err = check_shot(plan, s, i);
     if (err == HT_OK) err = ht_fd_run_sequence(&s->fd, HT_PAIR_BEGIN);
     if (err == HT_OK) err = put_data(plan, places, s, s->pair.group[1]);
     ht_places_destroy(places);

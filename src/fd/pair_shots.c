@@ -167,7 +167,8 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     return err;
 }
 
-enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
+enum ht_err ht_pair_injection_create(void *self) {
+    struct ht_pair_stepper *s = self;
     const struct ht_shots *shots = s->fd.problem.shots;
     unsigned driven = 0;
     if (shots == NULL || !(s->fd.problem.dt > 0)) return HT_OK;
@@ -185,11 +186,16 @@ enum ht_err ht_pair_injection_create(struct ht_pair_stepper *s) {
     return HT_OK;
 }
 
-void ht_pair_injection_destroy(struct ht_pair_stepper *s) {
-    for (int f = 0; f < s->pair.nfields; f++) ht_fd_injection_destroy(s->injection[f]);
+void ht_pair_injection_destroy(void *self) {
+    struct ht_pair_stepper *s = self;
+    for (int f = 0; f < s->pair.nfields; f++) {
+        ht_fd_injection_destroy(s->injection[f]);
+        s->injection[f] = NULL;
+    }
     for (int i = 0; s->incident != NULL && i < s->fd.problem.shots->count; i++)
         ht_fd_incidence_destroy(s->incident[i]);
     free(s->incident);
+    s->incident = NULL;
 }
 
 /* What a shot adds in step n, over the time `later`, in its columns. */

@@ -5,16 +5,25 @@
 #include "src/hermite/duhamel_private.h"
 #include "src/solve/sampler_private.h"
 
-void ht_plan_destroy(struct ht_plan *plan) {
-    if (plan == NULL) return;
-    ht_solution_destroy(plan->solution);
+/* What depends on sources and receivers. */
+static void forget_experiment(struct ht_plan *plan) {
     ht_receivers_destroy(plan->receivers);
     ht_duhamel_destroy(plan->duhamel);
     ht_shots_destroy(plan->shots);
+    free(plan->shot_norm);
+    plan->receivers = NULL;
+    plan->problem.duhamel = plan->duhamel = NULL;
+    plan->problem.shots = plan->shots = NULL;
+    plan->shot_norm = NULL;
+}
+
+void ht_plan_destroy(struct ht_plan *plan) {
+    if (plan == NULL) return;
+    forget_experiment(plan);
+    ht_solution_destroy(plan->solution);
     ht_frame_destroy(plan->frame);
     ht_pair_faces_destroy(plan->faces);
     ht_medium_destroy(plan->medium);
-    free(plan->shot_norm);
     free(plan);
 }
 
@@ -471,6 +480,28 @@ static void warn_between(const struct ht_plan *plan) {
     }
 }
 
+static enum ht_err make_experiment(struct ht_plan *plan) {
+    TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
+    plan->problem.shots = plan->shots;
+    TRY(choose_dispersion(plan));
+    TRY(method(plan)->plan_shots(plan));
+    TRY(ht_plan_weigh_shots(plan));
+    TRY(make_receivers(plan));
+    ht_plan_warn_layers(plan);
+    if (plan->receivers == NULL || plan->shots == NULL) return HT_OK;
+    if (plan->duhamel != NULL) warn_near(plan);
+    warn_beside(plan);
+    warn_between(plan);
+    return HT_OK;
+}
+
+enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params) {
+    forget_experiment(plan);
+    plan->params = params;
+    plan->scale = 1;
+    return ht_comm_agree(plan->grid.slab.comm, make_experiment(plan));
+}
+
 static enum ht_err make(struct ht_plan *plan) {
     TRY(find_system(plan));
     const struct ht_params *params = plan->params;
@@ -511,18 +542,7 @@ static enum ht_err make(struct ht_plan *plan) {
     if (!plan->medium->uniform) ht_plan_continue_medium(plan);
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(check_snapshot(plan));
-    TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
-    plan->problem.shots = plan->shots;
-    TRY(choose_dispersion(plan));
-    TRY(method(plan)->plan_shots(plan));
-    TRY(ht_plan_weigh_shots(plan));
-    TRY(make_receivers(plan));
-    ht_plan_warn_layers(plan);
-    if (plan->receivers != NULL && plan->shots != NULL) {
-        if (plan->duhamel != NULL) warn_near(plan);
-        warn_beside(plan);
-        warn_between(plan);
-    }
+    TRY(make_experiment(plan));
     return ht_expect(plan);
 }
 
