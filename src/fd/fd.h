@@ -135,10 +135,15 @@ struct ht_fd_engine {
 /* ---- fd_shots.c: sources ---- */
 /* Amplitudes of some steps are in the table at a time: row 2 j of step first + j is what the stage
  * adds to w, row 2 j + 1 what the update adds to d and u. A shot has one column of it, a plane wave
- * many. */
-enum { HT_FD_INJECTION_ROWS = 256 }; /* of the table, two for each step */
+ * many; a trace of an adjoint run one. */
+enum { HT_FD_INJECTION_ROWS = 256 }; /* of the table at most, two for each step */
 struct ht_fd_injection {
-    const struct ht_shots *shots;
+    const struct ht_shots *shots; /* NULL: of an adjoint run, whose amplitudes are given */
+    const double *given;          /* [step][column] of `steps` steps, taken from the last one on */
+    int64_t steps;
+    double factor; /* they are multiplied by it */
+    int columns;
+    int64_t rows; /* of the table */
     const struct ht_equations *eq;
     double dt;
     int terms;
@@ -168,6 +173,10 @@ HT_CHECKED enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool 
 /* *out: NULL without sources. Fills medium planes. */
 HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
                                               struct ht_fd_injection **out);
+/* The same of an adjoint run: the readings of receivers, spread with the modulus. */
+HT_CHECKED enum ht_err ht_fd_readings_create(const struct ht_fd_stepper *s,
+                                             const struct ht_receivers *receivers,
+                                             struct ht_fd_injection **out);
 void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
 /* The amplitudes of a step, which begins at time step dt, are in the table. *mean: what it adds to
  * the sum of d / a. */
@@ -286,6 +295,8 @@ struct ht_fd_stepper {
     struct ht_fd_injection *injection; /* NULL: no sources */
     struct ht_fd_layers layers;
     int64_t at; /* steps from the start, backwards less */
+    /* Whose medium it shares, and without sources of its own; NULL: none. */
+    struct ht_fd_stepper *beside;
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
@@ -294,6 +305,10 @@ extern const struct ht_fd_kind ht_fd_kind, ht_pair_kind;
 HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             const struct ht_fd_engine *engine,
                                             struct ht_stepper *out);
+/* Another one at rest on its device, which must outlive it: both may work at the same time. Its
+ * injection is set by others. */
+HT_CHECKED enum ht_err ht_fd_stepper_create_beside(struct ht_fd_stepper *stepper,
+                                                   struct ht_stepper *out);
 /* The finite-difference stepper behind a stepper; NULL: it is of another kind. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* Runs a sequence of passes once. */

@@ -1,11 +1,13 @@
 /* Sources of finite differences (docs/differences.md): the stage adds g dt^2/12 f(t_n), the update
  * the second difference of F, F'' = f, or dt^2 f_n where dispersion is removed from traces
  * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the slab
- * take it, too, wherever a pass computes them. */
+ * take it, too, wherever a pass computes them. Receivers are the sources of adjoint runs
+ * (docs/gradients.md). */
 #include "fd.h"
+#include "src/solve/sampler_private.h"
 
-/* Steps in the table at a time: one transfer for so many. */
-enum { STEPS = HT_FD_INJECTION_ROWS / 2 };
+/* Most values of a table: there are fewer rows of many columns. */
+enum { TABLE = 1 << 22, LEAST_ROWS = 16 };
 
 /* What making a list needs for a while. */
 struct making {
@@ -44,21 +46,27 @@ static int64_t ht_fd_grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     return wraps ? (m % planes + planes) % planes : m;
 }
 
+/* Number n of the list, which is in plane m3 of the window: the node of the grid's plane. */
+static int64_t node_of(const struct ht_fd_stepper *s, const struct ht_fd_injection *in, int64_t m3,
+                       int64_t n) {
+    const int64_t at = in->list.at[n] - m3 * s->box.plane;
+    const int64_t row = ht_grid_nodes(s->problem.grid, HT_PRIMARY, 0);
+    return (at / s->box.row - s->box.begin[1]) * row + at % s->box.row - s->box.begin[0];
+}
+
 /* Of a plane of the window: its weights get the modulus, and are added to the sums over the grid if
  * it is an own one. */
 static enum ht_err weigh_plane(struct making *m, int64_t m3) {
     const struct ht_fd_stepper *s = m->stepper;
     const struct ht_fd_injection *in = m->in;
     const struct ht_grid *grid = s->problem.grid;
-    const int64_t plane = ht_fd_grid_plane(s, m3), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int columns = in->column[in->shots->count];
+    const int64_t plane = ht_fd_grid_plane(s, m3);
+    const int columns = in->columns;
     double *sums = m->sums + plane * 2 * columns;
     if (in->plane[m3] == in->plane[m3 + 1]) return HT_OK;
     TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
     for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
-        const int64_t at = in->list.at[n] - m3 * s->box.plane;
-        const int64_t node =
-            (at / s->box.row - s->box.begin[1]) * n1 + at % s->box.row - s->box.begin[0];
+        const int64_t node = node_of(s, in, m3, n);
         const double half = half_at_walls(grid, plane * ht_grid_plane(grid, HT_PRIMARY) + node);
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
             const int column = in->list.column[e];
@@ -79,13 +87,15 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
 enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
                                const struct ht_columns *from, struct ht_fd_injection *in) {
     const struct ht_grid *grid = s->problem.grid;
-    const int columns = in->column[in->shots->count];
+    const int columns = in->columns;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     HT_ENDED(ht_columns_free) struct ht_columns window = {.count = 0};
     in->shapes = (struct ht_inject_shapes){.fields = 1, .terms = 1, .coefs = 1, .columns = columns};
-    TRY(HT_TAKE(&in->pool, in->table, (int64_t)HT_FD_INJECTION_ROWS * columns));
+    in->rows = ht_least(HT_FD_INJECTION_ROWS, TABLE / ht_most(columns, 1) / 2 * 2);
+    in->rows = ht_most(in->rows, LEAST_ROWS);
+    TRY(HT_TAKE(&in->pool, in->table, in->rows * columns));
     for (int64_t i = 0; i < from->count; i++) {
         struct ht_column_entry entry = from->entry[i];
         const int64_t at = entry.at % nodes;
@@ -174,7 +184,7 @@ static enum ht_err make_list(struct making *m) {
 static enum ht_err share_sums(struct making *m) {
     const struct ht_grid *grid = m->stepper->problem.grid;
     struct ht_fd_injection *in = m->in;
-    const int shots = in->shots->count, columns = in->column[shots];
+    const int shots = in->shots->count, columns = in->columns;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     const double volume = ht_grid_volume(grid);
     TRY(ht_comm_sum(grid->slab.comm, (int)(planes * 2 * columns), m->sums));
@@ -211,17 +221,18 @@ static enum ht_err make_columns(const struct ht_problem *problem, struct ht_fd_i
         if (wave) TRY(ht_fd_incidence_create(problem, shot, &in->incident[i]));
         in->column[i + 1] = in->column[i] + (wave ? in->incident[i]->surface.columns : 1);
     }
+    in->columns = in->column[in->shots->count];
     return HT_OK;
 }
 
 static enum ht_err make_tables(struct making *m) {
     const struct ht_grid *grid = m->stepper->problem.grid;
     struct ht_fd_injection *in = m->in;
-    const int shots = in->shots->count, columns = in->column[shots];
+    const int shots = in->shots->count, columns = in->columns;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     TRY(HT_TAKE(&in->pool, in->whole, columns));
     TRY(HT_TAKE(&in->pool, in->size, shots));
-    TRY(HT_TAKE(&in->pool, in->push, STEPS));
+    TRY(HT_TAKE(&in->pool, in->push, HT_FD_INJECTION_ROWS / 2));
     TRY(HT_TAKE(&m->pool, m->wanted, planes));
     TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
     TRY(HT_TAKE(&m->pool, m->wave, columns));
@@ -260,6 +271,83 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in) {
         ht_fd_incidence_destroy(in->incident[i]);
     ht_pool_free(&in->pool);
     free(in);
+}
+
+/* ---- receivers as sources of an adjoint run ---- */
+
+/* Adds the nodes of a trace's reading on some planes, and returns the sum of all its weights over
+ * the grid, times those of the nodes. */
+static enum ht_err add_reading(const struct ht_grid *grid, const struct ht_trace *trace, int column,
+                               const bool *wanted, struct ht_columns *out, double *whole) {
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), row = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    struct ht_point_axis axis[3];
+    *whole = 1 / ht_grid_volume(grid);
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        ht_point_axis_read(grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
+        for (int i = 0; i < axis[k].count; i++) {
+            const bool lower = axis[k].node[i] == 0;
+            const bool upper = axis[k].node[i] == ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
+            sum += axis[k].weight[i];
+            axis[k].weight[i] /= grid->h[k];
+            if ((lower && ht_measure_half(grid, HT_PRIMARY, k, 0)) ||
+                (upper && ht_measure_half(grid, HT_PRIMARY, k, 1)))
+                axis[k].weight[i] *= 2;
+        }
+        *whole *= sum;
+    }
+    for (int i3 = 0; i3 < axis[2].count; i3++)
+        for (int i2 = 0; i2 < axis[1].count && wanted[axis[2].node[i3]]; i2++)
+            for (int i1 = 0; i1 < axis[0].count; i1++)
+                TRY(ht_columns_add(
+                    out,
+                    (struct ht_column_entry){
+                        .at = axis[2].node[i3] * plane + axis[1].node[i2] * row + axis[0].node[i1],
+                        .column = column,
+                        .weight = axis[2].weight[i3] * axis[1].weight[i2] * axis[0].weight[i1]}));
+    return HT_OK;
+}
+
+static enum ht_err list_readings(struct making *m, const struct ht_receivers *receivers) {
+    const struct ht_fd_stepper *s = m->stepper;
+    const struct ht_grid *grid = s->problem.grid;
+    struct ht_fd_injection *in = m->in;
+    int64_t begin, end;
+    TRY(HT_TAKE(&in->pool, in->whole, in->columns));
+    TRY(HT_TAKE(&in->pool, in->push, HT_FD_INJECTION_ROWS / 2));
+    TRY(HT_TAKE(&m->pool, m->wanted, ht_grid_planes(grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
+    ht_fd_target_planes(s, &begin, &end, m->wanted);
+    for (int t = 0; t < in->columns; t++) {
+        const struct ht_trace trace = ht_trace_at(receivers, t);
+        TRY(add_reading(grid, &trace, t, m->wanted, &m->grid, &in->whole[t]));
+    }
+    TRY(ht_fd_list_columns(s, begin, end, &m->grid, in));
+    for (int64_t m3 = begin; m3 < end; m3++) {
+        const int64_t p = ht_fd_grid_plane(s, m3);
+        if (in->plane[m3] == in->plane[m3 + 1]) continue;
+        TRY(s->problem.fd.fill(s->problem.fd.medium, 0, p, p + 1, m->modulus));
+        for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++)
+            for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++)
+                in->shapes.value[e] *= m->modulus[node_of(s, in, m3, n)];
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_fd_readings_create(const struct ht_fd_stepper *s,
+                                  const struct ht_receivers *receivers,
+                                  struct ht_fd_injection **out) {
+    struct ht_fd_injection *in = NULL;
+    *out = NULL;
+    REQUIRE(receivers->traces < INT32_MAX, HT_ERR_MEMORY, "receivers: more than %d traces",
+            INT32_MAX);
+    TRY(HT_ALLOC(in, 1));
+    struct making m = {.stepper = s, .in = in};
+    in->columns = (int)receivers->traces;
+    const enum ht_err err = list_readings(&m, receivers);
+    ht_columns_free(&m.grid);
+    ht_pool_free(&m.pool);
+    return HT_MADE(err, in, ht_fd_injection_destroy, out);
 }
 
 /* ---- memory ---- */
@@ -325,42 +413,55 @@ static double wave_rows(const struct ht_fd_injection *in, int i, int64_t step, d
     return in->size[i] * largest;
 }
 
-static void fill_table(struct ht_fd_injection *in) {
-    const int columns = in->column[in->shots->count];
-    for (int64_t j = 0; j < STEPS; j++) {
-        double *row = in->table + 2 * j * columns;
-        /* The norm of what a step adds is no more than that of the update and, as dt^2 L is at most
-         * 12 in it, 12 times that of the stage. */
-        const int64_t step = in->first + j;
-        double *update = row + columns;
-        double push = 0;
-        for (int i = 0; i < in->shots->count; i++) {
-            double norm, *first = &row[in->column[i]];
-            double *second = &update[in->column[i]];
-            if (in->incident[i] != NULL) {
-                norm = wave_rows(in, i, step, first, second);
-            } else {
-                amplitudes(in, i, (double)step * in->dt, first, second);
-                norm = in->size[i] * (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
-            }
-            push += norm;
+/* The norm of what a step adds is no more than that of the update and, as dt^2 L is at most 12 in
+ * it, 12 times that of the stage. */
+static double shot_rows(const struct ht_fd_injection *in, int64_t step, double *stage,
+                        double *update) {
+    double push = 0;
+    for (int i = 0; i < in->shots->count; i++) {
+        double *first = &stage[in->column[i]], *second = &update[in->column[i]];
+        if (in->incident[i] != NULL) {
+            push += wave_rows(in, i, step, first, second);
+            continue;
         }
-        in->push[j] = push;
+        amplitudes(in, i, (double)step * in->dt, first, second);
+        push += in->size[i] * (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
+    }
+    return push;
+}
+
+/* Of an adjoint run, from the last step's values back; nothing counts the norm. */
+static double given_rows(const struct ht_fd_injection *in, int64_t step, double *update) {
+    const int64_t at = in->steps - 1 - step;
+    double largest = 0;
+    for (int c = 0; c < in->columns; c++) {
+        update[c] = at >= 0 ? in->factor * in->given[at * in->columns + c] : 0;
+        largest = fmax(largest, fabs(update[c]));
+    }
+    return largest;
+}
+
+static void fill_table(struct ht_fd_injection *in) {
+    for (int64_t j = 0; j < in->rows / 2; j++) {
+        double *stage = in->table + 2 * j * in->columns, *update = stage + in->columns;
+        const int64_t step = in->first + j;
+        in->push[j] =
+            in->shots != NULL ? shot_rows(in, step, stage, update) : given_rows(in, step, update);
     }
 }
 
 enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                                  int64_t step, double *mean) {
-    const int columns = in->column[in->shots->count];
     *mean = 0;
     if (step < in->first || step >= in->last) {
-        in->first = step;
-        in->last = step + STEPS;
+        /* Also of steps that are taken backwards. */
+        in->first = step - step % (in->rows / 2);
+        in->last = in->first + in->rows / 2;
         fill_table(in);
         TRY(engine->ops->amplitudes(engine, in));
     }
-    const double *row = in->table + (2 * (step - in->first) + 1) * columns;
-    for (int i = 0; i < columns; i++) *mean += in->whole[i] * row[i];
+    const double *row = in->table + (2 * (step - in->first) + 1) * in->columns;
+    for (int i = 0; i < in->columns; i++) *mean += in->whole[i] * row[i];
     in->driven += in->push[step - in->first];
     return HT_OK;
 }

@@ -725,7 +725,9 @@ void ht_fd_destroy(void *self) {
     struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
     int state;
     ht_runner_free(&s->r);
-    for (int i = s->kind->list(s, list, &state) - 1; i >= 0; i--) s->engine.ops->destroy(list[i]);
+    const int count = s->kind->list(s, list, &state);
+    for (int i = (s->beside != NULL ? state : count) - 1; i >= 0; i--)
+        s->engine.ops->destroy(list[i]);
     s->kind->sources_release(s);
     s->kind->release(s);
     free(s);
@@ -797,6 +799,7 @@ static enum ht_err fill_rest(void *self) {
         s->law.scale[k] = (s->engine.spec.density ? 1 : s->problem.fd.inverse_density) /
                           (s->problem.grid->h[k] * s->problem.grid->h[k]);
     TRY(ht_fd_layers_create(s));
+    if (s->beside != NULL) return HT_OK;
     if (s->problem.fd.fill == NULL) {
         s->problem.fd.fill = fill_uniform;
         s->problem.fd.medium = &s->problem;
@@ -843,20 +846,28 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     p->count[HT_PRIMARY] = 1;
     TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
     const int count = s->kind->list(s, list, &state);
-    for (int i = 0; i < count; i++) TRY(s->engine.ops->create(&s->engine, nodes_of(s), list[i]));
+    for (int i = 0; i < (s->beside != NULL ? state : count); i++)
+        TRY(s->engine.ops->create(&s->engine, nodes_of(s), list[i]));
+    if (s->beside != NULL) {
+        struct ht_fd_array *medium[HT_FD_MOST_ARRAYS];
+        s->kind->list(s->beside, medium, &state);
+        for (int i = state; i < count; i++) *list[i] = *medium[i];
+    }
     TRY(s->kind->fill(s));
-    return s->kind->sources(s);
+    return s->beside != NULL ? HT_OK : s->kind->sources(s);
 }
 
-enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                 const struct ht_fd_engine *engine, struct ht_stepper *out) {
+static enum ht_err create(const struct ht_problem *problem, const struct ht_fd_engine *engine,
+                          struct ht_fd_stepper *beside, struct ht_stepper *out) {
     const struct ht_fd_kind *kind = kind_of(problem);
     struct ht_fd_stepper *s = NULL;
     struct ht_halo halo = {.parts = 0};
     TRY(ht_mem_alloc(1, kind->size, &s));
     kind->plan(problem, engine, s);
+    s->beside = beside;
     enum ht_err err = ht_comm_agree(problem->grid->slab.comm, make(s));
     if (s->r.partition.cut) plan_halo(s, &halo);
+    for (int side = 0; side < 2; side++) halo.link[side].channel = beside != NULL;
     if (err == HT_OK) err = ht_runner_connect(&s->r, problem, &halo);
     if (err == HT_OK && kind == &ht_fd_kind) err = find_mass(s);
     if (err == HT_OK)
@@ -864,6 +875,15 @@ enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
     else
         ht_fd_destroy(s);
     return err;
+}
+
+enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
+                                 const struct ht_fd_engine *engine, struct ht_stepper *out) {
+    return create(problem, engine, NULL, out);
+}
+
+enum ht_err ht_fd_stepper_create_beside(struct ht_fd_stepper *stepper, struct ht_stepper *out) {
+    return create(&stepper->problem, &stepper->engine, stepper, out);
 }
 
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper) {

@@ -4,8 +4,6 @@
  * terms of f whose differences cross the surface of their box. */
 #include "fd.h"
 
-enum { STEPS = HT_FD_INJECTION_ROWS }; /* in a table at a time */
-
 struct making {
     struct ht_pair_stepper *s;
     int field;
@@ -153,6 +151,7 @@ static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
     TRY(HT_TAKE(&m.in->pool, m.in->column, shots->count + 1));
     for (int i = 0; i < shots->count; i++)
         m.in->column[i + 1] = m.in->column[i] + columns_of(s, i, field);
+    m.in->columns = m.in->column[shots->count];
     for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     TRY(HT_TAKE(&pool, m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY)));
@@ -216,10 +215,10 @@ static void fill_row(const struct ht_pair_stepper *s, int field, const struct ht
 }
 
 static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
-    const int group = s->pair.group[1] >> field & 1u, columns = in->column[in->shots->count];
+    const int group = s->pair.group[1] >> field & 1u, columns = in->columns;
     const double later = group ? 0.5 : 0, dt = s->fd.problem.dt;
     const double share = ht_pair_loses(&s->pair, group) ? dt / 2 : dt; /* is added twice */
-    for (int64_t j = 0; j < STEPS; j++)
+    for (int64_t j = 0; j < in->rows; j++)
         for (int i = 0; i < in->shots->count; i++)
             if (in->column[i + 1] > in->column[i])
                 fill_row(s, field, in, i, in->first + j, later, share,
@@ -233,7 +232,7 @@ enum ht_err ht_pair_injection_step(void *self, HT_UNUSED enum ht_subgrid from) {
         if (in == NULL) continue;
         if (s->fd.at >= in->first && s->fd.at < in->last) continue;
         in->first = s->fd.at;
-        in->last = in->first + STEPS;
+        in->last = in->first + in->rows;
         fill_table(s, f, in);
         TRY(s->fd.engine.ops->amplitudes(&s->fd.engine, in));
     }

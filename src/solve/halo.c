@@ -52,12 +52,17 @@ static enum ht_err create_buffers(struct ht_link *link) {
     return ht_buffer_create(link->device, link->room, &link->out);
 }
 
+/* Of messages that leave at a side: both neighbours may be the same rank. */
+enum { PLANES, CLOSED, KINDS };
+static int tag_of(const struct ht_link *link, int kind, int side) {
+    return 2 * (KINDS * link->channel + kind) + side;
+}
+
 /* Sends an empty message and receives one. */
 static enum ht_err notify_closed(const struct ht_link *link, struct ht_message *notice[2]) {
-    enum { CLOSED = 2 }; /* the lower of these two tags */
-    TRY(ht_message_send(link->comm, link->neighbour, CLOSED + link->side, NULL, 0, &notice[0]));
-    return ht_message_receive(link->comm, link->neighbour, CLOSED + 1 - link->side, NULL, 0,
-                              &notice[1]);
+    const int out = tag_of(link, CLOSED, link->side), in = tag_of(link, CLOSED, 1 - link->side);
+    TRY(ht_message_send(link->comm, link->neighbour, out, NULL, 0, &notice[0]));
+    return ht_message_receive(link->comm, link->neighbour, in, NULL, 0, &notice[1]);
 }
 
 void ht_links_destroy(struct ht_link link[2]) {
@@ -186,7 +191,7 @@ static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes, 
     bool token = link->transport->fetch == NULL;
     TRY(ht_event_done(link->shipped, done));
     if (!*done) return HT_OK;
-    return ht_message_send(link->comm, link->neighbour, link->side,
+    return ht_message_send(link->comm, link->neighbour, tag_of(link, PLANES, link->side),
                            token ? NULL : ht_pinned_memory(link->out_host[slot]), token ? 0 : bytes,
                            &link->sent[slot]);
 }
@@ -199,7 +204,7 @@ static enum ht_err wait_sent(struct ht_link link[2]) {
 
 static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
     bool token = link->transport->fetch == NULL;
-    return ht_message_receive(link->comm, link->neighbour, 1 - link->side,
+    return ht_message_receive(link->comm, link->neighbour, tag_of(link, PLANES, 1 - link->side),
                               token ? NULL : ht_pinned_memory(link->in_host[slot]),
                               token ? 0 : bytes, &link->coming);
 }

@@ -12,8 +12,8 @@ enum { HT_SLOTS = HT_LINK_BUFFERS - 1 };
 struct ht_link {
     struct ht_comm *comm;
     struct ht_device *device;
-    int side;      /* 0: to the slab below, 1: above; the tag of messages out, since both
-                      neighbours may be the same rank */
+    int side;      /* 0: to the slab below, 1: above */
+    int channel;   /* others than those of steppers that work at the same time */
     int neighbour; /* rank; -1: none, then all other members are empty */
     int64_t room;  /* bytes of the longest message */
     const struct ht_transport *transport;
