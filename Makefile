@@ -118,7 +118,8 @@ ifdef SANITIZE
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined \
     -fno-omit-frame-pointer
 endif
-FLAGS = $(STANDARD) -pthread -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
+# Objects of the program are those of the shared library, which shows HT_API alone.
+FLAGS = $(STANDARD) -pthread -fPIC -fvisibility=hidden -Iinclude -Icl -I. -Itest $(LIBRARY_CFLAGS) $(WARNINGS) \
     $(CPPFLAGS) $(CFLAGS) $(SANITIZERS)
 
 # A make within, parallel unless the one outside already is.

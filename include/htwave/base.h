@@ -65,7 +65,7 @@ int ht_err_exit_code(enum ht_err code);
         if (!(cond)) FAIL(code, __VA_ARGS__); \
     } while (0)
 
-/* ---- log.c: progress and messages, all on standard error ---- */
+/* ---- log.c: progress and messages, on standard error ---- */
 enum ht_log_level {
     HT_LOG_SILENT, /* of ranks whose messages another rank prints */
     HT_LOG_QUIET,
@@ -74,6 +74,10 @@ enum ht_log_level {
 };
 void ht_log_level_set(enum ht_log_level level);
 enum ht_log_level ht_log_level_get(void);
+/* Messages of this thread go there from now on, without progress; NULL: to standard error again.
+ * head: "", "note: " or "warning: ". */
+typedef void ht_log_take(void *context, const char *head, const char *text);
+void ht_log_to(ht_log_take *take, void *context);
 HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
 HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
 HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* QUIET and above */

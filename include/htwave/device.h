@@ -91,6 +91,9 @@ HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64,
 /* The directory of programs that are compiled from now on, which must outlive them; NULL, as at
  * first: none. Not used where the driver keeps compiled programs by itself. */
 void ht_device_cache(struct ht_device *device, const char *directory);
+/* The next so many programs stay until the device is closed: a text that is built again is not
+ * compiled again. */
+void ht_device_keep(struct ht_device *device, int programs);
 /* Compiles, or loads from the cache. The message of a failure contains the compiler's log. */
 HT_CHECKED enum ht_err ht_program_build(struct ht_device *device, const char *text,
                                         struct ht_program **out);

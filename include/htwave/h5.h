@@ -5,6 +5,9 @@
 
 struct ht_h5; /* an open file */
 
+/* From now on a crash of HDF5 ends the process with a message that names the file. For programs. */
+void ht_h5_name_crashes(void);
+
 /* A new file at a temporary path, ended by ht_h5_commit, which renames it into place, or
  * ht_h5_discard, which removes it (NULL allowed). checked: its metadata and values have checksums,
  * so that a damaged file cannot be opened or read; HDF5 1.8 and later read it. A dataset of values

@@ -71,7 +71,7 @@ HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium, const
 HT_CHECKED enum ht_err ht_medium_slip(const struct ht_medium *medium, int axis, bool *found,
                                       double *at);
 
-/* ---- samples.c: values on a regular grid, from a file ---- */
+/* ---- samples.c: values on a regular grid, from a file or in memory ---- */
 struct ht_samples {
     int64_t shape[3]; /* per axis x1 x2 x3; 1 = extruded along it */
     double origin[3], spacing[3];
@@ -80,10 +80,15 @@ struct ht_samples {
 /* A file, whose format is that of medium.format and so on. Entries of shape, spacing and origin
  * follow axes, the axes of the file from the fastest on (none: x1, x2, ..); along axes not named
  * the values do not vary. Raw is little-endian float32 whose size must match the shape exactly; of
- * HDF5 0 in shape takes the dataset's extent (which must match otherwise). Values are multiplied by
- * scale and must be finite. */
+ * HDF5 0 in shape takes the dataset's extent (which must match otherwise). memory: values in place
+ * of a file's, of the given shape; or NULL. Values are multiplied by scale and must be finite. */
 HT_CHECKED enum ht_err ht_samples_read(const struct ht_params *params, const char *path,
-                                       const char *dataset, struct ht_samples **out);
+                                       const char *dataset, const double *memory,
+                                       struct ht_samples **out);
+/* The values as they are in the file, which *out gets, and its extents, as medium.shape has them.
+ */
+HT_CHECKED enum ht_err ht_samples_load(const struct ht_params *params, const char *path,
+                                       const char *dataset, int64_t extent[3], double **out);
 void ht_samples_destroy(struct ht_samples *samples);
 /* Polynomial about x with scaled coefficients over jets (total or tensor), of the largest power of
  * each axis in jets, or less where there are fewer samples (src/model/samples.c). */

@@ -57,6 +57,7 @@ struct ht_groups {
     X(HT_MEDIUM_CONSTANT, "constant") \
     X(HT_MEDIUM_LAYERS, "layers")     \
     X(HT_MEDIUM_FILE, "file")         \
+    X(HT_MEDIUM_MEMORY, "memory")     \
     X(HT_MEDIUM_EXPRESSION, "expression")
 #define HT_EACH_DATA(X)                 \
     X(HT_DATA_GAUSSIAN, "gaussian")     \
@@ -137,6 +138,8 @@ enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
 struct ht_medium_given {
     struct ht_value value;
     double vector[3];
+    const double *memory; /* type "memory", where value is text: samples as a file has them, set by
+                             the caller, who keeps them; NULL: none yet */
 };
 /* A Gaussian: a group of initial.pulses. */
 struct ht_pulse {

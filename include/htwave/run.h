@@ -1,16 +1,12 @@
-/* A run of time steps: signals that end it, the loop with its observers, the observers. */
+/* A run of time steps: what ends it early, the loop with its observers, the observers. */
 #pragma once
 
 #include "htwave/energy.h"
 #include "htwave/output.h"
 
-/* ---- stop.c: signals end the program with exit code 1 and a message, after the current steps
- * while a command watches for them ---- */
-/* From now on at once; no file is left half-written. speak: with a message. */
-void ht_stop_end(bool speak);
-/* Records the first signal; a second SIGINT or SIGTERM has its default action. */
-void ht_stop_watch(void);
-void ht_stop_unwatch(void); /* forgets one noted */
+/* ---- stop.c: runs of this thread end after the current steps once `wanted` says so, which is
+ * asked between batches of steps: signals of the program, the caller of the library ---- */
+void ht_stop_by(bool (*wanted)(void *context), void *context); /* NULL: nobody ends them */
 bool ht_stop_wanted(void);
 
 /* The time steps of a plan by a stepper, with observers that look at the state between steps. A new

@@ -72,6 +72,9 @@ void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 static inline void ht_simulation_end(struct ht_simulation **sim) {
     ht_simulation_destroy(*sim);
 }
+/* Plans anew for other values of the medium (struct ht_medium_given), on the same device, ready for
+ * ht_simulation_start. Nothing is compiled twice where the device keeps programs. */
+HT_CHECKED enum ht_err ht_simulation_replan(struct ht_simulation *sim);
 /* Where device.tune asks for it and no result is stored for this class of problems. Failures are
  * notes. */
 HT_CHECKED enum ht_err ht_simulation_tune(struct ht_simulation *sim);

@@ -18,6 +18,14 @@ HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_selftest(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_selftest_rows(const struct ht_args *args);
 
+/* ---- signals.c: they end the program with exit code 1 and a message, after the current steps
+ * while a command watches for them ---- */
+/* From now on at once; no file is left half-written. speak: with a message. */
+void ht_stop_end(bool speak);
+/* Records the first signal; a second SIGINT or SIGTERM has its default action. */
+void ht_stop_watch(void);
+void ht_stop_unwatch(void); /* forgets one noted */
+
 /* ---- common.c ---- */
 /* The input FILE (NULL: none) with `count` keys and those of `more`, between blanks. */
 HT_CHECKED enum ht_err ht_input_read(const char *file, int count, char *const *keys,

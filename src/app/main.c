@@ -375,6 +375,7 @@ int main(int argc, char **argv) {
      * (head), returns an error. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
+    ht_h5_name_crashes();
     enum ht_err err = ht_comm_start(&comm);
     ht_stop_end(ht_comm_rank(comm) == 0);
     if (err == HT_OK) err = dispatch(comm, argc, argv);

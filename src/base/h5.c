@@ -207,10 +207,9 @@ static void crashed(HT_UNUSED int number) {
     (void)sigaction(SIGSEGV, &before, NULL); /* where the process goes on it fails again */
 }
 
-static void catch_crashes(void) {
-    static bool done;
+void ht_h5_name_crashes(void) {
     struct sigaction own = {.sa_handler = crashed};
-    if (!done) done = sigaction(SIGSEGV, &own, &before) == 0;
+    (void)sigaction(SIGSEGV, &own, &before);
 }
 
 /* At the begin of a function that reads: to its end. */
@@ -312,7 +311,6 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
     int64_t size = 0;
     TRY(ht_text_copy(path, &file->path));
     TRY(ht_file_size(path, &size)); /* HDF5 would wait for a named pipe */
-    catch_crashes();
     GUARD(file);
     file->id = open_unlocked(path);
     REQUIRE(file->id >= 0, HT_ERR_IO, "cannot read %s: it is not an HDF5 file, or it is damaged",

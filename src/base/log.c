@@ -1,5 +1,5 @@
-/* Messages and progress on standard error. On a terminal a progress line stays open, so every
- * message clears the line first. */
+/* Messages and progress, on standard error unless somebody takes them. On a terminal a progress
+ * line stays open, so every message clears the line first. */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -10,6 +10,16 @@
 #define CLEAR_LINE "\r\033[K"
 
 static enum ht_log_level current = HT_LOG_NORMAL;
+
+static _Thread_local struct {
+    ht_log_take *take; /* NULL: standard error */
+    void *context;
+} taken;
+
+void ht_log_to(ht_log_take *take, void *context) {
+    taken.take = take;
+    taken.context = context;
+}
 
 void ht_log_level_set(enum ht_log_level level) {
     current = level;
@@ -42,12 +52,23 @@ static void put_lines(const char *text) {
     }
 }
 
+static void print(const char *head, const char *text) {
+    flockfile(stderr);
+    if (on_terminal()) fputs(CLEAR_LINE, stderr);
+    fputs(head, stderr);
+    put_lines(text);
+    fputc('\n', stderr);
+    fflush(stderr);
+    funlockfile(stderr);
+}
+
 static void say(const char *head, const char *fmt, va_list args) {
     char fixed[4096];
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(fixed, sizeof fixed, fmt, args);
     char *text = fixed;
+    if (length < 0) fixed[0] = '\0';
     if (length >= (int)sizeof fixed) {
         text = malloc((size_t)length + 1);
         if (text)
@@ -56,13 +77,10 @@ static void say(const char *head, const char *fmt, va_list args) {
             text = fixed; /* cut rather than lost */
     }
     va_end(again);
-    flockfile(stderr);
-    if (on_terminal()) fputs(CLEAR_LINE, stderr);
-    fputs(head, stderr);
-    if (length >= 0) put_lines(text);
-    fputc('\n', stderr);
-    fflush(stderr);
-    funlockfile(stderr);
+    if (taken.take != NULL)
+        taken.take(taken.context, head, text);
+    else
+        print(head, text);
     if (text != fixed) free(text);
 }
 
@@ -137,7 +155,7 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
 void ht_progress_update(struct ht_progress *p, double done) {
     double now = ht_clock(), since = now - p->shown_at;
     bool complete = done >= p->total, due = false;
-    if (current < HT_LOG_NORMAL || now - p->started < silent_seconds) return;
+    if (current < HT_LOG_NORMAL || taken.take != NULL || now - p->started < silent_seconds) return;
     if (done <= p->begun || (p->shown && p->shown_done >= p->total)) return;
     if (on_terminal())
         due = since >= terminal_seconds;

@@ -15,7 +15,7 @@
 
 enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 256 };
 
-static int wanted;
+static _Atomic int wanted;
 static _Thread_local bool inside; /* of a chunk */
 static _Thread_local int worker;
 
@@ -33,7 +33,7 @@ void ht_threads_set(int threads) {
 }
 
 int ht_threads_count(void) {
-    const int count = wanted > 0 ? wanted : ht_threads_cores();
+    const int set = wanted, count = set > 0 ? set : ht_threads_cores();
     return (int)ht_least(count, MOST_THREADS);
 }
 

@@ -25,12 +25,21 @@ struct ht_pending {
 
 enum { HT_MAX_PENDING = 256 };
 
+/* A program that stays until its device is closed. */
+struct ht_kept {
+    struct ht_kept *next;
+    char *text;
+    void *handle;
+};
+
 struct ht_device {
     const struct ht_backend *backend;
     struct ht_device_info info;
     void *handle;
-    bool no_double;                            /* by ht_device_limit: its compiler has one */
-    const char *cache;                         /* directory of compiled programs; NULL: none */
+    bool no_double;    /* by ht_device_limit: its compiler has one */
+    const char *cache; /* directory of compiled programs; NULL: none */
+    int keeps;         /* so many more programs stay */
+    struct ht_kept *kept;
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
     struct ht_sequence *recording; /* gets the launches; NULL: none */
@@ -45,7 +54,7 @@ struct ht_buffer {
 struct ht_program {
     struct ht_device *device;
     void *handle;
-    bool cached;
+    bool cached, kept;
 };
 
 struct ht_event {
@@ -234,6 +243,12 @@ void ht_device_close(struct ht_device *device) {
     if (device == NULL) return;
     for (int i = 0; i < device->npending; i++)
         (void)device->backend->launch_seconds(device->pending[i].timing);
+    for (struct ht_kept *kept = device->kept, *next; kept != NULL; kept = next) {
+        next = kept->next;
+        device->backend->program_destroy(kept->handle);
+        free(kept->text);
+        free(kept);
+    }
     device->backend->close(device->handle);
     free(device);
 }
@@ -390,6 +405,34 @@ static void store_cached(struct ht_program *program, const char *text) {
         ht_cache_store(device->cache, &device->info, text, binary, size);
 }
 
+void ht_device_keep(struct ht_device *device, int programs) {
+    device->keeps = programs;
+}
+
+static void recall(struct ht_program *program, const char *text) {
+    const struct ht_kept *kept = program->device->kept;
+    while (kept != NULL && strcmp(kept->text, text) != 0) kept = kept->next;
+    if (kept == NULL) return;
+    program->handle = kept->handle;
+    program->cached = program->kept = true;
+}
+
+/* What does not stay, for lack of memory, is compiled again. */
+static void keep(struct ht_program *program, const char *text) {
+    struct ht_device *device = program->device;
+    struct ht_kept *kept = NULL;
+    if (program->kept || device->keeps <= 0) return;
+    if (HT_ALLOC(kept, 1) != HT_OK || ht_text_copy(text, &kept->text) != HT_OK) {
+        free(kept);
+        return;
+    }
+    kept->handle = program->handle;
+    kept->next = device->kept;
+    device->kept = kept;
+    device->keeps--;
+    program->kept = true;
+}
+
 enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
     const bool keeps = device->cache != NULL && !device->info.caches;
     struct ht_program *program = NULL;
@@ -402,17 +445,19 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text, struct 
     }
     TRY(HT_ALLOC(program, 1));
     program->device = device;
-    program->cached = keeps && load_cached(program, text);
+    recall(program, text);
+    program->cached = program->cached || (keeps && load_cached(program, text));
     if (!program->cached)
         err = device->backend->program_build(device->handle, text, registers_of(text),
                                              &program->handle);
     if (err == HT_OK && keeps && !program->cached) store_cached(program, text);
+    if (err == HT_OK) keep(program, text);
     return HT_MADE(err, program, free, out);
 }
 
 void ht_program_destroy(struct ht_program *program) {
     if (program == NULL) return;
-    program->device->backend->program_destroy(program->handle);
+    if (!program->kept) program->device->backend->program_destroy(program->handle);
     free(program);
 }
 

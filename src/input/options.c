@@ -104,9 +104,11 @@ static const struct ht_option option[] = {
      "absorbing layers need 1."},
 
     {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
-     "Where the medium comes from: one value everywhere, plane layers, gridded files, or "
-     "expressions in x1, x2, x3. Each parameter is then a number, or one number per layer, the "
-     "name of a file, or an expression. Relative file names start from the directory of the input "
+     "Where the medium comes from: one value everywhere, plane layers, gridded files, arrays in "
+     "memory (for programs that call the library), or expressions in x1, x2, x3. Each parameter is "
+     "then a number, or one number per layer, the "
+     "name of a file, any word for an array, or an expression. Relative file names start from the "
+     "directory of the input "
      "file, on the command line from the current directory."},
     {KEY(medium.degree, INT), "-1", -1, 10, NULL, "",
      "Degree g of the polynomials that describe the medium in each cell; 0 is constant per node, "

@@ -79,10 +79,15 @@ static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht
 }
 
 static enum ht_err row_file(const struct ht_medium *medium, struct ht_medium_row *row,
-                            const char *path) {
+                            const struct ht_medium_given *given) {
     const struct ht_params *params = medium->source->params;
     const char *dataset = *params->medium.dataset ? params->medium.dataset : row->name;
-    TRY(ht_params_blame(params, row->key, ht_samples_read(params, path, dataset, &row->samples)));
+    REFUSE(medium->source->type == HT_MEDIUM_MEMORY && given->memory == NULL, params, row->key,
+           "has no values: medium.type = \"memory\" is for programs that set them "
+           "(docs/library.md); others name a file, with medium.type = \"file\"");
+    TRY(ht_params_blame(
+        params, row->key,
+        ht_samples_read(params, given->value.text, dataset, given->memory, &row->samples)));
     TRY(check_lattice(medium, row));
     /* Files in other units, or from elsewhere: half of the box along some axis has no samples or
      * only one; or the box is a small part of them along all. */
@@ -111,9 +116,11 @@ static enum ht_err row_file(const struct ht_medium *medium, struct ht_medium_row
 }
 
 static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row *row,
-                            const char *text) {
+                            const struct ht_medium_given *given) {
     const struct ht_medium_source *source = medium->source;
-    if (source->type == HT_MEDIUM_FILE) return row_file(medium, row, text);
+    const char *text = given->value.text;
+    if (source->type == HT_MEDIUM_FILE || source->type == HT_MEDIUM_MEMORY)
+        return row_file(medium, row, given);
     if (source->type != HT_MEDIUM_EXPRESSION)
         return ht_params_error(
             source->params, row->key,
@@ -181,24 +188,24 @@ static bool row_depends(const struct ht_medium_source *source, const struct ht_m
 static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
     struct ht_medium_source *source = medium->source;
     struct ht_medium_row *row = &source->row[parameter];
-    const struct ht_value *value = NULL;
+    const struct ht_medium_given *chosen = NULL;
     char name[HT_MEDIUM_NAME];
     row->of = &medium->eq->system->parameter[parameter];
     for (int i = 0; !row->of->vector && ht_alternative(row->of->names, i, name, sizeof name); i++) {
         const struct ht_medium_given *given = ht_params_medium(source->params, name);
         if (!given || given->value.kind == HT_VALUE_NONE) continue;
-        REFUSE(value, source->params, HT_KEY("medium.%s", name),
+        REFUSE(chosen, source->params, HT_KEY("medium.%s", name),
                "medium.%s is given too: give one of them", row->name);
-        value = &given->value;
+        chosen = given;
         source->chosen[parameter] = i;
         name_row(row, name, name);
     }
-    if (value == NULL)
+    if (chosen == NULL)
         row_fallback(source, row);
-    else if (value->kind == HT_VALUE_NUMBERS)
-        TRY(row_numbers(source, row, value));
+    else if (chosen->value.kind == HT_VALUE_NUMBERS)
+        TRY(row_numbers(source, row, &chosen->value));
     else
-        TRY(row_text(medium, row, value->text));
+        TRY(row_text(medium, row, chosen));
     for (int k = 0; k < medium->grid->dims; k++) {
         row->depends[k] = row_depends(source, row, k);
         source->depends[k] |= row->depends[k];

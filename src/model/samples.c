@@ -1,4 +1,4 @@
-/* Values on a regular grid read from a file, and the polynomials they give.
+/* Values on a regular grid, from a file or in memory, and the polynomials they give.
  *
  * About a point x each axis contributes Lagrange interpolation of degree g through g+1 samples at
  * the stride s = max(1, round(h/(2 spacing))): with t_j = (sample_j - x)/h,
@@ -23,6 +23,7 @@ struct layout {
     int rank, axis[3];
     int64_t extent[3], count;
     double *values;
+    const double *memory; /* NULL: read from the file */
 };
 
 static enum ht_err layout_axes(struct layout *layout) {
@@ -96,17 +97,22 @@ static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
          (long long)at, float_from(data + 4 * at, false), float_from(data + 4 * at, true));
 }
 
-/* Raw float32 of exactly the promised size, in file order. */
-static enum ht_err read_raw(struct layout *layout) {
+/* The extents are those of medium.shape. */
+static enum ht_err layout_given(struct layout *layout) {
     const int64_t *shape = layout->params->medium.shape;
-    HT_FREED char *data = NULL;
-    int64_t bytes = 0;
-    size_t size = 0;
     int rank = 0;
     while (rank < 3 && shape[rank] > 0) rank++;
     layout_default(layout, rank > 0 ? rank : 1);
     for (int j = 0; j < layout->rank; j++) layout->extent[j] = shape[j];
-    TRY(layout_count(layout));
+    return layout_count(layout);
+}
+
+/* Raw float32 of exactly the promised size, in file order. */
+static enum ht_err read_raw(struct layout *layout) {
+    HT_FREED char *data = NULL;
+    int64_t bytes = 0;
+    size_t size = 0;
+    TRY(layout_given(layout));
     TRY(ht_file_size(layout->path, &bytes));
     REQUIRE(bytes == layout->count * 4, HT_ERR_INPUT,
             "the file holds %lld bytes, but shape %s of float32 needs %lld", (long long)bytes,
@@ -145,6 +151,7 @@ static enum ht_err read_dataset(struct ht_h5 *file, struct layout *layout) {
 
 static enum ht_err read_values(struct layout *layout) {
     struct ht_h5 *file = NULL;
+    if (layout->memory != NULL) return layout_given(layout);
     if (layout->params->medium.format == HT_RAW) return read_raw(layout);
     TRY(ht_h5_open(layout->path, &file));
     const enum ht_err err = read_dataset(file, layout);
@@ -154,6 +161,7 @@ static enum ht_err read_values(struct layout *layout) {
 
 /* File order -> x1 fastest, scaled; every value must be finite. */
 static enum ht_err place_values(const struct layout *layout, struct ht_samples *samples) {
+    const double *values = layout->memory != NULL ? layout->memory : layout->values;
     int64_t stride[3] = {0, 0, 0}, step = 1, out = 0;
     for (int j = 0; j < layout->rank; j++) {
         stride[layout->axis[j]] = step;
@@ -164,9 +172,9 @@ static enum ht_err place_values(const struct layout *layout, struct ht_samples *
         for (int64_t i2 = 0; i2 < samples->shape[1]; i2++) {
             for (int64_t i1 = 0; i1 < samples->shape[0]; i1++, out++) {
                 int64_t at = i1 * stride[0] + i2 * stride[1] + i3 * stride[2];
-                double value = layout->values[at] * layout->params->medium.scale;
+                double value = values[at] * layout->params->medium.scale;
                 REQUIRE(isfinite(value), HT_ERR_INPUT,
-                        "sample %lld of the file, [%lld, %lld, %lld] along x1, x2, x3, is %g: must "
+                        "sample %lld, [%lld, %lld, %lld] along x1, x2, x3, is %g: must "
                         "be finite",
                         (long long)at, (long long)i1, (long long)i2, (long long)i3, value);
                 samples->value[out] = value;
@@ -200,9 +208,19 @@ static enum ht_err read_into(struct layout *layout, struct ht_samples *samples) 
     return place_values(layout, samples);
 }
 
-enum ht_err ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
-                            struct ht_samples **out) {
+enum ht_err ht_samples_load(const struct ht_params *params, const char *path, const char *dataset,
+                            int64_t extent[3], double **out) {
     struct layout layout = {.params = params, .path = path, .dataset = dataset};
+    *out = NULL;
+    TRY(layout_axes(&layout));
+    const enum ht_err err = read_values(&layout);
+    for (int j = 0; j < 3; j++) extent[j] = j < layout.rank ? layout.extent[j] : 0;
+    return HT_MADE(err, layout.values, free, out);
+}
+
+enum ht_err ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
+                            const double *memory, struct ht_samples **out) {
+    struct layout layout = {.params = params, .path = path, .dataset = dataset, .memory = memory};
     struct ht_samples *samples = NULL;
     *out = NULL;
     TRY(HT_ALLOC(samples, 1));

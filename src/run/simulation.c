@@ -439,6 +439,16 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     return HT_OK;
 }
 
+/* All that depends on the medium. */
+static enum ht_err plan_problem(struct ht_simulation *sim) {
+    TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
+    const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
+    const int64_t own = slab.last - slab.first;
+    TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
+    TRY(choose_kernels(sim));
+    return check_memory(sim);
+}
+
 static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(ht_ranks_check_params(sim->comm, sim->params));
     TRY(open_device(sim));
@@ -455,15 +465,25 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
         traces += (double)group[n].count * group[n].count2 * (fields > 0 ? fields : 1);
     }
     TRY(check_host(sim, "receivers", traces * TRACE_BYTES, HT_KEY("%.3g traces ", traces), "", ""));
-    TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
-    const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
-    const int64_t own = slab.last - slab.first;
     TRY(HT_ALLOC(sim->planes, sim->ranks));
-    TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
-    TRY(choose_kernels(sim));
-    return check_memory(sim);
+    return plan_problem(sim);
+}
+
+static void forget_plan(struct ht_simulation *sim) {
+    ht_stepper_destroy(&sim->run.stepper);
+    ht_kernels_destroy(&sim->kernels);
+    ht_plan_destroy(sim->plan);
+    sim->plan = NULL;
+}
+
+enum ht_err ht_simulation_replan(struct ht_simulation *sim) {
+    forget_plan(sim);
+    TRY(plan_problem(sim));
+    TRY(need_device(sim));
+    if (sim->oracle) return HT_OK;
+    return ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning, &sim->kernels);
 }
 
 enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
@@ -494,10 +514,8 @@ enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *c
 
 void ht_simulation_destroy(struct ht_simulation *sim) {
     if (sim == NULL) return;
-    ht_stepper_destroy(&sim->run.stepper);
-    ht_kernels_destroy(&sim->kernels);
+    forget_plan(sim);
     ht_device_close(sim->device);
-    ht_plan_destroy(sim->plan);
     free(sim->assignment);
     free(sim->planes);
     free(sim->no_device);

@@ -311,6 +311,7 @@ int main(void) {
     uint64_t plans = 0, wrong = 0;
     ht_log_level_set(HT_LOG_SILENT);
     signal(SIGALRM, too_long);
+    ht_h5_name_crashes();
     char *folder = scratch_make("fuzz");
     if (folder == NULL || chdir(folder) != 0 || keep_whole() != HT_OK) return 2;
     for (seed = first; seed < first + inputs; seed++) {

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "test.h"
 
-#include "htwave/run.h"
+#include "src/app/app.h"
 
 enum { MOST_STEPS = 64, MOST_BATCHES = 64 };
 

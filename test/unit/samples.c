@@ -196,7 +196,7 @@ static void test_axes(void) {
                                                 .scale = 2,
                                                 .axes = {2, names}}};
     struct ht_samples *s = NULL;
-    must(ht_samples_read(&params, path_of("raw"), NULL, &s));
+    must(ht_samples_read(&params, path_of("raw"), NULL, NULL, &s));
     TEST_CHECK(s->shape[0] == 4 && s->shape[1] == 1 && s->shape[2] == 3,
                "axes [x3, x1]: shape %lld x %lld x %lld", (long long)s->shape[0],
                (long long)s->shape[1], (long long)s->shape[2]);
@@ -232,7 +232,7 @@ static void test_hdf5(void) {
     must(ht_h5_write(file, "model/c", 2, extent, values, false));
     must(ht_h5_commit(file));
     const struct ht_params params = {.medium = {.format = HT_HDF5, .spacing = {1, 1}, .scale = 1}};
-    must(ht_samples_read(&params, path_of("m.h5"), "model/c", &s));
+    must(ht_samples_read(&params, path_of("m.h5"), "model/c", NULL, &s));
     double error = 0;
     for (int i = 0; i < 12; i++) error += fabs(s->value[i] - values[i]);
     TEST_CHECK(s->shape[0] == 3 && s->shape[1] == 4 && s->shape[2] == 1,
@@ -246,7 +246,7 @@ static void test_hdf5(void) {
 static void refuse(const struct ht_params *params, const char *path, const char *dataset,
                    const char *part, const char *what) {
     struct ht_samples *s = NULL;
-    enum ht_err err = ht_samples_read(params, path, dataset, &s);
+    enum ht_err err = ht_samples_read(params, path, dataset, NULL, &s);
     bool refused = err != HT_OK && s == NULL;
     TEST_CHECK(refused && strstr(ht_err_message(), part), "%s: \"%s\"", what,
                refused ? ht_err_message() : "accepted");
