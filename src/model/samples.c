@@ -174,9 +174,10 @@ static enum ht_err place_values(const struct layout *layout, struct ht_samples *
                 int64_t at = i1 * stride[0] + i2 * stride[1] + i3 * stride[2];
                 double value = values[at] * layout->params->medium.scale;
                 REQUIRE(isfinite(value), HT_ERR_INPUT,
-                        "sample %lld, [%lld, %lld, %lld] along x1, x2, x3, is %g: must "
+                        "sample %lld%s, [%lld, %lld, %lld] along x1, x2, x3, is %g: must "
                         "be finite",
-                        (long long)at, (long long)i1, (long long)i2, (long long)i3, value);
+                        (long long)at, layout->memory != NULL ? "" : " of the file", (long long)i1,
+                        (long long)i2, (long long)i3, value);
                 samples->value[out] = value;
             }
         }
