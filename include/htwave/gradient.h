@@ -8,7 +8,7 @@
  *     the forward stepper is at rest and has the shot's sources; ht_gradient_aim
  *     for n = 0 .. N, after step n: ht_gradient_look, where ht_gradient_next says so
  *     ht_gradient_run: the adjoint run; then read the sums
- * N = ht_samples_steps(plan) - 1. All are collective and return the same on all ranks. */
+ * N = ht_gather_last(plan). All are collective and return the same on all ranks. */
 #pragma once
 
 #include "htwave/sampler.h"
@@ -57,7 +57,7 @@ HT_CHECKED enum ht_err ht_gradient_aim(struct ht_gradient *gradient,
 int64_t ht_gradient_next(const struct ht_gradient *gradient, int64_t from);
 HT_CHECKED enum ht_err ht_gradient_look(struct ht_gradient *gradient, int64_t step);
 /* amplitude[step][trace] of steps 0 .. N, on all ranks: the derivative of chi by what the sampler
- * gives of a trace at a step (ht_samples_transpose). Afterwards the forward stepper has no state
+ * gives of a trace at a step (ht_gather_transpose). Afterwards the forward stepper has no state
  * that means something. The sums below are those of the last run. */
 HT_CHECKED enum ht_err ht_gradient_run(struct ht_gradient *gradient, const double *amplitude);
 

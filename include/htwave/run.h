@@ -147,9 +147,4 @@ struct ht_recording {
 };
 struct ht_observer ht_observe_receivers(struct ht_recording *recording);
 void ht_recording_free(struct ht_recording *recording); /* the data */
-/* What rank 0 takes of the host's memory for samples, with receivers; period: of the sampler. */
-int64_t ht_recorder_bytes(const struct ht_plan *plan, int64_t period);
-/* Seconds that rank 0 takes for making samples of all steps, where they are made so: from the time
- * of two traces of each group. */
-HT_CHECKED enum ht_err ht_recorder_time(const struct ht_plan *plan, double *seconds);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);

@@ -62,6 +62,13 @@ struct ht_whole {
 };
 /* out[trace][sample] */
 HT_CHECKED enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out);
+/* Its transpose: value[n width + trace] += what data[trace][sample] gives. */
+HT_CHECKED enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces,
+                                                    const double *data, double *value);
+/* Of samples [first, first + count) of a reading; without values, width and steps. */
+struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
+                            const struct ht_receiver_group *group, const struct ht_reading *reading,
+                            int64_t first, int64_t count);
 /* The way back, of a signal: from its values f at times `apart` steps apart, from 0 on, those at
  * steps 0 .. count - 1, or half a step later, that make one term in time emit it. */
 HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const double *f,
@@ -70,17 +77,6 @@ HT_CHECKED enum ht_err ht_transform_signal(int64_t values, double apart, const d
  * dispersion removed, at them or half a step later: out[step] to be freed, 0 afterwards. */
 HT_CHECKED enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt,
                                          bool later, int64_t *count, double **out);
-
-/* ---- all samples of a run at once: data[group][reading][receiver][sample] ---- */
-HT_CHECKED enum ht_err ht_samples_take(struct ht_pool *pool, const struct ht_receivers *receivers,
-                                       double ***out);
-/* Steps 0 .. plan->steps + ht_resampling_beyond(plan), and so one more than the last. */
-int64_t ht_samples_steps(const struct ht_plan *plan);
-/* The transpose of what makes samples of the steps' values, for schemes by finite differences: out
- * [step][trace] of all steps = the derivative by the value of a trace at a step, where data is that
- * by the samples. Values at the start of integrals do not count. */
-HT_CHECKED enum ht_err ht_samples_transpose(const struct ht_plan *plan, double *const *data,
-                                            double *out);
 
 /* What the receivers of a run read from its state: of each trace and step the value, and what else
  * ht_resampling_of says. Traces are numbered group by group, reading by reading, receiver by

@@ -168,3 +168,6 @@ HT_CHECKED enum ht_err ht_receivers_create(const struct ht_params *params,
 void ht_receivers_destroy(struct ht_receivers *receivers); /* NULL allowed */
 double ht_receivers_time(const struct ht_receivers *receivers,
                          const struct ht_receiver_group *group, int64_t sample);
+/* In steps: a whole number where it is one but for the rounding of decimal input. */
+double ht_receivers_step(const struct ht_receivers *receivers,
+                         const struct ht_receiver_group *group, int64_t sample);

@@ -1,6 +1,6 @@
 /* The expected time of a run, from the compiled kernels on a small version of its grid. */
 #include "app.h"
-#include "htwave/sampler.h"
+#include "htwave/gather.h"
 
 /* Steps are timed that take so long, but not more of them. */
 static const double enough_s = 0.1;
@@ -145,9 +145,9 @@ static enum ht_err estimate_receivers(const struct ht_simulation *sim, const str
     plan.receivers = &receivers;
     TRY(ht_sampler_create(&plan, stepper, &sampler));
     TRY(time_samples(stepper, sampler, &out->sample_s));
-    TRY(ht_recorder_time(sim->plan, &whole));
+    TRY(ht_gather_time(sim->plan, &whole));
     out->sample_s += whole / (double)ht_most(sim->plan->steps, 1);
-    out->sampler_bytes = ht_recorder_bytes(&plan, ht_sampler_period(sampler));
+    out->sampler_bytes = ht_gather_bytes(&plan, ht_sampler_period(sampler));
     return HT_OK;
 }
 

@@ -154,6 +154,14 @@ double ht_receivers_time(const struct ht_receivers *receivers,
     return receivers->end * (double)step / (double)receivers->steps;
 }
 
+double ht_receivers_step(const struct ht_receivers *receivers,
+                         const struct ht_receiver_group *group, int64_t sample) {
+    if (!(group->every > 0)) return (double)(group->first + sample);
+    if (!(receivers->dt > 0)) return 0;
+    const double at = ht_receivers_time(receivers, group, sample) / receivers->dt;
+    return fabs(at - round(at)) < close_by ? round(at) : at;
+}
+
 static enum ht_err make_group(const struct making *m, int n) {
     struct ht_receiver_group *group = &m->out->group[n];
     ht_params_receivers_name(m->params, n + 1, group->name);

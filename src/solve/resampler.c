@@ -43,6 +43,7 @@ struct transform {
     double complex **room;  /* [worker] of both transforms */
     struct ht_pool pool;    /* of these */
     int64_t traces, steps;
+    const double *given; /* of the transpose: [trace][sample]; out: as of->value */
     double *out;
 };
 
@@ -106,20 +107,27 @@ static double complex series(const struct transform *t, const double complex *x,
     return x[q] + x[mirror] - first;
 }
 
-/* Adds the waves s and -s to the grid. */
-static void spread(const struct transform *t, int64_t q, double complex value,
-                   double complex *grid) {
-    const int64_t mask = t->grid - 1;
+/* What value, of frequency q, is of the waves s and -s. */
+static void find_waves(const struct transform *t, int64_t q, double complex value,
+                       double complex wave[2]) {
     const double complex turn = t->middle[q], back = conj(turn);
     const double complex half = t->part[q] / 2 * value;
     const double complex i = ht_complex(0, 1);
     const bool sine = t->of->integral || t->of->between;
-    const double complex up = sine ? -i * half * turn : half * turn;
-    const double complex down = sine ? i * half * back : half * back;
+    wave[0] = sine ? -i * half * turn : half * turn;
+    wave[1] = sine ? i * half * back : half * back;
+}
+
+/* Adds the waves s and -s to the grid. */
+static void spread(const struct transform *t, int64_t q, double complex value,
+                   double complex *grid) {
+    const int64_t mask = t->grid - 1;
+    double complex wave[2];
+    find_waves(t, q, value, wave);
     for (int k = 0; k < W; k++) {
         const int64_t at = t->first[q] + k;
-        grid[at & mask] += t->weight[q * W + k] * up;
-        grid[-at & mask] += t->weight[q * W + k] * down;
+        grid[at & mask] += t->weight[q * W + k] * wave[0];
+        grid[-at & mask] += t->weight[q * W + k] * wave[1];
     }
 }
 
@@ -149,6 +157,51 @@ static enum ht_err transform_pair(void *data, int64_t chunk) {
     return HT_OK;
 }
 
+/* The transposes of both, from the grid's transform, and `more` of the series itself: adds to x,
+ * and to the first value, which the series has once. */
+static void gather(const struct transform *t, int64_t q, double complex more,
+                   const double complex *grid, double complex *x, double complex *first) {
+    const int64_t mask = t->grid - 1, mirror = q > 0 ? t->size - q : 0;
+    double complex wave[2], sum[2] = {0, 0};
+    find_waves(t, q, 1, wave);
+    for (int k = 0; k < W; k++) {
+        const int64_t at = t->first[q] + k;
+        sum[0] += t->weight[q * W + k] * grid[at & mask];
+        sum[1] += t->weight[q * W + k] * grid[-at & mask];
+    }
+    const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
+    const double complex half = half_turn(t, q), i = ht_complex(0, 1);
+    x[mirror] += t->of->between ? -i * half * value : value;
+    x[q] += t->of->between ? i * conj(half) * value : value;
+    if (!t->of->between) *first -= value;
+}
+
+/* The transpose of transform_pair. */
+static enum ht_err transpose_pair(void *data, int64_t chunk) {
+    const struct transform *t = data;
+    const struct ht_whole *of = t->of;
+    const int64_t trace = 2 * chunk, begin = of->between ? 1 : 0;
+    const bool two = trace + 1 < t->traces;
+    double complex *x = t->room[ht_threads_worker()], *grid = x + t->size, still = 0, first = 0;
+    const double *r = t->given + trace * of->samples;
+    for (int64_t l = 0; l < t->size + t->grid; l++) x[l] = 0;
+    for (int64_t j = 0; j < of->samples; j++) {
+        const double complex sample = ht_complex(r[j], two ? r[of->samples + j] : 0);
+        grid[(t->middle_sample - j) & (t->grid - 1)] = t->factor[j] * sample;
+        if (of->integral) still += (of->at + (double)j * of->every) / (double)t->size * sample;
+    }
+    ht_fourier(t->bits[1], grid);
+    for (int64_t q = 0; q < t->count; q++) gather(t, q, q == 0 ? still : 0, grid, x, &first);
+    ht_fourier(t->bits[0], x);
+    x[0] += first;
+    for (int64_t n = begin; n < t->steps; n++) {
+        double *u = t->out + n * of->width + trace;
+        u[0] += creal(x[n - begin]);
+        if (two) u[1] += cimag(x[n - begin]);
+    }
+    return HT_OK;
+}
+
 /* Steps before the first one that is not finite. */
 static int64_t finite_steps(const struct transform *t) {
     const struct ht_whole *of = t->of;
@@ -162,13 +215,38 @@ static void release(struct transform *t) {
     ht_pool_free(&t->pool);
 }
 
+static enum ht_err make_whole(struct transform *t) {
+    const struct ht_whole *of = t->of;
+    const double last = of->at + (double)of->samples * of->every;
+    return make(t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last));
+}
+
 enum ht_err ht_resample_whole(const struct ht_whole *of, int64_t traces, double *out) {
     HT_ENDED(release) struct transform t = {.of = of, .traces = traces};
-    const double last = of->at + (double)of->samples * of->every;
     t.steps = finite_steps(&t);
     t.out = out;
-    TRY(make(&t, of->steps + (int64_t)last + 2 * ht_fd_steps_beside(last)));
+    TRY(make_whole(&t));
     return ht_threads_run(ht_divide_up(traces, 2), transform_pair, &t);
+}
+
+enum ht_err ht_resample_whole_transposed(const struct ht_whole *of, int64_t traces,
+                                         const double *data, double *value) {
+    HT_ENDED(release) struct transform t = {.of = of, .traces = traces, .steps = of->steps};
+    t.given = data;
+    t.out = value;
+    TRY(make_whole(&t));
+    return ht_threads_run(ht_divide_up(traces, 2), transpose_pair, &t);
+}
+
+struct ht_whole ht_whole_of(const struct ht_receivers *receivers,
+                            const struct ht_receiver_group *group, const struct ht_reading *reading,
+                            int64_t first, int64_t count) {
+    const double every = receivers->dt > 0 ? group->every / receivers->dt : 0;
+    return (struct ht_whole){.at = ht_receivers_step(receivers, group, first),
+                             .every = group->every > 0 ? every : 1,
+                             .samples = count,
+                             .integral = reading->integral,
+                             .between = reading->late > 0};
 }
 
 /* ---- signals ---- */

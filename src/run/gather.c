@@ -1,0 +1,336 @@
+/* Values of steps become samples at the times that the input asks for, and leave in blocks; see the
+ * header. */
+#include "htwave/gather.h"
+
+/* MOST: samples of a block; VALUES: of all blocks, unless one sample of each trace is more. */
+enum { MOST = 256, VALUES = 1 << 21 };
+
+/* The samples of a group that are not written yet. */
+struct block {
+    const struct ht_receiver_group *group;
+    int number;             /* of the group */
+    int64_t from, traces;   /* its first trace, and how many */
+    int64_t first, count;   /* samples */
+    double *data;           /* [sample][reading][receiver] */
+    bool integrals;         /* some readings are; of them, [reading][receiver]: */
+    double *start, *factor; /* of ht_integrals_find */
+    double *sum;            /* the integral up to a step, in steps */
+    int64_t summed;         /* that step */
+    int64_t transformed;    /* steps that samples are made of, if all are */
+};
+struct ht_gather {
+    struct ht_sink sink;
+    const struct ht_receivers *receivers;
+    int derivatives; /* by time, of a trace at a level */
+    int per_step;    /* levels of a step */
+    struct ht_resampler *resampler;
+    struct ht_source_samples *near; /* of sources; NULL: none */
+    int64_t keeps;                  /* newest steps that later samples may need */
+    int64_t width;                  /* values of a level: traces times derivatives */
+    double *value;                  /* [level][width] of steps first .. first + count - 1 */
+    int64_t room;                   /* values */
+    int64_t first, count;
+    int64_t most;        /* samples of a block */
+    struct block *block; /* [group] */
+    double *turned;      /* [reading][receiver][sample] of a block */
+    struct ht_pool pool; /* of the run's arrays */
+};
+
+/* `count` samples are in r->turned. */
+static enum ht_err write_turned(struct ht_gather *r, struct block *b, int64_t count) {
+    TRY(r->sink.take(r->sink.context, b->number, b->first, b->first + count, r->turned));
+    b->first += count;
+    return HT_OK;
+}
+
+static enum ht_err write_block(struct ht_gather *r, struct block *b) {
+    for (int64_t t = 0; t < b->traces; t++)
+        for (int64_t i = 0; i < b->count; i++)
+            r->turned[t * b->count + i] = b->data[i * b->traces + t];
+    TRY(write_turned(r, b, b->count));
+    b->count = 0;
+    return HT_OK;
+}
+
+/* out += the weighted values of traces [from, from + traces). */
+static void add_weighted(const struct ht_gather *r, const struct ht_resampled *by, int64_t from,
+                         int64_t traces, double *out) {
+    for (int64_t j = 0; j < by->count; j++)
+        for (int d = 0; d < r->derivatives; d++) {
+            const double weight = by->weight[j * r->derivatives + d];
+            const double *value = r->value + (by->low + j) * r->width + from * r->derivatives + d;
+            if (weight == 0) continue;
+            for (int64_t t = 0; t < traces; t++) out[t] += weight * value[t * r->derivatives];
+        }
+}
+
+static int64_t reached(const struct ht_gather *r) {
+    return r->first + r->count - 1;
+}
+
+/* The sums of an integral of `count` traces += those between two times. */
+static enum ht_err add_integral(struct ht_gather *r, int64_t traces, int64_t count, double from,
+                                double to, double *out) {
+    struct ht_resampled by;
+    TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r), &by));
+    add_weighted(r, &by, traces, count, out);
+    return HT_OK;
+}
+
+/* Of reading i of a group. */
+static enum ht_err make_integral(struct ht_gather *r, const struct block *b, int i, double at,
+                                 double *out) {
+    const int64_t count = b->group->count, own = i * count;
+    for (int64_t t = 0; t < count; t++) out[t] = b->sum[own + t];
+    if (at > (double)b->summed)
+        TRY(add_integral(r, b->from + own, count, (double)b->summed, at, out));
+    for (int64_t t = 0; t < count; t++)
+        out[t] = b->start[own + t] + b->factor[own + t] * r->receivers->dt * out[t];
+    return HT_OK;
+}
+
+/* The sums of a group's integrals up to a step. */
+static enum ht_err sum_up(struct ht_gather *r, struct block *b, int64_t step) {
+    const int64_t count = b->group->count;
+    for (; b->integrals && b->summed < step; b->summed++)
+        for (int i = 0; i < b->group->readings; i++)
+            if (b->group->reading[i].integral)
+                TRY(add_integral(r, b->from + i * count, count, (double)b->summed,
+                                 (double)(b->summed + 1), b->sum + i * count));
+    return HT_OK;
+}
+
+/* One sample of all readings of a group. */
+static enum ht_err make_sample(struct ht_gather *r, struct block *b, double at, double *out) {
+    const struct ht_receiver_group *group = b->group;
+    const int64_t count = group->count;
+    struct ht_resampled by;
+    TRY(sum_up(r, b, (int64_t)floor(at)));
+    for (int64_t t = 0; t < b->traces; t++) out[t] = 0;
+    for (int i = 0; i < group->readings; i++) {
+        if (group->reading[i].integral) continue;
+        TRY(ht_resampler_weights(r->resampler, at + group->reading[i].late, r->first, reached(r),
+                                 &by));
+        add_weighted(r, &by, b->from + i * count, count, out + i * count);
+    }
+    TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
+    ht_source_samples_add(r->near, at, &by, b->from, b->traces, out);
+    for (int i = 0; i < group->readings; i++)
+        if (group->reading[i].integral) TRY(make_integral(r, b, i, at, out + i * count));
+    return HT_OK;
+}
+
+/* Whether a sample can be made; at: its time in steps. Integrals need the steps about the one
+ * before, early values those about the one after. */
+static bool is_ready(const struct ht_gather *r, const struct block *b, int64_t sample, bool last,
+                     double *at) {
+    if (sample >= b->group->samples) return false;
+    *at = ht_receivers_step(r->receivers, b->group, sample);
+    double later = b->integrals && !last ? nextafter(*at, INFINITY) : *at;
+    for (int i = 0; i < b->group->readings; i++)
+        later = fmax(later, *at + b->group->reading[i].late);
+    return ht_resampler_ready(r->resampler, later, reached(r), last);
+}
+
+/* The samples that the steps so far give. */
+static enum ht_err make_samples(struct ht_gather *r, struct block *b, bool last) {
+    double at;
+    while (is_ready(r, b, b->first + b->count, last, &at)) {
+        TRY(make_sample(r, b, at, b->data + b->count * b->traces));
+        if (++b->count == r->most) TRY(write_block(r, b));
+    }
+    /* before the steps that it takes are forgotten */
+    if (!last) TRY(sum_up(r, b, reached(r) - HT_RECEIVERS_STENCIL / 2));
+    return last ? write_block(r, b) : HT_OK;
+}
+
+/* The next `count` samples, of all steps. */
+static enum ht_err write_whole(struct ht_gather *r, struct block *b, int64_t count) {
+    const struct ht_receiver_group *group = b->group;
+    const double dt = r->receivers->dt;
+    for (int i = 0; i < group->readings; i++) {
+        const int64_t own = i * group->count;
+        double *out = r->turned + own * count;
+        struct ht_whole whole =
+            ht_whole_of(r->receivers, group, &group->reading[i], b->first, count);
+        whole.value = r->value + b->from + own;
+        whole.width = r->width;
+        whole.steps = r->count;
+        TRY(ht_resample_whole(&whole, group->count, out));
+        for (int64_t t = 0; whole.integral && t < group->count * count; t++)
+            out[t] = b->start[own + t / count] + b->factor[own + t / count] * dt * out[t];
+    }
+    return write_turned(r, b, count);
+}
+
+/* Transforms of all steps so far are made when these are half as many again:
+ * all together take three times as long as the last. */
+static const double ALL_TRANSFORMS = 3;
+
+static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
+    int64_t ready = 0;
+    double at;
+    if (!last && (r->sink.at_end || r->count < b->transformed + b->transformed / 2)) return HT_OK;
+    b->transformed = r->count;
+    while (is_ready(r, b, b->first + ready, last, &at)) ready++;
+    for (int64_t some; ready > 0; ready -= some) {
+        some = ht_least(ready, r->most);
+        TRY(write_whole(r, b, some));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, bool last) {
+    const bool whole = ht_resampler_is_whole(r->resampler);
+    r->count += steps;
+    for (int n = 0; n < r->receivers->count; n++)
+        TRY((whole ? make_whole : make_samples)(r, &r->block[n], last));
+    /* Keeps the steps that later samples may need. */
+    const int64_t gone = r->count - r->keeps;
+    if (gone <= 0) return HT_OK;
+    r->first += gone;
+    r->count -= gone;
+    memmove(r->value, r->value + gone * r->per_step * r->width,
+            (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
+    return HT_OK;
+}
+
+static enum ht_err find_integrals(struct ht_pool *pool, const struct ht_plan *plan,
+                                  struct block *b) {
+    const struct ht_receiver_group *group = b->group;
+    for (int i = 0; i < group->readings; i++)
+        b->integrals = b->integrals || group->reading[i].integral;
+    if (!b->integrals) return HT_OK;
+    TRY(HT_TAKE(pool, b->start, b->traces));
+    TRY(HT_TAKE(pool, b->factor, b->traces));
+    TRY(HT_TAKE(pool, b->sum, b->traces));
+    for (int i = 0; i < group->readings; i++)
+        if (group->reading[i].integral)
+            TRY(ht_integrals_find(plan, group, &group->reading[i], b->start + i * group->count,
+                                  b->factor + i * group->count));
+    return HT_OK;
+}
+
+static int64_t samples_of_block(const struct ht_plan *plan) {
+    const int64_t most = ht_least(VALUES / plan->receivers->traces, MOST);
+    if (!ht_resampling_of(plan).whole) return ht_most(most, 1);
+    return ht_most(most, ht_resampling_keeps(plan) / 2);
+}
+
+/* Values of the steps that are kept, and of those since the last look. */
+static int64_t values_of(const struct ht_plan *plan, int64_t period) {
+    const struct ht_resampling of = ht_resampling_of(plan);
+    return (ht_resampling_keeps(plan) + period) * of.per_step * plan->receivers->traces *
+           of.derivatives;
+}
+
+int64_t ht_gather_bytes(const struct ht_plan *plan, int64_t period) {
+    const struct ht_receivers *receivers = plan->receivers;
+    const int64_t samples = samples_of_block(plan);
+    int64_t values = values_of(plan, period), most = 0;
+    if (!ht_resampling_of(plan).whole) values += samples * receivers->traces;
+    for (int n = 0; n < receivers->count; n++)
+        most = ht_most(most, receivers->group[n].count * receivers->group[n].readings * samples);
+    return (values + most) * (int64_t)sizeof(double);
+}
+
+enum ht_err ht_gather_time(const struct ht_plan *plan, double *seconds) {
+    const struct ht_receivers *receivers = plan->receivers;
+    const int64_t steps = ht_resampling_keeps(plan);
+    *seconds = 0;
+    if (!ht_resampling_of(plan).whole) return HT_OK;
+    HT_ARRAY(double, value, 4 * steps);
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        const int64_t samples = ht_least(group->samples, steps);
+        const int64_t pairs = ht_divide_up(group->count, 2) * (int64_t)group->readings;
+        const struct ht_whole whole = {.value = value,
+                                       .width = 2,
+                                       .steps = steps,
+                                       .every = (double)plan->steps / (double)samples,
+                                       .samples = samples};
+        const double before = ht_clock();
+        TRY(ht_resample_whole(&whole, 2, value + 2 * steps));
+        *seconds +=
+            ALL_TRANSFORMS * (ht_clock() - before) * ceil((double)pairs / ht_threads_count());
+    }
+    return HT_OK;
+}
+
+static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period) {
+    int64_t most = 0, from = 0;
+    r->receivers = plan->receivers;
+    r->derivatives = ht_resampling_of(plan).derivatives;
+    r->per_step = ht_resampling_of(plan).per_step;
+    r->width = r->receivers->traces * r->derivatives;
+    r->keeps = ht_resampling_keeps(plan);
+    TRY(ht_resampler_create(plan, &r->resampler));
+    TRY(ht_source_samples_create(plan, &r->near));
+    r->most = samples_of_block(plan);
+    r->room = values_of(plan, period);
+    TRY(HT_TAKE(&r->pool, r->value, r->room));
+    TRY(HT_TAKE(&r->pool, r->block, r->receivers->count));
+    for (int n = 0; n < r->receivers->count; n++) {
+        const struct ht_receiver_group *group = &r->receivers->group[n];
+        struct block *b = &r->block[n];
+        *b = (struct block){
+            .group = group, .number = n, .from = from, .traces = group->count * group->readings};
+        from += b->traces;
+        most = ht_most(most, b->traces * r->most);
+        if (!ht_resampler_is_whole(r->resampler))
+            TRY(HT_TAKE(&r->pool, b->data, b->traces * r->most));
+        TRY(find_integrals(&r->pool, plan, b));
+    }
+    return HT_TAKE(&r->pool, r->turned, most);
+}
+
+enum ht_err ht_gather_create(const struct ht_plan *plan, int64_t period, struct ht_sink sink,
+                             struct ht_gather **out) {
+    struct ht_gather *r = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(r, 1));
+    r->sink = sink;
+    const enum ht_err err = make(r, plan, period);
+    return HT_MADE(err, r, ht_gather_destroy, out);
+}
+
+void ht_gather_destroy(struct ht_gather *r) {
+    if (r == NULL) return;
+    ht_resampler_destroy(r->resampler);
+    ht_source_samples_destroy(r->near);
+    ht_pool_free(&r->pool);
+    free(r);
+}
+
+int64_t ht_gather_taken(const struct ht_gather *r) {
+    return r->first + r->count;
+}
+
+double *ht_gather_next(struct ht_gather *r) {
+    return r->value + r->count * r->per_step * r->width;
+}
+
+static void archive_block(struct ht_gather *r, struct block *b, struct ht_archive *archive) {
+    const int n = b->number;
+    ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
+    ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
+    ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);
+    ht_archive_integer(archive, HT_KEY("receivers/%d/transformed", n), &b->transformed);
+    if (b->count <= r->most)
+        ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * b->traces, b->data,
+                           false);
+    ht_archive_numbers(archive, HT_KEY("receivers/%d/sum", n), b->traces, b->sum, false);
+}
+
+enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *from,
+                              struct ht_archive *archive) {
+    if (!ht_archive_loads(archive)) r->count += steps;
+    ht_archive_integer(archive, "receivers/first", &r->first);
+    ht_archive_integer(archive, "receivers/count", &r->count);
+    const int64_t values = r->count * r->per_step * r->width;
+    REQUIRE(values <= r->room, HT_ERR_IO, "%s holds %lld steps of traces: it is of another run",
+            from, (long long)r->count);
+    ht_archive_numbers(archive, "receivers/values", values, r->value, false);
+    for (int n = 0; n < r->receivers->count; n++) archive_block(r, &r->block[n], archive);
+    return HT_OK;
+}

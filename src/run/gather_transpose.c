@@ -1,0 +1,128 @@
+/* The transpose of src/run/gather.c; see the header. */
+#include "htwave/gather.h"
+
+struct transpose {
+    const struct ht_plan *plan;
+    struct ht_resampler *resampler;
+    int64_t last, width; /* step, values of a step */
+    double *out;
+    /* Of a reading of a group: */
+    const struct ht_receiver_group *group;
+    const struct ht_reading *reading;
+    int64_t from;        /* its first trace */
+    const double *data;  /* [receiver][sample] */
+    double *factor;      /* [receiver], of data */
+    double *row, *later; /* [receiver]: of a sample, of all samples after a time */
+};
+
+enum ht_err ht_gather_room(struct ht_pool *pool, const struct ht_receivers *receivers,
+                           double ***out) {
+    TRY(HT_TAKE(pool, *out, receivers->count));
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        TRY(HT_TAKE(pool, (*out)[n], group->readings * group->count * group->samples));
+    }
+    return HT_OK;
+}
+
+int64_t ht_gather_last(const struct ht_plan *plan) {
+    return plan->steps + ht_resampling_beyond(plan);
+}
+
+static void find_row(struct transpose *t, int64_t sample) {
+    for (int64_t i = 0; i < t->group->count; i++)
+        t->row[i] = t->factor[i] * t->data[i * t->group->samples + sample];
+}
+
+static void scatter(const struct transpose *t, const struct ht_resampled *by, const double *row) {
+    for (int64_t j = 0; j < by->count; j++) {
+        double *out = t->out + (by->low + j) * t->width + t->from;
+        for (int64_t i = 0; i < t->group->count; i++) out[i] += by->weight[j] * row[i];
+    }
+}
+
+static enum ht_err add_values(struct transpose *t) {
+    struct ht_resampled by;
+    for (int64_t n = 0; n < t->group->samples; n++) {
+        const double at = ht_receivers_step(t->plan->receivers, t->group, n) + t->reading->late;
+        TRY(ht_resampler_weights(t->resampler, at, 0, t->last, &by));
+        find_row(t, n);
+        scatter(t, &by, t->row);
+    }
+    return HT_OK;
+}
+
+static enum ht_err add_integral(struct transpose *t, double from, double to, const double *row) {
+    struct ht_resampled by;
+    TRY(ht_resampler_integral(t->resampler, from, to, 0, t->last, &by));
+    scatter(t, &by, row);
+    return HT_OK;
+}
+
+/* A step's part is in all samples after it. */
+static enum ht_err add_integrals(struct transpose *t) {
+    int64_t step = 0;
+    memset(t->later, 0, (size_t)t->group->count * sizeof *t->later);
+    for (int64_t n = t->group->samples - 1; n >= 0; n--) {
+        const double at = ht_receivers_step(t->plan->receivers, t->group, n), below = floor(at);
+        if (n == t->group->samples - 1) step = (int64_t)below;
+        for (; (double)step > below; step--)
+            TRY(add_integral(t, (double)(step - 1), (double)step, t->later));
+        find_row(t, n);
+        if (at > below) TRY(add_integral(t, below, at, t->row));
+        for (int64_t i = 0; i < t->group->count; i++) t->later[i] += t->row[i];
+    }
+    for (; step > 0; step--) TRY(add_integral(t, (double)(step - 1), (double)step, t->later));
+    return HT_OK;
+}
+
+static enum ht_err add_whole(const struct transpose *t) {
+    const struct ht_receiver_group *group = t->group;
+    struct ht_whole whole = ht_whole_of(t->plan->receivers, group, t->reading, 0, group->samples);
+    HT_ARRAY(double, data, group->count * group->samples);
+    whole.width = t->width;
+    whole.steps = t->last + 1;
+    for (int64_t i = 0; i < group->count * group->samples; i++)
+        data[i] = t->factor[i / group->samples] * t->data[i];
+    return ht_resample_whole_transposed(&whole, group->count, data, t->out + t->from);
+}
+
+static enum ht_err add_reading(struct transpose *t) {
+    for (int64_t i = 0; i < t->group->count; i++) t->factor[i] = 1;
+    if (t->reading->integral) {
+        TRY(ht_integrals_find(t->plan, t->group, t->reading, t->row, t->factor));
+        for (int64_t i = 0; i < t->group->count; i++) t->factor[i] *= t->plan->receivers->dt;
+    }
+    if (ht_resampler_is_whole(t->resampler)) return add_whole(t);
+    return t->reading->integral ? add_integrals(t) : add_values(t);
+}
+
+static enum ht_err add_all(struct transpose *t, double *const *data) {
+    const struct ht_receivers *receivers = t->plan->receivers;
+    for (int n = 0; n < receivers->count; n++) {
+        t->group = &receivers->group[n];
+        for (int i = 0; i < t->group->readings; i++) {
+            t->reading = &t->group->reading[i];
+            t->data = data[n] + i * t->group->count * t->group->samples;
+            TRY(add_reading(t));
+            t->from += t->group->count;
+        }
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out) {
+    struct transpose t = {.plan = plan, .last = ht_gather_last(plan), .out = out};
+    t.width = plan->receivers->traces;
+    HT_ARRAY(double, room, 3 * t.width);
+    REQUIRE(ht_resampling_of(plan).derivatives == 1, HT_ERR_INTERNAL,
+            "the transpose of traces by %s", plan->problem.scheme->name);
+    t.factor = room;
+    t.row = room + t.width;
+    t.later = room + 2 * t.width;
+    memset(out, 0, (size_t)((t.last + 1) * t.width) * sizeof *out);
+    TRY(ht_resampler_create(plan, &t.resampler));
+    const enum ht_err err = add_all(&t, data);
+    ht_resampler_destroy(t.resampler);
+    return err;
+}
