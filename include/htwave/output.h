@@ -47,6 +47,9 @@ const char *ht_picture_cairo(void);
 /* ---- output.c ---- */
 /* Files of a run's directory that `htwave continue` reads. */
 #define HT_INPUT_NAME "input.cfg"
+#define HT_SHOT_NAME "shot-%03d"       /* folder of a shot */
+#define HT_FINISHED_NAME "finished"    /* in it: what it is of, at its end */
+#define HT_PLACES_NAME "receivers.txt" /* of receivers that were moved, in it */
 #define HT_CHECKPOINT_NAME "checkpoint.h5"
 #define HT_CHECKPOINT_OLDER "checkpoint-1.h5"
 struct ht_output;
@@ -64,7 +67,23 @@ HT_CHECKED enum ht_err ht_output_idle(const struct ht_params *params);
 HT_CHECKED enum ht_err ht_output_create(const struct ht_params *params,
                                         const struct ht_medium *medium, unsigned stored,
                                         struct ht_output **out);
+/* Of traces alone, in a file; they get the mark as attribute "input" at the end. Texts must outlive
+ * the output. */
+HT_CHECKED enum ht_err ht_output_create_traces(const struct ht_params *params,
+                                               const struct ht_medium *medium, const char *path,
+                                               double mark, struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
+/* HT_ENDED(ht_output_end) struct ht_output *output */
+static inline void ht_output_end(struct ht_output **output) {
+    ht_output_destroy(*output);
+}
+/* For one rank: the directory of a survey is locked until ht_lock_release; unless the call goes on
+ * with one, outputs there are moved as by ht_output_create, and the input is written. */
+HT_CHECKED enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on,
+                                        struct ht_lock *lock);
+/* Whether a run in this directory has ended that was marked so, and the mark. For one rank. */
+bool ht_output_finished(const struct ht_params *params, const char *mark);
+HT_CHECKED enum ht_err ht_output_finish(const struct ht_params *params, const char *mark);
 /* The walk (htwave/archive.h) into checkpoint.h5; the file before becomes checkpoint-1.h5.
  * Collective. */
 HT_CHECKED enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk,

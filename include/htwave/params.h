@@ -223,6 +223,8 @@ struct ht_receivers_given {
     struct ht_names fields; /* empty: the scheme's */
     struct ht_value every;  /* a time, or "step" */
     double start;
+    int64_t places; /* of a shot whose receivers were moved, in place of the file's; no keys */
+    double (*place)[3];
 };
 
 /* A shot of a survey: a group of the list "shots". */
@@ -386,6 +388,8 @@ bool ht_params_is_set(const struct ht_params *params, const char *key);
 /* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs, devices, ranks
  * and time.end, and hashes of the files that are read, which takes some seconds per GB. */
 HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
+/* A hash of that and the keys of outputs and time.end: what decides what is written. */
+HT_CHECKED enum ht_err ht_params_identity(const struct ht_params *params, char out[17]);
 /* A key of the group, such as "initial", is set, to whatever value. */
 bool ht_params_gives(const struct ht_params *params, const char *group);
 /* Whether the run computes in double precision. */

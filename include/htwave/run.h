@@ -24,6 +24,7 @@ struct ht_run {
     double kernel_s;            /* of the steps, by the device's clock */
     double look_s;              /* of the observers */
     const char *from;           /* a checkpoint that it goes on from; NULL: it begins at 0 */
+    const char *title;          /* of its progress; NULL: "run" */
     const char *physics; /* for checkpoints, of ht_params_physics; NULL: none, or not rank 0 */
 };
 

@@ -38,9 +38,12 @@ int ht_ranks_machines(int ranks, const struct ht_assignment *assignment);
 /* ---- simulation.c: plan (nothing is allocated on the device), compile, start; then ht_run_execute
  * takes the steps ---- */
 
+struct ht_survey;
+enum { HT_DISK_PARTS = 4 }; /* disk.c */
 struct ht_simulation {
     const struct ht_params *params;
-    struct ht_comm *comm; /* NULL: a single rank */
+    const struct ht_survey *survey; /* whose shots it runs (htwave/survey.h); NULL: one run */
+    struct ht_comm *comm;           /* NULL: a single rank */
     int rank, ranks;
     struct ht_assignment *assignment; /* [rank] */
     int64_t *planes;                  /* of cells along x3 [rank]; 3-D */
@@ -53,7 +56,8 @@ struct ht_simulation {
     bool tuned;                 /* by timing on this device, not by rule */
     struct ht_kernels kernels;  /* without steps before they are compiled;
                                    empty for the oracle or without a device */
-    struct ht_budget budget;    /* of this rank */
+    struct ht_budget budget;    /* of this rank; of the largest shot */
+    double disk[HT_DISK_PARTS]; /* of ht_disk_need, of all shots */
     char *cache;                /* directory; NULL: none */
     double tune_s, compile_s, selfcheck_s, measure_s, start_s;
     double selfcheck_ratio;  /* NaN: not checked */
@@ -67,6 +71,9 @@ struct ht_simulation {
  * and comm must outlive the simulation. */
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                           struct ht_simulation **out);
+/* The same of a survey, into survey->sim. */
+HT_CHECKED enum ht_err ht_simulation_plan_survey(const struct ht_params *params,
+                                                 struct ht_comm *comm, struct ht_survey *survey);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 /* HT_ENDED(ht_simulation_end) struct ht_simulation *sim */
 static inline void ht_simulation_end(struct ht_simulation **sim) {
@@ -85,6 +92,7 @@ bool ht_simulation_leads(const struct ht_simulation *sim);
 /* The limits of the device, once, on the rank that leads it; before start, which may take all
  * memory. A failure is a note. */
 void ht_simulation_measure(struct ht_simulation *sim);
+/* Again after ht_plan_aim: with the stepper that there is. */
 HT_CHECKED enum ht_err ht_simulation_start(struct ht_simulation *sim);
 /* A stepper for the same kernels on another problem, of the same kind. */
 HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
@@ -156,11 +164,10 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
 /* ---- disk.c ---- */
 /* Bytes of traces in all their formats, of snapshots, and about those of pictures and
  * checkpoints; the sum. */
-enum { HT_DISK_PARTS = 4 };
 double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]);
 /* The nearest folder above a path that exists; the caller frees it. */
 HT_CHECKED enum ht_err ht_disk_above(const char *path, char **out);
 /* Refuses a run that writes more than its output.directory has room for. For one rank. */
-HT_CHECKED enum ht_err ht_disk_check(const struct ht_plan *plan);
+HT_CHECKED enum ht_err ht_disk_check(const struct ht_simulation *sim);
 /* "1.2 GiB to write: traces .., snapshots .., pictures ..; 20 GiB free" */
-void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text);
+void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text);

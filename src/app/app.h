@@ -9,6 +9,20 @@
 HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
 /* What run does with an input; params->resume: from a checkpoint. */
 HT_CHECKED enum ht_err ht_run_input(const struct ht_params *params, const struct ht_args *args);
+/* The parts of it, after ht_simulation_plan: refusals of outputs, of this rank alone; tuning,
+ * banner, kernels; after the start what the observers do; that with outputs and results, which are
+ * said if args is not NULL. began: by ht_clock. */
+HT_CHECKED enum ht_err ht_run_check_output(const struct ht_simulation *sim);
+HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
+HT_CHECKED enum ht_err ht_run_observed(struct ht_simulation *sim, struct ht_output *output,
+                                       struct ht_result *result);
+HT_CHECKED enum ht_err ht_run_started(struct ht_simulation *sim, double began,
+                                      const struct ht_args *args);
+/* ---- run_shots.c: those of the list `shots`. traces: alone, each group of sources being a shot
+ * where there is no list. ---- */
+HT_CHECKED enum ht_err ht_run_shots(const struct ht_params *params, const struct ht_args *args,
+                                    bool traces);
+HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);

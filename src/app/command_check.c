@@ -51,7 +51,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     TRY(ht_disk_above(sim->params->output.directory, &above));
     REFUSE(access(above, W_OK | X_OK) != 0, sim->params, "output.directory",
            "cannot be written: %s is not a directory, or not writable", above);
-    if (sim->rank == 0) TRY(ht_disk_check(sim->plan));
+    if (sim->rank == 0) TRY(ht_disk_check(sim));
     if (sim->no_device == NULL) TRY(ht_simulation_compile(sim));
     TRY(ht_estimate_time(sim, &estimate));
     const char *model = ht_args_value(args, "--model");
@@ -63,7 +63,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     const double share = estimate.layer_s / estimate.seconds, ratio = sim->selfcheck_ratio;
     ht_report_plan(sim, &f);
     ht_say(&f, "  disk      ");
-    ht_disk_describe(sim->plan, &f.text);
+    ht_disk_describe(sim, &f.text);
     ht_say(&f, "\n");
     if (estimate.rate > 0)
         ht_say(&f, "  expected  %s of stepping, from %.3g cell half-steps/s on %s cells here%s\n",
@@ -83,7 +83,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
                "explains\n",
                ratio);
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
-    ht_fact(&f, HT_NUM("output_bytes", ht_disk_need(sim->plan, (double[HT_DISK_PARTS]){0})),
+    ht_fact(&f, HT_NUM("output_bytes", sim->disk[0] + sim->disk[1] + sim->disk[2] + sim->disk[3]),
             HT_NUM("expected_s", estimate.seconds),
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),

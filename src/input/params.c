@@ -648,20 +648,34 @@ static enum ht_err add_contents(const struct ht_params *params, struct ht_text *
     return ht_text_status(out);
 }
 
-enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out) {
-    static const char *const others[] = {"output.", "device.", "parallel.", "time.end"};
-    enum { OTHERS = sizeof others / sizeof *others };
+/* "KEY = VALUE" lines of all keys but those that begin so, but device.precision; and hashes of the
+ * files that are read. */
+static enum ht_err add_keys(const struct ht_params *params, int others, const char *const *other,
+                            struct ht_text *out) {
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         int n = 0;
-        while (n < OTHERS && strncmp(leaf.key, others[n], strlen(others[n])) != 0) n++;
-        if (n < OTHERS && strcmp(leaf.key, "device.precision") != 0) continue;
+        while (n < others && strncmp(leaf.key, other[n], strlen(other[n])) != 0) n++;
+        if (n < others && strcmp(leaf.key, "device.precision") != 0) continue;
         if (leaf.option->type == HT_OPT_LIST || !has_value(leaf.base, leaf.option)) continue;
         ht_text_add(out, "%s = ", leaf.key);
         TRY(add_value(out, params, &leaf));
         ht_text_add(out, "\n");
     }
     return add_contents(params, out);
+}
+
+enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out) {
+    static const char *const others[] = {"output.", "device.", "parallel.", "time.end"};
+    return add_keys(params, sizeof others / sizeof *others, others, out);
+}
+
+enum ht_err ht_params_identity(const struct ht_params *params, char out[17]) {
+    static const char *const others[] = {"device.", "parallel."};
+    HT_FREED_TEXT struct ht_text text = {0};
+    TRY(add_keys(params, sizeof others / sizeof *others, others, &text));
+    snprintf(out, 17, "%016llx", (unsigned long long)ht_hash(HT_HASH_SEED, text.data, text.length));
+    return HT_OK;
 }
 
 enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out) {

@@ -105,5 +105,7 @@ struct ht_output {
     struct ht_picture_view *view; /* [slice] */
     char *last_picture;           /* NULL: none */
     struct ht_traces *traces;     /* on rank 0, while they are written */
+    const char *traces_path;      /* where; NULL: traces.h5 in the directory */
+    double mark;                  /* of the input, for them */
     FILE *series;                 /* on rank 0; NULL: not begun */
 };

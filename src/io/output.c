@@ -29,10 +29,10 @@
 
 /* Names of outputs: # stands for a digit, the last # for one or more, * for a name that the input
  * gives. */
-static const char *const outputs[] = {HT_INPUT_NAME,      HT_SUMMARY_NAME,    HT_XDMF_NAME,
-                                      "fields_######.h5", "wave_####.png",    "wave_*_####.png",
-                                      HT_TRACES_NAME,     "traces_*.csv",     "traces_*.sgy",
-                                      HT_SERIES_NAME,     HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER};
+static const char *const outputs[] = {
+    HT_INPUT_NAME,      HT_SUMMARY_NAME,     HT_XDMF_NAME,     "fields_######.h5", "wave_####.png",
+    "wave_*_####.png",  HT_TRACES_NAME,      "traces_*.csv",   "traces_*.sgy",     HT_SERIES_NAME,
+    HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER, HT_FINISHED_NAME, "shot-###",         "shots_*.sgy"};
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], INPUT = 0, SNAPSHOT = 3, PICTURE, SLICE };
 
 /* Contents of the directory before the run. */
@@ -319,10 +319,9 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
     return HT_OK;
 }
 
-static enum ht_err take_listed(struct ht_output *output, struct listing *list) {
+static enum ht_err take_listed(struct ht_output *output, struct listing *list, bool resumes) {
     const struct ht_params *params = output->params;
     const char *directory = params->output.directory;
-    const bool resumes = params->resume.from != NULL;
     TRY(resumes ? list_outputs(directory, list) : make_listing(params, list));
     REQUIRE(!resumes || !list->moving, HT_ERR_IO,
             "%s/" OLD_NAME MOVING " has a part of this run's files, since another run was killed "
@@ -354,14 +353,14 @@ static enum ht_err lock_directory(const char *directory, struct ht_lock *lock) {
     return ht_lock_take(path, lock);
 }
 
-static enum ht_err take_directory(struct ht_output *output) {
+static enum ht_err take_directory(struct ht_output *output, bool resumes) {
     HT_ENDED(free_listing) struct listing list = {0};
     const struct ht_params *params = output->params;
     /* A directory that cannot be created is a wrong value of its key. */
     TRY(ht_params_blame(params, "output.directory",
                         lock_directory(params->output.directory, &output->lock)));
     if (output->lock.state == HT_LOCK_BUSY) return refuse_busy(params, output->lock.holder);
-    return take_listed(output, &list);
+    return take_listed(output, &list, resumes);
 }
 
 static struct ht_comm *comm_of(const struct ht_output *output) {
@@ -408,7 +407,7 @@ static enum ht_err start(struct ht_output *output) {
     TRY(check(output));
     TRY(ht_pictures_create(output));
     TRY(ht_file_path(output->params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
-    return is_first(output) ? take_directory(output) : HT_OK;
+    return is_first(output) ? take_directory(output, output->params->resume.from != NULL) : HT_OK;
 }
 
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
@@ -438,6 +437,38 @@ void ht_output_destroy(struct ht_output *output) {
     free(output->xdmf_path);
     free(output->time);
     free(output);
+}
+
+/* ---- surveys: a folder of each shot, which is that of a run, in the directory ---- */
+
+bool ht_output_finished(const struct ht_params *params, const char *mark) {
+    HT_FREED char *path = NULL, *text = NULL;
+    size_t size;
+    return ht_file_path(params->output.directory, HT_FINISHED_NAME, &path) == HT_OK &&
+           ht_file_read(path, &text, &size) == HT_OK && strcmp(text, mark) == 0;
+}
+
+enum ht_err ht_output_finish(const struct ht_params *params, const char *mark) {
+    return ht_file_write_in(params->output.directory, HT_FINISHED_NAME, mark, strlen(mark));
+}
+
+enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock) {
+    struct ht_output output = {.params = params, .lock.fd = -1};
+    const enum ht_err err = take_directory(&output, goes_on);
+    *lock = output.lock;
+    return err;
+}
+
+enum ht_err ht_output_create_traces(const struct ht_params *params, const struct ht_medium *medium,
+                                    const char *path, double mark, struct ht_output **out) {
+    TRY(HT_ALLOC(*out, 1));
+    **out = (struct ht_output){.params = params,
+                               .medium = medium,
+                               .single = params->device.precision == HT_SINGLE,
+                               .traces_path = path,
+                               .mark = mark,
+                               .lock.fd = -1};
+    return HT_OK;
 }
 
 /* ---- snapshots: fields_NNNNNN.h5, a state of the fields, and attributes that describe it ---- */

@@ -93,10 +93,16 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
     return ht_h5_write_planes(t->file, SET(group, "time"), 0, first, last, time);
 }
 
+static enum ht_err name_file(const struct ht_output *output, char **out) {
+    if (output->traces_path != NULL) return ht_text_copy(output->traces_path, out);
+    return ht_file_path(output->params->output.directory, HT_TRACES_NAME, out);
+}
+
 /* For t->room[group] samples. */
 static enum ht_err lay_out(struct ht_traces *t) {
     const double none = NAN;
-    HT_PATH(path, t->output->params->output.directory, HT_TRACES_NAME);
+    HT_FREED char *path = NULL;
+    TRY(name_file(t->output, &path));
     TRY(ht_h5_create(path, false, &t->file));
     TRY(ht_h5_set_text(t->file, "system", t->output->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
@@ -136,7 +142,8 @@ static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) 
 /* The file that is there is replaced in one step, so that the run can be continued again. */
 static enum ht_err copy_all(struct ht_traces *t) {
     struct ht_h5 *from = NULL;
-    HT_PATH(path, t->output->params->output.directory, HT_TRACES_NAME);
+    HT_FREED char *path = NULL;
+    TRY(name_file(t->output, &path));
     enum ht_err err = HT_OK;
     TRY(ht_h5_open(path, &from));
     for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, from);
@@ -226,6 +233,7 @@ static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table)
 
 static enum ht_err write_formats(struct ht_traces *t, int n) {
     const struct ht_names *names = &t->output->params->output.traces;
+    if (t->output->traces_path != NULL) return HT_OK;
     struct ht_trace_table table = {.directory = t->output->params->output.directory,
                                    .receivers = t->receivers,
                                    .group = &t->receivers->group[n],
@@ -248,6 +256,8 @@ static enum ht_err finish(struct ht_output *output, const char *how, double time
     if (!all) TRY(shorten(output));
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
+    if (output->traces_path != NULL && strcmp(how, "end") == 0)
+        TRY(ht_h5_set_number(t->file, "input", 1, &output->mark));
     TRY(ht_h5_publish(t->file));
     for (int n = 0; n < t->receivers->count; n++) TRY(write_formats(t, n));
     struct ht_h5 *file = t->file;

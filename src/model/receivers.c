@@ -37,6 +37,12 @@ static enum ht_err place(const struct making *m, int n, struct ht_receiver_group
     const bool plane = given->type == HT_RECEIVER_PLANE, point = given->type == HT_RECEIVER_POINT;
     const double *from = point ? given->position : given->from;
     const int64_t n1 = point ? 1 : given->count, n2 = plane ? given->count2 : 1;
+    if (given->places > 0) {
+        TRY(HT_ALLOC(group->x, given->places));
+        group->count = given->places;
+        memcpy(group->x, given->place, (size_t)given->places * sizeof *group->x);
+        return HT_OK;
+    }
     if (given->type == HT_RECEIVER_FILE)
         return ht_params_blame(m->params, HT_KEY("receivers.%d.file", n + 1),
                                read_positions(given->file, m->of->grid->dims, group));

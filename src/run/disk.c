@@ -88,13 +88,18 @@ static double free_bytes(const char *directory) {
     return bytes;
 }
 
-void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
-    const double room = free_bytes(plan->params->output.directory);
+static double sum_of(const struct ht_simulation *sim) {
+    double sum = 0;
+    for (int i = 0; i < HT_DISK_PARTS; i++) sum += sim->disk[i];
+    return sum;
+}
+
+void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text) {
+    const double room = free_bytes(sim->params->output.directory), *part = sim->disk;
     static const char *const what[HT_DISK_PARTS] = {"traces", "snapshots", "pictures about",
                                                     "checkpoints about"};
     const char *between = ": ";
-    double part[HT_DISK_PARTS];
-    ht_text_add(text, "%s to write", HT_BYTES(ht_disk_need(plan, part)));
+    ht_text_add(text, "%s to write", HT_BYTES(sum_of(sim)));
     for (int i = 0; i < HT_DISK_PARTS; i++) {
         if (!(part[i] > 0)) continue;
         ht_text_add(text, "%s%s %s", between, what[i], HT_BYTES(part[i]));
@@ -103,13 +108,12 @@ void ht_disk_describe(const struct ht_plan *plan, struct ht_text *text) {
     if (isfinite(room)) ht_text_add(text, "; %s free", HT_BYTES(room));
 }
 
-enum ht_err ht_disk_check(const struct ht_plan *plan) {
+enum ht_err ht_disk_check(const struct ht_simulation *sim) {
     HT_FREED_TEXT struct ht_text text = {0};
-    double part[HT_DISK_PARTS];
-    if (ht_disk_need(plan, part) <= free_bytes(plan->params->output.directory)) return HT_OK;
-    ht_disk_describe(plan, &text);
+    if (sum_of(sim) <= free_bytes(sim->params->output.directory)) return HT_OK;
+    ht_disk_describe(sim, &text);
     TRY(ht_text_status(&text));
     return ht_params_error(
-        plan->params, "output.directory",
+        sim->params, "output.directory",
         "lacks room, %s: take fewer receivers, samples or snapshots, or another folder", text.data);
 }

@@ -52,7 +52,8 @@ struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error) {
 
 static enum ht_err progress_begin(void *context, struct ht_run *run) {
     double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);
-    ht_progress_start(context, "run", (double)run->plan->steps, "cell half-steps", 2 * cells);
+    ht_progress_start(context, run->title != NULL ? run->title : "run", (double)run->plan->steps,
+                      "cell half-steps", 2 * cells);
     return HT_OK;
 }
 

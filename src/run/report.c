@@ -1,7 +1,7 @@
 /* limit_fraction compares the kernels' time with max(bytes_min / bandwidth, fma_min / rate), the
  * least that the method needs on a perfect use of this device, measured in the same run. */
 #include "htwave/sampler.h"
-#include "htwave/simulation.h"
+#include "htwave/survey.h"
 
 /* "1.23 M" */
 #define WITH_PREFIX(value) with_prefix((value), (char[32]){0})
@@ -435,6 +435,18 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     if (plan->duhamel != NULL) add_forms(plan->duhamel, f);
 }
 
+/* Before the run: sources and receivers are those of all. */
+static void add_survey(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_survey *survey = sim->survey;
+    if (survey == NULL || survey->at >= 0) return;
+    ht_say(f, "  shots     %d", survey->count);
+    if (survey->groups > 1)
+        ht_say(f, ", %d at a time by groups of %d rank%s", survey->groups, sim->ranks,
+               sim->ranks > 1 ? "s" : "");
+    ht_say(f, "; memory is that of the largest\n");
+    ht_fact(f, HT_INT("shots", survey->count), HT_INT("shot_groups", survey->groups));
+}
+
 static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const char *mark = ht_scheme_mark(plan->problem.scheme);
@@ -519,6 +531,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_say(f, "\n");
     ht_fact(f, HT_INT("memory_bytes", b->total));
     add_steps(sim, f);
+    add_survey(sim, f);
     add_shots(sim, f);
     add_outputs(sim, &f->text);
     add_receivers(sim, f);

@@ -105,6 +105,7 @@ static enum ht_err take_steps(struct loop *l) {
     for (;;) {
         /* The ranks agree on the next batch, on the observers that look now, and on the end. */
         const struct ht_plan *plan = l->run->plan;
+        TRY(ht_comm_look_out(plan->grid.slab.comm));
         bool leads = ht_comm_rank(plan->grid.slab.comm) == 0;
         double shared[] = {ht_stop_wanted(), leads ? (double)l->batch : 0,
                            leads ? (double)due_by_clock(l) : 0};

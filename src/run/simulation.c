@@ -1,7 +1,7 @@
 /* What depends on sizes is refused before anything of that size is touched: a lower bound of the
  * memory before the plan scans the grid's nodes, the exact budget before compiling. */
-#include "htwave/simulation.h"
 #include "htwave/sampler.h"
+#include "htwave/survey.h"
 
 #include <unistd.h>
 
@@ -402,7 +402,7 @@ static enum ht_err check_history(const struct ht_simulation *sim) {
                       " where time.dispersion is removed", ", or \"keep\" it");
 }
 
-static enum ht_err check_memory(struct ht_simulation *sim) {
+static enum ht_err check_shot_memory(struct ht_simulation *sim) {
     const struct ht_variant *variant = sim->tuning.variant;
     struct ht_shot_bytes shots;
     TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64, &shots));
@@ -439,6 +439,27 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     return HT_OK;
 }
 
+/* Of a survey the largest shot's memory, and the disk of all. */
+static enum ht_err check_memory(struct ht_simulation *sim) {
+    const int shots = sim->survey != NULL ? sim->survey->count : 0;
+    struct ht_budget most = {.total = 0};
+    double part[HT_DISK_PARTS];
+    if (shots == 0) {
+        (void)ht_disk_need(sim->plan, sim->disk);
+        return check_shot_memory(sim);
+    }
+    memset(sim->disk, 0, sizeof sim->disk);
+    for (int i = 0; i < shots; i++) {
+        TRY(ht_survey_aim_plan(sim->survey, i));
+        TRY(ht_survey_blame(sim->survey, i, check_shot_memory(sim)));
+        if (sim->budget.total > most.total) most = sim->budget;
+        (void)ht_disk_need(sim->plan, part);
+        for (int k = 0; k < HT_DISK_PARTS; k++) sim->disk[k] += part[k];
+    }
+    sim->budget = most;
+    return ht_survey_aim_plan(sim->survey, -1);
+}
+
 /* All that depends on the medium. */
 static enum ht_err plan_problem(struct ht_simulation *sim) {
     TRY(ht_plan_create(sim->params, sim->comm, &sim->plan));
@@ -472,6 +493,7 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
 }
 
 static void forget_plan(struct ht_simulation *sim) {
+    if (sim->survey != NULL) sim->params = sim->survey->params;
     ht_stepper_destroy(&sim->run.stepper);
     ht_kernels_destroy(&sim->kernels);
     ht_plan_destroy(sim->plan);
@@ -498,11 +520,13 @@ enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     return check_memory(sim);
 }
 
-enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
-                               struct ht_simulation **out) {
+static enum ht_err make_simulation(const struct ht_params *params, struct ht_comm *comm,
+                                   struct ht_survey *survey, struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
     TRY(HT_ALLOC(sim, 1));
+    if (survey != NULL) survey->sim = sim;
     *sim = (struct ht_simulation){.params = params,
+                                  .survey = survey,
                                   .comm = comm,
                                   .rank = ht_comm_rank(comm),
                                   .ranks = ht_comm_size(comm),
@@ -510,6 +534,16 @@ enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *c
     ht_comm_be_patient(comm, params->parallel.patience);
     enum ht_err err = make_plan(sim);
     return HT_MADE(err, sim, ht_simulation_destroy, out);
+}
+
+enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
+                               struct ht_simulation **out) {
+    return make_simulation(params, comm, NULL, out);
+}
+
+enum ht_err ht_simulation_plan_survey(const struct ht_params *params, struct ht_comm *comm,
+                                      struct ht_survey *survey) {
+    return make_simulation(params, comm, survey, &survey->sim);
 }
 
 void ht_simulation_destroy(struct ht_simulation *sim) {
@@ -563,9 +597,15 @@ enum ht_err ht_simulation_stepper(struct ht_simulation *sim, const struct ht_pro
 
 enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     double began = ht_clock();
-    sim->run = (struct ht_run){.plan = sim->plan, .kernels = sim->oracle ? NULL : &sim->kernels};
+    const struct ht_stepper old = sim->run.stepper;
+    const struct ht_problem *problem = &sim->plan->problem;
+    sim->run = (struct ht_run){
+        .plan = sim->plan, .stepper = old, .kernels = sim->oracle ? NULL : &sim->kernels};
     TRY(ht_plan_choose_scale(sim->plan));
-    TRY(ht_simulation_stepper(sim, &sim->plan->problem, &sim->run.stepper));
+    if (old.ops == NULL)
+        TRY(ht_simulation_stepper(sim, problem, &sim->run.stepper));
+    else
+        TRY(ht_comm_agree(sim->comm, old.ops->aim(old.self, problem)));
     TRY(ht_start(sim->plan, sim->device, &sim->tuning, &sim->run.stepper));
     sim->joules_before = sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;

@@ -1,0 +1,187 @@
+/* Shots of a survey, their parameters and their runs; see the header. */
+#include "htwave/survey.h"
+
+/* Where a shot's moved source stands, and its receivers. */
+struct moved {
+    double source[3];
+    int64_t receivers, room;
+    double (*receiver)[3];
+};
+
+static const struct ht_survey_given all = {.file = "", .data = ""};
+
+/* ---- the list ---- */
+
+/* Numbers of the groups of sources, *count of them. */
+static enum ht_err choose_sources(struct ht_survey *s, const struct ht_value *given, int *count,
+                                  int **out) {
+    const bool some = given->kind == HT_VALUE_NUMBERS;
+    *count = some ? given->count : s->params->shots.count;
+    TRY(HT_TAKE(&s->pool, *out, *count));
+    for (int i = 0; i < *count; i++) (*out)[i] = some ? (int)given->number[i] : i + 1;
+    return HT_OK;
+}
+
+static enum ht_err choose_receivers(struct ht_survey *s, const struct ht_names *given, int *count,
+                                    int **out) {
+    *count = given->count > 0 ? given->count : s->params->receivers.count;
+    TRY(HT_TAKE(&s->pool, *out, *count));
+    for (int i = 0; i < *count; i++)
+        (*out)[i] = given->count > 0 ? ht_params_receivers_find(s->params, given->name[i]) : i + 1;
+    return HT_OK;
+}
+
+/* The groups' own parameters, moved to where the shot has them. */
+static enum ht_err copy_groups(struct ht_survey *s, struct ht_survey_shot *shot, int sources,
+                               const int *source, int receivers, const int *receiver,
+                               const struct moved *moved) {
+    const struct ht_shot_given *from = s->params->shots.group;
+    const struct ht_receivers_given *of = s->params->receivers.group;
+    struct ht_shot_given *to = NULL;
+    struct ht_receivers_given *group = NULL;
+    char name[HT_GROUP_NAME];
+    TRY(HT_TAKE(&s->pool, to, sources));
+    TRY(HT_TAKE(&s->pool, group, receivers));
+    for (int i = 0; i < sources; i++) to[i] = from[source[i] - 1];
+    for (int i = 0; i < receivers; i++) {
+        group[i] = of[receiver[i] - 1];
+        ht_params_receivers_name(s->params, receiver[i], name);
+        TRY(ht_pool_copy(&s->pool, name, &group[i].name));
+    }
+    shot->params.shots = (struct ht_groups){sources, to};
+    shot->params.receivers = (struct ht_groups){receivers, group};
+    shot->params.number.source = source;
+    shot->params.number.receivers = receiver;
+    if (moved == NULL) return HT_OK;
+    memcpy(to->position, moved->source, sizeof to->position);
+    if (moved->receivers == 0) return HT_OK;
+    HT_FREED char *path = NULL;
+    TRY(ht_file_path(shot->params.output.directory, HT_PLACES_NAME, &path));
+    group->type = HT_RECEIVER_FILE;
+    TRY(ht_pool_copy(&s->pool, path, &group->file));
+    TRY(HT_TAKE(&s->pool, group->place, moved->receivers));
+    group->places = moved->receivers;
+    memcpy(group->place, moved->receiver, (size_t)moved->receivers * sizeof *group->place);
+    return HT_OK;
+}
+
+/* The name of its file of traces, * being its number. */
+static enum ht_err name_data(struct ht_survey *s, const char *given, int number, char **out) {
+    HT_FREED char *usual = NULL;
+    HT_FREED_TEXT struct ht_text name = {0};
+    if (*given == '\0') TRY(ht_params_beside(s->params, "obs/shot-*.h5", &usual));
+    for (const char *c = *given ? given : usual; *c; c++)
+        if (*c == '*')
+            ht_text_add(&name, "%d", number);
+        else
+            ht_text_add(&name, "%c", *c);
+    TRY(ht_text_status(&name));
+    return ht_pool_copy(&s->pool, name.data, out);
+}
+
+static enum ht_err add_shot(struct ht_survey *s, int64_t *room, const struct ht_survey_given *given,
+                            int group, const struct moved *moved) {
+    int sources, receivers, *source, *receiver;
+    HT_FREED char *directory = NULL;
+    TRY(HT_GROW(s->shot, s->count + 1, *room));
+    struct ht_survey_shot *shot = &s->shot[s->count++];
+    *shot = (struct ht_survey_shot){.params = *s->params, .group = group};
+    shot->params.survey = (struct ht_groups){0, NULL};
+    shot->params.parallel.shots = 0;
+    TRY(ht_file_path(s->params->output.directory, HT_KEY(HT_SHOT_NAME, s->count), &directory));
+    TRY(ht_pool_copy(&s->pool, directory, &shot->params.output.directory));
+    TRY(name_data(s, given->data, s->count, &shot->data));
+    for (int i = 0; i < s->count - 1; i++)
+        REFUSE(strcmp(s->shot[i].data, shot->data) == 0, s->params, HT_KEY("shots.%d.data", group),
+               "shots %d and %d have the same: * stands for the "
+               "number of a shot",
+               i + 1, s->count);
+    TRY(choose_sources(s, &given->sources, &sources, &source));
+    TRY(choose_receivers(s, &given->receivers, &receivers, &receiver));
+    return copy_groups(s, shot, sources, source, receivers, receiver, moved);
+}
+
+/* Each group of sources by itself. */
+static enum ht_err add_each(struct ht_survey *s, int64_t *room) {
+    for (int i = 1; i <= s->params->shots.count; i++) {
+        double number = i;
+        struct ht_survey_given given = all;
+        given.sources = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = 1, .number = &number};
+        TRY(add_shot(s, room, &given, 0, NULL));
+    }
+    return HT_OK;
+}
+
+static enum ht_err list_shots(struct ht_survey *s, bool each) {
+    const struct ht_survey_given *given = s->params->survey.group;
+    int64_t room = 0;
+    REFUSE(each && s->params->shots.count == 0, s->params, "sources",
+           "must have a group for each shot");
+    if (s->params->survey.count == 0)
+        return each ? add_each(s, &room) : add_shot(s, &room, &all, 0, NULL);
+    for (int n = 1; n <= s->params->survey.count; n++, given++)
+        TRY(add_shot(s, &room, given, n, NULL));
+    return HT_OK;
+}
+
+/* ---- planning ---- */
+
+enum ht_err ht_survey_blame(const struct ht_survey *s, int shot, enum ht_err err) {
+    char reason[1024];
+    if (err == HT_OK || err == HT_ERR_ELSEWHERE) return err;
+    snprintf(reason, sizeof reason, "%s", ht_err_message());
+    return ht_err_set(err, "shot %d of %d: %s", shot + 1, s->count, reason);
+}
+
+/* What there is to warn of has been said of all sources and receivers together. */
+enum ht_err ht_survey_aim_plan(const struct ht_survey *s, int shot) {
+    const enum ht_log_level level = ht_log_level_get();
+    struct ht_simulation *sim = s->sim;
+    const struct ht_params *params = shot < 0 ? s->params : &s->shot[shot].params;
+    sim->params = params;
+    ht_log_level_set(HT_LOG_SILENT);
+    const enum ht_err err = ht_plan_aim(sim->plan, params);
+    ht_log_level_set(level);
+    return shot < 0 ? err : ht_survey_blame(s, shot, err);
+}
+
+static enum ht_err make(struct ht_survey *s, bool each) {
+    TRY(ht_comm_agree(s->comm, list_shots(s, each)));
+    s->groups = 1;
+    return ht_simulation_plan_survey(s->params, s->comm, s);
+}
+
+enum ht_err ht_survey_plan(const struct ht_params *params, struct ht_comm *comm, bool each,
+                           struct ht_survey **out) {
+    struct ht_survey *s = NULL;
+    TRY(HT_ALLOC(s, 1));
+    s->params = params;
+    s->comm = comm;
+    s->at = -1;
+    const enum ht_err err = make(s, each);
+    return HT_MADE(err, s, ht_survey_destroy, out);
+}
+
+void ht_survey_destroy(struct ht_survey *s) {
+    if (s == NULL) return;
+    ht_simulation_destroy(s->sim);
+    ht_pool_free(&s->pool);
+    free(s->shot);
+    free(s);
+}
+
+/* ---- shots ---- */
+
+int ht_survey_next(const struct ht_survey *s, int from) {
+    const int later = (s->group - from % s->groups + s->groups) % s->groups;
+    return (int)ht_least(from + later, s->count);
+}
+
+enum ht_err ht_survey_aim(struct ht_survey *s, int shot) {
+    struct ht_stepper *stepper = &s->sim->run.stepper;
+    if (stepper->ops != NULL && stepper->ops->aim == NULL) ht_stepper_destroy(stepper);
+    if (stepper->ops != NULL) TRY(stepper->ops->aim(stepper->self, NULL));
+    s->at = shot;
+    TRY(ht_survey_aim_plan(s, shot));
+    return ht_survey_blame(s, shot, ht_simulation_start(s->sim));
+}
