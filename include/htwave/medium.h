@@ -145,8 +145,9 @@ HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, in
 
 /* ---- fit_transpose.c: gradients by what the medium is fitted from ----
  * From the gradient by 1/K and b_k where ht_frame_fill gives them, of the form of second order, to
- * that by a number, by numbers of layers or by samples of a file: the transposed derivative of the
- * fit, its cut included. A medium that is fitted to expressions or by "point" has no such gradient.
+ * that by a number, by numbers of layers or by samples as they are in a file: the transposed
+ * derivative of the fit, its cut included. A medium that is fitted to expressions or by "point" has
+ * no such gradient.
  */
 struct ht_medium_gradient {
     int count;
@@ -186,8 +187,8 @@ HT_CHECKED enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *gradie
 HT_CHECKED enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *gradient,
                                                 int wanted, ht_medium_gradient_read *read,
                                                 void *data, double *out);
-/* Multiplies the values by those of a file in the format of the medium's; dataset of HDF5. Another
- * shape is refused, with the option `key`. */
+/* Values that are found from here on are multiplied by those of a file in the format of the
+ * medium's; dataset of HDF5. Another shape is refused, with the option `key`. */
 HT_CHECKED enum ht_err ht_medium_gradient_mask(struct ht_medium_gradient *gradient,
                                                const char *path, const char *dataset,
                                                const char *key);

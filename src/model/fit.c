@@ -345,7 +345,7 @@ static enum ht_err unfold(struct ht_fit_axis *axis, double margin) {
     return HT_OK;
 }
 
-enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
+enum ht_err ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes all[3]) {
     for (int k = 0; k < 3; k++) {
         const struct ht_grid *grid = fit->medium->grid;
         struct ht_fit_axis *axis = &fit->axis[k];
@@ -357,7 +357,7 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit) {
         axis->nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
         axis->periodic = !exists || ht_grid_periodic(grid, k);
         if (fit->kind == HT_FIT_POINT) continue;
-        const struct ht_medium_boxes *boxes = &fit->medium->source->boxes[k];
+        const struct ht_medium_boxes *boxes = &all[k];
         axis->boxes = boxes->count;
         axis->base = boxes->base;
         axis->edge = boxes->edge;

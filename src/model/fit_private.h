@@ -91,8 +91,8 @@ struct ht_fit_job {
 };
 
 /* ---- fit.c ---- */
-/* The axes of a fit whose medium and kind are set. */
-HT_CHECKED enum ht_err ht_fit_make_axes(struct ht_fit *fit);
+/* The axes of a fit whose medium and kind are set, from boxes of the medium. */
+HT_CHECKED enum ht_err ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes all[3]);
 /* Adds the counts of another part. */
 void ht_fit_counts_add(const struct ht_fit_counts *more, struct ht_fit_counts *counts);
 /* Position along axis k of entry i of the values of a job (k 2: at3). */
@@ -105,6 +105,25 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
 /* ---- fit_average.c ---- */
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
+
+/* ---- fit_transpose.c ---- */
+/* Averages of some channels, and the gradient by the values of the boxes from that by the averages:
+ * both plane by plane. */
+enum { HT_FIT_TURNED = 5 }; /* channels: two means and three slopes */
+struct ht_fit_turn {
+    const struct ht_fit *fit;
+    unsigned shift;
+    int64_t first, last; /* planes of nodes that have gradients */
+    int nchannels;
+    struct ht_fit_channel channel[HT_FIT_TURNED];
+    /* The gradients by the averages on plane m, whose values are given, next to each other. */
+    enum ht_err (*at)(void *data, int64_t m, double *const *value, double *const *gradient);
+    void *data;
+    /* The sums by quantity, of boxes on a lattice of this shape: added to. */
+    int64_t shape[3];
+    double *sum[HT_MAX_SCALARS];
+};
+HT_CHECKED enum ht_err ht_fit_turn(const struct ht_fit_turn *turn);
 
 /* Materials at the points x1[i], x[1], x[2], checked, of parameters in the mask, the others at
  * their defaults; at: number of the first one's samples, -1: files are interpolated. */

@@ -79,7 +79,7 @@ static enum ht_err make(struct ht_frame *frame) {
         frame->field[f] = ht_equations_system_field(eq, f);
     fit->average = rule;
     if (rule->nscalars > 0) find_parameters(fit);
-    if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit);
+    if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit, fit->medium->source->boxes);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",
                                "the system \"%s\" has no averages: must be \"point\"",
@@ -88,7 +88,7 @@ static enum ht_err make(struct ht_frame *frame) {
     /* Expressions may be 0 between the nodes that were scanned. */
     frame->fluid = rule->vanishing != 0 &&
                    (fit->medium->vanishes || fit->medium->source->type == HT_MEDIUM_EXPRESSION);
-    return ht_fit_make_axes(fit);
+    return ht_fit_make_axes(fit, fit->medium->source->boxes);
 }
 
 enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,

@@ -248,17 +248,16 @@ static enum ht_err read_type(const struct ht_medium *medium) {
     return HT_OK;
 }
 
-/* Of samples those that reach into the box. */
-static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
+enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
+                                 struct ht_pool *pool, struct ht_medium_boxes *boxes) {
     enum { BOXES_PER_SPACING = 4 }; /* of expressions */
     const double tiny = 1e-9, lower = medium->grid->lower[k], upper = medium->grid->upper[k];
-    struct ht_medium_source *source = medium->source;
-    const bool equal = source->depends[k] && source->type == HT_MEDIUM_EXPRESSION;
-    struct ht_medium_boxes *boxes = &source->boxes[k];
-    const bool file = source->lattice != NULL && source->depends[k];
+    const struct ht_medium_source *source = medium->source;
+    const bool equal = depends && source->type == HT_MEDIUM_EXPRESSION;
+    const bool file = source->lattice != NULL && depends;
     const struct ht_samples *samples = file ? source->lattice->samples : NULL;
     double first = 0;
-    boxes->count = source->type == HT_MEDIUM_LAYERS && source->depends[k] ? source->layers : 1;
+    boxes->count = source->type == HT_MEDIUM_LAYERS && depends ? source->layers : 1;
     if (equal) boxes->count = medium->grid->cells[k] * BOXES_PER_SPACING;
     if (samples != NULL) {
         const double end = (double)samples->shape[k] - 1, spacing = samples->spacing[k];
@@ -269,7 +268,7 @@ static enum ht_err find_boxes(const struct ht_medium *medium, int k) {
         boxes->base = (int64_t)first;
         boxes->count = (int64_t)(last - first) + 1;
     }
-    TRY(HT_TAKE(&source->pool, boxes->edge, boxes->count + 1));
+    TRY(HT_TAKE(pool, boxes->edge, boxes->count + 1));
     for (int64_t i = 1; i < boxes->count; i++)
         boxes->edge[i] = equal ? lower + (upper - lower) * ((double)i / (double)boxes->count)
                          : samples
@@ -395,7 +394,8 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     find_roughness(medium);
     TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
     medium->coefs = source->jets->count;
-    for (int k = 0; k < 3; k++) TRY(find_boxes(medium, k));
+    for (int k = 0; k < 3; k++)
+        TRY(ht_medium_find_boxes(medium, k, source->depends[k], &source->pool, &source->boxes[k]));
     find_shown(medium);
     return ht_medium_visit(medium);
 }

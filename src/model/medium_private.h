@@ -50,6 +50,10 @@ static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
  * has another value. */
 void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]);
 
+/* Those of an axis, one where nothing depends on it; of samples those that reach into the box. */
+HT_CHECKED enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
+                                            struct ht_pool *pool, struct ht_medium_boxes *boxes);
+
 /* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). */
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
                         const double h[3]);
