@@ -62,6 +62,21 @@ struct ht_rows_args {
     long slot;  /* of the ring */
 };
 
+/* cl/fd_shell.cl */
+#define HT_SHELL_BOXES 6
+#define HT_SHELL_RECORDS 8
+struct ht_shell_args {
+    long row, plane;                                 /* of the window */
+    long bytes, factors;                             /* of a record; its first factor's byte */
+    long slot[HT_SHELL_RECORDS];                     /* of the ring */
+    long node[HT_SHELL_BOXES];                       /* of a box's first plane */
+    long block[HT_SHELL_BOXES];                      /* its first one in a record */
+    int begin[HT_SHELL_BOXES + 1];                   /* in a launch: its first block; the end */
+    int blocks[HT_SHELL_BOXES];                      /* of a plane, */
+    int count[HT_SHELL_BOXES], wide[HT_SHELL_BOXES]; /* and its nodes, in all and along x1 */
+    int records;
+};
+
 /* cl/sponge.cl. Of the nodes along the layers' axis those of index i < low are begin + i, the
  * others begin + i + skip: a layer at either end. */
 struct ht_sponge_args {

@@ -259,3 +259,41 @@ HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_tool *k, enum ht_step_part par
 HT_CHECKED enum ht_err ht_fd_layer_squares(struct ht_tool *k, const struct ht_fd_box *box,
                                            const struct ht_fd_operator *op, struct ht_buffer *u,
                                            struct ht_buffer *z);
+
+/* ---- fd_shell.c: values in boxes of a window, recorded and put back (cl/fd_shell.cl) ---- */
+/* Disjoint boxes, each with blocks of its x3 planes: first .. first + planes * blocks - 1 of a
+ * record. */
+enum { HT_FD_SHELL_BOXES = 6, HT_FD_SHELL_RECORDS = 8, HT_FD_SHELL_BLOCK = 64 };
+struct ht_fd_shell_form {
+    bool fp64;
+    bool coded; /* 16 bits a value, with a factor for each block; else as u has them */
+    int count;
+    struct ht_fd_shell_box {
+        struct ht_fd_box box;
+        int64_t first, blocks; /* blocks: of a plane */
+    } box[HT_FD_SHELL_BOXES];
+    int64_t blocks;         /* of a record */
+    int64_t bytes, factors; /* of a record; its first factor's byte */
+};
+/* With a box more, unless it is empty. */
+void ht_fd_shell_add(struct ht_fd_shell_form *form, const struct ht_fd_box *box);
+/* Compiled when made. */
+HT_CHECKED enum ht_err ht_fd_shell_kernels_create(struct ht_device *device, bool fp64, bool coded,
+                                                  struct ht_tool **out);
+/* Records, each with its weight. */
+struct ht_fd_shell_sum {
+    int count;
+    double weight[HT_FD_SHELL_RECORDS];
+    int64_t record[HT_FD_SHELL_RECORDS]; /* its number; of launches its slot in the ring */
+};
+/* Enqueued, one launch for the planes [first, last) of the window of all boxes.
+ *     take: u + level into a slot
+ *     put:  the sum into u, and d = u - old; old may be u */
+HT_CHECKED enum ht_err ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form *form,
+                                        struct ht_buffer *u, double level, struct ht_buffer *ring,
+                                        int64_t slot);
+HT_CHECKED enum ht_err ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
+                                       const struct ht_fd_shell_form *form, int64_t first,
+                                       int64_t last, const struct ht_fd_shell_sum *sum,
+                                       struct ht_buffer *ring, struct ht_buffer *old,
+                                       struct ht_buffer *u, struct ht_buffer *d);

@@ -13,7 +13,8 @@
  *   - step: boundary planes, which the neighbours wait for, region by region, and the pass's other
  *     work there, in its order: layers of absorbing sides, sources;
  *   - send: boundary planes, for the next pass;
- *   - step: the interior, during the transfer.
+ *   - step: the interior, during the transfer;
+ *   - record, on all own planes.
  * An exchange brings what the next `depth` passes with sources read. The planes that are up to date
  * determine the tasks, the same on all ranks (docs/scaling.md, section 8).
  *
@@ -34,7 +35,9 @@
     X(HT_TASK_STEP, "step")       \
     X(HT_TASK_LAYERS, "layers")   \
     X(HT_TASK_INJECT, "inject")   \
-    X(HT_TASK_SEND, "send")
+    X(HT_TASK_RESTORE, "restore") \
+    X(HT_TASK_SEND, "send")       \
+    X(HT_TASK_RECORD, "record")
 #define HT_TASK_CONSTANT(constant, name) constant,
 enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
 
@@ -47,6 +50,7 @@ struct ht_pass {
     int64_t reach[2];                /* of the sources, below and above */
     int works;
     enum ht_task_kind work[HT_WORKS]; /* on the planes of each box, HT_TASK_STEP among them */
+    bool records;                     /* HT_TASK_RECORD at its end */
 };
 /* Passes that follow each other: again and again, or once. */
 struct ht_passes {

@@ -95,6 +95,7 @@ struct ht_pair_task {
 };
 struct ht_shot;
 struct ht_fd_injection;
+struct ht_fd_shell;
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
     /* Zeros. */
@@ -119,6 +120,13 @@ struct ht_fd_engine_ops {
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                           int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
+    /* u becomes record number i of a shell; the planes [first, last) of the window get the sum of
+     * such records, which are needed until this call, in place of u, and d = u - old. */
+    enum ht_err (*take)(struct ht_fd_engine *e, struct ht_fd_shell *shell, int64_t i,
+                        struct ht_fd_array u, double level);
+    enum ht_err (*put)(struct ht_fd_engine *e, struct ht_fd_shell *shell, enum ht_step_part part,
+                       int64_t first, int64_t last, const struct ht_fd_shell_sum *sum,
+                       struct ht_fd_array old, struct ht_fd_array u, struct ht_fd_array d);
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
     /* What couplings of the group do after a pass or a rate, as ht_pair_meet. */
     enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_task *t);
@@ -297,6 +305,8 @@ struct ht_fd_stepper {
     int64_t at; /* steps from the start, backwards less */
     /* Whose medium it shares, and without sources of its own; NULL: none. */
     struct ht_fd_stepper *beside;
+    struct ht_fd_shell *shell; /* that steps record, or put back; NULL: none */
+    bool back;                 /* steps go backwards */
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
@@ -364,8 +374,83 @@ HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_a
 /* p += factor d at the own nodes; -1 and p itself: 0. */
 HT_CHECKED enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor,
                                          struct ht_fd_array d, struct ht_fd_array p);
+/* u(N) and d(N) become u(N-1) and -d(N), with u(N) in w's place; the next steps go back. */
+HT_CHECKED enum ht_err ht_fd_reverse(struct ht_fd_stepper *s);
 HT_CHECKED enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to,
                                          int64_t total);
+
+/* ---- fd_records.c: parts of one size, kept as they come, taken back in the reverse order ---- */
+struct ht_fd_records;
+struct ht_fd_records_shape {
+    int64_t bytes, count; /* of a record, a multiple of 16; of records, at least one */
+    int64_t together;     /* records that are needed at a time, up to HT_FD_SHELL_RECORDS */
+    const char *folder;   /* of a file without a name; NULL: in memory */
+    int rank;
+};
+/* Bytes of memory, of the host and of the device. */
+void ht_fd_records_size(const struct ht_fd_records_shape *shape, int64_t *host, int64_t *device);
+HT_CHECKED enum ht_err ht_fd_records_create(struct ht_device *device,
+                                            const struct ht_fd_records_shape *shape,
+                                            struct ht_fd_records **out);
+void ht_fd_records_destroy(struct ht_fd_records *records); /* NULL allowed */
+/* Without a device: where a record is, until others than these `together` are asked for. */
+HT_CHECKED enum ht_err ht_fd_records_at(struct ht_fd_records *records, int64_t i, bool write,
+                                        void **out);
+/* On a device: a ring of slots of `bytes`, one for some of the records each. The work between begin
+ * and end fills that of a record. Work enqueued after `need` finds those of the records first ..
+ * last, at most `together` of them; both decrease from call to call. */
+struct ht_buffer *ht_fd_records_ring(const struct ht_fd_records *records);
+int64_t ht_fd_records_slot(const struct ht_fd_records *records, int64_t i);
+HT_CHECKED enum ht_err ht_fd_records_begin(struct ht_fd_records *records, int64_t i);
+HT_CHECKED enum ht_err ht_fd_records_end(struct ht_fd_records *records, int64_t i);
+HT_CHECKED enum ht_err ht_fd_records_need(struct ht_fd_records *records, int64_t first,
+                                          int64_t last);
+
+/* ---- fd_shell.c: the forward run backwards (docs/gradients.md) ---- */
+struct ht_fd_shell_choice {
+    int64_t steps;      /* of the forward run */
+    int bits;           /* 16, or 0: those of the precision, or 16 of single precision: -1 */
+    int every;          /* of the steps that are recorded; 0: chosen */
+    const char *folder; /* of the file; NULL: in memory */
+};
+/* A shell of what steps change, before the layers: `inner` nodes are stepped back (of two terms the
+ * stage is computed at `wide`), those of the boxes of `form` put back. */
+struct ht_fd_shell {
+    struct ht_fd_stepper *s;
+    struct ht_fd_shell_choice choice;
+    struct ht_fd_shell_form form;
+    struct ht_fd_box inner, wide; /* in the window; perhaps beyond it */
+    struct ht_fd_records *records;
+    struct ht_tool *tool; /* NULL: plain */
+    /* Of the stepper while it goes forwards. */
+    struct ht_passes passes;
+    int depth;
+    bool closed;
+};
+/* The members that need no memory, of a planned stepper. Refuses grids without inner nodes. */
+HT_CHECKED enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s,
+                                        const struct ht_fd_shell_choice *choice,
+                                        struct ht_fd_shell *out);
+/* Bytes of memory of a planned shell; of all records, in memory or in a file. */
+struct ht_fd_shell_bytes {
+    int64_t host, device, records;
+};
+void ht_fd_shell_size(const struct ht_fd_shell *shell, struct ht_fd_shell_bytes *out);
+HT_CHECKED enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s,
+                                          const struct ht_fd_shell_choice *choice,
+                                          struct ht_fd_shell **out);
+void ht_fd_shell_destroy(struct ht_fd_shell *shell); /* NULL allowed; the stepper goes forwards */
+/* From the present state on, that of step 0, steps are recorded. */
+HT_CHECKED enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell);
+/* After the last step N: the state becomes u(N-1) and -d(N); time steps lead back from u(n) and
+ * -d(n+1) to u(n-1) and -d(n), outside of layers, as long as n > 0. Collective. */
+HT_CHECKED enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell);
+/* The stepper goes forwards, from a state that is put next, and records nothing. */
+void ht_fd_shell_leave(struct ht_fd_shell *shell);
+/* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
+HT_CHECKED enum ht_err ht_fd_shell_take_step(struct ht_fd_shell *shell);
+HT_CHECKED enum ht_err ht_fd_shell_put_step(struct ht_fd_shell *shell, const struct ht_task *task);
+HT_CHECKED enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell);
 
 /* ---- fd_layers.c: absorbing layers ---- */
 /* The members of s->layers that need no memory. */

@@ -103,6 +103,26 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
     return ht_fd_layer_squares(e->kernels->fd_layers, &w->box, &op, u, out);
 }
 
+static enum ht_err device_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
+                               int64_t i, struct ht_fd_array u, double level) {
+    struct ht_fd_records *r = shell->records;
+    TRY(ht_fd_records_begin(r, i));
+    TRY(ht_fd_shell_take(shell->tool, &shell->form, u.buffer, level, ht_fd_records_ring(r),
+                         ht_fd_records_slot(r, i)));
+    return ht_fd_records_end(r, i);
+}
+
+static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
+                              enum ht_step_part part, int64_t first, int64_t last,
+                              const struct ht_fd_shell_sum *sum, struct ht_fd_array old,
+                              struct ht_fd_array u, struct ht_fd_array d) {
+    struct ht_fd_shell_sum slots = *sum;
+    for (int j = 0; j < sum->count; j++)
+        slots.record[j] = ht_fd_records_slot(shell->records, sum->record[j]);
+    return ht_fd_shell_put(shell->tool, part, &shell->form, first, last, &slots,
+                           ht_fd_records_ring(shell->records), old.buffer, u.buffer, d.buffer);
+}
+
 static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
                                          const struct ht_fd_array *rate) {
     struct ht_pair_arrays arrays = {.profile = s->profile.buffer, .lossy_dt = s->lossy_dt};
@@ -151,6 +171,8 @@ static const struct ht_fd_engine_ops device_ops = {
     .sums = device_sums,
     .amplitudes = device_amplitudes,
     .inject = device_inject,
+    .take = device_take,
+    .put = device_put,
     .pair = device_pair,
     .meet = device_meet,
 };

@@ -242,6 +242,89 @@ static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *
     return HT_OK;
 }
 
+/* ---- shells, from the formulas of cl/fd_shell.cl ---- */
+
+/* The values of a record, and its factors. */
+struct codes {
+    int16_t *code;
+    float *factor;
+    double *value;
+};
+
+static enum ht_err codes_of(struct ht_fd_shell *shell, int64_t i, bool write, struct codes *out) {
+    void *record;
+    TRY(ht_fd_records_at(shell->records, i, write, &record));
+    *out = (struct codes){record, (float *)((char *)record + shell->form.factors), record};
+    return HT_OK;
+}
+
+/* The node of value i of a plane's blocks, -1: none. */
+static int64_t shell_node(const struct ht_fd_box *box, int64_t m3, int64_t i) {
+    const int64_t wide = box->end[0] - box->begin[0], m2 = box->begin[1] + i / wide;
+    return m2 < box->end[1] ? node_at(box, box->begin[0] + i % wide, m2, m3) : -1;
+}
+
+static void take_block(const struct ht_fd_shell_form *form, const double x[HT_FD_SHELL_BLOCK],
+                       int64_t block, const struct codes *to) {
+    double most = 0;
+    for (int i = 0; i < HT_FD_SHELL_BLOCK; i++) most = fmax(most, fabs(x[i]));
+    for (int64_t i = 0; i < HT_FD_SHELL_BLOCK; i++) {
+        const int64_t at = block * HT_FD_SHELL_BLOCK + i;
+        if (form->coded)
+            to->code[at] = (int16_t)(most > 1e-33 ? lround(x[i] * (32767 / most)) : 0);
+        else
+            to->value[at] = x[i];
+    }
+    if (form->coded) to->factor[block] = (float)(most / 32767);
+}
+
+static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
+                              int64_t i, struct ht_fd_array u, double level) {
+    struct codes to;
+    TRY(codes_of(shell, i, true, &to));
+    for (int b = 0; b < shell->form.count; b++) {
+        const struct ht_fd_shell_box *of = &shell->form.box[b];
+        for (int64_t n = 0; n < of->blocks * (of->box.end[2] - of->box.begin[2]); n++) {
+            const int64_t m3 = of->box.begin[2] + n / of->blocks;
+            double x[HT_FD_SHELL_BLOCK];
+            for (int64_t j = 0; j < HT_FD_SHELL_BLOCK; j++) {
+                const int64_t at = shell_node(&of->box, m3, n % of->blocks * HT_FD_SHELL_BLOCK + j);
+                x[j] = at < 0 ? 0 : u.host[at] + level;
+            }
+            take_block(&shell->form, x, of->first + n, &to);
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err plain_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
+                             HT_UNUSED enum ht_step_part part, int64_t first, int64_t last,
+                             const struct ht_fd_shell_sum *sum, struct ht_fd_array old,
+                             struct ht_fd_array u, struct ht_fd_array d) {
+    struct codes from[HT_FD_SHELL_RECORDS];
+    for (int r = 0; r < sum->count; r++) TRY(codes_of(shell, sum->record[r], false, &from[r]));
+    for (int b = 0; b < shell->form.count; b++) {
+        const struct ht_fd_shell_box *of = &shell->form.box[b];
+        const int64_t begin = of->box.begin[2];
+        for (int64_t m3 = ht_most(first, begin); m3 < ht_least(last, of->box.end[2]); m3++)
+            for (int64_t i = 0; i < of->blocks * HT_FD_SHELL_BLOCK; i++) {
+                const int64_t at = shell_node(&of->box, m3, i);
+                const int64_t value =
+                    (of->first + (m3 - begin) * of->blocks) * HT_FD_SHELL_BLOCK + i;
+                double x = 0;
+                for (int r = 0; r < sum->count; r++)
+                    x += sum->weight[r] *
+                         (shell->form.coded ? from[r].code[value] *
+                                                  (double)from[r].factor[value / HT_FD_SHELL_BLOCK]
+                                            : from[r].value[value]);
+                if (at < 0) continue;
+                d.host[at] = x - old.host[at];
+                u.host[at] = x;
+            }
+    }
+    return HT_OK;
+}
+
 /* ---- absorbing layers, from the formulas of cl/fd_layers.cl: by lines along the normal ---- */
 
 /* A line of a layer along its normal; m: its node on the wall. */
@@ -685,6 +768,8 @@ static const struct ht_fd_engine_ops plain_ops = {
     .sums = plain_sums,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
+    .take = plain_take,
+    .put = plain_put,
     .pair = plain_pair,
     .meet = plain_meet,
 };

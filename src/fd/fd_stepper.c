@@ -334,6 +334,17 @@ static enum ht_err run_layers(void *self, const struct ht_task *task) {
     return s->layers.sides.count == 0 ? HT_OK : s->engine.ops->work(&s->engine, &w);
 }
 
+/* What a step back computes of a box: nodes that layers do not change. */
+static struct ht_fd_box inner_box(const struct ht_fd_stepper *s, enum ht_fd_pass pass,
+                                  struct ht_fd_box box) {
+    const struct ht_fd_box *inner = pass == HT_FD_STAGE ? &s->shell->wide : &s->shell->inner;
+    for (int k = 0; k < 3; k++) {
+        box.begin[k] = ht_most(box.begin[k], inner->begin[k]);
+        box.end[k] = ht_least(box.end[k], inner->end[k]);
+    }
+    return box;
+}
+
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
     const enum ht_fd_pass pass = (enum ht_fd_pass)task->pass;
@@ -347,6 +358,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
                            .part = task->part,
                            .box = ht_fd_task_box(s, task),
                            .law = ht_fd_scaled(&s->law, dt * dt / divisor[pass])};
+    if (s->back) w.box = inner_box(s, pass, w.box);
     if (pass == HT_FD_UPDATE) return run_update(s, &w, task->first);
     w.u = source_of(s, task);
     if (adds)
@@ -367,6 +379,14 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
     if (first == last || !(in->push[step] > 0)) return HT_OK;
     return s->engine.ops->inject(&s->engine, in, first, last, 2 * step + !stage,
                                  v[stage ? HT_FD_W : HT_FD_D], update ? v[HT_FD_U] : none);
+}
+
+static enum ht_err run_record(void *self, HT_UNUSED const struct ht_task *task) {
+    return ht_fd_shell_take_step(((struct ht_fd_stepper *)self)->shell);
+}
+
+static enum ht_err run_restore(void *self, const struct ht_task *task) {
+    return ht_fd_shell_put_step(((struct ht_fd_stepper *)self)->shell, task);
 }
 
 /* ---- passes ---- */
@@ -527,6 +547,7 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
 static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     TRY(keep_mean(s));
+    if (s->back) TRY(ht_fd_shell_need(s->shell));
     /* The amplitudes of step s->at, and the mean that they add. */
     double mean;
     if (s->injection == NULL) return HT_OK;
@@ -538,7 +559,7 @@ static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
 static void after(void *self, int64_t steps) {
     struct ht_fd_stepper *s = self;
     s->layers.start = false;
-    s->at += steps;
+    s->at += s->back ? -steps : steps;
     s->since += steps;
 }
 
@@ -546,11 +567,31 @@ static void after(void *self, int64_t steps) {
 static int64_t alike(void *self, int64_t *period) {
     struct ht_fd_stepper *s = self;
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
-    if (s->injection != NULL || (s->problem.layers != NULL && s->layers.start)) return 0;
+    if (s->injection != NULL || s->shell != NULL || (s->problem.layers != NULL && s->layers.start))
+        return 0;
     *period = s->problem.stages > 1 ? 1 : 2;
     const int64_t steps = !s->closed ? INT64_MAX : since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
     if (s->r.sequence == NULL && steps >= *period) s->sequence_u = s->values[HT_FD_U].buffer;
     return s->values[HT_FD_U].buffer == s->sequence_u ? steps : 0;
+}
+
+enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
+    struct ht_fd_array *v = s->values;
+    const struct ht_fd_array last = v[HT_FD_U];
+    TRY(ht_runner_complete(&s->r));
+    if (s->problem.layers != NULL && s->level != 0) TRY(shift(s, HT_FD_U, s->level));
+    if (s->problem.layers != NULL) s->level = 0;
+    TRY(ht_fd_advance_own(s, -2, v[HT_FD_D], v[HT_FD_D]));
+    TRY(ht_fd_advance_own(s, -1, v[HT_FD_W], v[HT_FD_W]));
+    TRY(ht_fd_advance_own(s, 1, v[HT_FD_U], v[HT_FD_W]));
+    TRY(ht_fd_advance_own(s, 1, v[HT_FD_D], v[HT_FD_W]));
+    v[HT_FD_U] = v[HT_FD_W];
+    v[HT_FD_W] = last;
+    for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
+    s->mean = -s->mean;
+    s->back = true;
+    s->at--;
+    return HT_OK;
 }
 
 /* ---- data ---- */
@@ -738,10 +779,11 @@ struct ht_task_seconds ht_fd_seconds(const void *self) {
     const struct ht_kernels *k = s->engine.kernels;
     struct ht_task_seconds now = {.ghosts = 0};
     if (k == NULL) return now;
-    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1]};
+    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1],
+                                     s->shell != NULL ? s->shell->tool : NULL};
     now.ghosts = ht_tool_total(k->ghosts[0], HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 5; i++)
             now.part[part] += ht_tool_total(tools[i], (enum ht_step_part)part);
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;
@@ -815,7 +857,9 @@ const struct ht_fd_kind ht_fd_kind = {
     .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
                         [HT_TASK_STEP] = run_step,
                         [HT_TASK_LAYERS] = run_layers,
-                        [HT_TASK_INJECT] = run_inject},
+                        [HT_TASK_INJECT] = run_inject,
+                        [HT_TASK_RESTORE] = run_restore,
+                        [HT_TASK_RECORD] = run_record},
                .before = before,
                .after = after,
                .alike = alike,

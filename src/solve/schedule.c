@@ -276,6 +276,7 @@ static void add_pass(const struct ht_partition *p, const struct ht_passes *passe
         state->coming = ht_exchange_planes(passes, p->depth, next);
         add_split(p, pass, &passes->pass[next], first, last, state, s);
     }
+    if (pass->records) add_task(s, HT_TASK_RECORD, pass);
     for (int i = before; i < s->count; i++) {
         s->task[i].first = s->task[i].kind == HT_TASK_STEP;
         if (s->task[i].first) break;

@@ -1,0 +1,296 @@
+/* The forward run of finite differences backwards (docs/gradients.md): after N steps and N - 1 back
+ * the nodes outside of layers have u(0) and -d(1), by rounding: of walls, matched layers and their
+ * corners, sponges, periodic sides, density, one and two terms, orders, dimensions; the plain loops
+ * and kernels; records of 16 bits, of every second step, in a file. A run that is recorded is the
+ * same bit by bit.
+ *
+ *     fd_shell [CACHE]
+ *
+ * Bounds. Rounding: 1e-13 and 5e-6 of the largest u. With 16 bits a record errs by up to 1/65534 of
+ * the largest value of a block, 0.9e-5 in the mean square: 2e-5 of the largest u where waves of
+ * sources are recorded, which are largest elsewhere; of random data four times that, 3.5e-5, and
+ * 5e-5 in d, which has two of them.
+ */
+#include "fd_layers_scene.h"
+#include "open_device.h"
+#include "options.h"
+
+#include "src/fd/fd.h"
+
+#define RIGID \
+    { 1, 1 }
+#define FREE \
+    { -1, 1 }
+#define WRAPPED \
+    { 0, 0 }
+
+struct row {
+    struct given given;
+    int terms;
+    bool sponge;
+};
+static const struct row rows[] = {
+    {{"walls", 1, {61, 1, 1}, {FREE}, {{0}}, 8, false, 4, true}, 2, false},
+    {{"line", 1, {80, 1, 1}, {RIGID}, {{7, 0}}, 16, true, 4, true}, 1, false},
+    {{"periodic", 2, {31, 40, 1}, {WRAPPED, FREE}, {{0}}, 2, true, 4, true}, 2, false},
+    {{"corners", 2, {53, 48, 1}, {RIGID, RIGID}, {{8, 7}, {6, 8}}, 8, false, 4, true}, 1, false},
+    {{"one side", 2, {45, 51, 1}, {FREE, RIGID}, {{0, 6}, {0}}, 8, true, 4, true}, 1, false},
+    {{"sponge", 2, {52, 47, 1}, {RIGID, FREE}, {{8, 9}, {0, 10}}, 8, false, 4, true}, 2, true},
+    {{"thin sponge", 2, {45, 47, 1}, {RIGID, RIGID}, {{3, 9}, {4, 5}}, 4, true, 4, true}, 2, true},
+    {{"cube", 3, {19, 22, 21}, {WRAPPED, RIGID, FREE}, {{0}, {3, 4}, {0, 3}}, 2, false, 4, true},
+     1,
+     false},
+    {{"box", 3, {26, 23, 25}, {RIGID, RIGID, RIGID}, {{4, 3}, {3, 4}, {3, 3}}, 8, false, 4, true},
+     1,
+     false},
+    {{"soft box",
+      3,
+      {26, 22, 23},
+      {RIGID, FREE, RIGID},
+      {{4, 3}, {0, 3}, {3, 0}},
+      4,
+      true,
+      4,
+      true},
+     2,
+     true},
+};
+
+/* What differs from run to run of a row. */
+struct how {
+    struct ht_device *device; /* NULL: plain */
+    bool fp64;
+    int bits, every, steps;
+    const char *folder;
+};
+
+static double *random_nodes(const struct scene *s, unsigned seed) {
+    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
+    const int64_t plane = ht_grid_plane(&s->grid, HT_PRIMARY);
+    double *x = zeros(nodes);
+    for (int64_t n = 0; n < nodes; n++)
+        if (!ht_fd_held(&s->grid, n / plane, n % plane))
+            x[n] = (double)(float)(0.5 + ht_rng_uniform(seed, (uint64_t)n));
+    return x;
+}
+
+static double largest_of(int64_t nodes, const double *x) {
+    double most = 0;
+    for (int64_t n = 0; n < nodes; n++) most = fmax(most, fabs(x[n]));
+    return most;
+}
+
+/* Largest |a - sign b| outside of layers. */
+static double differ(const struct scene *s, const double *a, const double *b, double sign) {
+    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
+    double most = 0;
+    for (int64_t n = 0; n < nodes; n++) {
+        int64_t left = n;
+        bool open = true;
+        for (int k = 0; k < s->grid.dims; k++) {
+            const int64_t count = ht_grid_nodes(&s->grid, HT_PRIMARY, k), m = left % count;
+            open = open && m >= s->grid.layer[k][0] && m < count - s->grid.layer[k][1];
+            left /= count;
+        }
+        const double error = fabs(a[n] - sign * b[n]);
+        if (open) most = isfinite(error) ? fmax(most, error) : (double)INFINITY;
+    }
+    return most;
+}
+
+struct result {
+    double u, d, largest, changed;
+    struct ht_fd_shell_bytes bytes;
+};
+
+/* Forwards and back. changed: of the state after the steps by recording. */
+static void run(const struct scene *s, const struct ht_kernels *kernels, const struct how *how,
+                struct result *out) {
+    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
+    const struct ht_fd_shell_choice choice = {
+        .steps = how->steps, .bits = how->bits, .every = how->every, .folder = how->folder};
+    struct ht_stepper stepper;
+    struct ht_fd_shell *shell;
+    double *p = random_nodes(s, 17), *d = random_nodes(s, 18), *first = zeros(nodes);
+    double *end[2] = {zeros(nodes), zeros(nodes)}, *now = zeros(nodes);
+    must(how->device != NULL ? ht_stepper_create(&s->problem, how->device, kernels, &stepper)
+                             : ht_oracle_create(&s->problem, &stepper));
+    for (int64_t n = 0; n < nodes; n++) d[n] *= s->problem.shots == NULL ? 0.1 : 0;
+    for (int64_t n = 0; n < nodes; n++) p[n] *= s->problem.shots == NULL ? 1 : 0;
+    *out = (struct result){.largest = 0};
+    must(ht_fd_shell_create(ht_fd_stepper_of(&stepper), &choice, &shell));
+    ht_fd_shell_size(shell, &out->bytes);
+    /* Recorded twice, as shots one after the other are. */
+    for (int turn = 0; turn < 3; turn++) {
+        put(s, &stepper, HT_PRIMARY, p);
+        put(s, &stepper, HT_DUAL, d);
+        if (turn > 0) must(ht_fd_shell_record(shell));
+        step(&stepper, 1);
+        get(s, &stepper, HT_DUAL, first);
+        for (int n = 1; n < how->steps; n++) {
+            step(&stepper, 1);
+            if (n % 10 != 0 || turn > 0) continue;
+            get(s, &stepper, HT_PRIMARY, now);
+            out->largest = fmax(out->largest, largest_of(nodes, now));
+        }
+        for (int m = 0; m < 2; m++) {
+            get(s, &stepper, m ? HT_DUAL : HT_PRIMARY, now);
+            for (int64_t n = 0; n < nodes && turn > 0; n++) out->changed += now[n] != end[m][n];
+            memcpy(end[m], now, (size_t)nodes * sizeof *now);
+        }
+        if (turn == 0) continue;
+        must(ht_fd_shell_back(shell));
+        step(&stepper, how->steps - 1);
+        must(stepper.ops->finish(stepper.self));
+        get(s, &stepper, HT_PRIMARY, now);
+        out->u = fmax(out->u, differ(s, now, p, 1) / out->largest);
+        get(s, &stepper, HT_DUAL, now);
+        out->d = fmax(out->d, differ(s, now, first, -1) / out->largest);
+        ht_fd_shell_leave(shell);
+    }
+    ht_fd_shell_destroy(shell);
+    ht_stepper_destroy(&stepper);
+    double *const all[] = {p, d, first, end[0], end[1], now};
+    for (int i = 0; i < 6; i++) free(all[i]);
+}
+
+static void make_row(struct scene *s, const struct row *row) {
+    make(s, &row->given, 0.9);
+    s->problem.stages = row->terms;
+    if (row->terms > 1) s->problem.dt *= sqrt(3);
+    if (row->sponge) be_sponge(s);
+    bool any = false;
+    for (int n = 0; n < 6; n++) any = any || row->given.layer[n / 2][n % 2] > 0;
+    if (!any) s->problem.layers = NULL;
+}
+
+static void judge(const char *name, const struct how *how, const struct result *r, double u,
+                  double d) {
+    TEST_CHECK(r->u <= u && r->d <= d && r->changed == 0,
+               "%s, %s, %s%s, %d steps%s%s: u(0) by %.1e of %.0e, d(1) by %.1e of %.0e; recording "
+               "changes %.0f values",
+               name, how->device != NULL ? "kernels" : "plain", how->fp64 ? "double" : "single",
+               how->bits == 16 ? ", 16 bits" : "", how->steps, how->every > 1 ? ", every 2nd" : "",
+               how->folder != NULL ? ", in a file" : "", r->u, u, r->d, d, r->changed);
+}
+
+static void judge_random(const char *name, const struct how *how, const struct result *r) {
+    const double rounding = how->fp64 ? 1e-13 : 5e-6;
+    judge(name, how, r, how->bits == 16 ? 3.5e-5 : rounding, how->bits == 16 ? 5e-5 : rounding);
+}
+
+static void test_plain(void) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int bits = 0; bits <= 16; bits += 16) {
+            const bool cube = rows[i].given.dims > 2 && !test_all();
+            const struct how how = {
+                .fp64 = true, .bits = bits, .every = 1, .steps = cube ? 60 : 500};
+            struct result result;
+            struct scene s;
+            make_row(&s, &rows[i]);
+            run(&s, NULL, &how, &result);
+            judge_random(rows[i].given.name, &how, &result);
+        }
+}
+
+static void make_kernels(const struct scene *s, struct ht_device *device, bool fp64,
+                         struct ht_kernels *out) {
+    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
+    const struct ht_spec spec = ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    must(ht_kernels_create(&s->problem, device, &tuning, out));
+}
+
+static void test_kernels(struct ht_device *device) {
+    static const struct {
+        int row;
+        bool fp64;
+    } runs[] = {{3, false}, {3, true}, {4, false}, {5, false}, {8, false}, {9, true}, {2, false}};
+    for (size_t i = 0; i < (test_all() ? sizeof runs / sizeof *runs : 5); i++) {
+        struct how how = {.device = device, .fp64 = runs[i].fp64, .every = 1, .steps = 500};
+        struct scene s;
+        struct ht_kernels kernels;
+        if (how.fp64 && !ht_device_info(device)->fp64) continue;
+        make_row(&s, &rows[runs[i].row]);
+        make_kernels(&s, device, how.fp64, &kernels);
+        for (how.bits = 0; how.bits <= (how.fp64 ? 0 : 16); how.bits += 16) {
+            struct result result;
+            run(&s, &kernels, &how, &result);
+            judge_random(rows[runs[i].row].given.name, &how, &result);
+        }
+        ht_kernels_destroy(&kernels);
+    }
+}
+
+/* ---- sources ---- */
+
+struct sources {
+    struct ht_params *params;
+    struct ht_medium medium;
+    struct ht_shots *shots;
+};
+
+/* Two, near layers, whose waves of `most` hertz and more are weak; signals that last, so that the
+ * amplitudes of many steps are used. */
+static void add_sources(struct scene *s, double most, struct sources *out) {
+    const double *upper = s->grid.upper;
+    s->grid.point_nodes = ht_point_nodes(s->problem.fd.order);
+    *out = (struct sources){.medium = {.eq = &s->eq, .grid = &s->grid}};
+    must(test_params(
+        NULL, '|', &out->params,
+        "time.end=1e6|grid.cells=[9, 9]|sources=( { position = [%.3f, %.3f]; frequency = %.8f; "
+        "signal = "
+        "\"ricker\"; }, { position = [%.3f, %.3f]; frequency = %.8f; signal = \"burst\"; "
+        "cycles = 5.0; amplitude = 0.3; } )",
+        0.3 * upper[0], 0.4 * upper[1], most / 3, 0.65 * upper[0], 0.61 * upper[1], most / 3));
+    must(ht_shots_create(out->params, &out->medium, &out->shots));
+    s->problem.shots = out->shots;
+}
+
+static void run_sources(const struct row *row, const struct how *how, double most) {
+    struct sources sources;
+    struct result result;
+    struct ht_kernels kernels = {.fd = NULL};
+    struct scene s;
+    make_row(&s, row);
+    add_sources(&s, 1 / (most * s.problem.dt), &sources);
+    if (how->device != NULL) make_kernels(&s, how->device, how->fp64, &kernels);
+    run(&s, &kernels, how, &result);
+    const double bound = how->bits == 16 ? 2e-5 : how->fp64 ? 1e-13 : 5e-6;
+    judge(row->given.name, how, &result, bound, bound);
+    printf("# %lld bytes of records, %lld of memory; highest %g of a step, largest %g\n",
+           (long long)result.bytes.records, (long long)result.bytes.host,
+           sources.shots->highest * s.problem.dt, result.largest);
+    ht_kernels_destroy(&kernels);
+    ht_shots_destroy(sources.shots);
+    ht_params_destroy(sources.params);
+}
+
+static void test_sources(struct ht_device *device) {
+    struct how how = {.fp64 = true, .every = 1, .steps = 700};
+    run_sources(&rows[3], &how, 12);
+    run_sources(&rows[5], &how, 12);
+    how.bits = 16;
+    run_sources(&rows[3], &how, 12);
+    how.every = 2;
+    run_sources(&rows[3], &how, 12);
+    how.folder = "/tmp";
+    run_sources(&rows[3], &how, 14);
+    if (device == NULL) return;
+    how = (struct how){.device = device, .bits = 16, .every = 1, .steps = 500, .folder = "/tmp"};
+    run_sources(&rows[3], &how, 12);
+    how.every = 2;
+    run_sources(&rows[3], &how, 12);
+}
+
+int main(int argc, char **argv) {
+    struct ht_device *device = test_device_here();
+    test_sources(device);
+    test_plain();
+    if (device != NULL) {
+        ht_device_cache(device, argc > 1 ? argv[1] : NULL);
+        test_kernels(device);
+    }
+    ht_device_close(device);
+    return test_end("fd_shell");
+}
