@@ -779,11 +779,10 @@ struct ht_task_seconds ht_fd_seconds(const void *self) {
     const struct ht_kernels *k = s->engine.kernels;
     struct ht_task_seconds now = {.ghosts = 0};
     if (k == NULL) return now;
-    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1],
-                                     s->shell != NULL ? s->shell->tool : NULL};
+    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1]};
     now.ghosts = ht_tool_total(k->ghosts[0], HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 4; i++)
             now.part[part] += ht_tool_total(tools[i], (enum ht_step_part)part);
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;

@@ -168,6 +168,8 @@ static void texts_fd(struct texts *t, const struct ht_variant *variant, int turn
     if (strcmp(variant->name, "fd-plain") != 0) return;
     err = ht_fd_layer_kernels_create(NULL, &spec, &tool);
     texts_tool(t, err, &tool, "fd_layers_%d", turn);
+    err = ht_fd_shell_kernels_create(NULL, spec.fp64, !spec.fp64, &tool);
+    texts_tool(t, err, &tool, "fd_shell_%d", turn);
 }
 
 /* Couplings of the group that changes first. */

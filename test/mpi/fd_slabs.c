@@ -4,11 +4,14 @@
  * the energy. Depth of halos, terms, walls and media meet in every program; the thinnest slab has
  * as many planes as the halo needs. Long runs in single precision have their mean corrected. Half
  * of the cases have sources: in and beside the plane where the first slab ends, and a line through
- * all slabs. Exchanges are counted. With absorbing layers on all sides, forwards only.
+ * all slabs. Exchanges are counted. With absorbing layers on all sides forwards and
+ * back, from records of 16 bits or whole ones.
  *
  *     fd_slabs [CACHE [PART]]    cases whose name holds PART */
 #include "mpi/trial.h"
 #include "options.h"
+
+#include "src/fd/fd.h"
 
 static const int wall_sets[][3][2] = {
     {{0, 0}, {1, -1}, {0, 0}},
@@ -43,7 +46,7 @@ static void cut(struct trial *t, const struct scene *scene, const int wall[3][2]
     }
     const int64_t cells[3] = {2 * t->problem.fd.order + 3, 2 * t->problem.fd.order + 1,
                               t->start[ranks]};
-    t->whole = (struct ht_grid){.dims = 3};
+    t->whole = (struct ht_grid){.dims = 3, .point_nodes = ht_point_nodes(t->problem.fd.order)};
     for (int k = 0; k < 3; k++) {
         t->whole.cells[k] = cells[k];
         t->whole.h[k] = 1 + 0.25 * k;
@@ -158,6 +161,20 @@ static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
     return err;
 }
 
+/* Steps that are recorded, and all but one of them back. */
+static enum ht_err there_and_back(const struct ht_stepper *s, int steps) {
+    const struct ht_fd_shell_choice choice = {.steps = steps, .bits = -1, .every = 1 + steps % 2};
+    struct ht_fd_shell *shell = NULL;
+    TRY(ht_fd_shell_create(ht_fd_stepper_of(s), &choice, &shell));
+    enum ht_err err = ht_fd_shell_record(shell);
+    if (err == HT_OK) err = forwards(s, steps);
+    if (err == HT_OK) err = ht_fd_shell_back(shell);
+    if (err == HT_OK) err = forwards(s, steps - 1);
+    if (err == HT_OK) err = s->ops->finish(s->self);
+    ht_fd_shell_destroy(shell);
+    return err;
+}
+
 static enum ht_err measure(const struct ht_stepper *s, double *energy) {
     TRY(s->ops->finish(s->self));
     return ht_scheme_at(HT_DIFFERENCES)->invariant->measure(NULL, s, energy);
@@ -176,7 +193,11 @@ static enum ht_err work(const struct trial *t, const struct ht_grid *grid,
     TRY(put(t, grid, s, HT_DUAL, 6));
     TRY(forwards(s, steps));
     TRY(measure(s, &energy[1]));
-    return measure(s, &energy[2]);
+    TRY(measure(s, &energy[2]));
+    if (t->problem.layers == NULL) return HT_OK;
+    TRY(put(t, grid, s, HT_PRIMARY, 9));
+    TRY(put(t, grid, s, HT_DUAL, 10));
+    return there_and_back(s, 30 + steps);
 }
 
 /* ---- comparison ---- */
