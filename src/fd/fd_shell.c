@@ -34,7 +34,7 @@ static void find_sum(const struct ht_fd_shell_choice *c, int64_t step,
     *out = (struct ht_fd_shell_sum){.count = whole ? 1 : AROUND, .weight = {1}};
     if (!whole) memcpy(out->weight, MIDDLE, sizeof MIDDLE);
     for (int j = 0; j < out->count; j++)
-        out->record[j] = record_of(c, whole ? step : step - ENDS + 2 * j);
+        out->record[j] = record_of(c, whole ? step : step - ENDS + (int64_t)2 * j);
 }
 
 /* ---- where ---- */
@@ -90,7 +90,7 @@ enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_c
     *out = (struct ht_fd_shell){.s = s, .choice = *choice, .inner = s->box, .wide = s->box};
     struct ht_fd_shell_choice *c = &out->choice;
     if (c->every == 0) c->every = choose_every(s);
-    if (c->steps < 4 * ENDS) c->every = 1;
+    if (c->steps < (int64_t)4 * ENDS) c->every = 1;
     out->form.fp64 = s->engine.spec.fp64;
     out->form.coded = c->bits == 16 || (c->bits < 0 && !s->engine.spec.fp64);
     for (int k = 0; k < 3; k++) {
