@@ -126,6 +126,15 @@ HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group,
 HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
                                                 struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
+/* The traces of all shots, of their traces.h5, in a SEG-Y file shots_GROUP_FIELD.sgy for each group
+ * and field in output.directory. By rank 0 alone. */
+struct ht_segy_shot {
+    int number;
+    const struct ht_params *params; /* of the shot alone */
+    const char *traces;             /* file */
+};
+HT_CHECKED enum ht_err ht_segy_shots(const struct ht_params *params, const struct ht_grid *grid,
+                                     int count, const struct ht_segy_shot *shot);
 /* A row of series.csv, where output.series asks for it; energy NaN: not known. By rank 0 alone. */
 HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                                         const double *largest);

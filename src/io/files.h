@@ -36,10 +36,10 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A group with its data. */
 struct ht_trace_table {
-    const char *directory;
+    const struct ht_params *params;
+    const struct ht_grid *grid;
     const struct ht_receivers *receivers;
     const struct ht_receiver_group *group;
-    int dims;
     bool single; /* precision of the data */
     int64_t samples;
     double *data[HT_MAX_READINGS]; /* [receiver][sample] */

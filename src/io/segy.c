@@ -1,20 +1,33 @@
-/* SEG-Y revision 1 (SEG Technical Standards Committee, 2002): a file per group and field,
- * big-endian, IEEE floats. Times are taken as seconds. Positions are whole numbers, of up to four
- * decimals; those of traces.h5 are exact. */
+/* SEG-Y revision 1 (SEG Technical Standards Committee, 2002): big-endian, IEEE floats, a file per
+ * group and field, of one run or of all shots. Positions are whole numbers, of up to four decimals;
+ * those of traces.h5 are exact. */
+#include "segy.h"
 #include "files.h"
 
-enum { TEXT = 3200, BINARY = 400, TRACE = 240, LINE = 80 };
-enum { MOST = 65535 }; /* samples, microseconds: two bytes without a sign */
+static const int MOST = 65535; /* samples, microseconds: two bytes without a sign */
 
-static double interval(const struct ht_receivers *receivers,
+/* Lengths and times in these units become metres and seconds; others stay as they are, and the text
+ * header names them. */
+static double in_standard(const struct ht_params *params, const char *quantity) {
+    const char *unit = ht_units_name(params, quantity);
+    if (unit == NULL) return 1;
+    if (strcmp(unit, "km") == 0) return 1e3;
+    return strcmp(unit, "ms") == 0 ? 1e-3 : 1;
+}
+
+static double interval(const struct ht_params *params, double every) {
+    return 1e6 * in_standard(params, "time") * every;
+}
+
+static double every_of(const struct ht_receivers *receivers,
                        const struct ht_receiver_group *group) {
-    return 1e6 * (group->every > 0 ? group->every : receivers->dt);
+    return group->every > 0 ? group->every : receivers->dt;
 }
 
 static enum ht_err check(const struct ht_params *params, const struct ht_receivers *receivers,
                          int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
-    const double us = interval(receivers, group);
+    const double every = every_of(receivers, group), us = interval(params, every);
     const bool whole = fabs(us - round(us)) <= 1e-6 * us;
     REFUSE(group->samples > MOST, params, "output.traces",
            "\"segy\" holds at most %d samples per trace, \"%s\" has %lld", MOST, group->name,
@@ -25,6 +38,8 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
                            "one of %.9g s: choose another receivers.%d.every",
                            MOST, group->name, us / 1e6, n + 1);
 }
+
+/* ---- headers ---- */
 
 /* Of a header: `byte` from 1, as in the standard. */
 struct entry {
@@ -39,72 +54,222 @@ static void put(unsigned char *header, const struct entry *e) {
             header[e->byte - 1 + i] = (unsigned char)((uint64_t)e->value >> 8 * (e->bytes - 1 - i));
 }
 
-static void write_trace(const struct ht_trace_table *t, int reading, int64_t i, int places,
-                        FILE *out) {
-    unsigned char header[TRACE] = {0}, bytes[4];
-    const double *value = t->data[reading] + i * t->samples;
-    const int64_t scalar = places > 0 ? -llround(pow(10, places)) : 1;
-    const double *x = t->group->x[i], factor = pow(10, places);
-    /* Number of the trace, record 1, 1: seismic data; x3, x1, x2 of the receiver by two scalars, 1:
-     * lengths; time of the first sample in whole ms, samples, interval in microseconds. */
-    const int64_t start = llround(1e3 * ht_receivers_time(t->receivers, t->group, 0));
-    const int64_t x1 = llround(x[0] * factor), us = llround(interval(t->receivers, t->group));
-    const int64_t x2 = t->dims > 1 ? llround(x[1] * factor) : 0;
-    const int64_t x3 = t->dims > 2 ? llround(x[2] * factor) : 0;
-    const struct entry entries[] = {{1, 4, i + 1},        {5, 4, i + 1},   {9, 4, 1},
-                                    {13, 4, i + 1},       {29, 2, 1},      {41, 4, x3},
-                                    {69, 2, scalar},      {71, 2, scalar}, {81, 4, x1},
-                                    {85, 4, x2},          {89, 2, 1},      {109, 2, start},
-                                    {115, 2, t->samples}, {117, 2, us},    {0}};
-    put(header, entries);
-    fwrite(header, 1, sizeof header, out);
-    for (int64_t n = 0; n < t->samples; n++) {
-        const float single = (float)value[n];
-        uint32_t bits;
-        memcpy(&bits, &single, sizeof bits);
-        put(bytes, (const struct entry[]){{1, 4, bits}, {0}});
-        fwrite(bytes, 1, sizeof bytes, out);
+/* Of the characters from the blank on. */
+static const char ebcdic[] =
+    "\100\132\177\173\133\154\120\175\115\135\134\116\153\140\113\141\360\361\362\363\364\365\366"
+    "\367\370\371\172\136\114\176\156\157\174\301\302\303\304\305\306\307\310\311\321\322\323\324"
+    "\325\326\327\330\331\342\343\344\345\346\347\350\351\272\340\273\260\155\171\201\202\203\204"
+    "\205\206\207\210\211\221\222\223\224\225\226\227\230\231\242\243\244\245\246\247\250\251\300"
+    "\117\320\241";
+
+static void put_line(char *text, int line, const char *words) {
+    char whole[SEGY_LINE + 1];
+    snprintf(whole, sizeof whole, "C%2d %-76s", line, words);
+    for (int i = 0; i < SEGY_LINE; i++) {
+        const unsigned char c = (unsigned char)whole[i];
+        text[(line - 1) * SEGY_LINE + i] = ebcdic[c >= ' ' && c <= '~' ? c - ' ' : '?' - ' '];
     }
 }
 
-static enum ht_err write_segy(const struct ht_trace_table *t) {
-    for (int r = 0; r < t->group->readings; r++) {
-        char text[TEXT + 1], first[LINE];
-        unsigned char header[BINARY] = {0};
-        struct ht_stream stream;
-        /* Decimals that fit all coordinates of the group in 31 bits. */
-        double most = 0;
-        for (int64_t i = 0; i < t->group->count; i++)
-            for (int k = 0; k < t->dims; k++) most = fmax(most, fabs(t->group->x[i][k]));
-        int places = 4;
-        while (places > 0 && most * pow(10, places) > 2147483647.0) places--;
-        const char *field = t->group->reading[r].name;
-        TRY(ht_stream_open(t->directory, HT_KEY("traces_%s_%s.sgy", t->group->name, field),
-                           &stream));
-        const char *const words[TEXT / LINE] = {
-            [0] = ht_text_format(first, sizeof first, "htwave %s: group %s, field %s", HT_VERSION,
-                                 t->group->name, field),
-            [1] = "receivers: x1 at byte 81, x2 at 85, x3 at 41, scalars at 71 and 69",
-            [38] = "SEG Y REV1",
-            [39] = "END TEXTUAL HEADER"};
-        memset(text, ' ', TEXT);
-        for (int line = 0; line < TEXT / LINE; line++) {
-            char whole[LINE + 8];
-            const int length = snprintf(whole, sizeof whole, "C%2d %s", line + 1,
-                                        words[line] != NULL ? words[line] : "");
-            memcpy(text + (size_t)line * LINE, whole, (size_t)(length < LINE ? length : LINE));
+/* What a file holds. */
+struct sheet {
+    const struct ht_params *params;
+    const struct ht_grid *grid;
+    const char *group, *field;
+    double every, start;
+    int64_t samples;
+    int shots;
+    FILE *out;
+    int64_t written; /* traces */
+};
+
+/* A unit that is not that of the standard. */
+static const char *named(const struct sheet *s, const char *quantity, const char *standard) {
+    const char *unit = ht_units_name(s->params, quantity);
+    return unit == NULL || in_standard(s->params, quantity) != 1 ? standard : unit;
+}
+
+static void write_text(const struct sheet *s) {
+    const struct ht_grid *grid = s->grid;
+    char text[SEGY_TEXT];
+    const char *const words[] = {
+        HT_KEY("htwave %s: group %s, field %s", HT_VERSION, s->group, s->field),
+        HT_KEY("%s, %d shot%s", s->params->system, s->shots, s->shots == 1 ? "" : "s"),
+        HT_KEY("box from %s", HT_PLACED(grid, grid->lower)),
+        HT_KEY("  to %s, cells %s", HT_PLACED(grid, grid->upper),
+               HT_EXTENTS(grid->dims, grid->cells)),
+        HT_KEY("%lld samples every %.9g, the first at %.9g", (long long)s->samples, s->every,
+               s->start),
+        "",
+        HT_KEY("positions in %s, time in %s:", named(s, "length", "m"), named(s, "time", "s")),
+        "  source   x1 at byte 73, x2 at 77, x3 at 45",
+        "  receiver x1 at byte 81, x2 at 85, x3 at 41, offset at 37 (sign of x1)",
+        "  scalars at 71 (x1, x2) and 69 (x3); midpoint at 181, 185",
+        "shot number at 9 and 17, trace of the shot at 13",
+        "a position that is 0 in all headers was not known"};
+    for (int line = 1; line <= SEGY_TEXT / SEGY_LINE; line++)
+        put_line(text, line,
+                 line <= (int)(sizeof words / sizeof *words) ? words[line - 1]
+                 : line == 39                                ? "SEG Y REV1"
+                 : line == 40                                ? "END TEXTUAL HEADER"
+                                                             : "");
+    fwrite(text, 1, SEGY_TEXT, s->out);
+}
+
+/* By bytes of the file from 3201 on: traces of a shot, microseconds and samples, twice, 5: IEEE
+ * floats, 1: fold, 1: as recorded, 1: metres or 2: feet, revision, 1: all traces have as many
+ * samples. */
+static void write_binary(const struct sheet *s, int64_t traces) {
+    unsigned char header[SEGY_BINARY] = {0};
+    const int64_t us = llround(interval(s->params, s->every));
+    const char *unit = named(s, "length", "m");
+    const int64_t system = strcmp(unit, "m") == 0 ? 1 : strcmp(unit, "ft") == 0 ? 2 : 0;
+    const struct entry entries[] = {{13, 2, traces > MOST ? 0 : traces},
+                                    {17, 2, us},
+                                    {19, 2, us},
+                                    {21, 2, s->samples},
+                                    {23, 2, s->samples},
+                                    {25, 2, 5},
+                                    {27, 2, 1},
+                                    {29, 2, 1},
+                                    {55, 2, system},
+                                    {301, 2, 0x0100},
+                                    {303, 2, 1},
+                                    {0}};
+    put(header, entries);
+    fwrite(header, 1, sizeof header, s->out);
+}
+
+/* ---- traces ---- */
+
+/* Of a shot. */
+struct gather {
+    int64_t number;       /* of the shot */
+    const double *source; /* NULL: not known */
+    int64_t traces;
+    const double *x; /* [trace][width] */
+    int width;
+    const double *value; /* [trace][sample] */
+    double unit, scale;  /* of lengths: into metres, and into whole numbers */
+};
+
+/* The factor of a time in milliseconds that makes two bytes of it, and its scalar. */
+static double time_scale(double ms) {
+    double scale = 1;
+    while (scale < 1e4 && fabs(ms) * scale * 10 < 32767 &&
+           fabs(ms * scale - round(ms * scale)) > 1e-6)
+        scale *= 10;
+    return scale;
+}
+
+/* With as many decimals as fit for all coordinates in 31 bits. */
+static void find_scale(const struct sheet *s, struct gather *g) {
+    double most = 0;
+    for (int k = 0; k < s->grid->dims; k++) {
+        if (g->source != NULL) most = fmax(most, fabs(g->source[k]));
+        for (int64_t i = 0; i < g->traces; i++) most = fmax(most, fabs(g->x[i * g->width + k]));
+    }
+    g->unit = in_standard(s->params, "length");
+    g->scale = 1e4;
+    while (g->scale > 1 && most * g->unit * g->scale > INT32_MAX) g->scale /= 10;
+}
+
+static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
+    unsigned char header[SEGY_TRACE] = {0};
+    const double unit = g->unit, scale = g->scale;
+    double offset = 0;
+    const double ms = 1e3 * in_standard(s->params, "time") * s->start, scale_t = time_scale(ms);
+    const int64_t us = llround(interval(s->params, s->every));
+    const int64_t scalar = scale > 1 ? -llround(scale) : 1, number = ++s->written;
+    int64_t from[3] = {0}, to[3] = {0}, middle[3] = {0};
+    for (int k = 0; k < s->grid->dims; k++) {
+        const double x = g->x[i * g->width + k];
+        to[k] = llround(x * unit * scale);
+        if (g->source == NULL) continue;
+        from[k] = llround(g->source[k] * unit * scale);
+        middle[k] = llround((x + g->source[k]) / 2 * unit * scale);
+        offset = hypot(offset, (x - g->source[k]) * unit);
+    }
+    if (g->source != NULL && g->x[i * g->width] < g->source[0]) offset = -offset;
+    /* 29: seismic data, 35: production, 89: lengths */
+    const struct entry entries[] = {{1, 4, number},
+                                    {5, 4, number},
+                                    {9, 4, g->number},
+                                    {13, 4, i + 1},
+                                    {17, 4, g->number},
+                                    {25, 4, i + 1},
+                                    {29, 2, 1},
+                                    {35, 2, 1},
+                                    {37, 4, llround(offset)},
+                                    {41, 4, to[2]},
+                                    {45, 4, from[2]},
+                                    {69, 2, scalar},
+                                    {71, 2, scalar},
+                                    {73, 4, from[0]},
+                                    {77, 4, from[1]},
+                                    {81, 4, to[0]},
+                                    {85, 4, to[1]},
+                                    {89, 2, 1},
+                                    {109, 2, llround(ms * scale_t)},
+                                    {115, 2, s->samples},
+                                    {117, 2, us},
+                                    {181, 4, middle[0]},
+                                    {185, 4, middle[1]},
+                                    {215, 2, scale_t > 1 ? -llround(scale_t) : 1},
+                                    {0}};
+    put(header, entries);
+    fwrite(header, 1, sizeof header, s->out);
+}
+
+static void write_gather(struct sheet *s, struct gather *g) {
+    find_scale(s, g);
+    for (int64_t i = 0; i < g->traces; i++) {
+        write_header(s, g, i);
+        for (int64_t n = 0; n < s->samples; n++) {
+            const float single = (float)g->value[i * s->samples + n];
+            unsigned char bytes[4];
+            uint32_t bits;
+            memcpy(&bits, &single, sizeof bits);
+            put(bytes, (const struct entry[]){{1, 4, bits}, {0}});
+            fwrite(bytes, 1, sizeof bytes, s->out);
         }
-        fwrite(text, 1, TEXT, stream.file);
-        /* By bytes of the file from 3201 on: traces, microseconds, samples, 5: IEEE floats, 1: as
-         * recorded, 1: metres, revision, 1: all traces have as many samples. */
-        const int64_t traces = t->group->count > MOST ? 0 : t->group->count;
-        const int64_t us = llround(interval(t->receivers, t->group));
-        const struct entry entries[] = {{13, 2, traces},  {17, 2, us}, {21, 2, t->samples},
-                                        {25, 2, 5},       {29, 2, 1},  {55, 2, 1},
-                                        {301, 2, 0x0100}, {303, 2, 1}, {0}};
-        put(header, entries);
-        fwrite(header, 1, sizeof header, stream.file);
-        for (int64_t i = 0; i < t->group->count; i++) write_trace(t, r, i, places, stream.file);
+    }
+}
+
+/* Where the sources of a run or shot are, if they are one point. */
+static const double *place_of(const struct ht_params *params) {
+    const struct ht_shot_given *given = params->shots.group;
+    if (params->shots.count != 1) return NULL;
+    return strcmp(ht_source_types[given->type].place[0], "position") == 0 ? given->position : NULL;
+}
+
+/* ---- a run ---- */
+
+static enum ht_err write_segy(const struct ht_trace_table *t) {
+    const struct ht_receiver_group *group = t->group;
+    for (int r = 0; r < group->readings; r++) {
+        struct ht_stream stream;
+        struct gather gather = {.number = 1,
+                                .source = place_of(t->params),
+                                .traces = group->count,
+                                .x = &group->x[0][0],
+                                .width = 3,
+                                .value = t->data[r]};
+        TRY(ht_stream_open(t->params->output.directory,
+                           HT_KEY("traces_%s_%s.sgy", group->name, group->reading[r].name),
+                           &stream));
+        struct sheet sheet = {.params = t->params,
+                              .grid = t->grid,
+                              .group = group->name,
+                              .field = group->reading[r].name,
+                              .every = every_of(t->receivers, group),
+                              .start = ht_receivers_time(t->receivers, group, 0),
+                              .samples = t->samples,
+                              .shots = 1,
+                              .out = stream.file};
+        write_text(&sheet);
+        write_binary(&sheet, group->count);
+        write_gather(&sheet, &gather);
         TRY(ht_stream_close(&stream, HT_OK));
     }
     return HT_OK;
@@ -112,3 +277,102 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
 
 const struct ht_trace_format ht_trace_segy = {
     .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy};
+
+/* ---- all shots ---- */
+
+/* The fields of a group of receivers. */
+struct fields {
+    const char *group;
+    int count;
+    char name[HT_MAX_READINGS][HT_READING_NAME];
+};
+
+static enum ht_err add_field(const char *name, void *context) {
+    struct fields *to = context;
+    const size_t length = strlen(to->group);
+    if (strncmp(name, to->group, length) != 0 || name[length] != '/') return HT_OK;
+    name += length + 1;
+    if (strcmp(name, "time") == 0 || strcmp(name, "position") == 0) return HT_OK;
+    for (int i = 0; i < to->count; i++)
+        if (strcmp(to->name[i], name) == 0) return HT_OK;
+    if (to->count < HT_MAX_READINGS) snprintf(to->name[to->count++], HT_READING_NAME, "%s", name);
+    return HT_OK;
+}
+
+#define SET(sheet, what) HT_KEY("%s/%s", (sheet)->group, (what))
+
+/* Of the first shot with these traces. */
+static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t traces,
+                               int64_t samples) {
+    HT_ARRAY(double, time, samples);
+    TRY(ht_h5_read(file, SET(s, "time"), samples, time));
+    s->samples = samples;
+    s->start = time[0];
+    s->every = samples > 1 ? (time[samples - 1] - time[0]) / (double)(samples - 1) : 0;
+    write_text(s);
+    write_binary(s, traces);
+    return HT_OK;
+}
+
+/* If the shot has such traces. */
+static enum ht_err add_shot(struct sheet *s, const struct ht_segy_shot *shot, struct ht_h5 *file) {
+    int64_t extent[8];
+    int rank;
+    if (!ht_h5_has(file, SET(s, s->field))) return HT_OK;
+    TRY(ht_h5_extent(file, SET(s, s->field), &rank, extent));
+    if (s->written == 0) TRY(begin_sheet(s, file, extent[0], extent[1]));
+    REQUIRE(extent[1] == s->samples, HT_ERR_INPUT,
+            "%s: %lld samples of %s, where other shots have %lld", shot->traces,
+            (long long)extent[1], SET(s, s->field), (long long)s->samples);
+    HT_ARRAY(double, x, extent[0] * s->grid->dims);
+    HT_ARRAY(double, value, extent[0] * extent[1]);
+    TRY(ht_h5_read(file, SET(s, "position"), extent[0] * s->grid->dims, x));
+    TRY(ht_h5_read(file, SET(s, s->field), extent[0] * extent[1], value));
+    struct gather gather = {.number = shot->number,
+                            .source = place_of(shot->params),
+                            .traces = extent[0],
+                            .x = x,
+                            .width = s->grid->dims,
+                            .value = value};
+    write_gather(s, &gather);
+    return HT_OK;
+}
+
+static enum ht_err write_sheet(struct sheet *s, const struct ht_segy_shot *shot) {
+    struct ht_stream stream;
+    TRY(ht_stream_open(s->params->output.directory, HT_KEY("shots_%s_%s.sgy", s->group, s->field),
+                       &stream));
+    s->out = stream.file;
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < s->shots; i++) {
+        struct ht_h5 *file = NULL;
+        err = ht_h5_open(shot[i].traces, &file);
+        if (err == HT_OK) err = add_shot(s, &shot[i], file);
+        ht_h5_close(file);
+    }
+    return ht_stream_close(&stream, err);
+}
+
+enum ht_err ht_segy_shots(const struct ht_params *params, const struct ht_grid *grid, int count,
+                          const struct ht_segy_shot *shot) {
+    char name[HT_GROUP_NAME];
+    for (int n = 1; n <= params->receivers.count; n++) {
+        struct fields fields = {.group = ht_params_receivers_name(params, n, name)};
+        for (int i = 0; i < count; i++) {
+            struct ht_h5 *file = NULL;
+            TRY(ht_h5_open(shot[i].traces, &file));
+            const enum ht_err err = ht_h5_each(file, add_field, &fields);
+            ht_h5_close(file);
+            TRY(err);
+        }
+        for (int r = 0; r < fields.count; r++) {
+            struct sheet sheet = {.params = params,
+                                  .grid = grid,
+                                  .group = name,
+                                  .field = fields.name[r],
+                                  .shots = count};
+            TRY(write_sheet(&sheet, shot));
+        }
+    }
+    return HT_OK;
+}

@@ -25,7 +25,8 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
 
 static enum ht_err write_csv(const struct ht_trace_table *table) {
     struct ht_stream stream;
-    TRY(ht_stream_open(table->directory, HT_KEY("traces_%s.csv", table->group->name), &stream));
+    TRY(ht_stream_open(table->params->output.directory, HT_KEY("traces_%s.csv", table->group->name),
+                       &stream));
     const int digits = table->single ? 9 : 17;
     fprintf(stream.file, "time");
     for (int r = 0; r < table->group->readings; r++)
@@ -234,10 +235,10 @@ static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table)
 static enum ht_err write_formats(struct ht_traces *t, int n) {
     const struct ht_names *names = &t->output->params->output.traces;
     if (t->output->traces_path != NULL) return HT_OK;
-    struct ht_trace_table table = {.directory = t->output->params->output.directory,
+    struct ht_trace_table table = {.params = t->output->params,
+                                   .grid = t->output->medium->grid,
                                    .receivers = t->receivers,
                                    .group = &t->receivers->group[n],
-                                   .dims = t->output->medium->grid->dims,
                                    .single = t->output->single,
                                    .samples = t->done[n]};
     if (names->count == 0) return HT_OK;

@@ -21,31 +21,54 @@ static double big_float(const unsigned char *at) {
     return value;
 }
 
+static const double source[2] = {1.2345678, 1.1};
+
+/* A position in metres, of one in km. */
+static bool is_place(const unsigned char *at, int64_t scalar, double km) {
+    return fabs((double)big(at, 4) / (double)-scalar - 1e3 * km) < 5.1e-5;
+}
+
 /* A reader of SEG-Y of its own: bytes are counted from 1, as in the standard. */
-static void judge_segy(struct trial *t, const double *data, const double *x,
-                       const int64_t extent[2]) {
+static void judge_segy(struct trial *t, const char *name, int shots, const double *data,
+                       const double *x, const int64_t extent[2]) {
     size_t size;
-    unsigned char *bytes = read_bytes(t, "traces_line_p_x1.sgy", &size);
+    unsigned char *bytes = read_bytes(t, name, &size);
     const size_t trace = 240 + 4 * (size_t)extent[1];
     int64_t wrong = 0;
-    TEST_CHECK(size == 3600 + (size_t)extent[0] * trace && big(bytes + 3216, 2) == 12500 &&
+    TEST_CHECK(size == 3600 + (size_t)(shots * extent[0]) * trace &&
+                   big(bytes + 3212, 2) == extent[0] && big(bytes + 3216, 2) == 12500 &&
                    big(bytes + 3220, 2) == extent[1] && big(bytes + 3224, 2) == 5 &&
-                   big(bytes + 3500, 2) == 0x0100 && big(bytes + 3502, 2) == 1 &&
-                   memcmp(bytes, "C 1 ", 4) == 0,
-               "SEG-Y: %zu bytes, interval %d us, %d samples, format %d", size,
+                   big(bytes + 3254, 2) == 1 && big(bytes + 3500, 2) == 0x0100 &&
+                   big(bytes + 3502, 2) == 1 && memcmp(bytes, "\303\100\361\100\210\243", 6) == 0,
+               "%s: %zu bytes, interval %d us, %d samples, format %d", name, size,
                (int)big(bytes + 3216, 2), (int)big(bytes + 3220, 2), (int)big(bytes + 3224, 2));
-    for (int64_t i = 0; i < extent[0] && size >= 3600 + trace; i++) {
-        const unsigned char *h = bytes + 3600 + (size_t)i * trace;
-        const double scale = -1.0 / (double)big(h + 70, 2);
-        wrong += big(h, 4) != i + 1 || big(h + 28, 2) != 1 || big(h + 114, 2) != extent[1] ||
-                 big(h + 116, 2) != 12500 || big(h + 108, 2) != 100;
-        wrong += fabs((double)big(h + 80, 4) * scale - x[2 * i]) > 5.1e-5;
-        wrong += fabs((double)big(h + 84, 4) * scale - x[2 * i + 1]) > 5.1e-5;
+    for (int64_t j = 0; j < shots * extent[0] && size >= 3600 + trace; j++) {
+        const unsigned char *h = bytes + 3600 + (size_t)j * trace;
+        const int64_t i = j % extent[0], shot = 1 + j / extent[0], scalar = big(h + 70, 2);
+        const double offset = 1e3 * hypot(x[2 * i] - source[0], x[2 * i + 1] - source[1]);
+        wrong += big(h, 4) != j + 1 || big(h + 8, 4) != shot || big(h + 12, 4) != i + 1 ||
+                 big(h + 16, 4) != shot || big(h + 24, 4) != i + 1 || big(h + 28, 2) != 1 ||
+                 big(h + 114, 2) != extent[1] || big(h + 116, 2) != 12500 ||
+                 big(h + 108, 2) != 100 || big(h + 88, 2) != 1 || scalar != big(h + 68, 2);
+        wrong += !is_place(h + 80, scalar, x[2 * i]) || !is_place(h + 84, scalar, x[2 * i + 1]) ||
+                 !is_place(h + 72, scalar, source[0]) || !is_place(h + 76, scalar, source[1]);
+        wrong += fabs(fabs((double)big(h + 36, 4)) - offset) > 0.51 ||
+                 (big(h + 36, 4) < 0) != (x[2 * i] < source[0]);
         for (int64_t n = 0; n < extent[1]; n++)
             wrong += big_float(h + 240 + 4 * n) != (double)(float)data[i * extent[1] + n];
     }
-    TEST_CHECK(wrong == 0, "SEG-Y: %d of its numbers are not those of HDF5", (int)wrong);
+    TEST_CHECK(wrong == 0, "%s: %d of its numbers are not those of HDF5", name, (int)wrong);
     free(bytes);
+}
+
+/* Twice the same shot. */
+static void judge_shots(struct trial *t, const double *data, const double *x,
+                        const int64_t extent[2]) {
+    char *path = scratch_path(t->directory, "traces.h5");
+    const struct ht_segy_shot shot[] = {{1, t->params, path}, {2, t->params, path}};
+    must(ht_segy_shots(t->params, &t->sim->plan->grid, 2, shot));
+    judge_segy(t, "shots_line_p_x1.sgy", 2, data, x, extent);
+    free(path);
 }
 
 static void judge_csv(struct trial *t, bool single, const double *p, const double *slope,
@@ -77,7 +100,8 @@ static void formats(const char *backend, const char *precision) {
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
            "initial={type=\"gaussian\";centre=[1,1];width=0.4;} time.end=0.5 time.scheme=fd "
-           "device.precision=%s output.traces=[\"csv\",\"segy\"] "
+           "device.precision=%s output.traces=[\"csv\",\"segy\"] output.units.length=km "
+           "sources=({position=[1.2345678,1.1];frequency=0.3;}) "
            "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];to=[1,0.7];count=3;every=0."
            "0125;start=0.1;fields=[\"p\",\"p_x1\"];})",
            precision);
@@ -90,7 +114,8 @@ static void formats(const char *backend, const char *precision) {
                "%s: %d x %d samples (3 x 33), up to %.17g", precision, (int)extent[0],
                (int)extent[1], time[32]);
     judge_csv(&t, strcmp(precision, "single") == 0, p, slope, time, extent);
-    judge_segy(&t, slope, x, extent);
+    judge_segy(&t, "traces_line_p_x1.sgy", 1, slope, x, extent);
+    judge_shots(&t, slope, x, extent);
     free(p);
     free(time);
     free(x);
