@@ -79,6 +79,21 @@ HT_CHECKED enum ht_err ht_fd_update(struct ht_tool *kernels, enum ht_step_part p
                                     struct ht_buffer *out);
 HT_CHECKED enum ht_err ht_fd_advance(struct ht_tool *kernels, const struct ht_fd_box *box,
                                      double factor, struct ht_buffer *d, struct ht_buffer *p);
+/* Sums of an adjoint run (cl/fd_correlate.cl), by a tool of its own: arrays of one window; of one
+ * term o and w, of uniform density slopes are not used. */
+struct ht_fd_products {
+    struct ht_buffer *e, *d, *q, *o, *u, *w;
+    double sign; /* of d */
+    struct ht_buffer *compliance, *light, *slopes[3];
+};
+HT_CHECKED enum ht_err ht_fd_products_create(struct ht_device *device,
+                                             const struct ht_fd_spec *spec, int terms,
+                                             struct ht_tool **out);
+HT_CHECKED enum ht_err ht_fd_products_add(struct ht_tool *products, const struct ht_fd_box *box,
+                                          const struct ht_fd_products *of);
+/* The same tool: to = from, so many numbers. */
+HT_CHECKED enum ht_err ht_fd_products_copy(struct ht_tool *products, int64_t count,
+                                           struct ht_buffer *from, struct ht_buffer *to);
 /* Fills the ghosts of u to either side of box, `reach` nodes deep along each axis of the grid:
  * sides[k][side] 0: from the other end (period end - begin), +1 or -1: mirror image about the
  * outermost node of the box with that sign, HT_FD_SIDE_HALF +- 1: the same of values that lie half

@@ -31,9 +31,8 @@ struct ht_gradient_choice {
 struct ht_gradient_facts {
     enum ht_gradient_field field; /* not HT_GRADIENT_AUTO */
     int64_t segments;             /* parts of the forward run; all but the last are run again */
-    int64_t device, host;         /* bytes of this rank, beside the forward stepper */
-    double forward_s, adjoint_s;  /* kernels of forward steps that were run again, of adjoint ones
-                                     and sums: device seconds of the last run */
+    int64_t field_bytes;          /* of this rank, on the device: for the forward field, */
+    int64_t device, host;         /* and in all, beside the forward stepper */
 };
 
 /* Refuses, with key and way out, plans that have no gradient: other schemes, initial data, sources

@@ -81,6 +81,13 @@ struct ht_fd_work {
     double factor;
     const struct ht_fd_layers *layers;
 };
+/* As of struct ht_fd_products. */
+struct ht_fd_correlation {
+    struct ht_fd_box box;
+    int terms;
+    struct ht_fd_array e, d, q, o, u, w, compliance, light, slopes[3];
+    double sign;
+};
 /* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass,
  * ht_pair_rate, ht_pair_solve and ht_pair_damp. */
 enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE, HT_PAIR_DAMP };
@@ -127,6 +134,10 @@ struct ht_fd_engine_ops {
     enum ht_err (*put)(struct ht_fd_engine *e, struct ht_fd_shell *shell, enum ht_step_part part,
                        int64_t first, int64_t last, const struct ht_fd_shell_sum *sum,
                        struct ht_fd_array old, struct ht_fd_array u, struct ht_fd_array d);
+    /* Of an adjoint run: its sums; to = from, so many numbers. */
+    enum ht_err (*correlate)(struct ht_fd_engine *e, const struct ht_fd_correlation *c);
+    enum ht_err (*copy)(struct ht_fd_engine *e, struct ht_fd_array from, struct ht_fd_array to,
+                        int64_t count);
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
     /* What couplings of the group do after a pass or a rate, as ht_pair_meet. */
     enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_task *t);
@@ -137,6 +148,7 @@ struct ht_fd_engine {
     struct ht_fd_weights weights;
     struct ht_device *device;         /* NULL: plain */
     const struct ht_kernels *kernels; /* on it, while the stepper lives */
+    struct ht_tool *products;         /* of an adjoint run, on it; else NULL */
     bool absolute;                    /* plain: of magnitudes, for bounds */
 };
 
@@ -346,6 +358,13 @@ void ht_fd_destroy(void *self);
     .aim = ht_fd_aim
 /* As of struct ht_stepper_ops. */
 enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem);
+/* The numbers of an array. */
+int64_t ht_fd_numbers(const struct ht_fd_stepper *s);
+/* The state of one field at rest, at time 0 (fd_run.c). */
+HT_CHECKED enum ht_err ht_fd_start_at_rest(struct ht_fd_stepper *s);
+/* The weight of a node of the grid in integrals, of a cell's volume: halved for each wall that it
+ * is on (fd_shots.c). */
+double ht_fd_half_at_walls(const struct ht_grid *grid, int64_t node);
 /* Zeros in all nodes of the window. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array);
 /* The law with its scales multiplied. */

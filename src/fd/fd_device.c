@@ -64,6 +64,25 @@ static enum ht_err device_inject(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_
     return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
 }
 
+static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_correlation *c) {
+    struct ht_fd_products of = {.e = c->e.buffer,
+                                .d = c->d.buffer,
+                                .q = c->q.buffer,
+                                .o = c->o.buffer,
+                                .u = c->u.buffer,
+                                .w = c->w.buffer,
+                                .sign = c->sign,
+                                .compliance = c->compliance.buffer,
+                                .light = c->light.buffer};
+    for (int k = 0; k < 3; k++) of.slopes[k] = c->slopes[k].buffer;
+    return ht_fd_products_add(e->products, &c->box, &of);
+}
+
+static enum ht_err device_copy(struct ht_fd_engine *e, struct ht_fd_array from,
+                               struct ht_fd_array to, int64_t count) {
+    return ht_fd_products_copy(e->products, count, from.buffer, to.buffer);
+}
+
 static enum ht_err absorb(struct ht_fd_engine *e, const struct ht_fd_work *w,
                           const struct ht_fd_operator *op) {
     const struct ht_fd_layers *l = w->layers;
@@ -173,6 +192,8 @@ static const struct ht_fd_engine_ops device_ops = {
     .inject = device_inject,
     .take = device_take,
     .put = device_put,
+    .correlate = device_correlate,
+    .copy = device_copy,
     .pair = device_pair,
     .meet = device_meet,
 };

@@ -242,6 +242,40 @@ static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *
     return HT_OK;
 }
 
+/* ---- sums of an adjoint run: as cl/fd_correlate.cl ---- */
+
+static void correlate_slopes(const struct ht_fd_engine *e, const struct ht_fd_correlation *c,
+                             int axis, int64_t at) {
+    const int64_t pitch = pitch_of(&c->box, axis);
+    const double slope = first(e, c->q.host + at, pitch), u = first(e, c->u.host + at, pitch);
+    double *sum = &c->slopes[axis].host[at];
+    if (c->terms == 1)
+        *sum += slope * u;
+    else
+        *sum +=
+            slope * first(e, c->w.host + at, pitch) + (first(e, c->o.host + at, pitch) - slope) * u;
+}
+
+static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_correlation *c) {
+    EACH_NODE(&c->box) {
+        const int64_t at = node_at(&c->box, m1, m2, m3);
+        const double d = c->d.host[at];
+        double *sum = &c->compliance.host[at];
+        *sum += c->sign * c->e.host[at] * d;
+        if (c->terms > 1)
+            *sum += 12 * (c->o.host[at] - c->q.host[at]) * (c->w.host[at] - c->u.host[at]);
+        c->light.host[at] += d * d;
+        for (int k = 0; e->spec.density && k < e->spec.dims; k++) correlate_slopes(e, c, k, at);
+    }
+    return HT_OK;
+}
+
+static enum ht_err plain_copy(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array from,
+                              struct ht_fd_array to, int64_t count) {
+    memcpy(to.host, from.host, (size_t)count * sizeof *to.host);
+    return HT_OK;
+}
+
 /* ---- shells, from the formulas of cl/fd_shell.cl ---- */
 
 /* The values of a record, and its factors. */
@@ -768,6 +802,8 @@ static const struct ht_fd_engine_ops plain_ops = {
     .sums = plain_sums,
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
+    .correlate = plain_correlate,
+    .copy = plain_copy,
     .take = plain_take,
     .put = plain_put,
     .pair = plain_pair,

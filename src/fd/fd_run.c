@@ -187,7 +187,7 @@ static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) 
 }
 
 /* As after data of zeros. */
-static enum ht_err start_at_rest(struct ht_fd_stepper *s) {
+enum ht_err ht_fd_start_at_rest(struct ht_fd_stepper *s) {
     s->level = 0;
     s->mean = NAN;
     s->since = s->at = 0;
@@ -203,7 +203,7 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
                                  HT_UNUSED const struct ht_tuning *tuning,
                                  const struct ht_stepper *stepper) {
     struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
-    if (plan->solution->rest) return start_at_rest(fd);
+    if (plan->solution->rest) return ht_fd_start_at_rest(fd);
     const struct ht_fd_array *v = fd->values;
     HT_ENDED(end) struct start s = {.plan = plan, .fd = fd};
     struct ht_progress progress;

@@ -24,7 +24,7 @@ struct making {
 
 /* ---- a plane ---- */
 
-static double half_at_walls(const struct ht_grid *grid, int64_t node) {
+double ht_fd_half_at_walls(const struct ht_grid *grid, int64_t node) {
     double part = 1;
     for (int k = 0; k < 3 && k < grid->dims; k++) {
         const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
@@ -67,7 +67,8 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
     TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
     for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
         const int64_t node = node_of(s, in, m3, n);
-        const double half = half_at_walls(grid, plane * ht_grid_plane(grid, HT_PRIMARY) + node);
+        const double half =
+            ht_fd_half_at_walls(grid, plane * ht_grid_plane(grid, HT_PRIMARY) + node);
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
             const int column = in->list.column[e];
             double *weight = &in->shapes.value[e];

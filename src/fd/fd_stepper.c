@@ -108,7 +108,7 @@ static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
     }
 }
 
-static int64_t nodes_of(const struct ht_fd_stepper *s) {
+int64_t ht_fd_numbers(const struct ht_fd_stepper *s) {
     return ht_window_nodes(&s->r.partition.window[HT_PRIMARY]) + s->kind->beyond;
 }
 
@@ -125,7 +125,7 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     int64_t message = 0;
     int state;
     kind->plan(problem, &engine, s);
-    const int64_t bytes = nodes_of(s) * word, layers = kind->layers_words(s) * word;
+    const int64_t bytes = ht_fd_numbers(s) * word, layers = kind->layers_words(s) * word;
     const int count = kind->list(s, list, &state);
     struct ht_budget b = {
         .state = state * bytes + layers, .layers = layers, .medium = (count - state) * bytes};
@@ -752,7 +752,7 @@ enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
 }
 
 enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array) {
-    return ht_fd_write_zeros(&s->engine, array, nodes_of(s));
+    return ht_fd_write_zeros(&s->engine, array, ht_fd_numbers(s));
 }
 
 static void release(void *self) {
@@ -890,7 +890,7 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
     const int count = s->kind->list(s, list, &state);
     for (int i = 0; i < (s->beside != NULL ? state : count); i++)
-        TRY(s->engine.ops->create(&s->engine, nodes_of(s), list[i]));
+        TRY(s->engine.ops->create(&s->engine, ht_fd_numbers(s), list[i]));
     if (s->beside != NULL) {
         struct ht_fd_array *medium[HT_FD_MOST_ARRAYS];
         s->kind->list(s->beside, medium, &state);

@@ -347,6 +347,66 @@ enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *bo
     return ht_tool_launch(ghosts, HT_PART_INTERIOR, 0, groups, 2, arg);
 }
 
+/* ---- sums of an adjoint run ---- */
+
+struct products {
+    struct ht_tool tool;
+    struct ht_fd_spec spec;
+    struct ht_fd_weights weights;
+};
+
+enum { CORRELATE, COPY }; /* entries */
+
+enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                  int terms, struct ht_tool **out) {
+    const struct ht_recipe recipe = {.what = "kernel of gradients",
+                                     .fp64 = spec->fp64,
+                                     .items = ROW_ITEMS,
+                                     .number = {{"DIMS", spec->dims},
+                                                {"FD_R", spec->radius},
+                                                {"FD_DENSITY", spec->density},
+                                                {"FD_TERMS", terms}},
+                                     .file = {"fd_args.h", "fd_correlate.cl"},
+                                     .entry = {"ht_fd_correlate", "ht_fd_copy"},
+                                     .now = true};
+    TRY(ht_tool_create(device, &recipe, sizeof(struct products), out));
+    struct products *k = (struct products *)*out;
+    k->spec = *spec;
+    k->weights = ht_fd_weights(2 * spec->radius);
+    return HT_OK;
+}
+
+enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_box *box,
+                               const struct ht_fd_products *of) {
+    struct products *k = (struct products *)tool;
+    const struct ht_fd_args args = ht_fd_args_of(box);
+    double sign = of->sign, weights[HT_FD_RADIUS];
+    struct ht_buffer *const arrays[] = {of->e,          of->d,
+                                        of->q,          of->o != NULL ? of->o : of->q,
+                                        of->u,          of->w != NULL ? of->w : of->u,
+                                        of->compliance, of->light};
+    struct ht_arg arg[14] = {{.value = &args, .size = sizeof args}, ht_tool_reals(tool, 1, &sign)};
+    int n = 2;
+    memcpy(weights, k->weights.first, sizeof weights);
+    if (k->spec.density) arg[n++] = ht_tool_reals(tool, k->spec.radius, weights);
+    for (int i = 0; i < 8; i++) arg[n++].buffer = arrays[i];
+    for (int i = 0; k->spec.density && i < 3; i++)
+        arg[n++].buffer = of->slopes[i < k->spec.dims ? i : 0];
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), tool->recipe.items) *
+                                   ht_fd_extent(box, 1),
+                               1, ht_fd_extent(box, 2)};
+    return ht_tool_launch(tool, HT_PART_INTERIOR, CORRELATE, groups, n, arg);
+}
+
+enum ht_err ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_buffer *from,
+                                struct ht_buffer *to) {
+    const struct ht_fd_args args = {.end = {(long)count}};
+    const struct ht_arg arg[] = {
+        {.value = &args, .size = sizeof args}, {.buffer = from}, {.buffer = to}};
+    const int64_t groups[3] = {ht_divide_up(count, tool->recipe.items), 1, 1};
+    return ht_tool_launch(tool, HT_PART_INTERIOR, COPY, groups, 3, arg);
+}
+
 /* ---- rows of the table of variants: what a user can choose, and their work ---- */
 
 struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning) {

@@ -263,16 +263,14 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
 }
 
-static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
-    const struct ht_resampling need = ht_resampling_of(plan);
-    const struct ht_method *method = plan->problem.scheme->does;
-    s->grid = &plan->grid;
-    s->scale = plan->scale;
-    s->traces = plan->receivers->traces * need.per_step * need.derivatives;
+static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
+    s->grid = of->grid;
+    s->scale = of->scale;
+    s->traces = of->traces;
     TRY(HT_TAKE(&s->pool, s->first, s->traces + 1));
-    method->sampler_shape(plan, &s->shape);
+    s->shape = of->shape;
     s->shape.patterns = 0;
-    TRY(method->sampler_list(plan, s));
+    TRY(of->list(of->context, s));
     if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
     s->shape.rows = s->rows;
     s->shape.slots = slots_of(s->all);
@@ -286,18 +284,36 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_sampler *s) {
     TRY(HT_TAKE(&s->pool, s->place, s->all));
     for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
     TRY(HT_TAKE(&s->pool, s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
-    TRY(make_tool(s));
-    s->stepper->sampler = s;
-    return ht_sampler_take(s);
+    return make_tool(s);
 }
 
-enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
-                              struct ht_sampler **out) {
+enum ht_err ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,
+                            struct ht_sampler **out) {
     struct ht_sampler *s = NULL;
     *out = NULL;
     enum ht_err err = HT_ALLOC(s, 1);
     if (err == HT_OK) s->stepper = stepper;
-    if (err == HT_OK) err = make(plan, s);
-    err = ht_comm_agree(plan->grid.slab.comm, err);
+    if (err == HT_OK) err = make(of, s);
+    err = ht_comm_agree(of->grid->slab.comm, err);
     return HT_MADE(err, s, ht_sampler_destroy, out);
+}
+
+static enum ht_err list_traces(const void *plan, struct ht_sampler *out) {
+    const struct ht_plan *of = plan;
+    return of->problem.scheme->does->sampler_list(of, out);
+}
+
+enum ht_err ht_sampler_create(const struct ht_plan *plan, struct ht_stepper *stepper,
+                              struct ht_sampler **out) {
+    const struct ht_resampling need = ht_resampling_of(plan);
+    struct ht_sampler_of of = {.grid = &plan->grid,
+                               .traces = plan->receivers->traces * need.per_step * need.derivatives,
+                               .scale = plan->scale,
+                               .list = list_traces,
+                               .context = plan};
+    plan->problem.scheme->does->sampler_shape(plan, &of.shape);
+    TRY(ht_sampler_make(&of, stepper, out));
+    stepper->sampler = *out;
+    const enum ht_err err = ht_comm_agree(plan->grid.slab.comm, ht_sampler_take(*out));
+    return HT_MADE(err, *out, ht_sampler_destroy, out);
 }

@@ -43,6 +43,18 @@ HT_CHECKED enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, 
 /* Adds a row to those of the current trace; *own: its plane is. */
 HT_CHECKED enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row,
                                       double weight, bool *own);
+/* Sums of other rows: of so many traces, over scale. */
+struct ht_sampler_of {
+    const struct ht_grid *grid;
+    int64_t traces;
+    double scale;
+    struct ht_rows_shape shape; /* coefs and nodes of a pattern */
+    enum ht_err (*list)(const void *context, struct ht_sampler *out);
+    const void *context;
+};
+/* The stepper does not know of it. Collective. */
+HT_CHECKED enum ht_err ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,
+                                       struct ht_sampler **out);
 /* A sample of the state there is, into the ring. */
 HT_CHECKED enum ht_err ht_sampler_take(struct ht_sampler *s);
 

@@ -1,0 +1,372 @@
+/* Gradients of one field of second order (docs/gradients.md): an adjoint stepper beside the forward
+ * one, their sums at the nodes, and the derivatives by the amplitudes of sources. */
+#include "fd_gradient.h"
+#include "src/solve/sampler_private.h"
+
+/* Arrays of the sources: of the update's amplitudes from q, with two terms of the stage's from o.
+ */
+enum { UPDATE, STAGE, KINDS };
+struct ht_gradient {
+    const struct ht_plan *plan;
+    struct ht_fd_stepper *forward, *adjoint;
+    struct ht_stepper handle[KINDS]; /* of the adjoint one; of the stage with its array in place */
+    struct ht_tool *products;        /* NULL: the plain engine */
+    struct ht_fd_past *past;
+    int64_t steps; /* N */
+    struct ht_fd_array sum[HT_GRADIENT_SUMS];
+    double factor; /* the adjoint fields are larger by this */
+    struct ht_sampler *sampler[KINDS];
+    int64_t taken[KINDS];
+    double *amplitude[KINDS]; /* [step][group] */
+};
+
+static int stages_of(const struct ht_gradient *g) {
+    return g->adjoint->r.passes.count - 1;
+}
+
+/* ---- sums ---- */
+
+bool ht_gradient_has(const struct ht_gradient *g, enum ht_gradient_sum sum) {
+    const struct ht_fd_spec *spec = &g->forward->engine.spec;
+    return sum < HT_GRADIENT_INVERSE_DENSITY ||
+           (spec->density && (int)sum - (int)HT_GRADIENT_INVERSE_DENSITY < spec->dims);
+}
+
+/* Of values half a spacing up an axis, -1: of those at nodes: what a sum at a node counts. */
+static double weight_at(const struct ht_fd_stepper *s, int up, const int64_t m[3]) {
+    double weight = 1;
+    for (int k = 0; k < 3; k++) {
+        const int64_t last =
+            (k == 2 ? s->own.last : ht_grid_nodes(s->problem.grid, HT_PRIMARY, k)) - 1;
+        const int64_t first = k == 2 ? s->own.first : 0;
+        const bool ends[2] = {m[k] == first && s->ends.half[k][0],
+                              m[k] == last && s->ends.half[k][1]};
+        const bool wall = k < s->problem.grid->dims && !ht_grid_periodic(s->problem.grid, k);
+        if (k != up) weight *= ends[0] || ends[1] ? 0.5 : 1;
+        if (k == up && wall && m[k] == s->problem.grid->cells[k]) weight = 0;
+    }
+    return weight;
+}
+
+enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
+                            int64_t last, double *out) {
+    struct ht_fd_stepper *s = g->adjoint;
+    const struct ht_grid *grid = s->problem.grid;
+    const int up = (int)sum - (int)HT_GRADIENT_INVERSE_DENSITY;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+    const double dt = s->problem.dt, volume = ht_grid_volume(grid);
+    double factor = -volume / g->factor;
+    if (up >= 0) factor *= dt * dt / (grid->h[up] * grid->h[up]);
+    if (sum == HT_GRADIENT_ILLUMINATION) factor = 1 / (g->plan->scale * g->plan->scale);
+    TRY(ht_check_own(grid, HT_PRIMARY, first, last));
+    REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "density does not vary");
+    TRY(ht_fd_move_planes(s, g->sum[sum], first, last, NULL, out));
+    for (int64_t m3 = first; m3 < last; m3++)
+        for (int64_t m2 = 0; m2 < n2; m2++)
+            for (int64_t m1 = 0; m1 < n1; m1++, out++) {
+                const int64_t m[3] = {m1, m2, m3};
+                *out *= factor * (sum == HT_GRADIENT_ILLUMINATION ? 1 : weight_at(s, up, m));
+            }
+    return HT_OK;
+}
+
+/* After adjoint step N - n + 1, of which the stage of the next one is done. */
+static enum ht_err correlate(struct ht_gradient *g, int64_t n) {
+    struct ht_fd_stepper *f = g->forward, *a = g->adjoint;
+    struct ht_fd_stepper *const both[] = {f, a};
+    const int stages = stages_of(g);
+    TRY(g->past->ops->show(g->past, n));
+    TRY(ht_runner_run(&f->r, &f->r.passes, 0, stages));
+    for (int i = 0; i < 2 && g->past->slopes; i++) {
+        struct ht_fd_stepper *s = both[i];
+        TRY(ht_runner_complete(&s->r));
+        for (int array = HT_FD_U; array <= HT_FD_W; array += HT_FD_W - HT_FD_U)
+            if (array == HT_FD_U || stages > 0)
+                TRY(s->engine.ops->ghosts(&s->engine, &s->box, (const int(*)[2])s->sides,
+                                          s->values[array]));
+    }
+    const struct ht_fd_array none = {NULL, NULL};
+    struct ht_fd_correlation c = {.box = a->box,
+                                  .terms = 1 + stages,
+                                  .e = a->values[HT_FD_D],
+                                  .d = f->values[HT_FD_D],
+                                  .q = a->values[HT_FD_U],
+                                  .o = stages > 0 ? a->values[HT_FD_W] : none,
+                                  .u = f->values[HT_FD_U],
+                                  .w = stages > 0 ? f->values[HT_FD_W] : none,
+                                  .compliance = g->sum[HT_GRADIENT_COMPLIANCE],
+                                  .light = g->sum[HT_GRADIENT_ILLUMINATION],
+                                  .sign = g->past->sign};
+    for (int k = 0; k < 3; k++) c.slopes[k] = g->sum[HT_GRADIENT_INVERSE_DENSITY + k];
+    TRY(a->engine.ops->correlate(&a->engine, &c));
+    return ht_runner_complete(&f->r);
+}
+
+/* ---- derivatives by the sources' amplitudes ---- */
+
+/* Rows of the nodes of each group in a plane, in pieces. */
+enum { PIECE = 1024 };
+
+static enum ht_err list_group(const struct ht_fd_stepper *s, int group, struct ht_sampler *out) {
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), plane = ht_grid_plane(grid, HT_PRIMARY);
+    const double volume = ht_grid_volume(grid);
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    TRY(ht_shot_spread(s->problem.shots, group, NULL, &point));
+    for (int i = 0, end; i < point.count; i = end) {
+        struct ht_sampler_row row = {.field = s->problem.eq->second_order.field,
+                                     .plane = point.node[i].m[2],
+                                     .pattern = out->shape.patterns};
+        int64_t *node;
+        double *value;
+        bool own;
+        TRY(ht_sampler_pattern(out, &node, &value));
+        for (end = i;
+             end < point.count && point.node[end].m[2] == row.plane && end - i < out->shape.nodes;
+             end++) {
+            const int64_t at = point.node[end].m[1] * n1 + point.node[end].m[0];
+            *node++ = at;
+            *value++ =
+                volume * ht_fd_half_at_walls(grid, row.plane * plane + at) * point.node[end].weight;
+        }
+        TRY(ht_sampler_add(out, &row, 1, &own));
+        out->shape.patterns += own;
+    }
+    return HT_OK;
+}
+
+static enum ht_err list_groups(const void *stepper, struct ht_sampler *out) {
+    const struct ht_fd_stepper *s = stepper;
+    for (int i = 0; i < s->problem.shots->count; i++) {
+        TRY(list_group(s, i, out));
+        out->first[i + 1] = out->all;
+    }
+    return HT_OK;
+}
+
+/* The adjoint stepper with the stage's array in place of u. */
+static void stage_arrays(const void *self, struct ht_arrays *out) {
+    const struct ht_fd_stepper *s = self;
+    ht_fd_kind.ops.arrays(s, out);
+    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_W].buffer;
+}
+
+static enum ht_err stage_get(void *self, HT_UNUSED enum ht_subgrid subgrid, HT_UNUSED int field,
+                             HT_UNUSED int count, int64_t first, int64_t last, double *out) {
+    struct ht_fd_stepper *s = self;
+    return ht_fd_move_planes(s, s->values[HT_FD_W], first, last, NULL, out);
+}
+
+static const struct ht_stepper_ops stage_ops = {.get = stage_get, .arrays = stage_arrays};
+
+static void forget_sources(struct ht_gradient *g) {
+    for (int i = 0; i < KINDS; i++) {
+        ht_sampler_destroy(g->sampler[i]);
+        g->sampler[i] = NULL;
+        free(g->amplitude[i]);
+        g->amplitude[i] = NULL;
+    }
+}
+
+static enum ht_err aim_sources(struct ht_gradient *g) {
+    const struct ht_shots *shots = g->forward->problem.shots;
+    const struct ht_sampler_of of = {.grid = &g->plan->grid,
+                                     .traces = shots->count,
+                                     .scale = 1,
+                                     .shape = {.coefs = 1, .nodes = PIECE},
+                                     .list = list_groups,
+                                     .context = g->adjoint};
+    for (int i = 0; i <= stages_of(g); i++) {
+        TRY(ht_sampler_make(&of, &g->handle[i], &g->sampler[i]));
+        TRY(HT_ALLOC(g->amplitude[i], g->steps * shots->count));
+    }
+    return HT_OK;
+}
+
+/* Samples that are taken belong to q(N), q(N - 1) .. */
+static enum ht_err collect(struct ht_gradient *g, int kind) {
+    struct ht_sampler *s = g->sampler[kind];
+    const int groups = g->forward->problem.shots->count;
+    const int64_t most = ht_sampler_period(s);
+    int64_t steps;
+    HT_ARRAY(double, values, most *groups);
+    TRY(ht_sampler_collect(s, &steps, values));
+    for (int64_t n = 0; n < steps; n++) {
+        double *to = g->amplitude[kind] + (g->steps - 1 - g->taken[kind]++) * groups;
+        for (int i = 0; i < groups; i++) to[i] = values[n * groups + i] / g->factor;
+    }
+    return HT_OK;
+}
+
+static enum ht_err take_sources(struct ht_gradient *g, bool last) {
+    for (int i = 0; i <= stages_of(g); i++) {
+        TRY(ht_sampler_take(g->sampler[i]));
+        if (last || g->sampler[i]->taken == ht_sampler_period(g->sampler[i])) TRY(collect(g, i));
+    }
+    return HT_OK;
+}
+
+/* What the stage's amplitude adds to w, the update brings to u: 12 (o - q). */
+static void finish_sources(struct ht_gradient *g) {
+    const int64_t count = g->steps * g->forward->problem.shots->count;
+    for (int64_t i = 0; g->amplitude[STAGE] != NULL && i < count; i++)
+        g->amplitude[STAGE][i] = 12 * (g->amplitude[STAGE][i] - g->amplitude[UPDATE][i]);
+}
+
+const double *ht_gradient_amplitudes(const struct ht_gradient *g, bool stage) {
+    return g->amplitude[stage ? STAGE : UPDATE];
+}
+
+/* ---- the adjoint run ---- */
+
+/* The largest value becomes about 1, so that no precision is left on either side of it. */
+static enum ht_err choose_factor(struct ht_gradient *g, const double *amplitude) {
+    const int64_t count = (g->steps + 1) * g->adjoint->injection->columns;
+    double largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        REQUIRE(isfinite(amplitude[i]), HT_ERR_NOT_FINITE,
+                "the derivative of the misfit by traces is not finite");
+        largest = fmax(largest, fabs(amplitude[i]));
+    }
+    g->adjoint->injection->factor = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
+    g->factor = g->adjoint->injection->factor * g->plan->scale;
+    return HT_OK;
+}
+
+static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
+    struct ht_fd_stepper *a = g->adjoint;
+    TRY(choose_factor(g, amplitude));
+    a->injection->given = amplitude;
+    a->injection->steps = g->steps + 1;
+    a->injection->first = a->injection->last = 0;
+    for (int i = 0; i < KINDS; i++) g->taken[i] = 0;
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
+        if (ht_gradient_has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(a, g->sum[i]));
+    return ht_fd_start_at_rest(a);
+}
+
+/* Of adjoint step N - n + 1 the update, then the stage of the next one. */
+static enum ht_err step_back(struct ht_gradient *g) {
+    struct ht_runner *r = &g->adjoint->r;
+    const int stages = stages_of(g);
+    TRY(ht_runner_run(r, &r->passes, stages, stages + 1));
+    r->ops->after(r, 1);
+    TRY(r->ops->before(r, HT_PRIMARY));
+    return ht_runner_run(r, &r->passes, 0, stages);
+}
+
+static enum ht_err run(struct ht_gradient *g) {
+    struct ht_runner *r = &g->adjoint->r;
+    TRY(r->ops->before(r, HT_PRIMARY));
+    TRY(ht_runner_run(r, &r->passes, 0, stages_of(g)));
+    for (int64_t n = g->steps; n > 0; n--) {
+        TRY(step_back(g));
+        TRY(take_sources(g, n == 1));
+        TRY(correlate(g, n));
+    }
+    TRY(ht_runner_finish(r));
+    finish_sources(g);
+    return HT_OK;
+}
+
+enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
+    TRY(prepare(g, amplitude));
+    const enum ht_err err = run(g);
+    if (g->past->ops->end != NULL) g->past->ops->end(g->past);
+    return err == HT_OK ? ht_runner_finish(g->forward) : err;
+}
+
+enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
+    struct ht_fd_stepper *a = g->adjoint;
+    REQUIRE(g->forward->problem.shots != NULL, HT_ERR_INTERNAL, "a gradient without sources");
+    g->forward->kind->sources_release(a);
+    forget_sources(g);
+    a->problem.shots = g->forward->problem.shots;
+    TRY(ht_comm_agree(g->plan->grid.slab.comm, ht_fd_readings_create(a, receivers, &a->injection)));
+    TRY(aim_sources(g));
+    return g->past->ops->begin(g->past);
+}
+
+int64_t ht_gradient_next(const struct ht_gradient *g, int64_t from) {
+    return g->past->ops->next(g->past, from);
+}
+
+enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
+    return g->past->ops->look(g->past, step);
+}
+
+/* ---- making ---- */
+
+/* Bytes of this rank: of the adjoint stepper and the sums. */
+static int64_t bytes_beside(const struct ht_fd_stepper *s) {
+    struct ht_fd_stepper copy = *s;
+    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    int state;
+    s->kind->list(&copy, list, &state);
+    const int sums =
+        HT_GRADIENT_INVERSE_DENSITY + (s->engine.spec.density ? s->engine.spec.dims : 0);
+    return ht_real_size(s->engine.spec.fp64) *
+           ((state + sums) * ht_fd_numbers(s) + s->kind->layers_words(s));
+}
+
+/* What is left of the device for the forward field: of a device a part of what is not used yet. */
+static int64_t memory_of(const struct ht_gradient *g, const struct ht_gradient_choice *choice) {
+    const struct ht_fd_stepper *s = g->forward;
+    const double most = 0.8;
+    if (choice->memory > 0) return choice->memory;
+    if (s->engine.device == NULL) return INT64_MAX;
+    const int64_t used = 2 * bytes_beside(s) + s->kind->beyond;
+    const int64_t left = ht_device_info(s->engine.device)->memory - used;
+    return (int64_t)(most * (double)ht_most(left, 0));
+}
+
+static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {
+    struct ht_fd_stepper *f = g->forward;
+    const struct ht_fd_spec *spec = &f->engine.spec;
+    const int terms = g->plan->problem.stages;
+    if (f->engine.device != NULL)
+        TRY(ht_fd_products_create(f->engine.device, spec, terms, &g->products));
+    f->engine.products = g->products;
+    TRY(ht_fd_stepper_create_beside(f, &g->handle[UPDATE]));
+    g->adjoint = ht_fd_stepper_of(&g->handle[UPDATE]);
+    g->handle[STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
+        if (ht_gradient_has(g, (enum ht_gradient_sum)i))
+            TRY(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
+    const struct ht_fd_past past = {.forward = f,
+                                    .steps = g->steps,
+                                    .values = terms > 1 || spec->density,
+                                    .slopes = spec->density};
+    return ht_fd_kept_create(&past, choice->field, memory_of(g, choice), &g->past);
+}
+
+enum ht_err ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *forward,
+                               const struct ht_gradient_choice *choice, struct ht_gradient **out) {
+    struct ht_gradient *g = NULL;
+    *out = NULL;
+    enum ht_err err = HT_ALLOC(g, 1);
+    if (err == HT_OK) {
+        g->plan = plan;
+        g->forward = ht_fd_stepper_of(forward);
+        g->steps = plan->steps + ht_resampling_beyond(plan);
+        err = make(g, choice);
+    }
+    err = ht_comm_agree(plan->grid.slab.comm, err);
+    return HT_MADE(err, g, ht_gradient_destroy, out);
+}
+
+void ht_gradient_destroy(struct ht_gradient *g) {
+    if (g == NULL) return;
+    if (g->past != NULL) g->past->ops->destroy(g->past);
+    forget_sources(g);
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) g->forward->engine.ops->destroy(&g->sum[i]);
+    ht_stepper_destroy(&g->handle[UPDATE]);
+    g->forward->engine.products = NULL;
+    ht_tool_destroy(g->products);
+    free(g);
+}
+
+void ht_gradient_facts(const struct ht_gradient *g, struct ht_gradient_facts *out) {
+    *out = g->past->facts;
+    out->device = out->field_bytes + bytes_beside(g->forward);
+}

@@ -1,0 +1,221 @@
+/* The forward field from what the run kept on the device. The run is cut into segments of equal
+ * length: where a segment begins, its state is kept, and of each step of one segment the increment
+ * and what the step began with. They are those of the last segment at first; each other one is run
+ * again from its state when it is needed. One segment stores all steps. */
+#include "fd_gradient.h"
+
+/* What later steps depend on: u, d, and what layers remember of half points and nodes. */
+enum { STATE_ARRAYS = 4 };
+struct state {
+    struct ht_fd_array array[STATE_ARRAYS];
+    double level, mean;
+    int64_t since;
+    bool start;
+};
+enum { INCREMENT, VALUE, KEPT }; /* of a step: d(n), and u(n - 1) where it is needed */
+struct kept {
+    struct ht_fd_past past;
+    int64_t segments, length;
+    struct state *state;              /* [segment]; of the first and the last one nothing */
+    struct ht_fd_array (*step)[KEPT]; /* [step of the segment] */
+    int64_t shown;                    /* segment */
+    struct ht_fd_array own[KEPT];     /* the stepper's while it has a step's */
+    bool lent;
+    struct ht_pool pool;
+};
+
+/* ---- states ---- */
+
+/* Numbers of the arrays of a state, and where the stepper has them. */
+static int64_t state_array(struct ht_fd_stepper *s, int i, struct ht_fd_array **out) {
+    struct ht_fd_array *const list[STATE_ARRAYS] = {&s->values[HT_FD_U], &s->values[HT_FD_D],
+                                                    &s->layers.memory[HT_FD_HALVES],
+                                                    &s->layers.memory[HT_FD_NODES]};
+    *out = list[i];
+    return i < 2 ? ht_fd_numbers(s) : s->layers.sides.memory;
+}
+
+static enum ht_err keep_state(struct ht_fd_stepper *s, struct state *to) {
+    for (int i = 0; i < STATE_ARRAYS; i++) {
+        struct ht_fd_array *from;
+        const int64_t numbers = state_array(s, i, &from);
+        if (numbers > 0) TRY(s->engine.ops->copy(&s->engine, *from, to->array[i], numbers));
+    }
+    to->level = s->level;
+    to->mean = s->mean;
+    to->since = s->since;
+    to->start = s->layers.start;
+    return HT_OK;
+}
+
+static enum ht_err restore_state(struct ht_fd_stepper *s, const struct state *from, int64_t step) {
+    for (int i = 0; i < STATE_ARRAYS; i++) {
+        struct ht_fd_array *to;
+        const int64_t numbers = state_array(s, i, &to);
+        if (numbers > 0) TRY(s->engine.ops->copy(&s->engine, from->array[i], *to, numbers));
+    }
+    s->level = from->level;
+    s->mean = from->mean;
+    s->since = from->since;
+    s->layers.start = from->start;
+    s->at = step;
+    for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
+    return HT_OK;
+}
+
+/* ---- steps ---- */
+
+static int64_t end_of(const struct kept *k, int64_t segment) {
+    return ht_least((segment + 1) * k->length, k->past.steps);
+}
+
+/* After step n, or before the first one, of the segment that is shown. */
+static enum ht_err keep_step(struct kept *k, int64_t n) {
+    struct ht_fd_stepper *s = k->past.forward;
+    const int64_t i = n - k->shown * k->length, numbers = ht_fd_numbers(s);
+    if (i > 0)
+        TRY(s->engine.ops->copy(&s->engine, s->values[HT_FD_D], k->step[i - 1][INCREMENT],
+                                numbers));
+    if (!k->past.values || n == end_of(k, k->shown)) return HT_OK;
+    if (k->past.slopes) TRY(ht_runner_complete(&s->r));
+    return s->engine.ops->copy(&s->engine, s->values[HT_FD_U], k->step[i][VALUE], numbers);
+}
+
+static void give_back(struct ht_fd_past *past) {
+    struct kept *k = (struct kept *)past;
+    if (!k->lent) return;
+    past->forward->values[HT_FD_D] = k->own[INCREMENT];
+    past->forward->values[HT_FD_U] = k->own[VALUE];
+    k->lent = false;
+}
+
+static enum ht_err run_again(struct kept *k, int64_t segment) {
+    struct ht_fd_stepper *s = k->past.forward;
+    const int64_t first = segment * k->length;
+    give_back(&k->past);
+    k->shown = segment;
+    TRY(segment == 0 ? ht_fd_start_at_rest(s) : restore_state(s, &k->state[segment], first));
+    TRY(keep_step(k, first));
+    for (int64_t n = first + 1; n <= end_of(k, segment); n++) {
+        TRY(ht_runner_half_step(s, HT_PRIMARY));
+        TRY(keep_step(k, n));
+    }
+    return ht_runner_complete(&s->r);
+}
+
+/* ---- functions of struct ht_fd_past_ops ---- */
+
+static enum ht_err begin(struct ht_fd_past *past) {
+    struct kept *k = (struct kept *)past;
+    k->shown = k->segments - 1;
+    return HT_OK;
+}
+
+static int64_t next(const struct ht_fd_past *past, int64_t from) {
+    const struct kept *k = (const struct kept *)past;
+    const int64_t last = (k->segments - 1) * k->length;
+    return from >= last ? from : ht_most(ht_divide_up(from, k->length), 1) * k->length;
+}
+
+static enum ht_err look(struct ht_fd_past *past, int64_t step) {
+    struct kept *k = (struct kept *)past;
+    const int64_t segment = step / k->length;
+    if (segment >= k->segments - 1) return keep_step(k, step);
+    return keep_state(past->forward, &k->state[segment]);
+}
+
+static enum ht_err show(struct ht_fd_past *past, int64_t n) {
+    struct kept *k = (struct kept *)past;
+    struct ht_fd_stepper *s = past->forward;
+    const int64_t segment = (n - 1) / k->length;
+    if (segment != k->shown) TRY(run_again(k, segment));
+    if (!k->lent) {
+        TRY(ht_runner_complete(&s->r));
+        k->own[INCREMENT] = s->values[HT_FD_D];
+        k->own[VALUE] = s->values[HT_FD_U];
+        k->lent = true;
+    }
+    const struct ht_fd_array *step = k->step[n - 1 - segment * k->length];
+    s->values[HT_FD_D] = step[INCREMENT];
+    if (past->values) s->values[HT_FD_U] = step[VALUE];
+    ht_halo_overwritten(&s->r.state, HT_FD_U);
+    s->at = n - 1;
+    return HT_OK;
+}
+
+static void destroy(struct ht_fd_past *past) {
+    struct kept *k = (struct kept *)past;
+    struct ht_fd_engine *e = &past->forward->engine;
+    give_back(past);
+    for (int64_t i = 0; k->step != NULL && i < k->length; i++)
+        for (int j = 0; j < KEPT; j++) e->ops->destroy(&k->step[i][j]);
+    for (int64_t i = 0; k->state != NULL && i < k->segments; i++)
+        for (int j = 0; j < STATE_ARRAYS; j++) e->ops->destroy(&k->state[i].array[j]);
+    ht_pool_free(&k->pool);
+    free(k);
+}
+
+static const struct ht_fd_past_ops ops = {
+    .begin = begin, .next = next, .look = look, .show = show, .end = give_back, .destroy = destroy};
+
+/* ---- making ---- */
+
+/* The longest segments that fit; bytes of a step and of a state. */
+static enum ht_err choose(struct kept *k, bool store, int64_t memory, const double bytes[2]) {
+    const int64_t steps = k->past.steps;
+    double least = INFINITY;
+    for (int64_t wanted = 1; wanted <= (store ? 1 : ht_most(steps, 1)); wanted++) {
+        k->length = ht_most(ht_divide_up(steps, wanted), 1);
+        k->segments = ht_most(ht_divide_up(steps, k->length), 1);
+        const double states = (double)ht_most(k->segments - 2, 0);
+        const double all = (double)k->length * bytes[0] + states * bytes[1];
+        k->past.facts.field_bytes = (int64_t)all;
+        k->past.facts.segments = k->segments;
+        if (all <= (double)memory) return HT_OK;
+        least = fmin(least, all);
+    }
+    FAIL(HT_ERR_DEVICE,
+         "gradient.memory: the forward field takes %s of the device%s, and may take %s: take %s, "
+         "fewer cells or more ranks",
+         HT_BYTES(least), store ? "" : " at least", HT_BYTES(memory),
+         store ? "gradient.field = \"checkpoint\" or \"reverse\"" : "gradient.field = \"reverse\"");
+}
+
+static enum ht_err make(struct kept *k, enum ht_gradient_field field, int64_t memory) {
+    struct ht_fd_stepper *s = k->past.forward;
+    struct ht_fd_engine *e = &s->engine;
+    const int64_t word = ht_real_size(e->spec.fp64);
+    double bytes[2] = {(double)(word * ht_fd_numbers(s) * (1 + k->past.values)), 0};
+    struct ht_fd_array *array;
+    for (int i = 0; i < STATE_ARRAYS; i++) bytes[1] += (double)(word * state_array(s, i, &array));
+    TRY(ht_comm_max(s->problem.grid->slab.comm, 2, bytes));
+    TRY(choose(k, field == HT_GRADIENT_STORE, memory, bytes));
+    k->past.facts.field = k->segments > 1 ? HT_GRADIENT_CHECKPOINT : HT_GRADIENT_STORE;
+    TRY(HT_TAKE(&k->pool, k->step, k->length));
+    TRY(HT_TAKE(&k->pool, k->state, k->segments));
+    for (int64_t i = 0; i < k->length; i++)
+        for (int j = 0; j < 1 + k->past.values; j++)
+            TRY(e->ops->create(e, ht_fd_numbers(s), &k->step[i][j]));
+    for (int64_t i = 1; i < k->segments - 1; i++)
+        for (int j = 0; j < STATE_ARRAYS; j++) {
+            const int64_t numbers = state_array(s, j, &array);
+            if (numbers > 0) TRY(e->ops->create(e, numbers, &k->state[i].array[j]));
+        }
+    return HT_OK;
+}
+
+enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, enum ht_gradient_field field,
+                              int64_t memory, struct ht_fd_past **out) {
+    struct kept *k = NULL;
+    enum ht_err err = HT_ALLOC(k, 1);
+    if (err == HT_OK) {
+        k->past = *of;
+        k->past.ops = &ops;
+        k->past.sign = 1;
+        err = make(k, field, memory);
+    }
+    err = ht_comm_agree(of->forward->problem.grid->slab.comm, err);
+    if (err != HT_OK && k != NULL) destroy(&k->past);
+    *out = err == HT_OK ? &k->past : NULL;
+    return err;
+}

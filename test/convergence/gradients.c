@@ -1,0 +1,425 @@
+/* Gradients of finite differences (docs/gradients.md), for random derivatives r of chi by what
+ * receivers read at each step:
+ *   - <r, p> = <a, da>: traces p of amplitudes a of sources, da the derivatives by these, by the
+ *     plain engine and by kernels;
+ *   - derivatives by the medium at the nodes against a run of its linear change, and chi, a sum of
+ *     squares, against central differences, whose error falls as their square;
+ *   - the same bits from states that were kept and run again. */
+#include "differences.h"
+#include "htwave/gradient.h"
+#include "src/fd/fd.h"
+#include "src/solve/sampler_private.h"
+
+struct kind {
+    const char *name, *options, *engine;
+    double bound;
+    bool born; /* the medium is judged, too */
+};
+
+/* Between nodes unless said otherwise; forces and slopes among them. */
+#define LINE_OF                                                    \
+    "system=acoustic grid={cells=[60];upper=[60.0];} time.end=40 " \
+    "medium={type=\"expression\";c=\"1-0.3*step(x1-33)\";} "
+#define ON_LINE                                                                                 \
+    "sources=({position=[23.4];frequency=0.1;},{position=[37.0];frequency=0.07;amplitude=-2.0;" \
+    "kind=\"force\";direction=[1.0];}) "                                                        \
+    "receivers=({position=[21.3];},{position=[36.0];fields=[\"p\",\"p_x1\"];}) "
+#define FIELD "system=acoustic grid={cells=[48,44];upper=[48.0,44.0];} time.end=30 "
+#define IN_FIELD                                                                                   \
+    "sources=({position=[20.4,16.3];frequency=0.1;},{position=[23.0,21.0];frequency=0.08;"         \
+    "amplitude=-2.0;},{position=[19.3,23.2];frequency=0.07;kind=\"force\";direction=[0.6,0.8];}) " \
+    "receivers=({type=\"line\";count=3;from=[19.2,14.6];to=[26.0,23.4];},"                         \
+    "{position=[22.0,18.0];fields=[\"p_x1\",\"p_x2\",\"p\"];}) "
+#define BOX "system=acoustic grid={cells=[26,25,27];upper=[26.0,25.0,27.0];} time.end=18 "
+#define IN_BOX                                                                                    \
+    "sources=({position=[12.4,13.3,13.0];frequency=0.1;},{position=[13.0,12.0,14.0];frequency=0." \
+    "08;"                                                                                         \
+    "amplitude=-2.0;}) "                                                                          \
+    "receivers=({type=\"line\";count=2;from=[12.2,11.6,13.4];to=[14.0,13.0,12.0];}) "
+#define ROUGH "medium={type=\"expression\";c=\"1-0.4*step(sin(1.3*x1)+cos(1.7*x2))\";rho=1.5;} "
+#define DENSE                                                                \
+    "medium={type=\"expression\";c=\"1-0.4*step(sin(1.3*x1)+cos(1.7*x2))\";" \
+    "rho=\"1+2*step(cos(1.1*x1+0.8*x2))\";} "
+#define DOUBLE "device.precision=double "
+#define SINGLE "device.precision=single "
+#define ABSORBING2 "boundary={x1=\"absorbing\";x2=[\"free\",\"absorbing\"];} "
+#define WALLS2 "boundary={x1=[\"rigid\",\"free\"];x2=\"periodic\";} "
+#define PLAIN "device.backend=oracle "
+
+struct shot {
+    struct fd_run run;
+    struct ht_gradient *gradient;
+    int64_t steps, traces; /* N */
+    double *r, *p;         /* [step][trace] */
+};
+
+static struct ht_fd_stepper *fd_of(const struct shot *s) {
+    return ht_fd_stepper_of(fd_stepper(&s->run));
+}
+
+static double *room(int64_t count) {
+    double *x = NULL;
+    must(HT_ALLOC(x, count));
+    return x;
+}
+
+static double dot(int64_t count, const double *x, const double *y) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+static double norm(int64_t count, const double *x) {
+    return sqrt(dot(count, x, x));
+}
+
+/* A run forwards, with its looks, and back. */
+static void take(struct shot *s, const struct ht_gradient_choice *choice, const char *engine,
+                 const char *options) {
+    struct ht_sampler *sampler;
+    int64_t some;
+    fd_open(&s->run, "initial.type=zero %s %s", options, engine);
+    const struct ht_plan *plan = s->run.sim->plan;
+    s->steps = plan->steps + ht_resampling_beyond(plan);
+    s->traces = plan->receivers->traces;
+    const int64_t values = (s->steps + 1) * s->traces;
+    s->r = room(values);
+    s->p = room(values);
+    for (int64_t i = 0; i < values; i++) s->r[i] = ht_rng_uniform(7, (uint64_t)i);
+    must(ht_gradient_create(plan, fd_stepper(&s->run), choice, &s->gradient));
+    must(ht_gradient_aim(s->gradient, plan->receivers));
+    must(ht_sampler_create(plan, fd_stepper(&s->run), &sampler));
+    for (int64_t n = 0; n <= s->steps; n++) {
+        if (n > 0) must(ht_stepper_advance(fd_stepper(&s->run), 1));
+        if (ht_gradient_next(s->gradient, n) == n) must(ht_gradient_look(s->gradient, n));
+        must(ht_sampler_collect(sampler, &some, s->p + n * s->traces));
+    }
+    ht_sampler_destroy(sampler);
+    must(ht_gradient_run(s->gradient, s->r));
+}
+
+static void finish(struct shot *s) {
+    ht_gradient_destroy(s->gradient);
+    fd_close(&s->run);
+    free(s->r);
+    free(s->p);
+}
+
+static double *sums_of(const struct shot *s, int sum) {
+    double *out = room(s->run.nodes);
+    must(ht_gradient_get(s->gradient, (enum ht_gradient_sum)sum, 0,
+                         ht_grid_planes(&s->run.sim->plan->grid, HT_PRIMARY), out));
+    return out;
+}
+
+/* ---- amplitudes of sources ---- */
+
+static double against_amplitudes(const struct shot *s) {
+    struct ht_fd_stepper *fd = fd_of(s);
+    struct ht_fd_injection *in = fd->injection;
+    double sum = 0, mean;
+    for (int64_t n = 0; n < s->steps; n++) {
+        must(ht_fd_injection_step(in, &fd->engine, n, &mean));
+        for (int stage = 0; stage < 2; stage++) {
+            const double *d = ht_gradient_amplitudes(s->gradient, stage);
+            const double *row = in->table + (2 * (n - in->first) + !stage) * in->columns;
+            if (d != NULL) sum += dot(in->columns, d + n * in->columns, row);
+        }
+    }
+    return sum;
+}
+
+static void judge_amplitudes(const struct shot *s, const char *name, double bound) {
+    const int64_t values = (s->steps + 1) * s->traces;
+    const double a = dot(values, s->r, s->p), b = against_amplitudes(s);
+    TEST_BELOW(fabs(a - b) / (norm(values, s->r) * norm(values, s->p)), bound,
+               "%s: %d steps, <r, p> = %.6g", name, (int)s->steps, a);
+}
+
+/* ---- the linear change of a run by that of the medium ---- */
+
+struct born {
+    struct ht_fd_stepper *forward, *change;
+    double *m;                        /* [own node] change of 1 / K */
+    struct ht_fd_array b[3], ones, x; /* of the window; x: scratch */
+    double *before[2];                /* u and d of the forward run before the step, [window] */
+};
+
+/* Random outside of layers, where their stencils do not reach. */
+static enum ht_err fill_change(const void *context, int what, int64_t first, int64_t last,
+                               double *out) {
+    const struct ht_fd_stepper *s = context;
+    const struct ht_grid *grid = s->problem.grid;
+    const int64_t far = what == 0 ? 0 : ht_fd_reach(&s->engine.spec);
+    int64_t n[3];
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    for (int64_t node = first * n[0] * n[1]; node < last * n[0] * n[1]; node++, out++) {
+        const int64_t m[3] = {node % n[0], node / n[0] % n[1], node / n[0] / n[1]};
+        bool inside = true;
+        for (int k = 0; k < grid->dims; k++)
+            for (int side = 0; side < 2; side++)
+                if (grid->layer[k][side] > 0)
+                    inside = inside &&
+                             (side == 0 ? m[k] : n[k] - 1 - m[k]) >= grid->layer[k][side] + far;
+        *out = inside ? ht_rng_uniform(11 + (unsigned)what, (uint64_t)node) : 0;
+    }
+    return HT_OK;
+}
+
+static void open_born(struct born *b, const struct shot *plain) {
+    struct ht_stepper handle;
+    struct ht_fd_stepper *f = fd_of(plain);
+    const struct ht_fd_problem own = f->problem.fd;
+    *b = (struct born){.forward = f};
+    must(ht_fd_stepper_create_beside(f, &handle));
+    b->change = ht_fd_stepper_of(&handle);
+    must(ht_fd_readings_create(b->change, plain->run.sim->plan->receivers, &b->change->injection));
+    b->m = room(plain->run.nodes);
+    must(fill_change(f, 0, 0, ht_grid_planes(f->problem.grid, HT_PRIMARY), b->m));
+    for (int i = 0; i < 2; i++) b->before[i] = room(ht_fd_numbers(f));
+    for (int k = 0; k < 3; k++) must(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &b->b[k]));
+    must(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &b->ones));
+    must(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &b->x));
+    for (int64_t i = 0; i < ht_fd_numbers(f); i++) b->ones.host[i] = 1;
+    f->problem.fd.fill = fill_change;
+    f->problem.fd.medium = f;
+    for (int k = 0; k < f->engine.spec.dims && own.density; k++)
+        must(ht_fd_fill_arrays(f, 1 + k, 2 + k, 1u << k, &b->b[k]));
+    f->problem.fd = own;
+    must(ht_fd_start_at_rest(f));
+}
+
+static void close_born(struct born *b) {
+    struct ht_fd_engine *e = &b->forward->engine;
+    for (int k = 0; k < 3; k++) e->ops->destroy(&b->b[k]);
+    e->ops->destroy(&b->ones);
+    e->ops->destroy(&b->x);
+    for (int i = 0; i < 2; i++) free(b->before[i]);
+    free(b->m);
+    ht_fd_destroy(b->change);
+}
+
+/* What the change of the medium adds where L is applied to u, times 1 / divisor, and u changes by
+ * `moved`: K (dt^2 dS u - dm moved). */
+static void add_change(struct born *b, double divisor, struct ht_fd_array u, const double *after,
+                       const double *moved, struct ht_fd_array *to, int count) {
+    struct ht_fd_stepper *f = b->forward;
+    const double dt = f->problem.dt;
+    struct ht_fd_work w = {.operation = HT_FD_STEP,
+                           .box = f->box,
+                           .law = ht_fd_scaled(&f->law, dt * dt / divisor),
+                           .u = u,
+                           .d = b->x};
+    w.law.a = b->ones;
+    memset(b->x.host, 0, (size_t)ht_fd_numbers(f) * sizeof *b->x.host);
+    for (int k = 0; k < 3; k++) w.law.b[k] = b->b[k];
+    must(f->engine.ops->ghosts(&f->engine, &f->box, (const int(*)[2])f->sides, u));
+    if (f->engine.spec.density) must(f->engine.ops->work(&f->engine, &w));
+    const double *m = b->m;
+    for (int64_t m3 = f->box.begin[2]; m3 < f->box.end[2]; m3++)
+        for (int64_t m2 = f->box.begin[1]; m2 < f->box.end[1]; m2++)
+            for (int64_t m1 = f->box.begin[0]; m1 < f->box.end[0]; m1++, m++) {
+                const int64_t at = m3 * f->box.plane + m2 * f->box.row + m1;
+                const double more =
+                    f->law.a.host[at] * (b->x.host[at] - *m * (after[at] - moved[at]));
+                for (int i = 0; i < count; i++) to[i].host[at] += more;
+            }
+}
+
+static void keep(struct born *b) {
+    const size_t bytes = (size_t)ht_fd_numbers(b->forward) * sizeof **b->before;
+    memcpy(b->before[0], b->forward->values[HT_FD_U].host, bytes);
+    memcpy(b->before[1], b->forward->values[HT_FD_D].host, bytes);
+}
+
+static void step_born(struct born *b) {
+    struct ht_fd_stepper *f = b->forward, *c = b->change;
+    struct ht_runner *r = &c->r;
+    const bool two = r->passes.count > 1;
+    keep(b);
+    must(ht_runner_half_step(f, HT_PRIMARY));
+    must(r->ops->before(r, HT_PRIMARY));
+    struct ht_fd_array before = {NULL, b->before[0]};
+    if (two) {
+        must(ht_runner_run(r, &r->passes, 0, 1));
+        add_change(b, 12, before, f->values[HT_FD_W].host, b->before[0], &c->values[HT_FD_W], 1);
+    }
+    must(ht_runner_run(r, &r->passes, two, r->passes.count));
+    add_change(b, 1, two ? f->values[HT_FD_W] : before, f->values[HT_FD_D].host, b->before[1],
+               (struct ht_fd_array[]){c->values[HT_FD_D], c->values[HT_FD_U]}, 2);
+    r->ops->after(r, 1);
+}
+
+/* The change of <r, p>, and |dm| of all. */
+static double born_change(const struct shot *plain, struct born *b) {
+    const struct ht_plan *plan = plain->run.sim->plan;
+    struct ht_stepper handle = {&ht_fd_kind.ops, b->change, NULL};
+    struct ht_sampler *sampler;
+    double sum = 0;
+    int64_t some;
+    HT_FREED double *p = room(plain->traces);
+    must(ht_sampler_create(plan, &handle, &sampler));
+    for (int64_t n = 0; n <= plain->steps; n++) {
+        if (n > 0) step_born(b);
+        if (n > 0) must(ht_sampler_take(sampler));
+        must(ht_sampler_collect(sampler, &some, p));
+        sum += dot(plain->traces, p, plain->r + n * plain->traces);
+    }
+    ht_sampler_destroy(sampler);
+    return sum;
+}
+
+static void judge_born(const struct shot *s, const char *name, const char *options, double bound) {
+    struct shot plain = {.gradient = NULL};
+    struct born b;
+    take(&plain, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, DOUBLE PLAIN, options);
+    open_born(&b, &plain);
+    const double change = born_change(&plain, &b);
+    const struct ht_grid *grid = plain.run.sim->plan ? &plain.run.sim->plan->grid : NULL;
+    double sum = 0, g2 = 0, m2 = 0;
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
+        if (i == HT_GRADIENT_ILLUMINATION || !ht_gradient_has(s->gradient, (enum ht_gradient_sum)i))
+            continue;
+        HT_FREED double *g = sums_of(s, i), *m = room(s->run.nodes);
+        const int what = i == 0 ? 0 : 1 + i - HT_GRADIENT_INVERSE_DENSITY;
+        must(fill_change(b.forward, what, 0, ht_grid_planes(grid, HT_PRIMARY), m));
+        for (int64_t n = 0; n < s->run.nodes; n++) {
+            sum += g[n] * m[n];
+            if (m[n] != 0) g2 += g[n] * g[n];
+            m2 += m[n] * m[n];
+        }
+    }
+    TEST_BELOW(fabs(sum - change) / sqrt(g2 * m2), bound, "%s: by the medium, change %.6g of %.2g",
+               name, change, sqrt(g2 * m2));
+    close_born(&b);
+    finish(&plain);
+}
+
+static void judge(const struct kind *kind) {
+    struct shot s = {.gradient = NULL};
+    take(&s, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, kind->engine, kind->options);
+    judge_amplitudes(&s, kind->name, kind->bound);
+    if (kind->born) judge_born(&s, kind->name, kind->options, kind->bound);
+    finish(&s);
+}
+
+static const char *const terms[] = {"time.stages=1 ", "time.stages=2 "};
+
+static void test_plain(void) {
+    const double bound = 1e-13;
+    const char *sides[] = {WALLS2, ABSORBING2 "absorbing.type=sponge ", ABSORBING2};
+    for (int n = 0; n < 30; n++) {
+        const int order = (int[]){2, 8, 16}[n / 10], t = n % 10 < 6 ? 0 : 1, density = n % 2;
+        const int side = n % 10 / 2 - 3 * t;
+        char options[FD_TEXT], name[96];
+        snprintf(name, sizeof name, "2-D order %d, %d term(s), %s, %s", order, t + 1,
+                 side == 0   ? "walls"
+                 : side == 1 ? "sponge"
+                             : "layers",
+                 density ? "density" : "modulus");
+        snprintf(options, sizeof options, FIELD IN_FIELD "%s%s%sgrid.order=%d ",
+                 density ? DENSE : ROUGH, sides[side], terms[t], order);
+        judge(&(struct kind){name, options, DOUBLE PLAIN, bound, order == 8 || test_all()});
+    }
+    judge(&(struct kind){"1-D order 4, layers",
+                         LINE_OF ON_LINE "boundary.x1=\"absorbing\" grid.order=4 time.stages=1",
+                         DOUBLE PLAIN, bound, true});
+    judge(&(struct kind){"1-D order 16, periodic",
+                         LINE_OF ON_LINE "boundary.x1=\"periodic\" grid.order=16 time.stages=2",
+                         DOUBLE PLAIN, bound, true});
+    judge(&(struct kind){"3-D order 4, layers, density",
+                         BOX IN_BOX DENSE "boundary={x1=\"absorbing\";x2=\"periodic\";x3=[\"free\","
+                                          "\"absorbing\"];} grid.order=4 time.stages=1",
+                         DOUBLE PLAIN, bound, true});
+}
+
+/* Few programs: the others by night. */
+static void test_kernels(void) {
+    static const struct kind kinds[] = {
+        {"kernels 2-D order 8, layers", FIELD IN_FIELD ROUGH ABSORBING2 "time.stages=1", SINGLE,
+         1e-6, true},
+        {"kernels 2-D order 4, walls, density, 2 terms",
+         FIELD IN_FIELD DENSE WALLS2 "grid.order=4 time.stages=2", DOUBLE, 1e-13, true},
+        {"kernels 3-D order 4, layers, density",
+         BOX IN_BOX DENSE "boundary={x1=\"absorbing\";x2=\"absorbing\";x3=\"absorbing\";} "
+                          "grid.order=4 time.stages=1",
+         SINGLE, 1e-6, true},
+        {"kernels 3-D order 8, walls, 2 terms",
+         BOX IN_BOX ROUGH "boundary={x1=\"rigid\";x2=\"periodic\";x3=[\"free\",\"rigid\"];} "
+                          "time.stages=2",
+         SINGLE, 1e-6, true},
+        {"kernels 1-D order 16", LINE_OF ON_LINE "boundary.x1=\"rigid\" grid.order=16", DOUBLE,
+         1e-13, true},
+    };
+    for (size_t i = 0; i < (test_all() ? 5 : 2); i++) judge(&kinds[i]);
+}
+
+/* ---- states that are kept ---- */
+
+/* Sums of all kinds and derivatives by amplitudes, one after the other. */
+static double *all_of(const struct shot *s, int64_t *count) {
+    const int64_t amplitudes = s->steps * s->run.sim->plan->shots->count;
+    double *all = room(HT_GRADIENT_SUMS * s->run.nodes + 2 * amplitudes);
+    *count = 0;
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
+        if (!ht_gradient_has(s->gradient, (enum ht_gradient_sum)i)) continue;
+        HT_FREED double *sums = sums_of(s, i);
+        memcpy(all + *count, sums, (size_t)s->run.nodes * sizeof *all);
+        *count += s->run.nodes;
+    }
+    for (int stage = 0; stage < 2; stage++) {
+        const double *of = ht_gradient_amplitudes(s->gradient, stage);
+        if (of == NULL) continue;
+        memcpy(all + *count, of, (size_t)amplitudes * sizeof *all);
+        *count += amplitudes;
+    }
+    return all;
+}
+
+static void judge_segments(const char *name, const char *engine, const char *options) {
+    struct shot whole = {.gradient = NULL};
+    struct ht_gradient_facts stored, kept;
+    int64_t count;
+    take(&whole, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, engine, options);
+    ht_gradient_facts(whole.gradient, &stored);
+    judge_amplitudes(&whole, name, whole.run.sim->tuning.fp64 ? 1e-13 : 1e-6);
+    HT_FREED double *expected = all_of(&whole, &count);
+    const int64_t beside = stored.device - stored.field_bytes;
+    for (int part = 2; part <= 3; part++) {
+        struct shot s = {.gradient = NULL};
+        const struct ht_gradient_choice choice = {HT_GRADIENT_CHECKPOINT,
+                                                  stored.field_bytes / part};
+        int64_t same = 0;
+        take(&s, &choice, engine, options);
+        ht_gradient_facts(s.gradient, &kept);
+        HT_FREED double *got = all_of(&s, &count);
+        for (int64_t i = 0; i < count; i++) same += got[i] == expected[i];
+        TEST_CHECK(same == count && kept.segments >= part && kept.field_bytes <= choice.memory &&
+                       kept.device - kept.field_bytes == beside,
+                   "%s: %d segments, %lld of %lld bytes: %lld of %lld numbers are those of one",
+                   name, (int)kept.segments, (long long)kept.field_bytes,
+                   (long long)stored.field_bytes, (long long)same, (long long)count);
+        finish(&s);
+    }
+    finish(&whole);
+}
+
+static void test_segments(void) {
+    judge_segments("plain, layers, density", DOUBLE PLAIN,
+                   FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1");
+    judge_segments("plain, sponge, 2 terms", DOUBLE PLAIN,
+                   FIELD IN_FIELD ROUGH ABSORBING2 "absorbing.type=sponge time.stages=2");
+    /* The mean is corrected every 100 steps. */
+    judge_segments("single, closed", SINGLE,
+                   FIELD IN_FIELD ROUGH "boundary={x1=\"rigid\";x2=\"periodic\";} time.stages=1 "
+                                        "time.end=100.0");
+}
+
+int main(void) {
+    test_plain();
+    if (test_have_double()) {
+        test_kernels();
+        test_segments();
+    }
+    return test_end("convergence/gradients");
+}
