@@ -133,7 +133,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 
 # ---- targets ----
 
-.PHONY: all demo check check-faults check-gpu check-all check-mpi lint lint-all format \
+.PHONY: all demo library check check-faults check-gpu check-all check-mpi lint lint-all format \
     FORCE install clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -188,12 +188,19 @@ format: ## clang-format on every C, header and kernel file
 	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
 	    tools/embed.c $(HEADERS) $(KERNELS)
 
-install: program ## to $(DESTDIR)$(PREFIX): program, examples, plots
-	install -d $(DESTDIR)$(PREFIX)/bin \
+install: program ## to $(DESTDIR)$(PREFIX): program, library, examples, plots
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+	    $(DESTDIR)$(PREFIX)/include/htwave $(DESTDIR)$(PREFIX)/share/htwave/examples \
 	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools \
 	    $(DESTDIR)$(PREFIX)/share/htwave/bench
 	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 $(B)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libhtwave.so
+	install -m 644 include/htwave/api.h $(DESTDIR)$(PREFIX)/include/htwave/
+	install -m 644 $(wildcard examples/*) $(DESTDIR)$(PREFIX)/share/htwave/examples/
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/htwave.pc.in \
+	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/htwave.pc
 	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py farfield.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install $(addprefix bench/,absorbing.py accuracy.py figures.py laboratory.py \
@@ -213,7 +220,8 @@ help: ## this list
 	@echo "Variables: CC CFLAGS PREFIX DESTDIR JOBS V=1 WERROR=1 DEPS=:"
 	@echo "CUDA=0 CUDA=1 CUDA_HOME WITHOUT"
 
-program: $(B)/htwave ; @:
+program: $(B)/htwave library ; @:
+library: $(B)/libhtwave.so ; @:
 tests: $(call programs,$(PROGRAMS)) $(B)/test/pauses.so $(B)/test/htwave-faults ; @:
 host-tests: $(call programs,$(ASAN_ITEMS)) $(B)/test/pauses.so $(B)/test/htwave-faults ; @:
 tool-programs: $(TOOL_SOURCES:%.c=$(B)/%) ; @:
@@ -225,6 +233,17 @@ tidy: $(patsubst %.c,$(B)/tidy/%.ok, \
 $(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(CFLAGS) $(SANITIZERS) $(LINKER) $(LDFLAGS) -o $@ $^ $(LIBRARY_LIBS) -lm -ldl -pthread
+
+# What programs link: the functions of include/htwave/api.h alone. The number is that of what they
+# must be compiled anew for.
+SONAME = libhtwave.so.0
+$(B)/$(SONAME): $(filter-out $(B)/obj/src/app/%,$(LIBRARY_OBJECTS))
+	@echo "  LINK  $@"
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) $(CFLAGS) $(SANITIZERS) $(LINKER) $(LDFLAGS) -o $@ \
+	    $^ $(LIBRARY_LIBS) -lm -ldl -pthread
+
+$(B)/libhtwave.so: $(B)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $@
 
 # A program of its own per source: build/test/unit/jet, build/tools/layered_model.
 $(B)/%: $(B)/obj/%.o $(B)/libhtwave.a

@@ -72,7 +72,7 @@ enum ht_log_level {
     HT_LOG_NORMAL,
     HT_LOG_VERBOSE
 };
-void ht_log_level_set(enum ht_log_level level);
+void ht_log_level_set(enum ht_log_level level); /* of this thread */
 enum ht_log_level ht_log_level_get(void);
 /* Messages of this thread go there from now on, without progress; NULL: to standard error again.
  * head: "", "note: " or "warning: ". */

@@ -9,7 +9,7 @@
 
 #define CLEAR_LINE "\r\033[K"
 
-static enum ht_log_level current = HT_LOG_NORMAL;
+static _Thread_local enum ht_log_level current = HT_LOG_NORMAL;
 
 static _Thread_local struct {
     ht_log_take *take; /* NULL: standard error */

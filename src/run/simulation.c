@@ -466,8 +466,7 @@ static enum ht_err plan_problem(struct ht_simulation *sim) {
     const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
     const int64_t own = slab.last - slab.first;
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
-    TRY(choose_kernels(sim));
-    return check_memory(sim);
+    return choose_kernels(sim);
 }
 
 static enum ht_err make_plan(struct ht_simulation *sim) {
@@ -489,7 +488,8 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(HT_ALLOC(sim->planes, sim->ranks));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
-    return plan_problem(sim);
+    TRY(plan_problem(sim));
+    return check_memory(sim);
 }
 
 static void forget_plan(struct ht_simulation *sim) {

@@ -170,6 +170,12 @@ void ht_survey_destroy(struct ht_survey *s) {
     free(s);
 }
 
+enum ht_err ht_survey_replan(struct ht_survey *s) {
+    s->at = -1;
+    s->sim->params = s->params;
+    return ht_simulation_replan(s->sim);
+}
+
 /* ---- shots ---- */
 
 int ht_survey_next(const struct ht_survey *s, int from) {

@@ -1,0 +1,215 @@
+/* The library's shots and runs: see htwave/api.h. */
+#include "api_private.h"
+
+/* ---- preparation ---- */
+
+enum { PROGRAMS = 64 }; /* that stay for the next model */
+
+static enum ht_err plan(ht_api *api) {
+    struct ht_survey *survey = NULL;
+    if (api->survey != NULL) return api->stale ? ht_survey_replan(api->survey) : HT_OK;
+    TRY(ht_survey_plan(api->params, NULL, api->params->shots.count > 0, &survey));
+    if (survey->sim->device != NULL) ht_device_keep(survey->sim->device, PROGRAMS);
+    enum ht_err err = ht_simulation_tune(survey->sim);
+    if (err == HT_OK) err = ht_simulation_compile(survey->sim);
+    return HT_MADE(err, survey, ht_survey_destroy, &api->survey);
+}
+
+/* After a model that was refused the next one is planned anew. */
+static enum ht_err planned(ht_api *api) {
+    api->silent = api->survey != NULL;
+    const enum ht_err err = plan(api);
+    api->silent = false;
+    api->stale = err != HT_OK;
+    return err;
+}
+
+static enum ht_err aim_at(ht_api *api, int shot) {
+    TRY(planned(api));
+    struct ht_survey *survey = api->survey;
+    REQUIRE(shot >= 0 && shot < survey->count, HT_ERR_INPUT, "shot %d: must be 0 to %d", shot,
+            survey->count - 1);
+    if (survey->at == shot && api->rest) return HT_OK;
+    const enum ht_err err = ht_survey_aim(survey, shot);
+    api->rest = err == HT_OK;
+    return err;
+}
+
+/* The plan of a shot, and its state at rest. */
+static enum ht_err aim(ht_api *api, int shot) {
+    ht_api_prepares(true);
+    const enum ht_err err = aim_at(api, shot);
+    ht_api_prepares(false);
+    return err;
+}
+
+/* That of any shot. */
+static enum ht_err prepare(ht_api *api) {
+    ht_api_prepares(true);
+    const enum ht_err err = planned(api);
+    ht_api_prepares(false);
+    return err;
+}
+
+static const struct ht_plan *plan_of(const ht_api *api) {
+    return api->survey->sim->plan;
+}
+
+/* ---- facts ---- */
+
+static enum ht_err find_group(ht_api *api, int shot, int group,
+                              const struct ht_receiver_group **out) {
+    TRY(aim(api, shot));
+    const struct ht_receivers *receivers = plan_of(api)->receivers;
+    const int count = receivers != NULL ? receivers->count : 0;
+    REQUIRE(group >= 0 && group < count, HT_ERR_INPUT,
+            "group %d of receivers: shot %d has %d, from 0 on", group, shot, count);
+    *out = &receivers->group[group];
+    return HT_OK;
+}
+
+int ht_api_shots(ht_api *api, int *count) {
+    ht_api_enter(api);
+    const enum ht_err err = prepare(api);
+    if (err == HT_OK) *count = api->survey->count;
+    return ht_api_leave(err);
+}
+
+int ht_api_time(ht_api *api, double *step, int64_t *steps, double *end) {
+    ht_api_enter(api);
+    const enum ht_err err = prepare(api);
+    if (err == HT_OK) {
+        *step = plan_of(api)->problem.dt;
+        *steps = plan_of(api)->steps;
+        *end = api->params->time.end;
+    }
+    return ht_api_leave(err);
+}
+
+int ht_api_groups(ht_api *api, int shot, int *count) {
+    ht_api_enter(api);
+    const enum ht_err err = aim(api, shot);
+    const struct ht_receivers *receivers = err == HT_OK ? plan_of(api)->receivers : NULL;
+    if (err == HT_OK) *count = receivers != NULL ? receivers->count : 0;
+    return ht_api_leave(err);
+}
+
+static void describe(const struct ht_receivers *receivers, const struct ht_receiver_group *group,
+                     struct ht_api_group *out) {
+    *out = (struct ht_api_group){.receivers = group->count,
+                                 .readings = group->readings,
+                                 .samples = group->samples,
+                                 .start = ht_receivers_time(receivers, group, 0),
+                                 .every = group->every > 0 ? group->every : receivers->dt};
+    snprintf(out->name, sizeof out->name, "%s", group->name);
+}
+
+int ht_api_group(ht_api *api, int shot, int group, struct ht_api_group *out) {
+    const struct ht_receiver_group *found = NULL;
+    ht_api_enter(api);
+    const enum ht_err err = find_group(api, shot, group, &found);
+    if (err == HT_OK) describe(plan_of(api)->receivers, found, out);
+    return ht_api_leave(err);
+}
+
+int ht_api_positions(ht_api *api, int shot, int group, double *x) {
+    const struct ht_receiver_group *found = NULL;
+    ht_api_enter(api);
+    const enum ht_err err = find_group(api, shot, group, &found);
+    if (err == HT_OK) memcpy(x, found->x, (size_t)found->count * sizeof *found->x);
+    return ht_api_leave(err);
+}
+
+static enum ht_err find_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
+    const struct ht_receiver_group *found = NULL;
+    TRY(find_group(api, shot, group, &found));
+    REQUIRE(reading >= 0 && reading < found->readings, HT_ERR_INPUT,
+            "reading %d: receivers \"%s\" have %d, from 0 on", reading, found->name,
+            found->readings);
+    snprintf(name, 64, "%s", found->reading[reading].name);
+    return HT_OK;
+}
+
+int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
+    ht_api_enter(api);
+    return ht_api_leave(find_reading(api, shot, group, reading, name));
+}
+
+/* ---- snapshots ---- */
+
+static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
+    ht_api *api = context;
+    const struct ht_plan *plan = view->run->plan;
+    const struct ht_grid *grid = &plan->grid;
+    struct ht_api_snapshot snapshot = {
+        .step = view->run->steps, .time = view->time, .rank = grid->dims};
+    for (int k = 0; k < 3; k++) {
+        const bool exists = k < grid->dims;
+        snapshot.lower[k] = exists ? grid->lower[k] : 0;
+        snapshot.spacing[k] = exists ? grid->h[k] : 0;
+        if (exists) snapshot.shape[grid->dims - 1 - k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    }
+    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
+        snapshot.field = plan->eq.system->field[f].name;
+        snapshot.values = view->nodal[f];
+        REQUIRE(api->snapshot(api->snapshot_context, &snapshot) == 0, HT_ERR_INTERRUPTED,
+                "interrupted at step %lld of %lld", (long long)snapshot.step,
+                (long long)plan->steps);
+    }
+    return HT_OK;
+}
+
+static struct ht_observer observe_snapshots(ht_api *api) {
+    return (struct ht_observer){.name = "snapshots",
+                                .context = api,
+                                .needs = HT_NEED_JUDGED | HT_NEED_NODAL,
+                                .every = api->every,
+                                .look = snapshots_look};
+}
+
+int ht_api_snapshots(ht_api *api, double every, ht_api_snapshot_take *take, void *context) {
+    if (!(every >= 0 && isfinite(every)))
+        return (int)ht_err_set(HT_ERR_INPUT,
+                               "ht_api_snapshots: every %g must be a time, or 0 for "
+                               "the end alone",
+                               every);
+    api->every = every;
+    api->snapshot = take;
+    api->snapshot_context = context;
+    return 0;
+}
+
+/* ---- a run ---- */
+
+static enum ht_err run(ht_api *api, struct ht_recording *recording) {
+    struct ht_energies energies = {.series = NULL};
+    struct ht_observer observers[3] = {ht_observe_energy(&energies),
+                                       ht_observe_receivers(recording)};
+    int count = 2;
+    if (api->snapshot != NULL) observers[count++] = observe_snapshots(api);
+    struct ht_run *of = &api->survey->sim->run;
+    TRY(ht_run_execute(of, count, observers));
+    REQUIRE(!of->interrupted, HT_ERR_INTERRUPTED, "interrupted at step %lld of %lld",
+            (long long)of->steps, (long long)of->plan->steps);
+    return HT_OK;
+}
+
+static enum ht_err forward(ht_api *api, int shot, double *traces) {
+    HT_ENDED(ht_recording_free) struct ht_recording recording = {.output = NULL};
+    TRY(aim(api, shot));
+    api->rest = false;
+    TRY(run(api, &recording));
+    const struct ht_receivers *receivers = plan_of(api)->receivers;
+    for (int n = 0; n < recording.groups; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        const int64_t count = group->count * group->readings * group->samples;
+        memcpy(traces, recording.data[n], (size_t)count * sizeof *traces);
+        traces += count;
+    }
+    return HT_OK;
+}
+
+int ht_api_forward(ht_api *api, int shot, double *traces) {
+    ht_api_enter(api);
+    return ht_api_leave(forward(api, shot, traces));
+}
