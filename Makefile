@@ -70,8 +70,8 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # in Python: what they call is called by commands and by other tests of the host,
 # too. With address checks at night only.
 NUMBERS := config/bench.sh config/cache.sh config/check.sh \
-    config/examples.sh config/experiments.sh config/laboratory.sh config/long.sh \
-    config/pictures.sh config/plot.sh config/traces.sh \
+    config/examples.sh config/experiments.sh config/laboratory.sh config/library.sh \
+    config/long.sh config/pictures.sh config/plot.sh config/traces.sh \
     io/traces unit/absorbing unit/amplification unit/differences \
     unit/energy_watch unit/fd_layers unit/fit unit/layers unit/pair_bound \
     unit/stability unit/threads
@@ -186,7 +186,7 @@ lint-all: ## the same, longer: for the night
 
 format: ## clang-format on every C, header and kernel file
 	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
-	    tools/embed.c $(HEADERS) $(KERNELS)
+	    $(wildcard examples/*.c) tools/embed.c $(HEADERS) $(KERNELS)
 
 install: program ## to $(DESTDIR)$(PREFIX): program, library, examples, plots
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \

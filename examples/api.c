@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
     must(ht_api_open(NULL, keys, key, &api));
     for (int slow = 0; slow < 2; slow++) {
         for (int j = 0; j < N2; j++)
-            for (int i = 0; i < N1; i++) c[j][i] = slow && hypot(i - 29.5, j - 24.5) < 10 ? 0.7 : 1.0;
+            for (int i = 0; i < N1; i++)
+                c[j][i] = slow && hypot(i - 29.5, j - 24.5) < 10 ? 0.7 : 1.0;
         must(ht_api_model_set(api, "c", &c[0][0]));
         must(ht_api_group(api, 0, 0, &group));
         double *traces = calloc((size_t)(group.receivers * group.samples), sizeof *traces);

@@ -1,0 +1,54 @@
+#!/bin/sh
+# The library as it is installed: what it shows, a program in C, and Python.
+set -u
+. "$(dirname "$0")/common.sh"
+root=$PWD build=$(dirname "$htwave")
+export XDG_CACHE_HOME="${XDG_CACHE_HOME:-$scratch}"
+
+make --no-print-directory -s B="${HTWAVE_BUILD:-build}" DEPS=: DESTDIR="$scratch" PREFIX=/usr \
+    install >install.txt 2>&1 || cat install.txt
+rm -f install.txt
+cd "$scratch" || exit 1
+library=$scratch/usr/lib/libhtwave.so
+
+judge 'installed: library, header, pkg-config, examples' [ -e "$library" -a \
+    -e usr/include/htwave/api.h -a -e usr/lib/pkgconfig/htwave.pc -a \
+    -e usr/share/htwave/examples/api.c ]
+nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVW]/ { print $3 }' |
+    grep -v '^ht_api_\|^_\|^__' >shown.txt
+judge "it shows functions of api.h alone$(sed 's/^/ /' shown.txt)" [ ! -s shown.txt ]
+judge 'its soname has a number' sh -c "objdump -p '$library' | grep -q 'SONAME.*libhtwave.so.0$'"
+
+# What the example prints are the largest values of the traces of such runs.
+export PKG_CONFIG_PATH="$scratch/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch"
+# shellcheck disable=SC2046 # flags are words
+judge 'the example in C is built by pkg-config' \
+    "${CC:-cc}" -Wall -Wextra usr/share/htwave/examples/api.c -o api \
+    -I"$scratch/usr/include" -L"$scratch/usr/lib" $(pkg-config --libs-only-l htwave) -lm
+LD_LIBRARY_PATH="$scratch/usr/lib" ./api "$device" >api.txt 2>message.txt
+judge "it runs: $(tr '\n' ' ' <api.txt)$(cat message.txt)" [ $? = 0 -a ! -s message.txt ]
+"$htwave" run "$root/test/config/library.cfg" "$device" --quiet 'output.traces=["csv"]' \
+    output.directory=out 2>message.txt || cat message.txt
+awk -F, '/^[-0-9]/ { for (i = 2; i <= NF; i++) { x = $i < 0 ? -$i : $i
+    if (x > most[i]) most[i] = x } n = NF }
+    END { printf "uniform:"; for (i = 2; i <= n; i++) printf " %.6f", most[i]; print "" }' \
+    out/traces_*.csv >run.txt
+head -n 1 api.txt | cmp -s - run.txt
+judge "as htwave run does: $(cat run.txt)" [ $? = 0 ]
+LD_LIBRARY_PATH="$scratch/usr/lib" ./api grid.cells=7 2>message.txt >api.txt
+judge "it says what is wrong: $(cat message.txt)" grep -q '^api: grid.upper' message.txt
+
+if python3 -c 'import numpy' 2>/dev/null; then
+    export HTWAVE_LIBRARY="$library.0" PYTHONPATH="$root/python" PYTHONDONTWRITEBYTECODE=1
+    for test in "$root"/test/python/*.py; do
+        python3 "$test" "$htwave" "$device" >python.txt 2>&1
+        relay python.txt
+    done
+    MPLCONFIGDIR="$scratch" python3 "$root/examples/disc.py" "$device" >found.txt 2>message.txt
+    sed -n 's/^    \([a-z]*: [0-9].*\)/\1/p' "$root/examples/disc.py" | cmp -s - found.txt
+    judge "the example in Python prints what it says: $(tr '\n' ' ' <found.txt)" [ $? = 0 ]
+else
+    skip 'Python: no python3 with numpy is here'
+fi
+
+end config/library

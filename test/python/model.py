@@ -1,0 +1,209 @@
+"""The Python package: python3 model.py HTWAVE DEVICE-KEY. Prints TAP."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+
+import numpy as np
+
+import htwave
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+program, device = sys.argv[1:]
+count = failed = 0
+
+
+def judge(what, good):
+    global count, failed
+    count, failed = count + 1, failed + (not good)
+    print("ok -" if good else "not ok -", what, flush=True)
+
+
+def skip(what):
+    global count
+    count += 1
+    print("ok # skip", what, flush=True)
+
+
+def refuses(what, part, call, *arguments, kind=htwave.Error, **named):
+    try:
+        call(*arguments, **named)
+        judge(f"{what}: nothing is raised", False)
+    except kind as error:
+        judge(f"{what}: {error}", part in str(error))
+
+
+CONFIG = {
+    "system": "acoustic",
+    "grid": {"cells": [40, 30], "upper": [0.4, 0.3], "order": 4},
+    "time": {"end": 0.6, "scheme": "fd", "step": 0.004},
+    "boundary": {"x1": ["rigid", "rigid"], "x2": "rigid"},
+    "medium": {"spacing": [0.01, 0.01], "origin": [0.005, 0.005]},
+    "sources": [{"position": [0.1, 0.15], "frequency": 8.0},
+                {"position": (0.2, np.float64(0.15)), "frequency": 8.0}],
+    "receivers": [{"type": "line", "from": [0.3, 0.1], "to": [0.3, 0.2], "count": 3, "every": 0.01},
+                  {"name": "v", "position": [0.2, 0.2], "fields": ["p", "v2"], "every": 0.02}],
+    "output": {"snapshots": False, "pictures": False, "directory": "out"},
+}
+random = np.random.default_rng(1)
+c0 = 1 + 0.3 * random.random((30, 40))
+
+
+def model(**arrays):
+    return htwave.Model(CONFIG, device, **arrays)
+
+
+def by_program():
+    """Traces of `htwave run` of shot 0, whose model is a file."""
+    c0.astype("<f4").tofile("c.f32")
+    keys = htwave._config.keys_of(CONFIG)
+    keys += ["medium.type=file", "medium.c=c.f32", "medium.shape=[40,30]", device,
+             "shots=({sources=[1];})"]
+    subprocess.run([program, "run", "none.cfg", "--quiet", *keys], check=True)
+    with h5py.File("out/shot-001/traces.h5") as file:
+        return [np.concatenate([file[name][field][...] for field in fields])
+                for name, fields in (("receivers-1", ["p"]), ("v", ["p", "v2"]))]
+
+
+def traces():
+    with model(c=c0.astype("<f4")) as m:
+        found = m.forward()
+        judge(f"traces by group: {[t.shape for t in found]}",
+              [t.shape for t in found] == [(3, 61), (2, 31)])
+        if h5py:
+            judge("they are those of htwave run, bit for bit",
+                  all(np.array_equal(a.astype(b.dtype), b) and np.abs(b).max() > 0
+                      for a, b in zip(found, by_program())))
+        else:
+            skip("no h5py: traces are not compared with those of htwave run")
+        other = m.forward(1)
+        judge("another shot has others", np.abs(found[0] - other[0]).max() > 1e-3)
+        judge("and the first one the same again", np.array_equal(m.forward(0)[0], found[0]))
+        lines = m.receivers()
+        judge("receivers: names, fields, positions, times",
+              [r.name for r in lines] == ["receivers-1", "v"] and lines[1].fields == ["p", "v2"] and
+              np.allclose(lines[0].positions, [[0.3, 0.1, 0], [0.3, 0.15, 0], [0.3, 0.2, 0]]) and
+              np.allclose(lines[0].times, 0.01 * np.arange(61)))
+        judge(f"{m.shots} shots, {m.steps} steps of {m.step} to {m.end}",
+              m.shots == 2 and m.steps == 150 and abs(m.step - 0.004) < 1e-12 and m.end == 0.6)
+
+
+def arrays():
+    with model(c=c0) as m, model(c=np.asfortranarray(c0)) as n:
+        found = m.forward()[0]
+        judge("an array of other strides is the same model", np.array_equal(n.forward()[0], found))
+        judge("get gives what was set", np.array_equal(m.get("c"), c0) and m.shape("c") == (30, 40))
+        wide = np.repeat(c0, 2, axis=1)
+        m.set(c=0.9 * c0)
+        judge("two models at a time: one changes",
+              np.abs(m.forward()[0] - found).max() > 1e-3 and np.array_equal(n.forward()[0], found))
+        m.set(c=wide[:, ::2])
+        judge("and changes back", np.array_equal(m.forward()[0], found))
+        refuses("another shape", "shape (40, 30): must be (30, 40)", m.set, c=c0.T)
+        refuses("complex numbers", "complex128", m.set, c=c0 + 0j)
+        refuses("texts", "<U1", m.set, c=np.full(c0.shape, "a"))
+        bad = c0.copy()
+        bad[1, 2] = np.nan
+        refuses("NaN", "value 42 is nan", m.set, c=bad)
+        refuses("no such parameter", "rho: no such array: the model's are c", m.set, rho=c0)
+        m.set(c=4 * c0)
+        refuses("a model too fast for the step", "time.step = 0.004: unstable", m.forward)
+        m.set(c=c0)
+        judge("after which others work", np.array_equal(m.forward()[0], found))
+        refuses("no such shot", "shot 2: must be 0 to 1", m.forward, 2)
+    refuses("closed", "the model is closed", m.forward)
+    m.close()
+    refuses("two shapes", "must be one shape", model, c=c0, rho=c0.T)
+    refuses("a key", "did you mean grid.cells", htwave.Model, {"grid": {"cels": [3]}})
+    refuses("a value", "grid.cells: must be a number", htwave.Model, {"grid": {"cells": {3}}})
+    refuses("a file", "no.cfg", htwave.Model, "no.cfg")
+
+
+def snapshots():
+    seen = []
+    with model(c=c0) as m:
+        found = m.forward(snapshots=seen.append, every=0.2)
+        judge(f"snapshots at {[round(s.time, 6) for s in seen]}",
+              [s.step for s in seen] == [0, 50, 100, 150] and seen[0].values.shape == (31, 41) and
+              seen[0].field == "p" and np.allclose(seen[0].spacing, 0.01))
+        x = np.abs(seen[2].values[20, 20] - found[1][0, 20]) / np.abs(found[1][0]).max()
+        judge(f"their values are those of a receiver there, off by {x:.1e}", x < 1e-6)
+
+        def fails(snapshot):
+            if snapshot.step > 0:
+                raise ZeroDivisionError("of a callback")
+
+        refuses("what a callback raises", "of a callback", m.forward, snapshots=fails, every=0.1,
+                kind=ZeroDivisionError)
+        refuses("the model in its own callback", "cannot be used by a function",
+                m.forward, snapshots=lambda s: m.forward())
+        judge("then it runs as before", np.array_equal(m.forward()[0], found[0]))
+
+
+def ends():
+    long = htwave.Model(CONFIG, device, "time.end=2000", c=c0)
+    before = signal.getsignal(signal.SIGINT)
+    timer = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    refuses("Ctrl-C", "", long.forward, kind=KeyboardInterrupt)
+    took = time.monotonic() - start
+    judge(f"ended after {took:.1f} s, handlers as before",
+          took < 20 and signal.getsignal(signal.SIGINT) is before)
+    long.close()
+
+
+def threads():
+    alone = [shot_of(0.9), shot_of(1.0)]
+    found = [None, None]
+
+    def work(i):
+        found[i] = shot_of((0.9, 1.0)[i])
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for worker in workers:
+        worker.start()
+    ticks = 0
+    while any(worker.is_alive() for worker in workers):
+        ticks += 1
+        time.sleep(0.001)
+    judge("models of two threads have their traces",
+          all(np.array_equal(a, b) for a, b in zip(alone, found)))
+    judge(f"other threads of Python run meanwhile: {ticks} rounds", ticks > 3)
+
+
+def shot_of(factor):
+    with model(c=factor * c0) as m:
+        return np.concatenate([m.forward(i % 2)[0] for i in range(3)])
+
+
+def messages():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with htwave.Model(CONFIG, device, {"medium": {"origin": [0.3, 0.2]}}, c=c0) as m:
+            m.forward()
+            m.set(c=0.9 * c0)
+            m.forward()
+    texts = [str(w.message) for w in caught]
+    judge(f"warnings are Python's: {texts[:1]}", "few: look at medium.origin" in texts[0] and
+          all(w.filename == __file__ for w in caught))
+    judge("each is given once", len(set(texts)) == len(texts))
+
+
+warnings.simplefilter("ignore")
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    open("none.cfg", "w").close()
+    for test in (traces, arrays, snapshots, ends, threads, messages):
+        test()
+    os.chdir("/")
+print(f"1..{count}")
+sys.exit(failed > 0)

@@ -1,0 +1,222 @@
+/* The library (htwave/api.h): handles, models that change, errors after which a handle works, calls
+ * that are ended, threads. By the serial reference, with address checks, too. */
+#include "io/scratch.h"
+#include "test.h"
+
+#include "htwave/api.h"
+
+#include <pthread.h>
+
+enum { N1 = 24, N2 = 20, TRACES = 3, SAMPLES = 21 };
+
+#define COMMON                                                                                \
+    "system=acoustic", "grid.cells=[24,20]", "grid.upper=[0.24,0.2]",                         \
+        "time={end=0.2;scheme=\"fd\";step=0.004;}", "grid.order=4", "boundary.x2=rigid",      \
+        "boundary.x1=rigid", "device.backend=oracle",                                         \
+        "sources=({position=[0.05,0.1];frequency=9.0;},{position=[0.1,0.1];frequency=9.0;})", \
+        "receivers=({type=\"line\";from=[0.2,0.05];to=[0.2,0.15];count=3;every=0.01;})"
+#define SAMPLED "medium.shape=[24,20]", "medium.spacing=0.01", "medium.origin=[0.005,0.005]"
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+static const char *const memory[] = {COMMON, SAMPLED, "medium.type=memory", "medium.c=array"};
+
+static void fill(double factor, double c[N2 * N1]) {
+    for (int i = 0; i < N2 * N1; i++) c[i] = factor * (i / N1 < 8 ? 1.0 : 1.3);
+}
+
+static ht_api *make(double factor) {
+    double c[N2 * N1];
+    ht_api *api = NULL;
+    fill(factor, c);
+    if (ht_api_open(NULL, COUNT(memory), memory, &api) != 0 || ht_api_model_set(api, "c", c) != 0)
+        TEST_CHECK(false, "opens: %s", ht_api_error());
+    return api;
+}
+
+struct traces {
+    double at[TRACES * SAMPLES];
+    int code;
+};
+
+static struct traces record(ht_api *api, int shot) {
+    struct traces out = {.code = -1};
+    struct ht_api_group group = {.samples = 0};
+    if (ht_api_group(api, shot, 0, &group) == 0 && group.receivers == TRACES &&
+        group.readings == 1 && group.samples == SAMPLES)
+        out.code = ht_api_forward(api, shot, out.at);
+    return out;
+}
+
+static double size_of(const struct traces *x) {
+    double most = 0;
+    for (int i = 0; i < TRACES * SAMPLES; i++) most = fmax(most, fabs(x->at[i]));
+    return most;
+}
+
+static bool equal(const struct traces *a, const struct traces *b) {
+    return a->code == 0 && b->code == 0 && memcmp(a->at, b->at, sizeof a->at) == 0 &&
+           size_of(a) > 0;
+}
+
+static void test_models(void) {
+    double c[N2 * N1];
+    ht_api *first = make(1), *second = make(0.8);
+    const struct traces a = record(first, 0), b = record(second, 0), shot = record(first, 1);
+    fill(0.8, c);
+    TEST_CHECK(ht_api_model_set(first, "c", c) == 0, "another model is set");
+    const struct traces changed = record(first, 0), again = record(second, 0);
+    fill(1, c);
+    TEST_CHECK(ht_api_model_set(first, "c", c) == 0, "and the first one");
+    const struct traces back = record(first, 0), shot_back = record(first, 1);
+    TEST_CHECK(equal(&b, &changed) && equal(&b, &again) && equal(&a, &back) && !equal(&a, &b),
+               "traces are those of the model, whatever came before, by two handles (largest %.3g)",
+               size_of(&a));
+    TEST_CHECK(equal(&shot, &shot_back) && !equal(&shot, &a), "so are those of another shot");
+    ht_api_close(first);
+    ht_api_close(second);
+}
+
+/* The samples of a file, which memory replaces. */
+static void test_file(const char *folder) {
+    char path[512], key[600];
+    double c[N2 * N1], found[N2 * N1] = {0};
+    int64_t shape[3] = {0};
+    int rank = 0;
+    ht_api *api = NULL, *own = make(1);
+    fill(1, c);
+    snprintf(path, sizeof path, "%s/c.f32", folder);
+    snprintf(key, sizeof key, "medium.c=%s", path);
+    FILE *file = fopen(path, "wb");
+    for (int i = 0; file != NULL && i < N2 * N1; i++)
+        fwrite(&(float){(float)c[i]}, sizeof(float), 1, file);
+    if (file != NULL) fclose(file);
+    const char *const keys[] = {COMMON, SAMPLED, "medium.type=file", key};
+    const int code = ht_api_open(NULL, COUNT(keys), keys, &api);
+    TEST_CHECK(code == 0 && ht_api_model_shape(api, "c", &rank, shape) == 0 && rank == 2 &&
+                   shape[0] == N2 && shape[1] == N1,
+               "the array of a file: %lld x %lld (%s)", (long long)shape[0], (long long)shape[1],
+               ht_api_error());
+    TEST_CHECK(ht_api_model_get(api, "c", found) == 0 && found[0] == c[0] &&
+                   found[N2 * N1 - 1] == (float)c[N2 * N1 - 1],
+               "its values");
+    const struct traces by_file = record(api, 0);
+    TEST_CHECK(ht_api_model_set(own, "c", found) == 0, "in memory");
+    const struct traces by_memory = record(own, 0);
+    TEST_CHECK(equal(&by_file, &by_memory), "they give the same traces");
+    remove(path);
+    ht_api_close(api);
+    ht_api_close(own);
+}
+
+static void refused(int code, int expected, const char *part) {
+    TEST_CHECK(code == expected && strstr(ht_api_error(), part) != NULL, "refused: %s",
+               ht_api_error());
+}
+
+static void test_errors(void) {
+    double c[N2 * N1];
+    const char *const wrong[] = {"grid.cels=[4]"};
+    ht_api *api = NULL;
+    int count;
+    refused(ht_api_open(NULL, 1, wrong, &api), HT_API_INPUT, "grid.cells");
+    TEST_CHECK(api == NULL, "there is no handle then");
+    refused(ht_api_open("no/such.cfg", 0, NULL, &api), HT_API_INPUT, "no/such.cfg");
+    ht_api_open(NULL, COUNT(memory), memory, &api);
+    refused(ht_api_shots(api, &count), HT_API_INPUT, "medium.c");
+    refused(ht_api_model_get(api, "c", c), HT_API_INPUT, "no values");
+    refused(ht_api_model_set(api, "rho", c), HT_API_INPUT, "rho: no such array: the model's are c");
+    fill(1, c);
+    c[5] = NAN;
+    refused(ht_api_model_set(api, "c", c), HT_API_INPUT, "value 5 is nan");
+    fill(-1, c);
+    ht_api_model_set(api, "c", c);
+    refused(ht_api_shots(api, &count), HT_API_INPUT, "must be positive");
+    fill(1, c);
+    ht_api_model_set(api, "c", c);
+    const struct traces good = record(api, 0);
+    fill(3, c);
+    ht_api_model_set(api, "c", c);
+    refused(record(api, 0).code, -1, "time.step");
+    refused(ht_api_forward(api, 0, c), HT_API_INPUT, "time.step");
+    fill(1, c);
+    ht_api_model_set(api, "c", c);
+    const struct traces after = record(api, 0);
+    TEST_CHECK(equal(&good, &after), "a model that works follows one that is refused");
+    refused(ht_api_forward(api, 2, c), HT_API_INPUT, "shot 2: must be 0 to 1");
+    refused(ht_api_forward(api, -1, c), HT_API_INPUT, "shot -1");
+    ht_api_close(api);
+    ht_api_close(NULL);
+}
+
+static int at_once(void *context) {
+    return ++*(int *)context > 0;
+}
+
+static int count_fields(void *context, const struct ht_api_snapshot *s) {
+    int *count = context;
+    ++*count;
+    return s->rank != 2 || s->shape[0] != N2 + 1 || s->shape[1] != N1 + 1 || s->field[0] != 'p';
+}
+
+static void test_ends(void) {
+    ht_api *api = make(1);
+    int asked = 0, fields = 0;
+    const struct traces whole = record(api, 0);
+    ht_api_stop(api, at_once, &asked);
+    struct traces ended = record(api, 0);
+    TEST_CHECK(ended.code == HT_API_INTERRUPTED && asked > 0, "ended: %s", ht_api_error());
+    ht_api_stop(api, NULL, NULL);
+    ended = record(api, 0);
+    TEST_CHECK(equal(&whole, &ended), "and run again");
+    TEST_CHECK(ht_api_snapshots(api, 0.05, count_fields, &fields) == 0, "snapshots");
+    ended = record(api, 0);
+    TEST_CHECK(equal(&whole, &ended) && fields == 5, "%d of them, expected 5: %s", fields,
+               ht_api_error());
+    ht_api_close(api);
+}
+
+static void *in_thread(void *context) {
+    struct traces *out = context;
+    const double factor = out->at[0];
+    ht_api *api = make(factor);
+    for (int i = 0; i < 3; i++) *out = record(api, i % 2);
+    ht_api_close(api);
+    return NULL;
+}
+
+static void test_threads(void) {
+    struct traces own[2] = {{.at = {1}}, {.at = {0.8}}}, alone[2];
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, in_thread, &own[i]);
+    for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 2; i++) {
+        ht_api *api = make(i == 0 ? 1 : 0.8);
+        alone[i] = record(api, 0);
+        ht_api_close(api);
+    }
+    TEST_CHECK(equal(&own[0], &alone[0]) && equal(&own[1], &alone[1]),
+               "handles of two threads at a time: the traces of one thread");
+}
+
+static void test_many(void) {
+    int good = 0;
+    for (int i = 0; i < 50; i++) {
+        ht_api *api = make(1);
+        if (i % 10 == 0) good += record(api, 0).code == 0;
+        ht_api_close(api);
+    }
+    TEST_CHECK(good == 5, "opened and closed 50 times, run %d times", good);
+}
+
+int main(void) {
+    char *folder = scratch_make("api");
+    if (folder == NULL) return 2;
+    test_models();
+    test_file(folder);
+    test_errors();
+    test_ends();
+    test_threads();
+    test_many();
+    scratch_remove(folder);
+    return test_end("unit/api");
+}
