@@ -17,12 +17,6 @@
  *     reverse: the forward run backwards, with what it recorded in front of the layers;
  *     checkpoint: states that it kept on the device, from which parts of it are run again;
  *     store: what it kept of each step on the device. */
-enum ht_gradient_field {
-    HT_GRADIENT_AUTO,
-    HT_GRADIENT_REVERSE,
-    HT_GRADIENT_CHECKPOINT,
-    HT_GRADIENT_STORE
-};
 struct ht_gradient_choice {
     enum ht_gradient_field field;
     int64_t memory; /* bytes of the device for the forward field; 0: 80 % of what is free */

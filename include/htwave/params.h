@@ -112,6 +112,13 @@ struct ht_groups {
     X(HT_MISFIT_ENVELOPE, "envelope")       \
     X(HT_MISFIT_GIVEN, "given")
 
+/* Where a gradient takes the forward field from (htwave/gradient.h). */
+#define HT_EACH_GRADIENT_FIELD(X)           \
+    X(HT_GRADIENT_AUTO, "auto")             \
+    X(HT_GRADIENT_REVERSE, "reverse")       \
+    X(HT_GRADIENT_CHECKPOINT, "checkpoint") \
+    X(HT_GRADIENT_STORE, "store")
+
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
 enum ht_absorbing_type { HT_EACH_ABSORBING(HT_CHOICE_CONSTANT) };
@@ -129,6 +136,7 @@ enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
+enum ht_gradient_field { HT_EACH_GRADIENT_FIELD(HT_CHOICE_CONSTANT) };
 
 /* The word, for messages and results: HT_WORD(FIT, kind). */
 #define HT_CHOICE_WORD(constant, word) word,
@@ -298,6 +306,14 @@ struct ht_params {
     struct ht_groups receivers; /* of struct ht_receivers_given */
     struct ht_groups shots;     /* of struct ht_shot_given */
     struct ht_groups survey;    /* of struct ht_survey_given: the list "shots" */
+    struct {
+        struct ht_names parameters;
+        enum ht_misfit_type misfit;
+        enum ht_gradient_field field;
+        double memory;        /* bytes of the device for the forward field; 0: automatic */
+        char *mask, *weights; /* files; "": none */
+        bool nodes;           /* write the gradient by node, too */
+    } gradient;
     struct {
         char *directory;
         double every;           /* time between snapshots; 0: none but the last */

@@ -201,6 +201,27 @@ static const struct ht_option option[] = {
      "the list `htwave run` is one run with all sources; `htwave data` takes each group of sources "
      "as a shot with all receivers."},
 
+    {KEY(gradient.parameters, NAMES), "[\"c\"]", ANY, NULL, "",
+     "`htwave gradient`: parameters of the medium by which the misfit is differentiated."},
+    {KEY(gradient.misfit, CHOICE), "\"l2\"", ANY, CHOICES(HT_EACH_MISFIT), "",
+     "How traces p are compared with observed ones d: half the integral of (p - d)^2; 1 less the "
+     "normalised correlation; half the integral of the squared difference of envelopes. given: the "
+     "files of data hold the derivative of a misfit by each sample."},
+    {KEY(gradient.field, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_GRADIENT_FIELD), "",
+     "Where the forward field comes from when the adjoint run needs it: run backwards, with what "
+     "was recorded in front of absorbing layers; parts of it run again from states that were kept; "
+     "or all steps kept."},
+    {KEY(gradient.memory, REAL), "0.0", NOT_NEGATIVE, NULL, "bytes",
+     "Memory of the device for the forward field; 0: 80 % of what is free."},
+    {KEY(gradient.mask, FILE), "\"\"", ANY, NULL, "",
+     "File of factors of the gradient, in the format and shape of the medium's files: 0 where the "
+     "model is known. Relative names as in medium.type."},
+    {KEY(gradient.weights, FILE), "\"\"", ANY, NULL, "",
+     "File of weights of the samples of all shots, named and shaped like observed data; * stands "
+     "for the shot's number. Relative names as in medium.type."},
+    {KEY(gradient.nodes, BOOL), "false", ANY, NULL, "",
+     "Write the gradient by what the medium is at the nodes, too."},
+
     {KEY(output.directory, STRING), "\"out\"", ANY, NULL, "",
      "Directory of all output files, relative to the current directory; created if missing. A "
      "second run at the same time is refused. Outputs of an earlier run are moved to a "
