@@ -1,34 +1,40 @@
-/* gradient.h5, and what is kept of a gradient whose shots are not all done. */
+/* Sums of a gradient over shots, kept while it is not done, and gradient.h5. */
 #pragma once
 
-#include "htwave/medium.h"
+#include "htwave/gradient.h"
 
-/* Sums over the first shots, in their order, at the primary nodes of own planes. */
+/* Of the first `done` shots, added in their order. */
 struct ht_gradient_sums {
     const struct ht_grid *grid;
-    uint64_t hash;   /* of input, model and data: sums of another one are not taken up */
-    int64_t shots;   /* of the whole gradient */
-    int64_t done;    /* how many have been added */
-    double *misfit;  /* [shot] */
-    int count;       /* of sums */
-    char name[6][8]; /* "m", "b1", "b2", "b3", "d2" (illumination) */
-    double *sum[6];  /* [node of own planes] */
+    char mark[17]; /* of input, model and data: sums of other ones are not taken up */
+    int64_t shots, done;
+    double *misfit;                /* [shot] */
+    double *sum[HT_GRADIENT_SUMS]; /* [own node]; NULL: not there */
     struct ht_pool pool;
 };
-/* Zeros; names: "m,b1,d2". */
-HT_CHECKED enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, const char *names,
-                                               int64_t shots, uint64_t hash,
+/* Zeros; which: bit per sum. */
+HT_CHECKED enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, unsigned which,
+                                               int64_t shots, const char *mark,
                                                struct ht_gradient_sums *out);
 void ht_gradient_sums_destroy(struct ht_gradient_sums *sums);
-/* Writes what has been added so far to path, whole by rename; or takes up what is there, of the
- * same hash, shots and names: *found, else nothing is changed. Collective. */
-HT_CHECKED enum ht_err ht_gradient_sums_save(const struct ht_gradient_sums *sums, const char *path);
-HT_CHECKED enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path,
-                                               bool *found);
-/* Writes the file: /gradient/NAME and, with a sum "d2", /illumination/NAME on the samples as the
- * model file has them, /misfit [shot], the attributes shape, spacing, origin and axes (those
- * of the model), and if `nodes` the sums as /gradient_nodes/NAME. illumination[wanted], or NULL.
- * Collective. */
-HT_CHECKED enum ht_err ht_gradient_write(const struct ht_gradient_sums *sums,
-                                         const struct ht_medium_gradient *gradient,
-                                         double *const *illumination, bool nodes, const char *path);
+/* Writes what has been added, whole by rename. Collective. */
+HT_CHECKED enum ht_err ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *path);
+/* Takes up what is there, written by any number of ranks: done 0 where there is nothing, or sums of
+ * another mark or of other shots. A damaged file is refused. Collective. */
+HT_CHECKED enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path);
+/* For ht_medium_gradient_find; and for ht_medium_gradient_share, of the illumination. data: the
+ * sums. */
+ht_medium_gradient_read ht_gradient_sums_read, ht_gradient_sums_light;
+
+/* From the sums the values of the gradient and, of the illumination, its part of each sample; then
+ * a file:
+ *     gradient/NAME, illumination/NAME    of each parameter, [..] as the model file has its samples
+ *     misfit [shot]
+ *     gradient_nodes/m, b1, b2, b3        if nodes: the sums, [n3][n2][n1]
+ * with the attributes system, input (the mark), cells, lower, spacing (of the grid) and, where
+ * there is a model file, model_axes, model_origin and model_spacing, from the file's fastest axis
+ * on. Collective. */
+HT_CHECKED enum ht_err ht_gradient_write(struct ht_gradient_sums *sums,
+                                         const struct ht_params *params,
+                                         struct ht_medium_gradient *gradient, bool nodes,
+                                         const char *path);

@@ -33,6 +33,12 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *
 #define HT_TRACES_NAME "traces.h5"
 #define HT_SERIES_NAME "series.csv"
 
+/* Ends a file that rank 0 has laid out, of others it is NULL: all ranks write their planes of the
+ * primary grid into the datasets that were placed. err: the first failure so far. Collective. */
+HT_CHECKED enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err,
+                                     struct ht_h5 *file, const char *path, int count,
+                                     struct ht_h5_values *set);
+
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A group with its data. */
 struct ht_trace_table {

@@ -541,10 +541,9 @@ static enum ht_err lay_out(const struct ht_output *output, const struct state *s
 /* All ranks get the file's temporary name and the places of its datasets, and write their own
  * planes; below three dimensions all planes of the slowest axis. The bytes are those of a single
  * rank. shared: on rank 0. */
-static enum ht_err write_values(const struct ht_output *output, const char *shared,
-                                const char *path, int count, struct ht_h5_values *set) {
-    struct ht_comm *comm = comm_of(output);
-    const struct ht_grid *grid = output->medium->grid;
+static enum ht_err write_values(const struct ht_grid *grid, const char *shared, const char *path,
+                                int count, struct ht_h5_values *set) {
+    struct ht_comm *comm = grid->slab.comm;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     int64_t place[SETS][2] = {{0}};
     HT_FREED char *name = NULL;
@@ -559,9 +558,24 @@ static enum ht_err write_values(const struct ht_output *output, const char *shar
         set[i].offset = place[i][0];
         set[i].sums = place[i][1];
     }
-    err = ht_h5_fill(name, path, count, set, own.first, grid->dims < 3 ? set->planes : own.last);
+    if (count > 0)
+        err =
+            ht_h5_fill(name, path, count, set, own.first, grid->dims < 3 ? set->planes : own.last);
     if (!err) err = ht_file_sync(name, path);
     return ht_comm_agree(comm, err);
+}
+
+enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht_h5 *file,
+                          const char *path, int count, struct ht_h5_values *set) {
+    const char *shared = NULL;
+    if (!err && file) err = ht_h5_share(file, &shared);
+    err = ht_comm_agree(grid->slab.comm, err);
+    if (!err) err = write_values(grid, shared, path, count, set);
+    if (file && err)
+        ht_h5_discard(file);
+    else if (file)
+        err = ht_h5_commit(file);
+    return ht_comm_agree(grid->slab.comm, err);
 }
 
 static enum ht_err write_snapshot(const struct ht_output *output, const struct state *state,
@@ -569,7 +583,6 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     struct ht_h5 *file = NULL;
     struct ht_h5_values set[SETS] = {{0}};
     char name[SETS][NAME];
-    const char *shared = NULL;
     /* Its datasets: the fields, then their coefficients. */
     const struct ht_grid *grid = output->medium->grid;
     const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
@@ -590,14 +603,7 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     enum ht_err err = HT_OK;
     if (is_first(output)) err = ht_h5_create(path, output->params->output.checksums, &file);
     if (!err && file) err = lay_out(output, state, count, set, file);
-    if (!err && file) err = ht_h5_share(file, &shared);
-    err = ht_comm_agree(comm_of(output), err);
-    if (!err) err = write_values(output, shared, path, count, set);
-    if (file && err)
-        ht_h5_discard(file);
-    else if (file)
-        err = ht_h5_commit(file);
-    return ht_comm_agree(comm_of(output), err);
+    return ht_planes_end(grid, err, file, path, count, set);
 }
 
 /* ---- fields.xdmf: the list of snapshots for ParaView and VisIt ----

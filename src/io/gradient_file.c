@@ -1,0 +1,252 @@
+/* Sums of a gradient over shots and the file of the result; see the header. */
+#include "htwave/gradient_file.h"
+#include "files.h"
+
+static const char *const names[HT_GRADIENT_SUMS] = {
+    [HT_GRADIENT_COMPLIANCE] = "m",           [HT_GRADIENT_ILLUMINATION] = "light",
+    [HT_GRADIENT_INVERSE_DENSITY] = "b1",     [HT_GRADIENT_INVERSE_DENSITY + 1] = "b2",
+    [HT_GRADIENT_INVERSE_DENSITY + 2] = "b3",
+};
+
+static enum ht_err take(struct ht_gradient_sums *sums, unsigned which) {
+    TRY(HT_TAKE(&sums->pool, sums->misfit, sums->shots));
+    HT_EACH_BIT(s, which)
+        TRY(HT_TAKE(&sums->pool, sums->sum[s], ht_grid_own_total(sums->grid, HT_PRIMARY)));
+    return HT_OK;
+}
+
+enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, unsigned which, int64_t shots,
+                                    const char *mark, struct ht_gradient_sums *out) {
+    *out = (struct ht_gradient_sums){.grid = grid, .shots = shots};
+    snprintf(out->mark, sizeof out->mark, "%s", mark);
+    const enum ht_err err = ht_comm_agree(grid->slab.comm, take(out, which));
+    if (err != HT_OK) ht_gradient_sums_destroy(out);
+    return err;
+}
+
+void ht_gradient_sums_destroy(struct ht_gradient_sums *sums) {
+    ht_pool_free(&sums->pool);
+    *sums = (struct ht_gradient_sums){0};
+}
+
+/* ---- kept ---- */
+
+struct planes {
+    const struct ht_grid *grid;
+    double *values;
+};
+static enum ht_err move_planes(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct planes *planes = context;
+    const int64_t plane = ht_grid_plane(planes->grid, HT_PRIMARY);
+    double *own = planes->values + (first - ht_grid_own(planes->grid, HT_PRIMARY).first) * plane;
+    memcpy(load ? own : values, load ? values : own,
+           (size_t)((last - first) * plane) * sizeof *values);
+    return HT_OK;
+}
+
+static enum ht_err walk(void *context, struct ht_archive *archive) {
+    struct ht_gradient_sums *sums = context;
+    const struct ht_range own = ht_grid_own(sums->grid, HT_PRIMARY);
+    ht_archive_text(archive, "mark", sums->mark);
+    ht_archive_integer(archive, "shots", &sums->shots);
+    ht_archive_integer(archive, "done", &sums->done);
+    ht_archive_numbers(archive, "misfit", sums->shots, sums->misfit, false);
+    for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
+        struct planes planes = {sums->grid, sums->sum[s]};
+        const struct ht_archive_array array = {.name = names[s],
+                                               .groups = 1,
+                                               .planes = ht_grid_planes(sums->grid, HT_PRIMARY),
+                                               .plane = ht_grid_plane(sums->grid, HT_PRIMARY),
+                                               .first = own.first,
+                                               .last = own.last,
+                                               .move = move_planes,
+                                               .context = &planes};
+        if (sums->sum[s] != NULL) ht_archive_array(archive, &array);
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_gradient_sums_save(struct ht_gradient_sums *sums, const char *path) {
+    HT_FREED char *older = NULL;
+    TRY(ht_text_print(&older, "%s-1", path));
+    TRY(ht_archive_save(sums->grid->slab.comm, path, older, walk, sums));
+    if (ht_comm_rank(sums->grid->slab.comm) == 0) (void)remove(older);
+    return HT_OK;
+}
+
+/* Whether the file's sums are these. */
+static enum ht_err find_mark(const struct ht_gradient_sums *sums, const char *path, bool *same) {
+    HT_FREED char *mark = NULL;
+    double shots = 0;
+    *same = false;
+    if (!ht_file_exists(path)) return HT_OK;
+    TRY(ht_archive_check(path));
+    TRY(ht_archive_read_text(path, "mark", &mark));
+    TRY(ht_archive_read_number(path, "shots", &shots));
+    *same = strcmp(mark, sums->mark) == 0 && (int64_t)shots == sums->shots;
+    return HT_OK;
+}
+
+enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path) {
+    struct ht_comm *comm = sums->grid->slab.comm;
+    bool same = false;
+    enum ht_err err = ht_comm_rank(comm) == 0 ? find_mark(sums, path, &same) : HT_OK;
+    if (err == HT_ERR_IO) err = ht_err_prefix(err, "shots that are done (remove it to begin anew)");
+    TRY(ht_comm_agree(comm, err));
+    TRY(ht_comm_broadcast(comm, &same, sizeof same));
+    return same ? ht_archive_load(comm, path, walk, sums) : HT_OK;
+}
+
+/* ---- planes ---- */
+
+static enum ht_err read_sum(const struct ht_gradient_sums *sums, int sum, int64_t first,
+                            int64_t last, double *out) {
+    struct planes planes = {sums->grid, sums->sum[sum]};
+    REQUIRE(planes.values != NULL, HT_ERR_INTERNAL, "no sum %s", names[sum]);
+    return move_planes(&planes, false, first, last, out);
+}
+
+enum ht_err ht_gradient_sums_read(void *data, int coefficient, int64_t first, int64_t last,
+                                  double *out) {
+    const int sum =
+        coefficient == 0 ? HT_GRADIENT_COMPLIANCE : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1;
+    return read_sum(data, sum, first, last, out);
+}
+
+enum ht_err ht_gradient_sums_light(void *data, HT_UNUSED int coefficient, int64_t first,
+                                   int64_t last, double *out) {
+    return read_sum(data, HT_GRADIENT_ILLUMINATION, first, last, out);
+}
+
+/* ---- gradient.h5 ---- */
+
+/* The file's axes, fastest first: those of the model file, else x1, x2, .. */
+static int find_axes(const struct ht_params *params, const struct ht_medium_wanted *wanted,
+                     int axis[3]) {
+    const struct ht_names *named = &params->medium.axes;
+    int rank = 1;
+    for (int k = 0; k < 3; k++) axis[k] = k;
+    for (int k = 1; k < 3; k++)
+        if (wanted->shape[k] > 1) rank = k + 1;
+    if (wanted->samples == 1 || named->count == 0) return rank;
+    for (int j = 0; j < named->count; j++) axis[j] = ht_text_find("x1|x2|x3", '|', named->name[j]);
+    return named->count;
+}
+
+/* Values with x1 fastest, in the file's order. */
+static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *params,
+                                 const struct ht_medium_wanted *wanted, const char *name,
+                                 const double *values) {
+    int axis[3];
+    const int rank = find_axes(params, wanted, axis);
+    int64_t stride[3] = {1, wanted->shape[0], wanted->shape[0] * wanted->shape[1]}, extent[3];
+    int64_t shape[3] = {1, 1, 1};
+    HT_ARRAY(double, out, wanted->samples);
+    for (int j = 0; j < rank; j++) {
+        shape[j] = wanted->shape[axis[j]];
+        extent[rank - 1 - j] = shape[j];
+    }
+    for (int64_t i = 0; i < wanted->samples; i++) {
+        const int64_t at[3] = {i % shape[0], i / shape[0] % shape[1], i / shape[0] / shape[1]};
+        int64_t from = 0;
+        for (int j = 0; j < rank; j++) from += at[j] * stride[axis[j]];
+        out[i] = values[from];
+    }
+    return ht_h5_write(file, name, rank, extent, out, false);
+}
+
+static enum ht_err write_attributes(struct ht_h5 *file, const struct ht_params *params,
+                                    const struct ht_gradient_sums *sums) {
+    const struct ht_grid *grid = sums->grid;
+    double cells[3];
+    for (int k = 0; k < 3; k++) cells[k] = (double)grid->cells[k];
+    TRY(ht_h5_set_text(file, "system", params->system));
+    TRY(ht_h5_set_text(file, "input", sums->mark));
+    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
+    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
+    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    return ht_units_write(&params->output.units, file);
+}
+
+/* Where the samples of a file are. */
+static enum ht_err write_lattice(struct ht_h5 *file, const struct ht_params *params,
+                                 const struct ht_medium_wanted *wanted) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    double origin[3], spacing[3];
+    int axis[3];
+    const int rank = find_axes(params, wanted, axis);
+    for (int j = 0; j < rank; j++) {
+        ht_text_add(&text, "%sx%d", j ? " " : "", axis[j] + 1);
+        origin[j] = wanted->origin[axis[j]];
+        spacing[j] = wanted->spacing[axis[j]];
+    }
+    TRY(ht_text_status(&text));
+    TRY(ht_h5_set_text(file, "model_axes", text.data));
+    TRY(ht_h5_set_number(file, "model_origin", rank, origin));
+    return ht_h5_set_number(file, "model_spacing", rank, spacing);
+}
+
+struct result {
+    const struct ht_params *params;
+    const struct ht_gradient_sums *sums;
+    const struct ht_medium_gradient *gradient;
+    double *light[HT_MAX_MATERIALS]; /* NULL: none */
+    int sets;
+    struct ht_h5_values set[HT_GRADIENT_SUMS];
+    char name[HT_GRADIENT_SUMS][32];
+};
+
+static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
+    const struct ht_medium_gradient *g = r->gradient;
+    const struct ht_grid *grid = r->sums->grid;
+    int64_t extent[3];
+    TRY(write_attributes(file, r->params, r->sums));
+    TRY(ht_h5_write(file, "misfit", 1, &r->sums->shots, r->sums->misfit, false));
+    for (int w = 0; w < g->count; w++) {
+        const struct ht_medium_wanted *of = &g->wanted[w];
+        const char *name = HT_KEY("gradient/%s", of->name);
+        if (of->samples > 1) TRY(write_lattice(file, r->params, of));
+        TRY(write_samples(file, r->params, of, name, of->value));
+        name = HT_KEY("illumination/%s", of->name);
+        if (r->light[w] != NULL) TRY(write_samples(file, r->params, of, name, r->light[w]));
+    }
+    for (int k = 0; k < grid->dims; k++)
+        extent[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+    for (int i = 0; i < r->sets; i++) TRY(ht_h5_place(file, grid->dims, extent, 0, &r->set[i]));
+    return HT_OK;
+}
+
+static void add_nodes(struct result *r) {
+    const struct ht_grid *grid = r->sums->grid;
+    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
+    for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
+        if (r->sums->sum[s] == NULL) continue;
+        snprintf(r->name[r->sets], sizeof *r->name, "gradient_nodes/%s", names[s]);
+        r->set[r->sets] = (struct ht_h5_values){.name = r->name[r->sets],
+                                                .groups = 1,
+                                                .planes = planes,
+                                                .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
+                                                .data = r->sums->sum[s]};
+        r->sets++;
+    }
+}
+
+enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_params *params,
+                              struct ht_medium_gradient *gradient, bool nodes, const char *path) {
+    struct ht_comm *comm = sums->grid->slab.comm;
+    struct result r = {.params = params, .sums = sums, .gradient = gradient};
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
+    struct ht_h5 *file = NULL;
+    enum ht_err err = HT_OK;
+    for (int w = 0; w < gradient->count && err == HT_OK && sums->sum[HT_GRADIENT_ILLUMINATION]; w++)
+        err = HT_TAKE(&pool, r.light[w], gradient->wanted[w].samples);
+    TRY(ht_comm_agree(comm, err));
+    TRY(ht_medium_gradient_find(gradient, ht_gradient_sums_read, sums));
+    for (int w = 0; w < gradient->count && r.light[w] != NULL; w++)
+        TRY(ht_medium_gradient_share(gradient, w, ht_gradient_sums_light, sums, r.light[w]));
+    if (nodes) add_nodes(&r);
+    if (ht_comm_rank(comm) == 0) err = ht_h5_create(path, params->output.checksums, &file);
+    if (err == HT_OK && file != NULL) err = lay_out(&r, file);
+    return ht_planes_end(sums->grid, err, file, path, r.sets, r.set);
+}
