@@ -16,6 +16,13 @@ HT_CHECKED enum ht_err ht_comm_start(struct ht_comm **out);
  * other ranks have called it, or after 5 s. The caller has printed its message before. */
 void ht_comm_end(struct ht_comm *comm, bool failed, int exit_code);
 
+/* Parts of neighbouring ranks, as many in each; *out: that of this rank, NULL where whole is. Waits
+ * in a part end with failures anywhere: a rank of a part that has failed enters ht_comm_agree of
+ * the part, then of the whole, and leaves. Collective. */
+HT_CHECKED enum ht_err ht_comm_split(struct ht_comm *whole, int parts, struct ht_comm **out);
+void ht_comm_leave(struct ht_comm *part);            /* NULL allowed; collective in it */
+struct ht_comm *ht_comm_whole(struct ht_comm *comm); /* of a part, else itself */
+
 /* A rank that has waited for so long (0, as at first: no limit) while another one neither comes nor
  * answers names that rank and ends all. The same on all ranks. */
 void ht_comm_be_patient(struct ht_comm *comm, double seconds);

@@ -46,11 +46,13 @@ struct ht_simulation {
     struct ht_comm *comm;           /* NULL: a single rank */
     int rank, ranks;
     struct ht_assignment *assignment; /* [rank] */
+    struct ht_assignment *everyone;   /* [rank of all groups of a survey]; NULL: the same */
     int64_t *planes;                  /* of cells along x3 [rank]; 3-D */
     struct ht_plan *plan;
     bool oracle;                /* the serial reference on the host */
     struct ht_device *device;   /* NULL: the oracle, or no device */
     char *no_device;            /* why there is none */
+    bool too_large;             /* for a group of a survey that may be larger: not planned */
     struct ht_device_info info; /* of the device; the host for the oracle */
     struct ht_tuning tuning;    /* variant NULL: the oracle */
     bool tuned;                 /* by timing on this device, not by rule */

@@ -19,7 +19,9 @@ struct ht_survey {
     /* Of this rank's group of ranks, which takes shots group, group + groups, .. Its run is that
      * of the shot that was aimed at, as are plan->params, ->shots and ->receivers. */
     struct ht_simulation *sim;
+    struct ht_comm *part; /* that group; NULL: a single rank */
     int group, groups;
+    bool narrows;        /* there will be larger groups where a shot does not fit */
     int at;              /* that shot; -1: none yet */
     struct ht_pool pool; /* of the shots */
 };

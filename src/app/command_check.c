@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "htwave/survey.h"
 
 static void add_receivers(const struct ht_simulation *sim, const struct ht_estimate *estimate,
                           struct ht_facts *f) {
@@ -65,6 +66,11 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     ht_say(&f, "  disk      ");
     ht_disk_describe(sim, &f.text);
     ht_say(&f, "\n");
+    const struct ht_survey *survey = sim->survey;
+    const double rounds = survey ? ceil((double)survey->count / survey->groups) : 1;
+    if (estimate.rate > 0 && survey != NULL)
+        ht_say(&f, "  shots     %s of stepping for all %d\n", HT_SECONDS(rounds * estimate.seconds),
+               survey->count);
     if (estimate.rate > 0)
         ht_say(&f, "  expected  %s of stepping, from %.3g cell half-steps/s on %s cells here%s\n",
                HT_SECONDS(estimate.seconds), estimate.rate,
@@ -84,7 +90,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
                ratio);
     ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
     ht_fact(&f, HT_NUM("output_bytes", sim->disk[0] + sim->disk[1] + sim->disk[2] + sim->disk[3]),
-            HT_NUM("expected_s", estimate.seconds),
+            HT_NUM("expected_s", rounds * estimate.seconds),
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),
             HT_TEXT("no_device", sim->no_device));
@@ -104,7 +110,9 @@ enum ht_err ht_command_check(const struct ht_args *args) {
             HT_ERR_INPUT, "--wavelengths: needs --error");
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
+    HT_ENDED(ht_survey_end) struct ht_survey *survey = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, args->comm, &sim));
-    return ht_comm_agree(args->comm, check(sim, args));
+    TRY(params->survey.count > 0 ? ht_survey_plan(params, args->comm, false, &survey)
+                                 : ht_simulation_plan(params, args->comm, &sim));
+    return ht_comm_agree(args->comm, check(survey != NULL ? survey->sim : sim, args));
 }

@@ -20,6 +20,7 @@ enum { PIECE = 1 << 30 };
 enum { MESSAGE = 16384 };
 
 struct ht_comm {
+    struct ht_comm *whole; /* whose part it is; NULL: none */
     MPI_Comm run, agree, notice, machine;
     int rank, size, local_size;
     int *machine_rank;  /* [rank] on this machine; MPI_UNDEFINED elsewhere */
@@ -41,6 +42,11 @@ static enum ht_err comm_check(int code, const char *what) {
     FAIL(HT_ERR_COMM, "%s: MPI error: %s", what, text);
 }
 
+static enum ht_err comm_sound(const struct ht_comm *c) {
+    REQUIRE(c->failed == HT_OK, HT_ERR_ELSEWHERE, "the ranks have failed");
+    return HT_OK;
+}
+
 /* ---- start and end ---- */
 
 /* Polls of a wait that yield the core, before others sleep. A yield is short where each rank and
@@ -55,19 +61,11 @@ static bool launched(void) {
     return false;
 }
 
-static enum ht_err start(struct ht_comm *c) {
-    /* htwave's message gives the reason; MPICH's adds nothing. */
-    (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
-    int provided = 0;
-    TRY(comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
-    /* For calls without a communicator: by default MPI would end the job before any rank has
-     * printed the reason. */
-    MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-    for (int i = 0; i < 2; i++)
-        TRY(comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
+/* Communicators of its own among the ranks of one. */
+static enum ht_err connect_ranks(struct ht_comm *c, MPI_Comm among) {
     MPI_Comm *const comms[] = {&c->run, &c->agree, &c->notice};
     for (int i = 0; i < 3; i++) {
-        TRY(comm_check(MPI_Comm_dup(MPI_COMM_WORLD, comms[i]), "starting MPI"));
+        TRY(comm_check(MPI_Comm_dup(among, comms[i]), "starting MPI"));
         TRY(comm_check(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN), "starting MPI"));
     }
     TRY(comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
@@ -77,8 +75,6 @@ static enum ht_err start(struct ht_comm *c) {
                    "finding the ranks of a machine"));
     TRY(comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
     TRY(comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (cores > 0 && 2 * (long)c->local_size > cores) yields = 20;
     TRY(HT_ALLOC(c->machine_rank, c->size));
     TRY(HT_ALLOC(c->answered, c->size));
     TRY(HT_ALLOC(ranks, c->size));
@@ -91,6 +87,22 @@ static enum ht_err start(struct ht_comm *c) {
     if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
     if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
     return comm_check(code, "finding the ranks of a machine");
+}
+
+static enum ht_err start(struct ht_comm *c) {
+    /* htwave's message gives the reason; MPICH's adds nothing. */
+    (void)setenv("MPIR_CVAR_SUPPRESS_ABORT_MESSAGE", "1", 0);
+    int provided = 0;
+    TRY(comm_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "starting MPI"));
+    /* For calls without a communicator: by default MPI would end the job before any rank has
+     * printed the reason. */
+    MPI_Comm const given[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+    for (int i = 0; i < 2; i++)
+        TRY(comm_check(MPI_Comm_set_errhandler(given[i], MPI_ERRORS_RETURN), "starting MPI"));
+    TRY(connect_ranks(c, MPI_COMM_WORLD));
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cores > 0 && 2 * (long)c->local_size > cores) yields = 20;
+    return HT_OK;
 }
 
 static void comm_free(struct ht_comm *c) {
@@ -155,15 +167,48 @@ static void end_failed(struct ht_comm *c, int exit_code) {
     _exit(exit_code);
 }
 
+static void disconnect(struct ht_comm *c) {
+    MPI_Comm *const comms[] = {&c->machine, &c->notice, &c->agree, &c->run};
+    for (int i = 0; i < 4; i++)
+        if (*comms[i] != MPI_COMM_NULL) (void)MPI_Comm_free(comms[i]);
+}
+
 void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
     if (c == NULL) return;
     if (failed) end_failed(c, exit_code);
-    (void)MPI_Comm_free(&c->machine);
-    (void)MPI_Comm_free(&c->notice);
-    (void)MPI_Comm_free(&c->agree);
-    (void)MPI_Comm_free(&c->run);
+    disconnect(c);
     (void)MPI_Finalize();
     comm_free(c);
+}
+
+/* What MPI holds of a failed part stays, as of the whole. */
+void ht_comm_leave(struct ht_comm *c) {
+    if (c == NULL) return;
+    if (c->whole->failed == HT_OK) disconnect(c);
+    comm_free(c);
+}
+
+enum ht_err ht_comm_split(struct ht_comm *whole, int parts, struct ht_comm **out) {
+    struct ht_comm *c = NULL;
+    MPI_Comm among = MPI_COMM_NULL;
+    if (whole == NULL) return HT_OK;
+    TRY(comm_sound(whole));
+    TRY(HT_ALLOC(c, 1));
+    c->whole = whole;
+    c->run = c->agree = c->notice = c->machine = MPI_COMM_NULL;
+    enum ht_err err = ht_mem_alloc(MESSAGE, 1, &c->message);
+    if (err == HT_OK)
+        err = comm_check(
+            MPI_Comm_split(whole->run, whole->rank / (whole->size / parts), whole->rank, &among),
+            "dividing the ranks");
+    if (err == HT_OK) err = connect_ranks(c, among);
+    if (among != MPI_COMM_NULL) (void)MPI_Comm_free(&among);
+    err = ht_comm_agree(whole, err);
+    return HT_MADE(err, c, ht_comm_leave, out);
+}
+
+struct ht_comm *ht_comm_whole(struct ht_comm *c) {
+    return c != NULL && c->whole != NULL ? c->whole : c;
 }
 
 /* One of the few MPI functions that may be called before MPI is started. */
@@ -194,15 +239,10 @@ int ht_comm_cores(const struct ht_comm *c) {
     const int64_t own = ht_threads_cores();
     const int64_t all = sysconf(_SC_NPROCESSORS_ONLN);
     if (c == NULL || all < 1) return (int)own;
-    return (int)ht_most(1, ht_least(own, all / c->local_size));
+    return (int)ht_most(1, ht_least(own, all / (c->whole != NULL ? c->whole : c)->local_size));
 }
 
 /* ---- failures and waits ---- */
-
-static enum ht_err comm_sound(const struct ht_comm *c) {
-    REQUIRE(c->failed == HT_OK, HT_ERR_ELSEWHERE, "the ranks have failed");
-    return HT_OK;
-}
 
 /* A message without contents, which nobody waits for. */
 static void say(const struct ht_comm *c, int tag, int to) {
@@ -275,6 +315,7 @@ void ht_comm_be_patient(struct ht_comm *c, double seconds) {
 enum ht_err ht_comm_look_out(struct ht_comm *c) {
     int there = 0;
     if (c == NULL) return HT_OK;
+    TRY(ht_comm_look_out(c->whole));
     TRY(comm_sound(c));
     if (c->size > 1) find_silent(c);
     TRY(comm_check(MPI_Iprobe(MPI_ANY_SOURCE, NOTICE, c->notice, &there, MPI_STATUS_IGNORE),
@@ -328,6 +369,7 @@ static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
         TRY(comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
         if (done) break;
         if (n % 64 == 63) find_silent(c);
+        if (n % 64 == 63 && c->whole != NULL) find_silent(c->whole);
         ht_comm_pause(n);
     }
     c->looked = 0;

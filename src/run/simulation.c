@@ -35,7 +35,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
         sim->info.memory = sim->info.max_buffer = (int64_t)host_memory();
         return HT_OK;
     }
-    enum ht_err err = ht_ranks_open(sim->comm, backend, params->device.select, &sim->device);
+    enum ht_err err =
+        ht_ranks_open(ht_comm_whole(sim->comm), backend, params->device.select, &sim->device);
     if (err == HT_ERR_DEVICE) return ht_text_copy(ht_err_message(), &sim->no_device);
     TRY(err);
     ht_device_limit(sim->device, params->device.limits.local_memory, params->device.limits.group,
@@ -292,19 +293,26 @@ static enum ht_err check_host(const struct ht_simulation *sim, const char *list,
 enum { TRACE_BYTES = 1024 };
 
 /* Ranks whose needs are added up: those of one device. */
+static const struct ht_assignment *everyone(const struct ht_simulation *sim) {
+    return sim->everyone != NULL ? sim->everyone : sim->assignment;
+}
+
 static bool shares_memory(const struct ht_simulation *sim, int rank) {
-    return sim->assignment[rank].first == sim->assignment[sim->rank].first;
+    const struct ht_assignment *of = everyone(sim);
+    return of[rank].first == of[ht_comm_rank(ht_comm_whole(sim->comm))].first;
 }
 
 static int sharers(const struct ht_simulation *sim) {
     int count = 0;
-    for (int r = 0; r < sim->ranks; r++) count += shares_memory(sim, r);
+    for (int r = 0; r < ht_comm_size(ht_comm_whole(sim->comm)); r++) count += shares_memory(sim, r);
     return count;
 }
 
-static enum ht_err refuse_memory(const struct ht_simulation *sim, double bytes, double memory,
+static enum ht_err refuse_memory(struct ht_simulation *sim, double bytes, double memory,
                                  const char *advice) {
     char whose[48] = "";
+    sim->too_large = sim->survey != NULL && sim->survey->narrows;
+    if (sim->too_large) return HT_OK;
     if (sharers(sim) > 1)
         snprintf(whose, sizeof whose, " for the %d ranks that use it", sharers(sim));
     return ht_params_error(sim->params, "grid.cells", "needs %s of memory%s, %s has %s%s",
@@ -332,7 +340,7 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
 
 /* Both grids have at least as many nodes as there are cells, divided among the ranks. In floating
  * point: the product may exceed 64 bits. */
-static enum ht_err check_cells(const struct ht_simulation *sim) {
+static enum ht_err check_cells(struct ht_simulation *sim) {
     const struct ht_params *params = sim->params;
     const struct ht_system *system = ht_system_find(params->system);
     if (system == NULL || sim->info.memory <= 0) return HT_OK;
@@ -417,11 +425,12 @@ static enum ht_err check_shot_memory(struct ht_simulation *sim) {
     int64_t bytes[2] = {b->total, budget_of(sim, lean, shots.device).total};
     const double memory = (double)sim->info.memory;
     /* Replaces bytes by the sum over the ranks whose needs are added up. */
-    HT_ARRAY(int64_t, all, 2 * sim->ranks);
-    TRY(ht_comm_gather(sim->comm, bytes, (size_t)2 * sizeof *bytes, all));
+    struct ht_comm *whole = ht_comm_whole(sim->comm);
+    HT_ARRAY(int64_t, all, 2 * ht_comm_size(whole));
+    TRY(ht_comm_gather(whole, bytes, (size_t)2 * sizeof *bytes, all));
     for (int i = 0; i < 2; i++) {
         bytes[i] = 0;
-        for (int r = 0; r < sim->ranks; r++)
+        for (int r = 0; r < ht_comm_size(whole); r++)
             if (shares_memory(sim, r)) bytes[i] += all[r * 2 + i];
     }
     snprintf(advice, sizeof advice, ": take fewer cells or a lower grid.order%s",
@@ -474,9 +483,14 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(open_device(sim));
     /* Either all ranks have a device or none. */
     TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL, &sim->assignment));
-    TRY(ht_comm_agree(
-        sim->comm, ht_ranks_devices(sim->ranks, sim->assignment) > 0 ? need_device(sim) : HT_OK));
+    struct ht_comm *whole = ht_comm_whole(sim->comm);
+    if (whole != sim->comm)
+        TRY(ht_ranks_assignments(whole, sim->device != NULL ? &sim->info : NULL, &sim->everyone));
+    TRY(ht_comm_agree(sim->comm, ht_ranks_devices(ht_comm_size(whole), everyone(sim)) > 0
+                                     ? need_device(sim)
+                                     : HT_OK));
     TRY(check_cells(sim));
+    if (sim->too_large) return HT_OK;
     const struct ht_groups *groups = &sim->params->receivers;
     const struct ht_receivers_given *group = groups->group;
     double traces = 0;
@@ -551,6 +565,7 @@ void ht_simulation_destroy(struct ht_simulation *sim) {
     forget_plan(sim);
     ht_device_close(sim->device);
     free(sim->assignment);
+    free(sim->everyone);
     free(sim->planes);
     free(sim->no_device);
     free(sim->cache);
