@@ -9,10 +9,10 @@ struct ht_observed {
     double **weight; /* NULL: none were given */
     struct ht_pool pool;
 };
-/* Of shot number `shot`, from 1; path: NULL or the shot's own file, which `key` names. Else it is
- * gradient.data: a file of all shots, or a directory with shot-N.h5, shot-N.sgy or
- * shot-N/traces.h5. receivers: those of the shot. Refuses what is not of these receivers and
- * samples. By one rank. */
+/* Of shot number `shot`, from 1, from the file `path`, which `key` names: of HDF5 as traces.h5, or
+ * SEG-Y, which has these traces in their order (htwave/sampler.h), or those of several shots, told
+ * apart by their numbers. Refuses what is not of these receivers and samples, has values that are
+ * not finite, or is 0. By one rank. */
 HT_CHECKED enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                                         const struct ht_receivers *receivers, const char *key,
                                         const char *path, struct ht_observed **out);

@@ -8,7 +8,7 @@ static const int MOST = 65535; /* samples, microseconds: two bytes without a sig
 
 /* Lengths and times in these units become metres and seconds; others stay as they are, and the text
  * header names them. */
-static double in_standard(const struct ht_params *params, const char *quantity) {
+double ht_segy_unit(const struct ht_params *params, const char *quantity) {
     const char *unit = ht_units_name(params, quantity);
     if (unit == NULL) return 1;
     if (strcmp(unit, "km") == 0) return 1e3;
@@ -16,7 +16,7 @@ static double in_standard(const struct ht_params *params, const char *quantity) 
 }
 
 static double interval(const struct ht_params *params, double every) {
-    return 1e6 * in_standard(params, "time") * every;
+    return 1e6 * ht_segy_unit(params, "time") * every;
 }
 
 static double every_of(const struct ht_receivers *receivers,
@@ -86,7 +86,7 @@ struct sheet {
 /* A unit that is not that of the standard. */
 static const char *named(const struct sheet *s, const char *quantity, const char *standard) {
     const char *unit = ht_units_name(s->params, quantity);
-    return unit == NULL || in_standard(s->params, quantity) != 1 ? standard : unit;
+    return unit == NULL || ht_segy_unit(s->params, quantity) != 1 ? standard : unit;
 }
 
 static void write_text(const struct sheet *s) {
@@ -170,7 +170,7 @@ static void find_scale(const struct sheet *s, struct gather *g) {
         if (g->source != NULL) most = fmax(most, fabs(g->source[k]));
         for (int64_t i = 0; i < g->traces; i++) most = fmax(most, fabs(g->x[i * g->width + k]));
     }
-    g->unit = in_standard(s->params, "length");
+    g->unit = ht_segy_unit(s->params, "length");
     g->scale = 1e4;
     while (g->scale > 1 && most * g->unit * g->scale > INT32_MAX) g->scale /= 10;
 }
@@ -179,7 +179,7 @@ static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
     unsigned char header[SEGY_TRACE] = {0};
     const double unit = g->unit, scale = g->scale;
     double offset = 0;
-    const double ms = 1e3 * in_standard(s->params, "time") * s->start, scale_t = time_scale(ms);
+    const double ms = 1e3 * ht_segy_unit(s->params, "time") * s->start, scale_t = time_scale(ms);
     const int64_t us = llround(interval(s->params, s->every));
     const int64_t scalar = scale > 1 ? -llround(scale) : 1, number = ++s->written;
     int64_t from[3] = {0}, to[3] = {0}, middle[3] = {0};

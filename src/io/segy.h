@@ -1,4 +1,8 @@
-/* Sizes of SEG-Y files. */
+/* SEG-Y files: their sizes and units. */
 #pragma once
 
+#include "htwave/params.h"
+
 enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_TRACE = 240, SEGY_LINE = 80 };
+/* Metres or seconds of a length or time of the input; what is in other units is taken as it is. */
+double ht_segy_unit(const struct ht_params *params, const char *quantity);

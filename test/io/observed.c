@@ -1,0 +1,204 @@
+/* Observed traces: those of a run are read back from traces.h5 and from SEG-Y, in all formats of
+ * values and among other shots; files of other samples, receivers or values are refused. */
+#include "htwave/observed.h"
+
+#include "recorded.h"
+
+enum { RECEIVERS = 3, SAMPLES = 33, HEAD = 3600, TRACE = 240 + 4 * SAMPLES };
+enum { ALL = RECEIVERS * SAMPLES, SIZE = HEAD + RECEIVERS * TRACE };
+
+/* ---- reading ---- */
+
+static enum ht_err read_as(const struct trial *t, const char *name, int shot,
+                           struct ht_observed **out) {
+    char *path = scratch_path(t->directory, name);
+    const enum ht_err err =
+        ht_observed_read(t->sim->plan, shot, t->sim->plan->receivers, "receivers", path, out);
+    free(path);
+    return err;
+}
+
+/* Values off by so much, relative to the largest. */
+static void same(const struct trial *t, const char *name, int shot, const double *p, double bound) {
+    struct ht_observed *observed;
+    double worst = 0, most = 0;
+    must(read_as(t, name, shot, &observed));
+    for (int i = 0; i < ALL; i++) {
+        worst = fmax(worst, fabs(observed->data[0][i] - p[i]));
+        most = fmax(most, fabs(p[i]));
+    }
+    TEST_BELOW(worst / most, bound, "%s, shot %d", name, shot);
+    ht_observed_destroy(observed);
+}
+
+static void refused(const struct trial *t, const char *name, int shot, const char *why) {
+    struct ht_observed *observed;
+    const enum ht_err err = read_as(t, name, shot, &observed);
+    TEST_CHECK(err == HT_ERR_INPUT && observed == NULL && strstr(ht_err_message(), why) != NULL &&
+                   strstr(ht_err_message(), name) != NULL,
+               "%s is refused (%s): %s", name, why, err == HT_OK ? "no" : ht_err_message());
+    ht_observed_destroy(observed);
+}
+
+/* ---- SEG-Y ---- */
+
+static void put(unsigned char *at, int bytes, int64_t value) {
+    for (int i = 0; i < bytes; i++) at[i] = (unsigned char)((uint64_t)value >> 8 * (bytes - 1 - i));
+}
+
+/* An IBM float: the exponent of 16 that leaves a fraction below 1. */
+static void put_ibm(unsigned char *at, double value) {
+    int exponent = 0;
+    double fraction = fabs(value);
+    for (; fraction >= 1; exponent++) fraction /= 16;
+    for (; fraction > 0 && fraction < 1.0 / 16; exponent--) fraction *= 16;
+    put(at, 4, (int64_t)ldexp(fraction, 24));
+    at[0] = (unsigned char)((exponent + 64) | (value < 0 ? 0x80 : 0));
+}
+
+/* p in another format of values; integers: its largest value is 30000. */
+static void write_format(const struct trial *t, const char *name, const unsigned char *file,
+                         int format, const double *p, double scale) {
+    static unsigned char out[SIZE];
+    const int bytes = format == 3 ? 2 : 4;
+    const size_t trace = 240 + (size_t)bytes * SAMPLES;
+    memcpy(out, file, HEAD);
+    put(out + 3224, 2, format);
+    for (int i = 0; i < RECEIVERS; i++) {
+        unsigned char *at = out + HEAD + (size_t)i * trace;
+        memcpy(at, file + HEAD + (size_t)i * TRACE, 240);
+        for (int n = 0; n < SAMPLES; n++) {
+            unsigned char *value = at + 240 + n * bytes;
+            if (format == 1)
+                put_ibm(value, p[i * SAMPLES + n]);
+            else
+                put(value, bytes, llround(p[i * SAMPLES + n] * scale));
+        }
+    }
+    must(ht_file_write_in(t->directory, name, out, HEAD + RECEIVERS * trace));
+}
+
+/* With a number in the header of the second trace, or of the file where byte is above 240. */
+static void write_changed(const struct trial *t, const char *name, const unsigned char *file,
+                          size_t at, int bytes, int64_t value) {
+    static unsigned char out[SIZE];
+    memcpy(out, file, SIZE);
+    put(out + at - 1, bytes, value);
+    must(ht_file_write_in(t->directory, name, out, SIZE));
+}
+
+static void segy(struct trial *t, const double *p) {
+    const size_t second = HEAD + TRACE;
+    char *path = scratch_path(t->directory, "traces_line_p.sgy"), *data;
+    char *traces = scratch_path(t->directory, "traces.h5");
+    size_t size;
+    double most = 0, scaled[ALL];
+    same(t, "traces_line_p.sgy", 1, p, 1e-7);
+    must(ht_file_read(path, &data, &size));
+    const unsigned char *file = (const unsigned char *)data;
+    for (int i = 0; i < ALL; i++) most = fmax(most, fabs(p[i]));
+    for (int i = 0; i < ALL; i++) scaled[i] = p[i] / most * 30000;
+    write_format(t, "ibm.sgy", file, 1, p, 1);
+    same(t, "ibm.sgy", 1, p, 1e-6); /* 20 bits or more */
+    write_format(t, "four.sgy", file, 2, p, 30000 / most);
+    same(t, "four.sgy", 1, scaled, 0.5 / 30000);
+    write_format(t, "two.sgy", file, 3, p, 30000 / most);
+    same(t, "two.sgy", 1, scaled, 0.5 / 30000);
+    /* two shots in a file, the second of which is asked for */
+    const struct ht_segy_shot shot[] = {{4, t->params, traces}, {7, t->params, traces}};
+    must(ht_segy_shots(t->params, &t->sim->plan->grid, 2, shot));
+    same(t, "shots_line_p.sgy", 7, p, 1e-7);
+    refused(t, "shots_line_p.sgy", 5, "6 traces, 0 of them of shot 5");
+
+    write_changed(t, "every.sgy", file, second + 117, 2, 12000);
+    refused(t, "every.sgy", 1, "0.012 apart from 0.1 on");
+    write_changed(t, "start.sgy", file, second + 109, 2, 120);
+    refused(t, "start.sgy", 1, "from 0.12 on, and");
+    write_changed(t, "length.sgy", file, second + 115, 2, SAMPLES - 1);
+    refused(t, "length.sgy", 1, "32 samples");
+    write_changed(t, "place.sgy", file, second + 85, 4, 9030000);
+    refused(t, "place.sgy", 1, "receiver 2 of \"line\" at (0.045, 0.903)");
+    write_changed(t, "code.sgy", file, 3225, 2, 8);
+    refused(t, "code.sgy", 1, "format 8");
+    write_changed(t, "nan.sgy", file, second + 241, 4, 0x7fc00000);
+    refused(t, "nan.sgy", 1, "sample 1 of receiver 2 of line/p is nan");
+    must(ht_file_write_in(t->directory, "short.sgy", file, SIZE - 2));
+    refused(t, "short.sgy", 1, "not those of whole traces of 33");
+    free(data);
+    free(path);
+    free(traces);
+}
+
+/* ---- HDF5 ---- */
+
+struct set {
+    int64_t receivers, samples;
+    double every, shift; /* of times, of positions along x1 */
+    double factor, odd;  /* of values; that of one of them, else 0 */
+};
+
+static void write_set(const struct trial *t, const char *name, const double *p,
+                      const struct set *s) {
+    const struct ht_receiver_group *group = &t->sim->plan->receivers->group[0];
+    const int64_t values = s->receivers * s->samples;
+    char *path = scratch_path(t->directory, name);
+    double time[2 * SAMPLES], x[RECEIVERS][2], *data = NULL;
+    struct ht_h5 *file;
+    must(HT_ALLOC(data, values));
+    for (int64_t n = 0; n < s->samples; n++) time[n] = 0.1 + s->every * (double)n;
+    for (int64_t i = 0; i < values; i++) data[i] = s->factor * p[i % ALL];
+    if (s->odd != 0) data[SAMPLES + 4] = s->odd;
+    for (int64_t i = 0; i < s->receivers; i++) {
+        x[i][0] = group->x[i][0] + s->shift;
+        x[i][1] = group->x[i][1];
+    }
+    must(ht_h5_create(path, false, &file));
+    must(ht_h5_write(file, "line/time", 1, &s->samples, time, false));
+    must(ht_h5_write(file, "line/position", 2, (int64_t[]){s->receivers, 2}, &x[0][0], false));
+    must(ht_h5_write(file, "line/p", 2, &s->receivers, data, false));
+    must(ht_h5_commit(file));
+    free(data);
+    free(path);
+}
+
+static void hdf5(struct trial *t, const double *p) {
+    static const struct {
+        const char *name;
+        struct set set;
+        const char *why; /* NULL: it is read */
+    } cases[] = {{"same.h5", {RECEIVERS, SAMPLES, 0.0125, 2e-4, 1, 0}, NULL},
+                 {"half.h5", {RECEIVERS, SAMPLES, 0.00625, 0, 1, 0}, "resample.py --every 0.0125"},
+                 {"long.h5", {RECEIVERS, SAMPLES + 1, 0.0125, 0, 1, 0}, "34 samples"},
+                 {"few.h5", {RECEIVERS - 1, SAMPLES, 0.0125, 0, 1, 0}, "2 x 2 numbers, not 3 x 2"},
+                 {"moved.h5", {RECEIVERS, SAMPLES, 0.0125, 3e-4, 1, 0}, "receiver 1 of \"line\""},
+                 {"zero.h5", {RECEIVERS, SAMPLES, 0.0125, 0, 0, 0}, "all values of shot 1 are 0"},
+                 {"inf.h5",
+                  {RECEIVERS, SAMPLES, 0.0125, 0, 1, INFINITY},
+                  "sample 5 of receiver 2 of line/p is inf"}};
+    same(t, "traces.h5", 1, p, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_set(t, cases[i].name, p, &cases[i].set);
+        if (cases[i].why == NULL)
+            same(t, cases[i].name, 1, p, 0);
+        else
+            refused(t, cases[i].name, 1, cases[i].why);
+    }
+    refused(t, "none.h5", 1, "none.h5");
+}
+
+int main(void) {
+    struct trial t;
+    ht_log_level_set(HT_LOG_QUIET);
+    record(&t, "oracle", NONE,
+           "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
+           "initial={type=\"gaussian\";centre=[1,1];width=0.4;} time.end=0.5 time.scheme=fd "
+           "device.precision=double output.traces=[\"segy\"] output.units.length=km "
+           "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];to=[1,0.7];count=3;every=0."
+           "0125;start=0.1;fields=[\"p\"];})");
+    double *p = read_set(&t, "line/p", NULL);
+    hdf5(&t, p);
+    segy(&t, p);
+    free(p);
+    finish(&t);
+    return test_end("observed");
+}
