@@ -88,7 +88,7 @@ PLAIN := $(filter-out $(LONG_ITEMS),$(PLAIN_ALL))
 # Of make check alone: kernels in a simulator, and the cases for it.
 SIMULATED := oclgrind.sh kernel/small
 # With many jobs on a GPU's host, what judges times runs after the others.
-TIMED := config/stop.sh mpi/failure.sh
+TIMED := config/stop.sh kernel/shell_rate mpi/failure.sh
 programs = $(patsubst %,$(B)/test/%,$(filter-out %.sh,$(1)))
 
 # ---- flags ----
