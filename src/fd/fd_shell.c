@@ -195,6 +195,7 @@ enum ht_err ht_fd_shell_put_step(struct ht_fd_shell *shell, const struct ht_task
     const struct ht_fd_stepper *s = shell->s;
     const struct ht_fd_box box = ht_fd_task_box(s, task);
     const bool in_place = s->problem.stages > 1;
+    REQUIRE(s->at > 0, HT_ERR_INTERNAL, "a step back from step 0");
     return put_planes(shell, s->at - 1, task->part, &box, s->values[in_place ? HT_FD_U : HT_FD_W]);
 }
 
@@ -208,9 +209,18 @@ static enum ht_err need(struct ht_fd_shell *shell, int64_t step) {
     return ht_fd_records_need(shell->records, sum.record[0], record_of(c, last));
 }
 
+/* At step 0 a stage may still be asked for. */
 enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell) {
-    REQUIRE(shell->s->at > 0, HT_ERR_INTERNAL, "a step back from step 0");
-    return need(shell, shell->s->at - 1);
+    return shell->s->at > 0 ? need(shell, shell->s->at - 1) : HT_OK;
+}
+
+/* Planes of the neighbours that the first pass reads. */
+static enum ht_err exchange(struct ht_runner *r) {
+    if (r->halo == NULL) return HT_OK;
+    r->state.coming = ht_exchange_planes(&r->passes, r->partition.depth, 0);
+    r->state.open = true;
+    TRY(ht_halo_send(r->halo, &r->state.coming));
+    return ht_runner_complete(r);
 }
 
 /* Neighbours of a slab cannot put back what they compute beyond their own planes: an exchange for
@@ -231,7 +241,8 @@ enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
         if (all.work[i] != HT_TASK_LAYERS) ht_pass_add(pass, all.work[i]);
     ht_pass_add(pass, HT_TASK_RESTORE);
     TRY(need(shell, s->at));
-    return put_planes(shell, s->at, HT_PART_INTERIOR, &s->box, s->values[HT_FD_W]);
+    TRY(put_planes(shell, s->at, HT_PART_INTERIOR, &s->box, s->values[HT_FD_W]));
+    return exchange(&s->r);
 }
 
 void ht_fd_shell_leave(struct ht_fd_shell *shell) {

@@ -480,9 +480,83 @@ static void test_constant(struct ht_device *device) {
     }
 }
 
+/* ---- shells ---- */
+
+/* Boxes of a window: one thinner than a block, one of several blocks a plane. */
+enum { N1 = 40, N2 = 9, N3 = 6, SHELL_NODES = N1 * N2 * N3, SLOTS = 3 };
+static const struct ht_fd_box shell_box[2] = {{N1, N1 *N2, {2, 1, 1}, {5, 8, 5}},
+                                              {N1, N1 *N2, {6, 2, 0}, {39, 7, 6}}};
+
+struct shell {
+    struct ht_fd_shell_form form;
+    struct ht_tool *tool;
+    struct ht_buffer *ring, *u, *d;
+    double *value, *got[2];
+};
+
+static enum ht_err make_shell(struct ht_device *device, struct shell *s) {
+    for (int i = 0; i < 2; i++) ht_fd_shell_add(&s->form, &shell_box[i]);
+    TRY(HT_ALLOC(s->value, SHELL_NODES));
+    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(s->got[i], SHELL_NODES));
+    for (int64_t n = 0; n < SHELL_NODES; n++)
+        s->value[n] = (double)(float)ht_rng_uniform(5, (uint64_t)n);
+    TRY(ht_fd_shell_kernels_create(device, s->form.fp64, s->form.coded, &s->tool));
+    TRY(ht_buffer_create(device, SLOTS * s->form.bytes, &s->ring));
+    TRY(ht_buffer_create_reals(device, s->form.fp64, SHELL_NODES, s->value, &s->u));
+    return ht_buffer_create_reals(device, s->form.fp64, SHELL_NODES, s->value, &s->d);
+}
+
+/* u + 0.25 into slots 0 and 2; planes [first, last) get 0.5 of one and 2 of the other. */
+static enum ht_err run_shell(struct shell *s, int64_t first, int64_t last) {
+    const struct ht_fd_shell_sum sum = {2, {0.5, 2}, {2, 0}};
+    TRY(ht_fd_shell_take(s->tool, &s->form, s->u, 0.25, s->ring, 0));
+    TRY(ht_fd_shell_take(s->tool, &s->form, s->u, 0.25, s->ring, 2));
+    TRY(ht_fd_shell_put(s->tool, HT_PART_INTERIOR, &s->form, first, last, &sum, s->ring, s->u, s->u,
+                        s->d));
+    TRY(ht_buffer_read_reals(s->u, s->form.fp64, 0, SHELL_NODES, s->got[0]));
+    return ht_buffer_read_reals(s->d, s->form.fp64, 0, SHELL_NODES, s->got[1]);
+}
+
+/* Values of at most 1.25, times 2.5: by whole numbers of up to half a unit each, and roundings. */
+static void test_shell(struct ht_device *device, bool fp64, bool coded) {
+    const double unit = fp64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    const double most = 2.5 * 1.25 * (coded ? 1 / 65534.0 : 0) + 8 * unit;
+    struct shell s = {.form = {.fp64 = fp64, .coded = coded}};
+    double worst[2] = {0, 0};
+    int64_t wrong = 0;
+    enum ht_err err = make_shell(device, &s);
+    if (err == HT_OK) err = run_shell(&s, 1, 4);
+    for (int64_t n = 0; err == HT_OK && n < SHELL_NODES; n++) {
+        const int64_t m[3] = {n % N1, n / N1 % N2, n / N1 / N2};
+        bool in = false;
+        for (int i = 0; i < 2; i++) {
+            bool inside = m[2] >= 1 && m[2] < 4;
+            for (int k = 0; k < 3; k++)
+                inside = inside && m[k] >= shell_box[i].begin[k] && m[k] < shell_box[i].end[k];
+            in = in || inside;
+        }
+        const double put = 2.5 * (s.value[n] + 0.25);
+        if (!in) wrong += s.got[0][n] != s.value[n] || s.got[1][n] != s.value[n];
+        if (in) worst[0] = fmax(worst[0], fabs(s.got[0][n] - put));
+        if (in) worst[1] = fmax(worst[1], fabs(s.got[1][n] - (put - s.value[n])));
+    }
+    TEST_CHECK(err == HT_OK && wrong == 0 && worst[0] <= most && worst[1] <= most,
+               "shell, %s%s: u by %.2g, d by %.2g of %.2g, %lld values beyond changed %s",
+               ht_real_name(fp64), coded ? ", 16 bits" : "", worst[0], worst[1], most,
+               (long long)wrong, err ? ht_err_message() : "");
+    struct ht_buffer *const buffers[] = {s.ring, s.u, s.d};
+    for (int i = 0; i < 3; i++) ht_buffer_destroy(buffers[i]);
+    ht_tool_destroy(s.tool);
+    free(s.value);
+    for (int i = 0; i < 2; i++) free(s.got[i]);
+}
+
 static void judge_all(struct ht_device *device) {
     run_cases(device);
     test_ghosts(device);
+    for (int fp64 = 0; fp64 <= ht_device_info(device)->fp64; fp64++)
+        test_shell(device, fp64, !fp64);
+    if (test_all()) test_shell(device, false, false);
     test_constant(device);
 }
 
