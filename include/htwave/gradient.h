@@ -17,9 +17,16 @@
  *     reverse: the forward run backwards, with what it recorded in front of the layers;
  *     checkpoint: states that it kept on the device, from which parts of it are run again;
  *     store: what it kept of each step on the device. */
+enum { HT_GRADIENT_WHOLE = 64 };
 struct ht_gradient_choice {
     enum ht_gradient_field field;
     int64_t memory; /* bytes of the device for the forward field; 0: 80 % of what is free */
+    /* Of what `reverse` records: bits of a value, HT_GRADIENT_WHOLE: those of the run, 0: 16 in
+     * single precision; each so many-th step, 0: chosen; bytes of the host's memory, 0: any; the
+     * folder of the file that takes them otherwise; NULL: none. */
+    int bits, every;
+    int64_t host;
+    const char *folder;
 };
 /* What was chosen, and what it takes. */
 struct ht_gradient_facts {
@@ -27,6 +34,7 @@ struct ht_gradient_facts {
     int64_t segments;             /* parts of the forward run; all but the last are run again */
     int64_t field_bytes;          /* of this rank, on the device: for the forward field, */
     int64_t device, host;         /* and in all, beside the forward stepper */
+    int64_t file;
 };
 
 /* Refuses, with key and way out, plans that have no gradient: other schemes, initial data, sources
@@ -71,10 +79,5 @@ HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gra
  * the update's amplitude, of two terms the stage's, too (docs/differences.md); NULL: one term. */
 const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
 void ht_gradient_facts(const struct ht_gradient *gradient, struct ht_gradient_facts *out);
-/* Bytes of the device beside those of the run: least with `checkpoint`, and with the choice. */
-struct ht_gradient_bytes {
-    int64_t least, device;
-};
-HT_CHECKED enum ht_err ht_gradient_bytes(const struct ht_plan *plan, bool fp64,
-                                         const struct ht_gradient_choice *choice,
-                                         struct ht_gradient_bytes *out);
+/* Bytes of this rank's device beside those of the run and of the forward field. */
+int64_t ht_gradient_bytes(const struct ht_plan *plan, bool fp64);

@@ -75,7 +75,9 @@ static enum ht_err correlate(struct ht_gradient *g, int64_t n) {
     struct ht_fd_stepper *f = g->forward, *a = g->adjoint;
     struct ht_fd_stepper *const both[] = {f, a};
     const int stages = stages_of(g);
+    double mean;
     TRY(g->past->ops->show(g->past, n));
+    TRY(ht_fd_injection_step(f->injection, &f->engine, f->at, &mean)); /* of the stage */
     TRY(ht_runner_run(&f->r, &f->r.passes, 0, stages));
     for (int i = 0; i < 2 && g->past->slopes; i++) {
         struct ht_fd_stepper *s = both[i];
@@ -298,26 +300,79 @@ enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
 /* ---- making ---- */
 
 /* Bytes of this rank: of the adjoint stepper and the sums. */
-static int64_t bytes_beside(const struct ht_fd_stepper *s) {
-    struct ht_fd_stepper copy = *s;
+static int64_t bytes_beside(struct ht_fd_stepper *s) {
     struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
     int state;
-    s->kind->list(&copy, list, &state);
+    s->kind->list(s, list, &state);
     const int sums =
         HT_GRADIENT_INVERSE_DENSITY + (s->engine.spec.density ? s->engine.spec.dims : 0);
     return ht_real_size(s->engine.spec.fp64) *
            ((state + sums) * ht_fd_numbers(s) + s->kind->layers_words(s));
 }
 
-/* What is left of the device for the forward field: of a device a part of what is not used yet. */
-static int64_t memory_of(const struct ht_gradient *g, const struct ht_gradient_choice *choice) {
-    const struct ht_fd_stepper *s = g->forward;
-    const double most = 0.8;
-    if (choice->memory > 0) return choice->memory;
-    if (s->engine.device == NULL) return INT64_MAX;
-    const int64_t used = 2 * bytes_beside(s) + s->kind->beyond;
-    const int64_t left = ht_device_info(s->engine.device)->memory - used;
-    return (int64_t)(most * (double)ht_most(left, 0));
+int64_t ht_gradient_bytes(const struct ht_plan *plan, bool fp64) {
+    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(&plan->problem, fp64)};
+    struct ht_fd_stepper s = {.at = 0};
+    ht_fd_stepper_plan(&plan->problem, &engine, &s);
+    return bytes_beside(&s);
+}
+
+/* For the forward field, the least of all ranks: of what is left beside the steppers a part, since
+ * the run needs some more. */
+static enum ht_err find_memory(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
+                               double *out) {
+    struct ht_fd_stepper *s = g->forward;
+    const double most = 0.8, used = 2 * (double)bytes_beside(s);
+    *out = -INFINITY;
+    if (choice->memory > 0)
+        *out = -(double)choice->memory;
+    else if (s->engine.device != NULL)
+        *out = -most * fmax((double)ht_device_info(s->engine.device)->memory - used, 0);
+    TRY(ht_comm_max(s->problem.grid->slab.comm, 1, out));
+    *out = -*out;
+    return HT_OK;
+}
+
+/* Bytes that records take of the host's memory or of a file, the most of all ranks; infinite: they
+ * cannot be made. */
+static enum ht_err find_records(const struct ht_gradient *g,
+                                const struct ht_fd_shell_choice *choice, double *out) {
+    struct ht_fd_shell shell;
+    struct ht_fd_shell_bytes bytes;
+    *out = INFINITY;
+    if (ht_fd_shell_plan(g->forward, choice, &shell) == HT_OK) {
+        ht_fd_shell_size(&shell, &bytes);
+        *out = (double)bytes.host;
+    }
+    return ht_comm_max(g->forward->problem.grid->slab.comm, 1, out);
+}
+
+/* What is stored needs no second run of steps; it is not to fill a device that is shared. What is
+ * recorded takes one more, and little memory; in a file where the host's does not suffice. */
+static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_choice *choice,
+                             const struct ht_fd_past *past) {
+    const double part = 0.25, most = choice->host > 0 ? (double)choice->host : INFINITY;
+    struct ht_fd_shell_choice shell = {.steps = g->steps,
+                                       .bits = choice->bits == 0                   ? -1
+                                               : choice->bits == HT_GRADIENT_WHOLE ? 0
+                                                                                   : choice->bits,
+                                       .every = choice->every};
+    enum ht_gradient_field field = choice->field;
+    double memory, bytes[2], records;
+    TRY(find_memory(g, choice, &memory));
+    TRY(ht_fd_kept_bytes(past, bytes));
+    TRY(find_records(g, &shell, &records));
+    if (records > most && choice->folder != NULL) {
+        shell.folder = choice->folder;
+        TRY(find_records(g, &shell, &records));
+    }
+    if (field == HT_GRADIENT_AUTO)
+        field = bytes[0] * (double)g->steps <= part * memory ? HT_GRADIENT_STORE
+                : records <= most                            ? HT_GRADIENT_REVERSE
+                                                             : HT_GRADIENT_CHECKPOINT;
+    return field == HT_GRADIENT_REVERSE
+               ? ht_fd_reverse_create(past, &shell, &g->past)
+               : ht_fd_kept_create(past, field == HT_GRADIENT_STORE, memory, &g->past);
 }
 
 static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {
@@ -337,7 +392,7 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
                                     .steps = g->steps,
                                     .values = terms > 1 || spec->density,
                                     .slopes = spec->density};
-    return ht_fd_kept_create(&past, choice->field, memory_of(g, choice), &g->past);
+    return make_past(g, choice, &past);
 }
 
 enum ht_err ht_gradient_create(const struct ht_plan *plan, const struct ht_stepper *forward,

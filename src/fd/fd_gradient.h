@@ -28,6 +28,12 @@ struct ht_fd_past_ops {
     void (*end)(struct ht_fd_past *past);
     void (*destroy)(struct ht_fd_past *past);
 };
-/* `store` and `checkpoint` (fd_kept.c): in no more than `memory` bytes. Collective. */
-HT_CHECKED enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, enum ht_gradient_field field,
-                                         int64_t memory, struct ht_fd_past **out);
+/* `store` and `checkpoint` (fd_kept.c): in no more than `memory` bytes; those of a step and of a
+ * state, the most of all ranks. Collective. */
+HT_CHECKED enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]);
+HT_CHECKED enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
+                                         struct ht_fd_past **out);
+/* `reverse` (fd_reverse.c). Collective. */
+HT_CHECKED enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
+                                            const struct ht_fd_shell_choice *choice,
+                                            struct ht_fd_past **out);

@@ -161,7 +161,7 @@ static const struct ht_fd_past_ops ops = {
 /* ---- making ---- */
 
 /* The longest segments that fit; bytes of a step and of a state. */
-static enum ht_err choose(struct kept *k, bool store, int64_t memory, const double bytes[2]) {
+static enum ht_err choose(struct kept *k, bool store, double memory, const double bytes[2]) {
     const int64_t steps = k->past.steps;
     double least = INFINITY;
     for (int64_t wanted = 1; wanted <= (store ? 1 : ht_most(steps, 1)); wanted++) {
@@ -171,7 +171,7 @@ static enum ht_err choose(struct kept *k, bool store, int64_t memory, const doub
         const double all = (double)k->length * bytes[0] + states * bytes[1];
         k->past.facts.field_bytes = (int64_t)all;
         k->past.facts.segments = k->segments;
-        if (all <= (double)memory) return HT_OK;
+        if (all <= memory) return HT_OK;
         least = fmin(least, all);
     }
     FAIL(HT_ERR_DEVICE,
@@ -181,15 +181,23 @@ static enum ht_err choose(struct kept *k, bool store, int64_t memory, const doub
          store ? "gradient.field = \"checkpoint\" or \"reverse\"" : "gradient.field = \"reverse\"");
 }
 
-static enum ht_err make(struct kept *k, enum ht_gradient_field field, int64_t memory) {
+enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {
+    struct ht_fd_stepper *s = of->forward;
+    const double word = (double)ht_real_size(s->engine.spec.fp64);
+    struct ht_fd_array *array;
+    bytes[0] = word * (double)(ht_fd_numbers(s) * (1 + of->values));
+    bytes[1] = 0;
+    for (int i = 0; i < STATE_ARRAYS; i++) bytes[1] += word * (double)state_array(s, i, &array);
+    return ht_comm_max(s->problem.grid->slab.comm, 2, bytes);
+}
+
+static enum ht_err make(struct kept *k, bool store, double memory) {
     struct ht_fd_stepper *s = k->past.forward;
     struct ht_fd_engine *e = &s->engine;
-    const int64_t word = ht_real_size(e->spec.fp64);
-    double bytes[2] = {(double)(word * ht_fd_numbers(s) * (1 + k->past.values)), 0};
     struct ht_fd_array *array;
-    for (int i = 0; i < STATE_ARRAYS; i++) bytes[1] += (double)(word * state_array(s, i, &array));
-    TRY(ht_comm_max(s->problem.grid->slab.comm, 2, bytes));
-    TRY(choose(k, field == HT_GRADIENT_STORE, memory, bytes));
+    double bytes[2];
+    TRY(ht_fd_kept_bytes(&k->past, bytes));
+    TRY(choose(k, store, memory, bytes));
     k->past.facts.field = k->segments > 1 ? HT_GRADIENT_CHECKPOINT : HT_GRADIENT_STORE;
     TRY(HT_TAKE(&k->pool, k->step, k->length));
     TRY(HT_TAKE(&k->pool, k->state, k->segments));
@@ -204,15 +212,15 @@ static enum ht_err make(struct kept *k, enum ht_gradient_field field, int64_t me
     return HT_OK;
 }
 
-enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, enum ht_gradient_field field,
-                              int64_t memory, struct ht_fd_past **out) {
+enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
+                              struct ht_fd_past **out) {
     struct kept *k = NULL;
     enum ht_err err = HT_ALLOC(k, 1);
     if (err == HT_OK) {
         k->past = *of;
         k->past.ops = &ops;
         k->past.sign = 1;
-        err = make(k, field, memory);
+        err = make(k, store, memory);
     }
     err = ht_comm_agree(of->forward->problem.grid->slab.comm, err);
     if (err != HT_OK && k != NULL) destroy(&k->past);

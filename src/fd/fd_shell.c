@@ -55,7 +55,8 @@ static void open_nodes(const struct ht_fd_stepper *s, int k, int64_t more, int64
 
 /* Own nodes of the shell of a side: `thick` nodes beyond the inner ones, along axes before k
  * beside these, along those behind it beside all outside the layers, so that each node outside is
- * in one box; of two terms also what stages beside edges read. */
+ * in one box; also what stages of two terms and the differences of gradients by density read
+ * beside edges. */
 static void add_side(struct ht_fd_shell *shell, int k, int side, int64_t thick, int64_t across) {
     const struct ht_fd_stepper *s = shell->s;
     struct ht_fd_box box = s->box;
@@ -103,8 +104,9 @@ enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_c
             "absorbing layers: fewer absorbing.cells, or \"checkpoint\"",
             k + 1, (long long)beyond);
     }
+    const int64_t slopes = s->engine.spec.density ? s->engine.spec.radius - 1 : 0;
     for (int n = 0; n < 2 * s->engine.spec.dims; n++)
-        add_side(out, n / 2, n % 2, reach * stages, reach * (stages - 1));
+        add_side(out, n / 2, n % 2, reach * stages, ht_most(reach * (stages - 1), slopes));
     return HT_OK;
 }
 

@@ -4,7 +4,8 @@
  *     plain engine and by kernels;
  *   - derivatives by the medium at the nodes against a run of its linear change, and chi, a sum of
  *     squares, against central differences, whose error falls as their square;
- *   - the same bits from states that were kept and run again. */
+ *   - the same bits from states that were kept and run again, and nearly the same from the run
+ *     backwards. */
 #include "differences.h"
 #include "htwave/gradient.h"
 #include "src/fd/fd.h"
@@ -387,8 +388,8 @@ static void judge_segments(const char *name, const char *engine, const char *opt
     const int64_t beside = stored.device - stored.field_bytes;
     for (int part = 2; part <= 3; part++) {
         struct shot s = {.gradient = NULL};
-        const struct ht_gradient_choice choice = {HT_GRADIENT_CHECKPOINT,
-                                                  stored.field_bytes / part};
+        const struct ht_gradient_choice choice = {.field = HT_GRADIENT_CHECKPOINT,
+                                                  .memory = stored.field_bytes / part};
         int64_t same = 0;
         take(&s, &choice, engine, options);
         ht_gradient_facts(s.gradient, &kept);
@@ -408,11 +409,63 @@ static void test_segments(void) {
     judge_segments("plain, layers, density", DOUBLE PLAIN,
                    FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1");
     judge_segments("plain, sponge, 2 terms", DOUBLE PLAIN,
-                   FIELD IN_FIELD ROUGH ABSORBING2 "absorbing.type=sponge time.stages=2");
+                   FIELD IN_FIELD ROUGH ABSORBING2
+                   "absorbing.type=sponge time.stages=2 time.end=140.0");
     /* The mean is corrected every 100 steps. */
     judge_segments("single, closed", SINGLE,
                    FIELD IN_FIELD ROUGH "boundary={x1=\"rigid\";x2=\"periodic\";} time.stages=1 "
                                         "time.end=100.0");
+}
+
+/* Outside of layers, the worst of all sums: |g - stored| / |stored|. */
+static double distance(const struct shot *a, const struct shot *stored) {
+    const struct ht_grid *grid = &a->run.sim->plan->grid;
+    double worst = 0;
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
+        double sum = 0, all = 0;
+        if (!ht_gradient_has(a->gradient, (enum ht_gradient_sum)i)) continue;
+        HT_FREED double *x = sums_of(a, i), *y = sums_of(stored, i);
+        for (int64_t n = 0; n < a->run.nodes; n++) {
+            double at[3];
+            int axis;
+            ht_grid_position(grid, HT_PRIMARY, n, at);
+            if (i >= HT_GRADIENT_INVERSE_DENSITY)
+                at[i - HT_GRADIENT_INVERSE_DENSITY] += grid->h[i - HT_GRADIENT_INVERSE_DENSITY] / 2;
+            if (ht_layers_hold(grid, at, &axis)) continue;
+            sum += pow(x[n] - y[n], 2);
+            all += y[n] * y[n];
+        }
+        worst = fmax(worst, sqrt(sum / all));
+    }
+    return worst;
+}
+
+/* Rounding is that of a few hundred steps; what 16 bits do to u, docs/gradients.md. */
+static void judge_reverse(const char *name, const char *engine, const char *options, int bits,
+                          double bound) {
+    struct shot stored = {.gradient = NULL}, s = {.gradient = NULL};
+    struct ht_gradient_facts facts;
+    take(&stored, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, engine, options);
+    take(&s, &(struct ht_gradient_choice){.field = HT_GRADIENT_REVERSE, .bits = bits}, engine,
+         options);
+    ht_gradient_facts(s.gradient, &facts);
+    TEST_BELOW(distance(&s, &stored), bound, "%s: backwards, %lld bytes of the host, as stored",
+               name, (long long)facts.host);
+    finish(&s);
+    finish(&stored);
+}
+
+static void test_reverse(void) {
+    judge_reverse("plain, layers, density", DOUBLE PLAIN,
+                  FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1", HT_GRADIENT_WHOLE,
+                  1e-12);
+    judge_reverse("plain, sponge, density, 2 terms", DOUBLE PLAIN,
+                  FIELD IN_FIELD DENSE ABSORBING2
+                  "absorbing.type=sponge grid.order=8 time.stages=2 time.end=140.0",
+                  HT_GRADIENT_WHOLE, 1e-12);
+    const char *single = FIELD IN_FIELD ROUGH ABSORBING2 "time.stages=1 time.end=24.0";
+    judge_reverse("single, layers", SINGLE, single, HT_GRADIENT_WHOLE, 5e-6);
+    judge_reverse("single, layers, 16 bits", SINGLE, single, 16, 2e-5);
 }
 
 int main(void) {
@@ -420,6 +473,7 @@ int main(void) {
     if (test_have_double()) {
         test_kernels();
         test_segments();
+        test_reverse();
     }
     return test_end("convergence/gradients");
 }
