@@ -201,7 +201,8 @@ install: program ## to $(DESTDIR)$(PREFIX): program, library, examples, plots
 	install -m 644 $(wildcard examples/*) $(DESTDIR)$(PREFIX)/share/htwave/examples/
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/htwave.pc.in \
 	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/htwave.pc
-	install $(addprefix tools/,plot.py traces.py snapshots.py model.py film.py farfield.py) \
+	install $(addprefix tools/,plot.py traces.py snapshots.py model.py image.py film.py \
+	    farfield.py) \
 	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
 	install $(addprefix bench/,absorbing.py accuracy.py figures.py laboratory.py \
 	    media.py scaling.py) \

@@ -147,6 +147,30 @@ draws 'slice_p_made.png' 'x3 = 7: largest 5 at x1 = 1.5, x2 = 2$' snapshots.py \
 draws 'slice_p_made.png' 'x1 = 2.5: largest -7 at x2 = 2.5, x3 = 5$' \
     snapshots.py made.h5 --axis x1 --at 2.4 --down --out plots
 
+# A gradient whose model file has x2 fastest.
+python3 - <<'PY'
+import h5py, numpy
+with h5py.File("gradient.h5", "w") as file:
+    file.attrs.update(lower=[0.0, 0.0], spacing=[1.0, 1.0], unit_length="km",
+                      model_axes="x2 x1", model_origin=[1.0, 2.0],
+                      model_spacing=[0.5, 0.25])
+    g, light = numpy.zeros((5, 4)), numpy.ones((5, 4))
+    g[3, 1], g[1, 2], light[1, 2] = -7, 5, 0.09
+    file["gradient/c"], file["illumination/c"] = g, light
+    file["misfit"] = [1.0, 2.5]
+PY
+draws 'gradient_c.png' '^misfit 3.5, 2 shots' image.py gradient.h5 --out plots
+judge "$(sed -n 2p answer.txt)" grep -q 'c: largest -7 at x1 = 2.75, x2 = 1.5$' answer.txt
+draws 'gradient_c.png' 'negative: largest -50 at x1 = 2.25, x2 = 2$' image.py gradient.h5 \
+    --illumination --negative --out plots
+# 7 (2/0.5^2 + 2/0.25^2)
+draws 'gradient_c.png' 'negative Laplacian: largest -280 at x1 = 2.75, x2 = 1.5$' image.py \
+    gradient.h5 --laplacian --save image.h5 --out plots
+judge 'the image has the order of the model file' python3 -c '
+import h5py
+c = h5py.File("image.h5")["c"]
+assert c.shape == (5, 4) and c[3, 1] == -280'
+
 # ---- the README ----
 readme=$tools/../README.md
 "$htwave" run "$tools/../params/demo.cfg" --quiet "$device" \
@@ -173,12 +197,14 @@ fails snapshots.py 'out: is a folder' out
 fails snapshots.py 'is no HDF5 file' out/input.cfg
 fails model.py 'has no vs: it has c, rho' model/model.h5 --parameter vs
 fails model.py 'no such file' none.h5
+fails image.py 'is no gradient' out/traces.h5
+fails image.py 'has no gradient by rho: it has c' gradient.h5 --gradient rho
 fails film.py 'has no pictures wave_side_NNNN.png' out --slice side
 fails film.py 'has no snapshots' model --snapshots
 fails film.py 'a film is .gif or .mp4' out --slice top --out film.avi
 fails traces.py 'other times or positions' coarse/traces.h5 \
     --minus out/traces.h5
-for script in snapshots.py model.py film.py traces.py farfield.py; do
+for script in snapshots.py model.py image.py film.py traces.py farfield.py; do
     judge "$script --help" \
         [ "$("$tools/$script" --help | grep -c -e '--out')" -ge 1 ]
 done
