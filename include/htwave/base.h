@@ -171,6 +171,8 @@ void ht_text_add_quoted(struct ht_text *text, const char *string, bool json);
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);
 void ht_text_free(struct ht_text *text);
 HT_CHECKED enum ht_err ht_text_copy(const char *string, char **out);
+/* The pattern with a number in place of each *; free it. */
+HT_CHECKED enum ht_err ht_text_numbered(const char *pattern, int number, char **out);
 /* *out: a new string, NULL after a failure; free it. */
 HT_CHECKED HT_PRINTF(2, 3) enum ht_err ht_text_print(char **out, const char *fmt, ...);
 /* Text from outside for a message: control characters but the tab, and bytes that are not UTF-8,

@@ -3,7 +3,8 @@
 
 #include "htwave/plan.h"
 
-/* Both [group][reading][receiver][sample], as the receivers record them. */
+/* Both [group][reading][receiver][sample], as the receivers record them; weights of
+ * gradient.weights. */
 struct ht_observed {
     double **data;
     double **weight; /* NULL: none were given */
@@ -12,7 +13,7 @@ struct ht_observed {
 /* Of shot number `shot`, from 1, from the file `path`, which `key` names: of HDF5 as traces.h5, or
  * SEG-Y, which has these traces in their order (htwave/sampler.h), or those of several shots, told
  * apart by their numbers. Refuses what is not of these receivers and samples, has values that are
- * not finite, or is 0. By one rank. */
+ * not finite, or is 0; weights likewise. By one rank. */
 HT_CHECKED enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                                         const struct ht_receivers *receivers, const char *key,
                                         const char *path, struct ht_observed **out);

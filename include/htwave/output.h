@@ -135,6 +135,8 @@ struct ht_segy_shot {
 };
 HT_CHECKED enum ht_err ht_segy_shots(const struct ht_params *params, const struct ht_grid *grid,
                                      int count, const struct ht_segy_shot *shot);
+/* By its name: .sgy, .segy. */
+bool ht_is_segy(const char *path);
 /* A row of series.csv, where output.series asks for it; energy NaN: not known. By rank 0 alone. */
 HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                                         const double *largest);

@@ -96,6 +96,16 @@ void ht_text_add(struct ht_text *text, const char *fmt, ...) {
     va_end(args);
 }
 
+enum ht_err ht_text_numbered(const char *pattern, int number, char **out) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    *out = NULL;
+    ht_text_add(&text, "%s", "");
+    for (; *pattern; pattern++)
+        ht_text_add(&text, *pattern == '*' ? "%d" : "%c", *pattern == '*' ? number : *pattern);
+    TRY(ht_text_status(&text));
+    return ht_text_copy(text.data, out);
+}
+
 enum ht_err ht_text_print(char **out, const char *fmt, ...) {
     struct ht_text text = {0};
     va_list args;

@@ -217,8 +217,9 @@ static const struct ht_option option[] = {
      "File of factors of the gradient, in the format and shape of the medium's files: 0 where the "
      "model is known. Relative names as in medium.type."},
     {KEY(gradient.weights, FILE), "\"\"", ANY, NULL, "",
-     "File of weights of the samples of all shots, named and shaped like observed data; * stands "
-     "for the shot's number. Relative names as in medium.type."},
+     "File of weights of the samples in the misfit, 0 where they are muted: named and shaped like "
+     "observed data, or with one number for each receiver; * stands for the shot's number. "
+     "Relative names as in medium.type."},
     {KEY(gradient.nodes, BOOL), "false", ANY, NULL, "",
      "Write the gradient by what the medium is at the nodes, too."},
 

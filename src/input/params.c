@@ -398,9 +398,11 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         char *const *name = file_name_at(params, &leaf);
-        /* A file that this run's kind of initial data does not need is not read, nor are traces. */
+        /* A file that this run's kind of initial data does not need is not read, nor is what a
+         * gradient compares traces with. */
         const bool idle =
             strcmp(leaf.option->key, "data") == 0 ||
+            strncmp(leaf.option->key, "gradient.", 9) == 0 ||
             (strcmp(leaf.option->key, "initial.file") == 0 && params->initial.type != HT_DATA_FILE);
         if (!name || idle || index-- > 0) continue;
         const struct ht_source *source = ht_params_source(params, leaf.key);

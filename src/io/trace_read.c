@@ -62,6 +62,12 @@ static enum ht_err check_group(const struct ht_trace_source *of, struct ht_h5 *f
     return HT_OK;
 }
 
+/* From a number for each receiver. */
+static void spread_weights(const struct ht_receiver_group *group, double *data) {
+    for (int64_t i = group->count * group->samples - 1; i >= 0; i--)
+        data[i] = data[i / group->samples];
+}
+
 static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *file,
                               const struct ht_receiver_group *group, double *data) {
     int64_t extent[8];
@@ -71,6 +77,11 @@ static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *fi
         REFUSE(!ht_h5_has(file, name), of->params, of->key,
                "%s has no %s, which the receivers record", of->path, name);
         TRY(ht_h5_extent(file, name, &rank, extent));
+        if (of->weights && rank == 1 && extent[0] == group->count) {
+            TRY(ht_h5_read(file, name, group->count, data));
+            spread_weights(group, data);
+            continue;
+        }
         REFUSE(rank != 2 || extent[0] != group->count || extent[1] != group->samples, of->params,
                of->key, "%s of %s has %s values, not %lld receivers x %lld samples", name, of->path,
                HT_EXTENTS(rank, extent), (long long)group->count, (long long)group->samples);
@@ -110,6 +121,11 @@ static enum ht_err check_values(const struct ht_trace_source *of, double *const 
                    of->path, (long long)(i % group->samples) + 1,
                    (long long)(trace % group->count) + 1,
                    HT_TRACE_NAME(group, trace / group->count), data[n][i]);
+            REFUSE(of->weights && data[n][i] < 0, of->params, of->key,
+                   "%s: the weight of sample %lld of receiver %lld of %s is %g: weights are >= 0",
+                   of->path, (long long)(i % group->samples) + 1,
+                   (long long)(trace % group->count) + 1,
+                   HT_TRACE_NAME(group, trace / group->count), data[n][i]);
             any = any || data[n][i] != 0;
         }
     }
@@ -128,6 +144,16 @@ static enum ht_err read_file(const struct ht_trace_source *of, struct ht_pool *p
     return check_values(of, *out);
 }
 
+static enum ht_err read_weights(const struct ht_trace_source *data, struct ht_observed *observed) {
+    struct ht_trace_source of = *data;
+    HT_FREED char *path = NULL;
+    TRY(ht_text_numbered(of.params->gradient.weights, of.shot, &path));
+    of.key = "gradient.weights";
+    of.path = path;
+    of.weights = true;
+    return read_file(&of, &observed->pool, &observed->weight);
+}
+
 enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                              const struct ht_receivers *receivers, const char *key,
                              const char *path, struct ht_observed **out) {
@@ -140,7 +166,8 @@ enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
     struct ht_observed *observed = NULL;
     *out = NULL;
     TRY(HT_ALLOC(observed, 1));
-    const enum ht_err err = read_file(&of, &observed->pool, &observed->data);
+    enum ht_err err = read_file(&of, &observed->pool, &observed->data);
+    if (err == HT_OK && *plan->params->gradient.weights) err = read_weights(&of, observed);
     return HT_MADE(err, observed, ht_observed_destroy, out);
 }
 

@@ -11,6 +11,7 @@ struct ht_trace_source {
     const struct ht_receivers *receivers;
     const char *key, *path; /* the option that names the file */
     int shot;
+    bool weights; /* not below 0; of HDF5 a number for each receiver will do */
 };
 /* "GROUP/FIELD" of reading i of a group, for messages and as the name of a dataset. */
 #define HT_TRACE_NAME(group, i) HT_KEY("%s/%s", (group)->name, (group)->reading[i].name)
@@ -30,6 +31,5 @@ HT_CHECKED enum ht_err ht_trace_check_place(const struct ht_trace_source *of,
                                             const double *x, double off);
 
 /* ---- segy_read.c ---- */
-bool ht_is_segy(const char *path);
 /* data[group][reading][receiver][sample] */
 HT_CHECKED enum ht_err ht_segy_read(const struct ht_trace_source *of, double *const *data);

@@ -67,16 +67,10 @@ static enum ht_err copy_groups(struct ht_survey *s, struct ht_survey_shot *shot,
 
 /* The name of its file of traces, * being its number. */
 static enum ht_err name_data(struct ht_survey *s, const char *given, int number, char **out) {
-    HT_FREED char *usual = NULL;
-    HT_FREED_TEXT struct ht_text name = {0};
+    HT_FREED char *usual = NULL, *name = NULL;
     if (*given == '\0') TRY(ht_params_beside(s->params, "obs/shot-*.h5", &usual));
-    for (const char *c = *given ? given : usual; *c; c++)
-        if (*c == '*')
-            ht_text_add(&name, "%d", number);
-        else
-            ht_text_add(&name, "%c", *c);
-    TRY(ht_text_status(&name));
-    return ht_pool_copy(&s->pool, name.data, out);
+    TRY(ht_text_numbered(*given ? given : usual, number, &name));
+    return ht_pool_copy(&s->pool, name, out);
 }
 
 static enum ht_err add_shot(struct ht_survey *s, int64_t *room, const struct ht_survey_given *given,
@@ -91,7 +85,7 @@ static enum ht_err add_shot(struct ht_survey *s, int64_t *room, const struct ht_
     TRY(ht_file_path(s->params->output.directory, HT_KEY(HT_SHOT_NAME, s->count), &directory));
     TRY(ht_pool_copy(&s->pool, directory, &shot->params.output.directory));
     TRY(name_data(s, given->data, s->count, &shot->data));
-    for (int i = 0; i < s->count - 1; i++)
+    for (int i = 0; i < s->count - 1 && !ht_is_segy(shot->data); i++)
         REFUSE(strcmp(s->shot[i].data, shot->data) == 0, s->params, HT_KEY("shots.%d.data", group),
                "shots %d and %d have the same: * stands for the "
                "number of a shot",

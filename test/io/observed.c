@@ -186,6 +186,51 @@ static void hdf5(struct trial *t, const double *p) {
     refused(t, "none.h5", 1, "none.h5");
 }
 
+/* ---- weights ---- */
+
+static void write_weights(const struct trial *t, const char *name, int rank, double first) {
+    const int64_t extent[2] = {RECEIVERS, SAMPLES};
+    char *path = scratch_path(t->directory, name);
+    struct ht_h5 *file;
+    double weight[ALL];
+    for (int i = 0; i < ALL; i++) weight[i] = i == 0 ? first : i % 5;
+    must(ht_h5_create(path, false, &file));
+    must(ht_h5_write(file, "line/p", rank, extent, weight, false));
+    must(ht_h5_commit(file));
+    free(path);
+}
+
+static void weights(struct trial *t) {
+    char *usual = t->params->gradient.weights, *pattern = scratch_path(t->directory, "w-*.h5");
+    t->params->gradient.weights = pattern;
+    write_weights(t, "w-1.h5", 2, 0);
+    write_weights(t, "w-2.h5", 1, 7);
+    write_weights(t, "w-3.h5", 2, -0.5);
+    for (int shot = 1; shot <= 2; shot++) {
+        struct ht_observed *observed;
+        int wrong = 0;
+        must(read_as(t, "traces.h5", shot, &observed));
+        for (int i = 0; i < ALL; i++) {
+            const int receiver = i / SAMPLES;
+            wrong += observed->weight[0][i] != (shot == 1       ? i % 5
+                                                : receiver == 0 ? 7
+                                                                : receiver % 5);
+        }
+        TEST_CHECK(wrong == 0, "weights of shot %d: %d are wrong", shot, wrong);
+        ht_observed_destroy(observed);
+    }
+    struct ht_observed *observed;
+    TEST_CHECK(read_as(t, "traces.h5", 3, &observed) == HT_ERR_INPUT && observed == NULL &&
+                   strstr(ht_err_message(), "gradient.weights") != NULL &&
+                   strstr(ht_err_message(), "sample 1 of receiver 1 of line/p is -0.5") != NULL,
+               "a weight below 0 is refused: %s", ht_err_message());
+    TEST_CHECK(read_as(t, "traces.h5", 4, &observed) == HT_ERR_INPUT &&
+                   strstr(ht_err_message(), "w-4.h5") != NULL,
+               "a file that is not there: %s", ht_err_message());
+    t->params->gradient.weights = usual;
+    free(pattern);
+}
+
 int main(void) {
     struct trial t;
     ht_log_level_set(HT_LOG_QUIET);
@@ -198,6 +243,7 @@ int main(void) {
     double *p = read_set(&t, "line/p", NULL);
     hdf5(&t, p);
     segy(&t, p);
+    weights(&t);
     free(p);
     finish(&t);
     return test_end("observed");
