@@ -26,8 +26,8 @@ HT_CHECKED enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, co
  * sums. */
 ht_medium_gradient_read ht_gradient_sums_read, ht_gradient_sums_light;
 
-/* From the sums the values of the gradient and, of the illumination, its part of each sample; then
- * a file:
+/* A file of a gradient that was found (ht_medium_gradient_find), with what each sample has of the
+ * illumination:
  *     gradient/NAME, illumination/NAME    of each parameter, [..] as the model file has its samples
  *     misfit [shot]
  *     gradient_nodes/m, b1, b2, b3        if nodes: the sums, [n3][n2][n1]

@@ -131,6 +131,9 @@ struct ht_stepper {
     const struct ht_stepper_ops *ops;
     void *self;
     struct ht_sampler *sampler; /* of receivers (sampler.h); NULL: none */
+    /* After each step of ht_stepper_advance; NULL: nobody. */
+    enum ht_err (*follow)(void *follower);
+    void *follower;
 };
 void ht_stepper_destroy(struct ht_stepper *stepper);
 /* So many time steps, a sample after each where there is a sampler, and waits for them. */

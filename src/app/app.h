@@ -23,6 +23,7 @@ HT_CHECKED enum ht_err ht_run_started(struct ht_simulation *sim, double began,
 HT_CHECKED enum ht_err ht_run_shots(const struct ht_params *params, const struct ht_args *args,
                                     bool traces);
 HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_gradient(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);

@@ -140,6 +140,15 @@ static const struct ht_command commands[] = {
          "Without a list `shots` each group of sources is a shot with all receivers. Shot N is\n"
          "written to its file `data`, by default obs/shot-N.h5 beside FILE.\n" OVERRIDES SLABS,
      .run = ht_command_data},
+    {.name = "gradient",
+     .arguments = "FILE [key=value ...]",
+     .help = "misfit of the shots' traces to data, and its gradient by the medium",
+     .flag = {{"--anew", NULL, "forgets the shots of a call that did not end"}},
+     .json = true,
+     .ranks = true,
+     .more = "Shots and their files `data` as for `htwave data`; keys of gradient say by what and\n"
+             "how. Writes gradient.h5 in output.directory.\n" OVERRIDES SLABS,
+     .run = ht_command_gradient},
     {.name = "continue",
      .arguments = "DIR [key=value ...]",
      .help = "go on from the last checkpoint of the run in DIR",

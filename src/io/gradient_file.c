@@ -242,7 +242,6 @@ enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_par
     for (int w = 0; w < gradient->count && err == HT_OK && sums->sum[HT_GRADIENT_ILLUMINATION]; w++)
         err = HT_TAKE(&pool, r.light[w], gradient->wanted[w].samples);
     TRY(ht_comm_agree(comm, err));
-    TRY(ht_medium_gradient_find(gradient, ht_gradient_sums_read, sums));
     for (int w = 0; w < gradient->count && r.light[w] != NULL; w++)
         TRY(ht_medium_gradient_share(gradient, w, ht_gradient_sums_light, sums, r.light[w]));
     if (nodes) add_nodes(&r);

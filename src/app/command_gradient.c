@@ -1,0 +1,143 @@
+/* htwave gradient: the misfit of the traces of all shots to observed ones, and its gradient by the
+ * medium. */
+#include "app.h"
+#include "htwave/inverse.h"
+
+struct job {
+    const struct ht_args *args;
+    const struct ht_params *params;
+    struct ht_survey *survey;
+    struct ht_inverse *inverse;
+    char *path, *part;   /* gradient.h5; what is kept of shots while not all are done */
+    struct ht_lock lock; /* of output.directory; on rank 0 */
+    double began;
+};
+
+static void end_job(struct job *j) {
+    ht_lock_release(&j->lock);
+    ht_inverse_destroy(j->inverse);
+    ht_survey_destroy(j->survey);
+    free(j->path);
+    free(j->part);
+}
+
+/* *chi: of this shot. */
+static enum ht_err run_shot(struct job *j, int shot, double *chi) {
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
+    HT_FREED_TEXT struct ht_text title = {0};
+    struct ht_misfit misfit;
+    double **r = NULL;
+    ht_text_add(&title, "shot %d of %d", shot + 1, j->survey->count);
+    TRY(ht_text_status(&title));
+    TRY(ht_inverse_forward(j->inverse, shot, title.data));
+    TRY(ht_inverse_misfit(j->inverse, &pool, &r, &misfit));
+    TRY(ht_inverse_backward(j->inverse, r));
+    *chi = misfit.chi;
+    if (misfit.silent > 0)
+        ht_note("shot %d: %lld traces without energy count nothing", shot + 1,
+                (long long)misfit.silent);
+    return HT_OK;
+}
+
+/* The shots of a turn: one of each group of ranks. */
+static enum ht_err run_turn(struct job *j, int first) {
+    const struct ht_survey *survey = j->survey;
+    const int end = (int)ht_least(first + survey->groups, survey->count);
+    const int shot = ht_survey_next(survey, first);
+    const double began = ht_clock();
+    double chi = 0;
+    TRY(ht_comm_agree(survey->comm, shot < end ? run_shot(j, shot, &chi) : HT_OK));
+    TRY(ht_inverse_add(j->inverse, chi));
+    for (int i = first; i < end; i++)
+        ht_log("shot %d of %d: misfit %.6g, in %s", i + 1, survey->count,
+               j->inverse->sums.misfit[i], HT_SECONDS(ht_clock() - began));
+    return survey->group == 0 ? ht_gradient_sums_save(&j->inverse->sums, j->part) : HT_OK;
+}
+
+/* What an earlier call has kept; locks the directory. */
+static enum ht_err begin(struct job *j) {
+    TRY(ht_file_path(j->params->output.directory, "gradient.h5", &j->path));
+    TRY(ht_file_path(j->params->output.directory, "gradient.h5.part", &j->part));
+    if (ht_args_value(j->args, "--anew") == NULL)
+        TRY(ht_gradient_sums_resume(&j->inverse->sums, j->part));
+    const bool found = j->inverse->sums.done > 0;
+    if (found)
+        ht_log("goes on after shot %lld, with %s (--anew begins anew)",
+               (long long)j->inverse->sums.done, j->part);
+    return HT_BY_FIRST(j->survey->comm, ht_output_survey(j->params, found, &j->lock));
+}
+
+static enum ht_err write_file(struct job *j) {
+    struct ht_inverse *inverse = j->inverse;
+    if (j->survey->group == 0)
+        TRY(ht_gradient_write(&inverse->sums, j->params, inverse->medium, j->params->gradient.nodes,
+                              j->path));
+    return HT_BY_FIRST(j->survey->comm, remove(j->part) == 0 ? HT_OK : HT_OK);
+}
+
+static double largest_of(const struct ht_medium_wanted *wanted) {
+    double largest = 0;
+    for (int64_t i = 0; i < wanted->samples; i++) largest = fmax(largest, fabs(wanted->value[i]));
+    return largest;
+}
+
+static enum ht_err report(const struct job *j) {
+    const struct ht_inverse *inverse = j->inverse;
+    const struct ht_medium_gradient *medium = inverse->medium;
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
+    double sum = 0;
+    for (int i = 0; i < j->survey->count; i++) sum += inverse->sums.misfit[i];
+    ht_json_stamp(&f.json);
+    ht_fact(&f, HT_NUM("misfit", sum), HT_NUMS("misfits", j->survey->count, inverse->sums.misfit),
+            HT_NUM("forward_s", inverse->forward_s), HT_NUM("adjoint_s", inverse->adjoint_s),
+            HT_INT("segments", inverse->used.segments), HT_NUM("wall_s", ht_clock() - j->began),
+            HT_TEXT("file", j->path), HT_OPEN("gradient", '['));
+    for (int i = 0; i < medium->count; i++) {
+        const struct ht_medium_wanted *w = &medium->wanted[i];
+        ht_fact(&f, HT_OPEN(NULL, '{'), HT_TEXT("parameter", w->name),
+                HT_INT("samples", w->samples), HT_INT("held", w->held),
+                HT_NUM("largest", largest_of(w)), HT_CLOSE('}'));
+        ht_log("gradient by %s: %lld samples, largest %.6g%s", w->key, (long long)w->samples,
+               largest_of(w),
+               w->held > 0
+                   ? HT_KEY("; %lld near or in absorbing layers are held fixed", (long long)w->held)
+                   : "");
+    }
+    ht_fact(&f, HT_CLOSE(']'), HT_CLOSE('}'));
+    TRY(ht_text_status(&f.json.text));
+    ht_log("misfit of %d shots: %.9g; runs forwards %s, adjoint runs %s; %s", j->survey->count, sum,
+           HT_SECONDS(inverse->forward_s), HT_SECONDS(inverse->adjoint_s), j->path);
+    HT_PATH(path, j->params->output.directory, "summary.json");
+    TRY(ht_file_write(path, f.json.text.data, f.json.text.length));
+    return j->args->json ? ht_args_print(&f.json.text) : HT_OK;
+}
+
+static enum ht_err run_all(struct job *j) {
+    for (int i = (int)j->inverse->sums.done; i < j->survey->count; i += j->survey->groups)
+        TRY(run_turn(j, i));
+    TRY(ht_inverse_finish(j->inverse));
+    TRY(write_file(j));
+    return HT_BY_FIRST(j->survey->comm, report(j));
+}
+
+static enum ht_err prepare(struct job *j) {
+    j->began = ht_clock();
+    TRY(ht_survey_plan(j->params, j->args->comm, true, &j->survey));
+    TRY(ht_inverse_create(j->survey, &j->inverse));
+    TRY(ht_run_ready(j->survey->sim));
+    TRY(begin(j));
+    ht_stop_watch();
+    const enum ht_err err = ht_comm_agree(j->args->comm, run_all(j));
+    ht_stop_unwatch();
+    return err;
+}
+
+enum ht_err ht_command_gradient(const struct ht_args *args) {
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(end_job) struct job j = {.args = args, .lock.fd = -1};
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
+    params->output.snapshots = params->output.pictures = params->output.series = false;
+    params->output.checkpoint.seconds = params->output.checkpoint.every = 0;
+    j.params = params;
+    return ht_comm_agree(args->comm, prepare(&j));
+}
