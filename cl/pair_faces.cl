@@ -35,7 +35,8 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
                 HT_GLOBAL const real *at = f + (i3 - (below >> 2 & 1)) * s->plane +
                                            (i2 - (below >> 1 & 1)) * s->row + i1 - (below & 1);
                 real d = 0;
-                HT_UNROLLED(j, HT_FD_R)
+                HT_UNROLL
+                for (int j = 0; j < HT_FD_R; j++)
                     d = fma(c->c[axis][j], at[(up + j) * stride] - at[(up - 1 - j) * stride], d);
                 sum1 += d;
             }
@@ -46,7 +47,7 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
     return sum3;
 }
 
-#define HT_PAIR_MEET_PARAM(f) , HT_INPUT(real) f
+#define HT_PAIR_MEET_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT f
 #define HT_PAIR_MEET_BEGIN(i, f, part) real w##i = 0, g##i = 0;
 #define HT_PAIR_MEET_MEAN(i, f, axis, up, apart, factor) \
     w##i += (real)(factor)*ht_pair_around(&s, &c, axis, up, apart, f + node);
@@ -56,9 +57,10 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
     g##j = fma(value[n], w##i, g##j);
 #define HT_PAIR_MEET_END(i, f, part) g[i] = (real)(part)*g##i;
 
-HT_TOOL_KERNEL ht_pair_meet(struct ht_pair_meet_args s, struct ht_pair_meet_coefs c,
-                            HT_INPUT(long) at_all, HT_INPUT(real) values,
-                            HT_OUTPUT(real) g_all HT_PAIR_MEET_SOURCES(HT_PAIR_MEET_PARAM)) {
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_meet(
+    struct ht_pair_meet_args s, struct ht_pair_meet_coefs c,
+    HT_GLOBAL const long *HT_RESTRICT at_all, HT_GLOBAL const real *HT_RESTRICT values,
+    HT_GLOBAL real *HT_RESTRICT g_all HT_PAIR_MEET_SOURCES(HT_PAIR_MEET_PARAM)) {
     const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     if (i >= s.end) return;
     const long node = at_all[i];
@@ -75,14 +77,17 @@ HT_TOOL_KERNEL ht_pair_meet(struct ht_pair_meet_args s, struct ht_pair_meet_coef
 #define HT_PAIR_MEET_CHOOSE(i, f, part) \
     if (row == i) u = f;
 
-HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_INPUT(int) from,
-                            HT_INPUT(real) g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET)) {
+HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_part(
+    struct ht_pair_meet_args s, HT_GLOBAL const long *HT_RESTRICT to,
+    HT_GLOBAL const int *HT_RESTRICT from,
+    HT_GLOBAL const real *HT_RESTRICT g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET)) {
     const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     if (i >= s.end) return;
     const int row = (int)(to[i] % HT_PAIR_MEET_COUNT);
     HT_GLOBAL real *u = 0;
     real sum[HT_PAIR_CORNERS];
-    HT_UNROLLED(j, HT_PAIR_CORNERS) {
+    HT_UNROLL
+    for (int j = 0; j < HT_PAIR_CORNERS; j++) {
         const long point = from[i * HT_PAIR_CORNERS + j];
         sum[j] = point < 0 ? 0 : g[point * HT_PAIR_MEET_COUNT + row];
     }

@@ -1,80 +1,87 @@
-/* Plans that have no gradient; see ht_gradient_check. */
+/* Plans of which there is no gradient (htwave/gradient.h). */
 #include "fd_gradient.h"
+#include "src/solve/sampler_private.h"
 
-/* Nodes about a place that stand for it, to either side. */
-enum { REACH = 4 };
+/* Spacings between the inner face of a layer and what stands outside. */
+enum { APART = 4 };
 
-/* The axis along which the nodes of a place reach into a layer; -1: none. varies: along other
- * axes a source is a plane that passes through the layers. */
-static int near_layer(const struct ht_grid *grid, const double x[3], const bool varies[3]) {
-    const double close = 1e-9;
-    for (int k = 0; k < grid->dims; k++) {
-        if (!varies[k]) continue;
-        const double at = (x[k] - grid->lower[k]) / grid->h[k];
-        const double far = (double)grid->cells[k] - at;
-        if (grid->layer[k][0] > 0 && at < (double)(grid->layer[k][0] + REACH) - close) return k;
-        if (grid->layer[k][1] > 0 && far < (double)(grid->layer[k][1] + REACH) - close) return k;
-    }
-    return -1;
+/* A place, or the nodes [low, high] of what stands there along an axis, too near to a layer. */
+static bool is_near(const struct ht_grid *grid, int axis, double x, int64_t low, int64_t high) {
+    const double close = 1e-9, at = (x - grid->lower[axis]) / grid->h[axis];
+    const int64_t *layer = grid->layer[axis];
+    const int64_t end = grid->cells[axis] - layer[1];
+    return (layer[0] > 0 && (at < (double)(layer[0] + APART) - close || low < layer[0])) ||
+           (layer[1] > 0 && (at > (double)(end - APART) + close || high > end));
 }
 
-static enum ht_err refuse_near(const struct ht_plan *plan, const char *key, const double x[3],
-                               int axis) {
+static enum ht_err refuse_near(const struct ht_plan *plan, const char *key, const char *what,
+                               const double x[3], int axis) {
     const struct ht_grid *grid = &plan->grid;
-    const double h = REACH * grid->h[axis];
-    const bool layer[2] = {grid->layer[axis][0] > 0, grid->layer[axis][1] > 0};
-    return ht_params_error(plan->params, key,
-                           "%s: a gradient needs %d spacings between it and an absorbing layer; "
-                           "along x%d %g to %g are possible",
-                           HT_PLACED(grid, x), REACH, axis + 1,
-                           layer[0] ? ht_layers_end(grid, axis, 0) + h : grid->lower[axis],
-                           layer[1] ? ht_layers_end(grid, axis, 1) - h : grid->upper[axis]);
+    return ht_params_error(
+        plan->params, key,
+        "%s at %s: for a gradient they stand, with all nodes that they take, between the layers "
+        "along x%d, which end at %.6g and %.6g, and %d spacings or more away: move it, or enlarge "
+        "the box",
+        what, HT_PLACED(grid, x), axis + 1, ht_layers_end(grid, axis, 0),
+        ht_layers_end(grid, axis, 1), APART);
 }
 
-static enum ht_err check_shots(const struct ht_plan *plan) {
-    const struct ht_shots *shots = plan->shots;
-    for (int i = 0; i < shots->count; i++) {
-        const struct ht_shot *shot = &shots->shot[i];
-        REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", i + 1),
-               "a wave from outside has no gradient: take sources in the box");
-        for (int j = 0; j < shot->points; j++) {
-            double x[3];
-            ht_shot_position(shot, j, x);
-            const int axis = near_layer(&plan->grid, x, shot->varies);
-            if (axis >= 0) return refuse_near(plan, HT_KEY("sources.%d.position", i + 1), x, axis);
-        }
+static enum ht_err check_receivers(const struct ht_plan *plan) {
+    for (int n = 0; n < plan->receivers->count; n++) {
+        const struct ht_receiver_group *group = &plan->receivers->group[n];
+        for (int64_t i = 0; i < group->count * group->readings; i++)
+            for (int k = 0; k < plan->grid.dims; k++) {
+                const double *x = group->x[i % group->count];
+                struct ht_point_axis axis;
+                ht_point_axis_read(&plan->grid, k, x[k],
+                                   group->reading[i / group->count].slope == k, &axis);
+                if (axis.count > 0 &&
+                    is_near(&plan->grid, k, x[k], axis.node[0], axis.node[axis.count - 1]))
+                    return refuse_near(plan, HT_KEY("receivers.%d", n + 1), "a receiver", x, k);
+            }
     }
     return HT_OK;
 }
 
-static enum ht_err check_receivers(const struct ht_plan *plan) {
-    const bool all[3] = {true, true, true};
-    for (int n = 0; n < plan->receivers->count; n++) {
-        const struct ht_receiver_group *group = &plan->receivers->group[n];
-        for (int64_t i = 0; i < group->count; i++) {
-            const int axis = near_layer(&plan->grid, group->x[i], all);
-            if (axis >= 0)
-                return refuse_near(plan, HT_KEY("receivers.%d", n + 1), group->x[i], axis);
-        }
+static enum ht_err check_shot(const struct ht_plan *plan, int index) {
+    const struct ht_shot *shot = &plan->shots->shot[index];
+    const char *key = HT_KEY("sources.%d", index + 1);
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    double x[3];
+    REFUSE(shot->type->outside != NULL, plan->params, HT_KEY("sources.%d.type", index + 1),
+           "waves from outside have no gradient: take sources in the box");
+    for (int i = 0; i < shot->points; i++) {
+        ht_shot_position(shot, i, x);
+        for (int k = 0; k < plan->grid.dims; k++)
+            if (shot->varies[k] && is_near(&plan->grid, k, x[k], INT64_MAX, 0))
+                return refuse_near(plan, key, "a source", x, k);
     }
+    TRY(ht_shot_spread(plan->shots, index, NULL, &point));
+    for (int i = 0; i < point.count; i++)
+        for (int k = 0; k < plan->grid.dims; k++) {
+            const int64_t *m = point.node[i].m, *layer = plan->grid.layer[k];
+            for (int j = 0; j < 3; j++) x[j] = ht_grid_x(&plan->grid, HT_PRIMARY, j, m[j]);
+            if (m[k] < layer[0] || m[k] > plan->grid.cells[k] - layer[1])
+                return refuse_near(plan, key, "a source's node", x, k);
+        }
     return HT_OK;
 }
 
 enum ht_err ht_gradient_check(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const struct ht_problem *problem = &plan->problem;
-    REFUSE(!problem->scheme->nodal, params, "time.scheme", "a gradient needs \"fd\", not \"%s\"",
-           problem->scheme->name);
-    REFUSE(problem->fd.pair != HT_PAIR_NONE, params, "system",
-           "\"%s\" has no gradient: must be acoustic or wave", plan->eq.system->name);
-    REFUSE(plan->shots == NULL, params, "sources", "there are none: a gradient needs shots");
-    REFUSE(plan->receivers == NULL, params, "receivers", "there are none: a gradient needs traces");
-    REFUSE(params->initial.type != HT_DATA_ZERO, params, "initial.type",
-           "a gradient begins at rest: must be zero");
+    REFUSE(!plan->problem.scheme->nodal, params, "time.scheme",
+           "gradients are made by finite differences: take \"fd\"");
+    REFUSE(plan->problem.fd.pair != HT_PAIR_NONE || plan->eq.second_order.rate >= 0, params,
+           "system", "gradients are made for \"acoustic\"%s",
+           plan->eq.second_order.rate >= 0 ? ", which with rho = 1 is the same equation" : "");
+    REFUSE(!plan->solution->rest, params, "initial.type",
+           "a gradient is that of a run which begins at rest: take \"zero\"");
+    REFUSE(plan->shots == NULL, params, "sources", "a gradient needs some");
+    REFUSE(plan->receivers == NULL, params, "receivers", "a gradient needs some");
     REFUSE(!(params->time.step > 0), params, "time.step",
-           "must be given, or the step changes with the model and the misfit jumps; this model "
-           "allows %g: take %.2g, below that of the fastest model",
-           problem->dt, 0.9 * problem->dt);
-    TRY(check_shots(plan));
+           "must be given for a gradient: else the step changes with the model, and the misfit "
+           "jumps; this model takes up to %.6g, models of higher speeds less: take %.3g",
+           plan->problem.dt, 0.9 * plan->problem.dt);
+    for (int i = 0; i < plan->shots->count; i++) TRY(check_shot(plan, i));
     return check_receivers(plan);
 }
