@@ -129,6 +129,9 @@ static inline int64_t ht_divide_up(int64_t a, int64_t b) {
 /* *out = zeroed array of count * size bytes, freed with free(); count 0 gives a valid pointer. */
 HT_CHECKED enum ht_err ht_mem_alloc(size_t count, size_t size, void *out);
 #define HT_ALLOC(pointer, count) ht_mem_alloc((size_t)(count), sizeof *(pointer), &(pointer))
+/* Bytes that this machine, or what limits its processes, can still give without swapping;
+ * infinite: not known. */
+double ht_mem_free(void);
 /* Of a local variable: its address is passed to a function at the end of its block, which frees the
  * memory that it points to, or its text. Set to NULL what is handed over. */
 #define HT_ENDED(by) __attribute__((cleanup(by)))

@@ -22,8 +22,8 @@ struct ht_gradient_choice {
     enum ht_gradient_field field;
     int64_t memory; /* bytes of the device for the forward field; 0: 80 % of what is free */
     /* Of what `reverse` records: bits of a value, HT_GRADIENT_WHOLE: those of the run, 0: 16 in
-     * single precision; each so many-th step, 0: chosen; bytes of the host's memory, 0: any; the
-     * folder of the file that takes them otherwise; NULL: none. */
+     * single precision; each so many-th step, 0: chosen; bytes of the host's memory, 0: 80 % of
+     * what is free; the folder of the file that takes them otherwise; NULL: none. */
     int bits, every;
     int64_t host;
     const char *folder;

@@ -347,32 +347,52 @@ static enum ht_err find_records(const struct ht_gradient *g,
     return ht_comm_max(g->forward->problem.grid->slab.comm, 1, out);
 }
 
+/* Of the host for records, the least of all ranks: of what is free a part, shared by the ranks of a
+ * machine. */
+static enum ht_err find_host(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
+                             double *out) {
+    struct ht_comm *comm = g->forward->problem.grid->slab.comm, *whole = ht_comm_whole(comm);
+    int sharers = 0;
+    for (int r = 0; r < ht_comm_size(whole); r++) sharers += ht_comm_same_machine(whole, r);
+    *out = choice->host > 0 ? -(double)choice->host : -0.8 * ht_mem_free() / sharers;
+    TRY(ht_comm_max(comm, 1, out));
+    *out = -*out;
+    return HT_OK;
+}
+
 /* What is stored needs no second run of steps; it is not to fill a device that is shared. What is
- * recorded takes one more, and little memory; in a file where the host's does not suffice. */
+ * recorded takes one more, and little memory; states take as much, and copies of all nodes. A file
+ * is slower than these. */
 static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_choice *choice,
                              const struct ht_fd_past *past) {
-    const double part = 0.25, most = choice->host > 0 ? (double)choice->host : INFINITY;
+    const double part = 0.25;
     struct ht_fd_shell_choice shell = {.steps = g->steps,
                                        .bits = choice->bits == 0                   ? -1
                                                : choice->bits == HT_GRADIENT_WHOLE ? 0
                                                                                    : choice->bits,
                                        .every = choice->every};
     enum ht_gradient_field field = choice->field;
-    double memory, bytes[2], records;
+    double memory, host, bytes[2], records;
     TRY(find_memory(g, choice, &memory));
+    TRY(find_host(g, choice, &host));
     TRY(ht_fd_kept_bytes(past, bytes));
     TRY(find_records(g, &shell, &records));
-    if (records > most && choice->folder != NULL) {
-        shell.folder = choice->folder;
-        TRY(find_records(g, &shell, &records));
-    }
-    if (field == HT_GRADIENT_AUTO)
+    const bool fits = records <= host, automatic = field == HT_GRADIENT_AUTO;
+    if (automatic)
         field = bytes[0] * (double)g->steps <= part * memory ? HT_GRADIENT_STORE
-                : records <= most                            ? HT_GRADIENT_REVERSE
+                : fits                                       ? HT_GRADIENT_REVERSE
                                                              : HT_GRADIENT_CHECKPOINT;
-    return field == HT_GRADIENT_REVERSE
-               ? ht_fd_reverse_create(past, &shell, &g->past)
-               : ht_fd_kept_create(past, field == HT_GRADIENT_STORE, memory, &g->past);
+    if (field != HT_GRADIENT_REVERSE) {
+        const enum ht_err err =
+            ht_fd_kept_create(past, field == HT_GRADIENT_STORE, memory, &g->past);
+        if (err == HT_OK || !automatic || choice->folder == NULL) return err;
+    }
+    REQUIRE(fits || choice->folder != NULL || isinf(records), HT_ERR_MEMORY,
+            "gradient.field = \"reverse\": the record of the forward run takes %s of the host's "
+            "memory, where %s may be taken: take more ranks, or \"checkpoint\"",
+            HT_BYTES(records), HT_BYTES(host));
+    if (!fits) shell.folder = choice->folder;
+    return ht_fd_reverse_create(past, &shell, &g->past);
 }
 
 static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {

@@ -455,6 +455,40 @@ static void judge_reverse(const char *name, const char *engine, const char *opti
     finish(&stored);
 }
 
+/* What is chosen where there is little memory of the device, of the host, of both. */
+static void test_choice(void) {
+    static const struct {
+        int64_t memory, host; /* of the device as a part of all increments, in percent; 0: any */
+        enum ht_gradient_field field;
+        bool file;
+    } rows[] = {{0, 0, HT_GRADIENT_STORE, false},
+                {300, 0, HT_GRADIENT_REVERSE, false},
+                {50, 1, HT_GRADIENT_CHECKPOINT, false},
+                {1, 1, HT_GRADIENT_REVERSE, true}};
+    struct shot stored = {.gradient = NULL};
+    struct ht_gradient_facts all;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct shot s = {.gradient = NULL};
+        struct ht_gradient_facts facts;
+        const struct ht_gradient_choice choice = {
+            .memory = i > 0 ? all.field_bytes * rows[i].memory / 100 : 0,
+            .host = rows[i].host,
+            .folder = "/tmp"};
+        take(&s, &choice, DOUBLE PLAIN, FIELD IN_FIELD ROUGH ABSORBING2 "time.stages=1");
+        ht_gradient_facts(s.gradient, &facts);
+        if (i == 0) stored = s, all = facts;
+        const double error = distance(&s, &stored);
+        TEST_CHECK(
+            facts.field == rows[i].field && (facts.file > 0) == rows[i].file && error <= 1e-12,
+            "%d %% of what is stored, %lld bytes of the host: field %d, %lld bytes of a file, "
+            "as stored but for %.1e",
+            (int)rows[i].memory, (long long)rows[i].host, (int)facts.field, (long long)facts.file,
+            error);
+        if (i > 0) finish(&s);
+    }
+    finish(&stored);
+}
+
 static void test_reverse(void) {
     judge_reverse("plain, layers, density", DOUBLE PLAIN,
                   FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1", HT_GRADIENT_WHOLE,
@@ -470,6 +504,7 @@ static void test_reverse(void) {
 
 int main(void) {
     test_plain();
+    test_choice();
     if (test_have_double()) {
         test_kernels();
         test_segments();
