@@ -240,7 +240,7 @@ $(B)/htwave: $(MAIN:%.c=$(B)/obj/%.o) $(B)/libhtwave.a
 SONAME = libhtwave.so.0
 $(B)/$(SONAME): $(filter-out $(B)/obj/src/app/%,$(LIBRARY_OBJECTS))
 	@echo "  LINK  $@"
-	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) $(CFLAGS) $(SANITIZERS) $(LINKER) $(LDFLAGS) -o $@ \
+	$(Q)$(CC) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) $(CFLAGS) $(SANITIZERS) $(LINKER) $(LDFLAGS) -o $@ \
 	    $^ $(LIBRARY_LIBS) -lm -ldl -pthread
 
 $(B)/libhtwave.so: $(B)/$(SONAME)

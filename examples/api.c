@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
         must(ht_api_group(api, 0, 0, &group));
         double *traces = calloc((size_t)(group.receivers * group.samples), sizeof *traces);
         if (traces == NULL) return 1;
-        must(ht_api_forward(api, 0, traces));
+        must(ht_api_forward(api, 0, 0, traces));
         printf("%s:", slow ? "disc" : "uniform");
         for (int t = 0; t < TRACES; t++) {
             double most = 0;

@@ -57,6 +57,8 @@ HT_API void ht_api_messages(ht_api *api, void (*take)(void *context, const char 
 
 /* ---- the model: parameters given as files or, with medium.type = "memory", as any word ---- */
 
+/* Of array number `index`, from 0 on; HT_API_INPUT behind the last. */
+HT_API int ht_api_model_name(ht_api *api, int index, char name[64]);
 /* *rank, and the extents of its array, slowest axis first, as numpy and HDF5 have them; the last
  * one is along x1, unless medium.axes says otherwise. */
 HT_API int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int64_t shape[3]);
@@ -100,8 +102,26 @@ struct ht_api_snapshot {
 typedef int ht_api_snapshot_take(void *context, const struct ht_api_snapshot *snapshot);
 HT_API int ht_api_snapshots(ht_api *api, double every, ht_api_snapshot_take *take, void *context);
 
-/* Traces of a shot: groups one after the other, each [reading][receiver][sample]. */
-HT_API int ht_api_forward(ht_api *api, int shot, double *traces);
+/* Traces of a shot: groups one after the other, each [reading][receiver][sample]. record: for
+ * ht_api_backward, without snapshots; else 0. */
+HT_API int ht_api_forward(ht_api *api, int shot, int record, double *traces);
+
+/* ---- gradients (docs/gradients.md) by arrays of the model, at these values ---- */
+
+/* The parameters, gradient[i] below; at first all arrays. */
+HT_API int ht_api_parameters(ht_api *api, int count, const char *const *parameter);
+/* Of the last gradient, on the array of parameter i: how much of the sources' waves each sample
+ * has seen, by which a gradient may be divided. */
+HT_API int ht_api_illumination(ht_api *api, int parameter, double *illumination);
+/* residual: the derivative of a number by the traces of the last ht_api_forward, which was with
+ * `record` and of this model; gradient[i]: its derivative by array i, like ht_api_model_get. NULL:
+ * not wanted. Once for each record. */
+HT_API int ht_api_backward(ht_api *api, const double *residual, double *const *gradient);
+/* The misfits of all shots to data, the traces of the shots one after the other: chi[shot]. type:
+ * "l2", "correlation" or "envelope"; weights like data, or NULL. gradient: of their sum; NULL: not
+ * wanted. */
+HT_API int ht_api_misfit(ht_api *api, const char *type, const double *data, const double *weights,
+                         double *chi, double *const *gradient);
 
 #ifdef __cplusplus
 }

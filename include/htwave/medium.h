@@ -89,6 +89,9 @@ HT_CHECKED enum ht_err ht_samples_read(const struct ht_params *params, const cha
  */
 HT_CHECKED enum ht_err ht_samples_load(const struct ht_params *params, const char *path,
                                        const char *dataset, int64_t extent[3], double **out);
+/* Values with x1 fastest into the order of the file. */
+HT_CHECKED enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
+                                          const double *values, double *out);
 void ht_samples_destroy(struct ht_samples *samples);
 /* Polynomial about x with scaled coefficients over jets (total or tensor), of the largest power of
  * each axis in jets, or less where there are fewer samples (src/model/samples.c). */

@@ -4,11 +4,6 @@
 #include "htwave/energy.h"
 #include "htwave/output.h"
 
-/* ---- stop.c: runs of this thread end after the current steps once `wanted` says so, which is
- * asked between batches of steps: signals of the program, the caller of the library ---- */
-void ht_stop_by(bool (*wanted)(void *context), void *context); /* NULL: nobody ends them */
-bool ht_stop_wanted(void);
-
 /* The time steps of a plan by a stepper, with observers that look at the state between steps. A new
  * observer is a file in src/run with a function ht_observe_<what>, its declaration below, and a
  * line in the list of each command that uses it. */

@@ -41,6 +41,7 @@ FUNCTIONS = {  # result, arguments
     "close": (None, [_handle]),
     "stop": (None, [_handle, STOP, c.c_void_p]),
     "messages": (None, [_handle, MESSAGE, c.c_void_p]),
+    "model_name": (c.c_int, [_handle, _number, _text]),
     "model_shape": (c.c_int, [_handle, _text, _out(_number), _out(c.c_int64)]),
     "model_get": (c.c_int, [_handle, _text, _reals]),
     "model_set": (c.c_int, [_handle, _text, _reals]),
@@ -51,7 +52,11 @@ FUNCTIONS = {  # result, arguments
     "positions": (c.c_int, [_handle, _number, _number, _reals]),
     "reading": (c.c_int, [_handle, _number, _number, _number, _text]),
     "snapshots": (c.c_int, [_handle, c.c_double, SNAPSHOT, c.c_void_p]),
-    "forward": (c.c_int, [_handle, _number, _reals]),
+    "forward": (c.c_int, [_handle, _number, _number, _reals]),
+    "parameters": (c.c_int, [_handle, _number, _out(_text)]),
+    "illumination": (c.c_int, [_handle, _number, _reals]),
+    "backward": (c.c_int, [_handle, _reals, _out(_reals)]),
+    "misfit": (c.c_int, [_handle, _text, _reals, _reals, _reals, _out(_reals)]),
 }
 
 

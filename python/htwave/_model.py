@@ -59,6 +59,8 @@ class Model:
               it (medium.axes says otherwise), in the input's units. They replace the samples of a
               file that the input names, or become the medium (type "memory").
 
+    record is what the last forward(record=True) has left for backward(), or None.
+
     Errors of the input, of arrays and of devices are htwave.Error. A model is used by one thread at
     a time, others wait; several models may exist. Close it, or use it in a `with` statement."""
 
@@ -74,7 +76,7 @@ class Model:
         arrays = {name: np.asarray(value) for name, value in arrays.items()}
         try:
             self._open(file, keys)
-            if not all(self._has(name) for name in arrays):
+            if not arrays.keys() <= set(self._names):
                 self._open(file, keys + _memory(arrays))
             self.set(**arrays)
         except BaseException:
@@ -83,9 +85,13 @@ class Model:
 
     def _open(self, file, keys):
         self.close()
+        self._names, self.record = [], None
         texts = (c.c_char_p * len(keys))(*(key.encode() for key in keys))
         call("open", file.encode() if file is not None else None, len(keys), texts,
              c.byref(self._api))
+        name = c.create_string_buffer(64)
+        while raw("model_name")(self._api, len(self._names), name) == 0:
+            self._names.append(name.value.decode())
         raw("stop")(self._api, self._stop, None)
         raw("messages")(self._api, self._say, None)
 
@@ -140,16 +146,20 @@ class Model:
                 if self._error is not None:
                     raise self._error
 
-    def _has(self, name):
+    def _shape(self, name):
         rank, shape = c.c_int(), (c.c_int64 * 3)()
-        return raw("model_shape")(self._api, name.encode(), c.byref(rank), shape) == 0
+        call("model_shape", self._api, name.encode(), c.byref(rank), shape)
+        return tuple(shape[:rank.value])
+
+    @property
+    def names(self):
+        """The parameters of the medium that are arrays: ["c"]."""
+        return list(self._names)
 
     def shape(self, name):
         """The shape of the array of a parameter: shape("c") is (80, 100)."""
-        rank, shape = c.c_int(), (c.c_int64 * 3)()
-        with self._used() as api:
-            call("model_shape", api, name.encode(), c.byref(rank), shape)
-        return tuple(shape[:rank.value])
+        with self._used():
+            return self._shape(name)
 
     def get(self, name):
         """A copy of the array of a parameter, in the units of the input."""
@@ -160,6 +170,7 @@ class Model:
 
     def set(self, **arrays):
         """Replaces arrays of the medium: set(c=c1). Any strides and real types; copied."""
+        self.record = None
         for name, value in arrays.items():
             value = _doubles(name, value, self.shape(name))
             with self._used() as api:
@@ -203,22 +214,79 @@ class Model:
 
     # ---- runs ----
 
-    def forward(self, shot=0, snapshots=None, every=0.0):
+    def forward(self, shot=0, snapshots=None, every=0.0, record=False):
         """The traces of a shot: an array [trace, sample], or a list of them where there are several
-        groups of receivers.
+        groups of receivers. record: what backward() needs is kept, too.
 
         snapshots(Snapshot) is called with each field at the steps nearest to multiples of the time
         `every`, 0: at the end alone; its values are copies. What it raises ends the run."""
+        if record and snapshots:
+            raise Error("forward: snapshots are of runs without record")
         take = SNAPSHOT(lambda _, field: self._take(snapshots, field.contents))
         with self._used() as api:
-            shapes = [_traces(api, shot, n) for n in range(_groups(api, shot))]
-            traces = np.empty(sum(count * samples for count, samples in shapes))
+            self.record = None
+            shapes = _shapes(api, shot)
+            traces = np.empty(_size(shapes))
             call("snapshots", api, every, take if snapshots else SNAPSHOT(), None)
             try:
-                call("forward", api, shot, reals(traces))
+                call("forward", api, shot, int(record), reals(traces))
             finally:
                 call("snapshots", api, 0.0, SNAPSHOT(), None)
+            self.record = (shot, shapes) if record else None
         return _split(traces, shapes)
+
+    def backward(self, residual):
+        """{"c": g, ..}, the derivatives by the model's arrays of a number whose derivative by the
+        traces of the last forward(record=True) is residual, which has their form. Samples near
+        absorbing layers are held fixed: their derivative is 0 (docs/gradients.md)."""
+        with self._used() as api:
+            if self.record is None:
+                raise Error("backward needs a call of forward(record=True) before")
+            shot, shapes = self.record
+            flat = _flat(f"residual of shot {shot}", residual, shapes)
+            self.record = None
+            gradients, places = self._gradients()
+            call("backward", api, reals(flat), places)
+        return gradients
+
+    def misfit(self, data, kind="l2", weights=None, gradient=True, **arrays):
+        """chi, {"c": g, ..}: the misfit of the traces of all shots to data, summed, and its
+        derivatives by the model's arrays; chi alone with gradient=False.
+
+        data     for each shot what forward() gives of it
+        kind     "l2", 1/2 sum (p - d)^2 times the time between samples; "correlation";
+                 "envelope" (docs/gradients.md)
+        weights  of the form of data, or None
+        arrays   of the medium, which are set before
+
+        For scipy.optimize.minimize(jac=True): lambda x: (chi, g["c"].ravel())."""
+        self.set(**arrays)
+        with self._used() as api:
+            self.record = None
+            shots = c.c_int()
+            call("shots", api, c.byref(shots))
+            shapes = [_shapes(api, shot) for shot in range(shots.value)]
+            values = _all_shots("data", data, shapes)
+            weights = None if weights is None else _all_shots("weights", weights, shapes)
+            chi = np.empty(shots.value)
+            gradients, places = self._gradients() if gradient else ({}, None)
+            call("misfit", api, kind.encode(), reals(values), None if weights is None else
+                 reals(weights), reals(chi), places)
+        return (chi.sum(), gradients) if gradient else chi.sum()
+
+    def illumination(self, name):
+        """How much of the sources' waves each sample has seen in the last gradient, [..] as the array
+        of a parameter: what a gradient may be divided by."""
+        with self._used() as api:
+            values = np.empty(self._shape(name))
+            call("illumination", api, self._names.index(name), reals(values))
+        return values
+
+    def _gradients(self):
+        """Arrays by name, and their addresses for a call."""
+        gradients = {name: np.empty(self._shape(name)) for name in self._names}
+        return gradients, (c.POINTER(c.c_double) * len(gradients))(
+            *(reals(array) for array in gradients.values()))
 
     def _take(self, snapshots, field):
         try:
@@ -249,6 +317,32 @@ def _doubles(name, value, shape):
     if value.dtype.kind not in "fiu":
         raise Error(f"{name} is an array of {value.dtype}: must be of real numbers")
     return np.ascontiguousarray(value, dtype=np.float64)
+
+
+def _size(shapes):
+    return sum(count * samples for count, samples in shapes)
+
+
+def _shapes(api, shot):
+    """The shapes of the traces of a shot's groups."""
+    return [_traces(api, shot, n) for n in range(_groups(api, shot))]
+
+
+def _flat(what, traces, shapes):
+    """The traces of a shot, as forward() gives them, one group after the other."""
+    parts = [traces] if len(shapes) == 1 else list(traces)
+    if len(parts) != len(shapes):
+        raise Error(f"{what}: {len(parts)} groups of receivers: must be {len(shapes)}")
+    return np.concatenate([_doubles(what, part, shape).ravel()
+                           for part, shape in zip(parts, shapes)])
+
+
+def _all_shots(what, shots, shapes):
+    shots = list(shots)
+    if len(shots) != len(shapes):
+        raise Error(f"{what}: {len(shots)} shots: must be {len(shapes)}")
+    return np.concatenate([_flat(f"{what} of shot {n}", shot, of)
+                           for n, (shot, of) in enumerate(zip(shots, shapes))])
 
 
 def _groups(api, shot):

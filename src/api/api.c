@@ -39,12 +39,17 @@ static void say(void *context, const char *head, const char *text) {
     api->take(api->take_context, line);
 }
 
+/* Asked as often as somebody notices. */
 static bool wanted(void *context) {
+    const double apart = 0.1, now = ht_clock();
     ht_api *api = context;
-    return api->stop != NULL && api->stop(api->stop_context) != 0;
+    if (api->stop == NULL || now - api->asked < apart) return false;
+    api->asked = now;
+    return api->stop(api->stop_context) != 0;
 }
 
 void ht_api_enter(ht_api *api) {
+    api->asked = 0;
     ht_log_to(say, api);
     ht_stop_by(wanted, api);
 }
@@ -117,6 +122,7 @@ int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out
     ht_api *api = NULL;
     enum ht_err err = HT_ALLOC(api, 1);
     if (err == HT_OK) {
+        api->recorded = -1;
         ht_api_enter(api);
         ht_api_prepares(true);
         err = open_into(api, file, keys, key);
@@ -127,6 +133,7 @@ int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out
 
 void ht_api_close(ht_api *api) {
     if (api == NULL) return;
+    ht_inverse_destroy(api->inverse);
     ht_survey_destroy(api->survey);
     for (int i = 0; i < HT_MAX_MEDIUM_OPTIONS; i++) free(api->model[i].values);
     ht_params_destroy(api->params);
@@ -135,7 +142,7 @@ void ht_api_close(ht_api *api) {
 
 /* ---- the model ---- */
 
-static enum ht_err find_model(ht_api *api, const char *parameter, int *out) {
+enum ht_err ht_api_model_find(const ht_api *api, const char *parameter, int *out) {
     HT_FREED_TEXT struct ht_text names = {0};
     for (int i = 0; i < ht_medium_option_count(); i++) {
         if (api->model[i].values == NULL) continue;
@@ -151,10 +158,19 @@ static enum ht_err find_model(ht_api *api, const char *parameter, int *out) {
          names.length > 0 ? names.data : "", HT_SHOWN(parameter));
 }
 
+int ht_api_model_name(ht_api *api, int index, char name[64]) {
+    for (int i = 0; i < HT_MAX_MEDIUM_OPTIONS; i++) {
+        if (api->model[i].values == NULL || index-- > 0) continue;
+        snprintf(name, 64, "%s", name_of(i));
+        return 0;
+    }
+    return (int)ht_err_set(HT_ERR_INPUT, "the model has no array of this number");
+}
+
 int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int64_t shape[3]) {
     const int64_t *extent = api->params->medium.shape;
     int i = 0;
-    const enum ht_err err = find_model(api, parameter, &i);
+    const enum ht_err err = ht_api_model_find(api, parameter, &i);
     if (err != HT_OK) return (int)err;
     *rank = 0;
     while (*rank < 3 && extent[*rank] > 0) ++*rank;
@@ -164,7 +180,7 @@ int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int64_t sh
 
 int ht_api_model_get(ht_api *api, const char *parameter, double *values) {
     int i = 0;
-    enum ht_err err = find_model(api, parameter, &i);
+    enum ht_err err = ht_api_model_find(api, parameter, &i);
     const struct ht_api_model *model = &api->model[i];
     if (err == HT_OK && api->params->medium.given[i].memory == NULL)
         err = ht_err_set(HT_ERR_INPUT, "%s: has no values yet", parameter);
@@ -174,7 +190,7 @@ int ht_api_model_get(ht_api *api, const char *parameter, double *values) {
 
 int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
     int i = 0;
-    enum ht_err err = find_model(api, parameter, &i);
+    enum ht_err err = ht_api_model_find(api, parameter, &i);
     for (int64_t n = 0; err == HT_OK && n < api->model[i].count; n++)
         if (!isfinite(values[n]))
             err = ht_err_set(HT_ERR_INPUT, "%s: value %lld is %g: must be finite", parameter,

@@ -7,7 +7,11 @@ enum { PROGRAMS = 64 }; /* that stay for the next model */
 
 static enum ht_err plan(ht_api *api) {
     struct ht_survey *survey = NULL;
-    if (api->survey != NULL) return api->stale ? ht_survey_replan(api->survey) : HT_OK;
+    if (api->survey != NULL && !api->stale) return HT_OK;
+    ht_inverse_destroy(api->inverse);
+    api->inverse = NULL;
+    api->recorded = -1;
+    if (api->survey != NULL) return ht_survey_replan(api->survey);
     TRY(ht_survey_plan(api->params, NULL, api->params->shots.count > 0, &survey));
     if (survey->sim->device != NULL) ht_device_keep(survey->sim->device, PROGRAMS);
     enum ht_err err = ht_simulation_tune(survey->sim);
@@ -24,34 +28,38 @@ static enum ht_err planned(ht_api *api) {
     return err;
 }
 
+enum ht_err ht_api_check_shot(const ht_api *api, int shot) {
+    REQUIRE(shot >= 0 && shot < api->survey->count, HT_ERR_INPUT, "shot %d: must be 0 to %d", shot,
+            api->survey->count - 1);
+    return HT_OK;
+}
+
 static enum ht_err aim_at(ht_api *api, int shot) {
     TRY(planned(api));
     struct ht_survey *survey = api->survey;
-    REQUIRE(shot >= 0 && shot < survey->count, HT_ERR_INPUT, "shot %d: must be 0 to %d", shot,
-            survey->count - 1);
+    TRY(ht_api_check_shot(api, shot));
     if (survey->at == shot && api->rest) return HT_OK;
+    api->recorded = -1;
     const enum ht_err err = ht_survey_aim(survey, shot);
     api->rest = err == HT_OK;
     return err;
 }
 
-/* The plan of a shot, and its state at rest. */
-static enum ht_err aim(ht_api *api, int shot) {
+enum ht_err ht_api_aim(ht_api *api, int shot) {
     ht_api_prepares(true);
     const enum ht_err err = aim_at(api, shot);
     ht_api_prepares(false);
     return err;
 }
 
-/* That of any shot. */
-static enum ht_err prepare(ht_api *api) {
+enum ht_err ht_api_prepare(ht_api *api) {
     ht_api_prepares(true);
     const enum ht_err err = planned(api);
     ht_api_prepares(false);
     return err;
 }
 
-static const struct ht_plan *plan_of(const ht_api *api) {
+const struct ht_plan *ht_api_plan(const ht_api *api) {
     return api->survey->sim->plan;
 }
 
@@ -59,8 +67,8 @@ static const struct ht_plan *plan_of(const ht_api *api) {
 
 static enum ht_err find_group(ht_api *api, int shot, int group,
                               const struct ht_receiver_group **out) {
-    TRY(aim(api, shot));
-    const struct ht_receivers *receivers = plan_of(api)->receivers;
+    TRY(ht_api_aim(api, shot));
+    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
     const int count = receivers != NULL ? receivers->count : 0;
     REQUIRE(group >= 0 && group < count, HT_ERR_INPUT,
             "group %d of receivers: shot %d has %d, from 0 on", group, shot, count);
@@ -70,17 +78,17 @@ static enum ht_err find_group(ht_api *api, int shot, int group,
 
 int ht_api_shots(ht_api *api, int *count) {
     ht_api_enter(api);
-    const enum ht_err err = prepare(api);
+    const enum ht_err err = ht_api_prepare(api);
     if (err == HT_OK) *count = api->survey->count;
     return ht_api_leave(err);
 }
 
 int ht_api_time(ht_api *api, double *step, int64_t *steps, double *end) {
     ht_api_enter(api);
-    const enum ht_err err = prepare(api);
+    const enum ht_err err = ht_api_prepare(api);
     if (err == HT_OK) {
-        *step = plan_of(api)->problem.dt;
-        *steps = plan_of(api)->steps;
+        *step = ht_api_plan(api)->problem.dt;
+        *steps = ht_api_plan(api)->steps;
         *end = api->params->time.end;
     }
     return ht_api_leave(err);
@@ -88,8 +96,8 @@ int ht_api_time(ht_api *api, double *step, int64_t *steps, double *end) {
 
 int ht_api_groups(ht_api *api, int shot, int *count) {
     ht_api_enter(api);
-    const enum ht_err err = aim(api, shot);
-    const struct ht_receivers *receivers = err == HT_OK ? plan_of(api)->receivers : NULL;
+    const enum ht_err err = ht_api_aim(api, shot);
+    const struct ht_receivers *receivers = err == HT_OK ? ht_api_plan(api)->receivers : NULL;
     if (err == HT_OK) *count = receivers != NULL ? receivers->count : 0;
     return ht_api_leave(err);
 }
@@ -108,7 +116,7 @@ int ht_api_group(ht_api *api, int shot, int group, struct ht_api_group *out) {
     const struct ht_receiver_group *found = NULL;
     ht_api_enter(api);
     const enum ht_err err = find_group(api, shot, group, &found);
-    if (err == HT_OK) describe(plan_of(api)->receivers, found, out);
+    if (err == HT_OK) describe(ht_api_plan(api)->receivers, found, out);
     return ht_api_leave(err);
 }
 
@@ -194,22 +202,34 @@ static enum ht_err run(ht_api *api, struct ht_recording *recording) {
     return HT_OK;
 }
 
-static enum ht_err forward(ht_api *api, int shot, double *traces) {
-    HT_ENDED(ht_recording_free) struct ht_recording recording = {.output = NULL};
-    TRY(aim(api, shot));
-    api->rest = false;
-    TRY(run(api, &recording));
-    const struct ht_receivers *receivers = plan_of(api)->receivers;
-    for (int n = 0; n < recording.groups; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
-        const int64_t count = group->count * group->readings * group->samples;
-        memcpy(traces, recording.data[n], (size_t)count * sizeof *traces);
+int64_t ht_api_samples(const ht_api *api) {
+    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
+    int64_t count = 0;
+    for (int n = 0; receivers != NULL && n < receivers->count; n++)
+        count += ht_api_values(&receivers->group[n]);
+    return count;
+}
+
+void ht_api_take(const ht_api *api, const struct ht_recording *recording, double *traces) {
+    for (int n = 0; n < recording->groups; n++) {
+        const int64_t count = ht_api_values(&ht_api_plan(api)->receivers->group[n]);
+        memcpy(traces, recording->data[n], (size_t)count * sizeof *traces);
         traces += count;
     }
+}
+
+enum ht_err ht_api_run(ht_api *api, int shot, double *traces) {
+    HT_ENDED(ht_recording_free) struct ht_recording recording = {.output = NULL};
+    TRY(ht_api_aim(api, shot));
+    api->rest = false;
+    api->recorded = -1;
+    api->survey->sim->run.stepper.follow = NULL;
+    TRY(run(api, &recording));
+    ht_api_take(api, &recording, traces);
     return HT_OK;
 }
 
-int ht_api_forward(ht_api *api, int shot, double *traces) {
+int ht_api_forward(ht_api *api, int shot, int record, double *traces) {
     ht_api_enter(api);
-    return ht_api_leave(forward(api, shot, traces));
+    return ht_api_leave((record ? ht_api_record : ht_api_run)(api, shot, traces));
 }

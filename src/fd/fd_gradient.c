@@ -247,6 +247,8 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     return ht_fd_start_at_rest(a);
 }
 
+enum { BETWEEN = 16 }; /* steps between questions whether to end */
+
 /* Of adjoint step N - n + 1 the update, then the stage of the next one. */
 static enum ht_err step_back(struct ht_gradient *g) {
     struct ht_runner *r = &g->adjoint->r;
@@ -262,6 +264,9 @@ static enum ht_err run(struct ht_gradient *g) {
     TRY(r->ops->before(r, HT_PRIMARY));
     TRY(ht_runner_run(r, &r->passes, 0, stages_of(g)));
     for (int64_t n = g->steps; n > 0; n--) {
+        REQUIRE(n % BETWEEN != 0 || !ht_stop_wanted(), HT_ERR_INTERRUPTED,
+                "interrupted in the adjoint run, before step %lld of %lld",
+                (long long)(g->steps - n + 1), (long long)g->steps);
         TRY(step_back(g));
         TRY(take_sources(g, n == 1));
         TRY(correlate(g, n));

@@ -185,6 +185,22 @@ static enum ht_err place_values(const struct layout *layout, struct ht_samples *
     return HT_OK;
 }
 
+enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
+                               const double *values, double *out) {
+    struct layout layout = {.params = params};
+    int64_t stride[3] = {0, 0, 0}, step = 1;
+    TRY(layout_axes(&layout));
+    layout_default(&layout, 3);
+    for (int j = 0; j < layout.rank; j++) {
+        stride[layout.axis[j]] = step;
+        step *= shape[layout.axis[j]];
+    }
+    for (int64_t i = 0; i < shape[0] * shape[1] * shape[2]; i++)
+        out[i % shape[0] * stride[0] + i / shape[0] % shape[1] * stride[1] +
+            i / (shape[0] * shape[1]) * stride[2]] = values[i];
+    return HT_OK;
+}
+
 static enum ht_err read_into(struct layout *layout, struct ht_samples *samples) {
     const double *spacing = layout->params->medium.spacing, *origin = layout->params->medium.origin;
     const double scale = layout->params->medium.scale;

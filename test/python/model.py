@@ -185,6 +185,75 @@ def shot_of(factor):
         return np.concatenate([m.forward(i % 2)[0] for i in range(3)])
 
 
+def quotients(m, data, kind):
+    """Errors of the derivative along a random direction against differences, by their width."""
+    chi, g = m.misfit(data, kind, c=c0)
+    step = random.standard_normal(c0.shape)
+    size = np.linalg.norm(g["c"]) * np.linalg.norm(step)
+    for eps in (1e-3, 1e-4):
+        low, high = (m.misfit(data, kind, c=c0 + e * step, gradient=False) for e in (-eps, eps))
+        yield abs((high - low) / (2 * eps) - np.vdot(g["c"], step)) / size
+
+
+def gradients():
+    with model(c=c0) as m:
+        m.set(c=1.05 * c0)
+        data = [m.forward(shot) for shot in range(2)]
+        for kind in ("l2", "correlation", "envelope"):
+            far, near = quotients(m, data, kind)
+            judge(f"{kind}: gradient and differences of 1e-3, 1e-4 are apart by {far:.1e}, {near:.1e}",
+                  near < 3e-8 and near < far / 50)
+        chi, g = m.misfit(data, c=c0)
+        light = m.illumination("c")
+        judge("illumination: one positive number per sample", light.shape == c0.shape and
+              light.min() > 0)
+        total = 0
+        for shot in range(2):
+            p = m.forward(shot, record=True)
+            r = [every * (a - b) for every, a, b in zip((0.01, 0.02), p, data[shot])]
+            total = total + m.backward(r)["c"]
+        worst = np.abs(total - g["c"]).max() / np.abs(g["c"]).max()
+        judge(f"backward of both shots adds up to the gradient: {worst:.1e}", worst < 1e-13)
+        refuses("backward twice", "needs a call of forward(record=True)", m.backward, r)
+        m.forward(0, record=True)
+        refuses("a residual of another shape", "must be (3, 61)", m.backward, [r[1], r[1]])
+        m.set(c=c0)
+        refuses("backward after another model", "needs a call", m.backward, r)
+        refuses("one shot's data", "1 shots: must be 2", m.misfit, data[:1])
+        refuses("another misfit", "must be l2, correlation or envelope", m.misfit, data, "l1")
+        bad = [data[0], [data[1][0] * np.nan, data[1][1]]]
+        refuses("NaN in data", "data of shot 1: value 0 is nan", m.misfit, bad)
+        same = m.misfit(data, c=1.05 * c0)
+        judge("no misfit to its own traces", same[0] == 0 and not same[1]["c"].any())
+        weights = [[np.zeros_like(group) for group in shot] for shot in data]
+        judge("nor with weights of 0", m.misfit(data, weights=weights, c=c0)[0] == 0)
+    with htwave.Model(CONFIG, device) as m:
+        refuses("a model without arrays", "has none", m.misfit, data)
+    with htwave.Model(CONFIG, device, "time.step=0", c=c0) as m:
+        refuses("a step that the model chooses", "time.step", m.misfit, [m.forward(0), m.forward(1)])
+
+
+def tensors():
+    try:
+        import torch
+    except ImportError:
+        skip("no torch: htwave.torch is not tried")
+        return
+    from htwave.torch import Propagator
+    with model(c=1.05 * c0) as m:
+        data = [torch.from_numpy(m.forward(shot)[0]) for shot in range(2)]
+        c = torch.from_numpy(c0.copy()).requires_grad_()
+        p = Propagator(m)
+        loss = sum(0.005 * ((p(c, shot=shot)[0] - data[shot])**2).sum() for shot in range(2))
+        loss.backward()
+        own = 0
+        m.set(c=c0)
+        for shot in range(2):
+            traces = m.forward(shot, record=True)
+            own = own + m.backward([0.01 * (traces[0] - data[shot].numpy()), 0 * traces[1]])["c"]
+        judge("torch: the gradient of two shots", np.allclose(c.grad.numpy(), own, rtol=1e-12))
+
+
 def messages():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -202,7 +271,7 @@ warnings.simplefilter("ignore")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     open("none.cfg", "w").close()
-    for test in (traces, arrays, snapshots, ends, threads, messages):
+    for test in (traces, arrays, snapshots, gradients, tensors, ends, threads, messages):
         test()
     os.chdir("/")
 print(f"1..{count}")

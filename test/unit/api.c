@@ -43,7 +43,7 @@ static struct traces record(ht_api *api, int shot) {
     struct ht_api_group group = {.samples = 0};
     if (ht_api_group(api, shot, 0, &group) == 0 && group.receivers == TRACES &&
         group.readings == 1 && group.samples == SAMPLES)
-        out.code = ht_api_forward(api, shot, out.at);
+        out.code = ht_api_forward(api, shot, 0, out.at);
     return out;
 }
 
@@ -137,13 +137,13 @@ static void test_errors(void) {
     fill(3, c);
     ht_api_model_set(api, "c", c);
     refused(record(api, 0).code, -1, "time.step");
-    refused(ht_api_forward(api, 0, c), HT_API_INPUT, "time.step");
+    refused(ht_api_forward(api, 0, 0, c), HT_API_INPUT, "time.step");
     fill(1, c);
     ht_api_model_set(api, "c", c);
     const struct traces after = record(api, 0);
     TEST_CHECK(equal(&good, &after), "a model that works follows one that is refused");
-    refused(ht_api_forward(api, 2, c), HT_API_INPUT, "shot 2: must be 0 to 1");
-    refused(ht_api_forward(api, -1, c), HT_API_INPUT, "shot -1");
+    refused(ht_api_forward(api, 2, 0, c), HT_API_INPUT, "shot 2: must be 0 to 1");
+    refused(ht_api_forward(api, -1, 0, c), HT_API_INPUT, "shot -1");
     ht_api_close(api);
     ht_api_close(NULL);
 }
@@ -172,6 +172,35 @@ static void test_ends(void) {
     ended = record(api, 0);
     TEST_CHECK(equal(&whole, &ended) && fields == 5, "%d of them, expected 5: %s", fields,
                ht_api_error());
+    ht_api_close(api);
+}
+
+static void test_gradients(void) {
+    static double data[2 * TRACES * SAMPLES], r[TRACES * SAMPLES], g[3][N2 * N1];
+    double *const places[3] = {g[0], g[1], g[2]}, chi[2] = {0};
+    double most = 0, apart = 0;
+    ht_api *api = make(1);
+    const struct traces a = record(api, 0), b = record(api, 1);
+    memcpy(data, a.at, sizeof a.at);
+    memcpy(data + TRACES * SAMPLES, b.at, sizeof b.at);
+    TEST_CHECK(ht_api_misfit(api, "l2", data, NULL, chi, places) == 0 && chi[0] == 0 &&
+                   chi[1] == 0 && g[0][N1 + 1] == 0,
+               "no misfit to its own traces (%s)", ht_api_error());
+    refused(ht_api_backward(api, r, places), HT_API_INPUT, "with record");
+    for (int i = 0; i < TRACES * SAMPLES; i++) r[i] = a.at[i] + 1e-5;
+    for (int n = 0; n < 2; n++) {
+        TEST_CHECK(ht_api_forward(api, 0, 1, data) == 0 && memcmp(data, a.at, sizeof a.at) == 0,
+                   "recorded: the same traces");
+        TEST_CHECK(ht_api_backward(api, r, &places[1 + n]) == 0, "and back");
+        for (int i = 0; i < TRACES * SAMPLES; i++) r[i] *= 2;
+    }
+    for (int i = 0; i < N2 * N1; i++) {
+        most = fmax(most, fabs(g[2][i]));
+        apart = fmax(apart, fabs(g[2][i] - 2 * g[1][i]));
+    }
+    TEST_CHECK(most > 0 && apart == 0, "twice the residual, twice the gradient (largest %.3g)",
+               most);
+    refused(ht_api_misfit(api, "l1", data, NULL, chi, places), HT_API_INPUT, "l2");
     ht_api_close(api);
 }
 
@@ -215,6 +244,7 @@ int main(void) {
     test_file(folder);
     test_errors();
     test_ends();
+    test_gradients();
     test_threads();
     test_many();
     scratch_remove(folder);

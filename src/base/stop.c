@@ -1,4 +1,4 @@
-#include "htwave/run.h"
+#include "htwave/base.h"
 
 static _Thread_local struct {
     bool (*wanted)(void *context); /* NULL: nobody ends it */

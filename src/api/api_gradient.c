@@ -1,0 +1,194 @@
+/* The library's misfits and gradients: see htwave/api.h. */
+#include "api_private.h"
+
+/* ---- parameters ---- */
+
+static enum ht_err choose(ht_api *api, int count, const char *const *parameter) {
+    struct ht_params *params = api->params;
+    struct ht_names names = {.count = count};
+    TRY(HT_TAKE(&params->pool, names.name, count));
+    for (int i = 0; i < count; i++) {
+        int at;
+        TRY(ht_api_model_find(api, parameter[i], &at));
+        TRY(ht_pool_copy(&params->pool, parameter[i], &names.name[i]));
+    }
+    ht_inverse_destroy(api->inverse);
+    api->inverse = NULL;
+    params->gradient.parameters = names;
+    api->chosen = true;
+    return HT_OK;
+}
+
+static enum ht_err choose_all(ht_api *api) {
+    char name[HT_MAX_MEDIUM_OPTIONS][64];
+    const char *all[HT_MAX_MEDIUM_OPTIONS];
+    int count = 0;
+    while (count < HT_MAX_MEDIUM_OPTIONS && ht_api_model_name(api, count, name[count]) == 0) {
+        all[count] = name[count];
+        count++;
+    }
+    REQUIRE(count > 0, HT_ERR_INPUT,
+            "a gradient is by arrays of the model, which has none: give "
+            "them by medium.type = \"file\" or \"memory\"");
+    return choose(api, count, all);
+}
+
+int ht_api_parameters(ht_api *api, int count, const char *const *parameter) {
+    ht_api_enter(api);
+    return ht_api_leave(choose(api, count, parameter));
+}
+
+static enum ht_err prepare(ht_api *api) {
+    TRY(ht_api_prepare(api));
+    if (!api->chosen) TRY(choose_all(api));
+    if (api->inverse != NULL) return HT_OK;
+    ht_api_prepares(true);
+    const enum ht_err err = ht_inverse_create(api->survey, &api->inverse);
+    ht_api_prepares(false);
+    return err;
+}
+
+/* ---- one shot ---- */
+
+enum ht_err ht_api_record(ht_api *api, int shot, double *traces) {
+    api->recorded = -1;
+    TRY(prepare(api));
+    TRY(ht_api_check_shot(api, shot));
+    api->rest = false;
+    TRY(ht_inverse_forward(api->inverse, shot, NULL));
+    ht_api_take(api, &api->inverse->traces, traces);
+    api->recorded = shot;
+    return HT_OK;
+}
+
+static void forget_sums(ht_api *api) {
+    struct ht_gradient_sums *sums = &api->inverse->sums;
+    const int64_t nodes = ht_grid_own_total(sums->grid, HT_PRIMARY);
+    sums->done = 0;
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
+        if (sums->sum[i] != NULL) memset(sums->sum[i], 0, (size_t)nodes * sizeof *sums->sum[i]);
+}
+
+/* traces: the derivative of chi by those of the shot that was recorded. */
+static enum ht_err add(ht_api *api, double *traces, double chi) {
+    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
+    HT_ARRAY(double *, groups, receivers->count);
+    for (int n = 0; n < receivers->count; n++) {
+        groups[n] = traces;
+        traces += ht_api_values(&receivers->group[n]);
+    }
+    api->recorded = -1;
+    TRY(ht_inverse_backward(api->inverse, groups));
+    return ht_inverse_add(api->inverse, chi);
+}
+
+/* gradient[i] of parameter i, NULL: not wanted. */
+static enum ht_err finish(ht_api *api, double *const *gradient) {
+    const double scale = api->params->medium.scale;
+    TRY(ht_inverse_finish(api->inverse));
+    const struct ht_medium_gradient *medium = api->inverse->medium;
+    for (int i = 0; i < medium->count; i++) {
+        const struct ht_medium_wanted *wanted = &medium->wanted[i];
+        if (gradient[i] == NULL) continue;
+        TRY(ht_samples_unplace(api->params, wanted->shape, wanted->value, gradient[i]));
+        for (int64_t n = 0; n < wanted->samples; n++) gradient[i][n] *= scale;
+    }
+    return HT_OK;
+}
+
+static enum ht_err illumination(ht_api *api, int parameter, double *out) {
+    const struct ht_inverse *inverse = api->inverse;
+    REQUIRE(inverse != NULL && inverse->sums.done > 0, HT_ERR_INPUT,
+            "ht_api_illumination: needs a gradient before, of this model");
+    REQUIRE(parameter >= 0 && parameter < inverse->medium->count, HT_ERR_INPUT,
+            "parameter %d: there are %d, from 0 on", parameter, inverse->medium->count);
+    const struct ht_medium_wanted *wanted = &inverse->medium->wanted[parameter];
+    HT_ARRAY(double, values, wanted->samples);
+    TRY(ht_medium_gradient_share(inverse->medium, parameter, ht_gradient_sums_light,
+                                 (void *)&inverse->sums, values));
+    return ht_samples_unplace(api->params, wanted->shape, values, out);
+}
+
+int ht_api_illumination(ht_api *api, int parameter, double *out) {
+    ht_api_enter(api);
+    return ht_api_leave(illumination(api, parameter, out));
+}
+
+static enum ht_err backward(ht_api *api, const double *residual, double *const *gradient) {
+    REQUIRE(api->recorded >= 0 && !api->stale, HT_ERR_INPUT,
+            "ht_api_backward: needs a call of ht_api_forward with record, of this model, before");
+    const int64_t count = ht_api_samples(api);
+    HT_ARRAY(double, copy, count);
+    memcpy(copy, residual, (size_t)count * sizeof *copy);
+    forget_sums(api);
+    TRY(add(api, copy, 0));
+    return finish(api, gradient);
+}
+
+int ht_api_backward(ht_api *api, const double *residual, double *const *gradient) {
+    ht_api_enter(api);
+    return ht_api_leave(backward(api, residual, gradient));
+}
+
+/* ---- all shots ---- */
+
+/* Of a shot's traces p, d, and weights w where there are some. */
+static enum ht_err compare(ht_api *api, enum ht_misfit_type type, const double *p, const double *d,
+                           const double *w, double *r, double *chi) {
+    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
+    struct ht_misfit misfit = {.chi = 0};
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        const int64_t count = ht_api_values(group);
+        const struct ht_misfit_of of = {.traces = group->count * group->readings,
+                                        .samples = group->samples,
+                                        .every = group->every > 0 ? group->every : receivers->dt,
+                                        .p = p,
+                                        .d = d,
+                                        .weight = w};
+        TRY(ht_misfit_add(type, &of, r, &misfit));
+        p += count;
+        d += count;
+        r += count;
+        if (w != NULL) w += count;
+    }
+    *chi = misfit.chi;
+    return HT_OK;
+}
+
+static enum ht_err misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type type,
+                                  const double **data, const double **weights, double *chi,
+                                  bool gradient) {
+    TRY(ht_api_aim(api, shot));
+    const int64_t count = ht_api_samples(api);
+    HT_ARRAY(double, p, count);
+    HT_ARRAY(double, r, count);
+    for (int64_t i = 0; i < count; i++)
+        REQUIRE(isfinite((*data)[i]), HT_ERR_INPUT, "data of shot %d: value %lld is %g", shot,
+                (long long)i, (*data)[i]);
+    TRY(gradient ? ht_api_record(api, shot, p) : ht_api_run(api, shot, p));
+    TRY(compare(api, type, p, *data, *weights, r, chi));
+    if (gradient) TRY(add(api, r, *chi));
+    *data += count;
+    if (*weights != NULL) *weights += count;
+    return HT_OK;
+}
+
+static enum ht_err misfit(ht_api *api, const char *type, const double *data, const double *weights,
+                          double *chi, double *const *gradient) {
+    const int row = ht_text_find("l2|correlation|envelope", '|', type);
+    REQUIRE(row >= 0, HT_ERR_INPUT, "misfit \"%s\": must be l2, correlation or envelope",
+            HT_SHOWN(type));
+    TRY(gradient != NULL ? prepare(api) : ht_api_prepare(api));
+    if (gradient != NULL) forget_sums(api);
+    for (int i = 0; i < api->survey->count; i++)
+        TRY(misfit_of_shot(api, i, (enum ht_misfit_type)row, &data, &weights, &chi[i],
+                           gradient != NULL));
+    return gradient != NULL ? finish(api, gradient) : HT_OK;
+}
+
+int ht_api_misfit(ht_api *api, const char *type, const double *data, const double *weights,
+                  double *chi, double *const *gradient) {
+    ht_api_enter(api);
+    return ht_api_leave(misfit(api, type, data, weights, chi, gradient));
+}
