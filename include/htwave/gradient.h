@@ -76,7 +76,7 @@ bool ht_gradient_has(const struct ht_gradient *gradient, enum ht_gradient_sum su
 HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gradient_sum sum,
                                        int64_t first, int64_t last, double *out);
 /* The derivative of chi by what a step adds of each source group, [step][group], steps 0 .. N - 1:
- * the update's amplitude, of two terms the stage's, too (docs/differences.md); NULL: one term. */
+ * the update's amplitude, of two terms the stage's, too (docs/gradients.md); NULL: one term. */
 const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
 void ht_gradient_facts(const struct ht_gradient *gradient, struct ht_gradient_facts *out);
 /* Bytes of this rank's device beside those of the run and of the forward field. */

@@ -195,7 +195,8 @@ static enum ht_err collect(struct ht_gradient *g, int kind) {
     TRY(ht_sampler_collect(s, &steps, values));
     for (int64_t n = 0; n < steps; n++) {
         double *to = g->amplitude[kind] + (g->steps - 1 - g->taken[kind]++) * groups;
-        for (int i = 0; i < groups; i++) to[i] = values[n * groups + i] / g->factor;
+        for (int i = 0; i < groups; i++)
+            to[i] = values[n * groups + i] / g->adjoint->injection->factor;
     }
     return HT_OK;
 }

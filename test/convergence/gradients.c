@@ -26,11 +26,12 @@ struct kind {
     "kind=\"force\";direction=[1.0];}) "                                                        \
     "receivers=({position=[21.3];},{position=[36.0];fields=[\"p\",\"p_x1\"];}) "
 #define FIELD "system=acoustic grid={cells=[48,44];upper=[48.0,44.0];} time.end=30 "
-#define IN_FIELD                                                                                   \
-    "sources=({position=[20.4,16.3];frequency=0.1;},{position=[23.0,21.0];frequency=0.08;"         \
-    "amplitude=-2.0;},{position=[19.3,23.2];frequency=0.07;kind=\"force\";direction=[0.6,0.8];}) " \
-    "receivers=({type=\"line\";count=3;from=[19.2,14.6];to=[26.0,23.4];},"                         \
+#define IN_FIELD_OF(amplitude)                                                                    \
+    "sources=({position=[20.4,16.3];frequency=0.1;},{position=[23.0,21.0];frequency=0.08;"        \
+    "amplitude=" amplitude ";},{position=[19.3,23.2];frequency=0.07;kind=\"force\";"              \
+    "direction=[0.6,0.8];}) receivers=({type=\"line\";count=3;from=[19.2,14.6];to=[26.0,23.4];}," \
     "{position=[22.0,18.0];fields=[\"p_x1\",\"p_x2\",\"p\"];}) "
+#define IN_FIELD IN_FIELD_OF("-2.0")
 #define BOX "system=acoustic grid={cells=[26,25,27];upper=[26.0,25.0,27.0];} time.end=18 "
 #define IN_BOX                                                                                    \
     "sources=({position=[12.4,13.3,13.0];frequency=0.1;},{position=[13.0,12.0,14.0];frequency=0." \
@@ -52,6 +53,7 @@ struct shot {
     struct ht_gradient *gradient;
     int64_t steps, traces; /* N */
     double *r, *p;         /* [step][trace] */
+    bool squares;          /* chi = 1/2 sum of (p - data)^2, else <r, p> */
 };
 
 static struct ht_fd_stepper *fd_of(const struct shot *s) {
@@ -72,6 +74,10 @@ static double dot(int64_t count, const double *x, const double *y) {
 
 static double norm(int64_t count, const double *x) {
     return sqrt(dot(count, x, x));
+}
+
+static double data_of(int64_t value) {
+    return 0.2 * ht_rng_uniform(17, (uint64_t)value);
 }
 
 /* A run forwards, with its looks, and back. */
@@ -96,6 +102,7 @@ static void take(struct shot *s, const struct ht_gradient_choice *choice, const 
         must(ht_sampler_collect(sampler, &some, s->p + n * s->traces));
     }
     ht_sampler_destroy(sampler);
+    for (int64_t i = 0; s->squares && i < values; i++) s->r[i] = s->p[i] - data_of(i);
     must(ht_gradient_run(s->gradient, s->r));
 }
 
@@ -127,7 +134,7 @@ static double against_amplitudes(const struct shot *s) {
             if (d != NULL) sum += dot(in->columns, d + n * in->columns, row);
         }
     }
-    return sum;
+    return sum / s->run.sim->plan->scale;
 }
 
 static void judge_amplitudes(const struct shot *s, const char *name, double bound) {
@@ -254,7 +261,7 @@ static void step_born(struct born *b) {
 /* The change of <r, p>, and |dm| of all. */
 static double born_change(const struct shot *plain, struct born *b) {
     const struct ht_plan *plan = plain->run.sim->plan;
-    struct ht_stepper handle = {&ht_fd_kind.ops, b->change, NULL};
+    struct ht_stepper handle = {.ops = &ht_fd_kind.ops, .self = b->change};
     struct ht_sampler *sampler;
     double sum = 0;
     int64_t some;
@@ -270,28 +277,94 @@ static double born_change(const struct shot *plain, struct born *b) {
     return sum;
 }
 
-static void judge_born(const struct shot *s, const char *name, const char *options, double bound) {
-    struct shot plain = {.gradient = NULL};
-    struct born b;
-    take(&plain, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, DOUBLE PLAIN, options);
-    open_born(&b, &plain);
-    const double change = born_change(&plain, &b);
-    const struct ht_grid *grid = plain.run.sim->plan ? &plain.run.sim->plan->grid : NULL;
+/* ---- chi of other media ---- */
+
+/* The medium of a run, which changes by a part of what fill_change says. */
+struct bent {
+    const struct ht_fd_stepper *of;
+    double part;
+};
+
+static enum ht_err fill_bent(const void *context, int what, int64_t first, int64_t last,
+                             double *out) {
+    const struct bent *b = context;
+    const struct ht_fd_problem *fd = &b->of->problem.fd;
+    const int64_t count = (last - first) * ht_grid_plane(b->of->problem.grid, HT_PRIMARY);
+    HT_ARRAY(double, change, count);
+    TRY(fd->fill(fd->medium, what, first, last, out));
+    TRY(fill_change(b->of, what, first, last, change));
+    for (int64_t n = 0; n < count; n++)
+        out[n] = what == 0 ? 1 / (1 / out[n] + b->part * change[n]) : out[n] + b->part * change[n];
+    return HT_OK;
+}
+
+static double chi_of(const struct shot *s, double part) {
+    const struct ht_fd_stepper *f = fd_of(s);
+    const struct bent bent = {f, part};
+    struct ht_problem problem = f->problem;
+    struct ht_stepper stepper;
+    struct ht_sampler *sampler;
+    int64_t some;
+    double sum = 0;
+    HT_FREED double *p = room(s->traces);
+    problem.fd.fill = fill_bent;
+    problem.fd.medium = &bent;
+    must(ht_fd_stepper_create(&problem, &f->engine, &stepper));
+    stepper.sampler = NULL;
+    must(ht_sampler_create(s->run.sim->plan, &stepper, &sampler));
+    for (int64_t n = 0; n <= s->steps; n++) {
+        if (n > 0) must(ht_stepper_advance(&stepper, 1));
+        must(ht_sampler_collect(sampler, &some, p));
+        for (int64_t i = 0; i < s->traces; i++)
+            sum += pow(p[i] - data_of(n * s->traces + i), 2) / 2;
+    }
+    ht_sampler_destroy(sampler);
+    ht_stepper_destroy(&stepper);
+    return sum;
+}
+
+/* <g, change>; *size: |g| |change|, where there is one. */
+static double along_change(const struct shot *s, const struct ht_fd_stepper *of, double *size) {
     double sum = 0, g2 = 0, m2 = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
         if (i == HT_GRADIENT_ILLUMINATION || !ht_gradient_has(s->gradient, (enum ht_gradient_sum)i))
             continue;
         HT_FREED double *g = sums_of(s, i), *m = room(s->run.nodes);
         const int what = i == 0 ? 0 : 1 + i - HT_GRADIENT_INVERSE_DENSITY;
-        must(fill_change(b.forward, what, 0, ht_grid_planes(grid, HT_PRIMARY), m));
+        must(fill_change(of, what, 0, ht_grid_planes(of->problem.grid, HT_PRIMARY), m));
         for (int64_t n = 0; n < s->run.nodes; n++) {
             sum += g[n] * m[n];
             if (m[n] != 0) g2 += g[n] * g[n];
             m2 += m[n] * m[n];
         }
     }
-    TEST_BELOW(fabs(sum - change) / sqrt(g2 * m2), bound, "%s: by the medium, change %.6g of %.2g",
-               name, change, sqrt(g2 * m2));
+    *size = sqrt(g2 * m2);
+    return sum;
+}
+
+static void judge_quotients(const char *name, const char *options) {
+    struct shot s = {.squares = true};
+    double size, error[2], part[2] = {1e-3, 1e-4};
+    take(&s, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, DOUBLE PLAIN, options);
+    const double g = along_change(&s, fd_of(&s), &size);
+    for (int i = 0; i < 2; i++)
+        error[i] = fabs((chi_of(&s, part[i]) - chi_of(&s, -part[i])) / (2 * part[i]) - g) / size;
+    TEST_BELOW(error[1], 1e-7, "%s: chi %.6g, by central differences", name, chi_of(&s, 0));
+    TEST_BELOW(fabs(error[0] / error[1] - 100), 5,
+               "%s: a hundred times that at ten times the change", name);
+    finish(&s);
+}
+
+static void judge_born(const struct shot *s, const char *name, const char *options, double bound) {
+    struct shot plain = {.gradient = NULL};
+    struct born b;
+    double size;
+    take(&plain, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, DOUBLE PLAIN, options);
+    open_born(&b, &plain);
+    const double change = born_change(&plain, &b);
+    const double sum = along_change(s, b.forward, &size);
+    TEST_BELOW(fabs(sum - change) / size, bound, "%s: by the medium, change %.6g of %.2g", name,
+               change, size);
     close_born(&b);
     finish(&plain);
 }
@@ -334,11 +407,17 @@ static void test_plain(void) {
                          DOUBLE PLAIN, bound, true});
 }
 
+static void test_quotients(void) {
+    judge_quotients("layers, density",
+                    FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1");
+    judge_quotients("walls, 2 terms", FIELD IN_FIELD ROUGH WALLS2 "time.stages=2");
+}
+
 /* Few programs: the others by night. */
 static void test_kernels(void) {
     static const struct kind kinds[] = {
-        {"kernels 2-D order 8, layers", FIELD IN_FIELD ROUGH ABSORBING2 "time.stages=1", SINGLE,
-         1e-6, true},
+        {"kernels 2-D order 8, layers", FIELD IN_FIELD_OF("-2e27") ROUGH ABSORBING2 "time.stages=1",
+         SINGLE, 1e-6, true},
         {"kernels 2-D order 4, walls, density, 2 terms",
          FIELD IN_FIELD DENSE WALLS2 "grid.order=4 time.stages=2", DOUBLE, 1e-13, true},
         {"kernels 3-D order 4, layers, density",
@@ -505,6 +584,7 @@ static void test_reverse(void) {
 int main(void) {
     test_plain();
     test_choice();
+    test_quotients();
     if (test_have_double()) {
         test_kernels();
         test_segments();
