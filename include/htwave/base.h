@@ -230,12 +230,14 @@ HT_CHECKED enum ht_err ht_file_read_most(const char *path, size_t most, char **d
 /* Refuses likewise. */
 HT_CHECKED enum ht_err ht_file_size(const char *path, int64_t *size);
 HT_CHECKED enum ht_err ht_file_hash(const char *path, uint64_t *hash);
-/* Calls `take` for each line of a text file that has numbers: `columns` finite ones (at most 3),
+/* Calls `take` for each line of a text file that has numbers: `columns` finite ones (at most 6),
  * separated by blanks, tabs, commas or semicolons; what follows # is a comment. `must`: what a line
  * must be, for messages. */
-typedef enum ht_err ht_file_row(void *context, int64_t line, const double row[3]);
+typedef enum ht_err ht_file_row(void *context, int64_t line, const double *row);
 HT_CHECKED enum ht_err ht_file_rows(const char *path, int columns, const char *must,
                                     ht_file_row *take, void *context);
+/* How many numbers begin the first line that begins with some; 0: there is none. */
+HT_CHECKED enum ht_err ht_file_columns(const char *path, int *columns);
 /* Complete or absent, also when the disk is full. */
 HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data, size_t size);
 /* For signal handlers that end the process: removes the temporary file of ht_file_write. */

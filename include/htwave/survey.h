@@ -9,6 +9,7 @@
 struct ht_survey_shot {
     struct ht_params params; /* output.directory: directory/shot-NNN */
     int group;               /* of the list `shots`, from 1; 0: there is no list */
+    bool moved;              /* to a place of the group's file */
     char *data;              /* file of its traces */
 };
 struct ht_survey {

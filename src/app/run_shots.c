@@ -238,9 +238,11 @@ static enum ht_err simulate(struct shots *s, const struct ht_params *params) {
     TRY(ht_survey_plan(params, comm, s->traces, &s->survey));
     const int count = s->survey->count;
     struct ht_simulation *sim = s->survey->sim;
-    for (int i = 0; i < count && s->traces; i++)
-        REFUSE(s->survey->shot[i].params.receivers.count == 0, params, "receivers",
+    for (int i = 0; i < count && s->traces; i++) {
+        const struct ht_survey_shot *shot = &s->survey->shot[i];
+        REFUSE(shot->params.receivers.count == 0, params, "receivers",
                "shot %d has none, and nothing to record", i + 1);
+    }
     TRY(HT_ALLOC(s->finished, count));
     TRY(HT_ALLOC(s->seconds, count));
     TRY(ht_comm_agree(comm, s->traces ? HT_OK : ht_run_check_output(sim)));

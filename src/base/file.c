@@ -112,9 +112,11 @@ enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
     return HT_OK;
 }
 
+#define BETWEEN " \t\r,;" /* numbers of a line */
+
 /* Returns the numbers of a line, -1: they are not as many, or there is something else. */
-static int read_row(const char *line, int columns, double row[3]) {
-    static const char between[] = " \t\r,;";
+static int read_row(const char *line, int columns, double *row) {
+    static const char between[] = BETWEEN;
     for (int count = 0;; count++) {
         char *end;
         line += strspn(line, between);
@@ -136,7 +138,7 @@ enum ht_err ht_file_rows(const char *path, int columns, const char *must, ht_fil
     char *next;
     int64_t number = 1;
     for (char *line = text; line != NULL; line = next, number++) {
-        double row[3] = {0};
+        double row[6] = {0};
         next = strchr(line, '\n');
         if (next != NULL) *next++ = '\0';
         const int count = read_row(line, columns, row);
@@ -144,6 +146,18 @@ enum ht_err ht_file_rows(const char *path, int columns, const char *must, ht_fil
                 path, HT_SHOWN(line), must);
         if (count > 0) TRY(take(context, number, row));
     }
+    return HT_OK;
+}
+
+enum ht_err ht_file_columns(const char *path, int *columns) {
+    HT_FREED char *text = NULL;
+    size_t size;
+    TRY(ht_file_read(path, &text, &size));
+    *columns = 0;
+    for (char *line = strtok(text, "\n"); line != NULL && *columns == 0; line = strtok(NULL, "\n"))
+        for (char *end = line; (void)strtod(line += strspn(line, BETWEEN), &end), end > line;
+             line = end)
+            ++*columns;
     return HT_OK;
 }
 

@@ -280,14 +280,10 @@ static enum ht_err check_survey(const struct ht_params *params) {
     for (int n = 1; n <= params->survey.count; n++, shot++) {
         const int sources =
             shot->sources.kind == HT_VALUE_NONE ? params->shots.count : shot->sources.count;
-        const int groups =
-            shot->receivers.count == 0 ? params->receivers.count : shot->receivers.count;
         TRY(check_shot_sources(params, HT_KEY("shots.%d.sources", n), &shot->sources));
         TRY(check_shot_receivers(params, HT_KEY("shots.%d.receivers", n), &shot->receivers));
-        REFUSE(*shot->file && (sources != 1 || groups > 1), params, HT_KEY("shots.%d.file", n),
-               "moves one group of sources and may move one of receivers, but the shot has %d and "
-               "%d: name one in sources and in receivers",
-               sources, groups);
+        REFUSE(*shot->file && sources != 1, params, HT_KEY("shots.%d.file", n),
+               "moves one group of sources, but the shot has %d: name one in sources", sources);
     }
     return HT_OK;
 }

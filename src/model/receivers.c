@@ -17,7 +17,7 @@ struct positions {
     int64_t room;
 };
 
-static enum ht_err add_position(void *context, HT_UNUSED int64_t line, const double row[3]) {
+static enum ht_err add_position(void *context, HT_UNUSED int64_t line, const double *row) {
     struct positions *to = context;
     TRY(HT_GROW(to->group->x, to->group->count + 1, to->room));
     memcpy(to->group->x[to->group->count++], row, sizeof *to->group->x);

@@ -12,7 +12,7 @@ struct ht_knot {
 
 /* ---- reading ---- */
 
-static enum ht_err add_knot(void *context, int64_t line, const double row[3]) {
+static enum ht_err add_knot(void *context, int64_t line, const double *row) {
     struct ht_signal *s = context;
     const int64_t n = s->samples;
     REQUIRE(n == 0 || row[0] > s->knot[n - 1].t, HT_ERR_INPUT,

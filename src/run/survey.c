@@ -1,11 +1,19 @@
 /* Shots of a survey, their parameters and their runs; see the header. */
 #include "htwave/survey.h"
 
-/* Where a shot's moved source stands, and its receivers. */
+/* Where a shot's moved source stands, and its receivers, if they are moved. */
 struct moved {
     double source[3];
     int64_t receivers, room;
     double (*receiver)[3];
+};
+
+/* Those of a file. */
+struct places {
+    int dims;
+    bool traces; /* with receivers */
+    int64_t count, room;
+    struct moved *moved;
 };
 
 static const struct ht_survey_given all = {.file = "", .data = ""};
@@ -57,10 +65,16 @@ static enum ht_err copy_groups(struct ht_survey *s, struct ht_survey_shot *shot,
     if (moved->receivers == 0) return HT_OK;
     HT_FREED char *path = NULL;
     TRY(ht_file_path(shot->params.output.directory, HT_PLACES_NAME, &path));
-    group->type = HT_RECEIVER_FILE;
+    *group = (struct ht_receivers_given){.name = group->name,
+                                         .type = HT_RECEIVER_FILE,
+                                         .count = 1,
+                                         .count2 = 1,
+                                         .fields = group->fields,
+                                         .every = group->every,
+                                         .start = group->start,
+                                         .places = moved->receivers};
     TRY(ht_pool_copy(&s->pool, path, &group->file));
     TRY(HT_TAKE(&s->pool, group->place, moved->receivers));
-    group->places = moved->receivers;
     memcpy(group->place, moved->receiver, (size_t)moved->receivers * sizeof *group->place);
     return HT_OK;
 }
@@ -79,17 +93,12 @@ static enum ht_err add_shot(struct ht_survey *s, int64_t *room, const struct ht_
     HT_FREED char *directory = NULL;
     TRY(HT_GROW(s->shot, s->count + 1, *room));
     struct ht_survey_shot *shot = &s->shot[s->count++];
-    *shot = (struct ht_survey_shot){.params = *s->params, .group = group};
+    *shot = (struct ht_survey_shot){.params = *s->params, .group = group, .moved = moved != NULL};
     shot->params.survey = (struct ht_groups){0, NULL};
     shot->params.parallel.shots = 0;
     TRY(ht_file_path(s->params->output.directory, HT_KEY(HT_SHOT_NAME, s->count), &directory));
     TRY(ht_pool_copy(&s->pool, directory, &shot->params.output.directory));
     TRY(name_data(s, given->data, s->count, &shot->data));
-    for (int i = 0; i < s->count - 1 && !ht_is_segy(shot->data); i++)
-        REFUSE(strcmp(s->shot[i].data, shot->data) == 0, s->params, HT_KEY("shots.%d.data", group),
-               "shots %d and %d have the same: * stands for the "
-               "number of a shot",
-               i + 1, s->count);
     TRY(choose_sources(s, &given->sources, &sources, &source));
     TRY(choose_receivers(s, &given->receivers, &receivers, &receiver));
     return copy_groups(s, shot, sources, source, receivers, receiver, moved);
@@ -106,6 +115,87 @@ static enum ht_err add_each(struct ht_survey *s, int64_t *room) {
     return HT_OK;
 }
 
+/* ---- shots of a file ---- */
+
+static void free_places(struct places *p) {
+    for (int64_t i = 0; i < p->count; i++) free(p->moved[i].receiver);
+    free(p->moved);
+}
+
+/* The shot whose source stands there; lines of one follow each other, mostly. */
+static enum ht_err find_shot(struct places *p, const double *source, struct moved **out) {
+    const size_t bytes = (size_t)p->dims * sizeof *source;
+    int64_t i = p->traces ? p->count - 1 : -1;
+    while (i >= 0 && memcmp(p->moved[i].source, source, bytes) != 0) i--;
+    if (i < 0) {
+        TRY(HT_GROW(p->moved, p->count + 1, p->room));
+        i = p->count++;
+        p->moved[i] = (struct moved){.receivers = 0};
+        memcpy(p->moved[i].source, source, bytes);
+    }
+    *out = &p->moved[i];
+    return HT_OK;
+}
+
+static enum ht_err take_place(void *context, HT_UNUSED int64_t line, const double *row) {
+    struct places *p = context;
+    struct moved *shot;
+    TRY(find_shot(p, row, &shot));
+    if (!p->traces) return HT_OK;
+    TRY(HT_GROW(shot->receiver, shot->receivers + 1, shot->room));
+    double *x = shot->receiver[shot->receivers++];
+    for (int k = 0; k < 3; k++) x[k] = k < p->dims ? row[p->dims + k] : 0;
+    return HT_OK;
+}
+
+static enum ht_err read_text(const char *path, struct places *p) {
+    int columns;
+    TRY(ht_file_columns(path, &columns));
+    p->traces = columns == 2 * p->dims;
+    return ht_file_rows(path, p->traces ? 2 * p->dims : p->dims,
+                        HT_KEY("%d finite numbers, of a source, or %d, of a source and a receiver",
+                               p->dims, 2 * p->dims),
+                        take_place, p);
+}
+
+static enum ht_err add_places(struct ht_survey *s, int64_t *room,
+                              const struct ht_survey_given *given, int group) {
+    HT_ENDED(free_places) struct places p = {.dims = s->params->grid.dims};
+    const char *key = HT_KEY("shots.%d.file", group);
+    const struct ht_shot_given *source = s->params->shots.group;
+    if (given->sources.kind == HT_VALUE_NUMBERS) source += (int)given->sources.number[0] - 1;
+    const struct ht_source_type *type = &ht_source_types[source->type];
+    const int groups =
+        given->receivers.count > 0 ? given->receivers.count : s->params->receivers.count;
+    REFUSE(strcmp(type->place[0], "position") != 0, s->params, key,
+           "moves sources that have a position, but the type is \"%s\"", type->word);
+    TRY(ht_params_blame(s->params, key, read_text(given->file, &p)));
+    REFUSE(p.count == 0, s->params, key, "has no places");
+    REFUSE(p.traces && groups != 1, s->params, key,
+           "has places of receivers, which one group takes, but the shot has %d: name one in "
+           "receivers",
+           groups);
+    for (int64_t i = 0; i < p.count; i++) TRY(add_shot(s, room, given, group, &p.moved[i]));
+    return HT_OK;
+}
+
+/* Two shots have the same file where one of them has a name without a number; SEG-Y holds many. */
+static enum ht_err check_data(const struct ht_survey *s) {
+    const struct ht_survey_given *given = s->params->survey.group;
+    for (int i = 0; i < s->count; i++) {
+        const int group = s->shot[i].group;
+        if (group == 0 || *given[group - 1].data == '\0' ||
+            strchr(given[group - 1].data, '*') != NULL || ht_is_segy(s->shot[i].data))
+            continue;
+        for (int j = 0; j < s->count; j++)
+            REFUSE(j != i && strcmp(s->shot[i].data, s->shot[j].data) == 0, s->params,
+                   HT_KEY("shots.%d.data", group),
+                   "shots %d and %d have the same file: * stands for the number of a shot",
+                   (int)ht_least(i, j) + 1, (int)ht_most(i, j) + 1);
+    }
+    return HT_OK;
+}
+
 static enum ht_err list_shots(struct ht_survey *s, bool each) {
     const struct ht_survey_given *given = s->params->survey.group;
     int64_t room = 0;
@@ -114,8 +204,8 @@ static enum ht_err list_shots(struct ht_survey *s, bool each) {
     if (s->params->survey.count == 0)
         return each ? add_each(s, &room) : add_shot(s, &room, &all, 0, NULL);
     for (int n = 1; n <= s->params->survey.count; n++, given++)
-        TRY(add_shot(s, &room, given, n, NULL));
-    return HT_OK;
+        TRY(*given->file ? add_places(s, &room, given, n) : add_shot(s, &room, given, n, NULL));
+    return check_data(s);
 }
 
 /* ---- planning ---- */
@@ -124,7 +214,9 @@ enum ht_err ht_survey_blame(const struct ht_survey *s, int shot, enum ht_err err
     char reason[1024];
     if (err == HT_OK || err == HT_ERR_ELSEWHERE) return err;
     snprintf(reason, sizeof reason, "%s", ht_err_message());
-    return ht_err_set(err, "shot %d of %d: %s", shot + 1, s->count, reason);
+    err = ht_err_set(err, "shot %d of %d: %s", shot + 1, s->count, reason);
+    if (!s->shot[shot].moved || err != HT_ERR_INPUT) return err;
+    return ht_params_blame(s->params, HT_KEY("shots.%d.file", s->shot[shot].group), err);
 }
 
 /* What there is to warn of has been said of all sources and receivers together. */
