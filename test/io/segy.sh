@@ -3,8 +3,8 @@
 # numbers of shots and traces, times, values are those of traces.h5.
 set -u
 . "${0%/*}/../config/common.sh"
-program=${0%/*}/segy.py
-case $program in /*) ;; *) program=$PWD/$program ;; esac
+program=$(cd "${0%/*}" && pwd)/segy.py
+tools=${plot%/*}
 cd "$scratch" || exit 1
 cat >a.cfg <<'CFG'
 system = "acoustic";
@@ -25,4 +25,38 @@ for reader in segyio obspy; do
         skip "no h5py or $reader"
     fi
 done
+
+# ---- tools/resample.py: from HDF5 and SEG-Y, against samples of the run itself ----
+cat >near.py <<'PY'
+import sys, h5py, numpy as np
+a, b = (h5py.File(f)["cable/p"][:, :-30] for f in sys.argv[1:])  # ends have no samples beyond
+worst = abs(a - b).max() / abs(a).max()
+print(f"{a.shape[1]} samples, off by {worst:.1e}")
+sys.exit(not worst < 1e-5)
+PY
+cat >b.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [80, 40]; lower = [0.0, 0.0]; upper = [4.0, 2.0]; };
+time = { end = 1.5; scheme = "fd"; };
+medium = { c = 2.0; };
+sources = ( { position = [0.6, 0.7]; frequency = 2.0; } );
+receivers = ( { name = "cable"; type = "line"; from = [0.2, 0.3]; to = [2.7, 0.41]; count = 5;
+                every = 0.004; } );
+output = { directory = "b"; pictures = false; snapshots = false; traces = ["segy"]; };
+CFG
+other='--every 0.0137 --start 0.05 --samples 106'
+if python3 -c 'import h5py, scipy, segyio' 2>/dev/null; then
+    "$htwave" run b.cfg --quiet "$device"
+    "$htwave" run b.cfg --quiet "$device" receivers.1.every=0.0137 receivers.1.start=0.05 \
+        output.directory=c 'output.traces=[]'
+    # shellcheck disable=SC2086 # words
+    for file in traces.h5 traces_cable_p.sgy; do
+        python3 "$tools/resample.py" b/$file 'r*.h5' --name cable/p $other >/dev/null
+        said=$(python3 near.py c/traces.h5 r1.h5 2>&1)
+        judge "resample.py $file: $said" [ $? = 0 ]
+        rm r1.h5
+    done
+else
+    skip 'no h5py, scipy or segyio'
+fi
 end io/segy
