@@ -284,7 +284,7 @@ static const struct {
     {"zzz = 3;", "zzz: unknown key (x.cfg:1)"},
     {"gird = { order = 3; };", "gird: unknown group; did you mean grid? (x.cfg:1)"},
     {"probes = { };",
-     "probes: unknown group; there are grid, time, boundary, absorbing, medium, initial, output, "
+     "probes: unknown group; there are grid, time, boundary, absorbing, medium, initial, gradient, "
      "output.checkpoint, output.picture, device, device.limits, parallel (x.cfg:1)"},
     {"grid = 3;", "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
     {"output = { picture = \"x3\"; };",
