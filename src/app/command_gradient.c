@@ -90,8 +90,11 @@ static enum ht_err report(const struct job *j) {
     ht_json_stamp(&f.json);
     ht_fact(&f, HT_NUM("misfit", sum), HT_NUMS("misfits", j->survey->count, inverse->sums.misfit),
             HT_NUM("forward_s", inverse->forward_s), HT_NUM("adjoint_s", inverse->adjoint_s),
-            HT_INT("segments", inverse->used.segments), HT_NUM("wall_s", ht_clock() - j->began),
-            HT_TEXT("file", j->path), HT_OPEN("gradient", '['));
+            HT_TEXT("field", HT_WORD(GRADIENT_FIELD, inverse->used.field)),
+            HT_INT("segments", inverse->used.segments), HT_INT("host_bytes", inverse->used.host),
+            HT_INT("device_bytes", inverse->used.device), HT_INT("file_bytes", inverse->used.file),
+            HT_NUM("wall_s", ht_clock() - j->began), HT_TEXT("file", j->path),
+            HT_OPEN("gradient", '['));
     for (int i = 0; i < medium->count; i++) {
         const struct ht_medium_wanted *w = &medium->wanted[i];
         ht_fact(&f, HT_OPEN(NULL, '{'), HT_TEXT("parameter", w->name),

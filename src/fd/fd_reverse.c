@@ -12,18 +12,19 @@ static enum ht_err begin(struct ht_fd_past *past) {
     return ht_fd_shell_record(r->shell);
 }
 
-static int64_t next(const struct ht_fd_past *past, int64_t from) {
-    return ht_most(from, past->steps);
+/* The steps record. */
+static int64_t next(const struct ht_fd_past *past, HT_UNUSED int64_t from) {
+    return past->steps + 1;
 }
 
-static enum ht_err look(struct ht_fd_past *past, HT_UNUSED int64_t step) {
-    return ht_fd_shell_back(((struct reverse *)past)->shell);
+static enum ht_err look(HT_UNUSED struct ht_fd_past *past, HT_UNUSED int64_t step) {
+    return HT_OK;
 }
 
 /* The stage of the step back was made for the sums of n + 1. */
 static enum ht_err show(struct ht_fd_past *past, int64_t n) {
     struct ht_runner *r = &past->forward->r;
-    if (n == past->steps) return HT_OK;
+    if (n == past->steps) return ht_fd_shell_back(((struct reverse *)past)->shell);
     TRY(r->ops->before(r, HT_PRIMARY));
     TRY(ht_runner_run(r, &r->passes, r->passes.count - 1, r->passes.count));
     r->ops->after(r, 1);

@@ -80,7 +80,8 @@ static enum ht_err aim(struct ht_inverse *inverse, int shot) {
     struct ht_stepper *stepper = &survey->sim->run.stepper;
     const struct ht_params *params = survey->params;
     const struct ht_gradient_choice choice = {.field = params->gradient.field,
-                                              .memory = (int64_t)params->gradient.memory};
+                                              .memory = (int64_t)params->gradient.memory,
+                                              .folder = params->output.directory};
     stepper->follow = NULL;
     TRY(ht_survey_aim(survey, shot));
     if (inverse->gradient == NULL)
