@@ -81,6 +81,8 @@ static double largest_of(const struct ht_medium_wanted *wanted) {
     return largest;
 }
 
+enum { FEW = 16 }; /* values that are said, too: of layers */
+
 static enum ht_err report(const struct job *j) {
     const struct ht_inverse *inverse = j->inverse;
     const struct ht_medium_gradient *medium = inverse->medium;
@@ -99,7 +101,9 @@ static enum ht_err report(const struct job *j) {
         const struct ht_medium_wanted *w = &medium->wanted[i];
         ht_fact(&f, HT_OPEN(NULL, '{'), HT_TEXT("parameter", w->name),
                 HT_INT("samples", w->samples), HT_INT("held", w->held),
-                HT_NUM("largest", largest_of(w)), HT_CLOSE('}'));
+                HT_NUM("largest", largest_of(w)));
+        if (w->samples <= FEW) ht_fact(&f, HT_NUMS("values", (int)w->samples, w->value));
+        ht_fact(&f, HT_CLOSE('}'));
         ht_log("gradient by %s: %lld samples, largest %.6g%s", w->key, (long long)w->samples,
                largest_of(w),
                w->held > 0

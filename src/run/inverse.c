@@ -26,6 +26,22 @@ static enum ht_err find_mark(const struct ht_survey *survey, char mark[17]) {
     return HT_OK;
 }
 
+/* A velocity is the integral of a slope over the density at the receiver itself, whose part in the
+ * derivative is not there. */
+static enum ht_err refuse_velocities(const struct ht_inverse *inverse) {
+    const struct ht_plan *plan = inverse->survey->sim->plan;
+    const bool density = inverse->medium->coefficients > 1;
+    for (int n = 0; density && n < plan->receivers->count; n++)
+        for (int i = 0; i < plan->receivers->group[n].readings; i++)
+            REFUSE(plan->receivers->group[n].reading[i].integral, plan->params,
+                   "gradient.parameters",
+                   "by a density needs receivers of %s alone, not of %s: give their group %s the "
+                   "key fields",
+                   plan->eq.field[plan->eq.second_order.field].name,
+                   plan->receivers->group[n].reading[i].name, plan->receivers->group[n].name);
+    return HT_OK;
+}
+
 static enum ht_err make(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
     const struct ht_params *params = survey->params;
@@ -38,6 +54,7 @@ static enum ht_err make(struct ht_inverse *inverse) {
     TRY(ht_gradient_check(plan));
     TRY(ht_medium_gradient_create(plan->medium, params->medium.fit, &params->gradient.parameters,
                                   "gradient.parameters", false, &inverse->medium));
+    TRY(refuse_velocities(inverse));
     HT_EACH_BIT(coefficient, inverse->medium->coefficients)
         which |= 1u << (coefficient == 0 ? HT_GRADIENT_COMPLIANCE
                                          : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1);
@@ -118,7 +135,7 @@ static enum ht_err compare(struct ht_inverse *inverse, double *const *r, struct 
     struct ht_survey *survey = inverse->survey;
     const struct ht_survey_shot *shot = &survey->shot[survey->at];
     const struct ht_receivers *receivers = survey->sim->plan->receivers;
-    const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "gradient.data";
+    const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
     HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
     TRY(ht_observed_read(survey->sim->plan, survey->at + 1, receivers, key, shot->data, &observed));
     for (int n = 0; n < receivers->count; n++) {

@@ -69,8 +69,8 @@ number() { # FILE KEY
     sed -n 's/.*"'"$2"'": *\([-+0-9.eE]*\).*/\1/p' "$1"
 }
 
-below() { # VALUE BOUND; an absent value is not below
-    awk -v v="$1" -v b="$2" 'BEGIN { exit !(v != "" && v + 0 <= b + 0) }'
+below() { # VALUE BOUND; what is no number is not below
+    awk -v v="$1" -v b="$2" 'BEGIN { exit !(v ~ /^[-+]?[.0-9]/ && v + 0 <= b + 0) }'
 }
 
 # differ A B: names of the files of a run's directory A that are others in B, or not there, and of

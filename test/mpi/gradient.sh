@@ -1,0 +1,92 @@
+#!/bin/sh
+# htwave gradient as a whole: against differences of the misfit, by ranks and groups of them, with
+# the forward field in all ways, after a call that was killed.
+set -u
+. "${0%/*}/common.sh"
+have_device || no_ranks 'no device is here'
+cd "$scratch" || exit 1
+
+cat >shots.cfg <<CFG
+system = "acoustic";
+grid = { cells = [11, 9, 23]; upper = [1.1, 0.9, 2.3]; order = 8; };
+time = { end = 2.0; step = 0.02; scheme = "fd"; };
+boundary = { x1 = ["rigid", "free"]; x2 = "periodic"; };
+medium = { type = "layers"; interfaces = [0.83, 1.45];
+           c = [1.0, 2.0, 1.2]; rho = [1.0, 1.5, 0.7]; };
+sources = ( { position = [0.4, 0.33, 0.4]; frequency = 0.6; },
+            { position = [0.7, 0.5, 1.9]; frequency = 0.6; amplitude = 2.0; },
+            { position = [0.6, 0.2, 0.3]; frequency = 0.5; } );
+receivers = ( { type = "line"; from = [0.3, 0.4, 0.5]; to = [0.8, 0.3, 2.0]; count = 6;
+                fields = ["p"]; every = 0.05; } );
+gradient = { parameters = ["c", "rho"]; };
+output = { directory = "out"; };
+device = { precision = "double"; selfcheck = false; tune = "never"; };
+CFG
+others='medium.c=[1.05,1.9,1.3]'
+
+"$htwave" data shots.cfg --quiet "$device" $others 'receivers.1.fields=["p","v3"]' >said.txt 2>&1
+judge "data of three shots" [ -e obs/shot-3.h5 ]
+
+# gradient DIRECTORY KEY=VALUE..
+gradient() {
+    directory=$1
+    shift
+    "$htwave" gradient shots.cfg --json --quiet "$device" output.directory="$directory" "$@" \
+        >"$directory.json" 2>said.txt || sed 's/^/    | /' said.txt
+}
+gradient whole
+judge "gradient: misfit $(number whole.json misfit)" [ -e whole/gradient.h5 ]
+judge 'its JSON' valid_json whole.json
+
+# The second number of c, and of rho: the error falls as the square of the change.
+values() { # PARAMETER
+    sed 's/.*"parameter": *"'"$1"'"[^[]*"values": *\[\([^]]*\)\].*/\1/' whole.json
+}
+differences() { # PARAMETER KEY LOWER UPPER CHANGE
+    gradient more "$2=$4"
+    gradient less "$2=$3"
+    error=$(echo "$(number more.json misfit) $(number less.json misfit) $(values "$1")" | tr , ' ' |
+        awk -v h="$5" '{ q = ($1 - $2) / (2 * h); print (q > $4 ? q - $4 : $4 - q) / ($4 > 0 ? $4 : -$4) }')
+    judge "$1: differences of the misfit over +-$5 differ by $error (bound 1e-6)" below "$error" 1e-6
+}
+differences c medium.c '[1.0,1.9998,1.2]' '[1.0,2.0002,1.2]' 0.0002
+differences rho medium.rho '[1.0,1.4996,0.7]' '[1.0,1.5004,0.7]' 0.0004
+
+# equals NAME EPS
+equals() {
+    "$htwave" compare whole/gradient.h5 "$1/gradient.h5" --eps "$2" >said.txt 2>&1
+    judge "$1: $(tail -1 said.txt)" [ $? = 0 ]
+}
+for field in checkpoint reverse; do
+    gradient $field gradient.field=$field gradient.memory=1.6e7
+    equals $field 1e-12
+done
+
+gradient refused 'receivers.1.fields=["p","v3"]'
+judge "refused: $(tail -1 said.txt)" grep -q 'alone, not of v3' said.txt
+gradient light 'receivers.1.fields=["p","v3"]' 'gradient.parameters=["c"]'
+judge "traces of velocities, by c: misfit $(number light.json misfit)" [ -e light/gradient.h5 ]
+
+# As groups of ranks, and as slabs.
+for case in '2 0 out2' '3 3 out3' '2 1 slabs2' '4 2 both4'; do
+    # shellcheck disable=SC2086 # three words
+    set -- $case
+    ranks "$1" "$htwave" gradient shots.cfg --quiet "$device" output.directory="$3" \
+        parallel.shots="$2" >said.txt 2>&1 || sed 's/^/    | /' said.txt
+    equals "$3" 0
+done
+
+# Killed after a shot.
+"$htwave" data shots.cfg --anew --quiet "$device" $others time.end=9.0 >said.txt 2>&1
+"$htwave" gradient shots.cfg --quiet "$device" output.directory=part time.end=9.0 >said.txt 2>&1 &
+for _ in $(seq 1000); do [ ! -e part/gradient.h5.part ] || break; sleep 0.01; done
+kill -9 $! 2>/dev/null
+wait $! 2>/dev/null
+judge 'a call that was killed leaves what it has' [ -e part/gradient.h5.part -a ! -e part/gradient.h5 ]
+"$htwave" gradient shots.cfg "$device" output.directory=part time.end=9.0 >said.txt 2>&1
+judge "the next one goes on: $(grep 'goes on' said.txt)" grep -q 'goes on after shot [12]' said.txt
+"$htwave" gradient shots.cfg --quiet "$device" output.directory=whole time.end=9.0 >said.txt 2>&1
+equals part 0
+judge 'and leaves nothing else' [ ! -e part/gradient.h5.part ]
+
+end mpi/gradient
