@@ -133,8 +133,8 @@ bool ht_layers_any(const struct ht_grid *grid);
  * their axis, or that fill it. */
 HT_CHECKED enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
                                        struct ht_grid *grid);
-/* The layers of a grid with some. speed: the largest along each axis. type:
- * chosen. order: handed to `usual`. */
+/* The layers of a grid with some. speed: the largest along each axis, which absorbing.speed
+ * replaces. type: chosen. order: handed to `usual`. */
 HT_CHECKED enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,
                                       const double speed[3], enum ht_absorbing_type type, int order,
                                       ht_layer_usual *usual, struct ht_layers *out);

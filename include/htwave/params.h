@@ -274,7 +274,7 @@ struct ht_params {
     struct {
         struct ht_value cells; /* one number, one per axis or one per side */
         enum ht_absorbing_type type;
-        struct ht_value reflection, degree, alpha, sponge, mix; /* or "auto" */
+        struct ht_value reflection, speed, degree, alpha, sponge, mix; /* or "auto" */
     } absorbing;
     struct {
         enum ht_medium_type type;

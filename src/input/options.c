@@ -87,6 +87,9 @@ static const struct ht_option option[] = {
      "grid: the integral of the damping over the thickness is -c ln R / 2, c the largest speed. "
      "auto: from the thickness; cpml of fd has 1.4e-20, which absorbs waves along the side, too, "
      "of first-order systems 1e-5."},
+    {KEY(absorbing.speed, ONE), "\"auto\"", POSITIVE, "auto", "length/time",
+     "The speed c that layers are made for; auto: the medium's largest along their normal. Runs of "
+     "several media, such as those of an inversion, have the same layers with a number."},
     {KEY(absorbing.degree, ONE), "\"auto\"", 0, 8, "auto", "",
      "Degree m of the damping, which grows as depth^m from the inner face."},
     {KEY(absorbing.alpha, ONE), "\"auto\"", 0, 10, "auto", "c/h",

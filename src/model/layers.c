@@ -138,7 +138,7 @@ enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid 
             layer->reflection = ht_value_or(&params->absorbing.reflection, layer->reflection);
             layer->alpha = ht_value_or(&params->absorbing.alpha, layer->alpha);
             layer->sponge = ht_value_or(&params->absorbing.sponge, layer->sponge);
-            ht_layer_scale(layer, speed[k], grid->h[k]);
+            ht_layer_scale(layer, ht_value_or(&params->absorbing.speed, speed[k]), grid->h[k]);
         }
     }
     return HT_OK;

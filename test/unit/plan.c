@@ -347,6 +347,26 @@ static void test_idle(void) {
 }
 
 /* Damping is limited to what is stable for the step, whatever is wished for. */
+/* Layers that are made for a speed do not depend on the medium. */
+static void test_layer_speed(void) {
+    double most[2][2];
+    for (int given = 0; given < 2; given++)
+        for (int faster = 0; faster < 2; faster++) {
+            char options[200];
+            snprintf(options, sizeof options,
+                     "system=acoustic; grid.cells=[40]; boundary.x1=absorbing; time.scheme=fd; "
+                     "medium.c=%d; absorbing.speed=%s",
+                     1 + faster, given ? "1.5" : "auto");
+            struct trial t = begin(options);
+            most[given][faster] = t.err == HT_OK ? t.plan->layers.side[0][0].most : NAN;
+            end(&t);
+        }
+    TEST_CHECK(most[1][0] == most[1][1] && most[0][1] == 2 * most[0][0] &&
+                   most[1][0] == 1.5 * most[0][0],
+               "absorbing.speed: damping %g, %g; auto: %g, %g", most[1][0], most[1][1], most[0][0],
+               most[0][1]);
+}
+
 static void test_damping(void) {
     static const struct {
         const char *options;
@@ -397,6 +417,7 @@ int main(void) {
     test_unequal_cells();
     test_idle();
     test_damping();
+    test_layer_speed();
     test_expectation();
     return test_end("plan");
 }
