@@ -6,21 +6,29 @@
 
 /* ---- making ---- */
 
+/* Adds the contents of a file that is there. */
+static enum ht_err add_file(const char *path, uint64_t *hash) {
+    uint64_t file;
+    if (!ht_file_exists(path)) return HT_OK;
+    TRY(ht_file_hash(path, &file));
+    *hash = ht_hash(*hash, &file, sizeof file);
+    return HT_OK;
+}
+
 /* Of all that the gradient depends on. For one rank. */
 static enum ht_err find_mark(const struct ht_survey *survey, char mark[17]) {
     const char *key, *path;
-    uint64_t file, hash;
+    uint64_t hash;
     TRY(ht_params_identity(survey->params, mark));
     hash = ht_hash(HT_HASH_SEED, mark, 17);
     for (int i = 0; ht_params_reads(survey->params, i, &key, &path); i++) {
-        if (key == NULL) continue;
-        TRY(ht_file_hash(path, &file));
-        hash = ht_hash(hash, &file, sizeof file);
+        if (key != NULL) TRY(add_file(path, &hash));
     }
     for (int i = 0; i < survey->count; i++) {
-        if (!ht_file_exists(survey->shot[i].data)) continue;
-        TRY(ht_file_hash(survey->shot[i].data, &file));
-        hash = ht_hash(hash, &file, sizeof file);
+        HT_FREED char *weights = NULL;
+        TRY(ht_text_numbered(survey->params->gradient.weights, i + 1, &weights));
+        TRY(add_file(survey->shot[i].data, &hash));
+        TRY(add_file(weights, &hash));
     }
     snprintf(mark, 17, "%016llx", (unsigned long long)hash);
     return HT_OK;

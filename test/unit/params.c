@@ -285,7 +285,7 @@ static const struct {
     {"gird = { order = 3; };", "gird: unknown group; did you mean grid? (x.cfg:1)"},
     {"probes = { };",
      "probes: unknown group; there are grid, time, boundary, absorbing, medium, initial, gradient, "
-     "output.checkpoint, output.picture, device, device.limits, parallel (x.cfg:1)"},
+     "output, output.checkpoint, output.picture, device, device.limits, parallel (x.cfg:1)"},
     {"grid = 3;", "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
     {"output = { picture = \"x3\"; };",
      "output.picture = \"x3\": must be a group of keys, output.picture = { ... }; (x.cfg:1)"},
