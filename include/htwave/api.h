@@ -66,6 +66,11 @@ HT_API int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int
 HT_API int ht_api_model_get(ht_api *api, const char *parameter, double *values);
 HT_API int ht_api_model_set(ht_api *api, const char *parameter, const double *values);
 
+/* The signal of source `source` of the list "sources", from 0 on: values of equal distance from
+ * time 0 on, at least 4, between them a cubic spline, 0 elsewhere. Copied; all is planned anew. */
+HT_API int ht_api_signal_set(ht_api *api, int source, int64_t count, double apart,
+                             const double *values);
+
 /* ---- shots, from 0 on ---- */
 HT_API int ht_api_shots(ht_api *api, int *count);
 HT_API int ht_api_time(ht_api *api, double *step, int64_t *steps, double *end);

@@ -168,6 +168,11 @@ struct ht_shot_given {
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
     char *file;
+    /* Of signal "file", set by the caller, who keeps them: values from time 0 on, in place of the
+     * file's; NULL: none. */
+    const double *memory;
+    int64_t values;
+    double apart;
     struct ht_value delay; /* "auto" or a number */
     /* Of Hermite methods: "auto" or cells; relative error. */
     struct ht_value radius;

@@ -45,6 +45,7 @@ FUNCTIONS = {  # result, arguments
     "model_shape": (c.c_int, [_handle, _text, _out(_number), _out(c.c_int64)]),
     "model_get": (c.c_int, [_handle, _text, _reals]),
     "model_set": (c.c_int, [_handle, _text, _reals]),
+    "signal_set": (c.c_int, [_handle, _number, c.c_int64, c.c_double, _reals]),
     "shots": (c.c_int, [_handle, _out(_number)]),
     "time": (c.c_int, [_handle, _reals, _out(c.c_int64), _reals]),
     "groups": (c.c_int, [_handle, _number, _out(_number)]),

@@ -85,7 +85,7 @@ class Model:
 
     def _open(self, file, keys):
         self.close()
-        self._names, self.record = [], None
+        self._names, self._parameters, self.record = [], None, None
         texts = (c.c_char_p * len(keys))(*(key.encode() for key in keys))
         call("open", file.encode() if file is not None else None, len(keys), texts,
              c.byref(self._api))
@@ -175,6 +175,28 @@ class Model:
             value = _doubles(name, value, self.shape(name))
             with self._used() as api:
                 call("model_set", api, name.encode(), reals(value))
+
+    def set_signal(self, source, values, apart):
+        """The signal of group number `source` of "sources", from 0 on: values at the times 0, apart, ..,
+        at least 4, with a cubic spline between them; 0 elsewhere."""
+        values = np.asarray(values)
+        values = _doubles("values", values, (values.size,))
+        self.record = None
+        with self._used() as api:
+            call("signal_set", api, source, values.size, apart, reals(values))
+
+    @property
+    def parameters(self):
+        """The names of the arrays by which gradients are, all at first; can be set."""
+        return list(self._parameters or self._names)
+
+    @parameters.setter
+    def parameters(self, names):
+        names = list(names)
+        texts = (c.c_char_p * len(names))(*(name.encode() for name in names))
+        with self._used() as api:
+            call("parameters", api, len(names), texts)
+        self._parameters, self.record = names, None
 
     # ---- facts ----
 
@@ -279,12 +301,12 @@ class Model:
         of a parameter: what a gradient may be divided by."""
         with self._used() as api:
             values = np.empty(self._shape(name))
-            call("illumination", api, self._names.index(name), reals(values))
+            call("illumination", api, self.parameters.index(name), reals(values))
         return values
 
     def _gradients(self):
         """Arrays by name, and their addresses for a call."""
-        gradients = {name: np.empty(self._shape(name)) for name in self._names}
+        gradients = {name: np.empty(self._shape(name)) for name in self.parameters}
         return gradients, (c.POINTER(c.c_double) * len(gradients))(
             *(reals(array) for array in gradients.values()))
 

@@ -37,7 +37,7 @@ class Propagator:
     backward uses what the last call has recorded; after another call it runs the shot again."""
 
     def __init__(self, model, *names):
-        self.model, self.names = model, names or tuple(model.names)
+        self.model, self.names = model, names or tuple(model.parameters)
 
     def __call__(self, *tensors, shot=0):
         if len(tensors) != len(self.names):

@@ -131,10 +131,19 @@ int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out
     return ht_api_leave(HT_MADE(err, api, ht_api_close, out));
 }
 
-void ht_api_close(ht_api *api) {
-    if (api == NULL) return;
+void ht_api_forget(ht_api *api) {
     ht_inverse_destroy(api->inverse);
     ht_survey_destroy(api->survey);
+    api->inverse = NULL;
+    api->survey = NULL;
+    api->recorded = -1;
+}
+
+void ht_api_close(ht_api *api) {
+    if (api == NULL) return;
+    ht_api_forget(api);
+    for (int i = 0; api->signal != NULL && i < api->params->shots.count; i++) free(api->signal[i]);
+    free(api->signal);
     for (int i = 0; i < HT_MAX_MEDIUM_OPTIONS; i++) free(api->model[i].values);
     ht_params_destroy(api->params);
     free(api);
@@ -200,4 +209,35 @@ int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
     api->params->medium.given[i].memory = api->model[i].values;
     api->stale = true;
     return 0;
+}
+
+/* ---- signals ---- */
+
+static enum ht_err set_signal(ht_api *api, int source, int64_t count, double apart,
+                              const double *values) {
+    struct ht_shot_given *given = api->params->shots.group;
+    double *copy = NULL;
+    REQUIRE(source >= 0 && source < api->params->shots.count, HT_ERR_INPUT,
+            "source %d: there are %d, from 0 on", source, api->params->shots.count);
+    REQUIRE(count >= 4 && apart > 0 && isfinite(apart), HT_ERR_INPUT,
+            "signal of source %d: %lld values %g apart: must be at least 4, and a time", source,
+            (long long)count, apart);
+    for (int64_t i = 0; i < count; i++)
+        REQUIRE(isfinite(values[i]), HT_ERR_INPUT, "signal of source %d: value %lld is %g", source,
+                (long long)i, values[i]);
+    if (api->signal == NULL) TRY(HT_ALLOC(api->signal, api->params->shots.count));
+    TRY(HT_ALLOC(copy, count));
+    memcpy(copy, values, (size_t)count * sizeof *copy);
+    ht_api_forget(api);
+    free(api->signal[source]);
+    api->signal[source] = copy;
+    given[source].signal = HT_SIGNAL_FILE;
+    given[source].memory = copy;
+    given[source].values = count;
+    given[source].apart = apart;
+    return HT_OK;
+}
+
+int ht_api_signal_set(ht_api *api, int source, int64_t count, double apart, const double *values) {
+    return (int)set_signal(api, source, count, apart, values);
 }

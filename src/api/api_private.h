@@ -12,6 +12,7 @@ struct ht_api_model {
 struct ht_api {
     struct ht_params *params;
     struct ht_api_model model[HT_MAX_MEDIUM_OPTIONS]; /* as params->medium.given */
+    double **signal;                                  /* [source]; NULL: none was set */
     struct ht_survey *survey;                         /* NULL: not planned yet */
     bool rest;                                        /* its run is at rest */
     bool stale;                                       /* of another model */
@@ -32,6 +33,8 @@ struct ht_api {
 /* What is said and what ends runs is the handle's, from a call's begin to its end; its code. */
 void ht_api_enter(ht_api *api);
 int ht_api_leave(enum ht_err err);
+/* What follows from the input but the model. */
+void ht_api_forget(ht_api *api);
 HT_CHECKED enum ht_err ht_api_model_find(const ht_api *api, const char *parameter, int *out);
 
 /* ---- api_run.c ---- */

@@ -72,7 +72,12 @@ static double cubic(const struct ht_knot *k, double x, int order) {
 }
 
 static enum ht_err read_spline(struct ht_signal *s) {
-    TRY(ht_file_rows(s->given.file, 2, "two finite numbers, t and s", add_knot, s));
+    if (s->given.memory == NULL)
+        TRY(ht_file_rows(s->given.file, 2, "two finite numbers, t and s", add_knot, s));
+    for (int64_t i = 0; s->given.memory != NULL && i < s->given.values; i++) {
+        const double row[3] = {(double)i * s->given.apart, s->given.memory[i]};
+        TRY(add_knot(s, i + 1, row));
+    }
     REQUIRE(s->samples >= 4, HT_ERR_INPUT, "has %lld samples, but a signal needs 4",
             (long long)s->samples);
     TRY(check_gaps(s));

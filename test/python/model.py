@@ -185,6 +185,18 @@ def shot_of(factor):
         return np.concatenate([m.forward(i % 2)[0] for i in range(3)])
 
 
+def signals():
+    with model(c=c0) as m:
+        found = m.forward()[0]
+        t = 0.001 * np.arange(400)
+        a = np.pi * 8.0 * (t - 5 / (np.pi * 8.0))  # the wavelet that the input names
+        m.set_signal(0, (1 - 2 * a**2) * np.exp(-a**2), 0.001)
+        worst = np.abs(m.forward()[0] - found).max() / np.abs(found).max()
+        judge(f"a sampled Ricker wavelet gives the traces of Ricker's: {worst:.1e}", worst < 1e-6)
+        refuses("a signal of texts", "real numbers", m.set_signal, 0, ["a"] * 9, 0.001)
+        refuses("parameters that are none", "rho: no such array", setattr, m, "parameters", ["rho"])
+
+
 def quotients(m, data, kind):
     """Errors of the derivative along a random direction against differences, by their width."""
     chi, g = m.misfit(data, kind, c=c0)
@@ -271,7 +283,7 @@ warnings.simplefilter("ignore")
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     open("none.cfg", "w").close()
-    for test in (traces, arrays, snapshots, gradients, tensors, ends, threads, messages):
+    for test in (traces, arrays, snapshots, signals, gradients, tensors, ends, threads, messages):
         test()
     os.chdir("/")
 print(f"1..{count}")

@@ -175,6 +175,42 @@ static void test_ends(void) {
     ht_api_close(api);
 }
 
+/* The same wavelet from a file and from memory. */
+static void test_signals(const char *folder) {
+    enum { VALUES = 40 };
+    char path[512], key[700];
+    double c[N2 * N1], s[VALUES];
+    ht_api *api = NULL, *own = make(1);
+    snprintf(path, sizeof path, "%s/s.txt", folder);
+    snprintf(key, sizeof key,
+             "sources=({position=[0.05,0.1];signal=\"file\";file=\"%s\";},"
+             "{position=[0.1,0.1];frequency=9.0;})",
+             path);
+    FILE *file = fopen(path, "w");
+    for (int i = 0; i < VALUES; i++) s[i] = pow(sin(3.14159 * i / (VALUES - 1)), 4);
+    for (int i = 0; file != NULL && i < VALUES; i++)
+        fprintf(file, "%.17g %.17g\n", i * 0.003, s[i]);
+    if (file != NULL) fclose(file);
+    const char *const keys[] = {COMMON, SAMPLED, "medium.type=memory", "medium.c=array", key};
+    fill(1, c);
+    TEST_CHECK(ht_api_open(NULL, COUNT(keys), keys, &api) == 0 &&
+                   ht_api_model_set(api, "c", c) == 0,
+               "a signal of a file (%s)", ht_api_error());
+    const struct traces by_file = record(api, 0), before = record(own, 0), other = record(own, 1);
+    TEST_CHECK(ht_api_signal_set(own, 0, VALUES, 0.003, s) == 0, "and in memory");
+    const struct traces by_memory = record(own, 0), still = record(own, 1);
+    TEST_CHECK(equal(&by_file, &by_memory) && !equal(&before, &by_memory),
+               "they give the same traces (%s)", ht_api_error());
+    TEST_CHECK(equal(&other, &still), "the other source has its own");
+    refused(ht_api_signal_set(own, 2, VALUES, 0.003, s), HT_API_INPUT, "source 2: there are 2");
+    refused(ht_api_signal_set(own, 1, 3, 0.003, s), HT_API_INPUT, "at least 4");
+    s[3] = INFINITY;
+    refused(ht_api_signal_set(own, 1, VALUES, 0.003, s), HT_API_INPUT, "value 3 is inf");
+    remove(path);
+    ht_api_close(api);
+    ht_api_close(own);
+}
+
 static void test_gradients(void) {
     static double data[2 * TRACES * SAMPLES], r[TRACES * SAMPLES], g[3][N2 * N1];
     double *const places[3] = {g[0], g[1], g[2]}, chi[2] = {0};
@@ -244,6 +280,7 @@ int main(void) {
     test_file(folder);
     test_errors();
     test_ends();
+    test_signals(folder);
     test_gradients();
     test_threads();
     test_many();
