@@ -84,14 +84,12 @@ static enum ht_err add(ht_api *api, double *traces, double chi) {
 
 /* gradient[i] of parameter i, NULL: not wanted. */
 static enum ht_err finish(ht_api *api, double *const *gradient) {
-    const double scale = api->params->medium.scale;
     TRY(ht_inverse_finish(api->inverse));
     const struct ht_medium_gradient *medium = api->inverse->medium;
     for (int i = 0; i < medium->count; i++) {
         const struct ht_medium_wanted *wanted = &medium->wanted[i];
         if (gradient[i] == NULL) continue;
         TRY(ht_samples_unplace(api->params, wanted->shape, wanted->value, gradient[i]));
-        for (int64_t n = 0; n < wanted->samples; n++) gradient[i][n] *= scale;
     }
     return HT_OK;
 }

@@ -62,6 +62,10 @@ static enum ht_err make(struct ht_inverse *inverse) {
     TRY(ht_gradient_check(plan));
     TRY(ht_medium_gradient_create(plan->medium, params->medium.fit, &params->gradient.parameters,
                                   "gradient.parameters", false, &inverse->medium));
+    REFUSE(inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,
+           "gradient.parameters",
+           "a density that is the same everywhere is a number to the scheme, of which there is no "
+           "gradient: let it vary somewhere, by 1e-6 of it, or leave it out");
     TRY(refuse_velocities(inverse));
     HT_EACH_BIT(coefficient, inverse->medium->coefficients)
         which |= 1u << (coefficient == 0 ? HT_GRADIENT_COMPLIANCE

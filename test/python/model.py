@@ -239,6 +239,16 @@ def gradients():
         judge("no misfit to its own traces", same[0] == 0 and not same[1]["c"].any())
         weights = [[np.zeros_like(group) for group in shot] for shot in data]
         judge("nor with weights of 0", m.misfit(data, weights=weights, c=c0)[0] == 0)
+    only_p = {**CONFIG, "receivers": CONFIG["receivers"][:1]}
+    with htwave.Model(only_p, device, c=c0, rho=np.ones(c0.shape)) as m:
+        refuses("by a uniform density", "gradient.parameters", m.misfit, [d[0] for d in data])
+        m.parameters = ["c"]
+        judge("by c alone", m.misfit([d[0] for d in data])[1].keys() == {"c"})
+    turned = {**CONFIG, "medium": {**CONFIG["medium"], "axes": ["x2", "x1"], "scale": 0.001}}
+    with htwave.Model(turned, device, c=1000 * c0.T) as m:
+        other = m.misfit(data)[1]["c"].T * 1000
+        worst = np.abs(other - g["c"]).max() / np.abs(g["c"]).max()
+        judge(f"other axes and units of the array, the same gradient: {worst:.1e}", worst < 1e-9)
     with htwave.Model(CONFIG, device) as m:
         refuses("a model without arrays", "has none", m.misfit, data)
     with htwave.Model(CONFIG, device, "time.step=0", c=c0) as m:
