@@ -62,7 +62,7 @@ HT_CHECKED enum ht_err ht_gradient_look(struct ht_gradient *gradient, int64_t st
  * that means something. The sums below are those of the last run. */
 HT_CHECKED enum ht_err ht_gradient_run(struct ht_gradient *gradient, const double *amplitude);
 
-/* At the nodes; what is in layers means nothing. */
+/* At the nodes; in layers 0. */
 enum ht_gradient_sum {
     HT_GRADIENT_COMPLIANCE,      /* d chi / d m at the primary nodes, m = 1 / modulus */
     HT_GRADIENT_ILLUMINATION,    /* sum over the steps of (u(t) - u(t - dt))^2 */

@@ -88,7 +88,9 @@ static enum ht_err correlate(struct ht_gradient *g, int64_t n) {
                                           s->values[array]));
     }
     const struct ht_fd_array none = {NULL, NULL};
-    struct ht_fd_correlation c = {.box = a->box,
+    struct ht_fd_part open = {.box = a->box};
+    if (a->problem.layers != NULL) ht_fd_part_open(a, &open);
+    struct ht_fd_correlation c = {.box = open.box,
                                   .terms = 1 + stages,
                                   .e = a->values[HT_FD_D],
                                   .d = f->values[HT_FD_D],

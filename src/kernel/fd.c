@@ -355,7 +355,8 @@ struct products {
     struct ht_fd_weights weights;
 };
 
-enum { CORRELATE, COPY }; /* entries */
+enum { CORRELATE, COPY };       /* entries */
+enum { PIECE = 4 * ROW_ITEMS }; /* nodes of a row that a group takes */
 
 enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                   int terms, struct ht_tool **out) {
@@ -365,7 +366,8 @@ enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_s
                                      .number = {{"DIMS", spec->dims},
                                                 {"FD_R", spec->radius},
                                                 {"FD_DENSITY", spec->density},
-                                                {"FD_TERMS", terms}},
+                                                {"FD_TERMS", terms},
+                                                {"FD_PIECE", PIECE}},
                                      .file = {"fd_args.h", "fd_correlate.cl"},
                                      .entry = {"ht_fd_correlate", "ht_fd_copy"},
                                      .now = true};
@@ -392,9 +394,9 @@ enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_box *box
     for (int i = 0; i < 8; i++) arg[n++].buffer = arrays[i];
     for (int i = 0; k->spec.density && i < 3; i++)
         arg[n++].buffer = of->slopes[i < k->spec.dims ? i : 0];
-    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), tool->recipe.items) *
-                                   ht_fd_extent(box, 1),
-                               1, ht_fd_extent(box, 2)};
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), PIECE) * ht_fd_extent(box, 1), 1,
+                               ht_fd_extent(box, 2)};
+    if (ht_fd_empty(box)) return HT_OK;
     return ht_tool_launch(tool, HT_PART_INTERIOR, CORRELATE, groups, n, arg);
 }
 
