@@ -137,6 +137,10 @@ HT_CHECKED enum ht_err ht_segy_shots(const struct ht_params *params, const struc
                                      int count, const struct ht_segy_shot *shot);
 /* By its name: .sgy, .segy. */
 bool ht_is_segy(const char *path);
+/* Calls `take` with each trace's number and the places in its header, of its source and its
+ * receiver, [2 dims]. */
+HT_CHECKED enum ht_err ht_segy_places(const struct ht_params *params, const char *path,
+                                      ht_file_row *take, void *context);
 /* A row of series.csv, where output.series asks for it; energy NaN: not known. By rank 0 alone. */
 HT_CHECKED enum ht_err ht_output_series(struct ht_output *output, double time, double energy,
                                         const double *largest);

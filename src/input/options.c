@@ -406,7 +406,8 @@ static const struct ht_option survey_option[] = {
      "File of places, a shot for each: the one group of `sources` stands there, whatever its own "
      "place. Text with a line per shot and a number per axis; or a line per trace, with the "
      "receiver's place behind the source's: the one group of `receivers` stands at those of the "
-     "shot. # begins a comment. Relative names as in medium.type."},
+     "shot; or SEG-Y (.sgy), with both in the headers of traces. # begins a comment. Relative "
+     "names as in medium.type."},
     {IN_SURVEY(data, FILE), "\"\"", ANY, NULL, "",
      "File of the shot's traces, which `htwave data` writes and a gradient reads; * stands for "
      "the shot's number. Empty: obs/shot-*.h5. Relative names as in medium.type."},

@@ -184,3 +184,28 @@ enum ht_err ht_segy_read(const struct ht_trace_source *of, double *const *data) 
     TRY(blame(&s, open_segy(&s)));
     return read_values(&s, data);
 }
+
+/* ---- places alone ---- */
+
+enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
+                           void *context) {
+    const struct ht_trace_source of = {.params = params, .path = path};
+    HT_ENDED(close_segy) struct segy s = {.of = &of, .length = 1 / ht_segy_unit(params, "length")};
+    const int dims = params->grid.dims;
+    bool placed = false;
+    TRY(open_segy(&s));
+    for (int64_t i = 0; i < s.traces; i++) {
+        static const int byte[2][3] = {{73, 77, 45}, {81, 85, 41}};
+        double row[6] = {0};
+        TRY(read_trace(&s, i, false));
+        for (int n = 0; n < 2 * dims; n++) {
+            const int k = n % dims;
+            row[n] = s.length * scaled(s.trace, byte[n / dims][k], 4, k < 2 ? 71 : 69);
+            placed = placed || row[n] != 0;
+        }
+        TRY(take(context, i + 1, row));
+    }
+    REQUIRE(placed, HT_ERR_INPUT, "the headers of %s have no places (bytes 73 to 88, 41 to 48)",
+            path);
+    return HT_OK;
+}

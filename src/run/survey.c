@@ -148,10 +148,11 @@ static enum ht_err take_place(void *context, HT_UNUSED int64_t line, const doubl
     return HT_OK;
 }
 
-static enum ht_err read_text(const char *path, struct places *p) {
-    int columns;
-    TRY(ht_file_columns(path, &columns));
+static enum ht_err read_places(const struct ht_params *params, const char *path, struct places *p) {
+    int columns = 2 * p->dims;
+    if (!ht_is_segy(path)) TRY(ht_file_columns(path, &columns));
     p->traces = columns == 2 * p->dims;
+    if (ht_is_segy(path)) return ht_segy_places(params, path, take_place, p);
     return ht_file_rows(path, p->traces ? 2 * p->dims : p->dims,
                         HT_KEY("%d finite numbers, of a source, or %d, of a source and a receiver",
                                p->dims, 2 * p->dims),
@@ -169,7 +170,7 @@ static enum ht_err add_places(struct ht_survey *s, int64_t *room,
         given->receivers.count > 0 ? given->receivers.count : s->params->receivers.count;
     REFUSE(strcmp(type->place[0], "position") != 0, s->params, key,
            "moves sources that have a position, but the type is \"%s\"", type->word);
-    TRY(ht_params_blame(s->params, key, read_text(given->file, &p)));
+    TRY(ht_params_blame(s->params, key, read_places(s->params, given->file, &p)));
     REFUSE(p.count == 0, s->params, key, "has no places");
     REFUSE(p.traces && groups != 1, s->params, key,
            "has places of receivers, which one group takes, but the shot has %d: name one in "

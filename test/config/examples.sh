@@ -92,6 +92,9 @@ for file in params/*.cfg; do
             sources.2.frequency=0.5
         ;;
     */shot.cfg) try "$file" sources.1.frequency=20.0 ;;
+    */shots.cfg) # layers beside which the places are
+        try "$file" 'grid.cells=[60,24]' absorbing.cells=6 time.end=0.2 sources.1.frequency=2.0
+        ;;
     */room.cfg) try "$file" time.end=0.2 sources.1.frequency=15 \
         sources.1.delay=0.12 output.picture.every=0.1 \
         receivers.1.every=0.002 ;;

@@ -23,7 +23,7 @@ CFG
 # run ARGUMENT...: sets code, and message.txt
 input=pool.cfg
 run() {
-    "$htwave" run $input "$device" "$@" >answer.txt 2>message.txt
+    "$htwave" run "$input" "$device" "$@" >answer.txt 2>message.txt
     code=$?
 }
 
@@ -106,7 +106,7 @@ judge 'goes on' grep -q '^done: 0 of 3 shots' message.txt
 cp all/traces.h5 obs/shot-1.h5
 "$htwave" data pool.cfg "$device" 'shots=()' >answer.txt 2>message.txt
 code=$?
-judge "keeps what it did not write: $(cat message.txt | tail -1)" \
+judge "keeps what it did not write: $(tail -1 message.txt)" \
     [ "$code $(grep -c 'obs/shot-1.h5 is there' message.txt)" = '2 1' ]
 judge 'as it was' cmp -s obs/shot-1.h5 all/traces.h5
 
@@ -126,6 +126,17 @@ run 'shots=({file="traces.txt"; sources=[1]; receivers=["cable"];})'
 judge "lines of traces: $(tail -1 message.txt)" grep -q '2 of 2 shots' message.txt
 judge 'two receivers of the first' [ "$(wc -l <out/shot-001/receivers.txt)" -eq 2 ]
 alone traces 1 2
+
+rm -rf out two
+run 'output.traces=["segy"]' 'output.units={time="ms";}' receivers.2.every=0.5 \
+    'shots=({file="places.txt"; sources=[1]; receivers=["cable"];})'
+mv out two
+run 'shots=({file="two/shots_cable_p.sgy"; sources=[1]; receivers=["cable"];})'
+judge "places of SEG-Y headers: exit code $code, $(tail -1 message.txt)" [ $code = 0 ]
+for shot in 1 2; do
+    "$htwave" compare out/shot-00$shot/traces.h5 two/shot-00$shot/traces.h5 --eps 1e-5 >said.txt 2>&1
+    judge "shot $shot again: $(cat said.txt)" [ $? = 0 ]
+done
 
 # ---- refused ----
 # refused "PATTERN|PATTERN" SHOTS OVERRIDE...: exit code 2
