@@ -78,6 +78,9 @@ HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gra
 /* The derivative of chi by what a step adds of each source group, [step][group], steps 0 .. N - 1:
  * the update's amplitude, of two terms the stage's, too (docs/gradients.md); NULL: one term. */
 const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
+/* The same by the samples of the group's signal, where that is a file: out[signal->samples]. */
+HT_CHECKED enum ht_err ht_gradient_signal(const struct ht_gradient *gradient, int group,
+                                          double *out);
 void ht_gradient_facts(const struct ht_gradient *gradient, struct ht_gradient_facts *out);
 /* Bytes of this rank's device beside those of the run and of the forward field. */
 int64_t ht_gradient_bytes(const struct ht_plan *plan, bool fp64);

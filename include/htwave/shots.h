@@ -14,8 +14,9 @@ struct ht_signal {
     double highest;    /* frequency beyond which 1e-4 of the energy lies */
     double constant;   /* integral of s over that of |s| */
     double band[HT_SIGNAL_BANDS];
+    int64_t samples;            /* of a file; else 0 */
     struct ht_shot_given given; /* private from here on */
-    int64_t samples, room;      /* of a file */
+    int64_t room;
     struct ht_knot *knot;
 };
 /* signal, frequency, cycles and file of a group; of a Gaussian family a = pi frequency t. */
@@ -23,6 +24,10 @@ struct ht_signal {
  * gaps: an interval above ten times the median one. */
 HT_CHECKED enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out);
 void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
+/* That of a file which is 1 at a sample and 0 at the others: signals are linear in their samples.
+ */
+HT_CHECKED enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample,
+                                      struct ht_signal **out);
 
 /* order 1: ds/dt; 0: s; -1, -2: its first and second integral from the beginning on. Files: 0
  * outside; the spline is cubic, natural at its ends. */

@@ -188,6 +188,11 @@ struct ht_fd_injection {
     struct ht_pool pool;          /* of the arrays but signals */
 };
 struct ht_fd_stepper;
+/* What a shot adds in the step from t: by the stage and by the update. undispersed: NULL, or its
+ * signal of steps. */
+void ht_fd_amplitudes(const struct ht_fd_injection *in, const struct ht_shot *shot,
+                      const struct ht_fd_signal *undispersed, double t, double *stage,
+                      double *update);
 /* The signals become those whose traces have no dispersion, at steps or half a step later. */
 HT_CHECKED enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later);
 /* *out: NULL without sources. Fills medium planes. */

@@ -222,6 +222,43 @@ const double *ht_gradient_amplitudes(const struct ht_gradient *g, bool stage) {
     return g->amplitude[stage ? STAGE : UPDATE];
 }
 
+/* Of one sample of a group's signal: what it adds of each step times the derivative by that. */
+struct by_signal {
+    const struct ht_gradient *g;
+    int group;
+    double *out; /* [sample] */
+};
+
+static enum ht_err find_sample(void *data, int64_t sample) {
+    const struct by_signal *by = data;
+    const struct ht_gradient *g = by->g;
+    const struct ht_fd_injection *in = g->forward->injection;
+    struct ht_shot shot = in->shots->shot[by->group];
+    struct ht_fd_signal steps = {.f = NULL};
+    double sum = 0, stage, update;
+    TRY(ht_signal_unit(shot.signal, sample, &shot.signal));
+    enum ht_err err = HT_OK;
+    if (in->undispersed != NULL)
+        err = ht_fd_undispersed(&shot, ht_shot_order(in->eq, &shot), in->dt, false, &steps.count,
+                                &steps.f);
+    for (int64_t n = 0; err == HT_OK && n < g->steps; n++) {
+        const int64_t at = n * in->shots->count + by->group;
+        ht_fd_amplitudes(in, &shot, steps.f != NULL ? &steps : NULL, (double)n * in->dt, &stage,
+                         &update);
+        sum += update * g->amplitude[UPDATE][at];
+        if (g->amplitude[STAGE] != NULL) sum += stage * g->amplitude[STAGE][at];
+    }
+    by->out[sample] = sum / g->plan->scale;
+    free(steps.f);
+    ht_signal_destroy(shot.signal);
+    return err;
+}
+
+enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
+    struct by_signal by = {g, group, out};
+    return ht_threads_run(g->forward->problem.shots->shot[group].signal->samples, find_sample, &by);
+}
+
 /* ---- the adjoint run ---- */
 
 /* The largest value becomes about 1, so that no precision is left on either side of it. */

@@ -383,17 +383,15 @@ enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
 
 /* ---- amplitudes ---- */
 
-/* Of the stage and of the update of the step from t. */
-static void amplitudes(const struct ht_fd_injection *in, int i, double t, double *stage,
-                       double *update) {
-    const struct ht_shot *shot = &in->shots->shot[i];
+void ht_fd_amplitudes(const struct ht_fd_injection *in, const struct ht_shot *shot,
+                      const struct ht_fd_signal *undispersed, double t, double *stage,
+                      double *update) {
     const int order = ht_shot_order(in->eq, shot);
     const double dt = in->dt;
     *stage = *update = 0;
-    if (in->undispersed != NULL) {
-        const struct ht_fd_signal *signal = &in->undispersed[i];
+    if (undispersed != NULL) {
         const int64_t n = llround(t / dt);
-        if (n >= 0 && n < signal->count) *update = dt * dt * signal->f[n];
+        if (n >= 0 && n < undispersed->count) *update = dt * dt * undispersed->f[n];
         return;
     }
     if (!ht_shot_acts(shot, t - dt, t + dt)) return;
@@ -425,7 +423,9 @@ static double shot_rows(const struct ht_fd_injection *in, int64_t step, double *
             push += wave_rows(in, i, step, first, second);
             continue;
         }
-        amplitudes(in, i, (double)step * in->dt, first, second);
+        ht_fd_amplitudes(in, &in->shots->shot[i],
+                         in->undispersed != NULL ? &in->undispersed[i] : NULL,
+                         (double)step * in->dt, first, second);
         push += in->size[i] * (fabs(*second) + (in->terms > 1 ? 12 * fabs(*first) : 0));
     }
     return push;

@@ -71,6 +71,16 @@ static double cubic(const struct ht_knot *k, double x, int order) {
     }
 }
 
+static void make_spline(struct ht_signal *s) {
+    find_bends(s->samples, s->knot);
+    s->knot[0].area = s->knot[0].moment = 0;
+    for (int64_t i = 0; i + 1 < s->samples; i++) {
+        const double h = s->knot[i + 1].t - s->knot[i].t;
+        s->knot[i + 1].area = cubic(&s->knot[i], h, -1);
+        s->knot[i + 1].moment = cubic(&s->knot[i], h, -2);
+    }
+}
+
 static enum ht_err read_spline(struct ht_signal *s) {
     if (s->given.memory == NULL)
         TRY(ht_file_rows(s->given.file, 2, "two finite numbers, t and s", add_knot, s));
@@ -83,13 +93,7 @@ static enum ht_err read_spline(struct ht_signal *s) {
     TRY(check_gaps(s));
     s->begin = s->knot[0].t;
     s->end = s->knot[s->samples - 1].t;
-    find_bends(s->samples, s->knot);
-    s->knot[0].area = s->knot[0].moment = 0;
-    for (int64_t i = 0; i + 1 < s->samples; i++) {
-        const double h = s->knot[i + 1].t - s->knot[i].t;
-        s->knot[i + 1].area = cubic(&s->knot[i], h, -1);
-        s->knot[i + 1].moment = cubic(&s->knot[i], h, -2);
-    }
+    make_spline(s);
     return HT_OK;
 }
 
@@ -234,6 +238,22 @@ enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal
     enum ht_err err = given->signal == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
     if (err == HT_OK) err = find_traits(s);
     if (err == HT_OK && !(s->largest > 0)) err = ht_err_set(HT_ERR_INPUT, "the signal is zero");
+    return HT_MADE(err, s, ht_signal_destroy, out);
+}
+
+enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out) {
+    struct ht_signal *s = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(s, 1));
+    *s = *of;
+    s->knot = NULL;
+    s->room = 0;
+    const enum ht_err err = HT_GROW(s->knot, s->samples, s->room);
+    if (err == HT_OK) {
+        for (int64_t i = 0; i < s->samples; i++)
+            s->knot[i] = (struct ht_knot){.t = of->knot[i].t, .s = i == sample};
+        make_spline(s);
+    }
     return HT_MADE(err, s, ht_signal_destroy, out);
 }
 
