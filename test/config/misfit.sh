@@ -1,0 +1,110 @@
+#!/bin/sh
+# htwave gradient, its side of the data: misfits against differences, observed data from HDF5 and
+# SEG-Y, weights, and what is refused.
+set -u
+. "${0%/*}/common.sh"
+cd "$scratch" || exit 1
+
+cat >pair.cfg <<CFG
+system = "acoustic";
+grid = { cells = [32, 24]; upper = [3.2, 2.4]; order = 8; };
+time = { end = 3.0; step = 0.03; scheme = "fd"; };
+boundary = { x1 = "rigid"; x2 = ["free", "rigid"]; };
+medium = { type = "layers"; axis = "x2"; interfaces = [0.83, 1.45]; c = [1.0, 1.5, 1.2]; };
+sources = ( { position = [0.9, 0.5]; frequency = 0.7; }, { position = [2.1, 0.4]; frequency = 0.7; } );
+receivers = ( { name = "line"; type = "line"; from = [0.3, 0.4]; to = [2.8, 0.3]; count = 6; every = 0.05; } );
+output = { directory = "out"; pictures = false; snapshots = false; traces = ["segy"]; };
+device = { precision = "double"; };
+CFG
+layers='medium.c=[1.05,1.4,1.3]'
+listed='shots=({sources=[1];},{sources=[2];})'
+"$htwave" data pair.cfg --quiet "$device" $layers >said.txt 2>&1
+judge "data of two shots $(cat said.txt)" [ -e obs/shot-2.h5 ]
+
+# gradient DIRECTORY KEY=VALUE..
+gradient() {
+    directory=$1
+    shift
+    "$htwave" gradient pair.cfg --anew --json --quiet "$device" output.directory="$directory" "$@" \
+        >"$directory.json" 2>said.txt || sed 's/^/    | /' said.txt
+}
+
+# ---- misfits by the second number of c: errors fall as the square of the change ----
+differences() { # WHAT KEY=VALUE..
+    what=$1
+    shift
+    gradient whole "$@"
+    gradient more "$@" 'medium.c=[1.0,1.5002,1.2]'
+    gradient less "$@" 'medium.c=[1.0,1.4998,1.2]'
+    slope=$(sed 's/.*"values": *\[\([^]]*\)\].*/\1/' whole.json)
+    error=$(echo "$(number more.json misfit) $(number less.json misfit) $slope" | tr , ' ' |
+        awk '{ q = ($1 - $2) / 4e-4; most = 0
+               for (i = 3; i <= 5; i++) { v = $i < 0 ? -$i : $i; if (v > most) most = v }
+               print (q > $4 ? q - $4 : $4 - q) / most }')
+    judge "$what: differences of the misfit are off by $error (bound 1e-6)" below "$error" 1e-6
+}
+for misfit in l2 correlation envelope given; do
+    differences $misfit gradient.misfit=$misfit
+done
+
+# ---- observed data and weights ----
+cat >weights.py <<'PY'
+import h5py, numpy as np
+for shot in 1, 2:
+    with h5py.File(f"w-{shot}.h5", "w") as file:
+        file["line/p"] = np.linspace(0.2, 1, 6)[:, None] * (np.arange(61) > 20)
+    with h5py.File(f"one-{shot}.h5", "w") as file:
+        file["line/p"] = np.ones(6)
+PY
+same() { # WHAT BOUND: as whole
+    error=$(echo "$(number whole.json misfit) $(number other.json misfit)" |
+        awk '{ print ($1 > $2 ? $1 - $2 : $2 - $1) / $1 }')
+    judge "$1: misfit differs by $error (bound $2)" below "$error" "$2"
+}
+gradient whole
+"$htwave" run pair.cfg --quiet "$device" "$layers" "$listed" output.directory=all >said.txt 2>&1
+judge "SEG-Y of all shots $(cat said.txt)" [ -e all/shots_line_p.sgy ]
+gradient other 'shots=({sources=[1];data="all/shots_line_p.sgy";},{sources=[2];data="all/shots_line_p.sgy";})'
+same 'data of both shots from one SEG-Y file' 1e-6
+if python3 -c 'import h5py' 2>/dev/null; then
+    python3 weights.py
+    gradient other 'gradient.weights=one-*.h5'
+    same 'weights of 1' 0
+    differences weights 'gradient.weights=w-*.h5'
+else
+    skip 'no h5py'
+fi
+
+# ---- refused: WHAT PATTERNS COMMAND KEY=VALUE.. ----
+refused() {
+    what=$1 patterns=$2 command=$3
+    shift 3
+    "$htwave" "$command" pair.cfg --quiet "$device" output.directory=no "$@" >answer.txt 2>message.txt
+    code=$?
+    missing=
+    IFS='|'
+    for pattern in $patterns; do
+        grep -qF -e "$pattern" message.txt || missing="$missing $pattern"
+    done
+    unset IFS
+    [ -z "$missing" ] || sed 's/^/    | /' message.txt
+    judge "$what is refused:$missing exit code $code" [ "$code$missing" = 2 ]
+}
+refused 'another misfit' 'gradient.misfit = "l3"|l2, correlation, envelope, given' gradient gradient.misfit=l3
+refused 'another field' 'gradient.field|auto, reverse, checkpoint, store' gradient gradient.field=back
+refused 'negative memory' 'gradient.memory = -1' gradient gradient.memory=-1.0
+refused 'what is no parameter' 'gradient.parameters|"vp"' gradient 'gradient.parameters=["vp"]'
+refused 'a step of the model' 'time.step' gradient time.step=0.0
+refused 'data that are not there' 'shot-7.h5' gradient 'shots=({sources=[1];data="obs/shot-7.h5";})'
+refused 'other samples' 'shot-1.h5 has 61 samples 0.05 apart|tools/resample.py --every 0.04' gradient \
+    receivers.1.every=0.04
+refused 'a longer run' 'has 61 samples|record 71' gradient time.end=3.5
+refused 'other receivers' 'line/position|6 x 2 numbers, not 5 x 2' gradient receivers.1.count=5
+refused 'moved receivers' 'receiver 1 of "line"|(0.3, 0.4), not at (0.31, 0.4)' gradient \
+    'receivers.1.from=[0.31,0.4]'
+refused 'another field of receivers' 'no line/v1' gradient 'receivers.1.fields=["p","v1"]'
+refused 'weights that are not there' 'gradient.weights = "none-*.h5"|none-1.h5' gradient \
+    'gradient.weights=none-*.h5'
+refused 'data into SEG-Y' 'shots.1.data|is read as data, not written' data \
+    'shots=({sources=[1];data="a.sgy";})'
+end config/misfit
