@@ -127,6 +127,8 @@ for file in params/*.cfg; do
     */rayleigh.cfg) try "$file" 'grid.cells=[250,80]' ;; # judged below
     */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
+    */migrate.cfg) try "$file" 'grid.cells=[50,30]' absorbing.cells=6 time.end=0.1 time.step=0.006 \
+        'sources=({position=[1.25,0.75];frequency=3.0;})' 'receivers=()' ;;
     */cavity.cfg) try "$file" 'grid.cells=[24,16]' ;; # returns at its end
     */halfspace.cfg) # by kernels, whose compiler and run take half of the reference's time
         device=$fast
@@ -160,6 +162,17 @@ exact() {
 }
 exact rayleigh lamb 3 h5py              # 0.0114, that of absorbing sides included
 exact halfspace halfspace 7 h5py,scipy # 0.0026 to 0.0102 on so coarse a grid
+
+# A reflector in its migrated image: h/4 off at most.
+if python3 -c 'import h5py, numpy' 2>/dev/null; then
+    mkdir rtm
+    (cd rtm && HTWAVE="$htwave" MPLCONFIGDIR=$scratch python3 "$here/../../examples/rtm_flat.py" "$fast") \
+        >answer.txt 2>&1
+    judge "rtm_flat.py: exit code $?, $(sed -n 1,2p answer.txt | tr '\n' ' ')" \
+        awk '/^layer at/ { exit !($3 > 0.9 - 0.0125 / 4 && $5 < 0.9 + 0.0125 / 4) }' answer.txt
+else
+    skip 'rtm_flat.py: no python3 with h5py and numpy is here'
+fi
 
 # The far field of a cylinder against its series: 10 points per wavelength inside.
 if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
