@@ -11,6 +11,7 @@ struct job {
     char *path, *part;   /* gradient.h5; what is kept of shots while not all are done */
     struct ht_lock lock; /* of output.directory; on rank 0 */
     double began;
+    double kept, took; /* it, by the clock: when, how long */
 };
 
 static void end_job(struct job *j) {
@@ -39,6 +40,18 @@ static enum ht_err run_shot(struct job *j, int shot, double *chi) {
     return HT_OK;
 }
 
+/* Keeps the sums, unless that would take more than a part of the time. */
+static enum ht_err keep(struct job *j) {
+    const double part = 0.05, began = ht_clock();
+    double due = began - j->kept > j->took / part;
+    TRY(ht_comm_max(j->survey->sim->comm, 1, &due));
+    if (!(due > 0)) return HT_OK;
+    TRY(ht_gradient_sums_save(&j->inverse->sums, j->part));
+    j->kept = ht_clock();
+    j->took = j->kept - began;
+    return HT_OK;
+}
+
 /* The shots of a turn: one of each group of ranks. */
 static enum ht_err run_turn(struct job *j, int first) {
     const struct ht_survey *survey = j->survey;
@@ -51,7 +64,7 @@ static enum ht_err run_turn(struct job *j, int first) {
     for (int i = first; i < end; i++)
         ht_log("shot %d of %d: misfit %.6g, in %s", i + 1, survey->count,
                j->inverse->sums.misfit[i], HT_SECONDS(ht_clock() - began));
-    return survey->group == 0 ? ht_gradient_sums_save(&j->inverse->sums, j->part) : HT_OK;
+    return survey->group == 0 ? keep(j) : HT_OK;
 }
 
 /* What an earlier call has kept; locks the directory. */
@@ -72,7 +85,8 @@ static enum ht_err write_file(struct job *j) {
     if (j->survey->group == 0)
         TRY(ht_gradient_write(&inverse->sums, j->params, inverse->medium, j->params->gradient.nodes,
                               j->path));
-    return HT_BY_FIRST(j->survey->comm, remove(j->part) == 0 ? HT_OK : HT_OK);
+    if (ht_comm_rank(j->survey->comm) == 0) (void)remove(j->part);
+    return HT_OK;
 }
 
 static double largest_of(const struct ht_medium_wanted *wanted) {
@@ -120,8 +134,15 @@ static enum ht_err report(const struct job *j) {
 }
 
 static enum ht_err run_all(struct job *j) {
-    for (int i = (int)j->inverse->sums.done; i < j->survey->count; i += j->survey->groups)
-        TRY(run_turn(j, i));
+    enum ht_err err = HT_OK;
+    for (int i = (int)j->inverse->sums.done; err == HT_OK && i < j->survey->count;
+         i += j->survey->groups)
+        err = run_turn(j, i);
+    j->kept = j->took = 0;
+    /* Other ranks do not answer after a failure. */
+    if (err == HT_ERR_INTERRUPTED && ht_comm_size(j->survey->comm) == 1 && j->inverse->sums.done)
+        TRY(keep(j));
+    TRY(err);
     TRY(ht_inverse_finish(j->inverse));
     TRY(write_file(j));
     return HT_BY_FIRST(j->survey->comm, report(j));
