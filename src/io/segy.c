@@ -237,8 +237,7 @@ static void write_gather(struct sheet *s, struct gather *g) {
     }
 }
 
-/* Where the sources of a run or shot are, if they are one point. */
-static const double *place_of(const struct ht_params *params) {
+const double *ht_shots_place(const struct ht_params *params) {
     const struct ht_shot_given *given = params->shots.group;
     if (params->shots.count != 1) return NULL;
     return strcmp(ht_source_types[given->type].place[0], "position") == 0 ? given->position : NULL;
@@ -251,7 +250,7 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
     for (int r = 0; r < group->readings; r++) {
         struct ht_stream stream;
         struct gather gather = {.number = 1,
-                                .source = place_of(t->params),
+                                .source = ht_shots_place(t->params),
                                 .traces = group->count,
                                 .x = &group->x[0][0],
                                 .width = 3,
@@ -330,7 +329,7 @@ static enum ht_err add_shot(struct sheet *s, const struct ht_segy_shot *shot, st
     TRY(ht_h5_read(file, SET(s, "position"), extent[0] * s->grid->dims, x));
     TRY(ht_h5_read(file, SET(s, s->field), extent[0] * extent[1], value));
     struct gather gather = {.number = shot->number,
-                            .source = place_of(shot->params),
+                            .source = ht_shots_place(shot->params),
                             .traces = extent[0],
                             .x = x,
                             .width = s->grid->dims,

@@ -56,7 +56,7 @@ struct segy {
     int64_t begin, traces; /* the first one's place, their number in the file */
     int64_t samples, us;
     double length, time; /* of a metre and a second in the input's units */
-    bool placed;         /* some header has a position */
+    bool placed[2][3];   /* some header has such a coordinate of its source, receiver */
     unsigned char *trace;
 };
 
@@ -114,25 +114,6 @@ static enum ht_err blame(const struct segy *s, enum ht_err err) {
 
 /* ---- which traces, and what their headers say ---- */
 
-/* number[trace]: in the file. Either all of them, or those of the shot. */
-static enum ht_err choose(struct segy *s, int64_t *number) {
-    const struct ht_trace_source *of = s->of;
-    const int64_t wanted = of->receivers->traces;
-    int64_t found = 0;
-    for (int64_t i = 0; i < s->traces; i++) {
-        TRY(read_trace(s, i, false));
-        for (int byte = 73; byte <= 85; byte += 4) s->placed = s->placed || get(s->trace, byte, 4);
-        if (s->traces != wanted && get(s->trace, 9, 4) != of->shot) continue;
-        if (found < wanted) number[found] = i;
-        found++;
-    }
-    REQUIRE(found == wanted, HT_ERR_INPUT,
-            "%s has %lld traces, %lld of them of shot %d (bytes 9 to 12 of their headers), and its "
-            "receivers record %lld",
-            of->path, (long long)s->traces, (long long)found, of->shot, (long long)wanted);
-    return HT_OK;
-}
-
 /* The unit of numbers with a scalar in the header, and such a number. */
 static double unit_of(const unsigned char *header, int scalar) {
     const double by = (double)get(header, scalar, 2);
@@ -143,20 +124,73 @@ static double scaled(const unsigned char *header, int byte, int bytes, int scala
     return (double)get(header, byte, bytes) * unit_of(header, scalar);
 }
 
+/* A coordinate of the source (0) or receiver (1), and its rounding, in the input's units. */
+static double place_of(const struct segy *s, int which, int axis) {
+    static const int byte[2][3] = {{73, 77, 45}, {81, 85, 41}};
+    return s->length * scaled(s->trace, byte[which][axis], 4, axis < 2 ? 71 : 69);
+}
+
+static double rounding(const struct segy *s) {
+    return 0.51 * s->length * fmax(unit_of(s->trace, 71), unit_of(s->trace, 69));
+}
+
+/* The source in the header is that of the shot, along axes of which some header has a number. */
+static bool is_of_source(const struct segy *s) {
+    const double *x = ht_shots_place(s->of->params);
+    for (int k = 0; k < s->of->grid->dims && x != NULL; k++)
+        if (s->placed[0][k] &&
+            fabs(place_of(s, 0, k) - x[k]) > 1e-3 * s->of->grid->h[k] + rounding(s))
+            return false;
+    return true;
+}
+
+/* numbered: and the field record number is the shot's. */
+static enum ht_err count_own(struct segy *s, bool numbered, int64_t *number, int64_t *count) {
+    const int64_t wanted = s->of->receivers->traces;
+    *count = 0;
+    for (int64_t i = 0; i < s->traces; i++) {
+        TRY(read_trace(s, i, false));
+        if (!is_of_source(s) || (numbered && get(s->trace, 9, 4) != s->of->shot)) continue;
+        if (*count < wanted) number[*count] = i;
+        ++*count;
+    }
+    return HT_OK;
+}
+
+/* number[trace]: in the file. Those of the shot's source or, of more than there are receivers, of
+ * its number. */
+static enum ht_err choose(struct segy *s, int64_t *number) {
+    const struct ht_trace_source *of = s->of;
+    const int64_t wanted = of->receivers->traces;
+    int64_t found;
+    for (int64_t i = 0; i < s->traces; i++) {
+        TRY(read_trace(s, i, false));
+        for (int n = 0; n < 6; n++)
+            s->placed[n / 3][n % 3] = s->placed[n / 3][n % 3] || place_of(s, n / 3, n % 3) != 0;
+    }
+    TRY(count_own(s, false, number, &found));
+    if (found > wanted) TRY(count_own(s, true, number, &found));
+    REQUIRE(
+        found == wanted, HT_ERR_INPUT,
+        "%s has %lld traces, %lld of them of shot %d (by the source's place, bytes 73 to 80 and "
+        "45 to 48, where headers have one, and by the number at 9 to 12), and its receivers "
+        "record %lld",
+        of->path, (long long)s->traces, (long long)found, of->shot, (long long)wanted);
+    return HT_OK;
+}
+
 static enum ht_err check_header(const struct segy *s, const struct ht_receiver_group *group,
                                 int64_t receiver) {
     const unsigned char *h = s->trace;
     const int64_t us = get(h, 117, 2) & 0xffff, samples = get(h, 115, 2) & 0xffff;
-    const double x[3] = {s->length * scaled(h, 81, 4, 71), s->length * scaled(h, 85, 4, 71),
-                         s->length * scaled(h, 41, 4, 69)};
+    double x[3];
+    for (int k = 0; k < 3; k++) x[k] = s->placed[1][k] ? place_of(s, 1, k) : group->x[receiver][k];
     const struct ht_trace_times times = {.samples = samples > 0 ? samples : s->samples,
                                          .every = s->time * 1e-6 * (double)(us > 0 ? us : s->us),
                                          .start = s->time * 1e-3 * scaled(h, 109, 2, 215),
                                          .off = s->time * 0.51e-3};
     TRY(ht_trace_check_times(s->of, group, &times));
-    if (!s->placed) return HT_OK;
-    const double unit = fmax(unit_of(h, 71), unit_of(h, 69));
-    return ht_trace_check_place(s->of, group, receiver, x, 0.51 * unit * s->length);
+    return ht_trace_check_place(s->of, group, receiver, x, rounding(s));
 }
 
 static enum ht_err read_values(struct segy *s, double *const *data) {
@@ -195,12 +229,10 @@ enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_
     bool placed = false;
     TRY(open_segy(&s));
     for (int64_t i = 0; i < s.traces; i++) {
-        static const int byte[2][3] = {{73, 77, 45}, {81, 85, 41}};
         double row[6] = {0};
         TRY(read_trace(&s, i, false));
         for (int n = 0; n < 2 * dims; n++) {
-            const int k = n % dims;
-            row[n] = s.length * scaled(s.trace, byte[n / dims][k], 4, k < 2 ? 71 : 69);
+            row[n] = place_of(&s, n / dims, n % dims);
             placed = placed || row[n] != 0;
         }
         TRY(take(context, i + 1, row));
