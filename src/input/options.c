@@ -410,7 +410,8 @@ static const struct ht_option survey_option[] = {
      "names as in medium.type."},
     {IN_SURVEY(data, FILE), "\"\"", ANY, NULL, "",
      "File of the shot's traces, which `htwave data` writes and a gradient reads; * stands for "
-     "the shot's number. Empty: obs/shot-*.h5. Relative names as in medium.type."},
+     "the shot's number. SEG-Y (.sgy), of one shot or several, is read, too. Empty: "
+     "obs/shot-*.h5. Relative names as in medium.type."},
 };
 
 #define IN_SLICE(member, type) #member, HT_OPT_##type, offsetof(struct ht_slice_given, member)
