@@ -4,7 +4,11 @@ L-BFGS of SciPy, the gradient divided by the root of the illumination.
     python3 fwi_marmousi.py [marmousi_vp_1601x401.f32 [shots [gradients, of each band]]]
 
 The file is not part of htwave: see params/marmousi2d.cfg. Observed traces are those of the model at 50 m; the
-start is its smoothed slowness below the water. Writes fwi_marmousi.npz, and .png where matplotlib is.
+start is its smoothed slowness below the water. A gradient takes two cores 0.65 s per shot. Writes
+fwi_marmousi.npz; ends of the bands, with 10 shots, and the model error at the start, 0.0982:
+
+    2.2 Hz: misfit 0.0649, model error 0.0699, after 13 gradients
+    4.0 Hz: misfit 0.1616, model error 0.0560, after 21
 """
 import sys
 import time
@@ -50,6 +54,7 @@ def invert(c, true, free, frequency, most):
         data = [model.forward(i) for i in range(model.shots)]
         first, gradient = model.misfit(data, c=c)
         light = model.illumination("c")
+        free = free & (gradient["c"] != 0)  # samples near absorbing layers are held fixed
         scale = 1 / np.sqrt(light / light[free].max() + 1e-3)[free]
         base = c.copy()
 
@@ -81,8 +86,7 @@ start[water:] = 1 / gaussian_filter(1 / true, 6)[water:]
 free = np.zeros(true.shape, bool)
 free[water:] = True
 c = start
-print(f"{shots} shots, {free.sum()} samples below {water} of water; model error at the start "
-      f"{np.sqrt(np.mean((start / true - 1)[free]**2)):.4f}")
+print(f"{shots} shots, {free.sum()} samples below {water} of water")
 for frequency, most in zip((2.2, 4.0), gradients):
     c = invert(c, true, free, frequency, most)
 np.savez("fwi_marmousi.npz", true=true, start=start, c=c)
