@@ -48,7 +48,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
 #endif
 #ifdef HT_BUILTINS
 /* The built-in functions of this folder, for a compiler that is kept from reading its declarations
- * of all (src/device/opencl.c). */
+ * of all (src/device/opencl.c); tests run with these alone (tools/small-pocl). */
 #define HT_BUILTIN __attribute__((overloadable, const))
 #define HT_BUILTIN_REAL(type)         \
     HT_BUILTIN_FMA(type)              \
@@ -59,6 +59,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
     HT_BUILTIN type fabs(type x);     \
     HT_BUILTIN type fmax(type, type); \
     HT_BUILTIN type ldexp(type, int); \
+    HT_BUILTIN int ilogb(type);       \
     HT_BUILTIN int isfinite(type);
 #define HT_BUILTIN_FMA(type) HT_BUILTIN type fma(type, type, type);
 HT_BUILTIN_REAL(float)
