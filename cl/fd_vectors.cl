@@ -34,18 +34,5 @@ HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c
 
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS) {
-    long first2 = s->begin[1], end2 = s->end[1];
-    long first3 = s->begin[2], end3 = s->end[2];
-    if (HT_DIMS > 2) {
-        first2 += HT_GROUP_2() * s->rows;
-        if (end2 > first2 + s->rows) end2 = first2 + s->rows;
-        first3 += HT_GROUP_3() * s->planes;
-        if (end3 > first3 + s->planes) end3 = first3 + s->planes;
-    } else if (HT_DIMS > 1) {
-        first2 += HT_GROUP_3() * s->planes;
-        if (end2 > first2 + s->planes) end2 = first2 + s->planes;
-    }
-    for (long i3 = first3; i3 < end3; i3++)
-        for (long i2 = first2; i2 < end2; i2++)
-            ht_fd_row(s, c, mode, i3 * s->plane + i2 * s->row, HT_FD_ARGS);
+    HT_EACH_ROW(i2, i3) ht_fd_row(s, c, mode, i3 * s->plane + i2 * s->row, HT_FD_ARGS);
 }

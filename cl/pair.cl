@@ -27,8 +27,8 @@ struct ht_pair_coefs {
 #endif
 };
 
-#define HT_PAIR_READ_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT f
-#define HT_PAIR_WRITE_PARAM(f) , HT_GLOBAL real *HT_RESTRICT f
+#define HT_PAIR_READ_PARAM(f) , HT_INPUT(real) f
+#define HT_PAIR_WRITE_PARAM(f) , HT_OUTPUT(real) f
 #define HT_PAIR_ARG(f) , f
 #define HT_PAIR_PARAMS                   \
     HT_PAIR_SOURCES(HT_PAIR_READ_PARAM)  \
@@ -64,8 +64,7 @@ HT_INLINE ht_pair_value ht_pair_difference(const struct ht_pair_coefs *c, const 
 #if HT_PAIR_FREE
     if (ht_pair_ends(c, axis, up, ht_pair_index(axis, at, row, plane), f, stride, &sum)) return sum;
 #endif
-    HT_UNROLL
-    for (int j = 0; j < HT_FD_R; j++)
+    HT_UNROLLED(j, HT_FD_R)
         sum =
             fma((ht_pair_value)c->c[axis][j],
                 HT_PAIR_LOAD(f + (up + j) * stride) - HT_PAIR_LOAD(f + (up - 1 - j) * stride), sum);

@@ -1,11 +1,9 @@
 /* The kernels of a group; pair_plain.cl or pair_vectors.cl defines the walk. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_pass(struct ht_fd_args s,
-                                                         struct ht_pair_coefs c HT_PAIR_PARAMS) {
+HT_TOOL_KERNEL ht_pair_pass(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) {
     ht_pair_walk(&s, &c, 0 HT_PAIR_ARGS);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_rate(struct ht_fd_args s,
-                                                         struct ht_pair_coefs c HT_PAIR_PARAMS) {
+HT_TOOL_KERNEL ht_pair_rate(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) {
     ht_pair_walk(&s, &c, 1 HT_PAIR_ARGS);
 }
 
@@ -20,9 +18,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_rate(struct ht_fd_args s,
 #define HT_PAIR_COUPLING_NUMBER(i, j, n) a[i][j] = a[j][i] = c.number[n];
 #define HT_PAIR_COUPLED_MEDIUM(m) , HT_GLOBAL const real *m
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_solve(
-    struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_MEDIA(HT_PAIR_COUPLED_MEDIUM)
-                             HT_PAIR_COUPLED_ROWS(HT_PAIR_COUPLED_PARAM)) {
+HT_TOOL_KERNEL ht_pair_solve(struct ht_fd_args s,
+                             struct ht_pair_coefs c HT_PAIR_MEDIA(HT_PAIR_COUPLED_MEDIUM)
+                                 HT_PAIR_COUPLED_ROWS(HT_PAIR_COUPLED_PARAM)) {
     const real rounding = (real)(HT_DOUBLE ? 1e-13 : 1e-5);
     real a[HT_PAIR_COUPLED][HT_PAIR_COUPLED], x[HT_PAIR_COUPLED], y[HT_PAIR_COUPLED];
     int row[HT_PAIR_COUPLED], rank = 0;

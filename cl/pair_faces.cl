@@ -35,8 +35,7 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
                 HT_GLOBAL const real *at = f + (i3 - (below >> 2 & 1)) * s->plane +
                                            (i2 - (below >> 1 & 1)) * s->row + i1 - (below & 1);
                 real d = 0;
-                HT_UNROLL
-                for (int j = 0; j < HT_FD_R; j++)
+                HT_UNROLLED(j, HT_FD_R)
                     d = fma(c->c[axis][j], at[(up + j) * stride] - at[(up - 1 - j) * stride], d);
                 sum1 += d;
             }
@@ -47,7 +46,7 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
     return sum3;
 }
 
-#define HT_PAIR_MEET_PARAM(f) , HT_GLOBAL const real *HT_RESTRICT f
+#define HT_PAIR_MEET_PARAM(f) , HT_INPUT(real) f
 #define HT_PAIR_MEET_BEGIN(i, f, part) real w##i = 0, g##i = 0;
 #define HT_PAIR_MEET_MEAN(i, f, axis, up, apart, factor) \
     w##i += (real)(factor)*ht_pair_around(&s, &c, axis, up, apart, f + node);
@@ -57,10 +56,9 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
     g##j = fma(value[n], w##i, g##j);
 #define HT_PAIR_MEET_END(i, f, part) g[i] = (real)(part)*g##i;
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_meet(
-    struct ht_pair_meet_args s, struct ht_pair_meet_coefs c,
-    HT_GLOBAL const long *HT_RESTRICT at_all, HT_GLOBAL const real *HT_RESTRICT values,
-    HT_GLOBAL real *HT_RESTRICT g_all HT_PAIR_MEET_SOURCES(HT_PAIR_MEET_PARAM)) {
+HT_TOOL_KERNEL ht_pair_meet(struct ht_pair_meet_args s, struct ht_pair_meet_coefs c,
+                            HT_INPUT(long) at_all, HT_INPUT(real) values,
+                            HT_OUTPUT(real) g_all HT_PAIR_MEET_SOURCES(HT_PAIR_MEET_PARAM)) {
     const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     if (i >= s.end) return;
     const long node = at_all[i];
@@ -77,17 +75,14 @@ HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_meet(
 #define HT_PAIR_MEET_CHOOSE(i, f, part) \
     if (row == i) u = f;
 
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_part(
-    struct ht_pair_meet_args s, HT_GLOBAL const long *HT_RESTRICT to,
-    HT_GLOBAL const int *HT_RESTRICT from,
-    HT_GLOBAL const real *HT_RESTRICT g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET)) {
+HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_INPUT(int) from,
+                            HT_INPUT(real) g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET)) {
     const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     if (i >= s.end) return;
     const int row = (int)(to[i] % HT_PAIR_MEET_COUNT);
     HT_GLOBAL real *u = 0;
     real sum[HT_PAIR_CORNERS];
-    HT_UNROLL
-    for (int j = 0; j < HT_PAIR_CORNERS; j++) {
+    HT_UNROLLED(j, HT_PAIR_CORNERS) {
         const long point = from[i * HT_PAIR_CORNERS + j];
         sum[j] = point < 0 ? 0 : g[point * HT_PAIR_MEET_COUNT + row];
     }

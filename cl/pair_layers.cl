@@ -56,8 +56,7 @@ HT_INLINE int ht_pair_depth(const struct ht_pair_layer_args *l, const struct ht_
 #define HT_PAIR_DAMP(f, place)                                                                   \
     {                                                                                            \
         ht_pair_value value = HT_PAIR_LOAD(f + at);                                              \
-        HT_UNROLL                                                                                \
-        for (int k = 0; k < HT_DIMS; k++)                                                        \
+        HT_UNROLLED(k, HT_DIMS)                                                                  \
             if (m->zone[k] != 1)                                                                 \
                 value *= ht_pair_profile(l, ht_pair_layer_of(m, k), k, (place) >> k & 1,         \
                                          HT_PAIR_PROFILES - 1, ht_pair_depth(l, m, k), profile); \
@@ -65,7 +64,7 @@ HT_INLINE int ht_pair_depth(const struct ht_pair_layer_args *l, const struct ht_
     }
 
 #if HT_PAIR_SPONGE
-#define HT_PAIR_LAYER_PARAMS , HT_GLOBAL const real *HT_RESTRICT profile
+#define HT_PAIR_LAYER_PARAMS , HT_INPUT(real) profile
 #define HT_PAIR_LAYER_ARGS , profile
 /* `count` nodes: one, or those of a vector. */
 HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_pair_coefs *c,
@@ -75,17 +74,15 @@ HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_
     HT_PAIR_PLACES(HT_PAIR_DAMP)
 }
 #else
-#define HT_PAIR_LAYER_PARAMS \
-    , HT_GLOBAL const real *HT_RESTRICT profile, HT_GLOBAL real *HT_RESTRICT memory
+#define HT_PAIR_LAYER_PARAMS , HT_INPUT(real) profile, HT_OUTPUT(real) memory
 #define HT_PAIR_LAYER_ARGS , profile, memory
 
 /* What the layer of an axis adds to a difference along its normal (own), or another one. */
 HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_layer_args *l,
                                        const struct ht_pair_spot *m, const int axis, const int own,
                                        const int between, const int slot, const long count,
-                                       const ht_pair_value x,
-                                       HT_GLOBAL const real *HT_RESTRICT profile,
-                                       HT_GLOBAL real *HT_RESTRICT memory) {
+                                       const ht_pair_value x, HT_INPUT(real) profile,
+                                       HT_OUTPUT(real) memory) {
     const int i = ht_pair_layer_of(m, axis), depth = ht_pair_depth(l, m, axis);
     const long n1 = l->layer[i].n[0], n2 = l->layer[i].n[1], n3 = l->layer[i].n[2];
     const long m1 = m->m1 - l->layer[i].begin[0], m2 = m->m2 - l->layer[i].begin[1];
@@ -103,8 +100,7 @@ HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_layer_args *l,
     ht_pair_value d = 0;                                                                        \
     if (HT_PAIR_MIXES || m->zone[axis] != 1) {                                                  \
         ht_pair_value x = ht_pair_difference(c, axis, up, f, at, l->row, l->plane);             \
-        HT_UNROLL                                                                               \
-        for (int k = 0; k < HT_DIMS; k++)                                                       \
+        HT_UNROLLED(k, HT_DIMS)                                                                 \
             if (m->zone[k] != 1 && (HT_PAIR_MIXES || k == axis)) {                              \
                 const ht_pair_value more = ht_pair_filter(l, m, k, k == axis, (place) >> k & 1, \
                                                           slot, count, x, profile, memory);     \
@@ -129,8 +125,8 @@ HT_INLINE void ht_pair_damp(const struct ht_pair_layer_args *l, const struct ht_
 #endif
 
 /* A group has HT_TOOL_ITEMS nodes of a zone, counted along x1, x2, x3; on CPUs some rows. */
-HT_KERNEL HT_GROUP_SIZE(HT_TOOL_ITEMS) void ht_pair_layers(
-    struct ht_pair_layer_args l, struct ht_pair_coefs c HT_PAIR_LAYER_PARAMS HT_PAIR_PARAMS) {
+HT_TOOL_KERNEL ht_pair_layers(struct ht_pair_layer_args l,
+                              struct ht_pair_coefs c HT_PAIR_LAYER_PARAMS HT_PAIR_PARAMS) {
     const int group = (int)HT_GROUP_1(), zone = ht_pair_zone(&l, group);
     struct ht_pair_spot m = {{zone % 3, zone / 3 % 3, zone / 9}, 0, 0, 0};
     const int begin1 = l.cut[0][m.zone[0]], end1 = l.cut[0][m.zone[0] + 1];

@@ -97,8 +97,7 @@
         const ht_pair_value mean =                                            \
             (2 * pressure + change + k * a * kept / 2) / (2 + a * k * k / 2); \
         const ht_pair_value q = a * (k * mean - kept) / 2;                    \
-        HT_UNROLL                                                             \
-        for (int i = 0; i < HT_PAIR_COUPLED; i++) share[i] = 0;               \
+        HT_UNROLLED(i, HT_PAIR_COUPLED) share[i] = 0;                         \
         HT_PAIR_COUPLINGS(HT_PAIR_SHARE, HT_PAIR_SHARE_NUMBER)                \
         HT_PAIR_PRESSED(HT_PAIR_PRESSED_TAKES)                                \
         after = (change - k * q - after) / all;                               \
