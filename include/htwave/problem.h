@@ -47,9 +47,9 @@ struct ht_scheme {
      * hold fields at times dt/2 apart, and both together are the state. Else a half step overwrites
      * the target grid with the state half a step later. */
     bool two_level;
-    bool dissipates; /* the energy of a conserving system can only fall */
-    bool reversible; /* in a uniform medium a half step with -dt from the same
-                        grid undoes one with dt, up to rounding */
+    /* The energy of a conserving system can only fall. Else, in a uniform medium, a half step with
+     * -dt from the same grid undoes one with dt, up to rounding. */
+    bool dissipates;
     /* Why varying media are refused, to follow "the medium varies, and"; NULL:
      * they are allowed. */
     const char *varying;

@@ -86,7 +86,7 @@ struct ht_loss {
 
 struct ht_system {
     const char *name, *title, *equations; /* equations: text, for describe */
-    int min_dims, max_dims;               /* 0: 1 and 3 */
+    int max_dims;                         /* 0: 3 */
     int nfields, nterms, nmaterials, nwalls;
     int nlosses, nlost; /* nlost: of the materials, the last ones, which losses have and no term */
     struct ht_loss loss[HT_MAX_LOSSES];

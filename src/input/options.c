@@ -444,9 +444,9 @@ int ht_option_count(void) {
 }
 
 const struct ht_option *ht_option_at(int index) {
-    /* Number of rows up to and including medium.type; the rows of the medium's parameters follow
-     * it. */
-    int rows = 0;
+    /* Number of rows up to and including medium.type, once found; the rows of the medium's
+     * parameters follow it. */
+    static int rows;
     while (strcmp(option[rows].key, "medium.type") != 0) rows++;
     int before = rows + 1, made = ht_medium_option_count();
     if (index < before) return &option[index];
@@ -455,7 +455,7 @@ const struct ht_option *ht_option_at(int index) {
 }
 
 const struct ht_option_list *ht_option_list(const struct ht_option *row) {
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    for (size_t i = 0; row->type == HT_OPT_LIST && i < sizeof lists / sizeof *lists; i++)
         if (strcmp(lists[i]->key, row->key) == 0) return lists[i];
     return NULL;
 }

@@ -80,6 +80,18 @@ static struct lowering lower(const struct ht_equations *eq, const struct ht_size
     return out;
 }
 
+int ht_spec_slack(const struct ht_spec *spec, const struct ht_sizes *z) {
+    int slack = 0;
+    struct lowering l = lower(spec->eq, z, NULL);
+    for (int k = 1; k <= spec->eq->dims * 2 * z->n1; k++) {
+        l = lower(spec->eq, z, &l);
+        for (int f = 0; f < z->fields; f++)
+            if (l.least[f] <= l.most[f])
+                slack = (int)ht_most(slack, ht_most(k - l.least[f], l.most[f] - k));
+    }
+    return slack;
+}
+
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     const struct ht_equations *eq = spec->eq;
     const int dims = eq->dims, n = spec->order + 1;
@@ -96,15 +108,6 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     z.medium_coefs = spec->medium_degree > 0 ? polynomial_coefs(dims, spec->medium_degree) : 0;
     z.sources = list_fields(eq, spec->src, z.source_field);
     z.targets = list_fields(eq, spec->dst, z.target_field);
-    /* First-order systems lower the degree by one per application, the pair (u, u_t) of a
-     * second-order equation alternately by 0 and 2. */
-    struct lowering l = lower(eq, &z, NULL);
-    for (int k = 1; k <= dims * 2 * n; k++) {
-        l = lower(eq, &z, &l);
-        for (int f = 0; f < eq->nfields; f++)
-            if (l.least[f] <= l.most[f])
-                z.slack = (int)ht_most(z.slack, ht_most(k - l.least[f], l.most[f] - k));
-    }
     number_groups(spec, &z);
     for (int f = 0; f < eq->nfields; f++) z.slot[f] = -1;
     for (int t = 0; t < eq->nterms; t++) {

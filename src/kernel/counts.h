@@ -14,8 +14,6 @@ struct ht_sizes {
     int exchanged;           /* fields of which terms take other n1 or n2 */
     int groups;              /* pairs (row, material) among the terms, without those
                                 of ht_spec_profile */
-    int slack;               /* largest difference from k of the degrees by which k
-                                applications of L lower; see ht_needed */
     int medium_coefs;        /* of a cell polynomial; 0 unless degree > 0 */
     int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
@@ -26,6 +24,10 @@ struct ht_sizes {
 /* The axis of a term's profile where it varies about a node; -1: none. */
 int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term);
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
+/* Largest difference from k of the degrees by which k applications of L lower (ht_needed of
+ * cl/limits.cl): first-order systems lower the degree by one each, the pair (u, u_t) of a
+ * second-order equation alternately by 0 and 2. */
+int ht_spec_slack(const struct ht_spec *spec, const struct ht_sizes *z);
 /* Parity class of coefficient i: bit k is i_k mod 2. */
 int ht_parity_of(const struct ht_sizes *z, int i);
 

@@ -26,7 +26,7 @@ static void add_numbers(const struct ht_spec *spec, const struct ht_shape *shape
         {"FIELDS", z->fields},
         {"SOURCES", z->sources},
         {"OLD_SIGN", spec->old_sign},
-        {"SLACK", z->slack},
+        {"SLACK", ht_spec_slack(spec, z)},
         {"MATERIALS", z->materials},
         {"BLOCK", spec->block},
         {"TRIM", spec->trim},

@@ -494,9 +494,8 @@ static enum ht_err check_entries(const struct ht_system *s) {
                 s->nparameters <= HT_MAX_MATERIALS && s->nwalls <= 4 && s->materials != NULL &&
                 s->nlosses <= HT_MAX_LOSSES,
             HT_ERR_INTERNAL, "system %s: more entries than there is room for, or none", s->name);
-    REQUIRE(s->min_dims <= ht_system_largest(s) && ht_system_largest(s) <= HT_MAX_DIMS,
-            HT_ERR_INTERNAL, "system %s: no dimensions %d to %d", s->name, s->min_dims,
-            s->max_dims);
+    REQUIRE(ht_system_largest(s) <= HT_MAX_DIMS, HT_ERR_INTERNAL, "system %s: no %d dimensions",
+            s->name, s->max_dims);
     for (int i = 0; i < s->nterms; i++) {
         const struct ht_term *t = &s->term[i];
         REQUIRE(t->row >= 0 && t->row < s->nfields && t->col >= 0 && t->col < s->nfields &&

@@ -38,9 +38,9 @@ static enum ht_err find_system(struct ht_plan *plan) {
         return ht_params_error(params, "system", "must be one of %s", names.data);
     }
     TRY(ht_system_check(system));
-    REFUSE(params->grid.dims < system->min_dims || params->grid.dims > ht_system_largest(system),
-           params, "grid.cells", "%d axes, but the system %s has %d to %d", params->grid.dims,
-           system->name, (int)ht_most(1, system->min_dims), ht_system_largest(system));
+    REFUSE(params->grid.dims > ht_system_largest(system), params, "grid.cells",
+           "%d axes, but the system %s has 1 to %d", params->grid.dims, system->name,
+           ht_system_largest(system));
     plan->eq = ht_equations_make(system, params->grid.dims);
     return HT_OK;
 }

@@ -83,7 +83,6 @@ const struct ht_scheme ht_scheme_leapfrog = {
     .name = "leapfrog",
     .title = "leapfrog",
     .two_level = true,
-    .reversible = true,
     .usual_part = 1,
     .usual_order = 3,
     .varying =
@@ -137,13 +136,12 @@ static const char *pair_form(const struct ht_equations *eq, struct ht_form *out)
 static const struct ht_scheme scheme_lossy = {DIFFERENCES, .dissipates = true,
                                               .does = &ht_method_staggered, .form = lossy_form};
 
-static const struct ht_scheme scheme_pair = {
-    DIFFERENCES,       .reversible = true,         .does = &ht_method_staggered,
-    .form = pair_form, .invariant = &ht_fd_energy, .otherwise = &scheme_lossy};
+static const struct ht_scheme scheme_pair = {DIFFERENCES, .does = &ht_method_staggered,
+                                             .form = pair_form, .invariant = &ht_fd_energy,
+                                             .otherwise = &scheme_lossy};
 
-const struct ht_scheme ht_scheme_fd = {
-    DIFFERENCES,     .reversible = true,         .does = &ht_method_differences,
-    .form = fd_form, .invariant = &ht_fd_energy, .otherwise = &scheme_pair};
+const struct ht_scheme ht_scheme_fd = {DIFFERENCES, .does = &ht_method_differences, .form = fd_form,
+                                       .invariant = &ht_fd_energy, .otherwise = &scheme_pair};
 
 static const struct ht_scheme *const schemes[] = {
     [HT_TAYLOR] = &ht_scheme_taylor,

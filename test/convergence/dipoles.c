@@ -31,8 +31,9 @@ static void stokes(const struct exact *e, const double d[3], double time, double
     const double g = (d[0] * e->along[0] + d[1] * e->along[1] + d[2] * e->along[2]) / r;
     const double p = ht_shot_at(e->shot, time - first, e->order) / (e->fast * e->fast * r);
     const double s = ht_shot_at(e->shot, time - last, e->order) / (e->slow * e->slow * r);
-    double x[POINTS], weight[POINTS], near = 0;
-    ht_gauss_points(POINTS, x, weight);
+    static double x[POINTS], weight[POINTS]; /* made once: they take longer than all else */
+    double near = 0;
+    if (weight[0] == 0) ht_gauss_points(POINTS, x, weight);
     for (int i = 0; i < POINTS; i++) {
         const double tau = first + (x[i] + 0.5) * (last - first);
         near += weight[i] * (last - first) * tau * ht_shot_at(e->shot, time - tau, e->order);
