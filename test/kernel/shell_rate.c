@@ -73,6 +73,18 @@ static void judge(const struct scene *s, const struct ht_stepper *stepper, int b
     ht_fd_shell_destroy(shell);
 }
 
+/* Of steps of the whole cube, without layers: for comparison. */
+static void tell_plain(struct scene s, struct ht_device *device, const struct ht_kernels *kernels) {
+    struct ht_stepper stepper;
+    s.problem.grid = &s.grid;
+    s.problem.layers = NULL;
+    must(ht_stepper_create(&s.problem, device, kernels, &stepper));
+    must(fill_plane(&s, &stepper, HT_PRIMARY));
+    const double seconds = time_steps(&stepper, STEPS);
+    printf("# without layers: step %.4g ms\n", 1e3 * seconds);
+    ht_stepper_destroy(&stepper);
+}
+
 static void run(struct ht_device *device, int64_t side, int order) {
     const struct given given = {"acoustic",
                                 3,
@@ -94,6 +106,7 @@ static void run(struct ht_device *device, int64_t side, int order) {
     const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
     must(ht_kernels_create(&s.problem, device, &tuning, &kernels));
+    tell_plain(s, device, &kernels);
     must(ht_stepper_create(&s.problem, device, &kernels, &stepper));
     judge(&s, &stepper, 0, 1, 0.93);
     judge(&s, &stepper, 16, 1, 0.96);
