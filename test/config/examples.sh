@@ -82,8 +82,8 @@ for file in params/*.cfg; do
         ;;
     */marmousi_fwi.cfg)
         if [ -r "$data" ]; then
-            try "$file" time.end=0.2 'initial.centre=[6.0,1.0]' initial.width=0.5 medium.c="$data" 'grid.cells=[40,32]' \
-                absorbing.cells=6 'sources=()' 'receivers=()'
+            try "$file" time.end=0.2 'initial.centre=[6.0,1.0]' initial.width=0.5 \
+                medium.c="$data" 'grid.cells=[40,32]' absorbing.cells=6 'sources=()' 'receivers=()'
         else
             skip "marmousi_fwi: no HTWAVE_TEST_DATA"
         fi

@@ -11,14 +11,16 @@ grid = { cells = [32, 24]; upper = [3.2, 2.4]; order = 8; };
 time = { end = 3.0; step = 0.03; scheme = "fd"; };
 boundary = { x1 = "rigid"; x2 = ["free", "rigid"]; };
 medium = { type = "layers"; axis = "x2"; interfaces = [0.83, 1.45]; c = [1.0, 1.5, 1.2]; };
-sources = ( { position = [0.9, 0.5]; frequency = 0.7; }, { position = [2.1, 0.4]; frequency = 0.7; } );
-receivers = ( { name = "line"; type = "line"; from = [0.3, 0.4]; to = [2.8, 0.3]; count = 6; every = 0.05; } );
+sources = ( { position = [0.9, 0.5]; frequency = 0.7; },
+            { position = [2.1, 0.4]; frequency = 0.7; } );
+receivers = ( { name = "line"; type = "line"; from = [0.3, 0.4]; to = [2.8, 0.3]; count = 6;
+                every = 0.05; } );
 output = { directory = "out"; pictures = false; snapshots = false; traces = ["segy"]; };
 device = { precision = "double"; };
 CFG
 layers='medium.c=[1.05,1.4,1.3]'
 listed='shots=({sources=[1];},{sources=[2];})'
-"$htwave" data pair.cfg --quiet "$device" $layers >said.txt 2>&1
+"$htwave" data pair.cfg --quiet "$device" "$layers" >said.txt 2>&1
 judge "data of two shots $(cat said.txt)" [ -e obs/shot-2.h5 ]
 
 # gradient DIRECTORY KEY=VALUE..
@@ -64,7 +66,8 @@ same() { # WHAT BOUND: as whole
 gradient whole
 "$htwave" run pair.cfg --quiet "$device" "$layers" "$listed" output.directory=all >said.txt 2>&1
 judge "SEG-Y of all shots $(cat said.txt)" [ -e all/shots_line_p.sgy ]
-gradient other 'shots=({sources=[1];data="all/shots_line_p.sgy";},{sources=[2];data="all/shots_line_p.sgy";})'
+both=all/shots_line_p.sgy
+gradient other "shots=({sources=[1];data=\"$both\";},{sources=[2];data=\"$both\";})"
 same 'data of both shots from one SEG-Y file' 1e-6
 if python3 -c 'import h5py' 2>/dev/null; then
     python3 weights.py
@@ -79,7 +82,8 @@ fi
 refused() {
     what=$1 patterns=$2 command=$3
     shift 3
-    "$htwave" "$command" pair.cfg --quiet "$device" output.directory=no "$@" >answer.txt 2>message.txt
+    "$htwave" "$command" pair.cfg --quiet "$device" output.directory=no "$@" \
+        >answer.txt 2>message.txt
     code=$?
     missing=
     IFS='|'
@@ -90,13 +94,16 @@ refused() {
     [ -z "$missing" ] || sed 's/^/    | /' message.txt
     judge "$what is refused:$missing exit code $code" [ "$code$missing" = 2 ]
 }
-refused 'another misfit' 'gradient.misfit = "l3"|l2, correlation, envelope, given' gradient gradient.misfit=l3
-refused 'another field' 'gradient.field|auto, reverse, checkpoint, store' gradient gradient.field=back
+refused 'another misfit' 'gradient.misfit = "l3"|l2, correlation, envelope, given' \
+    gradient gradient.misfit=l3
+refused 'another field' 'gradient.field|auto, reverse, checkpoint, store' \
+    gradient gradient.field=back
 refused 'negative memory' 'gradient.memory = -1' gradient gradient.memory=-1.0
 refused 'what is no parameter' 'gradient.parameters|"vp"' gradient 'gradient.parameters=["vp"]'
 refused 'a step of the model' 'time.step' gradient time.step=0.0
 refused 'data that are not there' 'shot-7.h5' gradient 'shots=({sources=[1];data="obs/shot-7.h5";})'
-refused 'other samples' 'shot-1.h5 has 61 samples 0.05 apart|tools/resample.py --every 0.04' gradient \
+refused 'other samples' 'shot-1.h5 has 61 samples 0.05 apart|tools/resample.py --every 0.04' \
+    gradient \
     receivers.1.every=0.04
 refused 'a longer run' 'has 61 samples|record 71' gradient time.end=3.5
 refused 'other receivers' 'line/position|6 x 2 numbers, not 5 x 2' gradient receivers.1.count=5

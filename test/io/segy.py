@@ -1,4 +1,5 @@
 """segy.py READER DIRECTORY: traces_cable_FIELD.sgy by segyio or obspy against traces.h5."""
+
 import sys
 
 import h5py
@@ -17,32 +18,63 @@ def judge(ok, text):
 
 def by_segyio(path):
     import segyio
+
     with segyio.open(path, ignore_geometry=True) as f:
         keys = segyio.TraceField
-        heads = [{"shot": h[keys.FieldRecord], "point": h[keys.EnergySourcePoint], "trace": h[keys.TraceNumber],
-                  "offset": h[keys.offset], "scalars": (h[keys.SourceGroupScalar], h[keys.ElevationScalar]),
-                  "start": h[keys.DelayRecordingTime] * 1e-3, "step": h[keys.TRACE_SAMPLE_INTERVAL] * 1e-6,
-                  "source": (h[keys.SourceX], h[keys.SourceY], h[keys.SourceSurfaceElevation]),
-                  "receiver": (h[keys.GroupX], h[keys.GroupY], h[keys.ReceiverGroupElevation])} for h in f.header]
+        heads = [
+            {
+                "shot": h[keys.FieldRecord],
+                "point": h[keys.EnergySourcePoint],
+                "trace": h[keys.TraceNumber],
+                "offset": h[keys.offset],
+                "scalars": (h[keys.SourceGroupScalar], h[keys.ElevationScalar]),
+                "start": h[keys.DelayRecordingTime] * 1e-3,
+                "step": h[keys.TRACE_SAMPLE_INTERVAL] * 1e-6,
+                "source": (h[keys.SourceX], h[keys.SourceY], h[keys.SourceSurfaceElevation]),
+                "receiver": (h[keys.GroupX], h[keys.GroupY], h[keys.ReceiverGroupElevation]),
+            }
+            for h in f.header
+        ]
         return f.text[0].decode(), heads, f.trace.raw[:]
 
 
 def by_obspy(path):
     from obspy.io.segy.segy import _read_segy
+
     f = _read_segy(path)
     heads = []
     for trace in f.traces:
         h = trace.header
-        heads.append({"shot": h.original_field_record_number, "point": h.energy_source_point_number,
-                      "trace": h.trace_number_within_the_original_field_record,
-                      "offset": h.distance_from_center_of_the_source_point_to_the_center_of_the_receiver_group,
-                      "scalars": (h.scalar_to_be_applied_to_all_coordinates,
-                                  h.scalar_to_be_applied_to_all_elevations_and_depths),
-                      "start": h.delay_recording_time * 1e-3, "step": h.sample_interval_in_ms_for_this_trace * 1e-6,
-                      "source": (h.source_coordinate_x, h.source_coordinate_y, h.surface_elevation_at_source),
-                      "receiver": (h.group_coordinate_x, h.group_coordinate_y, h.receiver_group_elevation)})
+        heads.append(
+            {
+                "shot": h.original_field_record_number,
+                "point": h.energy_source_point_number,
+                "trace": h.trace_number_within_the_original_field_record,
+                "offset": h.distance_from_center_of_the_source_point_to_the_center_of_the_receiver_group,
+                "scalars": (
+                    h.scalar_to_be_applied_to_all_coordinates,
+                    h.scalar_to_be_applied_to_all_elevations_and_depths,
+                ),
+                "start": h.delay_recording_time * 1e-3,
+                "step": h.sample_interval_in_ms_for_this_trace * 1e-6,
+                "source": (
+                    h.source_coordinate_x,
+                    h.source_coordinate_y,
+                    h.surface_elevation_at_source,
+                ),
+                "receiver": (
+                    h.group_coordinate_x,
+                    h.group_coordinate_y,
+                    h.receiver_group_elevation,
+                ),
+            }
+        )
     text = f.textual_file_header
-    return text.decode("ascii" if text[:1] == b"C" else "cp500"), heads, np.array([t.data for t in f.traces])
+    return (
+        text.decode("ascii" if text[:1] == b"C" else "cp500"),
+        heads,
+        np.array([t.data for t in f.traces]),
+    )
 
 
 def places(heads, what):
@@ -53,14 +85,33 @@ def places(heads, what):
 with h5py.File(f"{folder}/traces.h5") as file:
     time, x = file["cable/time"][:], file["cable/position"][:]
     for field in "p", "p_x3":
-        text, heads, data = (by_segyio if reader == "segyio" else by_obspy)(f"{folder}/traces_cable_{field}.sgy")
-        judge(text.startswith("C 1 htwave ") and "SEG Y REV1" in text and f"field {field} " in text, text[:60])
-        judge(data.shape == file[f"cable/{field}"].shape and (data == file[f"cable/{field}"][:].astype("f4")).all(),
-              f"{field}: values of {data.shape}")
-        judge(all((h["shot"], h["point"], h["trace"]) == (1, 1, i + 1) for i, h in enumerate(heads)), "numbers")
-        judge(all(abs(h["step"] - (time[1] - time[0])) < 1e-12 and abs(h["start"] - time[0]) < 1e-12 for h in heads),
-              "times")
-        worst = max(np.abs(places(heads, "receiver") / x - 1).max(), np.abs(places(heads, "source") / SOURCE - 1).max())
+        text, heads, data = (by_segyio if reader == "segyio" else by_obspy)(
+            f"{folder}/traces_cable_{field}.sgy"
+        )
+        judge(
+            text.startswith("C 1 htwave ") and "SEG Y REV1" in text and f"field {field} " in text,
+            text[:60],
+        )
+        judge(
+            data.shape == file[f"cable/{field}"].shape
+            and (data == file[f"cable/{field}"][:].astype("f4")).all(),
+            f"{field}: values of {data.shape}",
+        )
+        judge(
+            all((h["shot"], h["point"], h["trace"]) == (1, 1, i + 1) for i, h in enumerate(heads)),
+            "numbers",
+        )
+        judge(
+            all(
+                abs(h["step"] - (time[1] - time[0])) < 1e-12 and abs(h["start"] - time[0]) < 1e-12
+                for h in heads
+            ),
+            "times",
+        )
+        worst = max(
+            np.abs(places(heads, "receiver") / x - 1).max(),
+            np.abs(places(heads, "source") / SOURCE - 1).max(),
+        )
         judge(worst < 1e-6, f"positions off by {worst:.1e}")
         offset = 1e3 * np.linalg.norm(x - SOURCE, axis=1) * np.sign(x[:, 0] - SOURCE[0])
         judge(max(abs(offset - [h["offset"] for h in heads])) < 0.51, "offsets")

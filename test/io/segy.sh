@@ -11,8 +11,9 @@ system = "acoustic";
 grid = { cells = [20, 16, 18]; lower = [430.0, 5210.0, 0.0]; upper = [432.0, 5211.6, 1.8]; };
 time = { end = 0.5; scheme = "fd"; };
 sources = ( { position = [430.63217, 5210.77128, 0.7]; frequency = 1.5; } );
-receivers = ( { name = "cable"; type = "line"; from = [430.2, 5210.3, 0.41]; to = [431.7, 5211.4, 0.41];
-                count = 5; fields = ["p", "p_x3"]; every = 0.004; start = 0.1; } );
+receivers = ( { name = "cable"; type = "line"; from = [430.2, 5210.3, 0.41];
+                to = [431.7, 5211.4, 0.41]; count = 5; fields = ["p", "p_x3"];
+                every = 0.004; start = 0.1; } );
 output = { directory = "out"; pictures = false; snapshots = false; traces = ["segy"];
            units = { length = "km"; time = "s"; }; };
 CFG
