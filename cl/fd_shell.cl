@@ -5,7 +5,8 @@
  * x1, then x2; the last block of a plane is filled with zeros, so that records of slabs have the
  * blocks of the whole grid. With HT_SHELL_CODED a value is a whole number of 16 bits times a factor
  * of its block, the largest value / 32767; factors stand behind the values. A block is done by
- * HT_SHELL_LANES work-items, of HT_SHELL_EACH neighbouring values each. */
+ * HT_SHELL_LANES work-items, of which one does each HT_SHELL_LANES-th value, so that neighbours
+ * do neighbours. */
 #define HT_SHELL_EACH (HT_SHELL_BLOCK / HT_SHELL_LANES)
 
 #if HT_SHELL_CODED
@@ -39,18 +40,16 @@ HT_INLINE struct ht_shell_place ht_shell_find(const struct ht_shell_args *s) {
         place.count = s->count[i];
     }
     place.plane += within / blocks * s->plane;
-    place.first = within % blocks * HT_SHELL_BLOCK + item % HT_SHELL_LANES * HT_SHELL_EACH;
+    place.first = within % blocks * HT_SHELL_BLOCK + item % HT_SHELL_LANES;
     return place;
 }
 
 /* Numbers in the window, -1: none. */
 HT_INLINE void ht_shell_nodes(const struct ht_shell_args *s, const struct ht_shell_place *place,
                               long at[HT_SHELL_EACH]) {
-    int m2 = place->first / place->wide, m1 = place->first - m2 * place->wide;
     HT_UNROLLED(e, HT_SHELL_EACH) {
-        at[e] = place->first + e < place->count ? place->plane + m2 * s->row + m1 : -1;
-        m1 = m1 + 1 < place->wide ? m1 + 1 : 0;
-        m2 += m1 == 0;
+        const int n = place->first + e * HT_SHELL_LANES, m2 = n / place->wide;
+        at[e] = n < place->count ? place->plane + m2 * s->row + n - m2 * place->wide : -1;
     }
 }
 
@@ -58,7 +57,7 @@ HT_INLINE void ht_shell_nodes(const struct ht_shell_args *s, const struct ht_she
 HT_INLINE long ht_shell_at(const struct ht_shell_args *s, const struct ht_shell_place *place,
                            const long slot) {
     return slot * (s->bytes / (long)sizeof(ht_shell_value)) + place->block * HT_SHELL_BLOCK +
-           HT_ITEM() % HT_SHELL_LANES * HT_SHELL_EACH;
+           HT_ITEM() % HT_SHELL_LANES;
 }
 
 HT_INLINE long ht_shell_factor_at(const struct ht_shell_args *s, const struct ht_shell_place *place,
@@ -96,11 +95,11 @@ HT_TOOL_KERNEL ht_shell_take(struct ht_shell_args s, struct ht_shell_level l, HT
     if (lane == 0) factors[ht_shell_factor_at(&s, &place, s.slot[0])] = most / 32767;
     HT_UNROLLED(e, HT_SHELL_EACH) {
         const float code = (float)x[e] * inverse;
-        values[to + e] = (short)(int)(code + (code < 0 ? -0.5f : 0.5f));
+        values[to + e * HT_SHELL_LANES] = (short)(int)(code + (code < 0 ? -0.5f : 0.5f));
     }
 #else
     if (place.count == 0) return;
-    HT_UNROLLED(e, HT_SHELL_EACH) values[to + e] = x[e];
+    HT_UNROLLED(e, HT_SHELL_EACH) values[to + e * HT_SHELL_LANES] = x[e];
 #endif
 }
 
@@ -127,7 +126,8 @@ HT_TOOL_KERNEL ht_shell_put(struct ht_shell_args s, struct ht_shell_weights w,
 #else
         const real weight = w.weight[j];
 #endif
-        HT_UNROLLED(e, HT_SHELL_EACH) x[e] = fma(weight, (real)values[from + e], x[e]);
+        HT_UNROLLED(e, HT_SHELL_EACH)
+            x[e] = fma(weight, (real)values[from + e * HT_SHELL_LANES], x[e]);
     }
     HT_UNROLLED(e, HT_SHELL_EACH) {
         if (at[e] < 0) continue;
