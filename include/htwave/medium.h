@@ -191,7 +191,8 @@ HT_CHECKED enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient 
                                                 int wanted, ht_medium_gradient_read *read,
                                                 void *data, double *out);
 /* Values that are found from here on are multiplied by those of a file in the format of the
- * medium's; dataset of HDF5. Another shape is refused, with the option `key`. */
+ * medium's; dataset of HDF5, "": medium.dataset, or "mask". Another shape is refused, with the
+ * option `key`. */
 HT_CHECKED enum ht_err ht_medium_gradient_mask(struct ht_medium_gradient *gradient,
                                                const char *path, const char *dataset,
                                                const char *key);

@@ -522,6 +522,7 @@ enum ht_err ht_medium_gradient_mask(struct ht_medium_gradient *g, const char *pa
                                     const char *dataset, const char *key) {
     data_of *data = g->data;
     const struct ht_params *params = data->medium->source->params;
+    if (*dataset == '\0') dataset = *params->medium.dataset ? params->medium.dataset : "mask";
     ht_samples_destroy(data->mask);
     data->mask = NULL;
     TRY(ht_params_blame(params, key, ht_samples_read(params, path, dataset, NULL, &data->mask)));

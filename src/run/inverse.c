@@ -62,6 +62,8 @@ static enum ht_err make(struct ht_inverse *inverse) {
     TRY(ht_gradient_check(plan));
     TRY(ht_medium_gradient_create(plan->medium, params->medium.fit, &params->gradient.parameters,
                                   "gradient.parameters", false, &inverse->medium));
+    if (*params->gradient.mask != '\0')
+        TRY(ht_medium_gradient_mask(inverse->medium, params->gradient.mask, "", "gradient.mask"));
     REFUSE(inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,
            "gradient.parameters",
            "a density that is the same everywhere is a number to the scheme, of which there is no "
@@ -254,16 +256,12 @@ enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
     return HT_OK;
 }
 
-static enum ht_err find(struct ht_inverse *inverse) {
-    const char *mask = inverse->survey->params->gradient.mask;
-    TRY(ht_medium_gradient_find(inverse->medium, ht_gradient_sums_read, &inverse->sums));
-    if (*mask == '\0') return HT_OK;
-    return ht_medium_gradient_mask(inverse->medium, mask, "", "gradient.mask");
-}
-
 enum ht_err ht_inverse_finish(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
-    TRY(ht_comm_agree(survey->comm, survey->group == 0 ? find(inverse) : HT_OK));
+    TRY(ht_comm_agree(survey->comm, survey->group == 0 ? ht_medium_gradient_find(
+                                                             inverse->medium, ht_gradient_sums_read,
+                                                             &inverse->sums)
+                                                       : HT_OK));
     for (int i = 0; i < inverse->medium->count; i++) {
         const struct ht_medium_wanted *wanted = &inverse->medium->wanted[i];
         TRY(ht_comm_broadcast(survey->comm, wanted->value,

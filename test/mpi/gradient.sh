@@ -67,6 +67,26 @@ judge "refused: $(tail -1 said.txt)" grep -q 'alone, not of v3' said.txt
 gradient light 'receivers.1.fields=["p","v3"]' 'gradient.parameters=["c"]'
 judge "traces of velocities, by c: misfit $(number light.json misfit)" [ -e light/gradient.h5 ]
 
+# Twelve samples, half of which are known.
+floats() { # COUNT BYTES
+    # shellcheck disable=SC2059 # the format is the data
+    for _ in $(seq "$1"); do printf "$2"; done
+}
+floats 12 '\000\000\200\077' >ones.f32
+(floats 6 '\000\000\000\000' && floats 6 '\000\000\200\077') >mask.f32
+for mask in ones mask; do
+    gradient $mask medium.type=file medium.c=ones.f32 medium.rho=1.0 'medium.shape=[2,2,3]' \
+        'medium.spacing=[0.5,0.4,0.8]' 'gradient.parameters=["c"]' gradient.mask=$mask.f32
+    sed 's/.*"values": *\[\([^]]*\)\].*/\1/' $mask.json | tr -d ' ' | tr , '\n' >$mask.txt
+done
+judge "gradient.mask: $(grep -c '^-*0$' mask.txt) of $(wc -l <mask.txt) are 0, $(tail -n 6 mask.txt |
+    diff - ones.txt | grep -c '^<') of the others differ" [ "$(head -n 6 mask.txt | sort -u | tr -d -)" = 0 -a \
+    "$(tail -n 6 mask.txt)" = "$(tail -n 6 ones.txt)" -a "$(grep -c '^-*0$' ones.txt)" = 0 ]
+"$htwave" compare ones/gradient.h5 mask/gradient.h5 >said.txt 2>&1
+judge "in the file, too: $(tail -n 1 said.txt)" [ $? = 4 ]
+gradient short gradient.mask=none.f32
+judge "refused: $(tail -n 1 said.txt)" grep -q '^ *|* *htwave: gradient.mask = ' said.txt
+
 # As groups of ranks, and as slabs.
 for case in '2 0 out2' '3 3 out3' '2 1 slabs2' '4 2 both4'; do
     # shellcheck disable=SC2086 # three words
