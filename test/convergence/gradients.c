@@ -32,6 +32,12 @@ struct kind {
     "direction=[0.6,0.8];}) receivers=({type=\"line\";count=3;from=[19.2,14.6];to=[26.0,23.4];}," \
     "{position=[22.0,18.0];fields=[\"p_x1\",\"p_x2\",\"p\"];}) "
 #define IN_FIELD IN_FIELD_OF("-2.0")
+/* On and beside walls, which waves meet. */
+#define ROOM "system=acoustic grid={cells=[24,21];upper=[24.0,21.0];} time.end=40 "
+#define IN_ROOM                                                                                  \
+    "sources=({position=[0.0,3.3];frequency=0.1;},{position=[5.2,20.6];frequency=0.08;"          \
+    "amplitude=-2.0;}) receivers=({position=[0.0,21.0];},{position=[23.4,7.0];fields=[\"p_x1\"," \
+    "\"p_x2\",\"p\"];},{position=[9.0,0.7];}) "
 #define BOX "system=acoustic grid={cells=[26,25,27];upper=[26.0,25.0,27.0];} time.end=18 "
 #define IN_BOX                                                                                    \
     "sources=({position=[12.4,13.3,13.0];frequency=0.1;},{position=[13.0,12.0,14.0];frequency=0." \
@@ -424,6 +430,10 @@ static void test_plain(void) {
                  density ? DENSE : ROUGH, sides[side], terms[t], order);
         judge(&(struct kind){name, options, DOUBLE PLAIN, bound, order == 8 || test_all()});
     }
+    judge(&(struct kind){"2-D order 8, 2 terms, on walls",
+                         ROOM IN_ROOM DENSE "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+                                            "time.stages=2",
+                         DOUBLE PLAIN, bound, true});
     judge(&(struct kind){"1-D order 4, layers",
                          LINE_OF ON_LINE "boundary.x1=\"absorbing\" grid.order=4 time.stages=1",
                          DOUBLE PLAIN, bound, true});
@@ -449,6 +459,10 @@ static void test_kernels(void) {
          SINGLE, 1e-6, true},
         {"kernels 2-D order 4, walls, density, 2 terms",
          FIELD IN_FIELD DENSE WALLS2 "grid.order=4 time.stages=2", DOUBLE, 1e-13, true},
+        /* The mean is corrected every 100 steps. */
+        {"kernels 2-D order 8, closed",
+         ROOM IN_ROOM ROUGH "boundary={x1=\"rigid\";x2=\"rigid\";} time.stages=1 time.end=60",
+         SINGLE, 1e-6, true},
         {"kernels 3-D order 4, layers, density",
          BOX IN_BOX DENSE "boundary={x1=\"absorbing\";x2=\"absorbing\";x3=\"absorbing\";} "
                           "grid.order=4 time.stages=1",
@@ -460,7 +474,7 @@ static void test_kernels(void) {
         {"kernels 1-D order 16", LINE_OF ON_LINE "boundary.x1=\"rigid\" grid.order=16", DOUBLE,
          1e-13, true},
     };
-    for (size_t i = 0; i < (test_all() ? 5 : 2); i++) judge(&kinds[i]);
+    for (size_t i = 0; i < (test_all() ? 6 : 3); i++) judge(&kinds[i]);
 }
 
 /* ---- states that are kept ---- */
