@@ -16,6 +16,7 @@ struct ht_survey {
     const struct ht_params *params; /* of all */
     struct ht_comm *comm;           /* all ranks */
     int count;
+    int64_t room; /* of the list: */
     struct ht_survey_shot *shot;
     /* Of this rank's group of ranks, which takes shots group, group + groups, .. Its run is that
      * of the shot that was aimed at, as are plan->params, ->shots and ->receivers. */

@@ -87,11 +87,11 @@ static enum ht_err name_data(struct ht_survey *s, const char *given, int number,
     return ht_pool_copy(&s->pool, name, out);
 }
 
-static enum ht_err add_shot(struct ht_survey *s, int64_t *room, const struct ht_survey_given *given,
-                            int group, const struct moved *moved) {
+static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *given, int group,
+                            const struct moved *moved) {
     int sources, receivers, *source, *receiver;
     HT_FREED char *directory = NULL;
-    TRY(HT_GROW(s->shot, s->count + 1, *room));
+    TRY(HT_GROW(s->shot, s->count + 1, s->room));
     struct ht_survey_shot *shot = &s->shot[s->count++];
     *shot = (struct ht_survey_shot){.params = *s->params, .group = group, .moved = moved != NULL};
     shot->params.survey = (struct ht_groups){0, NULL};
@@ -105,12 +105,12 @@ static enum ht_err add_shot(struct ht_survey *s, int64_t *room, const struct ht_
 }
 
 /* Each group of sources by itself. */
-static enum ht_err add_each(struct ht_survey *s, int64_t *room) {
+static enum ht_err add_each(struct ht_survey *s) {
     for (int i = 1; i <= s->params->shots.count; i++) {
         double number = i;
         struct ht_survey_given given = all;
         given.sources = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = 1, .number = &number};
-        TRY(add_shot(s, room, &given, 0, NULL));
+        TRY(add_shot(s, &given, 0, NULL));
     }
     return HT_OK;
 }
@@ -159,8 +159,7 @@ static enum ht_err read_places(const struct ht_params *params, const char *path,
                         take_place, p);
 }
 
-static enum ht_err add_places(struct ht_survey *s, int64_t *room,
-                              const struct ht_survey_given *given, int group) {
+static enum ht_err add_places(struct ht_survey *s, const struct ht_survey_given *given, int group) {
     HT_ENDED(free_places) struct places p = {.dims = s->params->grid.dims};
     const char *key = HT_KEY("shots.%d.file", group);
     const struct ht_shot_given *source = s->params->shots.group;
@@ -176,7 +175,7 @@ static enum ht_err add_places(struct ht_survey *s, int64_t *room,
            "has places of receivers, which one group takes, but the shot has %d: name one in "
            "receivers",
            groups);
-    for (int64_t i = 0; i < p.count; i++) TRY(add_shot(s, room, given, group, &p.moved[i]));
+    for (int64_t i = 0; i < p.count; i++) TRY(add_shot(s, given, group, &p.moved[i]));
     return HT_OK;
 }
 
@@ -199,13 +198,11 @@ static enum ht_err check_data(const struct ht_survey *s) {
 
 static enum ht_err list_shots(struct ht_survey *s, bool each) {
     const struct ht_survey_given *given = s->params->survey.group;
-    int64_t room = 0;
     REFUSE(each && s->params->shots.count == 0, s->params, "sources",
            "must have a group for each shot");
-    if (s->params->survey.count == 0)
-        return each ? add_each(s, &room) : add_shot(s, &room, &all, 0, NULL);
+    if (s->params->survey.count == 0) return each ? add_each(s) : add_shot(s, &all, 0, NULL);
     for (int n = 1; n <= s->params->survey.count; n++, given++)
-        TRY(*given->file ? add_places(s, &room, given, n) : add_shot(s, &room, given, n, NULL));
+        TRY(*given->file ? add_places(s, given, n) : add_shot(s, given, n, NULL));
     return check_data(s);
 }
 
