@@ -70,6 +70,7 @@ HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
                                         struct ht_buffer **out);
 HT_CHECKED enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
                                               struct ht_buffer **out);
+HT_CHECKED enum ht_err ht_buffer_clear(struct ht_buffer *buffer); /* to zeros */
 HT_CHECKED enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
                                               const double *values, struct ht_buffer **out);
 void ht_buffer_destroy(struct ht_buffer *buffer);

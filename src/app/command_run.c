@@ -63,7 +63,7 @@ enum ht_err ht_run_started(struct ht_simulation *sim, double began, const struct
     }
     TRY(ht_run_observed(sim, output, &result));
     TRY(finish(sim, output, began, &result, args));
-    const bool goes_on = ht_checkpoints_wanted(params);
+    const bool goes_on = args != NULL && ht_checkpoints_wanted(params); /* no shot does */
     REQUIRE(!sim->run.interrupted, HT_ERR_INTERRUPTED, "interrupted at step %lld of %lld%s%s%s",
             (long long)sim->run.steps, (long long)plan->steps, goes_on ? "; `htwave continue " : "",
             goes_on ? params->output.directory : "", goes_on ? "` goes on from there" : "");

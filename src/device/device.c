@@ -287,14 +287,18 @@ static struct ht_span row_of(int64_t offset, int64_t width) {
     return (struct ht_span){.offset = offset, .width = width, .pitch = width, .rows = 1};
 }
 
+enum ht_err ht_buffer_clear(struct ht_buffer *buffer) {
+    const int64_t bytes = buffer->bytes, part = ht_least(bytes, (int64_t)1 << 24);
+    HT_ARRAY(char, zeros, part);
+    for (int64_t at = 0; at < bytes; at += part)
+        TRY(ht_buffer_write(buffer, row_of(at, ht_least(part, bytes - at)), zeros));
+    return HT_OK;
+}
+
 enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
                                    struct ht_buffer **out) {
-    const int64_t part = ht_least(bytes, (int64_t)1 << 24);
-    HT_ARRAY(char, zeros, part);
     TRY(ht_buffer_create(device, bytes, out));
-    for (int64_t at = 0; at < bytes; at += part)
-        TRY(ht_buffer_write(*out, row_of(at, ht_least(part, bytes - at)), zeros));
-    return HT_OK;
+    return ht_buffer_clear(*out);
 }
 
 enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t count,
