@@ -121,8 +121,8 @@ static void run(const struct scene *s, const struct ht_kernels *kernels, const s
     *out = (struct result){.largest = 0};
     must(ht_fd_shell_create(ht_fd_stepper_of(&stepper), &choice, &shell));
     ht_fd_shell_size(shell, &out->bytes);
-    /* Recorded twice, as shots one after the other are. */
-    for (int turn = 0; turn < 3; turn++) {
+    /* The second time with sources recorded again, as shots one after the other are. */
+    for (int turn = 0; turn < (s->problem.shots != NULL ? 3 : 2); turn++) {
         put(s, &stepper, HT_PRIMARY, p);
         put(s, &stepper, HT_DUAL, d);
         if (turn > 0) must(ht_fd_shell_record(shell));
