@@ -381,6 +381,8 @@ struct ht_params {
  * libconfig syntax (bare words are strings). */
 HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                                       struct ht_params **out);
+/* An override after that, of which ht_params_read's rules between keys are not checked again. */
+HT_CHECKED enum ht_err ht_params_set(struct ht_params *params, const char *text);
 void ht_params_destroy(struct ht_params *params);
 /* HT_ENDED(ht_params_end) struct ht_params *params */
 static inline void ht_params_end(struct ht_params **params) {

@@ -4,19 +4,21 @@
 /* ---- parameters ---- */
 
 static enum ht_err choose(ht_api *api, int count, const char *const *parameter) {
-    struct ht_params *params = api->params;
-    struct ht_names names = {.count = count};
-    TRY(HT_TAKE(&params->pool, names.name, count));
+    HT_FREED_TEXT struct ht_text text = {0};
     for (int i = 0; i < count; i++) {
         int at;
         TRY(ht_api_model_find(api, parameter[i], &at));
-        TRY(ht_pool_copy(&params->pool, parameter[i], &names.name[i]));
+        ht_text_add(&text, "%s", i > 0 ? ", " : "gradient.parameters=[");
+        ht_text_add_quoted(&text, parameter[i], false);
     }
+    REQUIRE(count > 0, HT_ERR_INPUT, "a gradient is by one parameter or more");
+    ht_text_add(&text, "]");
+    TRY(ht_text_status(&text));
     ht_inverse_destroy(api->inverse);
     api->inverse = NULL;
-    params->gradient.parameters = names;
+    api->recorded = -1;
     api->chosen = true;
-    return HT_OK;
+    return ht_params_set(api->params, text.data);
 }
 
 static enum ht_err choose_all(ht_api *api) {

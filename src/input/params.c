@@ -492,7 +492,7 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
                              section ? list.count : 0, list.name);
 }
 
-static enum ht_err read_override(struct ht_params *params, const char *text) {
+enum ht_err ht_params_set(struct ht_params *params, const char *text) {
     const char *equals = strchr(text, '=');
     HT_FREED_TEXT struct ht_text key = {0};
     REQUIRE(equals && equals > text, HT_ERR_INPUT,
@@ -512,7 +512,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
         TRY(ht_option_set_default(params, params, ht_option_at(i)));
     if (path) TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
-    for (int i = 0; i < noverrides; i++) TRY(read_override(params, overrides[i]));
+    for (int i = 0; i < noverrides; i++) TRY(ht_params_set(params, overrides[i]));
     /* Sources begin at rest, unless initial data are asked for. */
     if (params->shots.count != 0 && !ht_params_gives(params, "initial"))
         params->initial.type = HT_DATA_ZERO;
