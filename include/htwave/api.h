@@ -122,6 +122,10 @@ HT_API int ht_api_illumination(ht_api *api, int parameter, double *illumination)
  * `record` and of this model; gradient[i]: its derivative by array i, like ht_api_model_get. NULL:
  * not wanted. Once for each record. */
 HT_API int ht_api_backward(ht_api *api, const double *residual, double *const *gradient);
+/* Directly after it: the derivative of the same number by each of the *count values of the signal
+ * (ht_api_signal_set, or a file) of a source of the shot, which are numbered from 0 on in the
+ * shot's order. NULL: not wanted. */
+HT_API int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *gradient);
 /* The misfits of all shots to data, the traces of the shots one after the other: chi[shot]. type:
  * "l2", "correlation" or "envelope"; weights like data, or NULL. gradient: of their sum; NULL: not
  * wanted. */

@@ -57,6 +57,7 @@ FUNCTIONS = {  # result, arguments
     "parameters": (c.c_int, [_handle, _number, _out(_text)]),
     "illumination": (c.c_int, [_handle, _number, _reals]),
     "backward": (c.c_int, [_handle, _reals, _out(_reals)]),
+    "backward_signal": (c.c_int, [_handle, _number, _out(c.c_int64), _reals]),
     "misfit": (c.c_int, [_handle, _text, _reals, _reals, _reals, _out(_reals)]),
 }
 

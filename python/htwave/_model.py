@@ -271,6 +271,16 @@ class Model:
             call("backward", api, reals(flat), places)
         return gradients
 
+    def backward_signal(self, source):
+        """Directly after backward(): the derivatives of the same number by the values of the signal of a
+        source of the shot, which are numbered from 0 on in the shot's order."""
+        with self._used() as api:
+            count = c.c_int64()
+            call("backward_signal", api, source, c.byref(count), None)
+            values = np.empty(count.value)
+            call("backward_signal", api, source, c.byref(count), reals(values))
+        return values
+
     def misfit(self, data, kind="l2", weights=None, gradient=True, **arrays):
         """chi, {"c": g, ..}: the misfit of the traces of all shots to data, summed, and its
         derivatives by the model's arrays; chi alone with gradient=False.

@@ -122,7 +122,7 @@ int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out
     ht_api *api = NULL;
     enum ht_err err = HT_ALLOC(api, 1);
     if (err == HT_OK) {
-        api->recorded = -1;
+        api->recorded = api->backed = -1;
         ht_api_enter(api);
         ht_api_prepares(true);
         err = open_into(api, file, keys, key);
@@ -136,7 +136,7 @@ void ht_api_forget(ht_api *api) {
     ht_survey_destroy(api->survey);
     api->inverse = NULL;
     api->survey = NULL;
-    api->recorded = -1;
+    api->recorded = api->backed = -1;
 }
 
 void ht_api_close(ht_api *api) {

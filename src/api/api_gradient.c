@@ -53,7 +53,7 @@ static enum ht_err prepare(ht_api *api) {
 /* ---- one shot ---- */
 
 enum ht_err ht_api_record(ht_api *api, int shot, double *traces) {
-    api->recorded = -1;
+    api->recorded = api->backed = -1;
     TRY(prepare(api));
     TRY(ht_api_check_shot(api, shot));
     api->rest = false;
@@ -79,8 +79,10 @@ static enum ht_err add(ht_api *api, double *traces, double chi) {
         groups[n] = traces;
         traces += ht_api_values(&receivers->group[n]);
     }
-    api->recorded = -1;
+    const int shot = api->recorded;
+    api->recorded = api->backed = -1;
     TRY(ht_inverse_backward(api->inverse, groups));
+    api->backed = shot;
     return ht_inverse_add(api->inverse, chi);
 }
 
@@ -128,6 +130,25 @@ static enum ht_err backward(ht_api *api, const double *residual, double *const *
 int ht_api_backward(ht_api *api, const double *residual, double *const *gradient) {
     ht_api_enter(api);
     return ht_api_leave(backward(api, residual, gradient));
+}
+
+static enum ht_err by_signal(ht_api *api, int source, int64_t *count, double *out) {
+    REQUIRE(api->backed >= 0 && !api->stale, HT_ERR_INPUT,
+            "ht_api_backward_signal: needs a call of ht_api_backward before, of this model");
+    const struct ht_shots *shots = ht_api_plan(api)->shots;
+    REQUIRE(source >= 0 && source < shots->count, HT_ERR_INPUT,
+            "source %d of shot %d: there are %d, from 0 on", source, api->backed, shots->count);
+    REQUIRE(shots->shot[source].signal->samples > 0, HT_ERR_INPUT,
+            "source %d of shot %d: its signal has no samples; give it some by ht_api_signal_set or "
+            "a file",
+            source, api->backed);
+    if (count != NULL) *count = shots->shot[source].signal->samples;
+    return out != NULL ? ht_gradient_signal(api->inverse->gradient, source, out) : HT_OK;
+}
+
+int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *gradient) {
+    ht_api_enter(api);
+    return ht_api_leave(by_signal(api, source, count, gradient));
 }
 
 /* ---- all shots ---- */

@@ -19,6 +19,7 @@ struct ht_api {
     struct ht_inverse *inverse;                       /* of the survey; NULL: no gradients yet */
     bool chosen;                                      /* parameters of gradients */
     int recorded; /* the shot that ht_api_backward is of; -1: none */
+    int backed;   /* the shot of the last adjoint run, which nothing followed; -1: none */
     int (*stop)(void *context);
     void *stop_context;
     double asked; /* by the clock */

@@ -10,7 +10,7 @@ static enum ht_err plan(ht_api *api) {
     if (api->survey != NULL && !api->stale) return HT_OK;
     ht_inverse_destroy(api->inverse);
     api->inverse = NULL;
-    api->recorded = -1;
+    api->recorded = api->backed = -1;
     if (api->survey != NULL) return ht_survey_replan(api->survey);
     TRY(ht_survey_plan(api->params, NULL, api->params->shots.count > 0, &survey));
     if (survey->sim->device != NULL) ht_device_keep(survey->sim->device, PROGRAMS);
@@ -39,7 +39,7 @@ static enum ht_err aim_at(ht_api *api, int shot) {
     struct ht_survey *survey = api->survey;
     TRY(ht_api_check_shot(api, shot));
     if (survey->at == shot && api->rest) return HT_OK;
-    api->recorded = -1;
+    api->recorded = api->backed = -1;
     const enum ht_err err = ht_survey_aim(survey, shot);
     api->rest = err == HT_OK;
     return err;
@@ -222,7 +222,7 @@ enum ht_err ht_api_run(ht_api *api, int shot, double *traces) {
     HT_ENDED(ht_recording_free) struct ht_recording recording = {.output = NULL};
     TRY(ht_api_aim(api, shot));
     api->rest = false;
-    api->recorded = -1;
+    api->recorded = api->backed = -1;
     api->survey->sim->run.stepper.follow = NULL;
     TRY(run(api, &recording));
     ht_api_take(api, &recording, traces);

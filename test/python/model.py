@@ -193,6 +193,14 @@ def signals():
         m.set_signal(0, (1 - 2 * a**2) * np.exp(-a**2), 0.001)
         worst = np.abs(m.forward()[0] - found).max() / np.abs(found).max()
         judge(f"a sampled Ricker wavelet gives the traces of Ricker's: {worst:.1e}", worst < 1e-6)
+        refuses("derivatives by a signal of no run", "backward", m.backward_signal, 0)
+        traces = m.forward(0, record=True)
+        residual = [random.standard_normal(t.shape) for t in traces]
+        m.backward(residual)
+        whole = sum((r * t).sum() for r, t in zip(residual, traces))
+        size = sum((r**2).sum() for r in residual)**0.5 * sum((t**2).sum() for t in traces)**0.5
+        apart = abs(m.backward_signal(0) @ ((1 - 2 * a**2) * np.exp(-a**2)) - whole) / size
+        judge(f"derivatives by a signal times it are the traces' number: {apart:.1e}", apart < 1e-6)
         refuses("a signal of texts", "real numbers", m.set_signal, 0, ["a"] * 9, 0.001)
         refuses("parameters that are none", "rho: no such array", setattr, m, "parameters", ["rho"])
 

@@ -176,6 +176,33 @@ static void test_ends(void) {
     ht_api_close(api);
 }
 
+/* The sum over traces of a number times each is that over the signal of the derivatives by it. */
+static void judge_signal(ht_api *api, int knots, const double *s) {
+    double by[64], r[VALUES], g[N2 * N1], *const places[1] = {g}, sum[2] = {0}, norm[2] = {0};
+    struct traces t;
+    int64_t count = 0;
+    t.code = ht_api_forward(api, 0, 1, t.at);
+    for (int i = 0; i < VALUES; i++) r[i] = cos(i * i);
+    refused(ht_api_backward_signal(api, 0, &count, by), HT_API_INPUT, "ht_api_backward before");
+    const int back = ht_api_backward(api, r, places);
+    refused(ht_api_backward_signal(api, 1, &count, by), HT_API_INPUT,
+            "source 1 of shot 0: there are 1");
+    const int code = ht_api_backward_signal(api, 0, &count, by);
+    for (int i = 0; i < VALUES; i++) {
+        sum[0] += r[i] * t.at[i];
+        norm[0] += r[i] * r[i];
+        norm[1] += t.at[i] * t.at[i];
+    }
+    for (int i = 0; i < knots; i++) sum[1] += by[i] * s[i];
+    TEST_CHECK(t.code == 0 && back == 0 && code == 0 && count == knots, "back, by the signal (%s)",
+               ht_api_error());
+    TEST_BELOW(fabs(sum[0] - sum[1]) / sqrt(norm[0] * norm[1]), 1e-12, "by the signal: %.6g",
+               sum[0]);
+    (void)ht_api_forward(api, 1, 1, t.at);
+    (void)ht_api_backward(api, r, places);
+    refused(ht_api_backward_signal(api, 0, &count, by), HT_API_INPUT, "has no samples");
+}
+
 /* The same wavelet from a file and from memory. */
 static void test_signals(const char *folder) {
     enum { KNOTS = 40 };
@@ -202,6 +229,7 @@ static void test_signals(const char *folder) {
     TEST_CHECK(equal(&by_file, &by_memory) && !equal(&before, &by_memory),
                "they give the same traces (%s)", ht_api_error());
     TEST_CHECK(equal(&other, &still), "the other source has its own");
+    judge_signal(own, KNOTS, s);
     refused(ht_api_signal_set(own, 2, KNOTS, 0.003, s), HT_API_INPUT, "source 2: there are 2");
     refused(ht_api_signal_set(own, 1, 3, 0.003, s), HT_API_INPUT, "at least 4");
     s[3] = INFINITY;
