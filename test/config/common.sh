@@ -92,11 +92,17 @@ valid_json() { # FILE
     fi
 }
 
+# have_modules NAME...: Python has them; they are not loaded, which takes up to a second
+have_modules() {
+    python3 -c 'import sys, importlib.util as u
+sys.exit(None in map(u.find_spec, sys.argv[1:]))' "$@" 2>/dev/null
+}
+
 # plots WHAT FILE...: the script draws a CSV file as these pictures
 plots() {
     what=$1 file=$2
     shift 2
-    if ! python3 -c 'import matplotlib' 2>/dev/null; then
+    if ! have_modules matplotlib; then
         skip "$what: no python3 with matplotlib is here"
         return
     fi

@@ -155,11 +155,12 @@ for file in params/*.cfg; do
     esac
 done
 
-# exact NAME SCRIPT TRACES MODULES: of an example against a solution, which prints each trace's error
+# exact NAME SCRIPT TRACES MODULE...: of an example against a solution, which prints each trace's error
 exact() {
-    name=$1 script=$2 traces=$3 modules=$4
-    if ! python3 -c "import $modules" 2>/dev/null; then
-        skip "$name: no python3 with $modules is here"
+    name=$1 script=$2 traces=$3
+    shift 3
+    if ! have_modules "$@"; then
+        skip "$name: no python3 with $* is here"
         return
     fi
     errors=$(PYTHONDONTWRITEBYTECODE=1 python3 "$here/$script.py" "$name/traces.h5")
@@ -169,10 +170,10 @@ exact() {
     done
 }
 exact rayleigh lamb 3 h5py              # 0.0114, that of absorbing sides included
-exact halfspace halfspace 7 h5py,scipy # 0.0026 to 0.0102 on so coarse a grid
+exact halfspace halfspace 7 h5py scipy # 0.0026 to 0.0102 on so coarse a grid
 
 # A reflector in its migrated image: h/4 off at most.
-if python3 -c 'import h5py, numpy' 2>/dev/null; then
+if have_modules h5py numpy; then
     mkdir rtm
     (cd rtm && HTWAVE="$htwave" MPLCONFIGDIR=$scratch python3 "$here/../../examples/rtm_flat.py" "$fast") \
         >answer.txt 2>&1
@@ -183,7 +184,7 @@ else
 fi
 
 # The far field of a cylinder against its series: 10 points per wavelength inside.
-if python3 -c 'import h5py, matplotlib, scipy' 2>/dev/null; then
+if have_modules h5py matplotlib scipy; then
     MPLCONFIGDIR=$scratch "$here/../../tools/farfield.py" mie/traces.h5 --signal ricker:0.8 \
         --frequency 0.75,1.0 --cylinder 0.5,4 >answer.txt 2>&1
     judge "mie: $(tail -n 1 answer.txt)" [ -s mie/farfield.png ]
@@ -208,7 +209,7 @@ else
 fi
 
 # The resonances of a ring: 8 points per wavelength inside.
-if python3 -c 'import h5py, matplotlib, numpy' 2>/dev/null; then
+if have_modules h5py matplotlib numpy; then
     MPLCONFIGDIR=$scratch "$here/../../tools/traces.py" ring/traces.h5 --modes 60:0.11,0.18 \
         >answer.txt 2>&1
     for mode in 0.118192,77.3 0.147431,344 0.175779,1634; do

@@ -8,7 +8,7 @@ cd "$scratch" || exit 1
 
 if ! have_device; then
     skip 'no device is here'
-elif ! python3 -c 'import numpy, h5py' 2>/dev/null; then
+elif ! have_modules numpy h5py; then
     skip 'no numpy and h5py are here'
 fi
 if [ $skipped -gt 0 ]; then

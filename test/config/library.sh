@@ -38,7 +38,7 @@ judge "as htwave run does: $(cat run.txt)" [ $? = 0 ]
 LD_LIBRARY_PATH="$scratch/usr/lib" ./api grid.cells=7 2>message.txt >api.txt
 judge "it says what is wrong: $(cat message.txt)" grep -q '^api: grid.upper' message.txt
 
-if python3 -c 'import numpy' 2>/dev/null; then
+if have_modules numpy; then
     export HTWAVE_LIBRARY="$library.0" PYTHONPATH="$root/python" PYTHONDONTWRITEBYTECODE=1
     for test in "$root"/test/python/*.py; do
         python3 "$test" "$htwave" "$device" >python.txt 2>&1

@@ -69,7 +69,7 @@ judge "SEG-Y of all shots $(cat said.txt)" [ -e all/shots_line_p.sgy ]
 both=all/shots_line_p.sgy
 gradient other "shots=({sources=[1];data=\"$both\";},{sources=[2];data=\"$both\";})"
 same 'data of both shots from one SEG-Y file' 1e-6
-if python3 -c 'import h5py' 2>/dev/null; then
+if have_modules h5py; then
     python3 weights.py
     gradient other 'gradient.weights=one-*.h5'
     same 'weights of 1' 0

@@ -90,7 +90,7 @@ else
 fi
 
 # ---- scripts ----
-if ! python3 -c 'import h5py, matplotlib, PIL' 2>/dev/null; then
+if ! have_modules h5py matplotlib PIL; then
     skip 'scripts: no python3 with h5py, matplotlib and pillow is here'
     end config/pictures
     exit

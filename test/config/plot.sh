@@ -17,7 +17,7 @@ import plot
 sys.exit(len(sys.argv) < 5 or not all(hasattr(plot, n) for n in sys.argv[2:]))
 ' "$here/tools" $names
 
-if ! python3 -c 'import matplotlib' 2>/dev/null; then
+if ! have_modules matplotlib; then
     skip 'plots: no python3 with matplotlib is here'
     end config/plot
     exit

@@ -53,7 +53,7 @@ with h5py.File(sys.argv[1]) as a, h5py.File("long.h5") as b:
         assert (a[name]["p"][:, :n] == b[name]["p"][:, :n]).all(), name
     print("samples", n)
 PY
-if python3 -c 'import h5py, matplotlib' 2>/dev/null; then
+if have_modules h5py matplotlib; then
     "$htwave" run line.cfg --quiet "$device" time.end=5.0 time.step=0.01
     mv out/traces.h5 long.h5
     rm -rf out

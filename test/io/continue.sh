@@ -143,7 +143,7 @@ judge "a file that is read is the same: $(differ whole part)" [ -z "$(differ who
 echo '0.3 0.5' >places.txt
 refused 'contents of receivers.1.file = [0-9a-f]*: not so in the run of part/checkpoint.h5'
 echo '0.3 0.4' >places.txt
-if python3 -c 'import h5py' 2>/dev/null; then
+if have_modules h5py; then
     rm -rf part
     cp -r whole part
     rm part/checkpoint-1.h5

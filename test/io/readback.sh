@@ -28,7 +28,7 @@ by_h5dump() { # DIRECTORY
         [ "$bits" = $((8 * ${told:-0})) ]
 }
 
-if command -v python3 >/dev/null && python3 -c 'import h5py' 2>/dev/null; then
+if have_modules h5py; then
     tool=h5py
 elif command -v h5dump >/dev/null; then
     tool=h5dump

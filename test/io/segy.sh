@@ -19,7 +19,7 @@ output = { directory = "out"; pictures = false; snapshots = false; traces = ["se
 CFG
 judge 'a run writes SEG-Y' "$htwave" run a.cfg --quiet "$device"
 for reader in segyio obspy; do
-    if python3 -c "import h5py, $reader" 2>/dev/null; then
+    if have_modules h5py "$reader"; then
         python3 "$program" $reader out >"$scratch/said" 2>&1
         relay "$scratch/said"
     else
@@ -46,7 +46,7 @@ receivers = ( { name = "cable"; type = "line"; from = [0.2, 0.3]; to = [2.7, 0.4
 output = { directory = "b"; pictures = false; snapshots = false; traces = ["segy"]; };
 CFG
 other='--every 0.0137 --start 0.05 --samples 106'
-if python3 -c 'import h5py, scipy, segyio' 2>/dev/null; then
+if have_modules h5py scipy segyio; then
     "$htwave" run b.cfg --quiet "$device"
     "$htwave" run b.cfg --quiet "$device" receivers.1.every=0.0137 receivers.1.start=0.05 \
         output.directory=c 'output.traces=[]'

@@ -32,7 +32,7 @@ cut_columns() {
             i < n ? " " : "\n" }' out/scaling.csv
 }
 
-if python3 -c 'import numpy' 2>/dev/null; then
+if have_modules numpy; then
     scaling --machine "$root/params/machines/h200-nvlink.cfg"
     [ $code = 0 ] || sed 's/^/    | /' message.txt
     judge "scaling.py: exit code $code" [ $code = 0 ]
