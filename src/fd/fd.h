@@ -446,6 +446,10 @@ struct ht_fd_shell {
     struct ht_fd_box inner, wide; /* in the window; perhaps beyond it */
     struct ht_fd_records *records;
     struct ht_tool *tool; /* NULL: plain */
+    /* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
+    enum ht_err (*take)(struct ht_fd_shell *shell);
+    enum ht_err (*put)(struct ht_fd_shell *shell, const struct ht_task *task);
+    enum ht_err (*need)(struct ht_fd_shell *shell);
     /* Of the stepper while it goes forwards. */
     struct ht_passes passes;
     int depth;
@@ -471,10 +475,6 @@ HT_CHECKED enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell);
 HT_CHECKED enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell);
 /* The stepper goes forwards, from a state that is put next, and records nothing. */
 void ht_fd_shell_leave(struct ht_fd_shell *shell);
-/* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
-HT_CHECKED enum ht_err ht_fd_shell_take_step(struct ht_fd_shell *shell);
-HT_CHECKED enum ht_err ht_fd_shell_put_step(struct ht_fd_shell *shell, const struct ht_task *task);
-HT_CHECKED enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell);
 
 /* ---- fd_layers.c: absorbing layers ---- */
 /* The members of s->layers that need no memory. */

@@ -136,16 +136,6 @@ static enum ht_err make(struct ht_fd_shell *shell) {
     return ht_fd_records_create(device, &shape, &shell->records);
 }
 
-enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
-                               struct ht_fd_shell **out) {
-    struct ht_fd_shell *shell = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(shell, 1));
-    enum ht_err err = ht_fd_shell_plan(s, choice, shell);
-    if (err == HT_OK) err = make(shell);
-    return HT_MADE(err, shell, ht_fd_shell_destroy, out);
-}
-
 void ht_fd_shell_destroy(struct ht_fd_shell *shell) {
     if (shell == NULL) return;
     ht_fd_shell_leave(shell);
@@ -160,7 +150,7 @@ static struct ht_pass *last_pass(struct ht_fd_stepper *s) {
     return &s->r.passes.pass[s->r.passes.count - 1];
 }
 
-enum ht_err ht_fd_shell_take_step(struct ht_fd_shell *shell) {
+static enum ht_err take_step(struct ht_fd_shell *shell) {
     struct ht_fd_stepper *s = shell->s;
     /* of the state after the step in progress */
     const int64_t step = s->at + (s->shell != NULL);
@@ -173,7 +163,7 @@ enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
     struct ht_fd_stepper *s = shell->s;
     REQUIRE(s->shell == NULL && s->at == 0, HT_ERR_INTERNAL,
             "a shell is recorded from step %lld on", (long long)s->at);
-    TRY(ht_fd_shell_take_step(shell));
+    TRY(take_step(shell));
     shell->passes = s->r.passes;
     shell->depth = s->r.partition.depth;
     shell->closed = s->closed;
@@ -193,7 +183,7 @@ static enum ht_err put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_s
                               s->values[HT_FD_U], s->values[HT_FD_D]);
 }
 
-enum ht_err ht_fd_shell_put_step(struct ht_fd_shell *shell, const struct ht_task *task) {
+static enum ht_err put_step(struct ht_fd_shell *shell, const struct ht_task *task) {
     const struct ht_fd_stepper *s = shell->s;
     const struct ht_fd_box box = ht_fd_task_box(s, task);
     const bool in_place = s->problem.stages > 1;
@@ -212,7 +202,7 @@ static enum ht_err need(struct ht_fd_shell *shell, int64_t step) {
 }
 
 /* At step 0 a stage may still be asked for. */
-enum ht_err ht_fd_shell_need(struct ht_fd_shell *shell) {
+static enum ht_err need_next(struct ht_fd_shell *shell) {
     return shell->s->at > 0 ? need(shell, shell->s->at - 1) : HT_OK;
 }
 
@@ -255,4 +245,19 @@ void ht_fd_shell_leave(struct ht_fd_shell *shell) {
     s->r.passes = shell->passes;
     s->r.partition.depth = shell->depth;
     s->closed = shell->closed;
+}
+
+/* ---- making one ---- */
+
+enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
+                               struct ht_fd_shell **out) {
+    struct ht_fd_shell *shell = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(shell, 1));
+    enum ht_err err = ht_fd_shell_plan(s, choice, shell);
+    shell->take = take_step;
+    shell->put = put_step;
+    shell->need = need_next;
+    if (err == HT_OK) err = make(shell);
+    return HT_MADE(err, shell, ht_fd_shell_destroy, out);
 }

@@ -382,11 +382,13 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
 }
 
 static enum ht_err run_record(void *self, HT_UNUSED const struct ht_task *task) {
-    return ht_fd_shell_take_step(((struct ht_fd_stepper *)self)->shell);
+    struct ht_fd_stepper *s = self;
+    return s->shell->take(s->shell);
 }
 
 static enum ht_err run_restore(void *self, const struct ht_task *task) {
-    return ht_fd_shell_put_step(((struct ht_fd_stepper *)self)->shell, task);
+    struct ht_fd_stepper *s = self;
+    return s->shell->put(s->shell, task);
 }
 
 /* ---- passes ---- */
@@ -547,7 +549,7 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
 static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
     TRY(keep_mean(s));
-    if (s->back) TRY(ht_fd_shell_need(s->shell));
+    if (s->back) TRY(s->shell->need(s->shell));
     /* The amplitudes of step s->at, and the mean that they add. */
     double mean;
     if (s->injection == NULL) return HT_OK;

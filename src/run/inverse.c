@@ -251,7 +251,7 @@ enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
     TRY(ht_comm_agree(survey->comm, add_all(inverse, shots)));
     TRY(ht_comm_gather(survey->comm, &chi, sizeof chi, misfits));
     for (int g = 0; g < shots; g++)
-        inverse->sums.misfit[done + g] = misfits[g * (ranks / survey->groups)];
+        inverse->sums.misfit[done + g] = misfits[(int64_t)g * (ranks / survey->groups)];
     inverse->sums.done += shots;
     return HT_OK;
 }
