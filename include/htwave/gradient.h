@@ -82,5 +82,3 @@ const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool st
 HT_CHECKED enum ht_err ht_gradient_signal(const struct ht_gradient *gradient, int group,
                                           double *out);
 void ht_gradient_facts(const struct ht_gradient *gradient, struct ht_gradient_facts *out);
-/* Bytes of this rank's device beside those of the run and of the forward field. */
-int64_t ht_gradient_bytes(const struct ht_plan *plan, bool fp64);

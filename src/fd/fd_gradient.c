@@ -255,7 +255,8 @@ static enum ht_err find_sample(void *data, int64_t sample) {
 }
 
 enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
-    struct by_signal by = {g, group, out};
+    struct by_signal by = {.g = g, .group = group};
+    by.out = out;
     return ht_threads_run(g->forward->problem.shots->shot[group].signal->samples, find_sample, &by);
 }
 
@@ -353,13 +354,6 @@ static int64_t bytes_beside(struct ht_fd_stepper *s) {
         HT_GRADIENT_INVERSE_DENSITY + (s->engine.spec.density ? s->engine.spec.dims : 0);
     return ht_real_size(s->engine.spec.fp64) *
            ((state + sums) * ht_fd_numbers(s) + s->kind->layers_words(s));
-}
-
-int64_t ht_gradient_bytes(const struct ht_plan *plan, bool fp64) {
-    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(&plan->problem, fp64)};
-    struct ht_fd_stepper s = {.at = 0};
-    ht_fd_stepper_plan(&plan->problem, &engine, &s);
-    return bytes_beside(&s);
 }
 
 /* For the forward field, the least of all ranks: of what is left beside the steppers a part, since
