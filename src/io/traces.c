@@ -57,8 +57,11 @@ static const struct ht_trace_format *find_format(const char *name) {
 int ht_output_trace_bytes(const struct ht_params *params) {
     const bool fp64 = params->device.precision == HT_DOUBLE;
     int bytes = fp64 ? 8 : 4;
-    for (int i = 0; i < params->output.traces.count; i++)
-        bytes += find_format(params->output.traces.name[i])->bytes[fp64];
+    for (int i = 0; i < params->output.traces.count; i++) {
+        /* what is no format is refused later */
+        const struct ht_trace_format *format = find_format(params->output.traces.name[i]);
+        bytes += format != NULL ? format->bytes[fp64] : 0;
+    }
     return bytes;
 }
 
