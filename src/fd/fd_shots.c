@@ -351,36 +351,6 @@ enum ht_err ht_fd_readings_create(const struct ht_fd_stepper *s,
     return HT_MADE(err, in, ht_fd_injection_destroy, out);
 }
 
-/* ---- memory ---- */
-
-enum ht_err ht_differences_shot_bytes(const struct ht_plan *plan, bool fp64,
-                                      struct ht_shot_bytes *out) {
-    const struct ht_problem *problem = &plan->problem;
-    const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, fp64)};
-    const int64_t word = ht_real_size(fp64);
-    const bool pair = problem->fd.pair != HT_PAIR_NONE;
-    struct ht_fd_stepper s = {.at = 0};
-    ht_fd_stepper_plan(problem, &engine, &s);
-    const int64_t planes =
-        pair ? ht_grid_planes(&plan->grid, HT_PRIMARY) : s.r.partition.window[HT_PRIMARY].count[2];
-    for (int i = 0; i < problem->shots->count; i++) {
-        const struct ht_shot *shot = &problem->shots->shot[i];
-        const int64_t drives = pair ? shot->drives : 1;
-        const int64_t more = ht_shot_most_nodes(problem->shots, i, planes) * drives;
-        struct ht_fd_incidence_most most = {drives, more, more, 0};
-        if (shot->type->outside) {
-            const int fields = pair ? plan->eq.nfields : 1, terms = pair ? plan->eq.nterms : 1;
-            TRY(ht_fd_incidence_count(problem, shot, planes, &most));
-            most.columns *= terms, most.nodes *= fields, most.entries *= terms;
-        }
-        const int64_t table = HT_FD_INJECTION_ROWS * most.columns;
-        out->device += 12 * most.nodes + (4 + word) * most.entries + word * table;
-        out->host += most.host + 12 * most.nodes + 8 * table +
-                     (12 + 2 * (int64_t)sizeof(struct ht_column_entry)) * most.entries;
-    }
-    return HT_OK;
-}
-
 /* ---- amplitudes ---- */
 
 void ht_fd_amplitudes(const struct ht_fd_injection *in, const struct ht_shot *shot,
