@@ -47,6 +47,11 @@ static inline void test_line(void) {
             test_failed++;                                      \
     } while (0)
 
+/* The larger one; unlike fmax it keeps a NaN. */
+static inline double test_worse(double a, double b) {
+    return isnan(a) || a > b ? a : b;
+}
+
 /* Whether cases are wanted that say at length what the others say, too: on a GPU and for check-all
  * (HTWAVE_COVER). docs/testing.md lists them. */
 static inline bool test_all(void) {

@@ -376,10 +376,6 @@ static void test_mirrors(void) {
 
 /* ---- kernels ---- */
 
-static double worse(double a, double b) {
-    return isnan(a) || a > b ? a : b;
-}
-
 /* Equal bits, but through CUDA, whose compiler fuses products and sums of losses in each kernel as
  * it likes: some 16 roundings of a step. */
 static void test_kernels(const char *text, const char *more) {
@@ -401,9 +397,9 @@ static void test_kernels(const char *text, const char *more) {
         double most = 0, off = 0;
         for (int64_t n = 0; n < run[0].nodes; n++) {
             most = fmax(most, fabs(u[0][n]));
-            off = worse(fabs(u[0][n] - u[1][n]), off);
+            off = test_worse(fabs(u[0][n] - u[1][n]), off);
         }
-        worst = worse(off / most, worst);
+        worst = test_worse(off / most, worst);
         for (int i = 0; i < 2; i++) free(u[i]);
     }
     const bool fuses = strcmp(ht_device_info(run[0].sim->device)->backend, "cuda") == 0;

@@ -10,11 +10,6 @@
 
 enum { DEGREE = 16 };
 
-/* The larger one; unlike fmax it keeps a NaN. */
-static double worse(double a, double b) {
-    return isnan(a) || a > b ? a : b;
-}
-
 static bool jet_of(const char *text, const struct ht_jets *jets, const double x[3],
                    const double h[3], double *out) {
     struct ht_expr *expr;
@@ -132,7 +127,7 @@ static void test_single(const struct ht_jets *jets) {
         for (int i = -2; ok && i <= 2; i++) {
             double at[3] = {0.5 * i, 0, 0};
             double want = single[n].f(x[0] + h[0] * at[0]);
-            worst = worse(worst, fabs(polynomial(jets, jet, at) - want));
+            worst = test_worse(worst, fabs(polynomial(jets, jet, at) - want));
         }
         double ratio = h[0] / single[n].radius;
         double bound = single[n].bound * (pow(ratio, DEGREE + 1) / (1 - ratio) + 1e-15);
@@ -152,13 +147,13 @@ static void test_coefficients(const struct ht_jets *jets) {
             factorial *= k;
             binomial *= (-1.5 - (k - 1)) / k * h[0] / x[0];
             double want = -pow(-h[0] / x[0], k) / k;
-            worst = worse(worst, fabs(l[k] / want - 1));
+            worst = test_worse(worst, fabs(l[k] / want - 1));
         }
         double want = exp(1.6) * pow(1.0, k) / factorial;
-        worst = worse(worst, fabs(e[k] / want - 1));
-        worst = worse(worst, fabs(p[k] / binomial - 1));
+        worst = test_worse(worst, fabs(e[k] / want - 1));
+        worst = test_worse(worst, fabs(p[k] / binomial - 1));
         want = sin(0.8 + k * acos(0.0)) * pow(0.5, k) / factorial;
-        worst = worse(worst, fabs(s[k] / want - 1));
+        worst = test_worse(worst, fabs(s[k] / want - 1));
     }
     /* Some `k` roundings reach coefficient k. */
     TEST_BELOW(worst, 2 * DEGREE * 2.3e-16 * 4, "coefficients of exp, log, power, sin, relative");
@@ -269,10 +264,10 @@ static void test_far(const struct ht_jets *jets) {
             double x[3] = {far[n].at[i], 0, 0}, d[3], jet[DEGREE + 1] = {0};
             if (!jet_of(far[n].text, jets, x, h, jet)) worst = NAN;
             far[n].derivatives(x[0], d);
-            worst = worse(worst, fabs(jet[0] / far[n].f(x[0]) - 1));
+            worst = test_worse(worst, fabs(jet[0] / far[n].f(x[0]) - 1));
             for (int k = 0; k < 3; k++) {
                 double want = d[k] / factorial[k], error = jet[k + 1] - want;
-                worst = worse(worst, error == 0 ? 0 : fabs(error / want));
+                worst = test_worse(worst, error == 0 ? 0 : fabs(error / want));
             }
         }
         TEST_BELOW(worst, 400 * 2.3e-16, "%s and derivatives far from 0", far[n].text);
@@ -295,7 +290,7 @@ static void test_several(struct ht_jets *jets, const char *name, double left) {
             if (d < jets->dims) xi[d] = corner >> d & 1 ? 1 : -0.7;
             at[d] = x[d] + h[d] * xi[d];
         }
-        worst = worse(worst, fabs(polynomial(jets, jet, xi) - g_all(at)));
+        worst = test_worse(worst, fabs(polynomial(jets, jet, xi) - g_all(at)));
     }
     TEST_BELOW(ok ? worst : NAN, left + 1e-15, "series in %d coordinates, %s set", jets->dims,
                name);

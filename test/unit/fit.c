@@ -4,10 +4,6 @@
 #include "fit_window.h"
 #include "medium_scene.h"
 
-static double worse(double a, double b) {
-    return isnan(a) || a > b ? a : b;
-}
-
 /* ---- scenes ---- */
 
 struct case_ {
@@ -123,8 +119,8 @@ static void test_one_axis(enum ht_fit_kind kind, int walls) {
         double x[3] = {(double)m / 20}, y[3] = {((double)m + 0.5) / 20};
         double one = average(&rule, &c.scene.grid, 0, x, jumps_compliance);
         double two = average(&rule, &c.scene.grid, 0, y, jumps_rho);
-        worst = worse(worst, fabs(K[m] * one - 1));
-        worst = worse(worst, fabs(b[m] * two - 1));
+        worst = test_worse(worst, fabs(K[m] * one - 1));
+        worst = test_worse(worst, fabs(b[m] * two - 1));
     }
     TEST_BELOW(worst, 1e-13, "1-D, %s, %s: against quadrature, relative", HT_WORD(FIT, kind),
                walls ? "walls" : "periodic");
@@ -155,9 +151,9 @@ static void test_integrals(double contrast) {
             sums[2] += (double)m / 64 * (1 / K[m] - 1) / 64;
         }
         double exact = (1 / contrast - 1) * (far * far - at * at) / 2;
-        worst[0] = worse(worst[0], fabs(sums[0] - (1 + (1 / contrast - 1) * (far - at))));
-        worst[1] = worse(worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
-        worst[2] = worse(worst[2], fabs(sums[2] - exact));
+        worst[0] = test_worse(worst[0], fabs(sums[0] - (1 + (1 / contrast - 1) * (far - at))));
+        worst[1] = test_worse(worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
+        worst[2] = test_worse(worst[2], fabs(sums[2] - exact));
         cut += ht_frame_counts(c.fit).cut;
         free(K);
         free(b);
@@ -197,10 +193,10 @@ static void test_split(bool falls, int along) {
             sums[1] += m < 18 ? 1 / b[i] : 0;
             count_mean(K[i], 10, &means[0]);
             count_mean(b[i], 0.1, &means[1]);
-            worst[2] = worse(worst[2], fabs(other[i] * K[i] - 1));
+            worst[2] = test_worse(worst[2], fabs(other[i] * K[i] - 1));
         }
-        worst[0] = worse(worst[0], fabs(sums[0] - 0.01 * (heavy - 1.5) - (18.5 - heavy)));
-        worst[1] = worse(worst[1], fabs(sums[1] - 100 * (heavy - 2) - (18 - heavy)));
+        worst[0] = test_worse(worst[0], fabs(sums[0] - 0.01 * (heavy - 1.5) - (18.5 - heavy)));
+        worst[1] = test_worse(worst[1], fabs(sums[1] - 100 * (heavy - 2) - (18 - heavy)));
         cut += ht_frame_counts(c.fit).cut > 0;
         free(K);
         free(b);
@@ -230,10 +226,10 @@ static void test_mirror(enum ht_fit_kind kind, int walls) {
     double *L = filled(&d, 0), *a = filled(&d, 1);
     for (int64_t m = 0; m < c.count; m++) {
         int64_t other = (24 - m) % c.count;
-        worst = worse(worst, fabs(K[m] / L[other] - 1));
-        if (m < 24) worst = worse(worst, fabs(b[m] / a[23 - m] - 1));
+        worst = test_worse(worst, fabs(K[m] / L[other] - 1));
+        if (m < 24) worst = test_worse(worst, fabs(b[m] / a[23 - m] - 1));
     }
-    if (walls) worst = worse(worst, fabs(b[24] / b[23] - 1)); /* behind it */
+    if (walls) worst = test_worse(worst, fabs(b[24] / b[23] - 1)); /* behind it */
     TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference", HT_WORD(FIT, kind),
                walls ? "walls" : "periodic");
     free(K);
@@ -349,7 +345,7 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
             double x[3] = {((double)m1 + 0.5 * (what == 1)) / 8,
                            ((double)m2 + 0.5 * (what == 2)) / 10, 0.5};
             double exact = two_axes(&rule, &smooth, &c.scene.grid, what, x);
-            worst = worse(worst, fabs(out[i] / exact - 1));
+            worst = test_worse(worst, fabs(out[i] / exact - 1));
         }
         TEST_BELOW(worst, 1e-12, "2-D samples, %s, walls %d, %s: against quadrature",
                    HT_WORD(FIT, kind), walls, what ? "b" : "K");
@@ -395,7 +391,7 @@ static void test_three_axes(int walls) {
         for (int64_t i = 0; i < c.count; i++) {
             int64_t m[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
             int64_t j = (m[0] * n[1] + m[1]) * n[2] + m[2];
-            worst = worse(worst, fabs(whole[what][i] / turned[j] - 1));
+            worst = test_worse(worst, fabs(whole[what][i] / turned[j] - 1));
         }
         free(turned);
         free(whole[what]);
@@ -409,7 +405,7 @@ static void test_three_axes(int walls) {
 
 static double spread(const double *values, int64_t count, double about) {
     double most = 0;
-    for (int64_t i = 0; i < count; i++) most = worse(most, fabs(values[i] / about - 1));
+    for (int64_t i = 0; i < count; i++) most = test_worse(most, fabs(values[i] / about - 1));
     return most;
 }
 
@@ -426,7 +422,7 @@ static void test_constant(void) {
     must(open_case(&c, "acoustic", cells, 5, HT_FIT_SINC, options));
     for (int what = 0; what < 4; what++) {
         double *out = filled(&c, what);
-        worst = worse(worst, spread(out, c.count, what ? 0.25 : 16));
+        worst = test_worse(worst, spread(out, c.count, what ? 0.25 : 16));
         free(out);
     }
     TEST_BELOW(worst, 1e-14, "equal samples stay constant, relative");
@@ -459,8 +455,8 @@ static void test_same(enum ht_fit_kind kind, int walls) {
         double *a = filled(&layers, what), *b = filled(&file, what);
         double *d = filled(&expression, what);
         for (int64_t i = 0; i < layers.count; i++) {
-            worst[0] = worse(worst[0], fabs(a[i] / b[i] - 1));
-            worst[1] = worse(worst[1], fabs(a[i] / d[i] - 1));
+            worst[0] = test_worse(worst[0], fabs(a[i] / b[i] - 1));
+            worst[1] = test_worse(worst[1], fabs(a[i] / d[i] - 1));
         }
         free(a);
         free(b);
@@ -490,9 +486,9 @@ static void test_auto(void) {
         double x = (double)m1 / 6, y = (double)m2 / 8, half = 1 / 16.;
         double z = y + half > 1 ? 1 - half : y + half; /* behind the wall */
         double speed = 1 + 0.1 * x, rho = 2 + 0.1 * y;
-        worst = worse(worst, fabs(out[0][i] - speed * speed * rho));
-        worst = worse(worst, fabs(out[1][i] - 1 / rho));
-        worst = worse(worst, fabs(out[2][i] - 1 / (2 + 0.1 * z)));
+        worst = test_worse(worst, fabs(out[0][i] - speed * speed * rho));
+        worst = test_worse(worst, fabs(out[1][i] - 1 / rho));
+        worst = test_worse(worst, fabs(out[2][i] - 1 / (2 + 0.1 * z)));
     }
     TEST_BELOW(worst, 1e-14, "values at points, off by");
     for (int what = 0; what < 3; what++) free(out[what]);
@@ -522,7 +518,7 @@ static void test_modulus(void) {
                    "medium.type=layers; medium.axis=x1;medium.interfaces=[0.43]; medium.c=[1.0, "
                    "3.0];medium.rho=[1.0, 2.0]"));
     double *K = filled(&c, 0), *L = filled(&d, 0), worst = 0;
-    for (int64_t i = 0; i < c.count; i++) worst = worse(worst, fabs(K[i] / L[i] - 1));
+    for (int64_t i = 0; i < c.count; i++) worst = test_worse(worst, fabs(K[i] / L[i] - 1));
     TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
     free(K);
     free(L);

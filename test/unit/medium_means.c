@@ -6,10 +6,6 @@
  * largest distance, 0.58/n of the cell. */
 #include "medium_scene.h"
 
-static double worse(double a, double b) {
-    return isnan(a) || a > b ? a : b;
-}
-
 /* ---- smooth ---- */
 
 /* K = 1/(1 + 0.3 sin(w x)), so that 1/K has the mean 1 + 0.3 sin(w x) sin(w h/2)/(w h/2), and rho =
@@ -33,8 +29,8 @@ static double smooth_error(const int64_t *cells, int axes) {
         if (axes == 2) x += ht_grid_x(&s.grid, HT_DUAL, 1, i / s.grid.cells[0]);
         double K = 1 / (1 + 0.3 * sin(w * x) * part);
         double rho = 2 + 0.5 * cos(w * x) * part;
-        worst = worse(worst, fabs(out[i] / K - 1));
-        worst = worse(worst, fabs(out[total + i] * rho - 1));
+        worst = test_worse(worst, fabs(out[i] / K - 1));
+        worst = test_worse(worst, fabs(out[total + i] * rho - 1));
     }
     if (s.medium->rough || s.medium->degree != 0) worst = NAN;
     free(out);
@@ -140,7 +136,7 @@ static double difference(const char *a, const char *b, double *at_seam) {
         int64_t total = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
         double *u = fill(&s, (enum ht_subgrid)subgrid);
         double *v = fill(&t, (enum ht_subgrid)subgrid);
-        for (int64_t i = 0; i < 2 * total; i++) worst = worse(worst, fabs(u[i] / v[i] - 1));
+        for (int64_t i = 0; i < 2 * total; i++) worst = test_worse(worst, fabs(u[i] / v[i] - 1));
         if (subgrid == HT_PRIMARY) *at_seam = u[0];
         free(u);
         free(v);

@@ -35,11 +35,6 @@ static double uniform(double low, double high) {
     return low + (high - low) * (half + 1) / 2;
 }
 
-/* The larger one, and a NaN once there is one. */
-static double worse(double a, double b) {
-    return isnan(a) || a > b ? a : b;
-}
-
 /* ---- the medium ---- */
 
 /* Materials of parameters drawn at random, `chosen` alternatives. */
@@ -102,7 +97,8 @@ static double jets_difference(const struct ht_system *system, const int *chosen)
         system->materials(jets, chosen, from, to);
     system->materials(scalar, chosen, value, single);
     for (int m = 0; m < system->nmaterials - system->nlost; m++)
-        worst = worse(worst, fabs(polynomial(jets, out[m], xi) - expected[m]) / fabs(expected[m]));
+        worst =
+            test_worse(worst, fabs(polynomial(jets, out[m], xi) - expected[m]) / fabs(expected[m]));
     ht_jets_destroy(jets);
     ht_jets_destroy(scalar);
     return worst;
@@ -138,7 +134,7 @@ static bool make_sample(const struct ht_system *system, int dims, struct sample 
 static double largest(const struct sample *s) {
     double most = 0;
     for (int r = 0; r < s->eq.nfields; r++)
-        for (int c = 0; c < s->eq.nfields; c++) most = worse(most, cabs(s->symbol[r][c]));
+        for (int c = 0; c < s->eq.nfields; c++) most = test_worse(most, cabs(s->symbol[r][c]));
     return most;
 }
 
@@ -165,11 +161,11 @@ static double energy_change(const struct sample *s) {
         for (int c = 0; c < s->eq.nfields; c++) {
             product[r][c] = 0;
             for (int n = 0; n < s->eq.nfields; n++) product[r][c] += s->symbol[r][n] * C[n][c];
-            size = worse(size, cabs(product[r][c]));
+            size = test_worse(size, cabs(product[r][c]));
         }
     for (int r = 0; r < s->eq.nfields; r++)
         for (int c = 0; c < s->eq.nfields; c++)
-            change = worse(change, cabs(product[r][c] + conj(product[c][r])));
+            change = test_worse(change, cabs(product[r][c] + conj(product[c][r])));
     return size > 0 ? change / size : INFINITY;
 }
 
@@ -219,9 +215,9 @@ static double plane_residual(const struct sample *s, int wave) {
     if (!ht_equations_plane(&s->eq, s->material, s->k, wave, re, im, &omega)) return -1;
     for (int r = 0; r < s->eq.nfields; r++) {
         double complex sum = I * omega * (re[r] + I * im[r]);
-        size = worse(size, hypot(re[r], im[r]));
+        size = test_worse(size, hypot(re[r], im[r]));
         for (int c = 0; c < s->eq.nfields; c++) sum += s->symbol[r][c] * (re[c] + I * im[c]);
-        worst = worse(worst, cabs(sum));
+        worst = test_worse(worst, cabs(sum));
     }
     return worst / (size * largest(s));
 }
@@ -249,9 +245,9 @@ static double standing_residual(struct sample *s, const int *factor) {
         of_sin[term->row] += by * d[term->col];
     }
     for (int r = 0; r < s->eq.nfields; r++) {
-        worst = worse(worst, fabs(omega * d[r] - of_cos[r]));
-        worst = worse(worst, fabs(-omega * c[r] - of_sin[r]));
-        size = worse(size, worse(fabs(c[r]), fabs(d[r])));
+        worst = test_worse(worst, fabs(omega * d[r] - of_cos[r]));
+        worst = test_worse(worst, fabs(-omega * c[r] - of_sin[r]));
+        size = test_worse(size, test_worse(fabs(c[r]), fabs(d[r])));
     }
     return worst / (size * largest(s));
 }
@@ -269,8 +265,9 @@ static double leapfrog_leak(const struct sample *s) {
             bool row = stored[0] >> r & 1u, col = stored[0] >> c & 1u;
             double complex square = 0;
             for (int n = 0; n < s->eq.nfields; n++) square += s->symbol[r][n] * s->symbol[n][c];
-            if (leapfrog->old_sign > 0 && row == col) leak = worse(leak, cabs(s->symbol[r][c]));
-            if (leapfrog->old_sign < 0 && row && !col) leak = worse(leak, cabs(square));
+            if (leapfrog->old_sign > 0 && row == col)
+                leak = test_worse(leak, cabs(s->symbol[r][c]));
+            if (leapfrog->old_sign < 0 && row && !col) leak = test_worse(leak, cabs(square));
         }
     return leak;
 }
@@ -351,7 +348,7 @@ static void check_medium(const struct ht_system *system) {
             chosen[p] = alternatives > 0 ? a % alternatives : 0;
         }
         good = good && draw_materials(system, chosen, material);
-        worst = worse(worst, jets_difference(system, chosen));
+        worst = test_worse(worst, jets_difference(system, chosen));
     }
     TEST_CHECK(good, "%s: materials of %d alternatives are finite, positive", system->name, count);
     /* (0.5 (0.003 + 0.002))^7 = 2e-18, times the sums of products. */
@@ -363,9 +360,9 @@ static void check_energy(const struct ht_system *system, int dims) {
     struct sample s;
     for (int n = 0; n < DRAWS; n++) {
         bool good = make_sample(system, dims, &s);
-        change = worse(change, good ? energy_change(&s) : NAN);
+        change = test_worse(change, good ? energy_change(&s) : NAN);
         for (int axis = 0; axis < dims; axis++)
-            speed = worse(speed, speed_difference(system, dims, axis));
+            speed = test_worse(speed, speed_difference(system, dims, axis));
     }
     TEST_BELOW(change, rounding, "%s in %d-D: change of the energy", system->name, dims);
     TEST_BELOW(speed, rounding, "%s in %d-D: speeds against the symbol", system->name, dims);
@@ -378,14 +375,14 @@ static void check_solutions(const struct ht_system *system, int dims) {
     for (int n = 0; n < DRAWS; n++) {
         if (!make_sample(system, dims, &s)) plane = NAN;
         for (int wave = 1; plane_residual(&s, wave) >= 0; wave++) {
-            plane = worse(plane, plane_residual(&s, wave));
+            plane = test_worse(plane, plane_residual(&s, wave));
             waves = wave > waves ? wave : waves;
         }
-        leak = worse(leak, leapfrog_leak(&s));
+        leak = test_worse(leak, leapfrog_leak(&s));
         for (int walls = 0; walls < 1 << dims && system->nwalls > 0; walls++) {
             int factor[3] = {1, 1, 1};
             for (int k = 0; k < dims; k++) factor[k] = walls >> k & 1 ? -1 : 1;
-            standing = worse(standing, standing_residual(&s, factor));
+            standing = test_worse(standing, standing_residual(&s, factor));
         }
     }
     TEST_BELOW(plane, rounding, "%s in %d-D: residual of plane waves of %d kinds", system->name,

@@ -23,7 +23,7 @@ static double half_cell(const struct setup *setup, const double *primary, const 
                 int degree = i % side + i / side % side + i / side / side;
                 sum += ldexp(primary[(f * coefs + i) * from + node], -degree);
             }
-            worst = worse(worst, fabs(sum));
+            worst = test_worse(worst, fabs(sum));
         }
     return worst;
 }

@@ -17,8 +17,8 @@ static double range_difference(const struct setup *setup, enum ht_subgrid subgri
         if (ht_solution_fill(setup->solution, subgrid, 0, first, first + 2, part) != HT_OK)
             worst = NAN;
         for (int64_t r = 0; r < rows; r++)
-            worst = worse(worst, difference(part + r * 2 * plane,
-                                            all + (r * planes + first) * plane, 2 * plane));
+            worst = test_worse(worst, difference(part + r * 2 * plane,
+                                                 all + (r * planes + first) * plane, 2 * plane));
     }
     bool ok = all && part;
     free(all);

@@ -102,20 +102,15 @@ static inline double *filled(const struct setup *setup, enum ht_subgrid subgrid,
     return out;
 }
 
-/* The larger one; unlike fmax it keeps a NaN. */
-static inline double worse(double a, double b) {
-    return isnan(a) || a > b ? a : b;
-}
-
 static inline double largest(const double *values, int64_t count) {
     double most = 0;
-    for (int64_t n = 0; n < count; n++) most = worse(most, fabs(values[n]));
+    for (int64_t n = 0; n < count; n++) most = test_worse(most, fabs(values[n]));
     return most;
 }
 
 static inline double difference(const double *a, const double *b, int64_t count) {
     double most = 0;
-    for (int64_t n = 0; n < count; n++) most = worse(most, fabs(a[n] - b[n]));
+    for (int64_t n = 0; n < count; n++) most = test_worse(most, fabs(a[n] - b[n]));
     return most;
 }
 
