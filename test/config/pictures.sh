@@ -171,14 +171,13 @@ import h5py
 c = h5py.File("image.h5")["c"]
 assert c.shape == (5, 4) and c[3, 1] == -280'
 
-# ---- the README ----
-readme=$tools/../README.md
+# ---- the manual ----
 "$htwave" run "$tools/../params/demo.cfg" --quiet "$device" \
     'grid.cells=[10,8]' output.pictures=false output.directory=demo
-sed -n '/^```python/,/^```$/p' "$readme" | sed -e '/^```/d' -e 's/"out\//"demo\//' \
-    >readme.py
-MPLBACKEND=Agg python3 readme.py
-judge "README: $(wc -l <readme.py) lines draw a snapshot" [ -s p.png ]
+awk '/^```/ { if (block ~ /savefig/) printf "%s", block; block = ""; next } { block = block $0 "\n" }' \
+    "$tools/../docs/usage.md" | sed 's/"out\//"demo\//' >snapshot.py
+MPLBACKEND=Agg python3 snapshot.py
+judge "usage.md: $(wc -l <snapshot.py) lines draw a snapshot" [ -s p.png ]
 
 # fails SCRIPT PATTERN ARGUMENT...: one line
 fails() {
