@@ -112,7 +112,10 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
     HT_ENDED(ht_survey_end) struct ht_survey *survey = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    TRY(params->survey.count > 0 ? ht_survey_plan(params, args->comm, false, &survey)
-                                 : ht_simulation_plan(params, args->comm, &sim));
-    return ht_comm_agree(args->comm, check(survey != NULL ? survey->sim : sim, args));
+    if (params->survey.count > 0) {
+        TRY(ht_survey_plan(params, args->comm, false, &survey));
+        return ht_comm_agree(args->comm, check(survey->sim, args));
+    }
+    TRY(ht_simulation_plan(params, args->comm, &sim));
+    return ht_comm_agree(args->comm, check(sim, args));
 }

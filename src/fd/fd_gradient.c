@@ -62,11 +62,15 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
     REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "density does not vary");
     TRY(ht_fd_move_planes(s, g->sum[sum], first, last, NULL, out));
     for (int64_t m3 = first; m3 < last; m3++)
-        for (int64_t m2 = 0; m2 < n2; m2++)
-            for (int64_t m1 = 0; m1 < n1; m1++, out++) {
-                const int64_t m[3] = {m1, m2, m3};
-                *out *= factor * (sum == HT_GRADIENT_ILLUMINATION ? 1 : weight_at(s, up, m));
+        for (int64_t m2 = 0; m2 < n2; m2++, out += n1) {
+            double weight[3]; /* of the first node of a row, the last, others */
+            for (int i = 0; i < 3; i++) {
+                const int64_t m[3] = {i == 0 ? 0 : i == 1 ? n1 - 1 : 1, m2, m3};
+                weight[i] = factor * (sum == HT_GRADIENT_ILLUMINATION ? 1 : weight_at(s, up, m));
             }
+            for (int64_t m1 = 0; m1 < n1; m1++)
+                out[m1] *= weight[m1 == 0 ? 0 : m1 == n1 - 1 ? 1 : 2];
+        }
     return HT_OK;
 }
 

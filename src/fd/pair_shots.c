@@ -185,8 +185,8 @@ enum ht_err ht_pair_injection_create(void *self) {
     return HT_OK;
 }
 
-void ht_pair_injection_destroy(void *self) {
-    struct ht_pair_stepper *s = self;
+void ht_pair_injection_destroy(void *stepper) {
+    struct ht_pair_stepper *s = stepper;
     for (int f = 0; f < s->pair.nfields; f++) {
         ht_fd_injection_destroy(s->injection[f]);
         s->injection[f] = NULL;

@@ -213,6 +213,7 @@ static enum ht_err read_values(struct segy *s, double *const *data) {
 enum ht_err ht_segy_read(const struct ht_trace_source *of, double *const *data) {
     HT_ENDED(close_segy)
     struct segy s = {.of = of,
+                     .format = &formats[1],
                      .length = 1 / ht_segy_unit(of->params, "length"),
                      .time = 1 / ht_segy_unit(of->params, "time")};
     TRY(blame(&s, open_segy(&s)));
@@ -224,7 +225,9 @@ enum ht_err ht_segy_read(const struct ht_trace_source *of, double *const *data) 
 enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
                            void *context) {
     const struct ht_trace_source of = {.params = params, .path = path};
-    HT_ENDED(close_segy) struct segy s = {.of = &of, .length = 1 / ht_segy_unit(params, "length")};
+    HT_ENDED(close_segy)
+    struct segy s = {
+        .of = &of, .format = &formats[1], .length = 1 / ht_segy_unit(params, "length")};
     const int dims = params->grid.dims;
     bool placed = false;
     TRY(open_segy(&s));

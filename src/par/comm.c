@@ -182,7 +182,8 @@ void ht_comm_end(struct ht_comm *c, bool failed, int exit_code) {
 }
 
 /* What MPI holds of a failed part stays, as of the whole. */
-void ht_comm_leave(struct ht_comm *c) {
+void ht_comm_leave(struct ht_comm *part) {
+    struct ht_comm *c = part;
     if (c == NULL) return;
     if (c->whole->failed == HT_OK) disconnect(c);
     comm_free(c);

@@ -538,7 +538,7 @@ static enum ht_err make_simulation(const struct ht_params *params, struct ht_com
                                    struct ht_survey *survey, struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
     TRY(HT_ALLOC(sim, 1));
-    if (survey != NULL) survey->sim = sim;
+    *out = sim;
     *sim = (struct ht_simulation){.params = params,
                                   .survey = survey,
                                   .comm = comm,

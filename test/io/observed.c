@@ -68,7 +68,7 @@ static void write_format(const struct trial *t, const char *name, const unsigned
         unsigned char *at = out + HEAD + (size_t)i * trace;
         memcpy(at, file + HEAD + (size_t)i * TRACE, 240);
         for (int n = 0; n < SAMPLES; n++) {
-            unsigned char *value = at + 240 + n * bytes;
+            unsigned char *value = at + 240 + (size_t)n * (size_t)bytes;
             if (format == 1)
                 put_ibm(value, p[i * SAMPLES + n]);
             else

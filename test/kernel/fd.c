@@ -484,8 +484,8 @@ static void test_constant(struct ht_device *device) {
 
 /* Boxes of a window: one thinner than a block, one of several blocks a plane. */
 enum { N1 = 40, N2 = 9, N3 = 6, SHELL_NODES = N1 * N2 * N3, SLOTS = 3 };
-static const struct ht_fd_box shell_box[2] = {{N1, N1 *N2, {2, 1, 1}, {5, 8, 5}},
-                                              {N1, N1 *N2, {6, 2, 0}, {39, 7, 6}}};
+static const struct ht_fd_box shell_box[2] = {{N1, (int64_t)N1 *N2, {2, 1, 1}, {5, 8, 5}},
+                                              {N1, (int64_t)N1 *N2, {6, 2, 0}, {39, 7, 6}}};
 
 struct shell {
     struct ht_fd_shell_form form;

@@ -120,9 +120,9 @@ static void run(struct ht_device *device, int64_t side, int order) {
 
 int main(int argc, char **argv) {
     struct ht_device *device = test_device_here();
-    const int64_t side = argc > 1 ? atoll(argv[1]) : 512;
+    const int64_t side = argc > 1 ? strtoll(argv[1], NULL, 10) : 512;
     if (device != NULL && (ht_device_info(device)->gpu || argc > 1))
-        run(device, side, argc > 2 ? atoi(argv[2]) : 8);
+        run(device, side, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 8);
     else
         TEST_SKIP("rates are judged on GPUs");
     ht_device_close(device);

@@ -11,7 +11,8 @@ static double p[ALL], d[ALL], w[ALL], s[ALL], r[ALL];
 /* Wavelets of five frequencies, the observed ones earlier and larger; a direction as long. */
 static void make(void) {
     for (int i = 0; i < ALL; i++) {
-        const double t = 0.01 * (i % SAMPLES) - 1, turn = 2 * acos(-1.0) * (3 + i / SAMPLES);
+        const int trace = i / SAMPLES;
+        const double t = 0.01 * (i % SAMPLES) - 1, turn = 2 * acos(-1.0) * (3 + trace);
         p[i] = sin(turn * (t - 0.02)) * exp(-pow((t - 0.02) / 0.3, 2));
         d[i] = 1.3 * sin(turn * t) * exp(-pow(t / 0.3, 2));
         s[i] = exp(-pow(t / 0.3, 2)) * ht_rng_uniform(1, (uint64_t)i);
@@ -79,8 +80,9 @@ static void threads(enum ht_misfit_type type) {
     chi = chi_of(type, p, w).chi;
     memcpy(one, r, sizeof one);
     ht_threads_set(3);
-    TEST_CHECK(chi_of(type, p, w).chi == chi && memcmp(one, r, sizeof one) == 0,
-               "%s: three threads give the numbers of one", names[type]);
+    int other = chi_of(type, p, w).chi != chi;
+    for (int i = 0; i < ALL; i++) other += one[i] != r[i];
+    TEST_CHECK(other == 0, "%s: three threads give the numbers of one", names[type]);
 }
 
 int main(void) {

@@ -1,0 +1,58 @@
+/* Arrays of steppers in checkpoints. */
+#include "fd.h"
+
+/* Own planes of an array. */
+struct stored {
+    struct ht_fd_stepper *s;
+    struct ht_fd_array array;
+};
+
+static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct stored *of = context;
+    return ht_fd_move_planes(of->s, of->array, first, last, load ? values : NULL,
+                             load ? NULL : values);
+}
+
+void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
+                         struct ht_fd_array values) {
+    struct stored of = {s, values};
+    const struct ht_archive_array array = {.name = name,
+                                           .single = !s->engine.spec.fp64,
+                                           .groups = 1,
+                                           .planes = ht_grid_planes(s->problem.grid, HT_PRIMARY),
+                                           .plane = ht_grid_plane(s->problem.grid, HT_PRIMARY),
+                                           .first = s->own.first,
+                                           .last = s->own.last,
+                                           .move = move_stored,
+                                           .context = &of};
+    ht_archive_array(archive, &array);
+}
+
+/* A number per plane of a list of so many, `apart` from each other, from `base` on. */
+static enum ht_err move_memory(void *context, bool load, int64_t first, int64_t last,
+                               double *values) {
+    const struct ht_fd_stored *of = context;
+    const struct ht_fd_engine_ops *ops = of->engine->ops;
+    for (int64_t g = 0; g < of->groups; g++) {
+        const int64_t count = (last - first) * of->plane, at = of->base + g * of->apart;
+        double *part = values + g * count;
+        const int64_t from = at + (first - of->first) * of->plane;
+        TRY((load ? ops->write(of->engine, of->array, from, count, part)
+                  : ops->read(of->engine, of->array, from, count, part)));
+    }
+    return HT_OK;
+}
+
+void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct ht_fd_stored *of) {
+    const struct ht_archive_array array = {.name = name,
+                                           .single = !of->engine->spec.fp64,
+                                           .groups = of->groups,
+                                           .planes = of->planes,
+                                           .plane = of->plane,
+                                           .first = of->first,
+                                           .last = of->last,
+                                           .move = move_memory,
+                                           .context = of};
+    ht_archive_array(archive, &array);
+}
