@@ -147,8 +147,8 @@ static void make_input(void) {
 
 /* HDF5 keeps memory of damaged files that it refuses (seen with 1.10.8): for the leak checker,
  * which gives the name. NOLINTBEGIN */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void) {
     return "leak:libhdf5";
 }
 /* NOLINTEND */
