@@ -1,7 +1,7 @@
 /* Misfits of traces p to observed ones d, and their derivatives by p (docs/gradients.md). */
 #pragma once
 
-#include "htwave/params.h"
+#include "htwave/shots.h"
 
 struct ht_misfit_of {
     int64_t traces, samples;
@@ -17,3 +17,8 @@ struct ht_misfit {
  * not depend on the number of threads. */
 HT_CHECKED enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of,
                                      double *r, struct ht_misfit *sum);
+/* The same of all groups, each [group][reading][receiver][sample]; weight NULL: 1. */
+HT_CHECKED enum ht_err ht_misfit_groups(enum ht_misfit_type type,
+                                        const struct ht_receivers *receivers, double *const *p,
+                                        double *const *d, double *const *weight, double *const *r,
+                                        struct ht_misfit *sum);

@@ -71,14 +71,19 @@ static void forget_sums(ht_api *api) {
         if (sums->sum[i] != NULL) memset(sums->sum[i], 0, (size_t)nodes * sizeof *sums->sum[i]);
 }
 
+/* Where the samples of each group are, of those of all groups one after the other. */
+static void divide(const struct ht_api *api, double *samples, double **group) {
+    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
+    for (int n = 0; n < receivers->count; n++) {
+        group[n] = samples;
+        if (samples != NULL) samples += ht_api_values(&receivers->group[n]);
+    }
+}
+
 /* traces: the derivative of chi by those of the shot that was recorded. */
 static enum ht_err add(ht_api *api, double *traces, double chi) {
-    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
-    HT_ARRAY(double *, groups, receivers->count);
-    for (int n = 0; n < receivers->count; n++) {
-        groups[n] = traces;
-        traces += ht_api_values(&receivers->group[n]);
-    }
+    HT_ARRAY(double *, groups, ht_api_plan(api)->receivers->count);
+    divide(api, traces, groups);
     const int shot = api->recorded;
     api->recorded = api->backed = -1;
     TRY(ht_inverse_backward(api->inverse, groups));
@@ -157,22 +162,12 @@ int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *grad
 static enum ht_err compare(ht_api *api, enum ht_misfit_type type, const double *p, const double *d,
                            const double *w, double *r, double *chi) {
     const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
+    double *const samples[] = {(double *)p, (double *)d, (double *)w, r};
     struct ht_misfit misfit = {.chi = 0};
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
-        const int64_t count = ht_api_values(group);
-        const struct ht_misfit_of of = {.traces = group->count * group->readings,
-                                        .samples = group->samples,
-                                        .every = group->every > 0 ? group->every : receivers->dt,
-                                        .p = p,
-                                        .d = d,
-                                        .weight = w};
-        TRY(ht_misfit_add(type, &of, r, &misfit));
-        p += count;
-        d += count;
-        r += count;
-        if (w != NULL) w += count;
-    }
+    HT_ARRAY(double *, group, (4 * receivers->count));
+    for (int i = 0; i < 4; i++) divide(api, samples[i], group + (ptrdiff_t)i * receivers->count);
+    double **const of_d = group + receivers->count, **const of_w = of_d + receivers->count;
+    TRY(ht_misfit_groups(type, receivers, group, of_d, of_w, of_w + receivers->count, &misfit));
     *chi = misfit.chi;
     return HT_OK;
 }

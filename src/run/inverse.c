@@ -152,18 +152,8 @@ static enum ht_err compare(struct ht_inverse *inverse, double *const *r, struct 
     const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
     HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
     TRY(ht_observed_read(survey->sim->plan, survey->at + 1, receivers, key, shot->data, &observed));
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
-        const struct ht_misfit_of of = {.traces = group->count * group->readings,
-                                        .samples = group->samples,
-                                        .every = group->every > 0 ? group->every : receivers->dt,
-                                        .p = inverse->traces.data[n],
-                                        .d = observed->data[n],
-                                        .weight =
-                                            observed->weight != NULL ? observed->weight[n] : NULL};
-        TRY(ht_misfit_add(survey->params->gradient.misfit, &of, r[n], misfit));
-    }
-    return HT_OK;
+    return ht_misfit_groups(survey->params->gradient.misfit, receivers, inverse->traces.data,
+                            observed->data, observed->weight, r, misfit);
 }
 
 enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, double ***r,

@@ -142,3 +142,19 @@ enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *o
     }
     return HT_OK;
 }
+
+enum ht_err ht_misfit_groups(enum ht_misfit_type type, const struct ht_receivers *receivers,
+                             double *const *p, double *const *d, double *const *weight,
+                             double *const *r, struct ht_misfit *sum) {
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        const struct ht_misfit_of of = {.traces = group->count * group->readings,
+                                        .samples = group->samples,
+                                        .every = group->every > 0 ? group->every : receivers->dt,
+                                        .p = p[n],
+                                        .d = d[n],
+                                        .weight = weight != NULL ? weight[n] : NULL};
+        TRY(ht_misfit_add(type, &of, r[n], sum));
+    }
+    return HT_OK;
+}
