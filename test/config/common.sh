@@ -73,6 +73,14 @@ below() { # VALUE BOUND; what is no number is not below
     awk -v v="$1" -v b="$2" 'BEGIN { exit !(v ~ /^[-+]?[.0-9]/ && v + 0 <= b + 0) }'
 }
 
+# lacking FILE "PATTERN|PATTERN": those that it does not hold; for a substitution
+lacking() {
+    IFS='|'
+    for pattern in $2; do
+        grep -qF -e "$pattern" "$1" || printf ' %s' "$pattern"
+    done
+}
+
 # differ A B: names of the files of a run's directory A that are others in B, or not there, and of
 # those of B alone
 differ() {

@@ -85,12 +85,7 @@ refused() {
     "$htwave" "$command" pair.cfg --quiet "$device" output.directory=no "$@" \
         >answer.txt 2>message.txt
     code=$?
-    missing=
-    IFS='|'
-    for pattern in $patterns; do
-        grep -qF -e "$pattern" message.txt || missing="$missing $pattern"
-    done
-    unset IFS
+    missing=$(lacking message.txt "$patterns")
     [ -z "$missing" ] || sed 's/^/    | /' message.txt
     judge "$what is refused:$missing exit code $code" [ "$code$missing" = 2 ]
 }

@@ -16,12 +16,7 @@ refused() {
         "$htwave" $command line.cfg --quiet "$device" "$@" \
             >answer.txt 2>message.txt
         code=$?
-        missing=
-        IFS='|'
-        for pattern in $patterns; do
-            grep -qF -e "$pattern" message.txt || missing="$missing $pattern"
-        done
-        unset IFS
+        missing=$(lacking message.txt "$patterns")
         if [ $code = 2 ] && [ -z "$missing" ] && [ ! -e out ]; then
             pass "$what, $command: $(tail -n 1 message.txt)"
         else
