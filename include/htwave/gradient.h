@@ -62,13 +62,22 @@ HT_CHECKED enum ht_err ht_gradient_look(struct ht_gradient *gradient, int64_t st
  * that means something. The sums below are those of the last run. */
 HT_CHECKED enum ht_err ht_gradient_run(struct ht_gradient *gradient, const double *amplitude);
 
-/* At the nodes; in layers 0. */
+/* At the nodes; in layers 0. Of a pair in place of the first and the third kind: + c: d chi / d
+ * C_rq, coefficient number c of ht_pair_make(.., HT_PAIR_APART, ..), at the points where
+ * ht_frame_fill gives it, however the run's medium is made (in a uniform one, too). The value of
+ * C_rq, r != q, counts in both rows. Every entry counts with its volume, the closures' weights at
+ * free sides included; those behind a wall, images of others, are 0. Where C is singular, in a
+ * fluid and on free sides, changes of C count as far as they leave its range as it is: the shear
+ * modulus of a fluid has no derivative (0), nor have couplings at oblique faces (coefficients
+ * behind those of terms), which a gradient's run has not. */
 enum ht_gradient_sum {
     HT_GRADIENT_COMPLIANCE,      /* d chi / d m at the primary nodes, m = 1 / modulus */
-    HT_GRADIENT_ILLUMINATION,    /* sum over the steps of (u(t) - u(t - dt))^2 */
+    HT_GRADIENT_ILLUMINATION,    /* sum over the steps of (u(t) - u(t - dt))^2; of a pair of those
+                                    of group 1, added up where they stand for a node */
     HT_GRADIENT_INVERSE_DENSITY, /* + axis: d chi / d b, b = 1 / rho half a spacing above the nodes;
                                     0 behind a wall */
-    HT_GRADIENT_SUMS = HT_GRADIENT_INVERSE_DENSITY + 3
+    HT_GRADIENT_COEFFICIENT = HT_GRADIENT_INVERSE_DENSITY, /* of a pair: + c */
+    HT_GRADIENT_SUMS = HT_GRADIENT_COEFFICIENT + 12
 };
 /* Inverse density: where it varies. */
 bool ht_gradient_has(const struct ht_gradient *gradient, enum ht_gradient_sum sum);
