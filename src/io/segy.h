@@ -1,9 +1,9 @@
-/* SEG-Y files: their sizes and units. */
+/* SEG-Y files: their places and units. */
 #pragma once
 
+#include "htwave/formats.h"
 #include "htwave/params.h"
 
-enum { SEGY_TEXT = 3200, SEGY_BINARY = 400, SEGY_TRACE = 240, SEGY_LINE = 80 };
 /* Where the sources of a run or shot are, if they are one point; else NULL. */
 const double *ht_shots_place(const struct ht_params *params);
 /* Metres or seconds of a length or time of the input; what is in other units is taken as it is. */
