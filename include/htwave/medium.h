@@ -146,11 +146,12 @@ HT_CHECKED enum ht_err ht_frame_share_counts(struct ht_frame *frame, struct ht_c
 HT_CHECKED enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first,
                                      int64_t last, double *out);
 
-/* ---- fit_transpose.c: gradients by what the medium is fitted from ----
- * From the gradient by 1/K and b_k where ht_frame_fill gives them, of the form of second order, to
- * that by a number, by numbers of layers or by samples as they are in a file: the transposed
- * derivative of the fit, its cut included. A medium that is fitted to expressions or by "point" has
- * no such gradient.
+/* ---- fit_gradient.c: gradients by what the medium is fitted from ----
+ * From the gradient by coefficients where ht_frame_fill gives them, those of a pair or, of the form
+ * of second order, 1/K and the b_k, to that by a number, by numbers of layers or by samples as they
+ * are in a file: the transposed derivative of the fit, its cut and the turning of faces included. A
+ * medium that is fitted to expressions or by "point" has no such gradient; a parameter that is 0
+ * where there is fluid has the gradient 0 there.
  */
 struct ht_medium_gradient {
     int count;
@@ -164,22 +165,24 @@ struct ht_medium_gradient {
         int64_t samples, held; /* held: fixed, their gradient is 0 */
         double *value;         /* x1 fastest, on all ranks */
     } wanted[HT_MAX_MATERIALS];
-    unsigned coefficients;                /* whose gradients are read: bit 0 1/K, bit 1 + k b_k */
+    unsigned coefficients; /* whose gradients are read: bit 0 1/K, bit 1 + k b_k; of the pair's */
     struct ht_medium_gradient_data *data; /* private */
 };
-/* names: parameters, from the option `key`. The medium, which must outlive it, is scanned; kind as
+/* pair: whose coefficients, of terms and couplings, have gradients; NULL: the form of second order.
+ * names: parameters, from the option `key`. The medium, which must outlive it, is scanned; kind as
  * for its frame. whole: gradients are read in absorbing layers, too, where the medium is that of
  * the nearest point outside. Else samples that points on an inner face or in a layer depend on are
  * held, and numbers are refused where sides absorb. */
 HT_CHECKED enum ht_err ht_medium_gradient_create(const struct ht_medium *medium,
-                                                 enum ht_fit_kind kind,
+                                                 const struct ht_pair *pair, enum ht_fit_kind kind,
                                                  const struct ht_names *names, const char *key,
                                                  bool whole, struct ht_medium_gradient **out);
 void ht_medium_gradient_destroy(struct ht_medium_gradient *gradient); /* NULL allowed */
-/* The gradient by 1/K (coefficient 0) or b_k (1 + k) on own x3 planes [first, last), every plane
- * once, from below; any rank: ranks are in it at the same time. Entries as those of ht_frame_fill:
- * every one counts, so that of b_k those behind a wall must be 0 where another one stands for them.
- */
+/* The gradient by a coefficient, in the form of second order by 1/K (0) or b_k (1 + k), on own x3
+ * planes [first, last), every plane once, from below, of several coefficients in turn; any rank:
+ * ranks are in it at the same time. Entries as those of ht_frame_fill: every one counts, so that of
+ * points half a spacing up those behind a wall must be 0 where another one stands for them. An
+ * entry C_rq of a pair is C_qr, too, and has the gradient by both. */
 typedef enum ht_err ht_medium_gradient_read(void *data, int coefficient, int64_t first,
                                             int64_t last, double *out);
 /* Sets the values, whose bits do not depend on ranks and threads. Collective. */

@@ -64,6 +64,12 @@ struct ht_average {
     /* slips: part of the cell is fluid. r, q: fields of the system. */
     double (*coefficient)(int dims, const double *mean, bool slips, const double n[3], int r,
                           int q);
+    /* Transposed derivatives: by_material becomes the derivative of a function by the materials,
+     * `by` being that by the scalars; by_mean and by_n get in addition what they have by a
+     * coefficient, the components of n being independent. */
+    void (*scalars_back)(const double *material, const double *by, double *by_material);
+    void (*coefficient_back)(int dims, const double *mean, bool slips, const double n[3], int r,
+                             int q, double by, double *by_mean, double by_n[3]);
 };
 
 /* What fields lose at a point, and what the medium remembers there. A field f of the rate f_t = ..

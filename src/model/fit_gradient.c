@@ -1,39 +1,52 @@
-/* Gradients by the parameters of a fitted medium; see the header. The averages that coefficients
- * are made of (frame.c), of the form of second order:
- *     1/K = C,     b_k = a/R + (1 - a) I,     a = n_k^2,     n = s/|s|,
- * where C, R and I are the means of 1/K, rho and 1/rho, and s the slope of the mean of rho. */
+/* Gradients by the parameters of a fitted medium; see the header. Gradients by coefficients go back
+ * to the averages that frame.c makes them of, with n, and from these to the boxes
+ * (fit_transpose.c), plane by plane for all coefficients of a parity.
+ *
+ * n, the eigenvector of the largest eigenvalue e_1 of J = sum of rows r r^T, changes by
+ *     dn = sum over the other ones v_j, e_j of v_j (v_j dJ n)/(e_1 - e_j),
+ * so that with g, the gradient by n, and w = sum of v_j (v_j g)/(e_1 - e_j) that by a row is
+ *     (r n) w + (r w) n.
+ * Where rows are rounding, or two eigenvalues are nearly equal, n has no derivative and is held. */
 #include "fit_private.h"
 
 struct ht_medium_gradient_data {
     const struct ht_medium *medium;
-    struct ht_fit fit;
+    struct ht_frame frame; /* with a box for each sample, whatever the values are now */
     bool whole;
-    int64_t shape[3], size;  /* of the lattice: of the samples, or of boxes of layers */
-    int quantity[3];         /* of C, R and I; -1: there is none */
-    bool turns;              /* n is not the same everywhere */
-    int along;               /* else: the axis of n */
-    double *sum[3];          /* on the lattice, of quantities in use; which become .. */
-    double *wanted[3];       /* .. these, by the parameters */
-    bool *held[3];           /* indices along an axis, of 1/K or, from `size` on, of b_k */
+    int64_t shape[3], size;           /* of the lattice: of the samples, or of boxes of layers */
+    double *sum[HT_MAX_SCALARS];      /* on the lattice, of scalars in use; which become .. */
+    double *wanted[HT_MAX_MATERIALS]; /* .. these, by the parameters */
+    bool half[HT_MAX_MATERIALS];      /* a wanted one decides points half a spacing up */
+    bool *held[3]; /* indices along an axis, of points at nodes or, from `size` on, half up */
     struct ht_samples *mask; /* NULL: none */
     struct ht_pool pool;
 };
 typedef struct ht_medium_gradient_data data_of;
 
-enum { C, R, I };
-
 /* ---- what is wanted ---- */
 
-static enum ht_err find_parameter(const struct ht_medium *medium, const char *name, const char *key,
+static unsigned scalars_of(const data_of *data, int c) {
+    const struct ht_frame *frame = &data->frame;
+    return frame->fit.average->uses[frame->field[frame->pair.coefficient[c].row]];
+}
+
+/* Whether a coefficient depends on a parameter. */
+static bool shows(const data_of *data, int c, int parameter) {
+    bool shown = false;
+    HT_EACH_BIT(q, scalars_of(data, c))
+        shown = shown || (data->frame.fit.shown[q] >> parameter & 1u);
+    return shown;
+}
+
+static enum ht_err find_parameter(const data_of *data, const char *name, const char *key,
                                   int *parameter) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_second_order *form = &medium->eq->second_order;
-    const unsigned shown = source->shown[form->modulus] |
-                           (form->inverse_density >= 0 ? source->shown[form->inverse_density] : 0);
+    const struct ht_medium_source *source = data->medium->source;
     HT_FREED_TEXT struct ht_text names = {0};
     *parameter = -1;
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        if (!(shown >> p & 1u) || source->row[p].of->loss) continue;
+    for (int p = 0; p < data->medium->eq->system->nparameters; p++) {
+        bool shown = false;
+        for (int c = 0; c < data->frame.coefficients; c++) shown = shown || shows(data, c, p);
+        if (!shown || source->row[p].of->loss) continue;
         ht_text_add(&names, "%s\"%s\"", names.length ? ", " : "", source->row[p].name);
         if (strcmp(source->row[p].name, name) == 0) *parameter = p;
     }
@@ -43,17 +56,12 @@ static enum ht_err find_parameter(const struct ht_medium *medium, const char *na
     return HT_OK;
 }
 
-static bool density_shows(const struct ht_medium *medium, int parameter) {
-    const int m = medium->eq->second_order.inverse_density;
-    return m >= 0 && (medium->source->shown[m] >> parameter & 1u);
-}
-
 static enum ht_err add_wanted(struct ht_medium_gradient *g, const char *name, const char *key) {
-    const data_of *data = g->data;
+    data_of *data = g->data;
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
     struct ht_medium_wanted *wanted = &g->wanted[g->count];
-    TRY(find_parameter(medium, name, key, &wanted->parameter));
+    TRY(find_parameter(data, name, key, &wanted->parameter));
     const struct ht_medium_row *row = &source->row[wanted->parameter];
     for (int w = 0; w < g->count; w++)
         REFUSE(g->wanted[w].parameter == wanted->parameter, source->params, key,
@@ -67,22 +75,23 @@ static enum ht_err add_wanted(struct ht_medium_gradient *g, const char *name, co
         wanted->spacing[k] = row->samples ? row->samples->spacing[k] : 1;
     }
     wanted->samples = wanted->shape[0] * wanted->shape[1] * wanted->shape[2];
-    if (source->shown[medium->eq->second_order.modulus] >> wanted->parameter & 1u)
-        g->coefficients |= 1;
-    if (density_shows(medium, wanted->parameter))
-        g->coefficients |= ((1u << medium->grid->dims) - 1) << 1;
+    for (int c = 0; c < data->frame.coefficients; c++) {
+        if (!shows(data, c, wanted->parameter)) continue;
+        g->coefficients |= 1u << c;
+        data->half[g->count] = data->half[g->count] || data->frame.pair.coefficient[c].parity > 0;
+    }
     g->count++;
     return HT_OK;
 }
 
-static enum ht_err check(const struct ht_medium *medium, enum ht_fit_kind kind, const char *key) {
+static enum ht_err check(const data_of *data, const char *key) {
+    const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
-    const struct ht_second_order *form = &medium->eq->second_order;
-    REFUSE(!form->known || system->average.nscalars == 0 ||
-               (form->inverse_density >= 0 && system->average.nscalars != 3),
-           source->params, key,
-           "the system \"%s\" has no gradients by its medium: must be "
+    const enum ht_fit_kind kind = data->frame.fit.kind;
+    REFUSE(system->average.coefficient_back == NULL ||
+               (data->frame.second_order && !medium->eq->second_order.known),
+           source->params, key, "the system \"%s\" has no gradients by its medium: must be "
            "\"acoustic\" or \"wave\"",
            system->name);
     REFUSE(
@@ -98,15 +107,10 @@ static enum ht_err check(const struct ht_medium *medium, enum ht_fit_kind kind, 
 
 /* ---- axes ---- */
 
-/* As those of the frame, but every sample has a box, whatever the values are now. */
 static enum ht_err make_axes(data_of *data) {
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
-    struct ht_fit now = data->fit; /* as it is without a gradient */
     struct ht_medium_boxes boxes[3] = {{0}};
-    enum ht_err err = medium->uniform ? HT_OK : ht_fit_make_axes(&now, source->boxes);
-    ht_pool_free(&now.pool);
-    TRY(err);
     for (int k = 0; k < 3; k++) {
         const bool layers = source->type == HT_MEDIUM_LAYERS && k == source->axis;
         TRY(ht_medium_find_boxes(medium, k, layers || source->lattice != NULL, &data->pool,
@@ -114,9 +118,14 @@ static enum ht_err make_axes(data_of *data) {
         data->shape[k] = source->lattice ? source->lattice->samples->shape[k] : boxes[k].count;
     }
     data->size = data->shape[0] * data->shape[1] * data->shape[2];
-    TRY(ht_fit_make_axes(&data->fit, boxes));
+    TRY(ht_frame_make(&data->frame, boxes));
+    struct ht_fit now = data->frame.fit; /* as it is without a gradient */
+    now.pool = (struct ht_pool){0};
+    const enum ht_err err = medium->uniform ? HT_OK : ht_fit_make_axes(&now, source->boxes);
+    ht_pool_free(&now.pool);
+    TRY(err);
     REFUSE(
-        now.split || data->fit.split, source->params, "medium.fit",
+        now.split || data->frame.fit.split, source->params, "medium.fit",
         "the medium is split at a jump of the impedance, which has no gradient: must be \"box\"");
     return HT_OK;
 }
@@ -125,10 +134,10 @@ static enum ht_err make_axes(data_of *data) {
  * a spacing up along it. */
 static void find_held(const data_of *data, int k, bool half, bool *held) {
     const struct ht_grid *grid = data->medium->grid;
-    const struct ht_fit_axis *axis = &data->fit.axis[k];
-    const double touch = 1e-9, window = data->fit.kind == HT_FIT_SINC ? HT_FIT_REACH + 1
-                                        : half                        ? 1
-                                                                      : 0.5;
+    const struct ht_fit_axis *axis = &data->frame.fit.axis[k];
+    const double touch = 1e-9, window = data->frame.fit.kind == HT_FIT_SINC ? HT_FIT_REACH + 1
+                                        : half                              ? 1
+                                                                            : 0.5;
     const double reach = (window + 0.5 * half - touch) * axis->h;
     for (int side = 0; k < grid->dims && side < 2; side++) {
         const double face = ht_layers_end(grid, k, side);
@@ -138,12 +147,12 @@ static void find_held(const data_of *data, int k, bool half, bool *held) {
     }
 }
 
-static bool is_held(const data_of *data, const struct ht_medium_wanted *wanted, int64_t at) {
+static bool is_held(const data_of *data, int wanted, int64_t at) {
     const int64_t n1 = data->shape[0], n2 = data->shape[1];
     const int64_t i[3] = {at % n1, at / n1 % n2, at / n1 / n2};
-    const bool half = density_shows(data->medium, wanted->parameter);
     bool held = false;
-    for (int k = 0; k < 3; k++) held = held || data->held[k][half * data->shape[k] + i[k]];
+    for (int k = 0; k < 3; k++)
+        held = held || data->held[k][data->half[wanted] * data->shape[k] + i[k]];
     return held;
 }
 
@@ -152,7 +161,7 @@ static enum ht_err count_held(struct ht_medium_gradient *g) {
     const data_of *data = g->data;
     for (int w = 0; w < g->count; w++) {
         struct ht_medium_wanted *wanted = &g->wanted[w];
-        for (int64_t at = 0; at < data->size; at++) wanted->held += is_held(data, wanted, at);
+        for (int64_t at = 0; at < data->size; at++) wanted->held += is_held(data, w, at);
         wanted->held = ht_least(wanted->held, wanted->samples);
         REFUSE(wanted->held == wanted->samples, data->medium->source->params, wanted->key,
                "all of it reaches absorbing sides, where it is held: gradients need samples along "
@@ -163,25 +172,14 @@ static enum ht_err count_held(struct ht_medium_gradient *g) {
 
 static enum ht_err make_data(struct ht_medium_gradient *g) {
     data_of *data = g->data;
-    const struct ht_medium *medium = data->medium;
-    const struct ht_second_order *form = &medium->eq->second_order;
-    const bool *depends = medium->source->depends;
+    unsigned scalars = 0;
     int used = 0;
-    for (int q = C; q <= I; q++) data->quantity[q] = -1;
-    if (g->coefficients & 1u) data->quantity[C] = ht_fit_scalar(&data->fit, form->field);
-    if (g->coefficients & ~1u) {
-        data->quantity[R] = ht_fit_scalar(&data->fit, form->flux[0]);
-        data->quantity[I] = data->quantity[R] + 1;
+    HT_EACH_BIT(c, g->coefficients) scalars |= scalars_of(data, c);
+    HT_EACH_BIT(q, scalars) {
+        TRY(HT_TAKE(&data->pool, data->sum[q], data->size));
+        data->wanted[used++] = data->sum[q];
     }
-    for (int q = C; q <= I; q++)
-        if (data->quantity[q] >= 0) {
-            TRY(HT_TAKE(&data->pool, data->sum[q], data->size));
-            data->wanted[used++] = data->sum[q];
-        }
-    while (data->along < 2 && !depends[data->along]) data->along++;
-    for (int p = 0; p < medium->eq->system->nparameters; p++)
-        data->turns |= density_shows(medium, p) && ht_medium_row_varies(medium, p) &&
-                       depends[0] + depends[1] + depends[2] > 1;
+    for (; used < g->count; used++) TRY(HT_TAKE(&data->pool, data->wanted[used], data->size));
     for (int w = 0; w < g->count; w++) {
         struct ht_medium_wanted *wanted = &g->wanted[w];
         wanted->value = data->wanted[w];
@@ -198,45 +196,53 @@ static enum ht_err make_data(struct ht_medium_gradient *g) {
 
 /* ---- samples ---- */
 
-/* By the quantities -> by the parameters, through the materials: C = 1/K, R = rho, I = 1/rho. */
+/* By the scalars -> by the parameters, through the materials. */
 struct chain {
     struct ht_medium_gradient *gradient;
     struct ht_jets *slope;
+    double value[HT_MAX_MATERIALS][2], material[HT_MAX_MATERIALS][2];
 };
-static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
-    const struct chain *chain = context;
+
+/* The materials and their derivatives by a parameter that changes at such a rate; 0: by none. */
+static void find_materials(struct chain *chain, int parameter, double rate) {
+    const struct ht_medium *medium = chain->gradient->data->medium;
+    const double *in[HT_MAX_MATERIALS];
+    double *out[HT_MAX_MATERIALS];
+    for (int i = 0; i < HT_MAX_MATERIALS; i++) in[i] = chain->value[i], out[i] = chain->material[i];
+    chain->value[parameter][1] = rate;
+    medium->eq->system->materials(chain->slope, medium->source->chosen, in, out);
+    chain->value[parameter][1] = 0;
+}
+
+static void chain_sample(struct chain *chain, int64_t at) {
     const struct ht_medium_gradient *g = chain->gradient;
     const data_of *data = g->data;
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
-    const struct ht_second_order *form = &medium->eq->second_order;
-    double value[HT_MAX_MATERIALS][2], material[HT_MAX_MATERIALS][2] = {{0}};
-    const double *in[HT_MAX_MATERIALS];
-    double *out[HT_MAX_MATERIALS];
-    for (int i = 0; i < HT_MAX_MATERIALS; i++) in[i] = value[i], out[i] = material[i];
-    for (int64_t at = begin; at < end; at++) {
-        double by[3] = {0}, by_wanted[HT_MAX_MATERIALS];
-        for (int q = C; q <= I; q++) by[q] = data->sum[q] ? data->sum[q][at] : 0;
-        for (int p = 0; p < medium->eq->system->nparameters; p++) {
-            const struct ht_medium_row *row = &source->row[p];
-            value[p][0] =
-                row->samples ? row->samples->value[at] : row->number[row->count > 1 ? at : 0];
-            value[p][1] = 0;
-        }
-        for (int w = 0; w < g->count; w++) {
-            const bool sampled = source->row[g->wanted[w].parameter].samples != NULL;
-            value[g->wanted[w].parameter][1] = sampled ? source->params->medium.scale : 1;
-            medium->eq->system->materials(chain->slope, source->chosen, in, out);
-            value[g->wanted[w].parameter][1] = 0;
-            const double *K = material[form->modulus];
-            by_wanted[w] = -by[C] * K[1] / (K[0] * K[0]);
-            if (form->inverse_density < 0) continue;
-            const double *b = material[form->inverse_density];
-            by_wanted[w] += (by[I] - by[R] / (b[0] * b[0])) * b[1];
-        }
-        for (int w = 0; w < g->count; w++)
-            data->wanted[w][at] = is_held(data, &g->wanted[w], at) ? 0 : by_wanted[w];
+    double by[HT_MAX_SCALARS] = {0}, material[HT_MAX_MATERIALS], by_material[HT_MAX_MATERIALS];
+    for (int q = 0; q < HT_MAX_SCALARS; q++) by[q] = data->sum[q] ? data->sum[q][at] : 0;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        const struct ht_medium_row *row = &source->row[p];
+        chain->value[p][0] =
+            row->samples ? row->samples->value[at] : row->number[row->count > 1 ? at : 0];
     }
+    find_materials(chain, 0, 0);
+    for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = chain->material[m][0];
+    medium->eq->system->average.scalars_back(material, by, by_material);
+    for (int w = 0; w < g->count; w++) {
+        const int p = g->wanted[w].parameter;
+        const bool fluid = source->row[p].of->zero && !(chain->value[p][0] > 0); /* it stays one */
+        double sum = 0;
+        find_materials(chain, p, source->row[p].samples != NULL ? source->params->medium.scale : 1);
+        for (int m = 0; m < medium->eq->nmaterials; m++)
+            sum += by_material[m] * chain->material[m][1];
+        data->wanted[w][at] = fluid || is_held(data, w, at) ? 0 : sum;
+    }
+}
+
+static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
+    struct chain chain = *(const struct chain *)context;
+    for (int64_t at = begin; at < end; at++) chain_sample(&chain, at);
     return HT_OK;
 }
 
@@ -259,28 +265,27 @@ static void reduce(const data_of *data, const struct ht_medium_wanted *wanted, c
 
 /* ---- planes of nodes ---- */
 
-/* Of one coefficient, of all ranks. */
+/* Of the coefficients of a parity, of all ranks. */
 struct pull {
     const struct ht_medium_gradient *gradient;
     ht_medium_gradient_read *read;
     void *data;
-    int coefficient;
-    unsigned half;        /* axes along which points lie half a spacing up */
-    struct ht_range *own; /* of each rank */
-    int64_t next;         /* plane */
-    double *plane, *more;
-    int slopes, slope[3];             /* channels of slopes, and their axes */
-    double *const *value, *const *to; /* of the plane that is turned */
+    int count, coefficient[HT_MAX_TERMS];
+    struct ht_frame_means means;
+    struct ht_range *own;           /* of each rank */
+    int64_t next;                   /* plane */
+    double *plane, *more;           /* [coefficient]; one */
+    const struct ht_fit_done *done; /* of the plane that is turned */
+    double *const *to;
 };
 enum { TAG = 64 }; /* no other's */
 
-/* The next plane, by rank 0. */
-static enum ht_err pull_plane(struct pull *pull, double *out) {
+/* Plane m of a coefficient, by rank 0. */
+static enum ht_err pull_plane(const struct pull *pull, int coefficient, int64_t m, double *out) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
-    const int64_t m = pull->next++;
     int rank = 0;
     while (m >= pull->own[rank].last) rank++;
-    if (rank == 0) return pull->read(pull->data, pull->coefficient, m, m + 1, out);
+    if (rank == 0) return pull->read(pull->data, coefficient, m, m + 1, out);
     struct ht_message *message = NULL;
     TRY(ht_message_receive(grid->slab.comm, rank, TAG, out,
                            ht_grid_plane(grid, HT_PRIMARY) * (int64_t)sizeof *out, &message));
@@ -293,9 +298,10 @@ static enum ht_err pull_plane(struct pull *pull, double *out) {
 static enum ht_err push_planes(struct pull *pull) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
-    for (int64_t m = own.first; m < own.last; m++) {
+    for (int64_t i = 0; i < (own.last - own.first) * pull->count; i++) {
+        const int64_t m = own.first + i / pull->count;
         struct ht_message *message = NULL;
-        TRY(pull->read(pull->data, pull->coefficient, m, m + 1, pull->plane));
+        TRY(pull->read(pull->data, pull->coefficient[i % pull->count], m, m + 1, pull->plane));
         TRY(ht_message_send(grid->slab.comm, 0, TAG, pull->plane,
                             ht_grid_plane(grid, HT_PRIMARY) * (int64_t)sizeof *pull->plane,
                             &message));
@@ -311,8 +317,8 @@ static void leave_layers(const struct pull *pull, double *plane) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     for (int64_t n = 0; n < ht_grid_plane(grid, HT_PRIMARY); n++) {
-        const int64_t m1 = ht_layers_inside(grid, 0, pull->half & 1u, n % n1);
-        const int64_t m2 = ht_layers_inside(grid, 1, pull->half >> 1 & 1u, n / n1);
+        const int64_t m1 = ht_layers_inside(grid, 0, pull->means.parity & 1u, n % n1);
+        const int64_t m2 = ht_layers_inside(grid, 1, pull->means.parity >> 1 & 1u, n / n1);
         if (m2 * n1 + m1 == n) continue;
         if (pull->gradient->data->whole) plane[m2 * n1 + m1] += plane[n];
         plane[n] = 0;
@@ -322,44 +328,87 @@ static void leave_layers(const struct pull *pull, double *plane) {
 static enum ht_err pull_inside(struct pull *pull, int64_t m) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY), planes = ht_grid_planes(grid, HT_PRIMARY);
-    const bool half = pull->half >> 2 & 1u;
-    memset(pull->plane, 0, (size_t)size * sizeof *pull->plane);
-    while (pull->next < planes && ht_layers_inside(grid, 2, half, pull->next) <= m) {
+    const bool half = pull->means.parity >> 2 & 1u;
+    memset(pull->plane, 0, (size_t)(pull->count * size) * sizeof *pull->plane);
+    for (; pull->next < planes && ht_layers_inside(grid, 2, half, pull->next) <= m; pull->next++) {
         const bool counts = pull->gradient->data->whole || pull->next == m;
-        TRY(pull_plane(pull, pull->more));
-        for (int64_t i = 0; i < size && counts; i++) pull->plane[i] += pull->more[i];
+        for (int c = 0; c < pull->count; c++) {
+            TRY(pull_plane(pull, pull->coefficient[c], pull->next, pull->more));
+            for (int64_t i = 0; i < size && counts; i++) pull->plane[c * size + i] += pull->more[i];
+        }
     }
-    if (ht_layers_any(grid)) leave_layers(pull, pull->plane);
+    for (int c = 0; c < pull->count && ht_layers_any(grid); c++)
+        leave_layers(pull, pull->plane + c * size);
     return HT_OK;
 }
 
 /* ---- coefficients ---- */
 
-/* By b_k = a/R + (1 - a) I at a point. */
+/* w, by rows and the gradient by n; false: n has no derivative. */
+static bool find_weights(const struct ht_frame_point *point, double h, const double by_n[3],
+                         double w[3]) {
+    const double none = 1e-8; /* of a mean, over a spacing: such slopes are rounding */
+    double J[9] = {0}, V[9];
+    ptrdiff_t most = 0;
+    for (int r = 0; r < point->rows; r++)
+        for (int k = 0; k < 9; k++) J[k] += point->row[r][k / 3] * point->row[r][k % 3];
+    ht_eigen(3, J, V);
+    for (ptrdiff_t j = 1; j < 3; j++)
+        if (J[4 * j] > J[4 * most]) most = j;
+    const double largest = J[4 * most];
+    bool known = sqrt(largest) * h > none;
+    for (int k = 0; k < 3; k++) w[k] = 0;
+    for (ptrdiff_t j = 0; j < 3; j++) {
+        const double apart = largest - J[4 * j],
+                     part = V[j] * by_n[0] + V[3 + j] * by_n[1] + V[6 + j] * by_n[2];
+        if (j == most) continue;
+        known = known && apart > none * largest;
+        for (ptrdiff_t k = 0; k < 3; k++) w[k] += V[3 * k + j] * part / apart;
+    }
+    return known;
+}
+
+static void turn_normal(const struct pull *pull, int64_t i, const struct ht_frame_point *point,
+                        const double by_n[3]) {
+    const struct ht_fit *fit = &pull->gradient->data->frame.fit;
+    double w[3];
+    if (!find_weights(point, fit->axis[0].h, by_n, w)) return;
+    for (int r = 0; r < point->rows; r++) {
+        const double *row = point->row[r], *n = point->n;
+        const int q = point->scalar[r], whole = pull->means.whole[q];
+        const double mean = pull->done[whole].value[i];
+        const double along = row[0] * n[0] + row[1] * n[1] + row[2] * n[2];
+        const double across = row[0] * w[0] + row[1] * w[1] + row[2] * w[2];
+        for (int k = 0; k < 3; k++) {
+            const double by_row = along * w[k] + across * n[k];
+            pull->to[whole][i] -= by_row * row[k] / mean;
+            if (pull->means.slope[q][k] >= 0)
+                pull->to[pull->means.slope[q][k]][i] = by_row / (mean * fit->axis[k].h);
+        }
+    }
+}
+
 static void turn_point(const struct pull *pull, int64_t i) {
-    const double none = 1e-8; /* of the mean, over a spacing: such slopes are rounding */
-    const data_of *data = pull->gradient->data;
-    const int own = pull->coefficient - 1;
-    const double mean = pull->value[0][i], by_b = pull->plane[i];
-    const double by_part = by_b * (1 / mean - pull->value[1][i]);
-    double slope[3] = {0}, all = 0, h[3];
-    for (int s = 0; s < pull->slopes; s++) {
-        const int k = pull->slope[s];
-        h[k] = data->fit.axis[k].h;
-        slope[k] = pull->value[2 + s][i] / h[k];
-        all += slope[k] * slope[k];
+    const struct ht_medium *medium = pull->gradient->data->medium;
+    const struct ht_frame *frame = &pull->gradient->data->frame;
+    const int64_t size = ht_grid_plane(medium->grid, HT_PRIMARY);
+    double by_mean[HT_MAX_SCALARS] = {0}, by_n[3] = {0};
+    struct ht_frame_point point;
+    ht_frame_at(frame, &pull->means, pull->done, i, &point);
+    for (int c = 0; c < pull->count; c++) {
+        const struct ht_pair_coefficient *of = &frame->pair.coefficient[pull->coefficient[c]];
+        const double by = pull->plane[c * size + i];
+        if (frame->second_order && pull->coefficient[c] == 0) /* 1/K is the mean */
+            by_mean[ht_fit_scalar(&frame->fit, of->row)] += by;
+        else
+            frame->fit.average->coefficient_back(frame->pair.dims, point.mean, point.slips, point.n,
+                                                 frame->field[of->row], frame->field[of->col], by,
+                                                 by_mean, by_n);
     }
-    const double part = all > 0       ? slope[own] * slope[own] / all
-                        : data->turns ? own == 0
-                                      : own == data->along;
-    const bool flat = !(sqrt(all) * data->fit.axis[own].h > none * mean);
-    pull->to[0][i] = -part / (mean * mean) * by_b;
-    pull->to[1][i] = (1 - part) * by_b;
-    for (int s = 0; s < pull->slopes; s++) {
-        const int k = pull->slope[s];
-        const double by_slope = 2 * ((k == own) * slope[k] - part * slope[k]) / all;
-        pull->to[2 + s][i] = flat ? 0 : by_part * by_slope / h[k];
-    }
+    for (int c = 0; c < pull->means.nchannels; c++) pull->to[c][i] = 0;
+    for (int q = 0; q < frame->fit.average->nscalars; q++)
+        if (point.from[q] >= 0) pull->to[point.from[q]][i] += by_mean[q];
+    if (point.rows > 0) turn_normal(pull, i, &point, by_n);
 }
 
 static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
@@ -368,36 +417,24 @@ static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err turn_plane(void *data, int64_t m, double *const *value, double *const *to) {
+static enum ht_err turn_plane(void *data, int64_t m, const struct ht_fit_done *done,
+                              double *const *to) {
     struct pull *pull = data;
     const int64_t size = ht_grid_plane(pull->gradient->data->medium->grid, HT_PRIMARY);
     TRY(pull_inside(pull, m));
-    pull->value = value;
+    pull->done = done;
     pull->to = to;
-    if (pull->coefficient > 0) return ht_threads_share(size, 1 << 13, turn_points, pull);
+    return ht_threads_share(size, 1 << 12, turn_points, pull);
+}
+
+/* Of values that go to the samples as they are. */
+static enum ht_err share_plane(void *data, int64_t m, HT_UNUSED const struct ht_fit_done *done,
+                               double *const *to) {
+    struct pull *pull = data;
+    const int64_t size = ht_grid_plane(pull->gradient->data->medium->grid, HT_PRIMARY);
+    TRY(pull_inside(pull, m));
     memcpy(to[0], pull->plane, (size_t)size * sizeof *to[0]);
     return HT_OK;
-}
-
-static void add_channel(struct ht_fit_turn *turn, int quantity, enum ht_fit_window by, bool track,
-                        int k, enum ht_fit_window other) {
-    struct ht_fit_channel *channel = &turn->channel[turn->nchannels++];
-    *channel = (struct ht_fit_channel){
-        .quantity = quantity, .shift = turn->shift, .window = {by, by, by}, .track = track};
-    if (k >= 0) channel->window[k] = other;
-}
-
-static void add_channels(const data_of *data, struct pull *pull, struct ht_fit_turn *turn) {
-    const bool sinc = data->fit.kind == HT_FIT_SINC;
-    const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
-    const int first = pull->coefficient == 0 ? C : R, last = pull->coefficient == 0 ? C : I;
-    for (int q = first; q <= last; q++) add_channel(turn, data->quantity[q], by, sinc, -1, by);
-    for (int k = 0; pull->coefficient > 0 && data->turns && k < 3; k++) {
-        if (!data->medium->source->depends[k]) continue;
-        pull->slope[pull->slopes++] = k;
-        add_channel(turn, data->quantity[R], sinc ? HT_FIT_BY_COSINE : by, false, k,
-                    sinc ? HT_FIT_COSINE_SLOPE : HT_FIT_BOX_SLOPE);
-    }
 }
 
 /* ---- all ---- */
@@ -407,13 +444,15 @@ static enum ht_err turn_all(struct pull *pull, struct ht_fit_turn *turn) {
     const data_of *data = pull->gradient->data;
     const struct ht_grid *grid = data->medium->grid;
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY);
-    const bool half = pull->half >> 2 & 1u;
-    HT_ARRAY(double, planes, 2 * size);
-    pull->plane = planes;
-    pull->more = planes + size;
+    const bool half = pull->means.parity >> 2 & 1u;
+    HT_ARRAY(double, planes, (pull->count + 1) * size);
+    pull->more = planes;
+    pull->plane = planes + size;
     if (ht_comm_rank(grid->slab.comm) > 0) return push_planes(pull);
-    turn->fit = &data->fit;
-    turn->at = turn_plane;
+    turn->fit = &data->frame.fit;
+    turn->shift = pull->means.parity;
+    turn->nchannels = pull->means.nchannels;
+    turn->channel = pull->means.channel;
     turn->data = pull;
     turn->first = ht_layers_inside(grid, 2, half, 0);
     turn->last = ht_layers_inside(grid, 2, half, ht_grid_planes(grid, HT_PRIMARY) - 1) + 1;
@@ -422,7 +461,7 @@ static enum ht_err turn_all(struct pull *pull, struct ht_fit_turn *turn) {
 }
 
 /* Collective. */
-static enum ht_err turn_coefficient(struct pull *pull, struct ht_fit_turn *turn) {
+static enum ht_err turn_parity(struct pull *pull, struct ht_fit_turn *turn) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     HT_ARRAY(struct ht_range, all, ht_comm_size(grid->slab.comm));
@@ -435,17 +474,21 @@ enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_grad
                                     void *context) {
     const data_of *data = g->data;
     struct ht_comm *comm = data->medium->grid->slab.comm;
-    for (int q = C; q <= I; q++)
+    for (int q = 0; q < HT_MAX_SCALARS; q++)
         if (data->sum[q]) memset(data->sum[q], 0, (size_t)data->size * sizeof *data->sum[q]);
-    HT_EACH_BIT(c, g->coefficients) {
-        const unsigned half = c > 0 ? 1u << (c - 1) : 0;
-        struct pull pull = {
-            .gradient = g, .read = read, .data = context, .coefficient = c, .half = half};
-        struct ht_fit_turn turn = {.shift = half};
-        add_channels(data, &pull, &turn);
-        for (int q = C; q <= I; q++)
-            if (data->sum[q]) turn.sum[data->quantity[q]] = data->sum[q];
-        TRY(turn_coefficient(&pull, &turn));
+    for (unsigned parity = 0; parity < 8; parity++) {
+        struct pull pull = {.gradient = g, .read = read, .data = context};
+        struct ht_fit_turn turn = {.at = turn_plane};
+        pull.means = (struct ht_frame_means){.parity = parity, .turned = true};
+        HT_EACH_BIT(c, g->coefficients) {
+            if (data->frame.pair.coefficient[c].parity != parity) continue;
+            pull.means.wanted[c] = true;
+            pull.coefficient[pull.count++] = c;
+        }
+        if (pull.count == 0) continue;
+        ht_frame_find_means(&data->frame, &pull.means);
+        memcpy(turn.sum, data->sum, sizeof turn.sum);
+        TRY(turn_parity(&pull, &turn));
     }
     TRY(HT_BY_FIRST(comm, chain_all(g)));
     for (int w = 0; w < g->count; w++) {
@@ -462,12 +505,13 @@ enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *g, int wan
                                      ht_medium_gradient_read *read, void *context, double *out) {
     const data_of *data = g->data;
     const struct ht_medium_wanted *of = &g->wanted[wanted];
-    struct pull pull = {.gradient = g, .read = read, .data = context};
-    struct ht_fit_turn turn = {0};
+    struct pull pull = {.gradient = g, .read = read, .data = context, .count = 1};
+    struct ht_fit_turn turn = {.at = share_plane};
     HT_ARRAY(double, sum, data->size);
-    add_channel(&turn, 0, HT_FIT_BY_BOX, false, -1, HT_FIT_BY_BOX);
+    pull.means.nchannels = 1;
+    for (int k = 0; k < 3; k++) pull.means.channel[0].window[k] = HT_FIT_BY_BOX;
     turn.sum[0] = sum;
-    TRY(turn_coefficient(&pull, &turn));
+    TRY(turn_parity(&pull, &turn));
     reduce(data, of, sum, out);
     return ht_comm_broadcast(data->medium->grid->slab.comm, out, (size_t)of->samples * sizeof *out);
 }
@@ -481,14 +525,15 @@ static enum ht_err make(struct ht_medium_gradient *g, const struct ht_names *nam
     const struct ht_params *params = medium->source->params;
     REFUSE(names->count == 0 || names->count > HT_MAX_MATERIALS, params, key,
            "must name parameters of the medium, one or more");
-    TRY(check(medium, data->fit.kind, key));
-    for (int i = 0; i < names->count; i++) TRY(add_wanted(g, names->name[i], key));
+    TRY(check(data, key));
     TRY(make_axes(data));
+    for (int i = 0; i < names->count; i++) TRY(add_wanted(g, names->name[i], key));
     return make_data(g);
 }
 
-enum ht_err ht_medium_gradient_create(const struct ht_medium *medium, enum ht_fit_kind kind,
-                                      const struct ht_names *names, const char *key, bool whole,
+enum ht_err ht_medium_gradient_create(const struct ht_medium *medium, const struct ht_pair *pair,
+                                      enum ht_fit_kind kind, const struct ht_names *names,
+                                      const char *key, bool whole,
                                       struct ht_medium_gradient **out) {
     struct ht_medium_gradient *g = NULL;
     *out = NULL;
@@ -498,10 +543,11 @@ enum ht_err ht_medium_gradient_create(const struct ht_medium *medium, enum ht_fi
         g->data->medium = medium;
         g->data->whole = whole;
         const bool any = kind == HT_FIT_AUTO || medium->source->type == HT_MEDIUM_CONSTANT;
-        g->data->fit = (struct ht_fit){.medium = medium,
-                                       .average = &medium->eq->system->average,
-                                       .kind = any ? HT_FIT_SINC : kind,
-                                       .parameters = ~0u};
+        struct ht_frame *frame = &g->data->frame;
+        frame->fit =
+            (struct ht_fit){.medium = medium, .kind = any ? HT_FIT_SINC : kind, .parameters = ~0u};
+        frame->second_order = pair == NULL;
+        if (pair != NULL) frame->pair = *pair;
         err = make(g, names, key);
     }
     return HT_MADE(err, g, ht_medium_gradient_destroy, out);
@@ -511,7 +557,7 @@ void ht_medium_gradient_destroy(struct ht_medium_gradient *g) {
     if (g == NULL) return;
     if (g->data != NULL) {
         ht_samples_destroy(g->data->mask);
-        ht_pool_free(&g->data->fit.pool);
+        ht_pool_free(&g->data->frame.fit.pool);
         ht_pool_free(&g->data->pool);
     }
     free(g->data);

@@ -106,18 +106,68 @@ HT_CHECKED enum ht_err ht_fit_check_plane(struct ht_fit_job *job, const int64_t 
 /* All rows of planes [first[2], last[2]) by averages. */
 HT_CHECKED enum ht_err ht_fit_average(struct ht_fit_job *job);
 
+/* ---- frame.c ---- */
+struct ht_frame {
+    struct ht_fit fit; /* its medium, kind and axes */
+    struct ht_pair pair;
+    int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
+    int coefficients;         /* of terms, and couplings */
+    int sharing[8];           /* coefficients of each parity */
+    bool second_order;        /* they are K and the b_k */
+    bool fluid;               /* may be somewhere */
+    struct ht_fit_counts counts;
+    bool quiet; /* fills are not counted */
+    /* All coefficients of a parity on some planes, one after the other: callers ask for one at a
+     * time. Of the parity that was averaged last, of small grids of all parities and planes. NULL:
+     * none. */
+    struct ht_frame_kept {
+        double *value;
+        int64_t first, last;
+        bool counted;
+        struct ht_fit_counts counts;
+    } kept[8];
+};
+/* The rest of a frame of which medium, kind, parameters and the form are set. */
+HT_CHECKED enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium_boxes boxes[3]);
+/* What some coefficients of a parity follow from: the channels of the mean of each scalar, -1: it
+ * is not used, of that by boxes beside fluid, of its mean and its slopes along the axes for n. */
+struct ht_frame_means {
+    unsigned parity;
+    bool wanted[HT_MAX_TERMS];
+    bool turned; /* n is needed to rounding alone */
+    int mean[HT_MAX_SCALARS], box[HT_MAX_SCALARS], whole[HT_MAX_SCALARS];
+    int slope[HT_MAX_SCALARS][3];
+    int lost[HT_MAX_SCALARS]; /* of materials of losses */
+    int nchannels;
+    struct ht_fit_channel channel[HT_FIT_CHANNELS];
+    double n[3]; /* where it is the same everywhere; 0: it is not, or nothing depends on it */
+};
+/* Of the parity and the wanted ones, the rest being 0. */
+void ht_frame_find_means(const struct ht_frame *frame, struct ht_frame_means *means);
+/* Those of a point. rows: the slopes of scalars over their means, whose squares J sums up. */
+struct ht_frame_point {
+    const int *from; /* channels of the means */
+    bool slips;
+    double mean[HT_MAX_SCALARS], n[3];
+    int rows, scalar[HT_MAX_SCALARS];
+    double row[HT_MAX_SCALARS][3];
+};
+/* Of entry i of the channels' planes. */
+void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *means,
+                 const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point);
+
 /* ---- fit_transpose.c ---- */
 /* Averages of some channels, and the gradient by the values of the boxes from that by the averages:
  * both plane by plane. */
-enum { HT_FIT_TURNED = 5 }; /* channels: two means and three slopes */
 struct ht_fit_turn {
     const struct ht_fit *fit;
     unsigned shift;
     int64_t first, last; /* planes of nodes that have gradients */
     int nchannels;
-    struct ht_fit_channel channel[HT_FIT_TURNED];
-    /* The gradients by the averages on plane m, whose values are given, next to each other. */
-    enum ht_err (*at)(void *data, int64_t m, double *const *value, double *const *gradient);
+    const struct ht_fit_channel *channel;
+    /* The gradients by the averages on plane m, which are given, next to each other. */
+    enum ht_err (*at)(void *data, int64_t m, const struct ht_fit_done *done,
+                      double *const *gradient);
     void *data;
     /* The sums by quantity, of boxes on a lattice of this shape: added to. */
     int64_t shape[3];

@@ -209,9 +209,10 @@ struct work {
     const struct ht_fit_turn *turn;
     int64_t pieces[2]; /* [first, last) along x2 */
     double *source[HT_MAX_SCALARS];
-    struct pass plane[2];            /* along x1 and x2, of one plane and channel after the other */
-    struct pass high[HT_FIT_TURNED]; /* along x3 */
-    int64_t loaded[HT_FIT_TURNED], done[HT_FIT_TURNED]; /* pieces */
+    int64_t read;         /* the piece along x3 that these are of */
+    struct pass plane[2]; /* along x1 and x2, of one plane and channel after the other */
+    struct pass high[HT_FIT_CHANNELS];                      /* along x3 */
+    int64_t loaded[HT_FIT_CHANNELS], done[HT_FIT_CHANNELS]; /* pieces */
     struct ht_pool pool;
 };
 
@@ -245,7 +246,8 @@ static enum ht_err plane_forwards(struct work *work, int c, int64_t piece) {
     struct source source = {work, piece};
     const int64_t lines = one->in.size;
     for (int k = 0; k < 2; k++) set_channel(work, c, k, &work->plane[k]);
-    TRY(ht_threads_share(lines, 16, read_source, &source));
+    if (work->read != piece) TRY(ht_threads_share(lines, 16, read_source, &source));
+    work->read = piece;
     TRY(transpose(work->source[work->turn->channel[c].quantity], lines, axis_of(work, 0)->boxes,
                   value_of(&one->in, 0)));
     TRY(pass_do(one, FORWARDS, 0));
@@ -311,13 +313,15 @@ static enum ht_err average_plane(struct work *work, int c, int64_t m) {
 }
 
 static enum ht_err turn_plane(const struct work *work, int64_t m) {
-    double *value[HT_FIT_TURNED], *gradient[HT_FIT_TURNED];
+    struct ht_fit_done done[HT_FIT_CHANNELS];
+    double *gradient[HT_FIT_CHANNELS];
     for (int c = 0; c < work->turn->nchannels; c++) {
         TRY(pass_do(&work->high[c], CUT, m));
-        value[c] = value_of(&work->high[c].out, m);
+        done[c] = (struct ht_fit_done){.value = value_of(&work->high[c].out, m),
+                                       .least = least_of(&work->high[c].out, m)};
         gradient[c] = value_of(&work->high[c].by_out, m);
     }
-    TRY(work->turn->at(work->turn->data, m, value, gradient));
+    TRY(work->turn->at(work->turn->data, m, done, gradient));
     for (int c = 0; c < work->turn->nchannels; c++) TRY(pass_do(&work->high[c], KEEP, m));
     return HT_OK;
 }
@@ -411,7 +415,7 @@ static enum ht_err work_make(struct work *work) {
 }
 
 enum ht_err ht_fit_turn(const struct ht_fit_turn *turn) {
-    struct work work = {.turn = turn};
+    struct work work = {.turn = turn, .read = -1};
     struct ht_progress progress;
     enum ht_err err = work_make(&work);
     ht_progress_start(&progress, "transposing the fit", (double)(turn->last - turn->first),

@@ -9,27 +9,6 @@
  */
 #include "fit_private.h"
 
-struct ht_frame {
-    struct ht_fit fit; /* its medium, kind and axes */
-    struct ht_pair pair;
-    int field[HT_MAX_FIELDS]; /* of the system, by fields of the pair */
-    int coefficients;         /* of terms, and couplings */
-    int sharing[8];           /* coefficients of each parity */
-    bool second_order;        /* they are K and the b_k */
-    bool fluid;               /* may be somewhere */
-    struct ht_fit_counts counts;
-    bool quiet; /* fills are not counted */
-    /* All coefficients of a parity on some planes, one after the other: callers ask for one at a
-     * time. Of the parity that was averaged last, of small grids of all parities and planes. NULL:
-     * none. */
-    struct kept {
-        double *value;
-        int64_t first, last;
-        bool counted;
-        struct ht_fit_counts counts;
-    } kept[8];
-};
-
 enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind kind) {
     const bool smooth = medium->source->type == HT_MEDIUM_EXPRESSION && !medium->rough;
     if (medium->uniform) return HT_FIT_POINT;
@@ -67,7 +46,7 @@ static void second_order(const struct ht_equations *eq, struct ht_pair *pair) {
     pair->nown = pair->ncoefficients;
 }
 
-static enum ht_err make(struct ht_frame *frame) {
+enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium_boxes boxes[3]) {
     struct ht_fit *fit = &frame->fit;
     const struct ht_equations *eq = fit->medium->eq;
     const struct ht_average *rule = &eq->system->average;
@@ -79,7 +58,7 @@ static enum ht_err make(struct ht_frame *frame) {
         frame->field[f] = ht_equations_system_field(eq, f);
     fit->average = rule;
     if (rule->nscalars > 0) find_parameters(fit);
-    if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit, fit->medium->source->boxes);
+    if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit, boxes);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",
                                "the system \"%s\" has no averages: must be \"point\"",
@@ -88,7 +67,7 @@ static enum ht_err make(struct ht_frame *frame) {
     /* Expressions may be 0 between the nodes that were scanned. */
     frame->fluid = rule->vanishing != 0 &&
                    (fit->medium->vanishes || fit->medium->source->type == HT_MEDIUM_EXPRESSION);
-    return ht_fit_make_axes(fit, fit->medium->source->boxes);
+    return ht_fit_make_axes(fit, boxes);
 }
 
 enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
@@ -102,7 +81,7 @@ enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair
     frame->second_order = pair == NULL;
     frame->fit.parameters = ~0u;
     frame->quiet = pair != NULL;
-    enum ht_err err = make(frame);
+    enum ht_err err = ht_frame_make(frame, medium->source->boxes);
     return HT_MADE(err, frame, ht_frame_destroy, out);
 }
 
@@ -140,14 +119,7 @@ struct fill {
     double *out[HT_MAX_TERMS];    /* of coefficients of that parity; NULL: not filled */
     struct ht_fit_counts *counts; /* NULL: none */
     struct ht_progress progress;
-    /* Averages: the channels of the mean of each scalar, -1: it is not used, of that by boxes
-     * beside fluid, of its mean and its slopes along the axes for n. */
-    int mean[HT_MAX_SCALARS], box[HT_MAX_SCALARS], whole[HT_MAX_SCALARS];
-    int slope[HT_MAX_SCALARS][3];
-    int lost[HT_MAX_SCALARS]; /* of materials of losses */
-    int nchannels;
-    struct ht_fit_channel channel[HT_FIT_CHANNELS];
-    double n[3]; /* where it is the same everywhere; 0: it is not, or nothing depends on it */
+    struct ht_frame_means means;
 };
 
 /* Of a point; of one behind the seam or a wall, back in the box. */
@@ -241,30 +213,29 @@ static enum ht_err check_points(const struct fill *fill) {
 /* ---- averages ---- */
 
 /* By one window along all axes, but for another one along axis k (-1: none). */
-static int add_channel(struct fill *fill, int q, enum ht_fit_window by, bool track, int k,
-                       enum ht_fit_window other) {
-    struct ht_fit_channel *channel = &fill->channel[fill->nchannels];
+static int add_channel(struct ht_frame_means *means, int q, enum ht_fit_window by, bool track,
+                       int k, enum ht_fit_window other) {
+    struct ht_fit_channel *channel = &means->channel[means->nchannels];
     *channel = (struct ht_fit_channel){
-        .quantity = q, .shift = fill->parity, .window = {by, by, by}, .track = track};
+        .quantity = q, .shift = means->parity, .window = {by, by, by}, .track = track};
     if (k >= 0) channel->window[k] = other;
-    return fill->nchannels++;
+    return means->nchannels++;
 }
 
-static void add_normal(struct fill *fill, int q) {
-    const struct ht_fit *fit = &fill->frame->fit;
-    const bool box = fit->kind == HT_FIT_BOX;
+static void add_normal(const struct ht_fit *fit, struct ht_frame_means *means, int q) {
+    const bool box = fit->kind == HT_FIT_BOX, lone = fit->average->normal == 1u << q;
     const enum ht_fit_window by = box ? HT_FIT_BY_BOX : HT_FIT_BY_COSINE;
     const enum ht_fit_window slope = box ? HT_FIT_BOX_SLOPE : HT_FIT_COSINE_SLOPE;
-    fill->whole[q] = add_channel(fill, q, by, false, -1, by);
+    means->whole[q] =
+        lone && means->turned ? means->mean[q] : add_channel(means, q, by, false, -1, by);
     for (int k = 2; k >= 0; k--) /* so that neighbours share averages along x1 and x2 */
         if (fit->medium->source->depends[k])
-            fill->slope[q][k] = add_channel(fill, q, by, false, k, slope);
+            means->slope[q][k] = add_channel(means, q, by, false, k, slope);
 }
 
 /* Those scalars of a mask that a coefficient depends on where n is the same everywhere; of rules
  * without fluids, which do not branch. */
-static unsigned find_used(const struct fill *fill, int c, unsigned mask) {
-    const struct ht_frame *frame = fill->frame;
+static unsigned find_used(const struct ht_frame *frame, const double n[3], int c, unsigned mask) {
     const struct ht_average *rule = frame->fit.average;
     const int row = frame->field[frame->pair.coefficient[c].row];
     const int col = frame->field[frame->pair.coefficient[c].col];
@@ -272,69 +243,69 @@ static unsigned find_used(const struct fill *fill, int c, unsigned mask) {
     for (int q = 0; q < rule->nscalars; q++) {
         double mean[HT_MAX_SCALARS], value[2];
         for (int other = 0; other < HT_MAX_SCALARS; other++) mean[other] = 1.3 + 0.7 * other;
-        value[0] = rule->coefficient(frame->pair.dims, mean, false, fill->n, row, col);
+        value[0] = rule->coefficient(frame->pair.dims, mean, false, n, row, col);
         mean[q] *= 1.1;
-        value[1] = rule->coefficient(frame->pair.dims, mean, false, fill->n, row, col);
+        value[1] = rule->coefficient(frame->pair.dims, mean, false, n, row, col);
         if (value[0] != value[1]) used |= 1u << q;
     }
     return used & mask;
 }
 
 /* The scalars that the wanted coefficients use. */
-static unsigned find_uses(const struct fill *fill, bool *turns) {
-    const struct ht_frame *frame = fill->frame;
-    const bool known = fill->n[0] + fill->n[1] + fill->n[2] > 0;
+static unsigned find_uses(const struct ht_frame *frame, const struct ht_frame_means *means,
+                          bool *turns) {
+    const bool known = means->n[0] + means->n[1] + means->n[2] > 0;
     unsigned uses = 0;
     *turns = false;
     for (int c = 0; c < frame->coefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         const unsigned those = frame->fit.average->uses[frame->field[of->row]];
-        if (fill->out[c] == NULL || (of->loss && of->own < 0)) continue;
-        const unsigned used =
-            known && frame->fit.average->vanishing == 0 ? find_used(fill, c, those) : those;
+        if (!means->wanted[c] || (of->loss && of->own < 0)) continue;
+        const unsigned used = known && frame->fit.average->vanishing == 0
+                                  ? find_used(frame, means->n, c, those)
+                                  : those;
         uses |= used != 0 ? used : those;
         *turns = *turns || (!known && (those & (those - 1)) != 0);
     }
     return uses;
 }
 
-static void add_lost(struct fill *fill) {
-    const struct ht_frame *frame = fill->frame;
+static void add_lost(const struct ht_frame *frame, struct ht_frame_means *means) {
     const int first = frame->fit.medium->eq->nmaterials, scalars = frame->fit.average->nscalars;
     const bool sinc = frame->fit.kind == HT_FIT_SINC;
     const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
-    for (int l = 0; l < HT_MAX_SCALARS; l++) fill->lost[l] = -1;
+    for (int l = 0; l < HT_MAX_SCALARS; l++) means->lost[l] = -1;
     for (int c = frame->pair.nown; c < frame->pair.ncoefficients; c++) {
         const int l = frame->pair.coefficient[c].material - first;
-        if (fill->out[c] == NULL || fill->lost[l] >= 0) continue;
-        fill->lost[l] = add_channel(fill, scalars + l, by, sinc, -1, by);
+        if (!means->wanted[c] || means->lost[l] >= 0) continue;
+        means->lost[l] = add_channel(means, scalars + l, by, sinc, -1, by);
     }
 }
 
-static void find_channels(struct fill *fill) {
-    const struct ht_frame *frame = fill->frame;
+void ht_frame_find_means(const struct ht_frame *frame, struct ht_frame_means *means) {
     const struct ht_average *rule = frame->fit.average;
     const bool *depends = frame->fit.medium->source->depends;
     const bool sinc = frame->fit.kind == HT_FIT_SINC;
     const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
     bool turns;
     for (int k = 0; depends[0] + depends[1] + depends[2] == 1 && k < 3; k++)
-        fill->n[k] = depends[k];
-    unsigned uses = find_uses(fill, &turns);
+        means->n[k] = depends[k];
+    unsigned uses = find_uses(frame, means, &turns);
     if (frame->fluid) uses |= rule->vanishing;
     for (int q = 0; q < rule->nscalars; q++) {
         const bool fluid = frame->fluid && (rule->vanishing >> q & 1u);
-        fill->mean[q] = fill->box[q] = fill->whole[q] = -1;
-        for (int k = 0; k < 3; k++) fill->slope[q][k] = -1;
+        means->mean[q] = means->box[q] = means->whole[q] = -1;
+        for (int k = 0; k < 3; k++) means->slope[q][k] = -1;
         if (!(uses >> q & 1u)) continue;
-        fill->mean[q] =
-            add_channel(fill, q, by, sinc ? !(rule->any_sign >> q & 1u) : fluid, -1, by);
-        fill->box[q] = fill->mean[q];
-        if (sinc && frame->fluid) fill->box[q] = add_channel(fill, q, HT_FIT_BY_BOX, fluid, -1, by);
+        means->mean[q] =
+            add_channel(means, q, by, sinc ? !(rule->any_sign >> q & 1u) : fluid, -1, by);
+        means->box[q] = means->mean[q];
+        if (sinc && frame->fluid)
+            means->box[q] = add_channel(means, q, HT_FIT_BY_BOX, fluid, -1, by);
     }
-    add_lost(fill);
+    add_lost(frame, means);
     for (int q = 0; turns && q < rule->nscalars; q++)
-        if (rule->normal >> q & 1u) add_normal(fill, q);
+        if (rule->normal >> q & 1u) add_normal(&frame->fit, means, q);
 }
 
 /* ---- n ---- */
@@ -354,58 +325,63 @@ static void largest(int count, double row[][3], double n[3]) {
     for (ptrdiff_t k = 0; k < 3; k++) n[k] = V[3 * k + at];
 }
 
-/* Of entry i of the channels' planes. */
-static void find_normal(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
-                        double n[3]) {
-    const struct ht_fit *fit = &fill->frame->fit;
-    double slope[HT_MAX_SCALARS][3] = {{0}};
-    int count = 0;
-    memcpy(n, fill->n, sizeof fill->n);
-    if (n[0] + n[1] + n[2] > 0) return;
+static void find_normal(const struct ht_frame *frame, const struct ht_frame_means *means,
+                        const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point) {
+    const struct ht_fit *fit = &frame->fit;
+    memset(point->row, 0, sizeof point->row);
+    point->rows = 0;
+    memcpy(point->n, means->n, sizeof means->n);
+    if (point->n[0] + point->n[1] + point->n[2] > 0) return;
     for (int q = 0; q < fit->average->nscalars; q++) {
-        if (fill->whole[q] < 0 || !(done[fill->whole[q]].value[i] > 0)) continue;
+        if (means->whole[q] < 0 || !(done[means->whole[q]].value[i] > 0)) continue;
         for (int k = 0; k < 3; k++)
-            if (fill->slope[q][k] >= 0)
-                slope[count][k] = done[fill->slope[q][k]].value[i] / fit->axis[k].h /
-                                  done[fill->whole[q]].value[i];
-        count++;
+            if (means->slope[q][k] >= 0)
+                point->row[point->rows][k] = done[means->slope[q][k]].value[i] / fit->axis[k].h /
+                                             done[means->whole[q]].value[i];
+        point->scalar[point->rows++] = q;
     }
-    largest(count, slope, n);
+    largest(point->rows, point->row, point->n);
 }
 
-/* ---- coefficients ---- */
-
 /* Whether fluid is in reach of entry i of a channel. */
-static bool has_fluid(const struct fill *fill, const int *channels, const struct ht_fit_done *done,
-                      int64_t i) {
-    const struct ht_average *rule = fill->frame->fit.average;
-    for (int q = 0; fill->frame->fluid && q < rule->nscalars; q++)
+static bool has_fluid(const struct ht_frame *frame, const int *channels,
+                      const struct ht_fit_done *done, int64_t i) {
+    const struct ht_average *rule = frame->fit.average;
+    for (int q = 0; frame->fluid && q < rule->nscalars; q++)
         if (rule->vanishing >> q & 1u) return done[channels[q]].least[i] == 0;
     return false;
 }
+
+void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *means,
+                 const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point) {
+    point->from = has_fluid(frame, means->mean, done, i) ? means->box : means->mean;
+    point->slips = has_fluid(frame, means->box, done, i);
+    for (int q = 0; q < frame->fit.average->nscalars; q++) /* 1: nothing depends on it */
+        point->mean[q] = point->from[q] >= 0 ? done[point->from[q]].value[i] : 1;
+    find_normal(frame, means, done, i, point);
+}
+
+/* ---- coefficients ---- */
 
 /* The wanted coefficients of entry i into entry `to` of their outputs. */
 static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done *done, int64_t i,
                               int64_t to) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_average *rule = frame->fit.average;
-    const int *from = has_fluid(fill, fill->mean, done, i) ? fill->box : fill->mean;
-    const bool slips = has_fluid(fill, fill->box, done, i);
-    double mean[HT_MAX_SCALARS], n[3];
-    for (int q = 0; q < rule->nscalars; q++)
-        mean[q] = from[q] >= 0 ? done[from[q]].value[i] : 1; /* which nothing depends on */
-    find_normal(fill, done, i, n);
+    struct ht_frame_point point;
+    ht_frame_at(frame, &fill->means, done, i, &point);
     for (int c = 0; c < frame->coefficients; c++) {
         const struct ht_pair_coefficient *of = &frame->pair.coefficient[c];
         if (fill->out[c] == NULL) continue;
-        const double own = of->loss && of->own < 0
-                               ? 1
-                               : rule->coefficient(frame->pair.dims, mean, slips, n,
-                                                   frame->field[of->row], frame->field[of->col]);
+        const double own =
+            of->loss && of->own < 0
+                ? 1
+                : rule->coefficient(frame->pair.dims, point.mean, point.slips, point.n,
+                                    frame->field[of->row], frame->field[of->col]);
         const int lost =
             of->material - frame->fit.medium->eq->nmaterials; /* losses alone have it */
         const double value =
-            of->loss ? ht_pair_value(of, done[fill->lost[lost]].value[i], own) : own;
+            of->loss ? ht_pair_value(of, done[fill->means.lost[lost]].value[i], own) : own;
         REQUIRE(isfinite(value) && (of->row != of->col || value >= 0), HT_ERR_INTERNAL,
                 "frame: coefficient %d is %g", c, value);
         fill->out[c][to] = value;
@@ -428,15 +404,17 @@ static enum ht_err fill_averages(struct fill *fill) {
     struct ht_fit fit = fill->frame->fit;
     struct ht_fit_job job = {.fit = &fit,
                              .shift = fill->parity,
-                             .channel = fill->channel,
+                             .channel = fill->means.channel,
                              .emit = emit_plane,
                              .data = fill,
                              .first = {0, 0, fill->first},
                              .last = {0, fill->nodes[1], fill->last}};
     for (int q = 0; q < HT_MAX_SCALARS; q++) job.range[q][0] = INFINITY;
     fit.parameters = fill->parameters;
-    find_channels(fill);
-    job.nchannels = fill->nchannels;
+    fill->means = (struct ht_frame_means){.parity = fill->parity};
+    for (int c = 0; c < HT_MAX_TERMS; c++) fill->means.wanted[c] = fill->out[c] != NULL;
+    ht_frame_find_means(fill->frame, &fill->means);
+    job.nchannels = fill->means.nchannels;
     TRY(ht_fit_average(&job));
     if (fill->counts != NULL) ht_fit_counts_add(&job.counts, fill->counts);
     return HT_OK;
@@ -490,7 +468,7 @@ bool ht_frame_keeps(const struct ht_frame *frame) {
 /* All coefficients of the parity into what the frame keeps. */
 static enum ht_err keep(struct fill *fill, int64_t first, int64_t last) {
     struct ht_frame *frame = fill->frame;
-    struct kept *to = &frame->kept[fill->parity];
+    struct ht_frame_kept *to = &frame->kept[fill->parity];
     const bool all = ht_frame_keeps(frame);
     int count = 0;
     for (unsigned parity = 0; parity < 8; parity++) {
@@ -498,8 +476,9 @@ static enum ht_err keep(struct fill *fill, int64_t first, int64_t last) {
         free(frame->kept[parity].value);
         frame->kept[parity].value = NULL;
     }
-    *to = (struct kept){.first = all ? 0 : first,
-                        .last = all ? ht_grid_planes(frame->fit.medium->grid, HT_PRIMARY) : last};
+    *to = (struct ht_frame_kept){.first = all ? 0 : first,
+                                 .last = all ? ht_grid_planes(frame->fit.medium->grid, HT_PRIMARY)
+                                             : last};
     const int64_t size = (to->last - to->first) * fill->nodes[0] * fill->nodes[1];
     TRY(HT_ALLOC(to->value, frame->sharing[fill->parity] * size));
     for (int c = 0; c < frame->coefficients; c++)
@@ -516,7 +495,7 @@ enum ht_err ht_frame_fill(struct ht_frame *frame, int coefficient, int64_t first
     const struct ht_grid *grid = frame->fit.medium->grid;
     const struct ht_pair_coefficient *all = frame->pair.coefficient, *of = &all[coefficient];
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), size = (last - first) * plane;
-    struct kept *kept = &frame->kept[of->parity];
+    struct ht_frame_kept *kept = &frame->kept[of->parity];
     struct fill fill = {
         .frame = frame,
         .coefficient = coefficient,

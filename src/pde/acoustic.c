@@ -62,6 +62,23 @@ static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool
     return along / mean[MEAN_RHO] + ((r == q) - along) * mean[MEAN_INVERSE_RHO];
 }
 
+static void scalars_back(const double *material, const double *by, double *by_material) {
+    const double K = material[MODULUS], b = material[INVERSE_DENSITY];
+    by_material[MODULUS] = -by[MEAN_COMPLIANCE] / (K * K);
+    by_material[INVERSE_DENSITY] = by[MEAN_INVERSE_RHO] - by[MEAN_RHO] / (b * b);
+}
+
+static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
+                             const double n[3], int r, int q, double by, double *by_mean,
+                             double by_n[3]) {
+    const double b = 1 / mean[r == P ? MEAN_COMPLIANCE : MEAN_RHO];
+    double by_b = r == P ? by : 0;
+    if (r != P)
+        ht_entry_back(n, r - V1, q - V1, b, mean[MEAN_INVERSE_RHO], by, &by_b,
+                      &by_mean[MEAN_INVERSE_RHO], by_n);
+    by_mean[r == P ? MEAN_COMPLIANCE : MEAN_RHO] -= by_b * b * b;
+}
+
 #define VECTOR (1 << MEAN_RHO | 1 << MEAN_INVERSE_RHO)
 
 const struct ht_system ht_system_acoustic = {
@@ -109,5 +126,7 @@ const struct ht_system ht_system_acoustic = {
                 .uses = {1 << MEAN_COMPLIANCE, VECTOR, VECTOR, VECTOR},
                 .normal = 1 << MEAN_RHO,
                 .scalars = scalars,
-                .coefficient = coefficient},
+                .coefficient = coefficient,
+                .scalars_back = scalars_back,
+                .coefficient_back = coefficient_back},
 };

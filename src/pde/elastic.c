@@ -87,13 +87,25 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     }
 }
 
+static void scalars_back(const double *material, const double *by, double *by_material) {
+    const double P = material[P_MODULUS], lambda = material[LAMBDA], mu = material[MU];
+    const double b = material[INVERSE_RHO];
+    const double quotient = by[MEAN_A] + by[MEAN_B] * lambda + by[MEAN_D] * 4 * mu * (lambda + mu);
+    by_material[P_MODULUS] = -quotient / (P * P);
+    by_material[LAMBDA] = (by[MEAN_B] + by[MEAN_D] * 4 * mu) / P;
+    by_material[MU] = by[MEAN_D] * 4 * (lambda + 2 * mu) / P + by[MEAN_M];
+    if (mu > 0) by_material[MU] -= by[MEAN_G] / (mu * mu);
+    by_material[INVERSE_RHO] = -by[MEAN_RHO] / (b * b);
+}
+
+static const int axes_of[][2] = {
+    [S11] = {0, 0}, [S22] = {1, 1}, [S33] = {2, 2}, [S12] = {0, 1}, [S13] = {0, 2}, [S23] = {1, 2}};
+
 /* Of the stresses ij and kl: half of the second derivative of 2 W, e_ij and e_ji being one. */
 static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
                           int q) {
-    static const int axes[][2] = {[S11] = {0, 0}, [S22] = {1, 1}, [S33] = {2, 2},
-                                  [S12] = {0, 1}, [S13] = {0, 2}, [S23] = {1, 2}};
     if (r < S11) return 1 / mean[MEAN_RHO];
-    const int i = axes[r][0], j = axes[r][1], k = axes[q][0], l = axes[q][1];
+    const int i = axes_of[r][0], j = axes_of[r][1], k = axes_of[q][0], l = axes_of[q][1];
     const double m = mean[MEAN_M], G = slips ? 0 : 1 / mean[MEAN_G];
     const double d = dims == 3 && mean[MEAN_D] < m ? m : mean[MEAN_D];
     const double nn = 1 / mean[MEAN_A], nt = mean[MEAN_B] * nn;
@@ -108,6 +120,55 @@ static double coefficient(int dims, const double *mean, bool slips, const double
                          G * (P[i][k] * n[j] * n[l] + P[i][l] * n[j] * n[k] +
                               P[j][k] * n[i] * n[l] + P[j][l] * n[i] * n[k]);
     return r == q && value < 0 ? 0 : value; /* by rounding */
+}
+
+/* The same as a sum of products of entries ij, kl and so on of N = n n^T and P = 1 - N. */
+enum { NN, NT, TT, MM, GG, FACTORS };
+static const struct product {
+    int factor;
+    bool across[2]; /* P */
+    int at[4];      /* of i, j, k, l */
+} products[] = {{NN, {0, 0}, {0, 1, 2, 3}}, {NT, {0, 1}, {0, 1, 2, 3}}, {NT, {1, 0}, {0, 1, 2, 3}},
+                {TT, {1, 1}, {0, 1, 2, 3}}, {MM, {1, 1}, {0, 2, 1, 3}}, {MM, {1, 1}, {0, 3, 1, 2}},
+                {GG, {1, 0}, {0, 2, 1, 3}}, {GG, {1, 0}, {0, 3, 1, 2}}, {GG, {1, 0}, {1, 2, 0, 3}},
+                {GG, {1, 0}, {1, 3, 0, 2}}};
+
+static void products_back(const double n[3], int r, int q, double by, const double factor[FACTORS],
+                          double by_factor[FACTORS], double by_n[3]) {
+    const int axis[4] = {axes_of[r][0], axes_of[r][1], axes_of[q][0], axes_of[q][1]};
+    for (size_t t = 0; t < sizeof products / sizeof *products; t++) {
+        const struct product *p = &products[t];
+        double entry[2];
+        for (int x = 0; x < 2; x++) {
+            const int a = axis[p->at[2 * x]], b = axis[p->at[2 * x + 1]];
+            entry[x] = p->across[x] ? (a == b) - n[a] * n[b] : n[a] * n[b];
+        }
+        by_factor[p->factor] += by * entry[0] * entry[1];
+        for (int x = 0; x < 2; x++) {
+            const int a = axis[p->at[2 * x]], b = axis[p->at[2 * x + 1]];
+            const double part = (p->across[x] ? -by : by) * factor[p->factor] * entry[1 - x];
+            by_n[a] += part * n[b];
+            by_n[b] += part * n[a];
+        }
+    }
+}
+
+static void coefficient_back(int dims, const double *mean, bool slips, const double n[3], int r,
+                             int q, double by, double *by_mean, double by_n[3]) {
+    const double a = mean[MEAN_A], b = mean[MEAN_B], m = mean[MEAN_M], g = mean[MEAN_G];
+    const bool raised = dims == 3 && mean[MEAN_D] < m, fluid = slips && mean[MEAN_D] == 0;
+    const double d = raised ? m : mean[MEAN_D];
+    const double factor[FACTORS] = {1 / a, b / a, d + b * b / a - 2 * m, m, slips ? 0 : 1 / g};
+    double by_factor[FACTORS] = {0};
+    if (r < S11) by_mean[MEAN_RHO] -= by / (mean[MEAN_RHO] * mean[MEAN_RHO]);
+    if (fluid && r <= S33 && q <= S33) by_mean[MEAN_A] -= by / (a * a);
+    if (r < S11 || fluid) return;
+    products_back(n, r, q, by, factor, by_factor, by_n);
+    by_mean[MEAN_A] -= (by_factor[NN] + by_factor[NT] * b + by_factor[TT] * b * b) / (a * a);
+    by_mean[MEAN_B] += (by_factor[NT] + by_factor[TT] * 2 * b) / a;
+    by_mean[raised ? MEAN_M : MEAN_D] += by_factor[TT];
+    by_mean[MEAN_M] += by_factor[MM] - 2 * by_factor[TT];
+    if (!slips) by_mean[MEAN_G] -= by_factor[GG] / (g * g);
 }
 
 /* The work of any strain is positive. */
@@ -207,5 +268,7 @@ const struct ht_system ht_system_elastic = {
                 .any_sign = 1 << MEAN_B,
                 .vanishing = 1 << MEAN_M,
                 .scalars = scalars,
-                .coefficient = coefficient},
+                .coefficient = coefficient,
+                .scalars_back = scalars_back,
+                .coefficient_back = coefficient_back},
 };

@@ -48,9 +48,22 @@ static double entry(const double *mean, const double n[3], int r, int q) {
     return n[r] * n[q] * mean[1] + ((r == q) - n[r] * n[q]) / mean[0];
 }
 
+static void scalars_back(const double *material, const double *by, double *by_material) {
+    const double eps = 1 / material[INVERSE_EPS], mu = 1 / material[INVERSE_MU];
+    by_material[INVERSE_EPS] = by[MEAN_INVERSE_EPS] - by[MEAN_EPS] * eps * eps;
+    by_material[INVERSE_MU] = by[MEAN_INVERSE_MU] - by[MEAN_MU] * mu * mu;
+}
+
+static void entry_back(const double *mean, const double n[3], int r, int q, double by,
+                       double *by_mean, double by_n[3]) {
+    double by_b = 0;
+    ht_entry_back(n, r, q, mean[1], 1 / mean[0], by, &by_mean[1], &by_b, by_n);
+    by_mean[0] -= by_b / (mean[0] * mean[0]);
+}
+
 #define AVERAGE                                                                                    \
     .nscalars = 4, .name = {"eps", "1/eps", "mu", "1/mu"}, .normal = 1 << MEAN_EPS | 1 << MEAN_MU, \
-    .scalars = scalars
+    .scalars = scalars, .scalars_back = scalars_back
 
 /* Of the electric fields. Strengths of oscillations are eps wp^2 and eps_Lorentz w0^2. */
 #define LOSSES(electric)                                       \
@@ -116,6 +129,13 @@ static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool
     return r < H1 ? entry(mean + MEAN_EPS, n, r, q) : entry(mean + MEAN_MU, n, r - H1, q - H1);
 }
 
+static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
+                             const double n[3], int r, int q, double by, double *by_mean,
+                             double by_n[3]) {
+    const int field = r < H1 ? E1 : H1, first = r < H1 ? MEAN_EPS : MEAN_MU;
+    entry_back(mean + first, n, r - field, q - field, by, by_mean + first, by_n);
+}
+
 const struct ht_system ht_system_maxwell = {
     .name = "maxwell",
     .title = "Maxwell's equations: electric and magnetic field",
@@ -141,17 +161,22 @@ const struct ht_system ht_system_maxwell = {
              {H2, E3, 0, 1, +1, INVERSE_MU},
              {H3, E2, 0, 1, -1, INVERSE_MU},
              {H3, E1, 1, 1, +1, INVERSE_MU}},
-    .average = {AVERAGE, .coefficient = coefficient,
+    .average = {AVERAGE, .coefficient = coefficient, .coefficient_back = coefficient_back,
                 .uses = {ELECTRIC, ELECTRIC, ELECTRIC, MAGNETIC, MAGNETIC, MAGNETIC}},
     LOSSES(1 << E1 | 1 << E2 | 1 << E3),
     MEDIUM};
 
 enum { TM_E3, TM_H1, TM_H2 };
+static const int tm_field[] = {E3, H1, H2};
 
 static double tm_coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
                              int q) {
-    static const int of[] = {E3, H1, H2};
-    return coefficient(dims, mean, slips, n, of[r], of[q]);
+    return coefficient(dims, mean, slips, n, tm_field[r], tm_field[q]);
+}
+
+static void tm_coefficient_back(int dims, const double *mean, bool slips, const double n[3], int r,
+                                int q, double by, double *by_mean, double by_n[3]) {
+    coefficient_back(dims, mean, slips, n, tm_field[r], tm_field[q], by, by_mean, by_n);
 }
 
 const struct ht_system ht_system_maxwell_tm = {
@@ -169,6 +194,7 @@ const struct ht_system ht_system_maxwell_tm = {
              {TM_E3, TM_H1, 1, 1, -1, INVERSE_EPS},
              {TM_H1, TM_E3, 1, 1, -1, INVERSE_MU},
              {TM_H2, TM_E3, 0, 1, +1, INVERSE_MU}},
-    .average = {AVERAGE, .coefficient = tm_coefficient, .uses = {ELECTRIC, MAGNETIC, MAGNETIC}},
+    .average = {AVERAGE, .coefficient = tm_coefficient, .coefficient_back = tm_coefficient_back,
+                .uses = {ELECTRIC, MAGNETIC, MAGNETIC}},
     LOSSES(1 << TM_E3),
     MEDIUM};

@@ -45,3 +45,13 @@ double ht_absorption_quality(double absorption, double c, double frequency);
         .meanings = "exponent of the frequency with which absorption grows", .units = "1", \
         .fallback = 1.0, .positive = true, .loss = true                                    \
     }
+
+/* By n_r n_q a + (delta_rq - n_r n_q) b, r and q axes (ht_average.coefficient_back). */
+static inline void ht_entry_back(const double n[3], int r, int q, double a, double b, double by,
+                                 double *by_a, double *by_b, double by_n[3]) {
+    const double across = by * (a - b);
+    *by_a += by * n[r] * n[q];
+    *by_b += by * ((r == q) - n[r] * n[q]);
+    by_n[r] += across * n[q];
+    by_n[q] += across * n[r];
+}

@@ -24,6 +24,16 @@ static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool
     return 1 / mean[0];
 }
 
+static void scalars_back(const double *material, const double *by, double *by_material) {
+    by_material[0] = -by[0] / (material[0] * material[0]);
+}
+
+static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
+                             HT_UNUSED const double n[3], HT_UNUSED int r, HT_UNUSED int q,
+                             double by, double *by_mean, HT_UNUSED double by_n[3]) {
+    by_mean[0] -= by / (mean[0] * mean[0]);
+}
+
 const struct ht_system ht_system_wave = {
     .name = "wave",
     .title = "scalar wave equation, as u and its time derivative",
@@ -46,6 +56,8 @@ const struct ht_system ht_system_wave = {
                 .name = {"1/c^2"},
                 .uses = {1},
                 .scalars = scalars,
-                .coefficient = coefficient},
+                .coefficient = coefficient,
+                .scalars_back = scalars_back,
+                .coefficient_back = coefficient_back},
     .materials = materials,
 };

@@ -60,8 +60,9 @@ static enum ht_err make(struct ht_inverse *inverse) {
         REFUSE(survey->shot[i].params.receivers.count == 0, params, "receivers",
                "shot %d has none: a gradient needs traces", i + 1);
     TRY(ht_gradient_check(plan));
-    TRY(ht_medium_gradient_create(plan->medium, params->medium.fit, &params->gradient.parameters,
-                                  "gradient.parameters", false, &inverse->medium));
+    TRY(ht_medium_gradient_create(plan->medium, NULL, params->medium.fit,
+                                  &params->gradient.parameters, "gradient.parameters", false,
+                                  &inverse->medium));
     if (*params->gradient.mask != '\0')
         TRY(ht_medium_gradient_mask(inverse->medium, params->gradient.mask, "", "gradient.mask"));
     REFUSE(inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,

@@ -96,7 +96,8 @@ static void test_file(struct scene *scene, struct ht_gradient_sums *sums) {
     struct ht_h5 *file;
     double turned[SAMPLES], light[SAMPLES], lattice[2][2], sum[2] = {0};
     const int64_t nodes = ht_grid_total(&scene->grid, HT_PRIMARY);
-    must(ht_medium_gradient_create(scene->medium, HT_FIT_AUTO, &names, "medium.c", false, &g));
+    must(
+        ht_medium_gradient_create(scene->medium, NULL, HT_FIT_AUTO, &names, "medium.c", false, &g));
     must(ht_medium_gradient_find(g, ht_gradient_sums_read, sums));
     must(ht_gradient_write(sums, scene->params, g, true, path));
     for (int i = 0; i < SAMPLES; i++) turned[i] = g->wanted[0].value[i % N2 * N1 + i / N2];

@@ -46,7 +46,8 @@ static struct ht_medium_gradient *make(const struct scene *scene) {
     char c[] = "c", rho[] = "rho", *name[] = {c, rho};
     const struct ht_names names = {2, name};
     struct ht_medium_gradient *g;
-    must(ht_medium_gradient_create(scene->medium, HT_FIT_SINC, &names, "medium.type", false, &g));
+    must(ht_medium_gradient_create(scene->medium, NULL, HT_FIT_SINC, &names, "medium.type", false,
+                                   &g));
     return g;
 }
 

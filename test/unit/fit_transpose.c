@@ -5,7 +5,20 @@
 #include "htwave/h5.h"
 #include "medium_scene.h"
 
-enum { MOST = 2 };
+enum { MOST = 3 };
+/* Of a pair: its parameters, values of the first from `base` to that times the contrast. */
+struct model {
+    const char *system;
+    int count;
+    const char *name[MOST];
+    double base[MOST];
+};
+static const struct model ACOUSTIC_K = {"acoustic", 2, {"K", "rho"}, {1.5, 2.5}};
+static const struct model ACOUSTIC_C = {"acoustic", 2, {"c", "rho"}, {1.5, 2.5}};
+static const struct model ELASTIC_V = {"elastic", 3, {"vp", "vs", "rho"}, {2, 0.4, 1.5}};
+static const struct model ELASTIC_M = {"elastic", 3, {"lambda", "mu", "rho"}, {1.5, 0.4, 1.5}};
+static const struct model MAXWELL = {"maxwell", 2, {"eps", "mu"}, {1.5, 2.5}};
+static const struct model MAXWELL_TM = {"maxwell_tm", 2, {"eps", "mu"}, {1.5, 2.5}};
 struct case_ {
     const char *title;
     int64_t cells[3];
@@ -16,8 +29,9 @@ struct case_ {
     double samples[3]; /* per cell */
     double before[3];  /* of the box without samples, or samples beside it: part of the box */
     double contrast;
-    unsigned depends;  /* axes along which the samples vary */
-    const char *first; /* "c" or "K" */
+    unsigned depends; /* axes along which the samples vary */
+    const struct model *model;
+    double fluid; /* part of the samples that are fluid */
 };
 struct samples {
     int64_t shape[3], count;
@@ -47,32 +61,36 @@ static void lay_out(const struct case_ *c, struct samples *s) {
 
 /* Values from 1 to the contrast; the same along axes on which they do not depend. */
 static void draw(const struct case_ *c, struct samples *s) {
-    for (int p = 0; p < MOST; p++)
+    for (int p = 0; p < c->model->count; p++)
         for (int64_t i = 0; i < s->count; i++) {
             int64_t at[3] = {i % s->shape[0], i / s->shape[0] % s->shape[1],
                              i / s->shape[0] / s->shape[1]};
             for (int k = 0; k < 3; k++)
                 if (!(c->depends >> k & 1u)) at[k] = 0;
             const int64_t from = (at[2] * s->shape[1] + at[1]) * s->shape[0] + at[0];
-            double most = p == 0 && c->first[0] == 'c' ? sqrt(c->contrast) : c->contrast;
-            if (p > 0 && c->cells[1] == 0) most = fmin(most, 8); /* more is split */
-            s->value[p][i] = from < i ? s->value[p][from] : pow(most, uniform()) * (1.5 + p);
+            double most = strchr("cv", c->model->name[p][0]) ? sqrt(c->contrast) : c->contrast;
+            if (p > 0 && (c->cells[1] == 0 || c->model == &ELASTIC_V))
+                most = fmin(most, 8); /* more is split, or too much for P */
+            double value = c->model->base[p] * pow(most, uniform());
+            if (strcmp(c->model->name[p], "vs") == 0)
+                value = s->value[0][i] * (0.2 + 0.4 * uniform());
+            s->value[p][i] = from < i ? s->value[p][from] : value;
+            if (p == 1 && c->fluid > 0 && uniform() < c->fluid) s->value[p][i] = 0;
         }
 }
 
 /* Samples plus step times others, by the product of both. */
 static void write_samples(const struct case_ *c, const struct samples *s, double step,
                           const struct samples *along, const char *path) {
-    const char *name[MOST] = {c->first, "rho"};
     const int64_t extent[3] = {s->shape[2], s->shape[1], s->shape[0]};
     struct ht_h5 *file = NULL;
     HT_FREED double *value = NULL;
     must(HT_ALLOC(value, s->count));
     must(ht_h5_create(path, false, &file));
-    for (int p = 0; p < MOST; p++) {
+    for (int p = 0; p < c->model->count; p++) {
         for (int64_t i = 0; i < s->count; i++)
             value[i] = s->value[p][i] + (along ? step * along->value[p][i] : 0);
-        must(ht_h5_write(file, name[p], 3, extent, value, false));
+        must(ht_h5_write(file, c->model->name[p], 3, extent, value, false));
     }
     must(ht_h5_commit(file));
 }
@@ -81,15 +99,17 @@ static void read_medium(const struct case_ *c, const struct samples *s, const ch
                         struct scene *scene) {
     *scene = (struct scene){.grid = make_grid(c->cells, 2, c->walls)};
     memcpy(scene->grid.layer, c->layer, sizeof c->layer);
-    char options[900];
+    char options[900], files[MOST][160] = {"", "", ""};
+    for (int p = 0; p < c->model->count; p++)
+        snprintf(files[p], sizeof files[p], "medium.%s=%s; ", c->model->name[p], path);
     snprintf(options, sizeof options,
-             "device.precision=double; medium.type=file; medium.%s=%s; medium.rho=%s; "
+             "device.precision=double; medium.type=file; %s%s%s"
              "medium.format=hdf5; medium.scale=0.25; medium.dataset=; medium.spacing=[%.17g, "
              "%.17g, %.17g]; "
              "medium.origin=[%.17g, %.17g, %.17g]",
-             c->first, path, path, s->spacing[0], s->spacing[1], s->spacing[2], s->origin[0],
-             s->origin[1], s->origin[2]);
-    must(open_scene(scene, "acoustic", options));
+             files[0], files[1], files[2], s->spacing[0], s->spacing[1], s->spacing[2],
+             s->origin[0], s->origin[1], s->origin[2]);
+    must(open_scene(scene, c->model->system, options));
 }
 
 /* ---- chi ---- */
@@ -98,12 +118,21 @@ struct weights {
     int64_t count, plane; /* nodes of a coefficient, of a plane */
     int coefficients;
     double *value;
+    struct ht_pair room, *pair; /* NULL: of the form of second order */
+    const struct ht_field *field;
 };
 
 static void make_weights(const struct scene *scene, struct weights *w) {
     w->plane = ht_grid_plane(&scene->grid, HT_PRIMARY);
     w->count = ht_grid_total(&scene->grid, HT_PRIMARY);
     w->coefficients = 1 + scene->grid.dims;
+    w->pair = NULL;
+    w->field = scene->eq.field;
+    if (strcmp(scene->eq.system->name, "acoustic") != 0) {
+        if (ht_pair_make(&scene->eq, HT_PAIR_APART, &w->room) != NULL) exit(1);
+        w->pair = &w->room;
+        w->coefficients = w->room.ncoefficients + w->room.ncouplings;
+    }
     must(HT_ALLOC(w->value, w->coefficients * w->count));
     for (int64_t i = 0; i < w->coefficients * w->count; i++) w->value[i] = 2 * uniform() - 1;
 }
@@ -118,23 +147,26 @@ static enum ht_err read_weights(void *data, int coefficient, int64_t first, int6
 
 /* Of each coefficient; cut: whether a value was. */
 static void find_chi(const struct case_ *c, const struct scene *scene, const struct weights *w,
-                     double chi[4], bool *cut) {
+                     double chi[HT_MAX_TERMS], bool *cut) {
     struct ht_frame *frame;
     HT_FREED double *out = NULL;
     must(HT_ALLOC(out, w->count));
-    must(ht_frame_create(scene->medium, NULL, c->kind, &frame));
+    must(ht_frame_create(scene->medium, w->pair, c->kind, &frame));
+    ht_frame_count(frame, true);
     for (int q = 0; q < w->coefficients; q++) {
         must(ht_frame_fill(frame, q, 0, w->count / w->plane, out));
         chi[q] = 0;
         for (int64_t i = 0; i < w->count; i++)
-            chi[q] += w->value[q * w->count + i] * (q == 0 ? 1 / out[i] : out[i]);
+            chi[q] +=
+                w->value[q * w->count + i] * (w->pair == NULL && q == 0 ? 1 / out[i] : out[i]);
     }
     *cut = ht_frame_counts(frame).cut > 0;
     ht_frame_destroy(frame);
 }
 
 static void chi_of(const struct case_ *c, const struct samples *s, double step,
-                   const struct samples *along, const struct weights *w, double chi[4], bool *cut) {
+                   const struct samples *along, const struct weights *w, double chi[HT_MAX_TERMS],
+                   bool *cut) {
     struct scene scene;
     write_samples(c, s, step, along, path_of("changed.h5"));
     read_medium(c, s, path_of("changed.h5"), &scene);
@@ -147,11 +179,14 @@ static void chi_of(const struct case_ *c, const struct samples *s, double step,
 static struct ht_medium_gradient *find(const struct case_ *c, const struct scene *scene,
                                        struct weights *w) {
     struct ht_medium_gradient *g;
-    char first[] = "K", rho[] = "rho";
-    first[0] = c->first[0];
-    char *name[] = {first, rho};
-    const struct ht_names names = {2, name};
-    must(ht_medium_gradient_create(scene->medium, c->kind, &names, "medium.type", c->whole, &g));
+    char text[MOST][8], *name[MOST];
+    for (int p = 0; p < c->model->count; p++) {
+        snprintf(text[p], sizeof text[p], "%s", c->model->name[p]);
+        name[p] = text[p];
+    }
+    const struct ht_names names = {c->model->count, name};
+    must(ht_medium_gradient_create(scene->medium, w->pair, c->kind, &names, "medium.type", c->whole,
+                                   &g));
     must(ht_medium_gradient_find(g, read_weights, w));
     return g;
 }
@@ -160,10 +195,10 @@ static struct ht_medium_gradient *find(const struct case_ *c, const struct scene
 static void judge_quotient(const struct case_ *c, const struct samples *s, struct weights *w,
                            const struct ht_medium_gradient *g) {
     const double step = 1e-6;
-    double chi[2][4], sum = 0, size = 0, quotient = 0;
+    double chi[2][HT_MAX_TERMS], sum = 0, size = 0, quotient = 0;
     struct samples along = *s;
     bool cut;
-    for (int p = 0; p < MOST; p++) {
+    for (int p = 0; p < c->model->count; p++) {
         must(HT_ALLOC(along.value[p], s->count));
         for (int64_t i = 0; i < s->count; i++) {
             const double by = g->wanted[p].value[i];
@@ -180,16 +215,16 @@ static void judge_quotient(const struct case_ *c, const struct samples *s, struc
                "%s: difference quotient %.9g, transpose %.9g; %lld and %lld of %lld held", c->title,
                quotient, sum, (long long)g->wanted[0].held, (long long)g->wanted[1].held,
                (long long)s->count);
-    for (int p = 0; p < MOST; p++) free(along.value[p]);
+    for (int p = 0; p < c->model->count; p++) free(along.value[p]);
 }
 
 /* 1/K is linear in that of the samples where nothing is cut: of other ones. */
 static void judge_product(const struct case_ *c, const struct samples *s, const struct weights *w,
                           const struct ht_medium_gradient *g) {
     struct samples other = *s;
-    double chi[4], sum = 0, size = 0;
+    double chi[HT_MAX_TERMS], sum = 0, size = 0;
     bool cut;
-    for (int p = 0; p < MOST; p++) must(HT_ALLOC(other.value[p], s->count));
+    for (int p = 0; p < c->model->count; p++) must(HT_ALLOC(other.value[p], s->count));
     draw(c, &other);
     chi_of(c, &other, 0, NULL, w, chi, &cut);
     for (int64_t i = 0; i < s->count; i++) {
@@ -199,22 +234,30 @@ static void judge_product(const struct case_ *c, const struct samples *s, const 
     }
     TEST_BELOW(fabs(sum - chi[0]) / sqrt(size), 1e-13, "%s: product of 1/K", c->title);
     TEST_CHECK(!cut, "%s: nothing is cut", c->title);
-    for (int p = 0; p < MOST; p++) free(other.value[p]);
+    for (int p = 0; p < c->model->count; p++) free(other.value[p]);
 }
 
-/* Cut or not 1/K is of degree 1 in the values of 1/K, and b of degree -1 in those of rho. */
-static void judge_degrees(const struct case_ *c, const struct samples *s, const double chi[4],
-                          const struct ht_medium_gradient *g) {
+/* Cut or not, coefficients of stresses are of degree 1 in the moduli, all others of degree -1 in
+ * what they depend on (1/K, which counts in place of K, too). */
+static void judge_degrees(const struct case_ *c, const struct samples *s, const struct weights *w,
+                          const double chi[HT_MAX_TERMS], const struct ht_medium_gradient *g) {
+    const bool elastic = c->model == &ELASTIC_M;
     double sum[2] = {0}, size[2] = {0};
-    for (int p = 0; p < MOST; p++)
+    for (int p = 0; p < c->model->count; p++)
         for (int64_t i = 0; i < s->count; i++) {
             const double part = g->wanted[p].value[i] * s->value[p][i];
-            sum[p] -= part;
-            size[p] += part * part;
+            const int set = p > elastic;
+            sum[set] += elastic && set == 0 ? part : -part;
+            size[set] += part * part;
         }
-    TEST_BELOW(fabs(sum[0] - chi[0]) / sqrt(size[0]), 1e-13, "%s: degree 1 in 1/K", c->title);
-    TEST_BELOW(fabs(sum[1] - chi[1] - chi[2] - chi[3]) / sqrt(size[1]), 1e-12,
-               "%s: degree -1 in rho", c->title);
+    for (int q = 0; q < w->coefficients; q++) {
+        const int row = w->pair ? w->pair->coefficient[q].row : q;
+        const char first = w->pair ? w->field[row].name[0] : q > 0 ? 'v' : 'p';
+        sum[first == 'v' || first == 'H'] -= chi[q];
+    }
+    for (int set = 0; set < 2; set++)
+        TEST_BELOW(fabs(sum[set]) / sqrt(size[set]), 1e-12, "%s: degree, %s", c->title,
+                   c->model->name[set + (elastic && set)]);
 }
 
 /* The same bits by any number of threads. */
@@ -224,7 +267,7 @@ static void judge_threads(const struct case_ *c, const struct scene *scene, stru
     ht_threads_set(3);
     struct ht_medium_gradient *other = find(c, scene, w);
     ht_threads_set(1);
-    for (int p = 0; p < MOST; p++)
+    for (int p = 0; p < c->model->count; p++)
         same = same && memcmp(g->wanted[p].value, other->wanted[p].value,
                               (size_t)g->wanted[p].samples * sizeof(double)) == 0;
     TEST_CHECK(same, "%s: the same bits by 3 threads", c->title);
@@ -235,7 +278,7 @@ static void judge(struct case_ c) {
     struct samples s;
     struct scene scene;
     struct weights w;
-    double chi[4] = {0};
+    double chi[HT_MAX_TERMS] = {0};
     bool cut;
     lay_out(&c, &s);
     draw(&c, &s);
@@ -244,9 +287,10 @@ static void judge(struct case_ c) {
     make_weights(&scene, &w);
     find_chi(&c, &scene, &w, chi, &cut);
     struct ht_medium_gradient *g = find(&c, &scene, &w);
-    if (c.whole && c.first[0] == 'K') judge_degrees(&c, &s, chi, g);
-    if (c.whole && c.first[0] == 'K' && c.contrast <= 1.5) judge_product(&c, &s, &w, g);
-    if (c.contrast > 100 && c.depends == 7)
+    const bool speeds = c.model == &ACOUSTIC_C || c.model == &ELASTIC_V;
+    if (c.whole && !speeds) judge_degrees(&c, &s, &w, chi, g);
+    if (c.whole && c.model == &ACOUSTIC_K && c.contrast <= 1.5) judge_product(&c, &s, &w, g);
+    if (c.contrast > 100 && c.depends == 7 && c.fluid == 0)
         TEST_CHECK(cut == (c.kind == HT_FIT_SINC), "%s: cut or not", c.title);
     judge_quotient(&c, &s, &w, g);
     if (c.cells[1] > 0) judge_threads(&c, &scene, &w, g);
@@ -290,11 +334,12 @@ static void judge_numbers(const char *title, const char *form) {
     snprintf(options, sizeof options, form, number[3], number[0], number[1], number[2]);
     must(make_scene(&scene, cells, options));
     make_weights(&scene, &w);
-    must(ht_medium_gradient_create(scene.medium, HT_FIT_AUTO, &names, "medium.type", false, &g));
+    must(ht_medium_gradient_create(scene.medium, NULL, HT_FIT_AUTO, &names, "medium.type", false,
+                                   &g));
     must(ht_medium_gradient_find(g, read_weights, &w));
     const int64_t layers = g->wanted[1].samples;
     for (int i = 0; i < 4; i++) {
-        double chi[2][4] = {{0}}, quotient = 0;
+        double chi[2][HT_MAX_TERMS] = {{0}}, quotient = 0;
         const double by = i == 3 ? *g->wanted[0].value : i < layers ? g->wanted[1].value[i] : 0;
         for (int side = 0; side < 2; side++) {
             struct scene other;
@@ -319,7 +364,7 @@ static void judge_numbers(const char *title, const char *form) {
 /* Sums over all samples and nodes are equal; a mask is a factor. */
 static void judge_share(void) {
     const struct case_ c = {"share",    {11, 8}, 1, {{0}}, HT_FIT_SINC, true,
-                            {1.7, 0.6}, {-0.2},  2, 7,     "c"};
+                            {1.7, 0.6}, {-0.2},  2, 7,     &ACOUSTIC_C, 0};
     char first[] = "c", *name[] = {first};
     const struct ht_names names = {1, name};
     struct samples s;
@@ -332,7 +377,7 @@ static void judge_share(void) {
     write_samples(&c, &s, 0, NULL, path_of("model.h5"));
     read_medium(&c, &s, path_of("model.h5"), &scene);
     make_weights(&scene, &w);
-    must(ht_medium_gradient_create(scene.medium, c.kind, &names, "medium.type", true, &g));
+    must(ht_medium_gradient_create(scene.medium, NULL, c.kind, &names, "medium.type", true, &g));
     HT_FREED double *out = NULL, *before = NULL;
     must(HT_ALLOC(out, s.count));
     must(HT_ALLOC(before, s.count));
@@ -372,7 +417,7 @@ static void refuse(const char *system, enum ht_fit_kind kind, int64_t layer, con
     scene.grid.layer[0][0] = layer;
     must(open_scene(&scene, system, options));
     const enum ht_err err =
-        ht_medium_gradient_create(scene.medium, kind, &list, "medium.type", false, &g);
+        ht_medium_gradient_create(scene.medium, NULL, kind, &list, "medium.type", false, &g);
     TEST_CHECK(err == HT_ERR_INPUT && g == NULL && strstr(ht_err_message(), part), "refused: %s",
                err ? ht_err_message() : options);
     close_scene(&scene);
@@ -394,12 +439,45 @@ static void test_refusals(void) {
     refuse("maxwell", any, 0, "eps", "", "must be \"acoustic\" or \"wave\"");
 }
 
+static void test_pairs(const struct case_ line) {
+    static const struct model *const model[] = {&ELASTIC_M, &ELASTIC_V, &MAXWELL, &MAXWELL_TM};
+    static const double contrast[] = {1.5, 16, 300};
+    char title[100];
+    for (int i = 0; i < 4; i++) {
+        const char *system = model[i]->system;
+        struct case_ c = line;
+        c.title = title, c.model = model[i];
+        c.cells[0] = 13, c.cells[1] = 11, c.walls = i;
+        for (int j = 0; j < 3; j++) {
+            c.contrast = contrast[j];
+            snprintf(title, sizeof title, "%s by %s, contrast %g", system, c.model->name[0],
+                     c.contrast);
+            judge(c);
+        }
+        c.contrast = 16, c.kind = HT_FIT_BOX;
+        snprintf(title, sizeof title, "%s by %s, box", system, c.model->name[0]);
+        judge(c);
+        c.fluid = i < 2 ? 0.1 : 0, c.kind = i % 2 ? HT_FIT_BOX : HT_FIT_SINC;
+        snprintf(title, sizeof title, "%s by %s, fluid", system, c.model->name[0]);
+        if (i < 2) judge(c);
+        c.fluid = 0, c.kind = HT_FIT_SINC, c.cells[0] = 23, c.cells[1] = 20;
+        c.layer[0][0] = 6, c.layer[0][1] = 4, c.walls = 1, c.whole = false;
+        snprintf(title, sizeof title, "%s by %s, layers, held", system, c.model->name[0]);
+        judge(c);
+        c = line;
+        c.title = title, c.model = model[i], c.contrast = 16, c.fluid = i == 0 ? 0.02 : 0;
+        c.cells[0] = 7, c.cells[1] = 6, c.cells[2] = 8, c.walls = 5;
+        snprintf(title, sizeof title, "%s by %s, cube", system, c.model->name[0]);
+        if (i < 3) judge(c);
+    }
+}
+
 int main(void) {
     scene_directory = scratch_make("fit_transpose");
     if (!scene_directory) return 1;
     ht_threads_set(1);
     const struct case_ line = {"line",          {21}, 1, {{0}}, HT_FIT_SINC, true,
-                               {1.7, 1.7, 1.7}, {0},  2, 7,     "K"};
+                               {1.7, 1.7, 1.7}, {0},  2, 7,     &ACOUSTIC_K, 0};
     struct case_ c = line;
     of_contrasts(c);
     c.title = "line, periodic, coarse samples", c.samples[0] = 0.43, c.walls = 0;
@@ -415,7 +493,8 @@ int main(void) {
     c.title = "square, box", c.kind = HT_FIT_BOX;
     of_contrasts(c);
     c = line;
-    c.title = "square, periodic along x2, c, fine and coarse", c.first = "c", c.contrast = 30;
+    c.title = "square, periodic along x2, c, fine and coarse", c.model = &ACOUSTIC_C,
+    c.contrast = 30;
     c.cells[0] = 17, c.cells[1] = 14, c.samples[0] = 2.6, c.samples[1] = 0.37, c.walls = 1;
     judge(c);
     c.title = "square, samples of a part", c.before[0] = 0.4, c.before[1] = -0.3;
@@ -426,7 +505,7 @@ int main(void) {
     judge(c);
     c.title = "square, layers, held", c.whole = false;
     judge(c);
-    c.title = "square, uniform yet", c.depends = 0, c.first = "c";
+    c.title = "square, uniform yet", c.depends = 0, c.model = &ACOUSTIC_C;
     judge(c);
     c.title = "square, varies along x2 yet", c.depends = 2, c.contrast = 2, c.walls = 1,
     c.layer[1][0] = 0;
@@ -434,10 +513,11 @@ int main(void) {
     c = line;
     c.title = "cube", c.cells[0] = 9, c.cells[1] = 7, c.cells[2] = 11, c.walls = 5, c.contrast = 16;
     judge(c);
-    c.title = "cube, layers along x3", c.layer[2][0] = 3, c.layer[2][1] = 2, c.first = "c";
+    c.title = "cube, layers along x3", c.layer[2][0] = 3, c.layer[2][1] = 2, c.model = &ACOUSTIC_C;
     judge(c);
     c.title = "cube, layers along x3, held", c.cells[2] = 19, c.whole = false;
     judge(c);
+    test_pairs(line);
     judge_numbers("constant", "medium.rho=%.17g; medium.c=%.17g");
     judge_numbers("layers", "medium.type=layers; medium.axis=x2; medium.interfaces=[0.31, 0.74]; "
                             "medium.rho=%.17g; medium.c=[%.17g, %.17g, %.17g]");
