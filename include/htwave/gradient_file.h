@@ -8,12 +8,16 @@ struct ht_gradient_sums {
     const struct ht_grid *grid;
     char mark[17]; /* of input, model and data: sums of other ones are not taken up */
     int64_t shots, done;
-    double *misfit;                /* [shot] */
-    double *sum[HT_GRADIENT_SUMS]; /* [own node]; NULL: not there */
+    char name[HT_GRADIENT_SUMS][24]; /* in files */
+    bool pair;                       /* they are by coefficients of a pair */
+    double *misfit;                  /* [shot] */
+    double *sum[HT_GRADIENT_SUMS];   /* [own node]; NULL: not there */
     struct ht_pool pool;
 };
-/* Zeros; which: bit per sum. */
-HT_CHECKED enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, unsigned which,
+/* Zeros, of the illumination and of these coefficients (struct ht_medium_gradient); eq: whose pair
+ * they are of, NULL: of the form of second order. */
+HT_CHECKED enum ht_err ht_gradient_sums_create(const struct ht_grid *grid,
+                                               const struct ht_equations *eq, unsigned coefficients,
                                                int64_t shots, const char *mark,
                                                struct ht_gradient_sums *out);
 void ht_gradient_sums_destroy(struct ht_gradient_sums *sums);
@@ -30,7 +34,7 @@ ht_medium_gradient_read ht_gradient_sums_read, ht_gradient_sums_light;
  * illumination:
  *     gradient/NAME, illumination/NAME    of each parameter, [..] as the model file has its samples
  *     misfit [shot]
- *     gradient_nodes/m, b1, b2, b3        if nodes: the sums, [n3][n2][n1]
+ *     gradient_nodes/m, b1, b2, b3        if nodes: the sums, [n3][n2][n1]; of a pair C_ROW_COL
  * with the attributes system, input (the mark), cells, lower, spacing (of the grid) and, where
  * there is a model file, model_axes, model_origin and model_spacing, from the file's fastest axis
  * on. Collective. */

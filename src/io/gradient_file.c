@@ -2,24 +2,43 @@
 #include "htwave/gradient_file.h"
 #include "files.h"
 
-static const char *const names[HT_GRADIENT_SUMS] = {
-    [HT_GRADIENT_COMPLIANCE] = "m",           [HT_GRADIENT_ILLUMINATION] = "light",
-    [HT_GRADIENT_INVERSE_DENSITY] = "b1",     [HT_GRADIENT_INVERSE_DENSITY + 1] = "b2",
-    [HT_GRADIENT_INVERSE_DENSITY + 2] = "b3",
-};
-
-static enum ht_err take(struct ht_gradient_sums *sums, unsigned which) {
-    TRY(HT_TAKE(&sums->pool, sums->misfit, sums->shots));
-    HT_EACH_BIT(s, which)
-        TRY(HT_TAKE(&sums->pool, sums->sum[s], ht_grid_own_total(sums->grid, HT_PRIMARY)));
-    return HT_OK;
+static void find_names(const struct ht_equations *eq, struct ht_gradient_sums *sums) {
+    static const char *const names[] = {
+        [HT_GRADIENT_COMPLIANCE] = "m",           [HT_GRADIENT_ILLUMINATION] = "light",
+        [HT_GRADIENT_INVERSE_DENSITY] = "b1",     [HT_GRADIENT_INVERSE_DENSITY + 1] = "b2",
+        [HT_GRADIENT_INVERSE_DENSITY + 2] = "b3",
+    };
+    struct ht_pair pair = {.nown = 0};
+    sums->pair = eq != NULL && ht_pair_make(eq, HT_PAIR_APART, &pair) == NULL;
+    for (size_t s = 0; s < sizeof names / sizeof *names; s++)
+        snprintf(sums->name[s], sizeof *sums->name, "%s", names[s]);
+    for (int c = 0; c < pair.nown; c++) {
+        const struct ht_pair_coefficient *of = &pair.coefficient[c];
+        snprintf(sums->name[HT_GRADIENT_COEFFICIENT + c], sizeof *sums->name, "C_%s_%s",
+                 eq->field[of->row].name, eq->field[of->col].name);
+    }
 }
 
-enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, unsigned which, int64_t shots,
-                                    const char *mark, struct ht_gradient_sums *out) {
+static int sum_of(const struct ht_gradient_sums *sums, int coefficient) {
+    if (sums->pair) return HT_GRADIENT_COEFFICIENT + coefficient;
+    return coefficient == 0 ? HT_GRADIENT_COMPLIANCE
+                            : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1;
+}
+
+static enum ht_err take(struct ht_gradient_sums *sums, unsigned coefficients) {
+    TRY(HT_TAKE(&sums->pool, sums->misfit, sums->shots));
+    const int64_t nodes = ht_grid_own_total(sums->grid, HT_PRIMARY);
+    HT_EACH_BIT(c, coefficients) TRY(HT_TAKE(&sums->pool, sums->sum[sum_of(sums, c)], nodes));
+    return HT_TAKE(&sums->pool, sums->sum[HT_GRADIENT_ILLUMINATION], nodes);
+}
+
+enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_equations *eq,
+                                    unsigned coefficients, int64_t shots, const char *mark,
+                                    struct ht_gradient_sums *out) {
     *out = (struct ht_gradient_sums){.grid = grid, .shots = shots};
+    find_names(eq, out);
     snprintf(out->mark, sizeof out->mark, "%s", mark);
-    const enum ht_err err = ht_comm_agree(grid->slab.comm, take(out, which));
+    const enum ht_err err = ht_comm_agree(grid->slab.comm, take(out, coefficients));
     if (err != HT_OK) ht_gradient_sums_destroy(out);
     return err;
 }
@@ -54,7 +73,7 @@ static enum ht_err walk(void *context, struct ht_archive *archive) {
     ht_archive_numbers(archive, "misfit", sums->shots, sums->misfit, false);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         struct planes planes = {sums->grid, sums->sum[s]};
-        const struct ht_archive_array array = {.name = names[s],
+        const struct ht_archive_array array = {.name = sums->name[s],
                                                .groups = 1,
                                                .planes = ht_grid_planes(sums->grid, HT_PRIMARY),
                                                .plane = ht_grid_plane(sums->grid, HT_PRIMARY),
@@ -103,15 +122,13 @@ enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *p
 static enum ht_err read_sum(const struct ht_gradient_sums *sums, int sum, int64_t first,
                             int64_t last, double *out) {
     struct planes planes = {sums->grid, sums->sum[sum]};
-    REQUIRE(planes.values != NULL, HT_ERR_INTERNAL, "no sum %s", names[sum]);
+    REQUIRE(planes.values != NULL, HT_ERR_INTERNAL, "no sum %s", sums->name[sum]);
     return move_planes(&planes, false, first, last, out);
 }
 
 enum ht_err ht_gradient_sums_read(void *data, int coefficient, int64_t first, int64_t last,
                                   double *out) {
-    const int sum =
-        coefficient == 0 ? HT_GRADIENT_COMPLIANCE : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1;
-    return read_sum(data, sum, first, last, out);
+    return read_sum(data, sum_of(data, coefficient), first, last, out);
 }
 
 enum ht_err ht_gradient_sums_light(void *data, HT_UNUSED int coefficient, int64_t first,
@@ -222,7 +239,7 @@ static void add_nodes(struct result *r) {
     const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         if (r->sums->sum[s] == NULL) continue;
-        snprintf(r->name[r->sets], sizeof *r->name, "gradient_nodes/%s", names[s]);
+        snprintf(r->name[r->sets], sizeof *r->name, "gradient_nodes/%s", r->sums->name[s]);
         r->set[r->sets] = (struct ht_h5_values){.name = r->name[r->sets],
                                                 .groups = 1,
                                                 .planes = planes,

@@ -54,28 +54,30 @@ static enum ht_err make(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
     const struct ht_params *params = survey->params;
     const struct ht_plan *plan = survey->sim->plan;
-    unsigned which = 1u << HT_GRADIENT_ILLUMINATION;
+    const bool pairs = plan->problem.fd.pair != HT_PAIR_NONE;
+    struct ht_pair pair;
     char mark[17] = "";
     for (int i = 0; i < survey->count; i++)
         REFUSE(survey->shot[i].params.receivers.count == 0, params, "receivers",
                "shot %d has none: a gradient needs traces", i + 1);
     TRY(ht_gradient_check(plan));
-    TRY(ht_medium_gradient_create(plan->medium, NULL, params->medium.fit,
+    if (pairs) (void)ht_pair_make(plan->problem.eq, HT_PAIR_APART, &pair);
+    pair.ncouplings = 0;
+    TRY(ht_medium_gradient_create(plan->medium, pairs ? &pair : NULL, params->medium.fit,
                                   &params->gradient.parameters, "gradient.parameters", false,
                                   &inverse->medium));
     if (*params->gradient.mask != '\0')
         TRY(ht_medium_gradient_mask(inverse->medium, params->gradient.mask, "", "gradient.mask"));
-    REFUSE(inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,
+    REFUSE(!pairs && inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,
            "gradient.parameters",
            "a density that is the same everywhere is a number to the scheme, of which there is no "
            "gradient: let it vary somewhere, by 1e-6 of it, or leave it out");
     TRY(refuse_velocities(inverse));
-    HT_EACH_BIT(coefficient, inverse->medium->coefficients)
-        which |= 1u << (coefficient == 0 ? HT_GRADIENT_COMPLIANCE
-                                         : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1);
     TRY(HT_BY_FIRST(survey->comm, find_mark(survey, mark)));
     TRY(ht_comm_broadcast(survey->comm, mark, sizeof mark));
-    return ht_gradient_sums_create(&plan->grid, which, survey->count, mark, &inverse->sums);
+    return ht_gradient_sums_create(&plan->grid, pairs ? plan->problem.eq : NULL,
+                                   inverse->medium->coefficients, survey->count, mark,
+                                   &inverse->sums);
 }
 
 enum ht_err ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out) {

@@ -32,9 +32,7 @@ static void add_shot(struct ht_gradient_sums *sums, int shot) {
 
 static void make_sums(const struct scene *scene, const char *mark, int64_t shots,
                       struct ht_gradient_sums *sums) {
-    must(ht_gradient_sums_create(&scene->grid,
-                                 1u << HT_GRADIENT_COMPLIANCE | 1u << HT_GRADIENT_ILLUMINATION,
-                                 shots, mark, sums));
+    must(ht_gradient_sums_create(&scene->grid, NULL, 1, shots, mark, sums));
 }
 
 /* Which goes on from the file. */
