@@ -1,10 +1,12 @@
 """Reverse-time migration of a flat layer: python3 rtm_flat.py [key=value ...], in a new folder. Runs
 htwave data (params/migrate.cfg, with the layer) and htwave gradient (without it), finds the layer in
-the gradient and draws it by tools/image.py. HTWAVE names the program.
+the gradient and in the cross-correlation of the waves, and draws both by tools/image.py. HTWAVE names
+the program.
 
-    misfit 0.0126
-    layer at 0.8988 to 0.9008 km    (0.9 in the model)
+    gradient: misfit 0.0126, layer at 0.8988 to 0.9008 km    (0.9 in the model)
+    cross: misfit 0.0126, layer at 0.8984 to 0.9008 km
 """
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -25,21 +27,20 @@ def htwave(*words):
 shutil.copy(HOME / "params" / "migrate.cfg", ".")
 htwave("data", "migrate.cfg", "--quiet")
 np.full(SHAPE, 2.0, "<f4").tofile("smooth.f32")
-htwave("gradient", "migrate.cfg", "--quiet", "medium.type=file", "medium.c=smooth.f32",
-       f"medium.shape=[{SHAPE[1]}, {SHAPE[0]}]", f"medium.spacing=[{H}, {H}]",
-       f"medium.origin=[{H / 2}, {H / 2}]")
-with h5py.File("out/migrate/gradient.h5") as file:
-    print(f"misfit {file['misfit'][...].sum():.4f}")
-    image = -file["gradient/c"][:, 70:130]  # below the middle shots
-
 FINE = 32  # per sample, by Fourier interpolation
-spectrum = np.fft.rfft(image, axis=0)
-fine = np.fft.irfft(spectrum, FINE * SHAPE[0], axis=0)
-depths = (fine.argmax(axis=0) / FINE + 0.5) * H
-print(f"layer at {depths.min():.4f} to {depths.max():.4f} km")
-try:
-    import matplotlib  # noqa: F401
-except ImportError:
-    sys.exit()
-subprocess.run([sys.executable, HOME / "tools" / "image.py", "out/migrate/gradient.h5", "--negative",
-                "--illumination", "--laplacian", "--down", "--out", "."], check=True)
+for kind, sign in ("gradient", -1), ("cross", 1):
+    path = f"out/{kind}/gradient.h5"
+    htwave("gradient", "migrate.cfg", "--quiet", "medium.type=file", "medium.c=smooth.f32",
+           f"medium.shape=[{SHAPE[1]}, {SHAPE[0]}]", f"medium.spacing=[{H}, {H}]",
+           f"medium.origin=[{H / 2}, {H / 2}]", f"gradient.image={kind}",
+           f"output.directory=out/{kind}")
+    with h5py.File(path) as file:
+        misfit = file["misfit"][...].sum()
+        spectrum = np.fft.rfft(sign * file[f"{kind}/c"][:, 70:130], axis=0)  # the middle shots
+    fine = np.fft.irfft(spectrum, FINE * SHAPE[0], axis=0)
+    depths = (fine.argmax(axis=0) / FINE + 0.5) * H
+    print(f"{kind}: misfit {misfit:.4f}, layer at {depths.min():.4f} to {depths.max():.4f} km")
+    if importlib.util.find_spec("matplotlib"):
+        subprocess.run([sys.executable, HOME / "tools" / "image.py", path, "--illumination",
+                        "--laplacian", "--down", "--out", ".",
+                        *(["--negative"] if sign < 0 else [])], check=True)

@@ -2,6 +2,7 @@
 """Draws a gradient, or a migrated image, from gradient.h5.
 
     gradient_NAME   by a parameter of the medium, on the samples of its file
+    cross_NAME      the image of gradient.image = "cross" on these
 
     --illumination  divided by illumination + 0.01 of its largest value
     --laplacian     then the negative Laplacian, which takes the smooth part
@@ -29,14 +30,16 @@ class Samples(Grid):
     """Where the samples of the model file are."""
 
     def __init__(self, file):
-        if "gradient" not in file or "misfit" not in file:
+        found = [kind for kind in ("gradient", "cross") if kind in file]
+        if not found or "misfit" not in file:
             raise Refused("is no gradient: it has no gradient/NAME or misfit")
+        self.kind = found[0]
         super().__init__(file)
         if "model_axes" not in file.attrs:
             raise Refused("its gradients are by numbers: "
                           + ", ".join(f"{name} {item[...].reshape(-1)}"
                                       for name, item
-                                      in file["gradient"].items()))
+                                      in file[self.kind].items()))
         axes = text(file.attrs["model_axes"]).split()
         self.named = [int(axis[1]) - 1 for axis in axes]  # fastest first
         count = max(self.named) + 1
@@ -80,7 +83,7 @@ def laplacian(values, spacing):
 
 def image(file, grid, name, args):
     """What is drawn of a parameter, and what was done to it, in words."""
-    values, done = grid.turned(file["gradient"][name][...]), []
+    values, done = grid.turned(file[grid.kind][name][...]), []
     if args.illumination:
         if f"illumination/{name}" not in file:
             raise Refused(f"has no illumination/{name}")
@@ -96,26 +99,28 @@ def image(file, grid, name, args):
     return values, ", ".join([name] + done)
 
 
-def choose(file, name):
-    known = list(file["gradient"])
+def choose(file, kind, name):
+    known = list(file[kind])
     if name and name not in known:
-        raise Refused(f"has no gradient by {name}: it has {', '.join(known)}")
+        raise Refused(f"has no {kind}/{name}: it has {', '.join(known)}")
     return [name] if name else known
 
 
 def draw(file, args):
-    """Yields (name, figure, values)."""
+    """Yields (kind, name, figure, values)."""
     grid = Samples(file)
     args.parameter = None  # of the model that is drawn: its own choice
     misfit = file["misfit"][...]
     print(f"misfit {misfit.sum():.6g}, {misfit.size} shots")
-    for name in choose(file, args.gradient):
+    for name in choose(file, grid.kind, args.gradient):
         values, title = image(file, grid, name, args)
         cut = Slice({title: values}, grid, title, args.axis, args.at)
         print(f"{title}{cut.place()}: largest {cut.largest()}")
         size = args.range or abs(cut.values).max() or 1.0
-        yield (name, figure_of(cut, f"gradient by {title}{cut.place()}", size,
-                               args), grid.back(values))
+        by = "gradient by" if grid.kind == "gradient" else "image on"
+        yield (grid.kind, name,
+               figure_of(cut, f"{by} {title}{cut.place()}", size, args),
+               grid.back(values))
 
 
 def save(path, images):
@@ -154,8 +159,8 @@ def main():
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with open_file(args.file) as file:
-            for name, figure, values in draw(file, args):
-                write(figure, folder / f"gradient_{name}.{args.format}")
+            for kind, name, figure, values in draw(file, args):
+                write(figure, folder / f"{kind}_{name}.{args.format}")
                 images[name] = values
         if args.save:
             save(args.save, images)

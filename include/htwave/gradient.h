@@ -19,6 +19,8 @@
  *     store: what it kept of each step on the device. */
 enum { HT_GRADIENT_WHOLE = 64 };
 struct ht_gradient_choice {
+    enum ht_gradient_image image; /* cross: HT_GRADIENT_COMPLIANCE is W sum q(n) u(n - 1), and the
+                                     illumination sum u^2; other sums mean nothing */
     enum ht_gradient_field field;
     int64_t memory; /* bytes of the device for the forward field; 0: 80 % of what is free */
     /* Of what `reverse` records: bits of a value, HT_GRADIENT_WHOLE: those of the run, 0: 16 in

@@ -32,9 +32,11 @@ ht_medium_gradient_read ht_gradient_sums_read, ht_gradient_sums_light;
 
 /* A file of a gradient that was found (ht_medium_gradient_find), with what each sample has of the
  * illumination:
- *     gradient/NAME, illumination/NAME    of each parameter, [..] as the model file has its samples
+ *     gradient/NAME, illumination/NAME    of each parameter, [..] as the model file has them;
+ *     cross/NAME                          in place of that: gradient.image
  *     misfit [shot]
- *     gradient_nodes/m, b1, b2, b3        if nodes: the sums, [n3][n2][n1]; of a pair C_ROW_COL
+ *     gradient_nodes/m, b1, b2, b3        if nodes: the sums, [n3][n2][n1]; of a pair C_ROW_COL;
+ *     cross_nodes/m                       in place of that
  * with the attributes system, input (the mark), cells, lower, spacing (of the grid) and, where
  * there is a model file, model_axes, model_origin and model_spacing, from the file's fastest axis
  * on. Collective. */

@@ -112,6 +112,11 @@ struct ht_groups {
     X(HT_MISFIT_ENVELOPE, "envelope")       \
     X(HT_MISFIT_GIVEN, "given")
 
+/* What the sums of an adjoint run are (htwave/gradient.h). */
+#define HT_EACH_GRADIENT_IMAGE(X)    \
+    X(HT_IMAGE_GRADIENT, "gradient") \
+    X(HT_IMAGE_CROSS, "cross")
+
 /* Where a gradient takes the forward field from (htwave/gradient.h). */
 #define HT_EACH_GRADIENT_FIELD(X)           \
     X(HT_GRADIENT_AUTO, "auto")             \
@@ -137,6 +142,7 @@ enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
 enum ht_gradient_field { HT_EACH_GRADIENT_FIELD(HT_CHOICE_CONSTANT) };
+enum ht_gradient_image { HT_EACH_GRADIENT_IMAGE(HT_CHOICE_CONSTANT) };
 
 /* The word, for messages and results: HT_WORD(FIT, kind). */
 #define HT_CHOICE_WORD(constant, word) word,
@@ -314,6 +320,7 @@ struct ht_params {
     struct {
         struct ht_names parameters;
         enum ht_misfit_type misfit;
+        enum ht_gradient_image image;
         enum ht_gradient_field field;
         double memory;        /* bytes of the device for the forward field; 0: automatic */
         char *mask, *weights; /* files; "": none */

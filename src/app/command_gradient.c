@@ -118,8 +118,10 @@ static enum ht_err report(const struct job *j) {
                 HT_NUM("largest", largest_of(w)));
         if (w->samples <= FEW) ht_fact(&f, HT_NUMS("values", (int)w->samples, w->value));
         ht_fact(&f, HT_CLOSE('}'));
-        ht_log("gradient by %s: %lld samples, largest %.6g%s", w->key, (long long)w->samples,
-               largest_of(w),
+        ht_log("%s %s: %lld samples, largest %.6g%s",
+               j->params->gradient.image == HT_IMAGE_CROSS ? "image on the samples of"
+                                                           : "gradient by",
+               w->key, (long long)w->samples, largest_of(w),
                w->held > 0
                    ? HT_KEY("; %lld near or in absorbing layers are held fixed", (long long)w->held)
                    : "");

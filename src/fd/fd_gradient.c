@@ -15,6 +15,7 @@ struct ht_gradient {
     int64_t steps; /* N */
     struct ht_fd_array sum[HT_GRADIENT_SUMS];
     double factor; /* the adjoint fields are larger by this */
+    bool cross;    /* the sums are an image */
     struct ht_sampler *sampler[KINDS];
     int64_t taken[KINDS];
     double *amplitude[KINDS]; /* [step][group] */
@@ -55,7 +56,7 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
     const int up = (int)sum - (int)HT_GRADIENT_INVERSE_DENSITY;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const double dt = s->problem.dt, volume = ht_grid_volume(grid);
-    double factor = -volume / g->factor;
+    double factor = (g->cross ? volume : -volume) / g->factor;
     if (up >= 0) factor *= dt * dt / (grid->h[up] * grid->h[up]);
     if (sum == HT_GRADIENT_ILLUMINATION) factor = 1 / (g->plan->scale * g->plan->scale);
     TRY(ht_check_own(grid, HT_PRIMARY, first, last));
@@ -106,6 +107,11 @@ static enum ht_err correlate(struct ht_gradient *g, int64_t n) {
                                   .light = g->sum[HT_GRADIENT_ILLUMINATION],
                                   .sign = g->past->sign};
     for (int k = 0; k < 3; k++) c.slopes[k] = g->sum[HT_GRADIENT_INVERSE_DENSITY + k];
+    if (g->cross) { /* what two terms add is 0 then */
+        c.e = c.o = c.q;
+        c.d = c.w = c.u;
+        c.sign = 1;
+    }
     TRY(a->engine.ops->correlate(&a->engine, &c));
     return ht_runner_complete(&f->r);
 }
@@ -447,14 +453,15 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
     f->engine.products = g->products;
     TRY(ht_fd_stepper_create_beside(f, &g->handle[UPDATE]));
     g->adjoint = ht_fd_stepper_of(&g->handle[UPDATE]);
+    if (g->cross) f->closed = g->adjoint->closed = false; /* arrays hold u itself */
     g->handle[STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (ht_gradient_has(g, (enum ht_gradient_sum)i))
             TRY(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
     const struct ht_fd_past past = {.forward = f,
                                     .steps = g->steps,
-                                    .values = terms > 1 || spec->density,
-                                    .slopes = spec->density};
+                                    .values = g->cross || terms > 1 || spec->density,
+                                    .slopes = !g->cross && spec->density};
     return make_past(g, choice, &past);
 }
 
@@ -465,6 +472,7 @@ enum ht_err ht_gradient_create(const struct ht_plan *plan, const struct ht_stepp
     enum ht_err err = HT_ALLOC(g, 1);
     if (err == HT_OK) {
         g->plan = plan;
+        g->cross = choice->image == HT_IMAGE_CROSS;
         g->forward = ht_fd_stepper_of(forward);
         g->steps = plan->steps + ht_resampling_beyond(plan);
         err = make(g, choice);

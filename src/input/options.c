@@ -210,6 +210,9 @@ static const struct ht_option option[] = {
      "How traces p are compared with observed ones d: half the integral of (p - d)^2; 1 less the "
      "normalised correlation; half the integral of the squared difference of envelopes. given: the "
      "files of data hold the derivative of a misfit by each sample."},
+    {KEY(gradient.image, CHOICE), "\"gradient\"", ANY, CHOICES(HT_EACH_GRADIENT_IMAGE), "",
+     "What is made of forward and adjoint waves: the gradient; or cross, their product summed over "
+     "the steps, an image of what reflects, on the samples of the parameters."},
     {KEY(gradient.field, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_GRADIENT_FIELD), "",
      "Where the forward field comes from when the adjoint run needs it: run backwards, with what "
      "was recorded in front of absorbing layers; parts of it run again from states that were kept; "

@@ -210,6 +210,7 @@ struct result {
     const struct ht_medium_gradient *gradient;
     double *light[HT_MAX_MATERIALS]; /* NULL: none */
     int sets;
+    const char *image; /* "gradient" */
     struct ht_h5_values set[HT_GRADIENT_SUMS];
     char name[HT_GRADIENT_SUMS][32];
 };
@@ -222,7 +223,7 @@ static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
     TRY(ht_h5_write(file, "misfit", 1, &r->sums->shots, r->sums->misfit, false));
     for (int w = 0; w < g->count; w++) {
         const struct ht_medium_wanted *of = &g->wanted[w];
-        const char *name = HT_KEY("gradient/%s", of->name);
+        const char *name = HT_KEY("%s/%s", r->image, of->name);
         if (of->samples > 1) TRY(write_lattice(file, r->params, of));
         TRY(write_samples(file, r->params, of, name, of->value));
         name = HT_KEY("illumination/%s", of->name);
@@ -239,7 +240,7 @@ static void add_nodes(struct result *r) {
     const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         if (r->sums->sum[s] == NULL) continue;
-        snprintf(r->name[r->sets], sizeof *r->name, "gradient_nodes/%s", r->sums->name[s]);
+        snprintf(r->name[r->sets], sizeof *r->name, "%s_nodes/%s", r->image, r->sums->name[s]);
         r->set[r->sets] = (struct ht_h5_values){.name = r->name[r->sets],
                                                 .groups = 1,
                                                 .planes = planes,
@@ -252,7 +253,10 @@ static void add_nodes(struct result *r) {
 enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_params *params,
                               struct ht_medium_gradient *gradient, bool nodes, const char *path) {
     struct ht_comm *comm = sums->grid->slab.comm;
-    struct result r = {.params = params, .sums = sums, .gradient = gradient};
+    struct result r = {.params = params,
+                       .sums = sums,
+                       .gradient = gradient,
+                       .image = HT_WORD(GRADIENT_IMAGE, params->gradient.image)};
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
     struct ht_h5 *file = NULL;
     enum ht_err err = HT_OK;

@@ -34,6 +34,10 @@ static enum ht_err find_mark(const struct ht_survey *survey, char mark[17]) {
     return HT_OK;
 }
 
+static bool is_image(const struct ht_inverse *inverse) {
+    return inverse->survey->params->gradient.image == HT_IMAGE_CROSS;
+}
+
 /* A velocity is the integral of a slope over the density at the receiver itself, whose part in the
  * derivative is not there. */
 static enum ht_err refuse_velocities(const struct ht_inverse *inverse) {
@@ -64,8 +68,13 @@ static enum ht_err make(struct ht_inverse *inverse) {
     if (pairs) (void)ht_pair_make(plan->problem.eq, HT_PAIR_APART, &pair);
     pair.ncouplings = 0;
     TRY(ht_medium_gradient_create(plan->medium, pairs ? &pair : NULL, params->medium.fit,
-                                  &params->gradient.parameters, "gradient.parameters", false,
-                                  &inverse->medium));
+                                  &params->gradient.parameters, "gradient.parameters",
+                                  is_image(inverse), &inverse->medium));
+    if (is_image(inverse)) inverse->medium->coefficients = 1;
+    REFUSE(is_image(inverse) && pairs, params, "gradient.image",
+           "is of one field, that of \"acoustic\"");
+    REFUSE(is_image(inverse) && *params->gradient.mask, params, "gradient.mask",
+           "masks gradients, but gradient.image = \"cross\": leave it out");
     if (*params->gradient.mask != '\0')
         TRY(ht_medium_gradient_mask(inverse->medium, params->gradient.mask, "", "gradient.mask"));
     REFUSE(!pairs && inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,
@@ -113,7 +122,8 @@ static enum ht_err aim(struct ht_inverse *inverse, int shot) {
     struct ht_survey *survey = inverse->survey;
     struct ht_stepper *stepper = &survey->sim->run.stepper;
     const struct ht_params *params = survey->params;
-    const struct ht_gradient_choice choice = {.field = params->gradient.field,
+    const struct ht_gradient_choice choice = {.image = params->gradient.image,
+                                              .field = params->gradient.field,
                                               .memory = (int64_t)params->gradient.memory,
                                               .folder = params->output.directory};
     stepper->follow = NULL;
@@ -249,12 +259,21 @@ enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
     return HT_OK;
 }
 
+/* By the first group. */
+static enum ht_err find_values(struct ht_inverse *inverse) {
+    struct ht_medium_gradient *medium = inverse->medium;
+    if (inverse->survey->group > 0) return HT_OK;
+    if (!is_image(inverse))
+        return ht_medium_gradient_find(medium, ht_gradient_sums_read, &inverse->sums);
+    for (int w = 0; w < medium->count; w++)
+        TRY(ht_medium_gradient_share(medium, w, ht_gradient_sums_read, &inverse->sums,
+                                     medium->wanted[w].value));
+    return HT_OK;
+}
+
 enum ht_err ht_inverse_finish(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
-    TRY(ht_comm_agree(survey->comm, survey->group == 0 ? ht_medium_gradient_find(
-                                                             inverse->medium, ht_gradient_sums_read,
-                                                             &inverse->sums)
-                                                       : HT_OK));
+    TRY(ht_comm_agree(survey->comm, find_values(inverse)));
     for (int i = 0; i < inverse->medium->count; i++) {
         const struct ht_medium_wanted *wanted = &inverse->medium->wanted[i];
         TRY(ht_comm_broadcast(survey->comm, wanted->value,

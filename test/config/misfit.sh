@@ -93,6 +93,8 @@ refused 'another misfit' 'gradient.misfit = "l3"|l2, correlation, envelope, give
     gradient gradient.misfit=l3
 refused 'another field' 'gradient.field|auto, reverse, checkpoint, store' \
     gradient gradient.field=back
+refused 'a masked image' 'gradient.mask|gradient.image = "cross"' gradient gradient.image=cross \
+    gradient.mask=mask.f32
 refused 'negative memory' 'gradient.memory = -1' gradient gradient.memory=-1.0
 refused 'what is no parameter' 'gradient.parameters|"vp"' gradient 'gradient.parameters=["vp"]'
 refused 'a step of the model' 'time.step' gradient time.step=0.0

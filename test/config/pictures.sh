@@ -171,6 +171,9 @@ import h5py
 c = h5py.File("image.h5")["c"]
 assert c.shape == (5, 4) and c[3, 1] == -280'
 
+python3 -c 'import h5py; h5py.File("gradient.h5", "a").move("gradient", "cross")'
+draws 'cross_c.png' '^misfit 3.5, 2 shots' image.py gradient.h5 --out plots
+
 # ---- the manual ----
 "$htwave" run "$tools/../params/demo.cfg" --quiet "$device" \
     'grid.cells=[10,8]' output.pictures=false output.directory=demo
@@ -197,7 +200,7 @@ fails snapshots.py 'is no HDF5 file' out/input.cfg
 fails model.py 'has no vs: it has c, rho' model/model.h5 --parameter vs
 fails model.py 'no such file' none.h5
 fails image.py 'is no gradient' out/traces.h5
-fails image.py 'has no gradient by rho: it has c' gradient.h5 --gradient rho
+fails image.py 'has no cross/rho: it has c' gradient.h5 --gradient rho
 fails film.py 'has no pictures wave_side_NNNN.png' out --slice side
 fails film.py 'has no snapshots' model --snapshots
 fails film.py 'a film is .gif or .mp4' out --slice top --out film.avi

@@ -4,6 +4,7 @@
  *     plain engine and by kernels;
  *   - derivatives by the medium at the nodes against a run of its linear change, and chi, a sum of
  *     squares, against central differences, whose error falls as their square;
+ *   - an image, W sum q(n) u(n - 1), against this sum;
  *   - the same bits from states that were kept and run again, and nearly the same from the run
  *     backwards. */
 #include "differences.h"
@@ -624,6 +625,75 @@ static void test_reverse(void) {
     judge_reverse("single, layers, 16 bits", SINGLE, single, 16, 2e-5);
 }
 
+/* ---- an image ---- */
+
+/* W sum q(n) u(n - 1) by two steppers of their own, all u kept. */
+static double *image_of(const struct shot *s, const char *engine, const char *options) {
+    struct fd_run run;
+    struct ht_stepper adjoint;
+    fd_open(&run, "initial.type=zero %s %s", options, engine);
+    const struct ht_grid *grid = &run.sim->plan->grid;
+    double **u = NULL, *sum = room(run.nodes);
+    HT_FREED double *q = room(run.nodes);
+    must(HT_ALLOC(u, s->steps));
+    must(ht_fd_stepper_create_beside(ht_fd_stepper_of(fd_stepper(&run)), &adjoint));
+    struct ht_fd_stepper *fd = ht_fd_stepper_of(&adjoint);
+    must(ht_fd_readings_create(fd, run.sim->plan->receivers, &fd->injection));
+    fd->injection->given = s->r;
+    fd->injection->steps = s->steps + 1;
+    fd->injection->factor = 1;
+    must(ht_fd_start_at_rest(fd));
+    for (int64_t n = 0; n < s->steps; n++) {
+        u[n] = fd_values(&run, HT_PRIMARY);
+        must(ht_stepper_advance(fd_stepper(&run), 1));
+    }
+    for (int64_t n = s->steps; n > 0; n--) {
+        must(ht_stepper_advance(&adjoint, 1));
+        must(adjoint.ops->get(adjoint.self, HT_PRIMARY, 0, 1, 0, ht_grid_planes(grid, HT_PRIMARY),
+                              q));
+        for (int64_t i = 0; i < run.nodes; i++)
+            sum[i] += ht_grid_volume(grid) * ht_fd_half_at_walls(grid, i) * q[i] * u[n - 1][i] /
+                      run.sim->plan->scale;
+        free(u[n - 1]);
+    }
+    free(u);
+    ht_stepper_destroy(&adjoint);
+    fd_close(&run);
+    return sum;
+}
+
+static void judge_image(const char *name, enum ht_gradient_field field, const char *engine,
+                        const char *options, double bound) {
+    struct shot s = {.gradient = NULL};
+    double off = 0, all = 0;
+    take(&s, &(struct ht_gradient_choice){.image = HT_IMAGE_CROSS, .field = field}, engine,
+         options);
+    HT_FREED double *got = sums_of(&s, HT_GRADIENT_COMPLIANCE);
+    HT_FREED double *expected = image_of(&s, engine, options);
+    for (int64_t n = 0; n < s.run.nodes; n++) {
+        double x[3];
+        int axis;
+        ht_grid_position(&s.run.sim->plan->grid, HT_PRIMARY, n, x);
+        if (ht_layers_hold(&s.run.sim->plan->grid, x, &axis)) continue;
+        off += pow(got[n] - expected[n], 2);
+        all += pow(expected[n], 2);
+    }
+    TEST_BELOW(sqrt(off / all), bound, "image, %s: of %.3g, as its sum", name, sqrt(all));
+    finish(&s);
+}
+
+static void test_image(void) {
+    judge_image("layers, density, backwards", HT_GRADIENT_REVERSE, DOUBLE PLAIN,
+                FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1", 1e-12);
+    judge_image("walls, 2 terms", HT_GRADIENT_CHECKPOINT, DOUBLE PLAIN,
+                FIELD IN_FIELD ROUGH WALLS2 "time.stages=2", 1e-13);
+    if (test_have_double())
+        judge_image("kernels, closed", HT_GRADIENT_STORE, SINGLE,
+                    ROOM IN_ROOM ROUGH
+                    "boundary={x1=\"rigid\";x2=\"rigid\";} time.stages=1 time.end=60",
+                    1e-5);
+}
+
 int main(void) {
     if ((fd_directory = scratch_make("gradients")) == NULL) return 1;
     judge_signal("layers, dispersion removed", ROUGH ABSORBING2 "time.stages=1");
@@ -632,6 +702,7 @@ int main(void) {
     test_plain();
     test_choice();
     test_quotients();
+    test_image();
     if (test_have_double()) {
         test_kernels();
         test_segments();
