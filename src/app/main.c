@@ -305,7 +305,8 @@ static enum ht_err help(int argc, char **argv) {
             const char *head = HT_KEY("htwave %s %s", commands[i].name, commands[i].arguments);
             fprintf(stdout, "  %-36s %s\n", head, commands[i].help);
         }
-        fputs("\n  htwave COMMAND --help                flags of a command\n"
+        fputs("\n  htwave FILE.cfg [key=value ...]      the same as htwave run\n"
+              "  htwave COMMAND --help                flags of a command\n"
               "  htwave --help-config [--markdown]    all keys of an input file\n"
               "  htwave --version [--json]            and what it was built with\n\n"
               "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not finite,\n4 compare or "
@@ -341,7 +342,7 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
                 strerror(errno));
     }
     TRY(ht_ranks_check_program(comm, argc > 1 ? argv[1] : ""));
-    REQUIRE(argc > 1, HT_ERR_INPUT, "a command is needed; htwave --help lists them");
+    if (argc < 2) return help(0, NULL);
     const char *word = argv[1];
     if (is_one_of(word, "--help", "-h")) return help(0, NULL);
     if (strcmp(word, "help") == 0) {
@@ -379,6 +380,9 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     }
     const struct ht_command *command = find_command(word);
     if (command) return run_command(comm, command, argc - 2, argv + 2);
+    const char *dot = strrchr(word, '.');
+    if (dot && strcmp(dot, ".cfg") == 0)
+        return run_command(comm, find_command("run"), argc - 1, argv + 1);
     return fail_unknown(word);
 }
 

@@ -262,16 +262,64 @@ static enum ht_err visit_all(const struct walk *walk, config_setting_t *group, c
     return HT_OK;
 }
 
+enum { BRACKETS_DEEP = 16 };
+
+/* Of text that libconfig refuses, brackets and strings without an end: it names the line in which
+ * it noticed, often the last one. */
+static enum ht_err check_ends(const char *text, const char *path) {
+    static const char opening[] = "[({", closing[] = "])}";
+    const char *open[BRACKETS_DEEP];
+    int depth = 0;
+    for (const char *at = text; *at; at++) {
+        const size_t quiet = quiet_length(at);
+        if (*at == '"' && memchr(at, '\n', quiet) != NULL)
+            return fail_at(text, at, path, "the string that begins here does not end in its line");
+        if (quiet) {
+            at += quiet - 1;
+        } else if (strchr(opening, *at)) {
+            REQUIRE(depth < BRACKETS_DEEP, HT_ERR_INPUT, "%s: brackets are too deep", path);
+            open[depth++] = at;
+        } else if (strchr(closing, *at)) {
+            const char *pair = depth ? open[--depth] : NULL;
+            if (pair == NULL)
+                return fail_at(text, at, path, HT_KEY("nothing is open that %c closes", *at));
+            const char needs = closing[strchr(opening, *pair) - opening];
+            const int shown = (int)ht_least(20, (int64_t)strcspn(pair, "\r\n"));
+            if (needs != *at)
+                return fail_at(text, at, path,
+                               HT_KEY("%c where %c must close %.*s", *at, needs, shown, pair));
+        }
+    }
+    return depth ? fail_at(text, open[depth - 1], path,
+                           HT_KEY("this %c is not closed", *open[depth - 1]))
+                 : HT_OK;
+}
+
+/* What a line may lack that libconfig refuses; "": unknown. */
+static const char *lacks(const char *line, size_t length) {
+    for (const char *at = line; at < line + length; at++) {
+        const size_t blanks = strspn(at + 1, " \t");
+        const char next = at[1 + blanks];
+        if (quiet_length(at)) return "";
+        if (*at == '=' && isalpha((unsigned char)next)) return ": words need quotes, \"..\"";
+        if (is_digit(*at) && blanks && (is_digit(next) || strchr("-+.", next)))
+            return ": numbers of a list need commas between them";
+    }
+    return memchr(line, '=', length) ? "" : ": a key needs = and a value";
+}
+
 /* The line of text that libconfig stopped at, without its indent. */
 static enum ht_err fail_syntax(const config_t *config, const char *text, const char *path) {
     int line = config_error_line(config);
     const char *start = text;
+    TRY(check_ends(text, path));
     for (int i = 1; i < line && strchr(start, '\n'); i++) start = strchr(start, '\n') + 1;
     start += strspn(start, " \t");
     int length = (int)strcspn(start, "\r\n");
     bool cut = length > VALUE_SHOWN;
-    FAIL(HT_ERR_INPUT, "%s, in this line or before it: %.*s%s (%s:%d)", config_error_text(config),
-         cut ? VALUE_SHOWN : length, start, cut ? "..." : "", path, line);
+    FAIL(HT_ERR_INPUT, "%s%s, in this line or before it: %.*s%s (%s:%d)", config_error_text(config),
+         lacks(start, (size_t)length), cut ? VALUE_SHOWN : length, start, cut ? "..." : "", path,
+         line);
 }
 
 enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {

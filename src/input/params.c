@@ -130,7 +130,7 @@ static const struct {
     const char *key, *words;
 } synonyms[] = {
     {"time.step", "dt timestep time_step delta_t"},
-    {"time.end", "tmax t_end duration"},
+    {"time.end", "tmax t_end duration nt steps"},
     {"time.cfl", "courant"},
     {"time.scheme", "integrator"},
     {"grid.cells", "nx ny nz size resolution dims dx"},
@@ -149,6 +149,8 @@ static const struct {
     {"device.select", "gpu"},
     {"device.precision", "float"},
     {"device.variant", "kernel"},
+    {"absorbing", "pml cpml abc npml"},
+    {"medium.q", "attenuation"},
     {"boundary.x1", "boundaries bc"},
     {"grid", "mesh domain box"},
     {"medium", "model material"},
@@ -177,6 +179,11 @@ static const char *suggest(const char *key, const struct key_list *list) {
     if (near) return near - (section ? section + 1 : 0);
     const char *meant = synonym(name);
     if (meant && section && !strncmp(meant, key, (size_t)section + 1)) return meant;
+    const char *group = section && !list->count ? synonym(HT_KEY("%.*s", section, key)) : NULL;
+    if (group && !strchr(group, '.')) {
+        const struct ht_option *inside = ht_option_find(HT_KEY("%s.%s", group, name));
+        return inside ? inside->key : group;
+    }
     for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
         const char *other = ht_option_at(i)->key;
         if (strcmp(ht_option_name(other), name) == 0) return other;

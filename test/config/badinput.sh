@@ -330,7 +330,8 @@ else
 fi
 
 # ---- the command line ----
-refused 'no command' 2 'a command is needed'
+judge 'no command: the list of commands' [ "$("$htwave" | grep -c '^  htwave run FILE')" = 1 ]
+refused 'a file alone is run' 2 'none.cfg' none.cfg
 refused 'unknown command' 2 'rnu|nearest is run' rnu bad.cfg
 refused 'help of nothing' 2 'rnu|nearest is run' help rnu
 refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --version' \
