@@ -134,7 +134,7 @@ ASAN = B=build/asan SANITIZE=1 CFLAGS="-Og -g1"
 # ---- targets ----
 
 .PHONY: all demo library check check-faults check-gpu check-all check-mpi lint lint-all format \
-    FORCE install clean help program tests host-tests tool-programs tidy
+    FORCE install uninstall clean help program tests host-tests tool-programs tidy
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -188,29 +188,13 @@ format: ## clang-format on every C, header and kernel file
 	clang-format -i $(SOURCES) $(UNUSED) $(TEST_SOURCES) $(TOOL_SOURCES) \
 	    $(wildcard examples/*.c) tools/embed.c $(HEADERS) $(KERNELS)
 
-install: program ## to $(DESTDIR)$(PREFIX): program, library, examples, plots
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig \
-	    $(DESTDIR)$(PREFIX)/include/htwave $(DESTDIR)$(PREFIX)/share/htwave/examples \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines \
-	    $(DESTDIR)$(PREFIX)/share/htwave/tools \
-	    $(DESTDIR)$(PREFIX)/share/htwave/bench
-	install $(B)/htwave $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(B)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/
-	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libhtwave.so
-	install -m 644 include/htwave/api.h $(DESTDIR)$(PREFIX)/include/htwave/
-	install -m 644 $(wildcard examples/*) $(DESTDIR)$(PREFIX)/share/htwave/examples/
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' tools/htwave.pc.in \
-	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/htwave.pc
-	install $(addprefix tools/,plot.py traces.py snapshots.py model.py image.py film.py \
-	    farfield.py) \
-	    $(DESTDIR)$(PREFIX)/share/htwave/tools/
-	install $(addprefix bench/,absorbing.py accuracy.py figures.py laboratory.py \
-	    media.py scaling.py) \
-	    $(DESTDIR)$(PREFIX)/share/htwave/bench/
-	install -m 644 $(wildcard params/*.cfg) \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params/
-	install -m 644 $(wildcard params/machines/*.cfg) \
-	    $(DESTDIR)$(PREFIX)/share/htwave/params/machines/
+INSTALL = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' \
+    tools/install $(B) $(SONAME) $(VERSION)
+install: program ## to $(DESTDIR)$(PREFIX): program, library, manual, documents, scripts, examples
+	@$(INSTALL)
+
+uninstall: ## removes there what install put there
+	@$(INSTALL) --remove
 
 clean: ## remove everything built
 	rm -rf build
@@ -218,7 +202,7 @@ clean: ## remove everything built
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 16
 	@echo
-	@echo "Variables: CC CFLAGS PREFIX DESTDIR JOBS V=1 WERROR=1 DEPS=:"
+	@echo "Variables: CC CFLAGS PREFIX LIBDIR DESTDIR JOBS V=1 WERROR=1 DEPS=:"
 	@echo "CUDA=0 CUDA=1 CUDA_HOME WITHOUT"
 
 program: $(B)/htwave library ; @:
