@@ -7,15 +7,25 @@ device=$(echo "$device" | sed 's/ }$/ precision = "double"; }/')
 root=$PWD build=$(dirname "$htwave")
 export XDG_CACHE_HOME="${XDG_CACHE_HOME:-$scratch}"
 
-make --no-print-directory -s B="${HTWAVE_BUILD:-build}" DEPS=: DESTDIR="$scratch" PREFIX=/usr \
-    install >install.txt 2>&1 || cat install.txt
-rm -f install.txt
+made() { # TARGET
+    make --no-print-directory -s -C "$root" B="${HTWAVE_BUILD:-build}" DEPS=: DESTDIR="$scratch" \
+        PREFIX=/usr "$1" >"$scratch/said.txt" 2>&1 || cat "$scratch/said.txt"
+}
+made install
 cd "$scratch" || exit 1
 library=$scratch/usr/lib/libhtwave.so
 
 judge 'installed: library, header, pkg-config, examples' [ -e "$library" -a \
     -e usr/include/htwave/api.h -a -e usr/lib/pkgconfig/htwave.pc -a \
     -e usr/share/htwave/examples/api.c ]
+judge 'the manual has each command and key' [ "$(grep -c '^\.SH HTWAVE [A-Z]' usr/share/man/man1/htwave.1)" = \
+    "$("$htwave" --help | grep -c '^  htwave [a-z].* [a-z]')" -a "$(grep -c '^  grid\.' usr/share/man/man1/htwave.1)" -gt 3 ]
+judge "scripts are commands: $(usr/bin/htwave-plot --help 2>&1 | head -n 1)" [ -x usr/bin/htwave-plot ]
+completed=$(bash -c 'compopt() { :; }; . usr/share/bash-completion/completions/htwave
+    COMP_WORDS=("$0" check a.cfg grid.ce) COMP_CWORD=3
+    _htwave; echo "${COMPREPLY[@]}"; COMP_WORDS=("$0" check --mod) COMP_CWORD=2; _htwave; echo "${COMPREPLY[@]}"' \
+    "$htwave" | tr '\n' ' ')
+judge "completion: $completed" [ "$completed" = 'grid.cells= --model ' ]
 nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVW]/ { print $3 }' |
     grep -v '^ht_api_\|^_\|^__' >shown.txt
 judge "it shows functions of api.h alone$(sed 's/^/ /' shown.txt)" [ ! -s shown.txt ]
@@ -52,5 +62,8 @@ if have_modules numpy; then
 else
     skip 'Python: no python3 with numpy is here'
 fi
+
+made uninstall
+judge "uninstall leaves nothing$(find usr ! -type d 2>/dev/null | head -n 3 | sed 's/^/ /')" [ ! -e usr ]
 
 end config/library
