@@ -4,7 +4,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 # A device that is asked for stands in place of that of library.cfg.
 device=$(echo "$device" | sed 's/ }$/ precision = "double"; }/')
-root=$PWD build=$(dirname "$htwave")
+root=$PWD
 export XDG_CACHE_HOME="${XDG_CACHE_HOME:-$scratch}"
 
 made() { # TARGET
