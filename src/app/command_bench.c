@@ -416,10 +416,6 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
 
 static enum ht_err run(struct bench *bench, const struct ht_args *args) {
     for (int i = 0; i < args->count; i++) TRY(check_case(args->operand[i]));
-    REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT,
-            "bench runs in one process, not on %d ranks: run it without mpiexec; bench/scaling.py "
-            "measures several",
-            ht_comm_size(args->comm));
     TRY(ht_sweep_open(&bench->sweep, &bench->cache, &bench->device));
     bench->info = ht_device_info(bench->device);
     return measure(bench, args);

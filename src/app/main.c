@@ -219,7 +219,6 @@ static const struct ht_command commands[] = {
               {"--csv", NULL, "rows as CSV on standard output"}},
      .any = true,
      .json = true,
-     .ranks = true,
      .more = "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every program is "
              "compared with the\nreference before it is timed.\n\n"
              "--orders are N of Hermite methods and orders in space of fd. Wavelengths, "

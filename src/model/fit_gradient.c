@@ -91,7 +91,8 @@ static enum ht_err check(const data_of *data, const char *key) {
     const enum ht_fit_kind kind = data->frame.fit.kind;
     REFUSE(system->average.coefficient_back == NULL ||
                (data->frame.second_order && !medium->eq->second_order.known),
-           source->params, key, "the system \"%s\" has no gradients by its medium: must be "
+           source->params, key,
+           "the system \"%s\" has no gradients by its medium: must be "
            "\"acoustic\" or \"wave\"",
            system->name);
     REFUSE(
