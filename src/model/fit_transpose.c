@@ -17,7 +17,7 @@
 #include "fit_private.h"
 
 /* Rows of `size` values, of nodes from -2 on or of pieces, which take turns in `slots` places.
- * least: the least values in reach, or the gradients by these. */
+ * least: the least values in reach, or the gradients by these; NULL: not tracked. */
 struct rows {
     int64_t size, slots;
     double *value, *least;
@@ -33,7 +33,13 @@ static double *least_of(const struct rows *rows, int64_t i) {
 }
 static void rows_clear(const struct rows *rows, int64_t i) {
     memset(value_of(rows, i), 0, (size_t)rows->size * sizeof(double));
-    memset(least_of(rows, i), 0, (size_t)rows->size * sizeof(double));
+    if (rows->least) memset(least_of(rows, i), 0, (size_t)rows->size * sizeof(double));
+}
+/* Row i from row j of others, on one side all rows of a plane. */
+static void rows_copy(const struct rows *from, int64_t j, const struct rows *to, int64_t i) {
+    const size_t bytes = (size_t)ht_most(from->size, to->size) * sizeof(double);
+    memcpy(value_of(to, i), value_of(from, j), bytes);
+    if (from->least && to->least) memcpy(least_of(to, i), least_of(from, j), bytes);
 }
 
 /* One axis. in: values of pieces, raw: averages before the cut, out: behind it; by_out and by_in:
@@ -54,11 +60,12 @@ static int64_t row_in(const struct pass *p, int64_t piece) {
 
 static void average(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
     const struct ht_fit_taps *taps = &p->taps[m + 1];
-    double *value = value_of(&p->raw, m), *least = least_of(&p->raw, m);
-    for (int64_t i = begin; i < end; i++) value[i] = 0, least[i] = INFINITY;
+    double *value = value_of(&p->raw, m), *least = p->track ? least_of(&p->raw, m) : NULL;
+    for (int64_t i = begin; i < end; i++) value[i] = 0;
+    for (int64_t i = begin; i < end && p->track; i++) least[i] = INFINITY;
     for (int t = 0; t < taps->count; t++) {
         const int64_t from = row_in(p, taps->first + t);
-        const double *x = value_of(&p->in, from), *low = least_of(&p->in, from);
+        const double *x = value_of(&p->in, from), *low = p->track ? least_of(&p->in, from) : NULL;
         for (int64_t i = begin; i < end; i++) value[i] += taps->weight[t] * x[i];
         for (int64_t i = begin; i < end && p->track; i++)
             least[i] = low[i] < least[i] ? low[i] : least[i];
@@ -73,7 +80,7 @@ static struct three three_at(const struct pass *p, int64_t m) {
     struct three of;
     for (int j = 0; j < 3; j++) {
         of.value[j] = value_of(&p->raw, m + j - 1);
-        of.least[j] = least_of(&p->raw, m + j - 1);
+        of.least[j] = p->track ? least_of(&p->raw, m + j - 1) : NULL;
     }
     return of;
 }
@@ -90,7 +97,7 @@ static void cut(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
     const struct three of = three_at(p, m);
     const size_t bytes = (size_t)(end - begin) * sizeof(double);
     double *value = value_of(&p->out, m);
-    memcpy(least_of(&p->out, m) + begin, of.least[1] + begin, bytes);
+    if (p->track) memcpy(least_of(&p->out, m) + begin, of.least[1] + begin, bytes);
     memcpy(value + begin, of.value[1] + begin, bytes);
     for (int64_t i = begin; i < end && p->track; i++) {
         const double bound = of.least[1][i] / 2, free = lifted(&of, i);
@@ -137,13 +144,13 @@ static void spread_least(const struct pass *p, int64_t m, int64_t i, double rest
 static void spread(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
     const struct ht_fit_taps *taps = &p->taps[m + 1];
     const double *value = value_of(&p->by_out, m);
-    double *rest = least_of(&p->by_out, m);
+    double *rest = p->track ? least_of(&p->by_out, m) : NULL;
     if (p->track) split(p, m, begin, end);
     for (int t = 0; t < taps->count; t++) {
         double *by_value = value_of(&p->by_in, row_in(p, taps->first + t));
         for (int64_t i = begin; i < end; i++) by_value[i] += taps->weight[t] * value[i];
     }
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = begin; i < end && p->track; i++) {
         if (rest[i] != 0) spread_least(p, m, i, rest[i]);
         rest[i] = 0;
     }
@@ -252,7 +259,8 @@ static enum ht_err plane_forwards(struct work *work, int c, int64_t piece) {
                   value_of(&one->in, 0)));
     TRY(pass_do(one, FORWARDS, 0));
     TRY(transpose(value_of(&one->out, 0), one->nodes, lines, value_of(&two->in, 0)));
-    TRY(transpose(least_of(&one->out, 0), one->nodes, lines, least_of(&two->in, 0)));
+    if (one->track)
+        TRY(transpose(least_of(&one->out, 0), one->nodes, lines, least_of(&two->in, 0)));
     return pass_do(two, FORWARDS, 0);
 }
 
@@ -281,14 +289,13 @@ static enum ht_err pass_back(const struct pass *pass, int64_t rows_in) {
 /* The gradient by a plane of boxes, of which there is that by its averages along x1 and x2. */
 static enum ht_err plane_back(struct work *work, int c, int64_t piece) {
     const struct pass *one = &work->plane[0], *two = &work->plane[1], *high = &work->high[c];
-    const size_t bytes = (size_t)high->in.size * sizeof(double);
     const int64_t lines = one->in.size;
     TRY(plane_forwards(work, c, piece));
-    memcpy(value_of(&two->by_out, 0), value_of(&high->by_in, piece), bytes);
-    memcpy(least_of(&two->by_out, 0), least_of(&high->by_in, piece), bytes);
+    rows_copy(&high->by_in, piece, &two->by_out, 0);
     TRY(pass_back(two, lines));
     TRY(transpose(value_of(&two->by_in, 0), lines, two->in.size, value_of(&one->by_out, 0)));
-    TRY(transpose(least_of(&two->by_in, 0), lines, two->in.size, least_of(&one->by_out, 0)));
+    if (one->track)
+        TRY(transpose(least_of(&two->by_in, 0), lines, two->in.size, least_of(&one->by_out, 0)));
     TRY(pass_back(one, axis_of(work, 0)->boxes));
     add_boxes(work, work->turn->channel[c].quantity, piece);
     return HT_OK;
@@ -300,13 +307,11 @@ static enum ht_err plane_back(struct work *work, int c, int64_t piece) {
 static enum ht_err average_plane(struct work *work, int c, int64_t m) {
     struct pass *high = &work->high[c];
     const struct ht_fit_taps *taps = &high->taps[m + 1];
-    const size_t bytes = (size_t)high->in.size * sizeof(double);
     if (work->loaded[c] < 0) work->loaded[c] = work->done[c] = taps->first;
     for (; work->loaded[c] < taps->first + taps->count; work->loaded[c]++) {
         const int64_t p = work->loaded[c];
         TRY(plane_forwards(work, c, p));
-        memcpy(value_of(&high->in, p), value_of(&work->plane[1].out, 0), bytes);
-        memcpy(least_of(&high->in, p), least_of(&work->plane[1].out, 0), bytes);
+        rows_copy(&work->plane[1].out, 0, &high->in, p);
         rows_clear(&high->by_in, p);
     }
     return pass_do(high, AVERAGE, m);
@@ -317,8 +322,9 @@ static enum ht_err turn_plane(const struct work *work, int64_t m) {
     double *gradient[HT_FIT_CHANNELS];
     for (int c = 0; c < work->turn->nchannels; c++) {
         TRY(pass_do(&work->high[c], CUT, m));
-        done[c] = (struct ht_fit_done){.value = value_of(&work->high[c].out, m),
-                                       .least = least_of(&work->high[c].out, m)};
+        done[c] = (struct ht_fit_done){
+            .value = value_of(&work->high[c].out, m),
+            .least = work->turn->channel[c].track ? least_of(&work->high[c].out, m) : NULL};
         gradient[c] = value_of(&work->high[c].by_out, m);
     }
     TRY(work->turn->at(work->turn->data, m, done, gradient));
@@ -353,21 +359,23 @@ static enum ht_err turn_planes(struct work *work, struct ht_progress *progress) 
 
 /* ---- memory ---- */
 
-static enum ht_err rows_make(struct work *work, int64_t rows, int64_t size, struct rows *out) {
+static enum ht_err rows_make(struct work *work, int64_t rows, int64_t size, bool track,
+                             struct rows *out) {
     *out = (struct rows){.size = size, .slots = rows + 4};
     TRY(HT_TAKE(&work->pool, out->value, out->slots * size));
-    return HT_TAKE(&work->pool, out->least, out->slots * size);
+    return track ? HT_TAKE(&work->pool, out->least, out->slots * size) : HT_OK;
 }
 
-static enum ht_err pass_make(struct work *work, int64_t in, int64_t nodes, int64_t size,
+/* track: of some channel that uses it. */
+static enum ht_err pass_make(struct work *work, int64_t in, int64_t nodes, int64_t size, bool track,
                              struct pass *pass) {
     pass->nodes = nodes;
-    TRY(rows_make(work, in, size, &pass->in));
-    TRY(rows_make(work, in, size, &pass->by_in));
-    TRY(rows_make(work, nodes, size, &pass->raw));
-    TRY(rows_make(work, nodes, size, &pass->out));
-    TRY(rows_make(work, nodes, size, &pass->kept));
-    return rows_make(work, nodes, size, &pass->by_out);
+    TRY(rows_make(work, in, size, track, &pass->in));
+    TRY(rows_make(work, in, size, track, &pass->by_in));
+    TRY(rows_make(work, nodes, size, track, &pass->raw));
+    TRY(rows_make(work, nodes, size, track, &pass->out));
+    TRY(rows_make(work, nodes, size, false, &pass->kept));
+    return rows_make(work, nodes, size, track, &pass->by_out);
 }
 
 /* Of all channels, the pieces that the rows need. */
@@ -400,8 +408,8 @@ static enum ht_err work_make(struct work *work) {
     const int64_t lines = work->pieces[1] - work->pieces[0];
     for (int q = 0; q < turn->fit->average->nscalars; q++)
         TRY(HT_TAKE(&work->pool, work->source[q], boxes * lines));
-    TRY(pass_make(work, boxes, n1, lines, &work->plane[0]));
-    TRY(pass_make(work, lines, n2, n1, &work->plane[1]));
+    TRY(pass_make(work, boxes, n1, lines, true, &work->plane[0]));
+    TRY(pass_make(work, lines, n2, n1, true, &work->plane[1]));
     work->plane[0].in.least = work->plane[0].in.value; /* boxes are their own least ones */
     work->plane[0].box = axis_of(work, 0)->box;
     work->plane[1].first = work->pieces[0];
@@ -409,7 +417,8 @@ static enum ht_err work_make(struct work *work) {
         struct pass *high = &work->high[c];
         work->loaded[c] = -1;
         set_channel(work, c, 2, high);
-        TRY(pass_make(work, find_held(high->taps, axis_of(work, 2)->nodes), 1, n1 * n2, high));
+        TRY(pass_make(work, find_held(high->taps, axis_of(work, 2)->nodes), 1, n1 * n2, high->track,
+                      high));
     }
     return HT_OK;
 }
