@@ -122,31 +122,34 @@ static double coefficient(int dims, const double *mean, bool slips, const double
     return r == q && value < 0 ? 0 : value; /* by rounding */
 }
 
-/* The same as a sum of products of entries ij, kl and so on of N = n n^T and P = 1 - N. */
+/* The same as a sum of products of entries of N = n n^T and of P = 1 - N, numbers of i, j, k, l. */
 enum { NN, NT, TT, MM, GG, FACTORS };
 static const struct product {
     int factor;
-    bool across[2]; /* P */
-    int at[4];      /* of i, j, k, l */
-} products[] = {{NN, {0, 0}, {0, 1, 2, 3}}, {NT, {0, 1}, {0, 1, 2, 3}}, {NT, {1, 0}, {0, 1, 2, 3}},
-                {TT, {1, 1}, {0, 1, 2, 3}}, {MM, {1, 1}, {0, 2, 1, 3}}, {MM, {1, 1}, {0, 3, 1, 2}},
-                {GG, {1, 0}, {0, 2, 1, 3}}, {GG, {1, 0}, {0, 3, 1, 2}}, {GG, {1, 0}, {1, 2, 0, 3}},
-                {GG, {1, 0}, {1, 3, 0, 2}}};
+    struct entry {
+        bool across; /* of P */
+        int row, col;
+    } entry[2];
+} products[] = {{NN, {{0, 0, 1}, {0, 2, 3}}}, {NT, {{0, 0, 1}, {1, 2, 3}}},
+                {NT, {{1, 0, 1}, {0, 2, 3}}}, {TT, {{1, 0, 1}, {1, 2, 3}}},
+                {MM, {{1, 0, 2}, {1, 1, 3}}}, {MM, {{1, 0, 3}, {1, 1, 2}}},
+                {GG, {{1, 0, 2}, {0, 1, 3}}}, {GG, {{1, 0, 3}, {0, 1, 2}}},
+                {GG, {{1, 1, 2}, {0, 0, 3}}}, {GG, {{1, 1, 3}, {0, 0, 2}}}};
 
 static void products_back(const double n[3], int r, int q, double by, const double factor[FACTORS],
                           double by_factor[FACTORS], double by_n[3]) {
     const int axis[4] = {axes_of[r][0], axes_of[r][1], axes_of[q][0], axes_of[q][1]};
     for (size_t t = 0; t < sizeof products / sizeof *products; t++) {
         const struct product *p = &products[t];
-        double entry[2];
+        double value[2];
         for (int x = 0; x < 2; x++) {
-            const int a = axis[p->at[2 * x]], b = axis[p->at[2 * x + 1]];
-            entry[x] = p->across[x] ? (a == b) - n[a] * n[b] : n[a] * n[b];
+            const int a = axis[p->entry[x].row], b = axis[p->entry[x].col];
+            value[x] = p->entry[x].across ? (a == b) - n[a] * n[b] : n[a] * n[b];
         }
-        by_factor[p->factor] += by * entry[0] * entry[1];
+        by_factor[p->factor] += by * value[0] * value[1];
         for (int x = 0; x < 2; x++) {
-            const int a = axis[p->at[2 * x]], b = axis[p->at[2 * x + 1]];
-            const double part = (p->across[x] ? -by : by) * factor[p->factor] * entry[1 - x];
+            const int a = axis[p->entry[x].row], b = axis[p->entry[x].col];
+            const double part = (p->entry[x].across ? -by : by) * factor[p->factor] * value[1 - x];
             by_n[a] += part * n[b];
             by_n[b] += part * n[a];
         }
