@@ -53,6 +53,14 @@ struct ht_pack_args {
     int blocks;    /* blocks of coefficients of a node */
 };
 
+/* cl/maps.cl */
+struct ht_map_args {
+    long begin;             /* index of the box's first node in the window */
+    long row, plane, nodes; /* nodes of a row, of a plane, of all of the window */
+    long count[3], total;   /* nodes of the box, in all */
+    int begins;             /* nothing was taken yet */
+};
+
 /* cl/rows.cl */
 struct ht_rows_args {
     long first; /* rows [first, last) */

@@ -117,6 +117,14 @@ struct ht_groups {
     X(HT_IMAGE_GRADIENT, "gradient") \
     X(HT_IMAGE_CROSS, "cross")
 
+/* What a map holds of a field (htwave/maps.h), before the waves of its frequencies. */
+#define HT_EACH_MAP(X)           \
+    X(HT_MAP_MAXIMUM, "maximum") \
+    X(HT_MAP_MINIMUM, "minimum") \
+    X(HT_MAP_LARGEST, "largest") \
+    X(HT_MAP_TIME, "time")       \
+    X(HT_MAP_RMS, "rms")
+
 /* Where a gradient takes the forward field from (htwave/gradient.h). */
 #define HT_EACH_GRADIENT_FIELD(X)           \
     X(HT_GRADIENT_AUTO, "auto")             \
@@ -141,6 +149,7 @@ enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
+enum ht_map_kind { HT_EACH_MAP(HT_CHOICE_CONSTANT) HT_MAP_KINDS };
 enum ht_gradient_field { HT_EACH_GRADIENT_FIELD(HT_CHOICE_CONSTANT) };
 enum ht_gradient_image { HT_EACH_GRADIENT_IMAGE(HT_CHOICE_CONSTANT) };
 
@@ -254,6 +263,17 @@ struct ht_survey_given {
     char *data;                /* file of traces; "": obs/shot-N.h5 beside the input */
 };
 
+/* Maps of a field: a group of output.maps. */
+struct ht_map_given {
+    char *name, *field;
+    struct ht_names what;        /* words of HT_EACH_MAP */
+    struct ht_value frequencies; /* none: no waves */
+    double from[3], to[3];
+    struct ht_value every; /* a time, "auto" or "step" */
+    double start;
+};
+enum { HT_MAP_WAVES = 16 }; /* frequencies of a group at most */
+
 /* A slice that pictures show. */
 struct ht_slice_given {
     char *name;
@@ -336,6 +356,7 @@ struct ht_params {
         bool pictures;          /* draw PNG */
         struct ht_names traces; /* formats beside HDF5 */
         bool series;            /* energy and largest values while it runs */
+        struct ht_groups maps;  /* of struct ht_map_given */
         struct ht_map units;    /* names: of length, time, fields, parameters */
         struct {
             double seconds, every; /* between checkpoints, by the clock and of the run; 0: none */
@@ -433,10 +454,11 @@ bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse 
 
 /* The slices that pictures show, likewise: output.picture.slices, or the one of output.picture. */
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out);
-/* The name of a group, from 1: the given one, or "receivers-N" and "slice-N"; "" without a list of
- * slices. Returns name. */
+/* The name of a group, from 1: the given one, or "receivers-N", "map-N", "slice-N"; "" without a
+ * list of slices. Returns name. */
 enum { HT_GROUP_NAME = 48 };
 char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
+char *ht_params_map_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
 char *ht_params_slice_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
 /* The number of the group of receivers with a name, or of this number as text; 0: none. */
 int ht_params_receivers_find(const struct ht_params *params, const char *name);

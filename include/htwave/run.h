@@ -143,4 +143,7 @@ struct ht_recording {
 };
 struct ht_observer ht_observe_receivers(struct ht_recording *recording);
 void ht_recording_free(struct ht_recording *recording); /* the data */
+/* The maps of output.maps, kept on the device and written at the end; *maps: NULL at first. */
+struct ht_maps;
+struct ht_observer ht_observe_maps(struct ht_maps **maps);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);

@@ -127,6 +127,27 @@ HT_CHECKED enum ht_err ht_rows_take(struct ht_tool *rows, int64_t first, int64_t
 /* out[slot][row] of the first `slots` slots; waits for the work before. */
 HT_CHECKED enum ht_err ht_rows_read(struct ht_tool *rows, int64_t slots, double *out);
 
+/* ---- maps.c: extremes, squares and waves of a field (cl/maps.cl); compiled when made ---- */
+/* what: bit per enum ht_map_kind; for so many nodes. */
+struct ht_map_shape {
+    bool fp64;
+    int block; /* of the layout */
+    unsigned what;
+    int waves;
+    int64_t nodes;
+};
+/* Numbers of a node. */
+int ht_map_slots(const struct ht_map_shape *shape);
+HT_CHECKED enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
+                                        struct ht_tool **out);
+/* Takes values of u, less `level`, at the nodes of the box of the window. turn: [wave][2]. */
+HT_CHECKED enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window,
+                                      const struct ht_box *box, struct ht_buffer *u, bool begins,
+                                      double level, double time, const double *turn);
+/* `count` numbers from number `first` on, of [slot][node]. */
+HT_CHECKED enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first,
+                                      int64_t count, double *values);
+
 /* ---- sponge.c: multiplies the polynomials of nodes by those of a damping that depends on one
  * axis; compiled when made ---- */
 struct ht_sponge_args; /* cl/tool_args.h */

@@ -1,5 +1,6 @@
 /* htwave run: prepares the simulation, takes its steps with the observers below and reports. */
 #include "app.h"
+#include "htwave/maps.h"
 
 /* ht_log writes the last newline. */
 static enum ht_err log_text(const struct ht_text *text) {
@@ -16,6 +17,7 @@ enum ht_err ht_run_observed(struct ht_simulation *sim, struct ht_output *output,
     struct ht_checkpoints checkpoints = {.output = output};
     result->energy.series = output;
     struct ht_recording recording = {.output = output};
+    struct ht_maps *maps = NULL;
     TRY(ht_comm_agree(plan->grid.slab.comm, ht_output_mark(output, plan->shots, plan->receivers)));
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),
@@ -25,6 +27,7 @@ enum ht_err ht_run_observed(struct ht_simulation *sim, struct ht_output *output,
         ht_observe_error(plan, &result->error),
         ht_observe_snapshots(plan->params, output),
         ht_observe_pictures(plan->params, output),
+        ht_observe_maps(&maps),
         ht_observe_receivers(&recording),
     };
     const int count = sizeof observers / sizeof observers[0];
@@ -74,6 +77,9 @@ enum ht_err ht_run_started(struct ht_simulation *sim, double began, const struct
 enum ht_err ht_run_check_output(const struct ht_simulation *sim) {
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
+    struct ht_field_map map;
+    for (int n = 0; n < sim->params->output.maps.count; n++)
+        TRY(ht_map_find(sim->plan, sim->tuning.fp64, n, &map));
     if (sim->rank > 0) return HT_OK;
     TRY(ht_output_idle(sim->params));
     return ht_disk_check(sim);

@@ -131,6 +131,11 @@ char *ht_params_receivers_name(const struct ht_params *params, int n, char name[
     return name_group(group[n - 1].name, "receivers", n, name);
 }
 
+char *ht_params_map_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]) {
+    const struct ht_map_given *group = params->output.maps.group;
+    return name_group(group[n - 1].name, "map", n, name);
+}
+
 /* ---- sources: each type has keys of its own ---- */
 
 enum { TYPES = 16 }; /* at most */
@@ -369,6 +374,10 @@ enum ht_err ht_params_check(const struct ht_params *params) {
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
                        ht_params_receivers_name));
     }
+    const struct ht_map_given *maps = params->output.maps.group;
+    for (int n = 1; n <= params->output.maps.count; n++)
+        TRY(check_name(params, HT_KEY("output.maps.%d.name", n), maps[n - 1].name, "group", n,
+                       ht_params_map_name));
     TRY(check_slices(params));
     TRY(check_shots(params));
     TRY(check_survey(params));

@@ -34,10 +34,12 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *
 #define HT_SERIES_NAME "series.csv"
 
 /* Ends a file that rank 0 has laid out, of others it is NULL: all ranks write their planes of the
- * primary grid into the datasets that were placed. err: the first failure so far. Collective. */
-HT_CHECKED enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err,
+ * slowest axis into the datasets that were placed. err: the first failure so far. Collective. */
+HT_CHECKED enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, enum ht_err err,
                                      struct ht_h5 *file, const char *path, int count,
                                      struct ht_h5_values *set);
+/* Of the primary grid; below three dimensions all. */
+struct ht_range ht_planes_own(const struct ht_grid *grid);
 
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A group with its data. */
@@ -88,6 +90,8 @@ struct ht_slice {
 /* plane, the normal, counts in three dimensions only. position: fraction of the length along the
  * plane's normal. */
 struct ht_slice ht_slice_make(const struct ht_grid *grid, enum ht_grid_axis plane, double position);
+/* Size, box, axes with units, pixels. */
+struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params);
 
 /* ---- what the files of a run know of each other; output.c ---- */
 struct ht_output {

@@ -268,5 +268,5 @@ enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_par
     if (nodes) add_nodes(&r);
     if (ht_comm_rank(comm) == 0) err = ht_h5_create(path, params->output.checksums, &file);
     if (err == HT_OK && file != NULL) err = lay_out(&r, file);
-    return ht_planes_end(sums->grid, err, file, path, r.sets, r.set);
+    return ht_planes_end(comm, ht_planes_own(sums->grid), err, file, path, r.sets, r.set);
 }

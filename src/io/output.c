@@ -32,7 +32,8 @@
 static const char *const outputs[] = {
     HT_INPUT_NAME,      HT_SUMMARY_NAME,     HT_XDMF_NAME,     "fields_######.h5", "wave_####.png",
     "wave_*_####.png",  HT_TRACES_NAME,      "traces_*.csv",   "traces_*.sgy",     HT_SERIES_NAME,
-    HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER, HT_FINISHED_NAME, "shot-###",         "shots_*.sgy"};
+    HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER, HT_FINISHED_NAME, "shot-###",         "shots_*.sgy",
+    "map_*.h5",         "map_*.png"};
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], INPUT = 0, SNAPSHOT = 3, PICTURE, SLICE };
 
 /* Contents of the directory before the run. */
@@ -538,14 +539,18 @@ static enum ht_err lay_out(const struct ht_output *output, const struct state *s
     return HT_OK;
 }
 
+struct ht_range ht_planes_own(const struct ht_grid *grid) {
+    const struct ht_range all = {0, ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1)};
+    return grid->dims < 3 ? all : ht_grid_own(grid, HT_PRIMARY);
+}
+
+enum { MOST_SETS = 64 };
+
 /* All ranks get the file's temporary name and the places of its datasets, and write their own
- * planes; below three dimensions all planes of the slowest axis. The bytes are those of a single
- * rank. shared: on rank 0. */
-static enum ht_err write_values(const struct ht_grid *grid, const char *shared, const char *path,
-                                int count, struct ht_h5_values *set) {
-    struct ht_comm *comm = grid->slab.comm;
-    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
-    int64_t place[SETS][2] = {{0}};
+ * planes. The bytes are those of a single rank. shared: on rank 0. */
+static enum ht_err write_values(struct ht_comm *comm, struct ht_range own, const char *shared,
+                                const char *path, int count, struct ht_h5_values *set) {
+    int64_t place[MOST_SETS][2] = {{0}};
     HT_FREED char *name = NULL;
     for (int i = 0; i < count; i++) {
         place[i][0] = set[i].offset;
@@ -558,24 +563,23 @@ static enum ht_err write_values(const struct ht_grid *grid, const char *shared, 
         set[i].offset = place[i][0];
         set[i].sums = place[i][1];
     }
-    if (count > 0)
-        err =
-            ht_h5_fill(name, path, count, set, own.first, grid->dims < 3 ? set->planes : own.last);
+    if (count > 0) err = ht_h5_fill(name, path, count, set, own.first, own.last);
     if (!err) err = ht_file_sync(name, path);
     return ht_comm_agree(comm, err);
 }
 
-enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht_h5 *file,
-                          const char *path, int count, struct ht_h5_values *set) {
+enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, enum ht_err err,
+                          struct ht_h5 *file, const char *path, int count,
+                          struct ht_h5_values *set) {
     const char *shared = NULL;
     if (!err && file) err = ht_h5_share(file, &shared);
-    err = ht_comm_agree(grid->slab.comm, err);
-    if (!err) err = write_values(grid, shared, path, count, set);
+    err = ht_comm_agree(comm, err);
+    if (!err) err = write_values(comm, own, shared, path, count, set);
     if (file && err)
         ht_h5_discard(file);
     else if (file)
         err = ht_h5_commit(file);
-    return ht_comm_agree(grid->slab.comm, err);
+    return ht_comm_agree(comm, err);
 }
 
 static enum ht_err write_snapshot(const struct ht_output *output, const struct state *state,
@@ -603,7 +607,7 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     enum ht_err err = HT_OK;
     if (is_first(output)) err = ht_h5_create(path, output->params->output.checksums, &file);
     if (!err && file) err = lay_out(output, state, count, set, file);
-    return ht_planes_end(grid, err, file, path, count, set);
+    return ht_planes_end(comm_of(output), ht_planes_own(grid), err, file, path, count, set);
 }
 
 /* ---- fields.xdmf: the list of snapshots for ParaView and VisIt ----

@@ -72,9 +72,7 @@ static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht
     return HT_OK;
 }
 
-/* Size, box, axes with units, pixels. */
-static struct ht_picture slice_picture(const struct ht_slice *slice,
-                                       const struct ht_params *params) {
+struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params) {
     static const char *const axis[] = {"x1", "x2", "x3"};
     const struct ht_wall_kind *lower =
         ht_wall_find(ht_system_find(params->system), params->boundary.side[slice->up][0]);
@@ -242,7 +240,7 @@ enum ht_err ht_pictures_create(struct ht_output *output) {
         view->range = given.range;
         TRY(find_field(output, i, &view->field));
         const char *field = output->medium->eq->field[view->field].name;
-        view->picture = slice_picture(&view->slice, params);
+        view->picture = ht_slice_picture(&view->slice, params);
         view->picture.value = (struct ht_label){field, ht_units_name(params, field)};
     }
     return HT_OK;

@@ -127,6 +127,9 @@ static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_fo
                                                         : "output.picture.slices";
     for (int i = 0; i < params->receivers.count; i++)
         if (asks_names(plan, stored, &receivers[i].fields)) return "receivers.fields";
+    const struct ht_map_given *maps = params->output.maps.group;
+    for (int i = 0; i < params->output.maps.count; i++)
+        if (asks_field(plan, stored, maps[i].field)) return "output.maps";
     if (ht_layers_any(&plan->grid) && params->absorbing.type != HT_ABSORBING_SPONGE)
         return "boundary";
     if (asks_variant(plan, form)) return "device.variant";

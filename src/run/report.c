@@ -1,5 +1,6 @@
 /* limit_fraction compares the kernels' time with max(bytes_min / bandwidth, fma_min / rate), the
  * least that the method needs on a perfect use of this device, measured in the same run. */
+#include "htwave/maps.h"
 #include "htwave/sampler.h"
 #include "htwave/survey.h"
 
@@ -497,6 +498,26 @@ static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_INT("traces", all->traces), HT_INT("trace_bytes", all->bytes));
 }
 
+static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_plan *plan = sim->plan;
+    const int count = plan->params->output.maps.count;
+    const bool fp64 = sim->tuning.fp64;
+    struct ht_field_map map;
+    if (count > 0)
+        ht_say(f, "  maps      of the device: %s\n", HT_BYTES(ht_maps_bytes(plan, fp64)));
+    for (int n = 0; n < count && ht_map_find(plan, fp64, n, &map) == HT_OK; n++) {
+        int64_t nodes[3];
+        for (int k = 0; k < 3; k++) nodes[k] = map.box.end[k] - map.box.begin[k];
+        ht_say(f, "            %s: ", map.name);
+        ht_map_describe(&map, &f->text);
+        ht_say(f, " of %s at %s nodes, each %.3g", plan->eq.field[map.field].name,
+               HT_EXTENTS(plan->grid.dims, nodes), (double)map.every * plan->problem.dt);
+        if (map.lacks > 0)
+            ht_say(f, "; extremes of the shortest waves lack up to %.2g %%", 100 * map.lacks);
+        ht_say(f, "\n");
+    }
+}
+
 void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const struct ht_grid *grid = &plan->grid;
@@ -535,6 +556,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     add_shots(sim, f);
     add_outputs(sim, &f->text);
     add_receivers(sim, f);
+    add_maps(sim, f);
 }
 
 /* ---- notes ---- */

@@ -1,5 +1,6 @@
 /* What depends on sizes is refused before anything of that size is touched: a lower bound of the
  * memory before the plan scans the grid's nodes, the exact budget before compiling. */
+#include "htwave/maps.h"
 #include "htwave/sampler.h"
 #include "htwave/survey.h"
 
@@ -377,7 +378,8 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
     tuning.variant = variant;
     struct ht_budget b = ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
     b.total += ht_start_bytes(sim->plan, &tuning, &sim->info) +
-               ht_sampler_bytes(sim->plan, tuning.fp64) + of_shots;
+               ht_sampler_bytes(sim->plan, tuning.fp64) + ht_maps_bytes(sim->plan, tuning.fp64) +
+               of_shots;
     return b;
 }
 
@@ -390,8 +392,9 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
         int64_t bytes;
     } list[] = {{"receivers", HT_KEY("%lld traces", receivers ? (long long)receivers->traces : 0),
                  ht_sampler_bytes(sim->plan, sim->tuning.fp64)},
+                {"output.maps", "they", ht_maps_bytes(sim->plan, sim->tuning.fp64)},
                 {"sources", "they", of_shots}};
-    for (int i = 0; (double)bytes > memory && i < 2; i++)
+    for (int i = 0; (double)bytes > memory && i < 3; i++)
         REFUSE((double)(bytes - list[i].bytes * sharers(sim)) <= memory, sim->params, list[i].key,
                "%s need %s on the device; with them the run needs %s, %s has %s: take fewer",
                list[i].what, HT_BYTES(list[i].bytes), HT_BYTES(bytes), sim->info.name,

@@ -57,7 +57,8 @@ light='system=maxwell_tm time.scheme=fd grid.order=4 medium.eps=2 medium.sigma=0
     continued "differences with layers" "$numbers" $fd $rho $source $receiver \
         boundary.x1='"absorbing"' absorbing.cells=6 grid.cells=[40,28]
     continued "differences with a mean" "$kernels" $fd boundary.x1='["rigid","rigid"]' \
-        initial.type=expression 'initial.values={p="3+cos(5*x1)"}' time.end=1.2
+        initial.type=expression 'initial.values={p="3+cos(5*x1)"}' time.end=1.2 \
+        'output.maps=({what=["maximum","time","rms"];frequencies=[2.0];start=0.1;every=0.05})'
     continued "dispersion removed" "$numbers" $fd $source time.stages=1 grid.cells=[40,28] \
         boundary.x1='"absorbing"' absorbing.cells=6 receivers='({position=[0.31,0.62];every=0.013})'
     continued "solids that lose energy, with layers and a free side" "$numbers" $solid \

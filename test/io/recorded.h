@@ -50,13 +50,15 @@ static void observe(struct trial *t, int field) {
     t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
     if (nodal) must(HT_ALLOC(t->nodal.value, t->nodal.nodes * (t->sim->plan->steps + 1)));
     struct ht_recording recording = {.output = t->output};
-    const struct ht_observer observers[] = {ht_observe_receivers(&recording),
+    struct ht_maps *maps = NULL;
+    const struct ht_observer observers[] = {ht_observe_maps(&maps),
+                                            ht_observe_receivers(&recording),
                                             {.name = "nodal",
                                              .context = &t->nodal,
                                              .needs = HT_NEED_NODAL,
                                              .next = nodal_next,
                                              .look = nodal_look}};
-    must(ht_run_execute(&t->sim->run, nodal ? 2 : 1, observers));
+    must(ht_run_execute(&t->sim->run, nodal ? 3 : 2, observers));
 }
 
 /* field: whose nodal values are kept, or NONE. backend: "oracle", or "device":

@@ -3,6 +3,53 @@
 #include "../compiler.h"
 #include "recorded.h"
 
+/* ---- maps ---- */
+
+/* Maps of the nodes 3..9 of x1 and 2..7 of x2 are those of the state there: extremes bit by bit,
+ * sums but for their rounding. */
+static void maps_of_nodes(const struct trial *t, const char *what) {
+    enum { MAPS = 7, WIDE = 7, HIGH = 6, ROW = 17 };
+    static const char *const name[MAPS] = {"maximum", "minimum",     "largest", "time",
+                                           "rms",     "amplitude_1", "phase_1"};
+    const double dt = t->sim->plan->problem.dt, turn = 2 * acos(-1.0) * 1.1;
+    const int64_t first = (int64_t)ceil(0.1 / dt - 1e-6), every = (int64_t)floor(0.3 / dt);
+    HT_FREED char *path = NULL;
+    double map[MAPS][HIGH * WIDE], worst = 0;
+    int wrong = 0;
+    struct ht_h5 *file;
+    must(ht_file_path(t->directory, "map_box.h5", &path));
+    must(ht_h5_open(path, &file));
+    for (int m = 0; m < MAPS; m++) must(ht_h5_read(file, name[m], HIGH * WIDE, map[m]));
+    ht_h5_close(file);
+    for (int i = 0; i < HIGH * WIDE; i++) {
+        const int64_t node = (2 + i / WIDE) * ROW + 3 + i % WIDE;
+        double most = -INFINITY, least = INFINITY, when = 0, sum[3] = {0, 0, 0}, count = 0;
+        for (int64_t n = first; n <= t->sim->plan->steps; n += every, count++) {
+            const double u = t->nodal.value[n * t->nodal.nodes + node], at = (double)n * dt;
+            if (fabs(u) > fmax(most, -least)) when = at;
+            most = fmax(most, u);
+            least = fmin(least, u);
+            sum[0] += u * u;
+            sum[1] += cos(turn * at) * u;
+            sum[2] -= sin(turn * at) * u;
+        }
+        const double size = 2 / count * hypot(sum[1], sum[2]), rms = sqrt(sum[0] / count);
+        wrong += map[0][i] != most || map[1][i] != least || map[2][i] != fmax(most, -least) ||
+                 fabs(map[3][i] - when) > 1e-6;
+        worst = fmax(worst, fabs(map[4][i] - rms) / rms);
+        worst = fmax(worst, fabs(map[5][i] * cos(map[6][i]) - 2 * sum[1] / count) / rms);
+        worst = fmax(worst, fabs(map[5][i] * sin(map[6][i]) - 2 * sum[2] / count) / rms);
+        worst = fmax(worst, fabs(map[5][i] - size) / rms);
+    }
+    TEST_CHECK(wrong == 0, "%s: extremes of %d maps' nodes are not those of the state", what,
+               wrong);
+    TEST_BELOW(worst, t->params->device.precision == HT_DOUBLE ? 1e-13 : 1e-5,
+               "%s: rms and waves of maps", what);
+}
+static const char maps[] =
+    "output.maps=({name=\"box\";what=[\"maximum\",\"minimum\",\"time\",\"rms\"];"
+    "frequencies=[1.1];from=[-0.3,0.7];to=[1.25,1.4];start=0.1;every=0.3;})";
+
 /* ---- on nodes ---- */
 
 /* All nodes of a grid of 5 x 4 nodes (9, 7 with rigid sides, in 3-D 4 planes) as a lattice: values
@@ -15,8 +62,8 @@ static void on_nodes(const char *backend, const char *scheme, int field, const c
            "boundary={x1=[\"rigid\",\"rigid\"];x2=\"periodic\";} initial={type=\"random\";seed=3;} "
            "time.end=0.7 time.scheme=%s "
            "receivers=({name=\"all\";type=\"plane\";from=[-1,0.5];to=[3,0.5];side=[-1,1.875];count="
-           "17;count2=12;fields=[\"%s\"];}) %s",
-           scheme, name, more);
+           "17;count2=12;fields=[\"%s\"];}) %s %s",
+           scheme, name, more, strcmp(backend, "device") == 0 ? maps : "");
     int64_t extent[8], wrong = 0;
     char set[32];
     snprintf(set, sizeof set, "all/%s", name);
@@ -29,6 +76,7 @@ static void on_nodes(const char *backend, const char *scheme, int field, const c
                "%s, %s of %s at %d nodes, %d steps: %d values are not those of the state", backend,
                name, scheme, (int)extent[0], (int)steps, (int)wrong);
     free(data);
+    if (strcmp(backend, "device") == 0) maps_of_nodes(&t, scheme);
     finish(&t);
 }
 

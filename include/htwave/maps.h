@@ -1,0 +1,29 @@
+/* Maps (output.maps): what a run keeps of a field at the nodes of a box: extremes, means, waves. */
+#pragma once
+
+#include "htwave/plan.h"
+#include "htwave/tool.h"
+
+/* A group of them. */
+struct ht_field_map {
+    char name[HT_GROUP_NAME];
+    int field;
+    struct ht_box box; /* nodes of the primary grid, */
+    struct ht_box own; /* those of this rank, perhaps none */
+    struct ht_map_shape shape;
+    double frequency[HT_MAP_WAVES];
+    int64_t first, every; /* the steps that are taken */
+    double early;         /* time by which values of a step are earlier than it */
+    double lacks; /* part of the largest value at most, of the shortest waves; NaN: not known */
+};
+/* Group n of the input, from 0; refuses what the grid or the scheme has not. */
+HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n,
+                                   struct ht_field_map *out);
+/* Of all groups, which are right. */
+int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64);
+/* "maximum, rms, 2 frequencies" */
+void ht_map_describe(const struct ht_field_map *map, struct ht_text *text);
+/* map_NAME.h5 and pictures of its datasets; slots: [slot][own node], which become what datasets
+ * hold. Collective. */
+HT_CHECKED enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,
+                                    int64_t samples, double time, double *slots);

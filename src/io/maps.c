@@ -1,0 +1,279 @@
+/* Maps of a run and their files; see the header. */
+#include "htwave/maps.h"
+
+#include "files.h"
+
+/* ---- what is kept ---- */
+
+static const struct ht_map_given *given_at(const struct ht_plan *plan, int n) {
+    return (const struct ht_map_given *)plan->params->output.maps.group + n;
+}
+
+static enum ht_err find_what(const struct ht_plan *plan, int n, struct ht_field_map *out) {
+    const struct ht_map_given *given = given_at(plan, n);
+#define LISTED(constant, word) " " word
+    const char *words = &(HT_EACH_MAP(LISTED))[1];
+    out->shape.waves = given->frequencies.count;
+    REFUSE(out->shape.waves > HT_MAP_WAVES, plan->params,
+           HT_KEY("output.maps.%d.frequencies", n + 1), "at most %d", HT_MAP_WAVES);
+    memcpy(out->frequency, given->frequencies.number,
+           (size_t)out->shape.waves * sizeof *out->frequency);
+    if (given->what.count == 0 && out->shape.waves == 0) out->shape.what = 1u << HT_MAP_MAXIMUM;
+    for (int i = 0; i < given->what.count; i++) {
+        const int kind = ht_text_find(words, ' ', given->what.name[i]);
+        REFUSE(kind < 0, plan->params, HT_KEY("output.maps.%d.what", n + 1),
+               "no map \"%s\": there are %s", given->what.name[i], words);
+        out->shape.what |= 1u << kind;
+    }
+    if (out->shape.what >> HT_MAP_TIME & 1u) out->shape.what |= 1u << HT_MAP_LARGEST;
+    return HT_OK;
+}
+
+static enum ht_err find_box(const struct ht_plan *plan, int n, struct ht_field_map *out) {
+    const struct ht_grid *grid = &plan->grid;
+    const struct ht_map_given *given = given_at(plan, n);
+    const char *key[] = {HT_KEY("output.maps.%d.from", n + 1), HT_KEY("output.maps.%d.to", n + 1)};
+    const bool set[] = {ht_params_is_set(plan->params, key[0]),
+                        ht_params_is_set(plan->params, key[1])};
+    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
+    const double rounding = 1e-9;
+    for (int k = 0; k < 3; k++) {
+        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+        const double from = set[0] ? (given->from[k] - grid->lower[k]) / grid->h[k] : 0;
+        const double to = set[1] ? (given->to[k] - grid->lower[k]) / grid->h[k] : (double)nodes;
+        int64_t *begin = &out->box.begin[k], *end = &out->box.end[k];
+        *begin = 0;
+        *end = nodes;
+        if (k >= grid->dims) continue;
+        REFUSE(!(from <= to && to >= -0.5 && from <= (double)nodes - 0.5), plan->params,
+               key[set[0] ? 0 : 1], "leaves no nodes along x%d, which are from %.6g to %.6g", k + 1,
+               grid->lower[k], ht_grid_x(grid, HT_PRIMARY, k, nodes - 1));
+        *begin = ht_most(0, (int64_t)ceil(from - rounding));
+        *end = ht_least(nodes, (int64_t)floor(to + rounding) + 1);
+        if (*begin < *end) continue;
+        *begin = ht_least(nodes - 1, ht_most(0, (int64_t)round(from)));
+        *end = *begin + 1;
+    }
+    out->own = out->box;
+    out->own.begin[2] = ht_most(out->box.begin[2], own.first);
+    out->own.end[2] = ht_most(out->own.begin[2], ht_least(out->box.end[2], own.last));
+    out->shape.nodes = ht_box_nodes(&out->own);
+    return HT_OK;
+}
+
+/* Extremes lie between samples: of a sine of n samples per period they lack 1 - cos(pi/n) at most;
+ * means need its square without aliases. */
+static enum ht_err find_steps(const struct ht_plan *plan, int n, struct ht_field_map *out) {
+    const struct ht_map_given *given = given_at(plan, n);
+    const double dt = plan->problem.dt, end = plan->params->time.end;
+    const double highest =
+        fmax(plan->params->initial.frequency, plan->shots != NULL ? plan->shots->highest : 0);
+    const bool extremes = (out->shape.what & ~(1u << HT_MAP_RMS)) != 0;
+    double every = ht_value_or(&given->every, 0);
+    REFUSE(given->start > end, plan->params, HT_KEY("output.maps.%d.start", n + 1),
+           "no samples: the run ends at %.6g", end);
+    if (given->every.kind == HT_VALUE_TEXT && strcmp(given->every.text, "auto") == 0 && highest > 0)
+        every = 1 / (highest * (extremes ? 12 : 5));
+    out->every = dt > 0 ? ht_most(1, (int64_t)floor(every / dt * (1 + 1e-9))) : 1;
+    out->first = dt > 0 ? (int64_t)ceil(given->start / dt * (1 - 1e-9)) : 0;
+    const double apart = (double)out->every * dt;
+    out->lacks = highest > 0 && extremes ? 1 - cos(HT_PI * fmin(1, highest * apart)) : NAN;
+    for (int w = 0; w < out->shape.waves; w++)
+        REFUSE(out->frequency[w] * apart >= 0.5, plan->params,
+               HT_KEY("output.maps.%d.frequencies", n + 1),
+               "%.6g is too high for samples %.6g apart (every)", out->frequency[w], apart);
+    return HT_OK;
+}
+
+enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n, struct ht_field_map *out) {
+    const struct ht_params *params = plan->params;
+    const char *field = given_at(plan, n)->field;
+    struct ht_pair pair;
+    *out = (struct ht_field_map){.shape = {.fp64 = fp64}};
+    ht_params_map_name(params, n + 1, out->name);
+    REFUSE(strcmp(params->device.backend, "oracle") == 0, params, "output.maps",
+           "are kept by kernels: take another device.backend");
+    TRY(ht_fields_find(params, &plan->eq, plan->problem.stored[HT_PRIMARY],
+                       HT_KEY("output.maps.%d.field", n + 1),
+                       *field ? field : plan->eq.field[0].name, &out->field));
+    if (plan->problem.fd.pair != HT_PAIR_NONE) {
+        ht_problem_pair(&plan->problem, &pair);
+        out->early = pair.group[0] >> out->field & 1u ? plan->problem.dt / 2 : 0;
+    }
+    TRY(find_what(plan, n, out));
+    TRY(find_box(plan, n, out));
+    return find_steps(plan, n, out);
+}
+
+int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64) {
+    int64_t bytes = 0;
+    struct ht_field_map map;
+    for (int n = 0; n < plan->params->output.maps.count; n++)
+        if (ht_map_find(plan, fp64, n, &map) == HT_OK)
+            bytes += ht_map_slots(&map.shape) * map.shape.nodes * ht_real_size(fp64);
+    return bytes;
+}
+
+void ht_map_describe(const struct ht_field_map *map, struct ht_text *text) {
+    const char *between = "";
+    HT_EACH_BIT(kind, map->shape.what) {
+        ht_text_add(text, "%s%s", between, HT_WORD(MAP, kind));
+        between = ", ";
+    }
+    if (map->shape.waves > 0)
+        ht_text_add(text, "%s%d frequenc%s", between, map->shape.waves,
+                    map->shape.waves > 1 ? "ies" : "y");
+}
+
+/* ---- files ---- */
+
+/* Sums become means and waves, all in units of the field. */
+static void finish(const struct ht_plan *plan, const struct ht_field_map *map, int64_t samples,
+                   double *slots) {
+    const int64_t nodes = map->shape.nodes;
+    const double count = (double)samples;
+    double *slot = slots;
+    for (int kind = 0; kind < HT_MAP_KINDS; kind++) {
+        if (!(map->shape.what >> kind & 1u)) continue;
+        for (int64_t n = 0; n < nodes; n++) {
+            if (kind == HT_MAP_RMS) slot[n] = sqrt(slot[n] / count);
+            if (kind != HT_MAP_TIME) slot[n] /= plan->scale;
+        }
+        slot += nodes;
+    }
+    for (int w = 0; w < map->shape.waves; w++, slot += 2 * nodes)
+        for (int64_t n = 0; n < nodes; n++) {
+            const double cosine = slot[n], sine = slot[nodes + n];
+            slot[n] = 2 / count * hypot(cosine, sine) / plan->scale;
+            slot[nodes + n] = atan2(sine, cosine);
+        }
+}
+
+static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_field_map *map,
+                                    const struct ht_grid *box, int64_t samples, double time,
+                                    struct ht_h5 *file) {
+    const double dt = plan->problem.dt, apart = dt * (double)map->every;
+    const struct {
+        const char *name;
+        double value;
+    } number[] = {{"time", time},
+                  {"samples", (double)samples},
+                  {"every", apart},
+                  {"start", dt * (double)map->first - map->early},
+                  {"lasts", apart * (double)samples}};
+    TRY(ht_h5_set_text(file, "system", plan->eq.system->name));
+    TRY(ht_h5_set_text(file, "field", plan->eq.field[map->field].name));
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        TRY(ht_h5_set_number(file, number[i].name, 1, &number[i].value));
+    TRY(ht_h5_set_number(file, "lower", box->dims, box->lower));
+    TRY(ht_h5_set_number(file, "spacing", box->dims, box->h));
+    if (map->shape.waves > 0)
+        TRY(ht_h5_set_number(file, "frequencies", map->shape.waves, map->frequency));
+    return ht_units_write(&plan->params->output.units, file);
+}
+
+/* The box as a grid of its own, at the places of the field's values. */
+static void make_box(const struct ht_plan *plan, const struct ht_field_map *map,
+                     struct ht_grid *box) {
+    struct ht_pair pair = {.dims = 0};
+    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
+    *box = (struct ht_grid){.dims = plan->grid.dims};
+    for (int k = 0; k < 3; k++) {
+        const double half = pair.parity[map->field] >> k & 1u ? 0.5 : 0;
+        box->h[k] = plan->grid.h[k];
+        box->cells[k] = map->box.end[k] - map->box.begin[k] - (k < box->dims);
+        box->wall[k][0] = box->wall[k][1] = 1;
+        box->lower[k] = ht_grid_x(&plan->grid, HT_PRIMARY, k, map->box.begin[k]) + half * box->h[k];
+        box->upper[k] = box->lower[k] + (double)box->cells[k] * box->h[k];
+    }
+}
+
+enum { SETS = HT_MAP_KINDS + 2 * HT_MAP_WAVES };
+
+/* maximum, .., amplitude_1, phase_1, .. */
+static int list_sets(const struct ht_field_map *map, const struct ht_grid *box, const double *slots,
+                     char name[SETS][24], struct ht_h5_values set[SETS]) {
+    int count = 0;
+    HT_EACH_BIT(kind, map->shape.what)
+        snprintf(name[count++], sizeof *name, "%s", HT_WORD(MAP, kind));
+    for (int w = 0; w < 2 * map->shape.waves; w++)
+        snprintf(name[count++], sizeof *name, "%s_%d", w % 2 ? "phase" : "amplitude", w / 2 + 1);
+    for (int i = 0; i < count; i++) {
+        const int64_t planes = ht_grid_nodes(box, HT_PRIMARY, box->dims - 1);
+        set[i] = (struct ht_h5_values){.name = name[i],
+                                       .single = !map->shape.fp64,
+                                       .groups = 1,
+                                       .planes = planes,
+                                       .plane = ht_grid_total(box, HT_PRIMARY) / planes,
+                                       .data = slots + i * map->shape.nodes};
+    }
+    return count;
+}
+
+/* A slice of a dataset, in three dimensions normal to the axis along which the box is one node, or
+ * that of output.picture. */
+static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *map,
+                        const struct ht_grid *box, struct ht_h5 *file, const char *set) {
+    const struct ht_params *params = plan->params;
+    const struct ht_field *field = &plan->eq.field[map->field];
+    const bool own = strcmp(set, "time") != 0 && strncmp(set, "phase", 5) != 0;
+    int plane = (int)params->output.picture.plane;
+    for (int k = 0; k < box->dims; k++)
+        if (box->cells[k] == 0) plane = k;
+    const struct ht_slice slice =
+        ht_slice_make(box, (enum ht_grid_axis)plane, params->output.picture.position);
+    struct ht_picture picture = ht_slice_picture(&slice, params);
+    HT_ARRAY(double, values, (slice.width * slice.height));
+    TRY(slice.normal < 0
+            ? ht_h5_read(file, set, slice.width * slice.height, values)
+            : ht_h5_read_planes(file, set, 2 - slice.normal, slice.index, slice.index + 1, values));
+    HT_PATH(path, params->output.directory, HT_KEY("map_%s_%s.png", map->name, set));
+    picture.title = HT_KEY("%s of %s (%s)", set, field->name, field->meaning);
+    picture.value = (struct ht_label){set, ht_units_name(params, own           ? field->name
+                                                                 : *set == 't' ? "time"
+                                                                               : "phase")};
+    *(slice.height == 1 ? &picture.values : &picture.background) = values;
+    return ht_picture_write(&picture, path);
+}
+
+/* What computes does not depend on pictures. */
+static enum ht_err draw_all(const struct ht_plan *plan, const struct ht_field_map *map,
+                            const struct ht_grid *box, const char *path, int count,
+                            char name[SETS][24]) {
+    struct ht_h5 *file;
+    if (!ht_output_draws(plan->params)) return HT_OK;
+    TRY(ht_h5_open(path, &file));
+    for (int i = 0; i < count; i++)
+        if (draw(plan, map, box, file, name[i]) != HT_OK)
+            ht_warn("a picture is missing: %s", ht_err_message());
+    ht_h5_close(file);
+    return HT_OK;
+}
+
+enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,
+                         int64_t samples, double time, double *slots) {
+    const struct ht_params *params = plan->params;
+    struct ht_comm *comm = plan->grid.slab.comm;
+    struct ht_h5_values set[SETS];
+    char name[SETS][24];
+    struct ht_grid box;
+    struct ht_h5 *file = NULL;
+    HT_FREED char *path = NULL;
+    int64_t extent[3] = {0};
+    make_box(plan, map, &box);
+    finish(plan, map, samples, slots);
+    const int count = list_sets(map, &box, slots, name, set);
+    enum ht_err err = ht_file_path(params->output.directory, HT_KEY("map_%s.h5", map->name), &path);
+    if (err == HT_OK && ht_comm_rank(comm) == 0)
+        err = ht_h5_create(path, params->output.checksums, &file);
+    if (file != NULL) err = write_attributes(plan, map, &box, samples, time, file);
+    for (int k = 0; k < box.dims; k++)
+        extent[k] = ht_grid_nodes(&box, HT_PRIMARY, box.dims - 1 - k);
+    for (int i = 0; i < count && file != NULL && err == HT_OK; i++)
+        err = ht_h5_place(file, box.dims, extent, 0, &set[i]);
+    const int64_t from = map->box.begin[2];
+    const struct ht_range own = {map->own.begin[2] - from, map->own.end[2] - from};
+    TRY(ht_planes_end(comm, box.dims < 3 ? (struct ht_range){0, extent[0]} : own, err, file, path,
+                      count, set));
+    return HT_BY_FIRST(comm, draw_all(plan, map, &box, path, count, name));
+}

@@ -1,0 +1,63 @@
+/* Host side of cl/maps.cl. */
+#include "htwave/params.h"
+#include "tool.h"
+#include "tool_args.h"
+
+struct mapper {
+    struct ht_tool tool;
+    struct ht_map_shape shape;
+};
+
+int ht_map_slots(const struct ht_map_shape *shape) {
+    int slots = 2 * shape->waves;
+    HT_EACH_BIT(kind, shape->what) slots += kind < HT_MAP_KINDS;
+    return slots;
+}
+
+enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
+                             struct ht_tool **out) {
+    const struct ht_recipe recipe = {.what = "kernel of maps",
+                                     .fp64 = shape->fp64,
+                                     .items = ht_tool_info(device)->gpu ? 128 : 1,
+                                     .number = {{"BLOCK", shape->block},
+                                                {"MAP_WHAT", (int)shape->what},
+                                                {"MAP_WAVES", shape->waves}},
+                                     .file = {"layout.h", "tool_args.h", "maps.cl"},
+                                     .entry = {"ht_maps"},
+                                     .now = true};
+    TRY(ht_tool_create(device, &recipe, sizeof(struct mapper), out));
+    struct mapper *m = (struct mapper *)*out;
+    m->shape = *shape;
+    const int64_t numbers = ht_most(1, ht_map_slots(shape) * shape->nodes);
+    return ht_tool_keep(ht_tool_store_reals(*out, numbers, NULL, &m->tool.buffer[0]), out);
+}
+
+enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window,
+                           const struct ht_box *box, struct ht_buffer *u, bool begins, double level,
+                           double time, const double *turn) {
+    const struct ht_map_shape *shape = &((struct mapper *)mapper)->shape;
+    const int64_t *begin = box->begin;
+    double reals[3 + 2 * HT_MAP_WAVES] = {level, time};
+    struct ht_map_args args = {.begin = (long)ht_window_at(window, begin[0], begin[1], begin[2]),
+                               .row = (long)window->count[0],
+                               .plane = (long)(window->count[0] * window->count[1]),
+                               .nodes = (long)ht_window_nodes(window),
+                               .total = (long)shape->nodes,
+                               .begins = begins};
+    for (int k = 0; k < 3; k++) args.count[k] = (long)(box->end[k] - begin[k]);
+    memcpy(reals + 2, turn, (size_t)(2 * shape->waves) * sizeof *turn);
+    const int64_t pieces = ht_divide_up(args.count[0], HT_SUM_PIECE);
+    const int64_t groups[3] = {pieces * args.count[1], args.count[2], 1};
+    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
+                                 ht_tool_reals(mapper, 3 + 2 * shape->waves, reals),
+                                 {.buffer = u},
+                                 {.buffer = mapper->buffer[0]}};
+    return ht_tool_launch(mapper, HT_PART_INTERIOR, 0, groups, 4, arg);
+}
+
+enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first, int64_t count,
+                           double *values) {
+    const bool fp64 = mapper->recipe.fp64;
+    return load ? ht_buffer_write_reals(mapper->buffer[0], fp64, first, count, values)
+                : ht_buffer_read_reals(mapper->buffer[0], fp64, first, count, values);
+}

@@ -1,0 +1,156 @@
+/* Maps of fields (htwave/maps.h): kept on the device, written at the end. */
+#include "htwave/maps.h"
+#include "htwave/run.h"
+
+struct kept {
+    struct ht_field_map map;
+    struct ht_tool *tool;
+    int64_t samples;
+};
+struct ht_maps {
+    const struct ht_plan *plan;
+    const struct ht_stepper *stepper;
+    int64_t step;
+    int count;
+    struct kept *kept;
+};
+
+/* NULL: there are none. */
+static struct ht_maps *maps_of(void *context) {
+    return *(struct ht_maps **)context;
+}
+
+static enum ht_err take(const struct ht_maps *m, const struct ht_arrays *a, struct kept *kept) {
+    const struct ht_field_map *map = &kept->map;
+    const struct ht_window *window = &a->window[HT_PRIMARY];
+    const double time = (double)m->step * m->plan->problem.dt - map->early;
+    double turn[2 * HT_MAP_WAVES];
+    struct ht_box box = map->own;
+    const bool begins = kept->samples++ == 0;
+    if (map->shape.nodes == 0) return HT_OK;
+    for (int k = 0; k < 3; k++) {
+        const int64_t to =
+            window->own.begin[k] - (k == 2 ? ht_grid_own(&m->plan->grid, HT_PRIMARY).first : 0);
+        box.begin[k] += to;
+        box.end[k] += to;
+    }
+    for (int i = 0; i < 2 * map->shape.waves; i++) {
+        const double angle = 2 * HT_PI * map->frequency[i / 2] * time;
+        turn[i] = i % 2 ? -sin(angle) : cos(angle);
+    }
+    return ht_mapper_take(kept->tool, window, &box, a->u[HT_PRIMARY][map->field], begins, a->level,
+                          time, turn);
+}
+
+static enum ht_err take_due(const struct ht_maps *m) {
+    struct ht_arrays arrays;
+    m->stepper->ops->arrays(m->stepper->self, &arrays);
+    for (int i = 0; i < m->count; i++) {
+        const struct ht_field_map *map = &m->kept[i].map;
+        const int64_t since = m->step - map->first;
+        if (since >= 0 && since % map->every == 0) TRY(take(m, &arrays, &m->kept[i]));
+    }
+    return HT_OK;
+}
+
+/* Receivers take steps beyond the end. */
+static enum ht_err after_step(void *follower) {
+    struct ht_maps *m = follower;
+    return ++m->step <= m->plan->steps ? take_due(m) : HT_OK;
+}
+
+static enum ht_err make(struct ht_maps *m) {
+    struct ht_arrays arrays;
+    m->stepper->ops->arrays(m->stepper->self, &arrays);
+    TRY(HT_ALLOC(m->kept, m->plan->params->output.maps.count));
+    for (; m->count < m->plan->params->output.maps.count; m->count++) {
+        struct kept *kept = &m->kept[m->count];
+        TRY(ht_map_find(m->plan, arrays.fp64, m->count, &kept->map));
+        kept->map.shape.block = arrays.block;
+        TRY(ht_mapper_create(arrays.device, &kept->map.shape, &kept->tool));
+    }
+    return HT_OK;
+}
+
+static enum ht_err maps_begin(void *context, struct ht_run *run) {
+    struct ht_maps *m;
+    if (run->plan->params->output.maps.count == 0) return HT_OK;
+    TRY(HT_ALLOC(m, 1));
+    *(struct ht_maps **)context = m;
+    *m = (struct ht_maps){.plan = run->plan, .stepper = &run->stepper};
+    TRY(ht_comm_agree(run->plan->grid.slab.comm, make(m)));
+    run->stepper.follow = after_step;
+    run->stepper.follower = m;
+    return run->from == NULL ? take_due(m) : HT_OK;
+}
+
+static enum ht_err maps_look(void *context, const struct ht_view *view) {
+    const struct ht_maps *m = maps_of(context);
+    struct ht_comm *comm = view->run->plan->grid.slab.comm;
+    for (int i = 0; m != NULL && view->last && i < m->count; i++) {
+        struct kept *kept = &m->kept[i];
+        const int64_t count = kept->map.shape.nodes * ht_map_slots(&kept->map.shape);
+        HT_FREED double *slots = NULL;
+        enum ht_err err = HT_ALLOC(slots, count);
+        if (kept->samples == 0) continue; /* interrupted before output.maps.N.start */
+        if (err == HT_OK && count > 0) err = ht_mapper_move(kept->tool, false, 0, count, slots);
+        TRY(ht_comm_agree(comm, err));
+        TRY(ht_map_write(m->plan, &kept->map, kept->samples, view->time, slots));
+    }
+    return HT_OK;
+}
+
+static enum ht_err move(void *context, bool load, int64_t first, int64_t last, double *values) {
+    const struct kept *kept = context;
+    const struct ht_box *own = &kept->map.own;
+    const int64_t from = first - (own->begin[2] - kept->map.box.begin[2]);
+    const int64_t plane = (own->end[1] - own->begin[1]) * (own->end[0] - own->begin[0]);
+    const int64_t count = (last - first) * plane;
+    for (int slot = 0; slot < ht_map_slots(&kept->map.shape); slot++)
+        TRY(ht_mapper_move(kept->tool, load, slot * kept->map.shape.nodes + from * plane, count,
+                           values + slot * count));
+    return HT_OK;
+}
+
+static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
+    struct ht_maps *m = maps_of(context);
+    if (m != NULL && ht_archive_loads(archive)) m->step = run->steps;
+    for (int i = 0; m != NULL && i < m->count; i++) {
+        struct kept *kept = &m->kept[i];
+        const struct ht_box *box = &kept->map.box, *own = &kept->map.own;
+        const struct ht_archive_array array = {.name = HT_KEY("maps/%s", kept->map.name),
+                                               .single = !kept->map.shape.fp64,
+                                               .groups = ht_map_slots(&kept->map.shape),
+                                               .planes = box->end[2] - box->begin[2],
+                                               .plane = (box->end[1] - box->begin[1]) *
+                                                        (box->end[0] - box->begin[0]),
+                                               .first = own->begin[2] - box->begin[2],
+                                               .last = own->end[2] - box->begin[2],
+                                               .move = move,
+                                               .context = kept};
+        ht_archive_integer(archive, HT_KEY("map_samples/%s", kept->map.name), &kept->samples);
+        ht_archive_array(archive, &array);
+    }
+    return HT_OK;
+}
+
+static void maps_end(void *context) {
+    struct ht_maps *m = maps_of(context);
+    for (int i = 0; m != NULL && i < m->count; i++) {
+        if (ht_log_level_get() >= HT_LOG_VERBOSE)
+            ht_log("map %s: kernels took %.3g s", m->kept[i].map.name,
+                   ht_tool_total(m->kept[i].tool, HT_PART_INTERIOR));
+        ht_tool_destroy(m->kept[i].tool);
+    }
+    if (m != NULL) free(m->kept);
+    free(m);
+}
+
+struct ht_observer ht_observe_maps(struct ht_maps **maps) {
+    return (struct ht_observer){.name = "maps",
+                                .context = maps,
+                                .begin = maps_begin,
+                                .look = maps_look,
+                                .archive = maps_archive,
+                                .end = maps_end};
+}
