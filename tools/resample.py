@@ -37,7 +37,8 @@ def resample(data, time, wanted):
 def from_h5(path):
     with h5py.File(path) as file:
         yield 1, {name: {key: value[...] for key, value in group.items()}
-                  for name, group in file.items() if "time" in group}
+                  for name, group in file.items()
+                  if isinstance(group, h5py.Group) and "time" in group}
 
 
 def from_segy(path, name):

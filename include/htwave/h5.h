@@ -26,6 +26,8 @@ void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
  * are created as needed. single: stored as float32, else float64. */
 HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
                                    const int64_t *extent, const double *data, bool single);
+/* A dataset that is a text. */
+HT_CHECKED enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text);
 /* Space for values; then those with indices [first, last) along an axis,
  * data[..][last - first][..]. chunks: where these are planes of the last axis. */
 HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank,
@@ -48,7 +50,7 @@ HT_CHECKED enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, in
 HT_CHECKED enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *value);
 HT_CHECKED enum ht_err ht_h5_get_number(struct ht_h5 *file, const char *name, int count,
                                         double *values);
-/* Calls visit for every dataset path in the file but those of sums; stops at an error. */
+/* Calls visit for every dataset path in the file but those of sums and texts; stops at an error. */
 HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
                                   enum ht_err (*visit)(const char *name, void *context),
                                   void *context);

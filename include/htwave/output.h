@@ -5,7 +5,7 @@
 
 #include "htwave/archive.h"
 #include "htwave/json.h"
-#include "htwave/shots.h"
+#include "htwave/plan.h"
 
 /* ---- cairo.c, plot.c ---- */
 /* What numbers along an axis are; either may be NULL. */
@@ -55,6 +55,8 @@ const char *ht_picture_cairo(void);
 struct ht_output;
 /* Whether a run draws pictures. */
 bool ht_output_draws(const struct ht_params *params);
+/* Time between its pictures; 0: the last alone. */
+double ht_output_drawn_every(const struct ht_params *params);
 /* What ht_output_create refuses before it writes. stored: bit per field that the primary grid
  * stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
@@ -116,9 +118,8 @@ int ht_output_trace_bytes(const struct ht_params *params);
 /* By rank 0 alone: begins traces.h5; adds samples [first, last) of a group,
  * data[reading][receiver][sample], which follow those before; ends it and writes the formats of
  * output.traces; how: "end", "interrupted", "not finite" or "failed". Without the last traces.h5
- * says "killed" and has the samples so far. receivers must outlive the output. */
-HT_CHECKED enum ht_err ht_output_traces_begin(struct ht_output *output,
-                                              const struct ht_receivers *receivers);
+ * says "killed" and has the samples so far. The plan must outlive the output. */
+HT_CHECKED enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan);
 HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group, int64_t first,
                                             int64_t last, const double *data);
 /* traces.h5 is on disk as far as the archive says, or gets its samples from the file that is there.
@@ -127,13 +128,14 @@ HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
                                                 struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
 /* The traces of all shots, of their traces.h5, in a SEG-Y file shots_GROUP_FIELD.sgy for each group
- * and field in output.directory. By rank 0 alone. */
+ * and field in output.directory; params: of the input, the plan's may be those of a shot. By rank 0
+ * alone. */
 struct ht_segy_shot {
     int number;
     const struct ht_params *params; /* of the shot alone */
     const char *traces;             /* file */
 };
-HT_CHECKED enum ht_err ht_segy_shots(const struct ht_params *params, const struct ht_grid *grid,
+HT_CHECKED enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *params,
                                      int count, const struct ht_segy_shot *shot);
 /* By its name: .sgy, .segy. */
 bool ht_is_segy(const char *path);

@@ -94,6 +94,13 @@ struct ht_groups {
     X(HT_HALO_SAME, "same")       \
     X(HT_HALO_SINGLE, "single")   \
     X(HT_HALO_HALF, "half")
+/* The axis along which depth grows. */
+#define HT_EACH_DOWN(X)     \
+    X(HT_DOWN_AUTO, "auto") \
+    X(HT_DOWN_NONE, "none") \
+    X(HT_DOWN_X1, "x1")     \
+    X(HT_DOWN_X2, "x2")     \
+    X(HT_DOWN_X3, "x3")
 /* What the colours of a picture without a given range span. */
 #define HT_EACH_SCALE(X)           \
     X(HT_SCALE_PICTURE, "picture") \
@@ -147,6 +154,7 @@ enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
+enum ht_down { HT_EACH_DOWN(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
 enum ht_map_kind { HT_EACH_MAP(HT_CHOICE_CONSTANT) HT_MAP_KINDS };
@@ -358,15 +366,17 @@ struct ht_params {
         bool series;            /* energy and largest values while it runs */
         struct ht_groups maps;  /* of struct ht_map_given */
         struct ht_map units;    /* names: of length, time, fields, parameters */
+        enum ht_down down;
         struct {
             double seconds, every; /* between checkpoints, by the clock and of the run; 0: none */
         } checkpoint;
         struct {
             enum ht_grid_axis plane; /* normal to the slice */
             char *field;
-            double position, every, range; /* position: fraction 0..1 */
-            int pixels;                    /* longest side at least this many pixels */
-            char *background;              /* "none" or a medium parameter, "c" */
+            struct ht_value every;  /* or "auto" */
+            double position, range; /* position: fraction 0..1 */
+            int pixels;             /* longest side at least this many pixels */
+            char *background;       /* "none" or a medium parameter, "c" */
             enum ht_scale scale;
             bool marks;              /* draw sources and receivers */
             struct ht_groups slices; /* of struct ht_slice_given */

@@ -206,7 +206,7 @@ static enum ht_err write_segy(const struct shots *s) {
         TRY(ht_pool_copy(&pool, path, &kept));
         shot[i] = (struct ht_segy_shot){i + 1, &survey->shot[i].params, kept};
     }
-    return ht_segy_shots(survey->params, &survey->sim->plan->grid, survey->count, shot);
+    return ht_segy_shots(survey->sim->plan, survey->params, survey->count, shot);
 }
 
 static enum ht_err report(struct shots *s) {

@@ -360,6 +360,19 @@ enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const 
     return HT_OK;
 }
 
+enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text) {
+    HID space = H5Screate(H5S_SCALAR), made = H5Pcreate(H5P_DATASET_CREATE);
+    HID type = H5Tcopy(H5T_C_S1);
+    const bool ok = space >= 0 && made >= 0 && type >= 0 &&
+                    H5Tset_size(type, strlen(text) + 1) >= 0 &&
+                    H5Pset_obj_track_times(made, false) >= 0;
+    HID set = ok ? H5Dcreate2(file->id, name, type, space, H5P_DEFAULT, made, H5P_DEFAULT) : -1;
+    REQUIRE(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0 &&
+                !file->error,
+            HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path, reason(file->error));
+    return HT_OK;
+}
+
 /* Opens a dataset and its space; the caller closes both. */
 static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set, hid_t *space) {
     *set = H5Dopen2(file->id, name, H5P_DEFAULT);
@@ -591,10 +604,11 @@ struct visitor {
     enum ht_err err;
 };
 
-static herr_t visit_object(HT_UNUSED hid_t group, const char *name, const H5O_info_t *info,
-                           void *data) {
+static herr_t visit_object(hid_t group, const char *name, const H5O_info_t *info, void *data) {
     struct visitor *visitor = data;
     if (info->type != H5O_TYPE_DATASET || strncmp(name, "sums/", 5) == 0) return 0;
+    HID set = H5Dopen2(group, name, H5P_DEFAULT), type = set >= 0 ? H5Dget_type(set) : set;
+    if (type >= 0 && H5Tget_class(type) == H5T_STRING) return 0;
     visitor->err = visitor->visit(name, visitor->context);
     return visitor->err ? 1 : 0; /* 1 stops the iteration without an HDF5 error */
 }

@@ -263,6 +263,10 @@ static const struct ht_option option[] = {
      "Names of your units, shown in pictures: of length, time, fields and parameters of the "
      "medium, such as { length = \"km\"; time = \"s\"; p = \"Pa\"; c = \"km/s\"; }. Numbers are "
      "not converted."},
+    {KEY(output.down, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_DOWN), "",
+     "The axis along which depth grows: pictures, and scripts that read the attribute `down` of "
+     "files, draw it downwards, and SEG-Y has its negative as elevation. auto: the last axis with "
+     "a free lower side, such as the surface of the sea."},
     {KEY(output.checkpoint.seconds, REAL), "0.0", NOT_NEGATIVE, NULL, "s",
      "Time by the clock between checkpoints, from which `htwave continue` goes on after the run "
      "was killed; 0: none. They take at most 2 % of the run: where one takes long the next comes "
@@ -277,8 +281,9 @@ static const struct ht_option option[] = {
      "Field to draw; empty means the first of the system."},
     {KEY(output.picture.position, REAL), "0.5", 0, 1, NULL, "of the box",
      "Position of the slice: 0 is the lower side of the box, 1 the upper side."},
-    {KEY(output.picture.every, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
-     "Time between pictures, as output.every; 0 draws the last state only."},
+    {KEY(output.picture.every, ONE), "\"auto\"", NOT_NEGATIVE, "auto", "time",
+     "Time between pictures, as output.every; 0 draws the last state only. auto: ten pictures, at "
+     "the nearest steps, of a run with sources, else 0, as of each of several shots."},
     {KEY(output.picture.range, REAL), "0.0", NOT_NEGATIVE, NULL, "field",
      "Colours span -range to range; 0 uses what output.picture.scale says."},
     {KEY(output.picture.scale, CHOICE), "\"picture\"", ANY, CHOICES(HT_EACH_SCALE), "",

@@ -371,6 +371,8 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                         HT_WORD(RECEIVER_TYPE, type)));
         REFUSE(type == HT_RECEIVER_FILE && !*group[n - 1].file, params,
                HT_KEY("receivers.%d.file", n), "must name a file of positions");
+        REFUSE(strcmp(group[n - 1].name, "sources") == 0, params, HT_KEY("receivers.%d.name", n),
+               "has another meaning in traces.h5: choose another name");
         TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
                        ht_params_receivers_name));
     }

@@ -284,37 +284,50 @@ static double pixel_of(const struct axis *axis, double x) {
     return axis->from + part * (axis->to - axis->from);
 }
 
-/* Receivers first: a source is never covered by them. */
-static void draw_marks(const struct sheet *s) {
+/* White with a dark edge shows on every colour; outside of the slice the edge alone. */
+static void draw_mark(const struct sheet *s, const struct ht_mark *mark, double x, double y) {
+    const double r = mark_size * s->letter;
+    cairo_new_path(s->cr);
+    if (mark->source) {
+        cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
+    } else {
+        cairo_move_to(s->cr, x, y);
+        cairo_rel_line_to(s->cr, -r, -1.6 * r);
+        cairo_rel_line_to(s->cr, 2 * r, 0);
+    }
+    cairo_close_path(s->cr);
+    set_colour(s->cr, mark->source ? source_colour : paper_colour);
+    if (mark->inside) cairo_fill_preserve(s->cr);
+    set_colour(s->cr, mark->inside ? ink : paper_colour);
+    cairo_stroke(s->cr);
+}
+
+/* Receivers first, and what is in the slice last: none is covered by one that says less. Of a kind
+ * one in each square, and of a line those that are three radii apart. */
+static enum ht_err draw_marks(const struct sheet *s) {
     const struct ht_picture *p = s->picture;
     const double r = mark_size * s->letter;
-    for (int source = 0; source < 2; source++) {
+    const int64_t columns = (int64_t)((double)s->size[0] / (2 * r)) + 1;
+    for (int kind = 0; kind < 4; kind++) {
+        HT_ARRAY(bool, taken, columns *((int64_t)((double)s->size[1] / (2 * r)) + 1));
         double last[2] = {-INFINITY, -INFINITY};
         for (int64_t i = 0; i < p->marks; i++) {
-            if (p->mark[i].source != source) continue;
-            const double x = pixel_of(&s->x, p->mark[i].x), y = pixel_of(&s->y, p->mark[i].y);
-            if (hypot(x - last[0], y - last[1]) < r) continue;
-            /* White with a dark edge shows on every colour. */
-            cairo_new_path(s->cr);
-            if (source) {
-                cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
-            } else {
-                cairo_move_to(s->cr, x, y);
-                cairo_rel_line_to(s->cr, -r, -1.6 * r);
-                cairo_rel_line_to(s->cr, 2 * r, 0);
-            }
-            cairo_close_path(s->cr);
-            set_colour(s->cr, source ? source_colour : paper_colour);
-            if (p->mark[i].inside) cairo_fill_preserve(s->cr);
-            set_colour(s->cr, p->mark[i].inside ? ink : paper_colour);
-            cairo_stroke(s->cr);
+            const struct ht_mark *mark = &p->mark[i];
+            const double x = pixel_of(&s->x, mark->x), y = pixel_of(&s->y, mark->y);
+            if (mark->source != kind / 2 || mark->inside != kind % 2) continue;
+            if (!(x >= 0 && y >= 0 && x < (double)s->size[0] && y < (double)s->size[1])) continue;
+            bool *there = &taken[(int64_t)(y / (2 * r)) * columns + (int64_t)(x / (2 * r))];
+            if (*there || hypot(x - last[0], y - last[1]) < 3 * r) continue;
+            draw_mark(s, mark, x, y);
+            *there = true;
             last[0] = x;
             last[1] = y;
         }
     }
+    return HT_OK;
 }
 
-static void draw(const struct sheet *s) {
+static enum ht_err draw(const struct sheet *s) {
     cairo_surface_t *surface = cairo_get_target(s->cr);
     double left = (double)s->origin[0], top = (double)s->origin[1];
     double bottom = top + (double)s->map[1];
@@ -341,7 +354,7 @@ static void draw(const struct sheet *s) {
     }
     cairo_set_dash(s->cr, NULL, 0, 0);
     cairo_set_line_width(s->cr, 1);
-    draw_marks(s);
+    TRY(draw_marks(s));
     double d = s->letter, first = (pad + 0.8) * d;
     set_colour(s->cr, ink);
     draw_title(s, first, 1.15 * d, true, s->picture->title);
@@ -352,6 +365,7 @@ static void draw(const struct sheet *s) {
     draw_axis(s, &s->x, false, bottom, 0, 0);
     draw_axis(s, &s->y, true, left - 1, -1, (pad + 0.6) * s->letter);
     if (!s->curve) draw_bar(s);
+    return HT_OK;
 }
 
 static void end_cairo(cairo_t **cr) {
@@ -425,7 +439,7 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
     HT_ENDED(end_cairo) cairo_t *paper = make_paper(s.size);
     s.cr = paper;
     TRY(check(s.cr, path));
-    draw(&s);
+    TRY(draw(&s));
     TRY(check(s.cr, path));
     struct ht_stream stream;
     TRY(ht_stream_open(NULL, path, &stream));

@@ -20,8 +20,10 @@ HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
                                       const struct ht_equations *eq);
 /* Of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
 const char *ht_units_name(const struct ht_params *params, const char *quantity);
-/* Attributes of a file: unit_NAME for each that is given. */
-HT_CHECKED enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file);
+/* The axis along which depth grows (output.down); -1: none. */
+int ht_down_axis(const struct ht_params *params);
+/* Attributes of a file: unit_NAME for each that is given, and down. */
+HT_CHECKED enum ht_err ht_units_write(const struct ht_params *params, struct ht_h5 *file);
 
 /* ---- the files in output.directory; output.c ---- */
 /* Names of outputs, each with a row in output.c. */
@@ -44,9 +46,7 @@ struct ht_range ht_planes_own(const struct ht_grid *grid);
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A group with its data. */
 struct ht_trace_table {
-    const struct ht_params *params;
-    const struct ht_grid *grid;
-    const struct ht_receivers *receivers;
+    const struct ht_plan *plan;
     const struct ht_receiver_group *group;
     bool single; /* precision of the data */
     int64_t samples;
@@ -62,6 +62,18 @@ struct ht_trace_format {
     enum ht_err (*write)(const struct ht_trace_table *table);
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
+/* Points of sources, then receivers; 0, NULL of those that are not there. */
+struct ht_places {
+    const struct ht_shots *shots; /* they outlive the places */
+    int64_t count, sources;
+    double (*x)[3];
+};
+HT_CHECKED enum ht_err ht_places_make(const struct ht_shots *shots,
+                                      const struct ht_receivers *receivers, struct ht_places *out);
+/* HT_ENDED(ht_places_free) struct ht_places places */
+void ht_places_free(struct ht_places *places);
+/* Those of a shot that stand anywhere; planes and boxes have none. */
+int ht_places_of(const struct ht_shot *shot);
 /* [point][axis], where there are some. */
 HT_CHECKED enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims,
                                           int64_t count, double (*x)[3]);

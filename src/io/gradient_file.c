@@ -183,7 +183,7 @@ static enum ht_err write_attributes(struct ht_h5 *file, const struct ht_params *
     TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    return ht_units_write(&params->output.units, file);
+    return ht_units_write(params, file);
 }
 
 /* Where the samples of a file are. */

@@ -35,6 +35,8 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};
     char name[32];
+    REFUSE(ht_down_axis(params) >= eq->dims, params, "output.down", "the grid has %d ax%s",
+           eq->dims, eq->dims > 1 ? "es" : "is");
     /* What may have a unit: "length, time, p, v1, c, K, rho". */
     ht_text_add(&list, "length, time");
     for (int f = 0; f < eq->nfields; f++) ht_text_add(&list, ", %s", eq->field[f].name);
@@ -56,9 +58,50 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
     return HT_OK;
 }
 
-enum ht_err ht_units_write(const struct ht_map *units, struct ht_h5 *file) {
+int ht_down_axis(const struct ht_params *params) {
+    const struct ht_system *system = ht_system_find(params->system);
+    int axis = params->grid.dims - 1;
+    if (params->output.down != HT_DOWN_AUTO) return (int)params->output.down - HT_DOWN_X1;
+    for (; axis >= 0; axis--) {
+        const struct ht_wall_kind *wall = ht_wall_find(system, params->boundary.side[axis][0]);
+        if (wall != NULL && wall->factor < 0) break;
+    }
+    return axis;
+}
+
+enum ht_err ht_units_write(const struct ht_params *params, struct ht_h5 *file) {
+    const struct ht_map *units = &params->output.units;
+    const int down = ht_down_axis(params);
+    if (down >= 0) TRY(ht_h5_set_text(file, "down", HT_KEY("x%d", down + 1)));
     for (int i = 0; i < units->count; i++)
         if (*units->text[i])
             TRY(ht_h5_set_text(file, HT_KEY("unit_%s", units->name[i]), units->text[i]));
     return HT_OK;
+}
+
+/* ---- places of sources and receivers ---- */
+
+int ht_places_of(const struct ht_shot *shot) {
+    return shot->type->flat ? 0 : shot->points;
+}
+
+enum ht_err ht_places_make(const struct ht_shots *shots, const struct ht_receivers *receivers,
+                           struct ht_places *out) {
+    *out = (struct ht_places){.shots = shots};
+    for (int i = 0; shots && i < shots->count; i++) out->sources += ht_places_of(&shots->shot[i]);
+    out->count = out->sources;
+    for (int n = 0; receivers && n < receivers->count; n++) out->count += receivers->group[n].count;
+    TRY(HT_ALLOC(out->x, out->count));
+    double(*x)[3] = out->x;
+    for (int i = 0; shots && i < shots->count; i++)
+        for (int k = 0; k < ht_places_of(&shots->shot[i]); k++)
+            ht_shot_position(&shots->shot[i], k, *x++);
+    for (int n = 0; receivers && n < receivers->count; n++)
+        for (int64_t k = 0; k < receivers->group[n].count; k++)
+            memcpy(*x++, receivers->group[n].x[k], sizeof *x);
+    return HT_OK;
+}
+
+void ht_places_free(struct ht_places *places) {
+    free(places->x);
 }

@@ -514,7 +514,7 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
     TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    TRY(ht_units_write(&output->params->output.units, file));
+    TRY(ht_units_write(output->params, file));
     TRY(write_stagger(output, state->time, file));
     if (!state->coefs) return HT_OK;
     return ht_h5_set_text(file, "coefficient_index",

@@ -74,8 +74,6 @@ static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht
 
 struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params) {
     static const char *const axis[] = {"x1", "x2", "x3"};
-    const struct ht_wall_kind *lower =
-        ht_wall_find(ht_system_find(params->system), params->boundary.side[slice->up][0]);
     const char *length = ht_units_name(params, "length");
     return (struct ht_picture){.width = slice->width,
                                .height = slice->height,
@@ -83,45 +81,10 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
                                .x1 = slice->grid->upper[slice->across],
                                .y0 = slice->grid->lower[slice->up],
                                .y1 = slice->grid->upper[slice->up],
-                               .y_down = slice->height > 1 && lower != NULL && lower->factor < 0,
+                               .y_down = slice->height > 1 && slice->up == ht_down_axis(params),
                                .x = {axis[slice->across], length},
                                .y = {axis[slice->up], length},
                                .pixels = params->output.picture.pixels};
-}
-
-/* ---- places ---- */
-
-/* Points of sources, then receivers. */
-struct places {
-    const struct ht_shots *shots; /* NULL: none; they outlive the places */
-    int64_t count, sources;
-    double (*x)[3];
-};
-
-/* Planes and boxes have none. */
-static int points_of(const struct ht_shot *shot) {
-    return shot->type->flat ? 0 : shot->points;
-}
-
-static enum ht_err make_places(const struct ht_shots *shots, const struct ht_receivers *receivers,
-                               struct places *out) {
-    *out = (struct places){.shots = shots};
-    for (int i = 0; shots && i < shots->count; i++) out->sources += points_of(&shots->shot[i]);
-    out->count = out->sources;
-    for (int n = 0; receivers && n < receivers->count; n++) out->count += receivers->group[n].count;
-    TRY(HT_ALLOC(out->x, out->count));
-    double(*x)[3] = out->x;
-    for (int i = 0; shots && i < shots->count; i++)
-        for (int k = 0; k < points_of(&shots->shot[i]); k++)
-            ht_shot_position(&shots->shot[i], k, *x++);
-    for (int n = 0; receivers && n < receivers->count; n++)
-        for (int64_t k = 0; k < receivers->group[n].count; k++)
-            memcpy(*x++, receivers->group[n].x[k], sizeof *x);
-    return HT_OK;
-}
-
-static void free_places(struct places *places) {
-    free(places->x);
 }
 
 /* ---- marks ---- */
@@ -145,7 +108,7 @@ static bool find_outline(const struct ht_slice *slice, const struct ht_shot *sho
                          struct ht_outline *out) {
     const int across = slice->across, up = slice->up, normal = slice->normal;
     const bool plane = shot->type->flat;
-    if (points_of(shot) > 0 || slice->height == 1) return false;
+    if (ht_places_of(shot) > 0 || slice->height == 1) return false;
     if (plane && shot->axis == normal) return false;
     *out = (struct ht_outline){{shot->first[across], shot->last[across]},
                                {shot->first[up], shot->last[up]}};
@@ -183,6 +146,11 @@ static const char *background_of(const struct ht_params *params) {
 
 bool ht_output_draws(const struct ht_params *params) {
     return params->output.pictures && ht_picture_cairo() != NULL;
+}
+
+double ht_output_drawn_every(const struct ht_params *params) {
+    const bool many = params->shots.count > 0 && params->number.source == NULL;
+    return ht_value_or(&params->output.picture.every, many ? params->time.end / 9 : 0);
 }
 
 static enum ht_err find_field(const struct ht_output *output, int index, int *field) {
@@ -257,7 +225,7 @@ void ht_pictures_destroy(struct ht_output *output) {
 }
 
 /* Once. */
-static enum ht_err mark_views(struct ht_output *output, const struct places *places) {
+static enum ht_err mark_views(struct ht_output *output, const struct ht_places *places) {
     const int shots = places->shots ? places->shots->count : 0;
     for (int n = 0; n < output->slices; n++) {
         const struct ht_slice *slice = &output->view[n].slice;
@@ -278,8 +246,8 @@ enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shot
                            const struct ht_receivers *receivers) {
     if (!output->params->output.picture.marks || ht_comm_rank(output->medium->grid->slab.comm) != 0)
         return HT_OK;
-    HT_ENDED(free_places) struct places places = {.shots = NULL};
-    TRY(make_places(shots, receivers, &places));
+    HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
+    TRY(ht_places_make(shots, receivers, &places));
     return mark_views(output, &places);
 }
 
@@ -416,12 +384,12 @@ void ht_pictures_archive(struct ht_output *output, struct ht_archive *archive) {
 struct model {
     struct ht_output output; /* its views and what they need */
     const char *directory;
-    struct places places;
+    struct ht_places places;
 };
 
 static void end_model(struct model *m) {
     ht_pictures_destroy(&m->output);
-    free_places(&m->places);
+    ht_places_free(&m->places);
 }
 
 /* The first name of a row, "c" of "c|K", that this medium has; of losses where it has some. */
@@ -463,10 +431,10 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     TRY(ht_h5_set_text(file, "system", system->name));
     TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
     TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    TRY(ht_units_write(&m->output.params->output.units, file));
+    TRY(ht_units_write(m->output.params, file));
     for (int p = 0; p < system->nparameters; p++)
         if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
-    const struct places *at = &m->places;
+    const struct ht_places *at = &m->places;
     TRY(ht_positions_write(file, "sources", grid->dims, at->sources, at->x));
     return ht_positions_write(file, "receivers", grid->dims, at->count - at->sources,
                               at->x + at->sources);
@@ -524,7 +492,7 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
                             const char *directory) {
     HT_ENDED(end_model) struct model m = {{.params = params, .medium = medium}, directory, {0}};
     char parameter[32];
-    TRY(make_places(shots, receivers, &m.places));
+    TRY(ht_places_make(shots, receivers, &m.places));
     TRY(ht_file_make_directory(directory));
     TRY(write_file(&m));
     TRY(ht_pictures_create(&m.output));

@@ -5,8 +5,8 @@
  * 1974), because a high-order solution has few nodes per wavelength and straight lines between them
  * would show corners; the background, which may jump, linearly.
  *
- * Over a background the wave's colour is laid with an opacity that grows with
- * |value|/range, so that quiet places show the medium. */
+ * Over a background the wave's colour is multiplied with that of the medium: where the wave is 0
+ * the medium shows as it is, and the lightness has no edges there. */
 #include "plot.h"
 
 static const struct ht_colour white = {255, 255, 255};
@@ -140,17 +140,18 @@ static uint32_t rgb(struct ht_colour c) {
     return (uint32_t)c.red << 16 | (uint32_t)c.green << 8 | c.blue;
 }
 
+static unsigned char multiply(unsigned char ground, unsigned char wave) {
+    return (unsigned char)fmin(ground * wave / (double)anchors[LAST / 2].red, 255);
+}
+
 /* A pixel's wave over its ground; ground NAN: over none. */
 static uint32_t map_colour(const double extreme[2], double value, double ground) {
     const uint32_t black = 0;
     if (!isfinite(value)) return black;
-    if (!isfinite(ground)) return rgb(ht_colour_signed(value));
-    /* Smooth at 0, where a kink would draw lines along the zeros of the wave; half opaque at 15 %
-     * of the range, so that weak waves show. */
-    const double half = 0.15;
-    double v2 = fmin(value * value, 1.0);
-    double opacity = v2 * (1.0 + half * half) / (v2 + half * half);
-    return rgb(blend(relief_colour(extreme, ground), ht_colour_signed(value), opacity));
+    const struct ht_colour wave = ht_colour_signed(value), under = relief_colour(extreme, ground);
+    if (!isfinite(ground)) return rgb(wave);
+    return rgb((struct ht_colour){multiply(under.red, wave.red), multiply(under.green, wave.green),
+                                  multiply(under.blue, wave.blue)});
 }
 
 void ht_plot_map(const struct ht_picture *picture, double range, const int64_t size[2],

@@ -6,13 +6,17 @@
 
 static const int MOST = 65535; /* samples, microseconds: two bytes without a sign */
 
-/* Lengths and times in these units become metres and seconds; others stay as they are, and the text
- * header names them. */
+/* The text header names units that do not become metres and seconds. */
 double ht_segy_unit(const struct ht_params *params, const char *quantity) {
     const char *unit = ht_units_name(params, quantity);
     if (unit == NULL) return 1;
     if (strcmp(unit, "km") == 0) return 1e3;
-    return strcmp(unit, "ms") == 0 ? 1e-3 : 1;
+    return ht_text_find("ms,us,ns", ',', unit) >= 0 ? 1e-3 : 1;
+}
+
+int ht_segy_slot(const struct ht_params *params, int axis) {
+    const int down = ht_down_axis(params);
+    return axis == down ? 2 : axis - (down >= 0 && axis > down);
 }
 
 static double interval(const struct ht_params *params, double every) {
@@ -28,15 +32,20 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
                          int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
     const double every = every_of(receivers, group), us = interval(params, every);
-    const bool whole = fabs(us - round(us)) <= 1e-6 * us;
+    const double late = fabs(us - round(us)) * (double)(group->samples - 1);
     REFUSE(group->samples > MOST, params, "output.traces",
            "\"segy\" holds at most %d samples per trace, \"%s\" has %lld", MOST, group->name,
            (long long)group->samples);
-    if (whole && us >= 1 && us <= MOST) return HT_OK;
-    return ht_params_error(params, "output.traces",
-                           "\"segy\" has sample intervals of 1 to %d whole microseconds, \"%s\" "
-                           "one of %.9g s: choose another receivers.%d.every",
-                           MOST, group->name, us / 1e6, n + 1);
+    REFUSE(us < 0.75 || us > MOST + 0.25, params, "output.traces",
+           "\"segy\" has sample intervals of 1 to %d microseconds, \"%s\" one of %.9g s: choose "
+           "another receivers.%d.every, or read traces.h5",
+           MOST, group->name, us / 1e6, n + 1);
+    if (late > 1e-3 * us)
+        ht_warn("output.traces: \"segy\" has intervals of whole microseconds, \"%s\" one of %.9g: "
+                "by the file's %.0f its last sample is off by %.3g of an interval (bytes 3273 to "
+                "3280, of revision 2, are exact); choose another receivers.%d.every",
+                group->name, us, round(us), late / us, n + 1);
+    return HT_OK;
 }
 
 /* ---- headers ---- */
@@ -73,8 +82,8 @@ static void put_line(char *text, int line, const char *words) {
 
 /* What a file holds. */
 struct sheet {
+    const struct ht_plan *plan;
     const struct ht_params *params;
-    const struct ht_grid *grid;
     const char *group, *field;
     double every, start;
     int64_t samples;
@@ -86,26 +95,42 @@ struct sheet {
 /* A unit that is not that of the standard. */
 static const char *named(const struct sheet *s, const char *quantity, const char *standard) {
     const char *unit = ht_units_name(s->params, quantity);
-    return unit == NULL || ht_segy_unit(s->params, quantity) != 1 ? standard : unit;
+    if (unit == NULL || strcmp(unit, "km") == 0 || strcmp(unit, "ms") == 0) return standard;
+    return unit;
 }
 
 static void write_text(const struct sheet *s) {
-    const struct ht_grid *grid = s->grid;
-    char text[SEGY_TEXT];
+    static const char *const where[] = {"source at byte 73, receiver at 81",
+                                        "source at byte 77, receiver at 85",
+                                        "source at byte 45 (less 49), receiver at 41"};
+    const struct ht_grid *grid = &s->plan->grid;
+    const struct ht_medium *medium = s->plan->medium;
+    const int down = ht_down_axis(s->params);
+    char text[SEGY_TEXT], axis[3][SEGY_LINE] = {{0}};
+    for (int k = 0; k < grid->dims; k++)
+        snprintf(axis[k], SEGY_LINE, "  x%d: %s%s", k + 1, where[ht_segy_slot(s->params, k)],
+                 k == down ? ": elevations, -x" : "");
     const char *const words[] = {
         HT_KEY("htwave %s: group %s, field %s", HT_VERSION, s->group, s->field),
-        HT_KEY("%s, %d shot%s", s->params->system, s->shots, s->shots == 1 ? "" : "s"),
+        HT_KEY("%s by %s, order %d, %d shot%s", s->params->system, s->plan->problem.scheme->name,
+               s->plan->order, s->shots, s->shots == 1 ? "" : "s"),
+        HT_KEY("medium %s, speeds %.6g to %.6g",
+               medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, s->params->medium.type),
+               medium->speed_min, ht_medium_fastest(medium)),
         HT_KEY("box, in the units of the input, from %s", HT_PLACED(grid, grid->lower)),
         HT_KEY("  to %s, cells %s", HT_PLACED(grid, grid->upper),
                HT_EXTENTS(grid->dims, grid->cells)),
+        HT_KEY("time step %.9g", s->plan->problem.dt),
         HT_KEY("%lld samples every %.9g, the first at %.9g", (long long)s->samples, s->every,
                s->start),
         "",
         HT_KEY("positions below in %s, times in %s:", named(s, "length", "m"),
                named(s, "time", "s")),
-        "  source   x1 at byte 73, x2 at 77, x3 at 45",
-        "  receiver x1 at byte 81, x2 at 85, x3 at 41, offset at 37 (sign of x1)",
-        "  scalars at 71 (x1, x2) and 69 (x3); midpoint at 181, 185",
+        axis[0],
+        axis[1],
+        axis[2],
+        "scalars at 71 (73 to 88) and 69 (41 to 52); midpoint at 181, 185",
+        "offset at 37, of 73 to 88 alone, with the sign of the first of them",
         "shot number at 9 and 17, trace of the shot at 13",
         "a position that is 0 in all headers was not known"};
     for (int line = 1; line <= SEGY_TEXT / SEGY_LINE; line++)
@@ -118,12 +143,15 @@ static void write_text(const struct sheet *s) {
 }
 
 /* By bytes of the file from 3201 on: traces of a shot, microseconds and samples, twice, 5: IEEE
- * floats, 1: fold, 1: as recorded, 1: metres or 2: feet, revision, 1: all traces have as many
- * samples. */
+ * floats, 1: fold, 1: as recorded, 1: metres or 2: feet, microseconds in full as of revision 2,
+ * revision, 1: all traces have as many samples. */
 static void write_binary(const struct sheet *s, int64_t traces) {
     unsigned char header[SEGY_BINARY] = {0};
-    const int64_t us = llround(interval(s->params, s->every));
+    const double exact = interval(s->params, s->every);
+    const int64_t us = llround(exact);
     const char *unit = named(s, "length", "m");
+    int64_t bits;
+    memcpy(&bits, &exact, sizeof bits);
     const int64_t system = strcmp(unit, "m") == 0 ? 1 : strcmp(unit, "ft") == 0 ? 2 : 0;
     const struct entry entries[] = {{13, 2, traces > MOST ? 0 : traces},
                                     {17, 2, us},
@@ -134,6 +162,7 @@ static void write_binary(const struct sheet *s, int64_t traces) {
                                     {27, 2, 1},
                                     {29, 2, 1},
                                     {55, 2, system},
+                                    {73, 8, bits},
                                     {301, 2, 0x0100},
                                     {303, 2, 1},
                                     {0}};
@@ -151,7 +180,6 @@ struct gather {
     const double *x; /* [trace][width] */
     int width;
     const double *value; /* [trace][sample] */
-    double unit, scale;  /* of lengths: into metres, and into whole numbers */
 };
 
 /* The factor of a time in milliseconds that makes two bytes of it, and its scalar. */
@@ -163,35 +191,36 @@ static double time_scale(double ms) {
     return scale;
 }
 
-/* With as many decimals as fit for all coordinates in 31 bits. */
-static void find_scale(const struct sheet *s, struct gather *g) {
-    double most = 0;
-    for (int k = 0; k < s->grid->dims; k++) {
-        if (g->source != NULL) most = fmax(most, fabs(g->source[k]));
-        for (int64_t i = 0; i < g->traces; i++) most = fmax(most, fabs(g->x[i * g->width + k]));
-    }
-    g->unit = ht_segy_unit(s->params, "length");
-    g->scale = 1e4;
-    while (g->scale > 1 && most * g->unit * g->scale > INT32_MAX) g->scale /= 10;
+/* With as many decimals as fit for all coordinates of the box in 31 bits. */
+static double place_scale(const struct sheet *s) {
+    double most = 0, scale = 1e4;
+    for (int k = 0; k < s->plan->grid.dims; k++)
+        most = fmax(most, fmax(fabs(s->plan->grid.lower[k]), fabs(s->plan->grid.upper[k])));
+    while (scale > 1 && most * ht_segy_unit(s->params, "length") * scale > INT32_MAX) scale /= 10;
+    return scale;
 }
 
+/* Positions [slot], and the depth of the source below the side above it. */
 static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
     unsigned char header[SEGY_TRACE] = {0};
-    const double unit = g->unit, scale = g->scale;
-    double offset = 0;
+    const double unit = ht_segy_unit(s->params, "length"), scale = place_scale(s);
     const double ms = 1e3 * ht_segy_unit(s->params, "time") * s->start, scale_t = time_scale(ms);
     const int64_t us = llround(interval(s->params, s->every));
     const int64_t scalar = scale > 1 ? -llround(scale) : 1, number = ++s->written;
-    int64_t from[3] = {0}, to[3] = {0}, middle[3] = {0};
-    for (int k = 0; k < s->grid->dims; k++) {
-        const double x = g->x[i * g->width + k];
-        to[k] = llround(x * unit * scale);
+    const int down = ht_down_axis(s->params);
+    int64_t from[3] = {0}, to[3] = {0}, middle[3] = {0}, depth = 0;
+    double offset = 0, side = 1;
+    for (int k = 0; k < s->plan->grid.dims; k++) {
+        const int slot = ht_segy_slot(s->params, k);
+        const double by = unit * scale * (k == down ? -1 : 1), x = g->x[i * g->width + k];
+        to[slot] = llround(x * by);
         if (g->source == NULL) continue;
-        from[k] = llround(g->source[k] * unit * scale);
-        middle[k] = llround((x + g->source[k]) / 2 * unit * scale);
-        offset = hypot(offset, (x - g->source[k]) * unit);
+        from[slot] = llround(g->source[k] * by);
+        middle[slot] = llround((x + g->source[k]) / 2 * by);
+        if (k == down) depth = llround(s->plan->grid.lower[k] * by) - from[slot];
+        if (slot < 2) offset = hypot(offset, (x - g->source[k]) * unit);
+        if (slot == 0 && x < g->source[k]) side = -1;
     }
-    if (g->source != NULL && g->x[i * g->width] < g->source[0]) offset = -offset;
     /* 29: seismic data, 35: production, 89: lengths */
     const struct entry entries[] = {{1, 4, number},
                                     {5, 4, number},
@@ -201,9 +230,10 @@ static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
                                     {25, 4, i + 1},
                                     {29, 2, 1},
                                     {35, 2, 1},
-                                    {37, 4, llround(offset)},
+                                    {37, 4, llround(side * offset)},
                                     {41, 4, to[2]},
-                                    {45, 4, from[2]},
+                                    {45, 4, from[2] + depth},
+                                    {49, 4, depth},
                                     {69, 2, scalar},
                                     {71, 2, scalar},
                                     {73, 4, from[0]},
@@ -222,8 +252,7 @@ static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
     fwrite(header, 1, sizeof header, s->out);
 }
 
-static void write_gather(struct sheet *s, struct gather *g) {
-    find_scale(s, g);
+static void write_gather(struct sheet *s, const struct gather *g) {
     for (int64_t i = 0; i < g->traces; i++) {
         write_header(s, g, i);
         for (int64_t n = 0; n < s->samples; n++) {
@@ -249,21 +278,21 @@ static enum ht_err write_segy(const struct ht_trace_table *t) {
     const struct ht_receiver_group *group = t->group;
     for (int r = 0; r < group->readings; r++) {
         struct ht_stream stream;
-        struct gather gather = {.number = 1,
-                                .source = ht_shots_place(t->params),
-                                .traces = group->count,
-                                .x = &group->x[0][0],
-                                .width = 3,
-                                .value = t->data[r]};
-        TRY(ht_stream_open(t->params->output.directory,
+        const struct gather gather = {.number = 1,
+                                      .source = ht_shots_place(t->plan->params),
+                                      .traces = group->count,
+                                      .x = &group->x[0][0],
+                                      .width = 3,
+                                      .value = t->data[r]};
+        TRY(ht_stream_open(t->plan->params->output.directory,
                            HT_KEY("traces_%s_%s.sgy", group->name, group->reading[r].name),
                            &stream));
-        struct sheet sheet = {.params = t->params,
-                              .grid = t->grid,
+        struct sheet sheet = {.plan = t->plan,
+                              .params = t->plan->params,
                               .group = group->name,
                               .field = group->reading[r].name,
-                              .every = every_of(t->receivers, group),
-                              .start = ht_receivers_time(t->receivers, group, 0),
+                              .every = every_of(t->plan->receivers, group),
+                              .start = ht_receivers_time(t->plan->receivers, group, 0),
                               .samples = t->samples,
                               .shots = 1,
                               .out = stream.file};
@@ -324,16 +353,16 @@ static enum ht_err add_shot(struct sheet *s, const struct ht_segy_shot *shot, st
     REQUIRE(extent[1] == s->samples, HT_ERR_INPUT,
             "%s: %lld samples of %s, where other shots have %lld", shot->traces,
             (long long)extent[1], SET(s, s->field), (long long)s->samples);
-    HT_ARRAY(double, x, extent[0] * s->grid->dims);
+    HT_ARRAY(double, x, extent[0] * s->plan->grid.dims);
     HT_ARRAY(double, value, extent[0] * extent[1]);
-    TRY(ht_h5_read(file, SET(s, "position"), extent[0] * s->grid->dims, x));
+    TRY(ht_h5_read(file, SET(s, "position"), extent[0] * s->plan->grid.dims, x));
     TRY(ht_h5_read(file, SET(s, s->field), extent[0] * extent[1], value));
-    struct gather gather = {.number = shot->number,
-                            .source = ht_shots_place(shot->params),
-                            .traces = extent[0],
-                            .x = x,
-                            .width = s->grid->dims,
-                            .value = value};
+    const struct gather gather = {.number = shot->number,
+                                  .source = ht_shots_place(shot->params),
+                                  .traces = extent[0],
+                                  .x = x,
+                                  .width = s->plan->grid.dims,
+                                  .value = value};
     write_gather(s, &gather);
     return HT_OK;
 }
@@ -353,7 +382,7 @@ static enum ht_err write_sheet(struct sheet *s, const struct ht_segy_shot *shot)
     return ht_stream_close(&stream, err);
 }
 
-enum ht_err ht_segy_shots(const struct ht_params *params, const struct ht_grid *grid, int count,
+enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
                           const struct ht_segy_shot *shot) {
     char name[HT_GROUP_NAME];
     for (int n = 1; n <= params->receivers.count; n++) {
@@ -366,8 +395,8 @@ enum ht_err ht_segy_shots(const struct ht_params *params, const struct ht_grid *
             TRY(err);
         }
         for (int r = 0; r < fields.count; r++) {
-            struct sheet sheet = {.params = params,
-                                  .grid = grid,
+            struct sheet sheet = {.plan = plan,
+                                  .params = params,
                                   .group = name,
                                   .field = fields.name[r],
                                   .shots = count};

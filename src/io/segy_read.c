@@ -26,7 +26,11 @@ static enum ht_err blame(const struct segy *s, enum ht_err err) {
 /* A coordinate of the source (0) or receiver (1), and its rounding, in the input's units. */
 static double place_of(const struct segy *s, int which, int axis) {
     static const int byte[2][3] = {{73, 77, 45}, {81, 85, 41}};
-    return s->length * ht_segy_scaled(&s->file, byte[which][axis], 4, axis < 2 ? 71 : 69);
+    const struct ht_params *params = s->of->params;
+    const int slot = ht_segy_slot(params, axis);
+    double x = ht_segy_scaled(&s->file, byte[which][slot], 4, slot < 2 ? 71 : 69);
+    if (slot == 2 && which == 0) x -= ht_segy_scaled(&s->file, 49, 4, 69); /* below the surface */
+    return s->length * (axis == ht_down_axis(params) ? -x : x);
 }
 
 static double rounding(const struct segy *s) {
@@ -139,7 +143,7 @@ enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_
         }
         TRY(take(context, i + 1, row));
     }
-    REQUIRE(placed, HT_ERR_INPUT, "the headers of %s have no places (bytes 73 to 88, 41 to 48)",
+    REQUIRE(placed, HT_ERR_INPUT, "the headers of %s have no places (bytes 73 to 88, 41 to 52)",
             path);
     return HT_OK;
 }

@@ -1,13 +1,16 @@
 /* traces.h5 has a group for each group of receivers: time [sample], position [receiver][axis], and
- * per field [receiver][sample]. It is laid out for all samples first; then only values are written,
- * those of a block, then its times. A time that is not a number has no sample yet. */
+ * per field [receiver][sample]; the group sources: position [point][axis], points [source], of
+ * which each has so many, signal [source][step], signal_time [step]; and the input. It is laid out
+ * for all samples first; then only values are written, those of a block, then its times. A time
+ * that is not a number has no sample yet. */
 #include "files.h"
 
 enum { MOST_CSV = 64 };
 
 struct ht_traces {
     const struct ht_output *output;
-    const struct ht_receivers *receivers;
+    const struct ht_plan *plan;
+    const struct ht_receivers *receivers; /* of the plan */
     struct ht_h5 *file;
     int64_t *done, *room; /* samples [group]: written, and in the file */
 };
@@ -25,15 +28,15 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
 
 static enum ht_err write_csv(const struct ht_trace_table *table) {
     struct ht_stream stream;
-    TRY(ht_stream_open(table->params->output.directory, HT_KEY("traces_%s.csv", table->group->name),
-                       &stream));
+    TRY(ht_stream_open(table->plan->params->output.directory,
+                       HT_KEY("traces_%s.csv", table->group->name), &stream));
     const int digits = table->single ? 9 : 17;
     fprintf(stream.file, "time");
     for (int r = 0; r < table->group->readings; r++)
         for (int64_t i = 0; i < table->group->count; i++)
             fprintf(stream.file, ",%s[%lld]", table->group->reading[r].name, (long long)i + 1);
     for (int64_t n = 0; n < table->samples; n++) {
-        fprintf(stream.file, "\n%.15g", ht_receivers_time(table->receivers, table->group, n));
+        fprintf(stream.file, "\n%.15g", ht_receivers_time(table->plan->receivers, table->group, n));
         for (int r = 0; r < table->group->readings; r++)
             for (int64_t i = 0; i < table->group->count; i++)
                 fprintf(stream.file, ",%.*g", digits, table->data[r][i * table->samples + n]);
@@ -97,6 +100,30 @@ static enum ht_err write_times(struct ht_traces *t, const struct ht_receiver_gro
     return ht_h5_write_planes(t->file, SET(group, "time"), 0, first, last, time);
 }
 
+/* Up to the end of the last one: in the run's time, with amplitudes. */
+static enum ht_err write_sources(const struct ht_traces *t) {
+    const struct ht_shots *shots = t->plan->shots;
+    const double dt = t->receivers->dt;
+    HT_ENDED(ht_places_free) struct ht_places at = {.x = NULL};
+    if (shots == NULL) return HT_OK;
+    const int64_t last = (int64_t)fmin(ceil(shots->end / dt), (double)t->receivers->steps);
+    const int64_t extent[2] = {shots->count, ht_most(last, 0) + 1};
+    HT_ARRAY(double, value, ht_most(extent[0], extent[1]));
+    TRY(ht_places_make(shots, NULL, &at));
+    TRY(ht_positions_write(t->file, "sources/position", t->plan->grid.dims, at.count, at.x));
+    for (int i = 0; i < shots->count; i++) value[i] = ht_places_of(&shots->shot[i]);
+    TRY(ht_h5_write(t->file, "sources/points", 1, extent, value, false));
+    for (int64_t n = 0; n < extent[1]; n++) value[n] = (double)n * dt;
+    TRY(ht_h5_write(t->file, "sources/signal_time", 1, extent + 1, value, false));
+    TRY(ht_h5_reserve(t->file, "sources/signal", 2, extent, false, t->output->single));
+    for (int i = 0; i < shots->count; i++) {
+        for (int64_t n = 0; n < extent[1]; n++)
+            value[n] = ht_shot_at(&shots->shot[i], (double)n * dt, 0) / t->plan->scale;
+        TRY(ht_h5_write_planes(t->file, "sources/signal", 0, i, i + 1, value));
+    }
+    return HT_OK;
+}
+
 static enum ht_err name_file(const struct ht_output *output, char **out) {
     if (output->traces_path != NULL) return ht_text_copy(output->traces_path, out);
     return ht_file_path(output->params->output.directory, HT_TRACES_NAME, out);
@@ -106,18 +133,22 @@ static enum ht_err name_file(const struct ht_output *output, char **out) {
 static enum ht_err lay_out(struct ht_traces *t) {
     const double none = NAN;
     HT_FREED char *path = NULL;
+    HT_FREED_TEXT struct ht_text input = {0};
     TRY(name_file(t->output, &path));
+    TRY(ht_params_print(t->output->params, &input));
     TRY(ht_h5_create(path, false, &t->file));
+    TRY(ht_h5_write_text(t->file, HT_INPUT_NAME, input.data));
+    TRY(write_sources(t));
     TRY(ht_h5_set_text(t->file, "system", t->output->params->system));
     TRY(ht_h5_set_number(t->file, "time_step", 1, &t->receivers->dt));
     TRY(ht_h5_set_text(t->file, "ended", "killed"));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &none));
-    TRY(ht_units_write(&t->output->params->output.units, t->file));
+    TRY(ht_units_write(t->output->params, t->file));
     for (int n = 0; n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t extent[2] = {group->count, t->room[n]};
-        TRY(ht_positions_write(t->file, SET(group, "position"), t->output->medium->grid->dims,
-                               group->count, group->x));
+        TRY(ht_positions_write(t->file, SET(group, "position"), t->plan->grid.dims, group->count,
+                               group->x));
         TRY(ht_h5_reserve(t->file, SET(group, "time"), 1, extent + 1, true, false));
         TRY(write_times(t, group, 0, t->room[n], false));
         for (int r = 0; r < group->readings; r++)
@@ -172,11 +203,12 @@ static enum ht_err begin(struct ht_traces *t) {
     return t->output->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
 }
 
-enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_receivers *receivers) {
+enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan) {
     struct ht_traces *t = NULL;
     TRY(HT_ALLOC(t, 1));
     t->output = output;
-    t->receivers = receivers;
+    t->plan = plan;
+    t->receivers = plan->receivers;
     enum ht_err err = begin(t);
     return HT_MADE(err, t, ht_traces_destroy, &output->traces);
 }
@@ -238,9 +270,7 @@ static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table)
 static enum ht_err write_formats(struct ht_traces *t, int n) {
     const struct ht_names *names = &t->output->params->output.traces;
     if (t->output->traces_path != NULL) return HT_OK;
-    struct ht_trace_table table = {.params = t->output->params,
-                                   .grid = t->output->medium->grid,
-                                   .receivers = t->receivers,
+    struct ht_trace_table table = {.plan = t->plan,
                                    .group = &t->receivers->group[n],
                                    .single = t->output->single,
                                    .samples = t->done[n]};

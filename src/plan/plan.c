@@ -211,7 +211,7 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     double end = params->time.end, most = floor(steps * dearest);
     double every = params->output.snapshots ? params->output.every : 0;
     int64_t snapshots = equal_parts(end, every, most);
-    double drawn = params->output.pictures ? params->output.picture.every : 0;
+    double drawn = params->output.pictures ? ht_value_or(&params->output.picture.every, 0) : 0;
     int64_t pictures = equal_parts(end, drawn, most);
     const int64_t parts[] = {common_multiple(snapshots, pictures), snapshots, pictures};
     for (int i = 0; i < 3; i++) {

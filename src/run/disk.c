@@ -43,7 +43,7 @@ static double bytes_of_pictures(const struct ht_plan *plan) {
     const int slices = params->output.picture.slices.count;
     if (!ht_output_draws(params)) return 0;
     return side * side / 2 * (slices > 0 ? slices : 1) *
-           count_times(plan, params->output.picture.every);
+           count_times(plan, ht_output_drawn_every(params));
 }
 
 /* Two, of the fields' values, without what layers remember. */

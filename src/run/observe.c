@@ -31,7 +31,7 @@ struct ht_observer ht_observe_pictures(const struct ht_params *params, struct ht
     return (struct ht_observer){.name = "pictures",
                                 .context = output,
                                 .needs = draws ? HT_NEED_JUDGED | HT_NEED_NODAL : 0,
-                                .every = draws ? params->output.picture.every : 0,
+                                .every = draws ? ht_output_drawn_every(params) : 0,
                                 .look = pictures_look};
 }
 

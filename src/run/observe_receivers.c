@@ -58,7 +58,7 @@ static enum ht_err begin_traces(struct ht_recorder *r, const struct ht_plan *pla
         .take = keeps ? keep : write_traces, .context = r, .at_end = keeps};
     TRY(ht_gather_create(plan, ht_sampler_period(r->sampler), sink, &r->gather));
     if (keeps) return hold(r->recording, r->receivers);
-    TRY(ht_output_traces_begin(r->recording->output, r->receivers));
+    TRY(ht_output_traces_begin(r->recording->output, plan));
     r->writes = true;
     return HT_OK;
 }

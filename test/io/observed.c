@@ -132,7 +132,7 @@ static void segy(struct trial *t, const double *p) {
     same(t, "two.sgy", 1, scaled, 0.5 / 30000);
     /* two shots in a file, the second of which is asked for */
     const struct ht_segy_shot shot[] = {{4, t->params, traces}, {7, t->params, traces}};
-    must(ht_segy_shots(t->params, &t->sim->plan->grid, 2, shot));
+    must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
     same(t, "shots_line_p.sgy", 7, p, 1e-7);
     refused(t, "shots_line_p.sgy", 5, "6 traces, 0 of them of shot 5");
     choose_by_place(t, p);

@@ -67,6 +67,15 @@ static void test_relief(void) {
     struct rgb fast = at(MAP / 2, 20), slow = at(MAP / 2, MAP - 20);
     TEST_CHECK(fast.red == fast.green && fast.green == fast.blue && slow.red > fast.red + 60,
                "relief: fast %d, slow %d", fast.red, slow.red);
+    /* No outlines where a wave is 0: the green part of a ramp through 0 is largest there. */
+    for (int i = 0; i < NODES * NODES; i++) values[i] = 4.0 * (i % NODES) / (NODES - 1) - 2;
+    draw(&picture);
+    int edges = 0;
+    for (int x = 1; x < MAP; x++) {
+        const struct rgb before = at(x - 1, 20), here = at(x, 20);
+        edges += x < MAP / 2 ? here.green < before.green : here.green > before.green;
+    }
+    TEST_CHECK(edges == 0, "a wave over the medium has %d edges", edges);
     TEST_CHECK(ht_plot_relief(&picture, extreme) && extreme[0] == 1500 && extreme[1] == 4000,
                "it is from %g to %g", extreme[0], extreme[1]);
     for (int i = 0; i < NODES * NODES; i++) ground[i] = 1500;

@@ -1,4 +1,5 @@
-"""segy.py READER DIRECTORY: traces_cable_FIELD.sgy by segyio or obspy against traces.h5."""
+"""segy.py READER DIRECTORY: traces_cable_FIELD.sgy by segyio or obspy against traces.h5; of the
+directory "down" x3 is depth. And what traces.h5 says of the source."""
 
 import sys
 
@@ -7,6 +8,7 @@ import numpy as np
 
 SOURCE = np.array([430.63217, 5210.77128, 0.7])
 reader, folder = sys.argv[1:]
+down = folder == "down"
 checks = 0
 
 
@@ -31,6 +33,7 @@ def by_segyio(path):
                 "start": h[keys.DelayRecordingTime] * 1e-3,
                 "step": h[keys.TRACE_SAMPLE_INTERVAL] * 1e-6,
                 "source": (h[keys.SourceX], h[keys.SourceY], h[keys.SourceSurfaceElevation]),
+                "depth": h[keys.SourceDepth],
                 "receiver": (h[keys.GroupX], h[keys.GroupY], h[keys.ReceiverGroupElevation]),
             }
             for h in f.header
@@ -62,6 +65,7 @@ def by_obspy(path):
                     h.source_coordinate_y,
                     h.surface_elevation_at_source,
                 ),
+                "depth": h.source_depth_below_surface,
                 "receiver": (
                     h.group_coordinate_x,
                     h.group_coordinate_y,
@@ -79,17 +83,46 @@ def by_obspy(path):
 
 def places(heads, what):
     scale = np.array([[-1.0 / h["scalars"][0]] * 2 + [-1.0 / h["scalars"][1]] for h in heads])
-    return np.array([h[what] for h in heads]) * scale / 1e3
+    x = np.array([h[what] for h in heads])
+    if what == "source":
+        x[:, 2] -= [h["depth"] for h in heads]
+    return x * scale * [1, 1, -1 if down else 1] / 1e3
 
 
 with h5py.File(f"{folder}/traces.h5") as file:
     time, x = file["cable/time"][:], file["cable/position"][:]
+    step = float(file.attrs["time_step"])
+    known = file["sources"]
+    t, signal = known["signal_time"][:], known["signal"][0]
+    a = (np.pi * 1.5 * (t - 1.0)) ** 2  # a Ricker wavelet, of amplitude 1
+    worst = abs(signal - (1 - 2 * a) * np.exp(-a)).max()
+    judge(
+        (known["position"][:] == SOURCE).all()
+        and (known["points"][:] == 1).all()
+        and worst < 1e-6  # of single precision
+        and abs(t[1] - step) < 1e-15
+        and "frequency = 1.5;" in file["input.cfg"][()].decode()
+        and file.attrs.get("down") == (b"x3" if down else None),
+        f"source and input in traces.h5, signal off by {worst:.1e}",
+    )
     for field in "p", "p_x3":
         text, heads, data = (by_segyio if reader == "segyio" else by_obspy)(
             f"{folder}/traces_cable_{field}.sgy"
         )
         judge(
-            text.startswith("C 1 htwave ") and "SEG Y REV1" in text and f"field {field} " in text,
+            text.startswith("C 1 htwave ")
+            and all(
+                words in text
+                for words in (
+                    "SEG Y REV1",
+                    f"field {field} ",
+                    "acoustic by fd, order 8, 1 shot",
+                    "medium uniform, speeds 1 to 1",
+                    f"time step {step:.9g} ",
+                    "x3: source at byte 45 (less 49), receiver at 41"
+                    + (": elevations, -x" if down else "  "),
+                )
+            ),
             text[:60],
         )
         judge(
@@ -101,18 +134,21 @@ with h5py.File(f"{folder}/traces.h5") as file:
             all((h["shot"], h["point"], h["trace"]) == (1, 1, i + 1) for i, h in enumerate(heads)),
             "numbers",
         )
+        apart = round(time[1] - time[0], 6)  # in whole microseconds
         judge(
             all(
-                abs(h["step"] - (time[1] - time[0])) < 1e-12 and abs(h["start"] - time[0]) < 1e-12
-                for h in heads
+                abs(h["step"] - apart) < 1e-12 and abs(h["start"] - time[0]) < 1e-12 for h in heads
             ),
             "times",
+        )
+        judge(
+            all(h["depth"] == (-0.7e3 * h["scalars"][1] if down else 0) for h in heads), "depths"
         )
         worst = max(
             np.abs(places(heads, "receiver") / x - 1).max(),
             np.abs(places(heads, "source") / SOURCE - 1).max(),
         )
         judge(worst < 1e-6, f"positions off by {worst:.1e}")
-        offset = 1e3 * np.linalg.norm(x - SOURCE, axis=1) * np.sign(x[:, 0] - SOURCE[0])
+        offset = 1e3 * np.linalg.norm((x - SOURCE)[:, :2], axis=1) * np.sign(x[:, 0] - SOURCE[0])
         judge(max(abs(offset - [h["offset"] for h in heads])) < 0.51, "offsets")
 print(f"1..{checks}")

@@ -9,19 +9,26 @@ cd "$scratch" || exit 1
 cat >a.cfg <<'CFG'
 system = "acoustic";
 grid = { cells = [20, 16, 18]; lower = [430.0, 5210.0, 0.0]; upper = [432.0, 5211.6, 1.8]; };
-time = { end = 0.5; scheme = "fd"; };
-sources = ( { position = [430.63217, 5210.77128, 0.7]; frequency = 1.5; } );
+time = { end = 2.0; scheme = "fd"; };
+sources = ( { position = [430.63217, 5210.77128, 0.7]; frequency = 1.5; delay = 1.0; } );
 receivers = ( { name = "cable"; type = "line"; from = [430.2, 5210.3, 0.41];
                 to = [431.7, 5211.4, 0.41]; count = 5; fields = ["p", "p_x3"];
                 every = 0.004; start = 0.1; } );
 output = { directory = "out"; pictures = false; snapshots = false; traces = ["segy"];
            units = { length = "km"; time = "s"; }; };
 CFG
+# The second: x3 is depth, and the interval is of no whole microseconds.
 judge 'a run writes SEG-Y' "$htwave" run a.cfg --quiet "$device"
+judge 'a run writes SEG-Y with depths' "$htwave" run a.cfg --quiet "$device" \
+    'boundary.x3=["free","rigid"]' receivers.1.every=0.0040003 output.directory=down 2>message.txt
+judge "an interval that is not whole: $(cat message.txt)" \
+    grep -q 'one of 4000.3: by the file.s 4000 .* off by 0.0355' message.txt
 for reader in segyio obspy; do
     if have_modules h5py "$reader"; then
-        python3 "$program" $reader out >"$scratch/said" 2>&1
-        relay "$scratch/said"
+        for folder in out down; do
+            python3 "$program" $reader $folder >"$scratch/said" 2>&1
+            relay "$scratch/said"
+        done
     else
         skip "no h5py or $reader"
     fi

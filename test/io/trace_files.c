@@ -66,7 +66,7 @@ static void judge_shots(struct trial *t, const double *data, const double *x,
                         const int64_t extent[2]) {
     char *path = scratch_path(t->directory, "traces.h5");
     const struct ht_segy_shot shot[] = {{1, t->params, path}, {2, t->params, path}};
-    must(ht_segy_shots(t->params, &t->sim->plan->grid, 2, shot));
+    must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
     judge_segy(t, "shots_line_p_x1.sgy", 2, data, x, extent);
     free(path);
 }
