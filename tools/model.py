@@ -36,7 +36,7 @@ def figure_of(file, cut, args):
     image = ax.imshow(cut.values, cmap="viridis", origin="lower",
                       extent=cut.extent(), interpolation="nearest")
     draw_marks(ax, file, cut)
-    set_axes(ax, cut, args.down)
+    set_axes(ax, cut, args)
     figure.colorbar(image, ax=ax, label=cut.grid.label(cut.name))
     return figure
 

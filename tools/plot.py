@@ -44,14 +44,29 @@ def groups(rows, name):
     return found
 
 
-def sheet(title, subtitle, width=9.0, height=5.6, panels=1):
-    """A figure with its axes, one below the other."""
+# Red is above 0, white 0: the table of src/io/plot.c.
+SIGNED = ((1, 66, 155), (2, 94, 195), (41, 125, 228), (85, 155, 248), (123, 177, 255),
+          (157, 196, 255), (189, 215, 255), (218, 233, 254), (246, 246, 246), (254, 226, 215),
+          (255, 204, 184), (253, 181, 153), (246, 154, 123), (233, 124, 93), (211, 89, 65),
+          (179, 52, 42), (141, 19, 26))
+
+
+def signed_map():
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list(
+        "signed", [[part / 255 for part in colour] for colour in SIGNED])
+
+
+def sheet(title, subtitle, width=9.0, height=5.6, panels=1, across=1):
+    """A figure with its axes, one below or beside the other."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(panels, squeeze=False)[:, 0]
-    axes[0].set_title(title, loc="left", weight="bold", pad=20)
-    axes[0].annotate(subtitle, (0, 1), (0, 6), xycoords="axes fraction",
+    axes = figure.subplots(panels, across, squeeze=False, sharey=across > 1).flatten()
+    above = 14 * (panels > 1)  # a line for the panel's own title
+    axes[0].set_title(title, loc="left", weight="bold", pad=20 + above)
+    axes[0].annotate(subtitle, (0, 1), (0, 6 + above), xycoords="axes fraction",
                      textcoords="offset points", size="small", color=GREY)
     for ax in axes:
         ax.grid(color="#e1e1e4")

@@ -14,9 +14,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from plot import COLOURS, Refused, sheet, write  # noqa: E402
-
-HALF = 0.15  # of the range: half opaque over the medium
+from plot import COLOURS, Refused, sheet, signed_map, write  # noqa: E402
 
 
 def need(script, *modules):
@@ -52,6 +50,7 @@ class Grid:
         self.lower = file.attrs["lower"].reshape(-1)
         self.spacing = file.attrs["spacing"].reshape(-1)
         self.time = float(file.attrs.get("time", 0))
+        self.down = text(file.attrs.get("down", ""))  # the axis of depth
         self.units = {key[5:]: text(value) for key, value
                       in file.attrs.items() if key.startswith("unit_")}
 
@@ -144,12 +143,13 @@ class Slice:
         return f"{self.values[at]:.6g} at {where}"
 
 
-def set_axes(ax, cut, down):
+def set_axes(ax, cut, args):
+    up = f"x{cut.up[0] + 1}"
     ax.grid(False)
     ax.set_xlabel(cut.grid.label(f"x{cut.across + 1}"))
-    ax.set_ylabel(cut.grid.label(f"x{cut.up[0] + 1}"))
+    ax.set_ylabel(cut.grid.label(up))
     ax.set_aspect("equal" if 0.2 < shape(cut) < 5 else "auto")
-    if down:
+    if args.down or (up == cut.grid.down and not args.up):
         ax.invert_yaxis()
 
 
@@ -160,7 +160,11 @@ def shape(cut):
 
 
 def draw_marks(ax, file, cut):
-    """Sources and receivers, filled where they are in the slice."""
+    """Sources and receivers, filled where they are in the slice; of those
+    that would cover each other one."""
+    import numpy as np
+
+    apart = 0.02 * max(np.ptp(x) for x in cut.x) or 1.0
     for name, mark, colour, size in (("receivers", "v", "white", 22),
                                      ("sources", "o", "#e63c28", 26)):
         if name not in file:
@@ -170,27 +174,31 @@ def draw_marks(ax, file, cut):
         if cut.normal is not None:
             off = abs(x[:, cut.normal] - cut.x[cut.normal][cut.index])
             inside = off <= 0.5001 * cut.grid.spacing[cut.normal]
-        height = x[:, cut.up[0]] if cut.up else 0 * x[:, 0]
-        for part, face in ((inside, colour), (~inside, "none")):
-            ax.scatter(x[part, cut.across], height[part], s=size, marker=mark,
+        for part, face in ((x[inside], colour), (x[~inside], "none")):
+            place = part[:, [cut.across] + cut.up]
+            _, first = np.unique((place / apart).round(), axis=0, return_index=True)
+            height = place[first, 1] if cut.up else 0 * place[first, 0]
+            ax.scatter(place[first, 0], height, s=size, marker=mark,
                        facecolor=face, edgecolor="black", linewidth=0.7,
                        zorder=3)
 
 
 def draw_ground(ax, path, cut, args):
-    """The medium in grey, with its marks."""
+    """The medium at the nodes of a slice, 1 light to 0.72 dark, and its marks;
+    of a curve these alone."""
     with open_file(path) as file:
         grid = Grid(file)
         name = choose(file, grid, args.parameter)
         at = None if cut.normal is None else cut.x[cut.normal][cut.index]
         ground = Slice(file, grid, name, args.axis, at)
-        if cut.up:
-            low, high = ground.values.min(), ground.values.max()
-            span = (high - low) or 1.0
-            grey = 0.98 - 0.26 * (ground.values - low) / span
-            ax.imshow(grey, cmap="gray", vmin=0, vmax=1, origin="lower",
-                      extent=ground.extent(), interpolation="nearest")
         draw_marks(ax, file, cut)
+    if not cut.up:
+        return None
+    at = [abs(ground.x[k][:, None] - cut.x[k]).argmin(axis=0)
+          for k in cut.up + [cut.across]]
+    low, high = ground.values.min(), ground.values.max()
+    grey = 1 - 0.26 * (ground.values - low) / ((high - low) or 1.0)
+    return grey[at[0]][:, at[1]]
 
 
 def figure_of(cut, title, size, args):
@@ -205,16 +213,13 @@ def figure_of(cut, title, size, args):
         return figure
     height = min(max(width * 0.75 * shape(cut), 2.5), 9.0) + 1
     figure, (ax,) = sheet(title, f"colours to {size:.3g}", width, height)
-    opaque = None
-    if args.model:
-        draw_ground(ax, args.model, cut, args)
-        square = (cut.values / size).clip(-1, 1) ** 2
-        opaque = square * (1 + HALF ** 2) / (square + HALF ** 2)
-    image = ax.imshow(cut.values, cmap="RdBu_r", vmin=-size, vmax=size,
-                      origin="lower", extent=cut.extent(), alpha=opaque,
-                      interpolation="bicubic" if opaque is None else "nearest")
-    image.set_zorder(2)
-    set_axes(ax, cut, args.down)
+    image = ax.imshow(cut.values, cmap=signed_map(), vmin=-size, vmax=size,
+                      origin="lower", extent=cut.extent(), interpolation="bicubic")
+    if args.model:  # the wave's colour times the medium's
+        grey = draw_ground(ax, args.model, cut, args)
+        ax.imshow(image.to_rgba(cut.values)[..., :3] * grey[..., None], origin="lower",
+                  extent=cut.extent(), interpolation="bilinear")
+    set_axes(ax, cut, args)
     figure.colorbar(image, ax=ax, label=cut.grid.label(cut.name))
     return figure
 
@@ -249,8 +254,10 @@ def add_plane_options(parser):
     parser.add_argument("--at", type=float, metavar="X",
                         help="of the slice along that axis (default: the "
                              "middle)")
-    parser.add_argument("--down", action="store_true",
-                        help="draw the second axis downwards (depth)")
+    for way in ("down", "up"):
+        parser.add_argument(f"--{way}", action="store_true",
+                            help=f"draw the second axis {way}wards (default: as "
+                                 "output.down of the run)")
 
 
 def add_slice_options(parser):

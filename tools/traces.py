@@ -2,9 +2,11 @@
 """Draws what the receivers of htwave run have recorded, from traces.h5.
 
     traces_GROUP_FIELD    curves over time, one above the other
-    gather_GROUP_FIELD    all traces side by side as a grey picture, time down
+    gather_GROUP_FIELD    all traces side by side as a grey picture, time down;
+                          of a plane a panel for each of up to six of its lines
     wiggle_GROUP_FIELD    the same as curves, filled to the right
-    spectrum_GROUP_FIELD  amplitude over frequency: the traces' mean and largest
+    spectrum_GROUP_FIELD  amplitude over frequency, to where there is energy: the
+                          traces' mean and largest; ends are tapered over 5 %
 
 Prints, for each, the largest value with its receiver and time. With --minus the
 differences from another run's traces of the same receivers and times, such as
@@ -22,8 +24,10 @@ sys.dont_write_bytecode = True
 from plot import COLOURS, DARK, GREY, Refused, legend, sheet, write  # noqa: E402
 from snapshots import need, open_file, text  # noqa: E402
 
-FEW = 12  # traces that are drawn as curves, and wiggles side by side up to
-MOST_WIGGLES = 120
+FEW = 12  # traces that are drawn as curves
+MOST_WIGGLES, MOST_LINES = 120, 6  # that are drawn side by side
+TAPER = 0.05  # of a trace, at both ends
+FLOOR = 1e-4  # of the largest amplitude: there is no energy below
 
 
 UNITS = {}  # names of the user's units, of the file that is drawn
@@ -49,9 +53,11 @@ def read(path):
         elif ended != "end":
             print(f"note: the run ended at time {float(file.attrs['end_time']):.6g}"
                   f" ({ended}): traces end there")
-        for name, group in file.items():
-            if not isinstance(group, h5py.Group) or "time" not in group:
-                raise Refused("holds no traces of receivers")
+        groups = {name: group for name, group in file.items()
+                  if isinstance(group, h5py.Group) and "time" in group}
+        if not groups:
+            raise Refused("holds no traces of receivers")
+        for name, group in groups.items():
             time, position = group["time"][:], group["position"][:]
             # none of a run that was killed before the first block
             done = np.count_nonzero(np.isfinite(time))
@@ -61,12 +67,43 @@ def read(path):
                            group[field][:, :done].astype(float))
 
 
-def distances(position):
-    """Along the line from receiver to receiver."""
+def lines_of(position):
+    """Receivers of each line of a plane, slices; one slice of all others."""
     import numpy as np
 
-    steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
-    return np.concatenate([[0.0], np.cumsum(steps)])
+    steps = np.diff(position, axis=0)
+    size = abs(position).max() or 1.0
+    breaks = np.flatnonzero((abs(np.diff(steps, axis=0)) > 1e-6 * size).any(axis=1))
+    count = breaks[0] + 2 if len(breaks) else len(position)
+    rest = np.arange(1, len(position)) % count != 0  # within a line
+    if (count < 2 or len(position) % count
+            or (abs(steps[rest] - steps[0]) > 1e-6 * size).any()):
+        return [slice(None)]
+    return [slice(i, i + count) for i in range(0, len(position), count)]
+
+
+def across_of(position):
+    """Where receivers are drawn, and what that is: a coordinate, the distance along their line, or
+    their numbers."""
+    import numpy as np
+
+    moves = [k for k in range(position.shape[1]) if np.ptp(position[:, k]) > 0]
+    if len(moves) == 1:
+        along, name = position[:, moves[0]], f"x{moves[0] + 1}"
+    else:
+        steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
+        along, name = np.concatenate([[0.0], np.cumsum(steps)]), "distance along the line"
+    step = np.diff(along)
+    if len(along) < 2 or (step > 0).all() or (step < 0).all():
+        return along, label(name, "length")
+    return np.arange(1, len(position) + 1.0), "receiver"
+
+
+def strongest(data, clip):
+    """--clip, or the 99th percentile of the magnitudes."""
+    import numpy as np
+
+    return clip or np.percentile(abs(data), 99) or abs(data).max() or 1.0
 
 
 def place(x):
@@ -112,27 +149,27 @@ def edges(values):
 
 
 def gather(title, time, position, data, clip):
-    along = distances(position)
-    size = clip or abs(data).max() or 1.0
-    figure, (ax,) = sheet(title, f"black {-size:.3g}, white {size:.3g}",
-                          height=7)
-    ax.grid(False)
-    rising = len(along) < 2 or (along[1:] > along[:-1]).all()
-    across = along if rising else range(1, len(data) + 1)
-    import numpy as np
-
-    ax.pcolormesh(edges(np.asarray(across, float)), edges(time), data.T,
-                  cmap="gray", vmin=-size, vmax=size, rasterized=True)
-    ax.invert_yaxis()
-    ax.set_xlabel(label("distance along the line", "length") if rising
-                  else "receiver")
-    ax.set_ylabel(label("time"))
+    lines = lines_of(position)
+    shown = lines[::-(-len(lines) // MOST_LINES)]
+    size = strongest(data, clip)
+    figure, axes = sheet(title, f"black below {-size:.3g}, white above {size:.3g}"
+                         + f"; {len(shown)} of {len(lines)} lines" * (len(lines) > 1),
+                         width=9.0 if len(shown) == 1 else 3 * len(shown) + 1,
+                         height=7, across=len(shown))
+    for ax, line in zip(axes, shown):
+        across, name = across_of(position[line])
+        ax.grid(False)
+        ax.pcolormesh(edges(across), edges(time), data[line].T, cmap="gray", vmin=-size,
+                      vmax=size, rasterized=True)
+        ax.set_ylim(time[-1], time[0])
+        ax.set_xlabel(name + f"\nfrom {place(position[line][0])}" * (len(lines) > 1))
+    axes[0].set_ylabel(label("time"))
     return figure
 
 
 def wiggle(title, time, position, data, clip):
     step = -(-len(data) // MOST_WIGGLES)
-    size = clip or abs(data).max() or 1.0
+    size = strongest(data, clip)
     figure, (ax,) = sheet(title, f"one trace to the next: {size:.3g}", height=7)
     for i in range(0, len(data), step):
         curve = i + 1 + step * (data[i] / size).clip(-1.5, 1.5)
@@ -149,16 +186,20 @@ def spectrum(title, time, position, data, clip):
     import numpy as np
 
     interval = (time[-1] - time[0]) / (len(time) - 1)
-    amplitude = abs(np.fft.rfft(data, axis=1)) * interval
-    amplitude = amplitude.clip(1e-9 * (amplitude.max() or 1.0))
+    ends = np.minimum(np.arange(len(time)) + 0.5, np.arange(len(time))[::-1] + 0.5)
+    taper = np.sin(np.pi / 2 * (ends / (TAPER * len(time))).clip(0, 1)) ** 2
+    amplitude = abs(np.fft.rfft(data * taper, axis=1)) * interval
+    largest = amplitude.max(axis=0)
+    top = largest.max() or 1.0
+    amplitude = amplitude.clip(1e-9 * top)
     frequency = np.fft.rfftfreq(len(time), interval)
     figure, (ax,) = sheet(title, f"{len(time)} samples, {interval:.4g} apart")
     ax.plot(frequency, amplitude.mean(axis=0), color=COLOURS[0], label="mean")
-    ax.plot(frequency, amplitude.max(axis=0), color=COLOURS[1],
-            label="largest")
-    top = amplitude.max() or 1.0
+    ax.plot(frequency, largest.clip(1e-9 * top), color=COLOURS[1], label="largest")
+    there = frequency[np.flatnonzero(largest >= FLOOR * top)]
     ax.set_yscale("log")
-    ax.set_ylim(1e-7 * top, 2 * top)
+    ax.set_ylim(FLOOR * top, 2 * top)
+    ax.set_xlim(0, min(1.05 * (there[-1] if len(there) else frequency[-1]), frequency[-1]) or 1)
     ax.set_xlabel("frequency"
                   + (f" (1/{UNITS['time']})" if "time" in UNITS else ""))
     ax.set_ylabel("amplitude x time")
@@ -170,9 +211,10 @@ KINDS = {"traces": traces, "gather": gather, "wiggle": wiggle,
          "spectrum": spectrum}
 
 
-def kinds_for(count, samples):
+def kinds_for(position, samples):
     """What is drawn unless --kind says it."""
-    shown = ["traces"] if count <= FEW else ["gather", "wiggle"]
+    shown = (["traces"] if len(position) <= FEW
+             else ["gather"] + ["wiggle"] * (len(lines_of(position)) == 1))
     return shown + ["spectrum"] if samples > 1 else shown
 
 
@@ -258,7 +300,7 @@ def draw(path, args):
               f"{largest(time, position, data)}")
         if args.modes:
             print_modes(title, time, position, data, args.modes)
-        for kind in args.kind or kinds_for(*data.shape):
+        for kind in args.kind or kinds_for(position, len(time)):
             if kind == "spectrum" and len(time) < 2:
                 raise Refused(f"{group} has one sample: no spectrum")
             name = "difference_" * bool(args.minus) + kind
@@ -279,7 +321,7 @@ def main():
                         help="of picture (default: by the number of traces)")
     parser.add_argument("--clip", type=float, metavar="VALUE",
                         help="that is white, or one trace wide (default: the "
-                             "largest)")
+                             "99th percentile)")
     parser.add_argument("--minus", type=Path, metavar="traces.h5",
                         help="draw the differences from this file")
     parser.add_argument("--modes", type=band_of, metavar="TIME:LOW,HIGH",

@@ -183,7 +183,7 @@ else
     judge "pictures without cairo: $(cat message.txt)" grep -q \
         'output.picture.every = 0.1: .*without cairo.*(plane.cfg:6)' message.txt
     answers 'nothing said of pictures' 0 check plane.cfg output.pictures=true \
-        output.picture.every=0.0
+        output.picture.every=auto
     judge "nothing said of pictures: $(grep cairo message.txt)" \
         grep -q 'no pictures are drawn: .*without cairo' message.txt
 fi

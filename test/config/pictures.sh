@@ -123,6 +123,37 @@ draws 'b.gif' ': 3 pictures' film.py out --snapshots --out plots/b.gif
 draws 'difference_spectrum_receivers-1_p.png difference_traces_receivers-1_p.png' \
     '^receivers-1: p: differs by 0\.0' traces.py coarse/traces.h5 \
     --minus fine/traces.h5 --out plots
+# ten pictures unless the input says how many; of a plane a gather of each line
+"$htwave" run box.cfg --quiet "$device" output.directory=ten output.picture.every=auto \
+    output.down=x3 'receivers=({type="plane";from=[0.1,0.1,0.1];to=[0.9,0.1,0.1];
+                                side=[0.1,0.7,0.1];count=5;count2=4;every=0.05;})'
+judge "$(find ten -name 'wave_top*' | wc -l) pictures of ten" \
+    [ "$(find ten -name 'wave_top_000[0-9].png' | wc -l)$(find ten -name 'wave*' | wc -l)" = 1020 ]
+draws 'gather_receivers-1_p.png spectrum_receivers-1_p.png' '^receivers-1: p: 20 traces of' \
+    traces.py ten/traces.h5 --out plots
+PYTHONDONTWRITEBYTECODE=1 python3 - "$tools" "${tools%/*}" >answer.txt 2>&1 <<'PY'
+import re, sys
+sys.path.insert(0, sys.argv[1])
+import h5py
+import numpy as np
+import snapshots, traces
+from plot import SIGNED
+with open(sys.argv[2] + "/src/io/plot.c", encoding="utf-8") as file:
+    table = re.search(r"anchors\[LAST \+ 1\] = \{(.*?)\};", file.read(), re.S).group(1)
+assert SIGNED == tuple(tuple(map(int, c)) for c in
+                       re.findall(r"\{(\d+), (\d+), (\d+)\}", table)), "colours"
+with h5py.File("ten/traces.h5") as file:
+    at = file["receivers-1/position"][:]
+lines = traces.lines_of(at)
+assert [at[line].shape for line in lines] == [(5, 3)] * 4, lines
+along, name = traces.across_of(at[lines[1]])
+assert name == "x1 (km)" or name == "x1" and np.allclose(along, np.linspace(0.1, 0.9, 5)), name
+assert traces.lines_of(at[:7]) == [slice(None)]
+with h5py.File("ten/fields_000001.h5") as file:
+    assert snapshots.Grid(file).down == "x3"
+print("fine")
+PY
+judge "one table of colours, lines of a plane: $(tail -n 1 answer.txt)" grep -qx fine answer.txt
 cp fine/traces.h5 same.h5
 "$tools/traces.py" same.h5 --minus fine/traces.h5 --out plots >answer.txt
 judge "a run minus itself: $(head -n 1 answer.txt)" \

@@ -74,8 +74,8 @@ refused 'an unknown format' 'output.traces|"sac"|segy' 'output.traces=["sac"]'
 refused 'too many traces for CSV' 'output.traces|at most 64|65' \
     receivers.2.count=65 'output.traces=["csv"]'
 refused 'an interval that SEG-Y does not hold' \
-    'output.traces|whole microseconds|receivers.2.every' \
-    receivers.2.every=0.00123456 receivers.1.every=0.01 \
+    'output.traces|1 to 65535 microseconds|receivers.2.every' \
+    receivers.2.every=0.1 receivers.1.every=0.01 \
     'output.traces=["segy"]'
 refused 'more traces than memory' 'receivers|1e+10 traces need|the host has|take fewer' \
     'receivers=({type="plane";from=[0,0];to=[2,0];side=[0,1.6];count=100000;count2=100000;})'
