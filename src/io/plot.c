@@ -24,7 +24,7 @@ static const struct ht_colour dark_grey = {184, 184, 184};
  * The rising one: every eighth part of viridis (S. van der Walt, N. Smith 2015, CC0), whose
  * lightness is linear. */
 
-enum { LAST = 16 };
+enum { LAST = 16, NEUTRAL = LAST / 2 };
 
 static const struct ht_colour anchors[LAST + 1] = {
     {1, 66, 155},    {2, 94, 195},    {41, 125, 228},  {85, 155, 248},  {123, 177, 255},
@@ -141,7 +141,7 @@ static uint32_t rgb(struct ht_colour c) {
 }
 
 static unsigned char multiply(unsigned char ground, unsigned char wave) {
-    return (unsigned char)fmin(ground * wave / (double)anchors[LAST / 2].red, 255);
+    return (unsigned char)fmin(ground * wave / (double)anchors[NEUTRAL].red, 255);
 }
 
 /* A pixel's wave over its ground; ground NAN: over none. */
