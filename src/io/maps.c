@@ -169,7 +169,7 @@ static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_
     TRY(ht_h5_set_number(file, "spacing", box->dims, box->h));
     if (map->shape.waves > 0)
         TRY(ht_h5_set_number(file, "frequencies", map->shape.waves, map->frequency));
-    return ht_units_write(&plan->params->output.units, file);
+    return ht_units_write(plan->params, file);
 }
 
 /* The box as a grid of its own, at the places of the field's values. */
