@@ -11,6 +11,8 @@ struct ht_gradient_sums {
     char name[HT_GRADIENT_SUMS][24]; /* in files */
     bool pair;                       /* they are by coefficients of a pair */
     double *misfit;                  /* [shot] */
+    int64_t places;                  /* of ht_medium_gradient_spread, */
+    double *at_places;               /* [place]; NULL: not there */
     double *sum[HT_GRADIENT_SUMS];   /* [own node]; NULL: not there */
     struct ht_pool pool;
 };

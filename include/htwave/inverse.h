@@ -14,6 +14,7 @@ struct ht_inverse {
     struct ht_gradient *gradient;  /* of the survey's stepper; NULL: there is none yet */
     struct ht_gradient_sums sums;  /* of the shots that were added; of the first group of ranks */
     struct ht_recording traces;    /* of the last run forwards */
+    double *at_places;             /* of the last adjoint run, as in sums; of rank 0 of the group */
     int64_t step, next;            /* of that run; to be looked at */
     struct ht_gradient_facts used; /* of the last run */
     double forward_s, adjoint_s;   /* of the shots of this group of ranks, by the clock */

@@ -64,6 +64,8 @@ HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium, const dou
  * HT_ERR_INPUT when the name is unknown. */
 HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name,
                                            const double x[3], double *value);
+/* Whether one of these parameters decides a material. */
+bool ht_medium_decides(const struct ht_medium *medium, const struct ht_names *names, int material);
 
 /* ---- slip.c ---- */
 /* A flat face normal to an axis between fluid, a material that may be 0 and is, and solid: where
@@ -165,7 +167,10 @@ struct ht_medium_gradient {
         int64_t samples, held; /* held: fixed, their gradient is 0 */
         double *value;         /* x1 fastest, on all ranks */
     } wanted[HT_MAX_MATERIALS];
-    unsigned coefficients; /* whose gradients are read: bit 0 1/K, bit 1 + k b_k; of the pair's */
+    unsigned coefficients;   /* whose gradients are read: bit 0 1/K, bit 1 + k b_k; of the pair's */
+    int64_t places;          /* of boxes or samples */
+    const double *at_places; /* [place], on rank 0: a part of the gradient by the density, of
+                                ht_medium_gradient_spread; NULL: none */
     struct ht_medium_gradient_data *data; /* private */
 };
 /* pair: whose coefficients, of terms and couplings, have gradients; NULL: the form of second order.
@@ -185,6 +190,10 @@ void ht_medium_gradient_destroy(struct ht_medium_gradient *gradient); /* NULL al
  * entry C_rq of a pair is C_qr, too, and has the gradient by both. */
 typedef enum ht_err ht_medium_gradient_read(void *data, int coefficient, int64_t first,
                                             int64_t last, double *out);
+/* out[place] += the gradient `by` by what ht_medium_parameter says of the density at x, if a
+ * density is wanted. */
+void ht_medium_gradient_spread(const struct ht_medium_gradient *gradient, const double x[3],
+                               double by, double *out);
 /* Sets the values, whose bits do not depend on ranks and threads. Collective. */
 HT_CHECKED enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *gradient,
                                                ht_medium_gradient_read *read, void *data);

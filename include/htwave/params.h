@@ -353,6 +353,7 @@ struct ht_params {
         double memory;        /* bytes of the device for the forward field; 0: automatic */
         char *mask, *weights; /* files; "": none */
         bool nodes;           /* write the gradient by node, too */
+        bool wanted;          /* no key: the run is one of those that make gradients */
     } gradient;
     struct {
         char *directory;

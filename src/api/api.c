@@ -115,7 +115,9 @@ static enum ht_err open_into(ht_api *api, const char *file, int keys, const char
         copy[i] = (char *)key[i]; /* which is not written to */
     }
     TRY(ht_params_read(file, keys, copy, &api->params));
-    return load_all(api);
+    TRY(load_all(api));
+    api->params->gradient.wanted = true;
+    return ht_api_choose_all(api);
 }
 
 int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out) {

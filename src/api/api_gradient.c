@@ -14,14 +14,11 @@ static enum ht_err choose(ht_api *api, int count, const char *const *parameter) 
     REQUIRE(count > 0, HT_ERR_INPUT, "a gradient is by one parameter or more");
     ht_text_add(&text, "]");
     TRY(ht_text_status(&text));
-    ht_inverse_destroy(api->inverse);
-    api->inverse = NULL;
-    api->recorded = -1;
-    api->chosen = true;
+    ht_api_forget(api); /* by a density the scheme may be another */
     return ht_params_set(api->params, text.data);
 }
 
-static enum ht_err choose_all(ht_api *api) {
+enum ht_err ht_api_choose_all(ht_api *api) {
     char name[HT_MAX_MEDIUM_OPTIONS][64];
     const char *all[HT_MAX_MEDIUM_OPTIONS];
     int count = 0;
@@ -29,10 +26,7 @@ static enum ht_err choose_all(ht_api *api) {
         all[count] = name[count];
         count++;
     }
-    REQUIRE(count > 0, HT_ERR_INPUT,
-            "a gradient is by arrays of the model, which has none: give "
-            "them by medium.type = \"file\" or \"memory\"");
-    return choose(api, count, all);
+    return count > 0 ? choose(api, count, all) : HT_OK;
 }
 
 int ht_api_parameters(ht_api *api, int count, const char *const *parameter) {
@@ -42,7 +36,10 @@ int ht_api_parameters(ht_api *api, int count, const char *const *parameter) {
 
 static enum ht_err prepare(ht_api *api) {
     TRY(ht_api_prepare(api));
-    if (!api->chosen) TRY(choose_all(api));
+    char name[64];
+    REQUIRE(ht_api_model_name(api, 0, name) == 0, HT_ERR_INPUT,
+            "a gradient is by arrays of the model, which has none: give "
+            "them by medium.type = \"file\" or \"memory\"");
     if (api->inverse != NULL) return HT_OK;
     ht_api_prepares(true);
     const enum ht_err err = ht_inverse_create(api->survey, &api->inverse);
@@ -67,6 +64,7 @@ static void forget_sums(ht_api *api) {
     struct ht_gradient_sums *sums = &api->inverse->sums;
     const int64_t nodes = ht_grid_own_total(sums->grid, HT_PRIMARY);
     sums->done = 0;
+    for (int64_t i = 0; i < sums->places; i++) sums->at_places[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (sums->sum[i] != NULL) memset(sums->sum[i], 0, (size_t)nodes * sizeof *sums->sum[i]);
 }

@@ -17,7 +17,6 @@ struct ht_api {
     bool rest;                                        /* its run is at rest */
     bool stale;                                       /* of another model */
     struct ht_inverse *inverse;                       /* of the survey; NULL: no gradients yet */
-    bool chosen;                                      /* parameters of gradients */
     int recorded; /* the shot that ht_api_backward is of; -1: none */
     int backed;   /* the shot of the last adjoint run, which nothing followed; -1: none */
     int (*stop)(void *context);
@@ -54,6 +53,8 @@ int64_t ht_api_samples(const ht_api *api);
 void ht_api_take(const ht_api *api, const struct ht_recording *recording, double *traces);
 HT_CHECKED enum ht_err ht_api_run(ht_api *api, int shot, double *traces);
 /* ---- api_gradient.c ---- */
+/* Gradients are by all arrays. */
+HT_CHECKED enum ht_err ht_api_choose_all(ht_api *api);
 /* The same, for ht_api_backward. */
 HT_CHECKED enum ht_err ht_api_record(ht_api *api, int shot, double *traces);
 

@@ -168,6 +168,7 @@ enum ht_err ht_command_gradient(const struct ht_args *args) {
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     params->output.snapshots = params->output.pictures = params->output.series = false;
     params->output.checkpoint.seconds = params->output.checkpoint.every = 0;
+    params->gradient.wanted = true;
     j.params = params;
     return ht_comm_agree(args->comm, prepare(&j));
 }

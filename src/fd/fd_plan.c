@@ -9,23 +9,33 @@ enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_
     return ht_frame_fill(plan->frame, what, first, last, out);
 }
 
+/* Of a density that is a number everywhere, too, where a gradient is by it: second differences in
+ * place of fluxes would be another scheme. */
+static bool is_density(const struct ht_plan *plan) {
+    const struct ht_medium *medium = plan->medium;
+    const int material = plan->eq.second_order.inverse_density;
+    if (material < 0 || !(medium->constant_materials >> material & 1u)) return material >= 0;
+    return plan->params->gradient.wanted && plan->params->gradient.image == HT_IMAGE_GRADIENT &&
+           ht_medium_decides(medium, &plan->params->gradient.parameters, material);
+}
+
 /* omega^2 <= rate^2 symbol_of: where the spacing is the same along all axes and the medium is
  * uniform, the rate is c / h. */
 static enum ht_err find_rate(struct ht_plan *plan, double *rate) {
     const struct ht_second_order *form = &plan->eq.second_order;
     struct ht_fd_problem *fd = &plan->problem.fd;
     const double *constant = plan->medium->constant;
+    const bool density = is_density(plan);
     double most = 0, sum = 0;
     for (int k = 0; k < plan->grid.dims; k++)
         sum += 1 / (plan->grid.h[k] * plan->grid.h[k] * plan->grid.dims);
-    if (plan->medium->uniform) {
+    if (plan->medium->uniform && !density) {
         fd->inverse_density = form->inverse_density >= 0 ? constant[form->inverse_density] : 1;
         *rate = sqrt(constant[form->modulus] * fd->inverse_density * sum);
         return HT_OK;
     }
     TRY(ht_frame_create(plan->medium, NULL, plan->params->medium.fit, &plan->frame));
-    fd->density = form->inverse_density >= 0 &&
-                  !(plan->medium->constant_materials >> form->inverse_density & 1u);
+    fd->density = density;
     fd->inverse_density = 1;
     if (form->inverse_density >= 0 && !fd->density) {
         double material[HT_MAX_MATERIALS];

@@ -71,6 +71,8 @@ static enum ht_err walk(void *context, struct ht_archive *archive) {
     ht_archive_integer(archive, "shots", &sums->shots);
     ht_archive_integer(archive, "done", &sums->done);
     ht_archive_numbers(archive, "misfit", sums->shots, sums->misfit, false);
+    if (sums->places > 0)
+        ht_archive_numbers(archive, "places", sums->places, sums->at_places, false);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         struct planes planes = {sums->grid, sums->sum[s]};
         const struct ht_archive_array array = {.name = sums->name[s],

@@ -215,6 +215,11 @@ static void find_materials(struct chain *chain, int parameter, double rate) {
     chain->value[parameter][1] = 0;
 }
 
+static bool is_density(const struct ht_medium *medium, int parameter) {
+    const int material = medium->eq->second_order.inverse_density;
+    return material >= 0 && (medium->source->shown[material] >> parameter & 1u);
+}
+
 static void chain_sample(struct chain *chain, int64_t at) {
     const struct ht_medium_gradient *g = chain->gradient;
     const data_of *data = g->data;
@@ -237,6 +242,7 @@ static void chain_sample(struct chain *chain, int64_t at) {
         find_materials(chain, p, source->row[p].samples != NULL ? source->params->medium.scale : 1);
         for (int m = 0; m < medium->eq->nmaterials; m++)
             sum += by_material[m] * chain->material[m][1];
+        if (g->at_places != NULL && is_density(medium, p)) sum += g->at_places[at];
         data->wanted[w][at] = fluid || is_held(data, w, at) ? 0 : sum;
     }
 }
@@ -517,6 +523,21 @@ enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *g, int wan
     return ht_comm_broadcast(data->medium->grid->slab.comm, out, (size_t)of->samples * sizeof *out);
 }
 
+void ht_medium_gradient_spread(const struct ht_medium_gradient *g, const double x[3], double by,
+                               double *out) {
+    const struct ht_medium *medium = g->data->medium;
+    const struct ht_medium_source *source = medium->source;
+    for (int w = 0; w < g->count; w++) {
+        const struct ht_medium_row *row = &source->row[g->wanted[w].parameter];
+        if (!is_density(medium, g->wanted[w].parameter)) continue;
+        if (row->samples != NULL)
+            ht_samples_spread(row->samples, medium->grid->dims, x,
+                              by * source->params->medium.scale, out);
+        else
+            out[ht_medium_layer(source, x)] += by;
+    }
+}
+
 /* ---- the object ---- */
 
 static enum ht_err make(struct ht_medium_gradient *g, const struct ht_names *names,
@@ -528,6 +549,7 @@ static enum ht_err make(struct ht_medium_gradient *g, const struct ht_names *nam
            "must name parameters of the medium, one or more");
     TRY(check(data, key));
     TRY(make_axes(data));
+    g->places = data->size;
     for (int i = 0; i < names->count; i++) TRY(add_wanted(g, names->name[i], key));
     return make_data(g);
 }

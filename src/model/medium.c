@@ -495,6 +495,16 @@ enum ht_err ht_medium_speed(const struct ht_medium *medium, const double x[3], d
     return HT_OK;
 }
 
+bool ht_medium_decides(const struct ht_medium *medium, const struct ht_names *names, int material) {
+    const struct ht_medium_source *source = medium->source;
+    for (int i = 0; i < names->count; i++)
+        for (int p = 0; p < medium->eq->system->nparameters; p++)
+            if ((source->shown[material] >> p & 1u) &&
+                strcmp(source->row[p].name, names->name[i]) == 0)
+                return true;
+    return false;
+}
+
 enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name, const double x[3],
                                 double *value) {
     const struct ht_system *system = medium->eq->system;

@@ -147,9 +147,7 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
     } else if (row->samples) {
         *value = ht_samples_value(row->samples, medium->grid->dims, 1, x, row->samples->spacing);
     } else if (source->type == HT_MEDIUM_LAYERS) {
-        int layer = 0;
-        while (layer < source->layers - 1 && x[source->axis] >= source->interface[layer]) layer++;
-        *value = layer_value(row, layer);
+        *value = layer_value(row, ht_medium_layer(source, x));
     } else {
         *value = row->number[0];
     }

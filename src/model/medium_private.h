@@ -42,6 +42,12 @@ struct ht_medium_source {
     struct ht_pool pool; /* of edges */
 };
 
+/* The number of the layer at x; 0: there are none. */
+static inline int ht_medium_layer(const struct ht_medium_source *source, const double x[3]) {
+    int layer = 0;
+    while (layer < source->layers - 1 && x[source->axis] >= source->interface[layer]) layer++;
+    return layer;
+}
 static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
     const bool *depends = medium->source->row[p].depends;
     return depends[0] || depends[1] || depends[2];
@@ -57,6 +63,10 @@ HT_CHECKED enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int 
 /* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). */
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
                         const double h[3]);
+/* out[sample] += by times the derivative by it of the value of degree 1, whose neighbours are those
+ * of ht_medium_parameter. */
+void ht_samples_spread(const struct ht_samples *samples, int dims, const double x[3], double by,
+                       double *out);
 
 /* medium_node.c: the parameters, at first their defaults, and the materials at `count` points of a
  * line, or as jets at one point. */

@@ -357,6 +357,19 @@ enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jet
     return HT_OK;
 }
 
+void ht_samples_spread(const struct ht_samples *samples, int dims, const double x[3], double by,
+                       double *out) {
+    struct stencil s[3];
+    for (int k = 0; k < 3; k++)
+        stencil_make(samples, k, x[k], samples->spacing[k], k < dims, 1, &s[k]);
+    for (int j3 = 0; j3 < s[2].points; j3++)
+        for (int j2 = 0; j2 < s[1].points; j2++)
+            for (int j1 = 0; j1 < s[0].points; j1++)
+                out[((s[2].first + j3) * samples->shape[1] + s[1].first + j2) * samples->shape[0] +
+                    s[0].first + j1] +=
+                    by * s[2].weight[0][j3] * s[1].weight[0][j2] * s[0].weight[0][j1];
+}
+
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
                         const double h[3]) {
     struct stencil stencil[3];

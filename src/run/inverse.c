@@ -38,22 +38,6 @@ static bool is_image(const struct ht_inverse *inverse) {
     return inverse->survey->params->gradient.image == HT_IMAGE_CROSS;
 }
 
-/* A velocity is the integral of a slope over the density at the receiver itself, whose part in the
- * derivative is not there. */
-static enum ht_err refuse_velocities(const struct ht_inverse *inverse) {
-    const struct ht_plan *plan = inverse->survey->sim->plan;
-    const bool density = inverse->medium->coefficients > 1;
-    for (int n = 0; density && n < plan->receivers->count; n++)
-        for (int i = 0; i < plan->receivers->group[n].readings; i++)
-            REFUSE(plan->receivers->group[n].reading[i].integral, plan->params,
-                   "gradient.parameters",
-                   "by a density needs receivers of %s alone, not of %s: give their group %s the "
-                   "key fields",
-                   plan->eq.field[plan->eq.second_order.field].name,
-                   plan->receivers->group[n].reading[i].name, plan->receivers->group[n].name);
-    return HT_OK;
-}
-
 static enum ht_err make(struct ht_inverse *inverse) {
     struct ht_survey *survey = inverse->survey;
     const struct ht_params *params = survey->params;
@@ -77,16 +61,16 @@ static enum ht_err make(struct ht_inverse *inverse) {
            "masks gradients, but gradient.image = \"cross\": leave it out");
     if (*params->gradient.mask != '\0')
         TRY(ht_medium_gradient_mask(inverse->medium, params->gradient.mask, "", "gradient.mask"));
-    REFUSE(!pairs && inverse->medium->coefficients > 1 && !plan->problem.fd.density, params,
-           "gradient.parameters",
-           "a density that is the same everywhere is a number to the scheme, of which there is no "
-           "gradient: let it vary somewhere, by 1e-6 of it, or leave it out");
-    TRY(refuse_velocities(inverse));
     TRY(HT_BY_FIRST(survey->comm, find_mark(survey, mark)));
     TRY(ht_comm_broadcast(survey->comm, mark, sizeof mark));
-    return ht_gradient_sums_create(&plan->grid, pairs ? plan->problem.eq : NULL,
-                                   inverse->medium->coefficients, survey->count, mark,
-                                   &inverse->sums);
+    TRY(ht_gradient_sums_create(&plan->grid, pairs ? plan->problem.eq : NULL,
+                                inverse->medium->coefficients, survey->count, mark,
+                                &inverse->sums));
+    if (pairs || inverse->medium->coefficients == 1) return HT_OK;
+    inverse->sums.places = inverse->medium->places;
+    TRY(HT_TAKE(&inverse->sums.pool, inverse->sums.at_places, inverse->sums.places));
+    inverse->medium->at_places = inverse->sums.at_places;
+    return HT_TAKE(&inverse->sums.pool, inverse->at_places, inverse->sums.places);
 }
 
 enum ht_err ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out) {
@@ -179,6 +163,29 @@ enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, 
     return ht_comm_broadcast(comm, misfit, sizeof *misfit);
 }
 
+/* A velocity v has the factor -1/rho at its receiver, by which the derivative is <r, v> rho. By
+ * rank 0 of the group. */
+static enum ht_err find_places(struct ht_inverse *inverse, double *const *r) {
+    const struct ht_plan *plan = inverse->survey->sim->plan;
+    const struct ht_receivers *receivers = plan->receivers;
+    const char *material = plan->eq.system->material[plan->eq.second_order.inverse_density].name;
+    memset(inverse->at_places, 0, (size_t)inverse->sums.places * sizeof *inverse->at_places);
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        for (int64_t t = 0; t < group->count * group->readings; t++) {
+            const double *x = group->x[t % group->count], *v = inverse->traces.data[n];
+            double sum = 0, inverse_density;
+            if (!group->reading[t / group->count].integral) continue;
+            for (int64_t i = t * group->samples; i < (t + 1) * group->samples; i++)
+                sum += r[n][i] * v[i];
+            TRY(ht_medium_parameter(plan->medium, material, x, &inverse_density));
+            ht_medium_gradient_spread(inverse->medium, x, -sum * inverse_density,
+                                      inverse->at_places);
+        }
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     struct ht_comm *comm = inverse->survey->sim->comm;
@@ -189,6 +196,7 @@ enum ht_err ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
     TRY(HT_BY_FIRST(comm, ht_gather_transpose(plan, r, amplitude)));
     TRY(ht_comm_broadcast(comm, amplitude, (size_t)values * sizeof *amplitude));
     TRY(ht_gradient_run(inverse->gradient, amplitude));
+    if (inverse->sums.places > 0) TRY(HT_BY_FIRST(comm, find_places(inverse, r)));
     ht_gradient_facts(inverse->gradient, &inverse->used);
     inverse->adjoint_s += ht_clock() - began;
     return HT_OK;
@@ -196,52 +204,48 @@ enum ht_err ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
 
 /* ---- sums ---- */
 
-/* To the rank with the same planes in the first group, plane by plane. */
+/* Values of a group's rank come to the rank with the same planes of the first group, where they are
+ * added. */
 enum { TAG = 77 };
-static enum ht_err send_own(struct ht_inverse *inverse) {
+static enum ht_err add_values(struct ht_inverse *inverse, int group, int64_t count, double *values,
+                              double *sum) {
     struct ht_survey *survey = inverse->survey;
-    const struct ht_range own = ht_grid_own(inverse->sums.grid, HT_PRIMARY);
-    const int64_t plane = ht_grid_plane(inverse->sums.grid, HT_PRIMARY);
-    HT_ARRAY(double, values, plane);
-    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        for (int64_t m = own.first; inverse->sums.sum[i] != NULL && m < own.last; m++) {
-            struct ht_message *message;
-            TRY(ht_gradient_get(inverse->gradient, (enum ht_gradient_sum)i, m, m + 1, values));
-            TRY(ht_message_send(survey->comm, ht_comm_rank(survey->sim->comm), TAG, values,
-                                plane * (int64_t)sizeof *values, &message));
-            TRY(ht_message_wait(&message));
-        }
+    const int64_t bytes = count * (int64_t)sizeof *values;
+    const int rank = ht_comm_rank(survey->sim->comm);
+    const int from = group * ht_comm_size(survey->sim->comm) + rank;
+    struct ht_message *message = NULL;
+    if (survey->group > 0)
+        TRY(ht_message_send(survey->comm, rank, TAG, values, bytes, &message));
+    else if (group > 0)
+        TRY(ht_message_receive(survey->comm, from, TAG, values, bytes, &message));
+    if (message != NULL) TRY(ht_message_wait(&message));
+    for (int64_t i = 0; i < count && survey->group == 0; i++) sum[i] += values[i];
     return HT_OK;
 }
 
-/* The sums += those of the shot of a group. */
+/* The first group's sums += those of the shot of a group; by both. */
 static enum ht_err add_group(struct ht_inverse *inverse, int group) {
-    struct ht_survey *survey = inverse->survey;
-    const struct ht_range own = ht_grid_own(inverse->sums.grid, HT_PRIMARY);
-    const int64_t plane = ht_grid_plane(inverse->sums.grid, HT_PRIMARY);
-    const int rank = group * ht_comm_size(survey->sim->comm) + ht_comm_rank(survey->sim->comm);
-    HT_ARRAY(double, values, plane);
+    struct ht_gradient_sums *sums = &inverse->sums;
+    const bool own_shot = inverse->survey->group == group;
+    const struct ht_range own = ht_grid_own(sums->grid, HT_PRIMARY);
+    const int64_t plane = ht_grid_plane(sums->grid, HT_PRIMARY);
+    HT_ARRAY(double, values, ht_most(plane, sums->places));
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        for (int64_t m = own.first; inverse->sums.sum[i] != NULL && m < own.last; m++) {
-            double *sum = inverse->sums.sum[i] + (m - own.first) * plane;
-            struct ht_message *message;
-            if (group == 0) {
+        for (int64_t m = own.first; sums->sum[i] != NULL && m < own.last; m++) {
+            if (own_shot)
                 TRY(ht_gradient_get(inverse->gradient, (enum ht_gradient_sum)i, m, m + 1, values));
-            } else {
-                TRY(ht_message_receive(survey->comm, rank, TAG, values,
-                                       plane * (int64_t)sizeof *values, &message));
-                TRY(ht_message_wait(&message));
-            }
-            for (int64_t n = 0; n < plane; n++) sum[n] += values[n];
+            TRY(add_values(inverse, group, plane, values, sums->sum[i] + (m - own.first) * plane));
         }
-    return HT_OK;
+    if (sums->places == 0) return HT_OK;
+    if (own_shot) memcpy(values, inverse->at_places, (size_t)sums->places * sizeof *values);
+    return add_values(inverse, group, sums->places, values, sums->at_places);
 }
 
 /* The first group has the sums. */
 static enum ht_err add_all(struct ht_inverse *inverse, int shots) {
-    const int group = inverse->survey->group;
-    if (group > 0) return group < shots ? send_own(inverse) : HT_OK;
-    for (int g = 0; g < shots; g++) TRY(add_group(inverse, g));
+    const int own = inverse->survey->group;
+    for (int g = 0; g < shots; g++)
+        if (own == 0 || own == g) TRY(add_group(inverse, g));
     return HT_OK;
 }
 
