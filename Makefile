@@ -71,10 +71,10 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # too. With address checks at night only.
 NUMBERS := config/bench.sh config/cache.sh config/check.sh \
     config/examples.sh config/experiments.sh config/laboratory.sh config/library.sh \
-    config/long.sh config/pictures.sh config/plot.sh config/traces.sh \
-    io/traces unit/absorbing unit/amplification unit/differences \
-    unit/energy_watch unit/fd_layers unit/fit unit/layers unit/pair_bound \
-    unit/stability unit/threads
+    config/long.sh config/pictures.sh config/places.sh config/plot.sh config/stop.sh \
+    config/traces.sh config/tune.sh io/traces unit/absorbing unit/amplification unit/differences \
+    unit/energy_watch unit/fd_layers unit/fd_shell unit/fit unit/fit_transpose unit/frame \
+    unit/layers unit/medium unit/pair_bound unit/plan unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(HOST_ITEMS)) \
