@@ -92,6 +92,12 @@ HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64,
 /* The directory of programs that are compiled from now on, which must outlive them; NULL, as at
  * first: none. Not used where the driver keeps compiled programs by itself. */
 void ht_device_cache(struct ht_device *device, const char *directory);
+
+/* Numbers of the device that are measured once, kept beside its compiled programs by their name;
+ * false: none are. */
+bool ht_device_recall(const struct ht_device *device, const char *name, void *data, size_t size);
+void ht_device_remember(const struct ht_device *device, const char *name, const void *data,
+                        size_t size);
 /* The next so many programs stay until the device is closed: a text that is built again is not
  * compiled again. */
 void ht_device_keep(struct ht_device *device, int programs);

@@ -265,10 +265,11 @@ void ht_step_add_seconds(struct ht_step *step, double seconds[2]);
 /* Device seconds of all launches of a part so far; step NULL: 0. */
 double ht_step_total(const struct ht_step *step, enum ht_step_part part);
 
-/* The device's limits, measured: copy bandwidth (bytes read + written per second) and fused
- * multiply-adds per second in the precision asked for. */
+/* The device's limits: copy bandwidth (bytes read + written per second) and fused multiply-adds per
+ * second in the precision asked for. Measured, and kept in its cache; anew: not taken from there.
+ */
 struct ht_limits {
     double bytes_per_s, fma_per_s;
 };
-HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64,
+HT_CHECKED enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, bool anew,
                                          struct ht_limits *out);

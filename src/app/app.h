@@ -46,7 +46,8 @@ void ht_stop_unwatch(void); /* forgets one noted */
 HT_CHECKED enum ht_err ht_input_read(const char *file, int count, char *const *keys,
                                      const char *more, struct ht_params **out);
 /* A device's limits, and as members of JSON; [double precision], 0: not known. */
-HT_CHECKED enum ht_err ht_both_limits(struct ht_device *device, struct ht_limits limits[2]);
+HT_CHECKED enum ht_err ht_both_limits(struct ht_device *device, bool anew,
+                                      struct ht_limits limits[2]);
 double ht_copied(const struct ht_limits limits[2]);
 #define HT_LIMIT_FACTS(limits)                               \
     HT_KNOWN("copy_bytes_per_s", ht_copied(limits)),         \

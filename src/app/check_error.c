@@ -280,7 +280,7 @@ static enum ht_err search(struct search *s) {
     TRY(find_waves(s));
     /* Without a device its limits are those of no particular one. */
     s->limits[0] = s->limits[1] = (struct ht_limits){.bytes_per_s = 1e11, .fma_per_s = 5e11};
-    if (s->sim->device != NULL) TRY(ht_both_limits(s->sim->device, s->limits));
+    if (s->sim->device != NULL) TRY(ht_both_limits(s->sim->device, false, s->limits));
     /* Errors of Hermite methods are known in a uniform medium. */
     const struct ht_plan *plan = s->sim->plan;
     static const int fd_orders[] = {4, 8, 16};

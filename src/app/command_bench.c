@@ -382,7 +382,7 @@ static void add_json(const struct bench *bench, struct ht_json *json) {
 static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
     TRY(ht_file_make_directory(bench->directory));
     const struct ht_device_info *info = bench->info;
-    TRY(ht_both_limits(bench->device, bench->limits));
+    TRY(ht_both_limits(bench->device, true, bench->limits));
     ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
            info->name, info->backend, info->driver, 1e-9 * ht_copied(bench->limits),
            1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,

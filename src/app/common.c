@@ -12,9 +12,9 @@ enum ht_err ht_input_read(const char *file, int count, char *const *keys, const 
     return ht_params_read(file, count, all, out);
 }
 
-enum ht_err ht_both_limits(struct ht_device *device, struct ht_limits limits[2]) {
-    TRY(ht_limits_measure(device, false, &limits[0]));
-    return ht_device_info(device)->fp64 ? ht_limits_measure(device, true, &limits[1]) : HT_OK;
+enum ht_err ht_both_limits(struct ht_device *device, bool anew, struct ht_limits limits[2]) {
+    TRY(ht_limits_measure(device, false, anew, &limits[0]));
+    return ht_device_info(device)->fp64 ? ht_limits_measure(device, true, anew, &limits[1]) : HT_OK;
 }
 
 double ht_copied(const struct ht_limits limits[2]) {

@@ -61,7 +61,9 @@ static void add_device(const struct ht_device_info *info, const struct ht_limits
 static enum ht_err devices(const struct ht_args *args) {
     int count = 0;
     HT_FREED struct ht_device_info *infos = NULL;
+    HT_FREED char *cache = NULL;
     TRY(ht_device_list(&count, &infos));
+    TRY(ht_cache_directory("auto", &cache));
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     ht_fact(&f, HT_OPEN("devices", '['));
     for (int i = 0; i < count; i++) {
@@ -69,7 +71,8 @@ static enum ht_err devices(const struct ht_args *args) {
         struct ht_limits limits[2] = {{0}};
         if (ht_args_value(args, "--measure")) {
             TRY(ht_device_open("auto", HT_KEY("%d", infos[i].index), 0, &device));
-            TRY(ht_both_limits(device, limits));
+            ht_device_cache(device, cache);
+            TRY(ht_both_limits(device, true, limits));
         }
         add_device(&infos[i], limits, &f);
     }

@@ -390,6 +390,21 @@ static int registers_of(const char *text) {
     return (int)strtol(*at == '(' ? at + 1 : at, NULL, 10);
 }
 
+bool ht_device_recall(const struct ht_device *device, const char *name, void *data, size_t size) {
+    HT_FREED void *kept = NULL;
+    size_t length = 0;
+    if (device->cache == NULL ||
+        !ht_cache_load(device->cache, &device->info, name, &kept, &length) || length != size)
+        return false;
+    memcpy(data, kept, size);
+    return true;
+}
+
+void ht_device_remember(const struct ht_device *device, const char *name, const void *data,
+                        size_t size) {
+    if (device->cache != NULL) ht_cache_store(device->cache, &device->info, name, data, size);
+}
+
 /* From the cache if it has this text for this device and the driver accepts the binary; with any
  * fault in it the text is compiled as if it were absent. */
 static bool load_cached(struct ht_program *program, const char *text) {

@@ -1,6 +1,6 @@
 /* Measures a device's copy bandwidth and multiply-add rate, the limits that the summary's
  * limit_fraction refers to (roofline model). Best of several launches; takes a few tens of
- * milliseconds on a GPU, a fraction of a second on a CPU. */
+ * milliseconds on a GPU, a fraction of a second on a CPU, and is kept. */
 #include "tool.h"
 
 /* A work-item copies COPIES values, all loads before the stores. */
@@ -54,8 +54,11 @@ static enum ht_err measure(struct ht_tool *tool, const struct work *by, struct h
                 &out->fma_per_s);
 }
 
-enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, struct ht_limits *out) {
+enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, bool anew,
+                              struct ht_limits *out) {
     const struct ht_device_info *info = ht_device_info(device);
+    const char *name = HT_KEY("limits of %d units, %s", info->compute_units, ht_real_name(fp64));
+    if (!anew && ht_device_recall(device, name, out, sizeof *out)) return HT_OK;
     const struct work by = {.width = info->gpu ? 1 : 64 / ht_real_size(fp64),
                             .items = info->gpu ? GROUP_SIZE : 1,
                             .turns = info->gpu ? 1 : GROUP_SIZE};
@@ -74,5 +77,6 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, struct ht_lim
     TRY(ht_tool_create(device, &recipe, sizeof *tool, &tool));
     const enum ht_err err = measure(tool, &by, out);
     ht_tool_destroy(tool);
+    if (err == HT_OK) ht_device_remember(device, name, out, sizeof *out);
     return err;
 }

@@ -673,8 +673,7 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_result *re
     const double per_s =
         seconds > 0 && sim->run.steps > 0 ? half_steps(sim) / seconds : (double)NAN;
     const double part = per_s / result->parallel.limit;
-    /* Where the measured limit is below the rate other work has slowed the device down meanwhile.
-     */
+    /* Above 1 where other work slowed the device down while its limit was measured. */
     const double fraction = part <= 1 ? part : (double)NAN;
     const struct ht_limits *limits = &sim->limits;
     ht_fact(f, HT_NUM("cell_half_steps_per_s", per_s), HT_NUM("limit_fraction", fraction),
@@ -686,6 +685,10 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_result *re
         ht_say(f, ", %.2g %% of the %s limit (%s copies %sB/s and does %sFMA/s)", 100 * fraction,
                sim->ranks > 1 ? "devices'" : "device's", sim->ranks > 1 ? "that of rank 0" : "it",
                WITH_PREFIX(limits->bytes_per_s), WITH_PREFIX(limits->fma_per_s));
+    struct ht_limits later; /* of further runs */
+    if (part > 1 && sim->device != NULL &&
+        ht_limits_measure(sim->device, sim->tuning.fp64, true, &later) == HT_OK)
+        ht_say(f, ", above the device's limit as it was measured, when it had other work");
     ht_say(f, "\n");
 }
 

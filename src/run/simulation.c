@@ -600,7 +600,7 @@ enum ht_err ht_simulation_compile(struct ht_simulation *sim) {
 void ht_simulation_measure(struct ht_simulation *sim) {
     double began = ht_clock();
     if (sim->device == NULL || sim->limits.fma_per_s > 0 || !ht_simulation_leads(sim)) return;
-    if (ht_limits_measure(sim->device, sim->tuning.fp64, &sim->limits) != HT_OK) {
+    if (ht_limits_measure(sim->device, sim->tuning.fp64, false, &sim->limits) != HT_OK) {
         sim->limits = (struct ht_limits){0};
         ht_note("the device's limits are not known: %s", ht_err_message());
     }

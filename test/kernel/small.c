@@ -186,7 +186,7 @@ static void run_limits(bool fp64, struct ht_device *device) {
     const char *name = fp64 ? "limits double" : "limits single";
     struct ht_limits limits = {0};
     if (!wanted(name)) return;
-    enum ht_err err = ht_limits_measure(device, fp64, &limits);
+    enum ht_err err = ht_limits_measure(device, fp64, true, &limits);
     TEST_CHECK(err == HT_OK && limits.bytes_per_s > 0 && limits.fma_per_s > 0,
                "%s: %.3g bytes/s, %.3g FMA/s (bound: above 0)%s", name, limits.bytes_per_s,
                limits.fma_per_s, err ? ht_err_message() : "");
