@@ -25,9 +25,12 @@ typedef struct ht_medium_gradient_data data_of;
 
 /* ---- what is wanted ---- */
 
+/* That decide a coefficient, some of them by n. */
 static unsigned scalars_of(const data_of *data, int c) {
     const struct ht_frame *frame = &data->frame;
-    return frame->fit.average->uses[frame->field[frame->pair.coefficient[c].row]];
+    const struct ht_average *rule = frame->fit.average;
+    const unsigned uses = rule->uses[frame->field[frame->pair.coefficient[c].row]];
+    return (uses & (uses - 1)) != 0 ? uses | rule->normal : uses;
 }
 
 /* Whether a coefficient depends on a parameter. */
