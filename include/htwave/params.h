@@ -111,7 +111,10 @@ struct ht_groups {
     X(HT_SIGNAL_GAUSSIAN, "gaussian")              \
     X(HT_SIGNAL_DERIVATIVE, "gaussian derivative") \
     X(HT_SIGNAL_BURST, "burst")                    \
+    X(HT_SIGNAL_SINE, "sine")                      \
     X(HT_SIGNAL_FILE, "file")
+/* Weights of an array's elements. */
+#define HT_EACH_APODISATION(X) X(HT_APODISE_NONE, "none") X(HT_APODISE_HANN, "hann")
 /* How traces are compared with observed ones (htwave/misfit.h). */
 #define HT_EACH_MISFIT(X)                   \
     X(HT_MISFIT_L2, "l2")                   \
@@ -155,6 +158,7 @@ enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_down { HT_EACH_DOWN(HT_CHOICE_CONSTANT) };
+enum ht_apodisation { HT_EACH_APODISATION(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
 enum ht_map_kind { HT_EACH_MAP(HT_CHOICE_CONSTANT) HT_MAP_KINDS };
@@ -185,11 +189,16 @@ struct ht_shot_given {
     int count;              /* points of a line; else 0 */
     enum ht_grid_axis axis; /* plane: normal to it, at this place */
     double at;
-    double width;                   /* volume; else 0 */
+    double width; /* volume, or a round array; else 0 */
+    int elements; /* of arrays, their distance, the radius of curvature, */
+    double pitch, curvature;
+    double focus[3], steer[3], speed; /* where waves meet or travel to, at this speed; 0: none */
+    enum ht_apodisation apodisation;
     double direction[3], moment[6]; /* M11, M22, M33, M12, M13, M23 */
     double polarisation[3];         /* of plane waves of vectors */
     enum ht_signal_kind signal;
     double frequency, cycles, amplitude;
+    double until; /* of its own time: a sine is whole up to there; set by the caller */
     char *file;
     /* Of signal "file", set by the caller, who keeps them: values from time 0 on, in place of the
      * file's; NULL: none. */
@@ -207,9 +216,10 @@ enum { HT_MAX_DRIVES = 6 };
 /* A type of source: where it acts. */
 struct ht_source_type {
     const char *word, *help;
-    const char *keys;     /* of its own, each of which must be given: "from to count" */
-    const char *place[2]; /* the keys of its first and its last point */
-    bool flat;            /* a plane: it does not vary but along its axis */
+    const char *keys;      /* of its own, each of which must be given: "from to count" */
+    const char *place[2];  /* the keys of its first and its last point */
+    bool flat;             /* a plane: it does not vary but along its axis */
+    bool row, round, bent; /* arrays of points: a line, or a disc; curved */
     /* It comes from outside, into the box between its first and last point, along a direction, by
      * finite differences; it has no kind. NULL, or why. */
     const char *outside;
@@ -226,8 +236,12 @@ struct ht_source_kind {
     const char *field[HT_MAX_DRIVES];
     double sign;
     bool own;
-    bool stays; /* what it adds to the mean stays in a closed box */
+    bool pressure; /* the amplitude is that of waves of a surface */
+    bool stays;    /* what it adds to the mean stays in a closed box */
 };
+static inline bool ht_source_is_array(const struct ht_source_type *type) {
+    return type->row || type->round;
+}
 /* By number; without a word behind the last. */
 extern const struct ht_source_type ht_source_types[];
 extern const struct ht_source_kind ht_source_kinds[];

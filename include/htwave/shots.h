@@ -14,6 +14,7 @@ struct ht_signal {
     double highest;    /* frequency beyond which 1e-4 of the energy lies */
     double constant;   /* integral of s over that of |s| */
     double band[HT_SIGNAL_BANDS];
+    double whole;               /* of a sine, until when it is; else 0 */
     int64_t samples;            /* of a file; else 0 */
     struct ht_shot_given given; /* private from here on */
     int64_t room;
@@ -39,6 +40,7 @@ double ht_signal_at(const struct ht_signal *signal, double t, int order);
 /* One group, with one signal. What comes from outside has no points: inside the box from `first` to
  * `last` fields are total, outside scattered ones. */
 struct ht_shot {
+    int group; /* of the input, from 1 */
     const struct ht_source_type *type;
     const struct ht_source_kind *kind;
     int drives; /* fields that each point drives, on the grid of its medium */
@@ -62,7 +64,7 @@ struct ht_shot {
 struct ht_shots {
     const struct ht_medium *medium;
     int count;
-    struct ht_shot *shot; /* group number - 1 */
+    struct ht_shot *shot; /* of each group in order, of an array each element */
     double highest;       /* of all signals: frequency */
     double end;           /* when the last one is over, in the run's time */
 };
@@ -74,6 +76,17 @@ struct ht_shots {
 HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
                                        const struct ht_medium *medium, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
+
+/* ---- shots_array.c ---- */
+/* Elements of a group; 1 where it is no array. Place, delay and amplitude of one of an array, whose
+ * group's delay and amplitude are set. */
+int ht_shot_elements(const struct ht_shot_given *given);
+HT_CHECKED enum ht_err ht_shot_element(const struct ht_params *params,
+                                       const struct ht_medium *medium, int group, int element,
+                                       struct ht_shot *shot);
+
+/* The area that an element stands for, in two dimensions its length; 0: none. */
+double ht_shot_area(const struct ht_shot_given *given, int dims);
 
 /* The fields of a plane wave whose scalar or vector (ht_drive) is 1, in a medium of these
  * materials, for a direction of any length that differences see, near its own. */

@@ -141,6 +141,8 @@ static enum ht_err by_signal(ht_api *api, int source, int64_t *count, double *ou
     const struct ht_shots *shots = ht_api_plan(api)->shots;
     REQUIRE(source >= 0 && source < shots->count, HT_ERR_INPUT,
             "source %d of shot %d: there are %d, from 0 on", source, api->backed, shots->count);
+    REQUIRE(shots->count == ht_api_plan(api)->params->shots.count, HT_ERR_INPUT,
+            "arrays have no derivatives by their signals: give elements as points");
     REQUIRE(shots->shot[source].signal->samples > 0, HT_ERR_INPUT,
             "source %d of shot %d: its signal has no samples; give it some by ht_api_signal_set or "
             "a file",

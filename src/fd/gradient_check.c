@@ -45,10 +45,10 @@ static enum ht_err check_receivers(const struct ht_plan *plan) {
 
 static enum ht_err check_shot(const struct ht_plan *plan, int index) {
     const struct ht_shot *shot = &plan->shots->shot[index];
-    const char *key = HT_KEY("sources.%d", index + 1);
+    const char *key = HT_KEY("sources.%d", shot->group);
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     double x[3];
-    REFUSE(shot->type->outside != NULL, plan->params, HT_KEY("sources.%d.type", index + 1),
+    REFUSE(shot->type->outside != NULL, plan->params, HT_KEY("sources.%d.type", shot->group),
            "waves from outside have no gradient: take sources in the box");
     for (int i = 0; i < shot->points; i++) {
         ht_shot_position(shot, i, x);

@@ -354,7 +354,7 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
     if (pressure && driven == s->coupled) return HT_OK;
     if (driven & s->coupled) driven |= s->coupled;
     TRY(ht_comm_agree(plan->grid.slab.comm, look_at_shot(&r, index, driven)));
-    return judge_range(&r, HT_KEY("sources.%d.%s", index + 1, shot->kind->takes));
+    return judge_range(&r, HT_KEY("sources.%d.%s", shot->group, shot->kind->takes));
 }
 
 static enum ht_err clear_fields(struct ht_pair_stepper *s) {

@@ -129,7 +129,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     const double least = plan->problem.scheme->dissipates ? 0.25 : plan->order <= 3 ? 1.25 : 0.5;
     const struct source_waves waves = source_waves(plan, d, i);
     REFUSE(shot->radius > 0 && shot->radius < least, plan->params,
-           HT_KEY("sources.%d.radius", i + 1),
+           HT_KEY("sources.%d.radius", plan->shots->shot[i].group),
            "must be %g or more with time.scheme = \"%s\" and grid.order = %d, which damps nothing "
            "of what a narrower source has beyond the waves that the grid carries",
            least, plan->problem.scheme->name, plan->order);
@@ -153,7 +153,7 @@ static enum ht_err make_flat(const struct ht_plan *plan, int i, struct ht_duhame
     if (form->error > shot->tolerance)
         ht_warn("sources.%d: its highest frequency has %.2g cells per wavelength, where a source "
                 "of radius %g errs by up to %.1e, above the tolerance of %.1e: %stake more cells",
-                i + 1, 2 * HT_PI / waves.highest, form->radius, form->error, shot->tolerance,
+                shot->group, 2 * HT_PI / waves.highest, form->radius, form->error, shot->tolerance,
                 shot->radius > 0 ? "leave radius out, or " : "");
     for (int k = 0; k < plan->grid.dims; k++)
         if (shot->varies[k]) form->along[k] = form->radius;
@@ -166,7 +166,8 @@ static enum ht_err make_form(const struct ht_plan *plan, int i, struct ht_duhame
     if (plan->shots->shot[i].width > 0) {
         /* A plain Gaussian, as it is given. */
         const struct ht_shot *shot = &plan->shots->shot[i];
-        REFUSE(shot->radius > 0, plan->params, HT_KEY("sources.%d.radius", i + 1),
+        REFUSE(shot->radius > 0, plan->params,
+               HT_KEY("sources.%d.radius", plan->shots->shot[i].group),
                "does not belong to sources of type \"volume\"");
         form->order = 1;
         form->radius = shot->width / ht_grid_widest(&plan->grid);
@@ -215,6 +216,7 @@ static bool same_at(const struct ht_plan *plan, int64_t nodes, int64_t node,
 static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duhamel *d,
                                  const struct ht_source_point *point) {
     const struct ht_source_form *form = &d->form[point->shot];
+    const struct ht_shot *shot = &plan->shots->shot[point->shot];
     char place[96];
     int length = 0;
     for (int k = 0; k < plan->grid.dims; k++)
@@ -222,8 +224,7 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duh
             length += snprintf(place + length, sizeof place - (size_t)length, "%s%g",
                                length ? ", " : "", point->x[k]);
     return ht_params_error(
-        plan->params,
-        HT_KEY("sources.%d.%s", point->shot + 1, plan->shots->shot[point->shot].type->place[0]),
+        plan->params, HT_KEY("sources.%d.%s", shot->group, shot->type->place[0]),
         "the medium varies within %.3g cells of the source at %s, where a Hermite method needs a "
         "uniform one: move it, or give time.scheme = \"fd\"",
         ht_source_reach_most(form), place);
@@ -336,14 +337,14 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
 
 static enum ht_err check_type(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
-    REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", i + 1),
+    REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", shot->group),
            "needs finite differences: Hermite methods, here %s, have no plane waves from outside; "
            "give time.scheme = \"fd\"",
            plan->problem.scheme->name);
     /* A plane's field does not vary along a free side, which makes it 0. */
     for (int n = 0; shot->type->flat && n < 2 * plan->grid.dims; n++)
         REFUSE(n / 2 != shot->axis && plan->grid.wall[n / 2][n % 2] < 0, plan->params,
-               HT_KEY("sources.%d.axis", i + 1),
+               HT_KEY("sources.%d.axis", shot->group),
                "a plane ends at a free side of x%d, where it is no plane wave: Hermite methods "
                "need rigid or periodic ones, or give time.scheme = \"fd\"",
                n / 2 + 1);
@@ -351,7 +352,7 @@ static enum ht_err check_type(const struct ht_plan *plan, int i) {
     const double most = HT_SOURCE_WIDEST;
     double least = plan->grid.h[0];
     for (int k = 1; k < plan->grid.dims; k++) least = fmin(least, plan->grid.h[k]);
-    REFUSE(shot->width > most * least, plan->params, HT_KEY("sources.%d.width", i + 1),
+    REFUSE(shot->width > most * least, plan->params, HT_KEY("sources.%d.width", shot->group),
            "Hermite methods have volumes of up to %g cells, here %g: take fewer cells, or "
            "time.scheme = \"fd\"",
            most, most * least);

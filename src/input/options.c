@@ -178,7 +178,8 @@ static const struct ht_option option[] = {
      "\"dataset\" for a dataset with another name."},
     {KEY(initial.file, FILE), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary grid or all "
-     "coefficients as a run writes them. Relative names as in medium.type."},
+     "coefficients as a run writes them; fields that it lacks are 0, but in snapshots. Relative "
+     "names as in medium.type."},
     {KEY(initial.returns, BOOL), "false", ANY, NULL, "",
      "States that the exact solution at time.end is the initial data, so that the run reports its "
      "error."},

@@ -154,7 +154,21 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     REFUSE(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, p,
            HT_KEY("sources.%d.axis", group), "is none of the %d axes of the box", p->grid.dims);
     REFUSE(has_word(type->keys, "width") && !(shot->width > 0), p,
-           HT_KEY("sources.%d.width", group), "of a volume must be above 0");
+           HT_KEY("sources.%d.width", group), "must be above 0");
+    REFUSE(ht_source_is_array(type) && shot->elements < 1, p, HT_KEY("sources.%d.elements", group),
+           "must be 1 or more");
+    REFUSE(type->row && !(shot->pitch > 0), p, HT_KEY("sources.%d.pitch", group),
+           "must be above 0");
+    REFUSE(type->bent && shot->curvature == 0, p, HT_KEY("sources.%d.curvature", group),
+           "must not be 0");
+    REFUSE(type->round && type->bent && shot->curvature < shot->width / 2, p,
+           HT_KEY("sources.%d.curvature", group), "must be half of width, %g, or more",
+           shot->width / 2);
+    static const char *const own[] = {"focus", "steer", "speed", "apodisation"};
+    for (size_t i = 0; i < sizeof own / sizeof *own && !ht_source_is_array(type); i++)
+        REFUSE(ht_params_is_set(p, HT_KEY("sources.%d.%s", group, own[i])), p,
+               HT_KEY("sources.%d.%s", group, own[i]), "is for arrays, but the type is \"%s\"",
+               type->word);
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
         REFUSE(!(shot->to[k] > shot->from[k]), p, HT_KEY("sources.%d.to", group),
                "x%d = %g must be above that of from, %g", k + 1, shot->to[k], shot->from[k]);
@@ -183,12 +197,15 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     REFUSE(!type->outside && ht_params_is_set(p, HT_KEY("sources.%d.polarisation", group)), p,
            HT_KEY("sources.%d.polarisation", group), "is for plane waves, but the type is \"%s\"",
            type->word);
-    const char *takes = type->outside ? "direction" : kind->takes;
-    REFUSE(takes && (type->outside ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
-                                      shot->direction[2] == 0)
-                                   : !ht_source_takes(shot, kind)),
-           p, HT_KEY(type->outside ? "sources.%d" : "sources.%d.kind", group),
-           "a %s needs a %s that is not zero", type->outside ? type->word : kind->word, takes);
+    const bool array = ht_source_is_array(type), faces = type->outside || array;
+    const char *takes = faces ? "direction" : kind->takes;
+    REFUSE(array && kind->takes && strcmp(kind->takes, takes) != 0, p,
+           HT_KEY("sources.%d.kind", group), "arrays are of monopoles or forces");
+    REFUSE(takes && (faces ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
+                              shot->direction[2] == 0)
+                           : !ht_source_takes(shot, kind)),
+           p, HT_KEY(faces ? "sources.%d" : "sources.%d.kind", group),
+           "a %s needs a %s that is not zero", faces ? type->word : kind->word, takes);
     for (const struct ht_source_kind *other = ht_source_kinds; other->word != NULL; other++) {
         const char *key = other->takes;
         if (key && ht_source_takes(shot, other) && (!takes || strcmp(key, takes) != 0))

@@ -13,7 +13,15 @@
     X("plane wave",                                                                               \
       ", which comes from outside, by finite differences: inside the box `from` .. `to` the "     \
       "fields are the total ones, outside of it what is scattered alone",                         \
-      .keys = "from to", .place = {"from", "to"}, .outside = "a plane wave comes from outside")
+      .keys = "from to", .place = {"from", "to"}, .outside = "a plane wave comes from outside")   \
+    X("linear array", ", of points in a row", .keys = "position axis elements pitch",             \
+      .place = {"position", "position"}, .row = true)                                             \
+    X("curved array", ", of points on an arc", .keys = "position axis elements pitch curvature",  \
+      .place = {"position", "position"}, .row = true, .bent = true)                               \
+    X("disc", ", of points on a disc", .keys = "position elements width",                         \
+      .place = {"position", "position"}, .round = true)                                           \
+    X("bowl", ", of points on a part of a sphere", .keys = "position elements width curvature",   \
+      .place = {"position", "position"}, .round = true, .bent = true)
 
 #define IN_SHOT(member) offsetof(struct ht_shot_given, member)
 #define DIRECTION .takes = "direction", .numbers = IN_SHOT(direction), .unit = true
@@ -23,6 +31,10 @@
       ": acoustic p_t = -K div v + K s(t) delta(x - x0), with s the volume per time; wave "    \
       "u_tt = c^2 lap u + s(t) delta(x - x0)",                                                 \
       .stays = true)                                                                           \
+    X("pressure",                                                                              \
+      ", of planes, discs, bowls and, in two dimensions, arrays (acoustic): a monopole whose " \
+      "waves leave its surface with the pressure s(t), on a rigid side with twice that",       \
+      .stays = true, .pressure = true)                                                         \
     X("force", " (acoustic, elastic): rho v_t = .. + direction s(t) delta(x - x0)", DIRECTION, \
       .field = {"v1", "v2", "v3"}, .sign = 1, .own = true)                                     \
     X("explosion", " (elastic): s_ii,t = .. - s(t) delta(x - x0), s the rate of its moment",   \
@@ -140,12 +152,30 @@ static const struct ht_option option[] = {
     {KEY(count, INT), "0", 0, 10000, NULL, "points",
      "Line: number of points, 2 or more; each has the amplitude."},
     {KEY(axis, CHOICE), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
-     "Plane, must be given: the axis that is normal to it."},
+     "Plane, must be given: the axis that is normal to it. Linear and curved arrays, must be "
+     "given: the axis along which the row lies, made normal to the direction."},
     {KEY(at, REAL), "0.0", ANY, NULL, "length",
      "Plane, must be given: its place along the axis, anywhere in the box."},
     {KEY(width, REAL), "0.0", NOT_NEGATIVE, NULL, "length",
      "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
-     "spacing or more."},
+     "spacing or more. Disc and bowl: the diameter."},
+    {KEY(elements, INT), "0", 0, 4096, NULL, "points",
+     "Arrays, must be given: how many points, each with the amplitude; those of discs and bowls "
+     "stand for equal areas. `position` is the centre. In two dimensions discs are rows."},
+    {KEY(pitch, REAL), "0.0", NOT_NEGATIVE, NULL, "length",
+     "Linear and curved arrays, must be given: distance of elements, on an arc along it."},
+    {KEY(curvature, REAL), "0.0", ANY, NULL, "length",
+     "Curved arrays and bowls, must be given: radius of the arc or sphere, about a point in front "
+     "of the array, or behind it where negative (curved arrays)."},
+    {KEY(focus, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
+     "Arrays: the place at which the waves of all elements arrive at the same time; the first one "
+     "begins at `delay`."},
+    {KEY(steer, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
+     "Arrays without focus: the direction, of any length, in which their waves travel."},
+    {KEY(speed, REAL), "0.0", NOT_NEGATIVE, NULL, "length/time",
+     "Arrays: speed by which delays follow from focus and steer; 0: the medium's at `position`."},
+    {KEY(apodisation, CHOICE), "\"none\"", ANY, CHOICES(HT_EACH_APODISATION), "",
+     "Arrays: factor of the amplitudes, hann: cos^2, 0 at the ends."},
     {KEY(kind, CHOICE), "\"monopole\"", ANY, &(EACH_KIND(CHOICE))[1], "",
      &(EACH_KIND(
          HELP_KIND) " The delta of a line is the sum over its points, that of a plane delta(x_k - "
@@ -153,7 +183,8 @@ static const struct ht_option option[] = {
                     "the acceleration that the density at its centre makes; that of a plane is "
                     "normal to it. Plane waves have no kind.")[1]},
     {KEY(direction, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
-     "Force: its direction; plane wave: where it travels to; of any length."},
+     "Force: its direction; plane wave: where it travels to; arrays: where they face; of any "
+     "length."},
     {KEY(polarisation, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Plane wave of vectors, of any length: the direction of E (maxwell, maxwell_tm), made normal "
      "to the direction in which the wave travels, or of v (elastic): along that direction it is a "
@@ -165,18 +196,21 @@ static const struct ht_option option[] = {
     {KEY(signal, CHOICE), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
      "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
      "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
-     "`cycles` periods under a Hann window, from t = 0 on; file, see there."},
+     "`cycles` periods under a Hann window, from t = 0 on; sine, which rises over `cycles` periods "
+     "and goes on to the end; file, see there."},
     {KEY(frequency, REAL), "0.0", NOT_NEGATIVE, NULL, "1/time",
      "Of the signal (all but files): of a Ricker that of the spectrum's peak, of a burst that of "
      "the sine."},
-    {KEY(cycles, REAL), "5.0", 1, 1e6, NULL, "periods", "Burst: periods of the sine."},
+    {KEY(cycles, REAL), "5.0", 1, 1e6, NULL, "periods",
+     "Burst and sine: periods, of a sine whole ones."},
     {KEY(file, FILE), "\"\"", ANY, NULL, "",
      "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
      "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
      "medium.type."},
     {KEY(delay, ONE), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
-     "Ricker has its peak at 5 / (pi frequency)); 0 for bursts and files. Of a plane wave: at the "
+     "Ricker has its peak at 5 / (pi frequency)); 0 for bursts, sines and files. Of a plane wave: "
+     "at the "
      "corner of its box that it reaches first."},
     {KEY(amplitude, REAL), "1.0", ANY, NULL, "",
      "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "

@@ -273,16 +273,47 @@ static void set_place(const struct ht_shot_given *given, const struct ht_grid *g
     memcpy(shot->last, shot->first, sizeof shot->last);
 }
 
+/* A surface that moves with the volume s per time and area has waves of p = rho c s/2 on either
+ * side. */
+static enum ht_err take_pressure(const struct ht_params *params, const struct ht_medium *medium,
+                                 const struct ht_shot_given *given, struct ht_shot *shot) {
+    const struct ht_second_order *form = &medium->eq->second_order;
+    const int dims = medium->grid->dims;
+    const double area =
+        shot->type->flat || (dims == 1 && shot->width == 0) ? 1 : ht_shot_area(given, dims);
+    double modulus, speed;
+    REFUSE(form->rate >= 0, params, HT_KEY("sources.%d.kind", shot->group),
+           "%s has no pressure: take a monopole", medium->eq->system->name);
+    REFUSE(!(area > 0), params, HT_KEY("sources.%d.kind", shot->group),
+           "is for surfaces: planes, discs, bowls, and arrays in two dimensions; the pressure of "
+           "points depends on the distance: take a monopole");
+    TRY(ht_medium_speed(medium, shot->first, &speed));
+    TRY(ht_medium_parameter(medium, medium->eq->system->material[form->modulus].name, shot->first,
+                            &modulus));
+    shot->amplitude *= 2 * area * speed / modulus;
+    return HT_OK;
+}
+
 static enum ht_err make_shot(const struct ht_params *params, const struct ht_medium *medium,
-                             int group, struct ht_shot *shot) {
+                             int group, int element, struct ht_shot *shot) {
     const struct ht_shot_given *groups = params->shots.group;
     const struct ht_shot_given *given = &groups[group - 1];
+    shot->group = group;
     set_place(given, medium->grid, shot);
+    struct ht_shot_given until = *given;
+    until.until = params->time.end;
+    TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
+                        ht_signal_create(&until, &shot->signal)));
+    shot->amplitude = given->amplitude;
+    shot->delay = ht_value_or(&given->delay, fmax(0, -shot->signal->begin));
+    if (ht_source_is_array(shot->type)) TRY(ht_shot_element(params, medium, group, element, shot));
     shot->tolerance = given->tolerance;
     shot->radius = ht_value_or(&given->radius, 0);
     const double *d = given->direction, length = hypot(hypot(d[0], d[1]), d[2]);
     for (int k = 0; k < 3; k++) shot->direction[k] = length > 0 ? d[k] / length : 0;
     TRY(find_drives(params, medium->eq, group, shot));
+    if (shot->kind->pressure && !shot->type->outside)
+        TRY(take_pressure(params, medium, given, shot));
     TRY(check_places(params, medium->grid, shot, group));
     TRY(check_width(params, medium->grid, shot, group));
     if (shot->type->outside) TRY(find_speed(params, medium, group, shot));
@@ -292,10 +323,6 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
         shot->corner += fmin(low, high);
         shot->crossing += fabs(high - low) / shot->speed;
     }
-    TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
-                        ht_signal_create(given, &shot->signal)));
-    shot->amplitude = given->amplitude;
-    shot->delay = ht_value_or(&given->delay, fmax(0, -shot->signal->begin));
     TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);
@@ -309,11 +336,17 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     if (params->shots.count == 0) return HT_OK;
     TRY(HT_ALLOC(shots, 1));
     shots->medium = medium;
-    enum ht_err err = HT_ALLOC(shots->shot, params->shots.count);
-    while (err == HT_OK && shots->count < params->shots.count) {
-        struct ht_shot *shot = &shots->shot[shots->count++];
-        err = make_shot(params, medium, shots->count, shot);
+    const struct ht_shot_given *given = params->shots.group;
+    int64_t room = 0;
+    enum ht_err err = HT_OK;
+    for (int i = 0, element = 0; err == HT_OK && i < params->shots.count;) {
+        err = HT_GROW(shots->shot, shots->count + 1, room);
         if (err != HT_OK) break;
+        struct ht_shot *shot = &shots->shot[shots->count++];
+        *shot = (struct ht_shot){.group = 0};
+        err = make_shot(params, medium, i + 1, element, shot);
+        if (err != HT_OK) break;
+        if (++element == ht_shot_elements(&given[i])) i++, element = 0;
         const struct ht_signal *t = shot->signal;
         shots->highest = fmax(shots->highest, t->highest);
         shots->end = fmax(shots->end, t->end + shot->delay + 1.25 * shot->crossing);

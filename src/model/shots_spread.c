@@ -248,7 +248,7 @@ enum ht_err ht_shots_warn_jumps(const struct ht_shots *shots) {
                 snprintf(which, sizeof which, " at %s is", where);
             ht_warn("sources.%d%s spread over nodes on both sides of a jump of the medium near %s: "
                     "waves err there by more than the dispersion of the grid; move it %g %s away",
-                    n + 1, which, HT_PLACED(medium->grid, jump.jump),
+                    shot->group, which, HT_PLACED(medium->grid, jump.jump),
                     shot->width > 0 ? 7 : ht_point_reach(medium->grid),
                     shot->width > 0 ? "widths" : "spacings");
         }

@@ -146,12 +146,33 @@ static double sine(double w, double t, int order) {
     }
 }
 
-/* (1 - cos(w t / n))/2 sin(w t) as a sum of sines. */
+/* (a + 2 b cos(w t / n)) sin(w t) as a sum of sines. */
+static double modulated(double w, double n, double a, double b, double t, int order) {
+    return a * sine(w, t, order) +
+           b * (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order));
+}
+
+/* (1 - cos(w t / n))/2 sin(w t) */
 static double burst_at(const struct ht_signal *s, double t, int order) {
-    const double w = 2 * HT_PI * s->given.frequency, n = s->given.cycles;
     if (t <= 0 || (t >= s->end && order >= 0)) return 0;
-    return sine(w, t, order) / 2 -
-           (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order)) / 4;
+    return modulated(2 * HT_PI * s->given.frequency, s->given.cycles, 0.5, -0.25, t, order);
+}
+
+/* It rises over n whole periods, goes on, and falls: each part begins at a whole period. */
+static double sine_at(const struct ht_signal *s, double t, int order) {
+    static const double a[] = {0.5, 1, 0.5}, b[] = {-0.25, 0, 0.25};
+    const double w = 2 * HT_PI * s->given.frequency, n = 2 * ceil(s->given.cycles);
+    const double end[] = {ceil(s->given.cycles) / s->given.frequency, s->whole, s->end};
+    double begin = 0, area = 0, moment = 0;
+    int part = 0;
+    for (; part < 2 && t > end[part]; part++) {
+        const double length = end[part] - begin;
+        moment += length * area + modulated(w, n, a[part], b[part], length, -2);
+        area += modulated(w, n, a[part], b[part], length, -1);
+        begin = end[part];
+    }
+    const double value = modulated(w, n, a[part], b[part], t - begin, order);
+    return order >= 0 ? value : order == -1 ? area + value : moment + (t - begin) * area + value;
 }
 
 double ht_signal_at(const struct ht_signal *s, double t, int order) {
@@ -166,7 +187,7 @@ double ht_signal_at(const struct ht_signal *s, double t, int order) {
         return -gaussian(f, t, order + 2) / (2 * w * w);
     default:
         if (t < begin) return 0;
-        if (t <= end) return (s->knot ? spline_at : burst_at)(s, t, order);
+        if (t <= end) return (s->knot ? spline_at : s->whole > 0 ? sine_at : burst_at)(s, t, order);
         /* After the end s is 0 and its integral constant. */
         if (order >= -1) return order == -1 ? ht_signal_at(s, end, -1) : 0;
         return ht_signal_at(s, end, -2) + (t - end) * ht_signal_at(s, end, -1);
@@ -205,14 +226,19 @@ enum { PAD_BITS = 3, LEAST_BITS = 10, MOST_BITS = 18 };
 static enum ht_err find_traits(struct ht_signal *s) {
     double sum = 0, size = 0;
     int bits = LEAST_BITS;
+    const bool sine = s->given.signal == HT_SIGNAL_SINE;
+    const double rise = ceil(s->given.cycles) / s->given.frequency;
     if (s->given.signal == HT_SIGNAL_BURST) {
         s->end = s->given.cycles / s->given.frequency;
+    } else if (sine) { /* a short one has the spectrum but for the line's width */
+        s->whole = 2 * rise;
+        s->end = 3 * rise;
     } else if (s->given.signal != HT_SIGNAL_FILE) {
         s->end = 5 / (HT_PI * s->given.frequency); /* exp(-25) 5^2 = 3e-10 */
         s->begin = -s->end;
     }
     while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
-    if (s->given.signal == HT_SIGNAL_BURST)
+    if (s->given.signal == HT_SIGNAL_BURST || sine)
         while (bits < MOST_BITS && (1 << bits) < 32 * s->given.cycles) bits++;
     const int64_t n = (int64_t)1 << bits;
     const double apart = (s->end - s->begin) / (double)n;
@@ -227,6 +253,9 @@ static enum ht_err find_traits(struct ht_signal *s) {
     s->constant = size > 0 ? sum / size : 0;
     ht_fourier(bits + PAD_BITS, x);
     find_bands(bits + PAD_BITS, apart, x, s);
+    if (!sine) return HT_OK;
+    s->whole = fmax(rise, ceil(s->given.until * s->given.frequency) / s->given.frequency);
+    s->end = s->whole + rise;
     return HT_OK;
 }
 

@@ -90,7 +90,8 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     return HT_OK;
 }
 
-/* The fields that initial.values names, else all under their own names. */
+/* The fields that initial.values names, else all under their own names, of which a file that is no
+ * snapshot may lack some: they are 0. */
 static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file) {
     const struct ht_map *values = &solution->data->params->initial.values;
     for (int n = 0; n < values->count; n++) {
@@ -99,8 +100,15 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
         TRY(ht_solution_find_field(solution, HT_KEY("initial.values.%s", name), name, &field));
         TRY(read_field(solution, file, field, values->text[n]));
     }
-    for (int f = 0; f < solution->eq->nfields && values->count == 0; f++)
-        TRY(read_field(solution, file, f, solution->eq->field[f].name));
+    const bool whole = ht_h5_get_number(file, "time", 1, &solution->snapshot) == HT_OK;
+    for (int f = 0; f < solution->eq->nfields && values->count == 0; f++) {
+        const char *name = solution->eq->field[f].name;
+        struct dataset set;
+        const bool there =
+            find(file, &set, name, "") == HT_OK || find(file, &set, name, "_coefficients") == HT_OK;
+        const bool last = solution->occurs == 0 && f == solution->eq->nfields - 1;
+        if (there || whole || last) TRY(read_field(solution, file, f, name));
+    }
     return HT_OK;
 }
 

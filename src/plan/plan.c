@@ -424,7 +424,7 @@ static void warn_near(const struct ht_plan *plan) {
     ht_warn(
         "receivers: the one at %s is %.2g cells from sources.%d, whose Gaussian of radius %g is no "
         "point there: up to %.2g %% of it lie further away; take more cells, or another place",
-        HT_PLACED(&plan->grid, worst.x), worst.distance, worst.shot + 1,
+        HT_PLACED(&plan->grid, worst.x), worst.distance, plan->shots->shot[worst.shot].group,
         plan->duhamel->form[worst.shot].radius, 100 * worst.error);
 }
 
@@ -455,7 +455,7 @@ static void warn_beside(const struct ht_plan *plan) {
             if (!shot->type->outside || !beside(plan, shot, trace.x)) continue;
             ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
                     "box of sources.%d, where fields jump: move it %g or more away",
-                    HT_PLACED(&plan->grid, trace.x), i + 1,
+                    HT_PLACED(&plan->grid, trace.x), shot->group,
                     reach_of(plan) * ht_grid_widest(&plan->grid));
             return;
         }
@@ -475,7 +475,7 @@ static void warn_between(const struct ht_plan *plan) {
         ht_warn("receivers: samples between steps of %.3g carry frequencies up to %.3g, beyond "
                 "which sources.%d has %.2g %% of its amplitude: take \"every\" = \"step\", or a "
                 "smaller time.cfl",
-                plan->problem.dt, highest, i + 1, 100 * sqrt(above));
+                plan->problem.dt, highest, plan->shots->shot[i].group, 100 * sqrt(above));
         return;
     }
 }

@@ -501,7 +501,7 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
     if (part > most)
         ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from the layers, which "
                 "absorb no waves longer than %.3g well: take %s",
-                shot + 1, 100 * part, ht_plan_layer_longest(plan, most),
+                plan->shots->shot[shot].group, 100 * part, ht_plan_layer_longest(plan, most),
                 plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.scheme->nodal
                     ? "thicker ones (absorbing.cells)"
                     : "a smaller absorbing.alpha, or larger cells");

@@ -113,6 +113,19 @@ static bool is_stable(const struct ht_plan *plan, int stages) {
     return most > 0 && cfl <= most;
 }
 
+/* The first key that asks outputs of the grid for a field that is not stored; NULL: none. */
+static const char *output_lacks(const struct ht_plan *plan, unsigned stored) {
+    const struct ht_params *params = plan->params;
+    const struct ht_map_given *maps = params->output.maps.group;
+    if (asks_names(plan, stored, &params->output.fields)) return "output.fields";
+    if (asks_slices(plan, stored))
+        return params->output.picture.slices.count == 0 ? "output.picture.field"
+                                                        : "output.picture.slices";
+    for (int i = 0; i < params->output.maps.count; i++)
+        if (asks_field(plan, stored, maps[i].field)) return "output.maps";
+    return NULL;
+}
+
 /* The first key that asks leapfrog for what it has not; NULL: none. Its series has one term less,
  * others of its numbers of terms are stable, and nothing damps what rounded messages add. */
 static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_form *form) {
@@ -121,15 +134,10 @@ static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_fo
     const unsigned stored = form->stored[HT_PRIMARY];
     const int full = ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order);
     const struct ht_receivers_given *receivers = params->receivers.group;
-    if (asks_names(plan, stored, &params->output.fields)) return "output.fields";
-    if (asks_slices(plan, stored))
-        return params->output.picture.slices.count == 0 ? "output.picture.field"
-                                                        : "output.picture.slices";
+    const char *output = output_lacks(plan, stored);
+    if (output != NULL) return output;
     for (int i = 0; i < params->receivers.count; i++)
         if (asks_names(plan, stored, &receivers[i].fields)) return "receivers.fields";
-    const struct ht_map_given *maps = params->output.maps.group;
-    for (int i = 0; i < params->output.maps.count; i++)
-        if (asks_field(plan, stored, maps[i].field)) return "output.maps";
     if (ht_layers_any(&plan->grid) && params->absorbing.type != HT_ABSORBING_SPONGE)
         return "boundary";
     if (asks_variant(plan, form)) return "device.variant";
@@ -141,7 +149,9 @@ static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_fo
 }
 
 static void say(struct ht_plan *plan, const char *why, const char *more) {
-    snprintf(plan->chosen_by, sizeof plan->chosen_by, "auto: %s%s", why, more);
+    const bool automatic = plan->params->time.scheme == HT_SCHEME_AUTO;
+    snprintf(plan->chosen_by, sizeof plan->chosen_by, "%s%s%s", automatic ? "auto: " : "", why,
+             more);
 }
 
 static int order_of(const struct ht_plan *plan, const struct ht_scheme *scheme) {
@@ -240,6 +250,11 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
            scheme->name);
     const char *why = ht_problem_set_scheme(&plan->problem, scheme);
     if (why != NULL) return refuse_scheme(plan, scheme, why);
+    /* Fields that finite differences of second order have not, those of first order have. */
+    const char *lacks = output_lacks(plan, plan->problem.stored[HT_PRIMARY]);
+    if (lacks != NULL && plan->problem.fd.pair == HT_PAIR_NONE && scheme->otherwise != NULL &&
+        ht_problem_set_scheme(&plan->problem, scheme->otherwise) == NULL)
+        say(plan, "all fields, for ", lacks);
     struct kind_key key[KIND_KEYS];
     list_kind_keys(params, key);
     for (int i = 0; i < KIND_KEYS; i++)

@@ -8,8 +8,11 @@
 static struct ht_signal *make(enum ht_signal_kind kind, double frequency, double cycles,
                               /* NOLINTNEXTLINE(readability-non-const-parameter): it owns it */
                               char *file) {
-    const struct ht_shot_given given = {
-        .signal = kind, .frequency = frequency, .cycles = cycles, .file = file};
+    const struct ht_shot_given given = {.signal = kind,
+                                        .frequency = frequency,
+                                        .cycles = cycles,
+                                        .file = file,
+                                        .until = 9 / frequency};
     struct ht_signal *signal;
     if (ht_signal_create(&given, &signal) != HT_OK) {
         printf("# %s\n", ht_err_message());
@@ -100,8 +103,9 @@ static void test_kinds(void) {
     } rows[] = {{HT_SIGNAL_RICKER, 2, 0},
                 {HT_SIGNAL_GAUSSIAN, 0, 1},
                 {HT_SIGNAL_DERIVATIVE, 1, 0},
-                {HT_SIGNAL_BURST, -1, 0}};
-    for (int i = 0; i < 4; i++) {
+                {HT_SIGNAL_BURST, -1, 0},
+                {HT_SIGNAL_SINE, -1, 0}};
+    for (int i = 0; i < 5; i++) {
         const char *name = HT_WORD(SIGNAL, rows[i].kind);
         struct ht_signal *s = make(rows[i].kind, f, 6, NULL);
         test_orders(name, s, 1e-10);
@@ -110,7 +114,13 @@ static void test_kinds(void) {
         TEST_BELOW(fabs(s->constant - rows[i].constant), 1e-8, "%s: constant part", name);
         ht_signal_destroy(s);
     }
-    struct ht_signal *s = make(HT_SIGNAL_RICKER, f, 0, NULL);
+    struct ht_signal *s = make(HT_SIGNAL_SINE, f, 2.5, NULL);
+    TEST_CHECK(fabs(ht_signal_at(s, 4.3 / f, 0) - sin(2 * HT_PI * 4.3)) < 1e-12 &&
+                   fabs(ht_signal_at(s, 8.9 / f, 0) - sin(2 * HT_PI * 8.9)) < 1e-12 &&
+                   s->end == 12 / f && s->highest < 1.5 * f,
+               "sine: whole after 3 periods up to the end, and 1e-4 beyond %.3g f", s->highest / f);
+    ht_signal_destroy(s);
+    s = make(HT_SIGNAL_RICKER, f, 0, NULL);
     TEST_BELOW(fabs(ht_signal_at(s, 0.05, 0) -
                     (1 - 2 * pow(HT_PI * f * 0.05, 2)) * exp(-pow(HT_PI * f * 0.05, 2))),
                1e-15, "ricker: its formula");
