@@ -62,17 +62,8 @@ struct help_row {
     const char *key, *none; /* text for no default */
 };
 
-static void print_terminal(FILE *out, const struct help_row *row) {
-    const struct ht_option *option = row->option;
-    char range[RANGE_SIZE];
-    ht_option_range(option, range);
-    fprintf(out, option->fallback ? "  %s = %s\n" : "  %s = (%s)\n", row->key,
-            option->fallback ? option->fallback : row->none);
-    fprintf(out, "%*s%s%s%s", HELP_INDENT, "", type_name(option), *range ? ", " : "", range);
-    if (*option->unit) fprintf(out, "  [%s]", option->unit);
-    fputc('\n', out);
-    /* Prints text in lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
-    const char *text = option->help;
+/* In lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
+static void print_text(FILE *out, const char *text) {
     int room = HELP_WIDTH - HELP_INDENT;
     while (*text) {
         int length = (int)strlen(text);
@@ -85,6 +76,18 @@ static void print_terminal(FILE *out, const struct help_row *row) {
         text += length;
         while (*text == ' ') text++;
     }
+}
+
+static void print_terminal(FILE *out, const struct help_row *row) {
+    const struct ht_option *option = row->option;
+    char range[RANGE_SIZE], type[RANGE_SIZE + 64];
+    ht_option_range(option, range);
+    fprintf(out, option->fallback ? "  %s = %s\n" : "  %s = (%s)\n", row->key,
+            option->fallback ? option->fallback : row->none);
+    snprintf(type, sizeof type, *option->unit ? "%s%s%s  [%s]" : "%s%s%s", type_name(option),
+             *range ? ", " : "", range, option->unit);
+    print_text(out, type);
+    print_text(out, option->help);
 }
 
 /* A cell of a table, in which a bar would end the cell. */

@@ -132,6 +132,10 @@ for file in params/*.cfg; do
     */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
         absorbing.type=sponge absorbing.cells=3 'sources=()' \
         output.picture.every=4.0 initial.width=10.0 ;;
+    */array.cfg) # its map: config/experiments
+        try "$file" 'grid.cells=[14,14,16]' absorbing.type=sponge absorbing.cells=3 \
+            sources.1.frequency=0.025 time.end=20.0 'output.maps=()'
+        ;;
     */rayleigh.cfg) try "$file" 'grid.cells=[250,80]' ;; # judged below
     */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;

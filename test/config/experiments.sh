@@ -71,7 +71,7 @@ judge "focus, across: error $(word rms 2) (bound 1.5e-2)" \
 # ---- a bowl ----
 # Maps keep the dispersion of one term in time, 14 points per shortest wavelength for 1e-1 over ten
 # (here 5.3, over six of the burst's own length, 8 points): 2e-2 on the axis; the peak is flat.
-run array output.directory=array
+run array output.directory=array "$(device_option "${HTWAVE_DEVICE:-auto}")"
 if have_modules h5py numpy; then
     python3 "$here/bowl.py" array/map_focus.h5 >answer.txt
     judge "bowl: along the axis maps err by $(word axis 2) (bound 2e-2)" below "$(word axis 2)" 2e-2
