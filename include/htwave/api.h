@@ -41,9 +41,10 @@ HT_API const char *ht_api_release(void); /* "0.1.0" */
 /* Never NULL; valid until this thread's next call. */
 HT_API const char *ht_api_error(void);
 
-/* file: an input file, or NULL: all keys have their defaults. key: `keys` settings "grid.order=4",
- * as on the command line, which come after it. Model files are read here; no device is touched. */
-HT_API int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out);
+/* input: the name of an input file; the text of one, which has a line break; or NULL: all keys have
+ * their defaults. key: `keys` settings "grid.order=4", as on the command line, which come after it.
+ * Model files are read here; no device is touched. */
+HT_API int ht_api_open(const char *input, int keys, const char *const *key, ht_api **out);
 HT_API void ht_api_close(ht_api *api); /* NULL allowed */
 
 /* Asked between batches of steps, about five times per second, in the thread of the call: other

@@ -430,8 +430,8 @@ struct ht_params {
     } number;
 };
 
-/* Reads a libconfig file (path NULL: all defaults) and `key=value` overrides, whose values follow
- * libconfig syntax (bare words are strings). */
+/* Reads a libconfig file (path NULL: all defaults; with a line break: its text) and `key=value`
+ * overrides, whose values follow libconfig syntax (bare words are strings). */
 HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                                       struct ht_params **out);
 /* An override after that, of which ht_params_read's rules between keys are not checked again. */

@@ -53,7 +53,7 @@ class _Signals:
 class Model:
     """A run whose model can change between calls.
 
-    config    an input file, or a dict of its keys: {"grid": {"cells": [100, 80]}, ..}
+    config    an input file, its text, or a dict of its keys: {"grid": {"cells": [100, 80]}, ..}
     settings  more of them, which come after: texts "grid.order=8" or dicts
     arrays    of the medium, by parameter: c=c0 with c0[x3, x2, x1], as a model file's dataset has
               it (medium.axes says otherwise), in the input's units. They replace the samples of a

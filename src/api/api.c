@@ -108,26 +108,26 @@ static enum ht_err load_all(ht_api *api) {
     return HT_OK;
 }
 
-static enum ht_err open_into(ht_api *api, const char *file, int keys, const char *const *key) {
+static enum ht_err open_into(ht_api *api, const char *input, int keys, const char *const *key) {
     HT_ARRAY(char *, copy, keys);
     for (int i = 0; i < keys; i++) {
         REQUIRE(key[i] != NULL, HT_ERR_INPUT, "ht_api_open: key %d of %d is NULL", i, keys);
         copy[i] = (char *)key[i]; /* which is not written to */
     }
-    TRY(ht_params_read(file, keys, copy, &api->params));
+    TRY(ht_params_read(input, keys, copy, &api->params));
     TRY(load_all(api));
     api->params->gradient.wanted = true;
     return ht_api_choose_all(api);
 }
 
-int ht_api_open(const char *file, int keys, const char *const *key, ht_api **out) {
+int ht_api_open(const char *input, int keys, const char *const *key, ht_api **out) {
     ht_api *api = NULL;
     enum ht_err err = HT_ALLOC(api, 1);
     if (err == HT_OK) {
         api->recorded = api->backed = -1;
         ht_api_enter(api);
         ht_api_prepares(true);
-        err = open_into(api, file, keys, key);
+        err = open_into(api, input, keys, key);
         ht_api_prepares(false);
     }
     return ht_api_leave(HT_MADE(err, api, ht_api_close, out));

@@ -323,12 +323,14 @@ static enum ht_err fail_syntax(const config_t *config, const char *text, const c
 }
 
 enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data) {
-    struct walk walk = {.path = path, .visit = visit, .data = data};
+    const bool given = ht_config_is_text(path);
+    struct walk walk = {.path = given ? "text" : path, .visit = visit, .data = data};
     HT_FREED char *text = NULL;
-    size_t size = 0;
+    size_t size = strlen(path);
     /* Not config_read_file: its scanner ends the program on a directory. A file that is not there
      * is wrong input, not a failing disk. */
-    enum ht_err err = ht_file_read_most(path, INPUT_MOST, &text, &size);
+    enum ht_err err =
+        given ? ht_text_copy(path, &text) : ht_file_read_most(path, INPUT_MOST, &text, &size);
     if (err) return err == HT_ERR_IO ? HT_ERR_INPUT : err;
     const char *start = text;
     /* Editors write marks of byte order in front of text. That of UTF-8 tells nothing and is
@@ -336,8 +338,9 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
     bool wide =
         size >= 2 && (memcmp(start, "\xff\xfe", 2) == 0 || memcmp(start, "\xfe\xff", 2) == 0);
     REQUIRE(!wide, HT_ERR_INPUT, "%s is text in UTF-16: save it as UTF-8 or ASCII",
-            HT_SHOWN_PLACE(path));
-    REQUIRE(strlen(start) == size, HT_ERR_INPUT, "%s is not a text file", HT_SHOWN_PLACE(path));
+            HT_SHOWN_PLACE(walk.path));
+    REQUIRE(strlen(start) == size, HT_ERR_INPUT, "%s is not a text file",
+            HT_SHOWN_PLACE(walk.path));
     if (size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0) start += 3;
     HT_FREED_TEXT struct ht_text ready = {0};
     HT_ENDED(config_destroy) config_t config;

@@ -32,7 +32,11 @@ struct ht_setting {
 };
 typedef enum ht_err ht_config_visit(void *data, const struct ht_setting *setting);
 
-/* Visits the settings of a file in order; stops at the first error. */
+/* Whether the name of an input is its text. */
+static inline bool ht_config_is_text(const char *path) {
+    return strchr(path, '\n') != NULL;
+}
+/* Visits the settings of a file, or of a text, in order; stops at the first error. */
 HT_CHECKED enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *data);
 /* Visits key = text, text being a value in libconfig's syntax or a bare word, taken as a string. */
 HT_CHECKED enum ht_err ht_config_read_value(const char *key, const char *text,

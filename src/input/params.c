@@ -517,7 +517,8 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     TRY(HT_TAKE(&params->pool, params->sources, 1));
     for (int i = 0; i < ht_option_count(); i++)
         TRY(ht_option_set_default(params, params, ht_option_at(i)));
-    if (path) TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
+    if (path && !ht_config_is_text(path))
+        TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
     for (int i = 0; i < noverrides; i++) TRY(ht_params_set(params, overrides[i]));
     /* Sources begin at rest, unless initial data are asked for. */

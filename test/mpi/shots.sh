@@ -4,6 +4,7 @@
 set -u
 . "${0%/*}/common.sh"
 have_device || no_ranks 'no device is here'
+root=$PWD
 cd "$scratch" || exit 1
 
 cat >shots.cfg <<'CFG'
@@ -58,4 +59,23 @@ ranks 3 "$htwave" check shots.cfg --quiet "$device" parallel.shots=2 >said.txt 2
 code=$?
 judge "groups of unequal size: exit code $code, $(tail -1 said.txt)" \
     [ "$code $(grep -c 'parallel.shots = 2: 3 ranks are no multiple' said.txt)" = '2 1' ]
+# A handle of the library is one process's: each rank takes its own shot.
+cat >each.py <<'PY'
+import os, sys
+import htwave
+rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "-1")))
+with htwave.Model("shots.cfg", *sys.argv[1:]) as model:
+    for shot in (0, 1) if rank < 0 else (rank,):
+        open(f"{'alone' if rank < 0 else 'rank'}-{shot}.txt", "w").write(str(model.forward(shot).tolist()))
+PY
+if have_modules numpy; then
+    export HTWAVE_LIBRARY="$(dirname "$htwave")/libhtwave.so.0" PYTHONPATH="$root/python"
+    python3 each.py "$device" >said.txt 2>&1 || sed 's/^/    | /' said.txt
+    ranks 2 python3 each.py "$device" >said.txt 2>&1 || sed 's/^/    | /' said.txt
+    judge 'the library under mpiexec: a shot by each rank' \
+        sh -c 'cmp alone-0.txt rank-0.txt && cmp alone-1.txt rank-1.txt'
+else
+    skip 'Python: no python3 with numpy is here'
+fi
+
 end mpi/shots

@@ -290,6 +290,21 @@ def tensors():
             traces = m.forward(shot, record=True)
             own = own + m.backward([0.01 * (traces[0] - data[shot].numpy()), 0 * traces[1]])["c"]
         judge("torch: the gradient of two shots", np.allclose(c.grad.numpy(), own, rtol=1e-12))
+        judge("torch: derivatives of all traces along random directions",
+              torch.autograd.gradcheck(lambda x: p(x, shot=1), c, eps=1e-5, atol=1e-7, rtol=1e-6,
+                                       fast_mode=True, raise_exception=False))
+        single = p(c.float(), shot=1)
+        judge("torch: single precision", single[0].dtype == torch.float32 and
+              np.abs(single[0].detach().numpy() - p(c, shot=1)[0].detach().numpy()).max() < 1e-5)
+        refuses("torch: two tensors", "2 tensors: must be those of c", p, c, c)
+        half = p(c, shot=0)[1].sum()
+        p(c, shot=1)  # comes between: backward runs shot 0 again
+        c.grad = None
+        half.backward()
+        m.set(c=c0)
+        q = m.forward(0, record=True)
+        own = m.backward([0 * q[0], np.ones(q[1].shape)])["c"]
+        judge("torch: after another call", np.allclose(c.grad.numpy(), own, rtol=1e-12))
 
 
 def messages():

@@ -122,6 +122,7 @@ static void test_errors(void) {
     refused(ht_api_open(NULL, 1, wrong, &api), HT_API_INPUT, "grid.cells");
     TEST_CHECK(api == NULL, "there is no handle then");
     refused(ht_api_open("no/such.cfg", 0, NULL, &api), HT_API_INPUT, "no/such.cfg");
+    refused(ht_api_open("time.end = 1.0;\ngrid.cells = 3\n", 0, NULL, &api), HT_API_INPUT, "text:");
     ht_api_open(NULL, COUNT(memory), memory, &api);
     refused(ht_api_shots(api, &count), HT_API_INPUT, "medium.c");
     refused(ht_api_model_get(api, "c", c), HT_API_INPUT, "no values");
