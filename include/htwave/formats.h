@@ -21,6 +21,10 @@ struct ht_array {
     int64_t extent[8], count;
     double *value;
 };
+/* HT_ENDED(ht_array_end) struct ht_array, zero at first */
+static inline void ht_array_end(const struct ht_array *array) {
+    free(array->value);
+}
 /* A whole .npy file, whatever the order of its values is. */
 HT_CHECKED enum ht_err ht_npy_read(const char *path, struct ht_array *out);
 

@@ -35,6 +35,8 @@ HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int r
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
                                           int64_t first, int64_t last, const double *data);
 bool ht_h5_has(struct ht_h5 *file, const char *name);
+/* Fails: it does not hold this, but its datasets. */
+HT_CHECKED enum ht_err ht_h5_lacks(struct ht_h5 *file, const char *what);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
                                     int64_t extent[8]);

@@ -67,30 +67,42 @@ HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium, const
 /* Whether one of these parameters decides a material. */
 bool ht_medium_decides(const struct ht_medium *medium, const struct ht_names *names, int material);
 
+/* What the samples of a parameter cover of the box from grid.lower to grid.upper. */
+struct ht_coverage {
+    char text[128];     /* "c: file x1 0..12, x2 0..3," */
+    double share;       /* of the box, up to a spacing beyond the ends */
+    double part;        /* that the box is of the samples, the largest of all axes */
+    double spacings;    /* of samples in the box, the fewest of all axes */
+    double least, most; /* of the values in it */
+};
+/* false: the parameter has no samples. */
+bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_coverage *out);
+
 /* ---- slip.c ---- */
 /* A flat face normal to an axis between fluid, a material that may be 0 and is, and solid: where
  * one is found on some lines along the axis, *at is the lowest one's place. */
 HT_CHECKED enum ht_err ht_medium_slip(const struct ht_medium *medium, int axis, bool *found,
                                       double *at);
 
-/* ---- samples.c: values on a regular grid, from a file or in memory ---- */
+/* ---- samples.c, samples_read.c: values on a regular grid, from a file or in memory ---- */
 struct ht_samples {
     int64_t shape[3]; /* per axis x1 x2 x3; 1 = extruded along it */
     double origin[3], spacing[3];
     double *value; /* x1 fastest */
 };
-/* A file, whose format is that of medium.format and so on. Entries of shape, spacing and origin
- * follow axes, the axes of the file from the fastest on (none: x1, x2, ..); along axes not named
- * the values do not vary. Raw is little-endian float32 whose size must match the shape exactly; of
- * HDF5 0 in shape takes the dataset's extent (which must match otherwise). memory: values in place
- * of a file's, of the given shape; or NULL. Values are multiplied by scale and must be finite. */
+/* A file of the format medium.format, or by its name. Entries of shape, spacing and origin follow
+ * axes, the axes of the file from the fastest on (none: x1, x2, ..; of SEG-Y depth, the last one of
+ * the grid, first); along axes not named the values do not vary. Raw is little-endian float32 whose
+ * size must match the shape exactly; the others know their shape, which 0 takes (and another one
+ * refuses), SEG-Y its spacing, too. memory: values in place of a file's, of the given shape; or
+ * NULL. Values are multiplied by scale and must be finite. */
 HT_CHECKED enum ht_err ht_samples_read(const struct ht_params *params, const char *path,
                                        const char *dataset, const double *memory,
                                        struct ht_samples **out);
-/* The values as they are in the file, which *out gets, and its extents, as medium.shape has them.
- */
-HT_CHECKED enum ht_err ht_samples_load(const struct ht_params *params, const char *path,
-                                       const char *dataset, int64_t extent[3], double **out);
+/* The values as they are in the file, which *out gets; medium.shape, spacing and axes become the
+ * file's. */
+HT_CHECKED enum ht_err ht_samples_load(struct ht_params *params, const char *path,
+                                       const char *dataset, double **out);
 /* Values with x1 fastest into the order of the file. */
 HT_CHECKED enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
                                           const double *values, double *out);

@@ -73,7 +73,9 @@ struct ht_groups {
     X(HT_FIT_BOX, "box")   \
     X(HT_FIT_POINT, "point")
 #define HT_EACH_AXIS(X) X(HT_X1, "x1") X(HT_X2, "x2") X(HT_X3, "x3")
-#define HT_EACH_FORMAT(X) X(HT_RAW, "raw") X(HT_HDF5, "hdf5")
+#define HT_EACH_FORMAT(X)     \
+    X(HT_FORMAT_AUTO, "auto") \
+    X(HT_RAW, "raw") X(HT_NPY, "npy") X(HT_SEGY, "segy") X(HT_HDF5, "hdf5")
 #define HT_EACH_PRECISION(X) X(HT_SINGLE, "single") X(HT_DOUBLE, "double")
 #define HT_EACH_LAYOUT(X)         \
     X(HT_LAYOUT_AUTO, "auto")     \
@@ -313,7 +315,8 @@ struct ht_params {
         int dims; /* number of entries of grid.cells */
         int64_t cells[3];
         double lower[3], upper[3];
-        int order; /* 0: the scheme's usual one */
+        struct ht_value spacing; /* none, once cells and upper are known */
+        int order;               /* 0: the scheme's usual one */
     } grid;
     struct {
         double end, cfl, step; /* step 0: from cfl */
@@ -490,6 +493,9 @@ int ht_params_receivers_find(const struct ht_params *params, const char *name);
 /* The key of a member of that slice, "output.picture.slices.2.field". Returns key. */
 char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
                           char key[64]);
+
+/* The unit of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
+const char *ht_units_name(const struct ht_params *params, const char *quantity);
 
 /* A name relative to the folder of the input file. */
 HT_CHECKED enum ht_err ht_params_beside(const struct ht_params *params, const char *name,

@@ -87,8 +87,7 @@ static enum ht_err load(ht_api *api, int i) {
     if (params->medium.type == HT_MEDIUM_FILE) {
         TRY(ht_params_blame(params, option->key,
                             ht_samples_load(params, given->value.text,
-                                            *dataset ? dataset : name_of(i), params->medium.shape,
-                                            &model->values)));
+                                            *dataset ? dataset : name_of(i), &model->values)));
         given->memory = model->values;
     }
     model->count = 1;

@@ -1,7 +1,5 @@
 /* htwave check: everything about a run that is known without running it, and its expected time,
  * which check_time.c measures. */
-#include <unistd.h>
-
 #include "app.h"
 #include "htwave/survey.h"
 
@@ -50,7 +48,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     /* The nearest existing parent directory must be writable. */
     HT_FREED char *above = NULL;
     TRY(ht_disk_above(sim->params->output.directory, &above));
-    REFUSE(access(above, W_OK | X_OK) != 0, sim->params, "output.directory",
+    REFUSE(ht_file_make_directory(above) != HT_OK, sim->params, "output.directory",
            "cannot be written: %s is not a directory, or not writable", above);
     if (sim->rank == 0) TRY(ht_disk_check(sim));
     if (sim->no_device == NULL) TRY(ht_simulation_compile(sim));

@@ -1,5 +1,6 @@
 /* Shots, one after the other with one preparation: htwave run with a list `shots`, htwave data. */
 #include "app.h"
+#include "htwave/formats.h"
 #include "htwave/h5.h"
 #include "htwave/survey.h"
 
@@ -33,8 +34,9 @@ static enum ht_err look_at_data(struct shots *s, int i) {
     const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
     double mark = NAN;
     struct ht_h5 *file = NULL;
-    REFUSE(ht_is_segy(shot->data), s->survey->params, key,
-           "%s would be SEG-Y, which is read as data, not written: name HDF5 files, shot-*.h5",
+    REFUSE(ht_file_ends(shot->data, "sgy|segy|npy"), s->survey->params, key,
+           "%s has the name of a file that is read as data, not written: name HDF5 files, "
+           "shot-*.h5",
            shot->data);
     if (!ht_file_exists(shot->data)) return HT_OK;
     enum ht_err err = ht_h5_open(shot->data, &file);

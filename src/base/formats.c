@@ -64,10 +64,10 @@ static enum ht_err read_header(const char *path, char *data, size_t size, struct
     REQUIRE(*begin <= size, HT_ERR_INPUT, "%s is cut off in its header", path);
     data[*begin - 1] = '\0';
     const char *type = value_of(data + head, "'descr'"), *at = value_of(data + head, "'shape'");
-    REQUIRE(parse_number(type, number), HT_ERR_INPUT,
-            "%s holds values of type %.16s: float32, float64 and integers are read "
-            "(numpy.ndarray.astype)",
-            path, HT_SHOWN(type));
+    REQUIRE(
+        parse_number(type, number), HT_ERR_INPUT,
+        "%s holds values of type %.*s: float32, float64 and integers are read (astype of NumPy)",
+        path, (int)ht_least((int64_t)strcspn(type, "'"), 16), HT_SHOWN(type));
     *fortran = *value_of(data + head, "'fortran_order'") == 'T';
     out->count = 1;
     for (char *end; out->rank < 8; out->rank++, at = end + strspn(end, ", ")) {

@@ -373,10 +373,23 @@ enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *t
     return HT_OK;
 }
 
+static enum ht_err add_name(const char *name, void *text) {
+    struct ht_text *names = text;
+    if (names->length < 200) ht_text_add(names, "%s%s", names->length ? ", " : "", name);
+    return HT_OK;
+}
+
+enum ht_err ht_h5_lacks(struct ht_h5 *file, const char *what) {
+    HT_FREED_TEXT struct ht_text names = {0};
+    TRY(ht_h5_each(file, add_name, &names));
+    FAIL(HT_ERR_IO, "%s holds no %s; it has %s", file->path, what,
+         names.length ? names.data : "no datasets");
+}
+
 /* Opens a dataset and its space; the caller closes both. */
 static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set, hid_t *space) {
     *set = H5Dopen2(file->id, name, H5P_DEFAULT);
-    REQUIRE(*set >= 0, HT_ERR_IO, "%s holds no dataset %s", file->path, name);
+    if (*set < 0) return ht_h5_lacks(file, HT_KEY("dataset %s", name));
     *space = H5Dget_space(*set);
     REQUIRE(*space >= 0, HT_ERR_IO, "cannot read dataset %s of %s", name, file->path);
     return HT_OK;

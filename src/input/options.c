@@ -20,6 +20,9 @@ static const struct ht_option option[] = {
      "Lower corner of the box, one number per axis."},
     {KEY(grid.upper, REAL3), "[1.0, 1.0, 1.0]", ANY, NULL, "length",
      "Upper corner of the box; greater than the lower one along every axis."},
+    {KEY(grid.spacing, VALUE), NULL, POSITIVE, NULL, "length",
+     "Length of a cell, one number or one per axis, instead of cells or of upper: two of the three "
+     "give the third. On the command line it replaces the cells of the file."},
     {KEY(grid.order, INT), "0", 0, 16, NULL, "",
      "Of Hermite methods N, 1 to 8: every node holds (N+1)^dims derivatives of each field; errors "
      "fall like h^(2N+1) in a uniform medium (in varying media see medium.degree). 3 suits single "
@@ -128,21 +131,27 @@ static const struct ht_option option[] = {
      "Layers: the axis along which they are stacked."},
     {KEY(medium.interfaces, VALUE), NULL, ANY, NULL, "length",
      "Layers: increasing positions of the interfaces along the axis, one fewer than the layers."},
-    {KEY(medium.format, CHOICE), "\"raw\"", ANY, CHOICES(HT_EACH_FORMAT), "",
-     "Files: raw little-endian 32-bit floats without a header, or an HDF5 dataset."},
+    {KEY(medium.format, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_FORMAT), "",
+     "Files: raw little-endian 32-bit floats without a header; .npy of real numbers of any type "
+     "and order; SEG-Y (.sgy, .segy), samples along depth and traces side by side; or an HDF5 "
+     "dataset (.h5, .hdf5). auto goes by the file's name, raw where it has no such ending."},
     {KEY(medium.dataset, STRING), "\"data\"", ANY, NULL, "",
      "HDF5 files: name of the dataset; empty means the name of the parameter, such as c."},
     {KEY(medium.shape, INT64_3), "[0, 0, 0]", 0, COUNT_MAX, NULL, "samples",
      "Files: samples along each axis of the file, in the order of medium.axes. Required for raw "
-     "files; 0 reads it from HDF5 files."},
+     "files; 0 reads it from others."},
     {KEY(medium.spacing, SAMPLES3), "[1.0, 1.0, 1.0]", POSITIVE, NULL, "length",
-     "Files: distance of samples along each axis of the file, in the order of medium.axes."},
+     "Files: distance of samples along each axis of the file, in the order of medium.axes. Not "
+     "given, it is read from headers of SEG-Y, in metres: the interval of samples in thousandths, "
+     "as most programs write depths, and the places of traces (bytes 181, 73 or 81)."},
     {KEY(medium.origin, SAMPLES3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Files: position of the first sample, in the order of medium.axes. Outside the samples the "
      "medium has the value at the edge."},
     {KEY(medium.axes, NAMES), "[]", ANY, NULL, "",
      "Files: the axis of the box for each axis of the file, the fastest varying first: [\"x3\", "
-     "\"x1\"] is a section stored depth first, the same for all x2. Empty means x1, x2, x3."},
+     "\"x1\"] is a section stored depth first, the same for all x2. Of .npy and HDF5 the last "
+     "index "
+     "is the fastest. Empty means x1, x2, x3; of SEG-Y the last axis of the grid first."},
     {KEY(medium.scale, REAL), "1.0", ANY, NULL, "",
      "Files: factor of the values, to convert their unit."},
 
@@ -221,7 +230,7 @@ static const struct ht_option option[] = {
     {KEY(gradient.memory, REAL), "0.0", NOT_NEGATIVE, NULL, "bytes",
      "Memory of the device for the forward field; 0: 80 % of what is free."},
     {KEY(gradient.mask, FILE), "\"\"", ANY, NULL, "",
-     "File of factors of the gradient, in the format and shape of the medium's files: 0 where the "
+     "File of factors of the gradient, of the shape of the medium's files: 0 where the "
      "model is known. Relative names as in medium.type."},
     {KEY(gradient.weights, FILE), "\"\"", ANY, NULL, "",
      "File of weights of the samples in the misfit, 0 where they are muted: named and shaped like "
@@ -423,7 +432,7 @@ static const struct ht_option survey_option[] = {
      "names as in medium.type."},
     {IN_SURVEY(data, FILE), "\"\"", ANY, NULL, "",
      "File of the shot's traces, which `htwave data` writes and a gradient reads; * stands for "
-     "the shot's number. SEG-Y (.sgy), of one shot or several, is read, too. Empty: "
+     "the shot's number. SEG-Y (.sgy), of one shot or several, and .npy are read, too. Empty: "
      "obs/shot-*.h5. Relative names as in medium.type."},
 };
 

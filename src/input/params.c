@@ -133,7 +133,8 @@ static const struct {
     {"time.end", "tmax t_end duration nt steps"},
     {"time.cfl", "courant"},
     {"time.scheme", "integrator"},
-    {"grid.cells", "nx ny nz size resolution dims dx"},
+    {"grid.spacing", "dx dy dz h"},
+    {"grid.cells", "nx ny nz size resolution dims"},
     {"grid.lower", "min origin"},
     {"grid.upper", "max"},
     {"grid.order", "degree"},
@@ -330,16 +331,21 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
     return ht_option_store(params, group, in->row, setting);
 }
 
+/* Numbers in what was given. */
+static int entries(const struct ht_source *source) {
+    int count = 1;
+    for (const char *c = source->value; *c; c++) count += *c == ',';
+    return count;
+}
+
 enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
                                  const char *key) {
     const struct ht_source *source = ht_params_source(params, key);
-    int entries = 1;
-    if (row->type != HT_OPT_REAL3 && row->type != HT_OPT_INT3) return HT_OK;
-    for (const char *c = source->value; *c; c++) entries += *c == ',';
-    if (entries >= params->grid.dims) return HT_OK;
-    return ht_params_error(params, key,
-                           "must have an entry for each of the grid's %d axes (grid.cells)",
-                           params->grid.dims);
+    REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && source != NULL &&
+               entries(source) < params->grid.dims,
+           params, key, "must have an entry for each of the grid's %d axes (grid.cells)",
+           params->grid.dims);
+    return HT_OK;
 }
 
 enum ht_err ht_params_check_lists(const struct ht_params *params) {
@@ -374,6 +380,13 @@ bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse 
                              .field = params->initial.field};
     for (int k = 0; k < 3; k++) out->centre[k] = params->initial.centre[k];
     return params->initial.pulses.count == 0 && index == 0;
+}
+
+const char *ht_units_name(const struct ht_params *params, const char *quantity) {
+    const struct ht_map *units = &params->output.units;
+    for (int i = 0; i < units->count; i++)
+        if (strcmp(units->name[i], quantity) == 0) return *units->text[i] ? units->text[i] : NULL;
+    return NULL;
 }
 
 /* ---- names of files ---- */
@@ -512,6 +525,48 @@ enum ht_err ht_params_set(struct ht_params *params, const char *text) {
     return ht_config_read_value(key.data, equals + 1, visit_setting, params);
 }
 
+/* A key that others decide. */
+static enum ht_err derive(struct ht_params *params, const char *key) {
+    HT_FREED_TEXT struct ht_text value = {0};
+    ht_option_add_value(&value, params, ht_option_find(key));
+    TRY(ht_text_status(&value));
+    return remember(
+        params, &(struct ht_setting){.key = key, .value = value.data, .place = "by grid.spacing"});
+}
+
+/* The third of cells, upper and spacing. What the command line has replaces what the file has of
+ * the other two: the box, of which it knows the end at once, is kept. */
+static enum ht_err complete_grid(struct ht_params *params, bool last) {
+    const struct ht_value spacing = params->grid.spacing;
+    const struct ht_source *cells = ht_params_source(params, "grid.cells");
+    const struct ht_source *upper = ht_params_source(params, "grid.upper");
+    const struct ht_source *own = ht_params_source(params, "grid.spacing");
+    if (spacing.kind == HT_VALUE_NONE || (!last && (!cells || upper))) return HT_OK;
+    params->grid.spacing = (struct ht_value){.kind = HT_VALUE_NONE};
+    if (cells && upper && own->in_file && !cells->in_file) return HT_OK;
+    if (!cells && upper) params->grid.dims = entries(upper);
+    if (cells && upper && cells->in_file && !own->in_file) cells = NULL;
+    REFUSE(!cells && !upper, params, "grid.spacing",
+           "needs grid.cells or grid.upper beside it, and the third follows");
+    REFUSE(spacing.count != 1 && spacing.count != params->grid.dims, params, "grid.spacing",
+           "must be a number, or one for each of the grid's %d axes", params->grid.dims);
+    for (int k = 0; k < params->grid.dims; k++) {
+        const double h = spacing.number[spacing.count > 1 ? k : 0], lower = params->grid.lower[k];
+        int64_t *count = &params->grid.cells[k];
+        double *end = &params->grid.upper[k];
+        if (!upper) *end = lower + (double)*count * h;
+        const double fits = (*end - lower) / h;
+        if (!cells) *count = (int64_t)fmin(fmax(round(fits), 1), INT32_MAX);
+        REFUSE(!isfinite(fits) || !(fabs(fits - (double)*count) <= 1e-6 * fits), params,
+               "grid.spacing",
+               "x%d has %lld cells from %.9g to %.9g, %.9g apart, not %.9g: change one of "
+               "grid.spacing, grid.upper and grid.cells, or leave one out",
+               k + 1, (long long)*count, lower, *end, (*end - lower) / (double)*count, h);
+    }
+    if (!upper) TRY(derive(params, "grid.upper"));
+    return cells ? HT_OK : derive(params, "grid.cells");
+}
+
 static enum ht_err read_all(struct ht_params *params, const char *path, int noverrides,
                             char *const *overrides) {
     TRY(HT_TAKE(&params->pool, params->sources, 1));
@@ -520,7 +575,12 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (path && !ht_config_is_text(path))
         TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
+    REQUIRE(!path || params->sources->count > 0, HT_ERR_INPUT,
+            "%s: sets nothing: an input file has keys, such as those of params/demo.cfg",
+            HT_SHOWN_PLACE(path));
+    TRY(complete_grid(params, false));
     for (int i = 0; i < noverrides; i++) TRY(ht_params_set(params, overrides[i]));
+    TRY(complete_grid(params, true));
     /* Sources begin at rest, unless initial data are asked for. */
     if (params->shots.count != 0 && !ht_params_gives(params, "initial"))
         params->initial.type = HT_DATA_ZERO;

@@ -366,6 +366,8 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                    params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
     }
     TRY(check_boundaries(params));
+    TRY(ht_params_check_axes(params, ht_option_find("grid.lower"), "grid.lower"));
+    TRY(ht_params_check_axes(params, ht_option_find("grid.upper"), "grid.upper"));
     for (int axis = 0; axis < params->grid.dims; axis++) {
         double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
         bool blame_lower = !ht_params_is_set(params, "grid.upper");

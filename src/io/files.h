@@ -18,8 +18,6 @@ HT_CHECKED enum ht_err ht_fields_find(const struct ht_params *params, const stru
 /* Refuses units of what the equations do not have, and what is no text. */
 HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
                                       const struct ht_equations *eq);
-/* Of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
-const char *ht_units_name(const struct ht_params *params, const char *quantity);
 /* The axis along which depth grows (output.down); -1: none. */
 int ht_down_axis(const struct ht_params *params);
 /* Attributes of a file: unit_NAME for each that is given, and down. */

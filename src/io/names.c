@@ -24,13 +24,6 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
 
 enum { LONGEST = 24 }; /* bytes of a unit's name */
 
-const char *ht_units_name(const struct ht_params *params, const char *quantity) {
-    const struct ht_map *units = &params->output.units;
-    for (int i = 0; i < units->count; i++)
-        if (strcmp(units->name[i], quantity) == 0) return *units->text[i] ? units->text[i] : NULL;
-    return NULL;
-}
-
 enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equations *eq) {
     const struct ht_map *units = &params->output.units;
     HT_FREED_TEXT struct ht_text list = {0};

@@ -74,8 +74,8 @@ static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *fi
     int rank;
     for (int i = 0; i < group->readings; i++, data += group->count * group->samples) {
         const char *name = HT_TRACE_NAME(group, i);
-        REFUSE(!ht_h5_has(file, name), of->params, of->key,
-               "%s has no %s, which the receivers record", of->path, name);
+        if (!ht_h5_has(file, name))
+            return ht_params_blame(of->params, of->key, ht_h5_lacks(file, name));
         TRY(ht_h5_extent(file, name, &rank, extent));
         if (of->weights && rank == 1 && extent[0] == group->count) {
             TRY(ht_h5_read(file, name, group->count, data));
@@ -105,6 +105,28 @@ static enum ht_err read_h5(const struct ht_trace_source *of, double *const *data
     const enum ht_err err = read_groups(of, file, data);
     ht_h5_close(file);
     return err;
+}
+
+/* ---- .npy: [trace][sample] of all groups; times and places are not in it ---- */
+
+static enum ht_err read_npy(const struct ht_trace_source *of, double *const *data) {
+    HT_ENDED(ht_array_end) struct ht_array array = {.rank = 0};
+    const struct ht_receivers *receivers = of->receivers;
+    const int64_t samples = receivers->group[0].samples, *extent = array.extent;
+    int64_t at = 0;
+    TRY(ht_params_blame(of->params, of->key, ht_npy_read(of->path, &array)));
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        const int64_t count = group->readings * group->count * samples;
+        REFUSE(array.rank != 2 || extent[0] != receivers->traces || extent[1] != samples ||
+                   group->samples != samples,
+               of->params, of->key, "%s has %s values, not %lld traces x %lld samples%s", of->path,
+               HT_EXTENTS(array.rank, extent), (long long)receivers->traces, (long long)samples,
+               group->samples != samples ? " of all groups" : "");
+        memcpy(data[n], array.value + at, (size_t)count * sizeof *array.value);
+        at += count;
+    }
+    return HT_OK;
 }
 
 /* ---- values ---- */
@@ -142,7 +164,9 @@ static enum ht_err read_file(const struct ht_trace_source *of, struct ht_pool *p
         const struct ht_receiver_group *group = &of->receivers->group[n];
         TRY(HT_TAKE(pool, (*out)[n], group->readings * group->count * group->samples));
     }
-    TRY((ht_is_segy(of->path) ? ht_segy_read : read_h5)(of, *out));
+    TRY((ht_is_segy(of->path)            ? ht_segy_read
+         : ht_file_ends(of->path, "npy") ? read_npy
+                                         : read_h5)(of, *out));
     return check_values(of, *out);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "files.h"
+#include "htwave/formats.h"
 #include "htwave/observed.h"
 
 /* What a file is read for. */

@@ -88,31 +88,7 @@ static enum ht_err row_file(const struct ht_medium *medium, struct ht_medium_row
     TRY(ht_params_blame(
         params, row->key,
         ht_samples_read(params, given->value.text, dataset, given->memory, &row->samples)));
-    TRY(check_lattice(medium, row));
-    /* Files in other units, or from elsewhere: half of the box along some axis has no samples or
-     * only one; or the box is a small part of them along all. */
-    const struct ht_grid *grid = medium->grid;
-    double last[3];
-    bool beside = false, small = true;
-    for (int k = 0; k < grid->dims; k++) {
-        const int64_t n = row->samples->shape[k];
-        const double h = row->samples->spacing[k], begin = row->samples->origin[k] - h / 2;
-        /* How much of the box has samples, each of which stands for half a spacing to either
-         * side. */
-        const double end = begin + (double)n * h;
-        const double both = fmax(fmin(grid->upper[k], end) - fmax(grid->lower[k], begin), 0);
-        last[k] = end - h / 2;
-        if (n == 1) continue;
-        beside |= both < (grid->upper[k] - grid->lower[k]) / 2 || both < h;
-        small &= both < (double)n * h / 4;
-    }
-    if (beside || small)
-        ht_warn("%s has samples from %s to %s, of which the box, from %s to %s, has few: look at "
-                "medium.origin, medium.spacing and their units; where there are none those at the "
-                "ends continue",
-                row->key, HT_PLACED(grid, row->samples->origin), HT_PLACED(grid, last),
-                HT_PLACED(grid, grid->lower), HT_PLACED(grid, grid->upper));
-    return HT_OK;
+    return check_lattice(medium, row);
 }
 
 static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row *row,
@@ -210,6 +186,7 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         row->depends[k] = row_depends(source, row, k);
         source->depends[k] |= row->depends[k];
     }
+    TRY(ht_medium_check_cover(medium, parameter));
     return row_check(source, row);
 }
 

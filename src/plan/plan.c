@@ -260,6 +260,40 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     return HT_OK;
 }
 
+/* Speeds of one unit of length and a box of another take very many steps, or waves that are longer
+ * than the box. */
+static void warn_units(const struct ht_plan *plan) {
+    static const char look[] = "have the medium's speeds and grid's lengths the same unit?";
+    const double many = 1e6;
+    double longest = 0;
+    for (int k = 0; k < plan->grid.dims; k++)
+        longest = fmax(longest, plan->params->grid.upper[k] - plan->params->grid.lower[k]);
+    const double highest = plan->shots ? plan->shots->highest : plan->params->initial.frequency;
+    if ((double)plan->steps > many)
+        ht_warn("%lld steps, in which waves at %.4g go %.3g times along the box: %s",
+                (long long)plan->steps, ht_medium_fastest(plan->medium),
+                ht_medium_fastest(plan->medium) * plan->params->time.end / longest, look);
+    else if (highest > 0 && plan->medium->speed_min > longest * highest)
+        ht_warn(
+            "the shortest waves, of frequency %.4g at speed %.4g, are %.3g times as long as the "
+            "box: %s",
+            highest, plan->medium->speed_min, plan->medium->speed_min / highest / longest, look);
+}
+
+/* Outputs that would come after the end. */
+static void warn_late(const struct ht_params *params) {
+    const struct {
+        const char *key;
+        double every;
+    } late[] = {{"output.every", params->output.every},
+                {"output.picture.every", ht_value_or(&params->output.picture.every, 0)},
+                {"output.checkpoint.every", params->output.checkpoint.every}};
+    for (int i = 0; i < 3 && params->time.end > 0; i++)
+        if (late[i].every > params->time.end)
+            ht_warn("%s = %g is above time.end = %g: the last state alone is written", late[i].key,
+                    late[i].every, params->time.end);
+}
+
 /* How far the series amplifies rounding: nowhere too far below N = 5 (noise 0.7), which count as 0,
  * and in double precision (0.02 at N = 8), both of advection along (1,1,1) at cfl 1. Where the
  * medium varies, all kernels of Hermite methods sum the series, and steps that the input leaves
@@ -543,6 +577,8 @@ static enum ht_err make(struct ht_plan *plan) {
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(check_snapshot(plan));
     TRY(make_experiment(plan));
+    warn_units(plan);
+    warn_late(params);
     return ht_expect(plan);
 }
 

@@ -211,6 +211,15 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, ", speeds up to %.4g", fastest);
     add_order(sim, &f->text);
     ht_fact(f, HT_INT("medium_degree", sim->plan->problem.medium_degree));
+    double share = NAN; /* the same of all files */
+    struct ht_coverage c;
+    for (int p = 0; p < medium->eq->system->nparameters; p++) {
+        if (!ht_medium_covers(medium, p, &c)) continue;
+        share = c.share;
+        ht_say(f, "            %s covers %.3g %% of the box, %.4g to %.4g\n", c.text, 100 * share,
+               c.least, c.most);
+    }
+    ht_fact(f, HT_NUM("medium_covers", share));
 }
 
 /* By Hermite methods of the case that docs/absorbing.md measures. */

@@ -77,6 +77,8 @@ bad 'unknown key in a group' 'device.varient|did you mean device.variant' \
     'device = { varient = "auto"; };'
 bad 'syntax error' 'syntax error' 'device = { selfcheck = ; };'
 refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg "$device"
+: >empty.cfg
+refused 'an empty file' 2 'empty.cfg|sets nothing' check empty.cfg "$device"
 mkfifo pipe
 refused 'a named pipe as file' 2 'pipe|named pipe' run pipe "$device"
 refused 'a device as file' 2 '/dev/zero|device' run /dev/zero "$device"
@@ -85,6 +87,18 @@ if truncate -s 17M large.cfg 2>/dev/null; then
         run large.cfg "$device"
     rm large.cfg
 fi
+
+# ---- the grid ----
+over 'an upper corner of fewer axes' 'grid.upper = [12.0]|each of the grid'"'"'s 2 axes' \
+    'grid.upper=[12.0]'
+over 'a lower corner of fewer axes' 'grid.lower = [0.5]|2 axes' 'grid.lower=[0.5]'
+over 'a spacing that does not fit' 'grid.spacing = 0.3|x1 has 3 cells from 0 to 1|not 0.3' \
+    grid.spacing=0.3 'grid.upper=[1.0,1.0]'
+over 'cells, end and spacing that contradict' 'x2 has 4 cells from 0 to 1, 0.25 apart, not 0.2' \
+    'grid.cells=[6,4]' 'grid.upper=[1.2,1.0]' grid.spacing=0.2
+printf '%s\n' 'time = { end = 0.1; };' >bad.cfg
+refused 'a spacing alone' 2 'needs grid.cells or grid.upper' check bad.cfg "$device" \
+    grid.spacing=0.1
 
 # ---- sources ----
 shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
@@ -292,8 +306,20 @@ over 'long unit' 'output.units.time|at most 24 bytes' \
 printf '%s\n' "$base" >bad.cfg
 refused 'directory below a file' 2 'output.directory = "file/out"' \
     run bad.cfg --quiet "$device" output.directory=file/out
-refused 'directory that cannot be made' 2 'output.directory = "/proc/out"' \
-    run bad.cfg --quiet "$device" output.directory=/proc/out
+for command in run check; do
+    refused "directory that $command cannot make" 2 'output.directory = "/proc/out"' \
+        $command bad.cfg --quiet "$device" output.directory=/proc/out
+done
+warned() { # WHAT PATTERN OVERRIDE...
+    what=$1 pattern=$2
+    shift 2
+    "$htwave" check bad.cfg --quiet "$device" "$@" >answer.txt 2>$message
+    judge "$what: $(cut -c1-150 $message)" [ "$? $(grep -c "^warning: .*$pattern" $message)" = '0 1' ]
+}
+warned 'snapshots after the end' 'output.every = 0.3 is above time.end = 0.1' output.every=0.3
+warned 'very many steps' 'waves at 1 go 1e+06 times along the box' time.end=1e6
+warned 'm/s in a box of km' 'are 150 times as long as the box' medium.c=1500 \
+    initial.frequency=10
 
 # ---- device ----
 over 'larger than memory' \

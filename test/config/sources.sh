@@ -99,7 +99,7 @@ warned 'samples between long steps' 'carry frequencies up to 0.4' \
 
 # ---- waves that layers let through ----
 warned 'waves longer than a layer' 'of the waves of sources.1 .* come back' \
-    '{position=[30,9];frequency=0.001;}' "$h" time.scheme=taylor \
+    '{position=[30,9];frequency=0.007;}' "$h" time.scheme=taylor \
     grid.order=3 boundary.x1=absorbing time.end=3000.0
 silent 'waves as long as it' "{position=[30,9];frequency=0.1;}" "$h" \
     time.scheme=taylor grid.order=3 boundary.x1=absorbing
@@ -111,13 +111,20 @@ done >own.f32
 m='medium={type="file";c="own.f32";shape=[6,5];rho=1.0'
 o="{position=[30,9];$f}"
 silent 'samples over the box' "$o" "$m;spacing=[12.0,12.0];}"
-silent 'samples of most of it' "$o" "$m;spacing=[8.0,8.0];origin=[9.0,9.0];}"
+silent 'samples that end a spacing before it' "$o" "$m;spacing=[10.0,10.0];}"
+warned 'samples of most of it' 'x1 9..49, x2 9..41, covers 89.6 % of' \
+    "$o" "$m;spacing=[8.0,8.0];origin=[9.0,9.0];}"
 warned 'samples in other units' \
-    'medium.c .*(0, 0) to (50000, 40000),.*(0, 0) to (60, 50),' "$o" \
+    'x1 0..50000, x2 0..40000, covers 100 %.*(60, 50), which lies between two samples' "$o" \
     "$m;spacing=[10000.0,10000.0];}"
-warned 'samples beside the box' 'medium.c has samples from (0, 90) to (60,' \
+refused 'samples beside the box' 'medium.c|x2 90..138, covers nothing of the box' \
     "$o" "$m;spacing=[12.0,12.0];origin=[0.0,90.0];}"
-warned 'a spacing left out' 'medium.c has samples from (0, 0) to (5,' "$o" "$m;}"
+warned 'a spacing left out' 'x1 0..5, x2 0..4, covers 1 %' "$o" "$m;}"
+warned 'axes in the other order' 'covers 30 %.*and 100 % with its axes in the other order' "$o" \
+    "$m;axes=[\"x2\",\"x1\"];spacing=[6.0,6.0];}" 'medium.shape=[10,3]' 'grid.cells=[60,18]' \
+    'grid.upper=[60.0,18.0]'
+warned 'a medium that is uniform in the box' 'where it is uniform, and 1 to 1.0625 elsewhere' \
+    "$o" "$m;axes=[\"x1\"];spacing=[60.0];}" 'medium.shape=[30]'
 
 # ---- constant part, silent places, band ----
 g='signal="gaussian";frequency=0.03;'

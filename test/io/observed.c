@@ -258,6 +258,28 @@ static void weights(struct trial *t) {
     free(pattern);
 }
 
+/* ---- .npy ---- */
+
+/* float64 of this machine, which is little-endian; samples: of a trace. */
+static void write_npy(const struct trial *t, const char *name, const double *p, int samples) {
+    char *path = scratch_path(t->directory, name), header[119];
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) exit(1);
+    snprintf(header, sizeof header, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }",
+             RECEIVERS, samples);
+    fprintf(file, "\x93NUMPY\1%c%c%c%-117s\n", 0, 118, 0, header);
+    fwrite(p, sizeof *p, (size_t)(RECEIVERS * samples), file);
+    fclose(file);
+    free(path);
+}
+
+static void npy(const struct trial *t, const double *p) {
+    write_npy(t, "p.npy", p, SAMPLES);
+    same(t, "p.npy", 1, p, 0);
+    write_npy(t, "few.npy", p, SAMPLES - 1);
+    refused(t, "few.npy", 1, "has 3 x 32 values, not 3 traces x 33 samples");
+}
+
 int main(void) {
     struct trial t;
     ht_log_level_set(HT_LOG_QUIET);
@@ -272,6 +294,7 @@ int main(void) {
     hdf5(&t, p);
     segy(&t, p);
     weights(&t);
+    npy(&t, p);
     free(p);
     finish(&t);
     return test_end("observed");

@@ -16,7 +16,8 @@ static enum ht_err read_text(const char *text, const char *first, const char *se
     if (second) snprintf(two, sizeof two, "%s", second);
     *out = NULL;
     TRY(ht_file_write("x.cfg", text, strlen(text)));
-    return ht_params_read("x.cfg", (first != NULL) + (second != NULL), overrides, out);
+    return ht_params_read(*text ? "x.cfg" : NULL, (first != NULL) + (second != NULL), overrides,
+                          out);
 }
 
 static void expect_refused(const char *text, const char *override, const char *message) {
@@ -193,7 +194,7 @@ static void test_overrides(void) {
                    !strcmp(p->initial.values.text[2], "x2"),
                "override: members of a map%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
-    err = read_text(whole_file, "initial.values={p=\"x1\"}", "grid.lower=[0]", &p);
+    err = read_text(whole_file, "initial.values={p=\"x1\"}", "grid.lower=[0,0]", &p);
     TEST_CHECK(!err && p->initial.values.count == 1 && !ht_params_is_set(p, "initial.values.v1") &&
                    ht_params_is_set(p, "initial.values.p") && p->grid.lower[0] == 0 &&
                    p->grid.lower[1] == 0,
@@ -208,6 +209,38 @@ static void test_overrides(void) {
                    !strcmp(medium_value(p, "c")->text, "2*x1 + 1"),
                "override: blanks, an expression%s", err ? ht_err_message() : "");
     ht_params_destroy(p);
+}
+
+/* Cells and upper corner by a spacing. */
+static void test_spacing(void) {
+    static const struct {
+        const char *text, *first, *second;
+        int64_t cells[2];
+        double upper[2];
+    } cases[] = {
+        {"cells = [120, 30]; spacing = 0.1;", NULL, NULL, {120, 30}, {12, 3}},
+        {"upper = [12.0, 3.0]; spacing = [0.1, 0.2];", NULL, NULL, {120, 15}, {12, 3}},
+        {"lower = [2.0, 0.0]; upper = [12.0, 3.0]; spacing = 0.1;", NULL, NULL, {100, 30}, {12, 3}},
+        {"cells = [120, 30]; upper = [12.0, 3.0]; spacing = 0.1;", NULL, NULL, {120, 30}, {12, 3}},
+        {"cells = [120, 30]; upper = [12.0, 3.0];", "grid.spacing=0.2", NULL, {60, 15}, {12, 3}},
+        {"cells = [120, 30]; spacing = 0.1;", "grid.spacing=0.2", NULL, {60, 15}, {12, 3}},
+        {"cells = [120, 30]; spacing = 0.1;", "grid.cells=[60,15]", NULL, {60, 15}, {12, 3}},
+        {"upper = [12.0, 3.0]; spacing = 0.1;", "grid.cells=[60,15]", NULL, {60, 15}, {12, 3}},
+        {"upper = [12.0, 3.0]; spacing = 0.1;", "grid.upper=[6,3]", NULL, {60, 30}, {6, 3}},
+        {"order = 3;", "grid.cells=[20,10]", "grid.spacing=0.1", {20, 10}, {2, 1}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ht_params *p = NULL;
+        const char *text = HT_KEY("grid = { %s };", cases[i].text);
+        const enum ht_err err = read_text(text, cases[i].first, cases[i].second, &p);
+        bool same = err == HT_OK && p->grid.dims == 2;
+        for (int k = 0; k < 2 && same; k++)
+            same = p->grid.cells[k] == cases[i].cells[k] &&
+                   fabs(p->grid.upper[k] - cases[i].upper[k]) <= 4 * DBL_EPSILON * 12;
+        TEST_CHECK(same, "%s %s: %s", text, cases[i].first ? cases[i].first : "",
+                   err ? ht_err_message() : "cells and upper corner");
+        ht_params_destroy(p);
+    }
 }
 
 static const struct {
@@ -315,10 +348,13 @@ static void test_refused_keys(void) {
 }
 
 static void test_refused_rules(void) {
+    expect_refused("grid = { cells = [8, 8]; lower = [-1]; };", NULL,
+                   "grid.lower = [-1]: must have an entry for each of the grid's 2 axes "
+                   "(grid.cells) (x.cfg:1)");
     expect_refused("grid = { cells = [8, 8]; upper = [1, -1]; };", NULL,
                    "grid.upper = [1, -1]: must be above grid.lower along every axis, but x2 has -1 "
                    "and 0 (x.cfg:1)");
-    expect_refused("grid = { lower = [1.0]; };", NULL,
+    expect_refused("grid = { cells = [8]; lower = [1.0]; };", NULL,
                    "grid.lower = [1.0]: must be below grid.upper along every axis, but x1 has 1 "
                    "and 1 (x.cfg:1)");
     expect_refused("grid = { cells = [8, 8]; }; medium = { type = \"layers\"; };", NULL,
@@ -531,6 +567,7 @@ int main(void) {
     test_round_trip();
     test_table();
     test_overrides();
+    test_spacing();
     test_refused_values();
     test_refused_keys();
     test_refused_rules();

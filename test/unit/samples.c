@@ -241,6 +241,101 @@ static void test_hdf5(void) {
     ht_samples_destroy(s);
 }
 
+/* ---- other formats: what raw values give, bit for bit ---- */
+
+enum { N1 = 4, N2 = 3 };
+
+static void put(FILE *file, bool big, int bytes, uint64_t bits) {
+    for (int i = 0; i < bytes; i++)
+        fputc((int)(bits >> 8 * (big ? bytes - 1 - i : i) & 0xff), file);
+}
+
+static uint64_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float value_at(int i1, int i2) {
+    return (float)(100 * i2 + 7 * i1) - 3;
+}
+
+/* [N2][N1], by a type such as "<f8". */
+static void write_npy(const char *path, const char *type, bool fortran) {
+    FILE *file = fopen(path, "wb");
+    char header[112];
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }",
+             type, fortran ? "True" : "False", N2, N1);
+    if (file == NULL) exit(1);
+    fprintf(file, "%s", "\x93NUMPY\1");
+    put(file, false, 3, 118 << 8);
+    fprintf(file, "%-117s\n", header);
+    for (int i = 0; i < N1 * N2; i++) {
+        const float value = fortran ? value_at(i / N2, i % N2) : value_at(i % N1, i / N1);
+        const double wide = value;
+        uint64_t bits = (uint64_t)(int64_t)value;
+        if (type[1] == 'f') bits = bits_of(value);
+        if (type[1] == 'f' && type[2] == '8') memcpy(&bits, &wide, sizeof bits);
+        put(file, type[0] == '>', type[2] - '0', bits);
+    }
+    fclose(file);
+}
+
+/* Traces along x1, samples along x2, 12.5 and 6.25 m apart; code: 1 IBM, 5 IEEE floats. */
+static void write_segy(const char *path, int code, int64_t last) {
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) exit(1);
+    for (int i = 0; i < 3600; i += 2)
+        put(file, true, 2, i == 3216 ? 6250 : i == 3220 ? N2 : i == 3224 ? (uint64_t)code : 0);
+    for (int i1 = 0; i1 < N1; i1++) {
+        const int64_t x = i1 < N1 - 1 ? 4000000 + 1250 * i1 : last;
+        for (int i = 0; i < 240; i += 2)
+            put(file, true, 2,
+                i == 70    ? (uint64_t)-100
+                : i == 180 ? (uint64_t)x >> 16
+                : i == 182 ? (uint64_t)x
+                           : 0);
+        for (int i2 = 0; i2 < N2; i2++) {
+            const double value = value_at(i1, i2); /* of IBM: below 16^3 */
+            const uint64_t ibm = 0x43000000 + (uint64_t)llround(fabs(value) * 4096);
+            put(file, true, 4, code == 5 ? bits_of((float)value) : ibm | (value < 0) * 0x80000000);
+        }
+    }
+    fclose(file);
+}
+
+static void judge_format(const char *name, const struct ht_params *params) {
+    struct ht_samples *s = NULL;
+    double error = 0;
+    const enum ht_err err = ht_samples_read(params, path_of(name), NULL, NULL, &s);
+    for (int i = 0; i < N1 * N2 && s != NULL; i++)
+        error += fabs(s->value[i] - (double)value_at(i % N1, i / N1));
+    TEST_CHECK(s != NULL && s->shape[0] == N1 && s->shape[1] == N2 && error == 0, "%s%s%s", name,
+               err ? ": " : ": shape and values", err ? ht_err_message() : "");
+    TEST_CHECK(s != NULL && s->spacing[0] == 0.0125 && s->spacing[1] == 0.00625,
+               "%s: spacing %g, %g", name, s ? s->spacing[0] : 0, s ? s->spacing[1] : 0);
+    ht_samples_destroy(s);
+    unlink(path_of(name));
+}
+
+static void test_formats(void) {
+    static const char *const types[] = {"<f4", ">f4", "<f8", ">f8", "<i2", ">i4", "<i8", "|i1"};
+    char *keys[] = {"grid.cells=[8,8]", "output.units.length=km"};
+    struct ht_params *params = NULL, given = {.medium = {.spacing = {0.0125, 0.00625}, .scale = 1}};
+    for (int i = 0; i < 14; i++) {
+        const char *name = HT_KEY("%s-%d.npy", &types[i / 2][1], i);
+        write_npy(path_of(name), types[i / 2], i % 2 != 0);
+        judge_format(name, &given);
+    }
+    must(ht_params_read(NULL, 2, keys, &params));
+    for (int code = 1; code <= 5; code += 4) {
+        const char *name = code == 1 ? "ibm.sgy" : "ieee.SEGY";
+        write_segy(path_of(name), code, 4003750);
+        judge_format(name, params);
+    }
+    ht_params_destroy(params);
+}
+
 /* ---- refusals ---- */
 
 static void refuse(const struct ht_params *params, const char *path, const char *dataset,
@@ -262,7 +357,7 @@ static void test_refusals(void) {
     const struct ht_params good = {
         .medium = {.format = HT_RAW, .shape = {2, 2}, .spacing = {1, 1}, .scale = 1}};
     struct ht_params f = good;
-    refuse(&f, raw, NULL, "sample 2 of the file, [0, 1, 0]", "NaN");
+    refuse(&f, raw, NULL, "sample [0, 1, 0]", "NaN");
     f.medium.shape[1] = 3;
     refuse(&f, raw, NULL, "16 bytes, but shape 2 x 3 of float32 needs 24", "short file");
     f.medium.shape[1] = 1;
@@ -289,7 +384,31 @@ static void test_refusals(void) {
     refuse(&f, h5, "model/c", "shape[1] = 5", "hdf5: other extents");
     f.medium.axes = (struct ht_names){1, one};
     refuse(&f, h5, "model/c", "has 2 axes, but axes names 1", "hdf5: other rank");
-    refuse(&f, h5, "nothing", "nothing", "hdf5: no such dataset");
+    refuse(&f, h5, "nothing", "holds no dataset nothing; it has model/c", "hdf5: no such dataset");
+    f = (struct ht_params){.medium = {.shape = {4, 4}, .spacing = {1, 1}, .scale = 1}};
+    write_npy(path_of("m.npy"), "<f4", false);
+    refuse(&f, path_of("m.npy"), NULL, "shape[1] = 4, but", ".npy: other extents");
+    write_npy(path_of("m.npy"), "<f2", false);
+    refuse(&f, path_of("m.npy"), NULL, "values of type <f2", ".npy: halves");
+    write_npy(path_of("m.npy"), "<c8", false);
+    refuse(&f, path_of("m.npy"), NULL, "values of type <c8", ".npy: complex numbers");
+    write_npy(path_of("m.npy"), "<f4", false);
+    if (truncate(path_of("m.npy"), 170) != 0) exit(1);
+    refuse(&f, path_of("m.npy"), NULL, "42 bytes of values, but 3 x 4 of 4 bytes need 48",
+           ".npy: cut off");
+    write_floats(path_of("x.npy"), 4, values);
+    refuse(&f, path_of("x.npy"), NULL, "is no .npy file", ".npy: raw values");
+    unlink(path_of("x.npy"));
+    unlink(path_of("m.npy"));
+    struct ht_params *params = NULL;
+    char *key[] = {"grid.cells=[8,8]"};
+    must(ht_params_read(NULL, 1, key, &params));
+    write_segy(path_of("m.sgy"), 5, 4010000);
+    refuse(params, path_of("m.sgy"), NULL, "12.5 apart", "SEG-Y: uneven traces");
+    write_segy(path_of("m.sgy"), 4, 4003750);
+    refuse(params, path_of("m.sgy"), NULL, "format 4", "SEG-Y: a format of gains");
+    unlink(path_of("m.sgy"));
+    ht_params_destroy(params);
 }
 
 int main(void) {
@@ -299,6 +418,7 @@ int main(void) {
     test_ends();
     test_axes();
     test_hdf5();
+    test_formats();
     test_refusals();
     unlink(path_of("raw"));
     unlink(path_of("nan"));

@@ -1,0 +1,331 @@
+/* Values on a regular grid, from a file or in memory. */
+#include "htwave/formats.h"
+#include "htwave/h5.h"
+#include "medium_private.h"
+
+/* What is read: axis[j] of its j-th fastest axis. */
+struct layout {
+    const struct ht_params *params;
+    const char *path, *dataset;
+    int axes, axis[3];     /* 0 axes: not known yet */
+    struct ht_array array; /* in the file's order */
+    bool headers;          /* the spacing is that of the file: */
+    double spacing[3];     /* of its j-th axis; 0: it does not say */
+};
+
+static int64_t extent_at(const struct layout *layout, int j) {
+    return layout->array.extent[layout->array.rank - 1 - j];
+}
+
+static enum ht_err layout_axes(struct layout *layout) {
+    const struct ht_names *axes = &layout->params->medium.axes;
+    bool used[3] = {false, false, false};
+    layout->axes = axes->count;
+    REQUIRE(axes->count <= 3, HT_ERR_INPUT, "axes names %d axes of the file: at most 3",
+            axes->count);
+    for (int j = 0; j < axes->count; j++) {
+        const int axis = ht_text_find("x1|x2|x3", '|', axes->name[j]);
+        REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3", axes->name[j]);
+        REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice", axes->name[j]);
+        used[axis] = true;
+        layout->axis[j] = axis;
+    }
+    return HT_OK;
+}
+
+/* Without names the file's axes are x1, x2, .. for as many as it has, the last one first where
+ * `depth` is the fastest. */
+static void layout_default(struct layout *layout, bool depth) {
+    const int last = (int)ht_most(layout->params->grid.dims, layout->array.rank) - 1;
+    if (layout->axes > 0) return;
+    layout->axes = layout->array.rank;
+    for (int j = 0; j < layout->axes; j++) layout->axis[j] = !depth ? j : j > 0 ? j - 1 : last;
+}
+
+/* The extents are those of medium.shape. */
+static enum ht_err layout_given(struct layout *layout) {
+    const int64_t *shape = layout->params->medium.shape;
+    struct ht_array *array = &layout->array;
+    while (array->rank < 3 && shape[array->rank] > 0) array->rank++;
+    array->rank = layout->axes > 0 ? layout->axes : (int)ht_most(array->rank, 1);
+    layout_default(layout, false);
+    array->count = 1;
+    for (int j = 0; j < array->rank; j++) {
+        const int64_t n = shape[j];
+        REQUIRE(n >= 1, HT_ERR_INPUT, "shape[%d] = %lld: must be at least 1, the samples along x%d",
+                j, (long long)n, layout->axis[j] + 1);
+        REQUIRE(array->count <= INT64_MAX / 16 / n, HT_ERR_INPUT,
+                "shape: more samples than can be addressed");
+        array->extent[array->rank - 1 - j] = n;
+        array->count *= n;
+    }
+    return HT_OK;
+}
+
+/* ---- formats: each sets layout.array, and spacing where it has headers ---- */
+
+static const struct ht_number little = {HT_NUMBER_FLOAT, 4, false};
+static const struct ht_number big = {HT_NUMBER_FLOAT, 4, true};
+
+/* Whether values look like a medium: finite, and those that are not 0 within eight decades of each
+ * other, none too large for any unit. */
+static bool plausible(const unsigned char *data, int64_t count, struct ht_number number) {
+    double least = INFINITY, most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double value = fabs(ht_number_at(number, data + 4 * i));
+        if (!isfinite(value)) return false;
+        if (value == 0) continue;
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    return most > 0 && least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
+}
+
+/* With the wrong byte order numbers near 1 or 1000 become numbers near 1e-38 or of all magnitudes.
+ */
+static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
+    int64_t at = 0;
+    if (plausible(data, count, little) || !plausible(data, count, big)) return HT_OK;
+    while (ht_number_at(big, data + 4 * at) == 0) at++;
+    FAIL(HT_ERR_INPUT,
+         "the file seems to be big-endian: sample %lld is %.6g, and %.6g with its bytes exchanged; "
+         "must be little-endian 32-bit floats",
+         (long long)at, ht_number_at(little, data + 4 * at), ht_number_at(big, data + 4 * at));
+}
+
+/* float32 of exactly the promised size, in file order. */
+static enum ht_err read_raw(struct layout *layout) {
+    struct ht_array *array = &layout->array;
+    HT_FREED char *data = NULL;
+    int64_t bytes = 0;
+    size_t size = 0;
+    TRY(layout_given(layout));
+    TRY(ht_file_size(layout->path, &bytes));
+    REQUIRE(bytes == array->count * 4, HT_ERR_INPUT,
+            "the file holds %lld bytes, but shape %s of float32 needs %lld%s", (long long)bytes,
+            HT_EXTENTS(array->rank, layout->params->medium.shape), (long long)array->count * 4,
+            bytes == array->count * 8 ? "; they are as many as float64 has: convert it, or write "
+                                        ".npy"
+                                      : "");
+    TRY(ht_file_read_most(layout->path, (size_t)bytes, &data, &size));
+    REQUIRE(size == (size_t)bytes, HT_ERR_INPUT, "%s has changed while it was read", layout->path);
+    TRY(check_byte_order((unsigned char *)data, array->count));
+    TRY(HT_ALLOC(array->value, array->count));
+    for (int64_t i = 0; i < array->count; i++)
+        array->value[i] = ht_number_at(little, (unsigned char *)data + 4 * i);
+    return HT_OK;
+}
+
+static enum ht_err read_npy(struct layout *layout) {
+    return ht_npy_read(layout->path, &layout->array);
+}
+
+static enum ht_err read_dataset(struct ht_h5 *file, struct layout *layout) {
+    struct ht_array *array = &layout->array;
+    TRY(ht_h5_extent(file, layout->dataset, &array->rank, array->extent));
+    array->count = 1;
+    for (int k = 0; k < array->rank; k++) array->count *= array->extent[k];
+    TRY(HT_ALLOC(array->value, array->count));
+    return ht_h5_read(file, layout->dataset, array->count, array->value);
+}
+
+static enum ht_err read_h5(struct layout *layout) {
+    struct ht_h5 *file = NULL;
+    TRY(ht_h5_open(layout->path, &file));
+    const enum ht_err err = read_dataset(file, layout);
+    ht_h5_close(file);
+    return err;
+}
+
+/* How far apart traces are, by the first kind of places in their headers that differ: of midpoints,
+ * sources or receivers; 0: they do not say it. */
+static enum ht_err find_apart(const struct ht_segy *s, double *out) {
+    static const int byte[] = {181, 73, 81};
+    double x[3][3][2], apart[2];
+    for (int i = 0; i < 3; i++) {
+        TRY(ht_segy_trace(s, i < 2 ? i : s->traces - 1, false));
+        for (int n = 0; n < 6; n++)
+            x[n / 2][i][n % 2] = ht_segy_scaled(s, byte[n / 2] + 4 * (n % 2), 4, 71);
+    }
+    for (int n = 0; n < 3; n++) {
+        for (int i = 0; i < 2; i++)
+            apart[i] = hypot(x[n][i + 1][0] - x[n][0][0], x[n][i + 1][1] - x[n][0][1]);
+        *out = apart[1] / (double)(s->traces - 1);
+        if (apart[1] > 0) break;
+    }
+    REQUIRE(fabs(apart[0] - *out) <= 0.02 * *out, HT_ERR_INPUT,
+            "%s: its first traces are %g apart, all of them %g: give medium.spacing", s->path,
+            apart[0], *out);
+    return HT_OK;
+}
+
+/* A section: samples along depth, the interval of a header in thousandths of a metre then, as most
+ * programs write it, and traces side by side. */
+static enum ht_err read_traces(const struct ht_segy *s, struct layout *layout) {
+    struct ht_array *array = &layout->array;
+    const char *unit = ht_units_name(layout->params, "length");
+    const double metre = unit != NULL && strcmp(unit, "km") == 0 ? 1e-3 : 1;
+    *array = (struct ht_array){s->traces > 1 ? 2 : 1, {s->traces, s->samples}, 0, NULL};
+    if (array->rank == 1) array->extent[0] = s->samples;
+    array->count = s->traces * s->samples;
+    layout_default(layout, true);
+    layout->headers = !ht_params_is_set(layout->params, "medium.spacing");
+    layout->spacing[0] = 1e-3 * s->interval;
+    if (layout->headers && s->traces > 1) TRY(find_apart(s, &layout->spacing[1]));
+    /* as decimal numbers, without what scalars round */
+    for (int j = 0; j < 2; j++)
+        layout->spacing[j] = strtod(HT_KEY("%.9g", layout->spacing[j] * metre), NULL);
+    TRY(HT_ALLOC(array->value, array->count));
+    for (int64_t i = 0; i < array->count; i++) {
+        if (i % s->samples == 0) TRY(ht_segy_trace(s, i / s->samples, true));
+        array->value[i] = ht_segy_value(s, i % s->samples);
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_segy(struct layout *layout) {
+    HT_ENDED(ht_segy_close) struct ht_segy s = {.path = NULL};
+    TRY(ht_segy_open(layout->path, &s));
+    return read_traces(&s, layout);
+}
+
+static const struct {
+    const char *endings;
+    enum ht_err (*read)(struct layout *layout);
+} formats[] = {[HT_RAW] = {"", read_raw},
+               [HT_NPY] = {"npy", read_npy},
+               [HT_SEGY] = {"sgy|segy", read_segy},
+               [HT_HDF5] = {"h5|hdf5", read_h5}};
+
+/* The format that is named, else by the name of the file, else raw. */
+static int format_of(const struct layout *layout) {
+    const int named = (int)layout->params->medium.format, all = sizeof formats / sizeof *formats;
+    int n = HT_RAW;
+    if (named != HT_FORMAT_AUTO) return named;
+    while (n < all && !ht_file_ends(layout->path, formats[n].endings)) n++;
+    return n < all ? n : HT_RAW;
+}
+
+/* Against axes and shape, if given. */
+static enum ht_err read_values(struct layout *layout) {
+    const int64_t *shape = layout->params->medium.shape;
+    const struct ht_array *array = &layout->array;
+    TRY(layout_axes(layout));
+    TRY(formats[format_of(layout)].read(layout));
+    REQUIRE(array->rank >= 1 && array->rank <= 3, HT_ERR_INPUT, "%s has %d axes: must have 1 to 3",
+            layout->path, array->rank);
+    layout_default(layout, false);
+    REQUIRE(layout->axes == array->rank, HT_ERR_INPUT, "%s has %d axes, but axes names %d",
+            layout->path, array->rank, layout->axes);
+    for (int j = 0; j < 3; j++) {
+        const int64_t n = j < array->rank ? extent_at(layout, j) : 0;
+        REQUIRE(shape[j] == 0 || shape[j] == n, HT_ERR_INPUT,
+                "shape[%d] = %lld, but %s has %lld samples along its axis %d from the fastest on",
+                j, (long long)shape[j], layout->path, (long long)n, j + 1);
+    }
+    return HT_OK;
+}
+
+/* ---- order of the axes ---- */
+
+/* From the file's order to that with x1 fastest, or back. */
+static void reorder(const struct layout *layout, const int64_t shape[3], bool back,
+                    const double *in, double *out) {
+    int64_t stride[3] = {0, 0, 0}, step = 1, i = 0;
+    for (int j = 0; j < layout->axes; j++) {
+        stride[layout->axis[j]] = step;
+        step *= shape[layout->axis[j]];
+    }
+    for (int64_t i3 = 0; i3 < shape[2]; i3++)
+        for (int64_t i2 = 0; i2 < shape[1]; i2++)
+            for (int64_t i1 = 0; i1 < shape[0]; i1++, i++) {
+                const int64_t at = i1 * stride[0] + i2 * stride[1] + i3 * stride[2];
+                out[back ? at : i] = in[back ? i : at];
+            }
+}
+
+enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t shape[3],
+                               const double *values, double *out) {
+    struct layout layout = {.params = params, .array = {.rank = 3}};
+    TRY(layout_axes(&layout));
+    layout_default(&layout, false);
+    reorder(&layout, shape, true, values, out);
+    return HT_OK;
+}
+
+/* Of an axis of the file. */
+static double spacing_of(const struct layout *layout, int j) {
+    return layout->headers ? layout->spacing[j] : layout->params->medium.spacing[j];
+}
+
+/* Scaled; every value must be finite. */
+static enum ht_err place_values(const struct layout *layout, const double *memory,
+                                struct ht_samples *samples) {
+    const int64_t *n = samples->shape;
+    TRY(HT_ALLOC(samples->value, layout->array.count));
+    reorder(layout, n, false, memory != NULL ? memory : layout->array.value, samples->value);
+    for (int64_t i = 0; i < layout->array.count; i++) {
+        samples->value[i] *= layout->params->medium.scale;
+        REQUIRE(isfinite(samples->value[i]), HT_ERR_INPUT,
+                "sample [%lld, %lld, %lld] along x1, x2, x3 is %g: must be finite",
+                (long long)(i % n[0]), (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]),
+                samples->value[i]);
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_into(struct layout *layout, const double *memory,
+                             struct ht_samples *samples) {
+    const struct ht_params *params = layout->params;
+    REQUIRE(params->medium.scale != 0 && isfinite(params->medium.scale), HT_ERR_INPUT,
+            "scale = %g: must be finite and not 0", params->medium.scale);
+    TRY(memory != NULL ? layout_axes(layout) : read_values(layout));
+    if (memory != NULL) TRY(layout_given(layout));
+    for (int k = 0; k < 3; k++) {
+        samples->shape[k] = 1;
+        samples->spacing[k] = 1;
+    }
+    for (int j = 0; j < layout->axes; j++) {
+        const int k = layout->axis[j];
+        const double spacing = spacing_of(layout, j), origin = params->medium.origin[j];
+        REQUIRE(spacing > 0 && isfinite(spacing), HT_ERR_INPUT,
+                "spacing[%d] = %g: must be positive, the distance of samples along x%d%s", j,
+                spacing, k + 1, layout->headers ? "; the file does not say it" : "");
+        REQUIRE(isfinite(origin), HT_ERR_INPUT, "origin[%d] must be finite", j);
+        samples->shape[k] = extent_at(layout, j);
+        samples->spacing[k] = spacing;
+        samples->origin[k] = origin;
+    }
+    return place_values(layout, memory, samples);
+}
+
+enum ht_err ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,
+                            const double *memory, struct ht_samples **out) {
+    struct layout layout = {.params = params, .path = path, .dataset = dataset};
+    struct ht_samples *samples = NULL;
+    *out = NULL;
+    TRY(HT_ALLOC(samples, 1));
+    const enum ht_err err = read_into(&layout, memory, samples);
+    free(layout.array.value);
+    return HT_MADE(err, samples, ht_samples_destroy, out);
+}
+
+static enum ht_err keep_layout(const struct layout *layout, struct ht_params *params) {
+    static const char *const axes[] = {"x1", "x2", "x3"};
+    TRY(HT_TAKE(&params->pool, params->medium.axes.name, layout->axes));
+    for (int j = 0; j < layout->axes; j++) {
+        params->medium.shape[j] = extent_at(layout, j);
+        params->medium.spacing[j] = spacing_of(layout, j);
+        TRY(ht_pool_copy(&params->pool, axes[layout->axis[j]], &params->medium.axes.name[j]));
+    }
+    params->medium.axes.count = layout->axes;
+    return HT_OK;
+}
+
+enum ht_err ht_samples_load(struct ht_params *params, const char *path, const char *dataset,
+                            double **out) {
+    struct layout layout = {.params = params, .path = path, .dataset = dataset};
+    enum ht_err err = read_values(&layout);
+    if (err == HT_OK) err = keep_layout(&layout, params);
+    return HT_MADE(err, layout.array.value, free, out);
+}
