@@ -19,10 +19,19 @@ from scipy.optimize import minimize
 
 import htwave
 
-file = sys.argv[1] if len(sys.argv) > 1 else "marmousi_vp_1601x401.f32"
-shots = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-gradients = [int(n) for n in sys.argv[3:]] or [13, 21]
 NX, NZ, H = 200, 56, 0.05  # samples, km
+
+
+def models(file):
+    """The true one, the start, and where it may change."""
+    fine = np.fromfile(file, "<f4").reshape(1601, 401).T[:, 100:].astype(float)  # [z, x] at 7.5 m
+    true = boxes(fine, 0.0075)
+    water = int(np.argmax((true > 1.6).mean(axis=1) > 0.5))
+    start = true.copy()
+    start[water:] = 1 / gaussian_filter(1 / true, 6)[water:]
+    free = np.zeros(true.shape, bool)
+    free[water:] = True
+    return true, start, free
 
 
 def boxes(fine, spacing):
@@ -33,7 +42,7 @@ def boxes(fine, spacing):
     return 1 / np.sqrt(sums / np.outer(np.diff(z), np.diff(x)))
 
 
-def config(frequency):
+def config(frequency, shots):
     away = np.linspace(0.9, NX * H - 0.9, shots)
     return {
         "system": "acoustic",
@@ -47,15 +56,21 @@ def config(frequency):
     }
 
 
-def invert(c, true, free, frequency, most):
+def begin(model, c, free):
+    """Misfit and gradient of c, the factors of what may change of it, and where that is."""
+    data = [model.forward(i) for i in range(model.shots)]
+    first, gradient = model.misfit(data, c=c)
+    light = model.illumination("c")
+    free = free & (gradient["c"] != 0)  # samples near absorbing layers are held fixed
+    scale = 1 / np.sqrt(light / light[free].max() + 1e-3)[free]
+    return data, first, gradient["c"][free] / first, scale, free
+
+
+def invert(c, true, free, frequency, shots, most):
     """The model after so many gradients, from c, which changes where `free`."""
-    began, history = time.time(), []
-    with htwave.Model(config(frequency), c=true) as model:
-        data = [model.forward(i) for i in range(model.shots)]
-        first, gradient = model.misfit(data, c=c)
-        light = model.illumination("c")
-        free = free & (gradient["c"] != 0)  # samples near absorbing layers are held fixed
-        scale = 1 / np.sqrt(light / light[free].max() + 1e-3)[free]
+    began = time.time()
+    with htwave.Model(config(frequency, shots), c=true) as model:
+        data, first, gradient, scale, free = begin(model, c, free)
         base = c.copy()
 
         def at(x):
@@ -65,28 +80,28 @@ def invert(c, true, free, frequency, most):
 
         def function(x):
             chi, gradient = model.misfit(data, c=at(x))
-            history.append(chi / first)
             error = np.sqrt(np.mean((at(x) / true - 1)[free]**2))
             print(f"  {frequency} Hz: misfit {chi / first:.4f}, model error {error:.4f}, "
                   f"{time.time() - began:.0f} s", flush=True)
             return chi / first, gradient["c"][free] * scale / first
 
         # the first step of L-BFGS-B is as long as this makes it: 2 % of the speed
-        unit = np.abs(gradient["c"][free] * scale**2).max() / first / 0.05
+        unit = np.abs(gradient * scale**2).max() / 0.05
         found = minimize(lambda y: (lambda f, g: (f * unit, g))(*function(y)), np.zeros(free.sum()),
                          jac=True, method="L-BFGS-B", options={"maxfun": most - 1, "maxcor": 8})
     return at(found.x)
 
 
-fine = np.fromfile(file, "<f4").reshape(1601, 401).T[:, 100:].astype(float)  # [z, x] at 7.5 m
-true = boxes(fine, 0.0075)
-water = int(np.argmax((true > 1.6).mean(axis=1) > 0.5))
-start = true.copy()
-start[water:] = 1 / gaussian_filter(1 / true, 6)[water:]
-free = np.zeros(true.shape, bool)
-free[water:] = True
-c = start
-print(f"{shots} shots, {free.sum()} samples below {water} of water")
-for frequency, most in zip((2.2, 4.0), gradients):
-    c = invert(c, true, free, frequency, most)
-np.savez("fwi_marmousi.npz", true=true, start=start, c=c)
+def run(words, invert, shots, gradients, name):
+    """Both bands, by a function like `invert`; words of the command line come before the defaults."""
+    shots = int(words[1]) if len(words) > 1 else shots
+    true, start, free = models(words[0] if words else "marmousi_vp_1601x401.f32")
+    c = start
+    print(f"{shots} shots, {free.sum()} samples below the water")
+    for frequency, most in zip((2.2, 4.0), [int(n) for n in words[2:]] or gradients):
+        c = invert(c, true, free, frequency, shots, most)
+    np.savez(name, true=true, start=start, c=c)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:], invert, 10, [13, 21], "fwi_marmousi.npz")
