@@ -9,11 +9,13 @@
 
 static pthread_mutex_t preparation = PTHREAD_MUTEX_INITIALIZER;
 
-void ht_api_prepares(bool begins) {
-    if (begins)
-        (void)pthread_mutex_lock(&preparation);
-    else
-        (void)pthread_mutex_unlock(&preparation);
+void ht_api_preparing(void) {
+    (void)pthread_mutex_lock(&preparation);
+}
+
+enum ht_err ht_api_prepared(enum ht_err err) {
+    (void)pthread_mutex_unlock(&preparation);
+    return err;
 }
 
 int ht_api_version(void) {
@@ -125,9 +127,7 @@ int ht_api_open(const char *input, int keys, const char *const *key, ht_api **ou
     if (err == HT_OK) {
         api->recorded = api->backed = -1;
         ht_api_enter(api);
-        ht_api_prepares(true);
-        err = open_into(api, input, keys, key);
-        ht_api_prepares(false);
+        err = HT_API_PREPARES(open_into(api, input, keys, key));
     }
     return ht_api_leave(HT_MADE(err, api, ht_api_close, out));
 }

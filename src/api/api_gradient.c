@@ -30,8 +30,7 @@ enum ht_err ht_api_choose_all(ht_api *api) {
 }
 
 int ht_api_parameters(ht_api *api, int count, const char *const *parameter) {
-    ht_api_enter(api);
-    return ht_api_leave(choose(api, count, parameter));
+    return HT_API_CALL(api, choose(api, count, parameter));
 }
 
 static enum ht_err prepare(ht_api *api) {
@@ -41,10 +40,7 @@ static enum ht_err prepare(ht_api *api) {
             "a gradient is by arrays of the model, which has none: give "
             "them by medium.type = \"file\" or \"memory\"");
     if (api->inverse != NULL) return HT_OK;
-    ht_api_prepares(true);
-    const enum ht_err err = ht_inverse_create(api->survey, &api->inverse);
-    ht_api_prepares(false);
-    return err;
+    return HT_API_PREPARES(ht_inverse_create(api->survey, &api->inverse));
 }
 
 /* ---- one shot ---- */
@@ -115,8 +111,7 @@ static enum ht_err illumination(ht_api *api, int parameter, double *out) {
 }
 
 int ht_api_illumination(ht_api *api, int parameter, double *out) {
-    ht_api_enter(api);
-    return ht_api_leave(illumination(api, parameter, out));
+    return HT_API_CALL(api, illumination(api, parameter, out));
 }
 
 static enum ht_err backward(ht_api *api, const double *residual, double *const *gradient) {
@@ -131,8 +126,7 @@ static enum ht_err backward(ht_api *api, const double *residual, double *const *
 }
 
 int ht_api_backward(ht_api *api, const double *residual, double *const *gradient) {
-    ht_api_enter(api);
-    return ht_api_leave(backward(api, residual, gradient));
+    return HT_API_CALL(api, backward(api, residual, gradient));
 }
 
 static enum ht_err by_signal(ht_api *api, int source, int64_t *count, double *out) {
@@ -152,8 +146,7 @@ static enum ht_err by_signal(ht_api *api, int source, int64_t *count, double *ou
 }
 
 int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *gradient) {
-    ht_api_enter(api);
-    return ht_api_leave(by_signal(api, source, count, gradient));
+    return HT_API_CALL(api, by_signal(api, source, count, gradient));
 }
 
 /* ---- all shots ---- */
@@ -205,6 +198,5 @@ static enum ht_err misfit(ht_api *api, const char *type, const double *data, con
 
 int ht_api_misfit(ht_api *api, const char *type, const double *data, const double *weights,
                   double *chi, double *const *gradient) {
-    ht_api_enter(api);
-    return ht_api_leave(misfit(api, type, data, weights, chi, gradient));
+    return HT_API_CALL(api, misfit(api, type, data, weights, chi, gradient));
 }

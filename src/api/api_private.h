@@ -33,6 +33,7 @@ struct ht_api {
 /* What is said and what ends runs is the handle's, from a call's begin to its end; its code. */
 void ht_api_enter(ht_api *api);
 int ht_api_leave(enum ht_err err);
+#define HT_API_CALL(api, call) (ht_api_enter(api), ht_api_leave(call))
 /* What follows from the input but the model. */
 void ht_api_forget(ht_api *api);
 HT_CHECKED enum ht_err ht_api_model_find(const ht_api *api, const char *parameter, int *out);
@@ -58,5 +59,7 @@ HT_CHECKED enum ht_err ht_api_choose_all(ht_api *api);
 /* The same, for ht_api_backward. */
 HT_CHECKED enum ht_err ht_api_record(ht_api *api, int shot, double *traces);
 
-/* From here on no other thread prepares; or it may. */
-void ht_api_prepares(bool begins);
+/* A call during which no other thread prepares. */
+void ht_api_preparing(void);
+HT_CHECKED enum ht_err ht_api_prepared(enum ht_err err);
+#define HT_API_PREPARES(call) (ht_api_preparing(), ht_api_prepared(call))

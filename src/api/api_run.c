@@ -46,17 +46,11 @@ static enum ht_err aim_at(ht_api *api, int shot) {
 }
 
 enum ht_err ht_api_aim(ht_api *api, int shot) {
-    ht_api_prepares(true);
-    const enum ht_err err = aim_at(api, shot);
-    ht_api_prepares(false);
-    return err;
+    return HT_API_PREPARES(aim_at(api, shot));
 }
 
 enum ht_err ht_api_prepare(ht_api *api) {
-    ht_api_prepares(true);
-    const enum ht_err err = planned(api);
-    ht_api_prepares(false);
-    return err;
+    return HT_API_PREPARES(planned(api));
 }
 
 const struct ht_plan *ht_api_plan(const ht_api *api) {
@@ -77,29 +71,26 @@ static enum ht_err find_group(ht_api *api, int shot, int group,
 }
 
 int ht_api_shots(ht_api *api, int *count) {
-    ht_api_enter(api);
-    const enum ht_err err = ht_api_prepare(api);
-    if (err == HT_OK) *count = api->survey->count;
-    return ht_api_leave(err);
+    const int code = HT_API_CALL(api, ht_api_prepare(api));
+    if (code == 0) *count = api->survey->count;
+    return code;
 }
 
 int ht_api_time(ht_api *api, double *step, int64_t *steps, double *end) {
-    ht_api_enter(api);
-    const enum ht_err err = ht_api_prepare(api);
-    if (err == HT_OK) {
+    const int code = HT_API_CALL(api, ht_api_prepare(api));
+    if (code == 0) {
         *step = ht_api_plan(api)->problem.dt;
         *steps = ht_api_plan(api)->steps;
         *end = api->params->time.end;
     }
-    return ht_api_leave(err);
+    return code;
 }
 
 int ht_api_groups(ht_api *api, int shot, int *count) {
-    ht_api_enter(api);
-    const enum ht_err err = ht_api_aim(api, shot);
-    const struct ht_receivers *receivers = err == HT_OK ? ht_api_plan(api)->receivers : NULL;
-    if (err == HT_OK) *count = receivers != NULL ? receivers->count : 0;
-    return ht_api_leave(err);
+    const int code = HT_API_CALL(api, ht_api_aim(api, shot));
+    const struct ht_receivers *receivers = code == 0 ? ht_api_plan(api)->receivers : NULL;
+    if (code == 0) *count = receivers != NULL ? receivers->count : 0;
+    return code;
 }
 
 static void describe(const struct ht_receivers *receivers, const struct ht_receiver_group *group,
@@ -114,18 +105,16 @@ static void describe(const struct ht_receivers *receivers, const struct ht_recei
 
 int ht_api_group(ht_api *api, int shot, int group, struct ht_api_group *out) {
     const struct ht_receiver_group *found = NULL;
-    ht_api_enter(api);
-    const enum ht_err err = find_group(api, shot, group, &found);
-    if (err == HT_OK) describe(ht_api_plan(api)->receivers, found, out);
-    return ht_api_leave(err);
+    const int code = HT_API_CALL(api, find_group(api, shot, group, &found));
+    if (found != NULL) describe(ht_api_plan(api)->receivers, found, out);
+    return code;
 }
 
 int ht_api_positions(ht_api *api, int shot, int group, double *x) {
     const struct ht_receiver_group *found = NULL;
-    ht_api_enter(api);
-    const enum ht_err err = find_group(api, shot, group, &found);
-    if (err == HT_OK) memcpy(x, found->x, (size_t)found->count * sizeof *found->x);
-    return ht_api_leave(err);
+    const int code = HT_API_CALL(api, find_group(api, shot, group, &found));
+    if (found != NULL) memcpy(x, found->x, (size_t)found->count * sizeof *found->x);
+    return code;
 }
 
 static enum ht_err find_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
@@ -139,8 +128,7 @@ static enum ht_err find_reading(ht_api *api, int shot, int group, int reading, c
 }
 
 int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
-    ht_api_enter(api);
-    return ht_api_leave(find_reading(api, shot, group, reading, name));
+    return HT_API_CALL(api, find_reading(api, shot, group, reading, name));
 }
 
 /* ---- snapshots ---- */
@@ -230,6 +218,5 @@ enum ht_err ht_api_run(ht_api *api, int shot, double *traces) {
 }
 
 int ht_api_forward(ht_api *api, int shot, int record, double *traces) {
-    ht_api_enter(api);
-    return ht_api_leave((record ? ht_api_record : ht_api_run)(api, shot, traces));
+    return HT_API_CALL(api, (record ? ht_api_record : ht_api_run)(api, shot, traces));
 }

@@ -25,12 +25,9 @@ static void end_job(struct job *j) {
 /* *chi: of this shot. */
 static enum ht_err run_shot(struct job *j, int shot, double *chi) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
-    HT_FREED_TEXT struct ht_text title = {0};
     struct ht_misfit misfit;
     double **r = NULL;
-    ht_text_add(&title, "shot %d of %d", shot + 1, j->survey->count);
-    TRY(ht_text_status(&title));
-    TRY(ht_inverse_forward(j->inverse, shot, title.data));
+    TRY(ht_inverse_forward(j->inverse, shot, HT_KEY("shot %d of %d", shot + 1, j->survey->count)));
     TRY(ht_inverse_misfit(j->inverse, &pool, &r, &misfit));
     TRY(ht_inverse_backward(j->inverse, r));
     *chi = misfit.chi;

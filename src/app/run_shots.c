@@ -157,13 +157,11 @@ static double seconds_left(const struct shots *s, int from) {
 static enum ht_err run_all(struct shots *s) {
     const struct ht_survey *survey = s->survey;
     for (int i = ht_survey_next(survey, 0); i < survey->count; i = ht_survey_next(survey, i + 1)) {
-        HT_FREED_TEXT struct ht_text title = {0};
         if (s->finished[i]) continue;
         const double before = seconds_left(s, i);
-        ht_text_add(&title, "shot %d of %d", i + 1, survey->count);
-        if (isfinite(before)) ht_text_add(&title, " (%s left of all)", HT_SECONDS(before));
-        TRY(ht_text_status(&title));
-        TRY(run_shot(s, i, title.data));
+        TRY(run_shot(s, i,
+                     HT_KEY(isfinite(before) ? "shot %d of %d (%s left of all)" : "shot %d of %d",
+                            i + 1, survey->count, HT_SECONDS(before))));
         const double left = seconds_left(s, i + 1);
         ht_log("shot %d of %d: %lld traces in %s%s%s", i + 1, survey->count,
                survey->sim->plan->receivers != NULL
@@ -263,4 +261,12 @@ static enum ht_err simulate(struct shots *s, const struct ht_params *params) {
 enum ht_err ht_run_shots(const struct ht_params *params, const struct ht_args *args, bool traces) {
     HT_ENDED(end_shots) struct shots s = {.args = args, .traces = traces, .lock.fd = -1};
     return ht_comm_agree(args->comm, simulate(&s, params));
+}
+
+enum ht_err ht_command_data(const struct ht_args *args) {
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
+    params->output.snapshots = params->output.pictures = params->output.series = false;
+    params->output.checkpoint.seconds = params->output.checkpoint.every = 0;
+    return ht_run_shots(params, args, true);
 }
