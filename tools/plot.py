@@ -58,13 +58,14 @@ def signed_map():
         "signed", [[part / 255 for part in colour] for colour in SIGNED])
 
 
-def sheet(title, subtitle, width=9.0, height=5.6, panels=1, across=1):
-    """A figure with its axes, one below or beside the other."""
+def sheet(title, subtitle, width=9.0, height=5.6, panels=1, across=1,
+          above=0):
+    """A figure with its axes, one below or beside the other; above: room for a
+    panel's own title."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(panels, across, squeeze=False, sharey=across > 1).flatten()
-    above = 14 * (panels > 1)  # a line for the panel's own title
     axes[0].set_title(title, loc="left", weight="bold", pad=20 + above)
     axes[0].annotate(subtitle, (0, 1), (0, 6 + above), xycoords="axes fraction",
                      textcoords="offset points", size="small", color=GREY)
@@ -216,7 +217,7 @@ def draw_bars(rows, title, label, value, log):
     panels, names = groups(rows, problem), list(groups(rows, name))
     orders = sorted({r["order"] for r in rows}, key=int)
     figure, axes = sheet(title, device_of(rows[0]), width=10,
-                         height=1.2 + 2.4 * len(panels), panels=len(panels))
+                         height=1.2 + 2.4 * len(panels), panels=len(panels), above=14)
     width = 0.84 / len(names)
     for ax, (panel, group) in zip(axes, panels.items()):
         for index, bar in enumerate(names):
