@@ -96,13 +96,6 @@ struct ht_groups {
     X(HT_HALO_SAME, "same")       \
     X(HT_HALO_SINGLE, "single")   \
     X(HT_HALO_HALF, "half")
-/* The axis along which depth grows. */
-#define HT_EACH_DOWN(X)     \
-    X(HT_DOWN_AUTO, "auto") \
-    X(HT_DOWN_NONE, "none") \
-    X(HT_DOWN_X1, "x1")     \
-    X(HT_DOWN_X2, "x2")     \
-    X(HT_DOWN_X3, "x3")
 /* What the colours of a picture without a given range span. */
 #define HT_EACH_SCALE(X)           \
     X(HT_SCALE_PICTURE, "picture") \
@@ -159,7 +152,6 @@ enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
-enum ht_down { HT_EACH_DOWN(HT_CHOICE_CONSTANT) };
 enum ht_apodisation { HT_EACH_APODISATION(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
 enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
@@ -384,7 +376,7 @@ struct ht_params {
         bool series;            /* energy and largest values while it runs */
         struct ht_groups maps;  /* of struct ht_map_given */
         struct ht_map units;    /* names: of length, time, fields, parameters */
-        enum ht_down down;
+        char *down;             /* auto, none or an axis */
         struct {
             double seconds, every; /* between checkpoints, by the clock and of the run; 0: none */
         } checkpoint;

@@ -273,7 +273,7 @@ static const struct ht_option option[] = {
      "Names of your units, shown in pictures: of length, time, fields and parameters of the "
      "medium, such as { length = \"km\"; time = \"s\"; p = \"Pa\"; c = \"km/s\"; }. Numbers are "
      "not converted."},
-    {KEY(output.down, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_DOWN), "",
+    {KEY(output.down, STRING), "\"auto\"", ANY, "auto|none|x1|x2|x3", "",
      "The axis along which depth grows: pictures, and scripts that read the attribute `down` of "
      "files, draw it downwards, and SEG-Y has its negative as elevation. auto: the last axis with "
      "a free lower side, such as the surface of the sea."},

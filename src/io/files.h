@@ -42,14 +42,6 @@ HT_CHECKED enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, 
 struct ht_range ht_planes_own(const struct ht_grid *grid);
 
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
-/* A group with its data. */
-struct ht_trace_table {
-    const struct ht_plan *plan;
-    const struct ht_receiver_group *group;
-    bool single; /* precision of the data */
-    int64_t samples;
-    double *data[HT_MAX_READINGS]; /* [receiver][sample] */
-};
 /* A format beside HDF5: a row of the table in traces.c. */
 struct ht_trace_format {
     const char *name; /* of output.traces; its files have a row in output.c */
@@ -57,7 +49,7 @@ struct ht_trace_format {
     /* Refuses what it cannot hold; n: of the group. */
     enum ht_err (*check)(const struct ht_params *params, const struct ht_receivers *receivers,
                          int n);
-    enum ht_err (*write)(const struct ht_trace_table *table);
+    enum ht_err (*write)(const struct ht_plan *plan, const char *path); /* of traces.h5 */
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
 /* Points of sources, then receivers; 0, NULL of those that are not there. */

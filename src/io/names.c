@@ -53,13 +53,13 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
 
 int ht_down_axis(const struct ht_params *params) {
     const struct ht_system *system = ht_system_find(params->system);
-    int axis = params->grid.dims - 1;
-    if (params->output.down != HT_DOWN_AUTO) return (int)params->output.down - HT_DOWN_X1;
-    for (; axis >= 0; axis--) {
+    if (strcmp(params->output.down, "auto") != 0)
+        return ht_text_find("x1|x2|x3", '|', params->output.down);
+    for (int axis = params->grid.dims - 1; axis >= 0; axis--) {
         const struct ht_wall_kind *wall = ht_wall_find(system, params->boundary.side[axis][0]);
-        if (wall != NULL && wall->factor < 0) break;
+        if (wall != NULL && wall->factor < 0) return axis;
     }
-    return axis;
+    return -1;
 }
 
 enum ht_err ht_units_write(const struct ht_params *params, struct ht_h5 *file) {

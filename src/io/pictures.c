@@ -402,24 +402,21 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
     return false;
 }
 
+/* By planes along the last axis. */
 static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
     const struct ht_grid *grid = m->output.medium->grid;
-    const int dims = grid->dims, up = dims - 1;
-    int64_t extent[3], n[3], count = 1;
-    double x[3];
-    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    for (int k = 0; k < dims; k++) extent[k] = n[up - k];
-    for (int k = 0; k < up && k < 2; k++) count *= n[k];
+    const int dims = grid->dims, last = dims - 1;
+    struct ht_slice plane = {
+        .grid = grid, .normal = last, .across = last == 0, .up = last == 2 ? 1 : 2};
+    int64_t extent[3] = {0};
+    for (int k = 0; k < dims; k++) extent[k] = ht_grid_nodes(grid, HT_PRIMARY, last - k);
+    plane.width = ht_grid_nodes(grid, HT_PRIMARY, plane.across);
+    plane.height = ht_grid_nodes(grid, HT_PRIMARY, plane.up);
     TRY(ht_h5_reserve(file, name, dims, extent, false, true));
-    HT_ARRAY(double, plane, count);
-    for (int64_t last = 0; last < n[up]; last++) {
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t at[3] = {i % n[0], i / n[0], 0};
-            for (int k = 0; k < 3; k++)
-                x[k] = ht_grid_x(grid, HT_PRIMARY, k, k == up ? last : at[k]);
-            TRY(ht_medium_parameter(m->output.medium, name, x, &plane[i]));
-        }
-        TRY(ht_h5_write_planes(file, name, 0, last, last + 1, plane));
+    HT_ARRAY(double, values, plane.width *plane.height);
+    for (; plane.index < extent[0]; plane.index++) {
+        TRY(slice_parameter(&plane, m->output.medium, name, values));
+        TRY(ht_h5_write_planes(file, name, 0, plane.index, plane.index + 1, values));
     }
     return HT_OK;
 }

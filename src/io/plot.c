@@ -42,20 +42,22 @@ static struct ht_colour blend(struct ht_colour a, struct ht_colour b, double t) 
                               mix(a.blue, b.blue, t)};
 }
 
+/* part: 0 to 1 of the way through a table whose last entry is this. */
+static struct ht_colour between(const struct ht_colour *table, int last, double part) {
+    const double at = fmin(fmax(part, 0), 1) * last;
+    const int i = (int)fmin(floor(at), last - 1);
+    return blend(table[i], table[i + 1], at - i);
+}
+
 struct ht_colour ht_colour_signed(double value) {
-    double at = (fmin(fmax(value, -1.0), 1.0) + 1.0) * (0.5 * LAST);
-    int i = (int)fmin(floor(at), LAST - 1);
-    return blend(anchors[i], anchors[i + 1], at - i);
+    return between(anchors, LAST, 0.5 * (value + 1));
 }
 
 struct ht_colour ht_colour_rising(double value) {
     static const struct ht_colour part[] = {{68, 1, 84},    {71, 45, 123},  {59, 82, 139},
                                             {44, 114, 142}, {33, 145, 140}, {40, 174, 128},
                                             {94, 201, 98},  {173, 220, 48}, {253, 231, 37}};
-    enum { PARTS = sizeof part / sizeof part[0] - 1 };
-    double at = fmin(fmax(value, 0.0), 1.0) * PARTS;
-    int i = (int)fmin(floor(at), PARTS - 1);
-    return blend(part[i], part[i + 1], at - i);
+    return between(part, sizeof part / sizeof part[0] - 1, value);
 }
 
 /* ---- from nodes to pixels ---- */
@@ -68,13 +70,14 @@ double ht_plot_largest(const struct ht_picture *picture) {
     return largest;
 }
 
-/* Four nodes and their weights at a place between nodes 0 and n - 1. */
+/* Four nodes and their weights at the centre of a pixel, between nodes 0 and n - 1. */
 struct taps {
     int64_t node[4];
     double weight[4];
 };
 
-static struct taps make_taps(double at, int64_t n, bool cubic) {
+static struct taps pixel_taps(int64_t pixel, int64_t pixels, int64_t n, bool cubic) {
+    const double at = ((double)pixel + 0.5) / (double)pixels * (double)(n - 1);
     struct taps taps;
     int64_t left = (int64_t)fmin(fmax(floor(at), 0.0), (double)(n - 1));
     double t = at - (double)left;
@@ -88,11 +91,6 @@ static struct taps make_taps(double at, int64_t n, bool cubic) {
     w[1] = cubic ? 1.0 + t * t * (1.5 * t - 2.5) : 1.0 - t;
     w[2] = 1.0 - w[0] - w[1] - w[3];
     return taps;
-}
-
-static struct taps pixel_taps(int64_t pixel, int64_t pixels, int64_t n, bool cubic) {
-    double part = ((double)pixel + 0.5) / (double)pixels;
-    return make_taps(part * (double)(n - 1), n, cubic);
 }
 
 /* A zero weight takes no part: a value that is not finite must not spread beyond its cubics. */

@@ -23,15 +23,10 @@ static double interval(const struct ht_params *params, double every) {
     return 1e6 * ht_segy_unit(params, "time") * every;
 }
 
-static double every_of(const struct ht_receivers *receivers,
-                       const struct ht_receiver_group *group) {
-    return group->every > 0 ? group->every : receivers->dt;
-}
-
 static enum ht_err check(const struct ht_params *params, const struct ht_receivers *receivers,
                          int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
-    const double every = every_of(receivers, group), us = interval(params, every);
+    const double us = interval(params, group->every > 0 ? group->every : receivers->dt);
     const double late = fabs(us - round(us)) * (double)(group->samples - 1);
     REFUSE(group->samples > MOST, params, "output.traces",
            "\"segy\" holds at most %d samples per trace, \"%s\" has %lld", MOST, group->name,
@@ -50,17 +45,14 @@ static enum ht_err check(const struct ht_params *params, const struct ht_receive
 
 /* ---- headers ---- */
 
-/* Of a header: `byte` from 1, as in the standard. */
-struct entry {
-    int byte, bytes; /* 0: the end */
-    int64_t value;
-};
-
-/* Big-endian. */
-static void put(unsigned char *header, const struct entry *e) {
-    for (; e->bytes > 0; e++)
-        for (int i = 0; i < e->bytes; i++)
-            header[e->byte - 1 + i] = (unsigned char)((uint64_t)e->value >> 8 * (e->bytes - 1 - i));
+/* PUT(header, AT(..), ..): numbers of so many bytes at `byte`, from 1 on as in the standard,
+ * big-endian; 0 ends the list. */
+#define AT(byte, bytes, value) (byte), (bytes), (int64_t)(value)
+#define PUT(header, ...) put((header), (const int64_t[]){__VA_ARGS__, 0})
+static void put(unsigned char *header, const int64_t *e) {
+    for (; e[0] > 0; e += 3)
+        for (int64_t i = 0; i < e[1]; i++)
+            header[e[0] - 1 + i] = (unsigned char)((uint64_t)e[2] >> 8 * (e[1] - 1 - i));
 }
 
 /* Of the characters from the blank on. */
@@ -89,7 +81,9 @@ struct sheet {
     int64_t samples;
     int shots;
     FILE *out;
-    int64_t written; /* traces */
+    int64_t written;                 /* traces */
+    const struct ht_segy_shot *shot; /* the one that is written */
+    const double *source;            /* where it is; NULL: not known */
 };
 
 /* A unit that is not that of the standard. */
@@ -153,34 +147,13 @@ static void write_binary(const struct sheet *s, int64_t traces) {
     int64_t bits;
     memcpy(&bits, &exact, sizeof bits);
     const int64_t system = strcmp(unit, "m") == 0 ? 1 : strcmp(unit, "ft") == 0 ? 2 : 0;
-    const struct entry entries[] = {{13, 2, traces > MOST ? 0 : traces},
-                                    {17, 2, us},
-                                    {19, 2, us},
-                                    {21, 2, s->samples},
-                                    {23, 2, s->samples},
-                                    {25, 2, 5},
-                                    {27, 2, 1},
-                                    {29, 2, 1},
-                                    {55, 2, system},
-                                    {73, 8, bits},
-                                    {301, 2, 0x0100},
-                                    {303, 2, 1},
-                                    {0}};
-    put(header, entries);
+    PUT(header, AT(13, 2, traces > MOST ? 0 : traces), AT(17, 2, us), AT(19, 2, us),
+        AT(21, 2, s->samples), AT(23, 2, s->samples), AT(25, 2, 5), AT(27, 2, 1), AT(29, 2, 1),
+        AT(55, 2, system), AT(73, 8, bits), AT(301, 2, 0x0100), AT(303, 2, 1));
     fwrite(header, 1, sizeof header, s->out);
 }
 
 /* ---- traces ---- */
-
-/* Of a shot. */
-struct gather {
-    int64_t number;       /* of the shot */
-    const double *source; /* NULL: not known */
-    int64_t traces;
-    const double *x; /* [trace][width] */
-    int width;
-    const double *value; /* [trace][sample] */
-};
 
 /* The factor of a time in milliseconds that makes two bytes of it, and its scalar. */
 static double time_scale(double ms) {
@@ -200,8 +173,9 @@ static double place_scale(const struct sheet *s) {
     return scale;
 }
 
-/* Positions [slot], and the depth of the source below the side above it. */
-static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
+/* Of receiver i of the shot, at x. from, to, middle: [slot]; depth: of the source below the side
+ * above it. */
+static void write_header(struct sheet *s, int64_t i, const double *x) {
     unsigned char header[SEGY_TRACE] = {0};
     const double unit = ht_segy_unit(s->params, "length"), scale = place_scale(s);
     const double ms = 1e3 * ht_segy_unit(s->params, "time") * s->start, scale_t = time_scale(ms);
@@ -212,57 +186,36 @@ static void write_header(struct sheet *s, const struct gather *g, int64_t i) {
     double offset = 0, side = 1;
     for (int k = 0; k < s->plan->grid.dims; k++) {
         const int slot = ht_segy_slot(s->params, k);
-        const double by = unit * scale * (k == down ? -1 : 1), x = g->x[i * g->width + k];
-        to[slot] = llround(x * by);
-        if (g->source == NULL) continue;
-        from[slot] = llround(g->source[k] * by);
-        middle[slot] = llround((x + g->source[k]) / 2 * by);
+        const double by = unit * scale * (k == down ? -1 : 1);
+        to[slot] = llround(x[k] * by);
+        if (s->source == NULL) continue;
+        const double source = s->source[k];
+        from[slot] = llround(source * by);
+        middle[slot] = llround((x[k] + source) / 2 * by);
         if (k == down) depth = llround(s->plan->grid.lower[k] * by) - from[slot];
-        if (slot < 2) offset = hypot(offset, (x - g->source[k]) * unit);
-        if (slot == 0 && x < g->source[k]) side = -1;
+        if (slot < 2) offset = hypot(offset, (x[k] - source) * unit);
+        if (slot == 0 && x[k] < source) side = -1;
     }
     /* 29: seismic data, 35: production, 89: lengths */
-    const struct entry entries[] = {{1, 4, number},
-                                    {5, 4, number},
-                                    {9, 4, g->number},
-                                    {13, 4, i + 1},
-                                    {17, 4, g->number},
-                                    {25, 4, i + 1},
-                                    {29, 2, 1},
-                                    {35, 2, 1},
-                                    {37, 4, llround(side * offset)},
-                                    {41, 4, to[2]},
-                                    {45, 4, from[2] + depth},
-                                    {49, 4, depth},
-                                    {69, 2, scalar},
-                                    {71, 2, scalar},
-                                    {73, 4, from[0]},
-                                    {77, 4, from[1]},
-                                    {81, 4, to[0]},
-                                    {85, 4, to[1]},
-                                    {89, 2, 1},
-                                    {109, 2, llround(ms * scale_t)},
-                                    {115, 2, s->samples},
-                                    {117, 2, us},
-                                    {181, 4, middle[0]},
-                                    {185, 4, middle[1]},
-                                    {215, 2, scale_t > 1 ? -llround(scale_t) : 1},
-                                    {0}};
-    put(header, entries);
+    PUT(header, AT(1, 4, number), AT(5, 4, number), AT(9, 4, s->shot->number), AT(13, 4, i + 1),
+        AT(17, 4, s->shot->number), AT(25, 4, i + 1), AT(29, 2, 1), AT(35, 2, 1),
+        AT(37, 4, llround(side * offset)), AT(41, 4, to[2]), AT(45, 4, from[2] + depth),
+        AT(49, 4, depth), AT(69, 2, scalar), AT(71, 2, scalar), AT(73, 4, from[0]),
+        AT(77, 4, from[1]), AT(81, 4, to[0]), AT(85, 4, to[1]), AT(89, 2, 1),
+        AT(109, 2, llround(ms * scale_t)), AT(115, 2, s->samples), AT(117, 2, us),
+        AT(181, 4, middle[0]), AT(185, 4, middle[1]),
+        AT(215, 2, scale_t > 1 ? -llround(scale_t) : 1));
     fwrite(header, 1, sizeof header, s->out);
 }
 
-static void write_gather(struct sheet *s, const struct gather *g) {
-    for (int64_t i = 0; i < g->traces; i++) {
-        write_header(s, g, i);
-        for (int64_t n = 0; n < s->samples; n++) {
-            const float single = (float)g->value[i * s->samples + n];
-            unsigned char bytes[4];
-            uint32_t bits;
-            memcpy(&bits, &single, sizeof bits);
-            put(bytes, (const struct entry[]){{1, 4, bits}, {0}});
-            fwrite(bytes, 1, sizeof bytes, s->out);
-        }
+static void write_values(struct sheet *s, const double *value) {
+    for (int64_t n = 0; n < s->samples; n++) {
+        const float single = (float)value[n];
+        unsigned char bytes[4];
+        uint32_t bits;
+        memcpy(&bits, &single, sizeof bits);
+        PUT(bytes, AT(1, 4, bits));
+        fwrite(bytes, 1, sizeof bytes, s->out);
     }
 }
 
@@ -272,42 +225,7 @@ const double *ht_shots_place(const struct ht_params *params) {
     return strcmp(ht_source_types[given->type].place[0], "position") == 0 ? given->position : NULL;
 }
 
-/* ---- a run ---- */
-
-static enum ht_err write_segy(const struct ht_trace_table *t) {
-    const struct ht_receiver_group *group = t->group;
-    for (int r = 0; r < group->readings; r++) {
-        struct ht_stream stream;
-        const struct gather gather = {.number = 1,
-                                      .source = ht_shots_place(t->plan->params),
-                                      .traces = group->count,
-                                      .x = &group->x[0][0],
-                                      .width = 3,
-                                      .value = t->data[r]};
-        TRY(ht_stream_open(t->plan->params->output.directory,
-                           HT_KEY("traces_%s_%s.sgy", group->name, group->reading[r].name),
-                           &stream));
-        struct sheet sheet = {.plan = t->plan,
-                              .params = t->plan->params,
-                              .group = group->name,
-                              .field = group->reading[r].name,
-                              .every = every_of(t->plan->receivers, group),
-                              .start = ht_receivers_time(t->plan->receivers, group, 0),
-                              .samples = t->samples,
-                              .shots = 1,
-                              .out = stream.file};
-        write_text(&sheet);
-        write_binary(&sheet, group->count);
-        write_gather(&sheet, &gather);
-        TRY(ht_stream_close(&stream, HT_OK));
-    }
-    return HT_OK;
-}
-
-const struct ht_trace_format ht_trace_segy = {
-    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy};
-
-/* ---- all shots ---- */
+/* ---- all shots, of their traces.h5 ---- */
 
 /* The fields of a group of receivers. */
 struct fields {
@@ -337,57 +255,59 @@ static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t trac
     TRY(ht_h5_read(file, SET(s, "time"), samples, time));
     s->samples = samples;
     s->start = time[0];
-    s->every = samples > 1 ? (time[samples - 1] - time[0]) / (double)(samples - 1) : 0;
+    s->every = samples > 1 ? (time[samples - 1] - time[0]) / (double)(samples - 1)
+                           : s->plan->receivers->dt;
     write_text(s);
     write_binary(s, traces);
     return HT_OK;
 }
 
 /* If the shot has such traces. */
-static enum ht_err add_shot(struct sheet *s, const struct ht_segy_shot *shot, struct ht_h5 *file) {
+static enum ht_err add_shot(struct sheet *s, struct ht_h5 *file) {
+    const int dims = s->plan->grid.dims;
     int64_t extent[8];
     int rank;
     if (!ht_h5_has(file, SET(s, s->field))) return HT_OK;
     TRY(ht_h5_extent(file, SET(s, s->field), &rank, extent));
     if (s->written == 0) TRY(begin_sheet(s, file, extent[0], extent[1]));
     REQUIRE(extent[1] == s->samples, HT_ERR_INPUT,
-            "%s: %lld samples of %s, where other shots have %lld", shot->traces,
+            "%s: %lld samples of %s, where other shots have %lld", s->shot->traces,
             (long long)extent[1], SET(s, s->field), (long long)s->samples);
-    HT_ARRAY(double, x, extent[0] * s->plan->grid.dims);
+    HT_ARRAY(double, x, extent[0] * dims);
     HT_ARRAY(double, value, extent[0] * extent[1]);
-    TRY(ht_h5_read(file, SET(s, "position"), extent[0] * s->plan->grid.dims, x));
+    TRY(ht_h5_read(file, SET(s, "position"), extent[0] * dims, x));
     TRY(ht_h5_read(file, SET(s, s->field), extent[0] * extent[1], value));
-    const struct gather gather = {.number = shot->number,
-                                  .source = ht_shots_place(shot->params),
-                                  .traces = extent[0],
-                                  .x = x,
-                                  .width = s->plan->grid.dims,
-                                  .value = value};
-    write_gather(s, &gather);
+    s->source = ht_shots_place(s->shot->params);
+    for (int64_t i = 0; i < extent[0]; i++) {
+        write_header(s, i, x + i * dims);
+        write_values(s, value + i * s->samples);
+    }
     return HT_OK;
 }
 
-static enum ht_err write_sheet(struct sheet *s, const struct ht_segy_shot *shot) {
+static enum ht_err write_sheet(struct sheet *s, const char *what, const struct ht_segy_shot *shot) {
     struct ht_stream stream;
-    TRY(ht_stream_open(s->params->output.directory, HT_KEY("shots_%s_%s.sgy", s->group, s->field),
-                       &stream));
+    TRY(ht_stream_open(s->params->output.directory,
+                       HT_KEY("%s_%s_%s.sgy", what, s->group, s->field), &stream));
     s->out = stream.file;
     enum ht_err err = HT_OK;
     for (int i = 0; err == HT_OK && i < s->shots; i++) {
         struct ht_h5 *file = NULL;
+        s->shot = &shot[i];
         err = ht_h5_open(shot[i].traces, &file);
-        if (err == HT_OK) err = add_shot(s, &shot[i], file);
+        if (err == HT_OK) err = add_shot(s, file);
         ht_h5_close(file);
     }
     return ht_stream_close(&stream, err);
 }
 
-enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
-                          const struct ht_segy_shot *shot) {
+/* what: the files' names begin so. */
+static enum ht_err write_sheets(const struct sheet *of, const char *what,
+                                const struct ht_segy_shot *shot) {
     char name[HT_GROUP_NAME];
-    for (int n = 1; n <= params->receivers.count; n++) {
-        struct fields fields = {.group = ht_params_receivers_name(params, n, name)};
-        for (int i = 0; i < count; i++) {
+    for (int n = 1; n <= of->params->receivers.count; n++) {
+        struct fields fields = {.group = ht_params_receivers_name(of->params, n, name)};
+        for (int i = 0; i < of->shots; i++) {
             struct ht_h5 *file = NULL;
             TRY(ht_h5_open(shot[i].traces, &file));
             const enum ht_err err = ht_h5_each(file, add_field, &fields);
@@ -395,13 +315,26 @@ enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *pa
             TRY(err);
         }
         for (int r = 0; r < fields.count; r++) {
-            struct sheet sheet = {.plan = plan,
-                                  .params = params,
-                                  .group = name,
-                                  .field = fields.name[r],
-                                  .shots = count};
-            TRY(write_sheet(&sheet, shot));
+            struct sheet sheet = *of;
+            sheet.group = name;
+            sheet.field = fields.name[r];
+            TRY(write_sheet(&sheet, what, shot));
         }
     }
     return HT_OK;
 }
+
+enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
+                          const struct ht_segy_shot *shot) {
+    const struct sheet sheet = {.plan = plan, .params = params, .shots = count};
+    return write_sheets(&sheet, "shots", shot);
+}
+
+static enum ht_err write_segy(const struct ht_plan *plan, const char *path) {
+    const struct ht_segy_shot shot = {1, plan->params, path};
+    const struct sheet sheet = {.plan = plan, .params = plan->params, .shots = 1};
+    return write_sheets(&sheet, "traces", &shot);
+}
+
+const struct ht_trace_format ht_trace_segy = {
+    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy};

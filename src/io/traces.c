@@ -26,23 +26,46 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
         group->name, (long long)traces);
 }
 
-static enum ht_err write_csv(const struct ht_trace_table *table) {
+/* The name of a dataset of a group. */
+#define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
+
+static enum ht_err write_group(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                               struct ht_h5 *file) {
+    const int digits = plan->params->device.precision == HT_SINGLE ? 9 : 17;
     struct ht_stream stream;
-    TRY(ht_stream_open(table->plan->params->output.directory,
-                       HT_KEY("traces_%s.csv", table->group->name), &stream));
-    const int digits = table->single ? 9 : 17;
+    int64_t extent[8];
+    int rank;
+    TRY(ht_h5_extent(file, SET(group, "time"), &rank, extent));
+    const int64_t samples = extent[0];
+    HT_ARRAY(double, time, samples);
+    HT_ARRAY(double, data, group->readings * group->count * samples);
+    TRY(ht_h5_read(file, SET(group, "time"), samples, time));
+    for (int r = 0; r < group->readings; r++)
+        TRY(ht_h5_read(file, SET(group, group->reading[r].name), group->count * samples,
+                       data + r * group->count * samples));
+    TRY(ht_stream_open(plan->params->output.directory, HT_KEY("traces_%s.csv", group->name),
+                       &stream));
     fprintf(stream.file, "time");
-    for (int r = 0; r < table->group->readings; r++)
-        for (int64_t i = 0; i < table->group->count; i++)
-            fprintf(stream.file, ",%s[%lld]", table->group->reading[r].name, (long long)i + 1);
-    for (int64_t n = 0; n < table->samples; n++) {
-        fprintf(stream.file, "\n%.15g", ht_receivers_time(table->plan->receivers, table->group, n));
-        for (int r = 0; r < table->group->readings; r++)
-            for (int64_t i = 0; i < table->group->count; i++)
-                fprintf(stream.file, ",%.*g", digits, table->data[r][i * table->samples + n]);
+    for (int r = 0; r < group->readings; r++)
+        for (int64_t i = 0; i < group->count; i++)
+            fprintf(stream.file, ",%s[%lld]", group->reading[r].name, (long long)i + 1);
+    for (int64_t n = 0; n < samples; n++) {
+        fprintf(stream.file, "\n%.15g", time[n]);
+        for (int64_t i = 0; i < group->readings * group->count; i++)
+            fprintf(stream.file, ",%.*g", digits, data[i * samples + n]);
     }
     fprintf(stream.file, "\n");
     return ht_stream_close(&stream, HT_OK);
+}
+
+static enum ht_err write_csv(const struct ht_plan *plan, const char *path) {
+    struct ht_h5 *file = NULL;
+    TRY(ht_h5_open(path, &file));
+    enum ht_err err = HT_OK;
+    for (int n = 0; err == HT_OK && n < plan->receivers->count; n++)
+        err = write_group(plan, &plan->receivers->group[n], file);
+    ht_h5_close(file);
+    return err;
 }
 
 static const struct ht_trace_format csv = {
@@ -80,9 +103,6 @@ enum ht_err ht_output_check_traces(const struct ht_params *params,
     }
     return HT_OK;
 }
-
-/* The name of a dataset of a group. */
-#define SET(group, what) HT_KEY("%s/%s", (group)->name, (what))
 
 enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims, int64_t count,
                                double (*x)[3]) {
@@ -257,29 +277,13 @@ static enum ht_err shorten(struct ht_output *output) {
     return err;
 }
 
-static enum ht_err read_table(struct ht_traces *t, struct ht_trace_table *table) {
-    const struct ht_receiver_group *group = table->group;
-    const int64_t values = group->count * table->samples;
-    for (int r = 0; r < group->readings; r++) {
-        TRY(HT_ALLOC(table->data[r], values));
-        TRY(ht_h5_read(t->file, SET(group, group->reading[r].name), values, table->data[r]));
-    }
+static enum ht_err write_formats(const struct ht_output *output, const struct ht_plan *plan) {
+    const struct ht_names *names = &output->params->output.traces;
+    HT_FREED char *path = NULL;
+    TRY(name_file(output, &path));
+    for (int i = 0; i < names->count && output->traces_path == NULL; i++)
+        TRY(find_format(names->name[i])->write(plan, path));
     return HT_OK;
-}
-
-static enum ht_err write_formats(struct ht_traces *t, int n) {
-    const struct ht_names *names = &t->output->params->output.traces;
-    if (t->output->traces_path != NULL) return HT_OK;
-    struct ht_trace_table table = {.plan = t->plan,
-                                   .group = &t->receivers->group[n],
-                                   .single = t->output->single,
-                                   .samples = t->done[n]};
-    if (names->count == 0) return HT_OK;
-    enum ht_err err = read_table(t, &table);
-    for (int i = 0; err == HT_OK && i < names->count; i++)
-        err = find_format(names->name[i])->write(&table);
-    for (int r = 0; r < HT_MAX_READINGS; r++) free(table.data[r]);
-    return err;
 }
 
 static enum ht_err finish(struct ht_output *output, const char *how, double time) {
@@ -292,11 +296,10 @@ static enum ht_err finish(struct ht_output *output, const char *how, double time
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
     if (output->traces_path != NULL && strcmp(how, "end") == 0)
         TRY(ht_h5_set_number(t->file, "input", 1, &output->mark));
-    TRY(ht_h5_publish(t->file));
-    for (int n = 0; n < t->receivers->count; n++) TRY(write_formats(t, n));
     struct ht_h5 *file = t->file;
     t->file = NULL;
-    return ht_h5_commit(file);
+    TRY(ht_h5_commit(file));
+    return write_formats(output, t->plan);
 }
 
 enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time) {
