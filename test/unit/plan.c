@@ -277,7 +277,7 @@ static void check_outputs(const char *options, int64_t least, int64_t steps, boo
     }
     const struct ht_params *params = t.params;
     double snapshots = off_steps(plan, params->output.every),
-           pictures = off_steps(plan, params->output.picture.every);
+           pictures = off_steps(plan, ht_value_or(&params->output.picture.every, 0));
     TEST_CHECK(plan->steps == steps && (double)steps <= 1.05 * (double)least,
                "%s: %lld steps (expected %lld, at most 5 %% above %lld)", options,
                (long long)plan->steps, (long long)steps, (long long)least);
