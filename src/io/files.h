@@ -38,6 +38,14 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_params *params, struct ht_
 HT_CHECKED enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, enum ht_err err,
                                      struct ht_h5 *file, const char *path, int count,
                                      struct ht_h5_values *set);
+/* Its attributes that say where values are: system, corner, spacing, names of units. */
+HT_CHECKED enum ht_err ht_planes_describe(const struct ht_params *params,
+                                          const struct ht_grid *grid, struct ht_h5 *file);
+/* Values at the primary grid's nodes, own planes; whole: all coefficients. Then their place. */
+struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, bool single,
+                                  bool whole, const double *data);
+HT_CHECKED enum ht_err ht_planes_place(const struct ht_grid *grid, bool whole, struct ht_h5 *file,
+                                       struct ht_h5_values *set);
 /* Of the primary grid; below three dimensions all. */
 struct ht_range ht_planes_own(const struct ht_grid *grid);
 

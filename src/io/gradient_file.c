@@ -180,12 +180,9 @@ static enum ht_err write_attributes(struct ht_h5 *file, const struct ht_params *
     const struct ht_grid *grid = sums->grid;
     double cells[3];
     for (int k = 0; k < 3; k++) cells[k] = (double)grid->cells[k];
-    TRY(ht_h5_set_text(file, "system", params->system));
     TRY(ht_h5_set_text(file, "input", sums->mark));
     TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
-    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
-    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    return ht_units_write(params, file);
+    return ht_planes_describe(params, grid, file);
 }
 
 /* Where the samples of a file are. */
@@ -219,8 +216,6 @@ struct result {
 
 static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
     const struct ht_medium_gradient *g = r->gradient;
-    const struct ht_grid *grid = r->sums->grid;
-    int64_t extent[3];
     TRY(write_attributes(file, r->params, r->sums));
     TRY(ht_h5_write(file, "misfit", 1, &r->sums->shots, r->sums->misfit, false));
     for (int w = 0; w < g->count; w++) {
@@ -231,23 +226,16 @@ static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
         name = HT_KEY("illumination/%s", of->name);
         if (r->light[w] != NULL) TRY(write_samples(file, r->params, of, name, r->light[w]));
     }
-    for (int k = 0; k < grid->dims; k++)
-        extent[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    for (int i = 0; i < r->sets; i++) TRY(ht_h5_place(file, grid->dims, extent, 0, &r->set[i]));
+    for (int i = 0; i < r->sets; i++) TRY(ht_planes_place(r->sums->grid, false, file, &r->set[i]));
     return HT_OK;
 }
 
 static void add_nodes(struct result *r) {
-    const struct ht_grid *grid = r->sums->grid;
-    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         if (r->sums->sum[s] == NULL) continue;
         snprintf(r->name[r->sets], sizeof *r->name, "%s_nodes/%s", r->image, r->sums->name[s]);
-        r->set[r->sets] = (struct ht_h5_values){.name = r->name[r->sets],
-                                                .groups = 1,
-                                                .planes = planes,
-                                                .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
-                                                .data = r->sums->sum[s]};
+        r->set[r->sets] =
+            ht_planes_set(r->sums->grid, r->name[r->sets], false, false, r->sums->sum[s]);
         r->sets++;
     }
 }

@@ -161,15 +161,12 @@ static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_
                   {"every", apart},
                   {"start", dt * (double)map->first - map->early},
                   {"lasts", apart * (double)samples}};
-    TRY(ht_h5_set_text(file, "system", plan->eq.system->name));
     TRY(ht_h5_set_text(file, "field", plan->eq.field[map->field].name));
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         TRY(ht_h5_set_number(file, number[i].name, 1, &number[i].value));
-    TRY(ht_h5_set_number(file, "lower", box->dims, box->lower));
-    TRY(ht_h5_set_number(file, "spacing", box->dims, box->h));
     if (map->shape.waves > 0)
         TRY(ht_h5_set_number(file, "frequencies", map->shape.waves, map->frequency));
-    return ht_units_write(plan->params, file);
+    return ht_planes_describe(plan->params, box, file);
 }
 
 /* The box as a grid of its own, at the places of the field's values. */
@@ -198,15 +195,8 @@ static int list_sets(const struct ht_field_map *map, const struct ht_grid *box, 
         snprintf(name[count++], sizeof *name, "%s", HT_WORD(MAP, kind));
     for (int w = 0; w < 2 * map->shape.waves; w++)
         snprintf(name[count++], sizeof *name, "%s_%d", w % 2 ? "phase" : "amplitude", w / 2 + 1);
-    for (int i = 0; i < count; i++) {
-        const int64_t planes = ht_grid_nodes(box, HT_PRIMARY, box->dims - 1);
-        set[i] = (struct ht_h5_values){.name = name[i],
-                                       .single = !map->shape.fp64,
-                                       .groups = 1,
-                                       .planes = planes,
-                                       .plane = ht_grid_total(box, HT_PRIMARY) / planes,
-                                       .data = slots + i * map->shape.nodes};
-    }
+    for (int i = 0; i < count; i++)
+        set[i] = ht_planes_set(box, name[i], !map->shape.fp64, false, slots + i * map->shape.nodes);
     return count;
 }
 
@@ -216,7 +206,8 @@ static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *m
                         const struct ht_grid *box, struct ht_h5 *file, const char *set) {
     const struct ht_params *params = plan->params;
     const struct ht_field *field = &plan->eq.field[map->field];
-    const bool own = strcmp(set, "time") != 0 && strncmp(set, "phase", 5) != 0;
+    const bool phase = strncmp(set, "phase", 5) == 0, time = strcmp(set, "time") == 0;
+    const char *unit = time ? "time" : field->name;
     int plane = (int)params->output.picture.plane;
     for (int k = 0; k < box->dims; k++)
         if (box->cells[k] == 0) plane = k;
@@ -229,9 +220,7 @@ static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *m
             : ht_h5_read_planes(file, set, 2 - slice.normal, slice.index, slice.index + 1, values));
     HT_PATH(path, params->output.directory, HT_KEY("map_%s_%s.png", map->name, set));
     picture.title = HT_KEY("%s of %s (%s)", set, field->name, field->meaning);
-    picture.value = (struct ht_label){set, ht_units_name(params, own           ? field->name
-                                                                 : *set == 't' ? "time"
-                                                                               : "phase")};
+    picture.value = (struct ht_label){set, phase ? NULL : ht_units_name(params, unit)};
     *(slice.height == 1 ? &picture.values : &picture.background) = values;
     return ht_picture_write(&picture, path);
 }
@@ -259,7 +248,6 @@ enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *
     struct ht_grid box;
     struct ht_h5 *file = NULL;
     HT_FREED char *path = NULL;
-    int64_t extent[3] = {0};
     make_box(plan, map, &box);
     finish(plan, map, samples, slots);
     const int count = list_sets(map, &box, slots, name, set);
@@ -267,13 +255,11 @@ enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *
     if (err == HT_OK && ht_comm_rank(comm) == 0)
         err = ht_h5_create(path, params->output.checksums, &file);
     if (file != NULL) err = write_attributes(plan, map, &box, samples, time, file);
-    for (int k = 0; k < box.dims; k++)
-        extent[k] = ht_grid_nodes(&box, HT_PRIMARY, box.dims - 1 - k);
     for (int i = 0; i < count && file != NULL && err == HT_OK; i++)
-        err = ht_h5_place(file, box.dims, extent, 0, &set[i]);
+        err = ht_planes_place(&box, false, file, &set[i]);
     const int64_t from = map->box.begin[2];
-    const struct ht_range own = {map->own.begin[2] - from, map->own.end[2] - from};
-    TRY(ht_planes_end(comm, box.dims < 3 ? (struct ht_range){0, extent[0]} : own, err, file, path,
-                      count, set));
+    struct ht_range own = {map->own.begin[2] - from, map->own.end[2] - from};
+    if (box.dims < 3) own = ht_planes_own(&box);
+    TRY(ht_planes_end(comm, own, err, file, path, count, set));
     return HT_BY_FIRST(comm, draw_all(plan, map, &box, path, count, name));
 }

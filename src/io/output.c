@@ -507,14 +507,11 @@ static enum ht_err write_attributes(const struct ht_output *output, const struct
     const struct ht_grid *grid = output->medium->grid;
     double order = grid->order, at = (double)state->step, cells[3];
     for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
-    TRY(ht_h5_set_text(file, "system", output->medium->eq->system->name));
     TRY(ht_h5_set_number(file, "time", 1, &state->time));
     TRY(ht_h5_set_number(file, "step", 1, &at));
     TRY(ht_h5_set_number(file, "order", 1, &order));
     TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
-    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
-    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    TRY(ht_units_write(output->params, file));
+    TRY(ht_planes_describe(output->params, grid, file));
     TRY(write_stagger(output, state->time, file));
     if (!state->coefs) return HT_OK;
     return ht_h5_set_text(file, "coefficient_index",
@@ -527,16 +524,37 @@ enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS };
 /* Rank 0 creates the file with attributes and space for the values. */
 static enum ht_err lay_out(const struct ht_output *output, const struct state *state, int count,
                            struct ht_h5_values *set, struct ht_h5 *file) {
-    const struct ht_grid *grid = output->medium->grid;
-    int64_t extent[4] = {ht_grid_coefs(grid)}; /* then n3 n2 n1 */
     TRY(write_attributes(output, state, file));
+    for (int i = 0; i < count; i++)
+        TRY(ht_planes_place(output->medium->grid, i >= output->nfields, file, &set[i]));
+    return HT_OK;
+}
+
+enum ht_err ht_planes_describe(const struct ht_params *params, const struct ht_grid *grid,
+                               struct ht_h5 *file) {
+    TRY(ht_h5_set_text(file, "system", params->system));
+    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
+    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
+    return ht_units_write(params, file);
+}
+
+struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, bool single,
+                                  bool whole, const double *data) {
+    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
+    return (struct ht_h5_values){.name = name,
+                                 .single = single,
+                                 .groups = whole ? ht_grid_coefs(grid) : 1,
+                                 .planes = planes,
+                                 .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
+                                 .data = data};
+}
+
+enum ht_err ht_planes_place(const struct ht_grid *grid, bool whole, struct ht_h5 *file,
+                            struct ht_h5_values *set) {
+    int64_t extent[4] = {set->groups}; /* then n3 n2 n1 */
     for (int k = 0; k < grid->dims; k++)
         extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    for (int i = 0; i < count; i++) {
-        const int whole = i >= output->nfields;
-        TRY(ht_h5_place(file, grid->dims + whole, extent + !whole, whole, &set[i]));
-    }
-    return HT_OK;
+    return ht_h5_place(file, grid->dims + whole, extent + !whole, whole, set);
 }
 
 struct ht_range ht_planes_own(const struct ht_grid *grid) {
@@ -589,20 +607,14 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     char name[SETS][NAME];
     /* Its datasets: the fields, then their coefficients. */
     const struct ht_grid *grid = output->medium->grid;
-    const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
-    const int64_t coefs = ht_grid_coefs(grid), own = ht_grid_own_total(grid, HT_PRIMARY);
+    const int64_t own = ht_grid_coefs(grid) * ht_grid_own_total(grid, HT_PRIMARY);
     int count = 0;
     for (; count < (state->coefs ? 2 : 1) * output->nfields; count++) {
         const int i = count % output->nfields, field = output->field[i];
         const bool whole = count >= output->nfields;
         snprintf(name[count], NAME, "%s%s", output->name[i], whole ? "_coefficients" : "");
-        set[count] = (struct ht_h5_values){.name = name[count],
-                                           .single = output->single,
-                                           .groups = whole ? coefs : 1,
-                                           .planes = planes,
-                                           .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
-                                           .data = whole ? state->coefs + field * coefs * own
-                                                         : state->nodal[field]};
+        set[count] = ht_planes_set(grid, name[count], output->single, whole,
+                                   whole ? state->coefs + field * own : state->nodal[field]);
     }
     enum ht_err err = HT_OK;
     if (is_first(output)) err = ht_h5_create(path, output->params->output.checksums, &file);

@@ -425,10 +425,7 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     const struct ht_grid *grid = m->output.medium->grid;
     const struct ht_system *system = m->output.medium->eq->system;
     char name[32];
-    TRY(ht_h5_set_text(file, "system", system->name));
-    TRY(ht_h5_set_number(file, "lower", grid->dims, grid->lower));
-    TRY(ht_h5_set_number(file, "spacing", grid->dims, grid->h));
-    TRY(ht_units_write(m->output.params, file));
+    TRY(ht_planes_describe(m->output.params, grid, file));
     for (int p = 0; p < system->nparameters; p++)
         if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
     const struct ht_places *at = &m->places;
