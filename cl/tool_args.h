@@ -55,10 +55,11 @@ struct ht_pack_args {
 
 /* cl/maps.cl */
 struct ht_map_args {
-    long begin;             /* index of the box's first node in the window */
-    long row, plane, nodes; /* nodes of a row, of a plane, of all of the window */
-    long count[3], total;   /* nodes of the box, in all */
-    int begins;             /* nothing was taken yet */
+    long begin, stride;   /* index of the first node in the window; nodes between those of a row */
+    long row, plane;      /* nodes of the window between rows and planes that are kept, */
+    long nodes;           /* and in all */
+    long count[2], total; /* nodes of a row, rows of a plane; nodes that are kept */
+    int begins;           /* nothing was taken yet */
 };
 
 /* cl/rows.cl */

@@ -8,8 +8,10 @@
 struct ht_field_map {
     char name[HT_GROUP_NAME];
     int field;
-    struct ht_box box; /* nodes of the primary grid, */
-    struct ht_box own; /* those of this rank, perhaps none */
+    /* Nodes of the primary grid: from one on each stride-th, so many along each axis; the planes of
+     * them that this rank has, perhaps none. */
+    int64_t from[3], stride, count[3];
+    struct ht_range own;
     struct ht_map_shape shape;
     double frequency[HT_MAP_WAVES];
     int64_t first, every; /* the steps that are taken */

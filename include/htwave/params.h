@@ -285,6 +285,7 @@ struct ht_map_given {
     struct ht_names what;        /* words of HT_EACH_MAP */
     struct ht_value frequencies; /* none: no waves */
     double from[3], to[3];
+    int stride;            /* nodes */
     struct ht_value every; /* a time, "auto" or "step" */
     double start;
 };

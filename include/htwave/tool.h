@@ -140,10 +140,12 @@ struct ht_map_shape {
 int ht_map_slots(const struct ht_map_shape *shape);
 HT_CHECKED enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape *shape,
                                         struct ht_tool **out);
-/* Takes values of u, less `level`, at the nodes of the box of the window. turn: [wave][2]. */
+/* Takes values of u, less `level`, at so many nodes along each axis, each stride-th from node
+ * number `from` of the window on. turn: [wave][2]. */
 HT_CHECKED enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window,
-                                      const struct ht_box *box, struct ht_buffer *u, bool begins,
-                                      double level, double time, const double *turn);
+                                      int64_t from, int64_t stride, const int64_t count[3],
+                                      struct ht_buffer *u, bool begins, double level, double time,
+                                      const double *turn);
 /* `count` numbers from number `first` on, of [slot][node]. */
 HT_CHECKED enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first,
                                       int64_t count, double *values);

@@ -36,28 +36,27 @@ static enum ht_err find_box(const struct ht_plan *plan, int n, struct ht_field_m
     const bool set[] = {ht_params_is_set(plan->params, key[0]),
                         ht_params_is_set(plan->params, key[1])};
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
+    const int64_t stride = out->stride = given->stride;
     const double rounding = 1e-9;
     for (int k = 0; k < 3; k++) {
         const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
         const double from = set[0] ? (given->from[k] - grid->lower[k]) / grid->h[k] : 0;
         const double to = set[1] ? (given->to[k] - grid->lower[k]) / grid->h[k] : (double)nodes;
-        int64_t *begin = &out->box.begin[k], *end = &out->box.end[k];
-        *begin = 0;
-        *end = nodes;
+        out->count[k] = 1;
         if (k >= grid->dims) continue;
         REFUSE(!(from <= to && to >= -0.5 && from <= (double)nodes - 0.5), plan->params,
                key[set[0] ? 0 : 1], "leaves no nodes along x%d, which are from %.6g to %.6g", k + 1,
                grid->lower[k], ht_grid_x(grid, HT_PRIMARY, k, nodes - 1));
-        *begin = ht_most(0, (int64_t)ceil(from - rounding));
-        *end = ht_least(nodes, (int64_t)floor(to + rounding) + 1);
-        if (*begin < *end) continue;
-        *begin = ht_least(nodes - 1, ht_most(0, (int64_t)round(from)));
-        *end = *begin + 1;
+        const int64_t begin = ht_most(0, (int64_t)ceil(from - rounding));
+        const int64_t end = ht_least(nodes, (int64_t)floor(to + rounding) + 1);
+        out->from[k] = begin < end ? begin : ht_least(nodes - 1, ht_most(0, (int64_t)round(from)));
+        if (begin < end) out->count[k] = ht_divide_up(end - begin, stride);
     }
-    out->own = out->box;
-    out->own.begin[2] = ht_most(out->box.begin[2], own.first);
-    out->own.end[2] = ht_most(out->own.begin[2], ht_least(out->box.end[2], own.last));
-    out->shape.nodes = ht_box_nodes(&out->own);
+    const int64_t first = ht_divide_up(ht_most(0, own.first - out->from[2]), stride);
+    const int64_t last = ht_divide_up(ht_most(0, own.last - out->from[2]), stride);
+    out->own.first = ht_least(first, out->count[2]);
+    out->own.last = ht_least(last, out->count[2]);
+    out->shape.nodes = out->count[0] * out->count[1] * (out->own.last - out->own.first);
     return HT_OK;
 }
 
@@ -177,10 +176,11 @@ static void make_box(const struct ht_plan *plan, const struct ht_field_map *map,
     *box = (struct ht_grid){.dims = plan->grid.dims};
     for (int k = 0; k < 3; k++) {
         const double half = pair.parity[map->field] >> k & 1u ? 0.5 : 0;
-        box->h[k] = plan->grid.h[k];
-        box->cells[k] = map->box.end[k] - map->box.begin[k] - (k < box->dims);
+        box->h[k] = plan->grid.h[k] * (double)map->stride;
+        box->cells[k] = map->count[k] - (k < box->dims);
         box->wall[k][0] = box->wall[k][1] = 1;
-        box->lower[k] = ht_grid_x(&plan->grid, HT_PRIMARY, k, map->box.begin[k]) + half * box->h[k];
+        box->lower[k] =
+            ht_grid_x(&plan->grid, HT_PRIMARY, k, map->from[k]) + half * plan->grid.h[k];
         box->upper[k] = box->lower[k] + (double)box->cells[k] * box->h[k];
     }
 }
@@ -257,9 +257,7 @@ enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *
     if (file != NULL) err = write_attributes(plan, map, &box, samples, time, file);
     for (int i = 0; i < count && file != NULL && err == HT_OK; i++)
         err = ht_planes_place(&box, false, file, &set[i]);
-    const int64_t from = map->box.begin[2];
-    struct ht_range own = {map->own.begin[2] - from, map->own.end[2] - from};
-    if (box.dims < 3) own = ht_planes_own(&box);
+    const struct ht_range own = box.dims < 3 ? ht_planes_own(&box) : map->own;
     TRY(ht_planes_end(comm, own, err, file, path, count, set));
     return HT_BY_FIRST(comm, draw_all(plan, map, &box, path, count, name));
 }

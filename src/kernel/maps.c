@@ -32,22 +32,22 @@ enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape
     return ht_tool_keep(ht_tool_store_reals(*out, numbers, NULL, &m->tool.buffer[0]), out);
 }
 
-enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window,
-                           const struct ht_box *box, struct ht_buffer *u, bool begins, double level,
-                           double time, const double *turn) {
+enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window, int64_t from,
+                           int64_t stride, const int64_t count[3], struct ht_buffer *u, bool begins,
+                           double level, double time, const double *turn) {
     const struct ht_map_shape *shape = &((struct mapper *)mapper)->shape;
-    const int64_t *begin = box->begin;
     double reals[3 + 2 * HT_MAP_WAVES] = {level, time};
-    struct ht_map_args args = {.begin = (long)ht_window_at(window, begin[0], begin[1], begin[2]),
-                               .row = (long)window->count[0],
-                               .plane = (long)(window->count[0] * window->count[1]),
-                               .nodes = (long)ht_window_nodes(window),
-                               .total = (long)shape->nodes,
-                               .begins = begins};
-    for (int k = 0; k < 3; k++) args.count[k] = (long)(box->end[k] - begin[k]);
+    const struct ht_map_args args = {.begin = (long)from,
+                                     .stride = (long)stride,
+                                     .row = (long)(stride * window->count[0]),
+                                     .plane = (long)(stride * window->count[0] * window->count[1]),
+                                     .nodes = (long)ht_window_nodes(window),
+                                     .count = {(long)count[0], (long)count[1]},
+                                     .total = (long)shape->nodes,
+                                     .begins = begins};
     memcpy(reals + 2, turn, (size_t)(2 * shape->waves) * sizeof *turn);
-    const int64_t pieces = ht_divide_up(args.count[0], HT_SUM_PIECE);
-    const int64_t groups[3] = {pieces * args.count[1], args.count[2], 1};
+    const int64_t pieces = ht_divide_up(count[0], HT_SUM_PIECE);
+    const int64_t groups[3] = {pieces * count[1], count[2], 1};
     const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
                                  ht_tool_reals(mapper, 3 + 2 * shape->waves, reals),
                                  {.buffer = u},

@@ -25,21 +25,18 @@ static enum ht_err take(const struct ht_maps *m, const struct ht_arrays *a, stru
     const struct ht_window *window = &a->window[HT_PRIMARY];
     const double time = (double)m->step * m->plan->problem.dt - map->early;
     double turn[2 * HT_MAP_WAVES];
-    struct ht_box box = map->own;
     const bool begins = kept->samples++ == 0;
     if (map->shape.nodes == 0) return HT_OK;
-    for (int k = 0; k < 3; k++) {
-        const int64_t to =
-            window->own.begin[k] - (k == 2 ? ht_grid_own(&m->plan->grid, HT_PRIMARY).first : 0);
-        box.begin[k] += to;
-        box.end[k] += to;
-    }
+    const int64_t first = ht_grid_own(&m->plan->grid, HT_PRIMARY).first, *own = window->own.begin;
+    const int64_t count[3] = {map->count[0], map->count[1], map->own.last - map->own.first};
+    const int64_t from = ht_window_at(window, own[0] + map->from[0], own[1] + map->from[1],
+                                      own[2] + map->from[2] + map->own.first * map->stride - first);
     for (int i = 0; i < 2 * map->shape.waves; i++) {
         const double angle = 2 * HT_PI * map->frequency[i / 2] * time;
         turn[i] = i % 2 ? -sin(angle) : cos(angle);
     }
-    return ht_mapper_take(kept->tool, window, &box, a->u[HT_PRIMARY][map->field], begins, a->level,
-                          time, turn);
+    return ht_mapper_take(kept->tool, window, from, map->stride, count,
+                          a->u[HT_PRIMARY][map->field], begins, a->level, time, turn);
 }
 
 static enum ht_err take_due(const struct ht_maps *m) {
@@ -102,10 +99,8 @@ static enum ht_err maps_look(void *context, const struct ht_view *view) {
 
 static enum ht_err move(void *context, bool load, int64_t first, int64_t last, double *values) {
     const struct kept *kept = context;
-    const struct ht_box *own = &kept->map.own;
-    const int64_t from = first - (own->begin[2] - kept->map.box.begin[2]);
-    const int64_t plane = (own->end[1] - own->begin[1]) * (own->end[0] - own->begin[0]);
-    const int64_t count = (last - first) * plane;
+    const int64_t plane = kept->map.count[0] * kept->map.count[1];
+    const int64_t from = first - kept->map.own.first, count = (last - first) * plane;
     for (int slot = 0; slot < ht_map_slots(&kept->map.shape); slot++)
         TRY(ht_mapper_move(kept->tool, load, slot * kept->map.shape.nodes + from * plane, count,
                            values + slot * count));
@@ -117,15 +112,13 @@ static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_arc
     if (m != NULL && ht_archive_loads(archive)) m->step = run->steps;
     for (int i = 0; m != NULL && i < m->count; i++) {
         struct kept *kept = &m->kept[i];
-        const struct ht_box *box = &kept->map.box, *own = &kept->map.own;
         const struct ht_archive_array array = {.name = HT_KEY("maps/%s", kept->map.name),
                                                .single = !kept->map.shape.fp64,
                                                .groups = ht_map_slots(&kept->map.shape),
-                                               .planes = box->end[2] - box->begin[2],
-                                               .plane = (box->end[1] - box->begin[1]) *
-                                                        (box->end[0] - box->begin[0]),
-                                               .first = own->begin[2] - box->begin[2],
-                                               .last = own->end[2] - box->begin[2],
+                                               .planes = kept->map.count[2],
+                                               .plane = kept->map.count[0] * kept->map.count[1],
+                                               .first = kept->map.own.first,
+                                               .last = kept->map.own.last,
                                                .move = move,
                                                .context = kept};
         ht_archive_integer(archive, HT_KEY("map_samples/%s", kept->map.name), &kept->samples);

@@ -515,12 +515,10 @@ static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
     if (count > 0)
         ht_say(f, "  maps      of the device: %s\n", HT_BYTES(ht_maps_bytes(plan, fp64)));
     for (int n = 0; n < count && ht_map_find(plan, fp64, n, &map) == HT_OK; n++) {
-        int64_t nodes[3];
-        for (int k = 0; k < 3; k++) nodes[k] = map.box.end[k] - map.box.begin[k];
         ht_say(f, "            %s: ", map.name);
         ht_map_describe(&map, &f->text);
         ht_say(f, " of %s at %s nodes, each %.3g", plan->eq.field[map.field].name,
-               HT_EXTENTS(plan->grid.dims, nodes), (double)map.every * plan->problem.dt);
+               HT_EXTENTS(plan->grid.dims, map.count), (double)map.every * plan->problem.dt);
         if (map.lacks > 0)
             ht_say(f, "; extremes of the shortest waves lack up to %.2g %%", 100 * map.lacks);
         ht_say(f, "\n");

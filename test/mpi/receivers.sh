@@ -24,7 +24,7 @@ receivers = (
       to = [0.2, 0.1, 4.5]; count = 46; },
     { position = [0.45, 0.444, 0.9]; } );
 output = { directory = "out"; pictures = false;
-    maps = ( { what = ["minimum", "time"]; frequencies = [0.5]; every = "step"; },
+    maps = ( { what = ["minimum", "time"]; frequencies = [0.5]; every = "step"; stride = 2; },
              { name = "section"; from = [0.0, 0.4, 1.0]; to = [0.9, 0.4, 2.2]; } ); };
 device = { selfcheck = false; tune = "never"; };
 CFG
