@@ -2,7 +2,7 @@
  * e = q(n) - q(n + 1) and d = u(n) - u(n - 1); with two terms of the stages o of q and w of u(n -
  * 1), too; where density varies of differences at the half points above the node, D:
  *     m = m + sign e d + 12 (o - q) (w - u),   b_k = b_k + D q D w + D (o - q) D u.
- * light: d^2. sign: of d. Groups as in fd_plain.cl, of HT_FD_PIECE nodes of a row. */
+ * light: d^2. sign: of d. */
 #if HT_FD_DENSITY
 struct ht_fd_slopes {
     real c[HT_FD_R];
@@ -41,13 +41,7 @@ HT_TOOL_KERNEL ht_fd_correlate(struct ht_fd_args s, const real sign,
                                HT_GLOBAL real *b1, HT_GLOBAL real *b2, HT_GLOBAL real *b3
 #endif
 ) {
-    const unsigned groups = (unsigned)((s.end[0] - s.begin[0] + HT_FD_PIECE - 1) / HT_FD_PIECE);
-    const unsigned row = (unsigned)HT_GROUP_1() / groups;
-    const long first = s.begin[0] + (long)((unsigned)HT_GROUP_1() - row * groups) * HT_FD_PIECE;
-    const long last = first + HT_FD_PIECE < s.end[0] ? first + HT_FD_PIECE : s.end[0];
-    const long line = (s.begin[2] + HT_GROUP_3()) * s.plane + (s.begin[1] + row) * s.row;
-    for (long i1 = first + HT_ITEM(); i1 < last; i1 += HT_TOOL_ITEMS) {
-        const long at = line + i1;
+    HT_EACH_IN_PIECE(at) {
         real sum = fma(sign * e[at], d[at], m[at]);
 #if HT_FD_TERMS > 1
         sum = fma(12 * (o[at] - q[at]), w[at] - u[at], sum);
@@ -60,10 +54,4 @@ HT_TOOL_KERNEL ht_fd_correlate(struct ht_fd_args s, const real sign,
         if (HT_DIMS > 2) ht_fd_add_slopes(&c, at, s.plane, q, o, u, w, b3);
 #endif
     }
-}
-
-/* to = from; one row of targets. */
-HT_TOOL_KERNEL ht_fd_copy(struct ht_fd_args s, HT_INPUT(real) from, HT_OUTPUT(real) to) {
-    const long at = HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
-    if (at < s.end[0]) to[at] = from[at];
 }

@@ -91,9 +91,26 @@ HT_CHECKED enum ht_err ht_fd_products_create(struct ht_device *device,
                                              struct ht_tool **out);
 HT_CHECKED enum ht_err ht_fd_products_add(struct ht_tool *products, const struct ht_fd_box *box,
                                           const struct ht_fd_products *of);
-/* The same tool: to = from, so many numbers. */
+/* Either tool: to = from, so many numbers. */
 HT_CHECKED enum ht_err ht_fd_products_copy(struct ht_tool *products, int64_t count,
                                            struct ht_buffer *from, struct ht_buffer *to);
+/* Of a pair, of so many fields that C couples, or of one: with parts y of the adjoint fields and of
+ * the changes from `before` to `after` (ht_pair_parts), sum_ij += y_i y_j + y_j y_i, of i = j once;
+ * lit: light += the squares of the changes. array: adjoint, after, before of each field, light,
+ * sum_ij by i, then j >= i. */
+enum { HT_PAIR_TOGETHER_MOST = 3, HT_PAIR_PRODUCT_ARRAYS = 16 };
+HT_CHECKED enum ht_err ht_pair_product_create(struct ht_device *device, bool fp64, int fields,
+                                              struct ht_tool **out);
+HT_CHECKED enum ht_err ht_pair_product_add(struct ht_tool *tool, const struct ht_fd_box *box,
+                                           bool lit, int count, struct ht_buffer *const *array);
+/* The sum of some values, then the differences of neighbours: pressure, which is large, is kept
+ * apart from what is small beside it. */
+static inline void ht_pair_parts(int count, double *x) {
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += x[i];
+    for (int i = count - 1; i > 0; i--) x[i] = x[i - 1] - x[i];
+    x[0] = sum;
+}
 /* Fills the ghosts of u to either side of box, `reach` nodes deep along each axis of the grid:
  * sides[k][side] 0: from the other end (period end - begin), +1 or -1: mirror image about the
  * outermost node of the box with that sign, HT_FD_SIDE_HALF +- 1: the same of values that lie half

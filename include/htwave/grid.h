@@ -255,10 +255,13 @@ int ht_point_outside(const struct ht_grid *grid, const double x[3]);
  * has its one node, with weight 1. */
 void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slope,
                         struct ht_point_axis *out);
-/* Adds to weight[node] the weights for spreading along one axis: those for reading over h, and at
- * the ends of the axis, where nodes have half a spacing, over h/2. So with the sum over nodes for
- * the integral (half at walls) reading is the adjoint of spreading, and a source and a receiver may
- * change places. */
+/* The parts of a spacing that node m of an axis stands for, whose value lies grid->shift up: at
+ * walls half of one, beside free sides of solids those of their closures, beyond an upper wall 0.
+ */
+double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m);
+/* Adds to weight[node] the weights for spreading along one axis: those for reading over h times the
+ * parts of it that nodes stand for. So with the sum over nodes for the integral reading is the
+ * adjoint of spreading, and a source and a receiver may change places. */
 void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
                           double *weight);
 

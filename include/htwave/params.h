@@ -331,6 +331,7 @@ struct ht_params {
         struct ht_medium_given given[HT_MAX_MEDIUM_OPTIONS];
         int degree;             /* cell polynomials; -1: keeps order 2N+1 */
         enum ht_fit_kind fit;   /* finite differences: see htwave/medium.h */
+        bool couplings;         /* of pairs: struct ht_pair */
         enum ht_grid_axis axis; /* layers */
         struct ht_value interfaces;
         enum ht_file_format format; /* file */

@@ -330,15 +330,15 @@ int ht_pair_axes(unsigned parity);
 int ht_pair_couplings(const struct ht_pair *pair, int group, int *first);
 int ht_pair_rows(const struct ht_pair *pair, int group, int row[HT_MAX_FIELDS]);
 /* y = C^+ x, C symmetric and not negative, x in its range; both change. */
-void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x, double *y);
+void ht_pair_invert(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y);
 /* The group of stresses, some of which lie at nodes; the other one has velocities. */
 int ht_pair_stresses(const struct ht_pair *pair);
 /* The field, a normal stress, that is 0 on a free side normal to an axis. */
 int ht_pair_normal(const struct ht_pair *pair, int axis);
 /* x = C e where C is that of `count` rows, for e as before but in `fixed` rows, where it becomes
  * such that x is 0. c changes. absolute: of magnitudes. */
-void ht_pair_release(int count, unsigned fixed, bool absolute,
-                     double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x);
+void ht_pair_release(int count, unsigned fixed, bool absolute, double (*c)[HT_MAX_FIELDS],
+                     double *x);
 /* The value of a coefficient by that of its material and, of a loss, that of C_rr. */
 double ht_pair_value(const struct ht_pair_coefficient *coefficient, double material, double own);
 /* Whether a difference of field `col` along an axis goes up. */

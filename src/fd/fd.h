@@ -88,6 +88,15 @@ struct ht_fd_correlation {
     struct ht_fd_array e, d, q, o, u, w, compliance, light, slopes[3];
     double sign;
 };
+/* As of ht_pair_product_add; lit: with light. */
+struct ht_pair_product {
+    struct ht_fd_box box;
+    int count;
+    bool lit;
+    struct ht_fd_array adjoint[HT_PAIR_TOGETHER_MOST], after[HT_PAIR_TOGETHER_MOST],
+        before[HT_PAIR_TOGETHER_MOST], sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST], light;
+    struct ht_tool *tool;
+};
 /* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass,
  * ht_pair_rate, ht_pair_solve and ht_pair_damp. */
 enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE, HT_PAIR_DAMP };
@@ -136,6 +145,7 @@ struct ht_fd_engine_ops {
                        struct ht_fd_array old, struct ht_fd_array u, struct ht_fd_array d);
     /* Of an adjoint run: its sums; to = from, so many numbers. */
     enum ht_err (*correlate)(struct ht_fd_engine *e, const struct ht_fd_correlation *c);
+    enum ht_err (*product)(struct ht_fd_engine *e, const struct ht_pair_product *p);
     enum ht_err (*copy)(struct ht_fd_engine *e, struct ht_fd_array from, struct ht_fd_array to,
                         int64_t count);
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
@@ -276,7 +286,7 @@ HT_CHECKED enum ht_err ht_fd_surface_check(const struct ht_plan *plan);
 
 /* ---- the stepper ---- */
 /* What steppers of one field and of pairs differ in. */
-enum { HT_FD_MOST_ARRAYS = 4 * HT_MAX_FIELDS + HT_MAX_TERMS };
+enum { HT_FD_MOST_ARRAYS = 4 * HT_MAX_FIELDS + HT_MAX_TERMS, HT_FD_MOST_STATE = 16 };
 struct ht_fd_kind {
     size_t size;
     struct ht_runner_ops runner;
@@ -292,6 +302,11 @@ struct ht_fd_kind {
     /* Number i of those that messages of an array of the schedule have; NULL: there are no more. */
     struct ht_fd_array *(*sent)(void *self, int array, int i);
     int64_t (*layers_words)(const void *self);
+    /* At rest, at time 0. */
+    enum ht_err (*rest)(void *self);
+    /* Number i, below HT_FD_MOST_STATE, of the arrays that later steps depend on, and how many
+     * numbers they need of it; NULL: there are no more. */
+    struct ht_fd_array *(*state)(void *self, int i, int64_t *numbers);
     enum ht_err (*fill)(void *self); /* what arrays hold, and the rest but for sources */
     void (*release)(void *self);     /* but for arrays and sources */
     /* The sources of s->problem. */
@@ -365,11 +380,10 @@ void ht_fd_destroy(void *self);
 enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem);
 /* The numbers of an array. */
 int64_t ht_fd_numbers(const struct ht_fd_stepper *s);
-/* The state of one field at rest, at time 0 (fd_run.c). */
-HT_CHECKED enum ht_err ht_fd_start_at_rest(struct ht_fd_stepper *s);
-/* The weight of a node of the grid in integrals, of a cell's volume: halved for each wall that it
- * is on (fd_shots.c). */
-double ht_fd_half_at_walls(const struct ht_grid *grid, int64_t node);
+/* Of struct ht_fd_kind: of one field (fd_layers.c). */
+enum ht_err ht_fd_start_at_rest(void *self);
+/* The weight of a node of the grid in integrals, of a cell's volume (fd_shots.c). */
+double ht_fd_weight(const struct ht_grid *grid, const int64_t m[3]);
 /* Zeros in all nodes of the window. */
 HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array);
 /* The law with its scales multiplied. */
@@ -583,6 +597,22 @@ HT_CHECKED enum ht_err ht_pair_injection_create(void *stepper);
 void ht_pair_injection_destroy(void *stepper);
 /* Of struct ht_runner_ops, before a step: its amplitudes are in the tables. */
 HT_CHECKED enum ht_err ht_pair_injection_step(void *stepper, enum ht_subgrid from);
+/* Other lists of a stepper, [field], NULL: of the readings of receivers, spread with the medium, as
+ * sources of an adjoint run; else of shots, removes: minus those whose strength is not multiplied
+ * by the medium. */
+struct ht_pair_driven {
+    const struct ht_receivers *receivers;
+    bool removes;
+};
+HT_CHECKED enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s,
+                                                 const struct ht_pair_driven *by,
+                                                 struct ht_fd_injection *out[HT_MAX_FIELDS]);
+void ht_pair_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]);
+HT_CHECKED enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
+                                               struct ht_fd_injection *const list[HT_MAX_FIELDS]);
+/* What a shot adds to a field that it drives in step n; undispersed: as of ht_fd_amplitudes. */
+double ht_pair_amplitude(const struct ht_pair_stepper *s, const struct ht_shot *shot, int field,
+                         const struct ht_fd_signal *undispersed, int64_t n);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Numbers of some fields among themselves, and C between them, of coefficients `apart` numbers from
  * each other; returns how many they are (pair_surface.c). */
@@ -606,19 +636,22 @@ void ht_pair_surface_plan(struct ht_pair_stepper *s);
 void ht_pair_surface_weigh(const struct ht_pair_stepper *s, int field, struct ht_fd_ends *ends);
 /* Bit k: node m of the window is on a free side normal to axis k. */
 unsigned ht_pair_surface_at(const struct ht_pair_stepper *s, const int64_t m[3]);
+/* The same of a value of a parity at node m of the grid, which only one at nodes is on. */
+unsigned ht_pair_surface_on(const struct ht_pair_stepper *s, unsigned parity, const int64_t m[3]);
 /* Changes of a group, [field], become those with which normal stresses on these sides do not
  * change; coefficient: [coefficient], at the node. */
 void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bool absolute,
                              const double *coefficient, double *change);
-/* Coefficients at nodes, [coefficient][node] of planes [first, last) of the grid. */
-HT_CHECKED enum ht_err ht_pair_surface_read(const struct ht_pair_stepper *s, int64_t first,
-                                            int64_t last, double *out);
-/* The fields that take what drives a field; of coupled ones the share of one of them at a node of
- * the grid: on free sides stresses become those with which normal stresses do not change.
- * coefficient: at the nodes of its plane, as read; NULL: not needed. */
-unsigned ht_pair_surface_shares(const struct ht_pair_stepper *s, int from);
-double ht_pair_surface_share(const struct ht_pair_stepper *s, const int64_t m[3], int from,
-                             int field, const double *coefficient);
+/* Coefficients of a parity, [coefficient][node] of planes [first, last) of the grid. */
+HT_CHECKED enum ht_err ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64_t first,
+                                    int64_t last, double *out);
+/* The fields that take what drives a field, and how much of 1 each takes at a node of the grid: of
+ * coupled ones on free sides stresses become those with which normal stresses do not change. own:
+ * of what drives it times the medium there, C of coupled ones. coefficient: those of the field's
+ * parity on the node's plane, as read; of more than the field itself alone they are needed. */
+unsigned ht_pair_takers(const struct ht_pair_stepper *s, int from, bool own);
+void ht_pair_shares(const struct ht_pair_stepper *s, const int64_t m[3], int from, bool own,
+                    const double *coefficient, double out[HT_MAX_FIELDS]);
 /* Data of some fields, [field][node] of such planes, become those of a solid with free sides: 0
  * beyond them, and on them as ht_pair_surface_release says. All coupled fields are among them, or
  * none. */

@@ -78,6 +78,21 @@ static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_c
     return ht_fd_products_add(e->products, &c->box, &of);
 }
 
+static enum ht_err device_product(HT_UNUSED struct ht_fd_engine *e,
+                                  const struct ht_pair_product *p) {
+    struct ht_buffer *array[HT_PAIR_PRODUCT_ARRAYS];
+    int n = 0;
+    for (int i = 0; i < p->count; i++) {
+        array[n++] = p->adjoint[i].buffer;
+        array[n++] = p->after[i].buffer;
+        array[n++] = p->before[i].buffer;
+    }
+    array[n++] = p->light.buffer;
+    for (int i = 0; i < p->count; i++)
+        for (int j = i; j < p->count; j++) array[n++] = p->sum[i][j].buffer;
+    return ht_pair_product_add(p->tool, &p->box, p->lit, n, array);
+}
+
 static enum ht_err device_copy(struct ht_fd_engine *e, struct ht_fd_array from,
                                struct ht_fd_array to, int64_t count) {
     return ht_fd_products_copy(e->products, count, from.buffer, to.buffer);
@@ -193,6 +208,7 @@ static const struct ht_fd_engine_ops device_ops = {
     .take = device_take,
     .put = device_put,
     .correlate = device_correlate,
+    .product = device_product,
     .copy = device_copy,
     .pair = device_pair,
     .meet = device_meet,

@@ -1,87 +1,64 @@
-/* Gradients of one field of second order (docs/gradients.md): an adjoint stepper beside the forward
- * one, their sums at the nodes, and the derivatives by the amplitudes of sources. */
+/* Gradients (docs/gradients.md): an adjoint stepper beside the forward one, their sums at the
+ * nodes, and the derivatives by the amplitudes of sources; the parts that those of one field of
+ * second order alone have. */
 #include "fd_gradient.h"
 #include "src/solve/sampler_private.h"
 
-/* Arrays of the sources: of the update's amplitudes from q, with two terms of the stage's from o.
- */
-enum { UPDATE, STAGE, KINDS };
-struct ht_gradient {
-    const struct ht_plan *plan;
-    struct ht_fd_stepper *forward, *adjoint;
-    struct ht_stepper handle[KINDS]; /* of the adjoint one; of the stage with its array in place */
-    struct ht_tool *products;        /* NULL: the plain engine */
-    struct ht_fd_past *past;
-    int64_t steps; /* N */
-    struct ht_fd_array sum[HT_GRADIENT_SUMS];
-    double factor; /* the adjoint fields are larger by this */
-    bool cross;    /* the sums are an image */
-    struct ht_sampler *sampler[KINDS];
-    int64_t taken[KINDS];
-    double *amplitude[KINDS]; /* [step][group] */
-};
+/* Of a source's derivatives: of one field by the stage, too. */
+static int kinds_of(const struct ht_gradient *g) {
+    return g->plan->problem.stages > 1 ? HT_FD_BY : 1;
+}
 
-static int stages_of(const struct ht_gradient *g) {
+/* Passes of a step before the last one. */
+static int first_passes(const struct ht_gradient *g) {
     return g->adjoint->r.passes.count - 1;
 }
 
 /* ---- sums ---- */
 
 bool ht_gradient_has(const struct ht_gradient *g, enum ht_gradient_sum sum) {
+    return g->ops->has(g, sum);
+}
+
+static bool field_has(const struct ht_gradient *g, enum ht_gradient_sum sum) {
     const struct ht_fd_spec *spec = &g->forward->engine.spec;
     return sum < HT_GRADIENT_INVERSE_DENSITY ||
            (spec->density && (int)sum - (int)HT_GRADIENT_INVERSE_DENSITY < spec->dims);
 }
 
-/* Of values half a spacing up an axis, -1: of those at nodes: what a sum at a node counts. */
-static double weight_at(const struct ht_fd_stepper *s, int up, const int64_t m[3]) {
-    double weight = 1;
-    for (int k = 0; k < 3; k++) {
-        const int64_t last =
-            (k == 2 ? s->own.last : ht_grid_nodes(s->problem.grid, HT_PRIMARY, k)) - 1;
-        const int64_t first = k == 2 ? s->own.first : 0;
-        const bool ends[2] = {m[k] == first && s->ends.half[k][0],
-                              m[k] == last && s->ends.half[k][1]};
-        const bool wall = k < s->problem.grid->dims && !ht_grid_periodic(s->problem.grid, k);
-        if (k != up) weight *= ends[0] || ends[1] ? 0.5 : 1;
-        if (k == up && wall && m[k] == s->problem.grid->cells[k]) weight = 0;
-    }
-    return weight;
+static double field_place(const struct ht_gradient *g, enum ht_gradient_sum sum, unsigned *parity) {
+    const int up = (int)sum - (int)HT_GRADIENT_INVERSE_DENSITY;
+    const double dt = g->plan->problem.dt;
+    *parity = up >= 0 ? 1u << up : 0;
+    return up >= 0 ? -(dt * dt / (g->plan->grid.h[up] * g->plan->grid.h[up])) : g->cross ? 1 : -1;
 }
 
 enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
                             int64_t last, double *out) {
-    struct ht_fd_stepper *s = g->adjoint;
-    const struct ht_grid *grid = s->problem.grid;
-    const int up = (int)sum - (int)HT_GRADIENT_INVERSE_DENSITY;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
-    const double dt = s->problem.dt, volume = ht_grid_volume(grid);
-    double factor = (g->cross ? volume : -volume) / g->factor;
-    if (up >= 0) factor *= dt * dt / (grid->h[up] * grid->h[up]);
-    if (sum == HT_GRADIENT_ILLUMINATION) factor = 1 / (g->plan->scale * g->plan->scale);
-    TRY(ht_check_own(grid, HT_PRIMARY, first, last));
-    REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "density does not vary");
-    TRY(ht_fd_move_planes(s, g->sum[sum], first, last, NULL, out));
-    for (int64_t m3 = first; m3 < last; m3++)
-        for (int64_t m2 = 0; m2 < n2; m2++, out += n1) {
-            double weight[3]; /* of the first node of a row, the last, others */
-            for (int i = 0; i < 3; i++) {
-                const int64_t m[3] = {i == 0 ? 0 : i == 1 ? n1 - 1 : 1, m2, m3};
-                weight[i] = factor * (sum == HT_GRADIENT_ILLUMINATION ? 1 : weight_at(s, up, m));
-            }
-            for (int64_t m1 = 0; m1 < n1; m1++)
-                out[m1] *= weight[m1 == 0 ? 0 : m1 == n1 - 1 ? 1 : 2];
-        }
+    struct ht_grid grid = g->plan->grid;
+    const bool light = sum == HT_GRADIENT_ILLUMINATION;
+    const int64_t n1 = ht_grid_nodes(&grid, HT_PRIMARY, 0),
+                  n2 = ht_grid_nodes(&grid, HT_PRIMARY, 1);
+    unsigned parity = 0;
+    TRY(ht_check_own(&grid, HT_PRIMARY, first, last));
+    REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "sum %d is not made", (int)sum);
+    TRY(ht_fd_move_planes(g->adjoint, g->sum[sum], first, last, NULL, out));
+    const double factor = light
+                              ? 1 / (g->plan->scale * g->plan->scale)
+                              : ht_grid_volume(&grid) / g->factor * g->ops->place(g, sum, &parity);
+    for (int k = 0; k < 3; k++) grid.shift[k] = !light && (parity >> k & 1u) ? 0.5 : 0;
+    for (int64_t n = 0; n < n1 * n2 * (last - first); n++) {
+        const int64_t m[3] = {n % n1, n / n1 % n2, first + n / (n1 * n2)};
+        out[n] *= factor * (light ? 1 : ht_fd_weight(&grid, m));
+    }
     return HT_OK;
 }
 
-/* After adjoint step N - n + 1, of which the stage of the next one is done. */
-static enum ht_err correlate(struct ht_gradient *g, int64_t n) {
+static enum ht_err field_correlate(struct ht_gradient *g) {
     struct ht_fd_stepper *f = g->forward, *a = g->adjoint;
     struct ht_fd_stepper *const both[] = {f, a};
-    const int stages = stages_of(g);
+    const int stages = first_passes(g);
     double mean;
-    TRY(g->past->ops->show(g->past, n));
     TRY(ht_fd_injection_step(f->injection, &f->engine, f->at, &mean)); /* of the stage */
     TRY(ht_runner_run(&f->r, &f->r.passes, 0, stages));
     for (int i = 0; i < 2 && g->past->slopes; i++) {
@@ -112,36 +89,29 @@ static enum ht_err correlate(struct ht_gradient *g, int64_t n) {
         c.d = c.w = c.u;
         c.sign = 1;
     }
-    TRY(a->engine.ops->correlate(&a->engine, &c));
-    return ht_runner_complete(&f->r);
+    return a->engine.ops->correlate(&a->engine, &c);
 }
 
 /* ---- derivatives by the sources' amplitudes ---- */
 
-/* Rows of the nodes of each group in a plane, in pieces. */
+/* In pieces. */
 enum { PIECE = 1024 };
 
-static enum ht_err list_group(const struct ht_fd_stepper *s, int group, struct ht_sampler *out) {
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0), plane = ht_grid_plane(grid, HT_PRIMARY);
-    const double volume = ht_grid_volume(grid);
-    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
-    TRY(ht_shot_spread(s->problem.shots, group, NULL, &point));
-    for (int i = 0, end; i < point.count; i = end) {
-        struct ht_sampler_row row = {.field = s->problem.eq->second_order.field,
-                                     .plane = point.node[i].m[2],
-                                     .pattern = out->shape.patterns};
+enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field, const struct ht_point *point,
+                             struct ht_sampler *out) {
+    const int64_t n1 = ht_grid_nodes(&g->plan->grid, HT_PRIMARY, 0);
+    for (int i = 0, end; i < point->count; i = end) {
+        struct ht_sampler_row row = {
+            .field = field, .plane = point->node[i].m[2], .pattern = out->shape.patterns};
         int64_t *node;
         double *value;
         bool own;
         TRY(ht_sampler_pattern(out, &node, &value));
         for (end = i;
-             end < point.count && point.node[end].m[2] == row.plane && end - i < out->shape.nodes;
+             end < point->count && point->node[end].m[2] == row.plane && end - i < out->shape.nodes;
              end++) {
-            const int64_t at = point.node[end].m[1] * n1 + point.node[end].m[0];
-            *node++ = at;
-            *value++ =
-                volume * ht_fd_half_at_walls(grid, row.plane * plane + at) * point.node[end].weight;
+            *node++ = point->node[end].m[1] * n1 + point->node[end].m[0];
+            *value++ = point->node[end].weight;
         }
         TRY(ht_sampler_add(out, &row, 1, &own));
         out->shape.patterns += own;
@@ -149,10 +119,19 @@ static enum ht_err list_group(const struct ht_fd_stepper *s, int group, struct h
     return HT_OK;
 }
 
-static enum ht_err list_groups(const void *stepper, struct ht_sampler *out) {
-    const struct ht_fd_stepper *s = stepper;
-    for (int i = 0; i < s->problem.shots->count; i++) {
-        TRY(list_group(s, i, out));
+static enum ht_err field_list(const struct ht_gradient *g, int group, struct ht_sampler *out) {
+    const struct ht_grid *grid = &g->plan->grid;
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    TRY(ht_shot_spread(g->adjoint->problem.shots, group, NULL, &point));
+    for (int i = 0; i < point.count; i++)
+        point.node[i].weight *= ht_grid_volume(grid) * ht_fd_weight(grid, point.node[i].m);
+    return ht_fd_list_nodes(g, g->plan->eq.second_order.field, &point, out);
+}
+
+static enum ht_err list_groups(const void *gradient, struct ht_sampler *out) {
+    const struct ht_gradient *g = gradient;
+    for (int i = 0; i < g->adjoint->problem.shots->count; i++) {
+        TRY(g->ops->list(g, i, out));
         out->first[i + 1] = out->all;
     }
     return HT_OK;
@@ -174,7 +153,7 @@ static enum ht_err stage_get(void *self, HT_UNUSED enum ht_subgrid subgrid, HT_U
 static const struct ht_stepper_ops stage_ops = {.get = stage_get, .arrays = stage_arrays};
 
 static void forget_sources(struct ht_gradient *g) {
-    for (int i = 0; i < KINDS; i++) {
+    for (int i = 0; i < HT_FD_BY; i++) {
         ht_sampler_destroy(g->sampler[i]);
         g->sampler[i] = NULL;
         free(g->amplitude[i]);
@@ -189,8 +168,8 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
                                      .scale = 1,
                                      .shape = {.coefs = 1, .nodes = PIECE},
                                      .list = list_groups,
-                                     .context = g->adjoint};
-    for (int i = 0; i <= stages_of(g); i++) {
+                                     .context = g};
+    for (int i = 0; i < kinds_of(g); i++) {
         TRY(ht_sampler_make(&of, &g->handle[i], &g->sampler[i]));
         TRY(HT_ALLOC(g->amplitude[i], g->steps * shots->count));
     }
@@ -207,14 +186,13 @@ static enum ht_err collect(struct ht_gradient *g, int kind) {
     TRY(ht_sampler_collect(s, &steps, values));
     for (int64_t n = 0; n < steps; n++) {
         double *to = g->amplitude[kind] + (g->steps - 1 - g->taken[kind]++) * groups;
-        for (int i = 0; i < groups; i++)
-            to[i] = values[n * groups + i] / g->adjoint->injection->factor;
+        for (int i = 0; i < groups; i++) to[i] = values[n * groups + i] / g->larger;
     }
     return HT_OK;
 }
 
 static enum ht_err take_sources(struct ht_gradient *g, bool last) {
-    for (int i = 0; i <= stages_of(g); i++) {
+    for (int i = 0; i < kinds_of(g); i++) {
         TRY(ht_sampler_take(g->sampler[i]));
         if (last || g->sampler[i]->taken == ht_sampler_period(g->sampler[i])) TRY(collect(g, i));
     }
@@ -224,12 +202,25 @@ static enum ht_err take_sources(struct ht_gradient *g, bool last) {
 /* What the stage's amplitude adds to w, the update brings to u: 12 (o - q). */
 static void finish_sources(struct ht_gradient *g) {
     const int64_t count = g->steps * g->forward->problem.shots->count;
-    for (int64_t i = 0; g->amplitude[STAGE] != NULL && i < count; i++)
-        g->amplitude[STAGE][i] = 12 * (g->amplitude[STAGE][i] - g->amplitude[UPDATE][i]);
+    for (int64_t i = 0; g->amplitude[HT_FD_BY_STAGE] != NULL && i < count; i++)
+        g->amplitude[HT_FD_BY_STAGE][i] =
+            12 * (g->amplitude[HT_FD_BY_STAGE][i] - g->amplitude[HT_FD_BY_UPDATE][i]);
 }
 
 const double *ht_gradient_amplitudes(const struct ht_gradient *g, bool stage) {
-    return g->amplitude[stage ? STAGE : UPDATE];
+    return g->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
+}
+
+static int field_order(const struct ht_gradient *g, const struct ht_shot *shot, bool *later) {
+    *later = false;
+    return ht_shot_order(g->forward->problem.eq, shot);
+}
+
+static void field_amplitudes(const struct ht_gradient *g, const struct ht_shot *shot,
+                             const struct ht_fd_signal *undispersed, int64_t n, double *stage,
+                             double *update) {
+    const struct ht_fd_injection *in = g->forward->injection;
+    ht_fd_amplitudes(in, shot, undispersed, (double)n * in->dt, stage, update);
 }
 
 /* Of one sample of a group's signal: what it adds of each step times the derivative by that. */
@@ -242,21 +233,21 @@ struct by_signal {
 static enum ht_err find_sample(void *data, int64_t sample) {
     const struct by_signal *by = data;
     const struct ht_gradient *g = by->g;
-    const struct ht_fd_injection *in = g->forward->injection;
-    struct ht_shot shot = in->shots->shot[by->group];
+    const struct ht_problem *problem = &g->forward->problem;
+    struct ht_shot shot = problem->shots->shot[by->group];
     struct ht_fd_signal steps = {.f = NULL};
     double sum = 0, stage, update;
+    bool later;
     TRY(ht_signal_unit(shot.signal, sample, &shot.signal));
     enum ht_err err = HT_OK;
-    if (in->undispersed != NULL)
-        err = ht_fd_undispersed(&shot, ht_shot_order(in->eq, &shot), in->dt, false, &steps.count,
-                                &steps.f);
+    if (problem->fd.undispersed)
+        err = ht_fd_undispersed(&shot, g->ops->order(g, &shot, &later), problem->dt, later,
+                                &steps.count, &steps.f);
     for (int64_t n = 0; err == HT_OK && n < g->steps; n++) {
-        const int64_t at = n * in->shots->count + by->group;
-        ht_fd_amplitudes(in, &shot, steps.f != NULL ? &steps : NULL, (double)n * in->dt, &stage,
-                         &update);
-        sum += update * g->amplitude[UPDATE][at];
-        if (g->amplitude[STAGE] != NULL) sum += stage * g->amplitude[STAGE][at];
+        const int64_t at = n * problem->shots->count + by->group;
+        g->ops->amplitudes(g, &shot, steps.f != NULL ? &steps : NULL, n, &stage, &update);
+        sum += update * g->amplitude[HT_FD_BY_UPDATE][at];
+        if (g->amplitude[HT_FD_BY_STAGE] != NULL) sum += stage * g->amplitude[HT_FD_BY_STAGE][at];
     }
     by->out[sample] = sum / g->plan->scale;
     free(steps.f);
@@ -274,57 +265,68 @@ enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *o
 
 /* The largest value becomes about 1, so that no precision is left on either side of it. */
 static enum ht_err choose_factor(struct ht_gradient *g, const double *amplitude) {
-    const int64_t count = (g->steps + 1) * g->adjoint->injection->columns;
+    const int64_t count = (g->steps + 1) * g->traces;
     double largest = 0;
     for (int64_t i = 0; i < count; i++) {
         REQUIRE(isfinite(amplitude[i]), HT_ERR_NOT_FINITE,
                 "the derivative of the misfit by traces is not finite");
         largest = fmax(largest, fabs(amplitude[i]));
     }
-    g->adjoint->injection->factor = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
-    g->factor = g->adjoint->injection->factor * g->plan->scale;
+    g->larger = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
+    g->factor = g->larger * g->plan->scale;
     return HT_OK;
 }
 
+void ht_fd_give(const struct ht_gradient *g, const double *amplitude, struct ht_fd_injection *in) {
+    if (in == NULL) return;
+    in->given = amplitude;
+    in->factor = g->larger;
+    in->steps = g->steps + 1;
+    in->first = in->last = 0;
+}
+
+static void field_give(struct ht_gradient *g, const double *amplitude) {
+    ht_fd_give(g, amplitude, g->adjoint->injection);
+}
+
 static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
-    struct ht_fd_stepper *a = g->adjoint;
     TRY(choose_factor(g, amplitude));
-    a->injection->given = amplitude;
-    a->injection->steps = g->steps + 1;
-    a->injection->first = a->injection->last = 0;
-    for (int i = 0; i < KINDS; i++) g->taken[i] = 0;
+    g->ops->give(g, amplitude);
+    for (int i = 0; i < HT_FD_BY; i++) g->taken[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        if (ht_gradient_has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(a, g->sum[i]));
-    return ht_fd_start_at_rest(a);
+        if (ht_gradient_has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(g->adjoint, g->sum[i]));
+    return g->adjoint->kind->rest(g->adjoint);
 }
 
 enum { BETWEEN = 16 }; /* steps between questions whether to end */
 
-/* Of adjoint step N - n + 1 the update, then the stage of the next one. */
+/* Of adjoint step N - n + 1 the last pass, then the others of the next one. */
 static enum ht_err step_back(struct ht_gradient *g) {
     struct ht_runner *r = &g->adjoint->r;
-    const int stages = stages_of(g);
-    TRY(ht_runner_run(r, &r->passes, stages, stages + 1));
+    const int last = first_passes(g);
+    TRY(ht_runner_run(r, &r->passes, last, last + 1));
     r->ops->after(r, 1);
     TRY(r->ops->before(r, HT_PRIMARY));
-    return ht_runner_run(r, &r->passes, 0, stages);
+    return ht_runner_run(r, &r->passes, 0, last);
 }
 
 static enum ht_err run(struct ht_gradient *g) {
     struct ht_runner *r = &g->adjoint->r;
     TRY(r->ops->before(r, HT_PRIMARY));
-    TRY(ht_runner_run(r, &r->passes, 0, stages_of(g)));
+    TRY(ht_runner_run(r, &r->passes, 0, first_passes(g)));
     for (int64_t n = g->steps; n > 0; n--) {
         REQUIRE(n % BETWEEN != 0 || !ht_stop_wanted(), HT_ERR_INTERRUPTED,
                 "interrupted in the adjoint run, before step %lld of %lld",
                 (long long)(g->steps - n + 1), (long long)g->steps);
         TRY(step_back(g));
         TRY(take_sources(g, n == 1));
-        TRY(correlate(g, n));
+        TRY(g->past->ops->show(g->past, n));
+        TRY(g->ops->correlate(g));
+        TRY(ht_runner_complete(&g->forward->r));
     }
     TRY(ht_runner_finish(r));
     finish_sources(g);
-    return HT_OK;
+    return g->ops->finish != NULL ? g->ops->finish(g) : HT_OK;
 }
 
 enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
@@ -334,13 +336,18 @@ enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
     return err == HT_OK ? ht_runner_finish(g->forward) : err;
 }
 
+static enum ht_err field_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
+    return ht_fd_readings_create(g->adjoint, receivers, &g->adjoint->injection);
+}
+
 enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     struct ht_fd_stepper *a = g->adjoint;
     REQUIRE(g->forward->problem.shots != NULL, HT_ERR_INTERNAL, "a gradient without sources");
-    g->forward->kind->sources_release(a);
+    a->kind->sources_release(a);
     forget_sources(g);
     a->problem.shots = g->forward->problem.shots;
-    TRY(ht_comm_agree(g->plan->grid.slab.comm, ht_fd_readings_create(a, receivers, &a->injection)));
+    g->traces = (int)receivers->traces;
+    TRY(ht_comm_agree(g->plan->grid.slab.comm, g->ops->aim(g, receivers)));
     TRY(aim_sources(g));
     return g->past->ops->begin(g->past);
 }
@@ -356,14 +363,15 @@ enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
 /* ---- making ---- */
 
 /* Bytes of this rank: of the adjoint stepper and the sums. */
-static int64_t bytes_beside(struct ht_fd_stepper *s) {
+static int64_t bytes_beside(const struct ht_gradient *g) {
+    struct ht_fd_stepper *s = g->adjoint;
     struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
-    int state;
-    s->kind->list(s, list, &state);
-    const int sums =
-        HT_GRADIENT_INVERSE_DENSITY + (s->engine.spec.density ? s->engine.spec.dims : 0);
+    int arrays;
+    s->kind->list(s, list, &arrays);
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
+        arrays += ht_gradient_has(g, (enum ht_gradient_sum)i);
     return ht_real_size(s->engine.spec.fp64) *
-           ((state + sums) * ht_fd_numbers(s) + s->kind->layers_words(s));
+           (arrays * ht_fd_numbers(s) + s->kind->layers_words(s));
 }
 
 /* For the forward field, the least of all ranks: of what is left beside the steppers a part, since
@@ -371,7 +379,7 @@ static int64_t bytes_beside(struct ht_fd_stepper *s) {
 static enum ht_err find_memory(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
                                double *out) {
     struct ht_fd_stepper *s = g->forward;
-    const double most = 0.8, used = 2 * (double)bytes_beside(s);
+    const double most = 0.8, used = 2 * (double)bytes_beside(g);
     *out = -INFINITY;
     if (choice->memory > 0)
         *out = -(double)choice->memory;
@@ -389,7 +397,8 @@ static enum ht_err find_records(const struct ht_gradient *g,
     struct ht_fd_shell shell;
     struct ht_fd_shell_bytes bytes;
     *out = INFINITY;
-    if (ht_fd_shell_plan(g->forward, choice, &shell) == HT_OK) {
+    if (g->plan->problem.fd.pair == HT_PAIR_NONE &&
+        ht_fd_shell_plan(g->forward, choice, &shell) == HT_OK) {
         ht_fd_shell_size(&shell, &bytes);
         *out = (double)bytes.host;
     }
@@ -434,7 +443,7 @@ static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_cho
     if (field != HT_GRADIENT_REVERSE) {
         const enum ht_err err =
             ht_fd_kept_create(past, field == HT_GRADIENT_STORE, memory, &g->past);
-        if (err == HT_OK || !automatic || choice->folder == NULL) return err;
+        if (err == HT_OK || !automatic || choice->folder == NULL || isinf(records)) return err;
     }
     REQUIRE(fits || choice->folder != NULL || isinf(records), HT_ERR_MEMORY,
             "gradient.field = \"reverse\": the record of the forward run takes %s of the host's "
@@ -444,24 +453,38 @@ static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_cho
     return ht_fd_reverse_create(past, &shell, &g->past);
 }
 
+static enum ht_err field_make(struct ht_gradient *g, struct ht_fd_past *past) {
+    const struct ht_fd_engine *e = &g->forward->engine;
+    const int terms = g->plan->problem.stages;
+    past->values = g->cross || terms > 1 || e->spec.density ? 1u << HT_FD_U : 0;
+    past->increments = 1u << HT_FD_D;
+    past->slopes = !g->cross && e->spec.density;
+    if (e->device == NULL) return HT_OK;
+    return ht_fd_products_create(e->device, &e->spec, terms, &g->products);
+}
+
+static const struct ht_fd_gradient_ops field_gradient = {.has = field_has,
+                                                         .make = field_make,
+                                                         .aim = field_aim,
+                                                         .give = field_give,
+                                                         .list = field_list,
+                                                         .correlate = field_correlate,
+                                                         .place = field_place,
+                                                         .order = field_order,
+                                                         .amplitudes = field_amplitudes};
+
 static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {
     struct ht_fd_stepper *f = g->forward;
-    const struct ht_fd_spec *spec = &f->engine.spec;
-    const int terms = g->plan->problem.stages;
-    if (f->engine.device != NULL)
-        TRY(ht_fd_products_create(f->engine.device, spec, terms, &g->products));
+    struct ht_fd_past past = {.forward = f, .steps = g->steps};
+    TRY(g->ops->make(g, &past));
     f->engine.products = g->products;
-    TRY(ht_fd_stepper_create_beside(f, &g->handle[UPDATE]));
-    g->adjoint = ht_fd_stepper_of(&g->handle[UPDATE]);
+    TRY(ht_fd_stepper_create_beside(f, &g->handle[HT_FD_BY_UPDATE]));
+    g->adjoint = g->handle[HT_FD_BY_UPDATE].self;
     if (g->cross) f->closed = g->adjoint->closed = false; /* arrays hold u itself */
-    g->handle[STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
+    g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (ht_gradient_has(g, (enum ht_gradient_sum)i))
             TRY(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
-    const struct ht_fd_past past = {.forward = f,
-                                    .steps = g->steps,
-                                    .values = g->cross || terms > 1 || spec->density,
-                                    .slopes = !g->cross && spec->density};
     return make_past(g, choice, &past);
 }
 
@@ -473,7 +496,8 @@ enum ht_err ht_gradient_create(const struct ht_plan *plan, const struct ht_stepp
     if (err == HT_OK) {
         g->plan = plan;
         g->cross = choice->image == HT_IMAGE_CROSS;
-        g->forward = ht_fd_stepper_of(forward);
+        g->ops = plan->problem.fd.pair == HT_PAIR_NONE ? &field_gradient : &ht_pair_gradient;
+        g->forward = forward->self;
         g->steps = plan->steps + ht_resampling_beyond(plan);
         err = make(g, choice);
     }
@@ -486,13 +510,15 @@ void ht_gradient_destroy(struct ht_gradient *g) {
     if (g->past != NULL) g->past->ops->destroy(g->past);
     forget_sources(g);
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) g->forward->engine.ops->destroy(&g->sum[i]);
-    ht_stepper_destroy(&g->handle[UPDATE]);
+    ht_pair_injections_destroy(g->removed);
+    ht_stepper_destroy(&g->handle[HT_FD_BY_UPDATE]);
     g->forward->engine.products = NULL;
     ht_tool_destroy(g->products);
+    ht_tool_destroy(g->block);
     free(g);
 }
 
 void ht_gradient_facts(const struct ht_gradient *g, struct ht_gradient_facts *out) {
     *out = g->past->facts;
-    out->device = out->field_bytes + bytes_beside(g->forward);
+    out->device = out->field_bytes + bytes_beside(g);
 }

@@ -1,5 +1,5 @@
 /* What the parts of gradients share (htwave/gradient.h): the forward field in the reverse order of
- * time, for the sums of an adjoint run. */
+ * time, for the sums of an adjoint run, and what gradients of one field and of pairs differ in. */
 #pragma once
 
 #include "fd.h"
@@ -11,8 +11,12 @@ struct ht_fd_past {
     struct ht_fd_stepper *forward;
     int64_t steps; /* N */
     double sign;   /* of the increments that are shown */
-    bool values;   /* u is needed, not its increments alone */
-    bool slopes;   /* and its planes beyond the slab */
+    /* Bits of struct ht_fd_kind's `state`: arrays whose values before a step are needed, and such
+     * as hold increments, which are needed after it. */
+    unsigned values, increments;
+    bool slopes; /* planes beyond the slab are needed, too */
+    /* Of `values`: after the step that is shown, of `store` and `checkpoint`. */
+    struct ht_fd_array after[HT_FD_MOST_STATE];
     struct ht_gradient_facts facts;
 };
 struct ht_fd_past_ops {
@@ -21,8 +25,8 @@ struct ht_fd_past_ops {
     /* As ht_gradient_next and ht_gradient_look. */
     int64_t (*next)(const struct ht_fd_past *past, int64_t from);
     enum ht_err (*look)(struct ht_fd_past *past, int64_t step);
-    /* For n = N, N - 1 .. 1: the forward stepper has u(n - 1), sign (u(n) - u(n - 1)) and the
-     * number of steps n - 1, as before step n. */
+    /* For n = N, N - 1 .. 1: the forward stepper has its values of n - 1, the increments sign (u(n)
+     * - u(n - 1)) and the number of steps n - 1, as before step n. */
     enum ht_err (*show)(struct ht_fd_past *past, int64_t n);
     /* After the last one that is shown, also where that failed; NULL: nothing. */
     void (*end)(struct ht_fd_past *past);
@@ -33,7 +37,58 @@ struct ht_fd_past_ops {
 HT_CHECKED enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]);
 HT_CHECKED enum ht_err ht_fd_kept_create(const struct ht_fd_past *of, bool store, double memory,
                                          struct ht_fd_past **out);
-/* `reverse` (fd_reverse.c). Collective. */
+/* `reverse` (fd_reverse.c), of one field. Collective. */
 HT_CHECKED enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
                                             const struct ht_fd_shell_choice *choice,
                                             struct ht_fd_past **out);
+
+/* Arrays of the sources of one field: of the update's amplitudes from q, with two terms of the
+ * stage's from o; of a pair all is the first. */
+enum { HT_FD_BY_UPDATE, HT_FD_BY_STAGE, HT_FD_BY };
+struct ht_gradient {
+    const struct ht_fd_gradient_ops *ops;
+    const struct ht_plan *plan;
+    struct ht_fd_stepper *forward, *adjoint;
+    struct ht_stepper handle[HT_FD_BY]; /* of the adjoint one; of the stage with its array in place
+                                         */
+    struct ht_tool *products, *block;   /* NULL: the plain engine; of a pair's coupled fields */
+    struct ht_fd_past *past;
+    int64_t steps; /* N */
+    struct ht_fd_array sum[HT_GRADIENT_SUMS];
+    bool cross; /* the sums are an image */
+    double larger,
+        factor; /* the adjoint fields than for amplitudes that are given, than they are */
+    int traces;
+    struct ht_sampler *sampler[HT_FD_BY];
+    int64_t taken[HT_FD_BY];
+    double *amplitude[HT_FD_BY]; /* [step][group] */
+    struct ht_pair apart;        /* of a pair: whose coefficients the sums are by */
+    struct ht_fd_injection *removed[HT_MAX_FIELDS]; /* as of ht_pair_injections_create */
+};
+struct ht_fd_gradient_ops {
+    bool (*has)(const struct ht_gradient *g, enum ht_gradient_sum sum);
+    /* The tools, and what is needed of the forward run. */
+    enum ht_err (*make)(struct ht_gradient *g, struct ht_fd_past *past);
+    /* The sources of the adjoint stepper, and their amplitudes. */
+    enum ht_err (*aim)(struct ht_gradient *g, const struct ht_receivers *receivers);
+    void (*give)(struct ht_gradient *g, const double *amplitude);
+    /* Rows of what reads a source group from the adjoint fields. */
+    enum ht_err (*list)(const struct ht_gradient *g, int group, struct ht_sampler *out);
+    /* The sums, after adjoint step N - n + 1, of which the first passes of the next one are done,
+     * with what is shown of step n; then those of all steps become derivatives, NULL: they are. */
+    enum ht_err (*correlate)(struct ht_gradient *g);
+    enum ht_err (*finish)(struct ht_gradient *g);
+    /* Where a sum's values lie, a parity, and its factor beside the nodes' weights. */
+    double (*place)(const struct ht_gradient *g, enum ht_gradient_sum sum, unsigned *parity);
+    /* Of ht_fd_undispersed; as ht_fd_amplitudes, of step n of the forward run. */
+    int (*order)(const struct ht_gradient *g, const struct ht_shot *shot, bool *later);
+    void (*amplitudes)(const struct ht_gradient *g, const struct ht_shot *shot,
+                       const struct ht_fd_signal *undispersed, int64_t n, double *stage,
+                       double *update);
+};
+extern const struct ht_fd_gradient_ops ht_pair_gradient; /* pair_gradient.c */
+/* Amplitudes of all steps, where there is a list. */
+void ht_fd_give(const struct ht_gradient *g, const double *amplitude, struct ht_fd_injection *in);
+/* Adds rows of a field at the nodes of a point, times their weights. */
+HT_CHECKED enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field,
+                                        const struct ht_point *point, struct ht_sampler *out);

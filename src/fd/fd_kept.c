@@ -1,46 +1,40 @@
 /* The forward field from what the run kept on the device. The run is cut into segments of equal
- * length: where a segment begins, its state is kept, and of each step of one segment the increment
+ * length: where a segment begins, its state is kept, and of each step of one segment the increments
  * and what the step began with. They are those of the last segment at first; each other one is run
  * again from its state when it is needed. One segment stores all steps. */
 #include "fd_gradient.h"
 
-/* What later steps depend on: u, d, and what layers remember of half points and nodes. */
-enum { STATE_ARRAYS = 4 };
+/* What later steps depend on. */
 struct state {
-    struct ht_fd_array array[STATE_ARRAYS];
+    struct ht_fd_array array[HT_FD_MOST_STATE];
     double level, mean;
     int64_t since;
     bool start;
 };
-enum { INCREMENT, VALUE, KEPT }; /* of a step: d(n), and u(n - 1) where it is needed */
 struct kept {
     struct ht_fd_past past;
     int64_t segments, length;
-    struct state *state;              /* [segment]; of the first and the last one nothing */
-    struct ht_fd_array (*step)[KEPT]; /* [step of the segment] */
-    int64_t shown;                    /* segment */
-    struct ht_fd_array own[KEPT];     /* the stepper's while it has a step's */
+    struct state *state; /* [segment]; of the first and the last one nothing */
+    struct ht_fd_array (*step)[HT_FD_MOST_STATE]; /* [step of the segment] */
+    int64_t shown;                                /* segment */
+    struct ht_fd_array own[HT_FD_MOST_STATE];     /* the stepper's while it has a step's */
     bool lent;
     struct ht_pool pool;
 };
 
 /* ---- states ---- */
 
-/* Numbers of the arrays of a state, and where the stepper has them. */
-static int64_t state_array(struct ht_fd_stepper *s, int i, struct ht_fd_array **out) {
-    struct ht_fd_array *const list[STATE_ARRAYS] = {&s->values[HT_FD_U], &s->values[HT_FD_D],
-                                                    &s->layers.memory[HT_FD_HALVES],
-                                                    &s->layers.memory[HT_FD_NODES]};
-    *out = list[i];
-    return i < 2 ? ht_fd_numbers(s) : s->layers.sides.memory;
+/* Array i of the stepper's state, in which a step's own may be. */
+static struct ht_fd_array *array_of(const struct ht_fd_past *past, int i) {
+    int64_t numbers;
+    return past->forward->kind->state(past->forward, i, &numbers);
 }
 
 static enum ht_err keep_state(struct ht_fd_stepper *s, struct state *to) {
-    for (int i = 0; i < STATE_ARRAYS; i++) {
-        struct ht_fd_array *from;
-        const int64_t numbers = state_array(s, i, &from);
+    struct ht_fd_array *from;
+    int64_t numbers;
+    for (int i = 0; (from = s->kind->state(s, i, &numbers)) != NULL; i++)
         if (numbers > 0) TRY(s->engine.ops->copy(&s->engine, *from, to->array[i], numbers));
-    }
     to->level = s->level;
     to->mean = s->mean;
     to->since = s->since;
@@ -49,11 +43,10 @@ static enum ht_err keep_state(struct ht_fd_stepper *s, struct state *to) {
 }
 
 static enum ht_err restore_state(struct ht_fd_stepper *s, const struct state *from, int64_t step) {
-    for (int i = 0; i < STATE_ARRAYS; i++) {
-        struct ht_fd_array *to;
-        const int64_t numbers = state_array(s, i, &to);
+    struct ht_fd_array *to;
+    int64_t numbers;
+    for (int i = 0; (to = s->kind->state(s, i, &numbers)) != NULL; i++)
         if (numbers > 0) TRY(s->engine.ops->copy(&s->engine, from->array[i], *to, numbers));
-    }
     s->level = from->level;
     s->mean = from->mean;
     s->since = from->since;
@@ -73,19 +66,18 @@ static int64_t end_of(const struct kept *k, int64_t segment) {
 static enum ht_err keep_step(struct kept *k, int64_t n) {
     struct ht_fd_stepper *s = k->past.forward;
     const int64_t i = n - k->shown * k->length, numbers = ht_fd_numbers(s);
-    if (i > 0)
-        TRY(s->engine.ops->copy(&s->engine, s->values[HT_FD_D], k->step[i - 1][INCREMENT],
-                                numbers));
-    if (!k->past.values || n == end_of(k, k->shown)) return HT_OK;
+    HT_EACH_BIT(a, i > 0 ? k->past.increments : 0)
+        TRY(s->engine.ops->copy(&s->engine, *array_of(&k->past, a), k->step[i - 1][a], numbers));
+    if (n == end_of(k, k->shown)) return HT_OK;
     if (k->past.slopes) TRY(ht_runner_complete(&s->r));
-    return s->engine.ops->copy(&s->engine, s->values[HT_FD_U], k->step[i][VALUE], numbers);
+    HT_EACH_BIT(a, k->past.values)
+        TRY(s->engine.ops->copy(&s->engine, *array_of(&k->past, a), k->step[i][a], numbers));
+    return HT_OK;
 }
 
 static void give_back(struct ht_fd_past *past) {
     struct kept *k = (struct kept *)past;
-    if (!k->lent) return;
-    past->forward->values[HT_FD_D] = k->own[INCREMENT];
-    past->forward->values[HT_FD_U] = k->own[VALUE];
+    HT_EACH_BIT(a, k->lent ? past->values | past->increments : 0) *array_of(past, a) = k->own[a];
     k->lent = false;
 }
 
@@ -94,7 +86,7 @@ static enum ht_err run_again(struct kept *k, int64_t segment) {
     const int64_t first = segment * k->length;
     give_back(&k->past);
     k->shown = segment;
-    TRY(segment == 0 ? ht_fd_start_at_rest(s) : restore_state(s, &k->state[segment], first));
+    TRY(segment == 0 ? s->kind->rest(s) : restore_state(s, &k->state[segment], first));
     TRY(keep_step(k, first));
     for (int64_t n = first + 1; n <= end_of(k, segment); n++) {
         TRY(ht_runner_half_step(s, HT_PRIMARY));
@@ -129,15 +121,15 @@ static enum ht_err show(struct ht_fd_past *past, int64_t n) {
     struct ht_fd_stepper *s = past->forward;
     const int64_t segment = (n - 1) / k->length;
     if (segment != k->shown) TRY(run_again(k, segment));
-    if (!k->lent) {
-        TRY(ht_runner_complete(&s->r));
-        k->own[INCREMENT] = s->values[HT_FD_D];
-        k->own[VALUE] = s->values[HT_FD_U];
-        k->lent = true;
+    if (!k->lent) TRY(ht_runner_complete(&s->r));
+    const int64_t at = n - 1 - segment * k->length;
+    HT_EACH_BIT(a, past->values | past->increments) {
+        struct ht_fd_array *array = array_of(past, a);
+        if (!k->lent) k->own[a] = *array;
+        *array = k->step[at][a];
+        past->after[a] = n == end_of(k, segment) ? k->own[a] : k->step[at + 1][a];
     }
-    const struct ht_fd_array *step = k->step[n - 1 - segment * k->length];
-    s->values[HT_FD_D] = step[INCREMENT];
-    if (past->values) s->values[HT_FD_U] = step[VALUE];
+    k->lent = true;
     ht_halo_overwritten(&s->r.state, HT_FD_U);
     s->at = n - 1;
     return HT_OK;
@@ -148,9 +140,9 @@ static void destroy(struct ht_fd_past *past) {
     struct ht_fd_engine *e = &past->forward->engine;
     give_back(past);
     for (int64_t i = 0; k->step != NULL && i < k->length; i++)
-        for (int j = 0; j < KEPT; j++) e->ops->destroy(&k->step[i][j]);
+        for (int j = 0; j < HT_FD_MOST_STATE; j++) e->ops->destroy(&k->step[i][j]);
     for (int64_t i = 0; k->state != NULL && i < k->segments; i++)
-        for (int j = 0; j < STATE_ARRAYS; j++) e->ops->destroy(&k->state[i].array[j]);
+        for (int j = 0; j < HT_FD_MOST_STATE; j++) e->ops->destroy(&k->state[i].array[j]);
     ht_pool_free(&k->pool);
     free(k);
 }
@@ -184,17 +176,17 @@ static enum ht_err choose(struct kept *k, bool store, double memory, const doubl
 enum ht_err ht_fd_kept_bytes(const struct ht_fd_past *of, double bytes[2]) {
     struct ht_fd_stepper *s = of->forward;
     const double word = (double)ht_real_size(s->engine.spec.fp64);
-    struct ht_fd_array *array;
-    bytes[0] = word * (double)(ht_fd_numbers(s) * (1 + of->values));
-    bytes[1] = 0;
-    for (int i = 0; i < STATE_ARRAYS; i++) bytes[1] += word * (double)state_array(s, i, &array);
+    int64_t numbers;
+    bytes[0] = bytes[1] = 0;
+    HT_EACH_BIT(a, of->values | of->increments) bytes[0] += word * (double)ht_fd_numbers(s);
+    for (int i = 0; s->kind->state(s, i, &numbers) != NULL; i++) bytes[1] += word * (double)numbers;
     return ht_comm_max(s->problem.grid->slab.comm, 2, bytes);
 }
 
 static enum ht_err make(struct kept *k, bool store, double memory) {
     struct ht_fd_stepper *s = k->past.forward;
     struct ht_fd_engine *e = &s->engine;
-    struct ht_fd_array *array;
+    int64_t numbers;
     double bytes[2];
     TRY(ht_fd_kept_bytes(&k->past, bytes));
     TRY(choose(k, store, memory, bytes));
@@ -202,13 +194,11 @@ static enum ht_err make(struct kept *k, bool store, double memory) {
     TRY(HT_TAKE(&k->pool, k->step, k->length));
     TRY(HT_TAKE(&k->pool, k->state, k->segments));
     for (int64_t i = 0; i < k->length; i++)
-        for (int j = 0; j < 1 + k->past.values; j++)
-            TRY(e->ops->create(e, ht_fd_numbers(s), &k->step[i][j]));
+        HT_EACH_BIT(a, k->past.values | k->past.increments)
+            TRY(e->ops->create(e, ht_fd_numbers(s), &k->step[i][a]));
     for (int64_t i = 1; i < k->segments - 1; i++)
-        for (int j = 0; j < STATE_ARRAYS; j++) {
-            const int64_t numbers = state_array(s, j, &array);
+        for (int j = 0; s->kind->state(s, j, &numbers) != NULL; j++)
             if (numbers > 0) TRY(e->ops->create(e, numbers, &k->state[i].array[j]));
-        }
     return HT_OK;
 }
 

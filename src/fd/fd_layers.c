@@ -119,6 +119,20 @@ enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     return HT_OK;
 }
 
+/* As after data of zeros. */
+enum ht_err ht_fd_start_at_rest(void *self) {
+    struct ht_fd_stepper *s = self;
+    s->level = 0;
+    s->mean = NAN;
+    s->since = s->at = 0;
+    TRY(ht_fd_layers_clear(s));
+    for (int a = 0; a < HT_FD_NAMES; a++) {
+        TRY(ht_fd_clear(s, s->values[a]));
+        ht_halo_overwritten(&s->r.state, a);
+    }
+    return HT_OK;
+}
+
 /* The first number of the memory of a side: in the first own plane, or of a side along x3 at the
  * wall. */
 static int64_t first_number(const struct ht_fd_stepper *s, const struct ht_fd_side *side) {

@@ -270,6 +270,25 @@ static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_co
     return HT_OK;
 }
 
+static enum ht_err plain_product(HT_UNUSED struct ht_fd_engine *e,
+                                 const struct ht_pair_product *p) {
+    EACH_NODE(&p->box) {
+        const int64_t at = node_at(&p->box, m1, m2, m3);
+        double q[HT_PAIR_TOGETHER_MOST], d[HT_PAIR_TOGETHER_MOST];
+        for (int i = 0; i < p->count; i++) {
+            q[i] = p->adjoint[i].host[at];
+            d[i] = p->after[i].host[at] - p->before[i].host[at];
+            if (p->lit) p->light.host[at] += d[i] * d[i];
+        }
+        ht_pair_parts(p->count, q);
+        ht_pair_parts(p->count, d);
+        for (int i = 0; i < p->count; i++)
+            for (int j = i; j < p->count; j++)
+                p->sum[i][j].host[at] += q[i] * d[j] + (j > i ? q[j] * d[i] : 0);
+    }
+    return HT_OK;
+}
+
 static enum ht_err plain_copy(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array from,
                               struct ht_fd_array to, int64_t count) {
     memcpy(to.host, from.host, (size_t)count * sizeof *to.host);
@@ -803,6 +822,7 @@ static const struct ht_fd_engine_ops plain_ops = {
     .amplitudes = plain_amplitudes,
     .inject = plain_inject,
     .correlate = plain_correlate,
+    .product = plain_product,
     .copy = plain_copy,
     .take = plain_take,
     .put = plain_put,

@@ -186,24 +186,11 @@ static enum ht_err put_block(struct start *s, const struct ht_stepper *stepper) 
     return HT_OK;
 }
 
-/* As after data of zeros. */
-enum ht_err ht_fd_start_at_rest(struct ht_fd_stepper *s) {
-    s->level = 0;
-    s->mean = NAN;
-    s->since = s->at = 0;
-    TRY(ht_fd_layers_clear(s));
-    for (int a = 0; a < HT_FD_NAMES; a++) {
-        TRY(ht_fd_clear(s, s->values[a]));
-        ht_halo_overwritten(&s->r.state, a);
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
                                  HT_UNUSED const struct ht_tuning *tuning,
                                  const struct ht_stepper *stepper) {
     struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
-    if (plan->solution->rest) return ht_fd_start_at_rest(fd);
+    if (plan->solution->rest) return fd->kind->rest(fd);
     const struct ht_fd_array *v = fd->values;
     HT_ENDED(end) struct start s = {.plan = plan, .fd = fd};
     struct ht_progress progress;

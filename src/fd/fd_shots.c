@@ -24,16 +24,9 @@ struct making {
 
 /* ---- a plane ---- */
 
-double ht_fd_half_at_walls(const struct ht_grid *grid, int64_t node) {
+double ht_fd_weight(const struct ht_grid *grid, const int64_t m[3]) {
     double part = 1;
-    for (int k = 0; k < 3 && k < grid->dims; k++) {
-        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
-        for (int side = 0; side < 2; side++)
-            if (node % nodes == (side == 0 ? 0 : nodes - 1) &&
-                ht_measure_half(grid, HT_PRIMARY, k, side))
-                part /= 2;
-        node /= nodes;
-    }
+    for (int k = 0; k < 3; k++) part *= ht_grid_weight(grid, k, m[k]);
     return part;
 }
 
@@ -67,8 +60,8 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
     TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
     for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
         const int64_t node = node_of(s, in, m3, n);
-        const double half =
-            ht_fd_half_at_walls(grid, plane * ht_grid_plane(grid, HT_PRIMARY) + node);
+        const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
+        const double half = ht_fd_weight(grid, (int64_t[]){node % row, node / row, plane});
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
             const int column = in->list.column[e];
             double *weight = &in->shapes.value[e];
@@ -287,13 +280,8 @@ static enum ht_err add_reading(const struct ht_grid *grid, const struct ht_trace
         double sum = 0;
         ht_point_axis_read(grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
         for (int i = 0; i < axis[k].count; i++) {
-            const bool lower = axis[k].node[i] == 0;
-            const bool upper = axis[k].node[i] == ht_grid_nodes(grid, HT_PRIMARY, k) - 1;
             sum += axis[k].weight[i];
-            axis[k].weight[i] /= grid->h[k];
-            if ((lower && ht_measure_half(grid, HT_PRIMARY, k, 0)) ||
-                (upper && ht_measure_half(grid, HT_PRIMARY, k, 1)))
-                axis[k].weight[i] *= 2;
+            axis[k].weight[i] /= grid->h[k] * ht_grid_weight(grid, k, axis[k].node[i]);
         }
         *whole *= sum;
     }

@@ -677,6 +677,19 @@ static void fd_archive(void *self, struct ht_archive *archive) {
 
 /* ---- making ---- */
 
+enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array) {
+    return ht_fd_write_zeros(&s->engine, array, ht_fd_numbers(s));
+}
+
+static struct ht_fd_array *state_array(void *self, int i, int64_t *numbers) {
+    struct ht_fd_stepper *s = self;
+    struct ht_fd_array *const list[] = {&s->values[HT_FD_U], &s->values[HT_FD_D],
+                                        &s->layers.memory[HT_FD_HALVES],
+                                        &s->layers.memory[HT_FD_NODES]};
+    *numbers = i < 2 ? ht_fd_numbers(s) : s->layers.sides.memory;
+    return i < 4 ? list[i] : NULL;
+}
+
 static enum ht_err make_sources(void *self) {
     struct ht_fd_stepper *s = self;
     return ht_fd_injection_create(s, &s->injection);
@@ -695,10 +708,6 @@ enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
     if (problem == NULL) return HT_OK;
     s->problem.fd.undispersed = problem->fd.undispersed;
     return s->kind->sources(s);
-}
-
-enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array) {
-    return ht_fd_write_zeros(&s->engine, array, ht_fd_numbers(s));
 }
 
 static void release(void *self) {
@@ -820,6 +829,8 @@ const struct ht_fd_kind ht_fd_kind = {
     .list = list_arrays,
     .sent = find_sent,
     .layers_words = ht_fd_layers_words,
+    .rest = ht_fd_start_at_rest,
+    .state = state_array,
     .fill = fill_rest,
     .release = release,
     .sources = make_sources,
@@ -839,8 +850,9 @@ static enum ht_err make(struct ht_fd_stepper *s) {
         TRY(s->engine.ops->create(&s->engine, ht_fd_numbers(s), list[i]));
     if (s->beside != NULL) {
         struct ht_fd_array *medium[HT_FD_MOST_ARRAYS];
-        s->kind->list(s->beside, medium, &state);
-        for (int i = state; i < count; i++) *list[i] = *medium[i];
+        int other;
+        s->kind->list(s->beside, medium, &other);
+        for (int i = state; i < count; i++) *list[i] = *medium[other + i - state];
     }
     TRY(s->kind->fill(s));
     return s->beside != NULL ? HT_OK : s->kind->sources(s);

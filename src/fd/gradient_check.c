@@ -26,27 +26,54 @@ static enum ht_err refuse_near(const struct ht_plan *plan, const char *key, cons
         ht_layers_end(grid, axis, 1), APART);
 }
 
+/* With the places of a field's values in place of nodes. */
+static struct ht_grid grid_of(const struct ht_plan *plan, int field) {
+    struct ht_grid grid = plan->grid;
+    for (int k = 0; k < 3 && plan->problem.fd.pair != HT_PAIR_NONE; k++)
+        grid.shift[k] = plan->eq.field[field].parity >> k & 1u ? 0.5 : 0;
+    return grid;
+}
+
 static enum ht_err check_receivers(const struct ht_plan *plan) {
     for (int n = 0; n < plan->receivers->count; n++) {
         const struct ht_receiver_group *group = &plan->receivers->group[n];
         for (int64_t i = 0; i < group->count * group->readings; i++)
             for (int k = 0; k < plan->grid.dims; k++) {
+                const struct ht_reading *reading = &group->reading[i / group->count];
+                const struct ht_grid grid = grid_of(plan, reading->field);
                 const double *x = group->x[i % group->count];
                 struct ht_point_axis axis;
-                ht_point_axis_read(&plan->grid, k, x[k],
-                                   group->reading[i / group->count].slope == k, &axis);
+                ht_point_axis_read(&grid, k, x[k], reading->slope == k, &axis);
                 if (axis.count > 0 &&
-                    is_near(&plan->grid, k, x[k], axis.node[0], axis.node[axis.count - 1]))
+                    is_near(&grid, k, x[k], axis.node[0], axis.node[axis.count - 1]))
                     return refuse_near(plan, HT_KEY("receivers.%d", n + 1), "a receiver", x, k);
             }
     }
     return HT_OK;
 }
 
+/* The nodes of a shot, of a pair those of a drive. */
+static enum ht_err check_nodes(const struct ht_plan *plan, int index, int drive) {
+    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
+    const struct ht_grid grid = grid_of(plan, plan->shots->shot[index].drive[drive].field);
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    double x[3];
+    TRY(pair ? ht_shot_spread_drive(plan->shots, index, drive, &grid, NULL, &point)
+             : ht_shot_spread(plan->shots, index, NULL, &point));
+    for (int i = 0; i < point.count; i++)
+        for (int k = 0; k < grid.dims; k++) {
+            const int64_t *m = point.node[i].m, *layer = grid.layer[k];
+            for (int j = 0; j < 3; j++) x[j] = ht_grid_x(&grid, HT_PRIMARY, j, m[j]);
+            if (m[k] < layer[0] || m[k] + (grid.shift[k] > 0) > grid.cells[k] - layer[1])
+                return refuse_near(plan, HT_KEY("sources.%d", plan->shots->shot[index].group),
+                                   "a source's node", x, k);
+        }
+    return HT_OK;
+}
+
 static enum ht_err check_shot(const struct ht_plan *plan, int index) {
     const struct ht_shot *shot = &plan->shots->shot[index];
-    const char *key = HT_KEY("sources.%d", shot->group);
-    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
     double x[3];
     REFUSE(shot->type->outside != NULL, plan->params, HT_KEY("sources.%d.type", shot->group),
            "waves from outside have no gradient: take sources in the box");
@@ -54,16 +81,23 @@ static enum ht_err check_shot(const struct ht_plan *plan, int index) {
         ht_shot_position(shot, i, x);
         for (int k = 0; k < plan->grid.dims; k++)
             if (shot->varies[k] && is_near(&plan->grid, k, x[k], INT64_MAX, 0))
-                return refuse_near(plan, key, "a source", x, k);
+                return refuse_near(plan, HT_KEY("sources.%d", shot->group), "a source", x, k);
     }
-    TRY(ht_shot_spread(plan->shots, index, NULL, &point));
-    for (int i = 0; i < point.count; i++)
-        for (int k = 0; k < plan->grid.dims; k++) {
-            const int64_t *m = point.node[i].m, *layer = plan->grid.layer[k];
-            for (int j = 0; j < 3; j++) x[j] = ht_grid_x(&plan->grid, HT_PRIMARY, j, m[j]);
-            if (m[k] < layer[0] || m[k] > plan->grid.cells[k] - layer[1])
-                return refuse_near(plan, key, "a source's node", x, k);
-        }
+    for (int d = 0; d < (pair ? shot->drives : 1); d++) TRY(check_nodes(plan, index, d));
+    return HT_OK;
+}
+
+/* Of a pair. */
+static enum ht_err check_pair(const struct ht_plan *plan) {
+    const struct ht_params *params = plan->params;
+    REFUSE(params->gradient.field == HT_GRADIENT_REVERSE, params, "gradient.field",
+           "the run backwards is made for \"acoustic\" alone: take \"auto\" or \"checkpoint\"");
+    REFUSE(plan->eq.losses != 0, params, plan->medium->loss_key,
+           "gradients are of media that lose nothing: must be 0");
+    REFUSE(
+        plan->problem.fd.faces != NULL, params, "medium.couplings",
+        "must be false for a gradient, which has no derivative by what couples fields at oblique "
+        "faces");
     return HT_OK;
 }
 
@@ -71,9 +105,9 @@ enum ht_err ht_gradient_check(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     REFUSE(!plan->problem.scheme->nodal, params, "time.scheme",
            "gradients are made by finite differences: take \"fd\"");
-    REFUSE(plan->problem.fd.pair != HT_PAIR_NONE || plan->eq.second_order.rate >= 0, params,
-           "system", "gradients are made for \"acoustic\"%s",
-           plan->eq.second_order.rate >= 0 ? ", which with rho = 1 is the same equation" : "");
+    REFUSE(plan->eq.second_order.rate >= 0, params, "system",
+           "gradients are made for \"acoustic\", which with rho = 1 is the same equation");
+    if (plan->problem.fd.pair != HT_PAIR_NONE) TRY(check_pair(plan));
     REFUSE(!plan->solution->rest, params, "initial.type",
            "a gradient is that of a run which begins at rest: take \"zero\"");
     REFUSE(plan->shots == NULL, params, "sources", "a gradient needs some");

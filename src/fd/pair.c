@@ -147,6 +147,21 @@ enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
     return HT_OK;
 }
 
+static enum ht_err rest(void *self) {
+    struct ht_pair_stepper *s = self;
+    s->fd.at = 0;
+    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_fd_clear(&s->fd, s->field[f]));
+    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
+    return ht_pair_forget(s);
+}
+
+static struct ht_fd_array *state_array(void *self, int i, int64_t *numbers) {
+    struct ht_pair_stepper *s = self;
+    const int more = i - s->pair.nfields;
+    *numbers = more < 0 ? ht_fd_numbers(&s->fd) : s->layers.memory;
+    return more < 0 ? &s->field[i] : more < 2 ? &s->memory[more] : NULL;
+}
+
 static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t first, int64_t last,
                        const double *values) {
     struct ht_pair_stepper *s = self;
@@ -224,13 +239,13 @@ static void arrays(const void *self, struct ht_arrays *out) {
 
 /* ---- memory ---- */
 
-/* Fields, partners, spares, coefficients that vary. */
+/* Fields, partners, spares but beside another stepper, coefficients that vary. */
 static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state) {
     struct ht_pair_stepper *s = self;
     int count = 0;
     for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->field[f];
     for (int i = 0; i < s->pair.npartners; i++) list[count++] = &s->partner[i];
-    for (int i = 0; i < s->spares; i++) list[count++] = &s->spare[i];
+    for (int i = 0; s->fd.beside == NULL && i < s->spares; i++) list[count++] = &s->spare[i];
     *state = count;
     for (int c = 0; c < s->pair.ncoefficients; c++)
         if (!(s->constant >> c & 1u)) list[count++] = &s->coefficient[c];
@@ -404,7 +419,7 @@ static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
 static enum ht_err fill_rest(void *self) {
     struct ht_pair_stepper *s = self;
     share_spares(s);
-    TRY(fill_coefficients(s));
+    if (s->fd.beside == NULL) TRY(fill_coefficients(s));
     TRY(create_layers(s));
     for (int group = 0; group < 2; group++) {
         TRY(ht_pair_meets_make(s, group, &s->meets[group]));
@@ -433,6 +448,8 @@ const struct ht_fd_kind ht_pair_kind = {
     .list = list_arrays,
     .sent = find_sent,
     .layers_words = layers_words,
+    .rest = rest,
+    .state = state_array,
     .fill = fill_rest,
     .release = release,
     .sources = ht_pair_injection_create,

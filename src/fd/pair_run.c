@@ -76,7 +76,7 @@ static enum ht_err find_bound(struct ht_plan *plan, const struct ht_pair *pair, 
 static enum ht_err find_faces(struct ht_plan *plan, const struct ht_pair *pair,
                               enum ht_fit_kind kind) {
     struct ht_fd_problem *fd = &plan->problem.fd;
-    if (pair->ncouplings == 0) return HT_OK;
+    if (pair->ncouplings == 0 || !plan->params->medium.couplings) return HT_OK;
     TRY(ht_frame_create(plan->medium, pair, kind, &plan->frame));
     fd->fill = ht_fd_fill_frame;
     fd->medium = plan;
@@ -357,12 +357,6 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
     return judge_range(&r, HT_KEY("sources.%d.%s", shot->group, shot->kind->takes));
 }
 
-static enum ht_err clear_fields(struct ht_pair_stepper *s) {
-    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_fd_clear(&s->fd, s->field[f]));
-    for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
-    return HT_OK;
-}
-
 /* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega
  * dt)^4/128. b is put again, since it has changed. */
 enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
@@ -370,13 +364,12 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
                                const struct ht_stepper *stepper) {
     struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
     struct ht_places *places = NULL;
-    s->fd.at = 0;
-    TRY(ht_pair_forget(s));
+    TRY(s->fd.kind->rest(s));
     for (int i = 0;
          plan->problem.fd.fluid && plan->problem.shots != NULL && i < plan->problem.shots->count;
          i++)
         TRY(check_shot(plan, s, i));
-    if (plan->solution->rest) return clear_fields(s);
+    if (plan->solution->rest) return HT_OK;
     TRY(ht_places_create(plan, &places));
     enum ht_err err = put_data(plan, places, s, ~0u);
     if (err == HT_OK) err = ht_fd_run_sequence(&s->fd, HT_PAIR_BEGIN);

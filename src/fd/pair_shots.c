@@ -3,15 +3,17 @@
  * at the places of the field, over the cell's volume. Plane waves from outside are added to the
  * terms of f whose differences cross the surface of their box. */
 #include "fd.h"
+#include "src/solve/sampler_private.h"
 
 struct making {
     struct ht_pair_stepper *s;
+    const struct ht_pair_driven *by;
     int field;
     struct ht_fd_injection *in;
     struct ht_grid grid; /* at the field's places */
     bool *wanted;        /* [plane of the grid] */
-    double *medium;      /* of one plane */
-    double *surface;     /* coefficients at its nodes, where sides are free */
+    double *medium;      /* coefficients at these places of one plane, [coefficient][node] */
+    int64_t plane;       /* this one; -1: none */
     struct ht_columns all;
 };
 
@@ -33,49 +35,86 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
     return true;
 }
 
-/* The field's coefficient on a plane of the grid. */
 static enum ht_err read_medium(struct making *m, int64_t plane) {
-    int c = 0;
-    for (int t = 0; t < m->s->pair.nterms; t++)
-        if (m->s->pair.term[t].row == m->field && m->s->pair.term[t].partner == m->field)
-            c = m->s->pair.term[t].coefficient;
-    return ht_pair_fill(m->s, c, plane, plane + 1, m->medium);
+    if (m->plane == plane) return HT_OK;
+    m->plane = plane;
+    return ht_pair_read(m->s, m->s->pair.parity[m->field], plane, plane + 1, m->medium);
 }
 
-static enum ht_err add_node(struct making *m, int shot, bool own,
+/* What the field takes of what drives field `from` at a node; own: times the medium. */
+static enum ht_err add_node(struct making *m, int column, int from, bool own,
                             const struct ht_point_node *node) {
     const int64_t row = ht_grid_nodes(&m->grid, HT_PRIMARY, 0);
     const int64_t plane = ht_grid_plane(&m->grid, HT_PRIMARY);
-    for (unsigned which = 0; which < 1u << m->grid.dims; which++) {
+    double share[HT_MAX_FIELDS];
+    if (own || ht_pair_takers(m->s, from, own) != 1u << from) TRY(read_medium(m, node->m[2]));
+    ht_pair_shares(m->s, node->m, from, own, m->medium, share);
+    const double weight = node->weight * share[m->field];
+    for (unsigned which = 0; which < 1u << m->grid.dims && weight != 0; which++) {
         int64_t at[3];
         double sign;
         if (!find_image(m, which, node->m, at, &sign) || !m->wanted[at[2]]) continue;
-        const double factor = own ? m->medium[node->m[1] * row + node->m[0]] : 1;
         TRY(ht_columns_add(&m->all,
                            (struct ht_column_entry){.at = at[2] * plane + at[1] * row + at[0],
-                                                    .column = m->in->column[shot],
-                                                    .weight = sign * factor * node->weight}));
+                                                    .column = column,
+                                                    .weight = sign * weight}));
     }
     return HT_OK;
 }
 
+static bool is_own(const struct ht_shot *shot) {
+    return shot->drive[0].material >= 0;
+}
+
 static enum ht_err add_drive(struct making *m, int shot, int number) {
     const struct ht_shots *shots = m->in->shots;
-    const bool own = shots->shot[shot].drive[number].material >= 0;
-    const int from = shots->shot[shot].drive[number].field;
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
-    int64_t plane = -1;
     TRY(ht_shot_spread_drive(shots, shot, number, &m->grid, NULL, &point));
     for (int i = 0; i < point.count; i++) {
-        struct ht_point_node *node = &point.node[i];
-        const bool new = node->m[2] != plane;
-        plane = node->m[2];
-        if (own && new) TRY(read_medium(m, plane));
-        if (m->surface != NULL && new)
-            TRY(ht_pair_surface_read(m->s, plane, plane + 1, m->surface));
-        node->weight *= ht_pair_surface_share(m->s, node->m, from, m->field, m->surface);
-        if (node->weight != 0) TRY(add_node(m, shot, own, node));
+        if (m->by->removes) point.node[i].weight *= -1;
+        TRY(add_node(m, m->in->column[shot], shots->shot[shot].drive[number].field,
+                     is_own(&shots->shot[shot]), &point.node[i]));
     }
+    return HT_OK;
+}
+
+/* ---- receivers as sources of an adjoint run ---- */
+
+/* The nodes of a trace's reading on a plane. */
+static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
+    const struct ht_trace trace = ht_trace_at(m->by->receivers, column);
+    struct ht_point_axis axis[3];
+    for (int k = 0; k < 3; k++) {
+        ht_point_axis_read(&m->grid, k, trace.x[k], trace.reading.slope == k, &axis[k]);
+        for (int i = 0; i < axis[k].count; i++)
+            axis[k].weight[i] /= m->grid.h[k] * ht_grid_weight(&m->grid, k, axis[k].node[i]);
+    }
+    for (int i3 = 0; i3 < axis[2].count; i3++)
+        for (int i2 = 0; i2 < axis[1].count && axis[2].node[i3] == plane; i2++)
+            for (int i1 = 0; i1 < axis[0].count; i1++) {
+                const struct ht_point_node node = {{axis[0].node[i1], axis[1].node[i2], plane},
+                                                   axis[2].weight[i3] * axis[1].weight[i2] *
+                                                       axis[0].weight[i1]};
+                TRY(add_node(m, column, trace.reading.field, true, &node));
+            }
+    return HT_OK;
+}
+
+/* Plane by plane, each of which is read once. */
+static enum ht_err add_readings(struct making *m) {
+    const int64_t planes = ht_grid_planes(&m->grid, HT_PRIMARY);
+    HT_ARRAY(struct ht_range, near, m->in->columns);
+    for (int t = 0; t < m->in->columns; t++) {
+        const struct ht_trace trace = ht_trace_at(m->by->receivers, t);
+        struct ht_point_axis axis;
+        if (!(ht_pair_takers(m->s, trace.reading.field, true) >> m->field & 1u)) continue;
+        ht_point_axis_read(&m->grid, 2, trace.x[2], trace.reading.slope == 2, &axis);
+        if (axis.count > 0)
+            near[t] = (struct ht_range){axis.node[0], axis.node[axis.count - 1] + 1};
+    }
+    for (int64_t p = 0; p < planes; p++)
+        for (int t = 0; m->wanted[p] && t < m->in->columns; t++)
+            if (p >= near[t].first && p < near[t].last) TRY(add_reading(m, t, p));
     return HT_OK;
 }
 
@@ -128,113 +167,164 @@ static enum ht_err add_wave(struct making *m, int shot) {
 
 /* ---- lists ---- */
 
+/* The fields that take what a drive of a shot adds; of plane waves none. */
+static unsigned takers_of(const struct ht_pair_stepper *s, const struct ht_pair_driven *by,
+                          const struct ht_shot *shot, int number) {
+    if (shot->type->outside != NULL || (by->removes && is_own(shot))) return 0;
+    return ht_pair_takers(s, shot->drive[number].field, is_own(shot));
+}
+
 static enum ht_err make_list(struct making *m) {
     struct ht_fd_injection *in = m->in;
     const struct ht_fd_stepper *fd = &m->s->fd;
     int64_t begin, end;
     ht_fd_target_planes(fd, &begin, &end, m->wanted);
-    for (int i = 0; i < in->shots->count; i++)
+    if (in->shots == NULL) TRY(add_readings(m));
+    for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
         if (m->s->incident[i] != NULL) TRY(add_wave(m, i));
-    for (int i = 0; i < in->shots->count; i++)
-        for (int d = 0; d < in->shots->shot[i].drives && m->s->incident[i] == NULL; d++)
-            if (ht_pair_surface_shares(m->s, in->shots->shot[i].drive[d].field) >> m->field & 1u)
+    for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
+        for (int d = 0; d < in->shots->shot[i].drives; d++)
+            if (takers_of(m->s, m->by, &in->shots->shot[i], d) >> m->field & 1u)
                 TRY(add_drive(m, i, d));
     return ht_fd_list_columns(fd, begin, end, &m->all, in);
 }
 
-static enum ht_err make_field(struct ht_pair_stepper *s, int field) {
-    const struct ht_shots *shots = s->fd.problem.shots;
-    struct making m = {.s = s, .field = field, .grid = *s->fd.problem.grid};
-    TRY(HT_ALLOC(s->injection[field], 1));
-    m.in = s->injection[field];
-    m.in->shots = shots;
-    TRY(HT_TAKE(&m.in->pool, m.in->column, shots->count + 1));
-    for (int i = 0; i < shots->count; i++)
-        m.in->column[i + 1] = m.in->column[i] + columns_of(s, i, field);
-    m.in->columns = m.in->column[shots->count];
-    for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
+/* A column for a shot, of a plane wave many, or for a trace. */
+static enum ht_err make_columns(const struct making *m) {
+    struct ht_fd_injection *in = m->in;
+    if (m->by->receivers != NULL) {
+        REQUIRE(m->by->receivers->traces < INT32_MAX, HT_ERR_MEMORY,
+                "receivers: more than %d traces", INT32_MAX);
+        in->columns = (int)m->by->receivers->traces;
+        return HT_OK;
+    }
+    in->shots = m->s->fd.problem.shots;
+    TRY(HT_TAKE(&in->pool, in->column, in->shots->count + 1));
+    for (int i = 0; i < in->shots->count; i++)
+        in->column[i + 1] = in->column[i] + columns_of(m->s, i, m->field);
+    in->columns = in->column[in->shots->count];
+    return HT_OK;
+}
+
+static enum ht_err make_field(struct ht_pair_stepper *s, const struct ht_pair_driven *by, int field,
+                              struct ht_fd_injection **out) {
+    struct making m = {.s = s, .by = by, .field = field, .grid = *s->fd.problem.grid, .plane = -1};
+    const int64_t plane = ht_grid_plane(&m.grid, HT_PRIMARY);
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    TRY(HT_ALLOC(*out, 1));
+    m.in = *out;
+    TRY(make_columns(&m));
+    for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
     TRY(HT_TAKE(&pool, m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY)));
-    TRY(HT_TAKE(&pool, m.medium, ht_grid_plane(&m.grid, HT_PRIMARY)));
-    if ((m.s->coupled >> field & 1u) && ht_grid_free(&m.grid))
-        TRY(HT_TAKE(&pool, m.surface, s->pair.ncoefficients * ht_grid_plane(&m.grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&pool, m.medium, s->pair.ncoefficients * plane));
     enum ht_err err = make_list(&m);
     m.in->dt = s->fd.problem.dt;
-    if (err == HT_OK && s->fd.problem.fd.undispersed)
+    if (err == HT_OK && m.in->shots != NULL && s->fd.problem.fd.undispersed)
         err = ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u);
     ht_columns_free(&m.all);
     return err;
 }
 
+enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s, const struct ht_pair_driven *by,
+                                      struct ht_fd_injection *out[HT_MAX_FIELDS]) {
+    const struct ht_shots *shots = s->fd.problem.shots;
+    unsigned driven = 0;
+    for (int64_t t = 0; by->receivers != NULL && t < by->receivers->traces; t++)
+        driven |= ht_pair_takers(s, ht_trace_at(by->receivers, t).reading.field, true);
+    for (int i = 0; by->receivers == NULL && i < shots->count; i++) {
+        for (int f = 0; s->incident[i] != NULL && f < s->pair.nfields; f++)
+            if (columns_of(s, i, f) > 0) driven |= 1u << f;
+        for (int d = 0; d < shots->shot[i].drives; d++)
+            driven |= takers_of(s, by, &shots->shot[i], d);
+    }
+    HT_EACH_BIT(f, driven) TRY(make_field(s, by, f, &out[f]));
+    return HT_OK;
+}
+
+void ht_pair_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]) {
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        ht_fd_injection_destroy(list[f]);
+        list[f] = NULL;
+    }
+}
+
 enum ht_err ht_pair_injection_create(void *self) {
     struct ht_pair_stepper *s = self;
     const struct ht_shots *shots = s->fd.problem.shots;
-    unsigned driven = 0;
+    const struct ht_pair_driven by = {.receivers = NULL};
     if (shots == NULL || !(s->fd.problem.dt > 0)) return HT_OK;
     TRY(HT_ALLOC(s->incident, shots->count));
     for (int i = 0; i < shots->count; i++)
-        if (shots->shot[i].type->outside != NULL) {
+        if (shots->shot[i].type->outside != NULL)
             TRY(ht_fd_incidence_create(&s->fd.problem, &shots->shot[i], &s->incident[i]));
-            for (int f = 0; f < s->pair.nfields; f++)
-                if (columns_of(s, i, f) > 0) driven |= 1u << f;
-        }
-    for (int i = 0; i < shots->count; i++)
-        for (int d = 0; d < shots->shot[i].drives && s->incident[i] == NULL; d++)
-            driven |= ht_pair_surface_shares(s, shots->shot[i].drive[d].field);
-    HT_EACH_BIT(f, driven) TRY(make_field(s, f));
-    return HT_OK;
+    return ht_pair_injections_create(s, &by, s->injection);
 }
 
 void ht_pair_injection_destroy(void *stepper) {
     struct ht_pair_stepper *s = stepper;
-    for (int f = 0; f < s->pair.nfields; f++) {
-        ht_fd_injection_destroy(s->injection[f]);
-        s->injection[f] = NULL;
-    }
+    ht_pair_injections_destroy(s->injection);
     for (int i = 0; s->incident != NULL && i < s->fd.problem.shots->count; i++)
         ht_fd_incidence_destroy(s->incident[i]);
     free(s->incident);
     s->incident = NULL;
 }
 
-/* What a shot adds in step n, over the time `later`, in its columns. */
+double ht_pair_amplitude(const struct ht_pair_stepper *s, const struct ht_shot *shot, int field,
+                         const struct ht_fd_signal *undispersed, int64_t n) {
+    const double later = s->pair.group[1] >> field & 1u ? 0.5 : 0, dt = s->fd.problem.dt;
+    if (undispersed == NULL) return dt * ht_shot_at(shot, ((double)n + later) * dt, 0);
+    return n < undispersed->count ? dt * undispersed->f[n] : 0;
+}
+
+/* What a shot adds in step n, in its columns; share: of it. */
 static void fill_row(const struct ht_pair_stepper *s, int field, const struct ht_fd_injection *in,
-                     int shot, int64_t n, double later, double share, double *row) {
+                     int shot, int64_t n, double share, double *row) {
     const struct ht_fd_incidence *wave = s->incident[shot];
-    const struct ht_fd_signal *signal = in->undispersed ? &in->undispersed[shot] : NULL;
-    const double time = ((double)n + later) * s->fd.problem.dt;
     if (wave == NULL)
-        *row = share * (signal == NULL      ? ht_shot_at(&in->shots->shot[shot], time, 0)
-                        : n < signal->count ? signal->f[n]
-                                            : 0);
+        *row = share * ht_pair_amplitude(s, &in->shots->shot[shot], field,
+                                         in->undispersed ? &in->undispersed[shot] : NULL, n);
     for (int col = 0; col < s->pair.nfields && wave != NULL; col++)
         if (reads(s, wave, field, col)) {
-            ht_fd_incidence_row(wave, col, n, share, row);
+            ht_fd_incidence_row(wave, col, n, share * s->fd.problem.dt, row);
             row += wave->surface.columns;
         }
 }
 
-static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
-    const int group = s->pair.group[1] >> field & 1u, columns = in->columns;
-    const double later = group ? 0.5 : 0, dt = s->fd.problem.dt;
-    const double share = ht_pair_loses(&s->pair, group) ? dt / 2 : dt; /* is added twice */
-    for (int64_t j = 0; j < in->rows; j++)
-        for (int i = 0; i < in->shots->count; i++)
-            if (in->column[i + 1] > in->column[i])
-                fill_row(s, field, in, i, in->first + j, later, share,
-                         &in->table[j * columns + in->column[i]]);
+/* Of an adjoint run, group 0 has the opposite sign, and readings of the step after. */
+static void give_row(const struct ht_fd_injection *in, int group, int64_t n, double *row) {
+    const int64_t at = in->steps - 1 - n + (group == 0);
+    for (int c = 0; c < in->columns; c++)
+        row[c] = at < 0 || at >= in->steps
+                     ? 0
+                     : (group ? 1 : -1) * in->factor * in->given[at * in->columns + c];
 }
 
-enum ht_err ht_pair_injection_step(void *self, HT_UNUSED enum ht_subgrid from) {
-    struct ht_pair_stepper *s = self;
+static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
+    const int group = s->pair.group[1] >> field & 1u, columns = in->columns;
+    const double share = ht_pair_loses(&s->pair, group) ? 0.5 : 1; /* is added twice */
+    for (int64_t j = 0; j < in->rows; j++) {
+        double *row = &in->table[j * columns];
+        if (in->shots == NULL) give_row(in, group, in->first + j, row);
+        for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
+            if (in->column[i + 1] > in->column[i])
+                fill_row(s, field, in, i, in->first + j, share, row + in->column[i]);
+    }
+}
+
+enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
+                                    struct ht_fd_injection *const list[HT_MAX_FIELDS]) {
     for (int f = 0; f < s->pair.nfields; f++) {
-        struct ht_fd_injection *in = s->injection[f];
-        if (in == NULL) continue;
-        if (s->fd.at >= in->first && s->fd.at < in->last) continue;
-        in->first = s->fd.at;
+        struct ht_fd_injection *in = list[f];
+        if (in == NULL || (s->fd.at >= in->first && s->fd.at < in->last)) continue;
+        in->first = s->fd.at - s->fd.at % in->rows; /* also of steps that are taken backwards */
         in->last = in->first + in->rows;
         fill_table(s, f, in);
         TRY(s->fd.engine.ops->amplitudes(&s->fd.engine, in));
     }
     return HT_OK;
+}
+
+enum ht_err ht_pair_injection_step(void *self, HT_UNUSED enum ht_subgrid from) {
+    struct ht_pair_stepper *s = self;
+    return ht_pair_injections_step(s, s->injection);
 }

@@ -68,7 +68,7 @@ void ht_pair_surface_release(const struct ht_pair_stepper *s, unsigned sides, bo
 
 /* ---- data ---- */
 
-/* Bit k: a field's value at node m of the grid lies beyond a free side of axis k; on it. */
+/* Bit k: a value at node m of the grid lies beyond a free side of axis k; on it. */
 static unsigned find_sides(const struct ht_pair_stepper *s, unsigned parity, const int64_t m[3],
                            bool beyond) {
     const struct ht_grid *grid = s->fd.problem.grid;
@@ -82,6 +82,10 @@ static unsigned find_sides(const struct ht_pair_stepper *s, unsigned parity, con
     return sides;
 }
 
+unsigned ht_pair_surface_on(const struct ht_pair_stepper *s, unsigned parity, const int64_t m[3]) {
+    return parity == 0 ? find_sides(s, 0, m, false) : 0;
+}
+
 enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, int64_t last,
                          double *out) {
     const struct ht_problem *problem = &s->fd.problem;
@@ -91,33 +95,35 @@ enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, 
     return HT_OK;
 }
 
-enum ht_err ht_pair_surface_read(const struct ht_pair_stepper *s, int64_t first, int64_t last,
-                                 double *out) {
-    const struct ht_problem *problem = &s->fd.problem;
-    const int64_t part = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
+enum ht_err ht_pair_read(const struct ht_pair_stepper *s, unsigned parity, int64_t first,
+                         int64_t last, double *out) {
+    const int64_t part = (last - first) * ht_grid_plane(s->fd.problem.grid, HT_PRIMARY);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
-        if (s->pair.coefficient[c].parity != 0) continue;
+        if (s->pair.coefficient[c].parity != parity) continue;
         TRY(ht_pair_fill(s, c, first, last, out + c * part));
     }
     return HT_OK;
 }
 
-unsigned ht_pair_surface_shares(const struct ht_pair_stepper *s, int from) {
-    const unsigned coupled = s->coupled & s->pair.group[ht_pair_stresses(&s->pair)];
-    return 1u << from | (coupled >> from & 1u && ht_grid_free(s->fd.problem.grid) ? coupled : 0);
+unsigned ht_pair_takers(const struct ht_pair_stepper *s, int from, bool own) {
+    const bool together = s->coupled >> from & 1u && (own || ht_grid_free(s->fd.problem.grid));
+    return together ? s->coupled & s->pair.group[s->pair.group[1] >> from & 1u] : 1u << from;
 }
 
-double ht_pair_surface_share(const struct ht_pair_stepper *s, const int64_t m[3], int from,
-                             int field, const double *coefficient) {
+void ht_pair_shares(const struct ht_pair_stepper *s, const int64_t m[3], int from, bool own,
+                    const double *coefficient, double out[HT_MAX_FIELDS]) {
     const int64_t n1 = ht_grid_nodes(s->fd.problem.grid, HT_PRIMARY, 0);
     const int64_t plane = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY);
-    const unsigned on = s->pair.parity[from] == 0 ? find_sides(s, 0, m, false) : 0;
-    double c[HT_MAX_TERMS] = {0}, x[HT_MAX_FIELDS] = {0};
-    x[from] = 1;
-    for (int i = 0; i < s->pair.ncoefficients && on != 0 && coefficient != NULL; i++)
-        c[i] = coefficient[i * plane + m[1] * n1 + m[0]];
-    if (on != 0) ht_pair_surface_release(s, on, false, c, x);
-    return x[field];
+    const unsigned parity = s->pair.parity[from], on = ht_pair_surface_on(s, parity, m);
+    double c[HT_MAX_TERMS] = {0};
+    for (int i = 0; i < s->pair.ncoefficients; i++)
+        if (s->pair.coefficient[i].parity == parity)
+            c[i] = coefficient[i * plane + m[1] * n1 + m[0]];
+    memset(out, 0, HT_MAX_FIELDS * sizeof *out);
+    out[from] = 1;
+    for (const struct ht_pair_term *t = s->pair.term; own && t < s->pair.term + s->pair.nterms; t++)
+        if (t->partner == from) out[t->row] = c[t->coefficient];
+    if (on != 0) ht_pair_surface_release(s, on, false, c, out);
 }
 
 enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields, int64_t first,
@@ -127,7 +133,7 @@ enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned field
     const int64_t part = (last - first) * n1 * n2;
     if (!ht_grid_free(grid)) return HT_OK;
     HT_ARRAY(double, medium, part * s->pair.ncoefficients);
-    TRY(ht_pair_surface_read(s, first, last, medium));
+    TRY(ht_pair_read(s, 0, first, last, medium));
     for (int64_t n = 0; n < part; n++) {
         const int64_t m[3] = {n % n1, n / n1 % n2, first + n / (n1 * n2)};
         const unsigned on = find_sides(s, 0, m, false);

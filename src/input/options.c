@@ -127,6 +127,9 @@ static const struct ht_option option[] = {
      "it over the point's cell; point takes the value there. Averages take samples of a file as "
      "constant over half a spacing to either side, point is linear between them. auto is point for "
      "smooth expressions, else sinc."},
+    {KEY(medium.couplings, BOOL), "true", ANY, NULL, "",
+     "Finite differences of \"elastic\" and \"maxwell\": fields at different places are coupled at "
+     "faces that are oblique to the grid, where it pays."},
     {KEY(medium.axis, CHOICE), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
      "Layers: the axis along which they are stacked."},
     {KEY(medium.interfaces, VALUE), NULL, ANY, NULL, "length",

@@ -358,24 +358,57 @@ struct products {
 enum { CORRELATE, COPY };       /* entries */
 enum { PIECE = 4 * ROW_ITEMS }; /* nodes of a row that a group takes */
 
-enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                  int terms, struct ht_tool **out) {
-    const struct ht_recipe recipe = {.what = "kernel of gradients",
-                                     .fp64 = spec->fp64,
-                                     .items = ROW_ITEMS,
-                                     .number = {{"DIMS", spec->dims},
-                                                {"FD_R", spec->radius},
-                                                {"FD_DENSITY", spec->density},
-                                                {"FD_TERMS", terms},
-                                                {"FD_PIECE", PIECE}},
-                                     .file = {"fd_args.h", "fd_correlate.cl"},
-                                     .entry = {"ht_fd_correlate", "ht_fd_copy"},
-                                     .now = true};
+/* fields: of a pair; 0: of one field of second order. */
+static enum ht_err create_products(struct ht_device *device, const struct ht_fd_spec *spec,
+                                   int terms, int fields, struct ht_tool **out) {
+    const struct ht_recipe recipe = {
+        .what = "kernel of gradients",
+        .fp64 = spec->fp64,
+        .items = ROW_ITEMS,
+        .number = {{"DIMS", spec->dims},
+                   {"FD_R", spec->radius},
+                   {"FD_DENSITY", spec->density},
+                   {"FD_TERMS", terms},
+                   {"FD_PIECE", PIECE},
+                   {"PAIR_FIELDS", fields}},
+        .file = {"fd_args.h", "fd_pieces.cl", fields > 0 ? "pair_correlate.cl" : "fd_correlate.cl"},
+        .entry = {fields > 0 ? "ht_pair_correlate" : "ht_fd_correlate", "ht_fd_copy"},
+        .now = true};
     TRY(ht_tool_create(device, &recipe, sizeof(struct products), out));
     struct products *k = (struct products *)*out;
     k->spec = *spec;
     k->weights = ht_fd_weights(2 * spec->radius);
     return HT_OK;
+}
+
+enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
+                                  int terms, struct ht_tool **out) {
+    return create_products(device, spec, terms, 0, out);
+}
+
+enum ht_err ht_pair_product_create(struct ht_device *device, bool fp64, int fields,
+                                   struct ht_tool **out) {
+    const struct ht_fd_spec spec = {.dims = 3, .radius = 1, .fp64 = fp64};
+    return create_products(device, &spec, 1, fields, out);
+}
+
+/* Rows of a box in pieces. */
+static enum ht_err launch_products(struct ht_tool *tool, const struct ht_fd_box *box, int n,
+                                   const struct ht_arg *arg) {
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), PIECE) * ht_fd_extent(box, 1), 1,
+                               ht_fd_extent(box, 2)};
+    if (ht_fd_empty(box)) return HT_OK;
+    return ht_tool_launch(tool, HT_PART_INTERIOR, CORRELATE, groups, n, arg);
+}
+
+enum ht_err ht_pair_product_add(struct ht_tool *tool, const struct ht_fd_box *box, bool lit,
+                                int count, struct ht_buffer *const *array) {
+    const struct ht_fd_args args = ht_fd_args_of(box);
+    const int light = lit;
+    struct ht_arg arg[2 + HT_PAIR_PRODUCT_ARRAYS] = {{.value = &args, .size = sizeof args},
+                                                     {.value = &light, .size = sizeof light}};
+    for (int i = 0; i < count; i++) arg[2 + i].buffer = array[i];
+    return launch_products(tool, box, 2 + count, arg);
 }
 
 enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_box *box,
@@ -394,10 +427,7 @@ enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_box *box
     for (int i = 0; i < 8; i++) arg[n++].buffer = arrays[i];
     for (int i = 0; k->spec.density && i < 3; i++)
         arg[n++].buffer = of->slopes[i < k->spec.dims ? i : 0];
-    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), PIECE) * ht_fd_extent(box, 1), 1,
-                               ht_fd_extent(box, 2)};
-    if (ht_fd_empty(box)) return HT_OK;
-    return ht_tool_launch(tool, HT_PART_INTERIOR, CORRELATE, groups, n, arg);
+    return launch_products(tool, box, n, arg);
 }
 
 enum ht_err ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_buffer *from,

@@ -233,12 +233,12 @@ static bool is_beyond(const struct ht_grid *grid, int axis, int64_t m) {
     return (ends(grid, axis, 0) && m < 0) || (ends(grid, axis, 1) && m > last_of(grid, axis));
 }
 
-/* The parts of a spacing that nodes of an axis stand for; half of one at walls. */
-static double weight_of(const struct ht_grid *grid, int axis, int64_t m) {
+double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m) {
     const int half = grid->shift[axis] > 0, order = grid->point_nodes - ht_point_nodes(0);
     const int64_t from[2] = {m, last_of(grid, axis) - m};
     double weight = 1;
     if (axis >= grid->dims || ht_grid_periodic(grid, axis)) return 1;
+    if (from[1] < 0) return 0;
     for (int side = 0; side < 2; side++) {
         if (!ends(grid, axis, side)) {
             weight /= from[side] == 0 && !half ? 2 : 1;
@@ -313,7 +313,7 @@ void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool s
     ht_point_axis_read(grid, axis, x, slope, &near);
     for (int i = 0; i < near.count; i++)
         weight[near.node[i]] +=
-            near.weight[i] * (1 / weight_of(grid, axis, near.node[i]) / grid->h[axis]);
+            near.weight[i] * (1 / ht_grid_weight(grid, axis, near.node[i]) / grid->h[axis]);
 }
 
 void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
@@ -332,7 +332,8 @@ void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, doub
         const double z = ((double)m - at) / r;
         const double value = exp(-z * z / 2) / (root * r * h);
         if (on_free_wall(grid, axis, node)) continue;
-        weight[node] += 1 / weight_of(grid, axis, node) * sign * value * (slope ? z / (r * h) : 1);
+        weight[node] +=
+            1 / ht_grid_weight(grid, axis, node) * sign * value * (slope ? z / (r * h) : 1);
     }
 }
 

@@ -209,7 +209,7 @@ unsigned ht_pair_coupled(const struct ht_pair *pair) {
 }
 
 /* Elimination with the largest pivots, which ends where the rest is rounding. */
-void ht_pair_invert(int count, double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x, double *y) {
+void ht_pair_invert(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y) {
     const double rounding = 1e-13;
     int row[HT_MAX_FIELDS], rank = 0;
     double most = 0;
@@ -256,8 +256,8 @@ int ht_pair_normal(const struct ht_pair *pair, int axis) {
 }
 
 /* Elimination; of rows that depend on those before, as in a fluid, nothing is left but rounding. */
-void ht_pair_release(int count, unsigned fixed, bool absolute,
-                     double c[HT_MAX_FIELDS][HT_MAX_FIELDS], double *x) {
+void ht_pair_release(int count, unsigned fixed, bool absolute, double (*c)[HT_MAX_FIELDS],
+                     double *x) {
     const double rounding = 1e-13;
     double least = 0;
     for (int i = 0; i < count; i++) least = fmax(least, rounding * c[i][i]);

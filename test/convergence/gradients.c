@@ -7,16 +7,7 @@
  *   - an image, W sum q(n) u(n - 1), against this sum;
  *   - the same bits from states that were kept and run again, and nearly the same from the run
  *     backwards. */
-#include "differences.h"
-#include "htwave/gradient.h"
-#include "src/fd/fd.h"
-#include "src/solve/sampler_private.h"
-
-struct kind {
-    const char *name, *options, *engine;
-    double bound;
-    bool born; /* the medium is judged, too */
-};
+#include "gradients.h"
 
 /* Between nodes unless said otherwise; forces and slopes among them. */
 #define LINE_OF                                                    \
@@ -49,84 +40,8 @@ struct kind {
 #define DENSE                                                                \
     "medium={type=\"expression\";c=\"1-0.4*step(sin(1.3*x1)+cos(1.7*x2))\";" \
     "rho=\"1+2*step(cos(1.1*x1+0.8*x2))\";} "
-#define DOUBLE "device.precision=double "
-#define SINGLE "device.precision=single "
 #define ABSORBING2 "boundary={x1=\"absorbing\";x2=[\"free\",\"absorbing\"];} "
 #define WALLS2 "boundary={x1=[\"rigid\",\"free\"];x2=\"periodic\";} "
-#define PLAIN "device.backend=oracle "
-
-struct shot {
-    struct fd_run run;
-    struct ht_gradient *gradient;
-    int64_t steps, traces; /* N */
-    double *r, *p;         /* [step][trace] */
-    bool squares;          /* chi = 1/2 sum of (p - data)^2, else <r, p> */
-};
-
-static struct ht_fd_stepper *fd_of(const struct shot *s) {
-    return ht_fd_stepper_of(fd_stepper(&s->run));
-}
-
-static double *room(int64_t count) {
-    double *x = NULL;
-    must(HT_ALLOC(x, count));
-    return x;
-}
-
-static double dot(int64_t count, const double *x, const double *y) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += x[i] * y[i];
-    return sum;
-}
-
-static double norm(int64_t count, const double *x) {
-    return sqrt(dot(count, x, x));
-}
-
-static double data_of(int64_t value) {
-    return 0.2 * ht_rng_uniform(17, (uint64_t)value);
-}
-
-/* A run forwards, with its looks, and back. */
-static void take(struct shot *s, const struct ht_gradient_choice *choice, const char *engine,
-                 const char *options) {
-    struct ht_sampler *sampler;
-    int64_t some;
-    fd_open(&s->run, "initial.type=zero %s %s", options, engine);
-    const struct ht_plan *plan = s->run.sim->plan;
-    s->steps = plan->steps + ht_resampling_beyond(plan);
-    s->traces = plan->receivers->traces;
-    const int64_t values = (s->steps + 1) * s->traces;
-    s->r = room(values);
-    s->p = room(values);
-    for (int64_t i = 0; i < values; i++) s->r[i] = ht_rng_uniform(7, (uint64_t)i);
-    must(ht_gradient_create(plan, fd_stepper(&s->run), choice, &s->gradient));
-    must(ht_gradient_aim(s->gradient, plan->receivers));
-    must(ht_sampler_create(plan, fd_stepper(&s->run), &sampler));
-    for (int64_t n = 0; n <= s->steps; n++) {
-        if (n > 0) must(ht_stepper_advance(fd_stepper(&s->run), 1));
-        if (ht_gradient_next(s->gradient, n) == n) must(ht_gradient_look(s->gradient, n));
-        must(ht_sampler_collect(sampler, &some, s->p + n * s->traces));
-    }
-    ht_sampler_destroy(sampler);
-    for (int64_t i = 0; s->squares && i < values; i++) s->r[i] = s->p[i] - data_of(i);
-    must(ht_gradient_run(s->gradient, s->r));
-}
-
-static void finish(struct shot *s) {
-    ht_gradient_destroy(s->gradient);
-    fd_close(&s->run);
-    free(s->r);
-    free(s->p);
-}
-
-static double *sums_of(const struct shot *s, int sum) {
-    double *out = room(s->run.nodes);
-    must(ht_gradient_get(s->gradient, (enum ht_gradient_sum)sum, 0,
-                         ht_grid_planes(&s->run.sim->plan->grid, HT_PRIMARY), out));
-    return out;
-}
-
 /* ---- amplitudes of sources ---- */
 
 static double against_amplitudes(const struct shot *s) {
@@ -189,27 +104,6 @@ struct born {
     double *before[2];                /* u and d of the forward run before the step, [window] */
 };
 
-/* Random outside of layers, where their stencils do not reach. */
-static enum ht_err fill_change(const void *context, int what, int64_t first, int64_t last,
-                               double *out) {
-    const struct ht_fd_stepper *s = context;
-    const struct ht_grid *grid = s->problem.grid;
-    const int64_t far = what == 0 ? 0 : ht_fd_reach(&s->engine.spec);
-    int64_t n[3];
-    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    for (int64_t node = first * n[0] * n[1]; node < last * n[0] * n[1]; node++, out++) {
-        const int64_t m[3] = {node % n[0], node / n[0] % n[1], node / n[0] / n[1]};
-        bool inside = true;
-        for (int k = 0; k < grid->dims; k++)
-            for (int side = 0; side < 2; side++)
-                if (grid->layer[k][side] > 0)
-                    inside = inside &&
-                             (side == 0 ? m[k] : n[k] - 1 - m[k]) >= grid->layer[k][side] + far;
-        *out = inside ? ht_rng_uniform(11 + (unsigned)what, (uint64_t)node) : 0;
-    }
-    return HT_OK;
-}
-
 static void open_born(struct born *b, const struct shot *plain) {
     struct ht_stepper handle;
     struct ht_fd_stepper *f = fd_of(plain);
@@ -230,7 +124,7 @@ static void open_born(struct born *b, const struct shot *plain) {
     for (int k = 0; k < f->engine.spec.dims && own.density; k++)
         must(ht_fd_fill_arrays(f, 1 + k, 2 + k, 1u << k, &b->b[k]));
     f->problem.fd = own;
-    must(ht_fd_start_at_rest(f));
+    must(f->kind->rest(f));
 }
 
 static void close_born(struct born *b) {
@@ -335,28 +229,11 @@ static enum ht_err fill_bent(const void *context, int what, int64_t first, int64
 }
 
 static double chi_of(const struct shot *s, double part) {
-    const struct ht_fd_stepper *f = fd_of(s);
-    const struct bent bent = {f, part};
-    struct ht_problem problem = f->problem;
-    struct ht_stepper stepper;
-    struct ht_sampler *sampler;
-    int64_t some;
-    double sum = 0;
-    HT_FREED double *p = room(s->traces);
+    const struct bent bent = {fd_of(s), part};
+    struct ht_problem problem = fd_of(s)->problem;
     problem.fd.fill = fill_bent;
     problem.fd.medium = &bent;
-    must(ht_fd_stepper_create(&problem, &f->engine, &stepper));
-    stepper.sampler = NULL;
-    must(ht_sampler_create(s->run.sim->plan, &stepper, &sampler));
-    for (int64_t n = 0; n <= s->steps; n++) {
-        if (n > 0) must(ht_stepper_advance(&stepper, 1));
-        must(ht_sampler_collect(sampler, &some, p));
-        for (int64_t i = 0; i < s->traces; i++)
-            sum += pow(p[i] - data_of(n * s->traces + i), 2) / 2;
-    }
-    ht_sampler_destroy(sampler);
-    ht_stepper_destroy(&stepper);
-    return sum;
+    return run_chi(s, &problem);
 }
 
 /* <g, change>; *size: |g| |change|, where there is one. */
@@ -642,7 +519,7 @@ static double *image_of(const struct shot *s, const char *engine, const char *op
     fd->injection->given = s->r;
     fd->injection->steps = s->steps + 1;
     fd->injection->factor = 1;
-    must(ht_fd_start_at_rest(fd));
+    must(fd->kind->rest(fd));
     for (int64_t n = 0; n < s->steps; n++) {
         u[n] = fd_values(&run, HT_PRIMARY);
         must(ht_stepper_advance(fd_stepper(&run), 1));
@@ -651,9 +528,13 @@ static double *image_of(const struct shot *s, const char *engine, const char *op
         must(ht_stepper_advance(&adjoint, 1));
         must(adjoint.ops->get(adjoint.self, HT_PRIMARY, 0, 1, 0, ht_grid_planes(grid, HT_PRIMARY),
                               q));
-        for (int64_t i = 0; i < run.nodes; i++)
-            sum[i] += ht_grid_volume(grid) * ht_fd_half_at_walls(grid, i) * q[i] * u[n - 1][i] /
+        for (int64_t i = 0; i < run.nodes; i++) {
+            const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+            const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
+            const int64_t m[3] = {i % n1, i / n1 % n2, i / (n1 * n2)};
+            sum[i] += ht_grid_volume(grid) * ht_fd_weight(grid, m) * q[i] * u[n - 1][i] /
                       run.sim->plan->scale;
+        }
         free(u[n - 1]);
     }
     free(u);

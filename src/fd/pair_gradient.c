@@ -1,0 +1,326 @@
+/* Gradients of pairs (docs/gradients.md): sums of products of adjoint fields and of changes in a
+ * step, field by field, of coupled ones of their parts with each other; after the run derivatives
+ * by C, from C^+ times them times C^+. */
+#include "fd_gradient.h"
+#include "src/solve/sampler_private.h"
+
+static struct ht_pair_stepper *pair_of(struct ht_fd_stepper *s) {
+    return (struct ht_pair_stepper *)s;
+}
+
+/* The sum of C_rq. */
+static int sum_of(const struct ht_gradient *g, int r, int q) {
+    const struct ht_pair_coefficient *of = g->apart.coefficient;
+    int c = 0;
+    while (of[c].row != ht_least(r, q) || of[c].col != ht_most(r, q)) c++;
+    return HT_GRADIENT_COEFFICIENT + c;
+}
+
+static bool has(const struct ht_gradient *g, enum ht_gradient_sum sum) {
+    const int c = (int)sum - HT_GRADIENT_COEFFICIENT;
+    return sum == HT_GRADIENT_ILLUMINATION || (c >= 0 && c < g->apart.nown);
+}
+
+/* The fields that C couples with one. */
+static int block_of(const struct ht_pair_stepper *s, int field, int row[HT_PAIR_TOGETHER_MOST]) {
+    int count = 0;
+    HT_EACH_BIT(f, ht_pair_takers(s, field, true)) row[count++] = f;
+    return count;
+}
+
+static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
+    const struct ht_pair_stepper *s = pair_of(g->forward);
+    const struct ht_fd_engine *e = &s->fd.engine;
+    int coupled = 0;
+    (void)ht_pair_make(g->forward->problem.eq, HT_PAIR_APART, &g->apart);
+    HT_EACH_BIT(f, s->coupled) coupled++;
+    REQUIRE(coupled <= HT_PAIR_TOGETHER_MOST &&
+                HT_GRADIENT_COEFFICIENT + g->apart.nown <= HT_GRADIENT_SUMS,
+            HT_ERR_INTERNAL, "gradients of %d coupled fields", coupled);
+    past->values = (1u << s->pair.nfields) - 1;
+    if (e->device == NULL) return HT_OK;
+    TRY(ht_pair_product_create(e->device, e->spec.fp64, 1, &g->products));
+    return coupled > 0 ? ht_pair_product_create(e->device, e->spec.fp64, coupled, &g->block)
+                       : HT_OK;
+}
+
+/* ---- sources ---- */
+
+static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
+    const struct ht_pair_driven readings = {.receivers = receivers}, removed = {.removes = true};
+    ht_pair_injections_destroy(g->removed);
+    TRY(ht_pair_injections_create(pair_of(g->forward), &removed, g->removed));
+    return ht_pair_injections_create(pair_of(g->adjoint), &readings,
+                                     pair_of(g->adjoint)->injection);
+}
+
+static void give(struct ht_gradient *g, const double *amplitude) {
+    for (int f = 0; f < g->apart.nfields; f++)
+        ht_fd_give(g, amplitude, pair_of(g->adjoint)->injection[f]);
+}
+
+/* Group 0 of the adjoint run has the opposite sign. */
+static double sign_of(const struct ht_gradient *g, int field) {
+    return g->apart.group[1] >> field & 1u ? 1 : -1;
+}
+
+/* C of a block at a point, of the coefficients there, on free sides what is left of it: the normal
+ * stresses of these do not change. */
+static void left_of(const struct ht_pair_stepper *s, unsigned fields, unsigned sides,
+                    const double *coefficient, int64_t apart, double (*c)[HT_MAX_FIELDS],
+                    double (*keeps)[HT_MAX_FIELDS]) {
+    double whole[HT_MAX_FIELDS][HT_MAX_FIELDS];
+    int number[HT_MAX_FIELDS];
+    unsigned fixed = 0;
+    const int count = ht_pair_block(&s->pair, fields, coefficient, apart, number, whole);
+    HT_EACH_BIT(k, sides)
+        if (fields >> ht_pair_normal(&s->pair, k) & 1u)
+            fixed |= 1u << number[ht_pair_normal(&s->pair, k)];
+    for (int j = 0; j < count; j++) {
+        double x[HT_MAX_FIELDS] = {0};
+        x[j] = 1;
+        if (j == 0 || fixed != 0) memcpy(c, whole, (size_t)count * sizeof *c);
+        if (fixed != 0) ht_pair_release(count, fixed, false, c, x);
+        for (int i = 0; i < count; i++) keeps[i][j] = x[i];
+    }
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if ((fixed >> i | fixed >> j) & 1u) c[i][j] = 0;
+}
+
+static void solve(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y) {
+    double copy[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
+    memcpy(copy, c, (size_t)count * sizeof *copy);
+    ht_pair_invert(count, copy, x, y);
+}
+
+/* Of a drive: C^+ of what it adds at each node, times the node's volume. */
+static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
+                              struct ht_sampler *out) {
+    const struct ht_pair_stepper *s = pair_of(g->adjoint);
+    const struct ht_shots *shots = s->fd.problem.shots;
+    const struct ht_drive *drive = &shots->shot[shot].drive[number];
+    const unsigned fields = ht_pair_takers(s, drive->field, true);
+    struct ht_grid grid = g->plan->grid;
+    const int64_t plane = ht_grid_plane(&grid, HT_PRIMARY),
+                  n1 = ht_grid_nodes(&grid, HT_PRIMARY, 0);
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    HT_ARRAY(double, medium, s->pair.ncoefficients *plane);
+    for (int k = 0; k < 3; k++) grid.shift[k] = s->pair.parity[drive->field] >> k & 1u ? 0.5 : 0;
+    TRY(ht_shot_spread_drive(shots, shot, number, &grid, NULL, &point));
+    HT_ARRAY(struct ht_point_node, nodes, (HT_PAIR_TOGETHER_MOST * point.count));
+    for (int i = 0; i < point.count; i++) {
+        const int64_t *m = point.node[i].m, at = m[1] * n1 + m[0];
+        double c[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
+        double keeps[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
+        double share[HT_MAX_FIELDS], x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
+        int row = 0;
+        if (i == 0 || m[2] != point.node[i - 1].m[2])
+            TRY(ht_pair_read(s, s->pair.parity[drive->field], m[2], m[2] + 1, medium));
+        ht_pair_shares(s, m, drive->field, drive->material >= 0, medium, share);
+        left_of(s, fields, ht_pair_surface_on(s, s->pair.parity[drive->field], m), medium + at,
+                plane, c, keeps);
+        HT_EACH_BIT(f, fields) x[row++] = share[f];
+        solve(row, c, x, y);
+        while (row-- > 0) {
+            nodes[row * point.count + i] = point.node[i];
+            nodes[row * point.count + i].weight *=
+                sign_of(g, drive->field) * ht_grid_volume(&grid) * ht_fd_weight(&grid, m) * y[row];
+        }
+    }
+    struct ht_point of = {.count = point.count, .node = nodes};
+    HT_EACH_BIT(f, fields) {
+        TRY(ht_fd_list_nodes(g, f, &of, out));
+        of.node += point.count;
+    }
+    return HT_OK;
+}
+
+static enum ht_err list(const struct ht_gradient *g, int group, struct ht_sampler *out) {
+    for (int d = 0; d < g->adjoint->problem.shots->shot[group].drives; d++)
+        TRY(list_drive(g, group, d, out));
+    return HT_OK;
+}
+
+static int order(const struct ht_gradient *g, const struct ht_shot *shot, bool *later) {
+    *later = sign_of(g, shot->drive[0].field) > 0;
+    return 0;
+}
+
+static void amplitudes(const struct ht_gradient *g, const struct ht_shot *shot,
+                       const struct ht_fd_signal *undispersed, int64_t n, double *stage,
+                       double *update) {
+    *stage = 0;
+    *update = ht_pair_amplitude(pair_of(g->forward), shot, shot->drive[0].field, undispersed, n);
+}
+
+/* ---- sums ---- */
+
+/* Of a field and those that are coupled with it. */
+static enum ht_err add_products(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
+    const struct ht_pair_stepper *f = pair_of(g->forward), *a = pair_of(g->adjoint);
+    const unsigned lit =
+        f->pair.group[1] & f->coupled ? f->pair.group[1] & f->coupled : f->pair.group[1];
+    int row[HT_PAIR_TOGETHER_MOST];
+    struct ht_pair_product p = {.box = *box,
+                                .count = block_of(f, field, row),
+                                .lit = lit >> field & 1u,
+                                .light = g->sum[HT_GRADIENT_ILLUMINATION]};
+    p.tool = p.count > 1 ? g->block : g->products;
+    for (int i = 0; i < p.count; i++) {
+        p.adjoint[i] = a->field[row[i]];
+        p.after[i] = g->past->after[row[i]];
+        p.before[i] = f->field[row[i]];
+        for (int j = i; j < p.count; j++) p.sum[i][j] = g->sum[sum_of(g, row[i], row[j])];
+    }
+    return row[0] < field ? HT_OK : a->fd.engine.ops->product(&g->adjoint->engine, &p);
+}
+
+/* What does not go through the medium is no part of a change. */
+static enum ht_err remove_sources(struct ht_gradient *g) {
+    struct ht_pair_stepper *f = pair_of(g->forward);
+    const struct ht_fd_array none = {NULL, NULL};
+    TRY(ht_pair_injections_step(f, g->removed));
+    for (int i = 0; i < f->pair.nfields; i++) {
+        struct ht_fd_injection *in = g->removed[i];
+        if (in == NULL) continue;
+        const int64_t first = in->plane[f->fd.box.begin[2]], last = in->plane[f->fd.box.end[2]];
+        if (first < last)
+            TRY(f->fd.engine.ops->inject(&f->fd.engine, in, first, last, f->fd.at - in->first,
+                                         g->past->after[i], none));
+    }
+    return HT_OK;
+}
+
+static enum ht_err correlate(struct ht_gradient *g) {
+    struct ht_fd_part open = {.box = g->adjoint->box};
+    if (g->adjoint->problem.layers != NULL) ht_fd_part_open(g->adjoint, &open);
+    TRY(remove_sources(g));
+    for (int f = 0; f < g->apart.nfields; f++) TRY(add_products(g, f, &open.box));
+    return HT_OK;
+}
+
+/* ---- derivatives by C ---- */
+
+/* On a plane of the grid, of the coefficients of a block and its sums. */
+struct turn {
+    const struct ht_gradient *g;
+    int count, row[HT_PAIR_TOGETHER_MOST];
+    unsigned fields;
+    int64_t m3, nodes;
+    double *medium;                                            /* [coefficient][node] */
+    double *sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST]; /* j >= i */
+};
+
+/* x := R^T P^T x, P what makes parts of values, R = `keeps`. */
+static void turn_parts(int n, double (*keeps)[HT_MAX_FIELDS], double *x) {
+    double y[HT_PAIR_TOGETHER_MOST];
+    for (int j = 0; j < n; j++) y[j] = x[0] + (j + 1 < n ? x[j + 1] : 0) - (j > 0 ? x[j] : 0);
+    for (int j = 0; j < n; j++) {
+        x[j] = 0;
+        for (int k = 0; k < n; k++) x[j] += keeps[k][j] * y[k];
+    }
+}
+
+/* Columns of a symmetric matrix and then of its transpose, the rows: m becomes A m A^T, with A x =
+ * P x or, of `by`, A x = R^T P^T by^+ x. */
+static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_MAX_FIELDS],
+                        double (*m)[HT_MAX_FIELDS]) {
+    for (int pass = 0; pass < 2; pass++) {
+        double done[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST];
+        for (int i = 0; i < n; i++) {
+            double column[HT_MAX_FIELDS], x[HT_MAX_FIELDS];
+            for (int j = 0; j < n; j++) x[j] = column[j] = m[j][i];
+            if (by != NULL) {
+                solve(n, by, column, x);
+                turn_parts(n, keeps, x);
+            } else {
+                ht_pair_parts(n, x);
+            }
+            for (int j = 0; j < n; j++) done[i][j] = x[j];
+        }
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) m[i][j] = done[i][j];
+    }
+}
+
+/* Of the sums H, with C left on free sides, by C it is R^T P^T (P C P^T)^+ H (P C P^T)^+ P R. */
+static void turn_node(const struct turn *t, int64_t node) {
+    const struct ht_pair_stepper *s = pair_of(t->g->adjoint);
+    const int64_t n1 = ht_grid_nodes(&t->g->plan->grid, HT_PRIMARY, 0);
+    const int64_t m[3] = {node % n1, node / n1, t->m3};
+    double c[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS] = {{0}};
+    double h[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS] = {{0}};
+    double keeps[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
+    left_of(s, t->fields, ht_pair_surface_on(s, s->pair.parity[t->row[0]], m), t->medium + node,
+            t->nodes, c, keeps);
+    for (int i = 0; i < t->count; i++)
+        for (int j = i; j < t->count; j++)
+            h[i][j] = h[j][i] = t->sum[i][j][node] / (i == j ? 1 : 2);
+    turn_matrix(t->count, NULL, NULL, c);
+    turn_matrix(t->count, c, keeps, h);
+    for (int i = 0; i < t->count; i++)
+        for (int j = i; j < t->count; j++) t->sum[i][j][node] = h[i][j] * (i == j ? 1 : 2);
+}
+
+static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
+    for (int64_t node = begin; node < end; node++) turn_node(data, node);
+    return HT_OK;
+}
+
+/* Coefficients as the steps have them. */
+static enum ht_err turn_plane(struct turn *t, double *room) {
+    struct ht_pair_stepper *s = pair_of(t->g->adjoint);
+    for (int c = 0; c < s->pair.ncoefficients; c++) {
+        double *out = t->medium + c * t->nodes;
+        if (!(t->fields >> s->pair.coefficient[c].row & 1u)) continue;
+        for (int64_t n = 0; n < t->nodes; n++) out[n] = s->number[c];
+        if (!(s->constant >> c & 1u))
+            TRY(ht_fd_move_planes(&s->fd, s->coefficient[c], t->m3, t->m3 + 1, NULL, out));
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        double *next = room;
+        for (int i = 0; i < t->count; i++)
+            for (int j = i; j < t->count; j++, next += t->nodes) {
+                const struct ht_fd_array sum = t->g->sum[sum_of(t->g, t->row[i], t->row[j])];
+                t->sum[i][j] = next;
+                TRY(ht_fd_move_planes(&s->fd, sum, t->m3, t->m3 + 1, pass ? next : NULL,
+                                      pass ? NULL : next));
+            }
+        if (pass == 0) TRY(ht_threads_share(t->nodes, 1 << 10, turn_nodes, t));
+    }
+    return HT_OK;
+}
+
+static enum ht_err finish(struct ht_gradient *g) {
+    enum { SUMS = HT_PAIR_TOGETHER_MOST * (HT_PAIR_TOGETHER_MOST + 1) / 2 };
+    const struct ht_pair_stepper *s = pair_of(g->adjoint);
+    struct turn t = {.g = g, .nodes = ht_grid_plane(&g->plan->grid, HT_PRIMARY)};
+    HT_ARRAY(double, medium, s->pair.ncoefficients *t.nodes);
+    HT_ARRAY(double, room, SUMS *t.nodes);
+    t.medium = medium;
+    for (int f = 0; f < s->pair.nfields; f++) {
+        t.fields = ht_pair_takers(s, f, true);
+        t.count = block_of(s, f, t.row);
+        for (t.m3 = s->fd.own.first; t.row[0] == f && t.m3 < s->fd.own.last; t.m3++)
+            TRY(turn_plane(&t, room));
+    }
+    return HT_OK;
+}
+
+static double place(const struct ht_gradient *g, enum ht_gradient_sum sum, unsigned *parity) {
+    const struct ht_pair_coefficient *of = &g->apart.coefficient[sum - HT_GRADIENT_COEFFICIENT];
+    *parity = of->parity;
+    return sign_of(g, of->row);
+}
+
+const struct ht_fd_gradient_ops ht_pair_gradient = {.has = has,
+                                                    .make = make,
+                                                    .aim = aim,
+                                                    .give = give,
+                                                    .list = list,
+                                                    .correlate = correlate,
+                                                    .finish = finish,
+                                                    .place = place,
+                                                    .order = order,
+                                                    .amplitudes = amplitudes};

@@ -1,0 +1,215 @@
+/* Gradients of pairs by finite differences (docs/gradients.md), for random derivatives r of chi by
+ * what receivers read at each step: <r, p> = <a, da> for the amplitudes of sources, derivatives by
+ * C against differences of <r, p>, the same bits from states that were kept and run again. */
+#include "gradients.h"
+
+#define PLANE \
+    "system=elastic grid={cells=[44,40];upper=[44.0,40.0];} time.end=30 medium.couplings=false "
+#define IN_PLANE                                                                                  \
+    "sources=({position=[20.4,16.3];frequency=0.07;kind=\"explosion\";},{position=[23.0,21.2];"   \
+    "frequency=0.06;amplitude=-2.0;kind=\"force\";direction=[0.6,0.8];},{position=[24.3,23.2];"   \
+    "frequency=0.055;kind=\"moment\";moment=[1.0,0.5,0.0,0.7,0.0,0.0];}) "                        \
+    "receivers=({type=\"line\";count=2;from=[19.2,15.6];to=[25.0,24.4];fields=[\"v1\",\"v2\"];}," \
+    "{position=[22.0,18.4];fields=[\"s11\",\"s22\",\"s12\"];}) "
+/* Solid of two kinds, and fluid where a condition is 0. */
+#define SOLID_WHERE(condition)                                                             \
+    "medium={type=\"expression\";vp=\"1.5-0.4*step(sin(0.5*x1)+cos(0.4*x2))\";"            \
+    "vs=\"(0.7-0.2*step(sin(0.5*x1)+cos(0.4*x2)))*step(" condition ")\";rho=\"1+0.5*step(" \
+    "cos(0.6*x1+0.3*x2))\";} "
+#define SOLID SOLID_WHERE("x2-12.3")
+#define LAYERS2 "boundary={x1=\"absorbing\";x2=\"absorbing\";} absorbing={cells=8;mix=0.1;} "
+
+/* Coefficients of a medium at all nodes, and random changes of them, which leave layers and fluids
+ * what they are: all coefficients that meet in a fluid's node change by the same part. */
+struct other {
+    const struct ht_pair_stepper *of;
+    double part;
+    int64_t plane;
+    double *value[HT_MAX_TERMS], *change[HT_MAX_TERMS]; /* [node] */
+};
+
+static enum ht_err fill_other(const void *context, int what, int64_t first, int64_t last,
+                              double *out) {
+    const struct other *o = context;
+    for (int64_t n = first * o->plane; n < last * o->plane; n++)
+        *out++ = o->value[what][n] + o->part * o->change[what][n];
+    return HT_OK;
+}
+
+static void open_other(const struct shot *s, struct other *o) {
+    const struct ht_pair_stepper *of = (const struct ht_pair_stepper *)fd_of(s);
+    const struct ht_problem *problem = &of->fd.problem;
+    const int64_t planes = ht_grid_planes(problem->grid, HT_PRIMARY);
+    int across = -1, own = -1;
+    *o = (struct other){.of = of, .plane = ht_grid_plane(problem->grid, HT_PRIMARY)};
+    for (int c = 0; c < of->pair.nown; c++) {
+        const struct ht_pair_coefficient *at = &of->pair.coefficient[c];
+        o->value[c] = room(s->run.nodes);
+        o->change[c] = room(s->run.nodes);
+        must(problem->fd.fill(problem->fd.medium, c, 0, planes, o->value[c]));
+        must(fill_change(&of->fd, 1, 0, planes, o->change[c]));
+        if (at->parity == 0 && at->row == at->col) own = c;
+        if (at->row != at->col) across = c;
+    }
+    for (int c = 0; c < of->pair.nown; c++)
+        for (int64_t n = 0; n < s->run.nodes; n++) {
+            const bool node = of->pair.coefficient[c].parity == 0 && across >= 0;
+            const bool fluid = node && fabs(o->value[own][n] - o->value[across][n]) <= 1e-12;
+            if (o->change[c][n] != 0)
+                o->change[c][n] =
+                    o->value[c][n] * ht_rng_uniform(fluid ? 30 : 31 + (unsigned)c, (uint64_t)n);
+        }
+}
+
+/* <r, p> */
+static double other_product(const struct shot *s, struct other *o, double part) {
+    struct ht_problem problem = o->of->fd.problem;
+    o->part = part;
+    problem.fd.fill = fill_other;
+    problem.fd.medium = o;
+    problem.fd.constant = 0;
+    return run_chi(s, &problem);
+}
+
+/* By differences of fourth order against the derivatives by C, over |g| |change|. */
+static void judge_pair_medium(const struct shot *s, const char *name, const char *options,
+                              double bound) {
+    struct shot plain = {.gradient = NULL};
+    struct other o;
+    double sum = 0, g2 = 0, m2 = 0;
+    const double part = 3e-4;
+    const bool alone = fd_of(s)->engine.device != NULL;
+    if (alone)
+        take(&plain, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, DOUBLE PLAIN,
+             options);
+    open_other(alone ? &plain : s, &o);
+    for (int c = 0; c < o.of->pair.nown; c++) {
+        HT_FREED double *g = sums_of(s, HT_GRADIENT_COEFFICIENT + c);
+        sum += dot(s->run.nodes, g, o.change[c]);
+        m2 += dot(s->run.nodes, o.change[c], o.change[c]);
+        for (int64_t n = 0; n < s->run.nodes; n++) g2 += o.change[c][n] != 0 ? g[n] * g[n] : 0;
+    }
+    const struct shot *of = alone ? &plain : s;
+    const double by = (8 * (other_product(of, &o, part) - other_product(of, &o, -part)) -
+                       (other_product(of, &o, 2 * part) - other_product(of, &o, -2 * part))) /
+                      (12 * part);
+    TEST_BELOW(fabs(sum - by) / sqrt(g2 * m2), bound, "%s: by the medium, change %.6g of %.2g",
+               name, by, sqrt(g2 * m2));
+    for (int c = 0; c < o.of->pair.nown; c++) {
+        free(o.value[c]);
+        free(o.change[c]);
+    }
+    if (alone) finish(&plain);
+}
+
+/* |<r, p> - <a, da>| / |r| |p| */
+static double pair_product(const struct shot *s) {
+    struct ht_pair_stepper *p = (struct ht_pair_stepper *)fd_of(s);
+    const struct ht_shots *shots = p->fd.problem.shots;
+    const int64_t values = (s->steps + 1) * s->traces;
+    double sum = 0;
+    for (p->fd.at = 0; p->fd.at < s->steps; p->fd.at++) {
+        must(ht_pair_injection_step(p, HT_PRIMARY));
+        for (int i = 0; i < shots->count; i++) {
+            const struct ht_fd_injection *in = p->injection[shots->shot[i].drive[0].field];
+            sum += ht_gradient_amplitudes(s->gradient, false)[p->fd.at * shots->count + i] *
+                   in->table[(p->fd.at - in->first) * in->columns + in->column[i]];
+        }
+    }
+    return fabs(dot(values, s->r, s->p) - sum / s->run.sim->plan->scale) /
+           (norm(values, s->r) * norm(values, s->p));
+}
+
+static void judge_pair(const struct kind *kind) {
+    struct shot s = {.gradient = NULL};
+    take(&s, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, kind->engine, kind->options);
+    TEST_BELOW(pair_product(&s), kind->bound, "%s: <r, p>, %d steps", kind->name, (int)s.steps);
+    judge_pair_medium(&s, kind->name, kind->options, kind->bound < 1e-9 ? 1e-11 : kind->bound);
+    finish(&s);
+}
+
+#define FREE2 "boundary={x1=\"absorbing\";x2=[\"free\",\"absorbing\"];} absorbing.cells=8 "
+#define ON_FREE                                                                                 \
+    "sources=({position=[20.4,8.6];frequency=0.06;kind=\"explosion\";},{position=[23.0,0.0];"   \
+    "frequency=0.06;amplitude=-2.0;kind=\"force\";direction=[0.6,0.8];},{position=[24.3,9.2];"  \
+    "frequency=0.055;kind=\"moment\";moment=[1.0,0.5,0.0,0.7,0.0,0.0];}) "                      \
+    "receivers=({type=\"line\";count=2;from=[19.2,0.0];to=[25.0,2.4];fields=[\"v1\",\"v2\"];}," \
+    "{position=[22.0,0.4];fields=[\"s11\",\"s22\",\"s12\"];}) "
+#define SOLID3                                                                                   \
+    "system=elastic grid={cells=[24,14,23];upper=[24.0,14.0,23.0];order=4;} time.end=14 "        \
+    "medium={type=\"expression\";couplings=false;vp=\"1.5-0.4*step(sin(0.5*x1)+cos(0.4*x2))\";"  \
+    "vs=\"(0.7-0.2*step(sin(0.5*x1)+cos(0.4*x3)))*step(x3-3.3)\";rho=\"1+0.5*step("              \
+    "cos(0.6*x1+0.3*x2))\";} "                                                                   \
+    "sources=({position=[11.4,6.3,9.8];frequency=0.05;kind=\"explosion\";},{position=[13.0,7.2," \
+    "11.0];frequency=0.06;kind=\"force\";direction=[0.6,0.8,-0.4];},{position=[12.3,6.2,11.4];"  \
+    "frequency=0.055;kind=\"moment\";moment=[1.0,0.5,0.3,0.7,-0.4,0.2];}) "                      \
+    "receivers=({position=[12.3,7.2,10.4];fields=[\"v1\",\"v2\",\"v3\",\"s11\",\"s33\","         \
+    "\"s12\",\"s23\"];}) "                                                                       \
+    "boundary={x1=\"absorbing\";x2=\"periodic\";x3=[\"free\",\"absorbing\"];} "                  \
+    "absorbing={cells=6;mix=0.3;} "
+#define LIGHT                                                                                  \
+    "system=maxwell grid={cells=[40,38];upper=[40.0,38.0];} time.end=24 "                      \
+    "medium={type=\"expression\";couplings=false;eps=\"1+2*step(sin(0.5*x1)+cos(0.4*x2))\";"   \
+    "mu=\"1+0.5*step(cos(0.6*x1+0.3*x2))\";} "                                                 \
+    "sources=({position=[19.4,16.3];frequency=0.07;kind=\"dipole\";direction=[0.3,0.5,0.0];}," \
+    "{position=[21.0,19.2];frequency=0.06;amplitude=-2.0;kind=\"magnetic\";direction=[0.0,"    \
+    "0.0,1.0];}) receivers=({position=[20.0,18.4];fields=[\"E1\",\"E2\",\"H3\"];}) "
+
+#define LIGHT3                                                                                    \
+    "system=maxwell grid={cells=[16,14,26];upper=[16.0,14.0,26.0];order=4;} time.end=9 "          \
+    "medium={type=\"expression\";couplings=false;eps=\"1+2*step(sin(0.5*x1)+cos(0.4*x2))\";} "    \
+    "sources=({position=[9.4,8.3,12.2];frequency=0.07;kind=\"dipole\";direction=[0.3,0.5,0.8];}," \
+    "{position=[8.0,9.2,13.8];frequency=0.06;kind=\"magnetic\";direction=[0.6,0.8,0.3];}) "       \
+    "receivers=({position=[9.0,8.4,13.1];fields=[\"E1\",\"E2\",\"E3\",\"H1\",\"H2\",\"H3\"];}) "  \
+    "boundary={x1=\"magnetic\";x2=\"periodic\";x3=\"absorbing\";} absorbing.cells=6 "
+
+static void judge_segments(const char *options) {
+    struct shot whole = {.gradient = NULL}, s = {.gradient = NULL};
+    struct ht_gradient_facts stored, kept;
+    int64_t same = 0, count = 0;
+    take(&whole, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, SINGLE, options);
+    ht_gradient_facts(whole.gradient, &stored);
+    take(&s, &(struct ht_gradient_choice){.memory = stored.field_bytes / 3}, SINGLE, options);
+    ht_gradient_facts(s.gradient, &kept);
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
+        if (!ht_gradient_has(s.gradient, (enum ht_gradient_sum)i)) continue;
+        HT_FREED double *a = sums_of(&whole, i), *b = sums_of(&s, i);
+        for (int64_t n = 0; n < s.run.nodes; n++) same += a[n] == b[n];
+        count += s.run.nodes;
+    }
+    TEST_CHECK(kept.field == HT_GRADIENT_CHECKPOINT && kept.segments > 2 && same == count,
+               "%d segments, %lld of %lld bytes: %lld of %lld numbers are those of one",
+               (int)kept.segments, (long long)kept.field_bytes, (long long)stored.field_bytes,
+               (long long)same, (long long)count);
+    finish(&s);
+    finish(&whole);
+}
+
+int main(void) {
+    static const struct kind kinds[] = {
+        {"P-SV, layers, beside fluid", PLANE IN_PLANE SOLID LAYERS2, DOUBLE PLAIN, 1e-13, true},
+        {"P-SV order 4, free side, sponge",
+         PLANE ON_FREE SOLID_WHERE("20.3-x2") FREE2 "absorbing.type=sponge grid.order=4 ",
+         DOUBLE PLAIN, 1e-13, true},
+        {"Maxwell, layers",
+         LIGHT "boundary={x1=\"absorbing\";x2=[\"electric\",\"absorbing\"];} absorbing.cells=6 ",
+         DOUBLE PLAIN, 1e-13, true},
+        {"P-SV, free sides",
+         PLANE ON_FREE SOLID_WHERE("20.3-x2") "boundary={x1=\"free\";x2=\"free\";} ", DOUBLE PLAIN,
+         1e-13, true},
+        {"P-SV, walls", PLANE IN_PLANE SOLID "boundary={x1=\"roller\";x2=\"antisymmetric\";} ",
+         DOUBLE PLAIN, 1e-13, true},
+        {"elastic, 3-D", SOLID3, DOUBLE PLAIN, 1e-13, true},
+        {"Maxwell, 3-D", LIGHT3, DOUBLE PLAIN, 1e-13, true}};
+    static const struct kind kernels[] = {{"kernels P-SV order 4, free side, layers",
+                                           PLANE ON_FREE SOLID_WHERE("20.3-x2") FREE2
+                                           "absorbing.mix=0 grid.order=4 ",
+                                           SINGLE, 1e-5, true},
+                                          {"kernels Maxwell, 3-D", LIGHT3, DOUBLE, 1e-13, true},
+                                          {"kernels elastic, 3-D", SOLID3, SINGLE, 1e-5, true}};
+    for (size_t i = 0; i < (test_all() ? 7 : 3); i++) judge_pair(&kinds[i]);
+    for (size_t i = 0; i < (!test_have_double() ? 0 : test_all() ? 3 : 1); i++)
+        judge_pair(&kernels[i]);
+    if (test_have_double()) judge_segments(kernels[0].options);
+    return test_end("convergence/pair_gradients");
+}
