@@ -1,26 +1,20 @@
 /* What files of the medium cover of the box that the input describes. */
 #include "medium_private.h"
 
-/* Of the box along an axis; values reach one spacing beyond their ends. */
-static double part(const struct ht_params *params, int axis, double first, double last, double h) {
-    const double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
-    const double both = fmin(upper, last + h) - fmax(lower, first - h);
-    return fmin(fmax(both / (upper - lower), 0), 1);
-}
-
-static double last_of(const struct ht_samples *samples, int axis) {
-    return samples->origin[axis] + (double)(samples->shape[axis] - 1) * samples->spacing[axis];
-}
-
-/* turned: if the axes of the file were those of the box in the other order. */
+/* Of the box, where values reach one spacing beyond their ends; turned: as if the axes of the file
+ * were those of the box in the other order. */
 static double share(const struct ht_medium *medium, const struct ht_samples *samples, bool turned) {
-    const int dims = medium->grid->dims;
+    const struct ht_params *params = medium->source->params;
     double product = 1;
-    for (int k = 0; k < dims; k++)
+    for (int k = 0; k < medium->grid->dims; k++) {
+        const int axis = turned ? medium->grid->dims - 1 - k : k;
+        const double h = samples->spacing[k], first = samples->origin[k] - h;
+        const double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
+        const double last = first + h * (double)(samples->shape[k] + 1);
         if (samples->shape[k] > 1)
-            product *= part(medium->source->params, turned ? dims - 1 - k : k, samples->origin[k],
-                            last_of(samples, k), samples->spacing[k]);
-    return product;
+            product *= fmax(fmin(upper, last) - fmax(lower, first), 0) / (upper - lower);
+    }
+    return product > 1 - 1e-9 ? 1 : product;
 }
 
 /* Of the samples [first, last] of each axis. */
@@ -75,7 +69,7 @@ bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_c
         last[k] = (int64_t)ceil(high);
         if (end < 1) continue;
         snprintf(out->text + length, sizeof out->text - length, " x%d %.6g..%.6g,", k + 1, begin,
-                 last_of(samples, k));
+                 begin + end * h);
         out->spacings = fmin(out->spacings, high - low);
         out->part = fmax(out->part, (high - low) / end);
     }

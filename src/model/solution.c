@@ -112,6 +112,24 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
     return HT_OK;
 }
 
+/* Of a snapshot of another box. */
+static void warn_box(struct ht_h5 *file, const struct ht_params *params) {
+    double lower[3], h[3];
+    const int dims = params->grid.dims;
+    if (ht_h5_get_number(file, "lower", dims, lower) != HT_OK ||
+        ht_h5_get_number(file, "spacing", dims, h) != HT_OK)
+        return;
+    for (int k = 0; k < dims; k++) {
+        const double from = params->grid.lower[k];
+        const double own = (params->grid.upper[k] - from) / (double)params->grid.cells[k];
+        if (fmax(fabs(h[k] - own), fabs(lower[k] - from)) <= 1e-6 * own) continue;
+        ht_warn("initial.file is of another box: its x%d begins at %g with cells of %g, the grid's "
+                "at %g with %g",
+                k + 1, lower[k], h[k], from, own);
+        return;
+    }
+}
+
 static enum ht_err prepare_file(struct ht_solution *solution) {
     const struct ht_params *params = solution->data->params;
     const char *path = params->initial.file;
@@ -120,6 +138,7 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     struct ht_h5 *file;
     TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
     enum ht_err err = read_fields(solution, file);
+    if (err == HT_OK) warn_box(file, params);
     /* a file without the attribute holds no snapshot */
     if (err == HT_OK && ht_h5_get_number(file, "time", 1, &solution->snapshot) != HT_OK)
         solution->snapshot = 0;

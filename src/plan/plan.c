@@ -280,20 +280,6 @@ static void warn_units(const struct ht_plan *plan) {
             highest, plan->medium->speed_min, plan->medium->speed_min / highest / longest, look);
 }
 
-/* Outputs that would come after the end. */
-static void warn_late(const struct ht_params *params) {
-    const struct {
-        const char *key;
-        double every;
-    } late[] = {{"output.every", params->output.every},
-                {"output.picture.every", ht_value_or(&params->output.picture.every, 0)},
-                {"output.checkpoint.every", params->output.checkpoint.every}};
-    for (int i = 0; i < 3 && params->time.end > 0; i++)
-        if (late[i].every > params->time.end)
-            ht_warn("%s = %g is above time.end = %g: the last state alone is written", late[i].key,
-                    late[i].every, params->time.end);
-}
-
 /* How far the series amplifies rounding: nowhere too far below N = 5 (noise 0.7), which count as 0,
  * and in double precision (0.02 at N = 8), both of advection along (1,1,1) at cfl 1. Where the
  * medium varies, all kernels of Hermite methods sum the series, and steps that the input leaves
@@ -578,7 +564,9 @@ static enum ht_err make(struct ht_plan *plan) {
     TRY(check_snapshot(plan));
     TRY(make_experiment(plan));
     warn_units(plan);
-    warn_late(params);
+    if (params->output.every > params->time.end && params->time.end > 0)
+        ht_warn("output.every = %g is above time.end = %g: the last state alone is written",
+                params->output.every, params->time.end);
     return ht_expect(plan);
 }
 

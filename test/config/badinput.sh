@@ -289,6 +289,10 @@ refused 'a snapshot continued by finite differences' 2 \
     'initial.values={p="p";}' >answer.txt 2>$message
 judge "fields left out: $(tail -n 1 $message)" \
     grep -q 'note: initial.values leaves out v1, v2: 0 at the start' $message
+"$htwave" check continue.cfg "$device" initial.type=file initial.file=good.h5 \
+    time.scheme=taylor 'grid.upper=[1.0,2.0]' >answer.txt 2>$message
+judge "a snapshot of another box: $(tail -n 1 $message)" grep -q \
+    'warning: initial.file is of another box: its x2 begins at 0 with cells of 0.25' $message
 base=$base_with_initial
 
 # ---- outputs ----
