@@ -16,8 +16,7 @@ static enum ht_err find_what(const struct ht_plan *plan, int n, struct ht_field_
     out->shape.waves = given->frequencies.count;
     REFUSE(out->shape.waves > HT_MAP_WAVES, plan->params,
            HT_KEY("output.maps.%d.frequencies", n + 1), "at most %d", HT_MAP_WAVES);
-    memcpy(out->frequency, given->frequencies.number,
-           (size_t)out->shape.waves * sizeof *out->frequency);
+    for (int w = 0; w < out->shape.waves; w++) out->frequency[w] = given->frequencies.number[w];
     if (given->what.count == 0 && out->shape.waves == 0) out->shape.what = 1u << HT_MAP_MAXIMUM;
     for (int i = 0; i < given->what.count; i++) {
         const int kind = ht_text_find(words, ' ', given->what.name[i]);
