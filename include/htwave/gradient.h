@@ -89,6 +89,8 @@ HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gra
 /* The derivative of chi by what a step adds of each source group, [step][group], steps 0 .. N - 1:
  * the update's amplitude, of two terms the stage's, too (docs/gradients.md); NULL: one term. */
 const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
+/* That by a factor of all that a source group adds. */
+HT_CHECKED enum ht_err ht_gradient_push(const struct ht_gradient *gradient, int group, double *out);
 /* The same by the samples of the group's signal, where that is a file: out[signal->samples]. */
 HT_CHECKED enum ht_err ht_gradient_signal(const struct ht_gradient *gradient, int group,
                                           double *out);

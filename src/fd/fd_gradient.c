@@ -223,7 +223,31 @@ static void field_amplitudes(const struct ht_gradient *g, const struct ht_shot *
     ht_fd_amplitudes(in, shot, undispersed, (double)n * in->dt, stage, update);
 }
 
-/* Of one sample of a group's signal: what it adds of each step times the derivative by that. */
+/* What a shot in a group's place adds of each step times the derivative by that. */
+static enum ht_err sum_steps(const struct ht_gradient *g, int group, const struct ht_shot *shot,
+                             double *out) {
+    const struct ht_problem *problem = &g->forward->problem;
+    struct ht_fd_signal steps = {.f = NULL};
+    double sum = 0, stage, update;
+    bool later;
+    const int order = g->ops->order(g, shot, &later);
+    if (problem->fd.undispersed)
+        TRY(ht_fd_undispersed(shot, order, problem->dt, later, &steps.count, &steps.f));
+    for (int64_t n = 0; n < g->steps; n++) {
+        const int64_t at = n * problem->shots->count + group;
+        g->ops->amplitudes(g, shot, steps.f != NULL ? &steps : NULL, n, &stage, &update);
+        sum += update * g->amplitude[HT_FD_BY_UPDATE][at];
+        if (g->amplitude[HT_FD_BY_STAGE] != NULL) sum += stage * g->amplitude[HT_FD_BY_STAGE][at];
+    }
+    *out = sum / g->plan->scale;
+    free(steps.f);
+    return HT_OK;
+}
+
+enum ht_err ht_gradient_push(const struct ht_gradient *g, int group, double *out) {
+    return sum_steps(g, group, &g->forward->problem.shots->shot[group], out);
+}
+
 struct by_signal {
     const struct ht_gradient *g;
     int group;
@@ -232,25 +256,9 @@ struct by_signal {
 
 static enum ht_err find_sample(void *data, int64_t sample) {
     const struct by_signal *by = data;
-    const struct ht_gradient *g = by->g;
-    const struct ht_problem *problem = &g->forward->problem;
-    struct ht_shot shot = problem->shots->shot[by->group];
-    struct ht_fd_signal steps = {.f = NULL};
-    double sum = 0, stage, update;
-    bool later;
+    struct ht_shot shot = by->g->forward->problem.shots->shot[by->group];
     TRY(ht_signal_unit(shot.signal, sample, &shot.signal));
-    enum ht_err err = HT_OK;
-    if (problem->fd.undispersed)
-        err = ht_fd_undispersed(&shot, g->ops->order(g, &shot, &later), problem->dt, later,
-                                &steps.count, &steps.f);
-    for (int64_t n = 0; err == HT_OK && n < g->steps; n++) {
-        const int64_t at = n * problem->shots->count + by->group;
-        g->ops->amplitudes(g, &shot, steps.f != NULL ? &steps : NULL, n, &stage, &update);
-        sum += update * g->amplitude[HT_FD_BY_UPDATE][at];
-        if (g->amplitude[HT_FD_BY_STAGE] != NULL) sum += stage * g->amplitude[HT_FD_BY_STAGE][at];
-    }
-    by->out[sample] = sum / g->plan->scale;
-    free(steps.f);
+    const enum ht_err err = sum_steps(by->g, by->group, &shot, &by->out[sample]);
     ht_signal_destroy(shot.signal);
     return err;
 }

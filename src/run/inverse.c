@@ -102,6 +102,18 @@ static enum ht_err follow(void *context) {
     return HT_OK;
 }
 
+static enum ht_err check_forces(const struct ht_inverse *inverse) {
+    const struct ht_plan *plan = inverse->survey->sim->plan;
+    for (int i = 0; inverse->sums.places > 0 && i < plan->shots->count; i++) {
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        const bool one = shot->points == 1 && ht_shot_dims(shot) == plan->grid.dims;
+        REFUSE(!one && ht_shot_slope(&plan->eq, shot->drive) >= 0, inverse->survey->params,
+               HT_KEY("sources.%d.type", shot->group),
+               "the gradient by a density is that of forces at one place: take an array of them");
+    }
+    return HT_OK;
+}
+
 static enum ht_err aim(struct ht_inverse *inverse, int shot) {
     struct ht_survey *survey = inverse->survey;
     struct ht_stepper *stepper = &survey->sim->run.stepper;
@@ -112,6 +124,7 @@ static enum ht_err aim(struct ht_inverse *inverse, int shot) {
                                               .folder = params->output.directory};
     stepper->follow = NULL;
     TRY(ht_survey_aim(survey, shot));
+    TRY(check_forces(inverse));
     if (inverse->gradient == NULL)
         TRY(ht_gradient_create(survey->sim->plan, stepper, &choice, &inverse->gradient));
     TRY(ht_gradient_aim(inverse->gradient, survey->sim->plan->receivers));
@@ -163,25 +176,37 @@ enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, 
     return ht_comm_broadcast(comm, misfit, sizeof *misfit);
 }
 
-/* A velocity v has the factor -1/rho at its receiver, by which the derivative is <r, v> rho. By
- * rank 0 of the group. */
+/* What has the factor 1/rho at x: out = -1/rho times the derivative by that factor. */
+static enum ht_err add_place(struct ht_inverse *inverse, const double x[3], double by_factor) {
+    const struct ht_plan *plan = inverse->survey->sim->plan;
+    const int material = plan->eq.second_order.inverse_density;
+    double value;
+    TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x, &value));
+    ht_medium_gradient_spread(inverse->medium, x, -by_factor * value, inverse->at_places);
+    return HT_OK;
+}
+
+/* Velocities v, by which it is <r, v>, and forces. By rank 0 of the group. */
 static enum ht_err find_places(struct ht_inverse *inverse, double *const *r) {
     const struct ht_plan *plan = inverse->survey->sim->plan;
     const struct ht_receivers *receivers = plan->receivers;
-    const char *material = plan->eq.system->material[plan->eq.second_order.inverse_density].name;
+    double sum, x[3];
     memset(inverse->at_places, 0, (size_t)inverse->sums.places * sizeof *inverse->at_places);
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         for (int64_t t = 0; t < group->count * group->readings; t++) {
-            const double *x = group->x[t % group->count], *v = inverse->traces.data[n];
-            double sum = 0, inverse_density;
             if (!group->reading[t / group->count].integral) continue;
+            sum = 0;
             for (int64_t i = t * group->samples; i < (t + 1) * group->samples; i++)
-                sum += r[n][i] * v[i];
-            TRY(ht_medium_parameter(plan->medium, material, x, &inverse_density));
-            ht_medium_gradient_spread(inverse->medium, x, -sum * inverse_density,
-                                      inverse->at_places);
+                sum += r[n][i] * inverse->traces.data[n][i];
+            TRY(add_place(inverse, group->x[t % group->count], sum));
         }
+    }
+    for (int i = 0; i < plan->shots->count; i++) {
+        if (ht_shot_slope(&plan->eq, plan->shots->shot[i].drive) < 0) continue;
+        ht_shot_position(&plan->shots->shot[i], 0, x);
+        TRY(ht_gradient_push(inverse->gradient, i, &sum));
+        TRY(add_place(inverse, x, sum));
     }
     return HT_OK;
 }

@@ -95,6 +95,9 @@ refused 'another field' 'gradient.field|auto, reverse, checkpoint, store' \
     gradient gradient.field=back
 refused 'a masked image' 'gradient.mask|gradient.image = "cross"' gradient gradient.image=cross \
     gradient.mask=mask.f32
+refused 'forces on a line, by a density' 'sources.1.type|forces at one place' gradient \
+    'gradient.parameters=["rho"]' 'medium.rho=[1.0,1.2,1.0]' 'sources=({type="line";kind="force";
+    direction=[1.0,0.0];from=[0.9,0.5];to=[1.2,0.5];count=3;frequency=0.7;},{position=[2.1,0.4];frequency=0.7;})'
 refused 'negative memory' 'gradient.memory = -1' gradient gradient.memory=-1.0
 refused 'what is no parameter' 'gradient.parameters|"vp"' gradient 'gradient.parameters=["vp"]'
 refused 'a step of the model' 'time.step' gradient time.step=0.0
