@@ -55,10 +55,8 @@ static enum ht_err make(struct ht_inverse *inverse) {
                                   &params->gradient.parameters, "gradient.parameters",
                                   is_image(inverse), &inverse->medium));
     if (is_image(inverse)) inverse->medium->coefficients = 1;
-    REFUSE(is_image(inverse) && pairs, params, "gradient.image",
-           "is of one field, that of \"acoustic\"");
-    REFUSE(is_image(inverse) && *params->gradient.mask, params, "gradient.mask",
-           "masks gradients, but gradient.image = \"cross\": leave it out");
+    REFUSE(is_image(inverse) && (pairs || *params->gradient.mask), params, "gradient.image",
+           "is of one field, that of \"acoustic\", and takes no gradient.mask");
     if (*params->gradient.mask != '\0')
         TRY(ht_medium_gradient_mask(inverse->medium, params->gradient.mask, "", "gradient.mask"));
     TRY(HT_BY_FIRST(survey->comm, find_mark(survey, mark)));
