@@ -23,21 +23,24 @@ listed='shots=({sources=[1];},{sources=[2];})'
 "$htwave" data pair.cfg --quiet "$device" "$layers" >said.txt 2>&1
 judge "data of two shots $(cat said.txt)" [ -e obs/shot-2.h5 ]
 
-# gradient DIRECTORY KEY=VALUE..
+# gradient DIRECTORY KEY=VALUE.., of $input
+input=pair.cfg
 gradient() {
     directory=$1
     shift
-    "$htwave" gradient pair.cfg --anew --json --quiet "$device" output.directory="$directory" "$@" \
+    "$htwave" gradient "$input" --anew --json --quiet "$device" output.directory="$directory" "$@" \
         >"$directory.json" 2>said.txt || sed 's/^/    | /' said.txt
 }
 
-# ---- misfits by the second number of c: errors fall as the square of the change ----
+# ---- misfits by the second number of c or so: errors fall as the square of the change ----
+larger='medium.c=[1.0,1.5002,1.2]'
+smaller='medium.c=[1.0,1.4998,1.2]'
 differences() { # WHAT KEY=VALUE..
     what=$1
     shift
     gradient whole "$@"
-    gradient more "$@" 'medium.c=[1.0,1.5002,1.2]'
-    gradient less "$@" 'medium.c=[1.0,1.4998,1.2]'
+    gradient more "$@" "$larger"
+    gradient less "$@" "$smaller"
     slope=$(sed 's/.*"values": *\[\([^]]*\)\].*/\1/' whole.json)
     error=$(echo "$(number more.json misfit) $(number less.json misfit) $slope" | tr , ' ' |
         awk '{ q = ($1 - $2) / 4e-4; most = 0
@@ -82,7 +85,7 @@ fi
 refused() {
     what=$1 patterns=$2 command=$3
     shift 3
-    "$htwave" "$command" pair.cfg --quiet "$device" output.directory=no "$@" \
+    "$htwave" "$command" "$input" --quiet "$device" output.directory=no "$@" \
         >answer.txt 2>message.txt
     code=$?
     missing=$(lacking message.txt "$patterns")
@@ -114,4 +117,20 @@ refused 'weights that are not there' 'gradient.weights = "none-*.h5"|none-1.h5' 
     'gradient.weights=none-*.h5'
 refused 'data into SEG-Y' 'shots.1.data|is read as data, not written' data \
     'shots=({sources=[1];data="a.sgy";})'
+# ---- a solid ----
+sed -e 's/acoustic/elastic/; s/"rigid"/"roller"/g' -e 's/ c = .*/ couplings = false; vp = [1.0, 1.5, 1.2]; vs = [0.5, 0.8, 0.6]; rho = [1.0, 1.3, 1.2]; };/' \
+    -e 's/frequency = 0.7; },/frequency = 0.4; kind = "force"; direction = [0.6, 0.8]; },/; s/frequency = 0.7; } )/frequency = 0.4; kind = "explosion"; } )/' \
+    -e 's/every = 0.05;/every = 0.05; fields = ["v1", "v2", "s11"];/; s/precision = "double"/precision = "double"; backend = "oracle"/' \
+    pair.cfg >solid.cfg
+input=solid.cfg
+"$htwave" data solid.cfg --quiet "$device" 'medium.vs=[0.52,0.75,0.62]' >said.txt 2>&1
+judge "data of a solid $(cat said.txt)" [ -e obs/shot-2.h5 ]
+larger='medium.vs=[0.5,0.8002,0.6]'
+smaller='medium.vs=[0.5,0.7998,0.6]'
+differences 'solid, by vs' 'gradient.parameters=["vs"]'
+larger='medium.rho=[1.0,1.3002,1.2]'
+smaller='medium.rho=[1.0,1.2998,1.2]'
+differences 'solid, by rho' 'gradient.parameters=["rho"]'
+refused 'the run backwards of a solid' 'gradient.field|auto' gradient gradient.field=reverse
+refused 'a solid with losses' 'medium.qp|must be 0' gradient medium.qp=50.0
 end config/misfit

@@ -5,8 +5,8 @@
 
 /* ---- maps ---- */
 
-/* Maps of the nodes 3, 5, 7, 9 of x1 and 2, 4, 6 of x2 are those of the state there: extremes bit by bit,
- * sums but for their rounding. */
+/* Maps of the nodes 3, 5, 7, 9 of x1 and 2, 4, 6 of x2 are those of the state there: extremes bit
+ * by bit, sums but for their rounding. */
 static void maps_of_nodes(const struct trial *t, const char *what) {
     enum { MAPS = 7, WIDE = 4, HIGH = 3, ROW = 17 };
     static const char *const name[MAPS] = {"maximum", "minimum",     "largest", "time",
