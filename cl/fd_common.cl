@@ -30,6 +30,10 @@ struct ht_fd_coefs {
     u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *d, HT_GLOBAL const real *p, \
         HT_GLOBAL real *out
 #define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out
+#if !HT_FD_LAYERED /* what a pass does of layers, too: fd_layers.cl */
+#define HT_FD_LAYER_PARAMS
+#define HT_FD_FINISH_ROW(first, last, i2, i3) ;
+#endif
 
 /* sum + c times the second difference. */
 #define HT_FD_SECOND(c, below, middle, above, sum) \

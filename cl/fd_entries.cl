@@ -12,6 +12,7 @@
         ht_fd_walk(&s, &c, mode, HT_FD_ARGS HT_FD_LOCAL_ARG);                      \
     }
 
+#if !HT_FD_LAYERED
 HT_FD_ENTRY(ht_fd_stage, HT_FD_STAGE)
 HT_FD_ENTRY(ht_fd_update_own, HT_FD_OWN)
 HT_FD_ENTRY(ht_fd_update_apart, HT_FD_APART)
@@ -28,3 +29,4 @@ HT_TOOL_KERNEL ht_fd_advance(struct ht_fd_args s, real factor, HT_INPUT(real) d,
     for (long i1 = first + HT_ITEM(); i1 < last; i1 += HT_TOOL_ITEMS)
         p[row + i1] = fma(factor, d[row + i1], p[row + i1]);
 }
+#endif

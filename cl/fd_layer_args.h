@@ -19,21 +19,20 @@ struct ht_fd_layer {
     int inward; /* bytes from a node of the window to the next one inwards */
     int cells;
     int wall;    /* index of the wall's nodes in the window */
-    int profile; /* in the table of profiles */
+    int profile; /* of depth 0, in the table of profiles */
 };
 
 /* The targets are cut into 3 x 3 x 3 zones, their box along each axis where a layer ends that
  * changes nodes: the nodes of a zone are in the same layers. Zone (i1, i2, i3), number i1 + 3 i2 +
  * 9 i3, has the nodes from cut[k][i_k] to cut[k][i_k + 1] along axis k; it may be empty. Groups are
- * of one zone each. */
+ * of one zone each, but on CPUs. */
 struct ht_fd_layer_args {
     int row, plane; /* nodes of a row, of a plane of the window */
     struct ht_fd_layer layer[HT_FD_MOST_LAYERS];
     int cut[3][4];
     int first[HT_FD_ZONES + 1]; /* number of a zone's first group; of all */
     int layers[3];              /* [axis] bit 8 i_k + i: the zone is in layer i */
-    int lines;                  /* bit of a zone in one layer: work-items do lines along its
-                                   normal, so that each computes a half point once */
+    int rows, planes, unused;   /* of a group on CPUs: as in struct ht_fd_args */
 };
 
 #endif

@@ -133,21 +133,26 @@ HT_INLINE void ht_fd_plane(const struct ht_fd_args *s, const struct ht_fd_part *
 }
 
 HT_INLINE void ht_fd_short_rows(const struct ht_fd_args *s, const struct ht_fd_part *t,
-                                const struct ht_fd_coefs *c, const int mode, const long step,
+                                const struct ht_fd_coefs *c, const int mode, const long at,
                                 HT_FD_PARAMS) {
-    for (long z = t->begin; z < t->end; z++)
-        for (long i2 = t->first2; i2 < t->end2; i2++)
-            for (int n = 0; n < t->count; n++)
-                ht_fd_node(s, c, mode, z * step + i2 * s->row + t->start + n, HT_FD_ARGS);
+    for (long i2 = t->first2; i2 < t->end2; i2++)
+        for (int n = 0; n < t->count; n++) ht_fd_node(s, c, mode, at + i2 * s->row + n, HT_FD_ARGS);
 }
 
+#define HT_FD_FINISH_PLANE(z)                   \
+    for (long i2 = t.first2; i2 < t.end2; i2++) \
+    HT_FD_FINISH_ROW(t.own, t.start + t.count, HT_DIMS > 2 ? i2 : (z), HT_DIMS > 2 ? (z) : 0)
+
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
-                          HT_FD_PARAMS, HT_LOCAL real *fluxes) {
+                          HT_FD_PARAMS HT_FD_LAYER_PARAMS, HT_LOCAL real *fluxes) {
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
     struct ht_fd_part t;
     ht_fd_set_part(s, &t);
     if (t.count < HT_WIDTH) {
-        ht_fd_short_rows(s, &t, c, mode, step, HT_FD_ARGS);
+        for (long z = t.begin; z < t.end; z++) {
+            ht_fd_short_rows(s, &t, c, mode, z * step + t.start, HT_FD_ARGS);
+            HT_FD_FINISH_PLANE(z)
+        }
         return;
     }
 #if HT_DIMS > 1
@@ -160,7 +165,9 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
                          ht_fd_march_of(fluxes) + slot * HT_FD_PLANE_VALUES +
                              (i2 - t.first2) * HT_FD_SEGMENT);
         }
-        if (z >= t.begin) ht_fd_plane(s, &t, c, mode, z, z * step + t.start, HT_FD_ARGS, fluxes);
+        if (z < t.begin) continue;
+        ht_fd_plane(s, &t, c, mode, z, z * step + t.start, HT_FD_ARGS, fluxes);
+        HT_FD_FINISH_PLANE(z)
     }
 #else
     ht_fd_plane(s, &t, c, mode, 0, t.start, HT_FD_ARGS, fluxes);

@@ -228,7 +228,7 @@ HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part p
  * nodes up to cells + radius - 1 take part of what the damped half points change, where radius is
  * that of the layers' first differences. */
 
-enum { HT_FD_MOST_SIDES = 6, HT_FD_PROFILES = 9 };
+enum { HT_FD_MOST_SIDES = 6, HT_FD_PROFILES = 9, HT_FD_LAYER_MARGIN = 64 };
 
 /* Half width and weights of the layers' first differences: where density varies those of the
  * operator, where it is uniform such that their square is below the second differences at every
@@ -241,10 +241,19 @@ struct ht_fd_side {
     int64_t cells;
     int64_t wall; /* index in the window of the wall's nodes, along the axis */
     /* Memory of node (m1, m2, m3) of the window, whose index along the axis counts from the wall:
-     * number offset + sum of m_k pitch[k]. */
+     * number offset + sum of m_k pitch[k]. At an upper side along x1 pitch[0] is -1, so that
+     * memories and the profile lie as nodes do. */
     int64_t offset, pitch[3];
     int64_t profile; /* its first number in the table */
 };
+/* Of what has an entry for each depth of a side. */
+static inline int64_t ht_fd_side_entry(const struct ht_fd_side *side, int64_t depth) {
+    return side->pitch[side->axis] < 0 ? side->cells - 1 - depth : depth;
+}
+/* Number `which` of a depth, in the table. */
+static inline int64_t ht_fd_side_profile(const struct ht_fd_side *side, int which, int64_t depth) {
+    return side->profile + which * side->cells + ht_fd_side_entry(side, depth);
+}
 struct ht_fd_sides {
     int count;
     struct ht_fd_side side[HT_FD_MOST_SIDES];
@@ -263,15 +272,20 @@ struct ht_fd_memory {
 /* Most nodes from one to its neighbour along an axis of the window. */
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec);
 
-/* Compiled when they are made. On CPUs, where a zone is in one layer, work-items do lines along its
- * normal: each half point is computed once, with twice the registers. */
+/* Compiled when they are made; variant, asked: of the kernels that step nodes. On CPUs beside
+ * fd-vectors those of layers step a box themselves (ht_fd_layers_step), with each row its layers,
+ * and read as many numbers as HT_FD_LAYER_MARGIN before and behind memories and the table. */
 HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
                                                   const struct ht_fd_spec *spec,
+                                                  const struct ht_variant *variant,
+                                                  const struct ht_fd_shape *asked,
                                                   struct ht_tool **out);
+bool ht_fd_layers_step(const struct ht_tool *k);
 
 /* Enqueued in order, one launch each for all layers of a box of the window. L of op has its factor
  * in scale; u: before the step.
- *     step: nodes that layers change, after d = d + L u; out = u + d
+ *     step: nodes that layers change, after d = d + L u; out = u + d; where they step a box
+ *           themselves, all its nodes from the d before
  *     damp: nodes of sponges, after a step */
 HT_CHECKED enum ht_err ht_fd_layer_step(struct ht_tool *k, enum ht_step_part part,
                                         const struct ht_fd_box *box,

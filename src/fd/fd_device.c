@@ -121,7 +121,8 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
     switch (w->operation) {
     case HT_FD_ADD:
         return ht_fd_stage(e->kernels->fd, w->part, &w->box, &op, u, out);
-    case HT_FD_STEP:
+    case HT_FD_STEP: /* or with the layers */
+        if (w->layers != NULL && ht_fd_layers_step(e->kernels->fd_layers)) return HT_OK;
         return ht_fd_update(e->kernels->fd, w->part, &w->box, &op, u, d, p, out);
     case HT_FD_ADVANCE:
         return ht_fd_advance(e->kernels->fd, &w->box, w->factor, d, p);
@@ -249,6 +250,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                                           struct ht_device *device, const struct ht_tuning *tuning,
                                           struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
+    const struct ht_fd_shape shape = ht_fd_asked(tuning);
     const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     HT_ENDED(ht_kernels_destroy) struct ht_kernels k = {.fd = NULL};
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
@@ -258,7 +260,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
     TRY(ht_fd_ghosts_create(device, &spec, &k.ghosts[0]));
     TRY(ht_injector_create(device, &k.spec[0], &k.injector));
     if (problem->layers != NULL && problem->fd.pair == HT_PAIR_NONE)
-        TRY(ht_fd_layer_kernels_create(device, &spec, &k.fd_layers));
+        TRY(ht_fd_layer_kernels_create(device, &spec, tuning->variant, &shape, &k.fd_layers));
     if (ht_grid_cut(problem->grid)) TRY(ht_packer_create(device, &format, &k.packer[0]));
     *out = k;
     k = (struct ht_kernels){.fd = NULL};

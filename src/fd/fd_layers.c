@@ -23,10 +23,10 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
         .side = side,
         .cells = cells,
         .wall = (s->box.begin[axis] - first + (side == 0 ? 0 : s->problem.grid->cells[axis])),
-        .offset = all->memory,
+        .offset = all->memory + (axis == 0 && side == 1 ? cells - 1 : 0),
         .profile = all->profiles};
     for (int k = 0; k < 3; k++) {
-        out->pitch[k] = pitch;
+        out->pitch[k] = k == 0 && axis == 0 && side == 1 ? -1 : pitch;
         if (k != axis) out->offset -= s->box.begin[k] * pitch;
         pitch *= k == axis ? cells : s->box.end[k] - s->box.begin[k];
     }
@@ -40,8 +40,13 @@ void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     if (s->problem.layers == NULL || s->problem.fd.pair != HT_PAIR_NONE) return;
     l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
     l->sides.beyond = l->sponge ? 0 : l->radius;
+    l->sides.profiles = HT_FD_LAYER_MARGIN;
+    l->sides.memory = l->sponge ? 0 : HT_FD_LAYER_MARGIN;
     for (int k = 0; k < s->engine.spec.dims; k++)
         for (int side = 0; side < 2; side++) add_side(s, k, side);
+    const int64_t more = l->sides.count > 0 ? HT_FD_LAYER_MARGIN : -HT_FD_LAYER_MARGIN;
+    l->sides.profiles += more;
+    l->sides.memory += l->sponge ? 0 : more;
 }
 
 /* ---- memory ---- */
@@ -91,6 +96,7 @@ static void fd_layer_profile(const struct ht_problem *problem, int axis, int sid
 enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     HT_FREED double *profile = NULL;
+    const int numbers = l->sponge ? 1 : HT_FD_PROFILES;
     l->start = true;
     if (l->sides.count == 0) return HT_OK;
     const int64_t apart = s->engine.spec.dims > 2   ? s->box.plane
@@ -105,9 +111,13 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
         TRY(s->engine.ops->create(&s->engine, l->sides.memory, &l->memory[i]));
     TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
-    for (int i = 0; i < l->sides.count; i++)
-        fd_layer_profile(&s->problem, l->sides.side[i].axis, l->sides.side[i].side,
-                         profile + l->sides.side[i].profile);
+    for (int i = 0; i < l->sides.count; i++) {
+        const struct ht_fd_side *side = &l->sides.side[i];
+        HT_ARRAY(double, cell, numbers * side->cells);
+        fd_layer_profile(&s->problem, side->axis, side->side, cell);
+        for (int64_t n = 0; n < numbers * side->cells; n++)
+            profile[ht_fd_side_profile(side, (int)(n % numbers), n / numbers)] = cell[n];
+    }
     return s->engine.ops->write(&s->engine, l->profile, 0, l->sides.profiles, profile);
 }
 
@@ -136,7 +146,7 @@ enum ht_err ht_fd_start_at_rest(void *self) {
 /* The first number of the memory of a side: in the first own plane, or of a side along x3 at the
  * wall. */
 static int64_t first_number(const struct ht_fd_stepper *s, const struct ht_fd_side *side) {
-    int64_t first = side->offset;
+    int64_t first = side->offset - (side->pitch[side->axis] < 0 ? side->cells - 1 : 0);
     for (int k = 0; k < 3; k++)
         if (k != side->axis) first += s->box.begin[k] * side->pitch[k];
     return first;
@@ -209,7 +219,8 @@ enum ht_err ht_fd_layers_put(struct ht_fd_stepper *s, int axis, int64_t m, const
         const int way = side->side == 0 ? 1 : -1;
         for (int64_t k = 0; k < n[across]; k++)
             for (int64_t j = 0; j < side->cells; j++) {
-                const int64_t to = side->axis == 0 ? k * side->cells + j : j * side->pitch[1] + k;
+                const int64_t to = side->axis == 0 ? k * side->cells + ht_fd_side_entry(side, j)
+                                                   : j * side->pitch[1] + k;
                 const int64_t from = (wall + way * j) * along[side->axis] + k * along[across];
                 chunk[to] = node[from];
                 halves[to] = way > 0 ? half[from] : -half[from - along[side->axis]];

@@ -398,9 +398,7 @@ static double minus(const struct line *line, double x) {
 }
 
 static double profile_of(const struct line *line, int which, int64_t depth) {
-    const int numbers = line->l->sponge ? 1 : HT_FD_PROFILES;
-    const int64_t at = line->side->profile + depth * numbers + which;
-    return magnitude(line->e, line->l->profile.host[at]);
+    return magnitude(line->e, line->l->profile.host[ht_fd_side_profile(line->side, which, depth)]);
 }
 
 /* u at a depth, odd at the wall. */

@@ -316,6 +316,8 @@ static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, boo
     w->d = v[HT_FD_D];
     w->p = v[in_place ? HT_FD_U : HT_FD_W];
     w->out = v[HT_FD_U];
+    /* That run_layers comes, which may do both. */
+    if (s->layers.sides.count > 0 && !s->layers.sponge && !s->back) w->layers = &s->layers;
     return s->engine.ops->work(&s->engine, w);
 }
 

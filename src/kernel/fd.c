@@ -122,7 +122,9 @@ static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht
                                           {"MOST_REGISTERS", shape->registers},
                                           {"FD_PIECE", ROW_ITEMS},
                                           {"PTX", ptx},
-                                          {"WIDTH", spec->fp64 ? 8 : 16}},
+                                          {"WIDTH", variant != &ht_variant_fd_vectors ? 1
+                                                    : spec->fp64                      ? 8
+                                                                                      : 16}},
                                .entry = {"ht_fd_stage", "ht_fd_update_own", "ht_fd_update_apart",
                                          "ht_fd_update_alone", "ht_fd_advance"},
                                .parts = true};
@@ -541,18 +543,26 @@ const struct ht_variant ht_variant_fd_plain = {.name = "fd-plain",
 
 /* ---- absorbing layers: the program of cl/fd_layers.cl and its launches ---- */
 
-/* A group has so many columns (cl/fd_layers.cl) of so many targets: where a program does no lines
- * WIDTH of DEPTH, LANES / WIDTH of each at a time. Measured on an H200 (bench/NOTES.md). */
+/* A group has so many columns (cl/fd_layer_columns.cl) of so many targets: WIDTH of DEPTH, LANES /
+ * WIDTH of each at a time. Measured on an H200 (bench/NOTES.md). */
 enum { LANES = 128, WIDTH = 32, DEPTH = 12 };
 enum { CORRECT, START, SQUARES, DAMP }; /* entries */
 
+/* Beside what kernels have that step nodes without layers; those of fd-vectors do both at once. */
 struct layer_kernels {
-    struct ht_tool tool;
-    struct ht_fd_spec spec;
-    struct ht_fd_weights weights, narrow; /* of L, of the layers */
-    bool lines;
-    int width, depth;
+    struct kernels of;
+    struct ht_fd_weights narrow; /* of the layers */
+    int width;
 };
+
+/* On CPUs one pass does rows and their layers. */
+static bool by_rows(const struct layer_kernels *k) {
+    return k->of.variant == &ht_variant_fd_vectors;
+}
+
+bool ht_fd_layers_step(const struct ht_tool *tool) {
+    return tool != NULL && by_rows((const struct layer_kernels *)tool);
+}
 
 int64_t ht_fd_layer_limit(const struct ht_fd_spec *spec) {
     return INT_MAX / ht_real_size(spec->fp64);
@@ -578,36 +588,45 @@ struct ht_fd_weights ht_fd_layer_weights(const struct ht_fd_spec *spec) {
 }
 
 enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
-                                       struct ht_tool **out) {
-    const bool lines = !ht_tool_info(device)->gpu;
-    int lanes = LANES;
-    while (lanes > ht_tool_info(device)->max_group) lanes /= 2;
-    const int width = lines || lanes < WIDTH ? lanes : WIDTH, depth = lines ? 1 : DEPTH;
-    const struct ht_recipe recipe = {
-        .what = "kernels of absorbing layers",
-        .fp64 = spec->fp64,
-        .items = lanes,
-        .number = {{"DIMS", spec->dims},
-                   {"FD_R", spec->radius},
-                   {"FD_LAYER_R", ht_fd_layer_radius(spec)},
-                   {"FD_DENSITY", spec->density},
-                   {"FD_LAYER_LINES", lines},
-                   {"FD_LAYER_WIDTH", width},
-                   {"FD_LAYER_DEPTH", depth},
-                   {"FD_PROFILES", HT_FD_PROFILES}},
-        .file = {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "fd_layers.cl"},
-        .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_squares",
-                  "ht_fd_layer_damp"},
-        .parts = true,
-        .now = true};
+                                       const struct ht_variant *variant,
+                                       const struct ht_fd_shape *asked, struct ht_tool **out) {
+    const struct ht_device_info *info = ht_tool_info(device);
+    const bool rows = variant == &ht_variant_fd_vectors && !info->gpu && spec->dims > 1;
+    const struct ht_variant *of = rows ? variant : &ht_variant_fd_plain;
+    const struct ht_fd_shape shape = ht_fd_shape(spec, of, asked, info);
+    struct ht_recipe recipe = recipe_of(spec, of, &shape, 0);
+    int lanes = LANES, n = 0;
+    while (lanes > info->max_group) lanes /= 2;
+    const int width = lanes < WIDTH ? lanes : WIDTH;
+    const struct ht_recipe_number more[] = {{"FD_LAYER_R", ht_fd_layer_radius(spec)},
+                                            {"FD_LAYERED", rows},
+                                            {"FD_LAYER_WIDTH", width},
+                                            {"FD_LAYER_DEPTH", DEPTH},
+                                            {"FD_PROFILES", HT_FD_PROFILES}};
+    while (recipe.number[n].name != NULL) n++;
+    memcpy(&recipe.number[n], more, sizeof more);
+    static const char *const files[2][HT_MAX_FILES] = {
+        {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "loose.cl", "fd_layers.cl",
+         "fd_layer_columns.cl"},
+        {"fd_args.h", "fd_sizes.h", "fd_layer_args.h", "fd_common.cl", "loose.cl", "fd_layers.cl",
+         "fd_rows.cl", "fd_vectors.cl", "fd_entries.cl", "fd_layer_rows.cl"}};
+    memcpy(recipe.file, files[rows], sizeof recipe.file);
+    if (rows && spec->density) recipe.file[7] = "fd_vectors_density.cl";
+    const char *const entries[] = {"ht_fd_layer_correct", "ht_fd_layer_start",
+                                   "ht_fd_layer_squares", "ht_fd_layer_damp"};
+    memset(recipe.entry, 0, sizeof recipe.entry);
+    memcpy(recipe.entry, entries, sizeof entries);
+    recipe.what = "kernels of absorbing layers";
+    recipe.items = rows ? 1 : lanes;
+    recipe.now = true;
     TRY(ht_tool_create(device, &recipe, sizeof(struct layer_kernels), out));
     struct layer_kernels *k = (struct layer_kernels *)*out;
-    k->spec = *spec;
-    k->weights = ht_fd_weights(2 * spec->radius);
+    k->of.spec = *spec;
+    k->of.weights = ht_fd_weights(2 * spec->radius);
+    k->of.variant = of;
+    k->of.shape = shape;
     k->narrow = ht_fd_layer_weights(spec);
-    k->lines = lines;
     k->width = width;
-    k->depth = depth;
     return HT_OK;
 }
 
@@ -623,7 +642,7 @@ static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct h
                                    const struct ht_fd_side *side) {
     const int64_t along[3] = {1, box->row, box->plane};
     const int way = side->side == 0 ? 1 : -1, axis = side->axis;
-    const int bytes = ht_real_size(k->spec.fp64);
+    const int bytes = ht_real_size(k->of.spec.fp64);
     struct ht_fd_layer layer = {.offset = (long)side->offset,
                                 .pitch = (int)side->pitch[axis] * bytes,
                                 .axis = axis,
@@ -631,8 +650,8 @@ static struct ht_fd_layer layer_of(const struct layer_kernels *k, const struct h
                                 .inward = (int)along[axis] * way * bytes,
                                 .cells = (int)side->cells,
                                 .wall = (int)side->wall,
-                                .profile = (int)side->profile};
-    for (int i = 0; i < k->spec.dims; i++)
+                                .profile = (int)ht_fd_side_profile(side, 0, 0)};
+    for (int i = 0; i < k->of.spec.dims; i++)
         if (i != axis) layer.step[i] = (int)side->pitch[i];
     return layer;
 }
@@ -676,6 +695,7 @@ static void layer_zones(const struct ht_fd_box *box, const struct ht_fd_sides *s
 /* What all launches have in common. */
 struct launch {
     struct ht_fd_layer_args args;
+    int64_t groups[3];
     double coefs[MOST_COEFS];
     int count;
     struct ht_arg arg[14];
@@ -686,9 +706,9 @@ static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
 }
 
 static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
-                  const struct ht_fd_sides *sides, bool lines, struct launch *l) {
+                  const struct ht_fd_sides *sides, struct launch *l) {
     *l = (struct launch){
-        .args = {.row = (int)box->row, .plane = k->spec.dims > 2 ? (int)box->plane : 0}};
+        .args = {.row = (int)box->row, .plane = k->of.spec.dims > 2 ? (int)box->plane : 0}};
     /* Zones of a launch, and the groups of each: of those in layers, or all where there are none.
      */
     int64_t cut[3][4];
@@ -697,27 +717,26 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
     for (int n = 0; n < 12; n++) l->args.cut[n / 4][n % 4] = (int)cut[n / 4][n % 4];
     for (int n = 0; n < 9; n++) l->args.layers[n / 3] |= (int)(layers[n / 3][n % 3] << 8 * (n % 3));
     for (int n = 0; n < HT_FD_ZONES; n++) {
-        /* Zone n of a launch: whether it is done by lines, and its groups. */
+        /* The groups of zone n. */
         const int at[3] = {n % 3, n / 3 % 3, n / 9};
         int64_t count[3];
         unsigned all = 0;
-        int axis = -1;
         for (int i = 0; i < 3; i++) {
             count[i] = cut[i][at[i] + 1] - cut[i][at[i]];
-            if (layers[i][at[i]] != 0) axis = i;
             all |= layers[i][at[i]];
         }
         const bool none = count[0] * count[1] * count[2] == 0 || (all == 0 && sides->count > 0);
-        if (lines && all != 0 && (all & (all - 1)) == 0) { /* in one layer */
-            l->args.lines |= 1 << n;
-            count[axis] = 1;
-        }
         const int deep = layers[1][at[1]] != 0 && layers[2][at[2]] == 0 ? 1 : 2;
-        l->args.first[n + 1] = l->args.first[n];
-        if (!none)
-            l->args.first[n + 1] += (int)(ht_divide_up(count[0] * count[3 - deep], k->width) *
-                                          ht_divide_up(count[deep], k->depth));
+        const int64_t groups =
+            ht_divide_up(count[0] * count[3 - deep], k->width) * ht_divide_up(count[deep], DEPTH);
+        l->args.first[n + 1] = l->args.first[n] + (none ? 0 : (int)groups);
     }
+    struct ht_fd_args rows = ht_fd_args_of(box);
+    l->groups[0] = l->args.first[HT_FD_ZONES];
+    l->groups[1] = l->groups[2] = 1;
+    if (by_rows(k)) set_groups(&k->of, box, &rows, l->groups);
+    l->args.rows = (int)rows.rows;
+    l->args.planes = (int)rows.planes;
     for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
     l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
 }
@@ -725,26 +744,26 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
 static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator *op,
                       struct launch *l) {
     int count = 0;
-    put_coefs(&k->spec, &k->weights, op->scale, &count, l->coefs);
-    for (int i = 0; !k->spec.density && i <= k->spec.dims; i++)
+    put_coefs(&k->of.spec, &k->of.weights, op->scale, &count, l->coefs);
+    for (int i = 0; !k->of.spec.density && i <= k->of.spec.dims; i++)
         for (int j = 0; j < k->narrow.radius; j++)
             l->coefs[count++] = (i > 0 ? op->scale[i - 1] : 1) * k->narrow.first[j];
-    l->arg[l->count++] = ht_tool_reals(&k->tool, count, l->coefs);
+    l->arg[l->count++] = ht_tool_reals(&k->of.tool, count, l->coefs);
 }
 
 static void add_medium(const struct layer_kernels *k, const struct ht_fd_operator *op,
                        struct ht_buffer *u, struct launch *l) {
     add_buffer(l, u);
     add_buffer(l, op->a);
-    for (int i = 0; k->spec.density && i < 3; i++)
-        add_buffer(l, i < k->spec.dims ? op->b[i] : op->a);
+    for (int i = 0; k->of.spec.density && i < 3; i++)
+        add_buffer(l, i < k->of.spec.dims ? op->b[i] : op->a);
 }
 
 static enum ht_err run(struct layer_kernels *k, enum ht_step_part part, int entry,
-                       const struct launch *l) {
-    const int64_t groups[3] = {l->args.first[HT_FD_ZONES], 1, 1};
-    if (groups[0] == 0) return HT_OK;
-    return ht_tool_launch(&k->tool, part, entry, groups, l->count, l->arg);
+                       struct launch *l) {
+    if (by_rows(k) && entry > START) l->groups[0] = 1; /* whole rows */
+    if (l->groups[0] * l->groups[1] * l->groups[2] == 0) return HT_OK;
+    return ht_tool_launch(&k->of.tool, part, entry, l->groups, l->count, l->arg);
 }
 
 enum ht_err ht_fd_layer_step(struct ht_tool *tool, enum ht_step_part part,
@@ -755,7 +774,7 @@ enum ht_err ht_fd_layer_step(struct ht_tool *tool, enum ht_step_part part,
     struct ht_buffer *const memories[] = {memory->profile, memory->before, memory->halves,
                                           memory->nodes};
     struct launch l;
-    begin(k, box, sides, k->lines && !memory->start, &l);
+    begin(k, box, sides, &l);
     add_coefs(k, op, &l);
     for (int i = 0; i < 4; i++) add_buffer(&l, memories[i]);
     add_medium(k, op, u, &l);
@@ -770,7 +789,7 @@ enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *bo
     const struct ht_fd_sides none = {.count = 0};
     struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
-    begin(k, box, &none, false, &l);
+    begin(k, box, &none, &l);
     add_coefs(k, op, &l);
     add_medium(k, op, u, &l);
     add_buffer(&l, z);
@@ -782,7 +801,7 @@ enum ht_err ht_fd_layer_damp(struct ht_tool *tool, enum ht_step_part part,
                              struct ht_buffer *profile, struct ht_buffer *u, struct ht_buffer *d) {
     struct layer_kernels *k = (struct layer_kernels *)tool;
     struct launch l;
-    begin(k, box, sides, false, &l);
+    begin(k, box, sides, &l);
     add_buffer(&l, profile);
     add_buffer(&l, u);
     add_buffer(&l, d);

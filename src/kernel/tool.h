@@ -5,7 +5,7 @@
 
 #include "htwave/tool.h"
 
-enum { HT_RECIPE_NUMBERS = 16, HT_TOOL_ENTRIES = 6, HT_TOOL_BUFFERS = 4 };
+enum { HT_RECIPE_NUMBERS = 20, HT_TOOL_ENTRIES = 6, HT_TOOL_BUFFERS = 4 };
 
 /* The program: numbers, definitions, cl/prelude.cl, files. Each list ends before its first NULL. */
 struct ht_recipe {
@@ -13,7 +13,7 @@ struct ht_recipe {
     const char *text; /* the program, instead of what follows but for entries; NULL: none */
     bool fp64;        /* HT_DOUBLE */
     int items;        /* of a group, HT_TOOL_ITEMS: halved until the device has that many */
-    struct {
+    struct ht_recipe_number {
         const char *name; /* HT_<name> */
         int value;
     } number[HT_RECIPE_NUMBERS];
