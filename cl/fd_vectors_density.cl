@@ -121,6 +121,12 @@ HT_INLINE void ht_fd_plane(const struct ht_fd_args *s, const struct ht_fd_part *
                            const struct ht_fd_coefs *c, const int mode, long z, long at,
                            HT_FD_PARAMS, HT_LOCAL real *fluxes) {
     const int rows = (int)(t->end2 - t->first2);
+    if (t->count < HT_WIDTH) {
+        for (long i = 0; i < (long)rows * t->count; i++)
+            ht_fd_node(s, c, mode, at + (t->first2 + i / t->count) * s->row + i % t->count,
+                       HT_FD_ARGS);
+        return;
+    }
 #if HT_DIMS > 2
     for (int r = 0; r < rows + 2 * HT_FD_R - 1; r++) {
         const long from = at + (t->first2 - HT_FD_R + r) * s->row;
@@ -132,34 +138,17 @@ HT_INLINE void ht_fd_plane(const struct ht_fd_args *s, const struct ht_fd_part *
         ht_fd_row(t, c, mode, z, r, at + (t->first2 + r) * s->row, HT_FD_ARGS, fluxes);
 }
 
-HT_INLINE void ht_fd_short_rows(const struct ht_fd_args *s, const struct ht_fd_part *t,
-                                const struct ht_fd_coefs *c, const int mode, const long at,
-                                HT_FD_PARAMS) {
-    for (long i2 = t->first2; i2 < t->end2; i2++)
-        for (int n = 0; n < t->count; n++) ht_fd_node(s, c, mode, at + i2 * s->row + n, HT_FD_ARGS);
-}
-
-#define HT_FD_FINISH_PLANE(z)                   \
-    for (long i2 = t.first2; i2 < t.end2; i2++) \
-    HT_FD_FINISH_ROW(t.own, t.start + t.count, HT_DIMS > 2 ? i2 : (z), HT_DIMS > 2 ? (z) : 0)
-
 HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *c, const int mode,
                           HT_FD_PARAMS HT_FD_LAYER_PARAMS, HT_LOCAL real *fluxes) {
     const long step = HT_DIMS > 1 ? ht_fd_stride(s, HT_DIMS - 1) : 0;
     struct ht_fd_part t;
     ht_fd_set_part(s, &t);
-    if (t.count < HT_WIDTH) {
-        for (long z = t.begin; z < t.end; z++) {
-            ht_fd_short_rows(s, &t, c, mode, z * step + t.start, HT_FD_ARGS);
-            HT_FD_FINISH_PLANE(z)
-        }
-        return;
-    }
 #if HT_DIMS > 1
-    for (long f = t.begin - HT_FD_R; f < t.end + HT_FD_R - 1; f++) {
+    const bool few = t.count < HT_WIDTH;
+    for (long f = few ? t.begin + HT_FD_R - 1 : t.begin - HT_FD_R; f < t.end + HT_FD_R - 1; f++) {
         const long z = f - HT_FD_R + 1; /* targets that now have all fluxes */
         const int slot = (int)((f + 2 * HT_FD_R) % (2 * HT_FD_R));
-        for (long i2 = t.first2; i2 < t.end2; i2++) {
+        for (long i2 = t.first2; i2 < t.end2 && !few; i2++) {
             const long from = f * step + i2 * s->row + t.start;
             ht_fd_fluxes(c, u + from, (HT_DIMS > 2 ? b3 : b2) + from, step, t.count,
                          ht_fd_march_of(fluxes) + slot * HT_FD_PLANE_VALUES +
@@ -167,7 +156,8 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
         }
         if (z < t.begin) continue;
         ht_fd_plane(s, &t, c, mode, z, z * step + t.start, HT_FD_ARGS, fluxes);
-        HT_FD_FINISH_PLANE(z)
+        for (long i2 = t.first2; i2 < t.end2; i2++)
+            HT_FD_FINISH_ROW(t.own, t.start + t.count, HT_DIMS > 2 ? i2 : z, HT_DIMS > 2 ? z : 0)
     }
 #else
     ht_fd_plane(s, &t, c, mode, 0, t.start, HT_FD_ARGS, fluxes);

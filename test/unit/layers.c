@@ -122,8 +122,10 @@ static void test_none(const char *what, const char *common, const char *with, co
 /* From now on d grows in the layers. */
 static void plant(const struct scene *s) {
     const struct ht_fd_layers *l = &ht_fd_stepper_of(&s->stepper)->layers;
-    for (int64_t i = HT_FD_PROFILES - 1; i < l->sides.profiles; i += HT_FD_PROFILES)
-        l->profile.host[i] = 1.05;
+    for (int i = 0; i < l->sides.count; i++)
+        for (int64_t depth = 0; depth < l->sides.side[i].cells; depth++)
+            l->profile.host[ht_fd_side_profile(&l->sides.side[i], HT_FD_PROFILES - 1, depth)] =
+                1.05;
 }
 
 /* Looks at the state every so many steps until the watch ends the run: the steps until then, or
