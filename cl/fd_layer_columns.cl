@@ -59,28 +59,16 @@ HT_INLINE void ht_fd_go_on(struct ht_fd_column *t) {
     t->m.m3 = t->deep == 2 ? t->next : t->m.m3;
 }
 
-#define HT_FD_EACH_TARGET(t)           \
-    struct ht_fd_column t;             \
-    if (!ht_fd_target(&s, &t)) return; \
-    HT_ROLLED                          \
+/* In a kernel with the layers l: for each target *m of a work-item. */
+#define HT_FD_EACH_TARGET(m)            \
+    struct ht_fd_column t;              \
+    struct ht_fd_place *const m = &t.m; \
+    if (!ht_fd_target(&l, &t)) return;  \
+    HT_ROLLED                           \
     for (; t.next < t.end; ht_fd_go_on(&t))
 
-#define HT_FD_LAYER_ENTRY(name, start)                                           \
-    HT_TOOL_KERNEL name(struct ht_fd_layer_args s, struct ht_fd_layer_coefs c,   \
-                        HT_FD_STEP_PARAMS) {                                     \
-        HT_FD_EACH_TARGET(t) ht_fd_finish(&s, &c, start, &t.m, HT_FD_STEP_ARGS); \
+#define HT_FD_LAYER_ENTRY(name, start)                                         \
+    HT_TOOL_KERNEL name(struct ht_fd_layer_args l, struct ht_fd_layer_coefs c, \
+                        HT_FD_STEP_PARAMS) {                                   \
+        HT_FD_EACH_TARGET(m) ht_fd_finish(&l, &c, start, m, HT_FD_STEP_ARGS);  \
     }
-
-HT_FD_LAYER_ENTRY(ht_fd_layer_correct, 0)
-HT_FD_LAYER_ENTRY(ht_fd_layer_start, 1)
-
-HT_TOOL_KERNEL ht_fd_layer_squares(struct ht_fd_layer_args s, struct ht_fd_layer_coefs c,
-                                   HT_INPUT(real) u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS,
-                                   HT_OUTPUT(real) z) {
-    HT_FD_EACH_TARGET(t) ht_fd_square(&s, &c, &t.m, u, a HT_FD_MEDIUM_ARGS, z);
-}
-
-HT_TOOL_KERNEL ht_fd_layer_damp(struct ht_fd_layer_args s, HT_INPUT(real) profile,
-                                HT_OUTPUT(real) u, HT_OUTPUT(real) d) {
-    HT_FD_EACH_TARGET(t) ht_fd_damp(&s, &t.m, profile, u, d);
-}

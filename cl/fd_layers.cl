@@ -244,11 +244,6 @@ HT_INLINE vector ht_fd_damped(const struct ht_fd_line *l, const int point, const
     return held == inside ? damped : (vector)(real)0;
 }
 
-/* What a layer remembers of a depth: of its half point and of its node. */
-struct ht_fd_kept {
-    vector point, node;
-};
-
 /* What a layer adds to d at a node; *factor: g, multiplied. begin: d - a L u/2 in the first step.
  * u: at the node, and q at half points depth - HT_FD_LAYER_R on; flux: b D u there, or 2 R + 1
  * values of u about the node; kept: of the half point after the step, of the node before it, then
@@ -398,8 +393,10 @@ HT_INLINE void ht_fd_finish(const struct ht_fd_layer_args *s, const struct ht_fd
 
 #if HT_FD_DENSITY
 /* Half of the products of first differences of u at half points +-1/2. */
-HT_INLINE vector ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_GLOBAL const real *u,
-                               HT_GLOBAL const real *b, const long at, const long stride) {
+HT_INLINE vector ht_fd_squares(const struct ht_fd_coefs *c, const int axis,
+                               HT_GLOBAL const real *u HT_FD_MEDIUM_PARAMS, const long at,
+                               const long stride) {
+    HT_GLOBAL const real *b = axis == 0 ? b1 : axis == 1 ? b2 : b3;
     vector sum = 0;
     HT_UNROLLED(side, 2) {
         const long between = at - side * stride;
@@ -428,37 +425,3 @@ HT_INLINE vector ht_fd_squares(const struct ht_fd_coefs *c, const int axis, HT_G
     return sum * (vector)(real)0.5;
 }
 #endif
-
-/* What nodes have of - <u, L u>, as differences alone: z / a adds up to it. */
-HT_INLINE void ht_fd_square(const struct ht_fd_layer_args *s, const struct ht_fd_layer_coefs *c,
-                            const struct ht_fd_place *m, HT_INPUT(real) u,
-                            HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, HT_OUTPUT(real) z) {
-    const long at = ht_fd_number(s, m);
-    vector sum = 0;
-#if HT_FD_DENSITY
-    sum += ht_fd_squares(&c->whole, 0, u, b1, at, 1);
-    if (HT_DIMS > 1) sum += ht_fd_squares(&c->whole, 1, u, b2, at, s->row);
-    if (HT_DIMS > 2) sum += ht_fd_squares(&c->whole, 2, u, b3, at, s->plane);
-#else
-    HT_UNROLLED(k, HT_DIMS) sum += ht_fd_squares(&c->whole, k, u, at, ht_fd_along(s, k));
-#endif
-    ht_fd_put(z + at, 0, m->count, HT_GLOBAL_VECTOR(a + at) * sum);
-}
-
-/* Sponges: a factor per depth. */
-HT_INLINE void ht_fd_damp(const struct ht_fd_layer_args *s, const struct ht_fd_place *m,
-                          HT_INPUT(real) profile, HT_OUTPUT(real) u, HT_OUTPUT(real) d) {
-    const long at = ht_fd_number(s, m);
-    vector value = HT_GLOBAL_VECTOR(u + at), increment = HT_GLOBAL_VECTOR(d + at);
-    HT_ROLLED
-    for (int i = 0; m->layers >> i != 0; i++)
-        if (m->layers >> i & 1) {
-            struct ht_fd_line l;
-            ht_fd_find_line(s, i, m, &l);
-            const vector factor = ht_fd_profile(&l, 0, ht_fd_depth(s, i, m), 1, profile);
-            value *= factor;
-            increment *= factor;
-        }
-    ht_fd_put(u + at, 0, m->count, value);
-    ht_fd_put(d + at, 0, m->count, increment);
-}

@@ -594,31 +594,29 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
     const bool rows = variant == &ht_variant_fd_vectors && !info->gpu && spec->dims > 1;
     const struct ht_variant *of = rows ? variant : &ht_variant_fd_plain;
     const struct ht_fd_shape shape = ht_fd_shape(spec, of, asked, info);
-    struct ht_recipe recipe = recipe_of(spec, of, &shape, 0);
-    int lanes = LANES, n = 0;
+    const struct ht_recipe pass = recipe_of(spec, of, &shape, 0);
+    int lanes = LANES;
     while (lanes > info->max_group) lanes /= 2;
     const int width = lanes < WIDTH ? lanes : WIDTH;
-    const struct ht_recipe_number more[] = {{"FD_LAYER_R", ht_fd_layer_radius(spec)},
-                                            {"FD_LAYERED", rows},
-                                            {"FD_LAYER_WIDTH", width},
-                                            {"FD_LAYER_DEPTH", DEPTH},
-                                            {"FD_PROFILES", HT_FD_PROFILES}};
-    while (recipe.number[n].name != NULL) n++;
-    memcpy(&recipe.number[n], more, sizeof more);
-    static const char *const files[2][HT_MAX_FILES] = {
-        {"fd_args.h", "fd_layer_args.h", "fd_common.cl", "loose.cl", "fd_layers.cl",
-         "fd_layer_columns.cl"},
-        {"fd_args.h", "fd_sizes.h", "fd_layer_args.h", "fd_common.cl", "loose.cl", "fd_layers.cl",
-         "fd_rows.cl", "fd_vectors.cl", "fd_entries.cl", "fd_layer_rows.cl"}};
-    memcpy(recipe.file, files[rows], sizeof recipe.file);
-    if (rows && spec->density) recipe.file[7] = "fd_vectors_density.cl";
-    const char *const entries[] = {"ht_fd_layer_correct", "ht_fd_layer_start",
-                                   "ht_fd_layer_squares", "ht_fd_layer_damp"};
-    memset(recipe.entry, 0, sizeof recipe.entry);
-    memcpy(recipe.entry, entries, sizeof entries);
-    recipe.what = "kernels of absorbing layers";
-    recipe.items = rows ? 1 : lanes;
-    recipe.now = true;
+    struct ht_recipe recipe = {
+        .what = "kernels of absorbing layers",
+        .fp64 = spec->fp64,
+        .items = rows ? 1 : lanes,
+        .number = {{"FD_LAYER_R", ht_fd_layer_radius(spec)},
+                   {"FD_LAYERED", rows},
+                   {"FD_LAYER_WIDTH", width},
+                   {"FD_LAYER_DEPTH", DEPTH},
+                   {"FD_PROFILES", HT_FD_PROFILES}},
+        .file = {"fd_args.h", "fd_sizes.h", "fd_layer_args.h", "fd_common.cl", "loose.cl",
+                 "fd_layers.cl", rows ? "fd_rows.cl" : "fd_layer_columns.cl",
+                 rows ? spec->density ? "fd_vectors_density.cl" : "fd_vectors.cl"
+                      : "fd_layer_entries.cl",
+                 rows ? "fd_entries.cl" : NULL, "fd_layer_rows.cl", "fd_layer_entries.cl"},
+        .entry = {"ht_fd_layer_correct", "ht_fd_layer_start", "ht_fd_layer_squares",
+                  "ht_fd_layer_damp"},
+        .parts = true,
+        .now = true};
+    memcpy(recipe.number + 5, pass.number, sizeof pass.number - 5 * sizeof pass.number[0]);
     TRY(ht_tool_create(device, &recipe, sizeof(struct layer_kernels), out));
     struct layer_kernels *k = (struct layer_kernels *)*out;
     k->of.spec = *spec;
