@@ -15,6 +15,7 @@ enum ht_subgrid { HT_PRIMARY, HT_DUAL };
 struct ht_slab {
     struct ht_comm *comm; /* ranks in the order of their slabs */
     int64_t first, last;  /* x3 planes of cells [first, last) */
+    bool nodes;           /* of nodes of the primary grid: ht_grid_inner */
 };
 
 /* Some that follow each other: [first, last). */
@@ -29,7 +30,8 @@ struct ht_grid {
     int wall[3][2]; /* factors of struct ht_wall_kind; 0 periodic */
     /* Cells of the layer in front of an absorbing side, whose wall is rigid; 0: none. */
     int64_t layer[3][2];
-    int point_nodes; /* about a point along an axis */
+    int64_t outer[3][2]; /* of these cells those outside of the user's box: all or none */
+    int point_nodes;     /* about a point along an axis */
     /* From the nodes to the places of values, in spacings: 0 but for copies of a grid that stand
      * for staggered fields (ht_places_create), of which ht_grid_x and points know. */
     double shift[3];
@@ -84,11 +86,23 @@ int64_t ht_grid_own_total(const struct ht_grid *grid, enum ht_subgrid subgrid);
 int ht_grid_neighbour(const struct ht_grid *grid, int side);
 /* The same grid for a rank alone. */
 struct ht_grid ht_grid_whole(const struct ht_grid *grid);
+/* The user's box, which is the grid without layers outside of it: its ends, and x moved into it,
+ * with a bit for each axis along which x lies beyond. */
+double ht_grid_end(const struct ht_grid *grid, int axis, int side);
+static inline double ht_grid_middle(const struct ht_grid *grid, int axis) {
+    return (ht_grid_end(grid, axis, 0) + ht_grid_end(grid, axis, 1)) / 2;
+}
+unsigned ht_grid_clamp(const struct ht_grid *grid, const double x[3], double at[3]);
+/* The box as a grid: what outputs are of. Ranks own what they own of its nodes, perhaps none. */
+struct ht_grid ht_grid_inner(const struct ht_grid *grid);
+/* values[group][own primary node] become, in place, those of the box. */
+void ht_grid_crop(const struct ht_grid *grid, int64_t groups, double *values);
+
 /* Cuts `cells` planes in parts as equal as they can be; start[0 .. ranks]. */
 void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
 
-/* Absorbing layers (docs/absorbing.md): in front of each absorbing side, inside the box of the
- * grid, lies a layer of cells in which waves are damped along the side's normal, before a rigid
+/* Absorbing layers (docs/absorbing.md): in front of each end of the grid that absorbs lies a layer
+ * of cells in which waves are damped along the side's normal, before a rigid
  * wall. With the depth d from its inner face and its thickness L sigma(d) = most (d/L)^degree [pole
  * / (1 + pole - d/L)], the second factor only with a pole, of the integral -c ln R / 2, c the
  * largest speed along the axis. The medium in it is that of the inner face: ht_layers_inside. */
@@ -129,10 +143,13 @@ void ht_layer_scale(struct ht_layer *layer, double speed, double h);
 
 /* Whether a side absorbs. */
 bool ht_layers_any(const struct ht_grid *grid);
-/* Sets grid->layer from absorbing.cells; sides: which absorb. Refuses layers thicker than half of
- * their axis, or that fill it. */
+/* Sets grid->layer from absorbing.cells or absorbing.width; sides: which absorb. The grid, until
+ * then the user's box, grows by layers outside of it; inside of it those are refused that are
+ * thicker than half of their axis, or fill it. */
 HT_CHECKED enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
                                        struct ht_grid *grid);
+/* The key that their thickness comes from. */
+const char *ht_layers_key(const struct ht_params *params);
 /* The layers of a grid with some. speed: the largest along each axis, which absorbing.speed
  * replaces. type: chosen. order: handed to `usual`. */
 HT_CHECKED enum ht_err ht_layers_make(const struct ht_params *params, const struct ht_grid *grid,

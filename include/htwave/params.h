@@ -49,6 +49,8 @@ struct ht_groups {
     X(HT_ABSORBING_AUTO, "auto") \
     X(HT_ABSORBING_CPML, "cpml") \
     X(HT_ABSORBING_SPONGE, "sponge")
+/* Where these layers lie: around the box or in it. */
+#define HT_EACH_PLACE(X) X(HT_OUTSIDE, "outside") X(HT_INSIDE, "inside")
 #define HT_EACH_DISPERSION(X)         \
     X(HT_DISPERSION_AUTO, "auto")     \
     X(HT_DISPERSION_REMOVE, "remove") \
@@ -140,6 +142,7 @@ struct ht_groups {
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
 enum ht_absorbing_type { HT_EACH_ABSORBING(HT_CHOICE_CONSTANT) };
+enum ht_absorbing_place { HT_EACH_PLACE(HT_CHOICE_CONSTANT) };
 enum ht_dispersion { HT_EACH_DISPERSION(HT_CHOICE_CONSTANT) };
 enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_data_type { HT_EACH_DATA(HT_CHOICE_CONSTANT) };
@@ -321,7 +324,10 @@ struct ht_params {
         char *side[3][2]; /* [axis][lower, upper] */
     } boundary;
     struct {
-        struct ht_value cells; /* one number, one per axis or one per side */
+        /* One number, one per axis or one per side; width, a length, in place of cells where set.
+         */
+        struct ht_value cells, width;
+        enum ht_absorbing_place place;
         enum ht_absorbing_type type;
         struct ht_value reflection, speed, degree, alpha, sponge, mix; /* or "auto" */
     } absorbing;

@@ -27,11 +27,11 @@ struct ht_run {
 struct ht_view {
     const struct ht_run *run;
     double time;
-    bool last;                  /* the run ends here: after its last step, interrupted, or
-                                   refused */
-    const double *const *nodal; /* of ht_nodal_read; NULL: not needed */
-    const double *coefs;        /* [field][i][own node] of the primary grid's stored
-                                   fields; NULL: not needed */
+    bool last; /* the run ends here: after its last step, interrupted, or
+                  refused */
+    /* NULL: not needed; of the nodes of ht_grid_inner that the rank owns: */
+    const double *const *nodal; /* of ht_nodal_read */
+    const double *coefs;        /* [field][i][node] of the primary grid's stored fields */
 };
 
 /* What the looks of an observer need. */

@@ -136,7 +136,7 @@ int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64])
 static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
     ht_api *api = context;
     const struct ht_plan *plan = view->run->plan;
-    const struct ht_grid *grid = &plan->grid;
+    const struct ht_grid box = ht_grid_inner(&plan->grid), *grid = &box;
     struct ht_api_snapshot snapshot = {
         .step = view->run->steps, .time = view->time, .rank = grid->dims};
     for (int k = 0; k < 3; k++) {

@@ -134,7 +134,7 @@ static enum ht_err try_run(const struct search *s, struct choice *c) {
     const enum ht_log_level level = ht_log_level_get();
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    const struct ht_grid *grid = &s->sim->plan->grid;
+    const struct ht_grid box = ht_grid_inner(&s->sim->plan->grid), *grid = &box;
     const double h = s->length / c->grid.cells, rounding = 1e-9;
     const int least = c->carrier.scheme->nodal ? c->carrier.order + 1 : 3;
     for (int k = 0; k < grid->dims; k++)

@@ -91,7 +91,7 @@ static enum ht_err run(struct ht_simulation *sim, struct row *row) {
                         .error = row->error,
                         .bound = 4 * unit * (changes + lost),
                         .seconds = ht_clock() - began};
-    memcpy(row->cells, plan->grid.cells, sizeof row->cells);
+    memcpy(row->cells, plan->params->grid.cells, sizeof row->cells);
     return HT_OK;
 }
 

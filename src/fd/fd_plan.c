@@ -112,7 +112,7 @@ static enum ht_err check_end_slabs(const struct ht_plan *plan, const int64_t *st
         const bool matched = cells > 0 && params->absorbing.type != HT_ABSORBING_SPONGE;
         const bool cut = ranks > 1 && grid->wall[2][side] == HT_WALL_FREE;
         const char *end = side == 0 ? "lower" : "upper";
-        REFUSE(matched && planes < needed, params, "absorbing.cells",
+        REFUSE(matched && planes < needed, params, ht_layers_key(params),
                "the layer at the %s side of x3 belongs to one rank: with order %d its slab needs "
                "%lld planes, but has %lld of %d ranks",
                end, plan->order, (long long)needed, (long long)planes, ranks);

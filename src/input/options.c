@@ -69,18 +69,26 @@ static const struct ht_option option[] = {
     {"boundary.x1", HT_OPT_SIDES, AT(boundary.side[0]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "",
      "Lower and upper side along x1: periodic on both, or on each a wall of the system (acoustic, "
-     "wave: rigid, free) or \"absorbing\", a layer inside the box in which waves die out. One name "
-     "applies to both."},
+     "wave: rigid, free) or \"absorbing\", behind which waves die out in a layer. One name applies "
+     "to both."},
     {"boundary.x2", HT_OPT_SIDES, AT(boundary.side[1]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "", "Lower and upper side along x2."},
     {"boundary.x3", HT_OPT_SIDES, AT(boundary.side[2]), "[\"periodic\", \"periodic\"]", ANY, NULL,
      "", "Lower and upper side along x3."},
 
     {KEY(absorbing.cells, VALUE), "8.0", 0, 10000, NULL, "cells",
-     "Thickness of the layers of absorbing sides. They lie inside the box from grid.lower to "
-     "grid.upper; in them the medium is that of their inner face, constant along the normal. 0: a "
-     "rigid wall. cpml of fd: at least 6 in more than one dimension. One number, or one per axis, "
-     "or lower and upper of x1, then of x2 and x3 (those of other sides do not matter)."},
+     "Thickness of the layers of absorbing sides, in which the medium is that of their inner face, "
+     "constant along the normal. 0: a rigid wall. cpml of fd: at least 6 in more than one "
+     "dimension. "
+     "One number, or one per axis, or lower and upper of x1, then of x2 and x3 (those of other "
+     "sides "
+     "do not matter)."},
+    {KEY(absorbing.width, VALUE), NULL, NOT_NEGATIVE, NULL, "length",
+     "Thickness in place of absorbing.cells, likewise one number or several: rounded up to whole "
+     "cells, so that layers stay what they are on other grids."},
+    {KEY(absorbing.place, CHOICE), "\"outside\"", ANY, CHOICES(HT_EACH_PLACE), "",
+     "outside: layers are added around the box from grid.lower to grid.upper, whose cells are "
+     "grid.cells; outputs are of the box. inside: they take a part of it."},
     {KEY(absorbing.type, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_ABSORBING), "",
      "cpml, a convolutional perfectly matched layer, which lets waves of any direction in; sponge, "
      "which damps the fields themselves, for schemes without cpml (leapfrog, fd with two terms in "

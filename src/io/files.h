@@ -107,6 +107,7 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
 struct ht_output {
     const struct ht_params *params;
     const struct ht_medium *medium;
+    struct ht_grid grid; /* of what is written: of the box */
     struct ht_lock lock;
     int first;       /* number of the first snapshot: behind those that are read */
     unsigned stored; /* bit per field of the primary grid, 0: all */

@@ -177,7 +177,7 @@ static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *par
 
 static enum ht_err write_attributes(struct ht_h5 *file, const struct ht_params *params,
                                     const struct ht_gradient_sums *sums) {
-    const struct ht_grid *grid = sums->grid;
+    const struct ht_grid box = ht_grid_inner(sums->grid), *grid = &box;
     double cells[3];
     for (int k = 0; k < 3; k++) cells[k] = (double)grid->cells[k];
     TRY(ht_h5_set_text(file, "input", sums->mark));
@@ -206,6 +206,7 @@ static enum ht_err write_lattice(struct ht_h5 *file, const struct ht_params *par
 struct result {
     const struct ht_params *params;
     const struct ht_gradient_sums *sums;
+    struct ht_grid box; /* of the nodes that are written */
     const struct ht_medium_gradient *gradient;
     double *light[HT_MAX_MATERIALS]; /* NULL: none */
     int sets;
@@ -226,18 +227,23 @@ static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
         name = HT_KEY("illumination/%s", of->name);
         if (r->light[w] != NULL) TRY(write_samples(file, r->params, of, name, r->light[w]));
     }
-    for (int i = 0; i < r->sets; i++) TRY(ht_planes_place(r->sums->grid, false, file, &r->set[i]));
+    for (int i = 0; i < r->sets; i++) TRY(ht_planes_place(&r->box, false, file, &r->set[i]));
     return HT_OK;
 }
 
-static void add_nodes(struct result *r) {
+static enum ht_err add_nodes(struct result *r, struct ht_pool *pool) {
+    const int64_t own = ht_grid_own_total(r->sums->grid, HT_PRIMARY);
     for (int s = 0; s < HT_GRADIENT_SUMS; s++) {
         if (r->sums->sum[s] == NULL) continue;
+        double *values = NULL;
+        TRY(HT_TAKE(pool, values, own));
+        memcpy(values, r->sums->sum[s], (size_t)own * sizeof *values);
+        ht_grid_crop(r->sums->grid, 1, values);
         snprintf(r->name[r->sets], sizeof *r->name, "%s_nodes/%s", r->image, r->sums->name[s]);
-        r->set[r->sets] =
-            ht_planes_set(r->sums->grid, r->name[r->sets], false, false, r->sums->sum[s]);
+        r->set[r->sets] = ht_planes_set(&r->box, r->name[r->sets], false, false, values);
         r->sets++;
     }
+    return HT_OK;
 }
 
 enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_params *params,
@@ -245,6 +251,7 @@ enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_par
     struct ht_comm *comm = sums->grid->slab.comm;
     struct result r = {.params = params,
                        .sums = sums,
+                       .box = ht_grid_inner(sums->grid),
                        .gradient = gradient,
                        .image = HT_WORD(GRADIENT_IMAGE, params->gradient.image)};
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
@@ -252,11 +259,11 @@ enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_par
     enum ht_err err = HT_OK;
     for (int w = 0; w < gradient->count && err == HT_OK && sums->sum[HT_GRADIENT_ILLUMINATION]; w++)
         err = HT_TAKE(&pool, r.light[w], gradient->wanted[w].samples);
+    if (err == HT_OK && nodes) err = add_nodes(&r, &pool);
     TRY(ht_comm_agree(comm, err));
     for (int w = 0; w < gradient->count && r.light[w] != NULL; w++)
         TRY(ht_medium_gradient_share(gradient, w, ht_gradient_sums_light, sums, r.light[w]));
-    if (nodes) add_nodes(&r);
     if (ht_comm_rank(comm) == 0) err = ht_h5_create(path, params->output.checksums, &file);
     if (err == HT_OK && file != NULL) err = lay_out(&r, file);
-    return ht_planes_end(comm, ht_planes_own(sums->grid), err, file, path, r.sets, r.set);
+    return ht_planes_end(comm, ht_planes_own(&r.box), err, file, path, r.sets, r.set);
 }

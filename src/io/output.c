@@ -418,6 +418,7 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
     if (!err) {
         *output = (struct ht_output){.params = params,
                                      .medium = medium,
+                                     .grid = ht_grid_inner(medium->grid),
                                      .stored = stored,
                                      .single = params->device.precision == HT_SINGLE,
                                      .lock.fd = -1};
@@ -488,7 +489,7 @@ void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, dou
 }
 
 static enum ht_err write_stagger(const struct ht_output *output, double time, struct ht_h5 *file) {
-    const struct ht_grid *grid = output->medium->grid;
+    const struct ht_grid *grid = &output->grid;
     for (int i = 0; output->staggered && i < output->nfields; i++) {
         const int f = output->field[i];
         const double early = output->pair.group[0] >> f & 1u ? output->dt / 2 : 0;
@@ -504,7 +505,7 @@ static enum ht_err write_stagger(const struct ht_output *output, double time, st
 
 static enum ht_err write_attributes(const struct ht_output *output, const struct state *state,
                                     struct ht_h5 *file) {
-    const struct ht_grid *grid = output->medium->grid;
+    const struct ht_grid *grid = &output->grid;
     double order = grid->order, at = (double)state->step, cells[3];
     for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
     TRY(ht_h5_set_number(file, "time", 1, &state->time));
@@ -526,7 +527,7 @@ static enum ht_err lay_out(const struct ht_output *output, const struct state *s
                            struct ht_h5_values *set, struct ht_h5 *file) {
     TRY(write_attributes(output, state, file));
     for (int i = 0; i < count; i++)
-        TRY(ht_planes_place(output->medium->grid, i >= output->nfields, file, &set[i]));
+        TRY(ht_planes_place(&output->grid, i >= output->nfields, file, &set[i]));
     return HT_OK;
 }
 
@@ -606,7 +607,7 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     struct ht_h5_values set[SETS] = {{0}};
     char name[SETS][NAME];
     /* Its datasets: the fields, then their coefficients. */
-    const struct ht_grid *grid = output->medium->grid;
+    const struct ht_grid *grid = &output->grid;
     const int64_t own = ht_grid_coefs(grid) * ht_grid_own_total(grid, HT_PRIMARY);
     int count = 0;
     for (; count < (state->coefs ? 2 : 1) * output->nfields; count++) {
@@ -635,7 +636,7 @@ static enum ht_err write_snapshot(const struct ht_output *output, const struct s
     "Dimensions=\"3\">%.17g %.17g %.17g</DataItem>\n"
 
 static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
-    const struct ht_grid *grid = output->medium->grid;
+    const struct ht_grid *grid = &output->grid;
     const int number = output->first + index;
     const double *lower = grid->lower, *h = grid->h;
     int64_t nodes[3];

@@ -204,7 +204,7 @@ enum ht_err ht_pictures_create(struct ht_output *output) {
     for (int i = 0; ht_params_slice(params, i, &given); i++) {
         struct ht_picture_view *view = &output->view[i];
         ht_params_slice_name(params, i + 1, view->name);
-        view->slice = ht_slice_make(output->medium->grid, given.plane, given.position);
+        view->slice = ht_slice_make(&output->grid, given.plane, given.position);
         view->range = given.range;
         TRY(find_field(output, i, &view->field));
         const char *field = output->medium->eq->field[view->field].name;
@@ -404,7 +404,7 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
 
 /* By planes along the last axis. */
 static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
-    const struct ht_grid *grid = m->output.medium->grid;
+    const struct ht_grid *grid = &m->output.grid;
     const int dims = grid->dims, last = dims - 1;
     struct ht_slice plane = {
         .grid = grid, .normal = last, .across = last == 0, .up = last == 2 ? 1 : 2};
@@ -422,7 +422,7 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
 }
 
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
-    const struct ht_grid *grid = m->output.medium->grid;
+    const struct ht_grid *grid = &m->output.grid;
     const struct ht_system *system = m->output.medium->eq->system;
     char name[32];
     TRY(ht_planes_describe(m->output.params, grid, file));
@@ -484,7 +484,9 @@ static enum ht_err draw(const struct model *m, const char *parameter,
 enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medium *medium,
                             const struct ht_shots *shots, const struct ht_receivers *receivers,
                             const char *directory) {
-    HT_ENDED(end_model) struct model m = {{.params = params, .medium = medium}, directory, {0}};
+    HT_ENDED(end_model)
+    struct model m = {
+        {.params = params, .medium = medium, .grid = ht_grid_inner(medium->grid)}, directory, {0}};
     char parameter[32];
     TRY(ht_places_make(shots, receivers, &m.places));
     TRY(ht_file_make_directory(directory));

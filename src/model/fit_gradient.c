@@ -74,7 +74,8 @@ static enum ht_err add_wanted(struct ht_medium_gradient *g, const char *name, co
     for (int k = 0; k < 3; k++) {
         const bool along = source->type == HT_MEDIUM_LAYERS && k == source->axis;
         wanted->shape[k] = row->samples ? row->samples->shape[k] : along ? row->count : 1;
-        wanted->origin[k] = row->samples ? row->samples->origin[k] : medium->grid->lower[k];
+        wanted->origin[k] =
+            row->samples ? row->samples->origin[k] : ht_grid_end(medium->grid, k, 0);
         wanted->spacing[k] = row->samples ? row->samples->spacing[k] : 1;
     }
     wanted->samples = wanted->shape[0] * wanted->shape[1] * wanted->shape[2];

@@ -79,6 +79,7 @@ bool ht_grid_cut(const struct ht_grid *grid) {
 struct ht_range ht_grid_own(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     const int64_t all = ht_grid_planes(grid, subgrid), end = grid->slab.last;
     if (!ht_grid_cut(grid)) return (struct ht_range){0, all};
+    if (grid->slab.nodes) return (struct ht_range){grid->slab.first, end};
     return (struct ht_range){grid->slab.first, end < grid->cells[2] ? end : all};
 }
 
@@ -99,6 +100,60 @@ struct ht_grid ht_grid_whole(const struct ht_grid *grid) {
     struct ht_grid whole = *grid;
     whole.slab = (struct ht_slab){0};
     return whole;
+}
+
+double ht_grid_end(const struct ht_grid *grid, int axis, int side) {
+    const int64_t outer = grid->outer[axis][side];
+    if (outer == 0) return side ? grid->upper[axis] : grid->lower[axis];
+    return grid->lower[axis] + grid->h[axis] * (double)(side ? grid->cells[axis] - outer : outer);
+}
+
+unsigned ht_grid_clamp(const struct ht_grid *grid, const double x[3], double at[3]) {
+    unsigned beyond = 0;
+    for (int k = 0; k < 3; k++) {
+        at[k] = x[k];
+        for (int side = 0; side < 2; side++) {
+            const double end = ht_grid_end(grid, k, side);
+            if (grid->outer[k][side] == 0 || (side ? x[k] <= end : x[k] >= end)) continue;
+            at[k] = end;
+            beyond |= 1u << k;
+        }
+    }
+    return beyond;
+}
+
+struct ht_grid ht_grid_inner(const struct ht_grid *grid) {
+    struct ht_grid inner = *grid;
+    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
+    for (int k = 0; k < 3; k++) {
+        inner.cells[k] -= grid->outer[k][0] + grid->outer[k][1];
+        inner.lower[k] = ht_grid_end(grid, k, 0);
+        inner.upper[k] = ht_grid_end(grid, k, 1);
+        for (int side = 0; side < 2; side++) inner.layer[k][side] -= grid->outer[k][side];
+    }
+    memset(inner.outer, 0, sizeof inner.outer);
+    const int64_t planes = ht_grid_planes(&inner, HT_PRIMARY), below = grid->outer[2][0];
+    inner.slab.first = ht_least(ht_most(own.first - below, 0), planes);
+    inner.slab.last = ht_least(ht_most(own.last - below, 0), planes);
+    inner.slab.nodes = true;
+    return inner;
+}
+
+void ht_grid_crop(const struct ht_grid *grid, int64_t groups, double *values) {
+    const struct ht_grid inner = ht_grid_inner(grid);
+    const struct ht_range from = ht_grid_own(grid, HT_PRIMARY);
+    const struct ht_range to = ht_grid_own(&inner, HT_PRIMARY);
+    const int64_t all = ht_grid_own_total(grid, HT_PRIMARY),
+                  row = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    const int64_t n1 = ht_grid_nodes(&inner, HT_PRIMARY, 0),
+                  n2 = ht_grid_nodes(&inner, HT_PRIMARY, 1);
+    double *out = values;
+    for (int64_t i = 0; i < groups * (to.last - to.first) * n2; i++, out += n1) {
+        const int64_t m2 = i % n2 + grid->outer[1][0], plane = i / n2 % (to.last - to.first);
+        const int64_t m3 = plane + to.first + grid->outer[2][0] - from.first;
+        const int64_t at = (m3 * ht_grid_nodes(grid, HT_PRIMARY, 1) + m2) * row + grid->outer[0][0];
+        memmove(out, values + i / n2 / (to.last - to.first) * all + at, (size_t)n1 * sizeof *out);
+    }
 }
 
 void ht_slab_cut(int64_t cells, int ranks, int64_t *start) {
@@ -200,7 +255,8 @@ double ht_point_reach(const struct ht_grid *grid) {
 int ht_point_outside(const struct ht_grid *grid, const double x[3]) {
     for (int k = 0; k < 3 && k < grid->dims; k++) {
         const double slack = CLOSE * grid->h[k];
-        if (!(x[k] >= grid->lower[k] - slack && x[k] <= grid->upper[k] + slack)) return k;
+        if (!(x[k] >= ht_grid_end(grid, k, 0) - slack && x[k] <= ht_grid_end(grid, k, 1) + slack))
+            return k;
     }
     return -1;
 }

@@ -10,32 +10,53 @@ bool ht_layers_any(const struct ht_grid *grid) {
 
 /* ---- where they are ---- */
 
+const char *ht_layers_key(const struct ht_params *params) {
+    return params->absorbing.width.kind != HT_VALUE_NONE ? "absorbing.width" : "absorbing.cells";
+}
+
+/* The cells of a layer. */
+static enum ht_err find_cells(const struct ht_params *params, int dims, int axis, int side,
+                              double h, int64_t *cells) {
+    const bool wide = params->absorbing.width.kind != HT_VALUE_NONE;
+    const struct ht_value *given = wide ? &params->absorbing.width : &params->absorbing.cells;
+    const double close = 1e-9, most = 10000; /* the latter that of absorbing.cells */
+    const int count = given->count, each = 2 * dims;
+    const char *key = ht_layers_key(params);
+    REFUSE(wide && ht_params_is_set(params, "absorbing.cells"), params, key,
+           "absorbing.cells is given, too: give one of them");
+    REFUSE(count != 1 && count != dims && count != each, params, key,
+           "must be one number, %d (one per axis) or %d (lower and upper of each axis)", dims,
+           each);
+    const double one = given->number[count == 1 ? 0 : count == dims ? axis : 2 * axis + side];
+    REFUSE(!wide && one != floor(one), params, key, "must be whole numbers of cells");
+    REFUSE(wide && one / h > most, params, key, "%g are more than %g cells of %g", one, most, h);
+    *cells = (int64_t)(wide ? ceil(one / h - close) : one);
+    return HT_OK;
+}
+
 enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
                             struct ht_grid *grid) {
-    const struct ht_value *given = &params->absorbing.cells;
-    const int count = given->count, dims = grid->dims;
-    bool any = false;
-    for (int k = 0; k < dims; k++) any = any || sides[k][0] || sides[k][1];
-    for (int i = 0; any && i < count; i++)
-        REFUSE(given->number[i] != floor(given->number[i]), params, "absorbing.cells",
-               "must be whole numbers of cells");
-    REFUSE(any && count != 1 && count != dims && count != 2 * dims, params, "absorbing.cells",
-           "must be one number, %d (one per axis) or %d (lower and upper of each axis)", dims,
-           2 * dims);
+    const bool outside = params->absorbing.place == HT_OUTSIDE;
+    const char *key = ht_layers_key(params);
     for (int k = 0; k < grid->dims; k++) {
+        int64_t *layer = grid->layer[k];
         for (int side = 0; side < 2; side++) {
-            const int at = count == 1 ? 0 : count == dims ? k : 2 * k + side;
-            const int64_t cells = sides[k][side] ? (int64_t)given->number[at] : 0;
-            REFUSE(2 * cells > grid->cells[k], params, "absorbing.cells",
+            if (!sides[k][side]) continue;
+            TRY(find_cells(params, grid->dims, k, side, grid->h[k], &layer[side]));
+            REFUSE(!outside && 2 * layer[side] > grid->cells[k], params, key,
                    "the layer of %lld cells at the %s side of x%d is thicker than half of the "
-                   "axis, which has %lld cells: layers lie inside the box",
-                   (long long)cells, side == 0 ? "lower" : "upper", k + 1,
+                   "axis, which has %lld cells: it lies inside the box (absorbing.place)",
+                   (long long)layer[side], side == 0 ? "lower" : "upper", k + 1,
                    (long long)grid->cells[k]);
-            grid->layer[k][side] = cells;
         }
-        REFUSE(grid->layer[k][0] + grid->layer[k][1] == grid->cells[k], params, "absorbing.cells",
+        REFUSE(!outside && layer[0] + layer[1] == grid->cells[k], params, key,
                "the layers leave nothing of the %lld cells along x%d", (long long)grid->cells[k],
                k + 1);
+        if (!outside) continue;
+        memcpy(grid->outer[k], layer, sizeof grid->outer[k]);
+        grid->cells[k] += layer[0] + layer[1];
+        grid->lower[k] -= (double)layer[0] * grid->h[k];
+        grid->upper[k] += (double)layer[1] * grid->h[k];
     }
     return HT_OK;
 }

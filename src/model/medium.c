@@ -199,7 +199,7 @@ static enum ht_err read_layers(const struct ht_medium *medium) {
     source->axis = (int)params->medium.axis;
     REFUSE(source->axis >= grid->dims, params, "medium.axis",
            "must be an axis of the grid, x1 to x%d", grid->dims);
-    double low = grid->lower[source->axis], high = grid->upper[source->axis];
+    double low = ht_grid_end(grid, source->axis, 0), high = ht_grid_end(grid, source->axis, 1);
     for (int i = 0; i < at->count; i++) {
         double before = i > 0 ? at->number[i - 1] : low;
         REFUSE(!(at->number[i] > before && at->number[i] < high), params, "medium.interfaces",
@@ -238,8 +238,9 @@ enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool dep
     if (equal) boxes->count = medium->grid->cells[k] * BOXES_PER_SPACING;
     if (samples != NULL) {
         const double end = (double)samples->shape[k] - 1, spacing = samples->spacing[k];
-        first = floor((lower - samples->origin[k]) / spacing + 0.5 + tiny);
-        double last = ceil((upper - samples->origin[k]) / spacing - 0.5 - tiny);
+        const double low = ht_grid_end(medium->grid, k, 0), high = ht_grid_end(medium->grid, k, 1);
+        first = floor((low - samples->origin[k]) / spacing + 0.5 + tiny);
+        double last = ceil((high - samples->origin[k]) / spacing - 0.5 - tiny);
         first = fmin(fmax(first, 0), end);
         last = fmin(fmax(last, first), end);
         boxes->base = (int64_t)first;

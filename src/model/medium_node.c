@@ -142,28 +142,36 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
                                 double *value) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
+    double at[3];
+    (void)ht_grid_clamp(medium->grid, x, at);
     if (row->expr) {
-        *value = ht_expr_value(row->expr, x, NULL);
+        *value = ht_expr_value(row->expr, at, NULL);
     } else if (row->samples) {
-        *value = ht_samples_value(row->samples, medium->grid->dims, 1, x, row->samples->spacing);
+        *value = ht_samples_value(row->samples, medium->grid->dims, 1, at, row->samples->spacing);
     } else if (source->type == HT_MEDIUM_LAYERS) {
-        *value = layer_value(row, ht_medium_layer(source, x));
+        *value = layer_value(row, ht_medium_layer(source, at));
     } else {
         *value = row->number[0];
     }
-    return check_row(medium, parameter, *value, x);
+    return check_row(medium, parameter, *value, at);
 }
 
 enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
                                const double *x1, const double x[3], double *out) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     const bool equal = !row->expr && !row->samples && medium->source->type != HT_MEDIUM_LAYERS;
-    double at[3] = {0, x[1], x[2]};
-    if (row->expr) TRY(ht_expr_line(row->expr, count, x1, x, out));
+    double at[3] = {0, x[1], x[2]}, into[3] = {0};
+    for (int64_t i = 0; i < count && row->expr; i++) {
+        at[0] = x1[i];
+        (void)ht_grid_clamp(medium->grid, at, into);
+        out[i] = into[0];
+    }
+    if (row->expr) TRY(ht_expr_line(row->expr, count, out, into, out));
     for (int64_t i = 0; i < count; i++) {
         at[0] = x1[i];
+        (void)ht_grid_clamp(medium->grid, at, into);
         if (row->expr)
-            TRY(check_row(medium, parameter, out[i], at));
+            TRY(check_row(medium, parameter, out[i], into));
         else if (equal && i > 0)
             out[i] = out[0];
         else
@@ -202,16 +210,17 @@ static enum ht_err ht_medium_estimate(const struct ht_medium *medium,
                                       double material[HT_MAX_MATERIALS]) {
     const struct ht_grid *grid = medium->grid;
     const struct ht_system *system = medium->eq->system;
-    double values[HT_MAX_MATERIALS] = {0};
+    double values[HT_MAX_MATERIALS] = {0}, at[3];
     bool flattened = false, usable = true;
     if (medium->source->type == HT_MEDIUM_EXPRESSION) {
         memcpy(material, there, HT_MAX_MATERIALS * sizeof *material);
         return HT_OK;
     }
+    (void)ht_grid_clamp(grid, x, at);
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_medium_row *row = &medium->source->row[p];
         values[p] = row->samples
-                        ? ht_samples_value(row->samples, grid->dims, medium->degree, x, grid->h)
+                        ? ht_samples_value(row->samples, grid->dims, medium->degree, at, grid->h)
                         : row->number[0];
         usable = usable && usable_value(&system->parameter[p], values[p]);
     }
@@ -321,17 +330,19 @@ static enum ht_err find_values(struct mean *mean, const double x[3], const int64
                                double *values) {
     const struct ht_medium_source *source = mean->medium->source;
     uint64_t branches = HT_HASH_SEED;
+    double into[3];
+    (void)ht_grid_clamp(mean->medium->grid, x, into);
     for (int p = 0; p < mean->medium->eq->system->nparameters; p++) {
         const struct ht_medium_row *row = &source->row[p];
         const struct ht_samples *samples = row->samples;
         if (row->expr)
-            values[p] = ht_expr_value(row->expr, x, &branches);
+            values[p] = ht_expr_value(row->expr, into, &branches);
         else if (samples)
             values[p] =
                 samples->value[(at[2] * samples->shape[1] + at[1]) * samples->shape[0] + at[0]];
         else
             values[p] = layer_value(row, at[source->axis]);
-        TRY(check_row(mean->medium, p, values[p], x));
+        TRY(check_row(mean->medium, p, values[p], into));
     }
     if (mean->several && branches != mean->branches) mean->crossed = true;
     mean->branches = branches;
@@ -414,22 +425,28 @@ static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_med
 
 /* ---- polynomials ---- */
 
+/* Beyond the box along an axis the medium does not change along it. */
 static enum ht_err parameter_jets(const struct ht_medium *medium, const struct ht_medium_work *work,
                                   const double x[3]) {
     const struct ht_medium_source *source = medium->source;
     const double *h = medium->grid->h;
+    double at[3];
+    const unsigned beyond = ht_grid_clamp(medium->grid, x, at);
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
         const struct ht_medium_row *row = &source->row[p];
         double *out = work->value[p];
         if (row->samples) {
-            TRY(ht_samples_jet(row->samples, source->jets, x, h, out));
+            TRY(ht_samples_jet(row->samples, source->jets, at, h, out));
         } else if (row->expr) {
-            TRY(ht_expr_jet(row->expr, source->jets, x, h, out));
-            TRY(check_row(medium, p, out[0], x));
+            TRY(ht_expr_jet(row->expr, source->jets, at, h, out));
+            TRY(check_row(medium, p, out[0], at));
         } else {
             memset(out, 0, (size_t)medium->coefs * sizeof *out);
             out[0] = row->number[0];
         }
+        for (int a = 1; beyond != 0 && a < source->jets->count; a++)
+            for (int k = 0; k < 3; k++)
+                if (beyond >> k & 1u && source->jets->index[a][k] > 0) out[a] = 0;
     }
     return HT_OK;
 }

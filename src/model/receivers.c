@@ -183,8 +183,8 @@ static enum ht_err make_group(const struct making *m, int n) {
             "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g", (long long)i + 1,
             (long long)group->count, HT_PLACED(grid, x),
             outside ? "outside the box, whose" : "inside an absorbing layer: between the layers",
-            axis + 1, outside ? grid->lower[axis] : ht_layers_end(grid, axis, 0),
-            outside ? grid->upper[axis] : ht_layers_end(grid, axis, 1));
+            axis + 1, (outside ? ht_grid_end : ht_layers_end)(grid, axis, 0),
+            (outside ? ht_grid_end : ht_layers_end)(grid, axis, 1));
     }
     const struct ht_names *names = &given_at(m, n)->fields;
     for (int i = 0; i < names->count; i++) TRY(add_reading(m, n, names->name[i], group));

@@ -166,10 +166,9 @@ static enum ht_err check_places(const struct ht_params *params, const struct ht_
         int k = ht_point_outside(grid, at);
         REFUSE(k >= 0, params, HT_KEY("sources.%d.%s", group, name),
                "x%d = %g is outside of the box, which has %g to %g there", k + 1, at[k],
-               grid->lower[k], grid->upper[k]);
+               ht_grid_end(grid, k, 0), ht_grid_end(grid, k, 1));
         for (k = 0; k < 3; k++)
-            x[k] =
-                k < grid->dims && !shot->varies[k] ? (grid->lower[k] + grid->upper[k]) / 2 : at[k];
+            x[k] = k < grid->dims && !shot->varies[k] ? ht_grid_middle(grid, k) : at[k];
         REFUSE(n > 1 && ht_layers_hold(grid, x, &k), params, HT_KEY("sources.%d.%s", group, name),
                "x%d = %g is inside an absorbing layer: between the layers are %g to %g", k + 1,
                x[k], ht_layers_end(grid, k, 0), ht_layers_end(grid, k, 1));
@@ -267,8 +266,7 @@ static void set_place(const struct ht_shot_given *given, const struct ht_grid *g
     memcpy(shot->first, ends ? given->from : given->position, sizeof shot->first);
     memcpy(shot->last, ends ? given->to : given->position, sizeof shot->last);
     if (!shot->type->flat) return;
-    for (int k = 0; k < 3; k++) /* the middle of the plane */
-        shot->first[k] = (grid->lower[k] + grid->upper[k]) / 2;
+    for (int k = 0; k < 3; k++) shot->first[k] = ht_grid_middle(grid, k); /* of the plane */
     shot->first[given->axis] = given->at;
     memcpy(shot->last, shot->first, sizeof shot->last);
 }

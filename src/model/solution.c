@@ -38,7 +38,8 @@ static enum ht_err find(struct ht_h5 *file, struct dataset *set, const char *nam
 
 /* Product of the extents before those of the existing axes, or 0 when the latter do not match the
  * grid. */
-static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
+static int64_t leading(const struct ht_grid *whole, const struct dataset *set) {
+    const struct ht_grid box = ht_grid_inner(whole), *grid = &box;
     if (set->rank < grid->dims) return 0;
     int64_t product = 1;
     for (int k = 0; k < set->rank; k++) {
@@ -54,7 +55,7 @@ static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
 }
 
 static enum ht_err wrong_shape(const struct ht_solution *solution, const struct dataset *set) {
-    const struct ht_grid *grid = solution->grid;
+    const struct ht_grid box = ht_grid_inner(solution->grid), *grid = &box;
     int64_t nodes[3];
     for (int k = 0; k < grid->dims; k++)
         nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
@@ -63,6 +64,27 @@ static enum ht_err wrong_shape(const struct ht_solution *solution, const struct 
                            "with %d of them per node in front)",
                            set->name, HT_EXTENTS(set->rank, set->extent),
                            HT_EXTENTS(grid->dims, nodes), ht_grid_coefs(grid));
+}
+
+/* From the nodes of the box to those of the grid: constant along normals in layers outside. */
+static void spread(const struct ht_grid *grid, int64_t copies, const double *in, double *out) {
+    const struct ht_grid box = ht_grid_inner(grid);
+    const int64_t nodes = ht_grid_total(grid, HT_PRIMARY), side = grid->order + 1;
+    for (int64_t i = 0; i < copies * nodes; i++) {
+        int64_t left = i % nodes, power = i / nodes, from = 0, step = 1;
+        bool flat = false;
+        for (int k = 0; k < 3; k++, power /= side) {
+            const int64_t n = ht_grid_nodes(&box, HT_PRIMARY, k),
+                          all = ht_grid_nodes(grid, HT_PRIMARY, k);
+            const int64_t m = left % all - grid->outer[k][0];
+            const int64_t at = ht_least(ht_most(m, 0), n - 1);
+            flat = flat || (m != at && power % side > 0);
+            from += at * step;
+            step *= n;
+            left /= all;
+        }
+        out[i] = flat ? 0 : in[i / nodes * step + from];
+    }
 }
 
 /* name: of the dataset, or without its ending _coefficients. */
@@ -80,13 +102,16 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     if (copies != 1 && copies != coefs) return wrong_shape(solution, &set);
     data->coefficients[field] = copies == coefs;
     solution->occurs |= 1u << field;
-    int64_t count = copies * ht_grid_total(solution->grid, HT_PRIMARY);
-    TRY(HT_TAKE(&data->pool, data->values[field], count));
-    TRY(ht_params_blame(data->params, "initial.file",
-                        ht_h5_read(file, set.name, count, data->values[field])));
+    const struct ht_grid box = ht_grid_inner(solution->grid);
+    const int64_t count = copies * ht_grid_total(&box, HT_PRIMARY);
+    HT_ARRAY(double, values, count);
+    TRY(ht_params_blame(data->params, "initial.file", ht_h5_read(file, set.name, count, values)));
     for (int64_t n = 0; n < count; n++)
-        REFUSE(!isfinite(data->values[field][n]), solution->data->params, "initial.file",
+        REFUSE(!isfinite(values[n]), solution->data->params, "initial.file",
                "dataset %s holds a value that is not finite (number %lld)", set.name, (long long)n);
+    TRY(HT_TAKE(&data->pool, data->values[field],
+                copies * ht_grid_total(solution->grid, HT_PRIMARY)));
+    spread(solution->grid, copies, values, data->values[field]);
     return HT_OK;
 }
 
@@ -283,14 +308,15 @@ static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end)
     const struct ht_grid *grid = solution->grid;
     HT_ARRAY(double, jet, of->jets->count);
     for (int64_t node = begin; node < end; node++) {
-        double x[3];
+        double x[3], into[3];
         ht_grid_position(grid, range->subgrid, range->first * range->plane + node, x);
         TRY(ht_expr_jet(of->expr[range->field], of->jets, x, grid->h, jet));
         for (int i = 0; i < of->jets->count; i++) {
             REFUSE(!isfinite(jet[i]), of->params,
                    HT_KEY("initial.values.%s", solution->eq->field[range->field].name),
-                   "%s not finite at x = (%g, %g, %g)", i ? "a derivative is" : "the value is",
-                   x[0], x[1], x[2]);
+                   "%s not finite at x = (%g, %g, %g)%s", i ? "a derivative is" : "the value is",
+                   x[0], x[1], x[2],
+                   ht_grid_clamp(grid, x, into) ? ", in a layer around the box" : "");
             range->out[i * range->nodes + node] = jet[i];
         }
     }
@@ -347,6 +373,9 @@ static enum ht_err prepare(struct ht_solution *solution) {
     solution->occurs = data->type->occurs;
     solution->rest = data->type->rest;
     if (data->type->prepare) TRY(data->type->prepare(solution));
+    for (int n = 0; n < 6; n++)
+        REFUSE(solution->returns && solution->grid->outer[n / 2][n % 2] > 0, data->params,
+               "initial.returns", "nothing returns where sides absorb: must be false");
     if (ht_layers_any(solution->grid) || solution->eq->losses != 0) solution->exact = false;
     resolve(solution);
     return HT_OK;

@@ -110,7 +110,7 @@ enum ht_err ht_solution_fill_product(struct ht_solution_range *range) {
 /* ---- gaussian ---- */
 
 static double side(const struct ht_grid *grid, int axis) {
-    return grid->upper[axis] - grid->lower[axis];
+    return ht_grid_end(grid, axis, 1) - ht_grid_end(grid, axis, 0);
 }
 
 static enum ht_err check_centre(const struct ht_solution *solution,
@@ -119,13 +119,13 @@ static enum ht_err check_centre(const struct ht_solution *solution,
     const struct ht_params *params = solution->data->params;
     const char *key = HT_KEY("%s.centre", pulse->key);
     const double centre = pulse->is.centre[axis];
-    const double wall[2] = {grid->lower[axis], grid->upper[axis]};
+    const double wall[2] = {ht_grid_end(grid, axis, 0), ht_grid_end(grid, axis, 1)};
     REFUSE(!isfinite(centre), params, key, "must be finite");
     if (ht_grid_periodic(grid, axis)) return HT_OK;
     REFUSE(centre < wall[0] || centre > wall[1], params, key,
            "along x%d it must lie between the walls at %g and %g", axis + 1, wall[0], wall[1]);
     for (int end = 0; end < 2; end++)
-        REFUSE(centre == wall[end] &&
+        REFUSE(centre == wall[end] && grid->outer[axis][end] == 0 &&
                    ht_wall_sign(solution->eq, pulse->field, axis, grid->wall[axis][end]) < 0,
                params, key,
                "it lies on the wall x%d = %g, where %s = 0: the mirror image cancels the Gaussian",
@@ -169,7 +169,7 @@ static void add_row(const struct ht_solution *solution, const struct ht_solution
     const struct ht_grid *grid = solution->grid;
     double width = solution->data->pulse[point->part].is.width;
     bool periodic = ht_grid_periodic(grid, point->axis);
-    double period = (periodic ? 1 : 2) * side(grid, point->axis);
+    double period = (periodic ? 1 : 2) * (grid->upper[point->axis] - grid->lower[point->axis]);
     double s = point->x - centre;
     /* n stays small however far away the centre is. */
     if (periodic) s = remainder(s, period);
@@ -237,7 +237,7 @@ static enum ht_err begin_wave(struct ht_solution *solution, double *out) {
     solution->exact = medium->uniform;
     solution->single_wave = true;
     memcpy(out, medium->constant, sizeof medium->constant);
-    for (int j = 0; j < 3; j++) x[j] = (medium->grid->lower[j] + medium->grid->upper[j]) / 2;
+    for (int j = 0; j < 3; j++) x[j] = ht_grid_middle(medium->grid, j);
     return medium->uniform ? HT_OK : ht_medium_point(medium, x, out);
 }
 
@@ -303,7 +303,7 @@ static void standing_factor(const struct ht_solution *solution,
     int j = point->axis;
     double k = solution->data->k[j];
     bool even = ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
-    wave_jet(grid->order, k * (point->x - grid->lower[j]), k * grid->h[j], out);
+    wave_jet(grid->order, k * (point->x - ht_grid_end(grid, j, 0)), k * grid->h[j], out);
     for (int i = 0; i <= grid->order; i++) out[i] = even ? creal(out[i]) : cimag(out[i]);
 }
 

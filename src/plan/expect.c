@@ -72,7 +72,7 @@ static enum ht_err find_shorter(struct expect *x) {
     for (int i = 0; gaussian ? ht_params_pulse(params, i, &pulse) : i < 1; i++) {
         double speed, at[3];
         for (int j = 0; j < 3; j++)
-            at[j] = gaussian ? pulse.centre[j] : (plan->grid.lower[j] + plan->grid.upper[j]) / 2;
+            at[j] = gaussian ? pulse.centre[j] : ht_grid_middle(&plan->grid, j);
         TRY(ht_medium_speed(plan->medium, at, &speed));
         fastest = fmax(fastest, speed);
     }

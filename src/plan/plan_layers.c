@@ -144,7 +144,7 @@ void ht_plan_limit_layers(struct ht_plan *plan) {
 static enum ht_err check_thickness(const struct ht_plan *plan, int least) {
     for (int n = 0; n < 6; n++)
         REFUSE(plan->grid.layer[n / 2][n % 2] > 0 && plan->grid.layer[n / 2][n % 2] < least,
-               plan->params, "absorbing.cells",
+               plan->params, ht_layers_key(plan->params),
                "thinner layers of time.scheme = \"%s\" than %d cells grow",
                plan->problem.scheme->name, least);
     return HT_OK;
@@ -292,14 +292,15 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
             REFUSE(plan->grid.layer[k][0] * plan->grid.layer[k][1] > 0 &&
                        plan->grid.cells[k] - plan->grid.layer[k][0] - plan->grid.layer[k][1] <
                            plan->order / 2,
-                   plan->params, "absorbing.cells",
+                   plan->params, ht_layers_key(plan->params),
                    "the layers leave less than %d of the %lld cells along x%d, half of the stencil "
                    "of order %d",
                    plan->order / 2, (long long)plan->grid.cells[k], k + 1, plan->order);
         for (int n = 0; n < 6; n++) {
             const int64_t cells = plan->grid.layer[n / 2][n % 2];
             if (cells == 0) continue;
-            REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params, "absorbing.cells",
+            REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params,
+                   ht_layers_key(plan->params),
                    "%lld: perfectly matched layers of time.scheme = \"fd\" with less than %d "
                    "points grow beside media that vary; take more, or absorbing.type = \"sponge\"",
                    (long long)cells, least_matched);

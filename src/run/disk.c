@@ -25,7 +25,7 @@ static double bytes_of_traces(const struct ht_plan *plan) {
 
 static double bytes_of_snapshots(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
-    const struct ht_grid *grid = &plan->grid;
+    const struct ht_grid box = ht_grid_inner(&plan->grid), *grid = &box;
     double values = params->output.fields.count;
     if (!params->output.snapshots) return 0;
     for (int f = 0; params->output.fields.count == 0 && f < plan->eq.nfields; f++)

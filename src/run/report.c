@@ -527,7 +527,7 @@ static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
 
 void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
-    const struct ht_grid *grid = &plan->grid;
+    const struct ht_grid *grid = &plan->grid, box = ht_grid_inner(grid);
     const struct ht_system *system = plan->eq.system;
     const char *name = plan->problem.scheme->name;
     const char *why = plan->chosen_by[0] != '\0' ? plan->chosen_by : NULL;
@@ -539,12 +539,15 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     else
         ht_say(f, ", N = %d", plan->order);
     if (why) ht_say(f, " (%s)", why);
-    ht_say(f, "\n  grid      %s cells of ", HT_EXTENTS(grid->dims, grid->cells));
+    ht_say(f, "\n  grid      %s cells of ", HT_EXTENTS(grid->dims, box.cells));
     for (int k = 0; k < grid->dims; k++) ht_say(f, "%s%.4g", k ? " x " : "", grid->h[k]);
+    if (memcmp(box.cells, grid->cells, sizeof box.cells) != 0)
+        ht_say(f, ", with layers %s", HT_EXTENTS(grid->dims, grid->cells));
     ht_say(f, "\n");
     ht_fact(f, HT_TEXT("system", system->name), HT_TEXT("scheme", name),
             HT_TEXT("scheme_chosen_by", why), HT_INT("order", plan->order),
-            HT_INT("dimensions", grid->dims), HT_INTS("cells", grid->dims, grid->cells));
+            HT_INT("dimensions", grid->dims), HT_INTS("cells", grid->dims, box.cells),
+            HT_INTS("cells_with_layers", grid->dims, grid->cells));
     add_unknowns(sim, f);
     add_medium(sim, f);
     add_layers(sim, f);

@@ -328,6 +328,7 @@ void ht_problem_part(const struct ht_problem *whole, const struct ht_box *cells,
     out->problem.grid = &out->grid;
     out->problem.halo = (struct ht_halo_choice){0};
     memset(out->grid.layer, 0, sizeof out->grid.layer);
+    memset(out->grid.outer, 0, sizeof out->grid.outer);
     out->problem.layers = NULL;
     out->problem.shots = NULL;
     out->problem.duhamel = NULL;

@@ -62,7 +62,7 @@ double ht_plan_quiet_cfl(const struct ht_plan *plan) {
 static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIELDS]) {
     const struct ht_grid *grid = &plan->grid;
     double middle[3], material[HT_MAX_MATERIALS], h = ht_grid_widest(grid);
-    for (int k = 0; k < 3; k++) middle[k] = (grid->lower[k] + grid->upper[k]) / 2;
+    for (int k = 0; k < 3; k++) middle[k] = ht_grid_middle(grid, k);
     for (int f = 0; f < HT_MAX_FIELDS; f++) unit[f] = 1;
     TRY(ht_medium_point(plan->medium, middle, material));
     for (int t = 0; t < plan->eq.nenergy; t++) {

@@ -28,7 +28,8 @@ static void open_square(struct fd_run *run, const char *system, int order, bool 
     const int to = 2 * LAYER + INSIDE + (large ? MORE : 0);
     const char *side = large ? "rigid" : "absorbing";
     fd_open(run,
-            "time.scheme=taylor system=%s grid.order=%d grid.cells=[%d,%d] grid.lower=[%d.0,%d.0] "
+            "absorbing.place=inside time.scheme=taylor system=%s grid.order=%d grid.cells=[%d,%d] "
+            "grid.lower=[%d.0,%d.0] "
             "grid.upper=[%d.0,%d.0] boundary.x1=%s boundary.x2=%s time.step=0.75 time.end=36 "
             "initial.type=expression "
             "initial.values.%s=exp(-((x1-14)^2+(x2-14)^2)/2.88)*(1-((x1-14)^2+(x2-14)^2)/2.88) %s",
@@ -103,12 +104,13 @@ static void open_close(struct fd_run *run, const struct close *c, bool large) {
     for (int k = 1; k <= c->dims; k++)
         snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "boundary.x%d=%s ", k,
                  large ? "rigid" : "absorbing");
-    fd_open(run,
-            "time.scheme=taylor system=%s grid.order=%d grid.cells=%s grid.lower=%s grid.upper=%s "
-            "%sabsorbing.cells=%d time.step=0.8 time.end=%d initial.type=zero "
-            "sources=({position=%s;frequency=0.2;}) device.backend=%s",
-            c->system, c->order, cells, lower, upper, sides, c->layer, c->end, source,
-            c->dims > 1 ? test_backend() : test_numbers());
+    fd_open(
+        run,
+        "time.scheme=taylor system=%s grid.order=%d grid.cells=%s grid.lower=%s grid.upper=%s "
+        "%sabsorbing.place=inside absorbing.cells=%d time.step=0.8 time.end=%d initial.type=zero "
+        "sources=({position=%s;frequency=0.2;}) device.backend=%s",
+        c->system, c->order, cells, lower, upper, sides, c->layer, c->end, source,
+        c->dims > 1 ? test_backend() : test_numbers());
 }
 
 /* Adds a plane of nodes between the layers: the largest |difference|, and the largest value on the

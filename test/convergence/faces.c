@@ -108,14 +108,14 @@ static enum ht_err cylinder(struct scene *scene, int which, double points, int c
     char text[SCENE_TEXT];
     struct run run;
     const double half = 0.5 * (double)cells * h;
-    snprintf(
-        text, sizeof text,
-        "%s=\"1+3*step(1-x1^2-x2^2)\" time.scheme=fd grid.order=8 grid.cells=[%d,%d] "
-        "grid.lower=[%.15g,%.15g] grid.upper=[%.15g,%.15g] boundary.x1=absorbing "
-        "boundary.x2=absorbing absorbing.cells=12 medium.type=expression time.cfl=0.25 time.end=70 "
-        "initial.type=gaussian initial.field=%s initial.centre=[%g,0] initial.width=0.25",
-        cylinders[which].text, (int)cells, (int)cells, -half, -half, half, half,
-        cylinders[which].field, source);
+    snprintf(text, sizeof text,
+             "%s=\"1+3*step(1-x1^2-x2^2)\" time.scheme=fd grid.order=8 grid.cells=[%d,%d] "
+             "grid.lower=[%.15g,%.15g] grid.upper=[%.15g,%.15g] boundary.x1=absorbing "
+             "boundary.x2=absorbing absorbing.place=inside absorbing.cells=12 "
+             "medium.type=expression time.cfl=0.25 time.end=70 "
+             "initial.type=gaussian initial.field=%s initial.centre=[%g,0] initial.width=0.25",
+             cylinders[which].text, (int)cells, (int)cells, -half, -half, half, half,
+             cylinders[which].field, source);
     enum ht_err err = open_run(scene, coupled, false, text, &run);
     if (err != HT_OK) return err;
     const struct ht_plan *plan = run.of.plan;

@@ -334,6 +334,7 @@ static double complex reflect(const struct medium *m, double w, double complex *
         fd_open(&run,
                 "device.backend=oracle system=maxwell grid.order=8 grid.cells=[%d] "
                 "grid.upper=[%d.0] time.step=%g time.end=1e4 boundary.x1=absorbing "
+                "absorbing.place=inside "
                 "initial.type=expression initial.values.E2=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) "
                 "initial.values.H3=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) medium.type=layers "
                 "medium.axis=x1 medium.interfaces=[%d.25] %s",

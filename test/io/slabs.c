@@ -69,7 +69,7 @@ static void cut(struct ht_comm *comm, struct ht_grid *grid) {
     if (size == 1) return;
     for (int r = 0; r < size; r++) weights[r] = 1 + (r * 5 + 2) % 4;
     test_slab_cut(grid->cells[2], size, weights, start);
-    grid->slab = (struct ht_slab){comm, start[rank], start[rank + 1]};
+    grid->slab = (struct ht_slab){comm, start[rank], start[rank + 1], false};
 }
 
 /* No two alike; of all digits. */

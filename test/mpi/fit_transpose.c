@@ -33,7 +33,7 @@ static void open_model(struct scene *scene, struct ht_comm *comm, const char *sy
     int64_t start[9];
     *scene = (struct scene){.grid = make_grid(cells, 2, 5)};
     test_slab_cut(cells[2], ht_comm_size(comm), weights, start);
-    if (comm) scene->grid.slab = (struct ht_slab){comm, start[rank], start[rank + 1]};
+    if (comm) scene->grid.slab = (struct ht_slab){comm, start[rank], start[rank + 1], false};
     scene->grid.layer[2][1] = 3;
     char options[600];
     snprintf(options, sizeof options,

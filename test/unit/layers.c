@@ -117,7 +117,7 @@ static void test_none(const char *what, const char *common, const char *with, co
 
 #define GROWS                                                        \
     "time.scheme=fd; grid.cells=[30,26]; grid.order=4; time.end=1; " \
-    "boundary.x1=[\"rigid\",\"absorbing\"]; boundary.x2=rigid"
+    "boundary.x1=[\"rigid\",\"absorbing\"]; boundary.x2=rigid; absorbing.place=inside"
 
 /* From now on d grows in the layers. */
 static void plant(const struct scene *s) {
