@@ -37,9 +37,9 @@ class Method:
             f"{self.order}"
 
     def run(self, inside, layer, keys):
-        dims, side = self.lab.args.dims, inside + 2 * layer
+        dims = self.lab.args.dims
         given = {"system": "acoustic", "grid.order": self.order,
-                 "grid.cells": [side] * dims, "grid.upper": [float(side)] * dims,
+                 "grid.cells": [inside] * dims, "grid.upper": [float(inside)] * dims,
                  "time.scheme": self.scheme,
                  "device.precision": self.lab.args.precision}
         if self.scheme == "fd":
@@ -61,7 +61,7 @@ class Method:
         """The energy of a pulse that is left when it would have come back to the
         middle."""
         dims, way = self.lab.args.dims, SMALL / 2 + layer
-        r2 = self.square(way)
+        r2 = self.square(SMALL / 2)
         try:
             found = self.run(SMALL, layer, {
                 "initial.type": "expression",  # of the mean 0, two cells wide
@@ -83,7 +83,7 @@ class Method:
     def step_seconds(self, inside, layer):
         """On a CPU, which may have other work, the least of three runs."""
         few, step = 4, 0.2  # stable in all of them
-        r2 = self.square(inside / 2 + layer)
+        r2 = self.square(inside / 2)
         keys = {"initial.type": "expression", "time.step": step,
                 "initial.values.p": f"1e-3+exp(-32*{r2}/{max(inside, 16) ** 2})",
                 "time.end": few * step}

@@ -61,7 +61,7 @@ def run_solid(i, arguments, folder):
     end, side = arguments.steps * .35 / fields["vp"].max(), SOLID_SIDES[i // 4 % 4]
     return judge(i, arguments, folder, end, end / 10, ["largest_v1", "largest_v2"], f"""
 system="elastic"; grid={{cells=[{n1},{n2}];upper=[{n1}.0,{n2}.0];order=8;}};
-time={{scheme="fd";end={end};}}; boundary={{x1="absorbing";x2={side};}}; absorbing={{cells=12;}};
+time={{scheme="fd";end={end};}}; boundary={{x1="absorbing";x2={side};}}; absorbing={{cells=12;place="inside";}};
 medium={{type="file";vp="vp{i}.f32";vs="vs{i}.f32";rho="rho{i}.f32";shape=[{n1 + 1},{n2 + 1}];spacing=[1.0,1.0];}};
 initial={{type="expression";values={{v1="exp(-((x1-{n1 / 2 + .3})^2+(x2-{n2 / 2})^2)/4)";}};}};
 device={{precision="{"double" if i % 3 == 2 else "single"}";}};
@@ -100,7 +100,7 @@ def run(i, arguments, folder):
     return judge(i, arguments, folder, end, start, ["largest_p"], f"""
 system="acoustic"; grid={{cells=[{n1},{n2}];upper=[{n1}.0,{n2}.0];order={order};}};
 time={{scheme="fd";end={end};}}; boundary={{x1="absorbing";x2={SIDES[i % 4]};}};
-absorbing={{cells={[8, 8, 10, 12, 6 if order > 4 else 8][i % 5]};}};
+absorbing={{cells={[8, 8, 10, 12, 6 if order > 4 else 8][i % 5]};place="inside";}};
 medium={{type="file";c="c{i}.f32";rho="rho{i}.f32";shape=[{n1 + 1},{n2 + 1}];spacing=[1.0,1.0];}};
 {data};
 device={{precision="{"single" if i % 8 in (0, 3, 5, 6) else "double"}";}};

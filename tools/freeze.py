@@ -46,7 +46,7 @@ SOURCE2 = 'sources=({position=[0.43,0.52];frequency=4.0})'
 COARSE = "sources.1.tolerance=0.1"
 REC = 'receivers=({position=[0.31,0.62];every=0.013})'
 REC3 = 'receivers=({position=[0.31,0.62,0.33];every=0.013})'
-OPEN = 'boundary.x1="absorbing" absorbing.cells=6'
+OPEN = 'boundary.x1="absorbing" absorbing.cells=6 absorbing.place=inside'
 ROOM = 'boundary.x1=["rigid","free"] boundary.x2="rigid"'
 ADV1 = f"{ONE} system=advection medium.velocity=[1.0]"
 ADV3 = f"{THREE} system=advection medium.velocity=[1.0,0.5,0.3]"

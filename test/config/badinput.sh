@@ -210,7 +210,7 @@ light 'losses at the surface of the box' 'sources.1 |loses energy (medium.sigma)
     'medium.sigma="step(x1-0.6)"'
 light 'the box at a layer' 'sources.1.from|reaches over 4 points|above 0.3125' \
     'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' boundary.x1=absorbing \
-    absorbing.cells=12
+    absorbing.cells=12 absorbing.place=inside
 light 'losses everywhere' 'sources.1 |loses energy (medium.sigma)' \
     'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.sigma=0.1
 light 'a jump of eps at the surface of the box' 'sources.1 |varies|1/eps is 1.0' \
@@ -419,7 +419,7 @@ system = "elastic";
 grid = { cells = [60, 46]; upper = [60.0, 46.0]; order = 8; };
 time = { end = 600.0; scheme = "fd"; };
 boundary = { x1 = "absorbing"; x2 = "absorbing"; };
-absorbing = { cells = 12; mix = 0.01; };
+absorbing = { cells = 12; mix = 0.01; place = "inside"; };
 medium = { type = "expression"; vp = "exp(0.7*step(sin(0.6*x1+0.4*x2)*cos(0.5*x2-0.3*x1)))";
     vs = "exp(0.7*step(sin(0.6*x1+0.4*x2)*cos(0.5*x2-0.3*x1)))/3"; };
 initial = { type = "expression"; values = { v1 = "exp(-((x1-30)^2+(x2-23)^2)/4)"; }; };
@@ -457,12 +457,15 @@ bad_layer() { # WHAT PATTERNS ARGUMENT...
         grid.order=0 boundary.x1=absorbing boundary.x2=rigid "$@"
 }
 bad_layer 'a layer thicker than half the axis' 'absorbing.cells = 21|x1|half' \
-    absorbing.cells=21
+    absorbing.cells=21 absorbing.place=inside
 bad_layer 'layers that leave nothing' 'absorbing.cells = 20|leave nothing' \
-    absorbing.cells=20
+    absorbing.cells=20 absorbing.place=inside
 bad_layer 'half a cell' 'absorbing.cells = 2.5|whole' absorbing.cells=2.5
 bad_layer 'three numbers of cells' 'absorbing.cells|one per axis' \
     'absorbing.cells=[4,4,4]'
+bad_layer 'cells and a width' 'absorbing.width = 0.3|absorbing.cells|one of them' \
+    absorbing.width=0.3 absorbing.cells=12
+bad_layer 'a thin width' 'absorbing.width = 0.1|4|6 points' absorbing.width=0.1 time.scheme=fd
 bad_layer 'leapfrog with layers' 'absorbing.type|leapfrog|give "sponge"' \
     system=wave time.scheme=leapfrog
 bad_layer 'leapfrog with cpml' 'absorbing.type = "cpml"|leapfrog|"sponge"' \
@@ -489,9 +492,9 @@ bad_layer 'organisations, which are gone' \
 bad_layer 'thin matched layers of differences' 'absorbing.cells|5|6 points' \
     absorbing.cells=5 time.scheme=fd
 bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
-    'sources=({position=[0.1,0.5];frequency=2.0;})'
-bad_layer 'a receiver in a layer' 'receivers.1.position|(0.9, 0.5)|layer' \
-    'receivers=({position=[0.9,0.5];})'
+    'sources=({position=[0.1,0.5];frequency=2.0;})' absorbing.place=inside
+bad_layer 'a receiver in a layer around the box' 'receivers.1.position|(1.1, 0.5)|0 to 1' \
+    'receivers=({position=[1.1,0.5];})'
 
 # First-order systems.
 solid() { # WHAT PATTERNS ARGUMENT...
