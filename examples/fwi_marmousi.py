@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 
 import htwave
 
-NX, NZ, H = 200, 56, 0.05  # samples, km
+NX, NZ, H = 184, 48, 0.05  # samples, km
 
 
 def models(file):
@@ -43,7 +43,7 @@ def boxes(fine, spacing):
 
 
 def config(frequency, shots):
-    away = np.linspace(0.9, NX * H - 0.9, shots)
+    away = np.linspace(0.5, NX * H - 0.5, shots)
     return {
         "system": "acoustic",
         "grid": {"cells": [NX, NZ], "upper": [NX * H, NZ * H], "order": 8},
@@ -51,7 +51,7 @@ def config(frequency, shots):
         "boundary": {"x1": "absorbing", "x2": ["free", "absorbing"]},
         "medium": {"spacing": [H, H], "origin": [H / 2, H / 2]},
         "sources": [{"position": [x, 0.07], "frequency": frequency} for x in away],
-        "receivers": [{"type": "line", "from": [0.6, 0.06], "to": [NX * H - 0.6, 0.06], "count": 96,
+        "receivers": [{"type": "line", "from": [0.2, 0.06], "to": [NX * H - 0.2, 0.06], "count": 96,
                        "every": 0.02}],
     }
 

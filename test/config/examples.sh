@@ -101,7 +101,7 @@ for file in params/*.cfg; do
         ;;
     */shot.cfg) try "$file" sources.1.frequency=20.0 ;;
     */shots.cfg) # layers beside which the places are
-        try "$file" 'grid.cells=[60,24]' absorbing.cells=6 time.end=0.2 sources.1.frequency=2.0
+        try "$file" 'grid.cells=[56,22]' absorbing.cells=6 time.end=0.2 sources.1.frequency=2.0
         ;;
     */room.cfg) try "$file" time.end=0.2 sources.1.frequency=15 \
         sources.1.delay=0.12 output.picture.every=0.1 \
@@ -116,41 +116,41 @@ for file in params/*.cfg; do
             sources.1.frequency=5000.0
         ;;
     */mie.cfg) # a box that fits between stencils; judged below
-        try "$file" 'grid.cells=[88,88]' absorbing.cells=11 time.end=20.0 output.picture.every=20
+        try "$file" 'grid.cells=[64,64]' absorbing.cells=11 time.end=20.0 output.picture.every=20
         ;;
     */sphere.cfg) # the same in three dimensions; at length below
-        try "$file" 'grid.cells=[36,36,36]' medium.eps=1.0 absorbing.cells=6 time.end=0.5 \
+        try "$file" 'grid.cells=[25,25,25]' medium.eps=1.0 absorbing.cells=6 time.end=0.5 \
             'receivers=()' output.picture.every=1
         ;;
     */absorb.cfg) # layers beside which something is left
-        try "$file" 'grid.cells=[40,32]' time.end=0.3 \
+        try "$file" 'grid.cells=[34,29]' time.end=0.3 \
             absorbing.cells=6 sources.1.frequency=4.0
         ;;
-    */freespace.cfg) try "$file" 'grid.cells=[18,18,18]' time.end=0.004 \
+    */freespace.cfg) try "$file" 'grid.cells=[12,12,12]' time.end=0.004 \
         absorbing.cells=6 sources.1.frequency=100.0 \
         sources.1.delay=0.016 ;;
-    */ultrasound.cfg) try "$file" 'grid.cells=[12,12,16]' time.end=8.0 \
+    */ultrasound.cfg) try "$file" 'grid.cells=[9,9,15]' time.end=8.0 \
         absorbing.type=sponge absorbing.cells=3 'sources=()' \
         output.picture.every=4.0 initial.width=10.0 ;;
     */array.cfg) # its map: config/experiments
         try "$file" 'grid.cells=[14,14,16]' absorbing.type=sponge absorbing.cells=3 \
             sources.1.frequency=0.025 time.end=20.0 'output.maps=()'
         ;;
-    */rayleigh.cfg) try "$file" 'grid.cells=[250,80]' ;; # judged below
-    */seafloor.cfg) try "$file" 'grid.cells=[60,40]' time.end=0.2 \
+    */rayleigh.cfg) try "$file" 'grid.cells=[230,70]' ;; # judged below
+    */seafloor.cfg) try "$file" 'grid.cells=[52,32]' time.end=0.2 \
         absorbing.cells=6 sources.1.frequency=2.0 output.picture.every=0.1 ;;
-    */migrate.cfg) try "$file" 'grid.cells=[50,30]' absorbing.cells=6 time.end=0.1 time.step=0.006 \
+    */migrate.cfg) try "$file" 'grid.cells=[45,25]' absorbing.cells=6 time.end=0.1 time.step=0.006 \
         'sources=({position=[1.25,0.75];frequency=3.0;})' 'receivers=()' ;;
     */cavity.cfg) try "$file" 'grid.cells=[24,16]' ;; # returns at its end
     */halfspace.cfg) # by kernels, whose compiler and run take half of the reference's time
         device=$fast
         unset POCL_EXTRA_BUILD_FLAGS
-        try "$file" 'grid.cells=[33,33,36]' absorbing.cells=9 output.picture.every=6 device.tune=never
+        try "$file" 'grid.cells=[24,24,18]' output.picture.every=6 device.tune=never
         device=$usual
         ;;
-    */bone.cfg) try "$file" 'grid.cells=[60,90]' time.end=3.0 absorbing.type=sponge absorbing.cells=3 \
+    */bone.cfg) try "$file" 'grid.cells=[51,81]' time.end=3.0 absorbing.type=sponge absorbing.width=2.0 \
         output.picture.every=3.0 ;;
-    */ring.cfg) try "$file" 'grid.cells=[80,80]' absorbing.cells=10 time.end=200.0 \
+    */ring.cfg) try "$file" 'grid.cells=[60,60]' absorbing.cells=10 time.end=200.0 \
         output.picture.every=200 ;; # judged below
     */radar.cfg) try "$file" 'grid.cells=[75,55]' time.end=2.0 output.picture.every=1.0 \
         sources.1.frequency=0.2 ;;

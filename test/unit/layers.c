@@ -280,7 +280,7 @@ static void test_rest(const char *data) {
     struct scene s;
     snprintf(options, sizeof options,
              "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; grid.order=8; "
-             "boundary.x1=absorbing; time.end=1; %s",
+             "boundary.x1=absorbing; absorbing.place=inside; time.end=1; %s",
              data);
     enum ht_err err = open_scene(options, &s);
     if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, &s.stepper);
