@@ -29,12 +29,12 @@ static enum ht_err find_what(const struct ht_plan *plan, int n, struct ht_field_
 }
 
 static enum ht_err find_box(const struct ht_plan *plan, int n, struct ht_field_map *out) {
-    const struct ht_grid *grid = &plan->grid;
+    const struct ht_grid inner = ht_grid_inner(&plan->grid), *grid = &inner;
     const struct ht_map_given *given = given_at(plan, n);
     const char *key[] = {HT_KEY("output.maps.%d.from", n + 1), HT_KEY("output.maps.%d.to", n + 1)};
     const bool set[] = {ht_params_is_set(plan->params, key[0]),
                         ht_params_is_set(plan->params, key[1])};
-    const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
+    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     const int64_t stride = out->stride = given->stride;
     const double rounding = 1e-9;
     for (int k = 0; k < 3; k++) {
@@ -51,6 +51,7 @@ static enum ht_err find_box(const struct ht_plan *plan, int n, struct ht_field_m
         out->from[k] = begin < end ? begin : ht_least(nodes - 1, ht_most(0, (int64_t)round(from)));
         if (begin < end) out->count[k] = ht_divide_up(end - begin, stride);
     }
+    for (int k = 0; k < 3; k++) out->from[k] += plan->grid.outer[k][0]; /* behind layers outside */
     const int64_t first = ht_divide_up(ht_most(0, own.first - out->from[2]), stride);
     const int64_t last = ht_divide_up(ht_most(0, own.last - out->from[2]), stride);
     out->own.first = ht_least(first, out->count[2]);

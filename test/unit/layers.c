@@ -95,8 +95,8 @@ static enum ht_err compare(struct scene s[2], int64_t *different) {
     return err;
 }
 
-/* with: sides that absorb, of which some have no cells; without: walls. */
-static void test_none(const char *what, const char *common, const char *with, const char *without) {
+/* Two ways to say the same. */
+static void test_same(const char *what, const char *common, const char *with, const char *without) {
     struct scene s[2] = {{.plan = NULL}, {.plan = NULL}};
     char options[TEXT];
     int64_t different = 0;
@@ -108,8 +108,8 @@ static void test_none(const char *what, const char *common, const char *with, co
     if (err == HT_OK) err = compare(s, &different);
     TEST_CHECK(err == HT_OK && different == 0 && s[0].plan->problem.dt == s[1].plan->problem.dt &&
                    s[0].plan->problem.stages == s[1].plan->problem.stages,
-               "%s: a side of no cells is a wall, %lld values differ %s", what,
-               (long long)different, err ? ht_err_message() : "");
+               "%s: %lld values differ %s", what, (long long)different,
+               err ? ht_err_message() : "");
     for (int i = 0; i < 2; i++) close_scene(&s[i]);
 }
 
@@ -363,18 +363,31 @@ static void test_hermite_growth(void) {
 
 /* Sides that absorb by no cells are sides without layers. */
 static void test_without_cells(void) {
-    test_none("fd",
+    test_same("fd, a side of no cells is a wall",
               "time.scheme=fd; grid.cells=[20,18]; grid.order=6; time.end=1; boundary.x2=rigid",
               "boundary.x1=absorbing; absorbing.cells=0", "boundary.x1=rigid");
-    test_none("fd, layers at other sides",
+    test_same("fd, one of no cells beside others",
               "time.scheme=fd; grid.cells=[20,18]; grid.order=8; time.end=1; "
               "boundary.x2=[\"absorbing\",\"free\"]",
               "boundary.x1=absorbing; absorbing.cells=[0,6]",
               "boundary.x1=rigid; absorbing.cells=6");
-    test_none("taylor",
+    test_same("taylor, a side of no cells is a wall",
               "time.scheme=taylor; grid.cells=[8,7]; grid.order=2; time.end=1; boundary.x2=rigid",
               "boundary.x1=[\"absorbing\",\"free\"]; absorbing.cells=0",
               "boundary.x1=[\"rigid\",\"free\"]");
+}
+
+/* Around the box they are what they are inside of a larger one, whose medium does not change
+ * beyond; the formula of the former has no value there. */
+static void test_around(void) {
+    test_same("fd, layers around the box",
+              "time.scheme=fd; grid.order=4; time.end=1; boundary.x1=absorbing; boundary.x2=rigid; "
+              "medium.type=expression; medium.fit=point; initial.type=zero",
+              "absorbing.width=5.5; grid.cells=[16,14]; grid.upper=[16.0,14.0]; "
+              "medium.c=1+0.1*sqrt(x1)+0.1*sqrt(16-x1)",
+              "absorbing.cells=6; absorbing.place=inside; grid.cells=[28,14]; "
+              "grid.lower=[-6.0,0.0]; grid.upper=[22.0,14.0]; "
+              "medium.c=1+0.1*sqrt(min(max(x1,0),16))+0.1*sqrt(16-min(max(x1,0),16))");
 }
 
 static void test_devices(void) {
@@ -401,6 +414,7 @@ static void test_hermites(void) {
 
 int main(void) {
     test_without_cells();
+    test_around();
     test_growth(true);
     test_growth(false);
     test_energy("time.scheme=fd; grid.cells=[46,44]; grid.order=6; time.end=1; "
