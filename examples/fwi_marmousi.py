@@ -5,10 +5,10 @@ L-BFGS of SciPy, the gradient divided by the root of the illumination.
 
 The file is not part of htwave: see params/marmousi2d.cfg. Observed traces are those of the model at 50 m; the
 start is its smoothed slowness below the water. A gradient takes two cores 0.65 s per shot. Writes
-fwi_marmousi.npz; ends of the bands, with 10 shots, and the model error at the start, 0.0982:
+fwi_marmousi.npz; ends of the bands, with 10 shots, and the model error at the start, 0.0986:
 
-    2.2 Hz: misfit 0.0649, model error 0.0699, after 13 gradients
-    4.0 Hz: misfit 0.1616, model error 0.0560, after 21
+    2.2 Hz: misfit 0.0617, model error 0.0723, after 13 gradients
+    4.0 Hz: misfit 0.1255, model error 0.0589, after 21
 """
 import sys
 import time

@@ -133,7 +133,7 @@ for file in params/*.cfg; do
         absorbing.type=sponge absorbing.cells=3 'sources=()' \
         output.picture.every=4.0 initial.width=10.0 ;;
     */array.cfg) # its map: config/experiments
-        try "$file" 'grid.cells=[14,14,16]' absorbing.type=sponge absorbing.cells=3 \
+        try "$file" 'grid.cells=[10,10,12]' absorbing.type=sponge absorbing.cells=3 \
             sources.1.frequency=0.025 time.end=20.0 'output.maps=()'
         ;;
     */rayleigh.cfg) try "$file" 'grid.cells=[230,70]' ;; # judged below
