@@ -87,8 +87,9 @@ static enum ht_err read_coefs(struct loop *l) {
     const struct ht_stepper *stepper = &l->run->stepper;
     const int count = ht_grid_coefs(&plan->grid);
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
+    const int64_t values = count * ht_grid_own_total(&inner, HT_PRIMARY);
     HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
-        double *coefs = l->coefs + f * count * ht_grid_own_total(&inner, HT_PRIMARY);
+        double *coefs = l->coefs + f * values;
         TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, coefs));
         ht_plan_multiply(plan, true, count * ht_grid_own_total(&plan->grid, HT_PRIMARY), coefs);
         ht_grid_crop(&plan->grid, count, coefs);
