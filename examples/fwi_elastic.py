@@ -44,7 +44,7 @@ def config(frequency):
         "grid": {"cells": [NX, NZ], "upper": [NX * H, NZ * H], "order": 8},
         "time": {"end": 2.2, "scheme": "fd", "step": 0.0035},
         "boundary": {"x1": "absorbing", "x2": ["free", "absorbing"]},
-        "absorbing": {"cells": 8, "mix": 0.0, "speed": 3.2},
+        "absorbing": {"place": "inside", "cells": 8, "mix": 0.0, "speed": 3.2},
         "medium": {"spacing": [H, H], "origin": [H / 2, H / 2], "couplings": False},
         "sources": well + ground,
         "receivers": [{"type": "line", "from": [2.06, 0.1], "to": [2.06, 0.94], "count": 22,
