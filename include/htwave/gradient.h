@@ -6,7 +6,7 @@
  *
  * A shot:
  *     the forward stepper is at rest and has the shot's sources; ht_gradient_aim
- *     for n = 0 .. N, after step n: ht_gradient_look, where ht_gradient_next says so
+ *     for n = 0 .. N, after step n: ht_gradient_look
  *     ht_gradient_run: the adjoint run; then read the sums
  * N = ht_gather_last(plan). All are collective and return the same on all ranks. */
 #pragma once
@@ -56,8 +56,6 @@ void ht_gradient_destroy(struct ht_gradient *gradient); /* NULL allowed; before 
  */
 HT_CHECKED enum ht_err ht_gradient_aim(struct ht_gradient *gradient,
                                        const struct ht_receivers *receivers);
-/* The first step >= from after which to look; more than N: there is none. */
-int64_t ht_gradient_next(const struct ht_gradient *gradient, int64_t from);
 HT_CHECKED enum ht_err ht_gradient_look(struct ht_gradient *gradient, int64_t step);
 /* amplitude[step][trace] of steps 0 .. N, on all ranks: the derivative of chi by what the sampler
  * gives of a trace at a step (ht_gather_transpose). Afterwards the forward stepper has no state
@@ -89,8 +87,9 @@ HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gra
 /* The derivative of chi by what a step adds of each source group, [step][group], steps 0 .. N - 1:
  * the update's amplitude, of two terms the stage's, too (docs/gradients.md); NULL: one term. */
 const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
-/* That by a factor of all that a source group adds. */
-HT_CHECKED enum ht_err ht_gradient_push(const struct ht_gradient *gradient, int group, double *out);
+/* That by a factor of all that a shot in the place of a source group adds. */
+HT_CHECKED enum ht_err ht_gradient_push(const struct ht_gradient *gradient, int group,
+                                        const struct ht_shot *shot, double *out);
 /* The same by the samples of the group's signal, where that is a file: out[signal->samples]. */
 HT_CHECKED enum ht_err ht_gradient_signal(const struct ht_gradient *gradient, int group,
                                           double *out);

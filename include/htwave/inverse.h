@@ -15,7 +15,7 @@ struct ht_inverse {
     struct ht_gradient_sums sums;  /* of the shots that were added; of the first group of ranks */
     struct ht_recording traces;    /* of the last run forwards */
     double *at_places;             /* of the last adjoint run, as in sums; of rank 0 of the group */
-    int64_t step, next;            /* of that run; to be looked at */
+    int64_t step;                  /* of that run */
     struct ht_gradient_facts used; /* of the last run */
     double forward_s, adjoint_s;   /* of the shots of this group of ranks, by the clock */
 };
@@ -23,10 +23,6 @@ struct ht_inverse {
  * (ht_simulation_compile). Collective. */
 HT_CHECKED enum ht_err ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out);
 void ht_inverse_destroy(struct ht_inverse *inverse); /* NULL allowed; before the survey */
-/* HT_ENDED(ht_inverse_end) struct ht_inverse *inverse */
-static inline void ht_inverse_end(struct ht_inverse **inverse) {
-    ht_inverse_destroy(*inverse);
-}
 /* The run of a shot, called title by its progress. inverse->traces.data on rank 0 of the group. */
 HT_CHECKED enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char *title);
 /* chi of those traces, on all ranks of the group, and r = d chi / d sample, like traces.data and

@@ -223,8 +223,7 @@ static void field_amplitudes(const struct ht_gradient *g, const struct ht_shot *
     ht_fd_amplitudes(in, shot, undispersed, (double)n * in->dt, stage, update);
 }
 
-/* What a shot in a group's place adds of each step times the derivative by that. */
-static enum ht_err sum_steps(const struct ht_gradient *g, int group, const struct ht_shot *shot,
+enum ht_err ht_gradient_push(const struct ht_gradient *g, int group, const struct ht_shot *shot,
                              double *out) {
     const struct ht_problem *problem = &g->forward->problem;
     struct ht_fd_signal steps = {.f = NULL};
@@ -244,10 +243,6 @@ static enum ht_err sum_steps(const struct ht_gradient *g, int group, const struc
     return HT_OK;
 }
 
-enum ht_err ht_gradient_push(const struct ht_gradient *g, int group, double *out) {
-    return sum_steps(g, group, &g->forward->problem.shots->shot[group], out);
-}
-
 struct by_signal {
     const struct ht_gradient *g;
     int group;
@@ -258,32 +253,17 @@ static enum ht_err find_sample(void *data, int64_t sample) {
     const struct by_signal *by = data;
     struct ht_shot shot = by->g->forward->problem.shots->shot[by->group];
     TRY(ht_signal_unit(shot.signal, sample, &shot.signal));
-    const enum ht_err err = sum_steps(by->g, by->group, &shot, &by->out[sample]);
+    const enum ht_err err = ht_gradient_push(by->g, by->group, &shot, &by->out[sample]);
     ht_signal_destroy(shot.signal);
     return err;
 }
 
 enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *out) {
-    struct by_signal by = {.g = g, .group = group};
-    by.out = out;
+    struct by_signal by = {.g = g, .group = group, .out = out};
     return ht_threads_run(g->forward->problem.shots->shot[group].signal->samples, find_sample, &by);
 }
 
 /* ---- the adjoint run ---- */
-
-/* The largest value becomes about 1, so that no precision is left on either side of it. */
-static enum ht_err choose_factor(struct ht_gradient *g, const double *amplitude) {
-    const int64_t count = (g->steps + 1) * g->traces;
-    double largest = 0;
-    for (int64_t i = 0; i < count; i++) {
-        REQUIRE(isfinite(amplitude[i]), HT_ERR_NOT_FINITE,
-                "the derivative of the misfit by traces is not finite");
-        largest = fmax(largest, fabs(amplitude[i]));
-    }
-    g->larger = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
-    g->factor = g->larger * g->plan->scale;
-    return HT_OK;
-}
 
 void ht_fd_give(const struct ht_gradient *g, const double *amplitude, struct ht_fd_injection *in) {
     if (in == NULL) return;
@@ -297,8 +277,16 @@ static void field_give(struct ht_gradient *g, const double *amplitude) {
     ht_fd_give(g, amplitude, g->adjoint->injection);
 }
 
+/* The largest value becomes about 1, so that no precision is left on either side of it. */
 static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
-    TRY(choose_factor(g, amplitude));
+    double largest = 0;
+    for (int64_t i = 0; i < (g->steps + 1) * g->traces; i++) {
+        REQUIRE(isfinite(amplitude[i]), HT_ERR_NOT_FINITE,
+                "the derivative of the misfit by traces is not finite");
+        largest = fmax(largest, fabs(amplitude[i]));
+    }
+    g->larger = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
+    g->factor = g->larger * g->plan->scale;
     g->ops->give(g, amplitude);
     for (int i = 0; i < HT_FD_BY; i++) g->taken[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
@@ -309,24 +297,19 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
 enum { BETWEEN = 16 }; /* steps between questions whether to end */
 
 /* Of adjoint step N - n + 1 the last pass, then the others of the next one. */
-static enum ht_err step_back(struct ht_gradient *g) {
-    struct ht_runner *r = &g->adjoint->r;
-    const int last = first_passes(g);
-    TRY(ht_runner_run(r, &r->passes, last, last + 1));
-    r->ops->after(r, 1);
-    TRY(r->ops->before(r, HT_PRIMARY));
-    return ht_runner_run(r, &r->passes, 0, last);
-}
-
 static enum ht_err run(struct ht_gradient *g) {
     struct ht_runner *r = &g->adjoint->r;
+    const int last = first_passes(g);
     TRY(r->ops->before(r, HT_PRIMARY));
-    TRY(ht_runner_run(r, &r->passes, 0, first_passes(g)));
+    TRY(ht_runner_run(r, &r->passes, 0, last));
     for (int64_t n = g->steps; n > 0; n--) {
         REQUIRE(n % BETWEEN != 0 || !ht_stop_wanted(), HT_ERR_INTERRUPTED,
                 "interrupted in the adjoint run, before step %lld of %lld",
                 (long long)(g->steps - n + 1), (long long)g->steps);
-        TRY(step_back(g));
+        TRY(ht_runner_run(r, &r->passes, last, last + 1));
+        r->ops->after(r, 1);
+        TRY(r->ops->before(r, HT_PRIMARY));
+        TRY(ht_runner_run(r, &r->passes, 0, last));
         TRY(take_sources(g, n == 1));
         TRY(g->past->ops->show(g->past, n));
         TRY(g->ops->correlate(g));
@@ -360,12 +343,8 @@ enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *re
     return g->past->ops->begin(g->past);
 }
 
-int64_t ht_gradient_next(const struct ht_gradient *g, int64_t from) {
-    return g->past->ops->next(g->past, from);
-}
-
 enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
-    return g->past->ops->look(g->past, step);
+    return g->past->ops->look != NULL ? g->past->ops->look(g->past, step) : HT_OK;
 }
 
 /* ---- making ---- */
@@ -382,19 +361,21 @@ static int64_t bytes_beside(const struct ht_gradient *g) {
            (arrays * ht_fd_numbers(s) + s->kind->layers_words(s));
 }
 
-/* For the forward field, the least of all ranks: of what is left beside the steppers a part, since
- * the run needs some more. */
-static enum ht_err find_memory(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
-                               double *out) {
+/* Bytes of the device and of the host for the forward field, the least of all ranks: as given, or
+ * of what is left a part, since the run needs some more. Ranks share the host of a machine. */
+static enum ht_err find_room(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
+                             double room[2]) {
     struct ht_fd_stepper *s = g->forward;
+    struct ht_comm *comm = s->problem.grid->slab.comm, *whole = ht_comm_whole(comm);
     const double most = 0.8, used = 2 * (double)bytes_beside(g);
-    *out = -INFINITY;
-    if (choice->memory > 0)
-        *out = -(double)choice->memory;
-    else if (s->engine.device != NULL)
-        *out = -most * fmax((double)ht_device_info(s->engine.device)->memory - used, 0);
-    TRY(ht_comm_max(s->problem.grid->slab.comm, 1, out));
-    *out = -*out;
+    int sharers = 0;
+    for (int r = 0; r < ht_comm_size(whole); r++) sharers += ht_comm_same_machine(whole, r);
+    room[0] = choice->memory > 0 ? -(double)choice->memory : -INFINITY;
+    if (choice->memory <= 0 && s->engine.device != NULL)
+        room[0] = -most * fmax((double)ht_device_info(s->engine.device)->memory - used, 0);
+    room[1] = choice->host > 0 ? -(double)choice->host : -most * ht_mem_free() / sharers;
+    TRY(ht_comm_max(comm, 2, room));
+    for (int i = 0; i < 2; i++) room[i] = -room[i];
     return HT_OK;
 }
 
@@ -413,19 +394,6 @@ static enum ht_err find_records(const struct ht_gradient *g,
     return ht_comm_max(g->forward->problem.grid->slab.comm, 1, out);
 }
 
-/* Of the host for records, the least of all ranks: of what is free a part, shared by the ranks of a
- * machine. */
-static enum ht_err find_host(const struct ht_gradient *g, const struct ht_gradient_choice *choice,
-                             double *out) {
-    struct ht_comm *comm = g->forward->problem.grid->slab.comm, *whole = ht_comm_whole(comm);
-    int sharers = 0;
-    for (int r = 0; r < ht_comm_size(whole); r++) sharers += ht_comm_same_machine(whole, r);
-    *out = choice->host > 0 ? -(double)choice->host : -0.8 * ht_mem_free() / sharers;
-    TRY(ht_comm_max(comm, 1, out));
-    *out = -*out;
-    return HT_OK;
-}
-
 /* What is stored needs no second run of steps; it is not to fill a device that is shared. What is
  * recorded takes one more, and little memory; states take as much, and copies of all nodes. A file
  * is slower than these. */
@@ -438,25 +406,24 @@ static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_cho
                                                                                    : choice->bits,
                                        .every = choice->every};
     enum ht_gradient_field field = choice->field;
-    double memory, host, bytes[2], records;
-    TRY(find_memory(g, choice, &memory));
-    TRY(find_host(g, choice, &host));
+    double room[2], bytes[2], records;
+    TRY(find_room(g, choice, room));
     TRY(ht_fd_kept_bytes(past, bytes));
     TRY(find_records(g, &shell, &records));
-    const bool fits = records <= host, automatic = field == HT_GRADIENT_AUTO;
+    const bool fits = records <= room[1], automatic = field == HT_GRADIENT_AUTO;
     if (automatic)
-        field = bytes[0] * (double)g->steps <= part * memory ? HT_GRADIENT_STORE
-                : fits                                       ? HT_GRADIENT_REVERSE
-                                                             : HT_GRADIENT_CHECKPOINT;
+        field = bytes[0] * (double)g->steps <= part * room[0] ? HT_GRADIENT_STORE
+                : fits                                        ? HT_GRADIENT_REVERSE
+                                                              : HT_GRADIENT_CHECKPOINT;
     if (field != HT_GRADIENT_REVERSE) {
         const enum ht_err err =
-            ht_fd_kept_create(past, field == HT_GRADIENT_STORE, memory, &g->past);
+            ht_fd_kept_create(past, field == HT_GRADIENT_STORE, room[0], &g->past);
         if (err == HT_OK || !automatic || choice->folder == NULL || isinf(records)) return err;
     }
     REQUIRE(fits || choice->folder != NULL || isinf(records), HT_ERR_MEMORY,
             "gradient.field = \"reverse\": the record of the forward run takes %s of the host's "
             "memory, where %s may be taken: take more ranks, or \"checkpoint\"",
-            HT_BYTES(records), HT_BYTES(host));
+            HT_BYTES(records), HT_BYTES(room[1]));
     if (!fits) shell.folder = choice->folder;
     return ht_fd_reverse_create(past, &shell, &g->past);
 }

@@ -22,8 +22,7 @@ struct ht_fd_past {
 struct ht_fd_past_ops {
     /* The forward run begins: its stepper is at rest. */
     enum ht_err (*begin)(struct ht_fd_past *past);
-    /* As ht_gradient_next and ht_gradient_look. */
-    int64_t (*next)(const struct ht_fd_past *past, int64_t from);
+    /* As ht_gradient_look; NULL: steps keep what is needed. */
     enum ht_err (*look)(struct ht_fd_past *past, int64_t step);
     /* For n = N, N - 1 .. 1: the forward stepper has its values of n - 1, the increments sign (u(n)
      * - u(n - 1)) and the number of steps n - 1, as before step n. */

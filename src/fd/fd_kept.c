@@ -30,28 +30,25 @@ static struct ht_fd_array *array_of(const struct ht_fd_past *past, int i) {
     return past->forward->kind->state(past->forward, i, &numbers);
 }
 
-static enum ht_err keep_state(struct ht_fd_stepper *s, struct state *to) {
-    struct ht_fd_array *from;
+/* back: to the stepper. */
+static enum ht_err move_state(struct ht_fd_stepper *s, struct state *of, bool back) {
+    struct ht_fd_array *own;
     int64_t numbers;
-    for (int i = 0; (from = s->kind->state(s, i, &numbers)) != NULL; i++)
-        if (numbers > 0) TRY(s->engine.ops->copy(&s->engine, *from, to->array[i], numbers));
-    to->level = s->level;
-    to->mean = s->mean;
-    to->since = s->since;
-    to->start = s->layers.start;
-    return HT_OK;
-}
-
-static enum ht_err restore_state(struct ht_fd_stepper *s, const struct state *from, int64_t step) {
-    struct ht_fd_array *to;
-    int64_t numbers;
-    for (int i = 0; (to = s->kind->state(s, i, &numbers)) != NULL; i++)
-        if (numbers > 0) TRY(s->engine.ops->copy(&s->engine, from->array[i], *to, numbers));
-    s->level = from->level;
-    s->mean = from->mean;
-    s->since = from->since;
-    s->layers.start = from->start;
-    s->at = step;
+    for (int i = 0; (own = s->kind->state(s, i, &numbers)) != NULL; i++)
+        if (numbers > 0)
+            TRY(s->engine.ops->copy(&s->engine, back ? of->array[i] : *own,
+                                    back ? *own : of->array[i], numbers));
+    if (!back) {
+        of->level = s->level;
+        of->mean = s->mean;
+        of->since = s->since;
+        of->start = s->layers.start;
+        return HT_OK;
+    }
+    s->level = of->level;
+    s->mean = of->mean;
+    s->since = of->since;
+    s->layers.start = of->start;
     for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
     return HT_OK;
 }
@@ -86,7 +83,8 @@ static enum ht_err run_again(struct kept *k, int64_t segment) {
     const int64_t first = segment * k->length;
     give_back(&k->past);
     k->shown = segment;
-    TRY(segment == 0 ? s->kind->rest(s) : restore_state(s, &k->state[segment], first));
+    TRY(segment == 0 ? s->kind->rest(s) : move_state(s, &k->state[segment], true));
+    s->at = first;
     TRY(keep_step(k, first));
     for (int64_t n = first + 1; n <= end_of(k, segment); n++) {
         TRY(ht_runner_half_step(s, HT_PRIMARY));
@@ -103,17 +101,12 @@ static enum ht_err begin(struct ht_fd_past *past) {
     return HT_OK;
 }
 
-static int64_t next(const struct ht_fd_past *past, int64_t from) {
-    const struct kept *k = (const struct kept *)past;
-    const int64_t last = (k->segments - 1) * k->length;
-    return from >= last ? from : ht_most(ht_divide_up(from, k->length), 1) * k->length;
-}
-
 static enum ht_err look(struct ht_fd_past *past, int64_t step) {
     struct kept *k = (struct kept *)past;
     const int64_t segment = step / k->length;
     if (segment >= k->segments - 1) return keep_step(k, step);
-    return keep_state(past->forward, &k->state[segment]);
+    if (segment == 0 || step % k->length > 0) return HT_OK;
+    return move_state(past->forward, &k->state[segment], false);
 }
 
 static enum ht_err show(struct ht_fd_past *past, int64_t n) {
@@ -148,7 +141,7 @@ static void destroy(struct ht_fd_past *past) {
 }
 
 static const struct ht_fd_past_ops ops = {
-    .begin = begin, .next = next, .look = look, .show = show, .end = give_back, .destroy = destroy};
+    .begin = begin, .look = look, .show = show, .end = give_back, .destroy = destroy};
 
 /* ---- making ---- */
 

@@ -12,15 +12,6 @@ static enum ht_err begin(struct ht_fd_past *past) {
     return ht_fd_shell_record(r->shell);
 }
 
-/* The steps record. */
-static int64_t next(const struct ht_fd_past *past, HT_UNUSED int64_t from) {
-    return past->steps + 1;
-}
-
-static enum ht_err look(HT_UNUSED struct ht_fd_past *past, HT_UNUSED int64_t step) {
-    return HT_OK;
-}
-
 /* The stage of the step back was made for the sums of n + 1. */
 static enum ht_err show(struct ht_fd_past *past, int64_t n) {
     struct ht_runner *r = &past->forward->r;
@@ -41,7 +32,7 @@ static void destroy(struct ht_fd_past *past) {
 }
 
 static const struct ht_fd_past_ops ops = {
-    .begin = begin, .next = next, .look = look, .show = show, .end = end, .destroy = destroy};
+    .begin = begin, .show = show, .end = end, .destroy = destroy};
 
 enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
                                  const struct ht_fd_shell_choice *choice, struct ht_fd_past **out) {

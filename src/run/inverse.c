@@ -94,10 +94,7 @@ void ht_inverse_destroy(struct ht_inverse *inverse) {
 /* After each step of the stepper. */
 static enum ht_err follow(void *context) {
     struct ht_inverse *inverse = context;
-    if (++inverse->step < inverse->next) return HT_OK;
-    TRY(ht_gradient_look(inverse->gradient, inverse->step));
-    inverse->next = ht_gradient_next(inverse->gradient, inverse->step + 1);
-    return HT_OK;
+    return ht_gradient_look(inverse->gradient, ++inverse->step);
 }
 
 static enum ht_err check_forces(const struct ht_inverse *inverse) {
@@ -127,7 +124,6 @@ static enum ht_err aim(struct ht_inverse *inverse, int shot) {
         TRY(ht_gradient_create(survey->sim->plan, stepper, &choice, &inverse->gradient));
     TRY(ht_gradient_aim(inverse->gradient, survey->sim->plan->receivers));
     inverse->step = -1;
-    inverse->next = ht_gradient_next(inverse->gradient, 0);
     TRY(follow(inverse));
     stepper->follow = follow;
     stepper->follower = inverse;
@@ -203,7 +199,7 @@ static enum ht_err find_places(struct ht_inverse *inverse, double *const *r) {
     for (int i = 0; i < plan->shots->count; i++) {
         if (ht_shot_slope(&plan->eq, plan->shots->shot[i].drive) < 0) continue;
         ht_shot_position(&plan->shots->shot[i], 0, x);
-        TRY(ht_gradient_push(inverse->gradient, i, &sum));
+        TRY(ht_gradient_push(inverse->gradient, i, &plan->shots->shot[i], &sum));
         TRY(add_place(inverse, x, sum));
     }
     return HT_OK;

@@ -67,7 +67,7 @@ static inline void take(struct shot *s, const struct ht_gradient_choice *choice,
     must(ht_sampler_create(plan, fd_stepper(&s->run), &sampler));
     for (int64_t n = 0; n <= s->steps; n++) {
         if (n > 0) must(ht_stepper_advance(fd_stepper(&s->run), 1));
-        if (ht_gradient_next(s->gradient, n) == n) must(ht_gradient_look(s->gradient, n));
+        must(ht_gradient_look(s->gradient, n));
         must(ht_sampler_collect(sampler, &some, s->p + n * s->traces));
     }
     ht_sampler_destroy(sampler);

@@ -72,7 +72,7 @@ static void take(struct shot *s, const struct ht_params *params, struct ht_comm 
     must(ht_gradient_aim(s->gradient, plan->receivers));
     for (int64_t n = 0; n <= last; n++) {
         if (n > 0) must(ht_stepper_advance(stepper, 1));
-        if (ht_gradient_next(s->gradient, n) == n) must(ht_gradient_look(s->gradient, n));
+        must(ht_gradient_look(s->gradient, n));
     }
     must(ht_gradient_run(s->gradient, r));
     free(r);
