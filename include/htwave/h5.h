@@ -63,13 +63,14 @@ HT_CHECKED enum ht_err ht_h5_each(struct ht_h5 *file,
 struct ht_h5_values {
     const char *name; /* of the dataset */
     bool single;
+    int rank;
     int64_t groups, planes, plane; /* products of the extents before, along and behind the axis that
                                       is cut among the processes */
     const double *data;            /* own planes, [group][plane][value] */
     int64_t offset, sums; /* in the file, from ht_h5_place; sums: 0 where it is not checked */
 };
 /* Reserves a dataset for all values, which is cut along an axis, and sets its places. */
-HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent, int axis,
+HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis,
                                    struct ht_h5_values *set);
 /* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
  * temporary path until then. */

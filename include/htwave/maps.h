@@ -23,8 +23,6 @@ HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n,
                                    struct ht_field_map *out);
 /* Of all groups, which are right. */
 int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64);
-/* "maximum, rms, 2 frequencies" */
-void ht_map_describe(const struct ht_field_map *map, struct ht_text *text);
 /* map_NAME.h5 and pictures of its datasets; slots: [slot][own node], which become what datasets
  * hold. Collective. */
 HT_CHECKED enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,

@@ -143,7 +143,13 @@ struct ht_recording {
 };
 struct ht_observer ht_observe_receivers(struct ht_recording *recording);
 void ht_recording_free(struct ht_recording *recording); /* the data */
-/* The maps of output.maps, kept on the device and written at the end; *maps: NULL at first. */
-struct ht_maps;
-struct ht_observer ht_observe_maps(struct ht_maps **maps);
+/* The maps of output.maps, kept on the device and written at the end. */
+struct ht_maps {
+    const struct ht_plan *plan;
+    const struct ht_stepper *stepper;
+    int64_t step;
+    int count;
+    struct ht_map_kept *kept; /* from `begin` to `end` */
+};
+struct ht_observer ht_observe_maps(struct ht_maps *maps);
 struct ht_observer ht_observe_progress(struct ht_progress *progress);

@@ -17,7 +17,7 @@ enum ht_err ht_run_observed(struct ht_simulation *sim, struct ht_output *output,
     struct ht_checkpoints checkpoints = {.output = output};
     result->energy.series = output;
     struct ht_recording recording = {.output = output};
-    struct ht_maps *maps = NULL;
+    struct ht_maps maps;
     TRY(ht_comm_agree(plan->grid.slab.comm, ht_output_mark(output, plan->shots, plan->receivers)));
     const struct ht_observer observers[] = {
         ht_observe_progress(&progress),

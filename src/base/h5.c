@@ -654,10 +654,10 @@ static enum ht_err place(struct ht_h5 *file, const char *name, int rank, const i
     return HT_OK;
 }
 
-enum ht_err ht_h5_place(struct ht_h5 *file, int rank, const int64_t *extent, int axis,
+enum ht_err ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis,
                         struct ht_h5_values *set) {
     int64_t sums[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    TRY(place(file, set->name, rank, extent, set->single, &set->offset));
+    TRY(place(file, set->name, set->rank, extent, set->single, &set->offset));
     if (!file->checked) return HT_OK;
     sums[axis] = extent[axis];
     return place(file, SUMS(set->name), axis + 1, sums, false, &set->sums);

@@ -33,21 +33,17 @@ HT_CHECKED enum ht_err ht_units_write(const struct ht_params *params, struct ht_
 #define HT_TRACES_NAME "traces.h5"
 #define HT_SERIES_NAME "series.csv"
 
-/* Ends a file that rank 0 has laid out, of others it is NULL: all ranks write their planes of the
- * slowest axis into the datasets that were placed. err: the first failure so far. Collective. */
-HT_CHECKED enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, enum ht_err err,
+/* Values at the primary grid's nodes, of the own planes; whole: all coefficients. */
+struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, bool single,
+                                  bool whole, const double *data);
+/* Ends a file that rank 0 has begun, of others it is NULL: all ranks write their planes of the
+ * slowest axis into its datasets of values. err: the first failure so far. Collective. */
+HT_CHECKED enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err,
                                      struct ht_h5 *file, const char *path, int count,
                                      struct ht_h5_values *set);
 /* Its attributes that say where values are: system, corner, spacing, names of units. */
 HT_CHECKED enum ht_err ht_planes_describe(const struct ht_params *params,
                                           const struct ht_grid *grid, struct ht_h5 *file);
-/* Values at the primary grid's nodes, own planes; whole: all coefficients. Then their place. */
-struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, bool single,
-                                  bool whole, const double *data);
-HT_CHECKED enum ht_err ht_planes_place(const struct ht_grid *grid, bool whole, struct ht_h5 *file,
-                                       struct ht_h5_values *set);
-/* Of the primary grid; below three dimensions all. */
-struct ht_range ht_planes_own(const struct ht_grid *grid);
 
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
 /* A format beside HDF5: a row of the table in traces.c. */
@@ -107,6 +103,7 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
 struct ht_output {
     const struct ht_params *params;
     const struct ht_medium *medium;
+    struct ht_comm *comm;
     struct ht_grid grid; /* of what is written: of the box */
     struct ht_lock lock;
     int first;       /* number of the first snapshot: behind those that are read */

@@ -227,7 +227,6 @@ static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
         name = HT_KEY("illumination/%s", of->name);
         if (r->light[w] != NULL) TRY(write_samples(file, r->params, of, name, r->light[w]));
     }
-    for (int i = 0; i < r->sets; i++) TRY(ht_planes_place(&r->box, false, file, &r->set[i]));
     return HT_OK;
 }
 
@@ -265,5 +264,5 @@ enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_par
         TRY(ht_medium_gradient_share(gradient, w, ht_gradient_sums_light, sums, r.light[w]));
     if (ht_comm_rank(comm) == 0) err = ht_h5_create(path, params->output.checksums, &file);
     if (err == HT_OK && file != NULL) err = lay_out(&r, file);
-    return ht_planes_end(comm, ht_planes_own(&r.box), err, file, path, r.sets, r.set);
+    return ht_planes_end(&r.box, err, file, path, r.sets, r.set);
 }

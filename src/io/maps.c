@@ -5,12 +5,8 @@
 
 /* ---- what is kept ---- */
 
-static const struct ht_map_given *given_at(const struct ht_plan *plan, int n) {
-    return (const struct ht_map_given *)plan->params->output.maps.group + n;
-}
-
-static enum ht_err find_what(const struct ht_plan *plan, int n, struct ht_field_map *out) {
-    const struct ht_map_given *given = given_at(plan, n);
+static enum ht_err find_what(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+                             struct ht_field_map *out) {
 #define LISTED(constant, word) " " word
     const char *words = &(HT_EACH_MAP(LISTED))[1];
     out->shape.waves = given->frequencies.count;
@@ -28,9 +24,9 @@ static enum ht_err find_what(const struct ht_plan *plan, int n, struct ht_field_
     return HT_OK;
 }
 
-static enum ht_err find_box(const struct ht_plan *plan, int n, struct ht_field_map *out) {
+static enum ht_err find_box(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+                            struct ht_field_map *out) {
     const struct ht_grid inner = ht_grid_inner(&plan->grid), *grid = &inner;
-    const struct ht_map_given *given = given_at(plan, n);
     const char *key[] = {HT_KEY("output.maps.%d.from", n + 1), HT_KEY("output.maps.%d.to", n + 1)};
     const bool set[] = {ht_params_is_set(plan->params, key[0]),
                         ht_params_is_set(plan->params, key[1])};
@@ -62,8 +58,8 @@ static enum ht_err find_box(const struct ht_plan *plan, int n, struct ht_field_m
 
 /* Extremes lie between samples: of a sine of n samples per period they lack 1 - cos(pi/n) at most;
  * means need its square without aliases. */
-static enum ht_err find_steps(const struct ht_plan *plan, int n, struct ht_field_map *out) {
-    const struct ht_map_given *given = given_at(plan, n);
+static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+                              struct ht_field_map *out) {
     const double dt = plan->problem.dt, end = plan->params->time.end;
     const double highest =
         fmax(plan->params->initial.frequency, plan->shots != NULL ? plan->shots->highest : 0);
@@ -86,7 +82,7 @@ static enum ht_err find_steps(const struct ht_plan *plan, int n, struct ht_field
 
 enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n, struct ht_field_map *out) {
     const struct ht_params *params = plan->params;
-    const char *field = given_at(plan, n)->field;
+    const struct ht_map_given *given = (const struct ht_map_given *)params->output.maps.group + n;
     struct ht_pair pair;
     *out = (struct ht_field_map){.shape = {.fp64 = fp64}};
     ht_params_map_name(params, n + 1, out->name);
@@ -94,14 +90,14 @@ enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n, struct ht_
            "are kept by kernels: take another device.backend");
     TRY(ht_fields_find(params, &plan->eq, plan->problem.stored[HT_PRIMARY],
                        HT_KEY("output.maps.%d.field", n + 1),
-                       *field ? field : plan->eq.field[0].name, &out->field));
+                       *given->field ? given->field : plan->eq.field[0].name, &out->field));
     if (plan->problem.fd.pair != HT_PAIR_NONE) {
         ht_problem_pair(&plan->problem, &pair);
         out->early = pair.group[0] >> out->field & 1u ? plan->problem.dt / 2 : 0;
     }
-    TRY(find_what(plan, n, out));
-    TRY(find_box(plan, n, out));
-    return find_steps(plan, n, out);
+    TRY(find_what(plan, given, n, out));
+    TRY(find_box(plan, given, n, out));
+    return find_steps(plan, given, n, out);
 }
 
 int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64) {
@@ -111,17 +107,6 @@ int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64) {
         if (ht_map_find(plan, fp64, n, &map) == HT_OK)
             bytes += ht_map_slots(&map.shape) * map.shape.nodes * ht_real_size(fp64);
     return bytes;
-}
-
-void ht_map_describe(const struct ht_field_map *map, struct ht_text *text) {
-    const char *between = "";
-    HT_EACH_BIT(kind, map->shape.what) {
-        ht_text_add(text, "%s%s", between, HT_WORD(MAP, kind));
-        between = ", ";
-    }
-    if (map->shape.waves > 0)
-        ht_text_add(text, "%s%d frequenc%s", between, map->shape.waves,
-                    map->shape.waves > 1 ? "ies" : "y");
 }
 
 /* ---- files ---- */
@@ -152,17 +137,11 @@ static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_
                                     const struct ht_grid *box, int64_t samples, double time,
                                     struct ht_h5 *file) {
     const double dt = plan->problem.dt, apart = dt * (double)map->every;
-    const struct {
-        const char *name;
-        double value;
-    } number[] = {{"time", time},
-                  {"samples", (double)samples},
-                  {"every", apart},
-                  {"start", dt * (double)map->first - map->early},
-                  {"lasts", apart * (double)samples}};
+    const double number[] = {time, (double)samples, apart, dt * (double)map->first - map->early,
+                             apart * (double)samples};
+    static const char *const name[] = {"time", "samples", "every", "start", "lasts"};
     TRY(ht_h5_set_text(file, "field", plan->eq.field[map->field].name));
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        TRY(ht_h5_set_number(file, number[i].name, 1, &number[i].value));
+    for (int i = 0; i < 5; i++) TRY(ht_h5_set_number(file, name[i], 1, &number[i]));
     if (map->shape.waves > 0)
         TRY(ht_h5_set_number(file, "frequencies", map->shape.waves, map->frequency));
     return ht_planes_describe(plan->params, box, file);
@@ -173,7 +152,9 @@ static void make_box(const struct ht_plan *plan, const struct ht_field_map *map,
                      struct ht_grid *box) {
     struct ht_pair pair = {.dims = 0};
     if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
-    *box = (struct ht_grid){.dims = plan->grid.dims};
+    *box = (struct ht_grid){
+        .dims = plan->grid.dims,
+        .slab = {plan->grid.slab.comm, map->own.first, map->own.last, .nodes = true}};
     for (int k = 0; k < 3; k++) {
         const double half = pair.parity[map->field] >> k & 1u ? 0.5 : 0;
         box->h[k] = plan->grid.h[k] * (double)map->stride;
@@ -186,19 +167,6 @@ static void make_box(const struct ht_plan *plan, const struct ht_field_map *map,
 }
 
 enum { SETS = HT_MAP_KINDS + 2 * HT_MAP_WAVES };
-
-/* maximum, .., amplitude_1, phase_1, .. */
-static int list_sets(const struct ht_field_map *map, const struct ht_grid *box, const double *slots,
-                     char name[SETS][24], struct ht_h5_values set[SETS]) {
-    int count = 0;
-    HT_EACH_BIT(kind, map->shape.what)
-        snprintf(name[count++], sizeof *name, "%s", HT_WORD(MAP, kind));
-    for (int w = 0; w < 2 * map->shape.waves; w++)
-        snprintf(name[count++], sizeof *name, "%s_%d", w % 2 ? "phase" : "amplitude", w / 2 + 1);
-    for (int i = 0; i < count; i++)
-        set[i] = ht_planes_set(box, name[i], !map->shape.fp64, false, slots + i * map->shape.nodes);
-    return count;
-}
 
 /* A slice of a dataset, in three dimensions normal to the axis along which the box is one node, or
  * that of output.picture. */
@@ -228,36 +196,41 @@ static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *m
 /* What computes does not depend on pictures. */
 static enum ht_err draw_all(const struct ht_plan *plan, const struct ht_field_map *map,
                             const struct ht_grid *box, const char *path, int count,
-                            char name[SETS][24]) {
+                            const struct ht_h5_values *set) {
     struct ht_h5 *file;
     if (!ht_output_draws(plan->params)) return HT_OK;
     TRY(ht_h5_open(path, &file));
     for (int i = 0; i < count; i++)
-        if (draw(plan, map, box, file, name[i]) != HT_OK)
+        if (draw(plan, map, box, file, set[i].name) != HT_OK)
             ht_warn("a picture is missing: %s", ht_err_message());
     ht_h5_close(file);
     return HT_OK;
 }
 
+/* maximum, .., amplitude_1, phase_1, .. */
 enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,
                          int64_t samples, double time, double *slots) {
     const struct ht_params *params = plan->params;
     struct ht_comm *comm = plan->grid.slab.comm;
     struct ht_h5_values set[SETS];
     char name[SETS][24];
+    int count = 0;
     struct ht_grid box;
     struct ht_h5 *file = NULL;
     HT_FREED char *path = NULL;
     make_box(plan, map, &box);
     finish(plan, map, samples, slots);
-    const int count = list_sets(map, &box, slots, name, set);
+    HT_EACH_BIT(kind, map->shape.what)
+        snprintf(name[count++], sizeof *name, "%s", HT_WORD(MAP, kind));
+    for (int w = 0; w < 2 * map->shape.waves; w++)
+        snprintf(name[count++], sizeof *name, "%s_%d", w % 2 ? "phase" : "amplitude", w / 2 + 1);
+    for (int i = 0; i < count; i++)
+        set[i] =
+            ht_planes_set(&box, name[i], !map->shape.fp64, false, slots + i * map->shape.nodes);
     enum ht_err err = ht_file_path(params->output.directory, HT_KEY("map_%s.h5", map->name), &path);
     if (err == HT_OK && ht_comm_rank(comm) == 0)
         err = ht_h5_create(path, params->output.checksums, &file);
     if (file != NULL) err = write_attributes(plan, map, &box, samples, time, file);
-    for (int i = 0; i < count && file != NULL && err == HT_OK; i++)
-        err = ht_planes_place(&box, false, file, &set[i]);
-    const struct ht_range own = box.dims < 3 ? ht_planes_own(&box) : map->own;
-    TRY(ht_planes_end(comm, own, err, file, path, count, set));
-    return HT_BY_FIRST(comm, draw_all(plan, map, &box, path, count, name));
+    TRY(ht_planes_end(&box, err, file, path, count, set));
+    return HT_BY_FIRST(comm, draw_all(plan, map, &box, path, count, set));
 }

@@ -23,9 +23,8 @@
  * inside, where a snapshot that stays is linked, too. All other files are left alone. */
 #define LOCK_NAME ".htwave.lock"
 #define OLD_NAME "run-%03d"
-#define MOVING                                                                          \
-    ".moving" /* behind it, until all files are there: a killed run leaves it, the next \
-                 one moves the others there, too */
+/* Behind it until all files are there: a killed run leaves it, the next moves the others there. */
+#define MOVING ".moving"
 
 /* Names of outputs: # stands for a digit, the last # for one or more, * for a name that the input
  * gives. */
@@ -162,13 +161,10 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list, st
     int kind = output_kind(entry->name, entry->name + strlen(entry->name));
     entry->read = true;
     if (!key && kind == INPUT) return check_input(params, path);
-    if (kind == SNAPSHOT) {
-        int number = number_of(entry->name, "fields_");
-        /* leaves numbers for the snapshots of any run */
-        if (number < INT_MAX / 2) {
-            if (number >= list->first) list->first = number + 1;
-            return HT_OK;
-        }
+    const int number = kind == SNAPSHOT ? number_of(entry->name, "fields_") : INT_MAX;
+    if (number < INT_MAX / 2) { /* leaves numbers for the snapshots of any run */
+        list->first = (int)ht_most(list->first, number + 1);
+        return HT_OK;
     }
     return ht_params_error(params, key ? key : "output.directory",
                            "the run reads %s and would write a file of this name: move it to "
@@ -364,15 +360,7 @@ static enum ht_err take_directory(struct ht_output *output, bool resumes) {
     return take_listed(output, &list, resumes);
 }
 
-static struct ht_comm *comm_of(const struct ht_output *output) {
-    return output->medium->grid->slab.comm;
-}
-
-static bool is_first(const struct ht_output *output) {
-    return ht_comm_rank(comm_of(output)) == 0;
-}
-
-static enum ht_err select_fields(struct ht_output *output) {
+static enum ht_err check(struct ht_output *output) {
     const struct ht_equations *eq = output->medium->eq;
     const struct ht_names *names = &output->params->output.fields;
     bool taken[HT_MAX_FIELDS] = {false};
@@ -387,11 +375,6 @@ static enum ht_err select_fields(struct ht_output *output) {
         output->field[output->nfields] = f;
         output->name[output->nfields++] = eq->field[f].name;
     }
-    return HT_OK;
-}
-
-static enum ht_err check(struct ht_output *output) {
-    TRY(select_fields(output));
     return ht_pictures_check(output);
 }
 
@@ -401,14 +384,17 @@ enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medi
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(check(&output));
     /* Refuses when the run would write a file that it reads. Changes nothing. */
-    return is_first(&output) && params->resume.from == NULL ? make_listing(params, &list) : HT_OK;
+    const bool writes = ht_comm_rank(medium->grid->slab.comm) == 0;
+    return writes && params->resume.from == NULL ? make_listing(params, &list) : HT_OK;
 }
 
 static enum ht_err start(struct ht_output *output) {
+    const struct ht_params *params = output->params;
     TRY(check(output));
     TRY(ht_pictures_create(output));
-    TRY(ht_file_path(output->params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
-    return is_first(output) ? take_directory(output, output->params->resume.from != NULL) : HT_OK;
+    TRY(ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
+    if (ht_comm_rank(output->comm) > 0) return HT_OK;
+    return take_directory(output, params->resume.from != NULL);
 }
 
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
@@ -418,6 +404,7 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
     if (!err) {
         *output = (struct ht_output){.params = params,
                                      .medium = medium,
+                                     .comm = medium->grid->slab.comm,
                                      .grid = ht_grid_inner(medium->grid),
                                      .stored = stored,
                                      .single = params->device.precision == HT_SINGLE,
@@ -426,7 +413,7 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
     }
     err = ht_comm_agree(medium->grid->slab.comm, err);
     /* All ranks use the names of rank 0. */
-    if (!err) err = ht_comm_broadcast(comm_of(output), &output->first, sizeof output->first);
+    if (!err) err = ht_comm_broadcast(output->comm, &output->first, sizeof output->first);
     return HT_MADE(err, output, ht_output_destroy, out);
 }
 
@@ -475,61 +462,37 @@ enum ht_err ht_output_create_traces(const struct ht_params *params, const struct
 
 /* ---- snapshots: fields_NNNNNN.h5, a state of the fields, and attributes that describe it ---- */
 
-struct state {
-    double time;
-    int64_t step;
-    const double *const *nodal; /* [field]: own planes [n3][n2][n1] */
-    const double *coefs;        /* [field][i][own node]; NULL: not stored */
-};
-
 void ht_output_stagger(struct ht_output *output, const struct ht_pair *pair, double dt) {
     output->staggered = true;
     output->pair = *pair;
     output->dt = dt;
 }
 
-static enum ht_err write_stagger(const struct ht_output *output, double time, struct ht_h5 *file) {
+static enum ht_err write_attributes(const struct ht_output *output, double time, int64_t step,
+                                    struct ht_h5 *file) {
     const struct ht_grid *grid = &output->grid;
+    double order = grid->order, at = (double)step, cells[3], offset[3];
+    for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
+    TRY(ht_h5_set_number(file, "time", 1, &time));
+    TRY(ht_h5_set_number(file, "step", 1, &at));
+    TRY(ht_h5_set_number(file, "order", 1, &order));
+    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
+    TRY(ht_planes_describe(output->params, grid, file));
     for (int i = 0; output->staggered && i < output->nfields; i++) {
         const int f = output->field[i];
-        const double early = output->pair.group[0] >> f & 1u ? output->dt / 2 : 0;
-        const double at = time - early;
-        double offset[3];
+        at = time - (output->pair.group[0] >> f & 1u ? output->dt / 2 : 0);
         for (int k = 0; k < grid->dims; k++)
             offset[k] = output->pair.parity[f] >> k & 1u ? grid->h[k] / 2 : 0;
         TRY(ht_h5_set_number(file, HT_KEY("offset_%s", output->name[i]), grid->dims, offset));
         TRY(ht_h5_set_number(file, HT_KEY("time_%s", output->name[i]), 1, &at));
     }
-    return HT_OK;
-}
-
-static enum ht_err write_attributes(const struct ht_output *output, const struct state *state,
-                                    struct ht_h5 *file) {
-    const struct ht_grid *grid = &output->grid;
-    double order = grid->order, at = (double)state->step, cells[3];
-    for (int k = 0; k < grid->dims; k++) cells[k] = (double)grid->cells[k];
-    TRY(ht_h5_set_number(file, "time", 1, &state->time));
-    TRY(ht_h5_set_number(file, "step", 1, &at));
-    TRY(ht_h5_set_number(file, "order", 1, &order));
-    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
-    TRY(ht_planes_describe(output->params, grid, file));
-    TRY(write_stagger(output, state->time, file));
-    if (!state->coefs) return HT_OK;
+    if (!output->params->output.coefficients) return HT_OK;
     return ht_h5_set_text(file, "coefficient_index",
                           "(i3 (order+1) + i2) (order+1) + i1 for spacing^i/i! times the "
                           "derivative of orders i1, i2, i3");
 }
 
 enum { NAME = 64, SETS = 2 * HT_MAX_FIELDS };
-
-/* Rank 0 creates the file with attributes and space for the values. */
-static enum ht_err lay_out(const struct ht_output *output, const struct state *state, int count,
-                           struct ht_h5_values *set, struct ht_h5 *file) {
-    TRY(write_attributes(output, state, file));
-    for (int i = 0; i < count; i++)
-        TRY(ht_planes_place(&output->grid, i >= output->nfields, file, &set[i]));
-    return HT_OK;
-}
 
 enum ht_err ht_planes_describe(const struct ht_params *params, const struct ht_grid *grid,
                                struct ht_h5 *file) {
@@ -544,56 +507,61 @@ struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, 
     const int64_t planes = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1);
     return (struct ht_h5_values){.name = name,
                                  .single = single,
+                                 .rank = grid->dims + whole,
                                  .groups = whole ? ht_grid_coefs(grid) : 1,
                                  .planes = planes,
                                  .plane = ht_grid_total(grid, HT_PRIMARY) / planes,
                                  .data = data};
 }
 
-enum ht_err ht_planes_place(const struct ht_grid *grid, bool whole, struct ht_h5 *file,
-                            struct ht_h5_values *set) {
-    int64_t extent[4] = {set->groups}; /* then n3 n2 n1 */
-    for (int k = 0; k < grid->dims; k++)
-        extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    return ht_h5_place(file, grid->dims + whole, extent + !whole, whole, set);
-}
-
-struct ht_range ht_planes_own(const struct ht_grid *grid) {
-    const struct ht_range all = {0, ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1)};
-    return grid->dims < 3 ? all : ht_grid_own(grid, HT_PRIMARY);
+/* Space in the file, whole: [coefficient] n3 n2 n1. */
+static enum ht_err place(const struct ht_grid *grid, int count, struct ht_h5_values *set,
+                         struct ht_h5 *file) {
+    for (int i = 0; i < count; i++) {
+        const bool whole = set[i].rank > grid->dims;
+        int64_t extent[4] = {set[i].groups};
+        for (int k = 0; k < grid->dims; k++)
+            extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+        TRY(ht_h5_place(file, extent + !whole, whole, &set[i]));
+    }
+    return HT_OK;
 }
 
 enum { MOST_SETS = 64 };
 
 /* All ranks get the file's temporary name and the places of its datasets, and write their own
  * planes. The bytes are those of a single rank. shared: on rank 0. */
-static enum ht_err write_values(struct ht_comm *comm, struct ht_range own, const char *shared,
-                                const char *path, int count, struct ht_h5_values *set) {
-    int64_t place[MOST_SETS][2] = {{0}};
+static enum ht_err write_values(const struct ht_grid *grid, const char *shared, const char *path,
+                                int count, struct ht_h5_values *set) {
+    struct ht_comm *comm = grid->slab.comm;
+    const struct ht_range all = {0, ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1)};
+    const struct ht_range own = grid->dims < 3 ? all : ht_grid_own(grid, HT_PRIMARY);
+    int64_t at[MOST_SETS][2] = {{0}};
     HT_FREED char *name = NULL;
     for (int i = 0; i < count; i++) {
-        place[i][0] = set[i].offset;
-        place[i][1] = set[i].sums;
+        at[i][0] = set[i].offset;
+        at[i][1] = set[i].sums;
     }
-    enum ht_err err = ht_comm_broadcast(comm, place, sizeof place);
+    enum ht_err err = ht_comm_broadcast(comm, at, sizeof at);
     if (!err) err = ht_comm_broadcast_text(comm, shared, &name);
     TRY(ht_comm_agree(comm, err));
     for (int i = 0; i < count; i++) {
-        set[i].offset = place[i][0];
-        set[i].sums = place[i][1];
+        set[i].offset = at[i][0];
+        set[i].sums = at[i][1];
     }
     if (count > 0) err = ht_h5_fill(name, path, count, set, own.first, own.last);
     if (!err) err = ht_file_sync(name, path);
     return ht_comm_agree(comm, err);
 }
 
-enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, enum ht_err err,
-                          struct ht_h5 *file, const char *path, int count,
-                          struct ht_h5_values *set) {
+enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht_h5 *file,
+                          const char *path, int count, struct ht_h5_values *set) {
+    struct ht_comm *comm = grid->slab.comm;
     const char *shared = NULL;
+    if (!err && file) err = place(grid, count, set, file);
     if (!err && file) err = ht_h5_share(file, &shared);
     err = ht_comm_agree(comm, err);
-    if (!err) err = write_values(comm, own, shared, path, count, set);
+    if (!err) err = write_values(grid, shared, path, count, set);
     if (file && err)
         ht_h5_discard(file);
     else if (file)
@@ -601,26 +569,28 @@ enum ht_err ht_planes_end(struct ht_comm *comm, struct ht_range own, enum ht_err
     return ht_comm_agree(comm, err);
 }
 
-static enum ht_err write_snapshot(const struct ht_output *output, const struct state *state,
+/* Datasets: the fields, then their coefficients, if these are not NULL. */
+static enum ht_err write_snapshot(const struct ht_output *output, double time, int64_t step,
+                                  const double *const *nodal, const double *coefs,
                                   const char *path) {
     struct ht_h5 *file = NULL;
     struct ht_h5_values set[SETS] = {{0}};
     char name[SETS][NAME];
-    /* Its datasets: the fields, then their coefficients. */
     const struct ht_grid *grid = &output->grid;
     const int64_t own = ht_grid_coefs(grid) * ht_grid_own_total(grid, HT_PRIMARY);
+    enum ht_err err = HT_OK;
     int count = 0;
-    for (; count < (state->coefs ? 2 : 1) * output->nfields; count++) {
+    for (; count < (coefs ? 2 : 1) * output->nfields; count++) {
         const int i = count % output->nfields, field = output->field[i];
         const bool whole = count >= output->nfields;
         snprintf(name[count], NAME, "%s%s", output->name[i], whole ? "_coefficients" : "");
         set[count] = ht_planes_set(grid, name[count], output->single, whole,
-                                   whole ? state->coefs + field * own : state->nodal[field]);
+                                   whole ? coefs + field * own : nodal[field]);
     }
-    enum ht_err err = HT_OK;
-    if (is_first(output)) err = ht_h5_create(path, output->params->output.checksums, &file);
-    if (!err && file) err = lay_out(output, state, count, set, file);
-    return ht_planes_end(comm_of(output), ht_planes_own(grid), err, file, path, count, set);
+    if (ht_comm_rank(output->comm) == 0)
+        err = ht_h5_create(path, output->params->output.checksums, &file);
+    if (!err && file) err = write_attributes(output, time, step, file);
+    return ht_planes_end(grid, err, file, path, count, set);
 }
 
 /* ---- fields.xdmf: the list of snapshots for ParaView and VisIt ----
@@ -673,17 +643,16 @@ static enum ht_err write_xdmf(const struct ht_output *output) {
 
 enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
                                const double *const *nodal, const double *coefs) {
-    const bool whole = output->params->output.coefficients;
-    const struct state state = {time, step, nodal, whole ? coefs : NULL};
+    const double *stored = output->params->output.coefficients ? coefs : NULL;
     const char *name = HT_KEY(HT_SNAPSHOT_NAME, output->first + output->count);
     HT_FREED char *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
     if (!err) err = HT_GROW(output->time, output->count + 1, output->room);
-    TRY(ht_comm_agree(comm_of(output), err));
-    TRY(write_snapshot(output, &state, path));
+    TRY(ht_comm_agree(output->comm, err));
+    TRY(write_snapshot(output, time, step, nodal, stored, path));
     output->time[output->count++] = time;
-    return HT_BY_FIRST(comm_of(output), write_xdmf(output));
+    return HT_BY_FIRST(output->comm, write_xdmf(output));
 }
 
 /* ---- checkpoints ---- */
@@ -692,7 +661,7 @@ enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk
     const char *directory = output->params->output.directory;
     HT_PATH(path, directory, HT_CHECKPOINT_NAME);
     HT_PATH(older, directory, HT_CHECKPOINT_OLDER);
-    return ht_archive_save(comm_of(output), path, older, walk, context);
+    return ht_archive_save(output->comm, path, older, walk, context);
 }
 
 /* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
@@ -738,14 +707,14 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
     TRY(ht_archive_status(archive));
     output->count = (int)count;
     output->first = (int)first;
-    if (!is_first(output)) return HT_OK;
+    if (ht_comm_rank(output->comm) > 0) return HT_OK;
     TRY(remove_later(output));
     return cut_series(output, bytes);
 }
 
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {
     const char *directory = output->params->output.directory;
-    return HT_BY_FIRST(comm_of(output),
+    return HT_BY_FIRST(output->comm,
                        ht_file_write_in(directory, HT_SUMMARY_NAME, json, strlen(json)));
 }
 

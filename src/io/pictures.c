@@ -244,8 +244,7 @@ static enum ht_err mark_views(struct ht_output *output, const struct ht_places *
 
 enum ht_err ht_output_mark(struct ht_output *output, const struct ht_shots *shots,
                            const struct ht_receivers *receivers) {
-    if (!output->params->output.picture.marks || ht_comm_rank(output->medium->grid->slab.comm) != 0)
-        return HT_OK;
+    if (!output->params->output.picture.marks || ht_comm_rank(output->comm) != 0) return HT_OK;
     HT_ENDED(ht_places_free) struct ht_places places = {.shots = NULL};
     TRY(ht_places_make(shots, receivers, &places));
     return mark_views(output, &places);
@@ -325,16 +324,15 @@ static enum ht_err write_picture(const struct ht_output *p, struct ht_picture_vi
 static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_view *view,
                                 double time, const double *const *nodal, const char *path,
                                 bool *drawn) {
-    struct ht_comm *comm = p->medium->grid->slab.comm;
     const struct ht_slice *slice = &view->slice;
     HT_FREED double *values = NULL;
-    if (ht_comm_rank(comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
+    if (ht_comm_rank(p->comm) == 0) TRY(HT_ALLOC(values, slice->width * slice->height));
     /* values, on rank 0: the slice of all ranks. */
     const struct ht_range rows = slice_own(slice);
     const int64_t count = (rows.last - rows.first) * slice->width;
     HT_ARRAY(double, own, count);
     slice_values(slice, nodal[view->field], own);
-    TRY(ht_comm_collect(comm, own, count * (int64_t)sizeof *own, values));
+    TRY(ht_comm_collect(p->comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
         /* the row behind a periodic seam */
         const int64_t all = slice->width * ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up);
@@ -359,7 +357,7 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
         bool drawn = true;
         enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
         if (!err) err = take_picture(output, view, time, nodal, path, &drawn);
-        TRY(ht_comm_agree(output->medium->grid->slab.comm, err));
+        TRY(ht_comm_agree(output->comm, err));
         if (!drawn) continue;
         free(output->last_picture);
         output->last_picture = path;

@@ -2,25 +2,14 @@
 #include "htwave/maps.h"
 #include "htwave/run.h"
 
-struct kept {
+struct ht_map_kept {
     struct ht_field_map map;
     struct ht_tool *tool;
     int64_t samples;
 };
-struct ht_maps {
-    const struct ht_plan *plan;
-    const struct ht_stepper *stepper;
-    int64_t step;
-    int count;
-    struct kept *kept;
-};
 
-/* NULL: there are none. */
-static struct ht_maps *maps_of(void *context) {
-    return *(struct ht_maps **)context;
-}
-
-static enum ht_err take(const struct ht_maps *m, const struct ht_arrays *a, struct kept *kept) {
+static enum ht_err take(const struct ht_maps *m, const struct ht_arrays *a,
+                        struct ht_map_kept *kept) {
     const struct ht_field_map *map = &kept->map;
     const struct ht_window *window = &a->window[HT_PRIMARY];
     const double time = (double)m->step * m->plan->problem.dt - map->early;
@@ -61,7 +50,7 @@ static enum ht_err make(struct ht_maps *m) {
     m->stepper->ops->arrays(m->stepper->self, &arrays);
     TRY(HT_ALLOC(m->kept, m->plan->params->output.maps.count));
     for (; m->count < m->plan->params->output.maps.count; m->count++) {
-        struct kept *kept = &m->kept[m->count];
+        struct ht_map_kept *kept = &m->kept[m->count];
         TRY(ht_map_find(m->plan, arrays.fp64, m->count, &kept->map));
         kept->map.shape.block = arrays.block;
         TRY(ht_mapper_create(arrays.device, &kept->map.shape, &kept->tool));
@@ -70,11 +59,9 @@ static enum ht_err make(struct ht_maps *m) {
 }
 
 static enum ht_err maps_begin(void *context, struct ht_run *run) {
-    struct ht_maps *m;
-    if (run->plan->params->output.maps.count == 0) return HT_OK;
-    TRY(HT_ALLOC(m, 1));
-    *(struct ht_maps **)context = m;
+    struct ht_maps *m = context;
     *m = (struct ht_maps){.plan = run->plan, .stepper = &run->stepper};
+    if (run->plan->params->output.maps.count == 0) return HT_OK;
     TRY(ht_comm_agree(run->plan->grid.slab.comm, make(m)));
     run->stepper.follow = after_step;
     run->stepper.follower = m;
@@ -82,10 +69,10 @@ static enum ht_err maps_begin(void *context, struct ht_run *run) {
 }
 
 static enum ht_err maps_look(void *context, const struct ht_view *view) {
-    const struct ht_maps *m = maps_of(context);
+    const struct ht_maps *m = context;
     struct ht_comm *comm = view->run->plan->grid.slab.comm;
-    for (int i = 0; m != NULL && view->last && i < m->count; i++) {
-        struct kept *kept = &m->kept[i];
+    for (int i = 0; view->last && i < m->count; i++) {
+        struct ht_map_kept *kept = &m->kept[i];
         const int64_t count = kept->map.shape.nodes * ht_map_slots(&kept->map.shape);
         HT_FREED double *slots = NULL;
         enum ht_err err = HT_ALLOC(slots, count);
@@ -98,7 +85,7 @@ static enum ht_err maps_look(void *context, const struct ht_view *view) {
 }
 
 static enum ht_err move(void *context, bool load, int64_t first, int64_t last, double *values) {
-    const struct kept *kept = context;
+    const struct ht_map_kept *kept = context;
     const int64_t plane = kept->map.count[0] * kept->map.count[1];
     const int64_t from = first - kept->map.own.first, count = (last - first) * plane;
     for (int slot = 0; slot < ht_map_slots(&kept->map.shape); slot++)
@@ -108,10 +95,10 @@ static enum ht_err move(void *context, bool load, int64_t first, int64_t last, d
 }
 
 static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
-    struct ht_maps *m = maps_of(context);
-    if (m != NULL && ht_archive_loads(archive)) m->step = run->steps;
-    for (int i = 0; m != NULL && i < m->count; i++) {
-        struct kept *kept = &m->kept[i];
+    struct ht_maps *m = context;
+    if (ht_archive_loads(archive)) m->step = run->steps;
+    for (int i = 0; i < m->count; i++) {
+        struct ht_map_kept *kept = &m->kept[i];
         const struct ht_archive_array array = {.name = HT_KEY("maps/%s", kept->map.name),
                                                .single = !kept->map.shape.fp64,
                                                .groups = ht_map_slots(&kept->map.shape),
@@ -128,18 +115,19 @@ static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_arc
 }
 
 static void maps_end(void *context) {
-    struct ht_maps *m = maps_of(context);
-    for (int i = 0; m != NULL && i < m->count; i++) {
+    struct ht_maps *m = context;
+    for (int i = 0; i < m->count; i++) {
         if (ht_log_level_get() >= HT_LOG_VERBOSE)
             ht_log("map %s: kernels took %.3g s", m->kept[i].map.name,
                    ht_tool_total(m->kept[i].tool, HT_PART_INTERIOR));
         ht_tool_destroy(m->kept[i].tool);
     }
-    if (m != NULL) free(m->kept);
-    free(m);
+    free(m->kept);
+    *m = (struct ht_maps){.count = 0};
 }
 
-struct ht_observer ht_observe_maps(struct ht_maps **maps) {
+struct ht_observer ht_observe_maps(struct ht_maps *maps) {
+    *maps = (struct ht_maps){.count = 0};
     return (struct ht_observer){.name = "maps",
                                 .context = maps,
                                 .begin = maps_begin,

@@ -515,8 +515,15 @@ static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
     if (count > 0)
         ht_say(f, "  maps      of the device: %s\n", HT_BYTES(ht_maps_bytes(plan, fp64)));
     for (int n = 0; n < count && ht_map_find(plan, fp64, n, &map) == HT_OK; n++) {
-        ht_say(f, "            %s: ", map.name);
-        ht_map_describe(&map, &f->text);
+        const char *between = ": ";
+        ht_say(f, "            %s", map.name);
+        HT_EACH_BIT(kind, map.shape.what) {
+            ht_say(f, "%s%s", between, HT_WORD(MAP, kind));
+            between = ", ";
+        }
+        if (map.shape.waves > 0)
+            ht_say(f, "%s%d frequenc%s", between, map.shape.waves,
+                   map.shape.waves > 1 ? "ies" : "y");
         ht_say(f, " of %s at %s nodes, each %.3g", plan->eq.field[map.field].name,
                HT_EXTENTS(plan->grid.dims, map.count), (double)map.every * plan->problem.dt);
         if (map.lacks > 0)

@@ -103,9 +103,9 @@ void ht_archive_text(struct ht_archive *a, const char *name, const char *value) 
 
 static enum ht_err lay_array(struct ht_archive *a, const struct ht_archive_array *array) {
     const int64_t extent[3] = {array->groups, array->planes, array->plane};
-    struct ht_h5_values set = {.name = array->name, .single = array->single};
+    struct ht_h5_values set = {.name = array->name, .single = array->single, .rank = 3};
     TRY(HT_GROW(a->offset, a->offsets + 2, a->room));
-    TRY(ht_h5_place(a->file, 3, extent, 1, &set));
+    TRY(ht_h5_place(a->file, extent, 1, &set));
     a->offset[a->offsets++] = set.offset;
     a->offset[a->offsets++] = set.sums;
     return HT_OK;

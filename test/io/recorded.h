@@ -50,7 +50,7 @@ static void observe(struct trial *t, int field) {
     t->nodal.nodes = ht_grid_total(grid, HT_PRIMARY);
     if (nodal) must(HT_ALLOC(t->nodal.value, t->nodal.nodes * (t->sim->plan->steps + 1)));
     struct ht_recording recording = {.output = t->output};
-    struct ht_maps *maps = NULL;
+    struct ht_maps maps;
     const struct ht_observer observers[] = {ht_observe_maps(&maps),
                                             ht_observe_receivers(&recording),
                                             {.name = "nodal",
