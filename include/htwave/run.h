@@ -139,7 +139,13 @@ struct ht_recording {
     int groups;
     double **data; /* [group][reading][receiver][sample], 0 where the run has not been; from `begin`
                       until ht_recording_free */
-    struct ht_recorder *recorder; /* from `begin` to `end` */
+    /* From `begin` to `end`, receivers NULL: there are none. */
+    const struct ht_receivers *receivers;
+    struct ht_sampler *sampler;
+    struct ht_gather *gather; /* on rank 0 */
+    bool writes;              /* the traces are begun and not ended */
+    int64_t next;             /* step to look at */
+    bool loaded;              /* it is that of a checkpoint */
 };
 struct ht_observer ht_observe_receivers(struct ht_recording *recording);
 void ht_recording_free(struct ht_recording *recording); /* the data */

@@ -331,11 +331,15 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
     return ht_option_store(params, group, in->row, setting);
 }
 
+static int count_of(const char *text, char wanted) {
+    int count = 0;
+    for (; *text; text++) count += *text == wanted;
+    return count;
+}
+
 /* Numbers in what was given. */
 static int entries(const struct ht_source *source) {
-    int count = 1;
-    for (const char *c = source->value; *c; c++) count += *c == ',';
-    return count;
+    return 1 + count_of(source->value, ',');
 }
 
 enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
@@ -629,24 +633,17 @@ static bool has_value(const void *base, const struct ht_option *option) {
     return true;
 }
 
-/* Depth of the group that holds the key. */
-static int depth_of(const char *key) {
-    int count = 0;
-    for (; *key; key++) count += *key == '.';
-    return count;
-}
-
 /* Closes the groups that the previous key was in and this one is not, opens those that it is in. */
 static void change_group(struct ht_text *out, const char *previous, const char *key) {
     /* Groups that both keys are in. */
     int common = 0;
     for (int i = 0; previous[i] && previous[i] == key[i]; i++) common += previous[i] == '.';
-    for (int depth = depth_of(previous); depth > common; depth--) {
+    for (int depth = count_of(previous, '.'); depth > common; depth--) {
         indent(out, depth - 1);
         ht_text_add(out, "};\n");
     }
     const char *name = key;
-    for (int depth = 0; depth < depth_of(key); depth++) {
+    for (int depth = 0; depth < count_of(key, '.'); depth++) {
         int length = (int)strcspn(name, ".");
         if (depth >= common) {
             ht_text_add(out, depth ? "" : "\n");
@@ -753,7 +750,7 @@ enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out)
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         const char *key = leaf.option->key;
-        int depth = depth_of(key);
+        int depth = count_of(key, '.');
         change_group(out, previous, key);
         indent(out, depth);
         ht_text_add(out, "// %s\n", leaf.option->help);

@@ -22,15 +22,6 @@ static double entry(const struct ht_leaf *leaf, int k) {
     return ((const double *)at)[k];
 }
 
-static enum ht_err check_boundaries(const struct ht_params *p) {
-    for (int k = p->grid.dims; k < 3; k++) {
-        const char *key = HT_KEY("boundary.x%d", k + 1);
-        REFUSE(ht_params_is_set(p, key), p, key,
-               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, p->grid.dims);
-    }
-    return HT_OK;
-}
-
 static enum ht_err check_layers(const struct ht_params *p) {
     const struct ht_value *at = &p->medium.interfaces;
     if (p->medium.type != HT_MEDIUM_LAYERS) return HT_OK;
@@ -145,33 +136,28 @@ static const struct ht_shot_given *shot_of(const struct ht_params *p, int group)
     return &shots[group - 1];
 }
 
+#define SHOT(bad, name, ...) REFUSE(bad, p, HT_KEY("sources.%d.%s", group, name), __VA_ARGS__)
+
 /* Beside the keys' own ranges. */
 static enum ht_err check_shape(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = &ht_source_types[shot->type];
-    REFUSE(has_word(type->keys, "count") && shot->count < 2, p, HT_KEY("sources.%d.count", group),
-           "of a line must be 2 or more");
-    REFUSE(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, p,
-           HT_KEY("sources.%d.axis", group), "is none of the %d axes of the box", p->grid.dims);
-    REFUSE(has_word(type->keys, "width") && !(shot->width > 0), p,
-           HT_KEY("sources.%d.width", group), "must be above 0");
-    REFUSE(ht_source_is_array(type) && shot->elements < 1, p, HT_KEY("sources.%d.elements", group),
-           "must be 1 or more");
-    REFUSE(type->row && !(shot->pitch > 0), p, HT_KEY("sources.%d.pitch", group),
-           "must be above 0");
-    REFUSE(type->bent && shot->curvature == 0, p, HT_KEY("sources.%d.curvature", group),
-           "must not be 0");
-    REFUSE(type->round && type->bent && shot->curvature < shot->width / 2, p,
-           HT_KEY("sources.%d.curvature", group), "must be half of width, %g, or more",
-           shot->width / 2);
+    SHOT(has_word(type->keys, "count") && shot->count < 2, "count", "of a line must be 2 or more");
+    SHOT(has_word(type->keys, "axis") && (int)shot->axis >= p->grid.dims, "axis",
+         "is none of the %d axes of the box", p->grid.dims);
+    SHOT(has_word(type->keys, "width") && !(shot->width > 0), "width", "must be above 0");
+    SHOT(ht_source_is_array(type) && shot->elements < 1, "elements", "must be 1 or more");
+    SHOT(type->row && !(shot->pitch > 0), "pitch", "must be above 0");
+    SHOT(type->bent && shot->curvature == 0, "curvature", "must not be 0");
+    SHOT(type->round && type->bent && shot->curvature < shot->width / 2, "curvature",
+         "must be half of width, %g, or more", shot->width / 2);
     static const char *const own[] = {"focus", "steer", "speed", "apodisation"};
     for (size_t i = 0; i < sizeof own / sizeof *own && !ht_source_is_array(type); i++)
-        REFUSE(ht_params_is_set(p, HT_KEY("sources.%d.%s", group, own[i])), p,
-               HT_KEY("sources.%d.%s", group, own[i]), "is for arrays, but the type is \"%s\"",
-               type->word);
+        SHOT(ht_params_is_set(p, HT_KEY("sources.%d.%s", group, own[i])), own[i],
+             "is for arrays, but the type is \"%s\"", type->word);
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
-        REFUSE(!(shot->to[k] > shot->from[k]), p, HT_KEY("sources.%d.to", group),
-               "x%d = %g must be above that of from, %g", k + 1, shot->to[k], shot->from[k]);
+        SHOT(!(shot->to[k] > shot->from[k]), "to", "x%d = %g must be above that of from, %g", k + 1,
+             shot->to[k], shot->from[k]);
     return HT_OK;
 }
 
@@ -192,15 +178,14 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = &ht_source_types[shot->type];
     const struct ht_source_kind *kind = &ht_source_kinds[shot->kind];
-    REFUSE(type->outside && ht_params_is_set(p, HT_KEY("sources.%d.kind", group)), p,
-           HT_KEY("sources.%d.kind", group), "a %s has no kind", type->word);
-    REFUSE(!type->outside && ht_params_is_set(p, HT_KEY("sources.%d.polarisation", group)), p,
-           HT_KEY("sources.%d.polarisation", group), "is for plane waves, but the type is \"%s\"",
-           type->word);
+    SHOT(type->outside && ht_params_is_set(p, HT_KEY("sources.%d.kind", group)), "kind",
+         "a %s has no kind", type->word);
+    SHOT(!type->outside && ht_params_is_set(p, HT_KEY("sources.%d.polarisation", group)),
+         "polarisation", "is for plane waves, but the type is \"%s\"", type->word);
     const bool array = ht_source_is_array(type), faces = type->outside || array;
     const char *takes = faces ? "direction" : kind->takes;
-    REFUSE(array && kind->takes && strcmp(kind->takes, takes) != 0, p,
-           HT_KEY("sources.%d.kind", group), "arrays are of monopoles or forces");
+    SHOT(array && kind->takes && strcmp(kind->takes, takes) != 0, "kind",
+         "arrays are of monopoles or forces");
     REFUSE(takes && (faces ? (shot->direction[0] == 0 && shot->direction[1] == 0 &&
                               shot->direction[2] == 0)
                            : !ht_source_takes(shot, kind)),
@@ -212,21 +197,19 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
             return refuse_key(p, group, key);
     }
     for (int k = 0; k < 3 && type->flat; k++)
-        REFUSE(shot->direction[k] != 0 && k != (int)shot->axis, p,
-               HT_KEY("sources.%d.direction", group), "of a plane must be along its axis");
+        SHOT(shot->direction[k] != 0 && k != (int)shot->axis, "direction",
+             "of a plane must be along its axis");
     return HT_OK;
 }
 
 static enum ht_err check_signal(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const bool file = shot->signal == HT_SIGNAL_FILE;
-    REFUSE(file != (*shot->file != '\0'), p, HT_KEY("sources.%d.file", group),
-           file ? "must name a file: the signal is \"%s\""
-                : "is for signal \"file\", but the signal is \"%s\"",
-           HT_WORD(SIGNAL, shot->signal));
-    REFUSE(file == (shot->frequency > 0), p, HT_KEY("sources.%d.frequency", group),
-           file ? "has no meaning for the signal \"%s\"" : "the signal \"%s\" needs one above 0",
-           HT_WORD(SIGNAL, shot->signal));
+    const char *word = HT_WORD(SIGNAL, shot->signal);
+    SHOT(file && !*shot->file, "file", "must name a file: the signal is \"%s\"", word);
+    SHOT(!file && *shot->file, "file", "is for signal \"file\", but the signal is \"%s\"", word);
+    SHOT(file && shot->frequency > 0, "frequency", "has no meaning for the signal \"%s\"", word);
+    SHOT(!file && !(shot->frequency > 0), "frequency", "the signal \"%s\" needs one above 0", word);
     return HT_OK;
 }
 
@@ -365,7 +348,11 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                    "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1,
                    params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
     }
-    TRY(check_boundaries(params));
+    for (int k = params->grid.dims; k < 3; k++) {
+        const char *key = HT_KEY("boundary.x%d", k + 1);
+        REFUSE(ht_params_is_set(params, key), params, key,
+               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, params->grid.dims);
+    }
     TRY(ht_params_check_axes(params, ht_option_find("grid.lower"), "grid.lower"));
     TRY(ht_params_check_axes(params, ht_option_find("grid.upper"), "grid.upper"));
     for (int axis = 0; axis < params->grid.dims; axis++) {

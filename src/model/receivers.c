@@ -1,54 +1,47 @@
 /* The receivers of a run; see the header. */
 #include "htwave/shots.h"
 
-/* What making the receivers needs. */
+/* What making the receivers needs; a group: */
 struct making {
     const struct ht_params *params;
     const struct ht_receivers_of *of;
     struct ht_receivers *out;
-};
-
-static const struct ht_receivers_given *given_at(const struct making *m, int n) {
-    return (const struct ht_receivers_given *)m->params->receivers.group + n;
-}
-
-struct positions {
+    int number; /* from 1 on */
+    const struct ht_receivers_given *given;
     struct ht_receiver_group *group;
-    int64_t room;
+    int64_t room; /* places, of a file */
 };
+
+/* A key of the group. */
+#define OWN(m, name) HT_KEY("receivers.%d.%s", (m)->number, (name))
 
 static enum ht_err add_position(void *context, HT_UNUSED int64_t line, const double *row) {
-    struct positions *to = context;
-    TRY(HT_GROW(to->group->x, to->group->count + 1, to->room));
-    memcpy(to->group->x[to->group->count++], row, sizeof *to->group->x);
+    struct making *m = context;
+    TRY(HT_GROW(m->group->x, m->group->count + 1, m->room));
+    memcpy(m->group->x[m->group->count++], row, sizeof *m->group->x);
     return HT_OK;
 }
 
-static enum ht_err read_positions(const char *path, int dims, struct ht_receiver_group *group) {
-    struct positions to = {.group = group};
+static enum ht_err read_positions(struct making *m) {
+    const int dims = m->of->grid->dims;
     const char *must = HT_KEY("%d finite number%s, one per axis of the grid", dims, &"s"[dims < 2]);
-    TRY(ht_file_rows(path, dims, must, add_position, &to));
-    REQUIRE(group->count > 0, HT_ERR_INPUT, "%s holds no positions", path);
+    TRY(ht_file_rows(m->given->file, dims, must, add_position, m));
+    REQUIRE(m->group->count > 0, HT_ERR_INPUT, "%s holds no positions", m->given->file);
     return HT_OK;
 }
 
-static enum ht_err place(const struct making *m, int n, struct ht_receiver_group *group) {
-    const struct ht_receivers_given *given = given_at(m, n);
+static enum ht_err place(struct making *m) {
+    const struct ht_receivers_given *given = m->given;
+    struct ht_receiver_group *group = m->group;
     const bool plane = given->type == HT_RECEIVER_PLANE, point = given->type == HT_RECEIVER_POINT;
     const double *from = point ? given->position : given->from;
     const int64_t n1 = point ? 1 : given->count, n2 = plane ? given->count2 : 1;
-    if (given->places > 0) {
-        TRY(HT_ALLOC(group->x, given->places));
-        group->count = given->places;
-        memcpy(group->x, given->place, (size_t)given->places * sizeof *group->x);
-        return HT_OK;
-    }
-    if (given->type == HT_RECEIVER_FILE)
-        return ht_params_blame(m->params, HT_KEY("receivers.%d.file", n + 1),
-                               read_positions(given->file, m->of->grid->dims, group));
-    group->count = n1 * n2;
+    if (given->places == 0 && given->type == HT_RECEIVER_FILE)
+        return ht_params_blame(m->params, OWN(m, "file"), read_positions(m));
+    group->count = given->places > 0 ? given->places : n1 * n2;
     TRY(HT_ALLOC(group->x, group->count));
-    for (int64_t i = 0; i < group->count; i++)
+    if (given->places > 0) memcpy(group->x, given->place, (size_t)given->places * sizeof *group->x);
+    for (int64_t i = 0; given->places == 0 && i < group->count; i++)
         for (int k = 0; k < 3; k++) {
             const double a = n1 > 1 ? (double)(i % n1) / (double)(n1 - 1) : 0;
             const int64_t row = i / n1;
@@ -73,13 +66,13 @@ static bool is_held(const struct making *m, int field) {
     return m->of->held == 0 || (m->of->held >> field & 1u);
 }
 
-static enum ht_err refuse_field(const struct making *m, int n, const char *name, bool known) {
+static enum ht_err refuse_field(const struct making *m, const char *name, bool known) {
     HT_FREED_TEXT struct ht_text held = {0};
     for (int f = 0; f < m->of->eq->nfields; f++)
         if (is_held(m, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
     TRY(ht_text_status(&held));
-    return ht_params_error(m->params, HT_KEY("receivers.%d.fields", n + 1),
+    return ht_params_error(m->params, OWN(m, "fields"),
                            known ? "\"%s\" has no values at whole steps by this time.scheme, which "
                                    "holds %s there, and its derivatives, such as %s_x1"
                                  : "no field \"%s\" to record: %s, or a derivative such as %s_x1",
@@ -113,18 +106,18 @@ static bool is_integral(const struct making *m, struct ht_reading *reading) {
     return true;
 }
 
-static enum ht_err add_reading(const struct making *m, int n, const char *name,
-                               struct ht_receiver_group *group) {
+static enum ht_err add_reading(const struct making *m, const char *name) {
+    struct ht_receiver_group *group = m->group;
     struct ht_reading *reading = &group->reading[group->readings];
-    REFUSE(group->readings == HT_MAX_READINGS, m->params, HT_KEY("receivers.%d.fields", n + 1),
+    REFUSE(group->readings == HT_MAX_READINGS, m->params, OWN(m, "fields"),
            "at most %d are recorded by a group", HT_MAX_READINGS);
     const bool known = parse_reading(m, name, reading);
     if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
-        return refuse_field(m, n, name, known);
+        return refuse_field(m, name, known);
     reading->late = m->of->half_early >> reading->field & 1u ? 0.5 : 0;
     for (int i = 0; i < group->readings; i++)
-        REFUSE(strcmp(group->reading[i].name, reading->name) == 0, m->params,
-               HT_KEY("receivers.%d.fields", n + 1), "names \"%s\" twice", name);
+        REFUSE(strcmp(group->reading[i].name, reading->name) == 0, m->params, OWN(m, "fields"),
+               "names \"%s\" twice", name);
     group->readings++;
     return HT_OK;
 }
@@ -132,17 +125,18 @@ static enum ht_err add_reading(const struct making *m, int n, const char *name,
 /* Times are decimal numbers: a sample at the end counts in spite of rounding. */
 static const double close_by = 1e-9;
 
-static enum ht_err choose_times(const struct making *m, int n, struct ht_receiver_group *group) {
-    const struct ht_receivers_given *given = given_at(m, n);
+static enum ht_err choose_times(const struct making *m) {
+    const struct ht_receivers_given *given = m->given;
+    struct ht_receiver_group *group = m->group;
     const struct ht_receivers *all = m->out;
     group->start = given->start;
-    REFUSE(given->start > all->end, m->params, HT_KEY("receivers.%d.start", n + 1),
-           "no samples: the run ends at %.6g", all->end);
+    REFUSE(given->start > all->end, m->params, OWN(m, "start"), "no samples: the run ends at %.6g",
+           all->end);
     group->every = ht_value_or(&given->every, 0);
     if (group->every > 0) {
         const double spans = (all->end - given->start) / group->every;
-        REFUSE(spans > 1e9, m->params, HT_KEY("receivers.%d.every", n + 1),
-               "%.3g samples per trace: at most 1e9", spans);
+        REFUSE(spans > 1e9, m->params, OWN(m, "every"), "%.3g samples per trace: at most 1e9",
+               spans);
         group->samples = 1 + (int64_t)floor(spans * (1 + close_by));
         return HT_OK;
     }
@@ -168,33 +162,32 @@ double ht_receivers_step(const struct ht_receivers *receivers,
     return fabs(at - round(at)) < close_by ? round(at) : at;
 }
 
-static enum ht_err make_group(const struct making *m, int n) {
-    struct ht_receiver_group *group = &m->out->group[n];
-    ht_params_receivers_name(m->params, n + 1, group->name);
-    TRY(place(m, n, group));
+static enum ht_err make_group(struct making *m) {
+    struct ht_receiver_group *group = m->group;
+    ht_params_receivers_name(m->params, m->number, group->name);
+    TRY(place(m));
     const struct ht_grid *grid = m->of->grid;
     for (int64_t i = 0; i < group->count; i++) {
         const double *x = group->x[i];
         int axis = ht_point_outside(grid, x);
         const bool outside = axis >= 0;
         if (!outside && !ht_layers_hold(grid, x, &axis)) continue;
-        return ht_params_error(
-            m->params, HT_KEY("receivers.%d.%s", n + 1, placed_by(given_at(m, n), i)),
-            "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g", (long long)i + 1,
-            (long long)group->count, HT_PLACED(grid, x),
-            outside ? "outside the box, whose" : "inside an absorbing layer: between the layers",
-            axis + 1, (outside ? ht_grid_end : ht_layers_end)(grid, axis, 0),
-            (outside ? ht_grid_end : ht_layers_end)(grid, axis, 1));
+        return ht_params_error(m->params, OWN(m, placed_by(m->given, i)),
+                               "receiver %lld of %lld, at %s, is %s x%d is %.6g to %.6g",
+                               (long long)i + 1, (long long)group->count, HT_PLACED(grid, x),
+                               outside ? "outside the box, whose"
+                                       : "inside an absorbing layer: between the layers",
+                               axis + 1, (outside ? ht_grid_end : ht_layers_end)(grid, axis, 0),
+                               (outside ? ht_grid_end : ht_layers_end)(grid, axis, 1));
     }
-    const struct ht_names *names = &given_at(m, n)->fields;
-    for (int i = 0; i < names->count; i++) TRY(add_reading(m, n, names->name[i], group));
+    const struct ht_names *names = &m->given->fields;
+    for (int i = 0; i < names->count; i++) TRY(add_reading(m, names->name[i]));
     for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
-        if (is_held(m, f)) TRY(add_reading(m, n, m->of->eq->field[f].name, group));
-    TRY(choose_times(m, n, group));
+        if (is_held(m, f)) TRY(add_reading(m, m->of->eq->field[f].name));
+    TRY(choose_times(m));
     /* A wave needs more than two samples per period. */
     const double frequency = m->of->frequency;
-    REFUSE(frequency > 0 && group->every * frequency > 0.5, m->params,
-           HT_KEY("receivers.%d.every", n + 1),
+    REFUSE(frequency > 0 && group->every * frequency > 0.5, m->params, OWN(m, "every"),
            "must be at most %.6g, half a period of the highest frequency, %.6g (initial.frequency, "
            "sources)",
            0.5 / frequency, frequency);
@@ -222,6 +215,11 @@ enum ht_err ht_receivers_create(const struct ht_params *params, const struct ht_
     m.out->end = params->time.end;
     enum ht_err err = HT_ALLOC(m.out->group, params->receivers.count);
     if (err == HT_OK) m.out->count = params->receivers.count;
-    for (int n = 0; err == HT_OK && n < m.out->count; n++) err = make_group(&m, n);
+    for (int n = 0; err == HT_OK && n < m.out->count; n++) {
+        m = (struct making){.params = params, .of = of, .out = m.out, .number = n + 1};
+        m.given = (const struct ht_receivers_given *)params->receivers.group + n;
+        m.group = &m.out->group[n];
+        err = make_group(&m);
+    }
     return HT_MADE(err, m.out, ht_receivers_destroy, out);
 }

@@ -110,18 +110,13 @@ static enum ht_err find_speed(const struct ht_params *params, const struct ht_me
     const char *name = eq->field[shot->drive[0].field].name;
     double material[HT_MAX_MATERIALS], square = 0;
     const char *key = HT_KEY("sources.%d.polarisation", group);
-    if (shot->drive[0].axis < 0 && ht_params_is_set(params, key))
-        return ht_params_error(params, key, "is for vectors, but %s has plane waves of %s",
-                               eq->system->name, name);
+    REFUSE(shot->drive[0].axis < 0 && ht_params_is_set(params, key), params, key,
+           "is for vectors, but %s has plane waves of %s", eq->system->name, name);
     if (shot->drive[0].axis < 0) return ht_medium_speed(medium, shot->first, &shot->speed);
     for (int i = 0; i < shot->drives; i++) square += pow(shot->drive[i].weight, 2);
-    if (!(square > 0)) {
-        return ht_params_error(params,
-                               ht_params_is_set(params, key) ? key : HT_KEY("sources.%d", group),
-                               "a plane wave of %s needs a polarisation that is not zero: the "
-                               "direction of its %.1s",
-                               eq->system->name, name);
-    }
+    REFUSE(!(square > 0), params, ht_params_is_set(params, key) ? key : HT_KEY("sources.%d", group),
+           "a plane wave of %s needs a polarisation that is not zero: the direction of its %.1s",
+           eq->system->name, name);
     turn_normal(shot);
     TRY(ht_medium_point(medium, shot->first, material));
     shot->speed = speed_of(eq, shot, material);
@@ -183,14 +178,14 @@ static enum ht_err check_width(const struct ht_params *params, const struct ht_g
     const double widest = ht_grid_widest(grid);
     double longest = 0;
     for (int k = 0; k < grid->dims; k++) longest = fmax(longest, grid->upper[k] - grid->lower[k]);
-    if (!(shot->width > 0)) return HT_OK;
     REFUSE(shot->width > longest, params, HT_KEY("sources.%d.width", group),
            "a volume is as wide as the box is long, %.6g, at most", longest);
-    if (shot->width >= widest * (1 - 1e-9)) return HT_OK;
-    return ht_params_error(params, HT_KEY("sources.%d.width", group),
-                           "the grid resolves volumes of %.6g and more, its largest spacing: take "
-                           "that, more cells, or a point",
-                           widest);
+    REFUSE(shot->width > 0 && shot->width < widest * (1 - 1e-9), params,
+           HT_KEY("sources.%d.width", group),
+           "the grid resolves volumes of %.6g and more, its largest spacing: take that, more "
+           "cells, or a point",
+           widest);
+    return HT_OK;
 }
 
 /* A wall on which the field is 0, or NULL. */
@@ -292,11 +287,15 @@ static enum ht_err take_pressure(const struct ht_params *params, const struct ht
     return HT_OK;
 }
 
-static enum ht_err make_shot(const struct ht_params *params, const struct ht_medium *medium,
-                             int group, int element, struct ht_shot *shot) {
-    const struct ht_shot_given *groups = params->shots.group;
-    const struct ht_shot_given *given = &groups[group - 1];
-    shot->group = group;
+/* Appends an element of a group. */
+static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *shots, int group,
+                            int element, int64_t *room) {
+    const struct ht_medium *medium = shots->medium;
+    const struct ht_shot_given *given =
+        (const struct ht_shot_given *)params->shots.group + group - 1;
+    TRY(HT_GROW(shots->shot, shots->count + 1, *room));
+    struct ht_shot *shot = &shots->shot[shots->count++];
+    *shot = (struct ht_shot){.group = group};
     set_place(given, medium->grid, shot);
     struct ht_shot_given until = *given;
     until.until = params->time.end;
@@ -324,6 +323,8 @@ static enum ht_err make_shot(const struct ht_params *params, const struct ht_med
     TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
     warn_constant(medium->grid, shot, group);
+    shots->highest = fmax(shots->highest, shot->signal->highest);
+    shots->end = fmax(shots->end, shot->signal->end + shot->delay + 1.25 * shot->crossing);
     return HT_OK;
 }
 
@@ -337,18 +338,9 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     const struct ht_shot_given *given = params->shots.group;
     int64_t room = 0;
     enum ht_err err = HT_OK;
-    for (int i = 0, element = 0; err == HT_OK && i < params->shots.count;) {
-        err = HT_GROW(shots->shot, shots->count + 1, room);
-        if (err != HT_OK) break;
-        struct ht_shot *shot = &shots->shot[shots->count++];
-        *shot = (struct ht_shot){.group = 0};
-        err = make_shot(params, medium, i + 1, element, shot);
-        if (err != HT_OK) break;
-        if (++element == ht_shot_elements(&given[i])) i++, element = 0;
-        const struct ht_signal *t = shot->signal;
-        shots->highest = fmax(shots->highest, t->highest);
-        shots->end = fmax(shots->end, t->end + shot->delay + 1.25 * shot->crossing);
-    }
+    for (int i = 0; i < params->shots.count; i++)
+        for (int e = 0; err == HT_OK && e < ht_shot_elements(&given[i]); e++)
+            err = add_shot(params, shots, i + 1, e, &room);
     return HT_MADE(err, shots, ht_shots_destroy, out);
 }
 

@@ -26,15 +26,15 @@ static bool make_frame(const struct ht_shot_given *given, bool round, int dims, 
     return part > 1e-6;
 }
 
-/* Of element e the place along the row and across it, how far before the centre it is, and its
- * distance from the centre as a part of the array's half. Round ones have equal areas around each
- * element: turned by the golden angle; on a plane grid they are rows. */
-static void find_element(const struct ht_shot_given *given, const struct ht_source_type *type,
-                         int dims, int e, double at[3], double *part) {
+/* The place of element e, and its distance from the centre as a part of the array's half. Round
+ * ones have equal areas around each element: turned by the golden angle; on a plane grid they are
+ * rows. */
+static void place(const struct ht_shot_given *given, const struct ht_source_type *type,
+                  const struct frame *f, int dims, int e, double x[3], double *part) {
     const double n = given->elements, r = given->curvature, half = given->width / 2;
     const double golden = HT_PI * (3 - sqrt(5.0));
     const double side = 2 * (e + 0.5) / n - 1; /* -1 .. 1 */
-    at[1] = 0;
+    double at[3] = {0};                        /* along the row, across it, before the centre */
     if (type->round && dims == 3) {
         const double share = (e + 0.5) / n, depth = type->bent ? r - sqrt(r * r - half * half) : 0;
         const double radius =
@@ -43,26 +43,20 @@ static void find_element(const struct ht_shot_given *given, const struct ht_sour
         at[1] = radius * sin(golden * e);
         at[2] = depth * share;
         *part = sqrt(share);
-        return;
+    } else {
+        const double whole =
+            type->round ? (type->bent ? r * asin(half / r) : half) : given->pitch * n / 2;
+        *part = fabs(side);
+        at[0] = type->bent ? r * sin(side * whole / r) : side * whole;
+        at[2] = type->bent ? r * (1 - cos(side * whole / r)) : 0;
     }
-    const double whole =
-        type->round ? (type->bent ? r * asin(half / r) : half) : given->pitch * n / 2;
-    *part = fabs(side);
-    at[0] = type->bent ? r * sin(side * whole / r) : side * whole;
-    at[2] = type->bent ? r * (1 - cos(side * whole / r)) : 0;
+    for (int k = 0; k < 3; k++)
+        x[k] =
+            given->position[k] + at[0] * f->along[k] + at[1] * f->across[k] + at[2] * f->normal[k];
 }
 
 int ht_shot_elements(const struct ht_shot_given *given) {
     return ht_source_is_array(&ht_source_types[given->type]) ? given->elements : 1;
-}
-
-static void place(const struct ht_shot_given *given, const struct ht_source_type *type,
-                  const struct frame *f, int dims, int e, double x[3], double *part) {
-    double at[3];
-    find_element(given, type, dims, e, at, part);
-    for (int k = 0; k < 3; k++)
-        x[k] =
-            given->position[k] + at[0] * f->along[k] + at[1] * f->across[k] + at[2] * f->normal[k];
 }
 
 /* Time by which the waves of an element come too late. */

@@ -57,25 +57,14 @@ static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
     return HT_OK;
 }
 
-/* The drive's material where it acts on a node: on the plane beside it, or at the place. */
-static enum ht_err material_at(const struct ht_shot *shot, const struct ht_medium *medium,
-                               const struct ht_drive *drive, const double place[3],
-                               const int64_t m[3], double *out) {
-    const struct ht_grid *grid = medium->grid;
-    double x[3];
-    memcpy(x, place, sizeof x);
-    for (int k = 0; k < grid->dims; k++)
-        if (!shot->varies[k]) x[k] = ht_grid_x(grid, HT_PRIMARY, k, m[k]);
-    return ht_medium_parameter(medium, medium->eq->system->material[drive->material].name, x, out);
-}
-
 /* Adds the nodes of the product on some planes. Of a drive of the flux along axis `slope` they take
- * its material, too. */
+ * its material, too, where it acts on a node: on the plane beside it, or at the place. */
 static enum ht_err multiply(const struct ht_shot *shot, const struct ht_medium *medium,
                             const struct ht_drive *drive, int slope, const double x[3],
                             const struct axis_list list[3], const bool *planes,
                             struct ht_point *out) {
     const bool once = medium->uniform || ht_shot_dims(shot) == medium->grid->dims;
+    const struct ht_grid *grid = medium->grid;
     const double sign = slope < 0 ? 1 : -medium->eq->second_order.sign[slope];
     double factor = 1;
     bool known = slope < 0;
@@ -87,7 +76,15 @@ static enum ht_err multiply(const struct ht_shot *shot, const struct ht_medium *
                 *node = (struct ht_point_node){
                     {list[0].node[i1], list[1].node[i2], list[2].node[i3]},
                     list[0].weight[i1] * list[1].weight[i2] * list[2].weight[i3]};
-                if (!known) TRY(material_at(shot, medium, drive, x, node->m, &factor));
+                if (!known) {
+                    double at[3];
+                    for (int k = 0; k < 3; k++)
+                        at[k] = shot->varies[k] || k >= grid->dims
+                                    ? x[k]
+                                    : ht_grid_x(grid, HT_PRIMARY, k, node->m[k]);
+                    const char *name = medium->eq->system->material[drive->material].name;
+                    TRY(ht_medium_parameter(medium, name, at, &factor));
+                }
                 known = slope < 0 || once;
                 node->weight *= factor * drive->weight * sign;
             }

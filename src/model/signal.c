@@ -58,17 +58,12 @@ static double cubic(const struct ht_knot *k, double x, int order) {
     const double h = k[1].t - k[0].t;
     const double c[4] = {k[0].s, (k[1].s - k[0].s) / h - h * (2 * k[0].bend + k[1].bend) / 6,
                          k[0].bend / 2, (k[1].bend - k[0].bend) / (6 * h)};
-    switch (order) {
-    case 1:
-        return c[1] + x * (2 * c[2] + x * 3 * c[3]);
-    case 0:
-        return c[0] + x * (c[1] + x * (c[2] + x * c[3]));
-    case -1:
-        return k->area + x * (c[0] + x * (c[1] / 2 + x * (c[2] / 3 + x * c[3] / 4)));
-    default:
-        return k->moment +
-               x * (k->area + x * (c[0] / 2 + x * (c[1] / 6 + x * (c[2] / 12 + x * c[3] / 20))));
-    }
+    const double of[] = {
+        k->moment +
+            x * (k->area + x * (c[0] / 2 + x * (c[1] / 6 + x * (c[2] / 12 + x * c[3] / 20)))),
+        k->area + x * (c[0] + x * (c[1] / 2 + x * (c[2] / 3 + x * c[3] / 4))),
+        c[0] + x * (c[1] + x * (c[2] + x * c[3])), c[1] + x * (2 * c[2] + x * 3 * c[3])};
+    return of[order + 2];
 }
 
 static void make_spline(struct ht_signal *s) {
@@ -113,20 +108,13 @@ static double spline_at(const struct ht_signal *s, double t, int order) {
 static double gaussian(double f, double t, int order) {
     const double w = HT_PI * f, a = w * t, g = exp(-a * a);
     const double area = sqrt(HT_PI) / (2 * w) * erfc(-a);
-    switch (order) {
-    case 3:
-        return 4 * w * w * w * a * (3 - 2 * a * a) * g;
-    case 2:
-        return 2 * w * w * (2 * a * a - 1) * g;
-    case 1:
-        return -2 * w * a * g;
-    case 0:
-        return g;
-    case -1:
-        return area;
-    default:
-        return t * area + g / (2 * w * w);
-    }
+    const double of[] = {t * area + g / (2 * w * w),
+                         area,
+                         g,
+                         -2 * w * a * g,
+                         2 * w * w * (2 * a * a - 1) * g,
+                         4 * w * w * w * a * (3 - 2 * a * a) * g};
+    return of[order + 2];
 }
 
 /* ---- tone burst ---- */
@@ -134,16 +122,9 @@ static double gaussian(double f, double t, int order) {
 /* sin(w t) and its derivatives and integrals from 0 on. */
 static double sine(double w, double t, int order) {
     if (w == 0) return 0;
-    switch (order) {
-    case 1:
-        return w * cos(w * t);
-    case 0:
-        return sin(w * t);
-    case -1:
-        return (1 - cos(w * t)) / w;
-    default:
-        return (t - sin(w * t) / w) / w;
-    }
+    const double of[] = {(t - sin(w * t) / w) / w, (1 - cos(w * t)) / w, sin(w * t),
+                         w * cos(w * t)};
+    return of[order + 2];
 }
 
 /* (a + 2 b cos(w t / n)) sin(w t) as a sum of sines. */
@@ -176,22 +157,17 @@ static double sine_at(const struct ht_signal *s, double t, int order) {
 }
 
 double ht_signal_at(const struct ht_signal *s, double t, int order) {
-    const double f = s->given.frequency, w = HT_PI * f, begin = s->begin;
-    const double end = s->end;
-    switch (s->given.signal) {
-    case HT_SIGNAL_GAUSSIAN:
-        return gaussian(f, t, order);
-    case HT_SIGNAL_DERIVATIVE:
+    const double f = s->given.frequency, w = HT_PI * f, end = s->end;
+    const enum ht_signal_kind type = s->given.signal;
+    if (type == HT_SIGNAL_GAUSSIAN) return gaussian(f, t, order);
+    if (type == HT_SIGNAL_DERIVATIVE)
         return gaussian(f, t, order + 1) / (sqrt(2.0) * HT_PI * f * exp(-0.5));
-    case HT_SIGNAL_RICKER:
-        return -gaussian(f, t, order + 2) / (2 * w * w);
-    default:
-        if (t < begin) return 0;
-        if (t <= end) return (s->knot ? spline_at : s->whole > 0 ? sine_at : burst_at)(s, t, order);
-        /* After the end s is 0 and its integral constant. */
-        if (order >= -1) return order == -1 ? ht_signal_at(s, end, -1) : 0;
-        return ht_signal_at(s, end, -2) + (t - end) * ht_signal_at(s, end, -1);
-    }
+    if (type == HT_SIGNAL_RICKER) return -gaussian(f, t, order + 2) / (2 * w * w);
+    if (t < s->begin) return 0;
+    if (t <= end) return (s->knot ? spline_at : s->whole > 0 ? sine_at : burst_at)(s, t, order);
+    /* After the end s is 0 and its integral constant. */
+    if (order >= -1) return order == -1 ? ht_signal_at(s, end, -1) : 0;
+    return ht_signal_at(s, end, -2) + (t - end) * ht_signal_at(s, end, -1);
 }
 
 /* ---- spectrum ---- */
@@ -227,19 +203,17 @@ static enum ht_err find_traits(struct ht_signal *s) {
     double sum = 0, size = 0;
     int bits = LEAST_BITS;
     const bool sine = s->given.signal == HT_SIGNAL_SINE;
+    const bool burst = s->given.signal == HT_SIGNAL_BURST;
     const double rise = ceil(s->given.cycles) / s->given.frequency;
-    if (s->given.signal == HT_SIGNAL_BURST) {
-        s->end = s->given.cycles / s->given.frequency;
-    } else if (sine) { /* a short one has the spectrum but for the line's width */
-        s->whole = 2 * rise;
-        s->end = 3 * rise;
-    } else if (s->given.signal != HT_SIGNAL_FILE) {
+    if (sine) s->whole = 2 * rise; /* a short one has the spectrum but for the line's width */
+    if (sine) s->end = 3 * rise;
+    if (burst) s->end = s->given.cycles / s->given.frequency;
+    if (!sine && !burst && s->given.signal != HT_SIGNAL_FILE) {
         s->end = 5 / (HT_PI * s->given.frequency); /* exp(-25) 5^2 = 3e-10 */
         s->begin = -s->end;
     }
-    while (bits < MOST_BITS && (1 << bits) < 8 * s->samples) bits++;
-    if (s->given.signal == HT_SIGNAL_BURST || sine)
-        while (bits < MOST_BITS && (1 << bits) < 32 * s->given.cycles) bits++;
+    const double least = fmax(8 * (double)s->samples, sine || burst ? 32 * s->given.cycles : 0);
+    while (bits < MOST_BITS && (1 << bits) < least) bits++;
     const int64_t n = (int64_t)1 << bits;
     const double apart = (s->end - s->begin) / (double)n;
     HT_ARRAY(double complex, x, n << PAD_BITS);

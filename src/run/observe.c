@@ -116,22 +116,15 @@ static int64_t checkpoints_next(void *context, const struct ht_run *run, int64_t
 /* By the clock they take no more than a fiftieth of the run. */
 static const double SHARE = 50;
 
-static enum ht_err too_early(const struct ht_checkpoints *c, const struct ht_view *view,
-                             bool *early) {
-    const struct ht_run *run = view->run;
-    const double every = run->plan->params->output.checkpoint.every;
-    const bool asked = every > 0 && ht_run_multiple(run, every, run->steps) == run->steps;
-    *early = !view->last && !asked && ht_clock() - c->ended < (SHARE - 1) * c->took;
-    return ht_comm_broadcast(run->plan->grid.slab.comm, early, sizeof *early);
-}
-
 static enum ht_err checkpoints_look(void *context, const struct ht_view *view) {
     struct ht_checkpoints *c = context;
     const struct ht_run *run = view->run;
     const bool ends = view->last && !run->interrupted;
-    bool early;
     if (!ht_checkpoints_wanted(run->plan->params) || ends || run->steps == c->saved) return HT_OK;
-    TRY(too_early(c, view, &early));
+    const double every = run->plan->params->output.checkpoint.every;
+    const bool asked = every > 0 && ht_run_multiple(run, every, run->steps) == run->steps;
+    bool early = !view->last && !asked && ht_clock() - c->ended < (SHARE - 1) * c->took;
+    TRY(ht_comm_broadcast(run->plan->grid.slab.comm, &early, sizeof early));
     if (early) return HT_OK;
     const bool first = c->took == 0;
     const double seconds = run->plan->params->output.checkpoint.seconds;

@@ -2,29 +2,13 @@
 #include "htwave/gather.h"
 #include "htwave/run.h"
 
-struct ht_recorder {
-    struct ht_recording *recording;
-    const struct ht_receivers *receivers;
-    struct ht_sampler *sampler;
-    struct ht_gather *gather; /* on rank 0 */
-    bool writes;              /* the traces are begun and not ended */
-    int64_t next;             /* step to look at */
-    bool loaded;              /* it is that of a checkpoint */
-};
-
-/* NULL: no receivers. */
-static struct ht_recorder *recorder_of(void *context) {
-    return ((struct ht_recording *)context)->recorder;
-}
-
 /* For traces that stay in memory. */
-static enum ht_err hold(struct ht_recording *recording, const struct ht_receivers *receivers) {
-    ht_recording_free(recording);
-    TRY(HT_ALLOC(recording->data, receivers->count));
-    for (; recording->groups < receivers->count; recording->groups++) {
-        const struct ht_receiver_group *group = &receivers->group[recording->groups];
-        TRY(HT_ALLOC(recording->data[recording->groups],
-                     group->count * group->readings * group->samples));
+static enum ht_err hold(struct ht_recording *r) {
+    ht_recording_free(r);
+    TRY(HT_ALLOC(r->data, r->receivers->count));
+    for (; r->groups < r->receivers->count; r->groups++) {
+        const struct ht_receiver_group *group = &r->receivers->group[r->groups];
+        TRY(HT_ALLOC(r->data[r->groups], group->count * group->readings * group->samples));
     }
     return HT_OK;
 }
@@ -37,82 +21,75 @@ void ht_recording_free(struct ht_recording *recording) {
 }
 
 static enum ht_err keep(void *context, int n, int64_t first, int64_t last, const double *data) {
-    const struct ht_recorder *r = context;
+    const struct ht_recording *r = context;
     const struct ht_receiver_group *group = &r->receivers->group[n];
     const int64_t count = last - first;
     for (int64_t t = 0; t < group->count * group->readings; t++)
-        memcpy(r->recording->data[n] + t * group->samples + first, data + t * count,
+        memcpy(r->data[n] + t * group->samples + first, data + t * count,
                (size_t)count * sizeof *data);
     return HT_OK;
 }
 
 static enum ht_err write_traces(void *context, int n, int64_t first, int64_t last,
                                 const double *data) {
-    const struct ht_recorder *r = context;
-    return ht_output_traces_add(r->recording->output, n, first, last, data);
+    const struct ht_recording *r = context;
+    return ht_output_traces_add(r->output, n, first, last, data);
 }
 
-static enum ht_err begin_traces(struct ht_recorder *r, const struct ht_plan *plan) {
-    const bool keeps = r->recording->output == NULL;
+static enum ht_err begin_traces(struct ht_recording *r, const struct ht_plan *plan) {
+    const bool keeps = r->output == NULL;
     const struct ht_sink sink = {
         .take = keeps ? keep : write_traces, .context = r, .at_end = keeps};
     TRY(ht_gather_create(plan, ht_sampler_period(r->sampler), sink, &r->gather));
-    if (keeps) return hold(r->recording, r->receivers);
-    TRY(ht_output_traces_begin(r->recording->output, plan));
+    if (keeps) return hold(r);
+    TRY(ht_output_traces_begin(r->output, plan));
     r->writes = true;
     return HT_OK;
 }
 
 static enum ht_err receivers_begin(void *context, struct ht_run *run) {
-    struct ht_recording *recording = context;
-    struct ht_comm *comm = run->plan->grid.slab.comm;
-    if (run->plan->receivers == NULL) return HT_OK;
-    TRY(HT_ALLOC(recording->recorder, 1));
-    struct ht_recorder *r = recording->recorder;
-    r->recording = recording;
+    struct ht_recording *r = context;
     r->receivers = run->plan->receivers;
+    if (r->receivers == NULL) return HT_OK;
     TRY(ht_sampler_create(run->plan, &run->stepper, &r->sampler));
-    return HT_BY_FIRST(comm, begin_traces(r, run->plan));
+    return HT_BY_FIRST(run->plan->grid.slab.comm, begin_traces(r, run->plan));
 }
 
 static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run, int64_t from) {
-    struct ht_recorder *r = recorder_of(context);
-    if (r == NULL) return INT64_MAX;
+    struct ht_recording *r = context;
+    if (r->receivers == NULL) return INT64_MAX;
     if (!r->loaded) r->next = from == 0 ? 0 : from + ht_sampler_period(r->sampler) - 1;
     r->loaded = false;
     return r->next;
 }
 
-static enum ht_err take_samples(struct ht_recorder *r, int64_t steps, int64_t reached, bool end) {
+static enum ht_err take_samples(struct ht_recording *r, int64_t steps, int64_t reached, bool end) {
     const int64_t samples = ht_gather_taken(r->gather) + steps;
     REQUIRE(samples == reached + 1, HT_ERR_INTERNAL, "receivers: %lld samples after %lld steps",
             (long long)samples, (long long)reached);
     return ht_gather_add(r->gather, steps, end);
 }
 
-/* Where rank 0 takes what the sampler has collected. */
-static double *next_of(const struct ht_recorder *r) {
-    return r->gather != NULL ? ht_gather_next(r->gather) : NULL;
-}
-
 /* Samples of the steps since the last call. end: they are the last ones. */
-static enum ht_err collect(struct ht_recorder *r, struct ht_comm *comm, int64_t reached, bool end) {
+static enum ht_err collect(struct ht_recording *r, struct ht_comm *comm, int64_t reached,
+                           bool end) {
     int64_t steps;
-    TRY(ht_sampler_collect(r->sampler, &steps, next_of(r)));
+    double *values = r->gather != NULL ? ht_gather_next(r->gather) : NULL;
+    TRY(ht_sampler_collect(r->sampler, &steps, values));
     return HT_BY_FIRST(comm, take_samples(r, steps, reached, end));
 }
 
-static enum ht_err end_traces(struct ht_recorder *r, const char *how, double time) {
+static enum ht_err end_traces(struct ht_recording *r, const char *how, double time) {
     if (!r->writes) return HT_OK;
     r->writes = false;
-    return ht_output_traces_end(r->recording->output, how, time);
+    return ht_output_traces_end(r->output, how, time);
 }
 
 /* With the samples since the last look, where they can still be read. */
 static enum ht_err receivers_save(void *context, const struct ht_run *run) {
-    struct ht_recorder *r = recorder_of(context);
+    struct ht_recording *r = context;
     /* where the failure was that of their end they are gone */
-    if (r == NULL || r->sampler == NULL || (r->gather != NULL && !r->writes)) return HT_OK;
+    if (r->sampler == NULL || (r->gather != NULL && !r->writes)) return HT_OK;
     /* Of several ranks the others may wait elsewhere for this one. */
     struct ht_comm *comm = run->plan->grid.slab.comm;
     const bool alone = ht_comm_size(comm) == 1;
@@ -124,11 +101,11 @@ static enum ht_err receivers_save(void *context, const struct ht_run *run) {
 
 /* All that is written of the run's last step has been: steps beyond it are for receivers alone. */
 static enum ht_err receivers_look(void *context, const struct ht_view *view) {
-    struct ht_recorder *r = recorder_of(context);
+    struct ht_recording *r = context;
     const struct ht_run *run = view->run;
     struct ht_comm *comm = run->plan->grid.slab.comm;
     int64_t reached = run->steps;
-    if (r == NULL) return HT_OK;
+    if (r->receivers == NULL) return HT_OK;
     const int64_t end =
         reached +
         (view->last && !run->interrupted && !run->refused ? ht_resampling_beyond(run->plan) : 0);
@@ -147,28 +124,26 @@ static enum ht_err receivers_look(void *context, const struct ht_view *view) {
  * that goes on has taken one of its start. */
 static enum ht_err receivers_archive(void *context, struct ht_run *run,
                                      struct ht_archive *archive) {
-    struct ht_recorder *r = recorder_of(context);
+    struct ht_recording *r = context;
     const bool loads = ht_archive_loads(archive);
     int64_t steps;
-    if (r == NULL) return HT_OK;
-    TRY(ht_sampler_collect(r->sampler, &steps, loads ? NULL : next_of(r)));
+    if (r->receivers == NULL) return HT_OK;
+    double *values = r->gather != NULL && !loads ? ht_gather_next(r->gather) : NULL;
+    TRY(ht_sampler_collect(r->sampler, &steps, values));
     ht_archive_integer(archive, "receivers/next", &r->next);
     r->loaded = loads;
     if (r->gather == NULL) return HT_OK;
     TRY(ht_gather_archive(r->gather, steps, run->from, archive));
-    return r->writes ? ht_output_traces_archive(r->recording->output, archive) : HT_OK;
+    return r->writes ? ht_output_traces_archive(r->output, archive) : HT_OK;
 }
 
 static void receivers_end(void *context) {
-    struct ht_recording *recording = context;
-    struct ht_recorder *r = recording->recorder;
-    if (r == NULL) return;
+    struct ht_recording *r = context;
     if (r->sampler != NULL && ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_log("receivers: kernels took %.3g s", ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     ht_gather_destroy(r->gather);
-    free(r);
-    recording->recorder = NULL;
+    *r = (struct ht_recording){r->output, r->groups, r->data, .receivers = NULL};
 }
 
 struct ht_observer ht_observe_receivers(struct ht_recording *recording) {
