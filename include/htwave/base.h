@@ -140,6 +140,11 @@ double ht_mem_free(void);
 /* Of a local variable: its address is passed to a function at the end of its block, which frees the
  * memory that it points to, or its text. Set to NULL what is handed over. */
 #define HT_ENDED(by) __attribute__((cleanup(by)))
+/* For HT_ENDED(NAME_end) struct NAME *x, of an object that NAME_destroy ends. */
+#define HT_ENDS(name)                                 \
+    static inline void name##_end(struct name **of) { \
+        name##_destroy(*of);                          \
+    }
 #define HT_FREED HT_ENDED(ht_mem_release)
 #define HT_FREED_TEXT HT_ENDED(ht_text_free)
 void ht_mem_release(void *address); /* of a pointer */

@@ -73,6 +73,9 @@ HT_CHECKED enum ht_err ht_message_wait(struct ht_message **message);
 /* Frees an unfinished message after a failure, which gets up to a second to complete; NULL allowed.
  * Where the other side may still answer, data must stay until the ranks have agreed. */
 void ht_message_abandon(struct ht_message *message);
+/* Sends or receives one and waits for it. */
+HT_CHECKED enum ht_err ht_message_pass(struct ht_comm *comm, int rank, int tag, bool sends,
+                                       void *data, int64_t bytes);
 /* Waits for a message until a time of ht_clock, also while other ranks fail; then abandons it. */
 void ht_message_end(struct ht_message *message, double end);
 /* HT_ERR_ELSEWHERE when another rank has failed: to be called while waiting for others. */

@@ -36,8 +36,6 @@ int64_t ht_gather_bytes(const struct ht_plan *plan, int64_t period);
 HT_CHECKED enum ht_err ht_gather_time(const struct ht_plan *plan, double *seconds);
 
 /* ---- all at once; gather_transpose.c ---- */
-HT_CHECKED enum ht_err ht_gather_room(struct ht_pool *pool, const struct ht_receivers *receivers,
-                                      double ***out);
 /* The last step that samples need: plan->steps, or some beyond. */
 int64_t ht_gather_last(const struct ht_plan *plan);
 /* The transpose of what makes samples of the steps' values, for schemes by finite differences:

@@ -28,9 +28,8 @@ HT_CHECKED enum ht_err ht_gradient_sums_save(struct ht_gradient_sums *sums, cons
 /* Takes up what is there, written by any number of ranks: done 0 where there is nothing, or sums of
  * another mark or of other shots. A damaged file is refused. Collective. */
 HT_CHECKED enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *path);
-/* For ht_medium_gradient_find; and for ht_medium_gradient_share, of the illumination. data: the
- * sums. */
-ht_medium_gradient_read ht_gradient_sums_read, ht_gradient_sums_light;
+/* For struct ht_medium_gradient; data: the sums; coefficient -1: the illumination. */
+ht_medium_gradient_read ht_gradient_sums_read;
 
 /* A file of a gradient that was found (ht_medium_gradient_find), with what each sample has of the
  * illumination:

@@ -209,11 +209,12 @@ void ht_medium_gradient_spread(const struct ht_medium_gradient *gradient, const 
 /* Sets the values, whose bits do not depend on ranks and threads. Collective. */
 HT_CHECKED enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *gradient,
                                                ht_medium_gradient_read *read, void *data);
-/* out: what is given at the nodes, such as their illumination, read as coefficient 0, on the
+/* out: what is given at the nodes, such as their illumination, read as such a coefficient, on the
  * samples of a wanted parameter: each gets its part of the cell about a node. Collective. */
 HT_CHECKED enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *gradient,
-                                                int wanted, ht_medium_gradient_read *read,
-                                                void *data, double *out);
+                                                int wanted, int coefficient,
+                                                ht_medium_gradient_read *read, void *data,
+                                                double *out);
 /* Values that are found from here on are multiplied by those of a file in the format of the
  * medium's; dataset of HDF5, "": medium.dataset, or "mask". Another shape is refused, with the
  * option `key`. */

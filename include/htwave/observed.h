@@ -18,7 +18,4 @@ HT_CHECKED enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                                         const struct ht_receivers *receivers, const char *key,
                                         const char *path, struct ht_observed **out);
 void ht_observed_destroy(struct ht_observed *observed); /* NULL allowed */
-/* HT_ENDED(ht_observed_end) struct ht_observed *observed */
-static inline void ht_observed_end(struct ht_observed **observed) {
-    ht_observed_destroy(*observed);
-}
+HT_ENDS(ht_observed)

@@ -75,10 +75,7 @@ HT_CHECKED enum ht_err ht_output_create_traces(const struct ht_params *params,
                                                const struct ht_medium *medium, const char *path,
                                                double mark, struct ht_output **out);
 void ht_output_destroy(struct ht_output *output); /* writes nothing */
-/* HT_ENDED(ht_output_end) struct ht_output *output */
-static inline void ht_output_end(struct ht_output **output) {
-    ht_output_destroy(*output);
-}
+HT_ENDS(ht_output)
 /* For one rank: the directory of a survey is locked until ht_lock_release; unless the call goes on
  * with one, outputs there are moved as by ht_output_create, and the input is written. */
 HT_CHECKED enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on,

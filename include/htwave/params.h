@@ -440,10 +440,7 @@ HT_CHECKED enum ht_err ht_params_read(const char *path, int noverrides, char *co
 /* An override after that, of which ht_params_read's rules between keys are not checked again. */
 HT_CHECKED enum ht_err ht_params_set(struct ht_params *params, const char *text);
 void ht_params_destroy(struct ht_params *params);
-/* HT_ENDED(ht_params_end) struct ht_params *params */
-static inline void ht_params_end(struct ht_params **params) {
-    ht_params_destroy(*params);
-}
+HT_ENDS(ht_params)
 
 /* HT_ERR_INPUT with the message "key = value: rule (file:line)", the rule being the formatted text.
  */

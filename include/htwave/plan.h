@@ -82,10 +82,7 @@ struct ht_shot_bytes {
 HT_CHECKED enum ht_err ht_plan_shot_bytes(const struct ht_plan *plan, bool fp64,
                                           struct ht_shot_bytes *out);
 void ht_plan_destroy(struct ht_plan *plan);
-/* HT_ENDED(ht_plan_end) struct ht_plan *plan */
-static inline void ht_plan_end(struct ht_plan **plan) {
-    ht_plan_destroy(*plan);
-}
+HT_ENDS(ht_plan)
 
 /* ---- resolution.c: which grid and step carry waves over a distance with a given error, by each
  * scheme: in a uniform medium from the scheme's own plane waves, without runs ---- */

@@ -184,6 +184,9 @@ HT_CHECKED enum ht_err ht_receivers_create(const struct ht_params *params,
                                            const struct ht_receivers_of *of,
                                            struct ht_receivers **out);
 void ht_receivers_destroy(struct ht_receivers *receivers); /* NULL allowed */
+/* Zeros for all samples of a run: [group][reading][receiver][sample]. */
+HT_CHECKED enum ht_err ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers,
+                                         double ***out);
 double ht_receivers_time(const struct ht_receivers *receivers,
                          const struct ht_receiver_group *group, int64_t sample);
 /* In steps: a whole number where it is one but for the rounding of decimal input. */

@@ -77,10 +77,7 @@ HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct
 HT_CHECKED enum ht_err ht_simulation_plan_survey(const struct ht_params *params,
                                                  struct ht_comm *comm, struct ht_survey *survey);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
-/* HT_ENDED(ht_simulation_end) struct ht_simulation *sim */
-static inline void ht_simulation_end(struct ht_simulation **sim) {
-    ht_simulation_destroy(*sim);
-}
+HT_ENDS(ht_simulation)
 /* Plans anew for other values of the medium (struct ht_medium_given), on the same device, ready for
  * ht_simulation_start. Nothing is compiled twice where the device keeps programs. */
 HT_CHECKED enum ht_err ht_simulation_replan(struct ht_simulation *sim);

@@ -35,10 +35,7 @@ struct ht_survey {
 HT_CHECKED enum ht_err ht_survey_plan(const struct ht_params *params, struct ht_comm *comm,
                                       bool each, struct ht_survey **out);
 void ht_survey_destroy(struct ht_survey *survey); /* NULL allowed */
-/* HT_ENDED(ht_survey_end) struct ht_survey *survey */
-static inline void ht_survey_end(struct ht_survey **survey) {
-    ht_survey_destroy(*survey);
-}
+HT_ENDS(ht_survey)
 /* Plans anew for other values of the medium: see ht_simulation_replan. */
 HT_CHECKED enum ht_err ht_survey_replan(struct ht_survey *survey);
 /* survey->sim->run is that of a shot, from 0, at rest before its first step: nothing is planned,

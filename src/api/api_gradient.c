@@ -105,7 +105,7 @@ static enum ht_err illumination(ht_api *api, int parameter, double *out) {
             "parameter %d: there are %d, from 0 on", parameter, inverse->medium->count);
     const struct ht_medium_wanted *wanted = &inverse->medium->wanted[parameter];
     HT_ARRAY(double, values, wanted->samples);
-    TRY(ht_medium_gradient_share(inverse->medium, parameter, ht_gradient_sums_light,
+    TRY(ht_medium_gradient_share(inverse->medium, parameter, -1, ht_gradient_sums_read,
                                  (void *)&inverse->sums, values));
     return ht_samples_unplace(api->params, wanted->shape, values, out);
 }

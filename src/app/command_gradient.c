@@ -64,28 +64,6 @@ static enum ht_err run_turn(struct job *j, int first) {
     return survey->group == 0 ? keep(j) : HT_OK;
 }
 
-/* What an earlier call has kept; locks the directory. */
-static enum ht_err begin(struct job *j) {
-    TRY(ht_file_path(j->params->output.directory, "gradient.h5", &j->path));
-    TRY(ht_file_path(j->params->output.directory, "gradient.h5.part", &j->part));
-    if (ht_args_value(j->args, "--anew") == NULL)
-        TRY(ht_gradient_sums_resume(&j->inverse->sums, j->part));
-    const bool found = j->inverse->sums.done > 0;
-    if (found)
-        ht_log("goes on after shot %lld, with %s (--anew begins anew)",
-               (long long)j->inverse->sums.done, j->part);
-    return HT_BY_FIRST(j->survey->comm, ht_output_survey(j->params, found, &j->lock));
-}
-
-static enum ht_err write_file(struct job *j) {
-    struct ht_inverse *inverse = j->inverse;
-    if (j->survey->group == 0)
-        TRY(ht_gradient_write(&inverse->sums, j->params, inverse->medium, j->params->gradient.nodes,
-                              j->path));
-    if (ht_comm_rank(j->survey->comm) == 0) (void)remove(j->part);
-    return HT_OK;
-}
-
 static double largest_of(const struct ht_medium_wanted *wanted) {
     double largest = 0;
     for (int64_t i = 0; i < wanted->samples; i++) largest = fmax(largest, fabs(wanted->value[i]));
@@ -143,7 +121,10 @@ static enum ht_err run_all(struct job *j) {
         TRY(keep(j));
     TRY(err);
     TRY(ht_inverse_finish(j->inverse));
-    TRY(write_file(j));
+    if (j->survey->group == 0)
+        TRY(ht_gradient_write(&j->inverse->sums, j->params, j->inverse->medium,
+                              j->params->gradient.nodes, j->path));
+    if (ht_comm_rank(j->survey->comm) == 0) (void)remove(j->part);
     return HT_BY_FIRST(j->survey->comm, report(j));
 }
 
@@ -152,7 +133,15 @@ static enum ht_err prepare(struct job *j) {
     TRY(ht_survey_plan(j->params, j->args->comm, true, &j->survey));
     TRY(ht_inverse_create(j->survey, &j->inverse));
     TRY(ht_run_ready(j->survey->sim));
-    TRY(begin(j));
+    TRY(ht_file_path(j->params->output.directory, "gradient.h5", &j->path));
+    TRY(ht_file_path(j->params->output.directory, "gradient.h5.part", &j->part));
+    if (ht_args_value(j->args, "--anew") == NULL)
+        TRY(ht_gradient_sums_resume(&j->inverse->sums, j->part));
+    const bool found = j->inverse->sums.done > 0;
+    if (found)
+        ht_log("goes on after shot %lld, with %s (--anew begins anew)",
+               (long long)j->inverse->sums.done, j->part);
+    TRY(HT_BY_FIRST(j->survey->comm, ht_output_survey(j->params, found, &j->lock)));
     ht_stop_watch();
     const enum ht_err err = ht_comm_agree(j->args->comm, run_all(j));
     ht_stop_unwatch();

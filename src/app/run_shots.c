@@ -50,20 +50,6 @@ static enum ht_err look_at_data(struct shots *s, int i) {
     return HT_OK;
 }
 
-static enum ht_err find_finished(struct shots *s, bool *any) {
-    *any = false;
-    for (int i = 0; i < s->survey->count; i++) {
-        const struct ht_survey_shot *shot = &s->survey->shot[i];
-        if (s->traces)
-            TRY(look_at_data(s, i));
-        else
-            s->finished[i] = ht_output_finished(&shot->params, s->mark);
-        if (ht_args_value(s->args, "--anew") != NULL) s->finished[i] = false;
-        *any = *any || s->finished[i];
-    }
-    return HT_OK;
-}
-
 /* "1 to 3, 7" */
 static void add_numbers(const bool *of, int count, struct ht_text *text) {
     for (int i = 0, last; i < count; i = last + 1) {
@@ -78,9 +64,16 @@ static void add_numbers(const bool *of, int count, struct ht_text *text) {
 static enum ht_err begin(struct shots *s) {
     const struct ht_params *params = s->survey->params;
     HT_FREED_TEXT struct ht_text text = {0};
-    bool any;
+    bool any = false;
     TRY(ht_params_identity(params, s->mark));
-    TRY(find_finished(s, &any));
+    for (int i = 0; i < s->survey->count; i++) {
+        if (s->traces)
+            TRY(look_at_data(s, i));
+        else
+            s->finished[i] = ht_output_finished(&s->survey->shot[i].params, s->mark);
+        if (ht_args_value(s->args, "--anew") != NULL) s->finished[i] = false;
+        any = any || s->finished[i];
+    }
     add_numbers(s->finished, s->survey->count, &text);
     if (any)
         ht_log("finished by an earlier call of this input: shot%s %s (--anew begins anew)",

@@ -108,23 +108,18 @@ static enum ht_err wait_for(struct ht_event *event) {
     return HT_OK;
 }
 
-static enum ht_err fill_chunk(struct ht_fd_records *r, struct chunk *c) {
-    const int64_t bytes = r->each * r->shape.bytes;
-    if (c->memory != NULL) return HT_OK;
-    if (r->device == NULL) return HT_ALLOC(c->memory, bytes);
-    TRY(ht_event_create(r->device, &c->moved));
-    TRY(ht_pinned_create(r->device, bytes, &c->pinned));
-    c->memory = ht_pinned_memory(c->pinned);
-    return HT_OK;
-}
-
 /* The chunk of a record, in memory; write: it will be written. */
 static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {
-    const int64_t number = i / r->each;
+    const int64_t number = i / r->each, bytes = r->each * r->shape.bytes;
     struct chunk *c = *out = &r->chunk[number % r->chunks];
     if (c->number != number) {
         const bool moved = c->number >= 0 && c->moved != NULL;
-        TRY(fill_chunk(r, c));
+        if (c->memory == NULL && r->device == NULL) TRY(HT_ALLOC(c->memory, bytes));
+        if (c->memory == NULL) {
+            TRY(ht_event_create(r->device, &c->moved));
+            TRY(ht_pinned_create(r->device, bytes, &c->pinned));
+            c->memory = ht_pinned_memory(c->pinned);
+        }
         if (moved) TRY(wait_for(c->moved));
         if (c->number >= 0 && c->fresh && write) TRY(move_file(r, c, true));
         c->number = number;
@@ -195,14 +190,6 @@ enum ht_err ht_fd_records_need(struct ht_fd_records *r, int64_t first, int64_t l
 
 /* ---- making ---- */
 
-static enum ht_err make_ring(struct ht_fd_records *r) {
-    if (r->device == NULL) return HT_OK;
-    TRY(HT_ALLOC(r->slot, r->slots));
-    TRY(ht_event_create(r->device, &r->worked));
-    for (int64_t i = 0; i < r->slots; i++) TRY(ht_event_create(r->device, &r->slot[i].moved));
-    return ht_buffer_create(r->device, r->slots * r->shape.bytes, &r->ring);
-}
-
 enum ht_err ht_fd_records_create(struct ht_device *device, const struct ht_fd_records_shape *shape,
                                  struct ht_fd_records **out) {
     struct ht_fd_records *r = NULL;
@@ -217,7 +204,13 @@ enum ht_err ht_fd_records_create(struct ht_device *device, const struct ht_fd_re
     enum ht_err err = HT_ALLOC(r->chunk, r->chunks);
     for (int64_t i = 0; err == HT_OK && i < r->chunks; i++) r->chunk[i].number = -1;
     if (err == HT_OK && shape->folder != NULL) err = open_file(r);
-    if (err == HT_OK) err = make_ring(r);
+    if (err == HT_OK && device != NULL) {
+        err = HT_ALLOC(r->slot, r->slots);
+        if (err == HT_OK) err = ht_event_create(device, &r->worked);
+        for (int64_t i = 0; err == HT_OK && i < r->slots; i++)
+            err = ht_event_create(device, &r->slot[i].moved);
+        if (err == HT_OK) err = ht_buffer_create(device, r->slots * shape->bytes, &r->ring);
+    }
     return HT_MADE(err, r, ht_fd_records_destroy, out);
 }
 

@@ -20,6 +20,7 @@ static void find_names(const struct ht_equations *eq, struct ht_gradient_sums *s
 }
 
 static int sum_of(const struct ht_gradient_sums *sums, int coefficient) {
+    if (coefficient < 0) return HT_GRADIENT_ILLUMINATION;
     if (sums->pair) return HT_GRADIENT_COEFFICIENT + coefficient;
     return coefficient == 0 ? HT_GRADIENT_COMPLIANCE
                             : HT_GRADIENT_INVERSE_DENSITY + coefficient - 1;
@@ -121,21 +122,13 @@ enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *p
 
 /* ---- planes ---- */
 
-static enum ht_err read_sum(const struct ht_gradient_sums *sums, int sum, int64_t first,
-                            int64_t last, double *out) {
+enum ht_err ht_gradient_sums_read(void *data, int coefficient, int64_t first, int64_t last,
+                                  double *out) {
+    const struct ht_gradient_sums *sums = data;
+    const int sum = sum_of(sums, coefficient);
     struct planes planes = {sums->grid, sums->sum[sum]};
     REQUIRE(planes.values != NULL, HT_ERR_INTERNAL, "no sum %s", sums->name[sum]);
     return move_planes(&planes, false, first, last, out);
-}
-
-enum ht_err ht_gradient_sums_read(void *data, int coefficient, int64_t first, int64_t last,
-                                  double *out) {
-    return read_sum(data, sum_of(data, coefficient), first, last, out);
-}
-
-enum ht_err ht_gradient_sums_light(void *data, HT_UNUSED int coefficient, int64_t first,
-                                   int64_t last, double *out) {
-    return read_sum(data, HT_GRADIENT_ILLUMINATION, first, last, out);
 }
 
 /* ---- gradient.h5 ---- */
@@ -175,16 +168,6 @@ static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *par
     return ht_h5_write(file, name, rank, extent, out, false);
 }
 
-static enum ht_err write_attributes(struct ht_h5 *file, const struct ht_params *params,
-                                    const struct ht_gradient_sums *sums) {
-    const struct ht_grid box = ht_grid_inner(sums->grid), *grid = &box;
-    double cells[3];
-    for (int k = 0; k < 3; k++) cells[k] = (double)grid->cells[k];
-    TRY(ht_h5_set_text(file, "input", sums->mark));
-    TRY(ht_h5_set_number(file, "cells", grid->dims, cells));
-    return ht_planes_describe(params, grid, file);
-}
-
 /* Where the samples of a file are. */
 static enum ht_err write_lattice(struct ht_h5 *file, const struct ht_params *params,
                                  const struct ht_medium_wanted *wanted) {
@@ -217,7 +200,11 @@ struct result {
 
 static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
     const struct ht_medium_gradient *g = r->gradient;
-    TRY(write_attributes(file, r->params, r->sums));
+    double cells[3];
+    for (int k = 0; k < 3; k++) cells[k] = (double)r->box.cells[k];
+    TRY(ht_h5_set_text(file, "input", r->sums->mark));
+    TRY(ht_h5_set_number(file, "cells", r->box.dims, cells));
+    TRY(ht_planes_describe(r->params, &r->box, file));
     TRY(ht_h5_write(file, "misfit", 1, &r->sums->shots, r->sums->misfit, false));
     for (int w = 0; w < g->count; w++) {
         const struct ht_medium_wanted *of = &g->wanted[w];
@@ -261,7 +248,7 @@ enum ht_err ht_gradient_write(struct ht_gradient_sums *sums, const struct ht_par
     if (err == HT_OK && nodes) err = add_nodes(&r, &pool);
     TRY(ht_comm_agree(comm, err));
     for (int w = 0; w < gradient->count && r.light[w] != NULL; w++)
-        TRY(ht_medium_gradient_share(gradient, w, ht_gradient_sums_light, sums, r.light[w]));
+        TRY(ht_medium_gradient_share(gradient, w, -1, ht_gradient_sums_read, sums, r.light[w]));
     if (ht_comm_rank(comm) == 0) err = ht_h5_create(path, params->output.checksums, &file);
     if (err == HT_OK && file != NULL) err = lay_out(&r, file);
     return ht_planes_end(&r.box, err, file, path, r.sets, r.set);

@@ -62,12 +62,6 @@ static enum ht_err check_group(const struct ht_trace_source *of, struct ht_h5 *f
     return HT_OK;
 }
 
-/* From a number for each receiver. */
-static void spread_weights(const struct ht_receiver_group *group, double *data) {
-    for (int64_t i = group->count * group->samples - 1; i >= 0; i--)
-        data[i] = data[i / group->samples];
-}
-
 static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *file,
                               const struct ht_receiver_group *group, double *data) {
     int64_t extent[8];
@@ -79,7 +73,8 @@ static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *fi
         TRY(ht_h5_extent(file, name, &rank, extent));
         if (of->weights && rank == 1 && extent[0] == group->count) {
             TRY(ht_h5_read(file, name, group->count, data));
-            spread_weights(group, data);
+            for (int64_t j = group->count * group->samples - 1; j >= 0; j--)
+                data[j] = data[j / group->samples];
             continue;
         }
         REFUSE(rank != 2 || extent[0] != group->count || extent[1] != group->samples, of->params,
@@ -137,17 +132,14 @@ static enum ht_err check_values(const struct ht_trace_source *of, double *const 
         const struct ht_receiver_group *group = &of->receivers->group[n];
         for (int64_t i = 0; i < group->readings * group->count * group->samples; i++) {
             const int64_t trace = i / group->samples;
-            REFUSE(!isfinite(data[n][i]), of->params, of->key,
-                   "%s: sample %lld of receiver %lld of %s is %g: mend it, or make the trace 0, "
-                   "which leaves it out",
-                   of->path, (long long)(i % group->samples) + 1,
+            const bool finite = isfinite(data[n][i]);
+            REFUSE(!finite || (of->weights && data[n][i] < 0), of->params, of->key,
+                   "%s: %ssample %lld of receiver %lld of %s is %g: %s", of->path,
+                   finite ? "the weight of " : "", (long long)(i % group->samples) + 1,
                    (long long)(trace % group->count) + 1,
-                   HT_TRACE_NAME(group, trace / group->count), data[n][i]);
-            REFUSE(of->weights && data[n][i] < 0, of->params, of->key,
-                   "%s: the weight of sample %lld of receiver %lld of %s is %g: weights are >= 0",
-                   of->path, (long long)(i % group->samples) + 1,
-                   (long long)(trace % group->count) + 1,
-                   HT_TRACE_NAME(group, trace / group->count), data[n][i]);
+                   HT_TRACE_NAME(group, trace / group->count), data[n][i],
+                   finite ? "weights are >= 0"
+                          : "mend it, or make the trace 0, which leaves it out");
             any = any || data[n][i] != 0;
         }
     }
@@ -159,11 +151,7 @@ static enum ht_err check_values(const struct ht_trace_source *of, double *const 
 
 static enum ht_err read_file(const struct ht_trace_source *of, struct ht_pool *pool,
                              double ***out) {
-    TRY(HT_TAKE(pool, *out, of->receivers->count));
-    for (int n = 0; n < of->receivers->count; n++) {
-        const struct ht_receiver_group *group = &of->receivers->group[n];
-        TRY(HT_TAKE(pool, (*out)[n], group->readings * group->count * group->samples));
-    }
+    TRY(ht_receivers_room(pool, of->receivers, out));
     TRY((ht_is_segy(of->path)            ? ht_segy_read
          : ht_file_ends(of->path, "npy") ? read_npy
                                          : read_h5)(of, *out));

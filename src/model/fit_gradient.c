@@ -161,20 +161,6 @@ static bool is_held(const data_of *data, int wanted, int64_t at) {
     return held;
 }
 
-/* A number is held where any part of the medium that has it is. */
-static enum ht_err count_held(struct ht_medium_gradient *g) {
-    const data_of *data = g->data;
-    for (int w = 0; w < g->count; w++) {
-        struct ht_medium_wanted *wanted = &g->wanted[w];
-        for (int64_t at = 0; at < data->size; at++) wanted->held += is_held(data, w, at);
-        wanted->held = ht_least(wanted->held, wanted->samples);
-        REFUSE(wanted->held == wanted->samples, data->medium->source->params, wanted->key,
-               "all of it reaches absorbing sides, where it is held: gradients need samples along "
-               "the axes of these sides, away from them");
-    }
-    return HT_OK;
-}
-
 static enum ht_err make_data(struct ht_medium_gradient *g) {
     data_of *data = g->data;
     unsigned scalars = 0;
@@ -196,7 +182,16 @@ static enum ht_err make_data(struct ht_medium_gradient *g) {
         for (int half = 0; half < 2 && !data->whole; half++)
             find_held(data, k, half, data->held[k] + half * data->shape[k]);
     }
-    return count_held(g);
+    /* A number is held where any part of the medium that has it is. */
+    for (int w = 0; w < g->count; w++) {
+        struct ht_medium_wanted *wanted = &g->wanted[w];
+        for (int64_t at = 0; at < data->size; at++) wanted->held += is_held(data, w, at);
+        wanted->held = ht_least(wanted->held, wanted->samples);
+        REFUSE(wanted->held == wanted->samples, data->medium->source->params, wanted->key,
+               "all of it reaches absorbing sides, where it is held: gradients need samples along "
+               "the axes of these sides, away from them");
+    }
+    return HT_OK;
 }
 
 /* ---- samples ---- */
@@ -297,12 +292,8 @@ static enum ht_err pull_plane(const struct pull *pull, int coefficient, int64_t 
     int rank = 0;
     while (m >= pull->own[rank].last) rank++;
     if (rank == 0) return pull->read(pull->data, coefficient, m, m + 1, out);
-    struct ht_message *message = NULL;
-    TRY(ht_message_receive(grid->slab.comm, rank, TAG, out,
-                           ht_grid_plane(grid, HT_PRIMARY) * (int64_t)sizeof *out, &message));
-    const enum ht_err err = ht_message_wait(&message);
-    ht_message_abandon(message);
-    return err;
+    return ht_message_pass(grid->slab.comm, rank, TAG, false, out,
+                           ht_grid_plane(grid, HT_PRIMARY) * (int64_t)sizeof *out);
 }
 
 /* The planes of another rank. */
@@ -311,14 +302,9 @@ static enum ht_err push_planes(struct pull *pull) {
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     for (int64_t i = 0; i < (own.last - own.first) * pull->count; i++) {
         const int64_t m = own.first + i / pull->count;
-        struct ht_message *message = NULL;
         TRY(pull->read(pull->data, pull->coefficient[i % pull->count], m, m + 1, pull->plane));
-        TRY(ht_message_send(grid->slab.comm, 0, TAG, pull->plane,
-                            ht_grid_plane(grid, HT_PRIMARY) * (int64_t)sizeof *pull->plane,
-                            &message));
-        const enum ht_err err = ht_message_wait(&message);
-        ht_message_abandon(message);
-        TRY(err);
+        TRY(ht_message_pass(grid->slab.comm, 0, TAG, true, pull->plane,
+                            ht_grid_plane(grid, HT_PRIMARY) * (int64_t)sizeof *pull->plane));
     }
     return HT_OK;
 }
@@ -399,32 +385,29 @@ static void turn_normal(const struct pull *pull, int64_t i, const struct ht_fram
     }
 }
 
-static void turn_point(const struct pull *pull, int64_t i) {
-    const struct ht_medium *medium = pull->gradient->data->medium;
-    const struct ht_frame *frame = &pull->gradient->data->frame;
-    const int64_t size = ht_grid_plane(medium->grid, HT_PRIMARY);
-    double by_mean[HT_MAX_SCALARS] = {0}, by_n[3] = {0};
-    struct ht_frame_point point;
-    ht_frame_at(frame, &pull->means, pull->done, i, &point);
-    for (int c = 0; c < pull->count; c++) {
-        const struct ht_pair_coefficient *of = &frame->pair.coefficient[pull->coefficient[c]];
-        const double by = pull->plane[c * size + i];
-        if (frame->second_order && pull->coefficient[c] == 0) /* 1/K is the mean */
-            by_mean[ht_fit_scalar(&frame->fit, of->row)] += by;
-        else
-            frame->fit.average->coefficient_back(frame->pair.dims, point.mean, point.slips, point.n,
-                                                 frame->field[of->row], frame->field[of->col], by,
-                                                 by_mean, by_n);
-    }
-    for (int c = 0; c < pull->means.nchannels; c++) pull->to[c][i] = 0;
-    for (int q = 0; q < frame->fit.average->nscalars; q++)
-        if (point.from[q] >= 0) pull->to[point.from[q]][i] += by_mean[q];
-    if (point.rows > 0) turn_normal(pull, i, &point, by_n);
-}
-
 static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
     const struct pull *pull = data;
-    for (int64_t i = begin; i < end; i++) turn_point(pull, i);
+    const struct ht_frame *frame = &pull->gradient->data->frame;
+    const int64_t size = ht_grid_plane(pull->gradient->data->medium->grid, HT_PRIMARY);
+    for (int64_t i = begin; i < end; i++) {
+        double by_mean[HT_MAX_SCALARS] = {0}, by_n[3] = {0};
+        struct ht_frame_point point;
+        ht_frame_at(frame, &pull->means, pull->done, i, &point);
+        for (int c = 0; c < pull->count; c++) {
+            const struct ht_pair_coefficient *of = &frame->pair.coefficient[pull->coefficient[c]];
+            const double by = pull->plane[c * size + i];
+            if (frame->second_order && pull->coefficient[c] == 0) /* 1/K is the mean */
+                by_mean[ht_fit_scalar(&frame->fit, of->row)] += by;
+            else
+                frame->fit.average->coefficient_back(frame->pair.dims, point.mean, point.slips,
+                                                     point.n, frame->field[of->row],
+                                                     frame->field[of->col], by, by_mean, by_n);
+        }
+        for (int c = 0; c < pull->means.nchannels; c++) pull->to[c][i] = 0;
+        for (int q = 0; q < frame->fit.average->nscalars; q++)
+            if (point.from[q] >= 0) pull->to[point.from[q]][i] += by_mean[q];
+        if (point.rows > 0) turn_normal(pull, i, &point, by_n);
+    }
     return HT_OK;
 }
 
@@ -435,17 +418,9 @@ static enum ht_err turn_plane(void *data, int64_t m, const struct ht_fit_done *d
     TRY(pull_inside(pull, m));
     pull->done = done;
     pull->to = to;
-    return ht_threads_share(size, 1 << 12, turn_points, pull);
-}
-
-/* Of values that go to the samples as they are. */
-static enum ht_err share_plane(void *data, int64_t m, HT_UNUSED const struct ht_fit_done *done,
-                               double *const *to) {
-    struct pull *pull = data;
-    const int64_t size = ht_grid_plane(pull->gradient->data->medium->grid, HT_PRIMARY);
-    TRY(pull_inside(pull, m));
-    memcpy(to[0], pull->plane, (size_t)size * sizeof *to[0]);
-    return HT_OK;
+    if (!pull->means.turned) /* values that go to the samples as they are */
+        memcpy(to[0], pull->plane, (size_t)size * sizeof *to[0]);
+    return !pull->means.turned ? HT_OK : ht_threads_share(size, 1 << 12, turn_points, pull);
 }
 
 /* ---- all ---- */
@@ -513,11 +488,13 @@ enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_grad
 }
 
 enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *g, int wanted,
-                                     ht_medium_gradient_read *read, void *context, double *out) {
+                                     int coefficient, ht_medium_gradient_read *read, void *context,
+                                     double *out) {
     const data_of *data = g->data;
     const struct ht_medium_wanted *of = &g->wanted[wanted];
     struct pull pull = {.gradient = g, .read = read, .data = context, .count = 1};
-    struct ht_fit_turn turn = {.at = share_plane};
+    struct ht_fit_turn turn = {.at = turn_plane};
+    pull.coefficient[0] = coefficient;
     HT_ARRAY(double, sum, data->size);
     pull.means.nchannels = 1;
     for (int k = 0; k < 3; k++) pull.means.channel[0].window[k] = HT_FIT_BY_BOX;

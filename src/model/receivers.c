@@ -223,3 +223,13 @@ enum ht_err ht_receivers_create(const struct ht_params *params, const struct ht_
     }
     return HT_MADE(err, m.out, ht_receivers_destroy, out);
 }
+
+enum ht_err ht_receivers_room(struct ht_pool *pool, const struct ht_receivers *receivers,
+                              double ***out) {
+    TRY(HT_TAKE(pool, *out, receivers->count));
+    for (int n = 0; n < receivers->count; n++) {
+        const struct ht_receiver_group *group = &receivers->group[n];
+        TRY(HT_TAKE(pool, (*out)[n], group->readings * group->count * group->samples));
+    }
+    return HT_OK;
+}

@@ -509,6 +509,16 @@ void ht_message_abandon(struct ht_message *message) {
     free(message);
 }
 
+enum ht_err ht_message_pass(struct ht_comm *comm, int rank, int tag, bool sends, void *data,
+                            int64_t bytes) {
+    struct ht_message *message = NULL;
+    TRY((sends ? ht_message_send(comm, rank, tag, data, bytes, &message)
+               : ht_message_receive(comm, rank, tag, data, bytes, &message)));
+    const enum ht_err err = ht_message_wait(&message);
+    ht_message_abandon(message);
+    return err;
+}
+
 void ht_message_end(struct ht_message *message, double end) {
     if (message == NULL) return;
     if (is_done_by(message, end))

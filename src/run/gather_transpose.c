@@ -15,16 +15,6 @@ struct transpose {
     double *row, *later; /* [receiver]: of a sample, of all samples after a time */
 };
 
-enum ht_err ht_gather_room(struct ht_pool *pool, const struct ht_receivers *receivers,
-                           double ***out) {
-    TRY(HT_TAKE(pool, *out, receivers->count));
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
-        TRY(HT_TAKE(pool, (*out)[n], group->readings * group->count * group->samples));
-    }
-    return HT_OK;
-}
-
 int64_t ht_gather_last(const struct ht_plan *plan) {
     return plan->steps + ht_resampling_beyond(plan);
 }

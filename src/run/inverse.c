@@ -165,7 +165,7 @@ enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, 
     struct ht_survey *survey = inverse->survey;
     struct ht_comm *comm = survey->sim->comm;
     *misfit = (struct ht_misfit){.chi = 0};
-    TRY(HT_BY_FIRST(comm, ht_gather_room(pool, survey->sim->plan->receivers, r)));
+    TRY(HT_BY_FIRST(comm, ht_receivers_room(pool, survey->sim->plan->receivers, r)));
     TRY(ht_survey_blame(survey, survey->at, HT_BY_FIRST(comm, compare(inverse, *r, misfit))));
     return ht_comm_broadcast(comm, misfit, sizeof *misfit);
 }
@@ -232,20 +232,18 @@ static enum ht_err add_values(struct ht_inverse *inverse, int group, int64_t cou
     const int64_t bytes = count * (int64_t)sizeof *values;
     const int rank = ht_comm_rank(survey->sim->comm);
     const int from = group * ht_comm_size(survey->sim->comm) + rank;
-    struct ht_message *message = NULL;
-    if (survey->group > 0)
-        TRY(ht_message_send(survey->comm, rank, TAG, values, bytes, &message));
-    else if (group > 0)
-        TRY(ht_message_receive(survey->comm, from, TAG, values, bytes, &message));
-    if (message != NULL) TRY(ht_message_wait(&message));
+    if (survey->group > 0) TRY(ht_message_pass(survey->comm, rank, TAG, true, values, bytes));
+    if (survey->group == 0 && group > 0)
+        TRY(ht_message_pass(survey->comm, from, TAG, false, values, bytes));
     for (int64_t i = 0; i < count && survey->group == 0; i++) sum[i] += values[i];
     return HT_OK;
 }
 
-/* The first group's sums += those of the shot of a group; by both. */
+/* The first group's sums += those of the shot of another group, by both, or its own. */
 static enum ht_err add_group(struct ht_inverse *inverse, int group) {
     struct ht_gradient_sums *sums = &inverse->sums;
     const bool own_shot = inverse->survey->group == group;
+    if (!own_shot && inverse->survey->group > 0) return HT_OK;
     const struct ht_range own = ht_grid_own(sums->grid, HT_PRIMARY);
     const int64_t plane = ht_grid_plane(sums->grid, HT_PRIMARY);
     HT_ARRAY(double, values, ht_most(plane, sums->places));
@@ -260,21 +258,15 @@ static enum ht_err add_group(struct ht_inverse *inverse, int group) {
     return add_values(inverse, group, sums->places, values, sums->at_places);
 }
 
-/* The first group has the sums. */
-static enum ht_err add_all(struct ht_inverse *inverse, int shots) {
-    const int own = inverse->survey->group;
-    for (int g = 0; g < shots; g++)
-        if (own == 0 || own == g) TRY(add_group(inverse, g));
-    return HT_OK;
-}
-
 enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
     struct ht_survey *survey = inverse->survey;
     const int64_t done = inverse->sums.done;
     const int shots = (int)ht_least(survey->groups, survey->count - done);
     const int ranks = ht_comm_size(survey->comm);
     HT_ARRAY(double, misfits, ranks);
-    TRY(ht_comm_agree(survey->comm, add_all(inverse, shots)));
+    enum ht_err err = HT_OK;
+    for (int g = 0; err == HT_OK && g < shots; g++) err = add_group(inverse, g);
+    TRY(ht_comm_agree(survey->comm, err));
     TRY(ht_comm_gather(survey->comm, &chi, sizeof chi, misfits));
     for (int g = 0; g < shots; g++)
         inverse->sums.misfit[done + g] = misfits[(int64_t)g * (ranks / survey->groups)];
@@ -289,7 +281,7 @@ static enum ht_err find_values(struct ht_inverse *inverse) {
     if (!is_image(inverse))
         return ht_medium_gradient_find(medium, ht_gradient_sums_read, &inverse->sums);
     for (int w = 0; w < medium->count; w++)
-        TRY(ht_medium_gradient_share(medium, w, ht_gradient_sums_read, &inverse->sums,
+        TRY(ht_medium_gradient_share(medium, w, 0, ht_gradient_sums_read, &inverse->sums,
                                      medium->wanted[w].value));
     return HT_OK;
 }

@@ -16,28 +16,9 @@ struct places {
     struct moved *moved;
 };
 
-static const struct ht_survey_given all = {.file = "", .data = ""};
+static const struct ht_survey_given whole = {.file = "", .data = ""};
 
 /* ---- the list ---- */
-
-/* Numbers of the groups of sources, *count of them. */
-static enum ht_err choose_sources(struct ht_survey *s, const struct ht_value *given, int *count,
-                                  int **out) {
-    const bool some = given->kind == HT_VALUE_NUMBERS;
-    *count = some ? given->count : s->params->shots.count;
-    TRY(HT_TAKE(&s->pool, *out, *count));
-    for (int i = 0; i < *count; i++) (*out)[i] = some ? (int)given->number[i] : i + 1;
-    return HT_OK;
-}
-
-static enum ht_err choose_receivers(struct ht_survey *s, const struct ht_names *given, int *count,
-                                    int **out) {
-    *count = given->count > 0 ? given->count : s->params->receivers.count;
-    TRY(HT_TAKE(&s->pool, *out, *count));
-    for (int i = 0; i < *count; i++)
-        (*out)[i] = given->count > 0 ? ht_params_receivers_find(s->params, given->name[i]) : i + 1;
-    return HT_OK;
-}
 
 /* The groups' own parameters, moved to where the shot has them. */
 static enum ht_err copy_groups(struct ht_survey *s, struct ht_survey_shot *shot, int sources,
@@ -79,40 +60,30 @@ static enum ht_err copy_groups(struct ht_survey *s, struct ht_survey_shot *shot,
     return HT_OK;
 }
 
-/* The name of its file of traces, * being its number. */
-static enum ht_err name_data(struct ht_survey *s, const char *given, int number, char **out) {
-    HT_FREED char *usual = NULL, *name = NULL;
-    if (*given == '\0') TRY(ht_params_beside(s->params, "obs/shot-*.h5", &usual));
-    TRY(ht_text_numbered(*given ? given : usual, number, &name));
-    return ht_pool_copy(&s->pool, name, out);
-}
-
 static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *given, int group,
                             const struct moved *moved) {
-    int sources, receivers, *source, *receiver;
-    HT_FREED char *directory = NULL;
+    const struct ht_params *all = s->params;
+    const bool some = given->sources.kind == HT_VALUE_NUMBERS, named = given->receivers.count > 0;
+    const int sources = some ? given->sources.count : all->shots.count;
+    const int receivers = named ? given->receivers.count : all->receivers.count;
+    int *source, *receiver;
+    HT_FREED char *directory = NULL, *usual = NULL, *data = NULL;
     TRY(HT_GROW(s->shot, s->count + 1, s->room));
     struct ht_survey_shot *shot = &s->shot[s->count++];
-    *shot = (struct ht_survey_shot){.params = *s->params, .group = group, .moved = moved != NULL};
+    *shot = (struct ht_survey_shot){.params = *all, .group = group, .moved = moved != NULL};
     shot->params.survey = (struct ht_groups){0, NULL};
     shot->params.parallel.shots = 0;
-    TRY(ht_file_path(s->params->output.directory, HT_KEY(HT_SHOT_NAME, s->count), &directory));
+    TRY(ht_file_path(all->output.directory, HT_KEY(HT_SHOT_NAME, s->count), &directory));
     TRY(ht_pool_copy(&s->pool, directory, &shot->params.output.directory));
-    TRY(name_data(s, given->data, s->count, &shot->data));
-    TRY(choose_sources(s, &given->sources, &sources, &source));
-    TRY(choose_receivers(s, &given->receivers, &receivers, &receiver));
+    if (*given->data == '\0') TRY(ht_params_beside(all, "obs/shot-*.h5", &usual));
+    TRY(ht_text_numbered(usual != NULL ? usual : given->data, s->count, &data));
+    TRY(ht_pool_copy(&s->pool, data, &shot->data));
+    TRY(HT_TAKE(&s->pool, source, sources));
+    TRY(HT_TAKE(&s->pool, receiver, receivers));
+    for (int i = 0; i < sources; i++) source[i] = some ? (int)given->sources.number[i] : i + 1;
+    for (int i = 0; i < receivers; i++)
+        receiver[i] = named ? ht_params_receivers_find(all, given->receivers.name[i]) : i + 1;
     return copy_groups(s, shot, sources, source, receivers, receiver, moved);
-}
-
-/* Each group of sources by itself. */
-static enum ht_err add_each(struct ht_survey *s) {
-    for (int i = 1; i <= s->params->shots.count; i++) {
-        double number = i;
-        struct ht_survey_given given = all;
-        given.sources = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = 1, .number = &number};
-        TRY(add_shot(s, &given, 0, NULL));
-    }
-    return HT_OK;
 }
 
 /* ---- shots of a file ---- */
@@ -122,25 +93,19 @@ static void free_places(struct places *p) {
     free(p->moved);
 }
 
-/* The shot whose source stands there; lines of one follow each other, mostly. */
-static enum ht_err find_shot(struct places *p, const double *source, struct moved **out) {
-    const size_t bytes = (size_t)p->dims * sizeof *source;
+/* Of the shot whose source stands there; lines of one follow each other, mostly. */
+static enum ht_err take_place(void *context, HT_UNUSED int64_t line, const double *row) {
+    struct places *p = context;
+    const size_t bytes = (size_t)p->dims * sizeof *row;
     int64_t i = p->traces ? p->count - 1 : -1;
-    while (i >= 0 && memcmp(p->moved[i].source, source, bytes) != 0) i--;
+    while (i >= 0 && memcmp(p->moved[i].source, row, bytes) != 0) i--;
     if (i < 0) {
         TRY(HT_GROW(p->moved, p->count + 1, p->room));
         i = p->count++;
         p->moved[i] = (struct moved){.receivers = 0};
-        memcpy(p->moved[i].source, source, bytes);
+        memcpy(p->moved[i].source, row, bytes);
     }
-    *out = &p->moved[i];
-    return HT_OK;
-}
-
-static enum ht_err take_place(void *context, HT_UNUSED int64_t line, const double *row) {
-    struct places *p = context;
-    struct moved *shot;
-    TRY(find_shot(p, row, &shot));
+    struct moved *shot = &p->moved[i];
     if (!p->traces) return HT_OK;
     TRY(HT_GROW(shot->receiver, shot->receivers + 1, shot->room));
     double *x = shot->receiver[shot->receivers++];
@@ -200,7 +165,13 @@ static enum ht_err list_shots(struct ht_survey *s, bool each) {
     const struct ht_survey_given *given = s->params->survey.group;
     REFUSE(each && s->params->shots.count == 0, s->params, "sources",
            "must have a group for each shot");
-    if (s->params->survey.count == 0) return each ? add_each(s) : add_shot(s, &all, 0, NULL);
+    for (int i = 1; each && s->params->survey.count == 0 && i <= s->params->shots.count; i++) {
+        double number = i;
+        struct ht_survey_given one = whole;
+        one.sources = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = 1, .number = &number};
+        TRY(add_shot(s, &one, 0, NULL));
+    }
+    if (s->params->survey.count == 0) return each ? HT_OK : add_shot(s, &whole, 0, NULL);
     for (int n = 1; n <= s->params->survey.count; n++, given++)
         TRY(*given->file ? add_places(s, given, n) : add_shot(s, given, n, NULL));
     return check_data(s);

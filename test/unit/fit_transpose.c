@@ -386,7 +386,7 @@ static void judge_share(void) {
     must(HT_ALLOC(out, s.count));
     must(HT_ALLOC(before, s.count));
     for (int64_t i = 0; i < w.count; i++) w.value[i] = fabs(w.value[i]);
-    must(ht_medium_gradient_share(g, 0, read_weights, &w, out));
+    must(ht_medium_gradient_share(g, 0, 0, read_weights, &w, out));
     for (int64_t i = 0; i < s.count; i++) sum[0] += out[i], worst = fmin(worst, out[i]);
     for (int64_t i = 0; i < w.count; i++) sum[1] += w.value[i];
     TEST_BELOW(fabs(sum[0] / sum[1] - 1), 1e-14, "shares of nodes: their sum");

@@ -51,8 +51,8 @@ static void dots(const char *what, const char *options) {
     struct traces made = {.receivers = receivers};
     must(HT_TAKE(&pool, v, values));
     must(HT_TAKE(&pool, back, values));
-    must(ht_gather_room(&pool, receivers, &made.data));
-    must(ht_gather_room(&pool, receivers, &r));
+    must(ht_receivers_room(&pool, receivers, &made.data));
+    must(ht_receivers_room(&pool, receivers, &r));
     for (int64_t i = 0; i < values; i++) v[i] = ht_rng_uniform(1, (uint64_t)i);
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];

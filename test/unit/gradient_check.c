@@ -42,8 +42,9 @@ int main(void) {
            "initial.type = \"gaussian\"");
     refuse(BOX STEP SOURCE RECEIVER "system=wave", "system = \"wave\"");
     refuse(BOX "time.step=0.2; receivers=({position=[31.0,20.5]}); system=elastic; "
-               "sources=({position=[30.0,20.5],frequency=0.02,kind=\"explosion\"}); ",
-           "system = \"elastic\"");
+               "sources=({position=[30.0,20.5],frequency=0.02,kind=\"explosion\"}); "
+               "gradient.field=reverse; ",
+           "gradient.field = \"reverse\"");
     refuse(BOX "time.scheme=leapfrog; grid.order=3; boundary.x1=\"rigid\"; boundary.x2=\"rigid\"; "
                "time.step=0.3; " SOURCE RECEIVER,
            "time.scheme = \"leapfrog\"");
