@@ -21,6 +21,10 @@ void ht_h5_discard(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_publish(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
 void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
+/* HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL */
+static inline void ht_h5_end(struct ht_h5 **file) {
+    ht_h5_close(*file);
+}
 
 /* Datasets in row-major order, extent[rank-1] fastest, rank at most 8. name may contain '/': groups
  * are created as needed. single: stored as float32, else float64. */

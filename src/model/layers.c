@@ -14,35 +14,29 @@ const char *ht_layers_key(const struct ht_params *params) {
     return params->absorbing.width.kind != HT_VALUE_NONE ? "absorbing.width" : "absorbing.cells";
 }
 
-/* The cells of a layer. */
-static enum ht_err find_cells(const struct ht_params *params, int dims, int axis, int side,
-                              double h, int64_t *cells) {
-    const bool wide = params->absorbing.width.kind != HT_VALUE_NONE;
-    const struct ht_value *given = wide ? &params->absorbing.width : &params->absorbing.cells;
-    const double close = 1e-9, most = 10000; /* the latter that of absorbing.cells */
-    const int count = given->count, each = 2 * dims;
-    const char *key = ht_layers_key(params);
-    REFUSE(wide && ht_params_is_set(params, "absorbing.cells"), params, key,
-           "absorbing.cells is given, too: give one of them");
-    REFUSE(count != 1 && count != dims && count != each, params, key,
-           "must be one number, %d (one per axis) or %d (lower and upper of each axis)", dims,
-           each);
-    const double one = given->number[count == 1 ? 0 : count == dims ? axis : 2 * axis + side];
-    REFUSE(!wide && one != floor(one), params, key, "must be whole numbers of cells");
-    REFUSE(wide && one / h > most, params, key, "%g are more than %g cells of %g", one, most, h);
-    *cells = (int64_t)(wide ? ceil(one / h - close) : one);
-    return HT_OK;
-}
-
 enum ht_err ht_layers_place(const struct ht_params *params, const bool sides[3][2],
                             struct ht_grid *grid) {
     const bool outside = params->absorbing.place == HT_OUTSIDE;
+    const bool wide = params->absorbing.width.kind != HT_VALUE_NONE;
+    const struct ht_value *given = wide ? &params->absorbing.width : &params->absorbing.cells;
+    const double close = 1e-9, most = 10000; /* the latter that of absorbing.cells */
+    const int count = given->count, dims = grid->dims;
     const char *key = ht_layers_key(params);
     for (int k = 0; k < grid->dims; k++) {
         int64_t *layer = grid->layer[k];
         for (int side = 0; side < 2; side++) {
             if (!sides[k][side]) continue;
-            TRY(find_cells(params, grid->dims, k, side, grid->h[k], &layer[side]));
+            REFUSE(wide && ht_params_is_set(params, "absorbing.cells"), params, key,
+                   "absorbing.cells is given, too: give one of them");
+            REFUSE(count != 1 && count != dims && count != 2 * dims, params, key,
+                   "must be one number, %d (one per axis) or %d (lower and upper of each axis)",
+                   dims, 2 * dims);
+            const double one = given->number[count == 1 ? 0 : count == dims ? k : 2 * k + side];
+            const double h = grid->h[k];
+            REFUSE(!wide && one != floor(one), params, key, "must be whole numbers of cells");
+            REFUSE(wide && one / h > most, params, key, "%g are more than %g cells of %g", one,
+                   most, h);
+            layer[side] = (int64_t)(wide ? ceil(one / h - close) : one);
             REFUSE(!outside && 2 * layer[side] > grid->cells[k], params, key,
                    "the layer of %lld cells at the %s side of x%d is thicker than half of the "
                    "axis, which has %lld cells: it lies inside the box (absorbing.place)",

@@ -38,20 +38,6 @@ static void name_row(struct ht_medium_row *row, const char *name, const char *op
     snprintf(row->key, sizeof row->key, "medium.%s", option);
 }
 
-/* The component of a vector; anything else not given takes its fallback, as the first alternative.
- */
-static void row_fallback(const struct ht_medium_source *source, struct ht_medium_row *row) {
-    const struct ht_parameter *of = row->of;
-    const struct ht_medium_given *given =
-        of->vector ? ht_params_medium(source->params, of->vector) : NULL;
-    char name[HT_MEDIUM_NAME];
-    ht_alternative(of->names, 0, name, sizeof name);
-    name_row(row, name, of->vector ? of->vector : name);
-    row->single = given ? given->vector[of->axis] : of->fallback;
-    row->number = &row->single;
-    row->count = 1;
-}
-
 static enum ht_err row_numbers(const struct ht_medium_source *source, struct ht_medium_row *row,
                                const struct ht_value *value) {
     REFUSE(source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers,
@@ -78,33 +64,26 @@ static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht
     return HT_OK;
 }
 
-static enum ht_err row_file(const struct ht_medium *medium, struct ht_medium_row *row,
-                            const struct ht_medium_given *given) {
-    const struct ht_params *params = medium->source->params;
-    const char *dataset = *params->medium.dataset ? params->medium.dataset : row->name;
-    REFUSE(medium->source->type == HT_MEDIUM_MEMORY && given->memory == NULL, params, row->key,
-           "has no values: medium.type = \"memory\" is for programs that set them "
-           "(docs/library.md); others name a file, with medium.type = \"file\"");
-    TRY(ht_params_blame(
-        params, row->key,
-        ht_samples_read(params, given->value.text, dataset, given->memory, &row->samples)));
-    return check_lattice(medium, row);
-}
-
 static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row *row,
                             const struct ht_medium_given *given) {
-    const struct ht_medium_source *source = medium->source;
+    const enum ht_medium_type type = medium->source->type;
+    const struct ht_params *params = medium->source->params;
+    const char *dataset = *params->medium.dataset ? params->medium.dataset : row->name;
     const char *text = given->value.text;
-    if (source->type == HT_MEDIUM_FILE || source->type == HT_MEDIUM_MEMORY)
-        return row_file(medium, row, given);
-    if (source->type != HT_MEDIUM_EXPRESSION)
-        return ht_params_error(
-            source->params, row->key,
-            "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
-            HT_WORD(MEDIUM_TYPE, source->type));
-    TRY(ht_params_blame(source->params, row->key, ht_expr_parse(text, &row->expr)));
+    REFUSE(type == HT_MEDIUM_MEMORY && given->memory == NULL, params, row->key,
+           "has no values: medium.type = \"memory\" is for programs that set them "
+           "(docs/library.md); others name a file, with medium.type = \"file\"");
+    if (type == HT_MEDIUM_FILE || type == HT_MEDIUM_MEMORY) {
+        TRY(ht_params_blame(params, row->key,
+                            ht_samples_read(params, text, dataset, given->memory, &row->samples)));
+        return check_lattice(medium, row);
+    }
+    REFUSE(type != HT_MEDIUM_EXPRESSION, params, row->key,
+           "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
+           HT_WORD(MEDIUM_TYPE, type));
+    TRY(ht_params_blame(params, row->key, ht_expr_parse(text, &row->expr)));
     for (int k = medium->grid->dims; k < 3; k++)
-        REFUSE(ht_expr_uses(row->expr, k), source->params, row->key,
+        REFUSE(ht_expr_uses(row->expr, k), params, row->key,
                "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, medium->grid->dims);
     return HT_OK;
 }
@@ -176,9 +155,18 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         source->chosen[parameter] = i;
         name_row(row, name, name);
     }
-    if (chosen == NULL)
-        row_fallback(source, row);
-    else if (chosen->value.kind == HT_VALUE_NUMBERS)
+    if (chosen == NULL) {
+        /* The component of a vector; anything else not given takes its fallback, as the first
+         * alternative. */
+        const char *vector = row->of->vector;
+        const struct ht_medium_given *given =
+            vector ? ht_params_medium(source->params, vector) : NULL;
+        ht_alternative(row->of->names, 0, name, sizeof name);
+        name_row(row, name, vector ? vector : name);
+        row->single = given ? given->vector[row->of->axis] : row->of->fallback;
+        row->number = &row->single;
+        row->count = 1;
+    } else if (chosen->value.kind == HT_VALUE_NUMBERS)
         TRY(row_numbers(source, row, &chosen->value));
     else
         TRY(row_text(medium, row, chosen));
@@ -257,19 +245,6 @@ enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool dep
     return HT_OK;
 }
 
-/* Roughness that is known before nodes are scanned. */
-static void find_roughness(struct ht_medium *medium) {
-    struct ht_medium_source *source = medium->source;
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_medium_row *row = &source->row[p];
-        if (row->expr && !ht_expr_smooth(row->expr)) source->kinks = true;
-        if (row->samples && medium->degree == 0) medium->rough = true;
-        if (layers_differ(row)) medium->rough = true;
-    }
-    if (source->kinks) medium->rough = true;
-    if (medium->uniform) medium->rough = false;
-}
-
 /* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed:
  * N + 1 suffices for 2N + 1 while N is odd or small; at N = 4 the order falls with degree 5 once
  * errors are below 1e-11 and holds with 6. */
@@ -299,13 +274,17 @@ void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX
     medium->eq->system->materials(&points, medium->source->chosen, in, out);
 }
 
-/* The parameters that decide each material, and the materials that have no polynomials then. */
-static void find_shown(struct ht_medium *medium) {
+/* Roughness that is known before nodes are scanned; the parameters that decide each material, and
+ * the materials that have no polynomials then. */
+static void look_at_rows(struct ht_medium *medium) {
     const struct ht_system *system = medium->eq->system;
     double material[2][HT_MAX_MATERIALS][2] = {{{0}}};
     ht_medium_try(medium, -1, material[0]);
     medium->constant_materials = (1u << medium->eq->nmaterials) - 1;
     for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_medium_row *row = &medium->source->row[p];
+        if (row->expr && !ht_expr_smooth(row->expr)) medium->source->kinks = true;
+        if ((row->samples && medium->degree == 0) || layers_differ(row)) medium->rough = true;
         ht_medium_try(medium, p, material[1]);
         for (int m = 0; m < system->nmaterials; m++) {
             const double *a = material[0][m], *b = material[1][m];
@@ -314,6 +293,7 @@ static void find_shown(struct ht_medium *medium) {
             if (ht_medium_row_varies(medium, p)) medium->constant_materials &= ~(1u << m);
         }
     }
+    medium->rough = (medium->rough || medium->source->kinks) && !medium->uniform;
 }
 
 /* Parameters that are not 0 everywhere, as far as that is known without the nodes. */
@@ -369,12 +349,11 @@ enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     source->sampled = sampled;
     /* The degree, which depends on the grid's order, and the polynomials' terms. */
     TRY(read_degree(medium));
-    find_roughness(medium);
     TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++)
         TRY(ht_medium_find_boxes(medium, k, source->depends[k], &source->pool, &source->boxes[k]));
-    find_shown(medium);
+    look_at_rows(medium);
     return ht_medium_visit(medium);
 }
 

@@ -93,19 +93,6 @@ static enum ht_err check(const struct ht_medium *medium, const char *key, const 
                            value, HT_PLACED(medium->grid, x), ht_medium_rule(positive, zero));
 }
 
-/* The device has them in its precision; what may be 0 may be next to 0, where samples of a fluid
- * and of a solid are interpolated. */
-static enum ht_err check_range(const struct ht_medium *medium, const char *name, double value,
-                               bool zero, const double x[3]) {
-    if (value == 0 || ((zero || fabs(value) >= FLT_MIN) && fabs(value) <= FLT_MAX) ||
-        ht_in_double(medium->source->params))
-        return HT_OK;
-    return ht_params_error(medium->source->params, medium->source->row[0].key,
-                           "gives %s = %.6g at %s: leaves the range of single precision, %.2g to "
-                           "%.2g; take device.precision = \"double\" or other units",
-                           name, value, HT_PLACED(medium->grid, x), FLT_MIN, FLT_MAX);
-}
-
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
                              const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
@@ -113,7 +100,8 @@ static enum ht_err check_row(const struct ht_medium *medium, int parameter, doub
     return check(medium, row->key, row->name, value, of->positive, of->zero, x);
 }
 
-/* Materials may overflow where the parameters do not. */
+/* Materials may overflow where the parameters do not. The device has them in its precision; what
+ * may be 0 may be next to 0, where samples of a fluid and of a solid are interpolated. */
 enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
                             const double x[3]) {
     const struct ht_system *system = medium->eq->system;
@@ -121,7 +109,13 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
     for (int m = 0; m < medium->eq->nmaterials; m++) {
         const struct ht_material *of = &system->material[m];
         TRY(check(medium, key, of->name, material[m], of->positive, of->zero, x));
-        TRY(check_range(medium, of->name, material[m], of->zero, x));
+        const double size = fabs(material[m]);
+        REFUSE(size != 0 && ((!of->zero && size < FLT_MIN) || size > FLT_MAX) &&
+                   !ht_in_double(medium->source->params),
+               medium->source->params, key,
+               "gives %s = %.6g at %s: leaves the range of single precision, %.2g to %.2g; take "
+               "device.precision = \"double\" or other units",
+               of->name, material[m], HT_PLACED(medium->grid, x), FLT_MIN, FLT_MAX);
     }
     const char *reason = system->refuse ? system->refuse(medium->grid->dims, material) : NULL;
     for (int p = 0; reason != NULL && p < system->nparameters; p++) {

@@ -9,8 +9,8 @@ struct layout {
     const char *path, *dataset;
     int axes, axis[3];     /* 0 axes: not known yet */
     struct ht_array array; /* in the file's order */
-    bool headers;          /* the spacing is that of the file: */
-    double spacing[3];     /* of its j-th axis; 0: it does not say */
+    double spacing[3];     /* of its j-th axis; */
+    bool headers;          /* from the file, 0: it does not say */
 };
 
 static int64_t extent_at(const struct layout *layout, int j) {
@@ -21,6 +21,7 @@ static enum ht_err layout_axes(struct layout *layout) {
     const struct ht_names *axes = &layout->params->medium.axes;
     bool used[3] = {false, false, false};
     layout->axes = axes->count;
+    memcpy(layout->spacing, layout->params->medium.spacing, sizeof layout->spacing);
     REQUIRE(axes->count <= 3, HT_ERR_INPUT, "axes names %d axes of the file: at most 3",
             axes->count);
     for (int j = 0; j < axes->count; j++) {
@@ -81,23 +82,12 @@ static bool plausible(const unsigned char *data, int64_t count, struct ht_number
     return most > 0 && least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
 }
 
-/* With the wrong byte order numbers near 1 or 1000 become numbers near 1e-38 or of all magnitudes.
- */
-static enum ht_err check_byte_order(const unsigned char *data, int64_t count) {
-    int64_t at = 0;
-    if (plausible(data, count, little) || !plausible(data, count, big)) return HT_OK;
-    while (ht_number_at(big, data + 4 * at) == 0) at++;
-    FAIL(HT_ERR_INPUT,
-         "the file seems to be big-endian: sample %lld is %.6g, and %.6g with its bytes exchanged; "
-         "must be little-endian 32-bit floats",
-         (long long)at, ht_number_at(little, data + 4 * at), ht_number_at(big, data + 4 * at));
-}
-
-/* float32 of exactly the promised size, in file order. */
+/* float32 of exactly the promised size, in file order. With the wrong byte order numbers near 1 or
+ * 1000 become numbers near 1e-38 or of all magnitudes. */
 static enum ht_err read_raw(struct layout *layout) {
     struct ht_array *array = &layout->array;
     HT_FREED char *data = NULL;
-    int64_t bytes = 0;
+    int64_t bytes = 0, at = 0;
     size_t size = 0;
     TRY(layout_given(layout));
     TRY(ht_file_size(layout->path, &bytes));
@@ -109,10 +99,15 @@ static enum ht_err read_raw(struct layout *layout) {
                                       : "");
     TRY(ht_file_read_most(layout->path, (size_t)bytes, &data, &size));
     REQUIRE(size == (size_t)bytes, HT_ERR_INPUT, "%s has changed while it was read", layout->path);
-    TRY(check_byte_order((unsigned char *)data, array->count));
+    const unsigned char *from = (unsigned char *)data;
+    const bool other = !plausible(from, array->count, little) && plausible(from, array->count, big);
+    while (other && ht_number_at(big, from + 4 * at) == 0) at++;
+    REQUIRE(!other, HT_ERR_INPUT,
+            "the file seems to be big-endian: sample %lld is %.6g, and %.6g with its bytes "
+            "exchanged; must be little-endian 32-bit floats",
+            (long long)at, ht_number_at(little, from + 4 * at), ht_number_at(big, from + 4 * at));
     TRY(HT_ALLOC(array->value, array->count));
-    for (int64_t i = 0; i < array->count; i++)
-        array->value[i] = ht_number_at(little, (unsigned char *)data + 4 * i);
+    for (int64_t i = 0; i < array->count; i++) array->value[i] = ht_number_at(little, from + 4 * i);
     return HT_OK;
 }
 
@@ -120,21 +115,15 @@ static enum ht_err read_npy(struct layout *layout) {
     return ht_npy_read(layout->path, &layout->array);
 }
 
-static enum ht_err read_dataset(struct ht_h5 *file, struct layout *layout) {
+static enum ht_err read_h5(struct layout *layout) {
     struct ht_array *array = &layout->array;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
+    TRY(ht_h5_open(layout->path, &file));
     TRY(ht_h5_extent(file, layout->dataset, &array->rank, array->extent));
     array->count = 1;
     for (int k = 0; k < array->rank; k++) array->count *= array->extent[k];
     TRY(HT_ALLOC(array->value, array->count));
     return ht_h5_read(file, layout->dataset, array->count, array->value);
-}
-
-static enum ht_err read_h5(struct layout *layout) {
-    struct ht_h5 *file = NULL;
-    TRY(ht_h5_open(layout->path, &file));
-    const enum ht_err err = read_dataset(file, layout);
-    ht_h5_close(file);
-    return err;
 }
 
 /* How far apart traces are, by the first kind of places in their headers that differ: of midpoints,
@@ -161,32 +150,28 @@ static enum ht_err find_apart(const struct ht_segy *s, double *out) {
 
 /* A section: samples along depth, the interval of a header in thousandths of a metre then, as most
  * programs write it, and traces side by side. */
-static enum ht_err read_traces(const struct ht_segy *s, struct layout *layout) {
+static enum ht_err read_segy(struct layout *layout) {
+    HT_ENDED(ht_segy_close) struct ht_segy s = {.path = NULL};
     struct ht_array *array = &layout->array;
     const char *unit = ht_units_name(layout->params, "length");
     const double metre = unit != NULL && strcmp(unit, "km") == 0 ? 1e-3 : 1;
-    *array = (struct ht_array){s->traces > 1 ? 2 : 1, {s->traces, s->samples}, 0, NULL};
-    if (array->rank == 1) array->extent[0] = s->samples;
-    array->count = s->traces * s->samples;
+    TRY(ht_segy_open(layout->path, &s));
+    *array = (struct ht_array){s.traces > 1 ? 2 : 1, {s.traces, s.samples}, 0, NULL};
+    if (array->rank == 1) array->extent[0] = s.samples;
+    array->count = s.traces * s.samples;
     layout_default(layout, true);
     layout->headers = !ht_params_is_set(layout->params, "medium.spacing");
-    layout->spacing[0] = 1e-3 * s->interval;
-    if (layout->headers && s->traces > 1) TRY(find_apart(s, &layout->spacing[1]));
+    if (layout->headers) layout->spacing[0] = 1e-3 * s.interval;
+    if (layout->headers && s.traces > 1) TRY(find_apart(&s, &layout->spacing[1]));
     /* as decimal numbers, without what scalars round */
-    for (int j = 0; j < 2; j++)
+    for (int j = 0; j < array->rank && layout->headers; j++)
         layout->spacing[j] = strtod(HT_KEY("%.9g", layout->spacing[j] * metre), NULL);
     TRY(HT_ALLOC(array->value, array->count));
     for (int64_t i = 0; i < array->count; i++) {
-        if (i % s->samples == 0) TRY(ht_segy_trace(s, i / s->samples, true));
-        array->value[i] = ht_segy_value(s, i % s->samples);
+        if (i % s.samples == 0) TRY(ht_segy_trace(&s, i / s.samples, true));
+        array->value[i] = ht_segy_value(&s, i % s.samples);
     }
     return HT_OK;
-}
-
-static enum ht_err read_segy(struct layout *layout) {
-    HT_ENDED(ht_segy_close) struct ht_segy s = {.path = NULL};
-    TRY(ht_segy_open(layout->path, &s));
-    return read_traces(&s, layout);
 }
 
 static const struct {
@@ -197,21 +182,17 @@ static const struct {
                [HT_SEGY] = {"sgy|segy", read_segy},
                [HT_HDF5] = {"h5|hdf5", read_h5}};
 
-/* The format that is named, else by the name of the file, else raw. */
-static int format_of(const struct layout *layout) {
-    const int named = (int)layout->params->medium.format, all = sizeof formats / sizeof *formats;
-    int n = HT_RAW;
-    if (named != HT_FORMAT_AUTO) return named;
-    while (n < all && !ht_file_ends(layout->path, formats[n].endings)) n++;
-    return n < all ? n : HT_RAW;
-}
-
-/* Against axes and shape, if given. */
+/* By the format that is named, else by the name of the file, else raw; against axes and shape, if
+ * given. */
 static enum ht_err read_values(struct layout *layout) {
     const int64_t *shape = layout->params->medium.shape;
     const struct ht_array *array = &layout->array;
+    int format = (int)layout->params->medium.format, last = sizeof formats / sizeof *formats - 1;
+    if (format == HT_FORMAT_AUTO)
+        for (format = last; format > HT_RAW; format--)
+            if (ht_file_ends(layout->path, formats[format].endings)) break;
     TRY(layout_axes(layout));
-    TRY(formats[format_of(layout)].read(layout));
+    TRY(formats[format].read(layout));
     REQUIRE(array->rank >= 1 && array->rank <= 3, HT_ERR_INPUT, "%s has %d axes: must have 1 to 3",
             layout->path, array->rank);
     layout_default(layout, false);
@@ -253,11 +234,6 @@ enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t sha
     return HT_OK;
 }
 
-/* Of an axis of the file. */
-static double spacing_of(const struct layout *layout, int j) {
-    return layout->headers ? layout->spacing[j] : layout->params->medium.spacing[j];
-}
-
 /* Scaled; every value must be finite. */
 static enum ht_err place_values(const struct layout *layout, const double *memory,
                                 struct ht_samples *samples) {
@@ -287,7 +263,7 @@ static enum ht_err read_into(struct layout *layout, const double *memory,
     }
     for (int j = 0; j < layout->axes; j++) {
         const int k = layout->axis[j];
-        const double spacing = spacing_of(layout, j), origin = params->medium.origin[j];
+        const double spacing = layout->spacing[j], origin = params->medium.origin[j];
         REQUIRE(spacing > 0 && isfinite(spacing), HT_ERR_INPUT,
                 "spacing[%d] = %g: must be positive, the distance of samples along x%d%s", j,
                 spacing, k + 1, layout->headers ? "; the file does not say it" : "");
@@ -315,7 +291,7 @@ static enum ht_err keep_layout(const struct layout *layout, struct ht_params *pa
     TRY(HT_TAKE(&params->pool, params->medium.axes.name, layout->axes));
     for (int j = 0; j < layout->axes; j++) {
         params->medium.shape[j] = extent_at(layout, j);
-        params->medium.spacing[j] = spacing_of(layout, j);
+        params->medium.spacing[j] = layout->spacing[j];
         TRY(ht_pool_copy(&params->pool, axes[layout->axis[j]], &params->medium.axes.name[j]));
     }
     params->medium.axes.count = layout->axes;

@@ -30,16 +30,18 @@ struct dataset {
     int64_t extent[8];
 };
 
-static enum ht_err find(struct ht_h5 *file, struct dataset *set, const char *name,
-                        const char *suffix) {
-    snprintf(set->name, sizeof set->name, "%s%s", name, suffix);
-    return ht_h5_extent(file, set->name, &set->rank, set->extent);
+/* name with or without the ending _coefficients. */
+static bool find(struct ht_h5 *file, struct dataset *set, const char *name) {
+    for (int i = 0; i < 2; i++) {
+        snprintf(set->name, sizeof set->name, i ? "%s" : "%s_coefficients", name);
+        if (ht_h5_extent(file, set->name, &set->rank, set->extent) == HT_OK) return true;
+    }
+    return false;
 }
 
 /* Product of the extents before those of the existing axes, or 0 when the latter do not match the
  * grid. */
-static int64_t leading(const struct ht_grid *whole, const struct dataset *set) {
-    const struct ht_grid box = ht_grid_inner(whole), *grid = &box;
+static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
     if (set->rank < grid->dims) return 0;
     int64_t product = 1;
     for (int k = 0; k < set->rank; k++) {
@@ -52,18 +54,6 @@ static int64_t leading(const struct ht_grid *whole, const struct dataset *set) {
             return 0;
     }
     return product;
-}
-
-static enum ht_err wrong_shape(const struct ht_solution *solution, const struct dataset *set) {
-    const struct ht_grid box = ht_grid_inner(solution->grid), *grid = &box;
-    int64_t nodes[3];
-    for (int k = 0; k < grid->dims; k++)
-        nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-    return ht_params_error(solution->data->params, "initial.file",
-                           "dataset %s is %s, the grid's nodes are %s (x1 last; for coefficients "
-                           "with %d of them per node in front)",
-                           set->name, HT_EXTENTS(set->rank, set->extent),
-                           HT_EXTENTS(grid->dims, nodes), ht_grid_coefs(grid));
 }
 
 /* From the nodes of the box to those of the grid: constant along normals in layers outside. */
@@ -87,27 +77,30 @@ static void spread(const struct ht_grid *grid, int64_t copies, const double *in,
     }
 }
 
-/* name: of the dataset, or without its ending _coefficients. */
 static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
                               const char *name) {
     struct ht_solution_data *data = solution->data;
+    const struct ht_grid box = ht_grid_inner(solution->grid);
+    const int dims = box.dims, coefs = ht_grid_coefs(&box);
+    int64_t nodes[3];
     struct dataset set = {.rank = 0};
-    REFUSE(find(file, &set, name, "_coefficients") != HT_OK && find(file, &set, name, "") != HT_OK,
-           data->params, "initial.file",
+    REFUSE(!find(file, &set, name), data->params, "initial.file",
            "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
            "write all fields: output.fields)",
            name, name, solution->eq->field[field].name);
-    int64_t copies = leading(solution->grid, &set);
-    int coefs = ht_grid_coefs(solution->grid);
-    if (copies != 1 && copies != coefs) return wrong_shape(solution, &set);
+    const int64_t copies = leading(&box, &set);
+    for (int k = 0; k < dims; k++) nodes[k] = ht_grid_nodes(&box, HT_PRIMARY, dims - 1 - k);
+    REFUSE(copies != 1 && copies != coefs, data->params, "initial.file",
+           "dataset %s is %s, the grid's nodes are %s (x1 last; for coefficients with %d of them "
+           "per node in front)",
+           set.name, HT_EXTENTS(set.rank, set.extent), HT_EXTENTS(dims, nodes), coefs);
     data->coefficients[field] = copies == coefs;
     solution->occurs |= 1u << field;
-    const struct ht_grid box = ht_grid_inner(solution->grid);
     const int64_t count = copies * ht_grid_total(&box, HT_PRIMARY);
     HT_ARRAY(double, values, count);
     TRY(ht_params_blame(data->params, "initial.file", ht_h5_read(file, set.name, count, values)));
     for (int64_t n = 0; n < count; n++)
-        REFUSE(!isfinite(values[n]), solution->data->params, "initial.file",
+        REFUSE(!isfinite(values[n]), data->params, "initial.file",
                "dataset %s holds a value that is not finite (number %lld)", set.name, (long long)n);
     TRY(HT_TAKE(&data->pool, data->values[field],
                 copies * ht_grid_total(solution->grid, HT_PRIMARY)));
@@ -126,13 +119,12 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
         TRY(read_field(solution, file, field, values->text[n]));
     }
     const bool whole = ht_h5_get_number(file, "time", 1, &solution->snapshot) == HT_OK;
+    if (!whole) solution->snapshot = 0;
     for (int f = 0; f < solution->eq->nfields && values->count == 0; f++) {
         const char *name = solution->eq->field[f].name;
         struct dataset set;
-        const bool there =
-            find(file, &set, name, "") == HT_OK || find(file, &set, name, "_coefficients") == HT_OK;
         const bool last = solution->occurs == 0 && f == solution->eq->nfields - 1;
-        if (there || whole || last) TRY(read_field(solution, file, f, name));
+        if (find(file, &set, name) || whole || last) TRY(read_field(solution, file, f, name));
     }
     return HT_OK;
 }
@@ -160,15 +152,10 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     const char *path = params->initial.file;
     REFUSE(!ht_file_exists(path), params, "initial.file", "%s does not exist",
            HT_SHOWN_PLACE(path));
-    struct ht_h5 *file;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
-    enum ht_err err = read_fields(solution, file);
-    if (err == HT_OK) warn_box(file, params);
-    /* a file without the attribute holds no snapshot */
-    if (err == HT_OK && ht_h5_get_number(file, "time", 1, &solution->snapshot) != HT_OK)
-        solution->snapshot = 0;
-    ht_h5_close(file);
-    if (err != HT_OK) return err;
+    TRY(read_fields(solution, file));
+    warn_box(file, params);
     /* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
      * other integers from -P to P. */
     const struct ht_grid *grid = solution->grid;
