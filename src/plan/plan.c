@@ -45,29 +45,24 @@ static enum ht_err find_system(struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err refuse_side(const struct ht_plan *plan, int axis, const char *name) {
+static enum ht_err find_walls(struct ht_plan *plan) {
     const struct ht_system *system = plan->eq.system;
+    bool absorbing[3][2] = {{false}};
     HT_FREED_TEXT struct ht_text names = {0};
-    const char *key = HT_KEY("boundary.x%d", axis + 1);
     for (int n = 0; ht_wall_at(system, n) != NULL; n++)
         ht_text_add(&names, "%s%s", n > 0 ? ", " : "", ht_wall_at(system, n)->name);
     TRY(ht_text_status(&names));
-    return ht_params_error(plan->params, key, "\"%s\" is no boundary of system %s; it has %s", name,
-                           system->name, names.data);
-}
-
-static enum ht_err find_walls(struct ht_plan *plan) {
-    bool absorbing[3][2] = {{false}};
     for (int k = 0; k < plan->grid.dims; k++) {
         const int *wall = plan->grid.wall[k];
+        const char *key = HT_KEY("boundary.x%d", k + 1);
         for (int side = 0; side < 2; side++) {
             const char *name = plan->params->boundary.side[k][side];
-            const struct ht_wall_kind *kind = ht_wall_find(plan->eq.system, name);
-            if (kind == NULL) return refuse_side(plan, k, name);
+            const struct ht_wall_kind *kind = ht_wall_find(system, name);
+            REFUSE(kind == NULL, plan->params, key, "\"%s\" is no boundary of system %s; it has %s",
+                   name, system->name, names.data);
             absorbing[k][side] = kind->layer;
             plan->grid.wall[k][side] = kind->factor;
         }
-        const char *key = HT_KEY("boundary.x%d", k + 1);
         REFUSE((wall[0] == 0) != (wall[1] == 0), plan->params, key,
                "must be periodic on both sides or on neither");
     }
@@ -186,25 +181,8 @@ static int64_t equal_parts(double end, double apart, double most) {
     return 0;
 }
 
-static int64_t common_multiple(int64_t a, int64_t b) {
-    int64_t x = a, y = b;
-    while (y > 0) {
-        int64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return x > 0 ? a / x * b : 0;
-}
-
-/* `steps`, or a few more (at most a factor `most`) that are a multiple of `parts`. The step is
- * constant over the run, since kernels contain it as literals. */
-static double steps_on_parts(double steps, int64_t parts, double most) {
-    double more = parts > 0 ? ceil(steps / (double)parts) * (double)parts : 0;
-    return more <= most ? more : 0;
-}
-
 /* Number of steps such that all outputs, else the snapshots, fall on steps, if that needs at most 5
- * % more steps. */
+ * % more steps: the step is constant over the run, since kernels contain it as literals. */
 static double meet_outputs(struct ht_plan *plan, double steps) {
     const struct ht_params *params = plan->params;
     const double dearest = 1.05;
@@ -213,12 +191,14 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     int64_t snapshots = equal_parts(end, every, most);
     double drawn = params->output.pictures ? ht_value_or(&params->output.picture.every, 0) : 0;
     int64_t pictures = equal_parts(end, drawn, most);
-    const int64_t parts[] = {common_multiple(snapshots, pictures), snapshots, pictures};
+    int64_t common = snapshots;
+    for (int64_t y = pictures, rest; y > 0; common = y, y = rest) rest = common % y;
+    const int64_t parts[] = {common > 0 ? snapshots / common * pictures : 0, snapshots, pictures};
     for (int i = 0; i < 3; i++) {
-        const double more = steps_on_parts(steps, parts[i], most);
+        const double n = (double)parts[i], more = n > 0 ? ceil(steps / n) * n : 0;
         plan->snapshots_off = i == 2;
         plan->pictures_off = i == 1;
-        if (more > 0) return more;
+        if (more > 0 && more <= most) return more;
     }
     plan->pictures_off = true;
     return steps;
@@ -396,21 +376,6 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
 
 /* ---- receivers whose traces err by more than what is said of the run ---- */
 
-/* The part of a Gaussian beyond a distance in its radii, by magnitude: there the source acts on
- * both sides. */
-static double beyond(int order, double distance) {
-    const double apart = 0.05, end = 12;
-    double sum = 0;
-    const int count = distance < end ? (int)ceil((end - distance) / apart - 0.5) : 0;
-    for (int n = 0; n < count; n++) {
-        const double x = distance + (n + 0.5) * apart;
-        long double value;
-        ht_flat_derivatives(order, x, 1, &value);
-        sum += apart * fabs((double)value);
-    }
-    return sum;
-}
-
 struct nearest {
     double error, distance; /* distance: cells */
     int shot;
@@ -420,14 +385,21 @@ struct nearest {
 static void judge_point(const struct ht_plan *plan, const struct ht_source_point *point,
                         const double x[3], struct nearest *worst) {
     const struct ht_source_form *form = &plan->duhamel->form[point->shot];
-    double square = 0;
+    const double apart = 0.05, end = 12;
+    double square = 0, error = 0;
     if (plan->shots->shot[point->shot].width > 0) return;
     for (int k = 0; k < plan->grid.dims; k++) {
         if (!ht_source_reaches(&plan->problem, point, k, x[k])) return;
         if (ht_source_varies(form, k)) square += pow((x[k] - point->x[k]) / plan->grid.h[k], 2);
     }
-    const double distance = sqrt(square);
-    const double error = beyond(form->order, distance / form->radius);
+    /* The part of the Gaussian beyond the distance, by magnitude: there the source acts on both
+     * sides. */
+    const double distance = sqrt(square), from = distance / form->radius;
+    for (int n = 0; from < end && n < (int)ceil((end - from) / apart - 0.5); n++) {
+        long double value;
+        ht_flat_derivatives(form->order, from + (n + 0.5) * apart, 1, &value);
+        error += apart * fabs((double)value);
+    }
     if (error <= worst->error) return;
     *worst = (struct nearest){
         .error = error, .distance = distance, .shot = point->shot, .x = {x[0], x[1], x[2]}};
@@ -449,12 +421,8 @@ static void warn_near(const struct ht_plan *plan) {
 }
 
 /* Values between nodes on both sides of a box's surface are of no field. */
-static int reach_of(const struct ht_plan *plan) {
-    return plan->grid.point_nodes / 2;
-}
-
 static bool beside(const struct ht_plan *plan, const struct ht_shot *shot, const double x[3]) {
-    const int reach = reach_of(plan);
+    const int reach = plan->grid.point_nodes / 2;
     bool near = false;
     for (int k = 0; k < plan->grid.dims; k++) {
         const double h = reach * plan->grid.h[k], close = 1e-9 * plan->grid.h[k];
@@ -476,7 +444,7 @@ static void warn_beside(const struct ht_plan *plan) {
             ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
                     "box of sources.%d, where fields jump: move it %g or more away",
                     HT_PLACED(&plan->grid, trace.x), shot->group,
-                    reach_of(plan) * ht_grid_widest(&plan->grid));
+                    plan->grid.point_nodes / 2 * ht_grid_widest(&plan->grid));
             return;
         }
 }

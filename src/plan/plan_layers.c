@@ -18,27 +18,25 @@ enum { SPONGES = sizeof sponges / sizeof *sponges };
 /* Thinner matched layers grow beside media that vary. */
 enum { least_matched = 6 };
 
+static const double cosines[3] = {1, 0.8660254037844386, 0.5}; /* of 0, 30 and 60 degrees */
+
 /* Of sponges as measured; of a damping that was given in place of the usual one no less than its R
  * at normal incidence, R^cos at others. */
-static double sponge_db(const struct ht_layer *layer, int angle) {
-    const double cosine[3] = {1, sqrt(0.75), 0.5};
-    int last = SPONGES - 1;
-    while (sponges[last].cells > layer->cells) last--;
-    return fmax(sponges[last].db[angle], 20 * log10(layer->reflection) * cosine[angle]);
-}
-
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
-    const double cosine[3] = {1, sqrt(0.75), 0.5}, points = 10;
+    const double points = 10;
     for (int i = 0; i < 3; i++) db[i] = -INFINITY;
     for (int n = 0; n < 18; n++) {
         const int axis = n / 6, side = n / 3 % 2, i = n % 3;
         const struct ht_layer *layer = &plan->layers.side[axis][side];
         if (layer->cells == 0) continue;
         const double frequency = layer->speed / (points * plan->grid.h[axis]);
-        db[i] = fmax(db[i], plan->layers.type == HT_ABSORBING_SPONGE
-                                ? sponge_db(layer, i)
-                                : 20 * log10(ht_fd_layer_returned(&plan->problem, axis, side,
-                                                                  frequency, cosine[i])));
+        int last = SPONGES - 1;
+        while (sponges[last].cells > layer->cells) last--;
+        db[i] =
+            fmax(db[i], plan->layers.type == HT_ABSORBING_SPONGE
+                            ? fmax(sponges[last].db[i], 20 * log10(layer->reflection) * cosines[i])
+                            : 20 * log10(ht_fd_layer_returned(&plan->problem, axis, side, frequency,
+                                                              cosines[i])));
     }
 }
 
@@ -164,27 +162,12 @@ static enum ht_err check_leapfrog(const struct ht_plan *plan) {
                            one_field ? "an odd one" : "2 or more");
 }
 
-/* Of the damping about a node. Equations of second order have derivatives of psi, too, and so those
- * of the damping; with N = 1 nothing is gained. */
-static int profile_degree(const struct ht_plan *plan) {
-    const bool first = ht_equations_first_order(&plan->eq);
-    if (plan->params->absorbing.type == HT_ABSORBING_SPONGE) return 0;
-    return first || plan->order == 1 ? 2 : HT_PROFILE_DEGREE;
-}
-
-static enum ht_err check_hermite(const struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    const bool sponge = params->absorbing.type == HT_ABSORBING_SPONGE;
-    if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
-    if (sponge) TRY(check_thickness(plan, least_sponge));
-    if (sponge) return check_sponge(params);
-    return check_thickness(plan, least_cells);
-}
-
 enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
     const bool sponge = plan->params->absorbing.type == HT_ABSORBING_SPONGE;
     const bool first = ht_equations_first_order(&plan->eq);
-    TRY(check_hermite(plan));
+    if (plan->problem.scheme->two_level) TRY(check_leapfrog(plan));
+    TRY(check_thickness(plan, sponge ? least_sponge : least_cells));
+    if (sponge) TRY(check_sponge(plan->params));
     TRY(refuse_keys(plan->params, MIX, "Hermite methods"));
     TRY(ht_layers_make(plan->params, &plan->grid, plan->medium->speed,
                        sponge ? HT_ABSORBING_SPONGE : HT_ABSORBING_CPML, plan->order,
@@ -192,7 +175,9 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
                        : first ? usual_first
                                : usual_second,
                        &plan->layers));
-    plan->layers.profile_degree = profile_degree(plan);
+    /* Equations of second order have derivatives of psi, too, and so those of the damping about a
+     * node; with N = 1 nothing is gained. */
+    plan->layers.profile_degree = sponge ? 0 : first || plan->order == 1 ? 2 : HT_PROFILE_DEGREE;
     plan->problem.layers = &plan->layers;
     return HT_OK;
 }
@@ -234,12 +219,11 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan) {
 }
 
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]) {
-    const double cosine[3] = {1, sqrt(0.75), 0.5};
     for (int i = 0; i < 3; i++) db[i] = -INFINITY;
     for (int n = 0; n < 6; n++)
         for (int i = 0; i < 3 && plan->layers.side[n / 2][n % 2].cells; i++)
             db[i] = fmax(
-                db[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, wavelengths, cosine[i]));
+                db[i], ht_sponge_reflection(&plan->problem, n / 2, n % 2, wavelengths, cosines[i]));
 }
 
 /* ---- the medium in layers of Hermite methods ---- */
@@ -360,41 +344,31 @@ static enum damped damped_by(const struct ht_problem *problem) {
     return pair ? PAIR : SINGLE;
 }
 
-/* Of exp(i w t) at a depth: derivatives along the normal are divided by `stretch`, and rate is what
- * damps. */
-struct slice {
-    double complex stretch;
-    double rate;
-};
-
-/* In units of the layer's thickness and c. */
-static struct slice slice_at(const struct ht_problem *problem, const struct ht_layer *layer,
-                             enum damped what, double w, double depth) {
-    const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
-    const double sigma = whole * pow(depth, layer->degree);
-    const double unit = layer->most > 0 ? whole / layer->most : 0;
-    const double alpha = layer->alpha * unit, loss = layer->loss * unit * depth * depth;
-    if (problem->layers->type == HT_ABSORBING_CPML)
-        return (struct slice){1 + sigma / (alpha + I * w), sigma * layer->sponge + loss};
-    return (struct slice){1, what == FIRST ? 2 * sigma : sigma};
-}
-
 /* What comes back of a wave exp(i w t) that goes into the layer at an angle with this cosine:
  * (d/stretch)^2 p = -k^2 p,
  *     k^2 = z^2 - s^2, z = w - i rate,   or, the derivative alone, w z - s^2,
- * s = w sin of the angle. Between slices p'/stretch is continuous, of the pair p'/(stretch z). */
+ * s = w sin of the angle, in units of the layer's thickness and c. Between slices p'/stretch is
+ * continuous, of the pair p'/(stretch z). */
 static double complex reflected(const struct ht_problem *problem, const struct ht_layer *layer,
                                 double w, double cosine) {
     enum { SLICES = 100 };
     const enum damped what = damped_by(problem);
+    const bool matching = problem->layers->type == HT_ABSORBING_CPML;
+    const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
+    const double unit = layer->most > 0 ? whole / layer->most : 0;
     const double dx = 1.0 / SLICES, s2 = w * w * (1 - cosine * cosine);
     double complex p = 1, q = 0; /* p' over what makes it continuous */
     for (int n = SLICES - 1; n >= 0; n--) {
-        const struct slice slice = slice_at(problem, layer, what, w, (n + 0.5) * dx);
-        const double complex z = w - I * slice.rate;
+        const double depth = (n + 0.5) * dx, sigma = whole * pow(depth, layer->degree);
+        const double alpha = layer->alpha * unit, loss = layer->loss * unit * depth * depth;
+        const double complex stretch = matching ? 1 + sigma / (alpha + I * w) : 1;
+        const double rate = matching        ? sigma * layer->sponge + loss
+                            : what == FIRST ? 2 * sigma
+                                            : sigma;
+        const double complex z = w - I * rate;
         const double complex k = csqrt((what == FIRST ? w * z : z * z) - s2);
         const double complex scale = what == PAIR ? k / z : k;
-        const double complex turn = k * slice.stretch * dx;
+        const double complex turn = k * stretch * dx;
         const double complex c = ccos(turn), turned = csin(turn);
         const double complex before = c * p - turned / scale * q;
         q = scale * turned * p + c * q;

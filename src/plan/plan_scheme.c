@@ -86,14 +86,6 @@ static bool asks_names(const struct ht_plan *plan, unsigned stored, const struct
     return false;
 }
 
-static bool asks_slices(const struct ht_plan *plan, unsigned stored) {
-    struct ht_slice_given given;
-    bool asked = false;
-    for (int i = 0; ht_params_slice(plan->params, i, &given); i++)
-        asked = asked || (given.field != NULL && asks_field(plan, stored, given.field));
-    return plan->params->output.pictures && asked;
-}
-
 /* Kernels of the other scheme alone. */
 static bool asks_variant(const struct ht_plan *plan, const struct ht_form *form) {
     const struct ht_spec spec = {
@@ -117,10 +109,12 @@ static bool is_stable(const struct ht_plan *plan, int stages) {
 static const char *output_lacks(const struct ht_plan *plan, unsigned stored) {
     const struct ht_params *params = plan->params;
     const struct ht_map_given *maps = params->output.maps.group;
+    struct ht_slice_given slice;
     if (asks_names(plan, stored, &params->output.fields)) return "output.fields";
-    if (asks_slices(plan, stored))
-        return params->output.picture.slices.count == 0 ? "output.picture.field"
-                                                        : "output.picture.slices";
+    for (int i = 0; params->output.pictures && ht_params_slice(params, i, &slice); i++)
+        if (slice.field != NULL && asks_field(plan, stored, slice.field))
+            return params->output.picture.slices.count == 0 ? "output.picture.field"
+                                                            : "output.picture.slices";
     for (int i = 0; i < params->output.maps.count; i++)
         if (asks_field(plan, stored, maps[i].field)) return "output.maps";
     return NULL;
@@ -189,21 +183,12 @@ static const char *why_differences(const struct ht_plan *plan) {
     return NULL;
 }
 
-static enum ht_err check_meaning(const struct ht_plan *plan) {
-    if (plan->params->grid.order == 0) return HT_OK;
-    return ht_params_error(plan->params, "grid.order",
-                           "%s, where time.scheme = \"auto\" takes finite differences, whose order "
-                           "is not N: give time.scheme = \"fd\" with it (order in space: 2, 4 .. "
-                           "%d) or \"taylor\" (N: 1 to %d), or leave it out (fd of order %d)",
-                           why_differences(plan), 2 * HT_FD_RADIUS, HT_MAX_ORDER,
-                           ht_scheme_fd.usual_order);
-}
-
 static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme) {
     struct kind_key key;
     TRY(find_kind_key(plan->params, &key));
     const bool steps = ht_scheme_steps(&ht_scheme_fd, &plan->eq);
-    bool differences = why_differences(plan) != NULL && steps;
+    const char *why = why_differences(plan);
+    bool differences = why != NULL && steps;
     if (key.given) differences = key.nodal;
     REFUSE(differences && !steps, plan->params, key.key,
            "is for finite differences, which %s has no form for", plan->eq.system->name);
@@ -211,8 +196,13 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
     if (key.given)
         say(plan, key.key, differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
-        say(plan, why_differences(plan), "");
-    return !key.given && differences ? check_meaning(plan) : HT_OK;
+        say(plan, why, "");
+    REFUSE(!key.given && differences && plan->params->grid.order != 0, plan->params, "grid.order",
+           "%s, where time.scheme = \"auto\" takes finite differences, whose order is not N: give "
+           "time.scheme = \"fd\" with it (order in space: 2, 4 .. %d) or \"taylor\" (N: 1 to %d), "
+           "or leave it out (fd of order %d)",
+           why, 2 * HT_FD_RADIUS, HT_MAX_ORDER, ht_scheme_fd.usual_order);
+    return HT_OK;
 }
 
 /* Free sides are for differences with closures. */

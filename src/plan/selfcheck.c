@@ -121,24 +121,19 @@ static enum ht_err compare_half_step(struct trial *t, enum ht_subgrid from, doub
     return do_memories(t, false, worst);
 }
 
-static enum ht_err run_trial(struct trial *t, double *worst) {
-    const struct ht_grid *grid = t->problem->grid;
-    int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
-    int64_t values = nodes * ht_grid_coefs(grid) * t->problem->eq->nfields;
-    for (int s = 0; s < 3; s++) TRY(HT_ALLOC(t->data[s], values));
-    for (int s = 1; s < 3; s++) TRY(ht_oracle_create(t->problem, &t->stepper[s]));
-    ht_oracle_absolute(&t->stepper[2]);
-    TRY(compare_half_step(t, HT_PRIMARY, worst));
-    return compare_half_step(t, HT_DUAL, worst);
-}
-
 enum ht_err ht_verify_kernels(const struct ht_problem *problem, struct ht_device *device,
                               const struct ht_kernels *kernels, double *worst) {
     double epsilon = kernels->spec[0].fp64 ? DBL_EPSILON : FLT_EPSILON;
-    HT_ENDED(end) struct trial trial = {.problem = problem, .unit = epsilon / 2};
+    HT_ENDED(end) struct trial t = {.problem = problem, .unit = epsilon / 2};
+    const int64_t nodes = ht_grid_total(problem->grid, HT_PRIMARY);
+    const int64_t values = nodes * ht_grid_coefs(problem->grid) * problem->eq->nfields;
     *worst = 0;
-    TRY(ht_stepper_create(problem, device, kernels, &trial.stepper[0]));
-    return run_trial(&trial, worst);
+    TRY(ht_stepper_create(problem, device, kernels, &t.stepper[0]));
+    for (int s = 0; s < 3; s++) TRY(HT_ALLOC(t.data[s], values));
+    for (int s = 1; s < 3; s++) TRY(ht_oracle_create(problem, &t.stepper[s]));
+    ht_oracle_absolute(&t.stepper[2]);
+    TRY(compare_half_step(&t, HT_PRIMARY, worst));
+    return compare_half_step(&t, HT_DUAL, worst);
 }
 
 enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *device,
