@@ -16,12 +16,6 @@ static int own_flags(const struct ht_command *command) {
     return count;
 }
 
-/* Whether word is flag, alone or with "=value". */
-static bool is_flag(const char *word, const char *flag) {
-    size_t length = strlen(flag);
-    return strncmp(word, flag, length) == 0 && (word[length] == '\0' || word[length] == '=');
-}
-
 static bool read_common(const char *word, struct ht_args *out) {
     if (strcmp(word, "--json") == 0 && out->command->json)
         out->json = true;
@@ -39,11 +33,11 @@ static bool read_common(const char *word, struct ht_args *out) {
 /* A flag of this command; *next is moved past its value. */
 static enum ht_err read_own(const struct ht_command *command, int argc, char **argv, int *next,
                             struct ht_args *out) {
-    const char *word = argv[*next - 1];
+    const char *word = argv[*next - 1], *equals = strchr(word, '=');
+    const size_t length = strcspn(word, "=");
     for (int i = 0; i < own_flags(command); i++) {
         const struct ht_flag *flag = &command->flag[i];
-        if (!is_flag(word, flag->name)) continue;
-        const char *equals = strchr(word, '=');
+        if (strlen(flag->name) != length || memcmp(word, flag->name, length) != 0) continue;
         out->value[i] = equals ? equals + 1 : "";
         REQUIRE(flag->value || !equals, HT_ERR_INPUT, "%s takes no value", flag->name);
         if (!flag->value || equals) return HT_OK;
@@ -145,23 +139,18 @@ bool ht_args_listed(const struct ht_args *args, const char *flag, const char *wo
     return list == NULL || ht_text_find(list, ',', word) >= 0;
 }
 
-static enum ht_err check_name(const char *flag, const char *word, int length, int count,
-                              const char *const *names) {
-    HT_FREED_TEXT struct ht_text known = {0};
-    for (int i = 0; i < count; i++)
-        if (strncmp(names[i], word, (size_t)length) == 0 && names[i][length] == '\0') return HT_OK;
-    for (int i = 0; i < count; i++) ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    TRY(ht_text_status(&known));
-    return ht_err_set(HT_ERR_INPUT, "%s %.*s: must be of %s", flag, length, word, known.data);
-}
-
 enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int count,
                           const char *const *names) {
+    HT_FREED_TEXT struct ht_text known = {0};
+    for (int i = 0; i < count; i++) ht_text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    TRY(ht_text_status(&known));
     for (const char *at = ht_args_value(args, flag); at != NULL;) {
-        const char *comma = strchr(at, ',');
-        size_t length = comma ? (size_t)(comma - at) : strlen(at);
-        TRY(check_name(flag, at, (int)length, count, names));
-        at = comma ? comma + 1 : NULL;
+        const size_t length = strcspn(at, ",");
+        int i = 0;
+        while (i < count && (strlen(names[i]) != length || memcmp(names[i], at, length) != 0)) i++;
+        REQUIRE(i < count, HT_ERR_INPUT, "%s %.*s: must be of %s", flag, (int)length, at,
+                known.data);
+        at = at[length] ? at + length + 1 : NULL;
     }
     return HT_OK;
 }

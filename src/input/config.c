@@ -69,24 +69,13 @@ static enum ht_err copy_number(const char *text, const char **at, const char *pa
     return HT_OK;
 }
 
-/* '[' and ']' become '(' and ')' where they are a pair with no bracket in between; otherwise they
- * stay, for libconfig to complain about. *open is the place in out of a '[' that waits for its
- * partner, or -1. */
-static void copy_bracket(char c, long *open, struct ht_text *out) {
-    if (out->failed) return;
-    if (c == ']' && *open >= 0) {
-        out->data[*open] = '(';
-        c = ')';
-    }
-    *open = c == '[' ? (long)out->length : -1;
-    ht_text_add(out, "%c", c);
-}
-
 /* What libconfig 1.5 gets wrong or refuses, mended in the text without moving a line: integers
  * beyond 32 bits get the suffix L (it would wrap them silently), arrays become lists (it would
- * refuse [1, 2.5]). path is for messages; NULL: command line. */
+ * refuse [1, 2.5]): '[' and ']' become '(' and ')' where they are a pair with no bracket in
+ * between; otherwise they stay, for libconfig to complain about. path is for messages; NULL:
+ * command line. */
 static enum ht_err prepare(const char *text, const char *path, struct ht_text *out) {
-    long open = -1;
+    long open = -1; /* the place in out of a '[' that waits for its partner */
     const char *at = text;
     ht_text_add(out, "%s", "");
     while (*at) {
@@ -106,7 +95,11 @@ static enum ht_err prepare(const char *text, const char *path, struct ht_text *o
                            "@include is not supported: keep a run in one "
                            "file, and give changes as key=value");
         } else if (strchr("[](){}", *at)) {
-            copy_bracket(*at++, &open, out);
+            const bool closes = *at == ']' && open >= 0 && !out->failed;
+            if (closes) out->data[open] = '(';
+            open = *at == '[' ? (long)out->length : -1;
+            ht_text_add(out, "%c", closes ? ')' : *at);
+            at++;
         } else {
             ht_text_add(out, "%c", *at++);
         }
@@ -141,9 +134,6 @@ static enum ht_err take_scalar(const config_setting_t *from, struct ht_scalar *t
     *to = (struct ht_scalar){.kind = HT_SCALAR_INT};
     switch (config_setting_type(from)) {
     case CONFIG_TYPE_INT:
-        to->integer = config_setting_get_int(from);
-        to->real = (double)to->integer;
-        break;
     case CONFIG_TYPE_INT64:
         to->integer = config_setting_get_int64(from);
         to->real = (double)to->integer;
@@ -232,21 +222,15 @@ static enum ht_err visit_one(const struct walk *walk, config_setting_t *from, co
     return walk->visit(walk->data, &setting);
 }
 
-/* A list with a group or a list in it, whose elements are visited, too. */
-static bool is_nested(const config_setting_t *setting) {
-    if (!config_setting_is_list(setting)) return false;
-    for (int i = 0; i < config_setting_length(setting); i++)
-        if (config_setting_is_aggregate(config_setting_get_elem(setting, (unsigned)i))) return true;
-    return false;
-}
-
-/* What is inside a group or a list. */
+/* What is inside a group, or a list with a group or a list in it. */
 static enum ht_err visit_all(const struct walk *walk, config_setting_t *group, const char *key,
                              int depth) {
     struct walk inner = *walk;
     inner.raw = NULL;
-    if (!config_setting_is_group(group) && !is_nested(group)) return HT_OK;
-    for (int i = 0; i < config_setting_length(group); i++) {
+    bool walks = config_setting_is_group(group);
+    for (int i = 0; config_setting_is_list(group) && i < config_setting_length(group); i++)
+        walks |= config_setting_is_aggregate(config_setting_get_elem(group, (unsigned)i));
+    for (int i = 0; walks && i < config_setting_length(group); i++) {
         config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
         const char *own = config_setting_name(member);
         HT_FREED_TEXT struct ht_text name = {0};
@@ -352,16 +336,6 @@ enum ht_err ht_config_read_file(const char *path, ht_config_visit *visit, void *
 
 /* ---- values from the command line ---- */
 
-/* Whether text may be a value in libconfig's syntax: anything else is a word, whose characters need
- * not suit libconfig. */
-static bool maybe_value(const char *text) {
-    if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) return true;
-    if (*text && strchr("[({\"", *text)) return true;
-    text += *text == '+' || *text == '-';
-    text += *text == '.';
-    return *text >= '0' && *text <= '9';
-}
-
 /* A value in libconfig's syntax, if it is one: *done tells. */
 static enum ht_err visit_value(const char *key, const char *text, const struct walk *walk,
                                bool *done) {
@@ -387,11 +361,17 @@ enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_vi
     struct walk walk = {.raw = text, .visit = visit, .data = data};
     bool done = false;
     text += strspn(text, " \t");
-    if (maybe_value(text)) TRY(visit_value(key, text, &walk, &done));
+    /* What may be a value in libconfig's syntax: anything else is a word, whose characters need not
+     * suit libconfig. */
+    const bool opens = *text && strchr("[({\"", *text);
+    const char *digit = text + (*text == '+' || *text == '-');
+    digit += *digit == '.';
+    if (opens || is_digit(*digit) || strcasecmp(text, "true") == 0 ||
+        strcasecmp(text, "false") == 0)
+        TRY(visit_value(key, text, &walk, &done));
     if (done) return HT_OK;
-    REQUIRE(!*text || !strchr("[({\"", *text), HT_ERR_INPUT,
-            "%s = %s: not a value in libconfig's syntax (command line)", HT_SHOWN(key),
-            HT_SHOWN(text));
+    REQUIRE(!opens, HT_ERR_INPUT, "%s = %s: not a value in libconfig's syntax (command line)",
+            HT_SHOWN(key), HT_SHOWN(text));
     struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = text};
     struct ht_setting setting = {.key = key,
                                  .place = "command line",

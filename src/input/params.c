@@ -91,18 +91,14 @@ enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enu
 
 /* The value as text is the same for every way of writing it, and the table's defaults are written
  * in that way (test/unit/params.c checks it). */
-static bool says_default(const struct ht_source *source) {
-    const struct ht_option *option = ht_option_find(source->key);
-    if (option && option->type == HT_OPT_LIST)
-        return strcmp(source->value, "[]") == 0; /* as all empty lists */
-    return option && option->fallback && strcmp(source->value, option->fallback) == 0;
-}
-
 bool ht_params_is_set(const struct ht_params *params, const char *key) {
     for (int i = 0; i < params->sources->count; i++) {
         const struct ht_source *source = &params->sources->source[i];
         if (strcmp(source->key, key) != 0 && !key_inside(source->key, key)) continue;
-        if (!says_default(source)) return true;
+        const struct ht_option *option = ht_option_find(source->key);
+        const bool list = option && option->type == HT_OPT_LIST; /* as all empty lists */
+        const char *fallback = list ? "[]" : option ? option->fallback : NULL;
+        if (!fallback || strcmp(source->value, fallback) != 0) return true;
     }
     return false;
 }
@@ -258,23 +254,6 @@ bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *l
     return false;
 }
 
-/* The keys of a group start from their defaults. */
-static enum ht_err set_defaults(struct ht_params *params, void *group,
-                                const struct ht_option_list *list) {
-    for (int k = 0; k < list->count; k++)
-        TRY(ht_option_set_default(params, group, &list->option[k]));
-    return HT_OK;
-}
-
-static enum ht_err append_group(struct ht_params *params, const struct ht_list_key *in) {
-    struct ht_groups *groups = groups_of(params, in->option);
-    const int most = (int)in->option->high;
-    REFUSE(groups->count >= most, params, in->option->key, "must have at most %d groups", most);
-    if (groups->count == 0)
-        TRY(ht_pool_take(&params->pool, (size_t)most, in->list->size, &groups->group));
-    return set_defaults(params, group_at(groups, in->list, ++groups->count), in->list);
-}
-
 static enum ht_err fail_no_group(const struct ht_params *params, const struct ht_list_key *in,
                                  const struct ht_setting *setting) {
     int count = groups_of(params, in->option)->count;
@@ -288,14 +267,20 @@ static enum ht_err fail_no_group(const struct ht_params *params, const struct ht
 static enum ht_err visit_group(struct ht_params *params, const struct ht_list_key *in,
                                const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
+    const int most = (int)in->option->high;
     if (setting->kind != HT_SETTING_GROUP)
         FAIL(HT_ERR_INPUT, "%s = %s: group %d of %s must be { ... } (%s)", HT_SHOWN(setting->key),
              HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
     if (in->group < 1 || in->group > groups->count + 1) return fail_no_group(params, in, setting);
     forget(params, setting->key);
-    TRY(in->group == groups->count + 1
-            ? append_group(params, in)
-            : set_defaults(params, group_at(groups, in->list, in->group), in->list));
+    REFUSE(in->group > most, params, in->option->key, "must have at most %d groups", most);
+    if (groups->count == 0)
+        TRY(ht_pool_take(&params->pool, (size_t)most, in->list->size, &groups->group));
+    groups->count = (int)ht_most(groups->count, in->group);
+    /* The keys of a group start from their defaults. */
+    for (int k = 0; k < in->list->count; k++)
+        TRY(ht_option_set_default(params, group_at(groups, in->list, in->group),
+                                  &in->list->option[k]));
     return remember(params, setting);
 }
 
@@ -461,28 +446,17 @@ static enum ht_err absolute_path(const char *path, char **out) {
 
 /* ---- reading ---- */
 
-static bool is_section(const char *key) {
-    for (int i = 0; i < ht_option_count(); i++)
-        if (key_inside(ht_option_at(i)->key, key)) return true;
-    return false;
-}
-
-/* The map that the key is a member of, or NULL. */
-static const struct ht_option *map_of(const char *key) {
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
-        if (option->type == HT_OPT_MAP && key_inside(key, option->key)) return option;
-    }
-    return NULL;
-}
-
 static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     struct ht_params *params = data;
     struct ht_list_key in;
     if (ht_option_in_list(setting->key, &in)) return visit_list(params, &in, setting);
-    const struct ht_option *option = ht_option_find(setting->key);
-    const struct ht_option *map = map_of(setting->key);
-    bool group = setting->kind == HT_SETTING_GROUP;
+    const struct ht_option *option = ht_option_find(setting->key), *map = NULL;
+    bool group = setting->kind == HT_SETTING_GROUP, is_section = false;
+    for (int i = 0; i < ht_option_count(); i++) {
+        const struct ht_option *other = ht_option_at(i);
+        is_section |= key_inside(other->key, setting->key);
+        if (other->type == HT_OPT_MAP && key_inside(setting->key, other->key)) map = other;
+    }
     if (option || map) {
         if (option && (option->type == HT_OPT_MAP || option->type == HT_OPT_LIST))
             forget(params, option->key);
@@ -492,12 +466,10 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
         TRY(ht_option_set_default(params, params, option));
         return ht_option_store(params, params, option, setting);
     }
-    if (is_section(setting->key)) {
-        REQUIRE(group, HT_ERR_INPUT, "%s = %s: must be a group of keys, %s = { ... }; (%s)",
-                setting->key, HT_SHOWN(setting->value), setting->key,
-                HT_SHOWN_PLACE(setting->place));
-        return HT_OK;
-    }
+    REQUIRE(group || !is_section, HT_ERR_INPUT,
+            "%s = %s: must be a group of keys, %s = { ... }; (%s)", setting->key,
+            HT_SHOWN(setting->value), setting->key, HT_SHOWN_PLACE(setting->place));
+    if (is_section) return HT_OK;
     const char *instead = ht_params_gone(setting->key, NULL);
     REQUIRE(instead == NULL, HT_ERR_INPUT, "%s: no longer there; use %s (%s)",
             HT_SHOWN(setting->key), instead, HT_SHOWN_PLACE(setting->place));
@@ -621,10 +593,6 @@ void ht_params_destroy(struct ht_params *params) {
 
 /* ---- the resolved input ---- */
 
-static void indent(struct ht_text *out, int depth) {
-    ht_text_add(out, "%*s", 4 * depth, "");
-}
-
 static bool has_value(const void *base, const struct ht_option *option) {
     const void *at = (const char *)base + option->offset;
     if (option->type == HT_OPT_VALUE || option->type == HT_OPT_MEDIUM)
@@ -639,16 +607,13 @@ static void change_group(struct ht_text *out, const char *previous, const char *
     int common = 0;
     for (int i = 0; previous[i] && previous[i] == key[i]; i++) common += previous[i] == '.';
     for (int depth = count_of(previous, '.'); depth > common; depth--) {
-        indent(out, depth - 1);
-        ht_text_add(out, "};\n");
+        ht_text_add(out, "%*s};\n", 4 * (depth - 1), "");
     }
     const char *name = key;
     for (int depth = 0; depth < count_of(key, '.'); depth++) {
         int length = (int)strcspn(name, ".");
         if (depth >= common) {
-            ht_text_add(out, depth ? "" : "\n");
-            indent(out, depth);
-            ht_text_add(out, "%.*s = {\n", length, name);
+            ht_text_add(out, "%s%*s%.*s = {\n", depth ? "" : "\n", 4 * depth, "", length, name);
         }
         name += length + 1;
     }
@@ -670,12 +635,9 @@ static enum ht_err add_value(struct ht_text *out, const struct ht_params *params
 static enum ht_err add_line(struct ht_text *out, const struct ht_params *params,
                             const struct ht_leaf *leaf, int depth) {
     const char *name = ht_option_name(leaf->key);
-    indent(out, depth);
-    if (!has_value(leaf->base, leaf->option)) {
-        ht_text_add(out, "// %s is not set\n", name);
-        return HT_OK;
-    }
-    ht_text_add(out, "%s = ", name);
+    const bool given = has_value(leaf->base, leaf->option);
+    ht_text_add(out, given ? "%*s%s = " : "%*s// %s is not set\n", 4 * depth, "", name);
+    if (!given) return HT_OK;
     TRY(add_value(out, params, leaf));
     ht_text_add(out, ";\n");
     return HT_OK;
@@ -687,8 +649,7 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
     const struct ht_option_list *list = ht_option_list(leaf->option);
     const struct ht_groups *groups =
         (const void *)((const char *)leaf->base + leaf->option->offset);
-    indent(out, depth);
-    ht_text_add(out, "%s = (", ht_option_name(leaf->key));
+    ht_text_add(out, "%*s%s = (", 4 * depth, "", ht_option_name(leaf->key));
     for (int n = 0; n < groups->count; n++) {
         ht_text_add(out, n ? ", {\n" : "{\n");
         for (int k = 0; k < list->count; k++) {
@@ -696,27 +657,14 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
             if (ht_params_leaf(params, ++*index, &inside))
                 TRY(add_line(out, params, &inside, depth + 1));
         }
-        indent(out, depth);
-        ht_text_add(out, "}");
+        ht_text_add(out, "%*s}", 4 * depth, "");
     }
     ht_text_add(out, ");\n");
     return HT_OK;
 }
 
-/* Of the initial state a run that goes on needs nothing. */
-static enum ht_err add_contents(const struct ht_params *params, struct ht_text *out) {
-    const char *key, *path;
-    for (int n = 0; ht_params_reads(params, n, &key, &path); n++) {
-        uint64_t hash;
-        if (key == NULL || path == params->initial.file) continue;
-        TRY(ht_file_hash(path, &hash));
-        ht_text_add(out, "contents of %s = %016llx\n", key, (unsigned long long)hash);
-    }
-    return ht_text_status(out);
-}
-
 /* "KEY = VALUE" lines of all keys but those that begin so, but device.precision; and hashes of the
- * files that are read. */
+ * files that are read, but of the initial state, of which a run that goes on needs nothing. */
 static enum ht_err add_keys(const struct ht_params *params, int others, const char *const *other,
                             struct ht_text *out) {
     struct ht_leaf leaf;
@@ -729,7 +677,14 @@ static enum ht_err add_keys(const struct ht_params *params, int others, const ch
         TRY(add_value(out, params, &leaf));
         ht_text_add(out, "\n");
     }
-    return add_contents(params, out);
+    const char *key, *path;
+    for (int n = 0; ht_params_reads(params, n, &key, &path); n++) {
+        uint64_t hash;
+        if (key == NULL || path == params->initial.file) continue;
+        TRY(ht_file_hash(path, &hash));
+        ht_text_add(out, "contents of %s = %016llx\n", key, (unsigned long long)hash);
+    }
+    return ht_text_status(out);
 }
 
 enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out) {
@@ -752,8 +707,7 @@ enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out)
         const char *key = leaf.option->key;
         int depth = count_of(key, '.');
         change_group(out, previous, key);
-        indent(out, depth);
-        ht_text_add(out, "// %s\n", leaf.option->help);
+        ht_text_add(out, "%*s// %s\n", 4 * depth, "", leaf.option->help);
         if (leaf.option->type == HT_OPT_LIST)
             TRY(add_list(out, params, &leaf, depth, &i));
         else

@@ -4,22 +4,33 @@
 
 /* ---- axes that the grid does not have ---- */
 
-/* Entry k of a default such as "[0.0, 0.5]". */
-static double default_entry(const struct ht_option *option, int k) {
-    if (!option->fallback) return 0;
-    const char *at = option->fallback + 1;
-    while (k-- > 0) {
-        at += strcspn(at, ",");
-        if (*at) at++;
+/* Entries for them must be the defaults, as the resolved input has them; samples of files have axes
+ * of their own, and directions of sources may be those of fields (H3 in two dimensions: shots.c).
+ */
+static enum ht_err check_axes(const struct ht_params *p) {
+    struct ht_leaf leaf;
+    for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
+        const struct ht_option *option = leaf.option;
+        const void *at = (const char *)leaf.base + option->offset;
+        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
+        if (strstr(leaf.key, ".direction") != NULL) continue;
+        const char *usual = option->fallback ? option->fallback + 1 : ""; /* "[0.0, 0.5]" */
+        for (int k = 0; k < 3; k++) {
+            const double entry =
+                option->type == HT_OPT_INT3 ? ((const int *)at)[k] : ((const double *)at)[k];
+            REFUSE(k >= p->grid.dims && entry != strtod(usual, NULL), p, leaf.key,
+                   "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1, p->grid.dims,
+                   p->grid.dims > 1 ? "axes" : "axis");
+            usual += strcspn(usual, ",");
+            usual += *usual == ',';
+        }
     }
-    return strtod(at, NULL);
-}
-
-static double entry(const struct ht_leaf *leaf, int k) {
-    const struct ht_option *option = leaf->option;
-    const void *at = (const char *)leaf->base + option->offset;
-    if (option->type == HT_OPT_INT3) return ((const int *)at)[k];
-    return ((const double *)at)[k];
+    for (int k = p->grid.dims; k < 3; k++) {
+        const char *key = HT_KEY("boundary.x%d", k + 1);
+        REFUSE(ht_params_is_set(p, key), p, key,
+               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, p->grid.dims);
+    }
+    return HT_OK;
 }
 
 static enum ht_err check_layers(const struct ht_params *p) {
@@ -45,15 +56,6 @@ static enum ht_err check_single(const struct ht_params *p, const char *list, int
                "%s is given too, whose groups have their own: give one of them", list);
     }
     return HT_OK;
-}
-
-static enum ht_err check_pulses(const struct ht_params *p) {
-    if (p->initial.pulses.count == 0) return HT_OK;
-    REFUSE(p->initial.type != HT_DATA_GAUSSIAN, p, "initial.pulses",
-           "is for initial.type \"gaussian\", but the type is \"%s\"",
-           HT_WORD(DATA, p->initial.type));
-    return check_single(p, "initial.pulses", p->initial.pulses.count, "initial",
-                        "centre width amplitude field");
 }
 
 /* Whether a list of words such as "from to" has it. */
@@ -322,37 +324,9 @@ char *ht_params_slice_key(const struct ht_params *params, int index, const char 
     return ht_text_format(key, 64, "output.picture.slices.%d.%s", index + 1, member);
 }
 
-static enum ht_err check_slices(const struct ht_params *params) {
-    const struct ht_groups *slices = &params->output.picture.slices;
-    const struct ht_slice_given *slice = slices->group;
-    TRY(check_single(params, "output.picture.slices", slices->count, "output.picture",
-                     "plane position field range"));
-    for (int n = 1; n <= slices->count; n++)
-        TRY(check_name(params, HT_KEY("output.picture.slices.%d.name", n), slice[n - 1].name,
-                       "slice", n, ht_params_slice_name));
-    return HT_OK;
-}
-
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(ht_params_check_lists(params));
-    /* Entries for axes beyond the grid's must be the defaults, as the resolved input has them;
-     * samples of files have axes of their own, and directions of sources may be those of fields (H3
-     * in two dimensions: shots.c). */
-    struct ht_leaf leaf;
-    for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
-        const struct ht_option *option = leaf.option;
-        if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
-        if (strstr(leaf.key, ".direction") != NULL) continue;
-        for (int k = params->grid.dims; k < 3; k++)
-            REFUSE(entry(&leaf, k) != default_entry(option, k), params, leaf.key,
-                   "has an entry for x%d, but the grid has %d %s (grid.cells)", k + 1,
-                   params->grid.dims, params->grid.dims > 1 ? "axes" : "axis");
-    }
-    for (int k = params->grid.dims; k < 3; k++) {
-        const char *key = HT_KEY("boundary.x%d", k + 1);
-        REFUSE(ht_params_is_set(params, key), params, key,
-               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, params->grid.dims);
-    }
+    TRY(check_axes(params));
     TRY(ht_params_check_axes(params, ht_option_find("grid.lower"), "grid.lower"));
     TRY(ht_params_check_axes(params, ht_option_find("grid.upper"), "grid.upper"));
     for (int axis = 0; axis < params->grid.dims; axis++) {
@@ -386,10 +360,20 @@ enum ht_err ht_params_check(const struct ht_params *params) {
     for (int n = 1; n <= params->output.maps.count; n++)
         TRY(check_name(params, HT_KEY("output.maps.%d.name", n), maps[n - 1].name, "group", n,
                        ht_params_map_name));
-    TRY(check_slices(params));
+    const struct ht_groups *slices = &params->output.picture.slices;
+    const struct ht_slice_given *slice = slices->group;
+    TRY(check_single(params, "output.picture.slices", slices->count, "output.picture",
+                     "plane position field range"));
+    for (int n = 1; n <= slices->count; n++)
+        TRY(check_name(params, HT_KEY("output.picture.slices.%d.name", n), slice[n - 1].name,
+                       "slice", n, ht_params_slice_name));
     TRY(check_shots(params));
     TRY(check_survey(params));
-    TRY(check_pulses(params));
+    const int pulses = params->initial.pulses.count;
+    REFUSE(pulses > 0 && params->initial.type != HT_DATA_GAUSSIAN, params, "initial.pulses",
+           "is for initial.type \"gaussian\", but the type is \"%s\"",
+           HT_WORD(DATA, params->initial.type));
+    TRY(check_single(params, "initial.pulses", pulses, "initial", "centre width amplitude field"));
     REFUSE(params->initial.type == HT_DATA_EXPRESSION && params->initial.values.count == 0, params,
            "initial.values",
            "must give a field, such as { p = \"x1\"; }, when initial.type is \"expression\"");

@@ -72,21 +72,17 @@ static int drive_scalar(const struct ht_equations *eq, struct ht_drive *drive) {
     return form->known ? 1 : 0;
 }
 
-/* The first kind with a direction that drives fields of the equations: their vector. */
-static const struct ht_source_kind *vector_of(const struct ht_equations *eq) {
-    for (const struct ht_source_kind *kind = ht_source_kinds; kind->word != NULL; kind++)
-        for (int k = 0; k < 3 && kind->unit; k++)
-            if (ht_equations_field(eq, kind->field[k]) >= 0) return kind;
-    return NULL;
-}
-
-/* Of a wave of a scalar, or of the vector's fields along the axes. */
+/* Of a wave of a scalar, or along the axes of the fields of the first kind with a direction that
+ * drives some of the equations: their vector. */
 static int drive_wave(const struct ht_shot_given *given, const struct ht_equations *eq,
                       struct ht_drive *drive, const char **missing) {
     const double *p = given->polarisation, length = hypot(hypot(p[0], p[1]), p[2]);
-    const struct ht_source_kind *vector = vector_of(eq);
+    const struct ht_source_kind *vector = NULL;
     int count = 0;
     if (eq->second_order.known) return drive_scalar(eq, drive);
+    for (const struct ht_source_kind *kind = ht_source_kinds; kind->word != NULL; kind++)
+        for (int k = 0; k < 3 && kind->unit && !vector; k++)
+            if (ht_equations_field(eq, kind->field[k]) >= 0) vector = kind;
     for (int k = 0; k < 3 && vector != NULL; k++) {
         const int field = ht_equations_field(eq, vector->field[k]);
         if (field < 0 && p[k] != 0) *missing = vector->field[k];

@@ -34,21 +34,15 @@ static enum ht_err fail_type(const struct target *t) {
     return fail(t->setting, "must be ", ht_option_type_words(t->option));
 }
 
-static enum ht_err check_number(const struct target *t, double value) {
-    const struct ht_option *option = t->option;
-    char range[160];
-    if (!isfinite(value)) return fail(t->setting, "must be ", "finite");
-    if (option->low > option->high || (value >= option->low && value <= option->high)) return HT_OK;
-    return fail(t->setting, "must be ", ht_option_range(option, range));
+static enum ht_err fail_range(const struct target *t, const char *must) {
+    return fail(t->setting, must, ht_option_range(t->option, (char[160]){0}));
 }
 
-static enum ht_err check_string(const struct target *t, const char *text) {
-    const char *choices = t->option->choices;
-    char range[160];
-    if (!choices || ht_text_find(choices, '|', text) >= 0) return HT_OK;
-    const char *instead = ht_params_gone(t->setting->key, text);
-    if (instead) return fail(t->setting, "no longer there; use ", instead);
-    return fail(t->setting, "must be ", ht_option_range(t->option, range));
+static enum ht_err check_number(const struct target *t, double value) {
+    const struct ht_option *option = t->option;
+    if (!isfinite(value)) return fail(t->setting, "must be ", "finite");
+    if (option->low > option->high || (value >= option->low && value <= option->high)) return HT_OK;
+    return fail_range(t, "must be ");
 }
 
 /* All items are scalars of the kind wanted; a number may be an integer. */
@@ -67,9 +61,14 @@ static bool all_of(const struct ht_setting *setting, enum ht_scalar_kind kind, i
 /* ---- values next to each other ---- */
 
 static enum ht_err put_text(const struct target *t, const char *text, void *to) {
-    TRY(check_string(t, text));
+    const char *choices = t->option->choices;
+    if (choices && ht_text_find(choices, '|', text) < 0) {
+        const char *instead = ht_params_gone(t->setting->key, text);
+        return instead ? fail(t->setting, "no longer there; use ", instead)
+                       : fail_range(t, "must be ");
+    }
     if (t->option->type != HT_OPT_CHOICE) return ht_pool_copy(&t->params->pool, text, to);
-    *(int *)to = ht_text_find(t->option->choices, '|', text);
+    *(int *)to = ht_text_find(choices, '|', text);
     return HT_OK;
 }
 
@@ -170,10 +169,9 @@ static enum ht_err store_value(const struct target *t) {
         *to = (struct ht_value){.kind = HT_VALUE_TEXT};
         return put_text(t, setting->item[0].text, &to->text);
     }
-    char range[160];
     if (!all_of(setting, HT_SCALAR_REAL, 1, INT_MAX)) return fail_type(t);
     if (t->option->type == HT_OPT_ONE && setting->count > 1)
-        return fail(setting, "must be one number, ", ht_option_range(t->option, range));
+        return fail_range(t, "must be one number, ");
     *to = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = setting->count};
     TRY(HT_TAKE(&t->params->pool, to->number, to->count));
     for (int i = 0; i < to->count; i++) {
@@ -212,13 +210,6 @@ static void add_map(struct ht_text *out, const void *at) {
     ht_text_add(out, " }");
 }
 
-/* A name that libconfig reads back. */
-static bool is_name(const char *name) {
-    if (!isalpha((unsigned char)*name)) return false;
-    while (isalnum((unsigned char)*name) || *name == '_' || *name == '-') name++;
-    return !*name;
-}
-
 /* A member of that name, made when it is not there. */
 static enum ht_err find_member(struct ht_pool *pool, struct ht_map *map, const char *name,
                                char ***text) {
@@ -240,9 +231,11 @@ static enum ht_err find_member(struct ht_pool *pool, struct ht_map *map, const c
 
 enum ht_err ht_option_store_member(struct ht_params *params, const struct ht_option *option,
                                    const struct ht_setting *setting) {
-    const char *name = setting->key + strlen(option->key) + 1;
+    const char *name = setting->key + strlen(option->key) + 1, *end = name;
     char **to;
-    if (!is_name(name)) return fail(setting, "the name must be ", "letters and digits");
+    while (isalnum((unsigned char)*end) || (*end && strchr("_-", *end))) end++;
+    if (!isalpha((unsigned char)*name) || *end) /* libconfig reads others not back */
+        return fail(setting, "the name must be ", "letters and digits");
     if (setting->kind != HT_SETTING_SCALAR || setting->item[0].kind == HT_SCALAR_BOOL)
         return fail(setting, "must be ", "a string");
     /* An expression that is a number needs no quotes. */
