@@ -105,19 +105,17 @@ static const char *list_keys(const struct choice *c, char keys[KEYS]) {
                           ht_real_name(c->fp64));
 }
 
-static enum ht_err plan_run(const struct search *s, struct choice *c, struct ht_params **params,
-                            struct ht_simulation **sim) {
+static enum ht_err plan_and_time(const struct search *s, struct choice *c) {
     const struct ht_args *args = s->args;
     char keys[KEYS];
     HT_FREED char *all = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    struct ht_estimate estimate;
     TRY(ht_text_print(&all, "%s%s device.variant=auto device.selfcheck=false", list_keys(c, keys),
                       s->sim->params->time.step > 0 ? " time.step=0" : ""));
-    TRY(ht_input_read(args->operand[0], args->count - 1, args->operand + 1, all, params));
-    return ht_simulation_plan(*params, NULL, sim);
-}
-
-static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
-    struct ht_estimate estimate;
+    TRY(ht_input_read(args->operand[0], args->count - 1, args->operand + 1, all, &params));
+    TRY(ht_simulation_plan(params, NULL, &sim));
     c->steps = sim->plan->steps;
     c->bytes = (double)sim->budget.total;
     if (c->carrier.undispersed && !sim->plan->problem.fd.undispersed)
@@ -132,16 +130,13 @@ static enum ht_err time_run(struct ht_simulation *sim, struct choice *c) {
 /* What is refused, as leapfrog beside absorbing sides, is said. */
 static enum ht_err try_run(const struct search *s, struct choice *c) {
     const enum ht_log_level level = ht_log_level_get();
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     const struct ht_grid box = ht_grid_inner(&s->sim->plan->grid), *grid = &box;
     const double h = s->length / c->grid.cells, rounding = 1e-9;
     const int least = c->carrier.scheme->nodal ? c->carrier.order + 1 : 3;
     for (int k = 0; k < grid->dims; k++)
         c->cells[k] = (int64_t)fmax(least, ceil((grid->upper[k] - grid->lower[k]) / h - rounding));
     if (level < HT_LOG_VERBOSE) ht_log_level_set(HT_LOG_SILENT);
-    enum ht_err err = plan_run(s, c, &params, &sim);
-    if (err == HT_OK) err = time_run(sim, c);
+    const enum ht_err err = plan_and_time(s, c);
     ht_log_level_set(level);
     if (err == HT_OK || (err != HT_ERR_INPUT && err != HT_ERR_MEMORY && err != HT_ERR_DEVICE))
         return err;
@@ -159,10 +154,6 @@ static int by_seconds(const void *left, const void *right) {
     return by_work(left, right);
 }
 
-static double whole_error(const struct choice *c) {
-    return hypot(c->grid.error, c->rounding);
-}
-
 static void add_choice(const struct choice *c, struct ht_facts *f) {
     const char *name = c->carrier.scheme->nodal
                            ? HT_KEY("fd %d, %d term%s", c->carrier.order, c->carrier.stages,
@@ -170,6 +161,7 @@ static void add_choice(const struct choice *c, struct ht_facts *f) {
                            : HT_KEY("%s, N = %d", c->carrier.scheme->name, c->carrier.order);
     const char *bytes = isfinite(c->bytes) ? HT_BYTES(c->bytes) : "-";
     const char *seconds = isfinite(c->seconds) ? HT_SECONDS(c->seconds) : "-";
+    const double error = hypot(c->grid.error, c->rounding);
     ht_say(f, "  %-16s %-9s %6.2f  %-18s", name, ht_real_name(c->fp64), c->grid.cells,
            HT_EXTENTS(c->carrier.eq->dims, c->cells));
     ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("scheme", c->carrier.scheme->name),
@@ -178,13 +170,13 @@ static void add_choice(const struct choice *c, struct ht_facts *f) {
     ht_fact(f, HT_TEXT("precision", ht_real_name(c->fp64)),
             HT_NUM("cells_per_wavelength", c->grid.cells),
             HT_INTS("cells", c->carrier.eq->dims, c->cells), HT_NUM("cfl", c->grid.cfl),
-            HT_NUM("expected_error", whole_error(c)));
+            HT_NUM("expected_error", error));
     if (c->why[0]) {
         ht_say(f, " refused: %s\n", c->why);
         ht_fact(f, HT_TEXT("refused", c->why));
     } else {
-        ht_say(f, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl, (long long)c->steps,
-               whole_error(c), bytes, seconds);
+        ht_say(f, " %6.3g %8lld %9.1e %10s %10s\n", c->grid.cfl, (long long)c->steps, error, bytes,
+               seconds);
         ht_fact(f, HT_INT("steps", c->steps), HT_NUM("memory_bytes", c->bytes),
                 HT_NUM("expected_s", c->seconds));
     }

@@ -33,14 +33,6 @@ static enum ht_err find_rate(const struct ht_stepper *stepper, const struct ht_p
     return HT_OK;
 }
 
-/* Cells outside of layers. */
-static double inner_cells(const struct ht_grid *grid, const struct ht_layers *layers) {
-    double cells = 1;
-    for (int k = 0; k < grid->dims; k++)
-        cells *= (double)(grid->cells[k] - layers->side[k][0].cells - layers->side[k][1].cells);
-    return cells;
-}
-
 /* Cells in layers, once for each axis along which they are damped. */
 static double damped_cells(const struct ht_grid *grid, const struct ht_layers *layers) {
     const double cells = (double)ht_grid_total(grid, HT_DUAL);
@@ -74,19 +66,6 @@ static bool shrink_with_layers(const struct ht_problem *problem, double most,
     out->problem.layers = layers;
     for (int n = 0; n < 6; n++) out->grid.layer[n / 2][n % 2] = layers->side[n / 2][n % 2].cells;
     return true;
-}
-
-/* What layers add to the time of all cells. */
-static enum ht_err find_damped(struct ht_simulation *sim, const struct ht_part *part,
-                               struct ht_estimate *out) {
-    const double cells = (double)ht_grid_total(&part->grid, HT_DUAL);
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
-    double all = 0;
-    TRY(ht_simulation_stepper(sim, &part->problem, &stepper));
-    TRY(find_rate(&stepper, part, false, &all));
-    const double more = 2 * cells / all - 2 * cells / out->rate;
-    out->damped_rate = damped_cells(&part->grid, part->problem.layers) / fmax(more, 0);
-    return HT_OK;
 }
 
 /* The plan's receivers in the part's box, at the same places of it. */
@@ -166,14 +145,6 @@ static double most_cells(const struct ht_simulation *sim) {
     return fd ? 1 << 18 : cells_beyond_caches(sim, 2048);
 }
 
-/* With layers, in three dimensions enough for these and some cells inside. */
-static double most_with_layers(const struct ht_simulation *sim) {
-    const double least = 32768;
-    if (sim->info.gpu) return 2 * most_cells(sim);
-    if (sim->plan->problem.scheme->nodal) return 16 * most_cells(sim);
-    return sim->plan->grid.dims == 3 ? least : cells_beyond_caches(sim, least);
-}
-
 /* Without layers. */
 static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_estimate *out) {
     /* The reference takes minutes for all stages at N = 8 in 3-D; its time is proportional to their
@@ -200,13 +171,27 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct ht_
 static enum ht_err measure(struct ht_simulation *sim, struct ht_estimate *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool layers = problem->layers != NULL && !sim->oracle;
-    const double most = most_cells(sim);
+    const double most = most_cells(sim), least = 32768;
+    /* With layers, in three dimensions enough for these and some cells inside. */
+    const double with_layers = sim->info.gpu               ? 2 * most
+                               : problem->scheme->nodal    ? 16 * most
+                               : sim->plan->grid.dims == 3 ? least
+                                                           : cells_beyond_caches(sim, least);
     struct ht_layers kept;
     struct ht_part part;
-    const bool fits = layers && shrink_with_layers(problem, most_with_layers(sim), &kept, &part);
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
+    double all = 0;
+    const bool fits = layers && shrink_with_layers(problem, with_layers, &kept, &part);
     out->layers_left_out = layers && !fits;
     TRY(find_plain(sim, most, out));
-    return fits ? find_damped(sim, &part, out) : HT_OK;
+    if (!fits) return HT_OK;
+    /* What layers add to the time of all cells. */
+    TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
+    TRY(find_rate(&stepper, &part, false, &all));
+    const double cells = (double)ht_grid_total(&part.grid, HT_DUAL);
+    const double more = 2 * cells / all - 2 * cells / out->rate;
+    out->damped_rate = damped_cells(&part.grid, part.problem.layers) / fmax(more, 0);
+    return HT_OK;
 }
 
 /* Rates of all ranks together. */
@@ -219,7 +204,11 @@ enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out)
     TRY(ht_comm_sum(sim->comm, 1, &out->damped_rate));
     const struct ht_plan *plan = sim->plan;
     const double steps = (double)plan->steps, cells = ht_simulation_cells(sim);
-    const double damped = 2 * steps * (cells - inner_cells(&plan->grid, &plan->layers));
+    double inner = 1; /* outside of layers */
+    for (int k = 0; k < plan->grid.dims; k++)
+        inner *= (double)(plan->grid.cells[k] - plan->layers.side[k][0].cells -
+                          plan->layers.side[k][1].cells);
+    const double damped = 2 * steps * (cells - inner);
     const double more = steps * damped_cells(&plan->grid, &plan->layers) / out->damped_rate;
     if (!(out->rate > 0)) return HT_OK;
     out->seconds = 2 * cells * steps / out->rate;
