@@ -399,7 +399,7 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
     const bool varies = c >= 0 && !(s->constant >> c & 1u);
     s->fd.law.a = varies ? s->coefficient[c] : (struct ht_fd_array){NULL, NULL};
     TRY(ht_fd_total(&s->fd, &own, x, y, out));
-    if (c >= 0 && !varies) out->sum /= s->number[c];
+    if (c >= 0 && !varies && out->sum != 0) out->sum /= s->number[c]; /* 0: a fluid's shear */
     return HT_OK;
 }
 

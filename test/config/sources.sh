@@ -204,5 +204,9 @@ for at in 12.2:1 12.5:0; do
     judge "fluid from x2 = ${at%:*} on: $(cut -c1-120 message.txt)" \
         [ "$(grep -c "x2 = 12.2, 0.3 .*larger by -0.3" message.txt)" = "${at#*:}" ]
 done
+"$htwave" run floor.cfg --quiet "$device" medium.type=constant medium.vs=0.0 medium.vp=1.5 output.pictures=false \
+    boundary.x2=roller initial.type=zero 'sources=({position=[9.3,12.0];kind="explosion";frequency=0.1;})' 2>message.txt
+code=$?
+judge "fluid alone runs: exit code $code $(tail -n 1 message.txt | cut -c1-80)" [ $code = 0 ]
 
 end config/sources
