@@ -1,5 +1,5 @@
 /* From time.scheme to a row of the schemes. What "auto" chooses where no key describes one kind of
- * scheme is in README.md; leapfrog unless a key asks for what it has not. grid.order is N or an
+ * scheme is in docs/usage.md; leapfrog unless a key asks for what it has not. grid.order is N or an
  * order in space: given alone it must not change its meaning with the medium, and is refused where
  * the medium chose differences. */
 #include "plan_parts.h"

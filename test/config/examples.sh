@@ -32,6 +32,7 @@ small_cells() {
     case $(sed -n 's/^[^#]*cells = \[\([^]]*\)\].*/\1/p' "$1" | head -n 1) in
     *,*,*) echo 'grid.cells=[6,5,5]' ;;
     *,*) echo 'grid.cells=[10,8]' ;;
+    '') echo grid.spacing=0.1 ;;
     *) echo 'grid.cells=[16]' ;;
     esac
 }
@@ -100,6 +101,7 @@ for file in params/*.cfg; do
             sources.2.frequency=0.5
         ;;
     */shot.cfg) try "$file" sources.1.frequency=20.0 ;;
+    */gather.cfg) try "$file" time.end=0.2 sources.1.frequency=1.0 absorbing.width=0.8 ;;
     */shots.cfg) # layers beside which the places are
         try "$file" 'grid.cells=[56,22]' absorbing.cells=6 time.end=0.2 sources.1.frequency=2.0
         ;;
