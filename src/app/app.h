@@ -39,7 +39,8 @@ HT_CHECKED enum ht_err ht_command_selftest_rows(const struct ht_args *args);
 void ht_stop_end(bool speak);
 /* Records the first signal; a second SIGINT or SIGTERM has its default action. */
 void ht_stop_watch(void);
-void ht_stop_unwatch(void); /* forgets one noted */
+enum ht_err ht_stop_unwatch(enum ht_err err); /* forgets one noted; has that value */
+#define HT_STOPPABLE(call) (ht_stop_watch(), ht_stop_unwatch(call))
 
 /* ---- common.c ---- */
 /* The input FILE (NULL: none) with `count` keys and those of `more`, between blanks. */

@@ -435,9 +435,7 @@ enum ht_err ht_command_bench(const struct ht_args *args) {
     TRY(read_whole(args, "--stages", &bench.stages));
     TRY(ht_args_real(args, "--gib", 0.001, DBL_MAX, &bench.gib));
     TRY(ht_args_real(args, "--seconds", 0, DBL_MAX, &bench.seconds));
-    ht_stop_watch();
-    enum ht_err err = ht_comm_agree(args->comm, run(&bench, args));
-    ht_stop_unwatch();
+    const enum ht_err err = HT_STOPPABLE(ht_comm_agree(args->comm, run(&bench, args)));
     ht_device_close(bench.device);
     free(bench.row);
     free(bench.cache);

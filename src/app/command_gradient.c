@@ -142,10 +142,7 @@ static enum ht_err prepare(struct job *j) {
         ht_log("goes on after shot %lld, with %s (--anew begins anew)",
                (long long)j->inverse->sums.done, j->part);
     TRY(HT_BY_FIRST(j->survey->comm, ht_output_survey(j->params, found, &j->lock)));
-    ht_stop_watch();
-    const enum ht_err err = ht_comm_agree(j->args->comm, run_all(j));
-    ht_stop_unwatch();
-    return err;
+    return HT_STOPPABLE(ht_comm_agree(j->args->comm, run_all(j)));
 }
 
 enum ht_err ht_command_gradient(const struct ht_args *args) {

@@ -108,10 +108,7 @@ static enum ht_err simulate(struct ht_simulation **sim, const struct ht_params *
     TRY(ht_comm_agree(args->comm, ht_run_check_output(*sim)));
     TRY(ht_run_ready(*sim));
     TRY(ht_simulation_start(*sim));
-    ht_stop_watch();
-    const enum ht_err err = ht_run_started(*sim, began, args);
-    ht_stop_unwatch();
-    return err;
+    return HT_STOPPABLE(ht_run_started(*sim, began, args));
 }
 
 enum ht_err ht_run_input(const struct ht_params *params, const struct ht_args *args) {

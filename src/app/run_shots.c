@@ -243,10 +243,7 @@ static enum ht_err simulate(struct shots *s, const struct ht_params *params) {
     TRY(HT_BY_FIRST(comm, begin(s)));
     TRY(ht_comm_broadcast(comm, s->mark, sizeof s->mark));
     TRY(ht_comm_broadcast(comm, s->finished, (size_t)count * sizeof *s->finished));
-    ht_stop_watch();
-    const enum ht_err err = ht_comm_agree(comm, run_all(s));
-    ht_stop_unwatch();
-    TRY(err);
+    TRY(HT_STOPPABLE(ht_comm_agree(comm, run_all(s))));
     TRY(ht_comm_max(comm, count, s->seconds));
     return HT_BY_FIRST(comm, report(s));
 }

@@ -73,7 +73,8 @@ void ht_stop_watch(void) {
     ht_stop_by(noted, NULL);
 }
 
-void ht_stop_unwatch(void) {
+enum ht_err ht_stop_unwatch(enum ht_err err) {
     set(end);
     wanted = 0;
+    return err;
 }

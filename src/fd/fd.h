@@ -610,6 +610,11 @@ HT_CHECKED enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s,
 void ht_pair_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]);
 HT_CHECKED enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
                                                struct ht_fd_injection *const list[HT_MAX_FIELDS]);
+/* What lists of `fields` hold on planes [begin, end) of the window is added to these arrays. */
+HT_CHECKED enum ht_err ht_pair_inject(struct ht_pair_stepper *s,
+                                      struct ht_fd_injection *const list[HT_MAX_FIELDS],
+                                      unsigned fields, int64_t begin, int64_t end,
+                                      const struct ht_fd_array *to);
 /* What a shot adds to a field that it drives in step n; undispersed: as of ht_fd_amplitudes. */
 double ht_pair_amplitude(const struct ht_pair_stepper *s, const struct ht_shot *shot, int field,
                          const struct ht_fd_signal *undispersed, int64_t n);

@@ -79,18 +79,14 @@ static void add_side(struct ht_fd_shell *shell, int k, int side, int64_t thick, 
     ht_fd_shell_add(&shell->form, &box);
 }
 
-static int choose_every(const struct ht_fd_stepper *s) {
-    const struct ht_shots *shots = s->problem.shots;
-    const bool slow = shots != NULL && shots->highest * s->problem.dt * SHORTEST_PERIOD <= 1;
-    return slow && !s->engine.spec.fp64 ? 2 : 1;
-}
-
 enum ht_err ht_fd_shell_plan(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
                              struct ht_fd_shell *out) {
     const int64_t reach = ht_fd_reach(&s->engine.spec), stages = s->problem.stages;
     *out = (struct ht_fd_shell){.s = s, .choice = *choice, .inner = s->box, .wide = s->box};
     struct ht_fd_shell_choice *c = &out->choice;
-    if (c->every == 0) c->every = choose_every(s);
+    const struct ht_shots *shots = s->problem.shots;
+    const bool slow = shots != NULL && shots->highest * s->problem.dt * SHORTEST_PERIOD <= 1;
+    if (c->every == 0) c->every = slow && !s->engine.spec.fp64 ? 2 : 1;
     if (c->steps < (int64_t)4 * ENDS) c->every = 1;
     out->form.fp64 = s->engine.spec.fp64;
     out->form.coded = c->bits == 16 || (c->bits < 0 && !s->engine.spec.fp64);

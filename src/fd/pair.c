@@ -109,17 +109,8 @@ static enum ht_err run_layers(void *self, const struct ht_task *task) {
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_array none = {NULL, NULL};
-    HT_EACH_BIT(f, s->pair.group[group_of(task->pass)]) {
-        struct ht_fd_injection *in = s->injection[f];
-        if (in == NULL) continue;
-        const int64_t first = in->plane[task->targets.box.begin[2]];
-        const int64_t last = in->plane[task->targets.box.end[2]];
-        if (first < last)
-            TRY(s->fd.engine.ops->inject(&s->fd.engine, in, first, last, s->fd.at - in->first,
-                                         s->field[f], none));
-    }
-    return HT_OK;
+    return ht_pair_inject(s, s->injection, s->pair.group[group_of(task->pass)],
+                          task->targets.box.begin[2], task->targets.box.end[2], s->field);
 }
 
 static void after(void *self, int64_t steps) {

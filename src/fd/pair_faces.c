@@ -173,23 +173,6 @@ static enum ht_err look_at(struct sweep *w, const int64_t m[3]) {
     return theta > 0 ? add_entry(w, m, theta, excess) : HT_OK;
 }
 
-/* Planes [first, last) of the grid. */
-static enum ht_err look_at_planes(struct sweep *w) {
-    int64_t *first = w->faces->listed[w->group].first;
-    const struct ht_pair *pair = &w->faces->pair;
-    for (int c = 0; c < pair->ncoefficients + pair->ncouplings; c++)
-        if (is_used(w, c))
-            TRY(ht_fd_fill_planes(w->problem, c, pair->coefficient[c].parity,
-                                  w->first - beyond(w, c), w->last + beyond(w, c), w->value[c]));
-    for (int64_t m3 = w->first; m3 < w->last; m3++) {
-        for (int64_t m2 = 0; m2 < w->n[1]; m2++)
-            for (int64_t m1 = 0; m1 < w->n[0]; m1++)
-                TRY(look_at(w, (const int64_t[3]){m1, m2, m3}));
-        first[m3 + 1] = w->faces->listed[w->group].count;
-    }
-    return HT_OK;
-}
-
 static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
     const struct ht_pair *pair = &w->faces->pair;
     int64_t *first = w->faces->listed[w->group].first;
@@ -202,9 +185,16 @@ static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
         while (w->last < planes && w->last - w->first < block &&
                wanted[w->last] == wanted[w->first])
             w->last++;
-        if (wanted[w->first]) TRY(look_at_planes(w));
-        for (int64_t m3 = w->first; m3 < w->last && !wanted[w->first]; m3++)
-            first[m3 + 1] = first[m3];
+        for (int c = 0; wanted[w->first] && c < pair->ncoefficients + pair->ncouplings; c++)
+            if (is_used(w, c))
+                TRY(ht_fd_fill_planes(w->problem, c, pair->coefficient[c].parity,
+                                      w->first - beyond(w, c), w->last + beyond(w, c),
+                                      w->value[c]));
+        for (int64_t m3 = w->first; m3 < w->last; m3++) {
+            for (int64_t n = 0; wanted[w->first] && n < w->n[0] * w->n[1]; n++)
+                TRY(look_at(w, (const int64_t[3]){n % w->n[0], n / w->n[0], m3}));
+            first[m3 + 1] = w->faces->listed[w->group].count;
+        }
     }
     return HT_OK;
 }
@@ -440,26 +430,22 @@ static enum ht_err add_points(struct lists *l, int64_t m3, int64_t window3) {
     return HT_OK;
 }
 
-static enum ht_err add_target(struct lists *l, int row, int64_t node, const int64_t number[8]) {
-    struct ht_pair_meets *to = l->to;
-    TRY(HT_GROW(to->to, to->targets + 1, l->room[2]));
-    TRY(HT_GROW(to->from, (to->targets + 1) * to->corners, l->room[3]));
-    to->to[to->targets] = node * l->rows + row;
-    for (int i = 0; i < to->corners; i++) to->from[to->targets * to->corners + i] = (int)number[i];
-    to->targets++;
-    return HT_OK;
-}
-
 static enum ht_err add_targets(struct lists *l, int64_t m3, int64_t window3) {
     const struct around *a = &l->around;
+    struct ht_pair_meets *to = l->to;
     if (!a->any[0] && !a->any[1] && !a->any[2]) return HT_OK;
     for (int64_t m2 = 0; m2 < a->n[1]; m2++)
         for (int64_t m1 = 0; m1 < a->n[0]; m1++)
             for (int i = 0; i < l->rows; i++) {
                 const int64_t m[3] = {m1, m2, m3};
                 int64_t number[8];
-                if (around_find(a, l->s->pair.parity[l->row[i]], m, number))
-                    TRY(add_target(l, i, node_of(l, m1, m2, window3), number));
+                if (!around_find(a, l->s->pair.parity[l->row[i]], m, number)) continue;
+                TRY(HT_GROW(to->to, to->targets + 1, l->room[2]));
+                TRY(HT_GROW(to->from, (to->targets + 1) * to->corners, l->room[3]));
+                to->to[to->targets] = node_of(l, m1, m2, window3) * l->rows + i;
+                for (int j = 0; j < to->corners; j++)
+                    to->from[to->targets * to->corners + j] = (int)number[j];
+                to->targets++;
             }
     return HT_OK;
 }

@@ -176,27 +176,15 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
     return row[0] < field ? HT_OK : a->fd.engine.ops->product(&g->adjoint->engine, &p);
 }
 
-/* What does not go through the medium is no part of a change. */
-static enum ht_err remove_sources(struct ht_gradient *g) {
-    struct ht_pair_stepper *f = pair_of(g->forward);
-    const struct ht_fd_array none = {NULL, NULL};
-    TRY(ht_pair_injections_step(f, g->removed));
-    for (int i = 0; i < f->pair.nfields; i++) {
-        struct ht_fd_injection *in = g->removed[i];
-        if (in == NULL) continue;
-        const int64_t first = in->plane[f->fd.box.begin[2]], last = in->plane[f->fd.box.end[2]];
-        if (first < last)
-            TRY(f->fd.engine.ops->inject(&f->fd.engine, in, first, last, f->fd.at - in->first,
-                                         g->past->after[i], none));
-    }
-    return HT_OK;
-}
-
 static enum ht_err correlate(struct ht_gradient *g) {
+    struct ht_pair_stepper *s = pair_of(g->forward);
     struct ht_fd_part open = {.box = g->adjoint->box};
     if (g->adjoint->problem.layers != NULL) ht_fd_part_open(g->adjoint, &open);
-    TRY(remove_sources(g));
-    for (int f = 0; f < g->apart.nfields; f++) TRY(add_products(g, f, &open.box));
+    /* What does not go through the medium is no part of a change. */
+    TRY(ht_pair_injections_step(s, g->removed));
+    TRY(ht_pair_inject(s, g->removed, (1u << s->pair.nfields) - 1, s->fd.box.begin[2],
+                       s->fd.box.end[2], g->past->after));
+    for (int f = 0; f < s->pair.nfields; f++) TRY(add_products(g, f, &open.box));
     return HT_OK;
 }
 
@@ -212,18 +200,8 @@ struct turn {
     double *sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST]; /* j >= i */
 };
 
-/* x := R^T P^T x, P what makes parts of values, R = `keeps`. */
-static void turn_parts(int n, double (*keeps)[HT_MAX_FIELDS], double *x) {
-    double y[HT_PAIR_TOGETHER_MOST];
-    for (int j = 0; j < n; j++) y[j] = x[0] + (j + 1 < n ? x[j + 1] : 0) - (j > 0 ? x[j] : 0);
-    for (int j = 0; j < n; j++) {
-        x[j] = 0;
-        for (int k = 0; k < n; k++) x[j] += keeps[k][j] * y[k];
-    }
-}
-
 /* Columns of a symmetric matrix and then of its transpose, the rows: m becomes A m A^T, with A x =
- * P x or, of `by`, A x = R^T P^T by^+ x. */
+ * P x or, of `by`, A x = R^T P^T by^+ x; P makes parts of values, R = `keeps`. */
 static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_MAX_FIELDS],
                         double (*m)[HT_MAX_FIELDS]) {
     for (int pass = 0; pass < 2; pass++) {
@@ -232,8 +210,14 @@ static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
             double column[HT_MAX_FIELDS], x[HT_MAX_FIELDS];
             for (int j = 0; j < n; j++) x[j] = column[j] = m[j][i];
             if (by != NULL) {
+                double y[HT_PAIR_TOGETHER_MOST];
                 solve(n, by, column, x);
-                turn_parts(n, keeps, x);
+                for (int j = 0; j < n; j++)
+                    y[j] = x[0] + (j + 1 < n ? x[j + 1] : 0) - (j > 0 ? x[j] : 0);
+                for (int j = 0; j < n; j++) {
+                    x[j] = 0;
+                    for (int k = 0; k < n; k++) x[j] += keeps[k][j] * y[k];
+                }
             } else {
                 ht_pair_parts(n, x);
             }
@@ -245,26 +229,25 @@ static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
 }
 
 /* Of the sums H, with C left on free sides, by C it is R^T P^T (P C P^T)^+ H (P C P^T)^+ P R. */
-static void turn_node(const struct turn *t, int64_t node) {
+static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
+    const struct turn *t = data;
     const struct ht_pair_stepper *s = pair_of(t->g->adjoint);
     const int64_t n1 = ht_grid_nodes(&t->g->plan->grid, HT_PRIMARY, 0);
-    const int64_t m[3] = {node % n1, node / n1, t->m3};
-    double c[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS] = {{0}};
-    double h[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS] = {{0}};
-    double keeps[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
-    left_of(s, t->fields, ht_pair_surface_on(s, s->pair.parity[t->row[0]], m), t->medium + node,
-            t->nodes, c, keeps);
-    for (int i = 0; i < t->count; i++)
-        for (int j = i; j < t->count; j++)
-            h[i][j] = h[j][i] = t->sum[i][j][node] / (i == j ? 1 : 2);
-    turn_matrix(t->count, NULL, NULL, c);
-    turn_matrix(t->count, c, keeps, h);
-    for (int i = 0; i < t->count; i++)
-        for (int j = i; j < t->count; j++) t->sum[i][j][node] = h[i][j] * (i == j ? 1 : 2);
-}
-
-static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
-    for (int64_t node = begin; node < end; node++) turn_node(data, node);
+    for (int64_t node = begin; node < end; node++) {
+        const int64_t m[3] = {node % n1, node / n1, t->m3};
+        double c[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS] = {{0}};
+        double h[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS] = {{0}};
+        double keeps[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
+        left_of(s, t->fields, ht_pair_surface_on(s, s->pair.parity[t->row[0]], m), t->medium + node,
+                t->nodes, c, keeps);
+        for (int i = 0; i < t->count; i++)
+            for (int j = i; j < t->count; j++)
+                h[i][j] = h[j][i] = t->sum[i][j][node] / (i == j ? 1 : 2);
+        turn_matrix(t->count, NULL, NULL, c);
+        turn_matrix(t->count, c, keeps, h);
+        for (int i = 0; i < t->count; i++)
+            for (int j = i; j < t->count; j++) t->sum[i][j][node] = h[i][j] * (i == j ? 1 : 2);
+    }
     return HT_OK;
 }
 

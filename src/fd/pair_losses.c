@@ -83,7 +83,12 @@ struct block {
     double share[HT_MAX_FIELDS], all; /* C 1, 1 C 1 */
 };
 
-static void find_shares(const struct ht_pair_stepper *s, int64_t at, struct block *b) {
+static void lose_pressure(const struct ht_pair_stepper *s, int64_t at, struct block *b,
+                          double sum[HT_MAX_FIELDS]) {
+    struct flow flow = find_flow(s, b->loss[0], b->loss[0]->bulk, at);
+    const double sign = sign_of(s);
+    flow.P = b->P;
+    lose(s, 1, &flow, b->f, &b->sum);
     for (int t = 0; t < s->pair.nterms; t++)
         for (int i = 0; i < b->count; i++) {
             const struct ht_pair_term *term = &s->pair.term[t];
@@ -92,15 +97,6 @@ static void find_shares(const struct ht_pair_stepper *s, int64_t at, struct bloc
             b->share[i] += c;
             b->all += c;
         }
-}
-
-static void lose_pressure(const struct ht_pair_stepper *s, int64_t at, struct block *b,
-                          double sum[HT_MAX_FIELDS]) {
-    struct flow flow = find_flow(s, b->loss[0], b->loss[0]->bulk, at);
-    const double sign = sign_of(s);
-    flow.P = b->P;
-    lose(s, 1, &flow, b->f, &b->sum);
-    find_shares(s, at, b);
     for (int i = 0; i < b->count; i++) {
         sum[b->row[i]] += b->share[i] / b->all * (b->sum + sign * b->after);
         b->flow[i].q += b->share[i] / b->all * (flow.q + sign * b->taken);

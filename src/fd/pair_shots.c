@@ -14,7 +14,7 @@ struct making {
     bool *wanted;        /* [plane of the grid] */
     double *medium;      /* coefficients at these places of one plane, [coefficient][node] */
     int64_t plane;       /* this one; -1: none */
-    struct ht_columns all;
+    struct ht_columns *all;
 };
 
 /* Where walls end an axis the last value between nodes is the image of the one before, and takes
@@ -35,26 +35,23 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
     return true;
 }
 
-static enum ht_err read_medium(struct making *m, int64_t plane) {
-    if (m->plane == plane) return HT_OK;
-    m->plane = plane;
-    return ht_pair_read(m->s, m->s->pair.parity[m->field], plane, plane + 1, m->medium);
-}
-
 /* What the field takes of what drives field `from` at a node; own: times the medium. */
 static enum ht_err add_node(struct making *m, int column, int from, bool own,
                             const struct ht_point_node *node) {
     const int64_t row = ht_grid_nodes(&m->grid, HT_PRIMARY, 0);
     const int64_t plane = ht_grid_plane(&m->grid, HT_PRIMARY);
     double share[HT_MAX_FIELDS];
-    if (own || ht_pair_takers(m->s, from, own) != 1u << from) TRY(read_medium(m, node->m[2]));
+    if ((own || ht_pair_takers(m->s, from, own) != 1u << from) && m->plane != node->m[2]) {
+        m->plane = node->m[2];
+        TRY(ht_pair_read(m->s, m->s->pair.parity[m->field], m->plane, m->plane + 1, m->medium));
+    }
     ht_pair_shares(m->s, node->m, from, own, m->medium, share);
     const double weight = node->weight * share[m->field];
     for (unsigned which = 0; which < 1u << m->grid.dims && weight != 0; which++) {
         int64_t at[3];
         double sign;
         if (!find_image(m, which, node->m, at, &sign) || !m->wanted[at[2]]) continue;
-        TRY(ht_columns_add(&m->all,
+        TRY(ht_columns_add(m->all,
                            (struct ht_column_entry){.at = at[2] * plane + at[1] * row + at[0],
                                                     .column = column,
                                                     .weight = sign * weight}));
@@ -159,7 +156,7 @@ static enum ht_err add_wave(struct making *m, int shot) {
         for (int64_t p = 0; p < ht_grid_planes(&m->grid, HT_PRIMARY); p++)
             if (m->wanted[p])
                 TRY(ht_fd_incidence_entries(in, m->s->pair.parity[m->field], count, crossing, p,
-                                            column, &m->all));
+                                            column, m->all));
         column += surface->columns;
     }
     return HT_OK;
@@ -172,21 +169,6 @@ static unsigned takers_of(const struct ht_pair_stepper *s, const struct ht_pair_
                           const struct ht_shot *shot, int number) {
     if (shot->type->outside != NULL || (by->removes && is_own(shot))) return 0;
     return ht_pair_takers(s, shot->drive[number].field, is_own(shot));
-}
-
-static enum ht_err make_list(struct making *m) {
-    struct ht_fd_injection *in = m->in;
-    const struct ht_fd_stepper *fd = &m->s->fd;
-    int64_t begin, end;
-    ht_fd_target_planes(fd, &begin, &end, m->wanted);
-    if (in->shots == NULL) TRY(add_readings(m));
-    for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
-        if (m->s->incident[i] != NULL) TRY(add_wave(m, i));
-    for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
-        for (int d = 0; d < in->shots->shot[i].drives; d++)
-            if (takers_of(m->s, m->by, &in->shots->shot[i], d) >> m->field & 1u)
-                TRY(add_drive(m, i, d));
-    return ht_fd_list_columns(fd, begin, end, &m->all, in);
 }
 
 /* A column for a shot, of a plane wave many, or for a trace. */
@@ -208,21 +190,31 @@ static enum ht_err make_columns(const struct making *m) {
 
 static enum ht_err make_field(struct ht_pair_stepper *s, const struct ht_pair_driven *by, int field,
                               struct ht_fd_injection **out) {
-    struct making m = {.s = s, .by = by, .field = field, .grid = *s->fd.problem.grid, .plane = -1};
+    HT_ENDED(ht_columns_free) struct ht_columns all = {0};
+    struct making m = {
+        .s = s, .by = by, .field = field, .grid = *s->fd.problem.grid, .plane = -1, .all = &all};
+    int64_t begin, end;
     const int64_t plane = ht_grid_plane(&m.grid, HT_PRIMARY);
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     TRY(HT_ALLOC(*out, 1));
     m.in = *out;
     TRY(make_columns(&m));
+    const int shots = m.in->shots != NULL ? m.in->shots->count : 0;
     for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
     TRY(HT_TAKE(&pool, m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY)));
     TRY(HT_TAKE(&pool, m.medium, s->pair.ncoefficients * plane));
-    enum ht_err err = make_list(&m);
+    ht_fd_target_planes(&s->fd, &begin, &end, m.wanted);
+    if (m.in->shots == NULL) TRY(add_readings(&m));
+    for (int i = 0; i < shots; i++)
+        if (s->incident[i] != NULL) TRY(add_wave(&m, i));
+    for (int i = 0; i < shots; i++)
+        for (int d = 0; d < m.in->shots->shot[i].drives; d++)
+            if (takers_of(s, by, &m.in->shots->shot[i], d) >> field & 1u) TRY(add_drive(&m, i, d));
     m.in->dt = s->fd.problem.dt;
-    if (err == HT_OK && m.in->shots != NULL && s->fd.problem.fd.undispersed)
-        err = ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u);
-    ht_columns_free(&m.all);
-    return err;
+    TRY(ht_fd_list_columns(&s->fd, begin, end, m.all, m.in));
+    return m.in->shots != NULL && s->fd.problem.fd.undispersed
+               ? ht_fd_remove_dispersion(m.in, s->pair.group[1] >> field & 1u)
+               : HT_OK;
 }
 
 enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s, const struct ht_pair_driven *by,
@@ -299,18 +291,6 @@ static void give_row(const struct ht_fd_injection *in, int group, int64_t n, dou
                      : (group ? 1 : -1) * in->factor * in->given[at * in->columns + c];
 }
 
-static void fill_table(const struct ht_pair_stepper *s, int field, struct ht_fd_injection *in) {
-    const int group = s->pair.group[1] >> field & 1u, columns = in->columns;
-    const double share = ht_pair_loses(&s->pair, group) ? 0.5 : 1; /* is added twice */
-    for (int64_t j = 0; j < in->rows; j++) {
-        double *row = &in->table[j * columns];
-        if (in->shots == NULL) give_row(in, group, in->first + j, row);
-        for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
-            if (in->column[i + 1] > in->column[i])
-                fill_row(s, field, in, i, in->first + j, share, row + in->column[i]);
-    }
-}
-
 enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
                                     struct ht_fd_injection *const list[HT_MAX_FIELDS]) {
     for (int f = 0; f < s->pair.nfields; f++) {
@@ -318,8 +298,29 @@ enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
         if (in == NULL || (s->fd.at >= in->first && s->fd.at < in->last)) continue;
         in->first = s->fd.at - s->fd.at % in->rows; /* also of steps that are taken backwards */
         in->last = in->first + in->rows;
-        fill_table(s, f, in);
+        const int group = s->pair.group[1] >> f & 1u;
+        const double share = ht_pair_loses(&s->pair, group) ? 0.5 : 1; /* is added twice */
+        for (int64_t j = 0; j < in->rows; j++) {
+            double *row = &in->table[j * in->columns];
+            if (in->shots == NULL) give_row(in, group, in->first + j, row);
+            for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
+                if (in->column[i + 1] > in->column[i])
+                    fill_row(s, f, in, i, in->first + j, share, row + in->column[i]);
+        }
         TRY(s->fd.engine.ops->amplitudes(&s->fd.engine, in));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_pair_inject(struct ht_pair_stepper *s,
+                           struct ht_fd_injection *const list[HT_MAX_FIELDS], unsigned fields,
+                           int64_t begin, int64_t end, const struct ht_fd_array *to) {
+    const struct ht_fd_array none = {NULL, NULL};
+    HT_EACH_BIT(f, fields) {
+        struct ht_fd_injection *in = list[f];
+        if (in == NULL || in->plane[begin] >= in->plane[end]) continue;
+        TRY(s->fd.engine.ops->inject(&s->fd.engine, in, in->plane[begin], in->plane[end],
+                                     s->fd.at - in->first, to[f], none));
     }
     return HT_OK;
 }

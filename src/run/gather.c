@@ -77,18 +77,6 @@ static enum ht_err add_integral(struct ht_gather *r, int64_t traces, int64_t cou
     return HT_OK;
 }
 
-/* Of reading i of a group. */
-static enum ht_err make_integral(struct ht_gather *r, const struct block *b, int i, double at,
-                                 double *out) {
-    const int64_t count = b->group->count, own = i * count;
-    for (int64_t t = 0; t < count; t++) out[t] = b->sum[own + t];
-    if (at > (double)b->summed)
-        TRY(add_integral(r, b->from + own, count, (double)b->summed, at, out));
-    for (int64_t t = 0; t < count; t++)
-        out[t] = b->start[own + t] + b->factor[own + t] * r->receivers->dt * out[t];
-    return HT_OK;
-}
-
 /* The sums of a group's integrals up to a step. */
 static enum ht_err sum_up(struct ht_gather *r, struct block *b, int64_t step) {
     const int64_t count = b->group->count;
@@ -116,7 +104,15 @@ static enum ht_err make_sample(struct ht_gather *r, struct block *b, double at, 
     TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
     ht_source_samples_add(r->near, at, &by, b->from, b->traces, out);
     for (int i = 0; i < group->readings; i++)
-        if (group->reading[i].integral) TRY(make_integral(r, b, i, at, out + i * count));
+        if (group->reading[i].integral) {
+            double *own = out + i * count;
+            const int64_t from = i * count;
+            memcpy(own, b->sum + from, (size_t)count * sizeof *own);
+            if (at > (double)b->summed)
+                TRY(add_integral(r, b->from + from, count, (double)b->summed, at, own));
+            for (int64_t t = 0; t < count; t++)
+                own[t] = b->start[from + t] + b->factor[from + t] * r->receivers->dt * own[t];
+        }
     return HT_OK;
 }
 
@@ -195,22 +191,6 @@ enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, bool last) {
     return HT_OK;
 }
 
-static enum ht_err find_integrals(struct ht_pool *pool, const struct ht_plan *plan,
-                                  struct block *b) {
-    const struct ht_receiver_group *group = b->group;
-    for (int i = 0; i < group->readings; i++)
-        b->integrals = b->integrals || group->reading[i].integral;
-    if (!b->integrals) return HT_OK;
-    TRY(HT_TAKE(pool, b->start, b->traces));
-    TRY(HT_TAKE(pool, b->factor, b->traces));
-    TRY(HT_TAKE(pool, b->sum, b->traces));
-    for (int i = 0; i < group->readings; i++)
-        if (group->reading[i].integral)
-            TRY(ht_integrals_find(plan, group, &group->reading[i], b->start + i * group->count,
-                                  b->factor + i * group->count));
-    return HT_OK;
-}
-
 static int64_t samples_of_block(const struct ht_plan *plan) {
     const int64_t most = ht_least(VALUES / plan->receivers->traces, MOST);
     if (!ht_resampling_of(plan).whole) return ht_most(most, 1);
@@ -279,7 +259,17 @@ static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t
         most = ht_most(most, b->traces * r->most);
         if (!ht_resampler_is_whole(r->resampler))
             TRY(HT_TAKE(&r->pool, b->data, b->traces * r->most));
-        TRY(find_integrals(&r->pool, plan, b));
+        for (int i = 0; i < group->readings; i++) {
+            if (!group->reading[i].integral) continue;
+            if (!b->integrals) {
+                TRY(HT_TAKE(&r->pool, b->start, b->traces));
+                TRY(HT_TAKE(&r->pool, b->factor, b->traces));
+                TRY(HT_TAKE(&r->pool, b->sum, b->traces));
+            }
+            b->integrals = true;
+            TRY(ht_integrals_find(plan, group, &group->reading[i], b->start + i * group->count,
+                                  b->factor + i * group->count));
+        }
     }
     return HT_TAKE(&r->pool, r->turned, most);
 }
@@ -310,18 +300,6 @@ double *ht_gather_next(struct ht_gather *r) {
     return r->value + r->count * r->per_step * r->width;
 }
 
-static void archive_block(struct ht_gather *r, struct block *b, struct ht_archive *archive) {
-    const int n = b->number;
-    ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
-    ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
-    ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);
-    ht_archive_integer(archive, HT_KEY("receivers/%d/transformed", n), &b->transformed);
-    if (b->count <= r->most)
-        ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * b->traces, b->data,
-                           false);
-    ht_archive_numbers(archive, HT_KEY("receivers/%d/sum", n), b->traces, b->sum, false);
-}
-
 enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *from,
                               struct ht_archive *archive) {
     if (!ht_archive_loads(archive)) r->count += steps;
@@ -331,6 +309,16 @@ enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *fr
     REQUIRE(values <= r->room, HT_ERR_IO, "%s holds %lld steps of traces: it is of another run",
             from, (long long)r->count);
     ht_archive_numbers(archive, "receivers/values", values, r->value, false);
-    for (int n = 0; n < r->receivers->count; n++) archive_block(r, &r->block[n], archive);
+    for (int n = 0; n < r->receivers->count; n++) {
+        struct block *b = &r->block[n];
+        ht_archive_integer(archive, HT_KEY("receivers/%d/first", n), &b->first);
+        ht_archive_integer(archive, HT_KEY("receivers/%d/count", n), &b->count);
+        ht_archive_integer(archive, HT_KEY("receivers/%d/summed", n), &b->summed);
+        ht_archive_integer(archive, HT_KEY("receivers/%d/transformed", n), &b->transformed);
+        if (b->count <= r->most)
+            ht_archive_numbers(archive, HT_KEY("receivers/%d/data", n), b->count * b->traces,
+                               b->data, false);
+        ht_archive_numbers(archive, HT_KEY("receivers/%d/sum", n), b->traces, b->sum, false);
+    }
     return HT_OK;
 }

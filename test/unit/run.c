@@ -333,7 +333,7 @@ static void test_stop(void) {
     a.stops_at = 8;
     ht_stop_watch();
     enum ht_err err = ht_run_execute(&t.run, 2, o);
-    ht_stop_unwatch();
+    (void)ht_stop_unwatch(HT_OK);
     int64_t end = t.run.steps;
     TEST_CHECK(err == HT_OK && t.run.interrupted && end > 8 && end <= 12 && t.batches >= 2 &&
                    t.batch_end[t.batches - 1] == end && t.batch_end[t.batches - 2] == 8,
@@ -357,7 +357,7 @@ static void test_stop_before(void) {
     ht_stop_watch();
     raise(SIGUSR1);
     enum ht_err err = ht_run_execute(&t.run, 1, o);
-    ht_stop_unwatch();
+    (void)ht_stop_unwatch(HT_OK);
     TEST_CHECK(
         err == HT_OK && t.run.interrupted && t.half_steps == 0 && a.looks == 1 && a.last_looks == 1,
         "a signal before the first step: %d half steps, %d last looks", t.half_steps, a.last_looks);
