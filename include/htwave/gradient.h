@@ -84,10 +84,7 @@ bool ht_gradient_has(const struct ht_gradient *gradient, enum ht_gradient_sum su
 /* Own planes [first, last): out[plane][n2][n1]. */
 HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gradient_sum sum,
                                        int64_t first, int64_t last, double *out);
-/* The derivative of chi by what a step adds of each source group, [step][group], steps 0 .. N - 1:
- * the update's amplitude, of two terms the stage's, too (docs/gradients.md); NULL: one term. */
-const double *ht_gradient_amplitudes(const struct ht_gradient *gradient, bool stage);
-/* That by a factor of all that a shot in the place of a source group adds. */
+/* The derivative of chi by a factor of all that a shot in the place of a source group adds. */
 HT_CHECKED enum ht_err ht_gradient_push(const struct ht_gradient *gradient, int group,
                                         const struct ht_shot *shot, double *out);
 /* The same by the samples of the group's signal, where that is a file: out[signal->samples]. */

@@ -98,17 +98,6 @@ static enum ht_err load(ht_api *api, int i) {
     return HT_OK;
 }
 
-static enum ht_err load_all(ht_api *api) {
-    struct ht_params *params = api->params;
-    const enum ht_medium_type type = params->medium.type;
-    if (type != HT_MEDIUM_FILE && type != HT_MEDIUM_MEMORY) return HT_OK;
-    REFUSE(type == HT_MEDIUM_MEMORY && params->medium.shape[0] == 0, params, "medium.shape",
-           "must give the extents of the arrays that are the medium, fastest axis first");
-    for (int i = 0; i < ht_medium_option_count(); i++) TRY(load(api, i));
-    params->medium.type = HT_MEDIUM_MEMORY;
-    return HT_OK;
-}
-
 static enum ht_err open_into(ht_api *api, const char *input, int keys, const char *const *key) {
     HT_ARRAY(char *, copy, keys);
     for (int i = 0; i < keys; i++) {
@@ -116,8 +105,15 @@ static enum ht_err open_into(ht_api *api, const char *input, int keys, const cha
         copy[i] = (char *)key[i]; /* which is not written to */
     }
     TRY(ht_params_read(input, keys, copy, &api->params));
-    TRY(load_all(api));
-    api->params->gradient.wanted = true;
+    struct ht_params *params = api->params;
+    if (params->medium.type == HT_MEDIUM_FILE || params->medium.type == HT_MEDIUM_MEMORY) {
+        REFUSE(params->medium.type == HT_MEDIUM_MEMORY && params->medium.shape[0] == 0, params,
+               "medium.shape",
+               "must give the extents of the arrays that are the medium, fastest axis first");
+        for (int i = 0; i < ht_medium_option_count(); i++) TRY(load(api, i));
+        params->medium.type = HT_MEDIUM_MEMORY;
+    }
+    params->gradient.wanted = true;
     return ht_api_choose_all(api);
 }
 

@@ -93,20 +93,17 @@ int ht_api_groups(ht_api *api, int shot, int *count) {
     return code;
 }
 
-static void describe(const struct ht_receivers *receivers, const struct ht_receiver_group *group,
-                     struct ht_api_group *out) {
-    *out = (struct ht_api_group){.receivers = group->count,
-                                 .readings = group->readings,
-                                 .samples = group->samples,
-                                 .start = ht_receivers_time(receivers, group, 0),
-                                 .every = group->every > 0 ? group->every : receivers->dt};
-    snprintf(out->name, sizeof out->name, "%s", group->name);
-}
-
 int ht_api_group(ht_api *api, int shot, int group, struct ht_api_group *out) {
     const struct ht_receiver_group *found = NULL;
     const int code = HT_API_CALL(api, find_group(api, shot, group, &found));
-    if (found != NULL) describe(ht_api_plan(api)->receivers, found, out);
+    if (found == NULL) return code;
+    const struct ht_receivers *receivers = ht_api_plan(api)->receivers;
+    *out = (struct ht_api_group){.receivers = found->count,
+                                 .readings = found->readings,
+                                 .samples = found->samples,
+                                 .start = ht_receivers_time(receivers, found, 0),
+                                 .every = found->every > 0 ? found->every : receivers->dt};
+    snprintf(out->name, sizeof out->name, "%s", found->name);
     return code;
 }
 
@@ -155,14 +152,6 @@ static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
     return HT_OK;
 }
 
-static struct ht_observer observe_snapshots(ht_api *api) {
-    return (struct ht_observer){.name = "snapshots",
-                                .context = api,
-                                .needs = HT_NEED_JUDGED | HT_NEED_NODAL,
-                                .every = api->every,
-                                .look = snapshots_look};
-}
-
 int ht_api_snapshots(ht_api *api, double every, ht_api_snapshot_take *take, void *context) {
     if (!(every >= 0 && isfinite(every)))
         return (int)ht_err_set(HT_ERR_INPUT,
@@ -182,7 +171,12 @@ static enum ht_err run(ht_api *api, struct ht_recording *recording) {
     struct ht_observer observers[3] = {ht_observe_energy(&energies),
                                        ht_observe_receivers(recording)};
     int count = 2;
-    if (api->snapshot != NULL) observers[count++] = observe_snapshots(api);
+    if (api->snapshot != NULL)
+        observers[count++] = (struct ht_observer){.name = "snapshots",
+                                                  .context = api,
+                                                  .needs = HT_NEED_JUDGED | HT_NEED_NODAL,
+                                                  .every = api->every,
+                                                  .look = snapshots_look};
     struct ht_run *of = &api->survey->sim->run;
     TRY(ht_run_execute(of, count, observers));
     REQUIRE(!of->interrupted, HT_ERR_INTERRUPTED, "interrupted at step %lld of %lld",

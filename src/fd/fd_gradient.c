@@ -177,24 +177,19 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
 }
 
 /* Samples that are taken belong to q(N), q(N - 1) .. */
-static enum ht_err collect(struct ht_gradient *g, int kind) {
-    struct ht_sampler *s = g->sampler[kind];
-    const int groups = g->forward->problem.shots->count;
-    const int64_t most = ht_sampler_period(s);
-    int64_t steps;
-    HT_ARRAY(double, values, most *groups);
-    TRY(ht_sampler_collect(s, &steps, values));
-    for (int64_t n = 0; n < steps; n++) {
-        double *to = g->amplitude[kind] + (g->steps - 1 - g->taken[kind]++) * groups;
-        for (int i = 0; i < groups; i++) to[i] = values[n * groups + i] / g->larger;
-    }
-    return HT_OK;
-}
-
 static enum ht_err take_sources(struct ht_gradient *g, bool last) {
+    const int groups = g->forward->problem.shots->count;
     for (int i = 0; i < kinds_of(g); i++) {
         TRY(ht_sampler_take(g->sampler[i]));
-        if (last || g->sampler[i]->taken == ht_sampler_period(g->sampler[i])) TRY(collect(g, i));
+        const int64_t most = ht_sampler_period(g->sampler[i]);
+        if (!last && g->sampler[i]->taken < most) continue;
+        int64_t steps;
+        HT_ARRAY(double, values, most *groups);
+        TRY(ht_sampler_collect(g->sampler[i], &steps, values));
+        for (int64_t n = 0; n < steps; n++) {
+            double *to = g->amplitude[i] + (g->steps - 1 - g->taken[i]++) * groups;
+            for (int j = 0; j < groups; j++) to[j] = values[n * groups + j] / g->larger;
+        }
     }
     return HT_OK;
 }
@@ -205,10 +200,6 @@ static void finish_sources(struct ht_gradient *g) {
     for (int64_t i = 0; g->amplitude[HT_FD_BY_STAGE] != NULL && i < count; i++)
         g->amplitude[HT_FD_BY_STAGE][i] =
             12 * (g->amplitude[HT_FD_BY_STAGE][i] - g->amplitude[HT_FD_BY_UPDATE][i]);
-}
-
-const double *ht_gradient_amplitudes(const struct ht_gradient *g, bool stage) {
-    return g->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
 }
 
 static int field_order(const struct ht_gradient *g, const struct ht_shot *shot, bool *later) {
@@ -265,18 +256,6 @@ enum ht_err ht_gradient_signal(const struct ht_gradient *g, int group, double *o
 
 /* ---- the adjoint run ---- */
 
-void ht_fd_give(const struct ht_gradient *g, const double *amplitude, struct ht_fd_injection *in) {
-    if (in == NULL) return;
-    in->given = amplitude;
-    in->factor = g->larger;
-    in->steps = g->steps + 1;
-    in->first = in->last = 0;
-}
-
-static void field_give(struct ht_gradient *g, const double *amplitude) {
-    ht_fd_give(g, amplitude, g->adjoint->injection);
-}
-
 /* The largest value becomes about 1, so that no precision is left on either side of it. */
 static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     double largest = 0;
@@ -287,7 +266,14 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     }
     g->larger = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
     g->factor = g->larger * g->plan->scale;
-    g->ops->give(g, amplitude);
+    for (int i = 0; i < g->lists; i++) {
+        struct ht_fd_injection *in = g->readings[i];
+        if (in == NULL) continue;
+        in->given = amplitude;
+        in->factor = g->larger;
+        in->steps = g->steps + 1;
+        in->first = in->last = 0;
+    }
     for (int i = 0; i < HT_FD_BY; i++) g->taken[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (ht_gradient_has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(g->adjoint, g->sum[i]));
@@ -328,7 +314,9 @@ enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
 }
 
 static enum ht_err field_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
-    return ht_fd_readings_create(g->adjoint, receivers, &g->adjoint->injection);
+    g->readings = &g->adjoint->injection;
+    g->lists = 1;
+    return ht_fd_readings_create(g->adjoint, receivers, g->readings);
 }
 
 enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
@@ -379,21 +367,6 @@ static enum ht_err find_room(const struct ht_gradient *g, const struct ht_gradie
     return HT_OK;
 }
 
-/* Bytes that records take of the host's memory or of a file, the most of all ranks; infinite: they
- * cannot be made. */
-static enum ht_err find_records(const struct ht_gradient *g,
-                                const struct ht_fd_shell_choice *choice, double *out) {
-    struct ht_fd_shell shell;
-    struct ht_fd_shell_bytes bytes;
-    *out = INFINITY;
-    if (g->plan->problem.fd.pair == HT_PAIR_NONE &&
-        ht_fd_shell_plan(g->forward, choice, &shell) == HT_OK) {
-        ht_fd_shell_size(&shell, &bytes);
-        *out = (double)bytes.host;
-    }
-    return ht_comm_max(g->forward->problem.grid->slab.comm, 1, out);
-}
-
 /* What is stored needs no second run of steps; it is not to fill a device that is shared. What is
  * recorded takes one more, and little memory; states take as much, and copies of all nodes. A file
  * is slower than these. */
@@ -409,7 +382,15 @@ static enum ht_err make_past(struct ht_gradient *g, const struct ht_gradient_cho
     double room[2], bytes[2], records;
     TRY(find_room(g, choice, room));
     TRY(ht_fd_kept_bytes(past, bytes));
-    TRY(find_records(g, &shell, &records));
+    /* What records take of the host or of a file, the most of all ranks; infinite: there are none.
+     */
+    struct ht_fd_shell planned;
+    struct ht_fd_shell_bytes taken = {0};
+    const bool none = g->plan->problem.fd.pair != HT_PAIR_NONE ||
+                      ht_fd_shell_plan(g->forward, &shell, &planned) != HT_OK;
+    if (!none) ht_fd_shell_size(&planned, &taken);
+    records = none ? INFINITY : (double)taken.host;
+    TRY(ht_comm_max(g->forward->problem.grid->slab.comm, 1, &records));
     const bool fits = records <= room[1], automatic = field == HT_GRADIENT_AUTO;
     if (automatic)
         field = bytes[0] * (double)g->steps <= part * room[0] ? HT_GRADIENT_STORE
@@ -441,7 +422,6 @@ static enum ht_err field_make(struct ht_gradient *g, struct ht_fd_past *past) {
 static const struct ht_fd_gradient_ops field_gradient = {.has = field_has,
                                                          .make = field_make,
                                                          .aim = field_aim,
-                                                         .give = field_give,
                                                          .list = field_list,
                                                          .correlate = field_correlate,
                                                          .place = field_place,

@@ -60,17 +60,19 @@ struct ht_gradient {
     int traces;
     struct ht_sampler *sampler[HT_FD_BY];
     int64_t taken[HT_FD_BY];
-    double *amplitude[HT_FD_BY]; /* [step][group] */
-    struct ht_pair apart;        /* of a pair: whose coefficients the sums are by */
+    double *amplitude[HT_FD_BY]; /* [step][group] the derivative of chi by what a step adds; NULL:
+                                    one term */
+    struct ht_fd_injection **readings; /* [lists] of the adjoint stepper; NULL: none */
+    int lists;
+    struct ht_pair apart; /* of a pair: whose coefficients the sums are by */
     struct ht_fd_injection *removed[HT_MAX_FIELDS]; /* as of ht_pair_injections_create */
 };
 struct ht_fd_gradient_ops {
     bool (*has)(const struct ht_gradient *g, enum ht_gradient_sum sum);
     /* The tools, and what is needed of the forward run. */
     enum ht_err (*make)(struct ht_gradient *g, struct ht_fd_past *past);
-    /* The sources of the adjoint stepper, and their amplitudes. */
+    /* The sources of the adjoint stepper: `readings`. */
     enum ht_err (*aim)(struct ht_gradient *g, const struct ht_receivers *receivers);
-    void (*give)(struct ht_gradient *g, const double *amplitude);
     /* Rows of what reads a source group from the adjoint fields. */
     enum ht_err (*list)(const struct ht_gradient *g, int group, struct ht_sampler *out);
     /* The sums, after adjoint step N - n + 1, of which the first passes of the next one are done,
@@ -86,8 +88,6 @@ struct ht_fd_gradient_ops {
                        double *update);
 };
 extern const struct ht_fd_gradient_ops ht_pair_gradient; /* pair_gradient.c */
-/* Amplitudes of all steps, where there is a list. */
-void ht_fd_give(const struct ht_gradient *g, const double *amplitude, struct ht_fd_injection *in);
 /* Adds rows of a field at the nodes of a point, times their weights. */
 HT_CHECKED enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field,
                                         const struct ht_point *point, struct ht_sampler *out);

@@ -78,21 +78,6 @@ static void give_back(struct ht_fd_past *past) {
     k->lent = false;
 }
 
-static enum ht_err run_again(struct kept *k, int64_t segment) {
-    struct ht_fd_stepper *s = k->past.forward;
-    const int64_t first = segment * k->length;
-    give_back(&k->past);
-    k->shown = segment;
-    TRY(segment == 0 ? s->kind->rest(s) : move_state(s, &k->state[segment], true));
-    s->at = first;
-    TRY(keep_step(k, first));
-    for (int64_t n = first + 1; n <= end_of(k, segment); n++) {
-        TRY(ht_runner_half_step(s, HT_PRIMARY));
-        TRY(keep_step(k, n));
-    }
-    return ht_runner_complete(&s->r);
-}
-
 /* ---- functions of struct ht_fd_past_ops ---- */
 
 static enum ht_err begin(struct ht_fd_past *past) {
@@ -113,7 +98,19 @@ static enum ht_err show(struct ht_fd_past *past, int64_t n) {
     struct kept *k = (struct kept *)past;
     struct ht_fd_stepper *s = past->forward;
     const int64_t segment = (n - 1) / k->length;
-    if (segment != k->shown) TRY(run_again(k, segment));
+    if (segment != k->shown) { /* it is run again */
+        const int64_t first = segment * k->length;
+        give_back(past);
+        k->shown = segment;
+        TRY(segment == 0 ? s->kind->rest(s) : move_state(s, &k->state[segment], true));
+        s->at = first;
+        TRY(keep_step(k, first));
+        for (int64_t i = first + 1; i <= end_of(k, segment); i++) {
+            TRY(ht_runner_half_step(s, HT_PRIMARY));
+            TRY(keep_step(k, i));
+        }
+        TRY(ht_runner_complete(&s->r));
+    }
     if (!k->lent) TRY(ht_runner_complete(&s->r));
     const int64_t at = n - 1 - segment * k->length;
     HT_EACH_BIT(a, past->values | past->increments) {

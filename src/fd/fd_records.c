@@ -214,19 +214,14 @@ enum ht_err ht_fd_records_create(struct ht_device *device, const struct ht_fd_re
     return HT_MADE(err, r, ht_fd_records_destroy, out);
 }
 
-/* Transfers may be in progress, after a failure, too, which has been reported. */
-static void wait_for_all(const struct ht_fd_records *r) {
-    enum ht_err err = HT_OK;
-    if (r->worked == NULL) return;
-    err = ht_event_record(r->worked, HT_QUEUE_TRANSFER);
-    if (err == HT_OK) err = ht_event_await(r->worked, HT_QUEUE_WORK);
-    if (err == HT_OK) err = ht_device_finish(r->device);
-    (void)err;
-}
-
 void ht_fd_records_destroy(struct ht_fd_records *r) {
     if (r == NULL) return;
-    wait_for_all(r);
+    if (r->worked != NULL) { /* transfers may be in progress, after a reported failure, too */
+        enum ht_err err = ht_event_record(r->worked, HT_QUEUE_TRANSFER);
+        if (err == HT_OK) err = ht_event_await(r->worked, HT_QUEUE_WORK);
+        if (err == HT_OK) err = ht_device_finish(r->device);
+        (void)err;
+    }
     for (int64_t i = 0; r->chunk != NULL && i < r->chunks; i++) {
         ht_event_destroy(r->chunk[i].moved);
         if (r->chunk[i].pinned == NULL) free(r->chunk[i].memory);

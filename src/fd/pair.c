@@ -310,30 +310,27 @@ static void set_filter(double sigma, double alpha, double dt, int64_t apart, dou
     out[apart] = sigma > 0 ? sigma * (out[0] - 1) / (sigma + alpha) : 0;
 }
 
-/* What cl/pair_layers.cl has of a point. */
-static void fill_point(const struct ht_pair_stepper *s, int axis, double at, int64_t apart,
-                       double *out) {
-    const struct ht_layers *layers = s->fd.problem.layers;
-    const struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
-    const double dt = s->fd.problem.dt;
-    if (s->damping == HT_PAIR_SPONGE) {
-        out[0] = exp(-stretch.sigma * dt);
-        return;
-    }
-    out[(ht_pair_profiles(s->damping) - 1) * apart] = exp(-stretch.loss * dt);
-    set_filter(stretch.sigma, stretch.alpha, dt, apart, out);
-    if (s->damping == HT_PAIR_MIXED)
-        set_filter(layers->mix * stretch.sigma, stretch.alpha, dt, apart, out + 2 * apart);
-}
-
+/* What cl/pair_layers.cl has of the points of a layer, then of those half a spacing up. */
 static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
     const int axis = i / 2, numbers = ht_pair_profiles(s->damping);
-    const int64_t begin = s->layers.layer[i].begin[axis], end = s->layers.layer[i].end[axis];
+    const int64_t begin = s->layers.layer[i].begin[axis];
+    const int64_t apart = s->layers.layer[i].end[axis] - begin;
     const int64_t first = s->fd.box.begin[axis] - (axis == 2 ? s->fd.own.first : 0);
-    for (int half = 0; half < 2; half++)
-        for (int64_t m = begin; m < end; m++)
-            fill_point(s, axis, (double)(m - first) + 0.5 * half, end - begin,
-                       out + (int64_t)half * numbers * (end - begin) + m - begin);
+    const struct ht_layers *layers = s->fd.problem.layers;
+    const double dt = s->fd.problem.dt;
+    for (int64_t n = 0; n < 2 * apart; n++) {
+        const double at = (double)(begin + n % apart - first) + (n < apart ? 0 : 0.5);
+        const struct ht_stretch stretch = ht_layers_stretch(layers, axis, at);
+        double *to = out + n / apart * numbers * apart + n % apart;
+        if (s->damping == HT_PAIR_SPONGE) {
+            to[0] = exp(-stretch.sigma * dt);
+            continue;
+        }
+        to[(numbers - 1) * apart] = exp(-stretch.loss * dt);
+        set_filter(stretch.sigma, stretch.alpha, dt, apart, to);
+        if (s->damping == HT_PAIR_MIXED)
+            set_filter(layers->mix * stretch.sigma, stretch.alpha, dt, apart, to + 2 * apart);
+    }
 }
 
 static enum ht_err create_layers(struct ht_pair_stepper *s) {
@@ -393,24 +390,18 @@ static void release(void *self) {
     }
 }
 
-/* Neighbours of one parity together. */
-static enum ht_err fill_coefficients(struct ht_pair_stepper *s) {
+static enum ht_err fill_rest(void *self) {
+    struct ht_pair_stepper *s = self;
+    share_spares(s);
     const struct ht_pair_coefficient *of = s->pair.coefficient;
-    for (int first = 0, end; first < s->pair.ncoefficients; first = end) {
+    for (int first = 0, end; s->fd.beside == NULL && first < s->pair.ncoefficients; first = end) {
         end = first + 1;
         if (s->constant >> first & 1u) continue;
         while (end < s->pair.ncoefficients && of[end].parity == of[first].parity &&
                !(s->constant >> end & 1u))
-            end++;
+            end++; /* neighbours of one parity together */
         TRY(ht_fd_fill_arrays(&s->fd, first, end, of[first].parity, &s->coefficient[first]));
     }
-    return HT_OK;
-}
-
-static enum ht_err fill_rest(void *self) {
-    struct ht_pair_stepper *s = self;
-    share_spares(s);
-    if (s->fd.beside == NULL) TRY(fill_coefficients(s));
     TRY(create_layers(s));
     for (int group = 0; group < 2; group++) {
         TRY(ht_pair_meets_make(s, group, &s->meets[group]));

@@ -334,19 +334,6 @@ static bool around_find(const struct around *a, unsigned parity, const int64_t m
 
 /* ---- the step's bound ---- */
 
-static void raise_plane(const struct around *a, unsigned parity, int64_t m3, double *out) {
-    const double *excess = a->faces->listed[a->group].excess;
-    const int corners = 1 << ht_pair_axes(parity ^ a->faces->pair.meets[a->group]);
-    for (int64_t m2 = 0; m2 < a->n[1]; m2++)
-        for (int64_t m1 = 0; m1 < a->n[0]; m1++, out++) {
-            int64_t number[8];
-            double sum = 0;
-            if (!around_find(a, parity, (const int64_t[3]){m1, m2, m3}, number)) continue;
-            for (int i = 0; i < corners; i++) sum += number[i] >= 0 ? excess[number[i]] : 0;
-            *out *= 1 + sum / corners;
-        }
-}
-
 enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int64_t first,
                                 int64_t last, double *out) {
     const struct ht_pair_coefficient *of = &faces->pair.coefficient[what];
@@ -357,11 +344,21 @@ enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int
     bool coupled = false;
     for (int i = 0; i < rows; i++) coupled = coupled || row[i] == of->row;
     if (!coupled || !faces->listed[group].used) return HT_OK;
+    const double *excess = faces->listed[group].excess;
+    const int corners = 1 << ht_pair_axes(of->parity ^ faces->pair.meets[group]);
     TRY(around_begin(faces, group, &a));
     for (int64_t m3 = first; m3 < last; m3++) {
         for (int64_t near = m3 == first ? m3 - 1 : m3 + 1; near <= m3 + 1; near++)
             around_fill(&a, near);
-        raise_plane(&a, of->parity, m3, out + (m3 - first) * a.n[0] * a.n[1]);
+        for (int64_t n = 0; n < a.n[0] * a.n[1]; n++, out++) {
+            int64_t number[8];
+            double sum = 0;
+            if (!around_find(&a, of->parity, (const int64_t[3]){n % a.n[0], n / a.n[0], m3},
+                             number))
+                continue;
+            for (int i = 0; i < corners; i++) sum += number[i] >= 0 ? excess[number[i]] : 0;
+            *out *= 1 + sum / corners;
+        }
     }
     return HT_OK;
 }

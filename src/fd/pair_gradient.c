@@ -50,13 +50,9 @@ static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receive
     const struct ht_pair_driven readings = {.receivers = receivers}, removed = {.removes = true};
     ht_pair_injections_destroy(g->removed);
     TRY(ht_pair_injections_create(pair_of(g->forward), &removed, g->removed));
-    return ht_pair_injections_create(pair_of(g->adjoint), &readings,
-                                     pair_of(g->adjoint)->injection);
-}
-
-static void give(struct ht_gradient *g, const double *amplitude) {
-    for (int f = 0; f < g->apart.nfields; f++)
-        ht_fd_give(g, amplitude, pair_of(g->adjoint)->injection[f]);
+    g->readings = pair_of(g->adjoint)->injection;
+    g->lists = HT_MAX_FIELDS;
+    return ht_pair_injections_create(pair_of(g->adjoint), &readings, g->readings);
 }
 
 /* Group 0 of the adjoint run has the opposite sign. */
@@ -300,7 +296,6 @@ static double place(const struct ht_gradient *g, enum ht_gradient_sum sum, unsig
 const struct ht_fd_gradient_ops ht_pair_gradient = {.has = has,
                                                     .make = make,
                                                     .aim = aim,
-                                                    .give = give,
                                                     .list = list,
                                                     .correlate = correlate,
                                                     .finish = finish,

@@ -302,22 +302,7 @@ static enum ht_err put_data(const struct ht_plan *plan, const struct ht_places *
     return ht_comm_agree(plan->grid.slab.comm, err);
 }
 
-/* What a shot adds to its fields on plane m; false: nothing. */
-static bool put_shot(const struct range *r, const struct ht_shot *shot,
-                     const struct ht_point *point, int64_t m, double *values) {
-    const int64_t row = ht_grid_nodes(&r->plan->grid, HT_PRIMARY, 0);
-    bool any = false;
-    memset(values, 0, (size_t)(r->part * r->plan->eq.nfields) * sizeof *values);
-    for (int d = 0; d < shot->drives; d++)
-        for (int i = 0; i < point[d].count; i++) {
-            const struct ht_point_node *node = &point[d].node[i];
-            if (node->m[2] != m) continue;
-            any = true;
-            values[shot->drive[d].field * r->part + node->m[1] * row + node->m[0]] = node->weight;
-        }
-    return any;
-}
-
+/* What a shot adds to its fields, plane by plane. */
 static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
     const struct ht_shots *shots = r->plan->problem.shots;
     const struct ht_shot *shot = &shots->shot[index];
@@ -333,8 +318,20 @@ static enum ht_err look_at_shot(struct range *r, int index, unsigned fields) {
         err = ht_shot_spread_drive(shots, index, d, &grid, NULL, &point[d]);
     }
     const struct ht_range own = ht_grid_own(&r->plan->grid, HT_PRIMARY);
-    for (int64_t m = own.first; err == HT_OK && m < own.last; m++)
-        if (put_shot(r, shot, point, m, values)) err = look_at_range(r, fields, m, m + 1, values);
+    const int64_t row = ht_grid_nodes(&r->plan->grid, HT_PRIMARY, 0);
+    for (int64_t m = own.first; err == HT_OK && m < own.last; m++) {
+        bool any = false;
+        memset(values, 0, (size_t)(r->part * r->plan->eq.nfields) * sizeof *values);
+        for (int d = 0; d < shot->drives; d++)
+            for (int i = 0; i < point[d].count; i++) {
+                const struct ht_point_node *node = &point[d].node[i];
+                if (node->m[2] != m) continue;
+                any = true;
+                values[shot->drive[d].field * r->part + node->m[1] * row + node->m[0]] =
+                    node->weight;
+            }
+        if (any) err = look_at_range(r, fields, m, m + 1, values);
+    }
     for (int d = 0; d < shot->drives; d++) ht_point_free(&point[d]);
     return err;
 }

@@ -85,21 +85,14 @@ static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *fi
     return HT_OK;
 }
 
-static enum ht_err read_groups(const struct ht_trace_source *of, struct ht_h5 *file,
-                               double *const *data) {
+static enum ht_err read_h5(const struct ht_trace_source *of, double *const *data) {
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
+    TRY(ht_params_blame(of->params, of->key, ht_h5_open(of->path, &file)));
     for (int n = 0; n < of->receivers->count; n++) {
         TRY(check_group(of, file, &of->receivers->group[n]));
         TRY(read_group(of, file, &of->receivers->group[n], data[n]));
     }
     return HT_OK;
-}
-
-static enum ht_err read_h5(const struct ht_trace_source *of, double *const *data) {
-    struct ht_h5 *file = NULL;
-    TRY(ht_params_blame(of->params, of->key, ht_h5_open(of->path, &file)));
-    const enum ht_err err = read_groups(of, file, data);
-    ht_h5_close(file);
-    return err;
 }
 
 /* ---- .npy: [trace][sample] of all groups; times and places are not in it ---- */
@@ -158,30 +151,27 @@ static enum ht_err read_file(const struct ht_trace_source *of, struct ht_pool *p
     return check_values(of, *out);
 }
 
-static enum ht_err read_weights(const struct ht_trace_source *data, struct ht_observed *observed) {
-    struct ht_trace_source of = *data;
-    HT_FREED char *path = NULL;
-    TRY(ht_text_numbered(of.params->gradient.weights, of.shot, &path));
-    of.key = "gradient.weights";
-    of.path = path;
-    of.weights = true;
-    return read_file(&of, &observed->pool, &observed->weight);
-}
-
 enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                              const struct ht_receivers *receivers, const char *key,
                              const char *path, struct ht_observed **out) {
-    const struct ht_trace_source of = {.params = plan->params,
-                                       .grid = &plan->grid,
-                                       .receivers = receivers,
-                                       .key = key,
-                                       .path = path,
-                                       .shot = shot};
+    struct ht_trace_source of = {.params = plan->params,
+                                 .grid = &plan->grid,
+                                 .receivers = receivers,
+                                 .key = key,
+                                 .path = path,
+                                 .shot = shot};
     struct ht_observed *observed = NULL;
+    HT_FREED char *weights = NULL;
     *out = NULL;
     TRY(HT_ALLOC(observed, 1));
     enum ht_err err = read_file(&of, &observed->pool, &observed->data);
-    if (err == HT_OK && *plan->params->gradient.weights) err = read_weights(&of, observed);
+    if (err == HT_OK && *plan->params->gradient.weights) {
+        err = ht_text_numbered(plan->params->gradient.weights, shot, &weights);
+        of.key = "gradient.weights";
+        of.path = weights;
+        of.weights = true;
+        if (err == HT_OK) err = read_file(&of, &observed->pool, &observed->weight);
+    }
     return HT_MADE(err, observed, ht_observed_destroy, out);
 }
 

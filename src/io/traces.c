@@ -59,13 +59,11 @@ static enum ht_err write_group(const struct ht_plan *plan, const struct ht_recei
 }
 
 static enum ht_err write_csv(const struct ht_plan *plan, const char *path) {
-    struct ht_h5 *file = NULL;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(path, &file));
-    enum ht_err err = HT_OK;
-    for (int n = 0; err == HT_OK && n < plan->receivers->count; n++)
-        err = write_group(plan, &plan->receivers->group[n], file);
-    ht_h5_close(file);
-    return err;
+    for (int n = 0; n < plan->receivers->count; n++)
+        TRY(write_group(plan, &plan->receivers->group[n], file));
+    return HT_OK;
 }
 
 static const struct ht_trace_format csv = {

@@ -219,36 +219,36 @@ static bool is_density(const struct ht_medium *medium, int parameter) {
     return material >= 0 && (medium->source->shown[material] >> parameter & 1u);
 }
 
-static void chain_sample(struct chain *chain, int64_t at) {
-    const struct ht_medium_gradient *g = chain->gradient;
+static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
+    struct chain own = *(const struct chain *)context, *chain = &own;
+    const struct ht_medium_gradient *g = own.gradient;
     const data_of *data = g->data;
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
-    double by[HT_MAX_SCALARS] = {0}, material[HT_MAX_MATERIALS], by_material[HT_MAX_MATERIALS];
-    for (int q = 0; q < HT_MAX_SCALARS; q++) by[q] = data->sum[q] ? data->sum[q][at] : 0;
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_medium_row *row = &source->row[p];
-        chain->value[p][0] =
-            row->samples ? row->samples->value[at] : row->number[row->count > 1 ? at : 0];
+    for (int64_t at = begin; at < end; at++) {
+        double by[HT_MAX_SCALARS] = {0}, material[HT_MAX_MATERIALS], by_material[HT_MAX_MATERIALS];
+        for (int q = 0; q < HT_MAX_SCALARS; q++) by[q] = data->sum[q] ? data->sum[q][at] : 0;
+        for (int p = 0; p < medium->eq->system->nparameters; p++) {
+            const struct ht_medium_row *row = &source->row[p];
+            chain->value[p][0] =
+                row->samples ? row->samples->value[at] : row->number[row->count > 1 ? at : 0];
+        }
+        find_materials(chain, 0, 0);
+        for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = chain->material[m][0];
+        medium->eq->system->average.scalars_back(material, by, by_material);
+        for (int w = 0; w < g->count; w++) {
+            const int p = g->wanted[w].parameter;
+            const bool fluid =
+                source->row[p].of->zero && !(chain->value[p][0] > 0); /* it stays one */
+            double sum = 0;
+            find_materials(chain, p,
+                           source->row[p].samples != NULL ? source->params->medium.scale : 1);
+            for (int m = 0; m < medium->eq->nmaterials; m++)
+                sum += by_material[m] * chain->material[m][1];
+            if (g->at_places != NULL && is_density(medium, p)) sum += g->at_places[at];
+            data->wanted[w][at] = fluid || is_held(data, w, at) ? 0 : sum;
+        }
     }
-    find_materials(chain, 0, 0);
-    for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = chain->material[m][0];
-    medium->eq->system->average.scalars_back(material, by, by_material);
-    for (int w = 0; w < g->count; w++) {
-        const int p = g->wanted[w].parameter;
-        const bool fluid = source->row[p].of->zero && !(chain->value[p][0] > 0); /* it stays one */
-        double sum = 0;
-        find_materials(chain, p, source->row[p].samples != NULL ? source->params->medium.scale : 1);
-        for (int m = 0; m < medium->eq->nmaterials; m++)
-            sum += by_material[m] * chain->material[m][1];
-        if (g->at_places != NULL && is_density(medium, p)) sum += g->at_places[at];
-        data->wanted[w][at] = fluid || is_held(data, w, at) ? 0 : sum;
-    }
-}
-
-static enum ht_err chain_samples(void *context, int64_t begin, int64_t end) {
-    struct chain chain = *(const struct chain *)context;
-    for (int64_t at = begin; at < end; at++) chain_sample(&chain, at);
     return HT_OK;
 }
 
@@ -439,7 +439,7 @@ static enum ht_err turn_all(struct pull *pull, struct ht_fit_turn *turn) {
     turn->shift = pull->means.parity;
     turn->nchannels = pull->means.nchannels;
     turn->channel = pull->means.channel;
-    turn->data = pull;
+    turn->at = turn_plane;
     turn->first = ht_layers_inside(grid, 2, half, 0);
     turn->last = ht_layers_inside(grid, 2, half, ht_grid_planes(grid, HT_PRIMARY) - 1) + 1;
     memcpy(turn->shape, data->shape, sizeof turn->shape);
@@ -464,7 +464,7 @@ enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_grad
         if (data->sum[q]) memset(data->sum[q], 0, (size_t)data->size * sizeof *data->sum[q]);
     for (unsigned parity = 0; parity < 8; parity++) {
         struct pull pull = {.gradient = g, .read = read, .data = context};
-        struct ht_fit_turn turn = {.at = turn_plane};
+        struct ht_fit_turn turn = {.data = &pull};
         pull.means = (struct ht_frame_means){.parity = parity, .turned = true};
         HT_EACH_BIT(c, g->coefficients) {
             if (data->frame.pair.coefficient[c].parity != parity) continue;
@@ -493,7 +493,7 @@ enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *g, int wan
     const data_of *data = g->data;
     const struct ht_medium_wanted *of = &g->wanted[wanted];
     struct pull pull = {.gradient = g, .read = read, .data = context, .count = 1};
-    struct ht_fit_turn turn = {.at = turn_plane};
+    struct ht_fit_turn turn = {.data = &pull};
     pull.coefficient[0] = coefficient;
     HT_ARRAY(double, sum, data->size);
     pull.means.nchannels = 1;

@@ -233,28 +233,23 @@ static void set_channel(const struct work *work, int c, int k, struct pass *pass
     pass->track = channel->track;
 }
 
-struct source {
-    const struct work *work;
-    int64_t piece;
-};
 static enum ht_err read_source(void *data, int64_t begin, int64_t end) {
-    const struct source *source = data;
-    const struct work *work = source->work;
+    const struct work *work = data;
     const int64_t row = axis_of(work, 0)->boxes, first = work->pieces[0];
     double *out[HT_MAX_SCALARS] = {NULL};
     for (int q = 0; q < work->turn->fit->average->nscalars; q++)
         out[q] = work->source[q] + begin * row;
-    return ht_fit_source(work->turn->fit, source->piece, first + begin, first + end, row, out);
+    return ht_fit_source(work->turn->fit, work->read, first + begin, first + end, row, out);
 }
 
 /* Piece `piece` along x3, averaged along x1 and x2. */
 static enum ht_err plane_forwards(struct work *work, int c, int64_t piece) {
     struct pass *one = &work->plane[0], *two = &work->plane[1];
-    struct source source = {work, piece};
     const int64_t lines = one->in.size;
     for (int k = 0; k < 2; k++) set_channel(work, c, k, &work->plane[k]);
-    if (work->read != piece) TRY(ht_threads_share(lines, 16, read_source, &source));
+    const bool there = work->read == piece;
     work->read = piece;
+    if (!there) TRY(ht_threads_share(lines, 16, read_source, work));
     TRY(transpose(work->source[work->turn->channel[c].quantity], lines, axis_of(work, 0)->boxes,
                   value_of(&one->in, 0)));
     TRY(pass_do(one, FORWARDS, 0));
@@ -392,14 +387,6 @@ static void find_pieces(struct work *work) {
     }
 }
 
-/* Pieces along x3 that are held at the same time. */
-static int64_t find_held(const struct ht_fit_taps *taps, int64_t nodes) {
-    int64_t most = 0;
-    for (int64_t m = 0; m < nodes + 2; m++)
-        most = ht_most(most, taps[m].first + taps[m].count - taps[ht_most(m - 2, 0)].first);
-    return most;
-}
-
 static enum ht_err work_make(struct work *work) {
     const struct ht_fit_turn *turn = work->turn;
     const int64_t n1 = axis_of(work, 0)->nodes, n2 = axis_of(work, 1)->nodes;
@@ -417,8 +404,11 @@ static enum ht_err work_make(struct work *work) {
         struct pass *high = &work->high[c];
         work->loaded[c] = -1;
         set_channel(work, c, 2, high);
-        TRY(pass_make(work, find_held(high->taps, axis_of(work, 2)->nodes), 1, n1 * n2, high->track,
-                      high));
+        const struct ht_fit_taps *taps = high->taps;
+        int64_t held = 0; /* pieces at the same time */
+        for (int64_t m = 0; m < axis_of(work, 2)->nodes + 2; m++)
+            held = ht_most(held, taps[m].first + taps[m].count - taps[ht_most(m - 2, 0)].first);
+        TRY(pass_make(work, held, 1, n1 * n2, high->track, high));
     }
     return HT_OK;
 }

@@ -66,7 +66,7 @@ static enum ht_err add_integrals(struct transpose *t) {
     return HT_OK;
 }
 
-static enum ht_err add_whole(const struct transpose *t) {
+static enum ht_err add_whole(struct transpose *t) {
     const struct ht_receiver_group *group = t->group;
     struct ht_whole whole = ht_whole_of(t->plan->receivers, group, t->reading, 0, group->samples);
     HT_ARRAY(double, data, group->count * group->samples);
@@ -77,16 +77,6 @@ static enum ht_err add_whole(const struct transpose *t) {
     return ht_resample_whole_transposed(&whole, group->count, data, t->out + t->from);
 }
 
-static enum ht_err add_reading(struct transpose *t) {
-    for (int64_t i = 0; i < t->group->count; i++) t->factor[i] = 1;
-    if (t->reading->integral) {
-        TRY(ht_integrals_find(t->plan, t->group, t->reading, t->row, t->factor));
-        for (int64_t i = 0; i < t->group->count; i++) t->factor[i] *= t->plan->receivers->dt;
-    }
-    if (ht_resampler_is_whole(t->resampler)) return add_whole(t);
-    return t->reading->integral ? add_integrals(t) : add_values(t);
-}
-
 static enum ht_err add_all(struct transpose *t, double *const *data) {
     const struct ht_receivers *receivers = t->plan->receivers;
     for (int n = 0; n < receivers->count; n++) {
@@ -94,7 +84,14 @@ static enum ht_err add_all(struct transpose *t, double *const *data) {
         for (int i = 0; i < t->group->readings; i++) {
             t->reading = &t->group->reading[i];
             t->data = data[n] + i * t->group->count * t->group->samples;
-            TRY(add_reading(t));
+            for (int64_t j = 0; j < t->group->count; j++) t->factor[j] = 1;
+            if (t->reading->integral) {
+                TRY(ht_integrals_find(t->plan, t->group, t->reading, t->row, t->factor));
+                for (int64_t j = 0; j < t->group->count; j++) t->factor[j] *= receivers->dt;
+            }
+            TRY((ht_resampler_is_whole(t->resampler) ? add_whole
+                 : t->reading->integral              ? add_integrals
+                                                     : add_values)(t));
             t->from += t->group->count;
         }
     }

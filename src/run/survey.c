@@ -200,28 +200,10 @@ enum ht_err ht_survey_aim_plan(const struct ht_survey *s, int shot) {
     return shot < 0 ? err : ht_survey_blame(s, shot, err);
 }
 
-/* The ranks of so many groups plan the same. *fits: or there must be fewer of them. */
-static enum ht_err plan_groups(struct ht_survey *s, int groups, bool *fits) {
-    s->groups = groups;
-    s->group = ht_comm_rank(s->comm) / (ht_comm_size(s->comm) / groups);
-    TRY(ht_comm_split(s->comm, groups, &s->part));
-    TRY(ht_comm_agree(s->comm, ht_simulation_plan_survey(s->params, s->part, s)));
-    double large = s->sim->too_large;
-    TRY(ht_comm_max(s->comm, 1, &large));
-    *fits = !(large > 0);
-    if (*fits) return HT_OK;
-    ht_simulation_destroy(s->sim);
-    ht_comm_leave(s->part);
-    s->sim = NULL;
-    s->part = NULL;
-    return HT_OK;
-}
-
 /* As many groups as there are ranks, but for shots that there are not, or that do not fit. */
 static enum ht_err divide_ranks(struct ht_survey *s) {
     const int given = s->params->parallel.shots, ranks = ht_comm_size(s->comm);
     const bool cut = s->params->grid.dims > 2;
-    bool fits = false;
     REFUSE(given > 0 && ranks % given != 0, s->params, "parallel.shots",
            "%d ranks are no multiple of it", ranks);
     int groups = given > 0 ? given : ranks;
@@ -229,8 +211,17 @@ static enum ht_err divide_ranks(struct ht_survey *s) {
     for (;; groups--) {
         if (ranks % groups != 0) continue;
         s->narrows = cut && given == 0 && groups > 1;
-        TRY(plan_groups(s, groups, &fits));
-        if (fits) return HT_OK;
+        s->groups = groups;
+        s->group = ht_comm_rank(s->comm) / (ranks / groups);
+        TRY(ht_comm_split(s->comm, groups, &s->part));
+        TRY(ht_comm_agree(s->comm, ht_simulation_plan_survey(s->params, s->part, s)));
+        double large = s->sim->too_large;
+        TRY(ht_comm_max(s->comm, 1, &large));
+        if (!(large > 0)) return HT_OK;
+        ht_simulation_destroy(s->sim);
+        ht_comm_leave(s->part);
+        s->sim = NULL;
+        s->part = NULL;
     }
 }
 

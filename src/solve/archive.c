@@ -219,10 +219,6 @@ enum ht_err ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_w
     return ht_comm_agree(comm, err);
 }
 
-static void close_file(struct ht_h5 **file) {
-    ht_h5_close(*file);
-}
-
 struct check {
     struct ht_h5 *file;
     const char *path;
@@ -243,13 +239,13 @@ static enum ht_err check_set(const char *name, void *context) {
 }
 
 enum ht_err ht_archive_check(const char *path) {
-    HT_ENDED(close_file) struct ht_h5 *file = NULL;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(path, &file));
     return ht_h5_each(file, check_set, &(struct check){file, path});
 }
 
 enum ht_err ht_archive_read_text(const char *path, const char *name, char **out) {
-    HT_ENDED(close_file) struct ht_h5 *file = NULL;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     int64_t extent[8] = {0};
     int rank;
     *out = NULL;
@@ -264,7 +260,7 @@ enum ht_err ht_archive_read_text(const char *path, const char *name, char **out)
 }
 
 enum ht_err ht_archive_read_number(const char *path, const char *name, double *out) {
-    HT_ENDED(close_file) struct ht_h5 *file = NULL;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(path, &file));
     return ht_h5_read(file, name, 1, out);
 }

@@ -51,7 +51,7 @@ static double against_amplitudes(const struct shot *s) {
     for (int64_t n = 0; n < s->steps; n++) {
         must(ht_fd_injection_step(in, &fd->engine, n, &mean));
         for (int stage = 0; stage < 2; stage++) {
-            const double *d = ht_gradient_amplitudes(s->gradient, stage);
+            const double *d = s->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
             const double *row = in->table + (2 * (n - in->first) + !stage) * in->columns;
             if (d != NULL) sum += dot(in->columns, d + n * in->columns, row);
         }
@@ -369,7 +369,7 @@ static double *all_of(const struct shot *s, int64_t *count) {
         *count += s->run.nodes;
     }
     for (int stage = 0; stage < 2; stage++) {
-        const double *of = ht_gradient_amplitudes(s->gradient, stage);
+        const double *of = s->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
         if (of == NULL) continue;
         memcpy(all + *count, of, (size_t)amplitudes * sizeof *all);
         *count += amplitudes;

@@ -4,7 +4,7 @@
 
 #include "differences.h"
 #include "htwave/gradient.h"
-#include "src/fd/fd.h"
+#include "src/fd/fd_gradient.h"
 #include "src/solve/sampler_private.h"
 
 struct kind {

@@ -112,7 +112,7 @@ static double pair_product(const struct shot *s) {
         must(ht_pair_injection_step(p, HT_PRIMARY));
         for (int i = 0; i < shots->count; i++) {
             const struct ht_fd_injection *in = p->injection[shots->shot[i].drive[0].field];
-            sum += ht_gradient_amplitudes(s->gradient, false)[p->fd.at * shots->count + i] *
+            sum += s->gradient->amplitude[HT_FD_BY_UPDATE][p->fd.at * shots->count + i] *
                    in->table[(p->fd.at - in->first) * in->columns + in->column[i]];
         }
     }

@@ -8,7 +8,7 @@
 #include "must.h"
 #include "options.h"
 
-#include "htwave/gradient.h"
+#include "src/fd/fd_gradient.h"
 
 struct kind {
     const char *name, *options;
@@ -102,8 +102,8 @@ static double differences(const struct shot *together, const struct shot *alone,
         }
     }
     for (int stage = 0; stage < 2; stage++) {
-        const double *x = ht_gradient_amplitudes(together->gradient, stage);
-        const double *y = ht_gradient_amplitudes(alone->gradient, stage);
+        const double *x = together->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
+        const double *y = alone->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
         for (int64_t i = 0; x != NULL && i < amplitudes; i++) wrong += x[i] != y[i];
     }
     for (int i = 0; i < 2; i++) free(values[i]);
