@@ -81,15 +81,6 @@ static enum ht_err read_header(const char *path, char *data, size_t size, struct
     return HT_OK;
 }
 
-/* Where value i, with the last index fastest, is in the file. */
-static int64_t place_of(const struct ht_array *array, bool fortran, int64_t i) {
-    int64_t at = 0, stride = array->count;
-    if (!fortran) return i;
-    for (int k = array->rank - 1; k >= 0; i /= array->extent[k--])
-        at += i % array->extent[k] * (stride /= array->extent[k]);
-    return at;
-}
-
 enum ht_err ht_npy_read(const char *path, struct ht_array *out) {
     HT_FREED char *data = NULL;
     struct ht_number number = {0};
@@ -103,8 +94,12 @@ enum ht_err ht_npy_read(const char *path, struct ht_array *out) {
             HT_EXTENTS(out->rank, out->extent), number.bytes,
             (long long)(out->count * number.bytes));
     TRY(HT_ALLOC(out->value, out->count));
-    for (int64_t i = 0; i < out->count; i++)
-        out->value[i] = ht_number_at(number, (unsigned char *)data + begin +
-                                                 place_of(out, fortran, i) * number.bytes);
+    const unsigned char *values = (unsigned char *)data + begin;
+    for (int64_t i = 0; i < out->count; i++) {
+        int64_t at = fortran ? 0 : i, rest = i, stride = out->count;
+        for (int k = out->rank - 1; fortran && k >= 0; rest /= out->extent[k--])
+            at += rest % out->extent[k] * (stride /= out->extent[k]);
+        out->value[i] = ht_number_at(number, values + at * number.bytes);
+    }
     return HT_OK;
 }

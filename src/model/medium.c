@@ -38,18 +38,6 @@ static void name_row(struct ht_medium_row *row, const char *name, const char *op
     snprintf(row->key, sizeof row->key, "medium.%s", option);
 }
 
-static enum ht_err row_numbers(const struct ht_medium_source *source, struct ht_medium_row *row,
-                               const struct ht_value *value) {
-    REFUSE(source->type == HT_MEDIUM_LAYERS && value->count != 1 && value->count != source->layers,
-           source->params, row->key, "there are %d layers: give one number or %d", source->layers,
-           source->layers);
-    REFUSE(source->type != HT_MEDIUM_LAYERS && value->count != 1, source->params, row->key,
-           "must be one number with medium.type = \"%s\"", HT_WORD(MEDIUM_TYPE, source->type));
-    row->number = value->number;
-    row->count = value->count;
-    return HT_OK;
-}
-
 /* All files have the same lattice: cells average materials sample by sample. */
 static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht_medium_row *row) {
     struct ht_medium_source *source = medium->source;
@@ -166,10 +154,17 @@ static enum ht_err row_read(const struct ht_medium *medium, int parameter) {
         row->single = given ? given->vector[row->of->axis] : row->of->fallback;
         row->number = &row->single;
         row->count = 1;
-    } else if (chosen->value.kind == HT_VALUE_NUMBERS)
-        TRY(row_numbers(source, row, &chosen->value));
-    else
+    } else if (chosen->value.kind == HT_VALUE_NUMBERS) {
+        const int count = chosen->value.count, layers = source->layers;
+        REFUSE(source->type == HT_MEDIUM_LAYERS && count != 1 && count != layers, source->params,
+               row->key, "there are %d layers: give one number or %d", layers, layers);
+        REFUSE(source->type != HT_MEDIUM_LAYERS && count != 1, source->params, row->key,
+               "must be one number with medium.type = \"%s\"", HT_WORD(MEDIUM_TYPE, source->type));
+        row->number = chosen->value.number;
+        row->count = count;
+    } else {
         TRY(row_text(medium, row, chosen));
+    }
     for (int k = 0; k < medium->grid->dims; k++) {
         row->depends[k] = row_depends(source, row, k);
         source->depends[k] |= row->depends[k];
@@ -245,23 +240,6 @@ enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool dep
     return HT_OK;
 }
 
-/* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed:
- * N + 1 suffices for 2N + 1 while N is odd or small; at N = 4 the order falls with degree 5 once
- * errors are below 1e-11 and holds with 6. */
-static enum ht_err read_degree(struct ht_medium *medium) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_params *params = source->params;
-    const int degree = params->medium.degree, order = medium->grid->order;
-    const int sufficient = order >= 4 && order % 2 == 0 ? order + 2 : order + 1;
-    REFUSE(source->type == HT_MEDIUM_LAYERS && degree > 0, params, "medium.degree",
-           "layers are averaged over the cell of each node: must be 0 or left out");
-    if (medium->uniform || source->type == HT_MEDIUM_LAYERS)
-        medium->degree = 0;
-    else
-        medium->degree = degree < 0 ? sufficient : degree;
-    return HT_OK;
-}
-
 void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]) {
     const struct ht_jets points = {.dims = 1, .count = 2};
     double value[HT_MAX_MATERIALS][2], *out[HT_MAX_MATERIALS];
@@ -296,32 +274,28 @@ static void look_at_rows(struct ht_medium *medium) {
     medium->rough = (medium->rough || medium->source->kinks) && !medium->uniform;
 }
 
-/* Parameters that are not 0 everywhere, as far as that is known without the nodes. */
-static void find_losses(struct ht_medium *medium) {
-    const struct ht_system *system = medium->eq->system;
-    for (int l = 0; l < system->nlosses; l++)
-        for (int p = 0; p < system->nparameters; p++) {
-            const struct ht_medium_row *row = &medium->source->row[p];
-            if (!(system->loss[l].parameters >> p & 1u)) continue;
-            if (row->samples == NULL && row_vanishes(row, true)) continue;
-            medium->losses |= 1u << l;
-            medium->loss_key = row->key;
-        }
-}
-
 /* Rows, type and dependence from the parameters. */
 static enum ht_err read_source(struct ht_medium *medium) {
     struct ht_medium_source *source = medium->source;
+    const struct ht_system *system = medium->eq->system;
     TRY(read_type(medium));
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_parameter *of = &medium->eq->system->parameter[p];
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *of = &system->parameter[p];
         TRY(row_read(medium, p));
         if (of->zero && !of->loss && row_vanishes(&source->row[p], false)) medium->vanishes = true;
     }
     TRY(check_unused(medium));
     REFUSE(source->type == HT_MEDIUM_FILE && !source->lattice, source->params, "medium.type",
            "no parameter of the medium names a file");
-    find_losses(medium);
+    /* Parameters that are not 0 everywhere, as far as that is known without the nodes. */
+    for (int l = 0; l < system->nlosses; l++)
+        for (int p = 0; p < system->nparameters; p++) {
+            const struct ht_medium_row *row = &source->row[p];
+            if (!(system->loss[l].parameters >> p & 1u)) continue;
+            if (row->samples == NULL && row_vanishes(row, true)) continue;
+            medium->losses |= 1u << l;
+            medium->loss_key = row->key;
+        }
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;
 }
@@ -346,9 +320,16 @@ enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equat
 
 enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {
     struct ht_medium_source *source = medium->source;
+    const bool layers = source->type == HT_MEDIUM_LAYERS;
+    const int degree = source->params->medium.degree, order = medium->grid->order;
     source->sampled = sampled;
-    /* The degree, which depends on the grid's order, and the polynomials' terms. */
-    TRY(read_degree(medium));
+    /* A medium of degree g leaves an error of order 2 floor(g/2) + 2, observed: N + 1 suffices for
+     * 2N + 1 while N is odd or small; at N = 4 the order falls with degree 5 once errors are below
+     * 1e-11 and holds with 6. */
+    const int sufficient = order >= 4 && order % 2 == 0 ? order + 2 : order + 1;
+    REFUSE(layers && degree > 0, source->params, "medium.degree",
+           "layers are averaged over the cell of each node: must be 0 or left out");
+    medium->degree = medium->uniform || layers ? 0 : degree < 0 ? sufficient : degree;
     TRY(ht_jets_total(medium->grid->dims, medium->degree, &source->jets));
     medium->coefs = source->jets->count;
     for (int k = 0; k < 3; k++)
@@ -408,19 +389,6 @@ static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-/* Nodes that are like those visited, of every material and power. */
-static void repeat_nodes(const struct fill *fill, int64_t planes) {
-    const int64_t n1 = fill->nodes[0], n2 = fill->nodes[1], rows = fill->count / n1;
-    const int64_t all = (int64_t)fill->medium->eq->nmaterials * fill->medium->coefs * rows;
-    for (int64_t n = 0; n < all; n++) {
-        const int64_t row = n % rows, from2 = ht_least(row % n2, fill->visit[1] - 1);
-        const int64_t from = ht_least(row / n2, planes - 1) * n2 + from2;
-        double *to = fill->out + n * n1;
-        if (row != from) memcpy(to, to + (from - row) * n1, (size_t)n1 * sizeof *to);
-        for (int64_t i1 = fill->visit[0]; i1 < n1; i1++) to[i1] = to[0];
-    }
-}
-
 enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgrid, int64_t first,
                            int64_t last, double *out) {
     const bool *depends = medium->source->depends;
@@ -433,7 +401,15 @@ enum ht_err ht_medium_fill(const struct ht_medium *medium, enum ht_subgrid subgr
         out[i] = medium->constant[i / fill.count];
     if (medium->uniform || first == last) return HT_OK;
     TRY(ht_threads_share(planes * fill.visit[1], LEAST_NODES / fill.visit[0], fill_lines, &fill));
-    repeat_nodes(&fill, planes);
+    /* Nodes that are like those visited, of every material and power. */
+    const int64_t n1 = fill.nodes[0], n2 = fill.nodes[1], rows = fill.count / n1;
+    for (int64_t n = 0; n < (int64_t)medium->eq->nmaterials * medium->coefs * rows; n++) {
+        const int64_t row = n % rows, from2 = ht_least(row % n2, fill.visit[1] - 1);
+        const int64_t from = ht_least(row / n2, planes - 1) * n2 + from2;
+        double *to = out + n * n1;
+        if (row != from) memcpy(to, to + (from - row) * n1, (size_t)n1 * sizeof *to);
+        for (int64_t i1 = fill.visit[0]; i1 < n1; i1++) to[i1] = to[0];
+    }
     return HT_OK;
 }
 

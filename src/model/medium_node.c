@@ -128,10 +128,6 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
     return HT_OK;
 }
 
-static double layer_value(const struct ht_medium_row *row, int64_t layer) {
-    return row->number[row->count > 1 ? layer : 0];
-}
-
 enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, const double x[3],
                                 double *value) {
     const struct ht_medium_source *source = medium->source;
@@ -142,10 +138,8 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
         *value = ht_expr_value(row->expr, at, NULL);
     } else if (row->samples) {
         *value = ht_samples_value(row->samples, medium->grid->dims, 1, at, row->samples->spacing);
-    } else if (source->type == HT_MEDIUM_LAYERS) {
-        *value = layer_value(row, ht_medium_layer(source, at));
     } else {
-        *value = row->number[0];
+        *value = row->number[row->count > 1 ? ht_medium_layer(source, at) : 0];
     }
     return check_row(medium, parameter, *value, at);
 }
@@ -239,21 +233,6 @@ struct mean {
     bool crossed;      /* different at some other point */
 };
 
-static enum ht_err mean_add(struct mean *mean, double weight, const double *values,
-                            const double x[3]) {
-    const struct ht_medium *medium = mean->medium;
-    double material[HT_MAX_MATERIALS];
-    TRY(point_materials(medium, values, x, material));
-    mean->weight += weight;
-    for (int m = 0; m < medium->eq->nmaterials; m++) {
-        mean->sum[m] +=
-            medium->eq->system->material[m].positive ? weight / material[m] : weight * material[m];
-        mean->least[m] = fmin(mean->least[m], material[m]);
-        mean->most[m] = fmax(mean->most[m], material[m]);
-    }
-    return HT_OK;
-}
-
 static struct mean mean_begin(const struct ht_medium *medium, struct ht_medium_cell *cell,
                               const struct rule *rule, int panels) {
     struct mean mean = {.medium = medium, .cell = cell, .rule = rule, .panels = panels};
@@ -335,7 +314,7 @@ static enum ht_err find_values(struct mean *mean, const double x[3], const int64
             values[p] =
                 samples->value[(at[2] * samples->shape[1] + at[1]) * samples->shape[0] + at[0]];
         else
-            values[p] = layer_value(row, at[source->axis]);
+            values[p] = row->number[row->count > 1 ? at[source->axis] : 0];
         TRY(check_row(mean->medium, p, values[p], into));
     }
     if (mean->several && branches != mean->branches) mean->crossed = true;
@@ -346,13 +325,13 @@ static enum ht_err find_values(struct mean *mean, const double x[3], const int64
 
 /* The mean over the cell about x; by `ends` only until a change of sides. */
 static enum ht_err add_cell(struct mean *mean, const double about[3]) {
+    const struct ht_medium *medium = mean->medium;
     const struct ht_medium_cell *cell = mean->cell;
     const bool looks = mean->rule == &ends;
-    /* The cell about x. */
     for (int k = 0; k < 3; k++) {
         double low[2], high[2];
-        const int parts = axis_parts(mean->medium->grid, k, about[k], low, high);
-        const bool points = mean->rule != NULL && mean->medium->source->depends[k];
+        const int parts = axis_parts(medium->grid, k, about[k], low, high);
+        const bool points = mean->rule != NULL && medium->source->depends[k];
         mean->cell->count[k] = 0;
         for (int i = 0; i < parts; i++)
             if (high[i] > low[i])
@@ -372,7 +351,16 @@ static enum ht_err add_cell(struct mean *mean, const double about[3]) {
         }
         if (looks && mean->crossed) return HT_OK;
         TRY(find_values(mean, x, at, values));
-        if (!looks) TRY(mean_add(mean, weight, values, x));
+        if (looks) continue;
+        double material[HT_MAX_MATERIALS];
+        TRY(point_materials(medium, values, x, material));
+        mean->weight += weight;
+        for (int m = 0; m < medium->eq->nmaterials; m++) {
+            mean->sum[m] += medium->eq->system->material[m].positive ? weight / material[m]
+                                                                     : weight * material[m];
+            mean->least[m] = fmin(mean->least[m], material[m]);
+            mean->most[m] = fmax(mean->most[m], material[m]);
+        }
     }
     return HT_OK;
 }
@@ -496,11 +484,6 @@ static const double FLAT = 1e-10;
 /* Nodes per axis tested on each wall; nodes of a chunk, worth a thread. */
 enum { WALL_POINTS = 5, LEAST_NODES = 512 };
 
-static void node_position(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                          const int64_t index[3], double x[3]) {
-    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(grid, subgrid, k, index[k]);
-}
-
 /* What is found, for the members of struct ht_medium of these names: the most along each axis,
  * minus the least above 0, and 1 where something is so. */
 enum { SPEED, SPEED_MIN = SPEED + 3, SLOWEST, VANISHES, WALL_GRADIENT, FOUND };
@@ -569,7 +552,7 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
     double x[3];
     for (int64_t p1 = 0; p1 < scan->points[0]; p1++) {
         i[0] = spread(p1, scan->points[0], scan->nodes[0]);
-        node_position(medium->grid, scan->subgrid, i, x);
+        for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, scan->subgrid, k, i[k]);
         double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS];
         TRY(ht_medium_point(medium, x, there));
         if (medium->source->sampled && medium->source->kinks) { /* rough: known, and fitted later */
@@ -652,7 +635,7 @@ static enum ht_err wall_side(const struct ht_medium *medium, const struct ht_med
         if (index[2] < slab.first || index[2] >= slab.last) continue;
         double x[3];
         bool flattened = false;
-        node_position(medium->grid, HT_PRIMARY, index, x);
+        for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, HT_PRIMARY, k, index[k]);
         TRY(ht_medium_node(medium, work, x, &flattened));
         for (int i = 0; i < medium->eq->nmaterials * jets->count; i++) {
             const double *material = work->material[i / jets->count];

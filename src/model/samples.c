@@ -27,26 +27,6 @@ struct stencil {
     double weight[MAX_POINTS][MAX_POINTS];
 };
 
-/* weight[.][j] = coefficients of L_j, multiplied out factor by factor. */
-static void stencil_weights(struct stencil *stencil, const double *t) {
-    int points = stencil->points;
-    for (int j = 0; j < points; j++) {
-        double poly[MAX_POINTS] = {1};
-        int degree = 0;
-        for (int i = 0; i < points; i++) {
-            if (i == j) continue;
-            double scale = 1 / (t[j] - t[i]);
-            for (int a = ++degree; a >= 0; a--)
-                poly[a] = ((a ? poly[a - 1] : 0) - t[i] * poly[a]) * scale;
-        }
-        for (int a = 0; a < stencil->rows; a++) stencil->weight[a][j] = a < points ? poly[a] : 0;
-    }
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high) {
-    return value < low ? low : value > high ? high : value;
-}
-
 /* The stencil of one axis about x for a cell of size h; rows coefficients of it are wanted, from a
  * polynomial of that degree. */
 static void stencil_make(const struct ht_samples *samples, int axis, double x, double h, int degree,
@@ -62,45 +42,51 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x, d
     stencil->stride = 1;
     if (last > 0 && inside) {
         stencil->points = last < degree ? (int)last + 1 : degree + 1;
-        if (degree > 0) stencil->stride = clamp((int64_t)wish, 1, last / degree);
-        if (stencil->stride < 1) stencil->stride = 1;
+        if (degree > 0) stencil->stride = ht_most(ht_least((int64_t)wish, last / degree), 1);
     }
     int64_t width = (stencil->points - 1) * stencil->stride;
     double centred = fmin(fmax(at, 0), (double)last) - (double)width / 2;
-    stencil->first = clamp((int64_t)floor(centred + 0.5), 0, last - width);
+    stencil->first = ht_most(ht_least((int64_t)floor(centred + 0.5), last - width), 0);
     for (int j = 0; j < stencil->points; j++) {
         double sample = (double)(stencil->first + j * stencil->stride);
         t[j] = (sample - at) * spacing / h;
     }
-    stencil_weights(stencil, t);
-}
-
-/* Sum over the stencils' samples of one i3: plane[a2][a1]. */
-static void contract_plane(const struct ht_samples *samples, const struct stencil *stencil,
-                           int64_t i3, double plane[MAX_POINTS][MAX_POINTS]) {
-    const struct stencil *s1 = &stencil[0], *s2 = &stencil[1];
-    for (int b = 0; b < s2->rows; b++)
-        for (int a = 0; a < s1->rows; a++) plane[b][a] = 0;
-    for (int j2 = 0; j2 < s2->points; j2++) {
-        int64_t i2 = s2->first + j2 * s2->stride;
-        const double *row = samples->value + (i3 * samples->shape[1] + i2) * samples->shape[0];
-        for (int a = 0; a < s1->rows; a++) {
-            double sum = 0;
-            for (int j1 = 0; j1 < s1->points; j1++)
-                sum += s1->weight[a][j1] * row[s1->first + j1 * s1->stride];
-            for (int b = 0; b < s2->rows; b++) plane[b][a] += s2->weight[b][j2] * sum;
+    /* weight[.][j] = coefficients of L_j, multiplied out factor by factor */
+    const int points = stencil->points;
+    for (int j = 0; j < points; j++) {
+        double poly[MAX_POINTS] = {1};
+        int power = 0;
+        for (int i = 0; i < points; i++) {
+            if (i == j) continue;
+            double scale = 1 / (t[j] - t[i]);
+            for (int a = ++power; a >= 0; a--)
+                poly[a] = ((a ? poly[a - 1] : 0) - t[i] * poly[a]) * scale;
         }
+        for (int a = 0; a < rows; a++) stencil->weight[a][j] = a < points ? poly[a] : 0;
     }
 }
 
 /* The coefficients of these powers. */
 static void contract(const struct ht_samples *samples, const struct stencil stencil[3], int count,
                      int (*power)[3], double *out) {
-    double plane[MAX_POINTS][MAX_POINTS];
+    const struct stencil *s1 = &stencil[0], *s2 = &stencil[1];
+    double plane[MAX_POINTS][MAX_POINTS]; /* [a2][a1], of one i3 */
     plane[0][0] = 0;
     for (int a = 0; a < count; a++) out[a] = 0;
     for (int j3 = 0; j3 < stencil[2].points; j3++) {
-        contract_plane(samples, stencil, stencil[2].first + j3 * stencil[2].stride, plane);
+        const int64_t i3 = stencil[2].first + j3 * stencil[2].stride;
+        for (int b = 0; b < s2->rows; b++)
+            for (int a = 0; a < s1->rows; a++) plane[b][a] = 0;
+        for (int j2 = 0; j2 < s2->points; j2++) {
+            const int64_t i2 = s2->first + j2 * s2->stride;
+            const double *row = samples->value + (i3 * samples->shape[1] + i2) * samples->shape[0];
+            for (int a = 0; a < s1->rows; a++) {
+                double sum = 0;
+                for (int j1 = 0; j1 < s1->points; j1++)
+                    sum += s1->weight[a][j1] * row[s1->first + j1 * s1->stride];
+                for (int b = 0; b < s2->rows; b++) plane[b][a] += s2->weight[b][j2] * sum;
+            }
+        }
         for (int a = 0; a < count; a++)
             out[a] += stencil[2].weight[power[a][2]][j3] * plane[power[a][1]][power[a][0]];
     }
