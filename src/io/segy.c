@@ -308,11 +308,9 @@ static enum ht_err write_sheets(const struct sheet *of, const char *what,
     for (int n = 1; n <= of->params->receivers.count; n++) {
         struct fields fields = {.group = ht_params_receivers_name(of->params, n, name)};
         for (int i = 0; i < of->shots; i++) {
-            struct ht_h5 *file = NULL;
+            HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
             TRY(ht_h5_open(shot[i].traces, &file));
-            const enum ht_err err = ht_h5_each(file, add_field, &fields);
-            ht_h5_close(file);
-            TRY(err);
+            TRY(ht_h5_each(file, add_field, &fields));
         }
         for (int r = 0; r < fields.count; r++) {
             struct sheet sheet = *of;
