@@ -524,25 +524,20 @@ const struct ht_option_list *ht_option_list(const struct ht_option *row) {
     return NULL;
 }
 
-/* Reads the number of a group and the key after it. */
-static void read_group(const char *text, struct ht_list_key *out) {
-    size_t digits = strspn(text, "0123456789");
-    out->group = 0;
-    out->name = text;
-    if (digits == 0 || *text == '0' || (text[digits] != '\0' && text[digits] != '.')) return;
-    long group = digits < 9 ? strtol(text, NULL, 10) : 999999999;
-    out->group = (int)group;
-    out->name = text + digits + (text[digits] == '.');
-    for (int i = 0; i < out->list->count; i++)
-        if (strcmp(out->list->option[i].key, out->name) == 0) out->row = &out->list->option[i];
-}
-
 bool ht_option_in_list(const char *key, struct ht_list_key *out) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         size_t length = strlen(lists[i]->key);
         if (strncmp(key, lists[i]->key, length) != 0 || key[length] != '.') continue;
-        *out = (struct ht_list_key){.list = lists[i], .option = ht_option_find(lists[i]->key)};
-        read_group(key + length + 1, out);
+        const struct ht_option_list *list = lists[i];
+        const char *text = key + length + 1; /* the number of a group and the key after it */
+        const size_t digits = strspn(text, "0123456789");
+        *out =
+            (struct ht_list_key){.list = list, .option = ht_option_find(list->key), .name = text};
+        if (digits == 0 || *text == '0' || (text[digits] && text[digits] != '.')) return true;
+        out->group = digits < 9 ? (int)strtol(text, NULL, 10) : 999999999;
+        out->name = text + digits + (text[digits] == '.');
+        for (int n = 0; n < list->count; n++)
+            if (strcmp(list->option[n].key, out->name) == 0) out->row = &list->option[n];
         return true;
     }
     return false;

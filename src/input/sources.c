@@ -94,14 +94,6 @@ static int drive_wave(const struct ht_shot_given *given, const struct ht_equatio
     return count;
 }
 
-/* Of the i-th field that a kind drives. */
-static double number_of(const struct ht_shot_given *given, const struct ht_source_kind *kind,
-                        int i) {
-    const double *number = (const double *)((const char *)given + kind->numbers);
-    if (kind->takes == NULL) return 1;
-    return number[i] / (kind->unit ? hypot(hypot(number[0], number[1]), number[2]) : 1);
-}
-
 bool ht_source_takes(const struct ht_shot_given *given, const struct ht_source_kind *kind) {
     const double *number = (const double *)((const char *)given + kind->numbers);
     bool any = false;
@@ -120,7 +112,9 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
     if (kind->field[0] == NULL) return drive_scalar(eq, drive);
     for (int i = 0; i < HT_MAX_DRIVES && kind->field[i] != NULL; i++) {
         const int field = ht_equations_field(eq, kind->field[i]);
-        const double number = number_of(given, kind, i);
+        const double *all = (const double *)((const char *)given + kind->numbers);
+        const double size = kind->unit ? hypot(hypot(all[0], all[1]), all[2]) : 1;
+        const double number = kind->takes == NULL ? 1 : all[i] / size;
         any = any || field >= 0;
         if (field < 0 && kind->takes != NULL && number != 0) *missing = kind->field[i];
         if (field >= 0 && number != 0)

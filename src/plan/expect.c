@@ -223,28 +223,25 @@ static double narrowest_width(const struct ht_params *params, int *pulses) {
 
 /* Whether two pulses of one field have opposite signs and overlap (by exp(-2) or more): then the
  * sum is smaller and has shorter waves than each pulse. */
-static bool cancel_out(const struct ht_plan *plan, const struct ht_pulse *a,
-                       const struct ht_pulse *b) {
+static bool pulses_cancel(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     const char *first = plan->eq.field[0].name; /* where none is named */
-    double square = 0;
-    if (a->amplitude * b->amplitude >= 0 ||
-        strcmp(*a->field ? a->field : first, *b->field ? b->field : first) != 0)
-        return false;
-    for (int j = 0; j < grid->dims; j++) {
-        double apart = a->centre[j] - b->centre[j];
-        if (ht_grid_periodic(grid, j)) apart = remainder(apart, grid->upper[j] - grid->lower[j]);
-        square += apart * apart;
-    }
-    return square < 4 * (a->width * a->width + b->width * b->width);
-}
-
-static bool pulses_cancel(const struct ht_plan *plan) {
     struct ht_pulse a, b;
     if (plan->params->initial.type != HT_DATA_GAUSSIAN) return false;
     for (int i = 0; ht_params_pulse(plan->params, i, &a); i++)
-        for (int j = 0; j < i && ht_params_pulse(plan->params, j, &b); j++)
-            if (cancel_out(plan, &a, &b)) return true;
+        for (int j = 0; j < i && ht_params_pulse(plan->params, j, &b); j++) {
+            double square = 0;
+            if (a.amplitude * b.amplitude >= 0 ||
+                strcmp(*a.field ? a.field : first, *b.field ? b.field : first) != 0)
+                continue;
+            for (int k = 0; k < grid->dims; k++) {
+                double apart = a.centre[k] - b.centre[k];
+                if (ht_grid_periodic(grid, k))
+                    apart = remainder(apart, grid->upper[k] - grid->lower[k]);
+                square += apart * apart;
+            }
+            if (square < 4 * (a.width * a.width + b.width * b.width)) return true;
+        }
     return false;
 }
 

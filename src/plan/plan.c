@@ -436,6 +436,7 @@ static bool beside(const struct ht_plan *plan, const struct ht_shot *shot, const
 }
 
 static void warn_beside(const struct ht_plan *plan) {
+    const int reach = plan->grid.point_nodes / 2;
     for (int64_t t = 0; t < plan->receivers->traces; t++)
         for (int i = 0; i < plan->shots->count; i++) {
             const struct ht_trace trace = ht_trace_at(plan->receivers, t);
@@ -444,7 +445,7 @@ static void warn_beside(const struct ht_plan *plan) {
             ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
                     "box of sources.%d, where fields jump: move it %g or more away",
                     HT_PLACED(&plan->grid, trace.x), shot->group,
-                    plan->grid.point_nodes / 2 * ht_grid_widest(&plan->grid));
+                    reach * ht_grid_widest(&plan->grid));
             return;
         }
 }
