@@ -79,10 +79,8 @@ static const struct ht_option option[] = {
     {KEY(absorbing.cells, VALUE), "8.0", 0, 10000, NULL, "cells",
      "Thickness of the layers of absorbing sides, in which the medium is that of their inner face, "
      "constant along the normal. 0: a rigid wall. cpml of fd: at least 6 in more than one "
-     "dimension. "
-     "One number, or one per axis, or lower and upper of x1, then of x2 and x3 (those of other "
-     "sides "
-     "do not matter)."},
+     "dimension. One number, or one per axis, or lower and upper of x1, then of x2 and x3 (those "
+     "of other sides do not matter)."},
     {KEY(absorbing.width, VALUE), NULL, NOT_NEGATIVE, NULL, "length",
      "Thickness in place of absorbing.cells, likewise one number or several: rounded up to whole "
      "cells, so that layers stay what they are on other grids."},
@@ -113,17 +111,15 @@ static const struct ht_option option[] = {
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
      "of the damping along the normal. It keeps elastic layers from growing and reflects more. "
      "auto: 0.01 for elastic waves, 0.05 in files and expressions that vary, and in layers with "
-     "fluid "
-     "or shear waves slower than a third of the others; else 0. Blobs of fluid that reach into "
-     "absorbing layers need 1."},
+     "fluid or shear waves slower than a third of the others; else 0. Blobs of fluid that reach "
+     "into absorbing layers need 1."},
 
     {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "Where the medium comes from: one value everywhere, plane layers, gridded files, arrays in "
      "memory (for programs that call the library), or expressions in x1, x2, x3. Each parameter is "
-     "then a number, or one number per layer, the "
-     "name of a file, any word for an array, or an expression. Relative file names start from the "
-     "directory of the input "
-     "file, on the command line from the current directory."},
+     "then a number, or one number per layer, the name of a file, any word for an array, or an "
+     "expression. Relative file names start from the directory of the input file, on the command "
+     "line from the current directory."},
     {KEY(medium.degree, INT), "-1", -1, 10, NULL, "",
      "Degree g of the polynomials that describe the medium in each cell; 0 is constant per node, "
      "the mean of its cell. In smooth media the order is the smaller of 2N+1 and g+1; at constant "
@@ -161,8 +157,7 @@ static const struct ht_option option[] = {
     {KEY(medium.axes, NAMES), "[]", ANY, NULL, "",
      "Files: the axis of the box for each axis of the file, the fastest varying first: [\"x3\", "
      "\"x1\"] is a section stored depth first, the same for all x2. Of .npy and HDF5 the last "
-     "index "
-     "is the fastest. Empty means x1, x2, x3; of SEG-Y the last axis of the grid first."},
+     "index is the fastest. Empty means x1, x2, x3; of SEG-Y the last axis of the grid first."},
     {KEY(medium.scale, REAL), "1.0", ANY, NULL, "",
      "Files: factor of the values, to convert their unit."},
 
@@ -219,11 +214,10 @@ static const struct ht_option option[] = {
     {"shots", HT_OPT_LIST, AT(survey), "()", 0, 4096, NULL, "groups",
      "Shots, each a run of its own with some of the sources and receivers: ( { sources = [1]; "
      "receivers = [\"cable\"]; }, { sources = [2]; } ). `htwave run` takes one after the other "
-     "with "
-     "one preparation and writes each to its folder shot-NNN of output.directory; a call that was "
-     "interrupted goes on with the first one that is not finished. Shots begin at rest. Without "
-     "the list `htwave run` is one run with all sources; `htwave data` takes each group of sources "
-     "as a shot with all receivers."},
+     "with one preparation and writes each to its folder shot-NNN of output.directory; a call that "
+     "was interrupted goes on with the first one that is not finished. Shots begin at rest. "
+     "Without the list `htwave run` is one run with all sources; `htwave data` takes each group of "
+     "sources as a shot with all receivers."},
 
     {KEY(gradient.parameters, NAMES), "[\"c\"]", ANY, NULL, "",
      "`htwave gradient`: parameters of the medium by which the misfit is differentiated."},
@@ -265,8 +259,7 @@ static const struct ht_option option[] = {
      "Write snapshots as HDF5 with an XDMF file for ParaView."},
     {KEY(output.checksums, BOOL), "false", ANY, NULL, "",
      "Write checksums of snapshots, by planes: whatever reads them in htwave (initial.file, "
-     "compare) "
-     "refuses a damaged one. Checkpoints always have them."},
+     "compare) refuses a damaged one. Checkpoints always have them."},
     {KEY(output.pictures, BOOL), "true", ANY, NULL, "",
      "Draw pictures (PNG) by the options output.picture. A program built without cairo draws none, "
      "and refuses keys of output.picture unless this is false."},
@@ -471,8 +464,7 @@ static const struct ht_option map_option[] = {
     {IN_MAP(every, ONE), "\"auto\"", POSITIVE, "auto|step", "time",
      "Time between samples, whole steps. \"auto\": 12 samples per period of the shortest waves "
      "(sources, initial.frequency), of which extremes lack 3.4 % at most, 5 for rms and "
-     "frequencies "
-     "alone; \"step\" and where that is not known each step."},
+     "frequencies alone; \"step\" and where that is not known each step."},
     {IN_MAP(start, REAL), "0.0", NOT_NEGATIVE, NULL, "time", "Time of the first sample."},
 };
 

@@ -200,8 +200,7 @@ static const struct ht_option option[] = {
     {KEY(delay, ONE), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
      "Ricker has its peak at 5 / (pi frequency)); 0 for bursts, sines and files. Of a plane wave: "
-     "at the "
-     "corner of its box that it reaches first."},
+     "at the corner of its box that it reaches first."},
     {KEY(amplitude, REAL), "1.0", ANY, NULL, "",
      "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "
      "of a plane per area, in one and two dimensions per area and per length; of a plane wave its "

@@ -38,15 +38,14 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
             ht_text_add(&list, ", %s", name);
     TRY(ht_text_status(&list));
     for (int i = 0; i < units->count; i++) {
-        HT_FREED_TEXT struct ht_text key = {0};
-        ht_text_add(&key, "output.units.%s", units->name[i]);
-        TRY(ht_text_status(&key));
-        REFUSE(ht_text_find(list.data, ',', units->name[i]) < 0, params, key.data,
+        HT_FREED char *key = NULL;
+        TRY(ht_text_print(&key, "output.units.%s", units->name[i]));
+        REFUSE(ht_text_find(list.data, ',', units->name[i]) < 0, params, key,
                "must be the unit of one of %s", list.data);
         /* A control character, or bytes that are no UTF-8, cannot be drawn. */
         REFUSE(!(strlen(units->text[i]) <= LONGEST && !strchr(units->text[i], '\t') &&
                  strcmp(HT_SHOWN(units->text[i]), units->text[i]) == 0),
-               params, key.data, "must be text in UTF-8 of at most %d bytes", LONGEST);
+               params, key, "must be text in UTF-8 of at most %d bytes", LONGEST);
     }
     return HT_OK;
 }

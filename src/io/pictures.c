@@ -164,24 +164,19 @@ static enum ht_err find_field(const struct ht_output *output, int index, int *fi
                           ht_params_slice_key(params, index, "field", key), name, field);
 }
 
-static enum ht_err check_background(const struct ht_output *output) {
-    const char *name = background_of(output->params);
-    const struct ht_medium *medium = output->medium;
-    double value;
-    enum ht_err err = HT_OK;
-    if (name) err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
-    if (err != HT_ERR_INPUT) return err;
-    return ht_params_error(output->params, "output.picture.background",
-                           "must be \"none\" or a parameter of the medium of %s",
-                           medium->eq->system->name);
-}
-
 enum ht_err ht_pictures_check(const struct ht_output *output) {
     const struct ht_params *params = output->params;
+    const struct ht_medium *medium = output->medium;
+    const char *name = background_of(params);
     struct ht_slice_given given;
+    double value;
     int field;
+    enum ht_err err = HT_OK;
     for (int i = 0; ht_params_slice(params, i, &given); i++) TRY(find_field(output, i, &field));
-    TRY(check_background(output));
+    if (name) err = ht_medium_parameter(medium, name, medium->grid->lower, &value);
+    REFUSE(err == HT_ERR_INPUT, params, "output.picture.background",
+           "must be \"none\" or a parameter of the medium of %s", medium->eq->system->name);
+    TRY(err);
     TRY(ht_units_check(params, output->medium->eq));
     /* Without cairo a run that says nothing about pictures has none. */
     static const char section[] = "output.picture.";
@@ -273,16 +268,6 @@ static enum ht_err read_background(const struct ht_output *p, struct ht_picture_
     return slice_parameter(&view->slice, p->medium, name, view->background);
 }
 
-/* The range of the colours; 0: the picture's own. */
-static double range_of(const struct ht_output *p, struct ht_picture_view *view,
-                       const struct ht_picture *picture) {
-    if (view->range > 0) return view->range;
-    if (p->params->output.picture.scale == HT_SCALE_PICTURE) return 0;
-    const double largest = ht_plot_largest(picture);
-    if (largest > view->largest) view->largest = largest;
-    return view->largest;
-}
-
 static enum ht_err draw_picture(struct ht_picture *picture, const struct ht_text *title,
                                 const struct ht_text *subtitle, const char *path) {
     TRY(ht_text_status(title));
@@ -298,7 +283,9 @@ static enum ht_err write_picture(const struct ht_output *p, struct ht_picture_vi
     struct ht_picture picture = view->picture;
     picture.values = values;
     picture.background = view->background;
-    picture.range = range_of(p, view, &picture);
+    picture.range = view->range; /* 0: the picture's own */
+    if (!(view->range > 0) && p->params->output.picture.scale != HT_SCALE_PICTURE)
+        picture.range = view->largest = fmax(view->largest, ht_plot_largest(&picture));
     /* "p (pressure) at t = 1.4 s" */
     const struct ht_field *field = &p->medium->eq->field[view->field];
     ht_text_add(&title, "%s (%s) at t = %.5g", field->name, field->meaning, time);
@@ -441,18 +428,6 @@ static enum ht_err write_file(const struct model *m) {
     return err ? err : ht_h5_commit(file);
 }
 
-/* The parameter that is drawn: the background of the run's pictures, else the speed, else the
- * first. */
-static void choose_name(const struct model *m, char name[32]) {
-    const struct ht_system *system = m->output.medium->eq->system;
-    const char *given = background_of(m->output.params);
-    if (given == NULL) given = system->speed_name;
-    if (given != NULL)
-        snprintf(name, 32, "%s", given);
-    else
-        (void)find_name(m->output.medium, 0, name);
-}
-
 static enum ht_err draw(const struct model *m, const char *parameter,
                         struct ht_picture_view *view) {
     const struct ht_slice *slice = &view->slice;
@@ -485,14 +460,17 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
     HT_ENDED(end_model)
     struct model m = {
         {.params = params, .medium = medium, .grid = ht_grid_inner(medium->grid)}, directory, {0}};
-    char parameter[32];
     TRY(ht_places_make(shots, receivers, &m.places));
     TRY(ht_file_make_directory(directory));
     TRY(write_file(&m));
     TRY(ht_pictures_create(&m.output));
     TRY(mark_views(&m.output, &m.places));
-    choose_name(&m, parameter);
+    /* The background of the run's pictures, else the speed, else the first parameter. */
+    char first[32];
+    const char *drawn = background_of(params);
+    if (drawn == NULL) drawn = medium->eq->system->speed_name;
+    if (drawn == NULL && find_name(medium, 0, first)) drawn = first;
     for (int i = 0; ht_picture_cairo() && i < m.output.slices; i++)
-        TRY(draw(&m, parameter, &m.output.view[i]));
+        TRY(draw(&m, drawn, &m.output.view[i]));
     return HT_OK;
 }

@@ -19,11 +19,10 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
                              int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
     const int64_t traces = group->count * group->readings;
-    if (traces <= MOST_CSV) return HT_OK;
-    return ht_params_error(
-        params, "output.traces",
-        "\"csv\" takes at most %d traces of a group, \"%s\" has %lld: read traces.h5", MOST_CSV,
-        group->name, (long long)traces);
+    REFUSE(traces > MOST_CSV, params, "output.traces",
+           "\"csv\" takes at most %d traces of a group, \"%s\" has %lld: read traces.h5", MOST_CSV,
+           group->name, (long long)traces);
+    return HT_OK;
 }
 
 /* The name of a dataset of a group. */
@@ -36,19 +35,18 @@ static enum ht_err write_group(const struct ht_plan *plan, const struct ht_recei
     int64_t extent[8];
     int rank;
     TRY(ht_h5_extent(file, SET(group, "time"), &rank, extent));
-    const int64_t samples = extent[0];
+    const int64_t samples = extent[0], values = group->count * samples;
     HT_ARRAY(double, time, samples);
-    HT_ARRAY(double, data, group->readings * group->count * samples);
+    HT_ARRAY(double, data, group->readings *values);
     TRY(ht_h5_read(file, SET(group, "time"), samples, time));
     for (int r = 0; r < group->readings; r++)
-        TRY(ht_h5_read(file, SET(group, group->reading[r].name), group->count * samples,
-                       data + r * group->count * samples));
+        TRY(ht_h5_read(file, SET(group, group->reading[r].name), values, data + r * values));
     TRY(ht_stream_open(plan->params->output.directory, HT_KEY("traces_%s.csv", group->name),
                        &stream));
     fprintf(stream.file, "time");
-    for (int r = 0; r < group->readings; r++)
-        for (int64_t i = 0; i < group->count; i++)
-            fprintf(stream.file, ",%s[%lld]", group->reading[r].name, (long long)i + 1);
+    for (int64_t i = 0; i < group->readings * group->count; i++)
+        fprintf(stream.file, ",%s[%lld]", group->reading[i / group->count].name,
+                (long long)(i % group->count) + 1);
     for (int64_t n = 0; n < samples; n++) {
         fprintf(stream.file, "\n%.15g", time[n]);
         for (int64_t i = 0; i < group->readings * group->count; i++)
@@ -226,9 +224,7 @@ static enum ht_err begin(struct ht_traces *t) {
 enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan) {
     struct ht_traces *t = NULL;
     TRY(HT_ALLOC(t, 1));
-    t->output = output;
-    t->plan = plan;
-    t->receivers = plan->receivers;
+    *t = (struct ht_traces){.output = output, .plan = plan, .receivers = plan->receivers};
     enum ht_err err = begin(t);
     return HT_MADE(err, t, ht_traces_destroy, &output->traces);
 }
@@ -277,15 +273,6 @@ static enum ht_err shorten(struct ht_output *output) {
     return err;
 }
 
-static enum ht_err write_formats(const struct ht_output *output, const struct ht_plan *plan) {
-    const struct ht_names *names = &output->params->output.traces;
-    HT_FREED char *path = NULL;
-    TRY(name_file(output, &path));
-    for (int i = 0; i < names->count && output->traces_path == NULL; i++)
-        TRY(find_format(names->name[i])->write(plan, path));
-    return HT_OK;
-}
-
 static enum ht_err finish(struct ht_output *output, const char *how, double time) {
     struct ht_traces *t = output->traces;
     bool all = true;
@@ -299,7 +286,12 @@ static enum ht_err finish(struct ht_output *output, const char *how, double time
     struct ht_h5 *file = t->file;
     t->file = NULL;
     TRY(ht_h5_commit(file));
-    return write_formats(output, t->plan);
+    const struct ht_names *names = &output->params->output.traces;
+    HT_FREED char *path = NULL;
+    TRY(name_file(output, &path));
+    for (int i = 0; i < names->count && output->traces_path == NULL; i++)
+        TRY(find_format(names->name[i])->write(t->plan, path));
+    return HT_OK;
 }
 
 enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time) {

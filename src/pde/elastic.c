@@ -185,8 +185,7 @@ static const char *refuse(int dims, const double *material) {
     if (!(strength >= 0 && strength <= 2)) return "qp and qs " HT_QUALITY_RULE;
     if (material[BULK + dims - 1] >= 0 && material[BULK + dims - 1] < INFINITY) return NULL;
     return "qp must be 2 or more and, with qs, at most about 0.75 (vp/vs)^2 qs (in 2-D (vp/vs)^2 "
-           "qs): "
-           "else the bulk modulus would gain energy";
+           "qs): else the bulk modulus would gain energy";
 }
 
 const struct ht_system ht_system_elastic = {

@@ -108,16 +108,17 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
                 HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
 }
 
-static void add_parts(const char *whose, const struct ht_parallel *p, bool worst,
-                      struct ht_text *text) {
-    ht_text_add(text, "%s", whose);
-    for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
-        if (i == HT_TIME_GHOSTS) continue;
-        ht_text_add(text, "%s %s %s", i == HT_TIME_INTERIOR ? "" : ",",
-                    i == HT_TIME_PACK ? "packing" : part_name[i],
-                    HT_SECONDS(worst ? p->part[i].worst : p->part[i].mean));
+static void add_parts(const struct ht_parallel *p, struct ht_facts *f) {
+    for (int n = 0; n < 2; n++) {
+        const char *between = n ? "            worst rank:" : "  steps     mean of ranks:";
+        for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
+            if (i == HT_TIME_GHOSTS) continue;
+            ht_say(f, "%s %s %s", between, i == HT_TIME_PACK ? "packing" : part_name[i],
+                   HT_SECONDS(n ? p->part[i].worst : p->part[i].mean));
+            between = ",";
+        }
+        ht_say(f, "\n");
     }
-    ht_text_add(text, "\n");
 }
 
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
@@ -410,29 +411,24 @@ static void add_forms(const struct ht_duhamel *d, struct ht_facts *f) {
             HT_NUM("sources_travel_error", travel));
 }
 
-/* Whether it consists of points. */
-static bool has_points(const struct ht_shot *shot) {
-    return shot->points > 0 && !shot->type->flat && !(shot->width > 0);
-}
-
 static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const struct ht_shots *shots = plan->shots;
     struct ht_shot_bytes bytes;
     struct ht_text *text = &f->text;
-    int points = 0;
+    int points = 0, other[32] = {0}; /* of types that are not made of points */
     if (shots == NULL) return;
-    for (int i = 0; i < shots->count; i++)
-        points += has_points(&shots->shot[i]) ? shots->shot[i].points : 0;
+    for (int i = 0; i < shots->count; i++) {
+        const struct ht_shot *shot = &shots->shot[i];
+        if (shot->points > 0 && !shot->type->flat && !(shot->width > 0))
+            points += shot->points;
+        else
+            other[shot->type - ht_source_types]++;
+    }
     ht_text_add(text, "  sources   %d", shots->count);
     if (points > 0) ht_text_add(text, " at %d point%s", points, points > 1 ? "s" : "");
-    /* ", 2 of type plane", for types that are not made of points. */
-    for (const struct ht_source_type *type = ht_source_types; type->word != NULL; type++) {
-        int count = 0;
-        for (int i = 0; i < shots->count; i++)
-            count += shots->shot[i].type == type && !has_points(&shots->shot[i]);
-        if (count > 0) ht_text_add(text, ", %d of type %s", count, type->word);
-    }
+    for (int t = 0; ht_source_types[t].word != NULL; t++)
+        if (other[t] > 0) ht_text_add(text, ", %d of type %s", other[t], ht_source_types[t].word);
     ht_text_add(text,
                 ", until %.4g; frequencies up to %.4g, %.3g %s per wavelength there of %.2g needed",
                 shots->end, shots->highest, ht_plan_shot_points(plan),
@@ -474,15 +470,14 @@ static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
     add_accuracy(plan, f);
 }
 
-static void add_outputs(const struct ht_simulation *sim, struct ht_text *text) {
-    const struct ht_plan *plan = sim->plan;
-    if (!plan->snapshots_off && !plan->pictures_off) return;
-    ht_text_add(
-        text,
-        "  outputs   %s%s%s at the steps nearest to their times, up to half a step (%.2g) off\n",
-        plan->snapshots_off ? "snapshots" : "",
-        plan->snapshots_off && plan->pictures_off ? " and " : "",
-        plan->pictures_off ? "pictures" : "", plan->problem.dt / 2);
+static void add_outputs(const struct ht_plan *plan, struct ht_facts *f) {
+    const bool snapshots = plan->snapshots_off, pictures = plan->pictures_off;
+    if (snapshots || pictures)
+        ht_say(f,
+               "  outputs   %s%s%s at the steps nearest to their times, up to half a step (%.2g) "
+               "off\n",
+               snapshots ? "snapshots" : "", snapshots && pictures ? " and " : "",
+               pictures ? "pictures" : "", plan->problem.dt / 2);
 }
 
 static void add_receivers(const struct ht_simulation *sim, struct ht_facts *f) {
@@ -571,7 +566,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     add_steps(sim, f);
     add_survey(sim, f);
     add_shots(sim, f);
-    add_outputs(sim, &f->text);
+    add_outputs(plan, f);
     add_receivers(sim, f);
     add_maps(sim, f);
 }
@@ -759,11 +754,9 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
             HT_BOOL("tuned", sim->tuned));
     add_rate(sim, result, f);
     if (sim->ranks != 1) {
-        ht_text_add(&f->text, "  exchange  %s: %.4g messages and %s per step\n",
-                    result->parallel.transport, result->parallel.messages,
-                    HT_BYTES(result->parallel.bytes));
-        add_parts("  steps     mean of ranks:", &result->parallel, false, &f->text);
-        add_parts("            worst rank:", &result->parallel, true, &f->text);
+        ht_say(f, "  exchange  %s: %.4g messages and %s per step\n", result->parallel.transport,
+               result->parallel.messages, HT_BYTES(result->parallel.bytes));
+        add_parts(&result->parallel, f);
     }
     ht_fact_said(f, "joules", joules,
                  "  power     %.4g J of the device%s, %.3g nJ per cell half-step\n", joules,
