@@ -38,24 +38,12 @@ static void name_row(struct ht_medium_row *row, const char *name, const char *op
     snprintf(row->key, sizeof row->key, "medium.%s", option);
 }
 
-/* All files have the same lattice: cells average materials sample by sample. */
-static enum ht_err check_lattice(const struct ht_medium *medium, const struct ht_medium_row *row) {
-    struct ht_medium_source *source = medium->source;
-    const struct ht_samples *samples = row->samples;
-    for (int k = medium->grid->dims; k < 3; k++)
-        REFUSE(samples->shape[k] > 1, source->params, "medium.axes",
-               "the file varies along x%d, but the grid has %d %s", k + 1, medium->grid->dims,
-               medium->grid->dims > 1 ? "axes" : "axis");
-    if (source->lattice == NULL) source->lattice = row;
-    REFUSE(memcmp(source->lattice->samples->shape, samples->shape, sizeof samples->shape) != 0,
-           source->params, row->key, "its shape differs from that of %s", source->lattice->key);
-    return HT_OK;
-}
-
 static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row *row,
                             const struct ht_medium_given *given) {
-    const enum ht_medium_type type = medium->source->type;
-    const struct ht_params *params = medium->source->params;
+    struct ht_medium_source *source = medium->source;
+    const enum ht_medium_type type = source->type;
+    const struct ht_params *params = source->params;
+    const int dims = medium->grid->dims;
     const char *dataset = *params->medium.dataset ? params->medium.dataset : row->name;
     const char *text = given->value.text;
     REFUSE(type == HT_MEDIUM_MEMORY && given->memory == NULL, params, row->key,
@@ -64,15 +52,24 @@ static enum ht_err row_text(const struct ht_medium *medium, struct ht_medium_row
     if (type == HT_MEDIUM_FILE || type == HT_MEDIUM_MEMORY) {
         TRY(ht_params_blame(params, row->key,
                             ht_samples_read(params, text, dataset, given->memory, &row->samples)));
-        return check_lattice(medium, row);
+        const int64_t *shape = row->samples->shape;
+        for (int k = dims; k < 3; k++)
+            REFUSE(shape[k] > 1, params, "medium.axes",
+                   "the file varies along x%d, but the grid has %d %s", k + 1, dims,
+                   dims > 1 ? "axes" : "axis");
+        /* All files have the same lattice: cells average materials sample by sample. */
+        if (source->lattice == NULL) source->lattice = row;
+        REFUSE(memcmp(source->lattice->samples->shape, shape, 3 * sizeof *shape) != 0, params,
+               row->key, "its shape differs from that of %s", source->lattice->key);
+        return HT_OK;
     }
     REFUSE(type != HT_MEDIUM_EXPRESSION, params, row->key,
            "text needs medium.type = \"expression\" or \"file\", but the type is \"%s\"",
            HT_WORD(MEDIUM_TYPE, type));
     TRY(ht_params_blame(params, row->key, ht_expr_parse(text, &row->expr)));
-    for (int k = medium->grid->dims; k < 3; k++)
+    for (int k = dims; k < 3; k++)
         REFUSE(ht_expr_uses(row->expr, k), params, row->key,
-               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, medium->grid->dims);
+               "x%d is no axis of the grid, which has %d (grid.cells)", k + 1, dims);
     return HT_OK;
 }
 

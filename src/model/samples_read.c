@@ -234,25 +234,10 @@ enum ht_err ht_samples_unplace(const struct ht_params *params, const int64_t sha
     return HT_OK;
 }
 
-/* Scaled; every value must be finite. */
-static enum ht_err place_values(const struct layout *layout, const double *memory,
-                                struct ht_samples *samples) {
-    const int64_t *n = samples->shape;
-    TRY(HT_ALLOC(samples->value, layout->array.count));
-    reorder(layout, n, false, memory != NULL ? memory : layout->array.value, samples->value);
-    for (int64_t i = 0; i < layout->array.count; i++) {
-        samples->value[i] *= layout->params->medium.scale;
-        REQUIRE(isfinite(samples->value[i]), HT_ERR_INPUT,
-                "sample [%lld, %lld, %lld] along x1, x2, x3 is %g: must be finite",
-                (long long)(i % n[0]), (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]),
-                samples->value[i]);
-    }
-    return HT_OK;
-}
-
 static enum ht_err read_into(struct layout *layout, const double *memory,
                              struct ht_samples *samples) {
     const struct ht_params *params = layout->params;
+    const int64_t *n = samples->shape;
     REQUIRE(params->medium.scale != 0 && isfinite(params->medium.scale), HT_ERR_INPUT,
             "scale = %g: must be finite and not 0", params->medium.scale);
     TRY(memory != NULL ? layout_axes(layout) : read_values(layout));
@@ -272,7 +257,16 @@ static enum ht_err read_into(struct layout *layout, const double *memory,
         samples->spacing[k] = spacing;
         samples->origin[k] = origin;
     }
-    return place_values(layout, memory, samples);
+    TRY(HT_ALLOC(samples->value, layout->array.count));
+    reorder(layout, n, false, memory != NULL ? memory : layout->array.value, samples->value);
+    for (int64_t i = 0; i < layout->array.count; i++) {
+        samples->value[i] *= params->medium.scale;
+        REQUIRE(isfinite(samples->value[i]), HT_ERR_INPUT,
+                "sample [%lld, %lld, %lld] along x1, x2, x3 is %g: must be finite",
+                (long long)(i % n[0]), (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]),
+                samples->value[i]);
+    }
+    return HT_OK;
 }
 
 enum ht_err ht_samples_read(const struct ht_params *params, const char *path, const char *dataset,

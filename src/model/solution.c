@@ -340,20 +340,6 @@ enum ht_err ht_solution_find_field(const struct ht_solution *solution, const cha
                            eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
 }
 
-/* A frequency of interest determines how fine the grid must be, unless the data are a single wave.
- */
-static void resolve(struct ht_solution *solution) {
-    const struct ht_solution_data *data = solution->data;
-    double frequency = data->params->initial.frequency;
-    bool known = frequency > 0 && data->medium->speed_min > 0;
-    for (int j = 0; j < solution->eq->dims; j++) {
-        if (known && !solution->single_wave)
-            solution->wavenumber[j] = 2 * HT_PI * frequency / data->medium->speed_min;
-        double theta = fabs(solution->wavenumber[j]) * solution->grid->h[j];
-        solution->theta = fmax(solution->theta, theta);
-    }
-}
-
 static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
     data->type = &types[data->params->initial.type];
@@ -364,7 +350,15 @@ static enum ht_err prepare(struct ht_solution *solution) {
         REFUSE(solution->returns && solution->grid->outer[n / 2][n % 2] > 0, data->params,
                "initial.returns", "nothing returns where sides absorb: must be false");
     if (ht_layers_any(solution->grid) || solution->eq->losses != 0) solution->exact = false;
-    resolve(solution);
+    /* A frequency of interest determines how fine the grid must be, unless the data are a single
+     * wave. */
+    const double frequency = data->params->initial.frequency, slow = data->medium->speed_min;
+    for (int j = 0; j < solution->eq->dims; j++) {
+        if (frequency > 0 && slow > 0 && !solution->single_wave)
+            solution->wavenumber[j] = 2 * HT_PI * frequency / slow;
+        const double theta = fabs(solution->wavenumber[j]) * solution->grid->h[j];
+        solution->theta = fmax(solution->theta, theta);
+    }
     return HT_OK;
 }
 
