@@ -194,14 +194,6 @@ static enum ht_err take_sources(struct ht_gradient *g, bool last) {
     return HT_OK;
 }
 
-/* What the stage's amplitude adds to w, the update brings to u: 12 (o - q). */
-static void finish_sources(struct ht_gradient *g) {
-    const int64_t count = g->steps * g->forward->problem.shots->count;
-    for (int64_t i = 0; g->amplitude[HT_FD_BY_STAGE] != NULL && i < count; i++)
-        g->amplitude[HT_FD_BY_STAGE][i] =
-            12 * (g->amplitude[HT_FD_BY_STAGE][i] - g->amplitude[HT_FD_BY_UPDATE][i]);
-}
-
 static int field_order(const struct ht_gradient *g, const struct ht_shot *shot, bool *later) {
     *later = false;
     return ht_shot_order(g->forward->problem.eq, shot);
@@ -302,7 +294,11 @@ static enum ht_err run(struct ht_gradient *g) {
         TRY(ht_runner_complete(&g->forward->r));
     }
     TRY(ht_runner_finish(r));
-    finish_sources(g);
+    /* What the stage's amplitude adds to w, the update brings to u: 12 (o - q). */
+    double *stage = g->amplitude[HT_FD_BY_STAGE];
+    const int64_t count = g->steps * g->forward->problem.shots->count;
+    for (int64_t i = 0; stage != NULL && i < count; i++)
+        stage[i] = 12 * (stage[i] - g->amplitude[HT_FD_BY_UPDATE][i]);
     return g->ops->finish != NULL ? g->ops->finish(g) : HT_OK;
 }
 

@@ -49,29 +49,24 @@ double ht_staggered_message_values(const struct ht_problem *problem, int array) 
 
 /* ---- tasks ---- */
 
-/* With those where ghosts of two axes, or of one and planes of a neighbour meet. */
-static enum ht_err fill_edges(struct ht_pair_stepper *s, struct ht_fd_box box, int f) {
-    const int64_t reach = ht_fd_reach(&s->fd.engine.spec);
-    for (int k = s->pair.dims - 1; k >= 0; k--) {
-        int sides[3][2];
-        for (int i = 0; i < 6; i++)
-            sides[i / 2][i % 2] = i / 2 == k ? s->sides[f][k][i % 2] : HT_FD_SIDE_NONE;
-        TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])sides, s->field[f]));
-        box.begin[k] -= reach;
-        box.end[k] += reach;
-    }
-    return HT_OK;
-}
-
+/* Of couplings with those where ghosts of two axes, or of one and planes of a neighbour meet. */
 static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
     const int group = group_of(task->pass);
-    HT_EACH_BIT(f, s->pair.group[1 - group])
-        TRY(ht_pair_faces_use(s->fd.problem.fd.faces, group)
-                ? fill_edges(s, box, f)
-                : s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])s->sides[f],
-                                           s->field[f]));
+    const bool edges = ht_pair_faces_use(s->fd.problem.fd.faces, group);
+    const int64_t reach = ht_fd_reach(&s->fd.engine.spec);
+    HT_EACH_BIT(f, s->pair.group[1 - group]) {
+        struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
+        for (int k = edges ? s->pair.dims - 1 : 0; k >= 0; k--) {
+            int sides[3][2];
+            for (int i = 0; i < 6; i++)
+                sides[i / 2][i % 2] =
+                    !edges || i / 2 == k ? s->sides[f][i / 2][i % 2] : HT_FD_SIDE_NONE;
+            TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])sides, s->field[f]));
+            box.begin[k] -= reach;
+            box.end[k] += reach;
+        }
+    }
     return HT_OK;
 }
 

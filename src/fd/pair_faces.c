@@ -367,7 +367,7 @@ enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int
 
 struct lists {
     const struct ht_pair_stepper *s;
-    struct around around;
+    struct around *around;
     struct ht_pair_meets *to;
     int rows, row[HT_MAX_FIELDS];
     int64_t room[4];
@@ -389,13 +389,13 @@ static int64_t node_of(const struct lists *l, int64_t m1, int64_t m2, int64_t wi
 static enum ht_err add_point(struct lists *l, const int64_t m[3], int64_t window3,
                              int64_t *number) {
     const struct ht_pair *pair = &l->s->pair;
-    const struct ht_pair_listed *of = &l->around.faces->listed[l->around.group];
+    const struct ht_pair_listed *of = &l->around->faces->listed[l->around->group];
     struct ht_pair_meets *to = l->to;
     unsigned turned = 0;
     TRY(HT_GROW(to->at, to->points + 1, l->room[0]));
     TRY(HT_GROW(to->value, (to->points + 1) * of->couplings, l->room[1]));
     for (int k = 0; k < 3 && k < pair->dims; k++)
-        if (is_turned(l->around.faces->grid, pair->meets[l->around.group], k, m[k]))
+        if (is_turned(l->around->faces->grid, pair->meets[l->around->group], k, m[k]))
             turned |= 1u << k;
     to->at[to->points] = node_of(l, m[0], m[1], window3);
     for (int i = 0; i < of->couplings; i++) {
@@ -410,7 +410,7 @@ static enum ht_err add_point(struct lists *l, const int64_t m[3], int64_t window
 
 /* Entries of a plane become points of the window, as far as targets are around them. */
 static enum ht_err add_points(struct lists *l, int64_t m3, int64_t window3) {
-    struct around *a = &l->around;
+    struct around *a = l->around;
     const unsigned meets = l->s->pair.meets[a->group];
     const int dims = l->s->pair.dims;
     int64_t begin[2], end[2];
@@ -428,7 +428,7 @@ static enum ht_err add_points(struct lists *l, int64_t m3, int64_t window3) {
 }
 
 static enum ht_err add_targets(struct lists *l, int64_t m3, int64_t window3) {
-    const struct around *a = &l->around;
+    const struct around *a = l->around;
     struct ht_pair_meets *to = l->to;
     if (!a->any[0] && !a->any[1] && !a->any[2]) return HT_OK;
     for (int64_t m2 = 0; m2 < a->n[1]; m2++)
@@ -448,30 +448,12 @@ static enum ht_err add_targets(struct lists *l, int64_t m3, int64_t window3) {
 }
 
 /* All planes of the window whose targets and the points around them the window can step. */
-static enum ht_err list_planes(struct lists *l) {
-    const struct ht_fd_stepper *fd = &l->s->fd;
-    struct ht_pair_meets *to = l->to;
-    const int64_t planes = fd->r.partition.window[HT_PRIMARY].count[2];
-    const int64_t rim = l->s->pair.dims > 2 ? ht_fd_reach(&fd->engine.spec) : 0;
-    const int64_t more = rim > 0, grid = fd->own.first - fd->box.begin[2];
-    for (int64_t m = 0; m <= planes; m++) {
-        to->first[0][m] = to->points;
-        if (m >= rim - more && m < planes - rim + more) TRY(add_points(l, grid + m, m));
-        const int64_t target = m - more;
-        if (target < 0) continue;
-        to->first[1][target] = to->targets;
-        if (target >= rim && target < planes - rim) TRY(add_targets(l, grid + target, target));
-    }
-    to->first[1][planes] = to->targets;
-    REQUIRE(to->points < INT32_MAX, HT_ERR_MEMORY, "faces: too many points are coupled");
-    return HT_OK;
-}
-
 enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
                                struct ht_pair_meets *out) {
     const struct ht_pair_faces *faces = s->fd.problem.fd.faces;
     const int64_t planes = s->fd.r.partition.window[HT_PRIMARY].count[2];
-    struct lists l = {.s = s, .to = out};
+    HT_ENDED(around_end) struct around around = {.group = group};
+    struct lists l = {.s = s, .around = &around, .to = out};
     *out = (struct ht_pair_meets){.points = 0};
     if (!ht_pair_faces_use(faces, group)) return HT_OK;
     l.rows = ht_pair_rows(&s->pair, group, l.row);
@@ -479,10 +461,21 @@ enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
         out->corners = (int)ht_most(
             out->corners, 1 << ht_pair_axes(s->pair.parity[l.row[i]] ^ s->pair.meets[group]));
     for (int i = 0; i < 2; i++) TRY(HT_ALLOC(out->first[i], planes + 1));
-    TRY(around_begin(faces, group, &l.around));
-    const enum ht_err err = list_planes(&l);
-    around_end(&l.around);
-    return err;
+    TRY(around_begin(faces, group, &around));
+    const struct ht_fd_stepper *fd = &s->fd;
+    const int64_t rim = s->pair.dims > 2 ? ht_fd_reach(&fd->engine.spec) : 0;
+    const int64_t more = rim > 0, grid = fd->own.first - fd->box.begin[2];
+    for (int64_t m = 0; m <= planes; m++) {
+        out->first[0][m] = out->points;
+        if (m >= rim - more && m < planes - rim + more) TRY(add_points(&l, grid + m, m));
+        const int64_t target = m - more;
+        if (target < 0) continue;
+        out->first[1][target] = out->targets;
+        if (target >= rim && target < planes - rim) TRY(add_targets(&l, grid + target, target));
+    }
+    out->first[1][planes] = out->targets;
+    REQUIRE(out->points < INT32_MAX, HT_ERR_MEMORY, "faces: too many points are coupled");
+    return HT_OK;
 }
 
 void ht_pair_meets_free(struct ht_pair_meets *meets) {

@@ -282,15 +282,6 @@ static void fill_row(const struct ht_pair_stepper *s, int field, const struct ht
         }
 }
 
-/* Of an adjoint run, group 0 has the opposite sign, and readings of the step after. */
-static void give_row(const struct ht_fd_injection *in, int group, int64_t n, double *row) {
-    const int64_t at = in->steps - 1 - n + (group == 0);
-    for (int c = 0; c < in->columns; c++)
-        row[c] = at < 0 || at >= in->steps
-                     ? 0
-                     : (group ? 1 : -1) * in->factor * in->given[at * in->columns + c];
-}
-
 enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
                                     struct ht_fd_injection *const list[HT_MAX_FIELDS]) {
     for (int f = 0; f < s->pair.nfields; f++) {
@@ -302,7 +293,11 @@ enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
         const double share = ht_pair_loses(&s->pair, group) ? 0.5 : 1; /* is added twice */
         for (int64_t j = 0; j < in->rows; j++) {
             double *row = &in->table[j * in->columns];
-            if (in->shots == NULL) give_row(in, group, in->first + j, row);
+            /* Of an adjoint run, group 0 has the opposite sign, and readings of the step after. */
+            const int64_t at = in->steps - 1 - in->first - j + (group == 0);
+            const bool none = at < 0 || at >= in->steps;
+            for (int c = 0; in->shots == NULL && c < in->columns; c++)
+                row[c] = none ? 0 : (group ? 1 : -1) * in->factor * in->given[at * in->columns + c];
             for (int i = 0; in->shots != NULL && i < in->shots->count; i++)
                 if (in->column[i + 1] > in->column[i])
                     fill_row(s, f, in, i, in->first + j, share, row + in->column[i]);

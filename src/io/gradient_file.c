@@ -2,23 +2,6 @@
 #include "htwave/gradient_file.h"
 #include "files.h"
 
-static void find_names(const struct ht_equations *eq, struct ht_gradient_sums *sums) {
-    static const char *const names[] = {
-        [HT_GRADIENT_COMPLIANCE] = "m",           [HT_GRADIENT_ILLUMINATION] = "light",
-        [HT_GRADIENT_INVERSE_DENSITY] = "b1",     [HT_GRADIENT_INVERSE_DENSITY + 1] = "b2",
-        [HT_GRADIENT_INVERSE_DENSITY + 2] = "b3",
-    };
-    struct ht_pair pair = {.nown = 0};
-    sums->pair = eq != NULL && ht_pair_make(eq, HT_PAIR_APART, &pair) == NULL;
-    for (size_t s = 0; s < sizeof names / sizeof *names; s++)
-        snprintf(sums->name[s], sizeof *sums->name, "%s", names[s]);
-    for (int c = 0; c < pair.nown; c++) {
-        const struct ht_pair_coefficient *of = &pair.coefficient[c];
-        snprintf(sums->name[HT_GRADIENT_COEFFICIENT + c], sizeof *sums->name, "C_%s_%s",
-                 eq->field[of->row].name, eq->field[of->col].name);
-    }
-}
-
 static int sum_of(const struct ht_gradient_sums *sums, int coefficient) {
     if (coefficient < 0) return HT_GRADIENT_ILLUMINATION;
     if (sums->pair) return HT_GRADIENT_COEFFICIENT + coefficient;
@@ -37,7 +20,20 @@ enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_
                                     unsigned coefficients, int64_t shots, const char *mark,
                                     struct ht_gradient_sums *out) {
     *out = (struct ht_gradient_sums){.grid = grid, .shots = shots};
-    find_names(eq, out);
+    static const char *const names[] = {
+        [HT_GRADIENT_COMPLIANCE] = "m",           [HT_GRADIENT_ILLUMINATION] = "light",
+        [HT_GRADIENT_INVERSE_DENSITY] = "b1",     [HT_GRADIENT_INVERSE_DENSITY + 1] = "b2",
+        [HT_GRADIENT_INVERSE_DENSITY + 2] = "b3",
+    };
+    struct ht_pair pair = {.nown = 0};
+    out->pair = eq != NULL && ht_pair_make(eq, HT_PAIR_APART, &pair) == NULL;
+    for (size_t s = 0; s < sizeof names / sizeof *names; s++)
+        snprintf(out->name[s], sizeof *out->name, "%s", names[s]);
+    for (int c = 0; c < pair.nown; c++) {
+        const struct ht_pair_coefficient *of = &pair.coefficient[c];
+        snprintf(out->name[HT_GRADIENT_COEFFICIENT + c], sizeof *out->name, "C_%s_%s",
+                 eq->field[of->row].name, eq->field[of->col].name);
+    }
     snprintf(out->mark, sizeof out->mark, "%s", mark);
     const enum ht_err err = ht_comm_agree(grid->slab.comm, take(out, coefficients));
     if (err != HT_OK) ht_gradient_sums_destroy(out);

@@ -259,21 +259,6 @@ static enum ht_err plane_forwards(struct work *work, int c, int64_t piece) {
     return pass_do(two, FORWARDS, 0);
 }
 
-/* Gradients by the boxes of a plane, next to each other, into the sums. */
-static void add_boxes(const struct work *work, int quantity, int64_t piece) {
-    const struct ht_fit_turn *turn = work->turn;
-    const struct pass *one = &work->plane[0];
-    const struct ht_fit_axis *axis = turn->fit->axis;
-    const int64_t plane = axis[2].base + axis[2].box[piece];
-    for (int64_t l = 0; l < one->in.size; l++) {
-        const int64_t line = axis[1].base + axis[1].box[work->pieces[0] + l];
-        double *to =
-            turn->sum[quantity] + axis[0].base + (plane * turn->shape[1] + line) * turn->shape[0];
-        for (int64_t i = 0; i < axis[0].boxes; i++)
-            to[i] += value_of(&one->by_in, i)[l] + least_of(&one->by_in, i)[l];
-    }
-}
-
 static enum ht_err pass_back(const struct pass *pass, int64_t rows_in) {
     for (int64_t i = 0; i < rows_in; i++) rows_clear(&pass->by_in, i);
     rows_clear(&pass->by_out, -1);
@@ -292,7 +277,17 @@ static enum ht_err plane_back(struct work *work, int c, int64_t piece) {
     if (one->track)
         TRY(transpose(least_of(&two->by_in, 0), lines, two->in.size, least_of(&one->by_out, 0)));
     TRY(pass_back(one, axis_of(work, 0)->boxes));
-    add_boxes(work, work->turn->channel[c].quantity, piece);
+    /* The boxes' gradients, next to each other, into the sums. */
+    const struct ht_fit_turn *turn = work->turn;
+    const struct ht_fit_axis *axis = turn->fit->axis;
+    const int64_t plane = axis[2].base + axis[2].box[piece];
+    for (int64_t l = 0; l < lines; l++) {
+        const int64_t line = axis[1].base + axis[1].box[work->pieces[0] + l];
+        double *to = turn->sum[turn->channel[c].quantity] + axis[0].base +
+                     (plane * turn->shape[1] + line) * turn->shape[0];
+        for (int64_t i = 0; i < axis[0].boxes; i++)
+            to[i] += value_of(&one->by_in, i)[l] + least_of(&one->by_in, i)[l];
+    }
     return HT_OK;
 }
 
