@@ -219,8 +219,7 @@ static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
             }
             for (int j = 0; j < n; j++) done[i][j] = x[j];
         }
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) m[i][j] = done[i][j];
+        for (int i = 0; i < n; i++) memcpy(m[i], done[i], (size_t)n * sizeof m[i][0]);
     }
 }
 
