@@ -287,8 +287,9 @@ def main():
                         default="png")
     args = parser.parse_args()
     need("snapshots.py", "h5py", "matplotlib")
-    path = args.file[0]
+    path = args.model or args.file[0]
     try:
+        open_file(path).close()
         for path in args.file:
             read_slice(path, args)
         size = common_range(args.file, args)

@@ -12,6 +12,7 @@ HT_CHECKED enum ht_err ht_run_input(const struct ht_params *params, const struct
 /* The parts of it, after ht_simulation_plan: refusals of outputs, of this rank alone; tuning,
  * banner, kernels; after the start what the observers do; that with outputs and results, which are
  * said if args is not NULL. began: by ht_clock. */
+HT_CHECKED enum ht_err ht_run_check_wanted(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_run_check_output(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_run_observed(struct ht_simulation *sim, struct ht_output *output,

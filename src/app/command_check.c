@@ -43,8 +43,7 @@ static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) 
 
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
     struct ht_estimate estimate;
-    TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
-    TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
+    TRY(ht_run_check_wanted(sim));
     /* The nearest existing parent directory must be writable. */
     HT_FREED char *above = NULL;
     TRY(ht_disk_above(sim->params->output.directory, &above));

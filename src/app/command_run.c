@@ -73,13 +73,19 @@ enum ht_err ht_run_started(struct ht_simulation *sim, double began, const struct
     return HT_OK;
 }
 
-/* What would be refused once the kernels are ready. */
-enum ht_err ht_run_check_output(const struct ht_simulation *sim) {
+/* Outputs that the plan cannot have. */
+enum ht_err ht_run_check_wanted(const struct ht_simulation *sim) {
     TRY(ht_output_check(sim->params, sim->plan->medium, sim->plan->problem.stored[HT_PRIMARY]));
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     struct ht_field_map map;
     for (int n = 0; n < sim->params->output.maps.count; n++)
         TRY(ht_map_find(sim->plan, sim->tuning.fp64, n, &map));
+    return HT_OK;
+}
+
+/* What would be refused once the kernels are ready. */
+enum ht_err ht_run_check_output(const struct ht_simulation *sim) {
+    TRY(ht_run_check_wanted(sim));
     if (sim->rank > 0) return HT_OK;
     TRY(ht_output_idle(sim->params));
     return ht_disk_check(sim);

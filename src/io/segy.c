@@ -97,7 +97,7 @@ static void write_text(const struct sheet *s) {
     static const char *const where[] = {"source at byte 73, receiver at 81",
                                         "source at byte 77, receiver at 85",
                                         "source at byte 45 (less 49), receiver at 41"};
-    const struct ht_grid *grid = &s->plan->grid;
+    const struct ht_grid box = ht_grid_inner(&s->plan->grid), *grid = &box;
     const struct ht_medium *medium = s->plan->medium;
     const int down = ht_down_axis(s->params);
     char text[SEGY_TEXT], axis[3][SEGY_LINE] = {{0}};

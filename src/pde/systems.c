@@ -43,7 +43,7 @@ int ht_wall_sign(const struct ht_equations *eq, int field, int axis, int factor)
 static const struct ht_wall_kind periodic = {"periodic", 0, "both sides continue at the other",
                                              .layer = false};
 static const struct ht_wall_kind absorbing = {
-    "absorbing", +1, "a layer inside the box in which waves die out", .layer = true};
+    "absorbing", +1, "a layer around the box in which waves die out", .layer = true};
 static const struct ht_wall_kind free_side = {
     "free", HT_WALL_FREE, "no traction: s_nn = 0, s_nt = 0 (orders 2 to 8 of fd)", .layer = false};
 
