@@ -510,6 +510,10 @@ const struct ht_option *ht_option_at(int index) {
     return &option[index - made];
 }
 
+bool ht_option_needed(const struct ht_option *row) {
+    return !row->fallback && row->type != HT_OPT_VALUE && row->type != HT_OPT_MEDIUM;
+}
+
 const struct ht_option_list *ht_option_list(const struct ht_option *row) {
     for (size_t i = 0; row->type == HT_OPT_LIST && i < sizeof lists / sizeof *lists; i++)
         if (strcmp(lists[i]->key, row->key) == 0) return lists[i];

@@ -143,7 +143,9 @@ void ht_params_help(FILE *out, bool markdown) {
         for (int k = 0; list && k < list->count; k++) {
             char key[96];
             snprintf(key, sizeof key, "%s.N.%s", list->key, list->option[k].key);
-            row = (struct help_row){&list->option[k], key, "must be given"};
+            row =
+                (struct help_row){&list->option[k], key,
+                                  ht_option_needed(&list->option[k]) ? "must be given" : "not set"};
             print(out, &row);
         }
         previous = option->key;

@@ -344,14 +344,11 @@ enum ht_err ht_params_check_lists(const struct ht_params *params) {
         for (int n = 1; list && n <= groups_of(params, option)->count; n++) {
             const char *group = HT_KEY("%s.%d", list->key, n);
             for (int k = 0; k < list->count; k++) {
-                const char *key = HT_KEY("%s.%s", group, list->option[k].key);
-                /* Without a value: "not given" is one, of types that have it. */
-                if (!(!list->option[k].fallback && list->option[k].type != HT_OPT_VALUE &&
-                      list->option[k].type != HT_OPT_MEDIUM))
-                    continue;
-                REFUSE(!ht_params_source(params, key), params, group, "must give %s",
-                       list->option[k].key);
-                TRY(ht_params_check_axes(params, &list->option[k], key));
+                const struct ht_option *row = &list->option[k];
+                const char *key = HT_KEY("%s.%s", group, row->key);
+                TRY(ht_params_check_axes(params, row, key));
+                REFUSE(ht_option_needed(row) && !ht_params_source(params, key), params, group,
+                       "must give %s", row->key);
             }
         }
     }

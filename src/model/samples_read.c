@@ -53,8 +53,10 @@ static enum ht_err layout_given(struct layout *layout) {
     array->count = 1;
     for (int j = 0; j < array->rank; j++) {
         const int64_t n = shape[j];
-        REQUIRE(n >= 1, HT_ERR_INPUT, "shape[%d] = %lld: must be at least 1, the samples along x%d",
-                j, (long long)n, layout->axis[j] + 1);
+        REQUIRE(n >= 1, HT_ERR_INPUT,
+                "shape[%d] = %lld: must be at least 1, the samples along x%d%s", j, (long long)n,
+                layout->axis[j] + 1,
+                layout->path == NULL ? "" : ", of a file that its name (medium.format) makes raw");
         REQUIRE(array->count <= INT64_MAX / 16 / n, HT_ERR_INPUT,
                 "shape: more samples than can be addressed");
         array->extent[array->rank - 1 - j] = n;

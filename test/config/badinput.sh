@@ -251,6 +251,11 @@ over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \
     initial.type=expression 'initial.values={p="sin(x2)";}' 'grid.cells=[6]'
 over 'medium from a named pipe' 'medium.c = "pipe"|named pipe' \
     medium.type=file medium.c=pipe 'medium.shape=[4,4]'
+over 'a medium that is no model' 'shape[0] = 0|makes raw' medium.type=file medium.c=bad.cfg
+over 'a map with a corner of fewer axes' "output.maps.1.from = [0.0]|the grid's 2 axes" \
+    'output.maps=({from=[0.0];})'
+refused 'a map of no kind, by check' 2 'output.maps|command line' check bad.cfg "$device" \
+    'output.maps=({what=["max"];})'
 over 'medium from a device' 'medium.c|/dev/zero|device' medium.type=file \
     medium.c=/dev/zero 'medium.shape=[4,4]'
 over 'HDF5 medium from a named pipe' 'medium.c = "pipe"|named pipe' \

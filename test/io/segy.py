@@ -117,6 +117,8 @@ with h5py.File(f"{folder}/traces.h5") as file:
                     "SEG Y REV1",
                     f"field {field} ",
                     "acoustic by fd, order 8, 1 shot",
+                    "box, in the units of the input, from (430, 5210, 0) ",
+                    "to (432, 5211.6, 1.8), cells 20 x 16 x 18 ",
                     "medium uniform, speeds 1 to 1",
                     f"time step {step:.9g} ",
                     "x3: source at byte 45 (less 49), receiver at 41"

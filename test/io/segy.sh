@@ -20,7 +20,8 @@ CFG
 # The second: x3 is depth, and the interval is of no whole microseconds.
 judge 'a run writes SEG-Y' "$htwave" run a.cfg --quiet "$device"
 judge 'a run writes SEG-Y with depths' "$htwave" run a.cfg --quiet "$device" \
-    'boundary.x3=["free","rigid"]' receivers.1.every=0.0040003 output.directory=down 2>message.txt
+    'boundary.x3=["free","rigid"]' receivers.1.every=0.0040003 output.directory=down \
+    'boundary.x1="absorbing"' 2>message.txt
 judge "an interval that is not whole: $(cat message.txt)" \
     grep -q 'one of 4000.3: by the file.s 4000 .* off by 0.0355' message.txt
 for reader in segyio obspy; do
