@@ -80,7 +80,8 @@ struct ht_leaf {
 };
 /* For index 0, 1, ..: false when there are no more. */
 bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *leaf);
-/* Whether a key of a group must be given: without a value "not set" is one, of types that have it. */
+/* Whether a key of a group must be given: without a value "not set" is one, of types that have it.
+ */
 bool ht_option_needed(const struct ht_option *row);
 /* Every group has the keys that it must have. */
 HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);

@@ -55,7 +55,7 @@ judge 'shot 1 has one group of receivers' \
 # Other steppers: made anew, and pairs.
 for how in 'time.scheme=leapfrog' 'time.stages=1' 'device.precision=double'; do
     rm -rf out
-    run "$how" 'sources.3.kind=monopole' 'sources.3.direction=[0.0]' 'medium.type=constant' \
+    run "$how" 'sources.3.kind=monopole' 'sources.3.direction=[0.0,0.0]' 'medium.type=constant' \
         'medium.c=1.0' 'medium.rho=1.0' 'boundary.x2=rigid' 'receivers.2.fields=["p"]'
     judge "$how: exit code $code $(tail -1 message.txt)" [ $code = 0 ]
     alone "$how" 2
