@@ -81,6 +81,7 @@ void ht_log_to(ht_log_take *take, void *context);
 HT_PRINTF(1, 2) void ht_log(const char *fmt, ...);  /* NORMAL and above */
 HT_PRINTF(1, 2) void ht_note(const char *fmt, ...); /* "note: ..." likewise */
 HT_PRINTF(1, 2) void ht_warn(const char *fmt, ...); /* QUIET and above */
+int ht_log_warnings(void);                          /* of this thread so far */
 /* A progress line, silent for two seconds. On a terminal it is rewritten in place; elsewhere one is
  * printed every ~10 % or 10 s. done <= total. */
 struct ht_progress {

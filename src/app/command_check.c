@@ -85,12 +85,15 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
                "  kernels   agree with the reference: worst difference %.2g of what rounding "
                "explains\n",
                ratio);
-    ht_say(&f, "%s\n", sim->no_device ? "fine, but no device is available" : "fine");
+    const int warned = ht_log_warnings();
+    ht_say(&f, "%s%s\n",
+           warned ? HT_KEY("can run, with %d warning%s", warned, warned > 1 ? "s" : "") : "fine",
+           sim->no_device ? ", but no device is available" : "");
     ht_fact(&f, HT_NUM("output_bytes", sim->disk[0] + sim->disk[1] + sim->disk[2] + sim->disk[3]),
             HT_NUM("expected_s", rounds * estimate.seconds),
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),
-            HT_TEXT("no_device", sim->no_device));
+            HT_TEXT("no_device", sim->no_device), HT_INT("warnings", warned));
     if (sim->plan->grid.dims == 3)
         add_slab(&sim->plan->problem, sim->params->device.precision == HT_DOUBLE, &f);
     ht_parallel_add_json(sim, NULL, &f.json);

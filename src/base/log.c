@@ -62,8 +62,14 @@ static void print(const char *head, const char *text) {
     funlockfile(stderr);
 }
 
+static _Thread_local int warnings;
+int ht_log_warnings(void) {
+    return warnings;
+}
+
 static void say(const char *head, const char *fmt, va_list args) {
     char fixed[4096];
+    warnings += *head == 'w';
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(fixed, sizeof fixed, fmt, args);
