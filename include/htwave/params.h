@@ -460,6 +460,8 @@ HT_CHECKED enum ht_err ht_params_blame(const struct ht_params *params, const cha
 /* Set by the file or the command line, to something else than its default: so a resolved input,
  * which states every key, reads back as what it came from. */
 bool ht_params_is_set(const struct ht_params *params, const char *key);
+/* Numbers of an array that was given; 0: it was not. */
+int ht_params_entries(const struct ht_params *params, const char *key);
 
 /* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs, devices, ranks
  * and time.end, and hashes of the files that are read, which takes some seconds per GB. */

@@ -322,16 +322,16 @@ static int count_of(const char *text, char wanted) {
     return count;
 }
 
-/* Numbers in what was given. */
-static int entries(const struct ht_source *source) {
-    return 1 + count_of(source->value, ',');
+int ht_params_entries(const struct ht_params *params, const char *key) {
+    const struct ht_source *source = ht_params_source(params, key);
+    return source != NULL ? 1 + count_of(source->value, ',') : 0;
 }
 
 enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
                                  const char *key) {
-    const struct ht_source *source = ht_params_source(params, key);
-    REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && source != NULL &&
-               entries(source) < params->grid.dims,
+    const int given = ht_params_entries(params, key);
+    REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && given > 0 &&
+               given < params->grid.dims,
            params, key, "must have an entry for each of the grid's %d axes (grid.cells)",
            params->grid.dims);
     return HT_OK;
@@ -517,7 +517,7 @@ static enum ht_err complete_grid(struct ht_params *params, bool last) {
     if (spacing.kind == HT_VALUE_NONE || (!last && (!cells || upper))) return HT_OK;
     params->grid.spacing = (struct ht_value){.kind = HT_VALUE_NONE};
     if (cells && upper && own->in_file && !cells->in_file) return HT_OK;
-    if (!cells && upper) params->grid.dims = entries(upper);
+    if (!cells && upper) params->grid.dims = ht_params_entries(params, "grid.upper");
     if (cells && upper && cells->in_file && !own->in_file) cells = NULL;
     REFUSE(!cells && !upper, params, "grid.spacing",
            "needs grid.cells or grid.upper beside it, and the third follows");

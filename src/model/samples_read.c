@@ -244,6 +244,12 @@ static enum ht_err read_into(struct layout *layout, const double *memory,
             "scale = %g: must be finite and not 0", params->medium.scale);
     TRY(memory != NULL ? layout_axes(layout) : read_values(layout));
     if (memory != NULL) TRY(layout_given(layout));
+    for (int i = 0; i < 2; i++) {
+        const char *key = i ? "medium.origin" : "medium.spacing";
+        const int given = ht_params_entries(params, key);
+        REQUIRE(given == 0 || given >= layout->axes, HT_ERR_INPUT,
+                "%s must have an entry for each of the file's %d axes", key, layout->axes);
+    }
     for (int k = 0; k < 3; k++) {
         samples->shape[k] = 1;
         samples->spacing[k] = 1;

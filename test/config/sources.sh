@@ -119,6 +119,8 @@ warned 'samples in other units' \
     "$m;spacing=[10000.0,10000.0];}"
 refused 'samples beside the box' 'medium.c|x2 90..138, covers nothing of the box' \
     "$o" "$m;spacing=[12.0,12.0];origin=[0.0,90.0];}"
+refused 'a spacing of one axis' "medium.spacing must have an entry for each of the file's 2 axes" \
+    "$o" "$m;spacing=[12.0];}"
 warned 'a spacing left out' 'x1 0..5, x2 0..4, covers 1 %' "$o" "$m;}"
 warned 'axes in the other order' 'covers 30 %.*and 100 % with its axes in the other order' "$o" \
     "$m;axes=[\"x2\",\"x1\"];spacing=[6.0,6.0];}" 'medium.shape=[10,3]' 'grid.cells=[60,18]' \
