@@ -64,6 +64,7 @@ struct ht_shot {
 struct ht_shots {
     const struct ht_medium *medium;
     int count;
+    int64_t room;
     struct ht_shot *shot; /* of each group in order, of an array each element */
     double highest;       /* of all signals: frequency */
     double end;           /* when the last one is over, in the run's time */

@@ -274,7 +274,7 @@ static enum ht_err plain_product(HT_UNUSED struct ht_fd_engine *e,
                                  const struct ht_pair_product *p) {
     EACH_NODE(&p->box) {
         const int64_t at = node_at(&p->box, m1, m2, m3);
-        double q[HT_PAIR_TOGETHER_MOST], d[HT_PAIR_TOGETHER_MOST];
+        double q[HT_PAIR_TOGETHER_MOST] = {0}, d[HT_PAIR_TOGETHER_MOST] = {0};
         for (int i = 0; i < p->count; i++) {
             q[i] = p->adjoint[i].host[at];
             d[i] = p->after[i].host[at] - p->before[i].host[at];

@@ -289,11 +289,11 @@ static enum ht_err take_pressure(const struct ht_params *params, const struct ht
 
 /* Appends an element of a group. */
 static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *shots, int group,
-                            int element, int64_t *room) {
+                            int element) {
     const struct ht_medium *medium = shots->medium;
     const struct ht_shot_given *given =
         (const struct ht_shot_given *)params->shots.group + group - 1;
-    TRY(HT_GROW(shots->shot, shots->count + 1, *room));
+    TRY(HT_GROW(shots->shot, shots->count + 1, shots->room));
     struct ht_shot *shot = &shots->shot[shots->count++];
     *shot = (struct ht_shot){.group = group};
     set_place(given, medium->grid, shot);
@@ -336,11 +336,10 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     TRY(HT_ALLOC(shots, 1));
     shots->medium = medium;
     const struct ht_shot_given *given = params->shots.group;
-    int64_t room = 0;
     enum ht_err err = HT_OK;
     for (int i = 0; i < params->shots.count; i++)
         for (int e = 0; err == HT_OK && e < ht_shot_elements(&given[i]); e++)
-            err = add_shot(params, shots, i + 1, e, &room);
+            err = add_shot(params, shots, i + 1, e);
     return HT_MADE(err, shots, ht_shots_destroy, out);
 }
 

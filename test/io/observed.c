@@ -268,7 +268,7 @@ static void write_npy(const struct trial *t, const char *name, const double *p, 
     snprintf(header, sizeof header, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }",
              RECEIVERS, samples);
     fprintf(file, "\x93NUMPY\1%c%c%c%-117s\n", 0, 118, 0, header);
-    fwrite(p, sizeof *p, (size_t)(RECEIVERS * samples), file);
+    fwrite(p, sizeof *p, (size_t)RECEIVERS * (size_t)samples, file);
     fclose(file);
     free(path);
 }

@@ -19,12 +19,13 @@ static void maps_of_nodes(const struct trial *t, const char *what) {
     struct ht_h5 *file;
     must(ht_file_path(t->directory, "map_box.h5", &path));
     must(ht_h5_open(path, &file));
-    for (int m = 0; m < MAPS; m++) must(ht_h5_read(file, name[m], HIGH * WIDE, map[m]));
+    for (int m = 0; m < MAPS; m++) must(ht_h5_read(file, name[m], (int64_t)HIGH * WIDE, map[m]));
     ht_h5_close(file);
     for (int i = 0; i < HIGH * WIDE; i++) {
         const int64_t node = (2 + 2 * (i / WIDE)) * ROW + 3 + 2 * (i % WIDE);
         double most = -INFINITY, least = INFINITY, when = 0, sum[3] = {0, 0, 0}, count = 0;
-        for (int64_t n = first; n <= t->sim->plan->steps; n += every, count++) {
+        for (int64_t n = first; n <= t->sim->plan->steps; n += every) {
+            count += 1;
             const double u = t->nodal.value[n * t->nodal.nodes + node], at = (double)n * dt;
             if (fabs(u) > fmax(most, -least)) when = at;
             most = fmax(most, u);

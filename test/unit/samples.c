@@ -298,7 +298,10 @@ static void write_segy(const char *path, int code, int64_t last) {
         for (int i2 = 0; i2 < N2; i2++) {
             const double value = value_at(i1, i2); /* of IBM: below 16^3 */
             const uint64_t ibm = 0x43000000 + (uint64_t)llround(fabs(value) * 4096);
-            put(file, true, 4, code == 5 ? bits_of((float)value) : ibm | (value < 0) * 0x80000000);
+            put(file, true, 4,
+                code == 5   ? bits_of((float)value)
+                : value < 0 ? ibm | 0x80000000
+                            : ibm);
         }
     }
     fclose(file);
@@ -385,7 +388,11 @@ static void test_refusals(void) {
     f.medium.axes = (struct ht_names){1, one};
     refuse(&f, h5, "model/c", "has 2 axes, but axes names 1", "hdf5: other rank");
     refuse(&f, h5, "nothing", "holds no dataset nothing; it has model/c", "hdf5: no such dataset");
-    f = (struct ht_params){.medium = {.shape = {4, 4}, .spacing = {1, 1}, .scale = 1}};
+}
+
+static void test_refused_formats(void) {
+    const float values[4] = {1, 2, NAN, 4};
+    const struct ht_params f = {.medium = {.shape = {4, 4}, .spacing = {1, 1}, .scale = 1}};
     write_npy(path_of("m.npy"), "<f4", false);
     refuse(&f, path_of("m.npy"), NULL, "shape[1] = 4, but", ".npy: other extents");
     write_npy(path_of("m.npy"), "<f2", false);
@@ -414,6 +421,7 @@ static void test_refusals(void) {
 int main(void) {
     if ((directory = scratch_make("samples")) == NULL) return 1;
     test_exact();
+    test_refused_formats();
     test_order();
     test_ends();
     test_axes();
