@@ -548,7 +548,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     if (path && !ht_config_is_text(path))
         TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
     if (path) TRY(ht_config_read_file(path, visit_setting, params));
-    REQUIRE(!path || params->sources->count > 0, HT_ERR_INPUT,
+    REQUIRE(!path || params->sources->count > 0 || noverrides > 0, HT_ERR_INPUT,
             "%s: sets nothing: an input file has keys, such as those of params/demo.cfg",
             HT_SHOWN_PLACE(path));
     TRY(complete_grid(params, false));

@@ -78,7 +78,7 @@ bad 'unknown key in a group' 'device.varient|did you mean device.variant' \
 bad 'syntax error' 'syntax error' 'device = { selfcheck = ; };'
 refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg "$device"
 : >empty.cfg
-refused 'an empty file' 2 'empty.cfg|sets nothing' check empty.cfg "$device"
+refused 'an empty file' 2 'empty.cfg|sets nothing' check empty.cfg
 mkfifo pipe
 refused 'a named pipe as file' 2 'pipe|named pipe' run pipe "$device"
 refused 'a device as file' 2 '/dev/zero|device' run /dev/zero "$device"
