@@ -15,7 +15,7 @@ enum { N1 = 24, N2 = 20, TRACES = 3, SAMPLES = 21, VALUES = TRACES * SAMPLES };
         "boundary.x1=rigid", "device.backend=oracle",                                         \
         "sources=({position=[0.05,0.1];frequency=9.0;},{position=[0.1,0.1];frequency=9.0;})", \
         "receivers=({type=\"line\";from=[0.2,0.05];to=[0.2,0.15];count=3;every=0.01;})"
-#define SAMPLED "medium.shape=[24,20]", "medium.spacing=0.01", "medium.origin=[0.005,0.005]"
+#define SAMPLED "medium.shape=[24,20]", "medium.spacing=[0.01,0.01]", "medium.origin=[0.005,0.005]"
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 static const char *const memory[] = {COMMON, SAMPLED, "medium.type=memory", "medium.c=array"};
