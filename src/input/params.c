@@ -323,7 +323,7 @@ static int count_of(const char *text, char wanted) {
 }
 
 int ht_params_entries(const struct ht_params *params, const char *key) {
-    const struct ht_source *source = ht_params_source(params, key);
+    const struct ht_source *source = params->sources ? ht_params_source(params, key) : NULL;
     return source != NULL ? 1 + count_of(source->value, ',') : 0;
 }
 
