@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "htwave/formats.h"
 #include "htwave/h5.h"
 
 /* ---- htwave compare: the largest difference of two outputs, in numbers ---- */
@@ -382,8 +383,7 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     }
     const struct ht_command *command = find_command(word);
     if (command) return run_command(comm, command, argc - 2, argv + 2);
-    const char *dot = strrchr(word, '.');
-    if (dot && strcmp(dot, ".cfg") == 0)
+    if (ht_file_ends(word, "cfg"))
         return run_command(comm, find_command("run"), argc - 1, argv + 1);
     return fail_unknown(word);
 }
