@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What absorbing layers cost: a cube of a uniform medium, layers on all sides.
 
-As in Figures 7, 9 and 11 of Toivanen et al. (2011, docs/absorbing.md): cubes of
-growing size with layers of 10 cells, then of one size with layers of growing
-thickness; by finite differences and the Taylor scheme. Layers are added to the cube: effective rates count its cells, as in
+As in Figures 7, 9 and 11 of Toivanen et al. (2011): cubes of growing size with layers of
+10 cells, then of one size with layers of growing thickness; by finite differences and
+the Taylor scheme. Layers are added to the cube: effective rates count its cells, as in
 the paper, and the same cube between rigid walls is the measure.
 
 Each thickness is verified on a small cube: the layers must take a pulse away; exit

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What rounded messages between slabs do to a long run in double precision: the
-# table of docs/scaling.md, section 6, as markdown.
+# table of docs/developers/scaling.md, section 6, as markdown.
 #
 #     bash bench/halo_precision.sh
 #     RANKS=2 STEPS=1000 ORDERS="2 3" HTWAVE=build/htwave \

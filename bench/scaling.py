@@ -10,7 +10,7 @@ are added to DIR/scaling.csv as soon as they are measured; the table shows all o
 the file. Efficiencies compare with the last row of one rank of the same problem;
 those of ranks that share a device mean nothing.
 
---machine M puts the model of docs/scaling.md beside the rows, each at the rate of
+--machine M puts the model of docs/developers/scaling.md beside the rows, each at the rate of
 its own one-rank row. Writes scaling.csv, scaling.md and a picture.
 
 --model FILE [key=value ...] measures nothing and needs no device: it predicts strong
@@ -245,7 +245,7 @@ def read_machine(path):
     return machine
 
 
-# ---- the model of docs/scaling.md, section 3 ----
+# ---- the model of docs/developers/scaling.md, section 3 ----
 
 def travel(machine, sent, most, nodes):
     """Seconds of an exchange: sent in all, most to one side. Only the first and the
@@ -326,7 +326,7 @@ def predict(plan, machine, speed, kind, ranks):
 
 
 # Fields in first order in three dimensions, and the largest stable c dt/h of nodal dG
-# in one, of N = 1 to 8 (docs/scaling.md, section 2).
+# in one, of N = 1 to 8 (docs/developers/scaling.md, section 2).
 FIELDS = {"advection": 1, "acoustic": 4, "wave": 4, "maxwell": 6, "elastic": 9}
 DG_STEP = [0.4065, 0.2002, 0.1214, 0.0825, 0.0602, 0.0461, 0.0366, 0.0299]
 

@@ -1,12 +1,10 @@
-/* Absorbing layers of finite differences (docs/absorbing.md). Derivatives along the normal of a
- * layer go through a filter 1/s of one memory, once at half points and once at nodes: of what comes
- * in, x, it takes out x + e with
- *     e = p0 x + m,   m = p1 x + p2 e.
- * With D the first difference along the normal, away from the wall, it is applied half a spacing
- * above the nodes to x = D u, with e called q, and at the nodes to x = a L_k u + c,
- *     c = a scale D q,   d = g (d + c + e),   u = u + d,
- * where a step without layers has added a L u to d before. u is odd at the wall, where it is 0, and
- * q is even; beyond the layer q is 0.
+/* Absorbing layers of finite differences (docs/developers/absorbing.md). Derivatives along the
+ * normal of a layer go through a filter 1/s of one memory, once at half points and once at nodes:
+ * of what comes in, x, it takes out x + e with e = p0 x + m,   m = p1 x + p2 e. With D the first
+ * difference along the normal, away from the wall, it is applied half a spacing above the nodes to
+ * x = D u, with e called q, and at the nodes to x = a L_k u + c, c = a scale D q,   d = g (d + c +
+ * e),   u = u + d, where a step without layers has added a L u to d before. u is odd at the wall,
+ * where it is 0, and q is even; beyond the layer q is 0.
  *
  * In the first step memories hold data, of half points h v/(b dt), v inwards, of nodes minus dt
  * times what v along the other axes has in u_t. With X = d + c + m - a (L - L_k) u/2, which is what

@@ -1,4 +1,4 @@
-/* Absorbing layers of pairs (docs/absorbing.md), on the nodes in them, after a pass.
+/* Absorbing layers of pairs (docs/developers/absorbing.md), on the nodes in them, after a pass.
  *
  * Matched layers: a difference d along a layer's normal becomes d + psi, where
  *     psi = b psi + a d,   b = exp(-(sigma + alpha) dt),   a = sigma (b - 1)/(sigma + alpha).

@@ -11,8 +11,8 @@
  * pair have the same parity, and a pair of results is contiguous in a node.
  *
  * Single precision needs three products of the halves x = high + low, each of 11 bits (tf32): low
- * high, high low, high high (docs/method.md). As tensor cores truncate their sums, those of a k
- * step start from zero, and their result is added to the others by a rounded addition.
+ * high, high low, high high (docs/developers/method.md). As tensor cores truncate their sums, those
+ * of a k step start from zero, and their result is added to the others by a rounded addition.
  *
  * With HT_PARTS = 2, 4, 8 the parity blocks of a tile's targets are distributed over as many
  * work-groups by the signs along the last axes.

@@ -53,7 +53,7 @@ static inline double test_worse(double a, double b) {
 }
 
 /* Whether cases are wanted that say at length what the others say, too: on a GPU and for check-all
- * (HTWAVE_COVER). docs/testing.md lists them. */
+ * (HTWAVE_COVER). docs/developers/testing.md lists them. */
 static inline bool test_all(void) {
     const char *cover = getenv("HTWAVE_COVER");
     const char *device = getenv("HTWAVE_DEVICE");

@@ -4,7 +4,7 @@
 The step of p and v on 24 periodic cells, full stages, the medium constant per
 node (harmonic means over cells, as medium.degree = 0), as a dense matrix:
 spectral radius - 1 is the growth of amplitudes per step. Needs numpy; takes
-half a minute. The table of docs/method.md, section 5, has its numbers.
+half a minute. The table of docs/developers/method.md, section 5, has its numbers.
 """
 from math import comb
 

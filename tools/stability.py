@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Largest stable CFL numbers of the Hermite-Taylor half step, for
-src/num/stability_table.h and src/num/stability_pair.h (docs/method.md 5).
+src/num/stability_table.h and src/num/stability_pair.h (docs/developers/method.md 5).
 
 With u = U exp(i theta.x/h) on both grids, primary->dual and dual->primary are
 the same matrix S(theta, cfl, q). A cfl is stable when at every smaller one,

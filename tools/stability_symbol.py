@@ -120,7 +120,7 @@ def multiply(a, b):
 
 def interpolation(order):
     """[2N+2][N+1]: weight of coefficient i in coefficient j of the interpolant,
-    without cos or sin (docs/method.md 3; balanced, made real)."""
+    without cos or sin (docs/developers/method.md 3; balanced, made real)."""
     m, n = order + 1, 2 * order + 2
     z, low = [Fraction(1, 2), Fraction(1)], [Fraction(-1, 2), Fraction(1)]
     out = np.zeros((n, m))

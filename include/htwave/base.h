@@ -296,7 +296,8 @@ bool ht_lock_is_busy(const char *path, char holder[HT_LOCK_HOLDER]);
 /* Removes the file if this process locked it. */
 void ht_lock_release(struct ht_lock *lock);
 
-/* ---- threads.c: chunks of work that do not depend on each other (docs/architecture.md) ---- */
+/* ---- threads.c: chunks of work that do not depend on each other (docs/developers/architecture.md)
+ * ---- */
 /* Cores that this process may use. */
 int ht_threads_cores(void);
 /* The most threads of this process, the caller among them; 0, as at first: ht_threads_cores. */

@@ -1,6 +1,7 @@
 /* Sources of Hermite methods: what a source adds to a half step of tau = dt/2 is the sum over r of
- * a_r G_r (docs/sources.md), a_r the coefficients of its signal in Legendre's polynomials; all
- * derivatives of G_r at the nodes are known in closed form where the medium is uniform. */
+ * a_r G_r (docs/developers/sources.md), a_r the coefficients of its signal in Legendre's
+ * polynomials; all derivatives of G_r at the nodes are known in closed form where the medium is
+ * uniform. */
 #pragma once
 
 #include "htwave/problem.h"

@@ -11,7 +11,7 @@
 HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
                                      double *const *nodal);
 struct ht_state {
-    double energy;                 /* from nodal values: docs/method.md 9 */
+    double energy;                 /* from nodal values: docs/developers/method.md 9 */
     double content;                /* energy from the nodes' Taylor polynomials at h/4 to
                                       either side, on all grids of the scheme's state */
     double slope;                  /* energy of gradients if fields changed by their own
@@ -41,8 +41,8 @@ struct ht_state {
 HT_CHECKED enum ht_err ht_state_measure(const struct ht_plan *plan,
                                         const struct ht_stepper *stepper, double time,
                                         struct ht_state *out);
-/* The quadratic form that the plan's scheme conserves (docs/method.md, section 13), from all
- * coefficients of both grids and a half step that is undone, so that the state does not change.
+/* The quadratic form that the plan's scheme conserves (docs/developers/method.md, section 13), from
+ * all coefficients of both grids and a half step that is undone, so that the state does not change.
  * Zero for data that do not vary along all axes. ht_conserves_energy: whether the plan has such a
  * form and one host's memory suffices, whatever the number of ranks. Collective. */
 bool ht_conserves_energy(const struct ht_plan *plan);
@@ -50,8 +50,9 @@ HT_CHECKED enum ht_err ht_conserved_energy(const struct ht_plan *plan,
                                            const struct ht_stepper *stepper, double *energy);
 /* Whether that of a state is known, which is watched then. */
 bool ht_energy_measured(const struct ht_plan *plan);
-/* The energy of docs/method.md, section 9, of a state that ht_state_measure has measured; NaN: not
- * known. By leapfrog from all coefficients, as ht_conserved_energy. Collective. */
+/* The energy of docs/developers/method.md, section 9, of a state that ht_state_measure has
+ * measured; NaN: not known. By leapfrog from all coefficients, as ht_conserved_energy. Collective.
+ */
 HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,
                                           const struct ht_stepper *stepper,
                                           const struct ht_state *state, double *energy);

@@ -222,11 +222,11 @@ HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part p
                                     struct ht_buffer *const *field,
                                     struct ht_buffer *const *target);
 
-/* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl, docs/absorbing.md). A
- * layer is an end of an axis of a window: along the axis nodes count from its wall, 0, inwards, and
- * half point i lies between nodes i and i + 1. Half points and nodes 0 .. cells - 1 are damped;
- * nodes up to cells + radius - 1 take part of what the damped half points change, where radius is
- * that of the layers' first differences. */
+/* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl,
+ * docs/developers/absorbing.md). A layer is an end of an axis of a window: along the axis nodes
+ * count from its wall, 0, inwards, and half point i lies between nodes i and i + 1. Half points and
+ * nodes 0 .. cells - 1 are damped; nodes up to cells + radius - 1 take part of what the damped half
+ * points change, where radius is that of the layers' first differences. */
 
 enum { HT_FD_MOST_SIDES = 6, HT_FD_PROFILES = 9, HT_FD_LAYER_MARGIN = 64 };
 

@@ -1,5 +1,6 @@
-/* Traces from the values that receivers read at each step, and back (docs/differences.md,
- * docs/gradients.md). All samples of a run are data[group][reading][receiver][sample]. */
+/* Traces from the values that receivers read at each step, and back
+ * (docs/developers/differences.md, docs/gradients.md). All samples of a run are
+ * data[group][reading][receiver][sample]. */
 #pragma once
 
 #include "htwave/archive.h"

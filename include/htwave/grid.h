@@ -101,11 +101,11 @@ void ht_grid_crop(const struct ht_grid *grid, int64_t groups, double *values);
 /* Cuts `cells` planes in parts as equal as they can be; start[0 .. ranks]. */
 void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
 
-/* Absorbing layers (docs/absorbing.md): in front of each end of the grid that absorbs lies a layer
- * of cells in which waves are damped along the side's normal, before a rigid
- * wall. With the depth d from its inner face and its thickness L sigma(d) = most (d/L)^degree [pole
- * / (1 + pole - d/L)], the second factor only with a pole, of the integral -c ln R / 2, c the
- * largest speed along the axis. The medium in it is that of the inner face: ht_layers_inside. */
+/* Absorbing layers (docs/developers/absorbing.md): in front of each end of the grid that absorbs
+ * lies a layer of cells in which waves are damped along the side's normal, before a rigid wall.
+ * With the depth d from its inner face and its thickness L sigma(d) = most (d/L)^degree [pole / (1
+ * + pole - d/L)], the second factor only with a pole, of the integral -c ln R / 2, c the largest
+ * speed along the axis. The medium in it is that of the inner face: ht_layers_inside. */
 
 struct ht_layer {
     int64_t cells; /* 0: none at this side */
@@ -237,7 +237,7 @@ HT_CHECKED enum ht_err ht_window_ghosts(const struct ht_grid *grid, const struct
  * spreads a source over the nodes. Per axis the weights are those of the polynomial through the
  * values at the n = grid->point_nodes nodes about the point, as many to either side; a slope takes
  * its derivative, on a node from one node more. Errors fall with the spacing h as h^n, of slopes as
- * h^(n - 1) (docs/differences.md, Receivers).
+ * h^(n - 1) (docs/developers/differences.md, Receivers).
  *
  * A periodic axis wraps around. Nodes behind a wall are the mirror images of those inside, with the
  * wall's sign; nodes on a free wall, where the field is 0, are left out. */

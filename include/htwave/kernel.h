@@ -106,7 +106,7 @@ struct ht_shape {
     int64_t local_bytes; /* largest local memory of a kernel */
 };
 
-/* Counted work of a half step per target; see docs/method.md. */
+/* Counted work of a half step per target; see docs/developers/method.md. */
 struct ht_cost {
     double fma, bytes;
 };

@@ -2,7 +2,7 @@
  * (x - x_m)/h, truncated at total degree `degree`: M_a belongs to index[a] of ht_jets_total(dims,
  * degree). Where a material varies too much over a node's cell, or a jump or kink lies in it, all
  * materials of the node have degree 0 and their harmonic means over the cell, as layers and media
- * of degree 0 have everywhere (docs/method.md, section 7). */
+ * of degree 0 have everywhere (docs/developers/method.md, section 7). */
 #pragma once
 
 #include "htwave/grid.h"

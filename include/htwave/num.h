@@ -11,7 +11,7 @@
 /* ---- hermite.c ---- */
 /* The (2N+2) x (2N+2) matrix H, row-major, from the scaled derivatives (u_0..u_N) at the left node,
  * then at the right node of a cell to the Taylor coefficients of the Hermite interpolant about the
- * midpoint in eta = (x - mid)/h (docs/method.md). Entries are exact in float32. */
+ * midpoint in eta = (x - mid)/h (docs/developers/method.md). Entries are exact in float32. */
 void ht_hermite_matrix(int order, double *matrix);
 /* x = M x along an axis of an array [t[2]][t[1]][t[0]]; M: of t[axis] rows, row-major. */
 void ht_hermite_along(const double *matrix, const int t[3], int axis, double *x);

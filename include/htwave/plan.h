@@ -62,7 +62,7 @@ double ht_plan_undriven(const struct ht_plan *plan);
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
 /* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of
- * them, in dB at 0, 30 and 60 degrees (docs/absorbing.md). */
+ * them, in dB at 0, 30 and 60 degrees (docs/developers/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
 /* Sponges of Hermite methods, of Ricker wavelets of which the layer is so many thick. */
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]);

@@ -24,9 +24,8 @@ struct ht_rounding {
 };
 
 /* A quadratic form that a run conserves up to rounding; `measure` as ht_conserved_energy, for plans
- * with `known`. physical: the energy of docs/method.md, section 9, at the primary grid's time;
- * NULL:
- * ht_state_measure has it. */
+ * with `known`. physical: the energy of docs/developers/method.md, section 9, at the primary grid's
+ * time; NULL: ht_state_measure has it. */
 struct ht_invariant {
     bool (*known)(const struct ht_plan *plan);
     enum ht_err (*measure)(const struct ht_plan *plan, const struct ht_stepper *stepper,
@@ -207,8 +206,8 @@ struct ht_law {
 /* The problem for whose kernels a law stands; not for stepping. */
 struct ht_problem ht_problem_with_law(const struct ht_problem *problem, const struct ht_law *law);
 
-/* Absorbing layers of Hermite methods (docs/absorbing.md): the equations of src/pde/terms.c,
- * with profiles that are constant about each node, or polynomials in xi there.
+/* Absorbing layers of Hermite methods (docs/developers/absorbing.md): the equations of
+ * src/pde/terms.c, with profiles that are constant about each node, or polynomials in xi there.
  *
  * A target is in the layer of an axis if it is as deep as its inner face or deeper. Memory
  * variables of an axis exist there only; elsewhere they are zero. The layers divide the grid into
@@ -230,7 +229,7 @@ void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
  * dt/2), once for each axis with layers, and one that adds begins with it, too:
  *     dst(t + dt/2) = G (old_sign G dst(t - dt/2) + 2 ...).
  * rate: 1, or where the grids store different fields 2 on the primary grid and 0 on the dual one
- * (docs/absorbing.md); 0 without a sponge. */
+ * (docs/developers/absorbing.md); 0 without a sponge. */
 double ht_sponge_rate(const struct ht_problem *problem, enum ht_subgrid subgrid);
 bool ht_sponge_damps(const struct ht_problem *problem, enum ht_subgrid subgrid, int axis);
 /* The N+1 Taylor coefficients in xi of one axis's factor of G at a node. Those of odd degree are

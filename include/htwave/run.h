@@ -94,8 +94,8 @@ int64_t ht_run_multiple(const struct ht_run *run, double every, int64_t from);
 /* Observers of a run. What they are given must outlive the run; results are NaN, not known, until
  * it begins. */
 
-/* Physical energies (docs/method.md, section 9), NaN where they are not known and where none is
- * conserved. */
+/* Physical energies (docs/developers/method.md, section 9), NaN where they are not known and where
+ * none is conserved. */
 struct ht_energies {
     double initial, final;
     double rate; /* of finite differences: their own at the start */

@@ -1,5 +1,6 @@
-/* What receivers record: its way from samples of steps to traces at their times (docs/method.md,
- * section 8; docs/differences.md). A sample on a step is the value there. */
+/* What receivers record: its way from samples of steps to traces at their times
+ * (docs/developers/method.md, section 8; docs/developers/differences.md). A sample on a step is the
+ * value there. */
 #pragma once
 
 #include "htwave/stepper.h"

@@ -16,7 +16,7 @@
  *   - step: the interior, during the transfer;
  *   - record, on all own planes.
  * An exchange brings what the next `depth` passes with sources read. The planes that are up to date
- * determine the tasks, the same on all ranks (docs/scaling.md, section 8).
+ * determine the tasks, the same on all ranks (docs/developers/scaling.md, section 8).
  *
  * Tasks wait for those before them, but steps that follow one another do not wait for each other:
  * their targets are disjoint, and they read other arrays. So they are branches of a sequence
@@ -142,7 +142,7 @@ struct ht_task_counts {
 void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
                        struct ht_task_counts *sum);
 
-/* ---- messages between slabs (docs/scaling.md) ---- */
+/* ---- messages between slabs (docs/developers/scaling.md) ---- */
 /* Device buffers of a link to a neighbour, each of its longest message: one for outgoing messages
  * and two slots for incoming ones. */
 enum { HT_LINK_BUFFERS = 3 };

@@ -271,7 +271,7 @@ const struct ht_wall_kind *ht_wall_find(const struct ht_system *system, const ch
  * A = C A0, B = D B0: A0 and B0 = -A0^T have factors alone, C and D are symmetric. The coefficient
  * of a term is C_rq at the row's point, where q is the field by which the term's column changes
  * along its axis: of the stress s_11 and the slope d_2 v_2, q = s_22. Such steps keep an energy,
- * whatever the medium, since A0 and B0 are adjoint (docs/differences.md). */
+ * whatever the medium, since A0 and B0 are adjoint (docs/developers/differences.md). */
 
 /* C_rq, row <= col, where both lie; behind those of terms those of losses: a material, times C_rr
  * where `own` names its material, or the square root of it. */

@@ -1,6 +1,7 @@
 /* htwave converge: the same run on several grids and orders, and the order
  *     log(e_1 / e_2) / log(h_1 / h_2)
- * observed between one grid and the next. What is called rounding: docs/method.md, section 11. */
+ * observed between one grid and the next. What is called rounding: docs/developers/method.md,
+ * section 11. */
 #include "app.h"
 
 /* One simulation's outcome. */

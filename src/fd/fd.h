@@ -1,6 +1,6 @@
-/* Finite differences (docs/differences.md), shared by src/fd/fd_*.c only. One stepper works on
- * arrays of a window; an engine holds the arrays and computes on them: kernels on a device, or
- * plain loops in double precision.
+/* Finite differences (docs/developers/differences.md), shared by src/fd/fd_*.c only. One stepper
+ * works on arrays of a window; an engine holds the arrays and computes on them: kernels on a
+ * device, or plain loops in double precision.
  *
  * The primary grid holds u at t_n, and in place of the dual grid the increment d = u(t_n) -
  * u(t_(n-1)) at the same nodes. */

@@ -1,5 +1,6 @@
 /* The largest omega^2 of finite differences, from above, in any medium, by quotients (|L| x)_i /
- * x_i with x = |L|^n 1 (docs/differences.md): each is proven, so that few powers are enough.
+ * x_i with x = |L|^n 1 (docs/developers/differences.md): each is proven, so that few powers are
+ * enough.
  *
  * Beside free sides differences are those of closures. On such a side C - C_.n C_n./C_nn is not
  * more than C, as a matrix, so that the bound with C in its place, where d_n v_n is empty, holds.

@@ -1,4 +1,5 @@
-/* Plane waves that come from outside (docs/differences.md): the sparse columns of C u_i, C = chi L
+/* Plane waves that come from outside (docs/developers/differences.md): the sparse columns of C u_i,
+ * C = chi L
  * - L chi with chi = 1 inside of a box, in which a place whose star crosses the box's surface takes
  * the part of it on the other side, with + inside and - outside; and the table of the coefficients
  * of u_i, a spline in xi = direction x, half a spacing apart, from the spectrum of the signal and

@@ -1,7 +1,7 @@
-/* Absorbing layers of finite differences (docs/absorbing.md): where they lie in a slab's window,
- * what they remember, and their tasks. A perfectly matched layer along x3 belongs to one rank,
- * those along x1 and x2 to each for its planes. A sponge remembers nothing: its planes belong to
- * whoever has them. */
+/* Absorbing layers of finite differences (docs/developers/absorbing.md): where they lie in a slab's
+ * window, what they remember, and their tasks. A perfectly matched layer along x3 belongs to one
+ * rank, those along x1 and x2 to each for its planes. A sponge remembers nothing: its planes belong
+ * to whoever has them. */
 #include <complex.h>
 
 #include "fd.h"
@@ -59,8 +59,8 @@ int64_t ht_fd_layers_words(const void *stepper) {
 }
 
 /* p0, p1, p2 and f of cl/fd_layers.cl at a point: 1/s = (alpha + i omega) / (kappa (alpha + i
- * omega) + sigma) by the trapezoidal rule, which stays stable with any sigma (docs/absorbing.md).
- * Nothing where nothing is damped. */
+ * omega) + sigma) by the trapezoidal rule, which stays stable with any sigma
+ * (docs/developers/absorbing.md). Nothing where nothing is damped. */
 static void fill_filter(const struct ht_stretch *stretch, double dt, double out[4]) {
     const double alpha = stretch->alpha * dt / 2;
     const double sigma = stretch->sigma * dt / 2, kappa = stretch->kappa;

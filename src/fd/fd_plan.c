@@ -72,7 +72,8 @@ enum ht_err ht_differences_plan_medium(struct ht_plan *plan) {
     return ht_fd_check_points(plan);
 }
 
-/* Layers take one term in time: with two the fastest waves would grow in them (docs/absorbing.md).
+/* Layers take one term in time: with two the fastest waves would grow in them
+ * (docs/developers/absorbing.md).
  */
 int ht_differences_plan_stages(const struct ht_plan *plan) {
     return plan->problem.layers != NULL && plan->layers.type == HT_ABSORBING_CPML ? 1 : 2;
@@ -188,8 +189,8 @@ enum ht_err ht_differences_plan_shots(struct ht_plan *plan) {
 enum { SPEEDS = 9 };
 
 /* The error to expect of finite differences. They change a wave's frequency only, omega to Omega
- * (docs/differences.md), so that it errs by 2 sin((Omega - omega) t/2): exact where the medium is
- * uniform.
+ * (docs/developers/differences.md), so that it errs by 2 sin((Omega - omega) t/2): exact where the
+ * medium is uniform.
  *
  * Where it varies, a wave of frequency omega takes the wavelengths of every speed, and turns:
  * |Omega - omega| is at most the largest over the speeds between the least and the largest and over

@@ -1,4 +1,4 @@
-/* One field of finite differences in a run: the start, the energy (docs/differences.md).
+/* One field of finite differences in a run: the start, the energy (docs/developers/differences.md).
  *
  * The state at time 0 is u, and d = u(0) - u(-dt) by the series that the scheme itself sums, with r
  * = u_t: d = dt r - dt^2/2 M u + dt^3/6 L r. r comes from the initial data's first derivatives: a

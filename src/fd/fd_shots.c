@@ -1,7 +1,7 @@
-/* Sources of finite differences (docs/differences.md): the stage adds g dt^2/12 f(t_n), the update
- * the second difference of F, F'' = f, or dt^2 f_n where dispersion is removed from traces
- * (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond the slab
- * take it, too, wherever a pass computes them. Receivers are the sources of adjoint runs
+/* Sources of finite differences (docs/developers/differences.md): the stage adds g dt^2/12 f(t_n),
+ * the update the second difference of F, F'' = f, or dt^2 f_n where dispersion is removed from
+ * traces (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond
+ * the slab take it, too, wherever a pass computes them. Receivers are the sources of adjoint runs
  * (docs/gradients.md). */
 #include "fd.h"
 #include "src/solve/sampler_private.h"

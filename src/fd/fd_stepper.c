@@ -1,4 +1,4 @@
-/* Time steps of finite differences (docs/differences.md):
+/* Time steps of finite differences (docs/developers/differences.md):
  *     d = d + dt^2 M u,   u = u + d,   M = L or L + dt^2/12 L^2.
  * The half step from the primary grid is the whole time step, the one from the dual grid nothing.
  * Where nothing fixes the mean of u (sides periodic or rigid), in single precision that of d is

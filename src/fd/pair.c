@@ -257,9 +257,9 @@ static void share_spares(struct ht_pair_stepper *s) {
 
 /* ---- absorbing layers ---- */
 
-/* Where they lie in a slab's window, their profiles and what they remember (docs/absorbing.md). A
- * layer changes a node by what it remembers of this node alone: ranks share it as they share the
- * nodes. */
+/* Where they lie in a slab's window, their profiles and what they remember
+ * (docs/developers/absorbing.md). A layer changes a node by what it remembers of this node alone:
+ * ranks share it as they share the nodes. */
 
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem) {
     if (problem->layers == NULL) return HT_PAIR_UNDAMPED;

@@ -1,8 +1,8 @@
 /* What couples fields of a group at different places where a face is oblique to the grid (struct
- * ht_pair; docs/differences.md): C gets N^T (theta O) N at points of a parity, where entries above
- * 1e-4 of D's trace are listed; none in absorbing layers, which damp what terms do. The step's
- * bound holds for coefficients of entries at a point multiplied by 1 + eps, and those of a field
- * around by 1 + the mean of eps over its points (ht_pair_faces_raise).
+ * ht_pair; docs/developers/differences.md): C gets N^T (theta O) N at points of a parity, where
+ * entries above 1e-4 of D's trace are listed; none in absorbing layers, which damp what terms do.
+ * The step's bound holds for coefficients of entries at a point multiplied by 1 + eps, and those of
+ * a field around by 1 + the mean of eps over its points (ht_pair_faces_raise).
  *
  * A point behind a wall is a mirror image: its coupling of r and q changes the sign where only one
  * of them is odd there. Kernels add in an order by which images stay images to the last bit. */

@@ -1,6 +1,6 @@
-/* Losses of pairs at a point (struct ht_loss) by the trapezoidal rule (docs/differences.md): means
- * are solved for, with m that of f, as the mean of what each loss lets flow is linear in m. With
- * dt < 0, half a step, the start goes back. */
+/* Losses of pairs at a point (struct ht_loss) by the trapezoidal rule
+ * (docs/developers/differences.md): means are solved for, with m that of f, as the mean of what
+ * each loss lets flow is linear in m. With dt < 0, half a step, the start goes back. */
 #include "fd.h"
 
 /* One loss at a node: f takes - conducts m - k q, q = a (J + k m/2 - w P/2); P takes w q, J becomes

@@ -1,7 +1,7 @@
-/* Free sides of pairs: s_nn = 0 and s_nt = 0 on a plane of nodes (docs/differences.md). Differences
- * along its normal end there by closures (struct ht_fd_closure). On the nodes of the plane, which
- * hold s_nn, the other stresses change by C - C_.n C_n./C_nn, where two free sides meet by what is
- * left of that for the second. */
+/* Free sides of pairs: s_nn = 0 and s_nt = 0 on a plane of nodes (docs/developers/differences.md).
+ * Differences along its normal end there by closures (struct ht_fd_closure). On the nodes of the
+ * plane, which hold s_nn, the other stresses change by C - C_.n C_n./C_nn, where two free sides
+ * meet by what is left of that for the second. */
 #include "fd.h"
 #include "tool_args.h"
 

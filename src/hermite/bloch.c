@@ -1,7 +1,7 @@
 /* The error of a plane wave exp(i k.x) in a uniform medium, computed by the scheme itself (Bloch
- * analysis; docs/method.md, section 10): a map S of the N + 1 coefficients of each field for one
- * axis at a time, with the exact wave along the others, where a derivative is a factor i k. What
- * the series does without interpolation, which is in the map of each axis, counts once.
+ * analysis; docs/developers/method.md, section 10): a map S of the N + 1 coefficients of each field
+ * for one axis at a time, with the exact wave along the others, where a derivative is a factor i k.
+ * What the series does without interpolation, which is in the map of each axis, counts once.
  *
  * The exact wave w is multiplied by lambda in a step. With T = S/lambda what n steps add to it is
  * d_n = T^n w - w, of which small values are precise by

@@ -1,6 +1,6 @@
-/* What sources add to the half steps of Hermite methods (docs/sources.md): amplitudes in time, on a
- * device or in plain arrays. Half step number q = 2 n from the primary grid, 2 n + 1 from the dual
- * one begins at t = q tau. */
+/* What sources add to the half steps of Hermite methods (docs/developers/sources.md): amplitudes in
+ * time, on a device or in plain arrays. Half step number q = 2 n from the primary grid, 2 n + 1
+ * from the dual one begins at t = q tau. */
 #include "duhamel_private.h"
 #include "src/solve/methods.h"
 #include "src/solve/sampler_private.h"
@@ -209,8 +209,8 @@ enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp6
     return HT_OK;
 }
 
-/* What sources add to samples between steps (docs/sources.md): at the start of runs by leapfrog
- * from initial data U over the time of several steps would cancel nearly all of u. */
+/* What sources add to samples between steps (docs/developers/sources.md): at the start of runs by
+ * leapfrog from initial data U over the time of several steps would cancel nearly all of u. */
 
 struct record {
     int64_t trace;

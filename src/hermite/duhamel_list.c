@@ -5,9 +5,8 @@
 #include "htwave/duhamel.h"
 #include "src/solve/columns.h"
 
-/* The shapes of sources: G_r of docs/sources.md with all derivatives at a node. In units of a cell,
- * with the numbers nu_k = c tau/h_k,
- *     (c tau)^(2l) lap^l = sum over a + b + c = l of
+/* The shapes of sources: G_r of docs/developers/sources.md with all derivatives at a node. In units
+ * of a cell, with the numbers nu_k = c tau/h_k, (c tau)^(2l) lap^l = sum over a + b + c = l of
  *         l!/(a! b! c!) (nu_1 d_1)^(2a) (nu_2 d_2)^(2b) (nu_3 d_3)^(2c),
  * so that for a product of functions of each axis lap^l is a convolution of three sequences over a,
  * b and c. */

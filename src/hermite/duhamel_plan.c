@@ -5,8 +5,8 @@
 #include "duhamel_private.h"
 #include "htwave/plan.h"
 
-/* The Gaussians of sources (docs/sources.md, Shape): their radius and order, and by how much a
- * trace errs at most, by what the Gaussian lacks and by what it leaves. */
+/* The Gaussians of sources (docs/developers/sources.md, Shape): their radius and order, and by how
+ * much a trace errs at most, by what the Gaussian lacks and by what it leaves. */
 
 /* What the waves of a source consist of: wavenumbers in cells, where it is slowest, and their parts
  * of the energy. */
@@ -53,8 +53,8 @@ static void choose_order(const struct source_waves *waves, double tolerance,
 /* Relative errors of traces at most, by the order and the radius: twice the largest that were
  * measured of Ricker signals of 2 to 10 cells per wavelength of their peak, in one to three
  * dimensions, from N = 5 on five times those in one and two, less what the Gaussian lacks and what
- * the scheme adds (docs/sources.md). Forces stir vortices, too, which stay; leapfrog damps nothing
- * of it. */
+ * the scheme adds (docs/developers/sources.md). Forces stir vortices, too, which stay; leapfrog
+ * damps nothing of it. */
 enum { RADII = 6, ROWS = 7 };
 static const double radii[RADII] = {0.5, 0.75, 1, 1.25, 1.5, 1.75};
 enum family { MONOPOLE, FORCE, PAIR, FAMILIES };

@@ -1,4 +1,4 @@
-/* The conserved energy of leapfrog (docs/method.md, section 13).
+/* The conserved energy of leapfrog (docs/developers/method.md, section 13).
  *
  * The integral over a cell is a sum over N+1 Gauss points, exact for the products of degree 2N, so
  * with G the (N+1) x (2N+2) matrix from the data at both ends to sqrt(weight) f^(N+1) at the

@@ -1,7 +1,8 @@
-/* The reference: one target after the other, directly from the formulas of docs/method.md (sections
- * 3, 4, 6, 7, 13) and docs/absorbing.md. Products with the medium are truncated at degree 2N+1 per
- * axis; targets in absorbing layers have memory variables and the terms of their axes; a sponge is
- * a product of polynomials of one axis each, cut at degree N.
+/* The reference: one target after the other, directly from the formulas of
+ * docs/developers/method.md (sections 3, 4, 6, 7, 13) and docs/developers/absorbing.md. Products
+ * with the medium are truncated at degree 2N+1 per axis; targets in absorbing layers have memory
+ * variables and the terms of their axes; a sponge is a product of polynomials of one axis each, cut
+ * at degree N.
  *
  * In absolute mode every constant and every input is replaced by its magnitude. Each output is then
  * the sum of the magnitudes of its products (Higham, Accuracy and Stability, section 3.1). */

@@ -1,5 +1,5 @@
-/* The state at time 0 (docs/method.md, section 13). Where a backward half step makes the dual
- * grid's fields, its one-step error is of the order of the scheme; it is done in layers of x3
+/* The state at time 0 (docs/developers/method.md, section 13). Where a backward half step makes the
+ * dual grid's fields, its one-step error is of the order of the scheme; it is done in layers of x3
  * planes of cells to save memory, each a small problem between two planes of nodes. A dual node
  * depends only on the corners of its cell, so neither the layers nor the ranks' slabs change the
  * result; the plane of nodes above a slab is computed twice. */

@@ -8,7 +8,7 @@
  * of all source entries to the target entries of parity g:
  *     new_r = sum_s entry[g][r][s] S_g,s.
  * The entries include the factor 2^-dims of the sums, and the factor 2 of leapfrog. Derivation:
- * docs/method.md, section 4. */
+ * docs/developers/method.md, section 4. */
 #pragma once
 
 #include "htwave/kernel.h"

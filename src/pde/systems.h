@@ -14,8 +14,9 @@ HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
 
 /* ---- attenuation, src/pde/systems.c ---- */
 /* A modulus whose part Y relaxes at the rate w, M(omega) = M (1 - Y/(1 + i omega/w)), such that it
- * has the quality Q at omega = x w and absorption grows there as omega^y (docs/differences.md).
- * The strength of the loss is Y/(1 - Y) = (1 + x^2)/(x (Q - x)). */
+ * has the quality Q at omega = x w and absorption grows there as omega^y
+ * (docs/developers/differences.md). The strength of the loss is Y/(1 - Y) = (1 + x^2)/(x (Q - x)).
+ */
 struct ht_attenuation {
     double stiffer;        /* M over rho c^2 */
     double strength, rate; /* beyond the rule: 3 */

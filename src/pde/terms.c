@@ -572,10 +572,11 @@ enum ht_err ht_system_check(const struct ht_system *system) {
     return HT_OK;
 }
 
-/* The equations of absorbing layers with their memory variables as fields (docs/absorbing.md):
- * D u = d_k u + psi, one psi for each column of a term, D D u = d_k (d_k u + psi) + psi', sigma_k
- * being constant about each node. Reflected along x_k, psi has the other parity than u, psi' the
- * same. Damping u of u_t = v by the weak sponge, too, would make that pair grow. */
+/* The equations of absorbing layers with their memory variables as fields
+ * (docs/developers/absorbing.md): D u = d_k u + psi, one psi for each column of a term, D D u = d_k
+ * (d_k u + psi) + psi', sigma_k being constant about each node. Reflected along x_k, psi has the
+ * other parity than u, psi' the same. Damping u of u_t = v by the weak sponge, too, would make that
+ * pair grow. */
 
 /* memory[order - 1][col]: the psi of D^order of a column; -1: none yet. */
 struct memory {

@@ -1,6 +1,6 @@
 /* The expected error at the end of a run, relative, in the L2 norm of the nodal values, as the run
- * measures it (docs/method.md, section 10). For initial data given by a frequency the waves are
- * those of the slowest speed; in a varying medium those of a uniform one with that speed.
+ * measures it (docs/developers/method.md, section 10). For initial data given by a frequency the
+ * waves are those of the slowest speed; in a varying medium those of a uniform one with that speed.
  *
  * The quadrature rule of a Gaussian and the images of its spectrum may be wrong by a factor of 2.
  * The error of a scheme that does not dissipate is a phase error, which is hidden when the data
@@ -11,8 +11,8 @@
 #include "src/hermite/bloch.h"
 
 /* By leapfrog of one field, where nothing fixes its mean: each half step's roundings, of 4 u over
- * the root of the nodes, change the slope of the mean in time (docs/method.md, section 13). Of an
- * amplitude of 1, until the end. */
+ * the root of the nodes, change the slope of the mean in time (docs/developers/method.md, section
+ * 13). Of an amplitude of 1, until the end. */
 static double mean_drift(const struct ht_plan *plan) {
     const struct ht_problem *p = &plan->problem;
     const double n = 2 * (double)plan->steps;
@@ -23,10 +23,10 @@ static double mean_drift(const struct ht_plan *plan) {
     return fixed ? 0 : 4 * FLT_EPSILON / 2 * sqrt(n * n * n / 3 / nodes);
 }
 
-/* The model of docs/method.md, section 10; the numbers of N = 8 and of orders without measurements
- * are extrapolated. The errors of rounding and of the scheme add as orthogonal vectors. The
- * scheme's error is computed in double precision, with an error below 20 u A W. In double precision
- * one run of a thousand had an error 20 times larger, 1e-10. */
+/* The model of docs/developers/method.md, section 10; the numbers of N = 8 and of orders without
+ * measurements are extrapolated. The errors of rounding and of the scheme add as orthogonal
+ * vectors. The scheme's error is computed in double precision, with an error below 20 u A W. In
+ * double precision one run of a thousand had an error 20 times larger, 1e-10. */
 static void expect_rounding(const struct ht_plan *plan, double wavelengths,
                             struct ht_expected *expected) {
     const bool fp64 = ht_in_double(plan->params);

@@ -6,7 +6,7 @@
 #include "plan_parts.h"
 
 /* Reflection of sponges of at least so many cells at 10 points per wavelength and 0, 30, 60
- * degrees, dB, measured (docs/absorbing.md). */
+ * degrees, dB, measured (docs/developers/absorbing.md). */
 struct usual {
     int64_t cells;
     double db[3];
@@ -76,7 +76,7 @@ static enum ht_err check_sponge(const struct ht_params *params) {
     return refuse_keys(params, ALPHA | SPONGE | MIX, "absorbing.type = \"sponge\"");
 }
 
-/* Thinner ones grow (docs/absorbing.md). */
+/* Thinner ones grow (docs/developers/absorbing.md). */
 enum { least_cells = 3, least_sponge = 4, least_leapfrog = 6 };
 
 /* ---- of Hermite methods ---- */
@@ -184,7 +184,7 @@ enum ht_err ht_hermite_plan_layers(struct ht_plan *plan) {
 
 /* ---- what they are expected to reflect ---- */
 
-/* Measured (docs/absorbing.md): layers of at least so many cells, N = 1..4, dB. */
+/* Measured (docs/developers/absorbing.md): layers of at least so many cells, N = 1..4, dB. */
 struct measured {
     int64_t cells;
     double db[4];

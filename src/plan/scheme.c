@@ -30,8 +30,8 @@ const struct ht_method ht_method_staggered = {
 };
 
 /* The state of the dual grid half a step later is the Taylor series in time of the cells'
- * interpolants, and likewise from the dual to the primary grid (docs/method.md, sections 2 to 5).
- * Interpolation is a projection, so waves that the grid does not resolve are damped. */
+ * interpolants, and likewise from the dual to the primary grid (docs/developers/method.md, sections
+ * 2 to 5). Interpolation is a projection, so waves that the grid does not resolve are damped. */
 static const char *taylor_form(HT_UNUSED const struct ht_equations *eq, struct ht_form *out) {
     *out = (struct ht_form){.old_sign = 0};
     return NULL;
@@ -59,8 +59,9 @@ const struct ht_scheme ht_scheme_taylor = {
 };
 
 /* Twice the odd or even powers of dt of a Taylor half step, added to the values one step earlier,
- * for systems whose fields form two groups that only change each other (docs/method.md, section
- * 13). With -dt that part is multiplied by -old_sign, so that the same half step runs backwards. */
+ * for systems whose fields form two groups that only change each other (docs/developers/method.md,
+ * section 13). With -dt that part is multiplied by -old_sign, so that the same half step runs
+ * backwards. */
 static const char *leapfrog_form(const struct ht_equations *eq, struct ht_form *out) {
     if (eq->leapfrog.old_sign == 0) return "do not fall into groups that only change each other";
     *out = (struct ht_form){.old_sign = eq->leapfrog.old_sign};
@@ -74,7 +75,7 @@ static enum ht_symbol leapfrog_symbol(const struct ht_equations *eq) {
 }
 
 /* In a varying medium leapfrog is unstable: interpolation projects in a seminorm that the medium
- * does not conserve, and nothing damps the added energy (docs/method.md, section 13).
+ * does not conserve, and nothing damps the added energy (docs/developers/method.md, section 13).
  *
  * Wide brackets of rounding: nothing is damped, and the accumulated errors are erratic. `wave`: its
  * mean moves, too (expect.c). In single precision variants with operators are near the likely
@@ -103,7 +104,8 @@ const struct ht_scheme ht_scheme_leapfrog = {
 };
 
 /* For u_tt = K div(1/rho grad u): one value per node, order 2R in space, 2 or 4 in time
- * (docs/differences.md). Conserves a discrete energy in every positive medium, and is reversible.
+ * (docs/developers/differences.md). Conserves a discrete energy in every positive medium, and is
+ * reversible.
  */
 static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
     const struct ht_second_order *form = &eq->second_order;

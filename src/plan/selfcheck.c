@@ -1,5 +1,5 @@
-/* The compiled kernels against the oracle for a few cells (docs/method.md, section 11), since
- * drivers have returned zeros or stale data after updates. */
+/* The compiled kernels against the oracle for a few cells (docs/developers/method.md, section 11),
+ * since drivers have returned zeros or stale data after updates. */
 #include "src/solve/methods.h"
 
 /* A problem with the kinds of layers of another: at each absorbing side so many cells, or as it has

@@ -163,7 +163,8 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_NUM("unknowns", unknowns));
 }
 
-/* What errors are proportional to where the medium is smooth: docs/method.md, section 7. */
+/* What errors are proportional to where the medium is smooth: docs/developers/method.md, section 7.
+ */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
     const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
@@ -223,7 +224,7 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_NUM("medium_covers", share));
 }
 
-/* By Hermite methods of the case that docs/absorbing.md measures. */
+/* By Hermite methods of the case that docs/developers/absorbing.md measures. */
 static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
     const double point = ht_plan_layer_point_reflection(plan);
     double db[3];

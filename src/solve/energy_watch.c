@@ -1,13 +1,13 @@
-/* Detects instability by the growth of the energy (docs/method.md, section 9), long before values
- * overflow. At all times the energy is judged against what data and sources can have brought, and
- * from the end of the sources on against its least value since. The smaller growth of two energies
- * of a state counts, since each alone can rise in a correct run; if the two differ, the data are
- * not resolved and the energy is known only roughly. */
+/* Detects instability by the growth of the energy (docs/developers/method.md, section 9), long
+ * before values overflow. At all times the energy is judged against what data and sources can have
+ * brought, and from the end of the sources on against its least value since. The smaller growth of
+ * two energies of a state counts, since each alone can rise in a correct run; if the two differ,
+ * the data are not resolved and the energy is known only roughly. */
 #include "htwave/energy.h"
 
 /* What data and sources bring to the energy of a run: of a source the root of g's own energy
- * counts, of a delta that of its shape: a Gaussian of docs/sources.md, or what the grid of finite
- * differences carries, one node per spacing. */
+ * counts, of a delta that of its shape: a Gaussian of docs/developers/sources.md, or what the grid
+ * of finite differences carries, one node per spacing. */
 
 /* ---- shapes ---- */
 

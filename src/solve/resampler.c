@@ -3,8 +3,9 @@
 
 #include "htwave/sampler.h"
 
-/* Exact removal of the dispersion of one term in time, by the transforms of docs/differences.md. A
- * frequency w at time t moves to t cos(w dt/2) in the source, earlier, and back in the trace.
+/* Exact removal of the dispersion of one term in time, by the transforms of
+ * docs/developers/differences.md. A frequency w at time t moves to t cos(w dt/2) in the source,
+ * earlier, and back in the trace.
  *
  * Samples are made all those of a trace at once. Means over a period of w are sums
  *     1/M sum over q of ..,   w = 2 pi q/M,

@@ -5,8 +5,9 @@
 #include "htwave/energy.h"
 #include "htwave/plan.h"
 
-/* How far the Taylor series of a half step amplifies rounding: rho(|A|) of docs/method.md, section
- * 11, which tools/amplification.py finds on one periodic cell, whose nodes have the same data.
+/* How far the Taylor series of a half step amplifies rounding: rho(|A|) of
+ * docs/developers/method.md, section 11, which tools/amplification.py finds on one periodic cell,
+ * whose nodes have the same data.
  *
  * The table is of acoustics with equal cfl along all axes. `wave` and both by leapfrog have the
  * same within 6 % from cfl 0.4 on, and with unequal cfl the root of their mean square counts,

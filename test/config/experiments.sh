@@ -27,7 +27,7 @@ word() { # LINE COLUMN
 
 # ---- a room ----
 # At 6.1 points per shortest wavelength, and twice as many. The grid errs by 1e-3
-# over six wavelengths of the peak (docs/differences.md), and phases drift along
+# over six wavelengths of the peak (docs/developers/differences.md), and phases drift along
 # the way, here up to 17 m, 8.8 wavelengths: 1.5e-3, by half the spacing 1/16 of
 # it. The sincs at source and receiver err by up to 1.3e-3 each; near a wall the
 # wave of an image joins: twice.

@@ -53,9 +53,9 @@ static void accuracy(struct scene *scene) {
 /* ---- orders ---- */
 
 /* In phase the wave system has order 2N, pressure and velocity 2N at odd N and 2N+2 at even N (the
- * 1-D eigenvalue; docs/method.md, section 13); what the data excite beside the wave stays and blurs
- * them by up to 0.5. The pair (u, u_t) has at least 2N. The steps are such that the phase error
- * does not change sign between the grids. */
+ * 1-D eigenvalue; docs/developers/method.md, section 13); what the data excite beside the wave
+ * stays and blurs them by up to 0.5. The pair (u, u_t) has at least 2N. The steps are such that the
+ * phase error does not change sign between the grids. */
 static double wanted(const char *system, const char *scheme, int order) {
     bool pressure = strcmp(system, "acoustic") == 0;
     if (strcmp(scheme, "taylor") == 0) return 2 * order - 0.1;

@@ -295,7 +295,7 @@ static double absorption_at(const double *material, double omega) {
 }
 
 /* As given at the frequency, and near it: by the power to 2/Q, within 8 % over half an octave to
- * either side and within 24 % over an octave (docs/differences.md, Losses). */
+ * either side and within 24 % over an octave (docs/developers/differences.md, Losses). */
 static void test_absorption(double power) {
     const double f = 0.7, given = 0.005, near = 2 * 1.5 * given / (HT_PI * f); /* 2/Q */
     struct fd_run run;

@@ -1,4 +1,5 @@
-/* Absorbing layers of finite differences (docs/absorbing.md), with the damping that runs take.
+/* Absorbing layers of finite differences (docs/developers/absorbing.md), with the damping that runs
+ * take.
  *   - Steps of u and d with layers are those of p and v, which have v on all
  *     half points and damp it there: random data, media and orders, 1-D to 3-D.
  *   - No wave grows, guided by slow slabs of any distance from the layers:
@@ -485,7 +486,7 @@ static void test_growth(void) {
     }
 }
 
-/* Over all wavenumbers, at night, else the weakest: what docs/absorbing.md says. */
+/* Over all wavenumbers, at night, else the weakest: what docs/developers/absorbing.md says. */
 static void test_weakest(void) {
     static const struct {
         int wide;

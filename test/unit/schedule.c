@@ -5,9 +5,9 @@
  * Passes of both methods in any order and new data between them, over depths, neighbours, walls,
  * schemes, reaches and regions: every plane that a task reads must be of its array's newest
  * version; every own target is computed once per pass, and gets the pass's other work in its order;
- * an exchange brings neither less nor more than by the formulas of docs/differences.md, and
- * messages use their slots in turn. Only steps are branches, and those that may run side by side
- * share nothing. */
+ * an exchange brings neither less nor more than by the formulas of docs/developers/differences.md,
+ * and messages use their slots in turn. Only steps are branches, and those that may run side by
+ * side share nothing. */
 #include "test.h"
 
 #include "htwave/schedule.h"
