@@ -91,8 +91,7 @@ bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *
 
 /* Unused with one rank. */
 struct ht_halo_choice {
-    int depth; /* half steps per exchange; 0: 1 */
-    enum ht_halo_precision precision;
+    int depth;             /* half steps per exchange; 0: 1 */
     const char *transport; /* "auto", "peer", "staged"; NULL: auto */
 };
 

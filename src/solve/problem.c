@@ -91,8 +91,7 @@ struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
     return (struct ht_pack_format){.fp64 = spec.fp64,
                                    .block = spec.block,
                                    .fields = fields,
-                                   .padded_coefs = ht_storage_order(&spec, storage),
-                                   .precision = problem->halo.precision};
+                                   .padded_coefs = ht_storage_order(&spec, storage)};
 }
 
 int ht_halo_depth(const struct ht_problem *problem) {
