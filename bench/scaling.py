@@ -33,7 +33,7 @@ ALIKE = """system scheme order stages precision variant layout side device
     backend""".split()
 DEFAULT = HERE.parent / "params/machines/h200-nvlink.cfg"
 COLUMNS = """kind system scheme order stages precision variant layout side planes
-    ranks depth transport ms interior_ms boundary_ms pack_ms exposed_ms
+    ranks depth halo transport ms interior_ms boundary_ms pack_ms exposed_ms
     messages bytes verified device backend driver version""".split()
 NUMBERS = """order stages side planes ranks depth ms interior_ms boundary_ms
     pack_ms exposed_ms messages bytes verified""".split()
@@ -49,6 +49,7 @@ class Problem:
                      "time.stages": args.stages or (2 if self.fd else "full"),
                      "device.precision": precision, "initial.type": "random"}
         self.halo = {"parallel.halo_depth": args.halo_depth,
+                     "parallel.halo_precision": args.halo_precision,
                      "parallel.transport": args.transport}
         self.side = args.cells or self.choose_side()
 
@@ -93,7 +94,7 @@ class Problem:
         per = 1e3 / found["steps"]
         row = {"kind": kind, "order": found["order"], "stages": found["stages"],
                "side": self.side, "planes": planes, "ranks": ranks,
-               "depth": self.args.halo_depth,
+               "depth": self.args.halo_depth, "halo": self.args.halo_precision,
                "transport": parts.get("transport", "none"),
                "ms": per * parts["step_worst_s"],
                "verified": first.get("selfcheck_ratio", 0),
@@ -336,7 +337,8 @@ def messages(plan):
     sent = {"per_step": slab["messages_per_step"],
             "bytes_per_step": slab["bytes_per_step"]}
     if plan["scheme"] != "fd" and plan["system"] in FIELDS:
-        word = 8 if plan["precision"] == "double" else 4
+        word = {"single": 4, "half": 2}.get(
+            slab["halo_precision"], 8 if plan["precision"] == "double" else 4)
         sent["dg_per_step"] = 10
         sent["dg_bytes_per_step"] = 10 * plan["cells"][0] * plan["cells"][1] \
             * (2 * size + 2) ** 2 * FIELDS[plan["system"]] * word
@@ -355,7 +357,8 @@ def model(lab, row):
         "time.end": 90.0,
         "grid.cells": [int(row["side"]), int(row["side"]), int(planes)],
         "grid.upper": [row["side"], row["side"], planes],
-        "parallel.halo_depth": int(row["depth"])})
+        "parallel.halo_depth": int(row["depth"]),
+        "parallel.halo_precision": row["halo"]})
 
 
 def sent_text(plan):
@@ -494,6 +497,7 @@ if __name__ == "__main__":
     add("--cells", type=int, help="along each axis of a rank's cube")
     add("--gib", type=float, default=6, help="largest state of a rank (6)")
     add("--halo-depth", type=int, default=1, help="half steps per exchange")
+    add("--halo-precision", default="same", choices=("same", "single", "half"))
     add("--transport", default="auto", help="as parallel.transport")
     add("--machine", type=Path, metavar="M", help="model beside the rows")
     add("--model", type=Path, metavar="FILE", help="predict the scaling of this run")

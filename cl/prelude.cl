@@ -28,6 +28,15 @@
 #define HT_AS_UINT(x) __float_as_uint(x)
 #define HT_AS_FLOAT(x) __uint_as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)__cvta_generic_to_shared(p))
+/* Half precision in memory, single outside: value i of those at p. */
+#define HT_HALF unsigned short
+#define HT_STORE_HALF(p, i, x) asm("cvt.rn.f16.f32 %0, %1;" : "=h"((p)[i]) : "f"((float)(x)))
+static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+}
+#define HT_LOAD_HALF(p, i) ht_load_half((p)[i])
 #define HT_BARRIER() __syncthreads()
 #define HT_ITEM() ((int)threadIdx.x)
 #define HT_GROUP_1() ((long)blockIdx.x)
@@ -49,6 +58,8 @@
     HT_BUILTIN_FMA(type##16)          \
     HT_BUILTIN type fabs(type x);     \
     HT_BUILTIN type fmax(type, type); \
+    HT_BUILTIN type ldexp(type, int); \
+    HT_BUILTIN int ilogb(type);       \
     HT_BUILTIN int isfinite(type);
 #define HT_BUILTIN_FMA(type) HT_BUILTIN type fma(type, type, type);
 HT_BUILTIN_REAL(float)
@@ -58,6 +69,8 @@ HT_BUILTIN_REAL(double)
 HT_BUILTIN size_t get_global_id(uint);
 HT_BUILTIN size_t get_group_id(uint);
 HT_BUILTIN size_t get_local_id(uint);
+__attribute__((overloadable, pure)) float vload_half(size_t, const __global half *);
+__attribute__((overloadable)) void vstore_half(float, size_t, __global half *);
 __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #endif
 #define HT_KERNEL __kernel
@@ -78,6 +91,10 @@ __attribute__((overloadable, convergent)) void barrier(cl_mem_fence_flags);
 #define HT_AS_UINT(x) as_uint(x)
 #define HT_AS_FLOAT(x) as_float(x)
 #define HT_LOCAL_ADDRESS(p) ((unsigned)(size_t)(p))
+/* Half precision in memory, single outside: value i of those at p. */
+#define HT_HALF half
+#define HT_STORE_HALF(p, i, x) vstore_half((float)(x), (size_t)(i), p)
+#define HT_LOAD_HALF(p, i) vload_half((size_t)(i), p)
 #define HT_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define HT_ITEM() ((int)get_local_id(0))
 #define HT_GROUP_1() ((long)get_group_id(0))

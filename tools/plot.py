@@ -499,7 +499,7 @@ def draw_absorbing(rows):
 # ---- scaling.csv ----
 
 SCALING = """kind system scheme precision variant layout order stages side
-    planes ranks depth transport ms device backend driver
+    planes ranks depth halo transport ms device backend driver
     version""".split()
 
 
@@ -521,14 +521,15 @@ def rate(row):
 
 
 def efficiencies(rows):
-    """{(alike, depth): {ranks: % of one rank's rate}}; the last row of
+    """{(alike, depth, halo): {ranks: % of one rank's rate}}; the last row of
     as many ranks counts."""
     alone = {alike(r): r for r in rows if number(r["ranks"]) == 1}
     lines = {}
     for row in rows:
         if number(row["ranks"]) == 1 or alike(row) not in alone:
             continue
-        line = lines.setdefault((alike(row), row["depth"]), {1: 100.0})
+        line = lines.setdefault((alike(row), row["depth"], row["halo"]),
+                                {1: 100.0})
         line[int(number(row["ranks"]))] = \
             100 * rate(row) / rate(alone[alike(row)])
     return lines
@@ -539,12 +540,14 @@ def draw_scaling(rows):
     if not lines:
         refuse("no row of several ranks has one of one rank beside it")
     figure, (ax,) = sheet("Parallel efficiency", rows[-1]["device"])
-    for index, ((like, depth), line) in enumerate(lines.items()):
-        row = next(r for r in rows if (alike(r), r["depth"]) == (like, depth))
+    for index, ((like, depth, halo), line) in enumerate(lines.items()):
+        row = next(r for r in rows if (alike(r), r["depth"], r["halo"])
+                   == (like, depth, halo))
         order = "order" if row["scheme"] == "fd" else "N ="
         name = "{kind} {system} {scheme} {} {order} {precision}, " \
             "{side}² cells".format(order, **row)
         name += f", depth {depth}" if number(depth) > 1 else ""
+        name += f", {halo} messages" if halo != "same" else ""
         ranks = sorted(line)
         ax.plot(ranks, [line[n] for n in ranks], "o-" if weak(row) else "o--",
                 color=colour(index), label=name,

@@ -93,6 +93,11 @@ struct ht_groups {
     X(HT_RECEIVER_LINE, "line")   \
     X(HT_RECEIVER_PLANE, "plane") \
     X(HT_RECEIVER_FILE, "file")
+/* What planes are rounded to on their way between slabs. */
+#define HT_EACH_HALO_PRECISION(X) \
+    X(HT_HALO_SAME, "same")       \
+    X(HT_HALO_SINGLE, "single")   \
+    X(HT_HALO_HALF, "half")
 /* What the colours of a picture without a given range span. */
 #define HT_EACH_SCALE(X)           \
     X(HT_SCALE_PICTURE, "picture") \
@@ -148,6 +153,7 @@ enum ht_precision { HT_EACH_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_layout_choice { HT_EACH_LAYOUT(HT_CHOICE_CONSTANT) };
 enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
+enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
 enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
 enum ht_apodisation { HT_EACH_APODISATION(HT_CHOICE_CONSTANT) };
 enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
@@ -407,6 +413,7 @@ struct ht_params {
         } limits;
     } device;
     struct {
+        enum ht_halo_precision halo_precision;
         char *transport;
         int halo_depth; /* half steps per exchange */
         double patience;

@@ -91,7 +91,8 @@ bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *
 
 /* Unused with one rank. */
 struct ht_halo_choice {
-    int depth;             /* half steps per exchange; 0: 1 */
+    int depth; /* half steps per exchange; 0: 1 */
+    enum ht_halo_precision precision;
     const char *transport; /* "auto", "peer", "staged"; NULL: auto */
 };
 

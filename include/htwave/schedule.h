@@ -16,7 +16,7 @@
  *   - step: the interior, during the transfer;
  *   - record, on all own planes.
  * An exchange brings what the next `depth` passes with sources read. The planes that are up to date
- * determine the tasks, the same on all ranks (docs/developers/scaling.md, section 7).
+ * determine the tasks, the same on all ranks (docs/developers/scaling.md, section 8).
  *
  * Tasks wait for those before them, but steps that follow one another do not wait for each other:
  * their targets are disjoint, and they read other arrays. So they are branches of a sequence

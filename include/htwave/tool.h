@@ -33,6 +33,7 @@ struct ht_pack_format {
     int block;        /* as in ht_spec */
     int fields;       /* number of buffers, packed one after the other */
     int padded_coefs; /* of ht_storage_order */
+    enum ht_halo_precision precision;
 };
 /* A box of the window that the buffers hold, and the part of a message buffer that begins at byte
  * `at`, a multiple of 16. */

@@ -35,6 +35,7 @@ static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) 
             HT_INT("passes", passes.count),
             HT_INT("planes_per_pass", passes.pass[0].reach[0] + passes.pass[0].reach[1]),
             HT_INT("planes_least", ht_planes_needed(&passes, ht_halo_depth(p))),
+            HT_TEXT("halo_precision", HT_WORD(HALO_PRECISION, p->halo.precision)),
             HT_NUM("messages_per_step", sent.messages), HT_NUM("bytes_per_step", sent.bytes),
             HT_NUM("longest_bytes", sent.longest), HT_NUM("least_bytes", least.bytes),
             HT_NUM("least_fma", least.fma), HT_CLOSE('}'));

@@ -524,9 +524,7 @@ HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t fi
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
-static inline struct ht_pack_format ht_fd_format(bool fp64) {
-    return (struct ht_pack_format){.fp64 = fp64, .block = 1, .fields = 1, .padded_coefs = 1};
-}
+struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64);
 
 /* ---- pair.c: first-order systems by a pair of groups of fields (struct ht_pair) ---- */
 /* Group 0 is at times n - 1/2, group 1 at n; a field's value number m is that at its place in the

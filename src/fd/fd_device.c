@@ -251,7 +251,7 @@ enum ht_err ht_differences_kernels_create(const struct ht_problem *problem,
                                           struct ht_kernels *out) {
     const struct ht_fd_spec spec = ht_fd_spec_of(problem, tuning->fp64);
     const struct ht_fd_shape shape = ht_fd_asked(tuning);
-    const struct ht_pack_format format = ht_fd_format(tuning->fp64);
+    const struct ht_pack_format format = ht_fd_format(problem, tuning->fp64);
     HT_ENDED(ht_kernels_destroy) struct ht_kernels k = {.fd = NULL};
     TRY(ht_kernels_plan(problem, ht_device_info(device), tuning, &k));
     TRY(create_steps(problem, device, tuning, &k));

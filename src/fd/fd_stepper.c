@@ -98,7 +98,7 @@ static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
     for (int a = 0; a < HT_ARRAYS; a++)
         for (int i = 0; (sent = s->kind->sent(s, a, i)) != NULL; i++) {
             struct ht_halo_part *part = ht_halo_add(out, a, &s->r.partition.window[HT_PRIMARY]);
-            part->format = ht_fd_format(s->engine.spec.fp64);
+            part->format = ht_fd_format(&s->problem, s->engine.spec.fp64);
             if (s->engine.kernels != NULL) part->packer = s->engine.kernels->packer[0];
             part->u = &sent->buffer;
         }
@@ -781,6 +781,14 @@ static enum ht_err find_mass(struct ht_fd_stepper *s) {
     TRY(ht_fd_total(s, NULL, s->z, s->z, &sum));
     s->mass = sum.mean;
     return HT_OK;
+}
+
+struct ht_pack_format ht_fd_format(const struct ht_problem *problem, bool fp64) {
+    return (struct ht_pack_format){.fp64 = fp64,
+                                   .block = 1,
+                                   .fields = 1,
+                                   .padded_coefs = 1,
+                                   .precision = problem->halo.precision};
 }
 
 static enum ht_err fill_rest(void *self) {

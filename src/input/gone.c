@@ -27,8 +27,6 @@ static const struct {
      "reflect no more than 8 did where it was constant there"},
     {"parallel.transport", "shared",
      "\"staged\": MPI takes memory that the ranks of a machine share"},
-    {"parallel.halo_precision", NULL,
-     "parallel.halo_depth for fewer messages: they have the precision of the fields"},
     {"parallel.weights", NULL, "equal slabs, which all runs have"},
 };
 

@@ -48,7 +48,7 @@ static const struct ht_option option[] = {
      "where the medium varies, a side absorbs or is free, a plane wave comes from outside, or "
      "there are sources of elastic or maxwell. Otherwise it takes leapfrog, and taylor for "
      "advection; taylor for all where output.fields, output.picture.field, receivers.fields, "
-     "time.stages or time.cfl ask for what leapfrog has not. Keys that "
+     "time.stages, time.cfl or parallel.halo_precision ask for what leapfrog has not. Keys that "
      "describe one kind of scheme choose it in any medium: medium.fit and a device.variant of fd "
      "take fd; medium.degree, time.stages above 2 and another device.variant take taylor or "
      "leapfrog. The output says which scheme was chosen and why."},
@@ -358,6 +358,9 @@ static const struct ht_option option[] = {
     {KEY(parallel.halo_depth, INT), "1", 1, 64, NULL, "half steps",
      "Half steps, by time.scheme = \"fd\" applications of the operator, between two exchanges of "
      "planes with the neighbours; more than 1 computes some planes twice and changes no result."},
+    {KEY(parallel.halo_precision, CHOICE), "\"same\"", ANY, CHOICES(HT_EACH_HALO_PRECISION), "",
+     "Precision of the planes in messages to the neighbours: same changes no result, the others "
+     "halve or quarter the messages."},
     {KEY(parallel.transport, STRING), "\"auto\"", ANY, "auto|peer|staged", "",
      "Transport of messages: peer (from device to device) or staged (MPI messages); auto chooses "
      "the first that works, for every two neighbours."},

@@ -3,34 +3,53 @@
 #include "tool_args.h"
 
 enum { UNIT = 16 };
-enum { PACK, UNPACK }; /* entries */
+enum { PACK, UNPACK, SCALE }; /* entries */
 
 struct packer {
     struct ht_tool tool;
     struct ht_pack_format format;
 };
 
+static bool is_scaled(const struct ht_pack_format *format) {
+    return format->precision == HT_HALO_HALF;
+}
+
+/* Bytes of a value in a message. HT_HALO_SINGLE leaves single precision fields unchanged. */
+static int value_bytes(const struct ht_pack_format *format) {
+    if (format->precision == HT_HALO_HALF) return 2;
+    return format->fp64 && format->precision == HT_HALO_SAME ? 8 : 4;
+}
+
+static int64_t padded(int64_t bytes) {
+    return (bytes + UNIT - 1) / UNIT * UNIT;
+}
+
 int64_t ht_packer_bytes(const struct ht_pack_format *format, int64_t nodes) {
-    const int64_t values = nodes * format->fields * format->padded_coefs;
-    return ht_divide_up(values * ht_real_size(format->fp64), UNIT) * UNIT;
+    int64_t padded_coefs = (int64_t)format->fields * format->padded_coefs;
+    return padded(is_scaled(format) ? padded_coefs * 4 : 0) +
+           padded(padded_coefs * nodes * value_bytes(format));
 }
 
 enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_format *format,
                              struct ht_tool **out) {
-    const struct ht_recipe recipe = {.what = "kernel of messages",
-                                     .fp64 = format->fp64,
-                                     .items = 128,
-                                     .number = {{"BLOCK", format->block}},
-                                     .each = {"EACH_PACKED", format->fields},
-                                     .file = {"layout.h", "tool_args.h", "pack.cl"},
-                                     .entry = {"ht_pack", "ht_unpack"},
-                                     .now = true};
+    const struct ht_recipe recipe = {
+        .what = "kernel of messages",
+        .fp64 = format->fp64,
+        .items = 128,
+        .number = {{"BLOCK", format->block},
+                   {"PACK_FIELDS", format->fields},
+                   {"PACK_SCALED", is_scaled(format)},
+                   {"PACK_BYTES", value_bytes(format)}},
+        .each = {"EACH_PACKED", format->fields},
+        .file = {"layout.h", "tool_args.h", "pack.cl"},
+        .entry = {"ht_pack", "ht_unpack", is_scaled(format) ? "ht_pack_scale" : NULL},
+        .now = true};
     TRY(ht_tool_create(device, &recipe, sizeof(struct packer), out));
     ((struct packer *)*out)->format = *format;
     return HT_OK;
 }
 
-/* Packs or unpacks a block of coefficients at a time. */
+/* Packs or unpacks, a block of coefficients at a time, or scales, one. */
 static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *const *u,
                           const struct ht_pack_range *range, struct ht_buffer *message) {
     const struct ht_pack_format *format = &((struct packer *)tool)->format;
@@ -48,8 +67,10 @@ static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *con
         .blocks = (int)blocks};
     struct ht_arg list[2 + HT_MAX_FIELDS] = {{.value = &args, .size = sizeof args},
                                              {.buffer = message}};
-    const int64_t groups[3] = {ht_divide_up(format->block * nodes, tool->recipe.items),
-                               format->fields, blocks};
+    const int64_t groups[3] = {entry == SCALE
+                                   ? format->padded_coefs
+                                   : ht_divide_up(format->block * nodes, tool->recipe.items),
+                               format->fields, entry == SCALE ? 1 : blocks};
     REQUIRE(nodes <= INT32_MAX, HT_ERR_DEVICE,
             "a message of %lld nodes: kernels count up to %d; more ranks have smaller ones",
             (long long)nodes, INT32_MAX);
@@ -59,6 +80,7 @@ static enum ht_err launch(struct ht_tool *tool, int entry, struct ht_buffer *con
 
 enum ht_err ht_packer_pack(struct ht_tool *tool, struct ht_buffer *const *u,
                            const struct ht_pack_range *range, struct ht_buffer *message) {
+    if (is_scaled(&((struct packer *)tool)->format)) TRY(launch(tool, SCALE, u, range, message));
     return launch(tool, PACK, u, range, message);
 }
 

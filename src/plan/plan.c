@@ -510,6 +510,7 @@ static enum ht_err make(struct ht_plan *plan) {
     TRY(method(plan)->plan_order(plan));
     TRY(cut_slabs(plan));
     plan->problem.halo = (struct ht_halo_choice){.depth = plan->params->parallel.halo_depth,
+                                                 .precision = plan->params->parallel.halo_precision,
                                                  .transport = plan->params->parallel.transport};
     TRY(method(plan)->plan_medium(plan));
     if (ht_layers_any(&plan->grid)) TRY(method(plan)->plan_layers(plan));

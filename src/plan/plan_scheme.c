@@ -121,7 +121,7 @@ static const char *output_lacks(const struct ht_plan *plan, unsigned stored) {
 }
 
 /* The first key that asks leapfrog for what it has not; NULL: none. Its series has one term less,
- * others of its numbers of terms are stable. */
+ * others of its numbers of terms are stable, and nothing damps what rounded messages add. */
 static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_form *form) {
     const struct ht_params *params = plan->params;
     const struct ht_value *stages = &params->time.stages;
@@ -138,7 +138,8 @@ static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_fo
     if (stages->kind == HT_VALUE_NUMBERS &&
         (stages->number[0] > full || !is_stable(plan, (int)stages->number[0])))
         return "time.stages";
-    return is_stable(plan, full) ? NULL : "time.cfl";
+    if (!is_stable(plan, full)) return "time.cfl";
+    return params->parallel.halo_precision != HT_HALO_SAME ? "parallel.halo_precision" : NULL;
 }
 
 static void say(struct ht_plan *plan, const char *why, const char *more) {

@@ -103,8 +103,9 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     }
     ht_text_add(text, "\n  slabs     %lld ", (long long)least);
     if (least < most) ht_text_add(text, "to %lld ", (long long)most);
-    ht_text_add(text, "planes%s, halo depth %d\n", least < most ? "" : " each",
-                sim->plan->problem.halo.depth);
+    ht_text_add(text, "planes%s, halo depth %d, halo precision %s\n", least < most ? "" : " each",
+                sim->plan->problem.halo.depth,
+                HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
 }
 
 static void add_parts(const struct ht_parallel *p, struct ht_facts *f) {
@@ -123,11 +124,13 @@ static void add_parts(const struct ht_parallel *p, struct ht_facts *f) {
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
                           struct ht_json *json) {
     if (sim->ranks == 1) return;
-    ht_json_add(json, HT_OPEN("parallel", '{'), HT_INT("ranks", sim->ranks),
-                HT_INT("devices", ht_ranks_devices(sim->ranks, sim->assignment)),
-                HT_INT("machines", ht_ranks_machines(sim->ranks, sim->assignment)),
-                HT_INTS("planes", sim->ranks, sim->planes),
-                HT_INT("halo_depth", sim->plan->problem.halo.depth));
+    ht_json_add(
+        json, HT_OPEN("parallel", '{'), HT_INT("ranks", sim->ranks),
+        HT_INT("devices", ht_ranks_devices(sim->ranks, sim->assignment)),
+        HT_INT("machines", ht_ranks_machines(sim->ranks, sim->assignment)),
+        HT_INTS("planes", sim->ranks, sim->planes),
+        HT_INT("halo_depth", sim->plan->problem.halo.depth),
+        HT_TEXT("halo_precision", HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision)));
     if (p != NULL) {
         ht_json_add(json, HT_TEXT("transport", p->transport),
                     HT_NUM("exchanges_per_step", p->exchanges),

@@ -4,7 +4,7 @@
  *
  * No transport needs an acknowledgement: slabs exchange in turn, and a rank sends into a slot again
  * only after it has received a message that the neighbour sent after emptying the slot
- * (docs/developers/scaling.md, section 7).
+ * (docs/developers/scaling.md, section 8).
  *
  * A message is sent as a whole. In pieces, some could travel while others are copied. But there is
  * one transfer queue, in which all outgoing pieces would stand before the incoming ones, so that at

@@ -91,7 +91,8 @@ struct ht_pack_format ht_problem_format(const struct ht_problem *problem,
     return (struct ht_pack_format){.fp64 = spec.fp64,
                                    .block = spec.block,
                                    .fields = fields,
-                                   .padded_coefs = ht_storage_order(&spec, storage)};
+                                   .padded_coefs = ht_storage_order(&spec, storage),
+                                   .precision = problem->halo.precision};
 }
 
 int ht_halo_depth(const struct ht_problem *problem) {

@@ -485,7 +485,10 @@ void ht_runner_free(struct ht_runner *r) {
  * a step's; after as many exchanges as a step has passes they begin anew. */
 struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
     const int depth = ht_halo_depth(p);
-    const double number_bytes = (double)ht_grid_coefs(p->grid) * ht_real_size(fp64);
+    const double word = p->halo.precision == HT_HALO_SINGLE ? 4
+                        : p->halo.precision == HT_HALO_HALF ? 2
+                                                            : ht_real_size(fp64);
+    const double number_bytes = ht_grid_coefs(p->grid) * word;
     struct ht_sent sum = {0};
     struct ht_passes passes;
     ht_schedule_passes(p, &passes);

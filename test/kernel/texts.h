@@ -187,9 +187,13 @@ static void texts_meeting(struct texts *t, const char *system, int dims, bool fp
 static void texts_small(struct texts *t, bool fp64, int block) {
     const struct ht_equations eq = ht_equations_make(ht_system_find("acoustic"), 3);
     struct ht_tool *tool = NULL;
-    const struct ht_pack_format format = {.fp64 = fp64, .block = block, .fields = 3};
-    const enum ht_err packed = ht_packer_create(NULL, &format, &tool);
-    texts_tool(t, packed, &tool, "pack_%d_%d", fp64, block);
+    for (int p = HT_HALO_SAME; p <= HT_HALO_HALF; p++) {
+        const struct ht_pack_format format = {
+            .fp64 = fp64, .block = block, .fields = 1 + p, .precision = (enum ht_halo_precision)p};
+        if (!fp64 && p == HT_HALO_SINGLE) continue;
+        enum ht_err err = ht_packer_create(NULL, &format, &tool);
+        texts_tool(t, err, &tool, "pack%d_%d_%d", p, fp64, block);
+    }
     for (int differences = 0; differences <= 8; differences += 8) {
         const struct ht_spec spec = {
             .eq = &eq, .order = 2, .fp64 = fp64, .block = block, .differences = differences};

@@ -51,7 +51,7 @@ answer_of() {
     wrong=$(differ alone out)
     judge "run by $count: files that differ: ${wrong:-none}" [ -z "$wrong" ]
     missing=
-    for key in ranks devices machines planes halo_depth \
+    for key in ranks devices machines planes halo_depth halo_precision \
         transport exchanges_per_step messages_per_step bytes_per_step step_s \
         interior_s boundary_s ghosts_s pack_s exposed_s exposed_worst_s; do
         grep -q "\"$key\": " answer.txt || missing="$missing $key"

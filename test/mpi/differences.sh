@@ -62,6 +62,15 @@ same 'plane waves of E over the borders of slabs' 3 initial.type=zero time.end=0
         polarisation=[1.0,0.0,0.0];frequency=0.8;})' \
     boundary.x1=electric boundary.x2=periodic boundary.x3=electric output.every=0.3
 input=sea.cfg
+# Rounded messages change the values, by as much as they round.
+rm -rf alone out
+"$htwave" run sea.cfg --quiet "$device" output.directory=alone
+ranks 2 "$htwave" run sea.cfg --quiet "$device" parallel.halo_precision=half >said.txt 2>&1
+"$htwave" compare alone/fields_000002.h5 out/fields_000002.h5 --eps 1 --json >compare.txt
+largest=$(number compare.txt max_abs)
+judge "messages in half: differ by $largest (0 to 2e-2)" \
+    awk -v x="$largest" 'BEGIN { exit !(x > 0 && x < 2e-2) }'
+
 # Plane waves over the borders of slabs.
 same 'a plane wave in a box, density beyond it' 5 initial.type=zero time.end=0.6 output.every=0.3 \
     'medium.interfaces=[0.2,3.6]' 'medium.c=[1.2,1.0,1.1]' 'medium.rho=[2.0,1.0,1.5]' \

@@ -3,9 +3,11 @@
  *               between them, for halos of 1 to 4 half steps, walls of all
  *               kinds, media, thin and uneven slabs and every transport, bit by
  *               bit; each by a second stepper after a first one;
+ *   rounding    messages in single and half precision: a difference that is
+ *               there, near the cuts only, and within a bound (below);
  *   planning    limits and memory count what a rank holds.
  *
- *     exchange [CACHE [PART]]    schedules whose name holds PART */
+ *     exchange [CACHE [PART]]    schedules and roundings whose name holds PART */
 #include "mpi/trial.h"
 
 /* P, D: a half step from the primary, from the dual grid; p, d: new data on some planes of that
@@ -191,6 +193,100 @@ static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
     ht_kernels_destroy(&kernels);
 }
 
+/* ---- rounding ---- */
+
+/* Half steps are linear. Let A be what they give with absolute values of all numbers, from absolute
+ * data. Each exchange changes values by 2^-11 (half) or 2^-24 (single) of their size at most, which
+ * the half steps after it carry on, so that with e exchanges results change by e times that of A at
+ * most, and rounding of the half steps themselves by n eps A, with the n of ht_oracle_roundings for
+ * each of them. */
+struct rounding {
+    const struct trial *t;
+    double changed, worst, far;
+};
+
+enum { ROUNDED_STEPS = 2 };
+
+static void judge_rounding(void *context, enum ht_subgrid subgrid, int64_t plane, double together,
+                           double alone) {
+    struct rounding *r = context;
+    const struct ht_grid *grid = &r->t->grid;
+    double error = fabs(together - alone);
+    const struct ht_range own = ht_grid_own(grid, subgrid);
+    r->changed += error > 0;
+    r->worst = fmax(r->worst, error);
+    if (plane >= own.first + ROUNDED_STEPS && plane < own.last - ROUNDED_STEPS) r->far += error > 0;
+}
+
+/* The largest value of A on both grids. */
+static enum ht_err largest_absolute(const struct trial *t, double *data, double *out) {
+    struct ht_stepper oracle = {0};
+    struct ht_measure m;
+    *out = 0;
+    TRY(ht_oracle_create(&t->alone, &oracle));
+    ht_oracle_absolute(&oracle);
+    enum ht_err err = trial_put(t, &t->whole, &oracle, HT_PRIMARY, 2, 0, data);
+    if (err == HT_OK) err = trial_put(t, &t->whole, &oracle, HT_DUAL, 2, 0, data);
+    for (int n = 0; n < ROUNDED_STEPS && err == HT_OK; n++)
+        err = oracle.ops->half_step(oracle.self, n % 2 ? HT_DUAL : HT_PRIMARY);
+    for (int subgrid = 0; subgrid < 2; subgrid++)
+        for (int f = 0; f < t->eq.nfields; f++)
+            for (int i = 0; i < ht_grid_coefs(&t->whole) && err == HT_OK; i++) {
+                const struct ht_quantity what = {.field = f, .coef = i, .material = -1};
+                if (!ht_problem_stores(&t->alone, (enum ht_subgrid)subgrid, f)) continue;
+                err = oracle.ops->measure(oracle.self, (enum ht_subgrid)subgrid, 1, &what, &m);
+                if (err == HT_OK) *out = fmax(*out, m.largest);
+            }
+    ht_stepper_destroy(&oracle);
+    return err;
+}
+
+static enum ht_err round_once(const struct scene *scene, const struct trial *t, struct rounding *r,
+                              struct numbers *n, double *absolute) {
+    struct ht_kernels kernels = {0};
+    struct pair pair = {0};
+    TRY(trial_kernels(scene, t, true, &kernels));
+    enum ht_err err = make_pair(scene, t, &kernels, &pair);
+    if (err == HT_OK) err = live(scene, t, &pair, "PD", judge_rounding, n, r);
+    if (err == HT_OK) err = largest_absolute(t, pair.data[0], absolute);
+    if (err == HT_OK) err = ht_comm_max(scene->comm, 1, &r->worst);
+    if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &r->changed);
+    if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &r->far);
+    err = ht_comm_agree(scene->comm, err);
+    free_pair(&pair);
+    ht_kernels_destroy(&kernels);
+    return err;
+}
+
+static void run_rounding(struct scene *scene, bool fp64, enum ht_halo_precision precision,
+                         bool leapfrog, int depth) {
+    const double unit = precision == HT_HALO_HALF ? 0x1p-11 : 0x1p-24;
+    const double own = fp64 ? 0x1p-53 : 0x1p-24;
+    struct numbers n = {0};
+    struct trial t;
+    double absolute = 0;
+    make_trial(&t, scene, leapfrog, -1, 3 << 8);
+    t.tuning.fp64 = fp64;
+    t.tuning.block = fp64 ? 2 : 4;
+    t.problem.halo =
+        (struct ht_halo_choice){.depth = depth, .precision = precision, .transport = "auto"};
+    snprintf(t.name, sizeof t.name, "%d ranks %s %s, messages in %s, depth %d",
+             ht_comm_size(scene->comm), leapfrog ? "leapfrog" : "taylor",
+             fp64 ? "double" : "single", precision == HT_HALO_HALF ? "half" : "single", depth);
+    if (!scene_wants(scene, t.name)) return;
+    struct rounding r = {.t = &t};
+    enum ht_err err = round_once(scene, &t, &r, &n, &absolute);
+    if (err != HT_OK) {
+        TEST_CHECK(false, "%s: %s", t.name, ht_err_message());
+        return;
+    }
+    TEST_CHECK(r.changed > 0, "%s: %.0f values change", t.name, r.changed);
+    TEST_CHECK(r.far == 0, "%s: %.0f of them far from the cuts (expected 0)", t.name, r.far);
+    double bound = (double)n.traffic.exchanges * unit +
+                   2 * ROUNDED_STEPS * ht_oracle_roundings(&t.alone) * own;
+    TEST_BELOW(r.worst, bound * absolute, "%s: largest change", t.name);
+}
+
 /* ---- planning ---- */
 
 /* A grid of which the ranks hold no more nodes than 32 bits count, though it has more in all. */
@@ -229,6 +325,16 @@ static void test_budget(const struct scene *scene) {
                (long long)b.largest_buffer, (long long)sides, (long long)b.messages);
 }
 
+static void run_roundings(struct scene *scene) {
+    bool fp64 = ht_device_info(scene->device)->fp64;
+    for (int depth = 1; depth <= 2; depth++) {
+        run_rounding(scene, false, HT_HALO_HALF, false, depth);
+        run_rounding(scene, false, HT_HALO_HALF, true, depth);
+    }
+    if (fp64) run_rounding(scene, true, HT_HALO_SINGLE, false, 1);
+    if (fp64) run_rounding(scene, true, HT_HALO_HALF, true, 2);
+}
+
 int main(int argc, char **argv) {
     struct scene scene;
     bool here = scene_open(&scene, argc, argv);
@@ -241,6 +347,7 @@ int main(int argc, char **argv) {
         test_budget(&scene);
         for (int i = 0; i < (test_all() ? 4 : 2); i++)
             run_schedules(&scene, i % 2 != 0, i % 3 == 0 ? -1 : 2);
+        run_roundings(&scene);
     }
     return scene_close(&scene, "exchange");
 }

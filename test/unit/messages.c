@@ -80,6 +80,9 @@ static void test_messages(void) {
     const double plane = 200 * 64 * 4 * 4;
     judge("acoustic N = 3", ht_sent_here(&s.problem, false), 2, 2 * plane);
     judge("the same in double", ht_sent_here(&s.problem, true), 2, 4 * plane);
+    s.problem.halo.precision = HT_HALO_HALF;
+    judge("double, halos in half", ht_sent_here(&s.problem, true), 2, plane);
+    s.problem.halo.precision = HT_HALO_SAME;
     s.problem.halo.depth = 2; /* a plane each way before each step */
     judge("depth 2", ht_sent_here(&s.problem, false), 2, 2 * plane);
     s.problem.halo.depth = 4; /* two planes each way every second step */
@@ -152,7 +155,8 @@ static void test_differences_messages(void) {
                  "bytes");
         near(what, sent.bytes, messages * rows[i].planes * 200 * 4);
     }
-    near("fd in double", ht_sent_here(&p, true).bytes, 4.0 / 3 * 11 * 200 * 8);
+    p.halo.precision = HT_HALO_HALF;
+    near("fd in double, halos in half", ht_sent_here(&p, true).bytes, 4.0 / 3 * 11 * 200 * 2);
 }
 
 int main(void) {

@@ -129,6 +129,8 @@ static void test_lacks(void) {
     chooses(LINE "system=wave; output.picture.field=v", "taylor", 3, LACKS "output.picture.field");
     chooses(LINE "system=wave; output.picture.field=v; output.pictures=false", "leapfrog", 3,
             UNIFORM);
+    chooses(LINE "system=wave; parallel.halo_precision=single", "taylor", 3,
+            LACKS "parallel.halo_precision");
     chooses(LINE "output.fields=[\"p\"]", "leapfrog", 3, UNIFORM);
     chooses(LINE "time.stages=4; time.cfl=0.3", "taylor", 3, "auto: time.stages" BY_HERMITE);
     chooses(LINE "time.cfl=1.0", "taylor", 3, LACKS "time.cfl");
