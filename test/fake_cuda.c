@@ -285,6 +285,12 @@ int cuMemcpyHtoDAsync_v2(char *to, const void *from, size_t bytes, void *stream)
     return 0;
 }
 
+int cuMemsetD8Async(char *to, unsigned char value, size_t bytes, void *stream) {
+    if (!stream || !find(to)) return FAILS;
+    memset(to, value, bytes);
+    return 0;
+}
+
 int cuMemcpyDtoHAsync_v2(void *to, char *from, size_t bytes, void *stream) {
     if (!stream || !find(from)) return FAILS;
     memcpy(to, from, bytes);

@@ -97,6 +97,7 @@ FAULT(H5Awrite, HDF5, "-1");
 FAULT(clBuildProgram, OPENCL, "-6");
 FAULT(clSetKernelArg, OPENCL, "-6");
 FAULT(clEnqueueNDRangeKernel, OPENCL, "-5");
+FAULT(clEnqueueFillBuffer, OPENCL, "-5");
 FAULT(clEnqueueReadBuffer, OPENCL, "-5");
 FAULT(clEnqueueReadBufferRect, OPENCL, "-5");
 FAULT(clEnqueueWriteBuffer, OPENCL, "-5");

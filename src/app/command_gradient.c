@@ -11,7 +11,7 @@ struct job {
     char *path, *part;   /* gradient.h5; what is kept of shots while not all are done */
     struct ht_lock lock; /* of output.directory; on rank 0 */
     double began;
-    double kept, took; /* it, by the clock: when, how long */
+    double kept, took; /* it, by the clock: when, how long; at first what it may take */
 };
 
 static void end_job(struct job *j) {
@@ -110,8 +110,18 @@ static enum ht_err report(const struct job *j) {
     return j->args->json ? ht_args_print(&f.json.text) : HT_OK;
 }
 
+/* Seconds for a disk that takes 1 GB/s. */
+static double guess_took(const struct ht_gradient_sums *sums) {
+    double bytes = 0;
+    for (int s = 0; s < HT_GRADIENT_SUMS; s++)
+        if (sums->sum[s] != NULL) bytes += 8. * (double)ht_grid_own_total(sums->grid, HT_PRIMARY);
+    return bytes / 1e9;
+}
+
 static enum ht_err run_all(struct job *j) {
     enum ht_err err = HT_OK;
+    j->kept = ht_clock();
+    j->took = guess_took(&j->inverse->sums);
     for (int i = (int)j->inverse->sums.done; err == HT_OK && i < j->survey->count;
          i += j->survey->groups)
         err = run_turn(j, i);

@@ -26,6 +26,8 @@ struct ht_backend {
     void (*close)(void *device);
     enum ht_err (*buffer_create)(void *device, int64_t bytes, void **buffer);
     void (*buffer_destroy)(void *buffer);
+    /* All of it to zeros, after which the call returns. */
+    enum ht_err (*buffer_clear)(void *device, void *buffer, int64_t bytes);
     /* A span that is not empty, to `in` or from `out` in host memory; the other is NULL. On the
      * work queue it is done when the call returns, on the transfer queue it is under way. */
     enum ht_err (*copy)(void *device, void *buffer, struct ht_span span, void *in, const void *out,
@@ -81,18 +83,18 @@ struct ht_backend {
 };
 
 /* What both back ends have, by the names of their functions. */
-#define HT_BACKEND(of)                                                                             \
-    .name = #of, .count = of##_count, .missing = of##_missing, .info = of##_info,                  \
-    .open = of##_open, .close = of##_close, .buffer_create = of##_buffer_create,                   \
-    .buffer_destroy = of##_buffer_destroy, .copy = of##_copy, .program_build = of##_program_build, \
-    .program_load = of##_program_load, .program_binary = of##_program_binary,                      \
-    .program_destroy = of##_program_destroy, .kernel_create = of##_kernel_create,                  \
-    .kernel_destroy = of##_kernel_destroy, .launch = of##_launch,                                  \
-    .sequence_create = of##_sequence_create, .sequence_destroy = of##_sequence_destroy,            \
-    .sequence_run = of##_sequence_run, .finish = of##_finish,                                      \
-    .launch_seconds = of##_launch_seconds, .joules = of##_joules,                                  \
-    .event_record = of##_event_record, .event_destroy = of##_event_destroy,                        \
-    .event_await = of##_event_await, .event_done = of##_event_done,                                \
+#define HT_BACKEND(of)                                                                           \
+    .name = #of, .count = of##_count, .missing = of##_missing, .info = of##_info,                \
+    .open = of##_open, .close = of##_close, .buffer_create = of##_buffer_create,                 \
+    .buffer_destroy = of##_buffer_destroy, .buffer_clear = of##_buffer_clear, .copy = of##_copy, \
+    .program_build = of##_program_build, .program_load = of##_program_load,                      \
+    .program_binary = of##_program_binary, .program_destroy = of##_program_destroy,              \
+    .kernel_create = of##_kernel_create, .kernel_destroy = of##_kernel_destroy,                  \
+    .launch = of##_launch, .sequence_create = of##_sequence_create,                              \
+    .sequence_destroy = of##_sequence_destroy, .sequence_run = of##_sequence_run,                \
+    .finish = of##_finish, .launch_seconds = of##_launch_seconds, .joules = of##_joules,         \
+    .event_record = of##_event_record, .event_destroy = of##_event_destroy,                      \
+    .event_await = of##_event_await, .event_done = of##_event_done,                              \
     .pinned_create = of##_pinned_create, .pinned_destroy = of##_pinned_destroy
 
 extern const struct ht_backend ht_backend_cuda, ht_backend_opencl;

@@ -15,7 +15,7 @@
     X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuGraphCreate) X(cuGraphAddEmptyNode) \
     X(cuGraphInstantiateWithFlags) X(cuGraphDestroy) X(cuGraphLaunch) X(cuGraphExecDestroy) \
     X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventQuery) X(cuMemAlloc) \
-    X(cuMemFree) X(cuMemGetAddressRange) X(cuMemAllocHost) X(cuMemFreeHost) X(cuMemcpyAsync) \
+    X(cuMemFree) X(cuMemsetD8Async) X(cuMemGetAddressRange) X(cuMemAllocHost) X(cuMemFreeHost) X(cuMemcpyAsync) \
     X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpy2DAsync) X(cuIpcGetMemHandle) \
     X(cuIpcOpenMemHandle) X(cuIpcCloseMemHandle) X(cuModuleLoadDataEx) X(cuModuleUnload) \
     X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuLaunchKernel)
@@ -378,6 +378,16 @@ static void cuda_buffer_destroy(void *handle) {
     settle(buffer->device);
     if (enter(buffer->device) == HT_OK) (void)cuda.cuMemFree(buffer->at);
     free(buffer);
+}
+
+static enum ht_err cuda_buffer_clear(void *handle, void *buffer_handle, int64_t bytes) {
+    const struct device *device = handle;
+    const struct buffer *buffer = buffer_handle;
+    CUstream queue = device->queue[HT_QUEUE_WORK];
+    TRY(enter(device));
+    CUresult code = cuda.cuMemsetD8Async(buffer->at, 0, (size_t)bytes, queue);
+    if (code == CUDA_SUCCESS) code = cuda.cuStreamSynchronize(queue);
+    return check(code, "writing zeros to the device");
 }
 
 /* A range at an address of the device. */

@@ -288,11 +288,9 @@ static struct ht_span row_of(int64_t offset, int64_t width) {
 }
 
 enum ht_err ht_buffer_clear(struct ht_buffer *buffer) {
-    const int64_t bytes = buffer->bytes, part = ht_least(bytes, (int64_t)1 << 24);
-    HT_ARRAY(char, zeros, part);
-    for (int64_t at = 0; at < bytes; at += part)
-        TRY(ht_buffer_write(buffer, row_of(at, ht_least(part, bytes - at)), zeros));
-    return HT_OK;
+    struct ht_device *device = buffer->device;
+    if (buffer->bytes == 0) return HT_OK;
+    return device->backend->buffer_clear(device->handle, buffer->handle, buffer->bytes);
 }
 
 enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,
@@ -345,28 +343,30 @@ enum ht_err ht_buffer_read(struct ht_buffer *buffer, struct ht_span span, void *
 
 /* ---- numbers of the host in a buffer's precision ---- */
 
+enum { LEAST = 1 << 18 }; /* numbers of a thread */
+
 struct rounding {
-    const double *from;
-    float *to;
+    const double *from; /* NULL: numbers are read */
+    double *to;
+    float *single;
 };
 
 static enum ht_err round_share(void *data, int64_t begin, int64_t end) {
     const struct rounding *r = data;
-    for (int64_t i = begin; i < end; i++) r->to[i] = (float)r->from[i];
+    for (int64_t i = begin; r->from != NULL && i < end; i++) r->single[i] = (float)r->from[i];
+    for (int64_t i = begin; r->from == NULL && i < end; i++) r->to[i] = r->single[i];
     return HT_OK;
 }
 
 enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
                                   const double *values) {
-    const int64_t word = fp64 ? 8 : 4, least = (int64_t)1 << 18;
+    const int64_t word = fp64 ? 8 : 4;
     const struct ht_span span = row_of(first * word, count * word);
-    struct rounding r = {.from = values};
     if (fp64) return ht_buffer_write(buffer, span, values);
-    TRY(HT_ALLOC(r.to, count));
-    enum ht_err err = ht_threads_share(count, least, round_share, &r);
-    if (err == HT_OK) err = ht_buffer_write(buffer, span, r.to);
-    free(r.to);
-    return err;
+    HT_ARRAY(float, single, count);
+    struct rounding r = {.from = values, .single = single};
+    TRY(ht_threads_share(count, LEAST, round_share, &r));
+    return ht_buffer_write(buffer, span, single);
 }
 
 enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
@@ -375,9 +375,9 @@ enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t fi
     const struct ht_span span = row_of(first * word, count * word);
     if (fp64) return ht_buffer_read(buffer, span, values);
     HT_ARRAY(float, single, count);
+    struct rounding r = {.to = values, .single = single};
     TRY(ht_buffer_read(buffer, span, single));
-    for (int64_t i = 0; i < count; i++) values[i] = single[i];
-    return HT_OK;
+    return ht_threads_share(count, LEAST, round_share, &r);
 }
 
 /* Reads the limit of registers per work-item from the program text, so that a binary depends on the

@@ -276,6 +276,15 @@ static cl_int copy_rows(cl_command_queue queue, cl_bool wait, cl_mem buffer, str
                                                  width, 0, out, 0, NULL, NULL);
 }
 
+static enum ht_err opencl_buffer_clear(void *handle, void *buffer, int64_t bytes) {
+    struct cl_device *device = handle;
+    cl_command_queue queue = device->queue[HT_QUEUE_WORK];
+    const cl_uchar zero = 0;
+    cl_int code = clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, (size_t)bytes, 0, NULL, NULL);
+    if (code == CL_SUCCESS) code = clFinish(queue);
+    return check(code, "writing zeros to the device");
+}
+
 static enum ht_err opencl_copy(void *handle, void *buffer, struct ht_span span, void *in,
                                const void *out, enum ht_queue on) {
     struct cl_device *device = handle;

@@ -33,12 +33,35 @@ static double field_place(const struct ht_gradient *g, enum ht_gradient_sum sum,
     return up >= 0 ? -(dt * dt / (g->plan->grid.h[up] * g->plan->grid.h[up])) : g->cross ? 1 : -1;
 }
 
+/* Sums as they are added, which become derivatives. */
+struct weighing {
+    const struct ht_grid *grid;
+    int64_t first;
+    double factor;
+    bool light; /* nodes have no weights */
+    double *out;
+};
+
+static enum ht_err weigh_rows(void *data, int64_t begin, int64_t end) {
+    const struct weighing *w = data;
+    const int64_t n1 = ht_grid_nodes(w->grid, HT_PRIMARY, 0),
+                  n2 = ht_grid_nodes(w->grid, HT_PRIMARY, 1);
+    for (int64_t row = begin; row < end; row++) {
+        const double w2 = ht_grid_weight(w->grid, 1, row % n2),
+                     w3 = ht_grid_weight(w->grid, 2, w->first + row / n2);
+        for (int64_t n = 0; n < n1; n++)
+            w->out[row * n1 + n] *=
+                w->factor * (w->light ? 1 : ht_grid_weight(w->grid, 0, n) * w2 * w3);
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
                             int64_t last, double *out) {
     struct ht_grid grid = g->plan->grid;
     const bool light = sum == HT_GRADIENT_ILLUMINATION;
-    const int64_t n1 = ht_grid_nodes(&grid, HT_PRIMARY, 0),
-                  n2 = ht_grid_nodes(&grid, HT_PRIMARY, 1);
+    const int64_t plane = ht_grid_plane(&grid, HT_PRIMARY),
+                  n1 = ht_grid_nodes(&grid, HT_PRIMARY, 0);
     unsigned parity = 0;
     TRY(ht_check_own(&grid, HT_PRIMARY, first, last));
     REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "sum %d is not made", (int)sum);
@@ -47,11 +70,8 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
                               ? 1 / (g->plan->scale * g->plan->scale)
                               : ht_grid_volume(&grid) / g->factor * g->ops->place(g, sum, &parity);
     for (int k = 0; k < 3; k++) grid.shift[k] = !light && (parity >> k & 1u) ? 0.5 : 0;
-    for (int64_t n = 0; n < n1 * n2 * (last - first); n++) {
-        const int64_t m[3] = {n % n1, n / n1 % n2, first + n / (n1 * n2)};
-        out[n] *= factor * (light ? 1 : ht_fd_weight(&grid, m));
-    }
-    return HT_OK;
+    struct weighing w = {&grid, first, factor, light, out};
+    return ht_threads_share(plane / n1 * (last - first), (1 << 16) / n1, weigh_rows, &w);
 }
 
 static enum ht_err field_correlate(struct ht_gradient *g) {

@@ -454,10 +454,8 @@ enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_
 }
 
 enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to, int64_t total) {
-    const int64_t most = 1 << 16;
-    HT_ARRAY(double, zeros, most);
-    for (int64_t at = 0; at < total; at += most)
-        TRY(e->ops->write(e, to, at, ht_least(most, total - at), zeros));
+    if (e->device != NULL) return total > 0 ? ht_buffer_clear(to.buffer) : HT_OK;
+    if (total > 0) memset(to.host, 0, (size_t)total * sizeof *to.host);
     return HT_OK;
 }
 
@@ -600,24 +598,43 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
 
 /* ---- data ---- */
 
+/* Planes of the window and rows of own nodes. */
+struct moving {
+    const struct ht_fd_box *box;
+    double *window, *to;
+    const double *from;
+};
+
+static enum ht_err move_rows(void *data, int64_t begin, int64_t end) {
+    const struct moving *m = data;
+    const struct ht_fd_box *box = m->box;
+    const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
+    for (int64_t row = begin; row < end; row++) {
+        double *values = m->window + row / n2 * box->plane + (box->begin[1] + row % n2) * box->row +
+                         box->begin[0];
+        if (m->to != NULL) memcpy(m->to + row * n1, values, (size_t)n1 * sizeof *values);
+        if (m->from != NULL) memcpy(values, m->from + row * n1, (size_t)n1 * sizeof *values);
+    }
+    return HT_OK;
+}
+
+/* Some planes at a time. */
 enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
                               int64_t last, const double *from, double *to) {
+    const int64_t most = (int64_t)1 << 21, least = (int64_t)1 << 17;
     const struct ht_fd_engine_ops *ops = s->engine.ops;
-    const int64_t n1 = s->box.end[0] - s->box.begin[0];
-    const int64_t n2 = s->box.end[1] - s->box.begin[1];
-    const size_t bytes = (size_t)n1 * sizeof *to;
-    HT_ARRAY(double, plane, s->box.plane);
-    for (int64_t m = first; m < last; m++) {
+    const int64_t n1 = s->box.end[0] - s->box.begin[0], n2 = s->box.end[1] - s->box.begin[1];
+    const int64_t planes = ht_most(ht_least(most / s->box.plane, last - first), 1);
+    HT_ARRAY(double, window, planes * s->box.plane);
+    struct moving moving = {&s->box, window, to, from};
+    for (int64_t m = first; m < last; m += planes) {
+        const int64_t count = ht_least(planes, last - m), moved = (m - first) * n2 * n1;
         const int64_t at = (m - s->own.first + s->box.begin[2]) * s->box.plane;
-        double *corner = plane + s->box.begin[1] * s->box.row + s->box.begin[0];
-        if (to != NULL) TRY(ops->read(&s->engine, array, at, s->box.plane, plane));
-        for (int64_t m2 = 0; m2 < n2; m2++) {
-            const int64_t row = ((m - first) * n2 + m2) * n1;
-            double *values = corner + m2 * s->box.row;
-            if (to != NULL) memcpy(to + row, values, bytes);
-            if (from != NULL) memcpy(values, from + row, bytes);
-        }
-        if (from != NULL) TRY(ops->write(&s->engine, array, at, s->box.plane, plane));
+        if (to != NULL) moving.to = to + moved;
+        if (from != NULL) moving.from = from + moved;
+        if (to != NULL) TRY(ops->read(&s->engine, array, at, count * s->box.plane, window));
+        TRY(ht_threads_share(count * n2, least / n1, move_rows, &moving));
+        if (from != NULL) TRY(ops->write(&s->engine, array, at, count * s->box.plane, window));
     }
     return HT_OK;
 }

@@ -223,9 +223,19 @@ enum ht_err ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
 
 /* ---- sums ---- */
 
+struct adding {
+    const double *values;
+    double *sum;
+};
+static enum ht_err add_share(void *data, int64_t begin, int64_t end) {
+    const struct adding *a = data;
+    for (int64_t i = begin; i < end; i++) a->sum[i] += a->values[i];
+    return HT_OK;
+}
+
 /* Values of a group's rank come to the rank with the same planes of the first group, where they are
  * added. */
-enum { TAG = 77 };
+enum { TAG = 77, VALUES = 1 << 21 };
 static enum ht_err add_values(struct ht_inverse *inverse, int group, int64_t count, double *values,
                               double *sum) {
     struct ht_survey *survey = inverse->survey;
@@ -235,8 +245,8 @@ static enum ht_err add_values(struct ht_inverse *inverse, int group, int64_t cou
     if (survey->group > 0) TRY(ht_message_pass(survey->comm, rank, TAG, true, values, bytes));
     if (survey->group == 0 && group > 0)
         TRY(ht_message_pass(survey->comm, from, TAG, false, values, bytes));
-    for (int64_t i = 0; i < count && survey->group == 0; i++) sum[i] += values[i];
-    return HT_OK;
+    struct adding adding = {values, sum};
+    return survey->group == 0 ? ht_threads_share(count, 1 << 17, add_share, &adding) : HT_OK;
 }
 
 /* The first group's sums += those of the shot of another group, by both, or its own. */
@@ -246,12 +256,15 @@ static enum ht_err add_group(struct ht_inverse *inverse, int group) {
     if (!own_shot && inverse->survey->group > 0) return HT_OK;
     const struct ht_range own = ht_grid_own(sums->grid, HT_PRIMARY);
     const int64_t plane = ht_grid_plane(sums->grid, HT_PRIMARY);
-    HT_ARRAY(double, values, ht_most(plane, sums->places));
+    const int64_t planes = ht_most(VALUES / plane, 1);
+    HT_ARRAY(double, values, ht_most(planes * plane, sums->places));
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        for (int64_t m = own.first; sums->sum[i] != NULL && m < own.last; m++) {
+        for (int64_t m = own.first; sums->sum[i] != NULL && m < own.last; m += planes) {
+            const int64_t last = ht_least(m + planes, own.last);
             if (own_shot)
-                TRY(ht_gradient_get(inverse->gradient, (enum ht_gradient_sum)i, m, m + 1, values));
-            TRY(add_values(inverse, group, plane, values, sums->sum[i] + (m - own.first) * plane));
+                TRY(ht_gradient_get(inverse->gradient, (enum ht_gradient_sum)i, m, last, values));
+            TRY(add_values(inverse, group, (last - m) * plane, values,
+                           sums->sum[i] + (m - own.first) * plane));
         }
     if (sums->places == 0) return HT_OK;
     if (own_shot) memcpy(values, inverse->at_places, (size_t)sums->places * sizeof *values);
