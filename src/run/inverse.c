@@ -245,7 +245,8 @@ static enum ht_err add_values(struct ht_inverse *inverse, int group, int64_t cou
     if (survey->group > 0) TRY(ht_message_pass(survey->comm, rank, TAG, true, values, bytes));
     if (survey->group == 0 && group > 0)
         TRY(ht_message_pass(survey->comm, from, TAG, false, values, bytes));
-    struct adding adding = {values, sum};
+    struct adding adding = {.values = values};
+    adding.sum = sum;
     return survey->group == 0 ? ht_threads_share(count, 1 << 17, add_share, &adding) : HT_OK;
 }
 
