@@ -27,7 +27,6 @@ HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_gradient(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
@@ -95,7 +94,7 @@ static inline const char *ht_layout_name(int block) {
     return block > 1 ? "blocked" : "tensor";
 }
 
-/* ---- the parts of check, by its flags ---- */
+/* ---- check_time.c ---- */
 struct ht_estimate {
     int64_t cells[3]; /* of the small grid */
     double rate;      /* cell half-steps per second there, by all ranks together,
@@ -110,13 +109,6 @@ struct ht_estimate {
     double layer_s;        /* of these in layers; NaN: none, not known */
     double layer_rate;     /* cell half-steps per second there */
 };
-
-/* ---- check_time.c ---- */
 /* Times the compiled kernels of a simulation, if it has a device, on a small version of its grid.
  * Collective. */
 HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out);
-
-/* ---- check_error.c ---- */
-/* check --error: which scheme, order, grid and precision reach an error, and what they take.
- * params: as read from the operands of args. */
-HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params);

@@ -97,6 +97,71 @@ shown=$(sed -n '/^After 10 /s/^//;/^After 10 /,$s/^| wave, leapfrog | \([^\,]*\)
 judge "accuracy.py: 1e-2 costs $found s, $shown in the table" \
     [ "$(printf %.2g "$found")" = "$shown" ]
 
+# ---- converge.py, grids.py ----
+cat >wave.cfg <<'CFG'
+system = "acoustic";
+grid = { cells = [8]; order = 3; };
+time = { end = 2.0; scheme = "taylor"; };
+initial = { type = "plane"; cycles = [1]; };
+CFG
+# asks CODE NAME ARGUMENT...: into table.txt and message.txt
+asks() {
+    wanted=$1 name=$2
+    shift 2
+    timeout 200 python3 "$bench/$name.py" --out "$name" wave.cfg "$@" >table.txt 2>message.txt
+    code=$?
+    [ $code = "$wanted" ] || sed 's/^/    | /' message.txt
+    judge "$name.py $*: exit code $code" [ $code = "$wanted" ]
+}
+# N = 2, cfl 0.9 on all grids: order 2 N + 0.7 or better
+# shellcheck disable=SC2086
+asks 0 converge $where device.precision=double time.end=0.9 --cells 8,16 --order 1,2 \
+    --min-order 2.7
+judge 'converge.py: four rows' [ "$(grep -c '^| [12] |' table.txt)" = 4 ]
+# --min-order must not pass without an order: one grid, equal grids, errors that are rounding
+# (N = 4 in double precision with 32 cells per wavelength)
+asks 4 converge --backend oracle --cells 8,16 --min-order 9
+judge "converge.py: $(head -n 3 message.txt | tail -n 1)" grep -q 'is below --min-order' message.txt
+asks 2 converge --backend oracle --cells 8 --min-order 1
+asks 2 converge --backend oracle --cells 8,8 --min-order 1
+asks 4 converge --backend oracle --cells 32,48 --order 4 --min-order 1
+judge 'converge.py: all rounding' grep -q 'is not shown: .*rounding' message.txt
+found=$(awk -F, 'NR > 1 { printf "%s ", $7; b = $6 } END { print (b < 1.1e-13) }' converge/converge.csv)
+judge "converge.py: rounding, bound of 4 u (2 * 107 steps + 1 + 4^4/16): $found" \
+    [ "$found" = 'False True 1' ]
+asks 2 converge --backend oracle --cells 4 'initial={type="gaussian";}'
+judge "converge.py: $(cat message.txt)" grep -q 'initial.type: .* not known' message.txt
+# Single precision, two wavelengths: 1.9e-5 and 1.5e-6 are truncation, order 6.2
+# shellcheck disable=SC2086
+asks 0 converge $where device.precision=single --cells 4,6 --order 3 --min-order 5.5
+judge 'converge.py: order 6 is not called rounding' [ "$(grep -c rounding table.txt)" = 0 ]
+
+# What is recommended is a run with at most the error
+# shellcheck disable=SC2086
+asks 0 grids $where --quick --error 1e-3 --wavelengths 20
+judge 'grids.py: the table is the file' cmp -s table.txt grids/grids.md
+judge "grids.py: $(head -n 1 table.txt)" \
+    grep -q '^error 0.001 after 20 wavelengths of 1, those of frequency 1$' table.txt
+while IFS=, read -r scheme order terms precision _ cells cfl _; do
+    [ "$scheme" != scheme ] || continue
+    "$htwave" run wave.cfg --quiet --json device.backend=oracle "grid.cells=[$cells]" \
+        grid.order="$order" time.scheme="$scheme" time.end=20.0 \
+        ${terms:+time.stages="$terms" time.cfl="$cfl"} output.snapshots=false \
+        output.pictures=false >answer.txt 2>message.txt
+    error=$(number answer.txt error_l2_relative)
+    judge "grids.py: $scheme $order, $precision, $cells cells: error ${error:-none} (1e-3)" \
+        below "$error" 1e-3
+done <grids/grids.csv
+judge 'grids.py: both kinds' [ "$(cut -d, -f1 grids/grids.csv | sort -u | wc -l)" -ge 3 ]
+# shellcheck disable=SC2086
+asks 0 grids $where --quick medium.type=expression 'medium.c=1+0.1*x1' grid.order=0 \
+    'initial={type="gaussian";frequency=2.0;}' --error 1e-2
+judge 'grids.py: a medium that varies' [ "$(grep -c '^| [tl]' table.txt)" = 0 -a \
+    "$(grep -c '^| fd 8' table.txt)" -ge 2 ]
+# shellcheck disable=SC2086
+asks 2 grids $where --quick 'initial={type="gaussian";}' --error 1e-3
+judge "grids.py: $(cat message.txt)" grep -q 'initial.frequency is needed' message.txt
+
 # shellcheck disable=SC2086
 timeout 200 python3 "$bench/figures.py" --quick interpolation q table1 $where \
     --out figures >table.txt 2>message.txt
