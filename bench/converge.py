@@ -6,7 +6,7 @@
 The same run on several grids and orders, and the order
 log(e_1 / e_2) / log(h_1 / h_2) observed between one grid and the next. The
 initial data must have a known solution at the end time. What is called rounding:
-docs/method.md, section 11. Writes converge.csv and converge.md.
+docs/developers/method.md, section 11. Writes converge.csv and converge.md.
 
 --min-order X: exit code 4 when the last order observed is below X, or none is.
 """
