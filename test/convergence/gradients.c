@@ -66,35 +66,6 @@ static void judge_amplitudes(const struct shot *s, const char *name, double boun
                "%s: %d steps, <r, p> = %.6g", name, (int)s->steps, a);
 }
 
-/* Of a signal in a file <r, p> is the sum over its samples of each times the derivative by it. */
-static void judge_signal(const char *name, const char *options) {
-    enum { SAMPLES = 40 };
-    struct shot s = {.gradient = NULL};
-    double value[SAMPLES], by[SAMPLES], sum = 0;
-    char text[FD_TEXT];
-    FILE *file = fopen(fd_path("signal.txt"), "w");
-    for (int i = 0; i < SAMPLES; i++) {
-        /* a Ricker wavelet and a little noise, which the grid carries */
-        const double t = HT_PI * 0.08 * (0.7 * i - 14);
-        value[i] = (1 - 2 * t * t) * exp(-t * t) + 1e-3 * ht_rng_uniform(23, (uint64_t)i);
-        fprintf(file, "%.17g %.17g\n", 0.7 * i, value[i]);
-    }
-    fclose(file);
-    snprintf(text, sizeof text,
-             FIELD "sources=({position=[20.4,16.3];signal=\"file\";file=\"%s\";amplitude=-3.0;"
-                   "delay=1.3;}) receivers=({position=[23.3,18.4];}) %s",
-             fd_path("signal.txt"), options);
-    take(&s, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, DOUBLE PLAIN, text);
-    must(ht_gradient_signal(s.gradient, 0, by));
-    const int64_t values = (s.steps + 1) * s.traces;
-    const double all = dot(values, s.r, s.p);
-    for (int i = 0; i < SAMPLES; i++) sum += by[i] * value[i];
-    TEST_BELOW(fabs(sum - all) / (norm(values, s.r) * norm(values, s.p)), 1e-12,
-               "%s: by the samples of a signal, <r, p> = %.6g", name, all);
-    finish(&s);
-    unlink(fd_path("signal.txt"));
-}
-
 /* ---- the linear change of a run by that of the medium ---- */
 
 struct born {
@@ -576,10 +547,6 @@ static void test_image(void) {
 }
 
 int main(void) {
-    if ((fd_directory = scratch_make("gradients")) == NULL) return 1;
-    judge_signal("layers, dispersion removed", ROUGH ABSORBING2 "time.stages=1");
-    judge_signal("walls, 2 terms", ROUGH WALLS2 "time.stages=2");
-    rmdir(fd_directory);
     test_plain();
     test_choice();
     test_quotients();

@@ -155,6 +155,14 @@ static void judge_pair(const struct kind *kind) {
     "{position=[21.0,19.2];frequency=0.06;amplitude=-2.0;kind=\"magnetic\";direction=[0.0,"    \
     "0.0,1.0];}) receivers=({position=[20.0,18.4];fields=[\"E1\",\"E2\",\"H3\"];}) "
 
+/* With the electric field across the plane. */
+#define ACROSS                                                                                  \
+    "system=maxwell_tm grid={cells=[40,38];upper=[40.0,38.0];} time.end=24 "                    \
+    "medium={type=\"expression\";couplings=false;eps=\"1+2*step(sin(0.5*x1)+cos(0.4*x2))\";"    \
+    "mu=\"1+0.5*step(cos(0.6*x1+0.3*x2))\";} "                                                  \
+    "sources=({position=[19.4,16.3];frequency=0.07;kind=\"dipole\";direction=[0.0,0.0,1.0];},"  \
+    "{position=[21.0,19.2];frequency=0.06;amplitude=-2.0;kind=\"magnetic\";direction=[0.6,0.8," \
+    "0.0];}) receivers=({position=[20.0,18.4];fields=[\"E3\",\"H1\",\"H2\"];}) "
 #define LIGHT3                                                                                    \
     "system=maxwell grid={cells=[16,14,26];upper=[16.0,14.0,26.0];order=4;} time.end=9 "          \
     "medium={type=\"expression\";couplings=false;eps=\"1+2*step(sin(0.5*x1)+cos(0.4*x2))\";} "    \
@@ -194,6 +202,9 @@ int main(void) {
         {"Maxwell, layers",
          LIGHT "boundary={x1=\"absorbing\";x2=[\"electric\",\"absorbing\"];} absorbing.cells=6 ",
          DOUBLE PLAIN, 1e-13, true},
+        {"Maxwell across the plane, layers",
+         ACROSS "boundary={x1=\"absorbing\";x2=[\"magnetic\",\"absorbing\"];} absorbing.cells=6 ",
+         DOUBLE PLAIN, 1e-13, true},
         {"P-SV, free sides",
          PLANE ON_FREE SOLID_WHERE("20.3-x2") "boundary={x1=\"free\";x2=\"free\";} ", DOUBLE PLAIN,
          1e-13, true},
@@ -201,14 +212,16 @@ int main(void) {
          DOUBLE PLAIN, 1e-13, true},
         {"elastic, 3-D", SOLID3, DOUBLE PLAIN, 1e-13, true},
         {"Maxwell, 3-D", LIGHT3, DOUBLE PLAIN, 1e-13, true}};
-    static const struct kind kernels[] = {{"kernels P-SV order 4, free side, layers",
-                                           PLANE ON_FREE SOLID_WHERE("20.3-x2") FREE2
-                                           "absorbing.mix=0 grid.order=4 ",
-                                           SINGLE, 1e-5, true},
-                                          {"kernels Maxwell, 3-D", LIGHT3, DOUBLE, 1e-13, true},
-                                          {"kernels elastic, 3-D", SOLID3, SINGLE, 1e-5, true}};
-    for (size_t i = 0; i < (test_all() ? 7 : 3); i++) judge_pair(&kinds[i]);
-    for (size_t i = 0; i < (!test_have_double() ? 0 : test_all() ? 3 : 1); i++)
+    static const struct kind kernels[] = {
+        {"kernels P-SV order 4, free side, layers",
+         PLANE ON_FREE SOLID_WHERE("20.3-x2") FREE2 "absorbing.mix=0 grid.order=4 ", SINGLE, 1e-5,
+         true},
+        {"kernels Maxwell across the plane, electric walls",
+         ACROSS "boundary={x1=\"electric\";x2=\"periodic\";} ", SINGLE, 1e-5, true},
+        {"kernels Maxwell, 3-D", LIGHT3, DOUBLE, 1e-13, true},
+        {"kernels elastic, 3-D", SOLID3, SINGLE, 1e-5, true}};
+    for (size_t i = 0; i < (test_all() ? 8 : 4); i++) judge_pair(&kinds[i]);
+    for (size_t i = 0; i < (!test_have_double() ? 0 : test_all() ? 4 : 2); i++)
         judge_pair(&kernels[i]);
     if (test_have_double()) judge_segments(kernels[0].options);
     return test_end("convergence/pair_gradients");
