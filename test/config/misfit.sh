@@ -133,4 +133,51 @@ smaller='medium.rho=[1.0,1.2998,1.2]'
 differences 'solid, by rho' 'gradient.parameters=["rho"]'
 refused 'the run backwards of a solid' 'gradient.field|auto' gradient gradient.field=reverse
 refused 'a solid with losses' 'medium.qp|must be 0' gradient medium.qp=50.0
+# ---- light: all samples of a file of eps change at once, by little ----
+cat >light.cfg <<CFG
+system = "maxwell";
+grid = { cells = [32, 24]; upper = [3.2, 2.4]; order = 8; };
+time = { end = 3.0; step = 0.03; scheme = "fd"; };
+boundary = { x1 = "electric"; x2 = ["electric", "magnetic"]; };
+medium = { type = "file"; couplings = false; eps = "eps.h5"; axes = ["x2", "x1"];
+           spacing = [0.11, 0.13]; };
+sources = ( { position = [0.9, 0.5]; frequency = 0.5; kind = "dipole"; direction = [0.6, 0.8, 0.0]; },
+            { position = [2.1, 0.4]; frequency = 0.5; kind = "magnetic"; direction = [0.0, 0.0, 1.0]; } );
+receivers = ( { name = "line"; type = "line"; from = [0.3, 0.4]; to = [2.8, 0.3]; count = 6;
+                every = 0.05; fields = ["E1", "H3"]; } );
+gradient = { parameters = ["eps"]; };
+output = { directory = "out"; pictures = false; snapshots = false; };
+device = { precision = "double"; };
+CFG
+input=light.cfg
+cat >eps.py <<'PY'
+import h5py, json, numpy as np, sys
+rng = np.random.default_rng(5)
+x, y = np.meshgrid(0.13 * np.arange(26), 0.11 * np.arange(23), indexing="ij")
+eps = 1.3 + 0.3 * np.sin(2 * x) * np.cos(3 * y) + 0.5 * (y > 1.3)
+change, part = rng.uniform(-1, 1, eps.shape), 1e-4
+if sys.argv[1] == "write":
+    for name, by in ("eps", 0), ("more", part), ("less", -part), ("true", 0.2):
+        with h5py.File(name + ".h5", "w") as file:
+            file["data"] = eps + by * change
+else:
+    with h5py.File("whole/gradient.h5") as file:
+        by = file["gradient/eps"][:]
+    chi = [json.load(open(name + ".json"))["misfit"] for name in ("more", "less")]
+    error = abs((chi[0] - chi[1]) / (2 * part) - (by * change).sum())
+    print(error / np.linalg.norm(by) / np.linalg.norm(change))
+PY
+if have_modules h5py; then
+    python3 eps.py write
+    "$htwave" data light.cfg --quiet "$device" medium.eps=true.h5 >said.txt 2>&1
+    judge "data of light $(cat said.txt)" [ -e obs/shot-2.h5 ]
+    for model in eps=whole more=more less=less; do
+        gradient "${model#*=}" "medium.eps=${model%=*}.h5"
+    done
+    error=$(python3 eps.py judge)
+    judge "light, by a file of eps: differences of the misfit are off by $error (bound 1e-6)" \
+        below "$error" 1e-6
+else
+    skip 'no h5py'
+fi
 end config/misfit
