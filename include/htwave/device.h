@@ -94,9 +94,9 @@ HT_CHECKED enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64,
 void ht_device_cache(struct ht_device *device, const char *directory);
 
 /* Numbers of the device that are measured once, kept beside its compiled programs by their name;
- * false: none are. */
+ * false: none are, or they cannot be kept (ht_err_message). */
 bool ht_device_recall(const struct ht_device *device, const char *name, void *data, size_t size);
-void ht_device_remember(const struct ht_device *device, const char *name, const void *data,
+bool ht_device_remember(const struct ht_device *device, const char *name, const void *data,
                         size_t size);
 /* The next so many programs stay until the device is closed: a text that is built again is not
  * compiled again. */

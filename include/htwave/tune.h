@@ -40,10 +40,6 @@ HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_dev
                                        struct ht_kernels *kernels, const struct ht_effort *effort,
                                        struct ht_rate *out);
 
-/* With the reference, on a few cells; *worst as in ht_verify_kernels. */
-HT_CHECKED enum ht_err ht_test_problem_verify(const struct ht_part *test, struct ht_device *device,
-                                              const struct ht_kernels *kernels, double *worst);
-
 /* The user's choices; the rest is open. */
 struct ht_tune_choice {
     const struct ht_variant *variant; /* NULL: any */
@@ -63,7 +59,6 @@ struct ht_tuned {
     double rate; /* cell half-steps per second, as measured by the tuner */
 };
 
-/* ---- search: tuner.c ---- */
 /* One timing. seconds: per half step; NaN: it failed or its results were wrong, for the reason
  * `why`. */
 struct ht_trial {
@@ -84,14 +79,8 @@ HT_CHECKED enum ht_err ht_tune(const struct ht_problem *problem, struct ht_devic
                                bool fp64, const struct ht_tune_choice *choice,
                                const struct ht_tune_effort *effort, struct ht_tuned *out);
 
-/* ---- storage: tuning_file.c ---- */
-/* Path of the file of a device in a cache directory; free it. */
-HT_CHECKED enum ht_err ht_tuning_path(const char *directory, const struct ht_device_info *info,
-                                      char **path);
-/* The result stored for a class; false: none. A file that is damaged or of another driver or
- * version of the kernels is noted. */
-bool ht_tuning_load(const char *directory, const struct ht_device_info *info,
-                    const char *class_name, struct ht_tuned *out);
-/* Adds or replaces the class's line. */
-HT_CHECKED enum ht_err ht_tuning_store(const char *directory, const struct ht_device_info *info,
-                                       const char *class_name, const struct ht_tuned *tuned);
+/* The result kept for a class in the device's cache, by these kernels; false: none. */
+bool ht_tuning_load(const struct ht_device *device, const char *class_name, struct ht_tuned *out);
+/* False: it could not be kept, for the reason that ht_err_message says. */
+bool ht_tuning_store(const struct ht_device *device, const char *class_name,
+                     const struct ht_tuned *tuned);

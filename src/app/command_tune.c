@@ -93,24 +93,23 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     TRY(ht_tune(problem, tune->device, fp64, choice, &effort, &best));
     ht_fact(&tune->facts, HT_CLOSE(']'), TUNING_FACTS(&best.tuning, best.rate), HT_CLOSE('}'));
     add_row(&best.tuning, best.rate, "", &tune->winners);
-    if (tune->cache == NULL) return HT_OK;
-    return ht_tuning_store(tune->cache, ht_device_info(tune->device), name, &best);
+    REQUIRE(tune->cache == NULL || ht_tuning_store(tune->device, name, &best), HT_ERR_IO, "%s",
+            ht_err_message());
+    return HT_OK;
 }
 
 /* The winners, and what becomes of them. */
 static enum ht_err show(struct tune *tune) {
-    HT_FREED char *path = NULL;
-    if (tune->cache != NULL) TRY(ht_tuning_path(tune->cache, ht_device_info(tune->device), &path));
     TRY(ht_text_status(&tune->winners));
     ht_say(&tune->facts, "Fastest on %s, %d timings for %d class%s of problems:\n%s\n%s\n",
            ht_device_info(tune->device)->name, tune->trials, tune->classes,
            tune->classes == 1 ? "" : "es", columns,
            tune->winners.data != NULL ? tune->winners.data : "");
-    if (path != NULL)
+    if (tune->cache != NULL)
         ht_say(&tune->facts,
                "Kept in %s:\nruns of these classes on this device take them where "
                "device.variant and device.layout are \"auto\".\n",
-               path);
+               tune->cache);
     else
         ht_say(&tune->facts, "Not kept: there is no cache directory. Runs take them by "
                              "device.variant and device.layout.\n");

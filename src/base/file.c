@@ -183,26 +183,9 @@ static enum ht_err create_temporary(const char *path, char **name, int *fd) {
     FAIL(HT_ERR_IO, "cannot create a file for %s: %s", path, strerror(error));
 }
 
-static bool write_all(int fd, const char *data, size_t size) {
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* Some file systems lack fsync and return EINVAL; no data is lost then. */
 static bool sync_file(int fd) {
     return fsync(fd) == 0 || errno == EINVAL;
-}
-
-/* Removes the temporary file; error is the errno of the failure. */
-static enum ht_err fail_write(const char *temporary, const char *path, int error) {
-    unlink(temporary);
-    FAIL(HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
 }
 
 /* The new name is on disk, too, where the file system can do that. */
@@ -210,7 +193,11 @@ static enum ht_err rename_to(const char *temporary, const char *path) {
     const char *slash = strrchr(path, '/');
     const size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
     char folder[PATH_MAX] = ".";
-    if (rename(temporary, path) != 0) return fail_write(temporary, path, errno);
+    if (rename(temporary, path) != 0) {
+        const int error = errno;
+        unlink(temporary);
+        FAIL(HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
+    }
     if (length > 0 && length < sizeof folder) snprintf(folder, length + 1, "%s", path);
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return HT_OK;
@@ -228,20 +215,12 @@ void ht_file_abandon(void) {
 }
 
 enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
-    char *temporary = NULL;
-    int fd = -1;
-    TRY(create_temporary(path, &temporary, &fd));
-    pending = temporary;
-    bool good = write_all(fd, data, size) && sync_file(fd);
-    int error = good ? 0 : errno;
-    if (close(fd) != 0 && good) {
-        good = false;
-        error = errno;
-    }
-    enum ht_err err = good ? rename_to(temporary, path) : fail_write(temporary, path, error);
-    pending = NULL;
-    free(temporary);
-    return err;
+    struct ht_stream stream;
+    TRY(ht_stream_open(NULL, path, &stream));
+    pending = stream.temporary;
+    errno = 0;
+    if (fwrite(data, 1, size, stream.file) < size) stream.error = errno;
+    return ht_stream_close(&stream, HT_OK);
 }
 
 enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
@@ -355,6 +334,7 @@ enum ht_err ht_stream_close(struct ht_stream *stream, enum ht_err err) {
         err = ht_file_commit(stream->temporary, stream->path);
     else
         unlink(stream->temporary);
+    if (pending == stream->temporary) pending = NULL;
     free(stream->temporary);
     free(stream->path);
     return err;

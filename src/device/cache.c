@@ -95,10 +95,12 @@ static enum ht_err store(const char *directory, const struct ht_text *key, const
     return err;
 }
 
-void ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,
+bool ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,
                     const void *binary, size_t size) {
     HT_FREED_TEXT struct ht_text key = {0};
-    if (make_key(info, text, &key) == HT_OK && store(directory, &key, binary, size) != HT_OK &&
-        ht_log_level_get() >= HT_LOG_VERBOSE)
+    if (make_key(info, text, &key) == HT_OK && store(directory, &key, binary, size) == HT_OK)
+        return true;
+    if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_note("compiled kernels are not cached: %s", ht_err_message());
+    return false;
 }

@@ -400,9 +400,9 @@ bool ht_device_recall(const struct ht_device *device, const char *name, void *da
     return true;
 }
 
-void ht_device_remember(const struct ht_device *device, const char *name, const void *data,
+bool ht_device_remember(const struct ht_device *device, const char *name, const void *data,
                         size_t size) {
-    if (device->cache != NULL) ht_cache_store(device->cache, &device->info, name, data, size);
+    return device->cache != NULL && ht_cache_store(device->cache, &device->info, name, data, size);
 }
 
 /* From the cache if it has this text for this device and the driver accepts the binary; with any

@@ -186,13 +186,11 @@ static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     int to = ht_grid_neighbour(grid, 1 - side);
     int from = ht_grid_neighbour(grid, side);
     int64_t bytes = values * (int64_t)sizeof(double);
-    struct ht_message *sent = NULL, *received = NULL;
+    struct ht_message *sent = NULL;
     enum ht_err err = HT_OK;
-    if (from >= 0) err = ht_message_receive(comm, from, TAG, s->plane[1], bytes, &received);
-    if (err == HT_OK && to >= 0) err = ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent);
-    if (err == HT_OK) err = ht_message_wait(&received);
+    if (to >= 0) TRY(ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent));
+    if (from >= 0) err = ht_message_pass(comm, from, TAG, false, s->plane[1], bytes);
     if (err == HT_OK) err = ht_message_wait(&sent);
-    ht_message_abandon(received);
     ht_message_abandon(sent);
     return err;
 }

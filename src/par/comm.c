@@ -615,13 +615,7 @@ enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
 static enum ht_err move_pieces(struct ht_comm *c, int with, char *data, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += PIECE) {
         const int64_t some = ht_least(bytes - at, PIECE);
-        struct ht_message *message = NULL;
-        enum ht_err err = with == 0
-                              ? ht_message_send(c, 0, COLLECT, data + at, some, &message)
-                              : ht_message_receive(c, with, COLLECT, data + at, some, &message);
-        if (err == HT_OK) err = ht_message_wait(&message);
-        ht_message_abandon(message);
-        TRY(err);
+        TRY(ht_message_pass(c, with, COLLECT, with == 0, data + at, some));
     }
     return HT_OK;
 }

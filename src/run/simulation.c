@@ -103,11 +103,11 @@ static void recall_tuning(struct ht_simulation *sim) {
     struct ht_kernels plan;
     if (is_closed(sim)) return;
     ht_tune_class(&sim->plan->problem, sim->tuning.fp64, &choice, name);
-    if (!ht_tuning_load(sim->cache, &sim->info, name, &tuned)) return;
+    if (!ht_tuning_load(sim->device, name, &tuned)) return;
     tuned.tuning.fp64 = sim->tuning.fp64;
     tuned.tuning.ptx = sim->info.ptx;
     tuned.tuning.ptx_own = sim->info.ptx_own;
-    /* The stored line may have been edited: it must be valid for this problem. */
+    /* It must be valid for this grid and for limits that the input gives. */
     if (ht_kernels_plan(&sim->plan->problem, &sim->info, &tuned.tuning, &plan) == HT_OK)
         adopt(sim, &tuned);
 }
@@ -170,7 +170,7 @@ static void search_tuning(struct ht_simulation *sim) {
         return;
     }
     ht_tune_class(problem, tuned.tuning.fp64, &choice, name);
-    if (sim->cache != NULL && ht_tuning_store(sim->cache, &sim->info, name, &tuned) != HT_OK)
+    if (sim->cache != NULL && !ht_tuning_store(sim->device, name, &tuned))
         ht_note("the result of the timing is not stored: %s", ht_err_message());
     adopt(sim, &tuned);
 }

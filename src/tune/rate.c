@@ -140,22 +140,3 @@ enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_device *device
     ht_stepper_destroy(&stepper);
     return err;
 }
-
-enum ht_err ht_test_problem_verify(const struct ht_part *test, struct ht_device *device,
-                                   const struct ht_kernels *kernels, double *worst) {
-    const struct ht_fd_spec fd = {.dims = test->grid.dims,
-                                  .radius = test->problem.fd.order / 2,
-                                  .density = test->problem.fd.density};
-    const int64_t side = test->problem.scheme->nodal ? ht_fd_reach(&fd) + 2 : 3;
-    const int64_t cells[3] = {side, side, side};
-    const int few = 6;
-    struct ht_part small;
-    ht_test_problem(&test->problem, cells, &small);
-    /* The reference does 2e8 products per second. (The programs of operator variants contain the
-     * number of stages.) */
-    const double cube = pow(2.0 * small.grid.order + 2, small.grid.dims);
-    const bool dear = cube * small.problem.stages * small.problem.eq->nterms >= 1e5;
-    if (kernels->variant->pack == NULL && dear && small.problem.stages > few)
-        small.problem.stages = few;
-    return ht_verify_kernels(&small.problem, device, kernels, worst);
-}

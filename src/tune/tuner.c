@@ -191,3 +191,53 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
     REQUIRE(isfinite(s->best.seconds), HT_ERR_DEVICE, "no variant could be timed on this device");
     return HT_OK;
 }
+
+/* ---- results, kept beside the device's compiled programs ---- */
+
+struct kept {
+    char variant[32];
+    int block, cells, rows, planes, trim;
+    double rate;
+};
+
+/* With a hash of the text of cl/ and the version: other kernels have other results. */
+static void name_result(const char *class_name, char name[HT_TUNE_CLASS + 32]) {
+    uint64_t hash = ht_hash(HT_HASH_SEED, HT_VERSION, sizeof HT_VERSION);
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        hash = ht_hash(hash, ht_kernel_sources[i].text, strlen(ht_kernel_sources[i].text) + 1);
+    snprintf(name, HT_TUNE_CLASS + 32, "kernels %016llx, %s", (unsigned long long)hash, class_name);
+}
+
+bool ht_tuning_load(const struct ht_device *device, const char *class_name, struct ht_tuned *out) {
+    char name[HT_TUNE_CLASS + 32];
+    struct kept kept;
+    name_result(class_name, name);
+    if (!ht_device_recall(device, name, &kept, sizeof kept)) return false;
+    *out = (struct ht_tuned){.tuning = {.block = kept.block,
+                                        .cells = kept.cells,
+                                        .rows = kept.rows,
+                                        .planes = kept.planes,
+                                        .trim = kept.trim != 0},
+                             .rate = kept.rate};
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (strcmp(ht_variant_at(i)->name, kept.variant) == 0)
+            out->tuning.variant = ht_variant_at(i);
+    return out->tuning.variant != NULL;
+}
+
+bool ht_tuning_store(const struct ht_device *device, const char *class_name,
+                     const struct ht_tuned *tuned) {
+    const struct ht_tuning *t = &tuned->tuning;
+    char name[HT_TUNE_CLASS + 32];
+    struct kept kept;
+    memset(&kept, 0, sizeof kept);
+    snprintf(kept.variant, sizeof kept.variant, "%s", t->variant->name);
+    kept.block = t->block;
+    kept.cells = t->cells;
+    kept.rows = t->rows;
+    kept.planes = t->planes;
+    kept.trim = t->trim;
+    kept.rate = tuned->rate;
+    name_result(class_name, name);
+    return ht_device_remember(device, name, &kept, sizeof kept);
+}

@@ -112,7 +112,6 @@ timeout 300 "$htwave" tune run.cfg $chosen --seconds 2 --json >tune.json \
 code=$?
 judge "tune: exit code $code" [ $code = 0 ]
 judge 'tune: JSON' valid_json tune.json
-file=$(ls tuned/tuning-*.txt)
 # words for people
 # shellcheck disable=SC2086
 timeout 300 "$htwave" tune run.cfg $chosen device.cache=words \
@@ -122,53 +121,41 @@ judge 'tune: the class in words' grep -q \
     '^advection, 1-D, N = 1, single precision, Taylor with .* stages, ' words.txt
 judge 'tune: a head with units' grep -q 'half-steps/s$' words.txt
 judge 'tune: where it is kept, and who takes it' \
-    [ "$(grep -c -e '^Kept in words/tuning-.*:$' -e '^runs of .* take' \
+    [ "$(grep -c -e '^Kept in words:$' -e '^runs of .* take' \
     words.txt)" = 2 ]
 timeout 300 "$htwave" tune --device "$select" --quiet --systems advection \
     --dims 1 --orders 1 --precisions single --cache none --seconds 1 \
     >words.txt 2>message.txt
 judge 'tune --cache none: nothing is kept' grep -q '^Not kept: ' words.txt
 best=$(sed -n 's/.*], "variant": "\([a-z0-9-]*\)".*/\1/p' tune.json)
-judge "tune: its file names the best, $best" grep -q ": $best block=" "$file"
 
-# runs WHAT TUNED NOTES [OPTION]: a run says "(tuned)" or not, and so many
-# notes about the file
+# runs WHAT TUNED [OPTION]: a run says "(tuned)" or not, and then takes the best
 runs() {
-    what=$1 tuned=$2 notes=$3
-    shift 3
+    what=$1 tuned=$2
+    shift 2
     # shellcheck disable=SC2086
     timeout 120 "$htwave" run run.cfg $chosen "$@" --json >answer.txt \
         2>message.txt
     code=$?
-    got=$(grep -c "tuning file .*tuning-.*is ignored" message.txt)
-    if [ $code = 0 ] && grep -q "\"tuned\": $tuned" answer.txt &&
-        [ "$got" = "$notes" ]; then
-        pass "$what: tuned $tuned, $got note(s) about the file"
+    if [ $code = 0 ] && grep -q "\"tuned\": $tuned" answer.txt; then
+        pass "$what: tuned $tuned"
     else
         sed 's/^/    | /' message.txt
-        fail "$what: exit code $code, $got notes, not tuned $tuned, $notes"
+        fail "$what: exit code $code, not tuned $tuned"
     fi
 }
-runs 'stored result' true 0
-runs 'device.tune = never' false 0 device.tune=never
-runs 'other order' false 0 grid.order=2
-runs 'nothing open' false 0 device.variant=monolithic device.layout=tensor
-cp "$file" good
-head -c 200 good >"$file"
-runs 'truncated file' false 1
-sed 's/rate=/rate=1/' good >"$file"
-runs 'changed file' false 1
-sed 's/^driver .*/driver 0.0/' good >"$file"
-runs 'other driver' false 1
-rm "$file" && mkdir "$file"
-runs 'a directory in its place' false 1
-rmdir "$file"
+runs 'stored result' true
+judge "the run takes the best, $best" grep -q "\"variant\": \"$best\"" answer.txt
+runs 'device.tune = never' false device.tune=never
+runs 'other order' false grid.order=2
+runs 'nothing open' false device.variant=monolithic device.layout=tensor
 : >plain
-runs 'a file as cache' false 0 device.cache=plain
-runs 'device.tune = always' true 0 device.tune=always device.variant=monolithic
-judge 'always: a new file' [ -s "$file" ]
+runs 'a file as cache' false device.cache=plain
+for file in tuned/*.bin; do echo >"$file"; done
+runs 'damaged files' false
+runs 'device.tune = always' true device.tune=always device.variant=monolithic
 judge 'nothing but results is left in the cache' \
-    [ "$(ls tuned | grep -vc '\.bin$')" = 1 ]
+    [ "$(ls tuned | grep -vc '\.bin$')" = 0 ]
 
 # ---- check of the reference ----
 # With all stages of it three times as long. CPU time: others may use the cores.
