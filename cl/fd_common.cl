@@ -15,6 +15,9 @@
  * a flux, the next one their sums from each on (t_m of fd_march_density.cl). */
 struct ht_fd_coefs {
     real c[HT_DIMS + 2 * HT_FD_DENSITY][HT_FD_R];
+#if HT_FD_MAP
+    real level, rate, steepest;
+#endif
 };
 
 /* The buffers of a launch, as parameters and as arguments. */
@@ -25,11 +28,22 @@ struct ht_fd_coefs {
 #define HT_FD_MEDIUM_PARAMS
 #define HT_FD_MEDIUM_ARGS
 #endif
+#if HT_FD_MAP
+#define HT_FD_MAP_PARAM , HT_GLOBAL real *map
+#define HT_FD_MAP_ARG , map
+#define HT_FD_KEEP_PARAMS , const struct ht_fd_coefs *c, HT_GLOBAL real *map
+#define HT_FD_KEEP_ARGS(at) , c, map + (at)
+#else
+#define HT_FD_MAP_PARAM
+#define HT_FD_MAP_ARG
+#define HT_FD_KEEP_PARAMS
+#define HT_FD_KEEP_ARGS(at)
+#endif
 #define HT_FD_PARAMS                                                                     \
     HT_INPUT(real)                                                                       \
     u, HT_INPUT(real) a HT_FD_MEDIUM_PARAMS, HT_GLOBAL real *d, HT_GLOBAL const real *p, \
-        HT_GLOBAL real *out
-#define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out
+        HT_GLOBAL real *out HT_FD_MAP_PARAM
+#define HT_FD_ARGS u, a HT_FD_MEDIUM_ARGS, d, p, out HT_FD_MAP_ARG
 #if !HT_FD_LAYERED /* what a pass does of layers, too: fd_layers.cl */
 #define HT_FD_LAYER_PARAMS
 #define HT_FD_FINISH_ROW(first, last, i2, i3) ;
@@ -44,6 +58,25 @@ struct ht_fd_coefs {
 /* A flux: a product that compilers must not join to the sum it goes into, or kernels would differ
  * by their rounding. */
 #define HT_FD_FLUX(b, slope) fma(b, slope, (real)0)
+
+#if HT_FD_MAP
+/* What a node's map has (HT_FD_MAP: enum ht_map_kind) of the step that ends, from u - d to u: of
+ * both values, and of the wave of the highest frequency through them, whose amplitude is the root
+ * of middle^2 + (rate d)^2, where the wave's peak lies no further away than half the time between
+ * two such steps. By Szego's inequality no wave of lower frequencies has less. */
+HT_INLINE real ht_fd_peak(const struct ht_fd_coefs *c, real u, real d) {
+    const real value = u + c->level, middle = fma((real)-0.5, d, value);
+    const real sign = HT_FD_MAP == 0x2 || (HT_FD_MAP == 0x4 && middle < 0) ? -1 : 1;
+    const real top = fmax(sign * value, sign * (value - d));
+    const real swing = c->rate * fabs(d), height = sign * middle;
+    const real wave =
+        swing <= c->steepest * height ? sqrt(fma(height, height, swing * swing)) : top;
+    return (HT_FD_MAP == 0x2 ? -1 : 1) * fmax(top, wave);
+}
+HT_INLINE bool ht_fd_beyond(real peak, real kept) {
+    return HT_FD_MAP == 0x2 ? peak < kept : peak > kept;
+}
+#endif
 
 /* Distance of two nodes that are neighbours along an axis. */
 HT_INLINE long ht_fd_stride(const struct ht_fd_args *s, const int axis) {
@@ -99,6 +132,10 @@ HT_INLINE void ht_fd_node(const struct ht_fd_args *s, const struct ht_fd_coefs *
                           long at, HT_FD_PARAMS) {
     const real sum = ht_fd_whole(c, s->row, s->plane, at, u HT_FD_MEDIUM_ARGS);
     const real change = fma(a[at], sum, HT_FD_HAS_D(mode) ? d[at] : u[at]);
+#if HT_FD_MAP
+    const real peak = ht_fd_peak(c, mode == HT_FD_APART ? p[at] : u[at], d[at]);
+    if (ht_fd_beyond(peak, map[at])) map[at] = peak;
+#endif
     if (HT_FD_HAS_D(mode)) d[at] = change;
     if (mode == HT_FD_STAGE) out[at] = change;
     if (mode == HT_FD_OWN) out[at] = u[at] + change;

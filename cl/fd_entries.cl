@@ -13,9 +13,10 @@
     }
 
 #if !HT_FD_LAYERED
-HT_FD_ENTRY(ht_fd_stage, HT_FD_STAGE)
 HT_FD_ENTRY(ht_fd_update_own, HT_FD_OWN)
 HT_FD_ENTRY(ht_fd_update_apart, HT_FD_APART)
+#if !HT_FD_MAP
+HT_FD_ENTRY(ht_fd_stage, HT_FD_STAGE)
 HT_FD_ENTRY(ht_fd_update_alone, HT_FD_ALONE)
 
 /* p = p + factor d. Groups as in fd_plain.cl, of HT_FD_PIECE nodes of a row. */
@@ -29,4 +30,5 @@ HT_TOOL_KERNEL ht_fd_advance(struct ht_fd_args s, real factor, HT_INPUT(real) d,
     for (long i1 = first + HT_ITEM(); i1 < last; i1 += HT_TOOL_ITEMS)
         p[row + i1] = fma(factor, d[row + i1], p[row + i1]);
 }
+#endif
 #endif

@@ -144,7 +144,7 @@ HT_INLINE void ht_fd_store(const struct ht_fd_item *me, const real v[HT_BLOCK],
 
 HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode, const real sum[HT_BLOCK],
                            const real u[HT_BLOCK], const struct ht_fd_put *put, HT_GLOBAL real *d,
-                           HT_GLOBAL real *out) {
+                           HT_GLOBAL real *out HT_FD_KEEP_PARAMS) {
     real change[HT_BLOCK], value[HT_BLOCK];
     if (me->from >= me->to) return;
     HT_UNROLLED(e, HT_BLOCK) {
@@ -153,6 +153,17 @@ HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode, const re
                    : mode == HT_FD_APART ? put->p[e] + change[e]
                                          : u[e] + change[e];
     }
+#if HT_FD_MAP
+    real kept[HT_BLOCK];
+    bool more = false;
+    ht_fd_read_now(map, kept);
+    HT_UNROLLED(e, HT_BLOCK) {
+        const real peak = ht_fd_peak(c, mode == HT_FD_APART ? put->p[e] : u[e], put->d[e]);
+        more = more || ht_fd_beyond(peak, kept[e]);
+        if (ht_fd_beyond(peak, kept[e])) kept[e] = peak;
+    }
+    if (more) ht_fd_store(me, kept, map);
+#endif
     if (HT_FD_HAS_D(mode)) ht_fd_store(me, change, d);
     if (HT_FD_HAS_OUT(mode)) ht_fd_store(me, value, out);
 }

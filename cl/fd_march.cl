@@ -94,7 +94,7 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
         HT_UNROLLED(e, HT_BLOCK) sum[e] = 0;
         ht_fd_in_plane(c, tile + own, HT_FD_PITCH, line[HT_FD_DEPTH], sum);
         ht_fd_along_march(c, line, sum);
-        ht_fd_write(&me, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at);
+        ht_fd_write(&me, mode, sum, line[HT_FD_DEPTH], &put, d + at, out + at HT_FD_KEEP_ARGS(at));
         ht_fd_move_on(line);
     }
 }

@@ -285,6 +285,6 @@ HT_INLINE void ht_fd_walk(const struct ht_fd_args *s, const struct ht_fd_coefs *
         HT_UNROLLED(e, HT_BLOCK) sum[e] += m.sum[0][e];
 #endif
         ht_unpack(tile[own], middle);
-        ht_fd_write(&me, mode, sum, middle, &put, d + at, out + at);
+        ht_fd_write(&me, mode, sum, middle, &put, d + at, out + at HT_FD_KEEP_ARGS(at));
     }
 }

@@ -27,7 +27,8 @@ HT_INLINE void ht_fd_row(const struct ht_fd_args *s, const struct ht_fd_coefs *c
     } else {
         for (long next = first; next < end; next += HT_WIDTH) {
             const long at = next < end - HT_WIDTH ? next : end - HT_WIDTH;
-            ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u, a, d, p, out);
+            ht_fd_write(mode, at, (int)(next - at), ht_fd_sum(s, c, u + at), u, a, d, p,
+                        out HT_FD_KEEP_ARGS(0));
         }
     }
 }

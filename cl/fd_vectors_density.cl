@@ -112,7 +112,7 @@ HT_INLINE void ht_fd_row(const struct ht_fd_part *t, const struct ht_fd_coefs *c
         sum = ht_fd_march_differences(c, (int)(z % (2 * HT_FD_R)),
                                       ht_fd_march_of(fluxes) + r * HT_FD_SEGMENT + n, sum);
 #endif
-        ht_fd_write(mode, at + n, (int)(done - n), sum, u, a, d, p, out);
+        ht_fd_write(mode, at + n, (int)(done - n), sum, u, a, d, p, out HT_FD_KEEP_ARGS(0));
     }
 }
 

@@ -38,7 +38,7 @@ HT_TOOL_KERNEL ht_maps(struct ht_map_args s, struct ht_map_turns t, HT_INPUT(rea
     const long row = HT_GROUP_1() / pieces, first = HT_GROUP_1() % pieces * HT_SUM_PIECE;
     const long end = first + HT_SUM_PIECE < s.count[0] ? first + HT_SUM_PIECE : s.count[0];
     const long from = s.begin + HT_GROUP_2() * s.plane + row * s.row;
-    const long to = (HT_GROUP_2() * s.count[1] + row) * s.count[0];
+    const long to = s.to + HT_GROUP_2() * s.to_plane + row * s.to_row;
     for (long i = first + HT_ITEM(); i < end; i += HT_TOOL_ITEMS)
         ht_map_add(&t, s.begins, s.total,
                    u[HT_LAYOUT_AT(HT_BLOCK, 0, from + i * s.stride, s.nodes)] + t.level,

@@ -57,6 +57,7 @@ static __device__ __forceinline__ float ht_load_half(unsigned short bits) {
     HT_BUILTIN_FMA(type##8)           \
     HT_BUILTIN_FMA(type##16)          \
     HT_BUILTIN type fabs(type x);     \
+    HT_BUILTIN type sqrt(type x);     \
     HT_BUILTIN type fmax(type, type); \
     HT_BUILTIN type ldexp(type, int); \
     HT_BUILTIN int ilogb(type);       \

@@ -59,7 +59,8 @@ struct ht_map_args {
     long row, plane;      /* nodes of the window between rows and planes that are kept, */
     long nodes;           /* and in all */
     long count[2], total; /* nodes of a row, rows of a plane; nodes that are kept */
-    int begins;           /* nothing was taken yet */
+    long to, to_row, to_plane; /* where the first one's number stands, those of rows and planes */
+    int begins;                /* nothing was taken yet */
 };
 
 /* cl/rows.cl */

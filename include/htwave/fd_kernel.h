@@ -20,6 +20,7 @@ struct ht_fd_spec {
     bool fp64;
     bool density; /* b_k varies */
     bool wide;    /* one node more, for couplings of a pair */
+    unsigned map; /* what updates keep beside: 1 << enum ht_map_kind; 0: nothing */
 };
 /* Nodes that a launch reads to either side of its targets along each axis:
  * radius, or 2 radius - 1 where density varies; one more for couplings. */
@@ -57,6 +58,11 @@ struct ht_fd_row ht_fd_row(int64_t nodes, int64_t reach);
 HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                             const struct ht_variant *variant,
                                             const struct ht_fd_shape *shape, struct ht_tool **out);
+/* Whether a variant's updates can keep maps; layered: sides absorb. */
+bool ht_fd_keeps(const struct ht_variant *variant, bool layered);
+/* Kernels as these, whose updates keep a map. */
+HT_CHECKED enum ht_err ht_fd_keeper_create(const struct ht_tool *kernels, unsigned what,
+                                           struct ht_tool **out);
 /* What L is made of. */
 struct ht_fd_operator {
     struct ht_buffer *a;    /* [node] */
@@ -69,14 +75,22 @@ struct ht_fd_operator {
  *     update:  d = d + L u, then out = p + d; out may be p where u is not p;
  *              out NULL: d alone
  *     advance: p = p + factor d
- * u is neither w, d nor out. Where p is u it is read once. */
+ * u is neither w, d nor out. Where p is u it is read once. keep: NULL, or by kernels of
+ * ht_fd_keeper_create the map takes, before the update, the peak of p + level between the values at
+ * this step and at the one before, which was p - d (cl/fd_common.cl). */
+struct ht_fd_keep {
+    struct ht_buffer *map; /* [node] */
+    double level;
+    double rate;     /* 1/(2 tan(w dt/2)), w the highest frequency */
+    double steepest; /* of rate d / p, beyond which a peak lies nearer to another update's */
+};
 HT_CHECKED enum ht_err ht_fd_stage(struct ht_tool *kernels, enum ht_step_part part,
                                    const struct ht_fd_box *box, const struct ht_fd_operator *op,
                                    struct ht_buffer *u, struct ht_buffer *w);
 HT_CHECKED enum ht_err ht_fd_update(struct ht_tool *kernels, enum ht_step_part part,
                                     const struct ht_fd_box *box, const struct ht_fd_operator *op,
                                     struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
-                                    struct ht_buffer *out);
+                                    struct ht_buffer *out, const struct ht_fd_keep *keep);
 HT_CHECKED enum ht_err ht_fd_advance(struct ht_tool *kernels, const struct ht_fd_box *box,
                                      double factor, struct ht_buffer *d, struct ht_buffer *p);
 /* Sums of an adjoint run (cl/fd_correlate.cl), by a tool of its own: arrays of one window; of one

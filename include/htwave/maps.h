@@ -16,13 +16,19 @@ struct ht_field_map {
     double frequency[HT_MAP_WAVES];
     int64_t first, every; /* the steps that are taken */
     double early;         /* time by which values of a step are earlier than it */
-    double lacks; /* part of the largest value at most, of the shortest waves; NaN: not known */
+    /* Parts of the largest value that extremes lack at most: of the shortest waves of the sources,
+     * and of a pulse of all of them; NaN: not known. */
+    double lacks, of_pulse;
+    double moved;          /* bytes for each step and node of the grid, about */
+    double rate, steepest; /* of struct ht_fd_keep, if shape.window > 0 */
 };
-/* Group n of the input, from 0; refuses what the grid or the scheme has not. */
-HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n,
-                                   struct ht_field_map *out);
-/* Of all groups, which are right. */
-int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64);
+/* Group n of the input, from 0, by a variant's kernels (NULL: not known); refuses what the grid or
+ * the scheme has not. */
+HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant,
+                                   bool fp64, int n, struct ht_field_map *out);
+/* Of all groups, which are right: on the device, and in files. */
+int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64);
+double ht_maps_written(const struct ht_plan *plan);
 /* map_NAME.h5 and pictures of its datasets; slots: [slot][own node], which become what datasets
  * hold. Collective. */
 HT_CHECKED enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,

@@ -39,7 +39,7 @@ int ht_ranks_machines(int ranks, const struct ht_assignment *assignment);
  * takes the steps ---- */
 
 struct ht_survey;
-enum { HT_DISK_PARTS = 4 }; /* disk.c */
+enum { HT_DISK_PARTS = 5 }; /* disk.c */
 struct ht_simulation {
     const struct ht_params *params;
     const struct ht_survey *survey; /* whose shots it runs (htwave/survey.h); NULL: one run */

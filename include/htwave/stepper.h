@@ -83,6 +83,7 @@ struct ht_arrays {
     const struct ht_window *window;        /* [subgrid] */
     struct ht_buffer *u[2][HT_MAX_FIELDS]; /* [subgrid][field] */
     double level;                          /* values of u less this are in the arrays */
+    const struct ht_variant *variant;      /* of finite differences */
 };
 
 /* A stepper owns the state and makes half steps: on a device, or as the serial reference. A time
@@ -123,6 +124,9 @@ struct ht_stepper_ops {
     void (*destroy)(void *self);
     /* What it has on a device; NULL: nothing. */
     void (*arrays)(const void *self, struct ht_arrays *out);
+    /* What the next step's updates keep beside (htwave/fd_kernel.h), always the same `what`; NULL:
+     * nothing. Such steps are not repeated (follow). */
+    enum ht_err (*keep)(void *self, unsigned what, const struct ht_fd_keep *keep);
     /* After finish; NULL for a stepper without slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);
 };

@@ -135,6 +135,7 @@ struct ht_map_shape {
     unsigned what;
     int waves;
     int64_t nodes;
+    int64_t window; /* its nodes or more, if the map, of one kind, has numbers of them; else 0 */
 };
 /* Numbers of a node. */
 int ht_map_slots(const struct ht_map_shape *shape);
@@ -146,7 +147,9 @@ HT_CHECKED enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_wi
                                       int64_t from, int64_t stride, const int64_t count[3],
                                       struct ht_buffer *u, bool begins, double level, double time,
                                       const double *turn);
-/* `count` numbers from number `first` on, of [slot][node]. */
+/* [slot][node], or of a window [node]. */
+struct ht_buffer *ht_mapper_buffer(const struct ht_tool *mapper);
+/* `count` numbers from number `first` on of it. */
 HT_CHECKED enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first,
                                       int64_t count, double *values);
 

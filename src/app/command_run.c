@@ -79,7 +79,7 @@ enum ht_err ht_run_check_wanted(const struct ht_simulation *sim) {
     TRY(ht_output_check_traces(sim->params, sim->plan->receivers));
     struct ht_field_map map;
     for (int n = 0; n < sim->params->output.maps.count; n++)
-        TRY(ht_map_find(sim->plan, sim->tuning.fp64, n, &map));
+        TRY(ht_map_find(sim->plan, sim->tuning.variant, sim->tuning.fp64, n, &map));
     return HT_OK;
 }
 

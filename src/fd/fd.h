@@ -80,6 +80,8 @@ struct ht_fd_work {
     struct ht_fd_array u, d, p, out;
     double factor;
     const struct ht_fd_layers *layers;
+    struct ht_tool *keeper; /* of a step that keeps a map */
+    struct ht_fd_keep keep; /* map NULL: none */
 };
 /* As of struct ht_fd_products. */
 struct ht_fd_correlation {
@@ -339,6 +341,8 @@ struct ht_fd_stepper {
     struct ht_fd_stepper *beside;
     struct ht_fd_shell *shell; /* that steps record, or put back; NULL: none */
     bool back;                 /* steps go backwards */
+    struct ht_tool *keeper;    /* NULL: not yet needed */
+    struct ht_fd_keep keep;    /* by the next step; map NULL: none */
 };
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);

@@ -316,6 +316,9 @@ static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, boo
     w->d = v[HT_FD_D];
     w->p = v[in_place ? HT_FD_U : HT_FD_W];
     w->out = v[HT_FD_U];
+    w->keeper = s->keeper;
+    w->keep = s->keep;
+    w->keep.level = s->level;
     /* That run_layers comes, which may do both. */
     if (s->layers.sides.count > 0 && !s->layers.sponge && !s->back) w->layers = &s->layers;
     return s->engine.ops->work(&s->engine, w);
@@ -561,6 +564,7 @@ static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
 static void after(void *self, int64_t steps) {
     struct ht_fd_stepper *s = self;
     s->layers.start = false;
+    s->keep.map = NULL;
     s->at += s->back ? -steps : steps;
     s->since += steps;
 }
@@ -733,6 +737,7 @@ static void release(void *self) {
     struct ht_fd_stepper *s = self;
     for (int i = 0; i <= HT_FD_MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
     s->engine.ops->destroy(&s->layers.profile);
+    ht_tool_destroy(s->keeper);
 }
 
 void ht_fd_destroy(void *self) {
@@ -753,10 +758,10 @@ struct ht_task_seconds ht_fd_seconds(const void *self) {
     const struct ht_kernels *k = s->engine.kernels;
     struct ht_task_seconds now = {.ghosts = 0};
     if (k == NULL) return now;
-    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1]};
+    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1], s->keeper};
     now.ghosts = ht_tool_total(k->ghosts[0], HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 5; i++)
             now.part[part] += ht_tool_total(tools[i], (enum ht_step_part)part);
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;
@@ -775,13 +780,22 @@ void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out) {
                               .coefs = 1,
                               .storage = &first,
                               .window = s->r.partition.window,
-                              .level = s->level};
+                              .level = s->level,
+                              .variant =
+                                  s->engine.kernels != NULL ? s->engine.kernels->variant : NULL};
 }
 
 static void fd_arrays(const void *self, struct ht_arrays *out) {
     const struct ht_fd_stepper *s = self;
     ht_fd_arrays(s, out);
     out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U].buffer;
+}
+
+static enum ht_err fd_keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
+    struct ht_fd_stepper *s = self;
+    if (s->keeper == NULL) TRY(ht_fd_keeper_create(s->engine.kernels->fd, what, &s->keeper));
+    s->keep = *keep;
+    return HT_OK;
 }
 
 /* The sum of 1/a, of which the mean of d is a part. */
@@ -841,6 +855,7 @@ const struct ht_fd_kind ht_fd_kind = {
             .get = fd_get,
             .archive = fd_archive,
             .arrays = fd_arrays,
+            .keep = fd_keep,
             HT_FD_STEPPER_OPS},
     .plan = ht_fd_stepper_plan,
     .sequences = HT_FD_SEQUENCES,

@@ -2,6 +2,7 @@
 #include "htwave/maps.h"
 
 #include "files.h"
+#include "htwave/stepper.h"
 
 /* ---- what is kept ---- */
 
@@ -56,23 +57,106 @@ static enum ht_err find_box(const struct ht_plan *plan, const struct ht_map_give
     return HT_OK;
 }
 
-/* Extremes lie between samples: of a sine of n samples per period they lack 1 - cos(pi/n) at most;
- * means need its square without aliases. */
-static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+static bool is_auto(const struct ht_map_given *given) {
+    return given->every.kind == HT_VALUE_TEXT && strcmp(given->every.text, "auto") == 0;
+}
+
+/* One kind of extreme on the whole grid at steps that are chosen is kept by the steps themselves,
+ * where they can: the first such group. */
+static bool kept_by_steps(const struct ht_plan *plan, const struct ht_variant *variant, int n) {
+    const struct ht_map_given *group = plan->params->output.maps.group;
+    const unsigned one = 1u << HT_MAP_MAXIMUM | 1u << HT_MAP_MINIMUM | 1u << HT_MAP_LARGEST;
+    if (plan->problem.fd.pair != HT_PAIR_NONE ||
+        !ht_fd_keeps(variant, plan->problem.layers != NULL))
+        return false;
+    for (int i = 0; i <= n; i++) {
+        struct ht_field_map map = {.name = ""};
+        const bool all = !ht_params_is_set(plan->params, HT_KEY("output.maps.%d.from", i + 1)) &&
+                         !ht_params_is_set(plan->params, HT_KEY("output.maps.%d.to", i + 1));
+        if (all && group[i].stride == 1 && is_auto(&group[i]) &&
+            find_what(plan, &group[i], i, &map) == HT_OK && map.shape.waves == 0 &&
+            (map.shape.what & one) == map.shape.what && !(map.shape.what & (map.shape.what - 1)))
+            return i == n;
+    }
+    return false;
+}
+
+/* The part that a sine which turns by `angle` in a step lacks at most: between samples, or by waves
+ * of struct ht_fd_keep, whose peak lies at any phase from the middle of the two steps nearest. */
+static double lacking(const struct ht_field_map *map, double angle) {
+    enum { PHASES = 32 };
+    double least = 1;
+    if (map->shape.window == 0) return 1 - cos(fmin(HT_PI, angle * (double)map->every / 2));
+    for (int i = 0; i <= PHASES; i++) {
+        const double phase = angle * (double)map->every / 2 * i / PHASES;
+        const double middle = cos(phase) * cos(angle / 2), d = 2 * sin(phase) * sin(angle / 2);
+        const double swing = map->rate * d, top = cos(phase - angle / 2);
+        const bool wave = swing <= map->steepest * middle * (1 + 1e-9);
+        least = fmin(least, wave ? fmax(top, hypot(middle, swing)) : top);
+    }
+    return 1 - least;
+}
+
+static double pulse_lacks(const struct ht_plan *plan, const struct ht_field_map *map) {
+    double worst = 0;
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++) {
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        double energy[HT_SIGNAL_BANDS], all = 0, lacks = 0;
+        ht_shot_bands(&plan->eq, shot, energy);
+        for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+            const double part = sqrt(energy[b]);
+            all += part;
+            lacks += part * lacking(map, 2 * HT_PI * ht_shot_band(shot, b) * plan->problem.dt);
+        }
+        worst = fmax(worst, all > 0 ? lacks / all : 0);
+    }
+    return plan->shots != NULL ? worst : NAN;
+}
+
+/* So many per period of the highest frequency; of those that steps keep, fewer rather than more
+ * than each fourth step. */
+static int64_t steps_apart(const struct ht_field_map *map, double per_period, bool extremes) {
+    const double steps = per_period * (1 + 1e-9);
+    if (map->shape.window == 0) return (int64_t)floor(steps / (extremes ? 8 : 5));
+    return ht_most(ht_least(4, (int64_t)floor(steps / 3.75)), (int64_t)floor(steps / 6));
+}
+
+/* Extremes lie between samples; means need their squares without aliases. */
+static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_variant *variant, int n,
                               struct ht_field_map *out) {
+    const struct ht_map_given *given =
+        (const struct ht_map_given *)plan->params->output.maps.group + n;
     const double dt = plan->problem.dt, end = plan->params->time.end;
     const double highest =
         fmax(plan->params->initial.frequency, plan->shots != NULL ? plan->shots->highest : 0);
     const bool extremes = (out->shape.what & ~(1u << HT_MAP_RMS)) != 0;
-    double every = ht_value_or(&given->every, 0);
+    const double angle = 2 * HT_PI * highest * dt, every = ht_value_or(&given->every, 0);
+    const bool chosen = is_auto(given);
     REFUSE(given->start > end, plan->params, HT_KEY("output.maps.%d.start", n + 1),
            "no samples: the run ends at %.6g", end);
-    if (given->every.kind == HT_VALUE_TEXT && strcmp(given->every.text, "auto") == 0 && highest > 0)
-        every = 1 / (highest * (extremes ? 12 : 5));
-    out->every = dt > 0 ? ht_most(1, (int64_t)floor(every / dt * (1 + 1e-9))) : 1;
+    if (chosen && angle > 0 && angle < HT_PI / 2 && kept_by_steps(plan, variant, n)) {
+        const struct ht_tuning tuning = {.fp64 = out->shape.fp64, .variant = variant};
+        out->shape.window = ht_stepper_budget(&plan->problem, &tuning, NULL).largest_buffer /
+                            ht_real_size(out->shape.fp64);
+    }
+    out->every = chosen && angle > 0 ? steps_apart(out, 2 * HT_PI / angle, extremes)
+                 : dt > 0            ? (int64_t)floor(every / dt * (1 + 1e-9))
+                                     : 1;
+    out->every = ht_most(1, out->every);
+    if (out->shape.window > 0) {
+        out->rate = 1 / (2 * tan(angle / 2));
+        out->steepest = tan(fmin(1.4, angle * (double)out->every / 2));
+    }
     out->first = dt > 0 ? (int64_t)ceil(given->start / dt * (1 - 1e-9)) : 0;
     const double apart = (double)out->every * dt;
-    out->lacks = highest > 0 && extremes ? 1 - cos(HT_PI * fmin(1, highest * apart)) : NAN;
+    out->lacks = out->of_pulse = NAN;
+    if (highest > 0 && extremes) {
+        enum { PARTS = 32 };
+        out->lacks = 0;
+        for (int i = 1; i <= PARTS; i++)
+            out->lacks = fmax(out->lacks, lacking(out, angle * i / PARTS));
+        out->of_pulse = pulse_lacks(plan, out);
+    }
     for (int w = 0; w < out->shape.waves; w++)
         REFUSE(out->frequency[w] * apart >= 0.5, plan->params,
                HT_KEY("output.maps.%d.frequencies", n + 1),
@@ -80,7 +164,21 @@ static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_map_gi
     return HT_OK;
 }
 
-enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n, struct ht_field_map *out) {
+/* Extremes are written where they grow, others always; of the field memory gives 8 neighbours along
+ * x1 at a time. */
+static double bytes_moved(const struct ht_plan *plan, const struct ht_field_map *map) {
+    const int slots = ht_map_slots(&map->shape), real = ht_real_size(map->shape.fp64);
+    const unsigned sums = map->shape.what >> HT_MAP_RMS & 1u;
+    double bytes = (double)real / (double)map->every;
+    if (map->shape.window > 0) return bytes;
+    bytes *= (double)(ht_least(map->stride, 8) + slots + sums + 2 * map->shape.waves);
+    for (int k = 0; k < plan->grid.dims; k++)
+        bytes *= (double)map->count[k] / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, k);
+    return bytes;
+}
+
+enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64,
+                        int n, struct ht_field_map *out) {
     const struct ht_params *params = plan->params;
     const struct ht_map_given *given = (const struct ht_map_given *)params->output.maps.group + n;
     struct ht_pair pair;
@@ -97,15 +195,29 @@ enum ht_err ht_map_find(const struct ht_plan *plan, bool fp64, int n, struct ht_
     }
     TRY(find_what(plan, given, n, out));
     TRY(find_box(plan, given, n, out));
-    return find_steps(plan, given, n, out);
+    TRY(find_steps(plan, variant, n, out));
+    out->moved = bytes_moved(plan, out);
+    return HT_OK;
 }
 
-int64_t ht_maps_bytes(const struct ht_plan *plan, bool fp64) {
+int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64) {
     int64_t bytes = 0;
     struct ht_field_map map;
     for (int n = 0; n < plan->params->output.maps.count; n++)
-        if (ht_map_find(plan, fp64, n, &map) == HT_OK)
-            bytes += ht_map_slots(&map.shape) * map.shape.nodes * ht_real_size(fp64);
+        if (ht_map_find(plan, variant, fp64, n, &map) == HT_OK)
+            bytes += ht_most(map.shape.window, ht_map_slots(&map.shape) * map.shape.nodes) *
+                     ht_real_size(fp64);
+    return bytes;
+}
+
+double ht_maps_written(const struct ht_plan *plan) {
+    const bool fp64 = ht_in_double(plan->params);
+    double bytes = 0;
+    struct ht_field_map map;
+    for (int n = 0; n < plan->params->output.maps.count; n++)
+        if (ht_map_find(plan, NULL, fp64, n, &map) == HT_OK)
+            bytes += (double)(ht_map_slots(&map.shape) * map.count[0] * map.count[1] *
+                              map.count[2] * ht_real_size(fp64));
     return bytes;
 }
 

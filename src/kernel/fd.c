@@ -106,6 +106,8 @@ struct ht_fd_shape ht_fd_shape(const struct ht_fd_spec *spec, const struct ht_va
 
 /* ---- text ---- */
 
+enum { OWN, APART, STAGE, ALONE, ADVANCE }; /* entries; the first two alone keep maps */
+
 /* shape: chosen. ptx: as in struct ht_device_info. */
 static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int ptx) {
@@ -121,21 +123,21 @@ static struct ht_recipe recipe_of(const struct ht_fd_spec *spec, const struct ht
                                           {"FD_SEGMENT", segment_of(spec)},
                                           {"MOST_REGISTERS", shape->registers},
                                           {"FD_PIECE", ROW_ITEMS},
+                                          {"FD_MAP", (int)spec->map},
                                           {"PTX", ptx},
                                           {"WIDTH", variant != &ht_variant_fd_vectors ? 1
                                                     : spec->fp64                      ? 8
                                                                                       : 16}},
-                               .entry = {"ht_fd_stage", "ht_fd_update_own", "ht_fd_update_apart",
+                               .entry = {"ht_fd_update_own", "ht_fd_update_apart", "ht_fd_stage",
                                          "ht_fd_update_alone", "ht_fd_advance"},
                                .parts = true};
     memcpy(recipe.file, spec->density ? variant->density_files : variant->files,
            sizeof recipe.file);
+    for (int i = STAGE; spec->map != 0 && i < HT_TOOL_ENTRIES; i++) recipe.entry[i] = NULL;
     return recipe;
 }
 
 /* ---- kernels ---- */
-
-enum { STAGE, OWN, APART, ALONE, ADVANCE }; /* entries */
 
 struct kernels {
     struct ht_tool tool;
@@ -160,6 +162,19 @@ enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_sp
     const enum ht_err err = ht_tool_build(&k->tool);
     if (err != HT_OK) (void)ht_err_prefix(err, "variant %s", variant->name);
     return ht_tool_keep(err, out);
+}
+
+bool ht_fd_keeps(const struct ht_variant *variant, bool layered) {
+    return variant != NULL && variant->differences &&
+           !(layered && variant == &ht_variant_fd_vectors);
+}
+
+enum ht_err ht_fd_keeper_create(const struct ht_tool *kernels, unsigned what,
+                                struct ht_tool **out) {
+    const struct kernels *k = (const struct kernels *)kernels;
+    struct ht_fd_spec spec = k->spec;
+    spec.map = what;
+    return ht_fd_kernels_create(k->tool.device, &spec, k->variant, &k->shape, out);
 }
 
 /* ---- launches ---- */
@@ -250,17 +265,22 @@ static void put_coefs(const struct ht_fd_spec *spec, const struct ht_fd_weights 
 static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
                         const struct ht_fd_box *box, const struct ht_fd_operator *op,
                         struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
-                        struct ht_buffer *out) {
+                        struct ht_buffer *out, const struct ht_fd_keep *keep) {
     const struct kernels *k = (const struct kernels *)tool;
     struct ht_fd_args args = ht_fd_args_of(box);
-    double coefs[MOST_COEFS];
-    struct ht_arg arg[10];
+    double coefs[MOST_COEFS + 3];
+    struct ht_arg arg[11];
     int64_t groups[3];
     int n = 0, count = 0;
     if (ht_fd_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
     put_coefs(&k->spec, &k->weights, op->scale, &count, coefs);
+    if (keep != NULL) {
+        coefs[count++] = keep->level;
+        coefs[count++] = keep->rate;
+        coefs[count++] = keep->steepest;
+    }
     arg[n++] = ht_tool_reals(tool, count, coefs);
     arg[n++] = (struct ht_arg){.buffer = u};
     arg[n++] = (struct ht_arg){.buffer = op->a};
@@ -269,20 +289,22 @@ static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
     arg[n++] = (struct ht_arg){.buffer = d};
     arg[n++] = (struct ht_arg){.buffer = p};
     arg[n++] = (struct ht_arg){.buffer = out};
+    if (keep != NULL) arg[n++] = (struct ht_arg){.buffer = keep->map};
     return ht_tool_launch(tool, part, which, groups, n, arg);
 }
 
 /* What a kernel does not use is still given. */
 enum ht_err ht_fd_stage(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
                         const struct ht_fd_operator *op, struct ht_buffer *u, struct ht_buffer *w) {
-    return pass(k, part, STAGE, box, op, u, w, u, w);
+    return pass(k, part, STAGE, box, op, u, w, u, w, NULL);
 }
 
 enum ht_err ht_fd_update(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
                          const struct ht_fd_operator *op, struct ht_buffer *u, struct ht_buffer *d,
-                         struct ht_buffer *p, struct ht_buffer *out) {
+                         struct ht_buffer *p, struct ht_buffer *out,
+                         const struct ht_fd_keep *keep) {
     const int which = out == NULL ? ALONE : p == u ? OWN : APART;
-    return pass(k, part, which, box, op, u, d, which == APART ? p : u, out == NULL ? d : out);
+    return pass(k, part, which, box, op, u, d, which == APART ? p : u, out == NULL ? d : out, keep);
 }
 
 enum ht_err ht_fd_advance(struct ht_tool *tool, const struct ht_fd_box *box, double factor,

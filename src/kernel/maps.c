@@ -28,7 +28,7 @@ enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape
     TRY(ht_tool_create(device, &recipe, sizeof(struct mapper), out));
     struct mapper *m = (struct mapper *)*out;
     m->shape = *shape;
-    const int64_t numbers = ht_most(1, ht_map_slots(shape) * shape->nodes);
+    const int64_t numbers = ht_most(ht_most(1, shape->window), ht_map_slots(shape) * shape->nodes);
     return ht_tool_keep(ht_tool_store_reals(*out, numbers, NULL, &m->tool.buffer[0]), out);
 }
 
@@ -37,14 +37,18 @@ enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *windo
                            double level, double time, const double *turn) {
     const struct ht_map_shape *shape = &((struct mapper *)mapper)->shape;
     double reals[3 + 2 * HT_MAP_WAVES] = {level, time};
-    const struct ht_map_args args = {.begin = (long)from,
-                                     .stride = (long)stride,
-                                     .row = (long)(stride * window->count[0]),
-                                     .plane = (long)(stride * window->count[0] * window->count[1]),
-                                     .nodes = (long)ht_window_nodes(window),
-                                     .count = {(long)count[0], (long)count[1]},
-                                     .total = (long)shape->nodes,
-                                     .begins = begins};
+    const bool whole = shape->window > 0;
+    struct ht_map_args args = {.begin = (long)from,
+                               .stride = (long)stride,
+                               .row = (long)(stride * window->count[0]),
+                               .plane = (long)(stride * window->count[0] * window->count[1]),
+                               .nodes = (long)ht_window_nodes(window),
+                               .count = {(long)count[0], (long)count[1]},
+                               .total = (long)shape->nodes,
+                               .begins = begins};
+    args.to = whole ? args.begin : 0;
+    args.to_row = whole ? args.row : args.count[0];
+    args.to_plane = whole ? args.plane : args.count[0] * args.count[1];
     memcpy(reals + 2, turn, (size_t)(2 * shape->waves) * sizeof *turn);
     const int64_t pieces = ht_divide_up(count[0], HT_SUM_PIECE);
     const int64_t groups[3] = {pieces * count[1], count[2], 1};
@@ -53,6 +57,10 @@ enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *windo
                                  {.buffer = u},
                                  {.buffer = mapper->buffer[0]}};
     return ht_tool_launch(mapper, HT_PART_INTERIOR, 0, groups, 4, arg);
+}
+
+struct ht_buffer *ht_mapper_buffer(const struct ht_tool *mapper) {
+    return mapper->buffer[0];
 }
 
 enum ht_err ht_mapper_move(struct ht_tool *mapper, bool load, int64_t first, int64_t count,

@@ -1,5 +1,6 @@
 /* Room on disk. The numbers are those of the plan: samples, times of outputs; attributes and
  * headers are left out. */
+#include "htwave/maps.h"
 #include "htwave/simulation.h"
 
 #include <sys/statvfs.h>
@@ -64,7 +65,8 @@ double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     part[1] = bytes_of_snapshots(plan) * left;
     part[2] = bytes_of_pictures(plan) * left;
     part[3] = bytes_of_checkpoints(plan);
-    return part[0] + part[1] + part[2] + part[3];
+    part[4] = ht_maps_written(plan);
+    return part[0] + part[1] + part[2] + part[3] + part[4];
 }
 
 enum ht_err ht_disk_above(const char *path, char **out) {
@@ -97,7 +99,7 @@ static double sum_of(const struct ht_simulation *sim) {
 void ht_disk_describe(const struct ht_simulation *sim, struct ht_text *text) {
     const double room = free_bytes(sim->params->output.directory), *part = sim->disk;
     static const char *const what[HT_DISK_PARTS] = {"traces", "snapshots", "pictures about",
-                                                    "checkpoints about"};
+                                                    "checkpoints about", "maps"};
     const char *between = ": ";
     ht_text_add(text, "%s to write", HT_BYTES(sum_of(sim)));
     for (int i = 0; i < HT_DISK_PARTS; i++) {

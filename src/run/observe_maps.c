@@ -3,38 +3,64 @@
 #include "htwave/run.h"
 
 struct ht_map_kept {
+    const struct ht_maps *of;
     struct ht_field_map map;
     struct ht_tool *tool;
     int64_t samples;
+    bool waits; /* for the next step, which takes the last sample */
 };
 
-static enum ht_err take(const struct ht_maps *m, const struct ht_arrays *a,
-                        struct ht_map_kept *kept) {
+/* The number in the window of the box's first node. */
+static int64_t first_node(const struct ht_map_kept *kept, const struct ht_window *window) {
+    const struct ht_field_map *map = &kept->map;
+    const int64_t first = ht_grid_own(&kept->of->plan->grid, HT_PRIMARY).first;
+    const int64_t *own = window->own.begin;
+    return ht_window_at(window, own[0] + map->from[0], own[1] + map->from[1],
+                        own[2] + map->from[2] + map->own.first * map->stride - first);
+}
+
+static enum ht_err take(const struct ht_arrays *a, struct ht_map_kept *kept, bool begins) {
+    const struct ht_maps *m = kept->of;
     const struct ht_field_map *map = &kept->map;
     const struct ht_window *window = &a->window[HT_PRIMARY];
     const double time = (double)m->step * m->plan->problem.dt - map->early;
     double turn[2 * HT_MAP_WAVES];
-    const bool begins = kept->samples++ == 0;
     if (map->shape.nodes == 0) return HT_OK;
-    const int64_t first = ht_grid_own(&m->plan->grid, HT_PRIMARY).first, *own = window->own.begin;
     const int64_t count[3] = {map->count[0], map->count[1], map->own.last - map->own.first};
-    const int64_t from = ht_window_at(window, own[0] + map->from[0], own[1] + map->from[1],
-                                      own[2] + map->from[2] + map->own.first * map->stride - first);
     for (int i = 0; i < 2 * map->shape.waves; i++) {
         const double angle = 2 * HT_PI * map->frequency[i / 2] * time;
         turn[i] = i % 2 ? -sin(angle) : cos(angle);
     }
-    return ht_mapper_take(kept->tool, window, from, map->stride, count,
+    return ht_mapper_take(kept->tool, window, first_node(kept, window), map->stride, count,
                           a->u[HT_PRIMARY][map->field], begins, a->level, time, turn);
+}
+
+static bool is_due(const struct ht_map_kept *kept) {
+    const int64_t since = kept->of->step - kept->map.first;
+    return since >= 0 && since % kept->map.every == 0;
+}
+
+/* The sample of this step is taken by the next one. */
+static enum ht_err wait_for(struct ht_map_kept *kept) {
+    const struct ht_stepper *stepper = kept->of->stepper;
+    const struct ht_fd_keep keep = {.map = ht_mapper_buffer(kept->tool),
+                                    .rate = kept->map.rate,
+                                    .steepest = kept->map.steepest};
+    kept->waits = true;
+    return stepper->ops->keep(stepper->self, kept->map.shape.what, &keep);
 }
 
 static enum ht_err take_due(const struct ht_maps *m) {
     struct ht_arrays arrays;
     m->stepper->ops->arrays(m->stepper->self, &arrays);
     for (int i = 0; i < m->count; i++) {
-        const struct ht_field_map *map = &m->kept[i].map;
-        const int64_t since = m->step - map->first;
-        if (since >= 0 && since % map->every == 0) TRY(take(m, &arrays, &m->kept[i]));
+        struct ht_map_kept *kept = &m->kept[i];
+        const bool begins = kept->samples == 0, last = m->step == m->plan->steps;
+        kept->waits = false;
+        const bool by_steps = kept->map.shape.window > 0;
+        if (!is_due(kept) && !(by_steps && last && !begins)) continue;
+        kept->samples++;
+        TRY(by_steps && !begins && !last ? wait_for(kept) : take(&arrays, kept, begins));
     }
     return HT_OK;
 }
@@ -51,7 +77,8 @@ static enum ht_err make(struct ht_maps *m) {
     TRY(HT_ALLOC(m->kept, m->plan->params->output.maps.count));
     for (; m->count < m->plan->params->output.maps.count; m->count++) {
         struct ht_map_kept *kept = &m->kept[m->count];
-        TRY(ht_map_find(m->plan, arrays.fp64, m->count, &kept->map));
+        kept->of = m;
+        TRY(ht_map_find(m->plan, arrays.variant, arrays.fp64, m->count, &kept->map));
         kept->map.shape.block = arrays.block;
         TRY(ht_mapper_create(arrays.device, &kept->map.shape, &kept->tool));
     }
@@ -68,6 +95,45 @@ static enum ht_err maps_begin(void *context, struct ht_run *run) {
     return run->from == NULL ? take_due(m) : HT_OK;
 }
 
+/* Planes of the box, from their places in the window. */
+static enum ht_err move_rows(const struct ht_map_kept *kept, bool load, int64_t first, int64_t last,
+                             double *values) {
+    const struct ht_field_map *map = &kept->map;
+    struct ht_arrays a;
+    kept->of->stepper->ops->arrays(kept->of->stepper->self, &a);
+    const struct ht_window *window = &a.window[HT_PRIMARY];
+    const int64_t plane = ht_window_plane(window), row = window->count[0];
+    HT_ARRAY(double, all, plane);
+    for (int64_t m3 = first; m3 < last; m3++) {
+        const int64_t node = first_node(kept, window) + (m3 - map->own.first) * plane;
+        if (!load) TRY(ht_mapper_move(kept->tool, false, node / plane * plane, plane, all));
+        for (int64_t m2 = 0; m2 < map->count[1]; m2++, values += map->count[0]) {
+            double *here = all + node % plane + m2 * row;
+            memcpy(load ? here : values, load ? values : here, (size_t)map->count[0] * sizeof *all);
+        }
+        if (load) TRY(ht_mapper_move(kept->tool, true, node / plane * plane, plane, all));
+    }
+    return HT_OK;
+}
+
+static enum ht_err move(void *context, bool load, int64_t first, int64_t last, double *values) {
+    const struct ht_map_kept *kept = context;
+    const int64_t plane = kept->map.count[0] * kept->map.count[1];
+    const int64_t from = first - kept->map.own.first, count = (last - first) * plane;
+    if (kept->map.shape.window > 0) return move_rows(kept, load, first, last, values);
+    for (int slot = 0; slot < ht_map_slots(&kept->map.shape); slot++)
+        TRY(ht_mapper_move(kept->tool, load, slot * kept->map.shape.nodes + from * plane, count,
+                           values + slot * count));
+    return HT_OK;
+}
+
+static enum ht_err read_all(struct ht_map_kept *kept, double *slots) {
+    struct ht_arrays arrays;
+    kept->of->stepper->ops->arrays(kept->of->stepper->self, &arrays);
+    if (kept->waits) TRY(take(&arrays, kept, false)); /* interrupted: no step follows */
+    return move(kept, false, kept->map.own.first, kept->map.own.last, slots);
+}
+
 static enum ht_err maps_look(void *context, const struct ht_view *view) {
     const struct ht_maps *m = context;
     struct ht_comm *comm = view->run->plan->grid.slab.comm;
@@ -77,20 +143,10 @@ static enum ht_err maps_look(void *context, const struct ht_view *view) {
         HT_FREED double *slots = NULL;
         enum ht_err err = HT_ALLOC(slots, count);
         if (kept->samples == 0) continue; /* interrupted before output.maps.N.start */
-        if (err == HT_OK && count > 0) err = ht_mapper_move(kept->tool, false, 0, count, slots);
+        if (err == HT_OK && count > 0) err = read_all(kept, slots);
         TRY(ht_comm_agree(comm, err));
         TRY(ht_map_write(m->plan, &kept->map, kept->samples, view->time, slots));
     }
-    return HT_OK;
-}
-
-static enum ht_err move(void *context, bool load, int64_t first, int64_t last, double *values) {
-    const struct ht_map_kept *kept = context;
-    const int64_t plane = kept->map.count[0] * kept->map.count[1];
-    const int64_t from = first - kept->map.own.first, count = (last - first) * plane;
-    for (int slot = 0; slot < ht_map_slots(&kept->map.shape); slot++)
-        TRY(ht_mapper_move(kept->tool, load, slot * kept->map.shape.nodes + from * plane, count,
-                           values + slot * count));
     return HT_OK;
 }
 
@@ -110,6 +166,9 @@ static enum ht_err maps_archive(void *context, struct ht_run *run, struct ht_arc
                                                .context = kept};
         ht_archive_integer(archive, HT_KEY("map_samples/%s", kept->map.name), &kept->samples);
         ht_archive_array(archive, &array);
+        if (ht_archive_loads(archive) && kept->map.shape.window > 0 && is_due(kept) &&
+            m->step > kept->map.first && m->step < m->plan->steps)
+            TRY(wait_for(kept));
     }
     return HT_OK;
 }

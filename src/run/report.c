@@ -515,10 +515,12 @@ static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_plan *plan = sim->plan;
     const int count = plan->params->output.maps.count;
     const bool fp64 = sim->tuning.fp64;
+    const struct ht_variant *variant = sim->tuning.variant;
+    const struct ht_spec spec = ht_problem_spec(&plan->problem, &sim->tuning, HT_PRIMARY);
     struct ht_field_map map;
     if (count > 0)
-        ht_say(f, "  maps      of the device: %s\n", HT_BYTES(ht_maps_bytes(plan, fp64)));
-    for (int n = 0; n < count && ht_map_find(plan, fp64, n, &map) == HT_OK; n++) {
+        ht_say(f, "  maps      of the device: %s\n", HT_BYTES(ht_maps_bytes(plan, variant, fp64)));
+    for (int n = 0; n < count && ht_map_find(plan, variant, fp64, n, &map) == HT_OK; n++) {
         const char *between = ": ";
         ht_say(f, "            %s", map.name);
         HT_EACH_BIT(kind, map.shape.what) {
@@ -530,9 +532,15 @@ static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
                    map.shape.waves > 1 ? "ies" : "y");
         ht_say(f, " of %s at %s nodes, each %.3g", plan->eq.field[map.field].name,
                HT_EXTENTS(plan->grid.dims, map.count), (double)map.every * plan->problem.dt);
+        ht_say(f, "%s; about %.2g %% of the steps' memory traffic\n",
+               map.shape.window > 0 ? ", by the steps themselves" : "",
+               100 * map.moved / (2 * ht_cost_minimum(&spec, spec.stages).bytes));
         if (map.lacks > 0)
-            ht_say(f, "; extremes of the shortest waves lack up to %.2g %%", 100 * map.lacks);
-        ht_say(f, "\n");
+            ht_say(f, "            extremes lack up to %.2g %% of the shortest waves",
+                   100 * map.lacks);
+        if (map.lacks > 0 && map.of_pulse > 0)
+            ht_say(f, ", %.2g %% of a pulse of the sources' frequencies", 100 * map.of_pulse);
+        if (map.lacks > 0) ht_say(f, "\n");
     }
 }
 

@@ -378,8 +378,8 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
     tuning.variant = variant;
     struct ht_budget b = ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
     b.total += ht_start_bytes(sim->plan, &tuning, &sim->info) +
-               ht_sampler_bytes(sim->plan, tuning.fp64) + ht_maps_bytes(sim->plan, tuning.fp64) +
-               of_shots;
+               ht_sampler_bytes(sim->plan, tuning.fp64) +
+               ht_maps_bytes(sim->plan, variant, tuning.fp64) + of_shots;
     return b;
 }
 
@@ -390,10 +390,11 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
     const struct {
         const char *key, *what;
         int64_t bytes;
-    } list[] = {{"receivers", HT_KEY("%lld traces", receivers ? (long long)receivers->traces : 0),
-                 ht_sampler_bytes(sim->plan, sim->tuning.fp64)},
-                {"output.maps", "they", ht_maps_bytes(sim->plan, sim->tuning.fp64)},
-                {"sources", "they", of_shots}};
+    } list[] = {
+        {"receivers", HT_KEY("%lld traces", receivers ? (long long)receivers->traces : 0),
+         ht_sampler_bytes(sim->plan, sim->tuning.fp64)},
+        {"output.maps", "they", ht_maps_bytes(sim->plan, sim->tuning.variant, sim->tuning.fp64)},
+        {"sources", "they", of_shots}};
     for (int i = 0; (double)bytes > memory && i < 3; i++)
         REFUSE((double)(bytes - list[i].bytes * sharers(sim)) <= memory, sim->params, list[i].key,
                "%s need %s on the device; with them the run needs %s, %s has %s: take fewer",

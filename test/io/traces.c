@@ -1,6 +1,7 @@
 /* Traces of receivers on the serial reference and on the device of test/open_device.h: on nodes the
  * state, off them an exact wave within stated errors, between steps the scheme's oscillation. */
 #include "../compiler.h"
+#include "htwave/maps.h"
 #include "recorded.h"
 
 /* ---- maps ---- */
@@ -50,6 +51,49 @@ static void maps_of_nodes(const struct trial *t, const char *what) {
 static const char maps[] =
     "output.maps=({name=\"box\";what=[\"maximum\",\"minimum\",\"time\",\"rms\"];"
     "frequencies=[1.1];stride=2;from=[-0.3,0.7];to=[1.25,1.4];start=0.1;every=0.3;})";
+
+/* A map that steps keep beside: at each node the largest magnitude of all steps is missed by no
+ * more than the map says of its samples, and not exceeded but by what lies between two steps. */
+static void kept_by_steps(const char *variant, int kind, const char *more) {
+    struct trial t;
+    struct ht_field_map map;
+    const char *word = HT_WORD(MAP, kind);
+    record(&t, "device", 0,
+           "system=acoustic grid={cells=[30,26];lower=[-1,0];upper=[3,2.6];} time.scheme=fd "
+           "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} time={end=6;dispersion=\"keep\";} "
+           "device.variant=%s "
+           "sources=({position=[0.4,1.3];frequency=0.5;}) receivers=({position=[0.0,0.5];}) "
+           "output.maps=({name=\"box\";from=[0.0,0.0];},{name=\"all\";what=[\"%s\"];}) %s",
+           variant, word, more);
+    must(ht_map_find(t.sim->plan, t.sim->tuning.variant, t.sim->tuning.fp64, 1, &map));
+    TEST_CHECK(map.shape.window > 0 && map.every > 1, "%s: steps keep the map", variant);
+    HT_FREED char *path = NULL;
+    double *kept, low = 0, high = 0;
+    struct ht_h5 *file;
+    must(HT_ALLOC(kept, t.nodal.nodes));
+    must(ht_file_path(t.directory, "map_all.h5", &path));
+    must(ht_h5_open(path, &file));
+    must(ht_h5_read(file, word, t.nodal.nodes, kept));
+    ht_h5_close(file);
+    for (int64_t i = 0; i < t.nodal.nodes; i++) {
+        double most = -INFINITY, swing = 0;
+        for (int64_t n = 0; n <= t.sim->plan->steps; n++) {
+            const double u = t.nodal.value[n * t.nodal.nodes + i];
+            const double here = kind == HT_MAP_LARGEST ? fabs(u) : kind == HT_MAP_MINIMUM ? -u : u;
+            most = fmax(most, here);
+            swing = fmax(swing, fabs(u));
+        }
+        const double is = kind == HT_MAP_MINIMUM ? -kept[i] : kept[i];
+        if (swing < 1e-6) continue; /* free */
+        low = fmax(low, (most - is) / swing);
+        high = fmax(high, (is - most) / swing);
+    }
+    const double turn = acos(-1.0) * t.sim->plan->shots->highest * t.sim->plan->problem.dt;
+    TEST_BELOW(low, map.lacks, "%s, %s: what the map lacks", variant, word);
+    TEST_BELOW(high, 1 / cos(turn) - 1, "%s, %s: what the map exceeds", variant, word);
+    free(kept);
+    finish(&t);
+}
 
 /* ---- on nodes ---- */
 
@@ -698,6 +742,15 @@ int main(void) {
         on_nodes("device", "fd", 0, "p", "");
         on_nodes("device", "fd", 0, "p", "device.precision=double");
         on_nodes("device", "leapfrog", 0, "p", "grid.order=2");
+    }
+    if (device) {
+        kept_by_steps("fd-vectors", HT_MAP_LARGEST, "time.stages=1");
+        kept_by_steps("fd-march", HT_MAP_MAXIMUM, "time.stages=1");
+        kept_by_steps("fd-march", HT_MAP_MINIMUM, "time.stages=2 boundary.x2=\"periodic\"");
+        kept_by_steps("fd-plain", HT_MAP_MAXIMUM, "time.stages=1 grid.cells=[40,35]");
+        kept_by_steps("fd-vectors", HT_MAP_LARGEST,
+                      "time.stages=2 device.precision=double medium={type=\"expression\";c=1;"
+                      "rho=\"1+0.2*sin(x1)\";}");
     }
     sinc_at(4, 1.3e-3, 1.6e-2);
     sinc_at(6, 5.9e-4, 1.9e-3);

@@ -186,7 +186,7 @@ static enum ht_err launch(const struct scene *s, struct ht_tool *kernels, int ki
     const enum ht_step_part part = HT_PART_BOUNDARY;
     if (kind == STAGE) return ht_fd_stage(kernels, part, &s->box, &op, b[U], b[W]);
     return ht_fd_update(kernels, part, &s->box, &op, b[U], b[D], kind == OWN ? b[U] : b[P],
-                        kind == ALONE ? NULL : b[target_of(kind)]);
+                        kind == ALONE ? NULL : b[target_of(kind)], NULL);
 }
 
 /* got: d and the target, afterwards. */
