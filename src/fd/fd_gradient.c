@@ -33,45 +33,34 @@ static double field_place(const struct ht_gradient *g, enum ht_gradient_sum sum,
     return up >= 0 ? -(dt * dt / (g->plan->grid.h[up] * g->plan->grid.h[up])) : g->cross ? 1 : -1;
 }
 
-/* Sums as they are added, which become derivatives. */
-struct weighing {
-    const struct ht_grid *grid;
-    int64_t first;
-    double factor;
-    bool light; /* nodes have no weights */
-    double *out;
-};
-
-static enum ht_err weigh_rows(void *data, int64_t begin, int64_t end) {
-    const struct weighing *w = data;
-    const int64_t n1 = ht_grid_nodes(w->grid, HT_PRIMARY, 0),
-                  n2 = ht_grid_nodes(w->grid, HT_PRIMARY, 1);
-    for (int64_t row = begin; row < end; row++) {
-        const double w2 = ht_grid_weight(w->grid, 1, row % n2),
-                     w3 = ht_grid_weight(w->grid, 2, w->first + row / n2);
-        for (int64_t n = 0; n < n1; n++)
-            w->out[row * n1 + n] *=
-                w->factor * (w->light ? 1 : ht_grid_weight(w->grid, 0, n) * w2 * w3);
-    }
-    return HT_OK;
+/* Derivatives of sums as they are added. */
+static void weigh(const struct ht_grid *grid, int64_t first, int64_t last, double factor,
+                  double *out) {
+    for (int64_t m3 = first; m3 < last; m3++)
+        for (int64_t m2 = 0; m2 < ht_grid_nodes(grid, HT_PRIMARY, 1); m2++) {
+            const double w2 = ht_grid_weight(grid, 1, m2), w3 = ht_grid_weight(grid, 2, m3);
+            for (int64_t m1 = 0; m1 < ht_grid_nodes(grid, HT_PRIMARY, 0); m1++)
+                *out++ *= factor * (ht_grid_weight(grid, 0, m1) * w2 * w3);
+        }
 }
 
 enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
                             int64_t last, double *out) {
     struct ht_grid grid = g->plan->grid;
-    const bool light = sum == HT_GRADIENT_ILLUMINATION;
-    const int64_t plane = ht_grid_plane(&grid, HT_PRIMARY),
-                  n1 = ht_grid_nodes(&grid, HT_PRIMARY, 0);
+    const double light = 1 / (g->plan->scale * g->plan->scale);
     unsigned parity = 0;
     TRY(ht_check_own(&grid, HT_PRIMARY, first, last));
     REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "sum %d is not made", (int)sum);
     TRY(ht_fd_move_planes(g->adjoint, g->sum[sum], first, last, NULL, out));
-    const double factor = light
-                              ? 1 / (g->plan->scale * g->plan->scale)
-                              : ht_grid_volume(&grid) / g->factor * g->ops->place(g, sum, &parity);
-    for (int k = 0; k < 3; k++) grid.shift[k] = !light && (parity >> k & 1u) ? 0.5 : 0;
-    struct weighing w = {&grid, first, factor, light, out};
-    return ht_threads_share(plane / n1 * (last - first), (1 << 16) / n1, weigh_rows, &w);
+    if (sum == HT_GRADIENT_ILLUMINATION) {
+        for (int64_t n = 0; n < ht_grid_plane(&grid, HT_PRIMARY) * (last - first); n++)
+            out[n] *= light;
+        return HT_OK;
+    }
+    const double factor = ht_grid_volume(&grid) / g->factor * g->ops->place(g, sum, &parity);
+    for (int k = 0; k < 3; k++) grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+    weigh(&grid, first, last, factor, out);
+    return HT_OK;
 }
 
 static enum ht_err field_correlate(struct ht_gradient *g) {

@@ -602,43 +602,26 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
 
 /* ---- data ---- */
 
-/* Planes of the window and rows of own nodes. */
-struct moving {
-    const struct ht_fd_box *box;
-    double *window, *to;
-    const double *from;
-};
-
-static enum ht_err move_rows(void *data, int64_t begin, int64_t end) {
-    const struct moving *m = data;
-    const struct ht_fd_box *box = m->box;
-    const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
-    for (int64_t row = begin; row < end; row++) {
-        double *values = m->window + row / n2 * box->plane + (box->begin[1] + row % n2) * box->row +
-                         box->begin[0];
-        if (m->to != NULL) memcpy(m->to + row * n1, values, (size_t)n1 * sizeof *values);
-        if (m->from != NULL) memcpy(values, m->from + row * n1, (size_t)n1 * sizeof *values);
-    }
-    return HT_OK;
-}
-
 /* Some planes at a time. */
 enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
                               int64_t last, const double *from, double *to) {
-    const int64_t most = (int64_t)1 << 21, least = (int64_t)1 << 17;
     const struct ht_fd_engine_ops *ops = s->engine.ops;
-    const int64_t n1 = s->box.end[0] - s->box.begin[0], n2 = s->box.end[1] - s->box.begin[1];
-    const int64_t planes = ht_most(ht_least(most / s->box.plane, last - first), 1);
-    HT_ARRAY(double, window, planes * s->box.plane);
-    struct moving moving = {&s->box, window, to, from};
-    for (int64_t m = first; m < last; m += planes) {
-        const int64_t count = ht_least(planes, last - m), moved = (m - first) * n2 * n1;
-        const int64_t at = (m - s->own.first + s->box.begin[2]) * s->box.plane;
-        if (to != NULL) moving.to = to + moved;
-        if (from != NULL) moving.from = from + moved;
-        if (to != NULL) TRY(ops->read(&s->engine, array, at, count * s->box.plane, window));
-        TRY(ht_threads_share(count * n2, least / n1, move_rows, &moving));
-        if (from != NULL) TRY(ops->write(&s->engine, array, at, count * s->box.plane, window));
+    const struct ht_fd_box *box = &s->box;
+    const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
+    const int64_t most = ht_most(ht_least((1 << 20) / box->plane, last - first), 1);
+    HT_ARRAY(double, window, most * box->plane);
+    for (int64_t m = first; m < last; m += most) {
+        const int64_t planes = ht_least(most, last - m), moved = (m - first) * n2 * n1;
+        const int64_t at = (m - s->own.first + box->begin[2]) * box->plane;
+        if (to != NULL) TRY(ops->read(&s->engine, array, at, planes * box->plane, window));
+        for (int64_t row = 0; row < planes * n2; row++) {
+            double *values = window + row / n2 * box->plane +
+                             (box->begin[1] + row % n2) * box->row + box->begin[0];
+            const int64_t place = moved + row * n1;
+            if (to != NULL) memcpy(to + place, values, (size_t)n1 * sizeof *to);
+            if (from != NULL) memcpy(values, from + place, (size_t)n1 * sizeof *to);
+        }
+        if (from != NULL) TRY(ops->write(&s->engine, array, at, planes * box->plane, window));
     }
     return HT_OK;
 }

@@ -223,31 +223,37 @@ enum ht_err ht_inverse_backward(struct ht_inverse *inverse, double *const *r) {
 
 /* ---- sums ---- */
 
-struct adding {
-    const double *values;
-    double *sum;
+/* Of some planes; the threads have parts of them. */
+struct part {
+    const struct ht_inverse *inverse;
+    int number; /* of the sum */
+    int64_t first, plane;
+    double *values, *sum;
 };
+
+static enum ht_err get_planes(void *data, int64_t begin, int64_t end) {
+    const struct part *p = data;
+    return ht_gradient_get(p->inverse->gradient, (enum ht_gradient_sum)p->number, p->first + begin,
+                           p->first + end, p->values + begin * p->plane);
+}
+
 static enum ht_err add_share(void *data, int64_t begin, int64_t end) {
-    const struct adding *a = data;
-    for (int64_t i = begin; i < end; i++) a->sum[i] += a->values[i];
+    const struct part *p = data;
+    for (int64_t i = begin; i < end; i++) p->sum[i] += p->values[i];
     return HT_OK;
 }
 
 /* Values of a group's rank come to the rank with the same planes of the first group, where they are
  * added. */
-enum { TAG = 77, VALUES = 1 << 21 };
-static enum ht_err add_values(struct ht_inverse *inverse, int group, int64_t count, double *values,
-                              double *sum) {
-    struct ht_survey *survey = inverse->survey;
-    const int64_t bytes = count * (int64_t)sizeof *values;
+enum { TAG = 77, VALUES = 1 << 24, LEAST = 1 << 17 };
+static enum ht_err add_values(struct part *p, int group, int64_t count) {
+    const struct ht_survey *survey = p->inverse->survey;
+    const int64_t bytes = count * (int64_t)sizeof *p->values;
     const int rank = ht_comm_rank(survey->sim->comm);
     const int from = group * ht_comm_size(survey->sim->comm) + rank;
-    if (survey->group > 0) TRY(ht_message_pass(survey->comm, rank, TAG, true, values, bytes));
-    if (survey->group == 0 && group > 0)
-        TRY(ht_message_pass(survey->comm, from, TAG, false, values, bytes));
-    struct adding adding = {.values = values};
-    adding.sum = sum;
-    return survey->group == 0 ? ht_threads_share(count, 1 << 17, add_share, &adding) : HT_OK;
+    if (survey->group > 0) return ht_message_pass(survey->comm, rank, TAG, true, p->values, bytes);
+    if (group > 0) TRY(ht_message_pass(survey->comm, from, TAG, false, p->values, bytes));
+    return ht_threads_share(count, LEAST, add_share, p);
 }
 
 /* The first group's sums += those of the shot of another group, by both, or its own. */
@@ -256,20 +262,22 @@ static enum ht_err add_group(struct ht_inverse *inverse, int group) {
     const bool own_shot = inverse->survey->group == group;
     if (!own_shot && inverse->survey->group > 0) return HT_OK;
     const struct ht_range own = ht_grid_own(sums->grid, HT_PRIMARY);
-    const int64_t plane = ht_grid_plane(sums->grid, HT_PRIMARY);
-    const int64_t planes = ht_most(VALUES / plane, 1);
-    HT_ARRAY(double, values, ht_most(planes * plane, sums->places));
-    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        for (int64_t m = own.first; sums->sum[i] != NULL && m < own.last; m += planes) {
-            const int64_t last = ht_least(m + planes, own.last);
-            if (own_shot)
-                TRY(ht_gradient_get(inverse->gradient, (enum ht_gradient_sum)i, m, last, values));
-            TRY(add_values(inverse, group, (last - m) * plane, values,
-                           sums->sum[i] + (m - own.first) * plane));
+    struct part p = {.inverse = inverse, .plane = ht_grid_plane(sums->grid, HT_PRIMARY)};
+    const int64_t most = ht_most(ht_least(VALUES / p.plane, own.last - own.first), 1);
+    HT_ARRAY(double, values, ht_most(most * p.plane, sums->places));
+    p.values = values;
+    for (; p.number < HT_GRADIENT_SUMS; p.number++)
+        for (p.first = own.first; sums->sum[p.number] != NULL && p.first < own.last;
+             p.first += most) {
+            const int64_t planes = ht_least(most, own.last - p.first);
+            p.sum = sums->sum[p.number] + (p.first - own.first) * p.plane;
+            if (own_shot) TRY(ht_threads_share(planes, LEAST / p.plane, get_planes, &p));
+            TRY(add_values(&p, group, planes * p.plane));
         }
     if (sums->places == 0) return HT_OK;
+    p.sum = sums->at_places;
     if (own_shot) memcpy(values, inverse->at_places, (size_t)sums->places * sizeof *values);
-    return add_values(inverse, group, sums->places, values, sums->at_places);
+    return add_values(&p, group, sums->places);
 }
 
 enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
