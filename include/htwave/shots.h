@@ -78,17 +78,6 @@ HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
                                        const struct ht_medium *medium, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
 
-/* ---- shots_array.c ---- */
-/* Elements of a group; 1 where it is no array. Place, delay and amplitude of one of an array, whose
- * group's delay and amplitude are set. */
-int ht_shot_elements(const struct ht_shot_given *given);
-HT_CHECKED enum ht_err ht_shot_element(const struct ht_params *params,
-                                       const struct ht_medium *medium, int group, int element,
-                                       struct ht_shot *shot);
-
-/* The area that an element stands for, in two dimensions its length; 0: none. */
-double ht_shot_area(const struct ht_shot_given *given, int dims);
-
 /* The fields of a plane wave whose scalar or vector (ht_drive) is 1, in a medium of these
  * materials, for a direction of any length that differences see, near its own. */
 void ht_shot_fields(const struct ht_equations *eq, const struct ht_shot *shot,

@@ -7,22 +7,10 @@
 
 /* ---- a function per command ---- */
 HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
-/* What run does with an input; params->resume: from a checkpoint. */
-HT_CHECKED enum ht_err ht_run_input(const struct ht_params *params, const struct ht_args *args);
-/* The parts of it, after ht_simulation_plan: refusals of outputs, of this rank alone; tuning,
- * banner, kernels; after the start what the observers do; that with outputs and results, which are
- * said if args is not NULL. began: by ht_clock. */
+/* Refuses outputs that the plan cannot have, of this rank alone; tunes, says the banner, makes
+ * kernels: after ht_simulation_plan. */
 HT_CHECKED enum ht_err ht_run_check_wanted(const struct ht_simulation *sim);
-HT_CHECKED enum ht_err ht_run_check_output(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
-HT_CHECKED enum ht_err ht_run_observed(struct ht_simulation *sim, struct ht_output *output,
-                                       struct ht_result *result);
-HT_CHECKED enum ht_err ht_run_started(struct ht_simulation *sim, double began,
-                                      const struct ht_args *args);
-/* ---- run_shots.c: those of the list `shots`. traces: alone, each group of sources being a shot
- * where there is no list. ---- */
-HT_CHECKED enum ht_err ht_run_shots(const struct ht_params *params, const struct ht_args *args,
-                                    bool traces);
 HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_gradient(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
@@ -93,22 +81,3 @@ HT_CHECKED enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache,
 static inline const char *ht_layout_name(int block) {
     return block > 1 ? "blocked" : "tensor";
 }
-
-/* ---- check_time.c ---- */
-struct ht_estimate {
-    int64_t cells[3]; /* of the small grid */
-    double rate;      /* cell half-steps per second there, by all ranks together,
-                         each rank on one such grid, outside of layers */
-    /* What layers take beyond that: cells per second, once for each axis along which they are
-     * damped; NaN: none, not known. */
-    double damped_rate;
-    bool layers_left_out;  /* so thick that no small grid has them */
-    double sample_s;       /* of the receivers' samples of a step; NaN */
-    int64_t sampler_bytes; /* on the host; with sample_s */
-    double seconds;        /* of the run's steps; NaN: not known */
-    double layer_s;        /* of these in layers; NaN: none, not known */
-    double layer_rate;     /* cell half-steps per second there */
-};
-/* Times the compiled kernels of a simulation, if it has a device, on a small version of its grid.
- * Collective. */
-HT_CHECKED enum ht_err ht_estimate_time(struct ht_simulation *sim, struct ht_estimate *out);

@@ -60,10 +60,6 @@ void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX
 HT_CHECKED enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
                                             struct ht_pool *pool, struct ht_medium_boxes *boxes);
 
-/* coverage.c: refuses samples of which the box has none, and warns of those that look as if they
- * were of another box. */
-HT_CHECKED enum ht_err ht_medium_check_cover(const struct ht_medium *medium, int parameter);
-
 /* samples.c: entry 0 of ht_samples_jet over ht_jets_total(dims, degree). */
 double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
                         const double h[3]);

@@ -1,7 +1,439 @@
 /* Initial data and exact solutions: the table of initial.type and the code that all types share.
  * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values. */
+#include <complex.h>
+
 #include "htwave/h5.h"
-#include "solution_types.h"
+#include "htwave/medium.h"
+
+/* The part of a grid that is filled, and of which field. */
+struct range {
+    const struct ht_solution *solution;
+    enum ht_subgrid subgrid;
+    double time;
+    int64_t first, last; /* x3 planes */
+    int64_t plane;       /* nodes of a plane */
+    int64_t nodes;       /* of all planes: stride of the coefficients */
+    int field;
+    double *out; /* [i][node], zeros before */
+};
+
+/* Values that a thread computes at least. */
+enum { CHUNK = 1 << 13 };
+
+struct type {
+    /* Checks the parameters, sets exact, wavenumber, the fields that occur and the private data. */
+    enum ht_err (*prepare)(struct ht_solution *solution);
+    /* A field that occurs. */
+    enum ht_err (*fill)(struct range *range);
+    unsigned occurs; /* fields, before it is prepared */
+    bool rest;
+};
+
+/* One node of one axis, for data whose fields are sums over the data's parts of
+ * Re(amplitude * product over axes of factor_k(x_k)). */
+struct point {
+    int part, field, axis;
+    double x, time;
+};
+
+/* A Gaussian; key: of its list's group, or the section "initial". */
+struct pulse {
+    struct ht_pulse is;
+    int field;
+    char key[32];
+};
+
+struct ht_solution_data {
+    const struct ht_params *params;
+    const struct ht_medium *medium;
+    const struct type *type;
+    int parts; /* of data that are products; a factor: order + 1 scaled Taylor coefficients */
+    void (*factor)(const struct ht_solution *solution, const struct point *point,
+                   double _Complex *out);
+    double _Complex (*amplitude)(const struct ht_solution *solution, int part, int field,
+                                 double time);
+    struct pulse *pulse;                 /* gaussian: parts of them */
+    double velocity[3];                  /* gaussian that translates */
+    double k[3], omega;                  /* plane, standing */
+    double cosine[HT_MAX_FIELDS];        /* plane: real part of amplitudes */
+    double sine[HT_MAX_FIELDS];          /* standing; plane: imaginary part */
+    struct ht_jets *jets;                /* expression */
+    struct ht_expr *expr[HT_MAX_FIELDS]; /* NULL: the field is zero */
+    double *values[HT_MAX_FIELDS];       /* file; NULL: the field is zero */
+    bool coefficients[HT_MAX_FIELDS];    /* of values; else nodal values */
+    double *stencil;                     /* file: see solution.c */
+    struct ht_pool pool;                 /* of pulses, values, stencil */
+};
+
+/* The field with a name given by the user. */
+static enum ht_err find_field(const struct ht_solution *solution, const char *key, const char *name,
+                              int *field) {
+    const struct ht_equations *eq = solution->eq;
+    *field = ht_equations_field(eq, name);
+    if (*field >= 0) return HT_OK;
+    HT_FREED_TEXT struct ht_text list = {0};
+    for (int f = 0; f < eq->nfields; f++)
+        ht_text_add(&list, "%s%s", f ? " " : "", eq->field[f].name);
+    TRY(ht_text_status(&list));
+    return ht_params_error(solution->data->params, key,
+                           "no field \"%s\" in %s in %d dimension%s; the fields are %s", name,
+                           eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
+}
+
+/* ---- data that are products ---- */
+
+/* Data that are products of functions of one coordinate: Gaussian, plane wave, standing mode. Per
+ * field,
+ *     u(x, t) = Re( A(t) f_1(x1) f_2(x2) f_3(x3) )
+ * or, of several Gaussians, a sum of such parts, so the coefficients of a node are products of
+ * one-dimensional ones, which are tabulated along each axis:
+ *     exp(i k x):              c_(i+1) = c_i (i k h)/(i+1)
+ *     exp(-s^2/(2 w^2)):       c_(i+1) = -(h/w)((s/w) c_i + (h/w) c_(i-1))/(i+1)
+ * The second is the recurrence of the Hermite polynomials.
+ *
+ * A Gaussian is continued by its images: with period L = upper - lower on a periodic axis, and with
+ * period 2 L together with the reflected centre 2 lower - centre between walls, an image carrying
+ * the product of the signs of the walls it crossed. So data meet the walls' conditions exactly. */
+
+/* At 12 widths the Gaussian and its first eight scaled derivatives have fallen below 1e-17 of the
+ * peak: 12^8 exp(-72) = 2e-23. */
+static const double bell_reach = 12;
+
+/* ---- the product over axes, for all three types ---- */
+
+/* Coefficients [i][m] of one axis' factor at its nodes. */
+struct table {
+    int64_t nodes;
+    int coefs;
+    double complex *value;
+};
+/* At a node on a wall one parity of coefficients vanishes. Rounding must not leave a rest of it,
+ * which the mirror would make visible. */
+static void clear_wall(const struct ht_solution *solution, int field, int axis, int side,
+                       double complex *c) {
+    int sign = ht_wall_sign(solution->eq, field, axis, solution->grid->wall[axis][side]);
+    for (int i = sign > 0 ? 1 : 0; sign != 0 && i <= solution->grid->order; i += 2) c[i] = 0;
+}
+
+static void fill_table(const struct range *range, int part, int axis, struct table *table) {
+    const struct ht_solution *solution = range->solution;
+    const struct ht_grid *grid = solution->grid;
+    struct point point = {.part = part, .field = range->field, .axis = axis, .time = range->time};
+    int64_t first = axis == 2 ? range->first : 0;
+    int64_t all = ht_grid_nodes(grid, range->subgrid, axis);
+    bool walls =
+        range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
+    for (int64_t m = 0; m < table->nodes; m++) {
+        double complex c[HT_MAX_ORDER + 1] = {0};
+        point.x = ht_grid_x(grid, range->subgrid, axis, first + m);
+        solution->data->factor(solution, &point, c);
+        if (walls && first + m == 0) clear_wall(solution, range->field, axis, 0, c);
+        if (walls && first + m == all - 1) clear_wall(solution, range->field, axis, 1, c);
+        for (int i = 0; i < table->coefs; i++) table->value[i * table->nodes + m] = c[i];
+    }
+}
+
+/* The nodes of one part and field that threads add to; rows along x1 of all coefficients follow
+ * each other in the array. */
+struct rows {
+    const struct table *table; /* [axis] */
+    double complex amplitude;
+    double *out;
+};
+
+static enum ht_err add_rows(void *data, int64_t begin, int64_t end) {
+    const struct rows *rows = data;
+    for (int64_t r = begin; r < end; r++) {
+        const struct table *table = rows->table;
+        const int64_t n1 = table[0].nodes, n2 = table[1].nodes;
+        const int64_t m3 = r / n2 % table[2].nodes;
+        const int i = (int)(r / n2 / table[2].nodes);
+        const int i1 = i % table[0].coefs, i2 = i / table[0].coefs % table[1].coefs;
+        const int64_t i3 = i / table[0].coefs / table[1].coefs;
+        const double complex value = rows->amplitude * table[2].value[i3 * table[2].nodes + m3] *
+                                     table[1].value[i2 * n2 + r % n2];
+        const double complex *first = table[0].value + i1 * n1;
+        double *out = rows->out + r * n1;
+        for (int64_t m1 = 0; m1 < n1; m1++)
+            out[m1] += creal(value) * creal(first[m1]) - cimag(value) * cimag(first[m1]);
+    }
+    return HT_OK;
+}
+
+/* Tables for the range's nodes; beyond dims the factor 1. */
+static enum ht_err fill_product(struct range *range) {
+    const struct ht_solution *solution = range->solution;
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct table table[3];
+    struct rows rows = {.table = table, .out = range->out};
+    int64_t count = 1;
+    for (int j = 0; j < 3; j++) {
+        struct table *to = &table[j];
+        to->coefs = j < solution->eq->dims ? solution->grid->order + 1 : 1;
+        to->nodes =
+            j == 2 ? range->last - range->first : ht_grid_nodes(solution->grid, range->subgrid, j);
+        TRY(HT_TAKE(&pool, to->value, to->coefs * to->nodes));
+        if (j >= solution->eq->dims && to->nodes > 0) to->value[0] = 1;
+        count *= to->coefs * (j > 0 ? to->nodes : 1);
+    }
+    for (int part = 0; part < solution->data->parts; part++) {
+        rows.amplitude = solution->data->amplitude(solution, part, range->field, range->time);
+        if (rows.amplitude == 0) continue;
+        for (int j = 0; j < solution->eq->dims; j++) fill_table(range, part, j, &table[j]);
+        TRY(ht_threads_share(count, CHUNK / ht_most(1, table[0].nodes), add_rows, &rows));
+    }
+    return HT_OK;
+}
+
+/* ---- gaussian ---- */
+
+static double side(const struct ht_grid *grid, int axis) {
+    return ht_grid_end(grid, axis, 1) - ht_grid_end(grid, axis, 0);
+}
+
+static enum ht_err check_centre(const struct ht_solution *solution, const struct pulse *pulse,
+                                int axis) {
+    const struct ht_grid *grid = solution->grid;
+    const struct ht_params *params = solution->data->params;
+    const char *key = HT_KEY("%s.centre", pulse->key);
+    const double centre = pulse->is.centre[axis];
+    const double wall[2] = {ht_grid_end(grid, axis, 0), ht_grid_end(grid, axis, 1)};
+    REFUSE(!isfinite(centre), params, key, "must be finite");
+    if (ht_grid_periodic(grid, axis)) return HT_OK;
+    REFUSE(centre < wall[0] || centre > wall[1], params, key,
+           "along x%d it must lie between the walls at %g and %g", axis + 1, wall[0], wall[1]);
+    for (int end = 0; end < 2; end++)
+        REFUSE(centre == wall[end] && grid->outer[axis][end] == 0 &&
+                   ht_wall_sign(solution->eq, pulse->field, axis, grid->wall[axis][end]) < 0,
+               params, key,
+               "it lies on the wall x%d = %g, where %s = 0: the mirror image cancels the Gaussian",
+               axis + 1, wall[end], solution->eq->field[pulse->field].name);
+    return HT_OK;
+}
+
+static enum ht_err check_pulse(struct ht_solution *solution, struct pulse *pulse) {
+    const struct ht_params *params = solution->data->params;
+    const char *name = pulse->is.field, *key = HT_KEY("%s.width", pulse->key);
+    if (!name || !name[0]) name = solution->eq->field[0].name;
+    TRY(find_field(solution, HT_KEY("%s.field", pulse->key), name, &pulse->field));
+    solution->occurs |= 1u << pulse->field;
+    const double width = pulse->is.width;
+    REFUSE(!(width > 0) || !isfinite(width), params, key, "must be positive");
+    for (int j = 0; j < solution->eq->dims; j++) {
+        /* The number of images grows with the width. */
+        REFUSE(width > 10 * side(solution->grid, j), params, key,
+               "at most ten times the box, which is %g along x%d", side(solution->grid, j), j + 1);
+        TRY(check_centre(solution, pulse, j));
+        /* The spectrum exp(-(k w)^2/2) has fallen to 1 % at 3/w. */
+        solution->wavenumber[j] = fmax(solution->wavenumber[j], 3 / width);
+    }
+    return HT_OK;
+}
+
+/* Adds weight * exp(-s^2/(2 w^2)), distances in widths: z = s/w, e = h/w. */
+static void add_bell(int order, double z, double e, double weight, double complex *out) {
+    double before = 0, c = weight * exp(-z * z / 2);
+    for (int i = 0; i <= order; i++) {
+        out[i] += c;
+        double next = -e * (z * c + e * before) / (i + 1);
+        before = c;
+        c = next;
+    }
+}
+
+/* The Gaussians at centre + n period within reach of x, weighted by weight[n modulo 2]. */
+static void add_row(const struct ht_solution *solution, const struct point *point, double centre,
+                    const double weight[2], int order, double complex *out) {
+    const struct ht_grid *grid = solution->grid;
+    double width = solution->data->pulse[point->part].is.width;
+    bool periodic = ht_grid_periodic(grid, point->axis);
+    double period = (periodic ? 1 : 2) * (grid->upper[point->axis] - grid->lower[point->axis]);
+    double s = point->x - centre;
+    /* n stays small however far away the centre is. */
+    if (periodic) s = remainder(s, period);
+    int64_t from = (int64_t)ceil((s - bell_reach * width) / period);
+    int64_t to = (int64_t)floor((s + bell_reach * width) / period);
+    for (int64_t n = from; n <= to; n++)
+        add_bell(order, (s - (double)n * period) / width, grid->h[point->axis] / width,
+                 weight[n % 2 != 0 ? 1 : 0], out);
+}
+
+static void gaussian_factor(const struct ht_solution *solution, const struct point *point,
+                            double complex *out) {
+    const struct ht_grid *grid = solution->grid;
+    const int order = grid->order, j = point->axis;
+    double centre = solution->data->pulse[point->part].is.centre[j];
+    if (ht_grid_periodic(grid, j)) {
+        centre += solution->data->velocity[j] * point->time;
+        add_row(solution, point, centre, (const double[2]){1, 1}, order, out);
+        return;
+    }
+    int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
+    int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
+    add_row(solution, point, centre, (const double[2]){1, low * high}, order, out);
+    add_row(solution, point, 2 * grid->lower[j] - centre, (const double[2]){low, high}, order, out);
+}
+
+static double complex gaussian_amplitude(const struct ht_solution *solution, int part, int field,
+                                         HT_UNUSED double time) {
+    const struct pulse *pulse = &solution->data->pulse[part];
+    return field == pulse->field ? pulse->is.amplitude : 0;
+}
+
+static enum ht_err prepare_gaussian(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    bool periodic = true;
+    struct ht_pulse pulse;
+    data->parts = 0;
+    data->factor = gaussian_factor;
+    data->amplitude = gaussian_amplitude;
+    while (ht_params_pulse(params, data->parts, &pulse)) data->parts++;
+    TRY(HT_TAKE(&data->pool, data->pulse, data->parts));
+    for (int i = 0; i < data->parts; i++) {
+        struct pulse *to = &data->pulse[i];
+        ht_params_pulse(params, i, &to->is);
+        snprintf(to->key, sizeof to->key, "initial");
+        if (params->initial.pulses.count > 0)
+            snprintf(to->key, sizeof to->key, "initial.pulses.%d", i + 1);
+        TRY(check_pulse(solution, to));
+    }
+    for (int j = 0; j < solution->eq->dims; j++)
+        periodic = periodic && ht_grid_periodic(solution->grid, j);
+    solution->exact = solution->eq->translates && periodic && data->medium->uniform;
+    for (int j = 0; j < solution->eq->dims && solution->exact; j++)
+        data->velocity[j] = data->medium->constant[j];
+    return HT_OK;
+}
+
+/* ---- plane and standing waves ---- */
+
+/* Materials, of a medium that varies those at the domain's centre. */
+static enum ht_err begin_wave(struct ht_solution *solution, double *out) {
+    const struct ht_medium *medium = solution->data->medium;
+    double x[3];
+    solution->exact = medium->uniform;
+    solution->single_wave = true;
+    memcpy(out, medium->constant, sizeof medium->constant);
+    for (int j = 0; j < 3; j++) x[j] = ht_grid_middle(medium->grid, j);
+    return medium->uniform ? HT_OK : ht_medium_point(medium, x, out);
+}
+
+/* exp(i k (x + h xi)) = exp(i k x) sum over n of (i k h)^n/n! xi^n. */
+static void wave_jet(int order, double angle, double step, double complex *out) {
+    double c = cos(angle), s = sin(angle);
+    for (int i = 0; i <= order; i++) {
+        out[i] = ht_complex(c, s);
+        double next = -step * s / (i + 1);
+        s = step * c / (i + 1);
+        c = next;
+    }
+}
+
+static void plane_factor(const struct ht_solution *solution, const struct point *point,
+                         double complex *out) {
+    double k = solution->data->k[point->axis];
+    wave_jet(solution->grid->order, k * point->x, k * solution->grid->h[point->axis], out);
+}
+
+static double complex plane_amplitude(const struct ht_solution *solution, HT_UNUSED int part,
+                                      int field, double time) {
+    const struct ht_solution_data *data = solution->data;
+    double angle = data->params->initial.phase - data->omega * time;
+    return data->params->initial.amplitude * (ht_complex(data->cosine[field], data->sine[field]) *
+                                              ht_complex(cos(angle), sin(angle)));
+}
+
+static enum ht_err prepare_plane(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    const struct ht_grid *grid = solution->grid;
+    bool moves = false;
+    for (int j = 0; j < grid->dims; j++) {
+        REFUSE(!ht_grid_periodic(grid, j), params, "initial.type",
+               "a plane wave needs periodic sides, boundary.x%d is \"%s\", \"%s\"", j + 1,
+               params->boundary.side[j][0], params->boundary.side[j][1]);
+        data->k[j] = 2 * HT_PI * params->initial.cycles[j] / side(grid, j);
+        solution->wavenumber[j] = fabs(data->k[j]);
+        moves = moves || params->initial.cycles[j] != 0;
+    }
+    REFUSE(!moves, params, "initial.cycles", "at least one axis needs a wavelength");
+    double material[HT_MAX_MATERIALS];
+    TRY(begin_wave(solution, material));
+    REFUSE(!ht_equations_plane(solution->eq, material, data->k, params->initial.wave, data->cosine,
+                               data->sine, &data->omega),
+           params, params->initial.wave > 1 ? "initial.wave" : "initial.type",
+           "%s has no such plane waves", solution->eq->system->name);
+    solution->occurs = ~0u;
+    data->factor = plane_factor;
+    data->amplitude = plane_amplitude;
+    return HT_OK;
+}
+
+/* The mirror factor for the system's formula: periodic counts as even. */
+static int lower_factor(const struct ht_grid *grid, int axis) {
+    return ht_grid_periodic(grid, axis) ? 1 : grid->wall[axis][0];
+}
+
+static void standing_factor(const struct ht_solution *solution, const struct point *point,
+                            double complex *out) {
+    const struct ht_grid *grid = solution->grid;
+    int j = point->axis;
+    double k = solution->data->k[j];
+    bool even = ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
+    wave_jet(grid->order, k * (point->x - ht_grid_end(grid, j, 0)), k * grid->h[j], out);
+    for (int i = 0; i <= grid->order; i++) out[i] = even ? creal(out[i]) : cimag(out[i]);
+}
+
+static double complex standing_amplitude(const struct ht_solution *solution, HT_UNUSED int part,
+                                         int field, double time) {
+    const struct ht_solution_data *data = solution->data;
+    double angle = data->omega * time - data->params->initial.phase;
+    return data->params->initial.amplitude *
+           (data->cosine[field] * cos(angle) + data->sine[field] * sin(angle));
+}
+
+static enum ht_err prepare_standing(struct ht_solution *solution) {
+    struct ht_solution_data *data = solution->data;
+    const struct ht_params *params = data->params;
+    const struct ht_grid *grid = solution->grid;
+    const double phase = params->initial.phase;
+    double material[HT_MAX_MATERIALS];
+    bool moves = false;
+    int factor[3] = {1, 1, 1};
+    for (int j = 0; j < grid->dims; j++) {
+        /* Wavenumber of mode m: whole wavelengths (periodic), half wavelengths between equal walls,
+         * and a quarter less between unequal ones. */
+        const int mode = params->initial.modes[j], *wall = grid->wall[j];
+        /* The factor is zero between walls that are both odd at mode 0, and the first mode between
+         * unequal walls is a quarter wavelength. */
+        int least = wall[0] != wall[1] || wall[0] < 0 ? 1 : 0;
+        REFUSE(mode < least, params, "initial.modes",
+               "along x%d the mode must be at least %d between sides \"%s\", \"%s\"", j + 1, least,
+               params->boundary.side[j][0], params->boundary.side[j][1]);
+        double half_waves = wall[0] == 0 ? 2.0 * mode : wall[0] == wall[1] ? mode : mode - 0.5;
+        data->k[j] = half_waves * HT_PI / side(grid, j);
+        solution->wavenumber[j] = data->k[j];
+        factor[j] = lower_factor(grid, j);
+        moves = moves || data->k[j] != 0;
+    }
+    REFUSE(!moves, params, "initial.modes", "at least one axis needs a mode above 0");
+    TRY(begin_wave(solution, material));
+    REFUSE(!ht_equations_standing(solution->eq, material, data->k, factor, data->cosine, data->sine,
+                                  &data->omega),
+           params, "initial.type", "no standing modes are known for %s",
+           solution->eq->system->name);
+    for (int f = 0; f < solution->eq->nfields; f++) {
+        const double size = fabs(data->cosine[f]) + fabs(data->sine[f]);
+        if (fabs(data->cosine[f] * cos(phase)) + fabs(data->sine[f] * sin(phase)) > 1e-12 * size)
+            solution->occurs |= 1u << f;
+    }
+    data->factor = standing_factor;
+    data->amplitude = standing_amplitude;
+    return HT_OK;
+}
+
+/* ---- data of a file ---- */
 
 /* Data from an HDF5 file, on the primary grid: per field either all coefficients,
  * [coefs][n3][n2][n1], or nodal values, [n3][n2][n1] (axes that do not exist may be left out or
@@ -20,7 +452,7 @@ static int reach(const struct ht_grid *grid) {
     return grid->order + 1;
 }
 
-static int width(const struct ht_grid *grid) {
+static int stencil_width(const struct ht_grid *grid) {
     return 2 * reach(grid) + 1;
 }
 
@@ -31,7 +463,7 @@ struct dataset {
 };
 
 /* name with or without the ending _coefficients. */
-static bool find(struct ht_h5 *file, struct dataset *set, const char *name) {
+static bool find_dataset(struct ht_h5 *file, struct dataset *set, const char *name) {
     for (int i = 0; i < 2; i++) {
         snprintf(set->name, sizeof set->name, i ? "%s" : "%s_coefficients", name);
         if (ht_h5_extent(file, set->name, &set->rank, set->extent) == HT_OK) return true;
@@ -84,7 +516,7 @@ static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, 
     const int dims = box.dims, coefs = ht_grid_coefs(&box);
     int64_t nodes[3];
     struct dataset set = {.rank = 0};
-    REFUSE(!find(file, &set, name), data->params, "initial.file",
+    REFUSE(!find_dataset(file, &set, name), data->params, "initial.file",
            "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
            "write all fields: output.fields)",
            name, name, solution->eq->field[field].name);
@@ -115,7 +547,7 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
     for (int n = 0; n < values->count; n++) {
         int field;
         const char *name = values->name[n];
-        TRY(ht_solution_find_field(solution, HT_KEY("initial.values.%s", name), name, &field));
+        TRY(find_field(solution, HT_KEY("initial.values.%s", name), name, &field));
         TRY(read_field(solution, file, field, values->text[n]));
     }
     const bool whole = ht_h5_get_number(file, "time", 1, &solution->snapshot) == HT_OK;
@@ -124,7 +556,8 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
         const char *name = solution->eq->field[f].name;
         struct dataset set;
         const bool last = solution->occurs == 0 && f == solution->eq->nfields - 1;
-        if (find(file, &set, name) || whole || last) TRY(read_field(solution, file, f, name));
+        if (find_dataset(file, &set, name) || whole || last)
+            TRY(read_field(solution, file, f, name));
     }
     return HT_OK;
 }
@@ -161,7 +594,7 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     const struct ht_grid *grid = solution->grid;
     double **out = &solution->data->stencil;
     int p = reach(grid);
-    TRY(HT_TAKE(&solution->data->pool, *out, (grid->order + 1) * width(grid)));
+    TRY(HT_TAKE(&solution->data->pool, *out, (grid->order + 1) * stencil_width(grid)));
     for (int s = -p; s <= p; s++) {
         long double c[2 * HT_MAX_ORDER + 4] = {1};
         int degree = 0;
@@ -171,7 +604,8 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
             degree++;
             for (int i = degree; i >= 0; i--) c[i] = ((i > 0 ? c[i - 1] : 0) - t * c[i]) / (s - t);
         }
-        for (int i = 0; i <= grid->order; i++) (*out)[i * width(grid) + s + p] = (double)c[i];
+        for (int i = 0; i <= grid->order; i++)
+            (*out)[i * stencil_width(grid) + s + p] = (double)c[i];
     }
     return HT_OK;
 }
@@ -180,17 +614,18 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
 
 /* `lines` arrays, each of nodes along an axis that are `step` values apart, begin with `in`: the
  * derivative at nodes [first, last). Axes that do not exist are copied. */
-static void differentiate(const struct ht_solution_range *range, int axis, int derivative,
-                          int64_t lines, int64_t step, int64_t first, int64_t last,
-                          const double *in, double *out) {
+static void differentiate(const struct range *range, int axis, int derivative, int64_t lines,
+                          int64_t step, int64_t first, int64_t last, const double *in,
+                          double *out) {
     const struct ht_grid *grid = range->solution->grid;
-    const double *stencil = range->solution->data->stencil + (ptrdiff_t)derivative * width(grid);
+    const double *stencil =
+        range->solution->data->stencil + (ptrdiff_t)derivative * stencil_width(grid);
     const int64_t all = ht_grid_nodes(grid, HT_PRIMARY, axis) * step;
     for (int64_t i = 0; i < lines * (last - first); i++, out += step) {
         const double *line = in + i / (last - first) * all;
         memset(out, 0, (size_t)step * sizeof *out);
         if (axis >= grid->dims) memcpy(out, line, (size_t)step * sizeof *out);
-        for (int s = 0; axis < grid->dims && s < width(grid); s++) {
+        for (int s = 0; axis < grid->dims && s < stencil_width(grid); s++) {
             int sign[2];
             const int64_t m = first + i % (last - first) + s - reach(grid);
             const int64_t from =
@@ -203,7 +638,7 @@ static void differentiate(const struct ht_solution_range *range, int axis, int d
 
 /* Planes and their derivatives along x3. */
 static enum ht_err fill_file_planes(void *data, int64_t begin, int64_t end) {
-    const struct ht_solution_range *range = data;
+    const struct range *range = data;
     const struct ht_grid *grid = range->solution->grid;
     const double *values = range->solution->data->values[range->field];
     const int side = grid->order + 1, side2 = grid->dims >= 2 ? side : 1;
@@ -224,16 +659,16 @@ static enum ht_err fill_file_planes(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err fill_file(struct ht_solution_range *range) {
+static enum ht_err fill_file(struct range *range) {
     const struct ht_solution_data *data = range->solution->data;
     const struct ht_grid *grid = range->solution->grid;
     const double *values = data->values[range->field];
     REFUSE(range->subgrid == HT_DUAL, data->params, "initial.type",
            "data from a file are known on the primary grid only");
     if (!data->coefficients[range->field])
-        return ht_threads_share(
-            (range->last - range->first) * (grid->dims >= 3 ? grid->order + 1 : 1),
-            HT_SOLUTION_CHUNK / ht_most(1, range->plane), fill_file_planes, range);
+        return ht_threads_share((range->last - range->first) *
+                                    (grid->dims >= 3 ? grid->order + 1 : 1),
+                                CHUNK / ht_most(1, range->plane), fill_file_planes, range);
     for (int i = 0; i < ht_grid_coefs(grid); i++)
         memcpy(range->out + i * range->nodes,
                values + i * ht_grid_total(grid, HT_PRIMARY) + range->first * range->plane,
@@ -245,7 +680,7 @@ static enum ht_err fill_file(struct ht_solution_range *range) {
  * their ratios are those of a wave with some four cells per wavelength. They depend on seed, grid,
  * node, field and coefficient only, so that any range of planes can be computed separately. */
 static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
-    const struct ht_solution_range *range = data;
+    const struct range *range = data;
     const struct ht_params *params = range->solution->data->params;
     const uint64_t seed = (uint64_t)params->initial.seed;
     const int64_t coefs = ht_grid_coefs(range->solution->grid);
@@ -265,9 +700,9 @@ static enum ht_err fill_random_rows(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err fill_random(struct ht_solution_range *range) {
-    return ht_threads_share(ht_grid_coefs(range->solution->grid),
-                            HT_SOLUTION_CHUNK / ht_most(1, range->nodes), fill_random_rows, range);
+static enum ht_err fill_random(struct range *range) {
+    return ht_threads_share(ht_grid_coefs(range->solution->grid), CHUNK / ht_most(1, range->nodes),
+                            fill_random_rows, range);
 }
 
 static enum ht_err prepare_expression(struct ht_solution *solution) {
@@ -277,7 +712,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     for (int n = 0; n < values->count; n++) {
         const char *name = values->name[n], *key = HT_KEY("initial.values.%s", name);
         int field;
-        TRY(ht_solution_find_field(solution, key, name, &field));
+        TRY(find_field(solution, key, name, &field));
         ht_expr_destroy(data->expr[field]);
         TRY(ht_params_blame(data->params, key, ht_expr_parse(values->text[n], &data->expr[field])));
         for (int k = dims; k < 3; k++)
@@ -289,7 +724,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
 }
 
 static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end) {
-    const struct ht_solution_range *range = data;
+    const struct range *range = data;
     const struct ht_solution *solution = range->solution;
     const struct ht_solution_data *of = solution->data;
     const struct ht_grid *grid = solution->grid;
@@ -310,35 +745,19 @@ static enum ht_err fill_expression_nodes(void *data, int64_t begin, int64_t end)
     return HT_OK;
 }
 
-static enum ht_err fill_expression(struct ht_solution_range *range) {
-    return ht_threads_share(range->nodes, HT_SOLUTION_CHUNK / 32, fill_expression_nodes, range);
+static enum ht_err fill_expression(struct range *range) {
+    return ht_threads_share(range->nodes, CHUNK / 32, fill_expression_nodes, range);
 }
 
-static const struct ht_solution_type types[] = {
-    [HT_DATA_GAUSSIAN] = {.prepare = ht_solution_prepare_gaussian,
-                          .fill = ht_solution_fill_product},
-    [HT_DATA_PLANE] = {.prepare = ht_solution_prepare_plane, .fill = ht_solution_fill_product},
-    [HT_DATA_STANDING] = {.prepare = ht_solution_prepare_standing,
-                          .fill = ht_solution_fill_product},
+static const struct type types[] = {
+    [HT_DATA_GAUSSIAN] = {.prepare = prepare_gaussian, .fill = fill_product},
+    [HT_DATA_PLANE] = {.prepare = prepare_plane, .fill = fill_product},
+    [HT_DATA_STANDING] = {.prepare = prepare_standing, .fill = fill_product},
     [HT_DATA_RANDOM] = {.fill = fill_random, .occurs = ~0u},
     [HT_DATA_EXPRESSION] = {.prepare = prepare_expression, .fill = fill_expression},
     [HT_DATA_FILE] = {.prepare = prepare_file, .fill = fill_file},
     [HT_DATA_ZERO] = {.rest = true},
 };
-
-enum ht_err ht_solution_find_field(const struct ht_solution *solution, const char *key,
-                                   const char *name, int *field) {
-    const struct ht_equations *eq = solution->eq;
-    *field = ht_equations_field(eq, name);
-    if (*field >= 0) return HT_OK;
-    HT_FREED_TEXT struct ht_text list = {0};
-    for (int f = 0; f < eq->nfields; f++)
-        ht_text_add(&list, "%s%s", f ? " " : "", eq->field[f].name);
-    TRY(ht_text_status(&list));
-    return ht_params_error(solution->data->params, key,
-                           "no field \"%s\" in %s in %d dimension%s; the fields are %s", name,
-                           eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
-}
 
 static enum ht_err prepare(struct ht_solution *solution) {
     struct ht_solution_data *data = solution->data;
@@ -398,7 +817,7 @@ enum ht_err ht_solution_fill(const struct ht_solution *solution, enum ht_subgrid
     REQUIRE(time == 0 || solution->exact || (time < 0 && solution->rest), HT_ERR_INTERNAL,
             "%s data are known at time 0 only, not at %g",
             HT_WORD(DATA, solution->data->params->initial.type), time);
-    struct ht_solution_range range = {
+    struct range range = {
         .solution = solution,
         .subgrid = subgrid,
         .time = time,
