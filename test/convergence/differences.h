@@ -68,12 +68,11 @@ static inline double *fd_values(const struct fd_run *run, enum ht_subgrid subgri
 static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid, const double *values) {
     const struct ht_stepper *s = fd_stepper(run);
     const struct ht_plan *plan = run->sim->plan;
-    double *all = NULL;
+    HT_FREED double *all = NULL;
     must(HT_ALLOC(all, run->nodes * plan->eq.nfields));
     memcpy(all + plan->eq.second_order.field * run->nodes, values,
            (size_t)run->nodes * sizeof *all);
     must(s->ops->put(s->self, subgrid, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), all));
-    free(all);
 }
 
 static inline double fd_energy(const struct fd_run *run) {

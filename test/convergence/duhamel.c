@@ -395,8 +395,8 @@ static void test_sides(const struct ht_plan *plan, const struct ht_stepper *step
 static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
                         const struct ht_stepper *oracle, bool fp64, int block, bool sorted) {
     struct ht_tuning tuning = {.fp64 = fp64, .block = block, .sorted = sorted};
-    struct ht_kernels kernels = {0};
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     const double bound =
         2 * STEPS * ht_oracle_roundings(&plan->problem) * ldexp(1, fp64 ? -53 : -24);
     tuning.variant = ht_variant_find("monolithic", NULL, false);
@@ -409,23 +409,18 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
                    plan->eq.system->name, fp64 ? "double" : "single", block);
     must(stepper.ops->finish(stepper.self));
     if (plan->problem.old_sign != 0) test_sides(plan, &stepper);
-    ht_stepper_destroy(&stepper);
-    ht_kernels_destroy(&kernels);
 }
 
 static void test_scheme(struct ht_device *device, const char *name, const struct room *r, int block,
                         bool sorted) {
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
-    struct ht_stepper oracle;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper oracle;
     open_room(r, name, r == &scalar ? "wave" : "acoustic", &params, &plan);
     must(ht_oracle_create(&plan->problem, &oracle));
     half_steps(plan, &oracle, STEPS);
     if (device != NULL && (block != 2 || ht_device_info(device)->fp64))
         test_kernel(device, plan, &oracle, block == 2, block, sorted);
-    ht_stepper_destroy(&oracle);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
 }
 
 int main(void) {

@@ -212,15 +212,13 @@ static void plane_waves(struct scene *scene, int first, int last) {
 
 /* What a plan expects, without a run. */
 static bool plan_of(const char *text, struct ht_expected *out) {
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
     enum ht_err err = scene_read(text, &params);
     if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
     *out = (struct ht_expected){0};
     if (err == HT_OK) *out = plan->expected;
     if (err != HT_OK) TEST_CHECK(false, "%s: %s", text, ht_err_message());
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
     return err == HT_OK;
 }
 
@@ -348,7 +346,7 @@ static void statements(void) {
 
 /* The difference of a run's values from those on a grid four times as fine. */
 static double against_finer(const struct fd_run *run, const struct fd_run *fine) {
-    double *a = fd_values(run, HT_PRIMARY), *b = fd_values(fine, HT_PRIMARY);
+    HT_FREED double *a = fd_values(run, HT_PRIMARY), *b = fd_values(fine, HT_PRIMARY);
     const int64_t *n = run->sim->plan->grid.cells;
     double sum = 0, all = 0;
     for (int64_t i = 0; i < run->nodes; i++) {
@@ -356,8 +354,6 @@ static double against_finer(const struct fd_run *run, const struct fd_run *fine)
         sum += pow(a[i] - b[at], 2);
         all += pow(b[at], 2);
     }
-    free(a);
-    free(b);
     return sqrt(sum / all);
 }
 

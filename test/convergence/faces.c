@@ -275,7 +275,7 @@ static enum ht_err find_matrix(struct scene *scene, int which, double **out, int
     char text[SCENE_TEXT];
     struct ht_pair pair;
     struct run run;
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     snprintf(text, sizeof text,
              "%s medium.type=expression time.scheme=fd time.end=1 medium.fit=box",
              rough[which].text);
@@ -298,13 +298,13 @@ static enum ht_err find_matrix(struct scene *scene, int which, double **out, int
     raised.fd.medium = plan;
     pair.ncouplings = 0;
     if (err == HT_OK) err = ht_pair_bound(&raised, &pair, bound);
-    free(values);
     close_run(&run);
     return err;
 }
 
 static void judge_matrix(struct scene *scene, int which) {
-    double *a = NULL, *V = NULL, share = 0, bound = 0, apart = 0, least = INFINITY, most = 0;
+    HT_FREED double *a = NULL, *V = NULL;
+    double share = 0, bound = 0, apart = 0, least = INFINITY, most = 0;
     int n = 0;
     enum ht_err err = find_matrix(scene, which, &a, &n, &share, &bound);
     if (err == HT_OK) err = HT_ALLOC(V, n * n);
@@ -327,8 +327,6 @@ static void judge_matrix(struct scene *scene, int which) {
                    rough[which].name);
         TEST_BELOW(most / bound, 1 + 1e-12, "%s: the largest over the bound", rough[which].name);
     }
-    free(a);
-    free(V);
 }
 
 /* ---- kernels ---- */

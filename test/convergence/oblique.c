@@ -124,7 +124,7 @@ static double worst_of(int cells, const char *fit) {
 /* The least order over grids of twice as many cells. */
 static void judge(const char *fit, int grids, double least, double most) {
     double order = INFINITY, before = 0;
-    struct ht_text errors = {0};
+    HT_ENDED(ht_text_free) struct ht_text errors = {0};
     for (int i = 0; i < grids; i++) {
         const double error = worst_of(20 << i, fit);
         ht_text_add(&errors, "%s%.1e", i ? ", " : "", error);
@@ -135,7 +135,6 @@ static void judge(const char *fit, int grids, double least, double most) {
                "45 degrees on rho 1:%g, %s: order %.2f (%.1f to %.1f), errors %s at 7, 14 .. "
                "points per wavelength",
                density, fit, order, least, most, errors.data);
-    ht_text_free(&errors);
 }
 
 /* The fit's own error is that of a reflection: bench/NOTES.md, Fitted medium. Values at the points

@@ -117,7 +117,7 @@ static double theory(const struct scene *s, double points) {
 }
 
 static void test(const char *name, int order, double points, double bound, const char *options) {
-    struct scene s = {.params = NULL};
+    HT_ENDED(close_scene) struct scene s = {.params = NULL};
     struct ht_stepper stepper;
     double error;
     read_scene(&s, order, points, options);
@@ -126,7 +126,6 @@ static void test(const char *name, int order, double points, double bound, const
     TEST_BELOW(leak, bound, "%s, order %d: leaks at %g points", name, order, points);
     TEST_BELOW(error, theory(&s, 1.5 * points), "%s, order %d: inside against the exact wave", name,
                order);
-    close_scene(&s);
 }
 
 #define WAVE "sources=({ type = \"plane wave\"; frequency = 0.1; "
@@ -141,7 +140,7 @@ static void test(const char *name, int order, double points, double bound, const
 
 /* Losses and a face inside: nothing leaves the box before the wave has come to it. */
 static void test_inside(void) {
-    struct scene s = {.params = NULL};
+    HT_ENDED(close_scene) struct scene s = {.params = NULL};
     struct ht_stepper stepper;
     double error;
     read_scene(
@@ -154,7 +153,6 @@ static void test_inside(void) {
     must(ht_oracle_create(&s.plan->problem, &stepper));
     const double leak = run(&s, &stepper, 26, &error);
     TEST_BELOW(leak, 1e-9, "a lossy disk inside: leaks until the wave has come to it");
-    close_scene(&s);
 }
 
 /* The kernels in single precision. */

@@ -20,14 +20,12 @@ static void write_blocks(int dims) {
                                    .rho = 3,
                                    .seed = 5};
     const int64_t *n = blocks.samples, all = n[0] * n[1] * n[2];
-    float *c = malloc((size_t)all * sizeof *c);
-    float *rho = malloc((size_t)all * sizeof *rho);
+    HT_FREED float *c = malloc((size_t)all * sizeof *c);
+    HT_FREED float *rho = malloc((size_t)all * sizeof *rho);
     if (!c || !rho) exit(1);
     random_blocks_fill(&blocks, c, rho);
     fd_write("c.f32", all, c);
     fd_write("rho.f32", all, rho);
-    free(c);
-    free(rho);
 }
 
 /* Every third sample is a layer of its own. */
@@ -128,12 +126,10 @@ static double *after(const struct scene *s, const char *precision, double mean, 
 /* The mean is no part of what the steps round. */
 static void judge_single(const struct scene *s, double mean) {
     int64_t nodes;
-    double *single = after(s, "single", mean, &nodes);
-    double *fp64 = after(s, "double", mean, &nodes);
+    HT_FREED double *single = after(s, "single", mean, &nodes);
+    HT_FREED double *fp64 = after(s, "double", mean, &nodes);
     TEST_BELOW(fd_distance(nodes, single, fp64, mean), 1e-4,
                "%s, mean %g: 10000 steps in single precision, off by", s->name, mean);
-    free(single);
-    free(fp64);
 }
 
 /* Samples and the largest value have the mean that is taken out of the array, at the steps before

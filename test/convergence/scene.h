@@ -255,7 +255,7 @@ static inline enum ht_err scene_climb(struct scene *scene, const struct scene_la
 /* Runs `text` (all options but grid.cells) and judges the order. */
 static inline void scene_ladder(struct scene *scene, const char *name,
                                 const struct scene_ladder *ladder, const char *text) {
-    struct ht_text errors = {0};
+    HT_ENDED(ht_text_free) struct ht_text errors = {0};
     double order = 0;
     enum ht_err err = scene_climb(scene, ladder, text, &order, &errors);
     if (err != HT_OK)
@@ -263,5 +263,4 @@ static inline void scene_ladder(struct scene *scene, const char *name,
     else
         TEST_CHECK(order >= ladder->wanted && order < INFINITY,
                    "%s: order %.2f (at least %.2f); %s", name, order, ladder->wanted, errors.data);
-    ht_text_free(&errors);
 }

@@ -304,7 +304,7 @@ static double run_wave(struct scene *s, double *error) {
 static void test_wave(const char *name, double points, const char *options) {
     const double frequency = 1 / (2.55 * points);
     double error;
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     read_scene(&s, "%s|sources.1.frequency=%.17g", options, frequency);
     start_scene(&s);
     const double expected = theory(s.plan, frequency, 2, shot_of(&s)->crossing);
@@ -313,7 +313,6 @@ static void test_wave(const char *name, double points, const char *options) {
     TEST_BELOW(out, pow(2 * points - 1, -6), "%s: leaks at %g points", name, points);
     TEST_BELOW(error, 2 * expected, "%s: inside against the exact wave (leak over it %.1e)", name,
                out / error);
-    close_scene(&s);
 }
 
 #define WAVE "sources=({ type = \"plane wave\"; frequency = 0.1; "
@@ -424,8 +423,8 @@ static enum ht_err device_values(const struct ht_plan *plan, struct ht_device *d
     const struct ht_problem *problem = &plan->problem;
     struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    struct ht_kernels kernels = {0};
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     tuning.variant = ht_variant_find(variant, &spec, false);
     TRY(ht_kernels_create(problem, device, &tuning, &kernels));
     enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
@@ -434,8 +433,6 @@ static enum ht_err device_values(const struct ht_plan *plan, struct ht_device *d
     if (err == HT_OK)
         err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
                                ht_grid_planes(&plan->grid, HT_PRIMARY), out);
-    ht_stepper_destroy(&stepper);
-    ht_kernels_destroy(&kernels);
     return err;
 }
 
@@ -478,7 +475,7 @@ static void test_kernels(void) {
 static void test_energy(const char *name, double least, const char *says, const char *options) {
     struct ht_energy_watch watch = {.rough = false};
     struct ht_state state;
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     double most = 0;
     read_scene(&s, "%s", options);
     start_scene(&s);
@@ -506,7 +503,6 @@ static void test_energy(const char *name, double least, const char *says, const 
     TEST_CHECK(err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), says) != NULL,
                "%s: unstable, ended at %g of %g: %s", name, time, ht_plan_undriven(s.plan),
                ht_err_message());
-    close_scene(&s);
 }
 
 static void test_energies(void) {

@@ -102,7 +102,7 @@ static enum ht_err put_wave(const struct scene_run *run, double k) {
     const struct ht_grid *grid = &run->plan->grid;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
-    double *data = NULL;
+    HT_FREED double *data = NULL;
     TRY(HT_ALLOC(data, 5 * nodes));
     for (int f = 0; f < 5; f++)
         for (int64_t n = 0; n < nodes; n++) {
@@ -113,7 +113,6 @@ static enum ht_err put_wave(const struct scene_run *run, double k) {
             data[f * nodes + n] = wave_at(f, k, x, z, f < 2 ? 0 : -run->plan->problem.dt / 2);
         }
     const enum ht_err err = run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, data);
-    free(data);
     return err;
 }
 

@@ -51,14 +51,13 @@ static enum ht_err draw(struct run *run, int axis, double factor) {
 
 /* A pixel of the map, at parts of its width and height. */
 static uint32_t map_colour(const char *directory, const char *name, double x, double y) {
-    char *path = scratch_path(directory, name);
+    HT_FREED char *path = scratch_path(directory, name);
     struct image image = read_image(path);
     int left, top;
     uint32_t found = find_map(&image, &left, &top)
                          ? at(&image, left + (int)(x * (MAP - 1)), top + (int)(y * (MAP - 1)))
                          : UINT32_MAX;
     free_image(&image);
-    free(path);
     return found;
 }
 
@@ -81,8 +80,8 @@ static void judge(const char *directory, const char *name, double x, double y, u
 
 /* Ends of the range where the slices are at the ends of the axis; across the others a ramp. */
 static void test_places(const char *root) {
-    char *directory = scratch_path(root, "places");
-    struct run run;
+    HT_FREED char *directory = scratch_path(root, "places");
+    HT_ENDED(close_run) struct run run;
     enum ht_err err = open_run(
         &run, directory,
         "slices=({name=\"low\";position=0.0;range=1.0;},{name=\"high\";position=1.0;range=1.0;},{"
@@ -94,8 +93,6 @@ static void test_places(const char *root) {
     judge(directory, "wave_slice-3_0000.png", 0.5, 0, RED); /* x3 upwards */
     judge(directory, "wave_slice-3_0000.png", 0.5, 1, BLUE);
     judge(directory, "wave_minus_0000.png", 0.5, 0, BLUE);
-    close_run(&run);
-    free(directory);
 }
 
 /* The upper end of the ramp, where p is the amplitude. */
@@ -133,7 +130,8 @@ static void test_scale(const char *root) {
 
 /* c from 1 to 2; a source in the slice, a receiver in it and one above. */
 static void test_model(const char *root) {
-    char *directory = scratch_path(root, "model"), *other = scratch_path(root, "deep/model");
+    HT_FREED char *directory = scratch_path(root, "model"),
+                  *other = scratch_path(root, "deep/model");
     double x[2][3] = {{0.25, 0.75, 0.5}, {0.75, 0.75, 0.9}};
     struct ht_receiver_group group = {.count = 2, .x = x};
     struct ht_receivers receivers = {.count = 1, .group = &group};
@@ -159,7 +157,7 @@ static void test_model(const char *root) {
     TEST_CHECK(distance(open, ground) < distance(open, 0xffffff),
                "the receiver above the slice is open: %06x on %06x", (unsigned)open,
                (unsigned)ground);
-    char *path = scratch_path(other, "model.h5");
+    HT_FREED char *path = scratch_path(other, "model.h5");
     err = ht_h5_open(path, &file);
     if (!err) err = ht_h5_read(file, "c", NODES, c);
     if (!err) err = ht_h5_read(file, "receivers", 6, place);
@@ -169,10 +167,7 @@ static void test_model(const char *root) {
     if (!err) err = ht_h5_read(file, "sources", 6, place);
     TEST_CHECK(!err && place[3] == 0.75, "its second source is at x1 = %g", place[3]);
     ht_h5_close(file);
-    free(path);
     close_run(&run);
-    free(directory);
-    free(other);
 }
 
 /* The same source over the wave of a run that asks for marks, and of one that does not, where p is
@@ -198,14 +193,15 @@ static void test_marks(const char *root) {
 
 /* A plane across the slice, one that is the slice, the box of a plane wave. */
 static void test_outlines(const char *root) {
-    char *directory = scratch_path(root, "outlines"), *other = scratch_path(root, "outlined");
+    HT_FREED char *directory = scratch_path(root, "outlines"),
+                  *other = scratch_path(root, "outlined");
     const struct ht_source_type *plane = &ht_source_types[2], *wave = &ht_source_types[4];
     struct ht_shot shot[] = {
         {.type = plane, .points = 1, .axis = 0, .first = {0.125}},
         {.type = plane, .points = 1, .axis = 2, .first = {0, 0, 0.5}},
         {.type = wave, .first = {0.25, 0.25, 0.25}, .last = {0.75, 0.75, 0.75}}};
     struct ht_shots shots = {.count = 3, .shot = shot};
-    struct run run;
+    HT_ENDED(close_run) struct run run;
     int red[3] = {0};
     enum ht_err err = open_run(&run, directory, "");
     if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, NULL, other);
@@ -223,9 +219,6 @@ static void test_outlines(const char *root) {
     TEST_CHECK(red[1] > MAP / 6 && red[1] < MAP / 2 + 5, "a side of the box at x1 = 0.25: %d",
                red[1]);
     TEST_CHECK(red[2] > MAP / 6 && red[2] < MAP / 2 + 5, "its lower side: %d", red[2]);
-    close_run(&run);
-    free(directory);
-    free(other);
 }
 
 int main(void) {

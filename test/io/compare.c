@@ -111,8 +111,8 @@ static void test_refusals(const char *a, const char *b, const char *directory) {
 /* Directories stand for their last snapshot; seven digits beat six. */
 static void test_directories(const char *directory) {
     struct ht_difference d;
-    char *one = scratch_path(directory, "one");
-    char *two = scratch_path(directory, "two");
+    HT_FREED char *one = scratch_path(directory, "one");
+    HT_FREED char *two = scratch_path(directory, "two");
     bool ok = mkdir(one, 0777) == 0 && mkdir(two, 0777) == 0;
     const char *const name[3] = {"fields_000000.h5", "fields_999999.h5", "fields_1000000.h5"};
     for (int i = 0; i < 3; i++) {
@@ -124,8 +124,6 @@ static void test_directories(const char *directory) {
     TEST_CHECK(ok, "two directories of three snapshots");
     TEST_CHECK(ht_compare(one, two, &d) == HT_OK && d.max_abs == 3.0, "the last ones differ by %g",
                d.max_abs);
-    free(one);
-    free(two);
 }
 
 int main(void) {

@@ -53,7 +53,7 @@ static double differences(const struct ht_gradient_sums *a, const struct ht_grad
 }
 
 static void test_kept(const struct scene *scene, struct ht_gradient_sums *all) {
-    char *path = scratch_path(scene_directory, "gradient.h5.part");
+    HT_FREED char *path = scratch_path(scene_directory, "gradient.h5.part");
     struct ht_gradient_sums sums;
     TEST_CHECK(taken_up(scene, "a", SHOTS, path, all) == 0, "no file: from the first shot on");
     add_shot(all, 0);
@@ -76,7 +76,6 @@ static void test_kept(const struct scene *scene, struct ht_gradient_sums *all) {
     TEST_CHECK(ht_gradient_sums_resume(&sums, path) == HT_ERR_IO && sums.done == 0, "damaged: %s",
                ht_err_message());
     ht_gradient_sums_destroy(&sums);
-    free(path);
 }
 
 static double read_differences(struct ht_h5 *file, const char *name, int64_t count,

@@ -80,7 +80,7 @@ static void test_roundtrip(const char *path) {
 static void test_planes(const char *directory) {
     const int64_t extent[3] = {N3, N2, N1}, start[4] = {0, 1, 3, N2};
     double data[COUNT], part[COUNT], back[COUNT] = {0};
-    char *path = scratch_path(directory, "planes.h5");
+    HT_FREED char *path = scratch_path(directory, "planes.h5");
     struct ht_h5 *file = NULL;
     for (int i = 0; i < COUNT; i++) data[i] = value(i + 1);
     enum ht_err err = ht_h5_create(path, false, &file);
@@ -103,7 +103,6 @@ static void test_planes(const char *directory) {
     err = ht_h5_read(file, "second", COUNT, back);
     TEST_BELOW(err ? 1.0 : worst(back, data, false), 0.0, "parts of the second axis, difference");
     ht_h5_close(file);
-    free(path);
 }
 
 /* Columns in turn, more than a chunk's; some of them are read. */
@@ -111,7 +110,7 @@ static void test_chunks(const char *directory) {
     enum { ROWS = 3, COLUMNS = 300, FIRST = 50, LAST = 251, STEP = 60 };
     const int64_t extent[2] = {ROWS, COLUMNS};
     double part[ROWS * STEP], back[ROWS * (LAST - FIRST)];
-    char *path = scratch_path(directory, "chunks.h5");
+    HT_FREED char *path = scratch_path(directory, "chunks.h5");
     struct ht_h5 *file = NULL;
     int wrong = 0;
     enum ht_err err = ht_h5_create(path, false, &file);
@@ -133,7 +132,6 @@ static void test_chunks(const char *directory) {
     TEST_CHECK(ht_h5_read_planes(file, "a/b", 1, LAST, COLUMNS + 1, back) == HT_ERR_IO, "%s",
                ht_err_message());
     if (file) ht_h5_discard(file);
-    free(path);
 }
 
 static void test_refusals(const char *path, const char *directory) {
@@ -184,8 +182,8 @@ static void test_disk_full(const char *directory) {
     enum { MANY = 100000 };
     const rlim_t limits[] = {50, 1000, 300000};
     const int64_t extent = MANY;
-    char *path = scratch_path(directory, "full.h5");
-    double *data = calloc(MANY, sizeof *data);
+    HT_FREED char *path = scratch_path(directory, "full.h5");
+    HT_FREED double *data = calloc(MANY, sizeof *data);
     struct rlimit old;
     getrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, SIG_IGN);
@@ -208,8 +206,6 @@ static void test_disk_full(const char *directory) {
         TEST_CHECK(!ht_file_exists(path) && scratch_entries(directory) == before,
                    "nothing is left behind");
     }
-    free(data);
-    free(path);
 }
 
 int main(void) {

@@ -11,16 +11,15 @@ enum { ALL = RECEIVERS * SAMPLES, SIZE = HEAD + RECEIVERS * TRACE };
 
 static enum ht_err read_as(const struct trial *t, const char *name, int shot,
                            struct ht_observed **out) {
-    char *path = scratch_path(t->directory, name);
+    HT_FREED char *path = scratch_path(t->directory, name);
     const enum ht_err err =
         ht_observed_read(t->sim->plan, shot, t->sim->plan->receivers, "receivers", path, out);
-    free(path);
     return err;
 }
 
 /* Values off by so much, relative to the largest. */
 static void same(const struct trial *t, const char *name, int shot, const double *p, double bound) {
-    struct ht_observed *observed;
+    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
     double worst = 0, most = 0;
     must(read_as(t, name, shot, &observed));
     for (int i = 0; i < ALL; i++) {
@@ -28,16 +27,14 @@ static void same(const struct trial *t, const char *name, int shot, const double
         most = fmax(most, fabs(p[i]));
     }
     TEST_BELOW(worst / most, bound, "%s, shot %d", name, shot);
-    ht_observed_destroy(observed);
 }
 
 static void refused(const struct trial *t, const char *name, int shot, const char *why) {
-    struct ht_observed *observed;
+    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
     const enum ht_err err = read_as(t, name, shot, &observed);
     TEST_CHECK(err == HT_ERR_INPUT && observed == NULL && strstr(ht_err_message(), why) != NULL &&
                    strstr(ht_err_message(), name) != NULL,
                "%s is refused (%s): %s", name, why, err == HT_OK ? "no" : ht_err_message());
-    ht_observed_destroy(observed);
 }
 
 /* ---- SEG-Y ---- */
@@ -90,7 +87,7 @@ static void write_changed(const struct trial *t, const char *name, const unsigne
 /* Of several shots in a file that of the source's place, whatever their numbers; a coordinate that
  * is 0 in all headers is not known. */
 static void choose_by_place(const struct trial *t, const double *p) {
-    char *path = scratch_path(t->directory, "shots_line_p.sgy"), *data;
+    HT_FREED char *path = scratch_path(t->directory, "shots_line_p.sgy"), *data = NULL;
     size_t size;
     must(ht_file_read(path, &data, &size));
     unsigned char *first = (unsigned char *)data + HEAD;
@@ -109,14 +106,12 @@ static void choose_by_place(const struct trial *t, const double *p) {
         put(first + (size_t)(RECEIVERS + i) * TRACE + 72, 4, 10000000);
     must(ht_file_write_in(t->directory, "section.sgy", data, size));
     same(t, "section.sgy", 4, p, 1e-7);
-    free(data);
-    free(path);
 }
 
 static void segy(struct trial *t, const double *p) {
     const size_t second = HEAD + TRACE;
-    char *path = scratch_path(t->directory, "traces_line_p.sgy"), *data;
-    char *traces = scratch_path(t->directory, "traces.h5");
+    HT_FREED char *path = scratch_path(t->directory, "traces_line_p.sgy"), *data = NULL;
+    HT_FREED char *traces = scratch_path(t->directory, "traces.h5");
     size_t size;
     double most = 0, scaled[ALL];
     same(t, "traces_line_p.sgy", 1, p, 1e-7);
@@ -151,9 +146,6 @@ static void segy(struct trial *t, const double *p) {
     refused(t, "nan.sgy", 1, "sample 1 of receiver 2 of line/p is nan");
     must(ht_file_write_in(t->directory, "short.sgy", file, SIZE - 2));
     refused(t, "short.sgy", 1, "not those of whole traces of 33");
-    free(data);
-    free(path);
-    free(traces);
 }
 
 /* ---- HDF5 ---- */
@@ -168,7 +160,7 @@ static void write_set(const struct trial *t, const char *name, const double *p,
                       const struct set *s) {
     const struct ht_receiver_group *group = &t->sim->plan->receivers->group[0];
     const int64_t values = s->receivers * s->samples;
-    char *path = scratch_path(t->directory, name);
+    HT_FREED char *path = scratch_path(t->directory, name);
     double time[2 * SAMPLES], x[RECEIVERS][2], *data = NULL;
     struct ht_h5 *file;
     must(HT_ALLOC(data, values));
@@ -185,7 +177,6 @@ static void write_set(const struct trial *t, const char *name, const double *p,
     must(ht_h5_write(file, "line/p", 2, &s->receivers, data, false));
     must(ht_h5_commit(file));
     free(data);
-    free(path);
 }
 
 static void hdf5(struct trial *t, const double *p) {
@@ -217,14 +208,13 @@ static void hdf5(struct trial *t, const double *p) {
 
 static void write_weights(const struct trial *t, const char *name, int rank, double first) {
     const int64_t extent[2] = {RECEIVERS, SAMPLES};
-    char *path = scratch_path(t->directory, name);
+    HT_FREED char *path = scratch_path(t->directory, name);
     struct ht_h5 *file;
     double weight[ALL];
     for (int i = 0; i < ALL; i++) weight[i] = i == 0 ? first : i % 5;
     must(ht_h5_create(path, false, &file));
     must(ht_h5_write(file, "line/p", rank, extent, weight, false));
     must(ht_h5_commit(file));
-    free(path);
 }
 
 static void weights(struct trial *t) {

@@ -153,7 +153,7 @@ static int count_of(const char *text, const char *word) {
 }
 
 static void check_xdmf(const char *path) {
-    char *text = NULL;
+    HT_FREED char *text = NULL;
     size_t size;
     TEST_CHECK(ht_file_read(path, &text, &size) == HT_OK, "fields.xdmf");
     if (!text) return;
@@ -163,11 +163,10 @@ static void check_xdmf(const char *path) {
                count_of(text, "\"3 4 4\""));
     TEST_CHECK(count_of(text, ">1 0.5 0.25<") == 3, "spacing in the order x3 x2 x1: %d of 3",
                count_of(text, ">1 0.5 0.25<"));
-    free(text);
 }
 
 static enum ht_err write_run(const char *directory, int snapshots, const char *precision) {
-    struct run run;
+    HT_ENDED(close_run) struct run run;
     const char *pictures =
         ht_picture_cairo() ? "output.picture.plane=\"x1\"" : "output.pictures=false";
     enum ht_err err = open_run(&run, directory,
@@ -181,14 +180,12 @@ static enum ht_err write_run(const char *directory, int snapshots, const char *p
         if (!err) err = ht_output_picture(run.output, 0.25 * i, (const double *const *)run.value);
     }
     if (!err) err = ht_output_summary(run.output, "{}");
-    close_run(&run);
     return err;
 }
 
 static bool has(const char *directory, const char *name) {
-    char *path = scratch_path(directory, name);
+    HT_FREED char *path = scratch_path(directory, name);
     bool found = ht_file_exists(path);
-    free(path);
     return found;
 }
 
@@ -264,26 +261,24 @@ static void test_precision(const char *root) {
 }
 
 static void refuse(const char *directory, const char *key, enum ht_err expected, const char *part) {
-    struct run run;
+    HT_ENDED(close_run) struct run run;
     enum ht_err err = open_run(&run, directory, key);
     TEST_CHECK(err == expected && strstr(ht_err_message(), part), "%s", ht_err_message());
-    close_run(&run);
 }
 
 static void test_refusals(const char *root) {
-    char *directory = scratch_path(root, "refused");
+    HT_FREED char *directory = scratch_path(root, "refused");
     refuse(directory, "output.fields=[\"rho\"]", HT_ERR_INPUT, "p, v1, v2, v3");
     refuse(directory, "output.picture.field=\"q\"", HT_ERR_INPUT, "output.picture.field");
     refuse(directory, "output.picture.background=\"z\"", HT_ERR_INPUT, "output.picture.background");
     TEST_CHECK(!ht_file_exists(directory), "nothing was made for them");
     TEST_CHECK(ht_file_write(directory, "", 0) == HT_OK, "a file in the way");
     refuse(directory, "grid.order=1", HT_ERR_INPUT, "output.directory");
-    free(directory);
 }
 
 static void test_disk_full(const char *root) {
-    char *directory = scratch_path(root, "full");
-    struct run run;
+    HT_FREED char *directory = scratch_path(root, "full");
+    HT_ENDED(close_run) struct run run;
     struct rlimit old, limit;
     enum ht_err err = open_run(&run, directory, "");
     getrlimit(RLIMIT_FSIZE, &old);
@@ -297,8 +292,6 @@ static void test_disk_full(const char *root) {
     TEST_CHECK(scratch_entries(directory) == 2 && has(directory, "input.cfg"),
                "only input.cfg and the lock: %d files", scratch_entries(directory));
     TEST_CHECK(run.output && run.output->count == 0, "no list is claimed");
-    close_run(&run);
-    free(directory);
 }
 
 int main(int argc, char **argv) {

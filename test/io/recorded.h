@@ -84,9 +84,8 @@ static void record(struct trial *t, const char *backend, int field, const char *
     must(ht_simulation_start(t->sim));
     must(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
     observe(t, field);
-    char *path = scratch_path(t->directory, "traces.h5");
+    HT_FREED char *path = scratch_path(t->directory, "traces.h5");
     must(ht_h5_open(path, &t->file));
-    free(path);
 }
 
 static void finish(struct trial *t) {

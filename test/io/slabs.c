@@ -149,21 +149,19 @@ static enum ht_err write_all(struct ht_comm *comm, const char *directory) {
 
 static enum ht_err write_full(struct ht_comm *comm, const char *directory, int rank) {
     const struct rlimit limit = {FULL, RLIM_INFINITY};
-    struct run run;
+    HT_ENDED(close_run) struct run run;
     enum ht_err err = open_run(&run, comm, directory, &scenes[0]);
     signal(SIGXFSZ, SIG_IGN);
     if (rank < 0 || rank == ht_comm_rank(comm)) setrlimit(RLIMIT_FSIZE, &limit);
     if (!err) err = write_files(&run);
-    close_run(&run);
     return err;
 }
 
 static enum ht_err write_gone(struct ht_comm *comm, const char *directory) {
-    struct run run;
+    HT_ENDED(close_run) struct run run;
     enum ht_err err = open_run(&run, comm, directory, &scenes[0]);
     if (!err && ht_comm_rank(comm) == 0) scratch_remove(scratch_path(directory, scenes[0].plane));
     if (!err) err = write_files(&run);
-    close_run(&run);
     return err;
 }
 

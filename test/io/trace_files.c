@@ -32,7 +32,7 @@ static bool is_place(const unsigned char *at, int64_t scalar, double km) {
 static void judge_segy(struct trial *t, const char *name, int shots, const double *data,
                        const double *x, const int64_t extent[2]) {
     size_t size;
-    unsigned char *bytes = read_bytes(t, name, &size);
+    HT_FREED unsigned char *bytes = read_bytes(t, name, &size);
     const size_t trace = 240 + 4 * (size_t)extent[1];
     int64_t wrong = 0;
     TEST_CHECK(size == 3600 + (size_t)(shots * extent[0]) * trace &&
@@ -58,17 +58,15 @@ static void judge_segy(struct trial *t, const char *name, int shots, const doubl
             wrong += big_float(h + 240 + 4 * n) != (double)(float)data[i * extent[1] + n];
     }
     TEST_CHECK(wrong == 0, "%s: %d of its numbers are not those of HDF5", name, (int)wrong);
-    free(bytes);
 }
 
 /* Twice the same shot. */
 static void judge_shots(struct trial *t, const double *data, const double *x,
                         const int64_t extent[2]) {
-    char *path = scratch_path(t->directory, "traces.h5");
+    HT_FREED char *path = scratch_path(t->directory, "traces.h5");
     const struct ht_segy_shot shot[] = {{1, t->params, path}, {2, t->params, path}};
     must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
     judge_segy(t, "shots_line_p_x1.sgy", 2, data, x, extent);
-    free(path);
 }
 
 static void judge_csv(struct trial *t, bool single, const double *p, const double *slope,

@@ -133,8 +133,8 @@ static double wave_error(struct trial *t, const char *set, int slope, const doub
                          double omega) {
     int64_t extent[8];
     double *data = read_set(t, set, extent), worst = 0;
-    double *x = read_set(t, "line/position", NULL);
-    double *time = read_set(t, "line/time", NULL);
+    HT_FREED double *x = read_set(t, "line/position", NULL);
+    HT_FREED double *time = read_set(t, "line/time", NULL);
     for (int64_t i = 0; i < extent[0]; i++)
         for (int64_t n = 0; n < extent[1]; n++) {
             const double phase = wave[0] * x[2 * i] + wave[1] * x[2 * i + 1] - omega * time[n];
@@ -144,8 +144,6 @@ static double wave_error(struct trial *t, const char *set, int slope, const doub
             worst = fmax(worst, fabs(value - wanted) / unit);
         }
     free(data);
-    free(x);
-    free(time);
     return worst;
 }
 
@@ -335,8 +333,8 @@ static double between_error(struct trial *t, const char *field) {
     double worst = 0, largest = 0;
     for (int i = 0; i < 2; i++)
         snprintf(name[i], sizeof name[i], "%s/%s", i ? "between" : "steps", field);
-    double *at = read_set(t, "between/time", NULL);
-    double *u = read_set(t, name[0], steps), *v = read_set(t, name[1], samples);
+    HT_FREED double *at = read_set(t, "between/time", NULL);
+    HT_FREED double *u = read_set(t, name[0], steps), *v = read_set(t, name[1], samples);
     const double dt = t->sim->plan->problem.dt;
     for (int64_t i = 0; i < samples[0] * samples[1]; i++) {
         const double s = at[i % samples[1]] / dt, *row;
@@ -349,9 +347,6 @@ static double between_error(struct trial *t, const char *field) {
         worst = fmax(worst, fabs(sum - v[i]));
         largest = fmax(largest, fabs(v[i]));
     }
-    free(at);
-    free(u);
-    free(v);
     return worst / largest;
 }
 

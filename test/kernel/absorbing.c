@@ -145,7 +145,7 @@ static void run_planted(struct trial *t, struct ht_device *device, struct ht_ker
 }
 
 static void run_row(const struct row *row, struct ht_device *device, bool planted) {
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     struct trial t;
     double worst = 0;
     const struct ht_device_info *info = ht_device_info(device);
@@ -158,7 +158,6 @@ static void run_row(const struct row *row, struct ht_device *device, bool plante
     else
         TEST_BELOW(worst, bound_of(&t), "%s", t.name);
     if (err == HT_OK && planted) run_planted(&t, device, &kernels);
-    ht_kernels_destroy(&kernels);
 }
 
 /* What is run, and by which kernels. */

@@ -99,7 +99,7 @@ static inline struct cover_candidate *cover_best(const struct cover *c, struct c
 
 /* Sets count and row, to be freed; all else is given. */
 static inline void cover_make(struct cover *c) {
-    struct cover_pairs *pairs = calloc(1, sizeof *pairs);
+    HT_FREED struct cover_pairs *pairs = calloc(1, sizeof *pairs);
     struct cover_candidate *list = NULL, *best;
     if (pairs == NULL) abort();
     size_t count = cover_candidates(c, pairs, &list);
@@ -112,5 +112,4 @@ static inline void cover_make(struct cover *c) {
         memcpy(c->row[c->count++], best->row, sizeof *c->row);
     }
     free(list);
-    free(pairs);
 }

@@ -46,14 +46,13 @@ static enum ht_err create(const struct scene *s, bool fp64, struct ht_kernels *o
 }
 
 static void run(struct scene *s, int dims, bool fp64) {
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     double worst = 0;
     make_scene(s, dims, 2, -1);
     enum ht_err err = create(s, fp64, &kernels);
     if (err == HT_OK) err = ht_verify_kernels(&s->problem, s->device, &kernels, &worst);
     TEST_BELOW(err ? (double)NAN : worst, 1.0, "%d-D, %s%s%s", dims, fp64 ? "double" : "single",
                err ? ": " : "", err ? ht_err_message() : "");
-    ht_kernels_destroy(&kernels);
 }
 
 /* Transfers by several threads: what is put with some of them is got with others, rounded. */
@@ -63,8 +62,8 @@ static enum ht_err transfer(const struct scene *s, const struct ht_kernels *kern
     const int coefs = ht_grid_coefs(&s->grid), fields = s->eq.nfields;
     const int64_t planes = ht_grid_planes(&s->grid, HT_PRIMARY);
     const int64_t values = ht_grid_total(&s->grid, HT_PRIMARY) * coefs;
-    struct ht_stepper stepper;
-    double *in = NULL;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
+    HT_FREED double *in = NULL;
     TRY(HT_ALLOC(in, (int64_t)2 * fields * values));
     double *out = in + (int64_t)fields * values;
     enum ht_err err = ht_stepper_create(&s->problem, s->device, kernels, &stepper);
@@ -79,14 +78,12 @@ static enum ht_err transfer(const struct scene *s, const struct ht_kernels *kern
         for (int64_t n = 0; n < fields * values; n++) *wrong += out[n] != (double)(float)in[n];
     }
     ht_threads_set(0);
-    ht_stepper_destroy(&stepper);
-    free(in);
     return err;
 }
 
 /* Rows for several chunks. */
 static void run_threads(struct scene *s) {
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     double wrong = 0;
     make_scene(s, 2, 2, -1);
     s->grid.cells[0] = 90;
@@ -95,7 +92,6 @@ static void run_threads(struct scene *s) {
     if (err == HT_OK) err = transfer(s, &kernels, &wrong);
     TEST_CHECK(err == HT_OK && wrong == 0, "transfers by threads: %.0f values differ %s", wrong,
                err != HT_OK ? ht_err_message() : "");
-    ht_kernels_destroy(&kernels);
 }
 
 /* Refused by name, not computed wrongly. */

@@ -21,7 +21,7 @@ static const char *array_at(const char *at) {
 /* Appends a kernel that stores the size of every local array of the text, a negative entry before
  * those of each kernel; returns the entries. */
 static int append_sizes(struct ht_text *text) {
-    struct ht_text body = {0};
+    HT_ENDED(ht_text_free) struct ht_text body = {0};
     const char *at = strstr(text->data, "struct ht_step_args {");
     int count = 0;
     while (at != NULL && *at != '\0') {
@@ -37,7 +37,6 @@ static int append_sizes(struct ht_text *text) {
     }
     ht_text_add(text, "HT_KERNEL void ht_sizes(HT_GLOBAL int *to) {\n%s}\n",
                 body.data ? body.data : "");
-    ht_text_free(&body);
     return count;
 }
 

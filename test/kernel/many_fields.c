@@ -76,7 +76,7 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device, d
                                  .dt = 0.3,
                                  .stages = 4,
                                  .medium_coefs = c->degree < 0 ? 0 : 1};
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     for (int k = 0; k < 3; k++) {
         grid.cells[k] = k ? 2 : 3;
         grid.h[k] = 0.5 + 0.25 * k;
@@ -90,7 +90,6 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device, d
     struct ht_tuning tuning = {.variant = ht_variant_find(c->variant, NULL, true), .block = 1};
     TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
     enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
-    ht_kernels_destroy(&kernels);
     return err;
 }
 

@@ -29,7 +29,7 @@ static int registers_of(const char *text) {
 static bool find_cache(int architecture, int registers, struct ht_device_info *info,
                        char directory[4096]) {
     const char *home = getenv("XDG_CACHE_HOME");
-    char *code = NULL;
+    HT_FREED char *code = NULL;
     size_t size = 0;
     if (home == NULL || ht_file_read("src/device/cuda_nvrtc.c", &code, &size) != HT_OK)
         return false;
@@ -38,7 +38,6 @@ static bool find_cache(int architecture, int registers, struct ht_device_info *i
     snprintf(info->name, sizeof info->name, "%016llx %d",
              (unsigned long long)ht_hash(HT_HASH_SEED, code, size), registers);
     snprintf(directory, 4096, "%s/nvrtc", home);
-    free(code);
     return true;
 }
 
@@ -63,14 +62,13 @@ static bool has_assembly(const char *name) {
 }
 
 static void compile_text(const struct texts *texts, const char *name, const char *text) {
-    void *code = NULL;
+    HT_FREED void *code = NULL;
     size_t size = 0;
     if (texts->ptx < 90 && !has_assembly(name) && !test_all()) return;
     enum ht_err err = compile(text, texts->ptx, &code, &size);
     TEST_CHECK(err == HT_OK && is_cubin(code, size),
                "%s for sm_%d: %d bytes of machine code %.2000s", name, texts->ptx, (int)size,
                err ? ht_err_message() : "");
-    free(code);
 }
 
 /* For tools/lint: all texts, as OpenCL, into a directory. */
@@ -82,7 +80,7 @@ static void write_file(const struct texts *texts, const char *name, const char *
 
 /* What only an error shows: the log, and an architecture that is not known. */
 static void test_failures(void) {
-    void *code = NULL;
+    HT_FREED void *code = NULL;
     size_t size = 0;
     enum ht_err err = ht_nvrtc_compile("extern \"C\" __global__ void ht_bad(float *x) {\n"
                                        "    x[0] = no_such_thing_here;\n}\n",
@@ -97,7 +95,6 @@ static void test_failures(void) {
     TEST_CHECK(err == HT_OK && !is_cubin(code, size) && code != NULL && strlen(code) + 1 == size &&
                    strstr(code, ".version"),
                "for architecture 99.9 %d bytes of PTX", (int)size);
-    free(code);
 }
 
 int main(int argc, char **argv) {

@@ -79,7 +79,7 @@ static void destroy(struct reduce_case *c) {
 static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad) {
     int64_t nodes = ht_grid_total(&c->grid, subgrid);
     int64_t coefs = ht_grid_coefs(&c->grid), fields = c->eq.nfields;
-    double *data = NULL;
+    HT_FREED double *data = NULL;
     TRY(HT_ALLOC(data, nodes * coefs * fields));
     for (int64_t n = 0; n < nodes * coefs * fields; n++)
         data[n] = (double)(float)ht_rng_uniform(11, (uint64_t)n);
@@ -90,7 +90,6 @@ static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid, int64_t 
     const struct ht_stepper *both[2] = {&c->device, &c->host};
     for (int s = 0; err == HT_OK && s < 2; s++)
         err = both[s]->ops->put(both[s]->self, subgrid, 0, ht_grid_planes(&c->grid, subgrid), data);
-    free(data);
     return err;
 }
 
@@ -221,7 +220,7 @@ static void run_overflow(struct ht_device *device) {
     struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL, true), .block = 1};
     struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
     struct ht_measure m = {.sum = 0};
-    double *data = NULL;
+    HT_FREED double *data = NULL;
     c.eq = ht_equations_make(ht_system_at(0), 1);
     c.grid = make_grid(1, 1, false);
     c.problem = make_problem(&c, -1);
@@ -235,7 +234,6 @@ static void run_overflow(struct ht_device *device) {
                "values of 1e30 summed in single precision: sum %g, largest %g, %lld not finite",
                m.sum, m.largest, (long long)m.bad);
     destroy(&c);
-    free(data);
 }
 
 /* All coefficients are 1 on 4 x 3 cells of 0.5 x 0.5 between walls, but for the nodal value of the
@@ -265,9 +263,9 @@ static enum ht_err make_plan(const char *system, const char *c, struct ht_params
  * density `uniform` of ones; a value of 3 instead of 1 at one inner node adds (9 - 1)/2
  * density_last h1 h2. */
 static void run_state(const char *system, const char *c, double uniform, double density_last) {
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
-    struct ht_stepper host = {0};
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper host = {0};
     struct ht_state state = {0};
     enum ht_err err = make_plan(system, c, &params, &plan);
     if (err == HT_OK) err = ht_oracle_create(&plan->problem, &host);
@@ -282,9 +280,6 @@ static void run_state(const char *system, const char *c, double uniform, double 
     TEST_CHECK(err == HT_ERR_NOT_FINITE &&
                    strstr(ht_err_message(), " is not finite at (1.5, 1, 0), time 0.5") != NULL,
                "%s, a planted NaN: %s", system, ht_err_message());
-    ht_stepper_destroy(&host);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
 }
 
 static void judge(struct ht_device *device) {

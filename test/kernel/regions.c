@@ -81,12 +81,11 @@ static void judge_seconds(const struct trial *t, const struct ht_stepper *s) {
 static enum ht_err run_regions(const struct trial *t, struct ht_device *device,
                                const struct ht_kernels *kernels, double *worst) {
     struct ht_region region[MOST_REGIONS];
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     const int regions = cut_regions(&t->grid, 2, 3, &kernels, 1, region);
     TRY(ht_stepper_create_regions(&t->problem, device, regions, region, &stepper));
     enum ht_err err = worst_of_reference(&t->problem, &stepper, &t->problem, 2, worst);
     if (err == HT_OK) judge_seconds(t, &stepper);
-    ht_stepper_destroy(&stepper);
     return err;
 }
 
@@ -191,7 +190,7 @@ static void test_laws(struct ht_device *device, const char *variant, const char 
 /* ---- refusals ---- */
 
 static void test_refusals(struct ht_device *device) {
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     const struct ht_kernels *set = &kernels;
     struct ht_region region[MOST_REGIONS];
     struct ht_stepper stepper = {0};
@@ -211,7 +210,6 @@ static void test_refusals(struct ht_device *device) {
         judge_refusal(ht_stepper_create_regions(&t.problem, device, 1, region, &stepper),
                       "values at nodes where the medium is uniform");
     }
-    ht_kernels_destroy(&kernels);
 }
 
 static void judge(struct ht_device *device) {

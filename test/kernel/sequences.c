@@ -128,7 +128,7 @@ static enum ht_err compare(const struct scene *s, int64_t *different, int64_t ha
 }
 
 static void judge_case(struct ht_device *device, const struct test_case *c) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     int64_t different = 0, half_steps[2] = {0};
     double largest = 0, seconds[2] = {0};
     const int *batch = batches[c->far];
@@ -148,7 +148,6 @@ static void judge_case(struct ht_device *device, const struct test_case *c) {
                taken);
     TEST_CHECK(seconds[0] > 0 && seconds[1] > 0, "they took %.3g s on the device, %.3g s",
                seconds[0], seconds[1]);
-    close_scene(&s);
 }
 
 static const struct test_case cases[] = {

@@ -78,14 +78,13 @@ static void judge(const struct scene *s, const struct ht_stepper *stepper, int b
 
 /* Of steps of the whole cube, without layers: for comparison. */
 static void tell_plain(struct scene s, struct ht_device *device, const struct ht_kernels *kernels) {
-    struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     s.problem.grid = &s.grid;
     s.problem.layers = NULL;
     must(ht_stepper_create(&s.problem, device, kernels, &stepper));
     must(fill_plane(&s, &stepper, HT_PRIMARY));
     const double seconds = time_steps(&stepper, STEPS);
     printf("# without layers: step %.4g ms\n", 1e3 * seconds);
-    ht_stepper_destroy(&stepper);
 }
 
 static void run(struct ht_device *device, int64_t side, int order) {
@@ -99,8 +98,8 @@ static void run(struct ht_device *device, int64_t side, int order) {
                                 1,
                                 true};
     struct ht_tuning tuning = {.fp64 = false, .block = 1};
-    struct ht_kernels kernels;
-    struct ht_stepper stepper;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     struct scene s;
     make(&s, &given, 0.9);
     s.problem.medium_degree = -1;
@@ -114,8 +113,6 @@ static void run(struct ht_device *device, int64_t side, int order) {
     judge(&s, &stepper, 0, 1, 0.93);
     judge(&s, &stepper, 16, 1, 0.96);
     judge(&s, &stepper, 16, 2, 0.975);
-    ht_stepper_destroy(&stepper);
-    ht_kernels_destroy(&kernels);
 }
 
 int main(int argc, char **argv) {

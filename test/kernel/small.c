@@ -100,7 +100,7 @@ static enum ht_err run(struct small_case *c, struct ht_device *device, double *w
                                      .trim = c->spec.trim,
                                      .block = c->spec.block,
                                      .cells = CELLS};
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     double ratio = 0;
     if (c->narrow) {
         TRY(ht_kernels_plan(&problem, ht_device_info(device), &tuning, &kernels));
@@ -113,7 +113,6 @@ static enum ht_err run(struct small_case *c, struct ht_device *device, double *w
     if (!walls || test_all()) err = run_walls(c, false, device, &kernels, worst);
     if (err == HT_OK && walls) err = run_walls(c, true, device, &kernels, &ratio);
     if (!(ratio <= *worst)) *worst = ratio;
-    ht_kernels_destroy(&kernels);
     return err;
 }
 

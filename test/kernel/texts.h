@@ -227,7 +227,7 @@ static void texts_pair(struct texts *t, const char *system, int dims, const char
     struct ht_equations eq = ht_equations_make(ht_system_find(system), dims);
     const int radius = test_all() ? 4 : eq.nfields > 3 ? 1 : 2;
     struct ht_pair pair;
-    struct ht_text all = {0};
+    HT_ENDED(ht_text_free) struct ht_text all = {0};
     eq.losses = losses & ((1u << eq.system->nlosses) - 1);
     ht_pair_make(&eq, fp64 ? HT_PAIR_TOGETHER : HT_PAIR_APART, &pair);
     const struct ht_pair_spec spec = {
@@ -242,7 +242,6 @@ static void texts_pair(struct texts *t, const char *system, int dims, const char
         texts_give(t, ht_text_status(&one), &one, "%s_%d_%d", system, fp64, number++);
     }
     TEST_CHECK(number == (free > 0 ? 4 : 2), "programs of %s: %d", system, number);
-    ht_text_free(&all);
 }
 
 static inline void texts_each(struct texts *t) {

@@ -164,12 +164,11 @@ static void run_all(int first, int last, struct ht_device *device) {
 }
 
 static void run_covering(int first, int last, struct ht_device *device) {
-    struct kind *kind = NULL;
+    HT_FREED struct kind *kind = NULL;
     const int count = cases_choose(ht_device_info(device), false, &kind);
     for (int i = 0, n = 0; i < count; i++)
         if (kind[i].eq.dims >= first && kind[i].eq.dims <= last && n++ % parts == part)
             run_kind(&kind[i], device);
-    free(kind);
 }
 
 /* What the comparison must find: a kernel with a wrong parity, seen behind a wall, and values that

@@ -35,7 +35,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64, struct ht_de
                                .ptx = ht_device_info(device)->ptx,
                                .ptx_own = ht_device_info(device)->ptx_own,
                                .block = 1};
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     for (int k = 0; k < 3; k++) {
         const bool there = k < c->dims;
         grid.cells[k] = there ? 3 : 1;
@@ -45,7 +45,6 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64, struct ht_de
     }
     TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
     enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
-    ht_kernels_destroy(&kernels);
     return err;
 }
 

@@ -177,7 +177,7 @@ static void make_trial(struct trial *t, const struct scene *scene, bool leapfrog
 static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
     const char *ways[3] = {"auto", "staged", "peer"};
     bool peer = ht_device_info(scene->device)->no_peer == NULL;
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     struct trial t;
     make_trial(&t, scene, leapfrog, degree, 0);
     enum ht_err err = trial_kernels(scene, &t, true, &kernels);
@@ -190,7 +190,6 @@ static void run_schedules(struct scene *scene, bool leapfrog, int degree) {
         }
     TEST_CHECK(err == HT_OK, "kernels of schedules%s%s", err ? ": " : "",
                err ? ht_err_message() : "");
-    ht_kernels_destroy(&kernels);
 }
 
 /* ---- rounding ---- */
@@ -220,7 +219,7 @@ static void judge_rounding(void *context, enum ht_subgrid subgrid, int64_t plane
 
 /* The largest value of A on both grids. */
 static enum ht_err largest_absolute(const struct trial *t, double *data, double *out) {
-    struct ht_stepper oracle = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper oracle = {0};
     struct ht_measure m;
     *out = 0;
     TRY(ht_oracle_create(&t->alone, &oracle));
@@ -237,13 +236,12 @@ static enum ht_err largest_absolute(const struct trial *t, double *data, double 
                 err = oracle.ops->measure(oracle.self, (enum ht_subgrid)subgrid, 1, &what, &m);
                 if (err == HT_OK) *out = fmax(*out, m.largest);
             }
-    ht_stepper_destroy(&oracle);
     return err;
 }
 
 static enum ht_err round_once(const struct scene *scene, const struct trial *t, struct rounding *r,
                               struct numbers *n, double *absolute) {
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     struct pair pair = {0};
     TRY(trial_kernels(scene, t, true, &kernels));
     enum ht_err err = make_pair(scene, t, &kernels, &pair);
@@ -254,7 +252,6 @@ static enum ht_err round_once(const struct scene *scene, const struct trial *t, 
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &r->far);
     err = ht_comm_agree(scene->comm, err);
     free_pair(&pair);
-    ht_kernels_destroy(&kernels);
     return err;
 }
 

@@ -145,7 +145,7 @@ static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
                        const struct ht_stepper *s, enum ht_subgrid subgrid, uint64_t seed) {
     const int64_t plane = ht_grid_plane(grid, HT_PRIMARY);
     const int64_t total = plane * t->eq.nfields;
-    double *data = NULL;
+    HT_FREED double *data = NULL;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     TRY(HT_ALLOC(data, total));
     enum ht_err err = HT_OK;
@@ -157,7 +157,6 @@ static enum ht_err put(const struct trial *t, const struct ht_grid *grid,
         }
         err = s->ops->put(s->self, subgrid, m, m + 1, data);
     }
-    free(data);
     return err;
 }
 
@@ -337,7 +336,7 @@ static void add_layers(const struct scene *scene, struct trial *t, struct ht_lay
 }
 
 static void run_layers(const struct scene *scene, struct kind kind) {
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     struct ht_layers layers;
     struct trial t;
     kind.fp64 = kind.fp64 && ht_device_info(scene->device)->fp64;
@@ -351,13 +350,12 @@ static void run_layers(const struct scene *scene, struct kind kind) {
         }
         judge(scene, &t, i % 2 == 0, &kernels, 4 + i);
     }
-    ht_kernels_destroy(&kernels);
 }
 
 /* Programs do not depend on terms, depth and walls. */
 static void run_kind(const struct scene *scene, struct kind kind) {
     const bool fp64 = ht_device_info(scene->device)->fp64;
-    struct ht_kernels kernels = {0};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     struct trial t;
     kind.fp64 = kind.fp64 && fp64;
     make(&t, scene, &kind, 2, 1, 0);
@@ -378,7 +376,6 @@ static void run_kind(const struct scene *scene, struct kind kind) {
     quiet = true;
     if (!kind.fp64 && kind.order == 2) judge(scene, &t, true, &kernels, 103);
     quiet = false;
-    ht_kernels_destroy(&kernels);
 }
 
 int main(int argc, char **argv) {

@@ -58,7 +58,7 @@ static void take(struct shot *s, const struct ht_params *params, struct ht_comm 
     const struct ht_stepper *stepper = &s->sim->run.stepper;
     const int64_t last = plan->steps + ht_resampling_beyond(plan);
     const int64_t values = (last + 1) * plan->receivers->traces;
-    double *r = NULL;
+    HT_FREED double *r = NULL;
     must(HT_ALLOC(r, values));
     for (int64_t i = 0; i < values; i++) r[i] = ht_rng_uniform(7, (uint64_t)i);
     if (choice.field == HT_GRADIENT_CHECKPOINT) {
@@ -75,7 +75,6 @@ static void take(struct shot *s, const struct ht_params *params, struct ht_comm 
         must(ht_gradient_look(s->gradient, n));
     }
     must(ht_gradient_run(s->gradient, r));
-    free(r);
 }
 
 static void finish(struct shot *s) {
@@ -111,7 +110,7 @@ static double differences(const struct shot *together, const struct shot *alone,
 }
 
 static void judge(const struct scene *scene, const struct kind *kind) {
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     struct shot together, alone;
     double numbers[2] = {0};
     must(test_params(NULL, '|', &params, "device.select=%s|device.backend=%s|%s", test_select(),
@@ -124,7 +123,6 @@ static void judge(const struct scene *scene, const struct kind *kind) {
                ht_comm_size(scene->comm), kind->name, numbers[0], numbers[1]);
     finish(&together);
     finish(&alone);
-    ht_params_destroy(params);
 }
 
 int main(int argc, char **argv) {

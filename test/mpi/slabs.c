@@ -210,14 +210,13 @@ static void run_case(struct scene *scene, const struct kind *kind) {
 }
 
 static void run_cases(struct scene *scene) {
-    struct kind *kind = NULL;
+    HT_FREED struct kind *kind = NULL;
     const int count = cases_choose(ht_device_info(scene->device), test_all(), &kind);
     for (int i = 0; i < 2; i++)
         if (test_all() || ht_comm_size(scene->comm) == (i > 0 ? 5 : 2)) judge_laws(scene, i > 0);
     for (int i = 0; i < count; i++) /* N = 2 has all that slabs can get wrong */
         if (kind[i].eq.dims == 3 && (test_all() || kind[i].spec.order == 2))
             run_case(scene, &kind[i]);
-    free(kind);
 }
 
 int main(int argc, char **argv) {

@@ -103,12 +103,11 @@ static inline void trial_problem(struct trial *t, int stages, bool leapfrog, int
  * half a step each way of the whole grid. */
 static inline enum ht_err trial_warm(const struct scene *scene, const struct trial *t,
                                      const struct ht_kernels *kernels) {
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     TRY(ht_stepper_create(&t->alone, scene->device, kernels, &stepper));
     enum ht_err err = stepper.ops->half_step(stepper.self, HT_PRIMARY);
     if (err == HT_OK) err = stepper.ops->half_step(stepper.self, HT_DUAL);
     if (err == HT_OK) err = stepper.ops->finish(stepper.self);
-    ht_stepper_destroy(&stepper);
     return err;
 }
 

@@ -300,13 +300,12 @@ static double growth_of(struct strip *s) {
 
 /* cfl: 0: the usual one. */
 static void test_growth(const char *system, int order, int layer, double theta, double cfl) {
-    struct strip s;
+    HT_ENDED(close_strip) struct strip s;
     open_strip(&s, system, NULL, order, layer, 1, cfl);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
                "%s, N = %d, %d cells, phase %.2f, cfl %.2f: growth per step", system, order, layer,
                theta, cfl);
-    close_strip(&s);
 }
 
 /* Shorter steps, too: long waves along the layer grow at some of them where alpha is small. */
@@ -326,36 +325,33 @@ static void judge_all(void) {
 
 /* Long waves where alpha is next to nothing. */
 static void test_planted_alpha(void) {
-    struct strip s;
+    HT_ENDED(close_strip) struct strip s;
     open_strip(&s, "wave", NULL, 2, 4, 1, 0.5);
     set_theta(&s, 0.02);
     s.plan->layers.side[0][1].alpha /= 16;
     const double growth = growth_of(&s);
     TEST_CHECK(growth > 1e-6, "planted small alpha: growth %.3g (more than 1e-6 expected)", growth);
-    close_strip(&s);
 }
 
 /* What the analysis must find: a layer of one cell grows. */
 static void test_planted(void) {
-    struct strip s;
+    HT_ENDED(close_strip) struct strip s;
     open_strip(&s, "acoustic", NULL, 2, 4, 1, 0);
     set_theta(&s, 1.2);
     s.plan->layers.side[0][1].cells = 1;
     const double growth = growth_of(&s);
     TEST_CHECK(growth > 1e-6, "planted layer of one cell: growth %.3g (more than 1e-6 expected)",
                growth);
-    close_strip(&s);
 }
 
 static void test_sponge(const char *scheme, const char *system, int order, int layer, double theta,
                         double cfl) {
-    struct strip s;
+    HT_ENDED(close_strip) struct strip s;
     open_strip(&s, system, scheme, order, layer, 1, cfl);
     set_theta(&s, theta);
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
                "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: growth", scheme, system,
                order, layer, theta, cfl);
-    close_strip(&s);
 }
 
 static void judge_all_sponges(void) {
@@ -383,7 +379,7 @@ static void test_jets(void) {
     enum { N = 4, LAYER = 8 };
     const double xi = 0.125, bound = 1.2 * pow(xi, N + 1);
     double worst = 0, odd = 0, jets[N + 1];
-    struct strip s;
+    HT_ENDED(close_strip) struct strip s;
     open_strip(&s, "acoustic", "leapfrog", N, LAYER, 1, 0.9);
     const struct ht_problem *p = &s.plan->problem;
     for (int64_t node = 2; node < s.cells; node++) {
@@ -397,12 +393,11 @@ static void test_jets(void) {
     for (int i = 1; i <= N; i += 2) odd = fmax(odd, fabs(jets[i]));
     TEST_BELOW(worst, bound, "sponge: polynomials at %g cells off", xi);
     TEST_CHECK(odd == 0 && jets[2] != 0, "sponge: %g of odd degree on the wall", odd);
-    close_strip(&s);
 }
 
 /* Stronger than the plan allows, in two cells. */
 static void test_planted_sponge(void) {
-    struct strip s;
+    HT_ENDED(close_strip) struct strip s;
     open_strip(&s, "acoustic", "leapfrog", 3, 6, 1, 0.9);
     set_theta(&s, 1.8);
     s.plan->layers.side[0][1].cells = 2;
@@ -410,7 +405,6 @@ static void test_planted_sponge(void) {
     const double growth = growth_of(&s);
     TEST_CHECK(growth > 1e-6, "planted sponge of two cells: growth %.3g (more than 1e-6 expected)",
                growth);
-    close_strip(&s);
 }
 
 /* ---- the reference ---- */

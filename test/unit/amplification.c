@@ -24,11 +24,9 @@ static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
 }
 
 static double amplification_of(const char *options) {
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = plan_of(options, &params);
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(options, &params);
     const double found = ht_series_amplification(&plan->problem, plan->medium->speed);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
     return found;
 }
 
@@ -103,9 +101,9 @@ static double half_step(const struct ht_part *cell, const struct ht_stepper *ora
 static double reference_of(const char *options) {
     static double x[VALUES];
     const struct ht_box box = {.end = {1, 1, 1}};
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = plan_of(options, &params);
-    struct ht_stepper oracle = {.ops = NULL};
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(options, &params);
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper oracle = {.ops = NULL};
     struct ht_part cell;
     double there = NAN, back = NAN;
     ht_problem_part(&plan->problem, &box, HT_SIDES_PERIODIC, HT_MEDIUM_TEST, &cell);
@@ -117,9 +115,6 @@ static double reference_of(const char *options) {
             back = half_step(&cell, &oracle, HT_DUAL, x);
         }
     }
-    ht_stepper_destroy(&oracle);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
     return sqrt(there * back);
 }
 
@@ -161,15 +156,13 @@ static void test_media(void) {
 
 static bool refuses(const char *name, int order, double cfl, bool fp64) {
     char text[120];
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     snprintf(text, sizeof text, "system=acoustic grid.cells=[5,5,5] grid.order=%d time.cfl=%g",
              order, cfl);
-    struct ht_plan *plan = plan_of(text, &params);
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(text, &params);
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
     const char *why = ht_variant_refuses(ht_variant_find(name, &spec, true), &spec);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
     return why != NULL && strstr(why, "rounding") != NULL;
 }
 
@@ -192,7 +185,8 @@ static void test_refusals(void) {
 
 /* Where the medium varies, a step that the input leaves open is short enough. */
 static void test_open_step(void) {
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end)
     struct ht_plan *plan =
         plan_of("system=acoustic grid.cells=[5,5,5] grid.order=8 medium.degree=1 "
                 "medium.type=expression medium.c=1+0.1*sin(6.283185307179586*x1)",
@@ -202,8 +196,6 @@ static void test_open_step(void) {
                "N = 8 in a medium that varies: noise %.1f at cfl %.3f, of 32 at most, and more "
                "than half of it",
                noise, plan->cfl);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
 }
 
 int main(void) {

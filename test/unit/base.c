@@ -120,10 +120,9 @@ static void test_text(void) {
     TEST_CHECK(ht_text_status(&text) == HT_ERR_MEMORY, "text: a failed append is remembered: %s",
                ht_err_message());
     ht_text_free(&text);
-    char *copy = NULL;
+    HT_FREED char *copy = NULL;
     TEST_CHECK(ht_text_copy("abc", &copy) == HT_OK && !strcmp(copy, "abc"), "text: copy \"%s\"",
                copy);
-    free(copy);
 }
 
 static void test_nearest(void) {
@@ -288,7 +287,7 @@ static void test_file(void) {
     char path[256];
     snprintf(path, sizeof path, "%s", inside("data"));
     enum { BIG = 200001 };
-    char *big = calloc(BIG, 1);
+    HT_FREED char *big = calloc(BIG, 1);
     if (!big) return;
     for (int i = 0; i < BIG; i++) big[i] = (char)(i % 251);
     TEST_CHECK(ht_file_write(path, big, BIG) == HT_OK && ht_file_exists(path),
@@ -307,7 +306,6 @@ static void test_file(void) {
     TEST_CHECK(ht_file_write(inside("no/where"), "x", 1) == HT_ERR_IO &&
                    says("no/where: No such file"),
                "file: %s", ht_err_message());
-    free(big);
 }
 
 /* Read without waiting, or refused before anything is read. */
@@ -358,7 +356,8 @@ static void test_full_disk(void) {
 }
 
 static void test_commit(void) {
-    char path[256], *one = NULL, *two = NULL;
+    char path[256];
+    HT_FREED char *one = NULL, *two = NULL;
     snprintf(path, sizeof path, "%s", inside("data"));
     enum ht_err err = ht_file_temporary(path, &one);
     if (!err) err = ht_file_temporary(path, &two);
@@ -376,8 +375,6 @@ static void test_commit(void) {
                "file: commit refused, temporary removed: %s", ht_err_message());
     TEST_CHECK(!err && ht_file_commit(two, path) == HT_ERR_IO && says("No such file"),
                "file: commit of nothing: %s", ht_err_message());
-    free(one);
-    free(two);
 }
 
 static void test_directory(void) {

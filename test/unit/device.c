@@ -8,7 +8,7 @@
 /* ---- devices ---- */
 
 static void test_list(const struct ht_device_info *device) {
-    struct ht_device_info *infos = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     int count = 0, wrong = 0;
     bool found = false;
     TEST_CHECK(ht_device_list(&count, &infos) == HT_OK && count > 0, "%d devices are listed",
@@ -23,7 +23,6 @@ static void test_list(const struct ht_device_info *device) {
     }
     TEST_CHECK(wrong == 0, "%d listed devices without index, name or sizes", wrong);
     TEST_CHECK(found, "the open device %s is among them", device->name);
-    free(infos);
 }
 
 /* Opening with select gives the device of that index, or fails when it is negative. */
@@ -40,13 +39,12 @@ static void expect_open(const char *backend, const char *select, int index) {
 /* The first device of a kind in the list, GPUs by CUDA before others: what "gpu" and "cpu" stand
  * for. */
 static int first_of(bool gpu) {
-    struct ht_device_info *infos = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     int count = 0, first = -1;
     if (ht_device_list(&count, &infos) != HT_OK) return -1;
     for (int cuda = 0; cuda < 2; cuda++)
         for (int i = count - 1; i >= 0; i--)
             if (infos[i].gpu == gpu && (!cuda || strcmp(infos[i].backend, "cuda") == 0)) first = i;
-    free(infos);
     return first;
 }
 
@@ -124,7 +122,7 @@ static void test_sharers(void) {
 /* A back end without devices says why, in one line; so does a wish for it. */
 static void test_missing(void) {
     static const char *const names[] = {"cuda", "opencl"};
-    struct ht_device_info *infos = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     int count = 0;
     if (ht_device_list(&count, &infos) != HT_OK) count = 0;
     for (int b = 0; b < 2; b++) {
@@ -141,14 +139,13 @@ static void test_missing(void) {
                    "which opening one says too: %s", ht_err_message());
     }
     TEST_CHECK(ht_device_missing("abacus") == NULL, "of others nothing is known");
-    free(infos);
 }
 
 /* The message that nothing matches names the wish and all that is here. */
 static void test_no_match(void) {
     static const char *const wishes[][2] = {
         {"auto", "abacus"}, {"auto", "1000000"}, {"auto", "-1"}, {"abacus", "auto"}};
-    struct ht_device_info *infos = NULL;
+    HT_FREED struct ht_device_info *infos = NULL;
     int count = 0;
     if (ht_device_list(&count, &infos) != HT_OK) count = 0;
     for (int w = 0; w < 4; w++) {
@@ -164,7 +161,6 @@ static void test_no_match(void) {
                        (strcmp(wishes[w][0], "abacus") == 0),
                    "the back ends are named when it is none of them");
     }
-    free(infos);
 }
 
 /* ---- buffers ---- */
@@ -267,14 +263,13 @@ static void test_buffers(struct ht_device *device) {
 /* ---- programs and launches ---- */
 
 static void test_bad_program(struct ht_device *device) {
-    char *text = program_text("HT_KERNEL void ht_bad(HT_GLOBAL float *x) {\n"
-                              "    x[0] = no_such_thing_here;\n}\n");
+    HT_FREED char *text = program_text("HT_KERNEL void ht_bad(HT_GLOBAL float *x) {\n"
+                                       "    x[0] = no_such_thing_here;\n}\n");
     struct ht_program *program = NULL;
     enum ht_err err = ht_program_build(device, text, &program);
     TEST_CHECK(err == HT_ERR_DEVICE && program == NULL &&
                    strstr(ht_err_message(), "no_such_thing_here"),
                "the compiler's log of a bad program: %.200s", ht_err_message());
-    free(text);
 }
 
 /* More launches than the layer holds events, each seen once, in order. */

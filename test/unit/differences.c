@@ -72,10 +72,9 @@ static int64_t nodes_of(const struct scene *s) {
 static void put(const struct scene *s, const struct ht_stepper *stepper, enum ht_subgrid subgrid,
                 const double *values) {
     const int64_t nodes = nodes_of(s);
-    double *all = calloc((size_t)(nodes * s->eq.nfields), sizeof *all);
+    HT_FREED double *all = calloc((size_t)(nodes * s->eq.nfields), sizeof *all);
     memcpy(all, values, (size_t)nodes * sizeof *all);
     must(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(&s->grid, HT_PRIMARY), all));
-    free(all);
 }
 
 static void get(const struct scene *s, const struct ht_stepper *stepper, enum ht_subgrid subgrid,
@@ -125,7 +124,7 @@ static void eigenvalues(int n, double (*a)[MOST], double *least, double *most) {
  * is symmetric. */
 static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
     const int n = (int)nodes_of(s);
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     double u[MOST] = {0}, modulus[MOST] = {0}, worst = 0;
     must(ht_oracle_create(&s->problem, &stepper));
     must(fill(s, 0, 0, 1, modulus));
@@ -145,7 +144,6 @@ static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
             worst = fmax(worst, fabs(a[i][j] - a[j][i]));
             a[i][j] = a[j][i] = (a[i][j] + a[j][i]) / 2;
         }
-    ht_stepper_destroy(&stepper);
     return worst;
 }
 
@@ -183,13 +181,12 @@ static void test_stability(void) {
 static void apply(const struct scene *s, const struct ht_stepper *stepper, const double *x,
                   double *out) {
     const double dt = s->problem.dt;
-    double *zero = calloc((size_t)nodes_of(s), sizeof *zero);
+    HT_FREED double *zero = calloc((size_t)nodes_of(s), sizeof *zero);
     put(s, stepper, HT_DUAL, zero);
     put(s, stepper, HT_PRIMARY, x);
     must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
     get(s, stepper, HT_DUAL, out);
     for (int64_t i = 0; i < nodes_of(s); i++) out[i] /= -dt * dt;
-    free(zero);
 }
 
 /* (-1)^(m1 + m2 + m3) */
@@ -204,7 +201,7 @@ static double sign_of(const struct scene *s, int64_t node) {
  * periodic axes |L| is -L with signs that alternate. */
 static double quotient(const struct scene *s, const struct ht_stepper *stepper, int powers) {
     const size_t count = (size_t)nodes_of(s);
-    double *x = calloc(count, sizeof *x), *y = calloc(count, sizeof *y);
+    HT_FREED double *x = calloc(count, sizeof *x), *y = calloc(count, sizeof *y);
     double most = 0;
     for (size_t i = 0; i < count; i++) x[i] = 1;
     for (int p = 0; p < powers; p++) {
@@ -216,8 +213,6 @@ static double quotient(const struct scene *s, const struct ht_stepper *stepper, 
             x[i] = fabs(y[i]);
         }
     }
-    free(x);
-    free(y);
     return most;
 }
 
@@ -237,8 +232,8 @@ static double weight_of(const struct scene *s, const double *modulus, int64_t no
 /* omega^2 from below: Rayleigh's quotient after power iterations from random values. */
 static double from_below(const struct scene *s, const struct ht_stepper *stepper, int count) {
     const int64_t nodes = nodes_of(s);
-    double *x = calloc((size_t)nodes, sizeof *x);
-    double *y = calloc((size_t)nodes, sizeof *y);
+    HT_FREED double *x = calloc((size_t)nodes, sizeof *x);
+    HT_FREED double *y = calloc((size_t)nodes, sizeof *y);
     double *modulus = calloc((size_t)nodes, sizeof *modulus), value = 0;
     must(fill(s, 0, 0, ht_grid_planes(&s->grid, HT_PRIMARY), modulus));
     for (int64_t i = 0; i < nodes; i++) x[i] = ht_rng_uniform(5, (uint64_t)i);
@@ -253,8 +248,6 @@ static double from_below(const struct scene *s, const struct ht_stepper *stepper
         for (int64_t i = 0; i < nodes; i++) x[i] = y[i] / norm;
         if (n > 0) value = fmax(value, xy / xx); /* n = 0: also on free walls */
     }
-    free(x);
-    free(y);
     free(modulus);
     return value;
 }
@@ -281,7 +274,7 @@ static const struct bound_case {
 
 static void test_bound(const struct bound_case *c) {
     struct scene s;
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     double most = NAN;
     make(&s, "acoustic", c->dims, c->cells, c->wall, c->order, 1, c->density, c->contrast);
     s.seed = 77;
@@ -300,7 +293,6 @@ static void test_bound(const struct bound_case *c) {
                    "%s: the bound is %.3f of the rows' and %.3f times omega^2", c->name,
                    most / rows, most / below);
     }
-    ht_stepper_destroy(&stepper);
 }
 
 /* ---- energy ---- */
@@ -316,7 +308,7 @@ static void test_long_run(const char *system, int dims, int wall, int order, int
                           bool density) {
     const int64_t cells[3] = {dims > 2 ? 17 : 23, dims > 2 ? 17 : 19, 18};
     const int steps = 4000;
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     struct scene s;
     make(&s, system, dims, cells, wall, order, stages, density, 6);
     s.problem.dt = 0.99 * limit(&s);
@@ -343,7 +335,6 @@ static void test_long_run(const char *system, int dims, int wall, int order, int
     TEST_CHECK(worst < 1e-13 * sqrt(steps / 100.0),
                "%s, %d-D, walls %d, order %d, %d terms%s: energy over %d steps to %.1e", system,
                dims, wall, order, stages, density ? ", density" : "", steps, worst);
-    ht_stepper_destroy(&stepper);
     free(u);
 }
 
@@ -379,7 +370,7 @@ static void test_weights(int order) {
 static void test_dispersion(int order, int stages, bool density) {
     enum { N = 40 };
     const int64_t cells[3] = {N, 1, 1};
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     struct scene s;
     double u[3][N], d[N], theta, x, worst = 0;
     make(&s, "acoustic", 1, cells, 0, order, stages, density, 1);
@@ -406,19 +397,18 @@ static void test_dispersion(int order, int stages, bool density) {
     }
     TEST_CHECK(worst < 1e-13, "order %d, %d terms%s: a wave's step is that of theory to %.1e",
                order, stages, density ? ", density" : "", worst);
-    ht_stepper_destroy(&stepper);
 }
 
 /* Rounding that took a constant for a slope would grow with every step. */
 static void test_constant(bool density) {
     const int64_t cells[3] = {19, 18, 1};
-    struct ht_stepper stepper = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     struct scene s;
     int changed = 0;
     make(&s, "acoustic", 2, cells, 1, 8, 2, density, 6);
     s.problem.dt = 0.9 * limit(&s);
     const int64_t nodes = nodes_of(&s);
-    double *u = calloc((size_t)nodes, sizeof *u);
+    HT_FREED double *u = calloc((size_t)nodes, sizeof *u);
     for (int64_t n = 0; n < nodes; n++) u[n] = 0.7;
     must(ht_oracle_create(&s.problem, &stepper));
     put(&s, &stepper, HT_PRIMARY, u);
@@ -427,8 +417,6 @@ static void test_constant(bool density) {
     for (int64_t n = 0; n < nodes; n++) changed += u[n] != 0.7;
     TEST_CHECK(changed == 0, "0.7 everywhere%s: %d values change in 100 steps",
                density ? ", density varies" : "", changed);
-    ht_stepper_destroy(&stepper);
-    free(u);
 }
 
 int main(void) {

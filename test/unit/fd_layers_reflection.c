@@ -37,7 +37,7 @@ static double *run_packet(const struct packet *packet, const struct scene *s, do
     const double group = k1 / omega, centre = (double)inner - 3.4 * width;
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
     double *u = zeros(nodes), *d = zeros(nodes);
-    struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     fill_packet(s, k1, k2, omega, group, centre, width, 0, u);
     fill_packet(s, k1, k2, omega, group, centre, width, -dt, d);
     for (int64_t n = 0; n < nodes; n++) d[n] = u[n] - d[n];
@@ -46,7 +46,6 @@ static double *run_packet(const struct packet *packet, const struct scene *s, do
     put(s, &stepper, HT_DUAL, d);
     step(&stepper, (int)(6.5 * width / group / dt));
     get(s, &stepper, HT_PRIMARY, u);
-    ht_stepper_destroy(&stepper);
     free(d);
     return u;
 }

@@ -119,10 +119,9 @@ static inline void be_sponge(struct scene *s) {
 static inline void put(const struct scene *s, const struct ht_stepper *stepper,
                        enum ht_subgrid subgrid, const double *values) {
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
-    double *all = zeros((nodes * s->eq.nfields));
+    HT_FREED double *all = zeros((nodes * s->eq.nfields));
     memcpy(all, values, (size_t)nodes * sizeof *all);
     must(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(&s->grid, HT_PRIMARY), all));
-    free(all);
 }
 
 static inline void get(const struct scene *s, const struct ht_stepper *stepper,

@@ -294,14 +294,13 @@ static void refuse(int64_t cells, const char *folder, enum ht_err expected, cons
         {"thin", 2, {cells, 30, 1}, {RIGID, RIGID}, {{6, 6}, {4, 0}}, 8, false, 4, true}, 1, false};
     const struct ht_fd_shell_choice choice = {.steps = 9, .every = 1, .folder = folder};
     struct ht_fd_shell *shell;
-    struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     struct scene s;
     make_row(&s, &row);
     must(ht_oracle_create(&s.problem, &stepper));
     const enum ht_err err = ht_fd_shell_create(ht_fd_stepper_of(&stepper), &choice, &shell);
     TEST_CHECK(err == expected && shell == NULL && strstr(ht_err_message(), says) != NULL,
                "refused: %s", ht_err_message());
-    ht_stepper_destroy(&stepper);
 }
 
 int main(int argc, char **argv) {

@@ -109,12 +109,12 @@ static double jumps_compliance(const double x[3]) {
 /* 20 cells: jumps at points and halfway between. */
 static void test_one_axis(enum ht_fit_kind kind, int walls) {
     const int64_t cells[3] = {20, 0, 0};
-    struct case_ c;
+    HT_ENDED(close_case) struct case_ c;
     struct rule rule;
     double worst = 0;
     rule_make(kind, false, &rule);
     must(open_case(&c, "acoustic", cells, walls, kind, JUMPS));
-    double *K = filled(&c, 0), *b = filled(&c, 1);
+    HT_FREED double *K = filled(&c, 0), *b = filled(&c, 1);
     for (int64_t m = 0; m < c.count; m++) {
         double x[3] = {(double)m / 20}, y[3] = {((double)m + 0.5) / 20};
         double one = average(&rule, &c.scene.grid, 0, x, jumps_compliance);
@@ -124,9 +124,6 @@ static void test_one_axis(enum ht_fit_kind kind, int walls) {
     }
     TEST_BELOW(worst, 1e-13, "1-D, %s, %s: against quadrature, relative", HT_WORD(FIT, kind),
                walls ? "walls" : "periodic");
-    free(K);
-    free(b);
-    close_case(&c);
 }
 
 /* Sums over points of 1/K, 1/b and of x/K equal the integrals, whether values are cut or not. */
@@ -222,8 +219,9 @@ static void test_mirror(enum ht_fit_kind kind, int walls) {
     must(open_case(&d, "acoustic", cells, walls, kind,
                    "medium.type=layers; medium.axis=x1;medium.interfaces=[0.23, "
                    "0.69];medium.K=[2.0, 5.0, 1.0]; medium.rho=[7.0, 2.0, 1.0]"));
-    double *K = filled(&c, 0), *b = filled(&c, 1), worst = 0;
-    double *L = filled(&d, 0), *a = filled(&d, 1);
+    HT_FREED double *K = filled(&c, 0), *b = filled(&c, 1);
+    double worst = 0;
+    HT_FREED double *L = filled(&d, 0), *a = filled(&d, 1);
     for (int64_t m = 0; m < c.count; m++) {
         int64_t other = (24 - m) % c.count;
         worst = test_worse(worst, fabs(K[m] / L[other] - 1));
@@ -232,10 +230,6 @@ static void test_mirror(enum ht_fit_kind kind, int walls) {
     if (walls) worst = test_worse(worst, fabs(b[24] / b[23] - 1)); /* behind it */
     TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference", HT_WORD(FIT, kind),
                walls ? "walls" : "periodic");
-    free(K);
-    free(b);
-    free(L);
-    free(a);
     close_case(&c);
     close_case(&d);
 }
@@ -330,7 +324,7 @@ static double two_axes(const struct rule *rule, const struct rule *smooth,
 static void test_two_axes(enum ht_fit_kind kind, int walls) {
     /* h is 2 and 1.6 samples: their ends are multiples of h/40 from points. */
     const int64_t cells[3] = {8, 10, 0}, size[3] = {16, 16, 0};
-    struct case_ c;
+    HT_ENDED(close_case) struct case_ c;
     struct rule rule, smooth;
     char options[800];
     rule_make(kind, false, &rule);
@@ -352,7 +346,6 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
         free(out);
     }
     TEST_CHECK(ht_frame_counts(c.fit).cut == 0, "nothing is cut");
-    close_case(&c);
 }
 
 /* Slabs of planes, and x3 made x1: b_3 takes another way through the code. */
@@ -412,7 +405,7 @@ static double spread(const double *values, int64_t count, double about) {
 /* A file whose samples are all equal. */
 static void test_constant(void) {
     const int64_t cells[3] = {6, 7, 8}, size[3] = {5, 5, 5};
-    struct case_ c;
+    HT_ENDED(close_case) struct case_ c;
     char options[800];
     double worst = 0;
     make_samples(3, size, options, sizeof options);
@@ -427,7 +420,6 @@ static void test_constant(void) {
     }
     TEST_BELOW(worst, 1e-14, "equal samples stay constant, relative");
     TEST_CHECK((c.scene.medium->constant_materials & 2u) != 0, "their density is uniform");
-    close_case(&c);
 }
 
 /* Layers, aligned samples and an expression of the same medium in 3-D. */
@@ -501,9 +493,8 @@ static void test_auto(void) {
                "density given as a number is uniform");
     close_case(&c);
     must(open_case(&c, "wave", cells, 0, HT_FIT_AUTO, "medium.c=3.0"));
-    double *all = filled(&c, 0);
+    HT_FREED double *all = filled(&c, 0);
     TEST_CHECK(spread(all, c.count, 9) == 0, "wave: filled with it");
-    free(all);
     close_case(&c);
 }
 
@@ -517,11 +508,10 @@ static void test_modulus(void) {
     must(open_case(&d, "acoustic", cells, 0, HT_FIT_SINC,
                    "medium.type=layers; medium.axis=x1;medium.interfaces=[0.43]; medium.c=[1.0, "
                    "3.0];medium.rho=[1.0, 2.0]"));
-    double *K = filled(&c, 0), *L = filled(&d, 0), worst = 0;
+    HT_FREED double *K = filled(&c, 0), *L = filled(&d, 0);
+    double worst = 0;
     for (int64_t i = 0; i < c.count; i++) worst = test_worse(worst, fabs(K[i] / L[i] - 1));
     TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
-    free(K);
-    free(L);
     close_case(&c);
     close_case(&d);
 }
@@ -537,7 +527,7 @@ static void test_cut(void) {
                           "medium.K=[1.0, 100.0];medium.rho=[100.0, 1.0]";
     must(open_case(&c, "acoustic", cells, 7, HT_FIT_SINC, options));
     must(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
-    double *K = filled(&c, 0), *box = filled(&d, 0);
+    HT_FREED double *K = filled(&c, 0), *box = filled(&d, 0);
     struct ht_fit_counts of = ht_frame_counts(c.fit);
     double most[2] = {0};
     for (int64_t i = 0; i < c.count; i++) most[0] = fmax(most[0], K[i]);
@@ -552,8 +542,6 @@ static void test_cut(void) {
                    K[(int64_t)round(of.place[0] * 20)] > 199.9,
                "cut: the first at %g, right of the jump", of.place[0]);
     TEST_CHECK(ht_frame_counts(d.fit).cut == 0 && most[1] <= 100 + 1e-12, "box: nothing is cut");
-    free(K);
-    free(box);
     close_case(&c);
     close_case(&d);
 }

@@ -310,17 +310,15 @@ static void test_backus(void) {
     const double tt = d + b * b / a, rho = f + (1 - f) * 4;
     const double expected[] = {1 / a, b / a, b / a, tt, tt - 2 * m, m, 1 / rho, 1 / rho};
     const int64_t node[3] = {1, 2, 2};
-    struct case_ c;
+    HT_ENDED(close_case) struct case_ c;
     double worst = 0;
     must(open_case(&c, "elastic", size, 4, HT_FIT_BOX, solid));
-    double *all = filled(&c, 1);
+    HT_FREED double *all = filled(&c, 1);
     for (int e = 0; e < 8; e++) {
         const int k = coefficient_of(&c, name[e][0], name[e][1]);
         worst = fmax(worst, fabs(value_of(&c, all, k, node) - expected[e]));
     }
     TEST_BELOW(worst, 1e-13, "layers along x3: off Backus' means by");
-    free(all);
-    close_case(&c);
 }
 
 /* eps jumps from 1 to 4 at a face: 1/eps at a point of E2 along it, and of E1 where n has the same
@@ -399,7 +397,7 @@ static void write_rough(const int64_t *size) {
     static const char *const name[] = {"lambda", "mu", "rho"};
     const int count = (int)(size[0] * size[1] * size[2]);
     uint64_t state = 1;
-    float *value;
+    HT_FREED float *value = NULL;
     must(HT_ALLOC(value, count));
     for (int p = 0; p < 3; p++) {
         char file[32];
@@ -411,7 +409,6 @@ static void write_rough(const int64_t *size) {
         snprintf(file, sizeof file, "%s.f32", name[p]);
         write_raw(path_of(file), count, value);
     }
-    free(value);
 }
 
 static void test_rough(void) {

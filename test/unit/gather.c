@@ -42,7 +42,7 @@ static double dot(int64_t count, const double *x, const double *y) {
 static void dots(const char *what, const char *options) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    struct ht_pool pool = {0};
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
     must(test_params(NULL, ' ', &params, "%s", options));
     must(ht_plan_create(params, NULL, &plan));
     const struct ht_receivers *receivers = plan->receivers;
@@ -73,7 +73,6 @@ static void dots(const char *what, const char *options) {
     TEST_BELOW(fabs(sums[0] - sums[3]) / sqrt(sums[1] * sums[2]), 1e-13,
                "%s: %d steps, %d traces, <T v, r> = %.6g", what, (int)ht_gather_last(plan),
                (int)receivers->traces, sums[0]);
-    ht_pool_free(&pool);
 }
 
 #define BOX "grid={cells=[20,18];} initial.type=zero time.scheme=fd time.end=1.7 "

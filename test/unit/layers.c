@@ -48,7 +48,7 @@ static enum ht_err put(const struct scene *s, value_at *value) {
     const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
     const int64_t values = nodes * s->plan->eq.nfields * ht_grid_coefs(grid);
-    double *data = NULL;
+    HT_FREED double *data = NULL;
     TRY(HT_ALLOC(data, values));
     enum ht_err err =
         s->stepper.ops->put(s->stepper.self, HT_DUAL, 0, ht_grid_planes(grid, HT_DUAL), data);
@@ -62,7 +62,6 @@ static enum ht_err put(const struct scene *s, value_at *value) {
     if (err == HT_OK)
         err = s->stepper.ops->put(s->stepper.self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY),
                                   data);
-    free(data);
     return err;
 }
 
@@ -146,7 +145,7 @@ static enum ht_err watch(const struct scene *s, int every, int steps, bool plant
 
 static void test_growth(bool planted) {
     enum { STEPS = 6000, EVERY = 50 };
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     int taken = 0;
     enum ht_err err = open_scene(GROWS, &s);
     if (err == HT_OK) err = watch(&s, EVERY, STEPS, planted, &taken);
@@ -159,7 +158,6 @@ static void test_growth(bool planted) {
     else
         TEST_CHECK(err == HT_OK && taken == STEPS, "%d steps with a layer that does not grow %s",
                    taken, err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 /* ---- energy ---- */
@@ -182,7 +180,7 @@ static void test_energy(const char *options) {
     enum { STEPS = 4 };
     const double bound = 1e-13; /* a few hundred sums of doubles */
     struct ht_state before = {.energy = NAN}, after = {.energy = NAN};
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     enum ht_err err = open_scene(options, &s);
     if (err == HT_OK) err = put(&s, in_the_middle);
     if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &before);
@@ -192,14 +190,13 @@ static void test_energy(const char *options) {
     TEST_CHECK(err == HT_OK && error <= bound && after.layer[0][0] == 0,
                "%s: energy %.6g inside of layers, that of walls to %.1e of %.0e %s", options,
                after.energy, error, bound, err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 static enum ht_err measure_device(struct scene *s, struct ht_device *device, int steps,
                                   struct ht_state *state) {
     struct ht_tuning tuning = {.fp64 = true, .block = 1};
     const struct ht_spec spec = ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
-    struct ht_kernels kernels;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
     struct scene on = *s;
     tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
     TRY(ht_kernels_create(&s->plan->problem, device, &tuning, &kernels));
@@ -208,7 +205,6 @@ static enum ht_err measure_device(struct scene *s, struct ht_device *device, int
     if (err == HT_OK) err = step(&on, steps);
     if (err == HT_OK) err = ht_state_measure(s->plan, &on.stepper, 0, state);
     ht_stepper_destroy(&on.stepper);
-    ht_kernels_destroy(&kernels);
     return err;
 }
 
@@ -217,7 +213,7 @@ static void test_device(const char *options, struct ht_device *device) {
     enum { STEPS = 20 };
     const double bound = 64 * STEPS * DBL_EPSILON;
     struct ht_state state[2] = {{.energy = NAN}, {.energy = NAN}};
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     enum ht_err err = open_scene(options, &s);
     if (err == HT_OK) err = put(&s, random_value);
     if (err == HT_OK) err = step(&s, STEPS);
@@ -231,7 +227,6 @@ static void test_device(const char *options, struct ht_device *device) {
     TEST_CHECK(err == HT_OK && worst <= bound && state[0].layer[0][1] > 0,
                "%s: energies on the device differ by %.1e of %.1e %s", options, worst, bound,
                err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 static double pulse_cells; /* width */
@@ -250,7 +245,7 @@ static double pulse(const struct ht_grid *grid, const double x[3], int64_t n) {
 static void test_long_waves(const char *options, double width, int steps) {
     struct ht_energy_watch energies = {.grows = false};
     double first = NAN, most = 0, last = NAN;
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     enum ht_err err = open_scene(options, &s);
     pulse_cells = width;
     if (err == HT_OK) err = put(&s, pulse);
@@ -267,7 +262,6 @@ static void test_long_waves(const char *options, double width, int steps) {
     TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5,
                "%s: a pulse %g cells wide has at most %.4f of its energy, %.1e after %d steps %s",
                options, width, most, last, steps, err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 /* Data that reach into layers leave, as those of the interior do: with memories of 0 a rest of them
@@ -277,7 +271,7 @@ static void test_rest(const char *data) {
     const double most = 4e-3, time = 300;
     double worst = INFINITY, values[61];
     char options[TEXT];
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     snprintf(options, sizeof options,
              "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; grid.order=8; "
              "boundary.x1=absorbing; absorbing.place=inside; time.end=1; %s",
@@ -290,7 +284,6 @@ static void test_rest(const char *data) {
     TEST_CHECK(err == HT_OK && worst < most,
                "%s: p is %.1e of the largest at time %g (bound %g) %s", data, worst, time, most,
                err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 /* `wave` by Taylor series. */
@@ -330,7 +323,7 @@ static enum ht_err watch_hermite(const struct scene *s, int *taken, double *most
 /* Hermite methods: short and long waves (2 to 240 cells) are no growth. The nodal energy of the
  * shortest varies by some tenths of a percent. */
 static void test_hermite(double width, int cells, int order, const char *more) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     double most = NAN, last = NAN;
     bool grows = true;
     int taken = 0;
@@ -341,13 +334,12 @@ static void test_hermite(double width, int cells, int order, const char *more) {
                "energy, %.1e after %d steps %s",
                order, err ? (double)NAN : s.plan->cells_per_wavelength, more, most, last, taken,
                err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 /* A layer whose sponge drives the waves in it is found before they have twice the energy that they
  * came with. */
 static void test_hermite_growth(void) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     double most = NAN, last = NAN;
     bool grows = false;
     int taken = 0;
@@ -358,7 +350,6 @@ static void test_hermite_growth(void) {
                    strstr(ht_err_message(), "grow in the absorbing layers"),
                "planted layer of wave that grows: at most %.3g of the first energy, %d steps: %s",
                most, taken, err ? ht_err_message() : "");
-    close_scene(&s);
 }
 
 /* Sides that absorb by no cells are sides without layers. */

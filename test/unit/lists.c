@@ -26,12 +26,11 @@ static enum ht_err read_text(const char *text, const char *const *overrides,
 
 static void expect_refused(const char *text, const char *override, const char *message) {
     const char *const overrides[] = {override, NULL};
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     enum ht_err err = read_text(text, overrides, &params);
     const char *got = err ? ht_err_message() : "accepted";
     TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0, "refused: %s", got);
     if (strcmp(got, message) != 0) printf("     expected: %s\n", message);
-    ht_params_destroy(params);
 }
 
 static const char three[] = "grid = { cells = [8, 8]; };\n"

@@ -51,13 +51,12 @@ static void test_constant(void) {
 }
 
 static void test_advection(void) {
-    struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
+    HT_ENDED(close_scene) struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
     must(open_scene(&s, "advection", "medium.velocity=[0.0, -2.0]"));
     TEST_CHECK(s.medium->uniform && s.medium->constant[1] == -2, "advection: velocity2 = %g",
                s.medium->constant[1]);
     TEST_CHECK(s.medium->speed[0] == 0 && s.medium->speed[1] == 2 && s.medium->speed_min == 2,
                "advection: speeds 0 and 2, smallest above 0 is %g", s.medium->speed_min);
-    close_scene(&s);
 }
 
 /* ---- expressions ---- */
@@ -100,7 +99,7 @@ static void check_expression(const int64_t *cells, int order, int walls) {
     snprintf(options, sizeof options,
              "medium.type=expression; medium.c=\"1 + 0.1*sin(%s)\";medium.rho=\"%s\"",
              sums[dims - 1], rho);
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, cells, order, walls, options);
     TEST_CHECK(s.medium->degree == order + 1 && s.medium->flattened == 0,
                "expression in %d-D: degree %d, %lld flattened", s.grid.dims, s.medium->degree,
@@ -115,7 +114,6 @@ static void check_expression(const int64_t *cells, int order, int walls) {
         free(out);
     }
     if (walls) TEST_CHECK(s.medium->wall_gradient, "gradient at the wall is seen");
-    close_scene(&s);
 }
 
 static void test_expression(void) {
@@ -176,14 +174,13 @@ static void test_layers(void) {
 /* c = 1.2 + 0.2 sin(3 x1) at n samples of [0, 1]. */
 static void write_smooth(int n) {
     const int64_t extent[1] = {n};
-    double *c;
+    HT_FREED double *c = NULL;
     struct ht_h5 *file;
     must(HT_ALLOC(c, n));
     for (int i = 0; i < n; i++) c[i] = 1.2 + 0.2 * sin(3.0 * i / (n - 1));
     must(ht_h5_create(path_of("c.h5"), false, &file));
     must(ht_h5_write(file, "data", 1, extent, c, false));
     must(ht_h5_commit(file));
-    free(c);
 }
 
 static double file_error(int cells, int order) {
@@ -193,13 +190,12 @@ static double file_error(int cells, int order) {
     snprintf(options, sizeof options,
              "medium.type=file; medium.format=hdf5; medium.c=\"%s\";medium.spacing=[%.17g]",
              path_of("c.h5"), 0.25 / cells);
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, line, order, 0, options);
     double *out = fill(&s, HT_DUAL);
     double error = against_text(&s, HT_DUAL, out, 0, "(1.2 + 0.2*sin(3*x1))^2");
     free(out);
     if (s.medium->degree != order + 1) error = NAN;
-    close_scene(&s);
     return error;
 }
 
@@ -222,7 +218,7 @@ static void test_file_mean(void) {
              "medium.type=file; medium.c=\"%s\"; medium.shape=[8];medium.spacing=[0.125]; "
              "medium.origin=[0.0625];medium.scale=2.0; medium.degree=0; medium.rho=0.25",
              path_of("c.f32"));
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, two, 3, 0, options);
     double *out = fill(&s, HT_DUAL);
     TEST_BELOW(fabs(out[0] - 4 / (1 + 1 + 0.25 + 1)), 1e-14,
@@ -234,7 +230,6 @@ static void test_file_mean(void) {
     const double x[3] = {0.25, 0, 0};
     must(ht_medium_parameter(s.medium, "c", x, &middle));
     TEST_BELOW(fabs(middle - 3), 1e-14, "file: point values are linear");
-    close_scene(&s);
 }
 
 /* ---- rough media ---- */
@@ -327,7 +322,7 @@ static void test_rough(void) {
 /* Beyond two million nodes every second one is looked at. */
 static void test_many_nodes(void) {
     const int64_t many[3] = {1000001, 0, 0};
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     int64_t flat = 0;
     acoustic(&s, many, 1, 0,
              "medium.type=expression;medium.c=\"1 + 0.9*sin(1e8*x1)*exp(-1e4*(x1 - 0.5)^2)\"");
@@ -341,13 +336,12 @@ static void test_many_nodes(void) {
     TEST_CHECK(flat > 20000, "many nodes: %lld are flattened", (long long)flat);
     TEST_BELOW(fabs((double)s.medium->flattened / (double)flat - 1), 0.02,
                "their number by the scan, relative");
-    close_scene(&s);
 }
 
 /* ---- plane ranges ---- */
 
 static void check_ranges(const char *what, const char *options) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, BOX, 1, 4, options);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         double *whole = fill(&s, (enum ht_subgrid)subgrid), *part, worst = 0;
@@ -366,7 +360,6 @@ static void check_ranges(const char *what, const char *options) {
         free(part);
         free(whole);
     }
-    close_scene(&s);
 }
 
 static void test_ranges(void) {
@@ -399,7 +392,7 @@ static void test_real(void) {
              "\"x1\"]; medium.spacing=[0.0075, 0.0075]",
              path);
     const int64_t cells[3] = {400, 100, 0};
-    struct scene s = {.grid = make_grid(cells, 3, 2)};
+    HT_ENDED(close_scene) struct scene s = {.grid = make_grid(cells, 3, 2)};
     for (int k = 0; k < 2; k++) {
         s.grid.upper[k] = k == 0 ? 12 : 3;
         s.grid.h[k] = 0.03;
@@ -412,7 +405,6 @@ static void test_real(void) {
                s.medium->speed_min, s.medium->speed[0], (long long)s.medium->flattened,
                (long long)total);
     TEST_BELOW(0.5 - ratio, 1e-15, "Marmousi: K positive in every cell, short");
-    close_scene(&s);
 }
 
 /* Materials 0, K, and 1, 1/rho, that are numbers in every cell, and that the fill has nothing but

@@ -11,7 +11,7 @@
 /* K = 1/(1 + 0.3 sin(w x)), so that 1/K has the mean 1 + 0.3 sin(w x) sin(w h/2)/(w h/2), and rho =
  * 2 + 0.5 cos(w x). */
 static double smooth_error(const int64_t *cells, int axes) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     const double w = 4;
     char options[400];
     const char *sum = axes == 1 ? "4*x1" : "4*x1 + 4*x2";
@@ -21,7 +21,7 @@ static double smooth_error(const int64_t *cells, int axes) {
              sum, sum);
     acoustic(&s, cells, 2, 3, options);
     double worst = 0, h = s.grid.h[0], part = sin(w * h / 2) / (w * h / 2);
-    double *out = fill(&s, HT_DUAL);
+    HT_FREED double *out = fill(&s, HT_DUAL);
     int64_t total = ht_grid_total(&s.grid, HT_DUAL);
     if (axes == 2) part *= sin(w * s.grid.h[1] / 2) / (w * s.grid.h[1] / 2);
     for (int64_t i = 0; i < total; i++) {
@@ -33,8 +33,6 @@ static double smooth_error(const int64_t *cells, int axes) {
         worst = test_worse(worst, fabs(out[total + i] * rho - 1));
     }
     if (s.medium->rough || s.medium->degree != 0) worst = NAN;
-    free(out);
-    close_scene(&s);
     return worst;
 }
 
@@ -46,14 +44,12 @@ static void test_smooth(void) {
                "degree 0, 1-D: means over cells, relative");
     TEST_BELOW(smooth_error(fine, 2), 2 * part * pow(0.25, 8) + 1e-14,
                "degree 0, 2-D: means over cells, relative");
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, LINE, 3, 0, "medium.type=expression; medium.c=\"1 + x1\"; medium.degree=0");
-    double *out = fill(&s, HT_DUAL);
+    HT_FREED double *out = fill(&s, HT_DUAL);
     /* The harmonic mean of (1 + x)^2 over [a, b] is (1 + a)(1 + b). */
     TEST_BELOW(fabs(out[3] - (1 + 3 / 8.) * (1 + 4 / 8.)), 1e-9,
                "degree 0: (1 + x1)^2, not the value at the node, off by");
-    free(out);
-    close_scene(&s);
 }
 
 /* ---- jumps ---- */
@@ -61,7 +57,7 @@ static void test_smooth(void) {
 /* K = 1 below x1 = 0.3, 4 above; rho 1 and 3. Dual node 2 has the cell [0.25, 0.375], 0.4 of it
  * below. */
 static void test_step(int degree) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     char options[400];
     snprintf(options, sizeof options,
              "medium.type=expression; medium.degree=%d;medium.K=\"1 + 3*step(x1 - "
@@ -80,12 +76,11 @@ static void test_step(int degree) {
     TEST_CHECK(m->rough && m->flattened == (degree ? 2 : 0),
                "step, degree %d: rough, %lld nodes flattened", degree, (long long)m->flattened);
     free(out);
-    close_scene(&s);
 }
 
 /* Polynomials stay where the kink is not. */
 static void test_kink(void) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, LINE, 3, 1, "medium.type=expression;medium.K=\"2 + sin(x1) + abs(x1 - 0.3)\"");
     const struct ht_medium *m = s.medium;
     double *out = fill(&s, HT_DUAL), mean = 2 + 1.0 / 16;
@@ -96,7 +91,6 @@ static void test_kink(void) {
     TEST_CHECK(m->rough && m->flattened == 2, "kink: %lld nodes flattened",
                (long long)m->flattened);
     free(out);
-    close_scene(&s);
 }
 
 static void test_roughness(void) {
@@ -205,15 +199,13 @@ static void test_samples(void) {
 /* A slab narrower than the distance of the points that are looked at, about a node: its value may
  * not stand for the whole cell, 0.02 of 0.125. */
 static void test_thin(void) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s;
     acoustic(&s, LINE, 3, 0, "medium.type=expression; medium.c=\"1+step(0.0001-(x1-0.5)^2)\"");
-    double *out = fill(&s, HT_PRIMARY);
+    HT_FREED double *out = fill(&s, HT_PRIMARY);
     /* 1/K is 1/4 in 0.16 of the cell; each side of the slab is seen by 64 points to 0.58/64 of the
      * cell (file head). */
     TEST_BELOW(fabs(1 / out[4] - (1 - 0.75 * 0.16)), 2 * 0.75 * 0.58 / 64,
                "a thin slab about a node: 1/K of its cell, off by");
-    free(out);
-    close_scene(&s);
 }
 
 int main(void) {

@@ -3,11 +3,10 @@
 
 static void refuse(const char *system, const int64_t *cells, const char *options,
                    const char *part) {
-    struct scene s = {.grid = make_grid(cells, 2, 0)};
+    HT_ENDED(close_scene) struct scene s = {.grid = make_grid(cells, 2, 0)};
     enum ht_err err = open_scene(&s, system, options);
     TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), part), "refused: %s",
                err ? ht_err_message() : options);
-    close_scene(&s);
 }
 
 static void refuse_file(const char *name, const char *more, const char *part) {
@@ -105,7 +104,7 @@ static void test_byte_order(void) {
 
 /* The place of the key in a file is part of the message. */
 static void test_place(void) {
-    struct scene s = {.grid = make_grid(LINE, 2, 0)};
+    HT_ENDED(close_scene) struct scene s = {.grid = make_grid(LINE, 2, 0)};
     const char *text = "medium = {\n  type = \"expression\";\n"
                        "  c = \"0.5 - x1\";\n};\n";
     must(ht_file_write(path_of("x.cfg"), text, strlen(text)));
@@ -113,7 +112,6 @@ static void test_place(void) {
     TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), "x.cfg:3)") &&
                    strstr(ht_err_message(), "medium.c = \"0.5 - x1\": gives c"),
                "file and line: %s", ht_err_message());
-    close_scene(&s);
 }
 
 /* Where samples of fluid and solid are interpolated mu is next to 0, which single precision has as
@@ -121,13 +119,12 @@ static void test_place(void) {
 static void test_next_to_fluid(void) {
     const double x[3] = {0.3, 0.4, 0};
     double material[HT_MAX_MATERIALS];
-    struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
+    HT_ENDED(close_scene) struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
     enum ht_err err = open_scene(&s, "elastic",
                                  "medium.type=expression; medium.mu=\"1e-40*(1+x1)\"; "
                                  "medium.lambda=3; device.precision=single");
     if (err == HT_OK) err = ht_medium_point(s.medium, x, material);
     TEST_CHECK(err == HT_OK, "mu of 1e-40 is taken: %s", err ? ht_err_message() : "it is");
-    close_scene(&s);
 }
 
 int main(void) {

@@ -46,7 +46,7 @@ static enum ht_err run_trial(int64_t n, const char *text) {
     struct trial t = {.params = NULL};
     char into[160], *directory = scratch_make("memory");
     if (directory == NULL) exit(1);
-    char *input = scratch_path(directory, "run.cfg");
+    HT_FREED char *input = scratch_path(directory, "run.cfg");
     snprintf(into, sizeof into, "output={directory=\"%s\";snapshots=false;pictures=false;}",
              directory);
     enum ht_err err = ht_file_write(input, text, strlen(text));
@@ -58,7 +58,6 @@ static enum ht_err run_trial(int64_t n, const char *text) {
     ht_simulation_destroy(t.sim);
     ht_params_destroy(t.params);
     scratch_remove(directory);
-    free(input);
     return err;
 }
 

@@ -90,7 +90,7 @@ static enum ht_err measure(const struct trial *t, struct ht_state *state, double
     "output.picture.every=0.5 "
 
 static void test_taylor(const char *directory) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
     run_trial(directory, PLANE "time.scheme=taylor", NULL, &t);
@@ -104,11 +104,10 @@ static void test_taylor(const char *directory) {
     TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)", t.error, error);
     TEST_CHECK(isnan(t.conserved.energy[0]) && isnan(t.conserved.energy[1]),
                "no conserved energy: %g, %g", t.conserved.energy[0], t.conserved.energy[1]);
-    close_trial(&t);
 }
 
 static void test_leapfrog(const char *directory) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
     run_trial(directory, PLANE "time.scheme=leapfrog initial.cycles=[1,1]", NULL, &t);
@@ -126,7 +125,6 @@ static void test_leapfrog(const char *directory) {
                "physical energy, changed by");
     TEST_CHECK(isnan(t.energies.rise), "no rise: %g", t.energies.rise);
     TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)", t.error, error);
-    close_trial(&t);
 }
 
 /* int p^2/(2 K) of a pulse at the start, the same number by every scheme. */
@@ -168,7 +166,7 @@ static int count_files(const char *directory, const char *format) {
 /* Times of fields.xdmf, in tenths. */
 static void list_times(const char *directory, char text[256]) {
     static const char key[] = "<Time Value=\"";
-    char *path = scratch_path(directory, "fields.xdmf"), *data = NULL;
+    HT_FREED char *path = scratch_path(directory, "fields.xdmf"), *data = NULL;
     size_t size;
     int used = 0;
     text[0] = '\0';
@@ -176,8 +174,6 @@ static void list_times(const char *directory, char text[256]) {
         for (char *at = data; (at = strstr(at, key)) != NULL && used < 200;)
             used += snprintf(text + used, 256 - (size_t)used, "%s%.4g", used ? " " : "",
                              10 * strtod(at += sizeof key - 1, NULL));
-    free(data);
-    free(path);
 }
 
 static void test_outputs(const char *directory) {
@@ -207,14 +203,13 @@ static void test_outputs(const char *directory) {
 static enum ht_err spoil_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     const struct ht_grid *grid = &run->plan->grid;
-    double *plane = NULL;
+    HT_FREED double *plane = NULL;
     if (run->steps != *(const int64_t *)context) return HT_OK;
     const int64_t count =
         ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * run->plan->eq.nfields;
     TRY(HT_ALLOC(plane, count));
     for (int64_t i = 0; i < count; i++) plane[i] = NAN;
     enum ht_err err = run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, plane);
-    free(plane);
     return err;
 }
 
@@ -229,7 +224,7 @@ static void test_spoilt(const char *directory, const char *text, int64_t refused
     int64_t step = 3;
     const struct ht_observer spoil = {
         .name = "spoil", .context = &step, .next = spoil_next, .look = spoil_look};
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     run_trial(directory, text, &spoil, &t);
     int written =
         count_files(directory, "fields_%06d.h5") + count_files(directory, "wave_%04d.png");
@@ -241,7 +236,6 @@ static void test_spoilt(const char *directory, const char *text, int64_t refused
                    "(expected %d)",
                    text + sizeof PLANE - 1, (long long)step, (long long)t.run.steps,
                    (long long)refused, written, expected);
-    close_trial(&t);
 }
 
 /* ---- failures ---- */
@@ -260,7 +254,7 @@ static void test_failure(const char *directory) {
         .name = "fails", .context = &step, .next = spoil_next, .look = fail_look};
     struct trial t;
     struct ht_h5 *file = NULL;
-    char *path = scratch_path(directory, "traces.h5");
+    HT_FREED char *path = scratch_path(directory, "traces.h5");
     run_trial(directory,
               PLANE "output.snapshots=false output.pictures=false receivers=({position=[0,0];})",
               &fails, &t);
@@ -275,7 +269,6 @@ static void test_failure(const char *directory) {
                "the traces have the samples until then: %d (4), %g, %g, %g", (int)extent[1], p[0],
                p[1], p[3]);
     ht_h5_close(file);
-    free(path);
     close_trial(&t);
 }
 
@@ -287,8 +280,8 @@ static enum ht_err block_look(void *context, const struct ht_view *view) {
 }
 
 static void test_lost_picture(const char *directory) {
-    char *path = scratch_path(directory, "wave_0001.png"),
-         *last = scratch_path(directory, "wave_0005.png");
+    HT_FREED char *path = scratch_path(directory, "wave_0001.png"),
+                  *last = scratch_path(directory, "wave_0005.png");
     const struct ht_observer blocks = {
         .name = "blocks", .context = path, .next = spoil_next, .look = block_look};
     struct trial t;
@@ -301,19 +294,16 @@ static void test_lost_picture(const char *directory) {
         TEST_SKIP("this htwave was built without cairo");
     close_trial(&t);
     rmdir(path);
-    free(path);
-    free(last);
 }
 
 /* Standard error of the run below, counted by lines that begin so. */
 static int count_lines(const char *path, const char *begin) {
-    char *data = NULL;
+    HT_FREED char *data = NULL;
     size_t size;
     int count = 0;
     if (ht_file_read(path, &data, &size) != HT_OK) return -1;
     for (char *line = strtok(data, "\n"); line; line = strtok(NULL, "\n"))
         count += strncmp(line, begin, strlen(begin)) == 0;
-    free(data);
     return count;
 }
 
@@ -328,7 +318,7 @@ static int count_lines(const char *path, const char *begin) {
 /* Runs with what is said in a file of the directory; times: lines that begin so. */
 static void run_aloud(const char *directory, const char *options, const struct ht_observer *first,
                       const char *begin, struct trial *t, int *times) {
-    char *path = scratch_path(directory, "messages");
+    HT_FREED char *path = scratch_path(directory, "messages");
     fflush(stderr);
     int saved = dup(2), file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
     dup2(file, 2);
@@ -337,11 +327,10 @@ static void run_aloud(const char *directory, const char *options, const struct h
     close(file);
     close(saved);
     *times = count_lines(path, begin);
-    free(path);
 }
 
 static void test_growth(const char *directory) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     int warnings;
     run_aloud(directory, LAYERS "time.end=400.0", NULL, "warning: the energy has risen", &t,
               &warnings);
@@ -350,7 +339,6 @@ static void test_growth(const char *directory) {
                "energy that grows ends the run after %lld of %lld steps: %s",
                (long long)t.run.steps, (long long)t.plan->steps, ht_err_message());
     TEST_CHECK(t.energies.watch.grows && warnings == 1, "%d warning of the first rise", warnings);
-    close_trial(&t);
 }
 
 /* ---- energy that is conserved ---- */

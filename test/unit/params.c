@@ -21,12 +21,11 @@ static enum ht_err read_text(const char *text, const char *first, const char *se
 }
 
 static void expect_refused(const char *text, const char *override, const char *message) {
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     enum ht_err err = read_text(text, override, NULL, &params);
     const char *got = err ? ht_err_message() : "accepted";
     TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0, "refused: %s", got);
     if (strcmp(got, message) != 0) printf("     expected: %s\n", message);
-    ht_params_destroy(params);
 }
 
 static const struct ht_value *medium_value(const struct ht_params *p, const char *name) {
@@ -34,7 +33,7 @@ static const struct ht_value *medium_value(const struct ht_params *p, const char
 }
 
 static void test_defaults(void) {
-    struct ht_params *p = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     enum ht_err err = ht_params_read(NULL, 0, NULL, &p);
     TEST_CHECK(!err, "defaults: read %s", err ? ht_err_message() : "");
     if (err) return;
@@ -57,7 +56,6 @@ static void test_defaults(void) {
     ht_params_error(p, "medium.c", "must be given");
     TEST_CHECK(!strcmp(ht_err_message(), "medium.c: must be given (not set)"),
                "defaults: blamed as \"%s\"", ht_err_message());
-    ht_params_destroy(p);
 }
 
 static const char whole_file[] =
@@ -77,7 +75,7 @@ static const char whole_file[] =
     "           picture = { pixels = 100; }; };\n";
 
 static void test_file(void) {
-    struct ht_params *p = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     enum ht_err err = read_text(whole_file, NULL, NULL, &p);
     TEST_CHECK(!err, "file: read %s", err ? ht_err_message() : "");
     if (err) return;
@@ -110,7 +108,6 @@ static void test_file(void) {
     ht_params_error(p, "initial.values.v1", "no field");
     TEST_CHECK(!strcmp(ht_err_message(), "initial.values.v1 = 0.5: no field (x.cfg:11)"),
                "file: blamed as \"%s\"", ht_err_message());
-    ht_params_destroy(p);
 }
 
 /* Text of the parameters; the caller frees. */
@@ -131,10 +128,10 @@ static void test_round_trip(void) {
     p->medium.scale = DBL_MIN;
     p->initial.amplitude = -DBL_MAX;
     p->initial.seed = INT64_MIN;
-    char *first = printed(p);
+    HT_FREED char *first = printed(p);
     enum ht_err err = read_text(first ? first : "", NULL, NULL, &q);
     TEST_CHECK(!err, "round trip: read %s", err ? ht_err_message() : "");
-    char *second = err ? NULL : printed(q);
+    HT_FREED char *second = err ? NULL : printed(q);
     TEST_CHECK(first && second && strcmp(first, second) == 0,
                "round trip: %zu characters printed twice alike", first ? strlen(first) : 0);
     TEST_CHECK(!err && q->grid.lower[0] == p->grid.lower[0] && q->medium.scale == DBL_MIN &&
@@ -145,8 +142,6 @@ static void test_round_trip(void) {
                    medium_value(q, "K")->kind == HT_VALUE_NONE && q->initial.values.count == 2 &&
                    q->grid.dims == 2,
                "round trip: strings, map, absent values");
-    free(first);
-    free(second);
     ht_params_destroy(p);
     ht_params_destroy(q);
 }
@@ -154,7 +149,7 @@ static void test_round_trip(void) {
 /* Every option's default must be printed, read back and be in range. */
 static void test_table(void) {
     struct ht_params *p = NULL, *q = NULL;
-    char *first = NULL, *second = NULL;
+    HT_FREED char *first = NULL, *second = NULL;
     int good = 0;
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *o = ht_option_at(i);
@@ -175,8 +170,6 @@ static void test_table(void) {
         set++;
     }
     TEST_CHECK(set == 0, "table: %d defaults read back count as set", set);
-    free(first);
-    free(second);
     ht_params_destroy(p);
     ht_params_destroy(q);
 }
@@ -380,11 +373,10 @@ static void test_refused_rules(void) {
     expect_refused("grid = { cells = [8, 8]; };", "boundary.x3=rigid",
                    "boundary.x3 = \"rigid\": x3 is no axis of the grid, which has 2 (grid.cells) "
                    "(command line)");
-    struct ht_params *p = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     TEST_CHECK(!read_text("grid = { cells = [8]; upper = [1, 1.0, 1]; };",
                           "boundary.x2=[\"periodic\",\"periodic\"]", NULL, &p),
                "rules: defaults of axes that are not there are accepted");
-    ht_params_destroy(p);
 }
 
 static void test_refused_overrides(void) {
@@ -432,14 +424,13 @@ static void test_files(void) {
     ht_params_destroy(p);
     /* A hundred thousand brackets must end in a message. */
     enum { DEEP = 100000 };
-    char *deep = malloc(DEEP + 1);
+    HT_FREED char *deep = malloc(DEEP + 1);
     if (!deep) return;
     memset(deep, '(', DEEP);
     memcpy(deep, "a =", 3);
     deep[DEEP] = '\0';
     TEST_CHECK(read_text(deep, NULL, NULL, &p) == HT_ERR_INPUT,
                "files: deep nesting refused: %.40s", ht_err_message());
-    free(deep);
     ht_params_destroy(p);
 }
 

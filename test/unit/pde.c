@@ -310,7 +310,7 @@ static int entries(const char *list) {
 
 /* Names, meanings and units belong together, and options are made of them. */
 static int wrong_parameters(const struct ht_system *system) {
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     int wrong = ht_params_read(NULL, 0, NULL, &params) != HT_OK;
     for (int p = 0; p < system->nparameters && params; p++) {
         const struct ht_parameter *row = &system->parameter[p];
@@ -329,7 +329,6 @@ static int wrong_parameters(const struct ht_system *system) {
                          given->vector[row->axis] != row->fallback;
         }
     }
-    ht_params_destroy(params);
     return wrong;
 }
 

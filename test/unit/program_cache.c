@@ -46,7 +46,7 @@ static void write_file(const char *path, const char *data, size_t size) {
 /* Builds, runs: the program must be right, and from the cache or not as expected. */
 static void expect_build(struct ht_device *device, int more, const char *cache, bool cached,
                          const char *what) {
-    char *text = adding_text(more);
+    HT_FREED char *text = adding_text(more);
     struct ht_program *program = NULL;
     ht_device_cache(device, cache);
     enum ht_err err = ht_program_build(device, text, &program);
@@ -56,7 +56,6 @@ static void expect_build(struct ht_device *device, int more, const char *cache, 
                "%s: %s, adds %g (expected %s, %g)%s", what, got ? "cached" : "compiled", added,
                cached ? "cached" : "compiled", more + 0.5, err ? ht_err_message() : "");
     ht_program_destroy(program);
-    free(text);
 }
 
 /* Puts `data` where the good file was: not taken, repaired, then taken. */
@@ -138,7 +137,7 @@ static void sign_file(struct file *file) {
  * refuses a binary is asked to compile. */
 static void test_strangers(struct ht_device *device, const char *cache, struct file *good) {
     size_t key = (size_t)number_at(good, 24);
-    char *copy = malloc(good->size);
+    HT_FREED char *copy = malloc(good->size);
     if (copy == NULL) exit(1);
     memcpy(copy, good->data, good->size);
     sign_file(good);
@@ -155,7 +154,6 @@ static void test_strangers(struct ht_device *device, const char *cache, struct f
     sign_file(good);
     expect_repair(device, cache, good, good->data, good->size, "a binary that the driver refuses");
     memcpy(good->data, copy, good->size);
-    free(copy);
 }
 
 /* Under the most open umask the cache is the user's alone; what others can write, or own, is
@@ -185,7 +183,7 @@ static void test_others(struct ht_device *device, const char *cache, const char 
 }
 
 static void test_cache(struct ht_device *device, const char *root) {
-    char *cache = scratch_path(root, "made/on/demand");
+    HT_FREED char *cache = scratch_path(root, "made/on/demand");
     struct file good;
     expect_build(device, 1, NULL, false, "without a cache");
     TEST_CHECK(!ht_file_exists(cache), "which leaves no directory");
@@ -204,15 +202,14 @@ static void test_cache(struct ht_device *device, const char *root) {
     expect_build(device, 2, cache, true, "another text again");
     expect_build(device, 1, cache, true, "the first text still");
     TEST_CHECK(scratch_entries(cache) == 2, "%d files for two texts", scratch_entries(cache));
-    free(cache);
 }
 
 /* What a build with an impossible cache writes to standard error. */
 static void test_unwritable(struct ht_device *device, const char *root, enum ht_log_level level,
                             bool note) {
-    char *file = scratch_path(root, "file"), *said = NULL;
-    char *cache = scratch_path(file, "cache");
-    char *log = scratch_path(root, "stderr");
+    HT_FREED char *file = scratch_path(root, "file"), *said = NULL;
+    HT_FREED char *cache = scratch_path(file, "cache");
+    HT_FREED char *log = scratch_path(root, "stderr");
     size_t size = 0;
     write_file(file, "x", 1);
     int old = dup(STDERR_FILENO);
@@ -229,15 +226,11 @@ static void test_unwritable(struct ht_device *device, const char *root, enum ht_
     bool named = read && strstr(said, file);
     TEST_CHECK(read && noted == note && named == note, "said of it at log level %d: \"%.*s\"",
                level, said ? (int)strcspn(said, "\n") : 0, said ? said : "");
-    free(said);
-    free(log);
-    free(cache);
-    free(file);
 }
 
 /* A driver that keeps compiled programs by itself is left to it. */
 static void test_driver_cache(const char *root) {
-    char *cache = scratch_path(root, "unused");
+    HT_FREED char *cache = scratch_path(root, "unused");
     (void)unsetenv("POCL_KERNEL_CACHE");
     struct ht_device *device = test_device_here();
     if (device != NULL && ht_device_info(device)->caches) {
@@ -246,7 +239,6 @@ static void test_driver_cache(const char *root) {
         TEST_CHECK(!ht_file_exists(cache), "which leaves no directory");
     }
     ht_device_close(device);
-    free(cache);
 }
 
 enum { NO_DEVICE = 77 };

@@ -176,7 +176,7 @@ static void check_steps(const char *what, const struct record *r, const char *ex
 }
 
 static void test_steps(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record third = make_record(&t, 3, 0), each = make_record(&t, 1, 0),
                   quarter = make_record(&t, 0, 0.25), dense = make_record(&t, 0, 0.01),
@@ -195,7 +195,6 @@ static void test_steps(void) {
     TEST_CHECK(err == HT_OK && t.run.steps == 23 && !t.run.interrupted && t.half_steps == 46,
                "the run ends after %lld of 23 steps, %d half steps", (long long)t.run.steps,
                t.half_steps);
-    close_trial(&t);
 }
 
 /* Whether a step is nearest to a multiple of a time, `apart` steps apart. */
@@ -206,7 +205,7 @@ static bool is_nearest(int64_t step, double apart) {
 
 static void test_multiples(void) {
     static const double every[] = {0.07, 0.1, 0.133, 0.371, 0.71, 1.9};
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
         int wrong = 0;
@@ -218,13 +217,12 @@ static void test_multiples(void) {
         TEST_CHECK(wrong == 0, "multiples of %g: %d of 24 steps are wrong", every[i], wrong);
     }
     TEST_CHECK(ht_run_multiple(&t.run, 0, 0) == 23, "time 0: the last step");
-    close_trial(&t);
 }
 
 /* ---- values ---- */
 
 static void test_values(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record a = make_record(&t, 3, 0), b = make_record(&t, 6, 0),
                   coefs = make_record(&t, 6, 0), none = make_record(&t, 1, 0);
@@ -245,7 +243,6 @@ static void test_values(void) {
                "values are those of the step");
     TEST_CHECK(none.nodal == NULL && none.coefs == NULL && a.coefs == NULL,
                "who does not need values gets none");
-    close_trial(&t);
 }
 
 /* ---- judges ---- */
@@ -279,7 +276,7 @@ static void test_judges(void) {
 /* ---- failures ---- */
 
 static void test_failing_look(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0), c = make_record(&t, 4, 0);
     const struct ht_observer o[] = {observe(&a, HT_NEED_NODAL), observe(&b, 0), observe(&c, 0)};
@@ -293,11 +290,10 @@ static void test_failing_look(void) {
                c.looks);
     TEST_CHECK(a.ended == 1 && b.ended == 1 && c.ended == 1, "every `end` is called once: %d %d %d",
                a.ended, b.ended, c.ended);
-    close_trial(&t);
 }
 
 static void test_failing_begin(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0), c = make_record(&t, 4, 0);
     const struct ht_observer o[] = {observe(&a, 0), observe(&b, 0), observe(&c, 0)};
@@ -307,11 +303,10 @@ static void test_failing_begin(void) {
                "a failure to begin: no step, no look: %s", ht_err_message());
     TEST_CHECK(a.ended == 1 && b.ended == 1 && c.begun == 0 && c.ended == 0,
                "`end` is called of those that have begun: %d %d %d", a.ended, b.ended, c.ended);
-    close_trial(&t);
 }
 
 static void test_failing_step(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record a = make_record(&t, 3, 0);
     const struct ht_observer o[] = {observe(&a, 0)};
@@ -320,13 +315,12 @@ static void test_failing_step(void) {
     TEST_CHECK(err == HT_ERR_DEVICE && a.ended == 1 && a.looks == 3,
                "a step that fails ends the run after %d looks (expected 3): %s", a.looks,
                ht_err_message());
-    close_trial(&t);
 }
 
 /* ---- the end by a signal ---- */
 
 static void test_stop(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "6.0");
     struct record a = make_record(&t, 4, 0), b = make_record(&t, 0, 0);
     const struct ht_observer o[] = {observe(&a, 0), observe(&b, 0)};
@@ -346,11 +340,10 @@ static void test_stop(void) {
     TEST_CHECK(err == HT_OK && !t.run.interrupted && t.run.steps == 60 && t.half_steps == 120,
                "the remaining steps follow: %lld of 60, %d half steps", (long long)t.run.steps,
                t.half_steps);
-    close_trial(&t);
 }
 
 static void test_stop_before(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record a = make_record(&t, 0, 0);
     const struct ht_observer o[] = {observe(&a, 0)};
@@ -361,14 +354,13 @@ static void test_stop_before(void) {
     TEST_CHECK(
         err == HT_OK && t.run.interrupted && t.half_steps == 0 && a.looks == 1 && a.last_looks == 1,
         "a signal before the first step: %d half steps, %d last looks", t.half_steps, a.last_looks);
-    close_trial(&t);
 }
 
 /* ---- by the clock ---- */
 
 static void test_clock(void) {
     const double pause = 0.01, apart = 0.3;
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "6.0");
     struct record often = make_record(&t, 0, 0), some = make_record(&t, 0, 0),
                   rare = make_record(&t, 0, 0);
@@ -396,7 +388,6 @@ static void test_clock(void) {
         if (t.batch_end[i] - t.batch_end[i - 1] > longest)
             longest = t.batch_end[i] - t.batch_end[i - 1];
     TEST_BELOW((double)longest, 0.2 / (2 * pause), "steps of the longest batch");
-    close_trial(&t);
 }
 
 int main(void) {

@@ -11,6 +11,9 @@
 #include "io/scratch.h"
 #include "must.h"
 
+HT_ENDS(ht_jets)
+HT_ENDS(ht_samples)
+
 static char *directory;
 
 /* ---- samples in memory ---- */
@@ -83,7 +86,7 @@ static void test_exact(void) {
         {"at the first sample", true, {-1, 0.5, 0}},
         {"at the last sample", true, {1.9, 2.42, 2.28}},
     };
-    struct ht_samples *s = make(shape, origin, spacing, cubic);
+    HT_ENDED(ht_samples_end) struct ht_samples *s = make(shape, origin, spacing, cubic);
     for (int degree = 3; degree <= 6; degree++) {
         struct ht_jets *total, *tensor;
         must(ht_jets_total(3, degree, &total));
@@ -101,7 +104,6 @@ static void test_exact(void) {
         ht_jets_destroy(total);
         ht_jets_destroy(tensor);
     }
-    ht_samples_destroy(s);
 }
 
 static double smooth(const double *x) {
@@ -113,8 +115,8 @@ static double smooth_error(double h, double ratio, int degree) {
     const double size[3] = {h, h, 1}, spacing[3] = {h / ratio, h / ratio, 1};
     const double origin[3] = {0, 0, 0};
     const int64_t n = (int64_t)(2 / spacing[0]) + 1, shape[3] = {n, n, 1};
-    struct ht_samples *s = make(shape, origin, spacing, smooth);
-    struct ht_jets *jets;
+    HT_ENDED(ht_samples_end) struct ht_samples *s = make(shape, origin, spacing, smooth);
+    HT_ENDED(ht_jets_end) struct ht_jets *jets = NULL;
     double worst = 0;
     must(ht_jets_total(2, degree, &jets));
     for (int i = 0; i < 25; i++) {
@@ -123,8 +125,6 @@ static double smooth_error(double h, double ratio, int degree) {
         double error = jet_error(s, jets, "sin(2*x1)*exp(0.5*x2) + cos(x1 - x2)", x, size);
         worst = error <= worst ? worst : error;
     }
-    ht_jets_destroy(jets);
-    ht_samples_destroy(s);
     return worst;
 }
 
@@ -149,8 +149,8 @@ static void test_ends(void) {
     const int64_t shape[3] = {5, 1, 1};
     const double origin[3] = {1, 0, 0}, spacing[3] = {0.5, 1, 1};
     const double h[3] = {0.5, 1, 1};
-    struct ht_samples *s = make(shape, origin, spacing, first);
-    struct ht_jets *jets;
+    HT_ENDED(ht_samples_end) struct ht_samples *s = make(shape, origin, spacing, first);
+    HT_ENDED(ht_jets_end) struct ht_jets *jets = NULL;
     double jet[10];
     must(ht_jets_total(1, 7, &jets));
     double x[3] = {-3, 7, 0};
@@ -165,8 +165,6 @@ static void test_ends(void) {
     double error = fabs(jet[0] - 4.4) + fabs(jet[1] - 1);
     for (int a = 2; a < jets->count; a++) error += fabs(jet[a]);
     TEST_BELOW(error, 1e-13, "degree 7 of 5 samples: what they determine");
-    ht_jets_destroy(jets);
-    ht_samples_destroy(s);
 }
 
 /* ---- files ---- */
@@ -195,7 +193,7 @@ static void test_axes(void) {
                                                 .origin = {5, 6},
                                                 .scale = 2,
                                                 .axes = {2, names}}};
-    struct ht_samples *s = NULL;
+    HT_ENDED(ht_samples_end) struct ht_samples *s = NULL;
     must(ht_samples_read(&params, path_of("raw"), NULL, NULL, &s));
     TEST_CHECK(s->shape[0] == 4 && s->shape[1] == 1 && s->shape[2] == 3,
                "axes [x3, x1]: shape %lld x %lld x %lld", (long long)s->shape[0],
@@ -207,7 +205,7 @@ static void test_axes(void) {
     for (int i3 = 0; i3 < 3; i3++)
         for (int i1 = 0; i1 < 4; i1++) error += fabs(s->value[i3 * 4 + i1] - 2 * (i3 + 3 * i1));
     TEST_BELOW(error, 0, "transposed to x1 fastest and scaled by 2");
-    struct ht_jets *jets;
+    HT_ENDED(ht_jets_end) struct ht_jets *jets = NULL;
     double here[20], there[20], along = 0;
     const double h[3] = {0.2, 0.3, 0.1}, x[3] = {6.3, -4, 5.1}, y[3] = {6.3, 70, 5.1};
     must(ht_jets_total(3, 2, &jets));
@@ -218,15 +216,13 @@ static void test_axes(void) {
         if (jets->index[a][1] > 0) along += fabs(here[a]);
     }
     TEST_BELOW(along, 0, "extruded along x2: no change and no derivative");
-    ht_jets_destroy(jets);
-    ht_samples_destroy(s);
 }
 
 static void test_hdf5(void) {
     const int64_t extent[2] = {4, 3}; /* slowest first */
     double values[12];
     struct ht_h5 *file;
-    struct ht_samples *s = NULL;
+    HT_ENDED(ht_samples_end) struct ht_samples *s = NULL;
     for (int i = 0; i < 12; i++) values[i] = i + 0.125;
     must(ht_h5_create(path_of("m.h5"), false, &file));
     must(ht_h5_write(file, "model/c", 2, extent, values, false));
@@ -238,7 +234,6 @@ static void test_hdf5(void) {
     TEST_CHECK(s->shape[0] == 3 && s->shape[1] == 4 && s->shape[2] == 1,
                "hdf5: shape from the dataset, fastest last");
     TEST_BELOW(error, 0, "hdf5: values");
-    ht_samples_destroy(s);
 }
 
 /* ---- other formats: what raw values give, bit for bit ---- */
@@ -343,12 +338,11 @@ static void test_formats(void) {
 
 static void refuse(const struct ht_params *params, const char *path, const char *dataset,
                    const char *part, const char *what) {
-    struct ht_samples *s = NULL;
+    HT_ENDED(ht_samples_end) struct ht_samples *s = NULL;
     enum ht_err err = ht_samples_read(params, path, dataset, NULL, &s);
     bool refused = err != HT_OK && s == NULL;
     TEST_CHECK(refused && strstr(ht_err_message(), part), "%s: \"%s\"", what,
                refused ? ht_err_message() : "accepted");
-    ht_samples_destroy(s);
 }
 
 static void test_refusals(void) {
@@ -407,7 +401,7 @@ static void test_refused_formats(void) {
     refuse(&f, path_of("x.npy"), NULL, "is no .npy file", ".npy: raw values");
     unlink(path_of("x.npy"));
     unlink(path_of("m.npy"));
-    struct ht_params *params = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     char *key[] = {"grid.cells=[8,8]"};
     must(ht_params_read(NULL, 1, key, &params));
     write_segy(path_of("m.sgy"), 5, 4010000);
@@ -415,7 +409,6 @@ static void test_refused_formats(void) {
     write_segy(path_of("m.sgy"), 4, 4003750);
     refuse(params, path_of("m.sgy"), NULL, "format 4", "SEG-Y: a format of gains");
     unlink(path_of("m.sgy"));
-    ht_params_destroy(params);
 }
 
 int main(void) {

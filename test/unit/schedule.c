@@ -414,12 +414,11 @@ static void judge_text(struct rank *r, const struct ht_passes *passes, int first
                        const char *wanted) {
     struct ht_task tasks[HT_MOST_TASKS(HT_PASSES, 3)];
     struct ht_schedule s = {.task = tasks};
-    struct ht_text text = {0};
+    HT_ENDED(ht_text_free) struct ht_text text = {0};
     ht_schedule_make(&r->p, passes, first, last, &r->state, &s);
     ht_schedule_add_text(&s, &text);
     TEST_CHECK(text.data != NULL && strcmp(text.data, wanted) == 0, "depth %d, passes %d to %d: %s",
                r->p.depth, first, last, text.data);
-    ht_text_free(&text);
 }
 
 /* Messages travel behind the interior; where a halo is deeper, every second half step exchanges

@@ -127,7 +127,7 @@ static void fill_random(const struct trial *t, uint64_t seed, state u) {
 static bool take(const struct trial *t, const struct ht_scheme *scheme, double dt, bool absolute,
                  int from, state u) {
     struct ht_problem p = t->problem;
-    struct ht_stepper s = {0};
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper s = {0};
     p.dt = dt;
     bool ok = ht_problem_set_scheme(&p, scheme) == NULL && ht_oracle_create(&p, &s) == HT_OK;
     if (ok && absolute) ht_oracle_absolute(&s);
@@ -141,7 +141,6 @@ static bool take(const struct trial *t, const struct ht_scheme *scheme, double d
                         ht_grid_planes(&t->grid, subgrid),
                         u[subgrid] + m / 2 * values_of(t, m % 2)) == HT_OK;
     }
-    ht_stepper_destroy(&s);
     return ok;
 }
 

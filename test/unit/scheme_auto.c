@@ -25,8 +25,8 @@ static enum ht_err plan_of(const char *options, struct ht_params **params, struc
 
 /* order: of the plan. */
 static void chooses(const char *options, const char *scheme, int order, const char *why) {
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
     if (plan_of(options, &params, &plan) != HT_OK) {
         TEST_CHECK(false, "%s: %s", options, ht_err_message());
     } else {
@@ -36,19 +36,15 @@ static void chooses(const char *options, const char *scheme, int order, const ch
                    "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options, found, plan->order,
                    plan->chosen_by, scheme, order, why);
     }
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
 }
 
 static void refuses(const char *options, const char *message) {
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
     enum ht_err err = plan_of(options, &params, &plan);
     TEST_CHECK(err == HT_ERR_INPUT && plan == NULL && strstr(ht_err_message(), message) != NULL &&
                    strstr(ht_err_message(), "(command line)") != NULL,
                "%.60s: %s", options, err ? ht_err_message() : "accepted");
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
 }
 
 #define LINE "grid.cells=[32]; "

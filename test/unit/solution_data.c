@@ -12,7 +12,7 @@ static double range_difference(const struct setup *setup, enum ht_subgrid subgri
     int64_t planes = ht_grid_planes(&setup->grid, subgrid),
             plane = ht_grid_plane(&setup->grid, subgrid);
     int64_t rows = setup->eq.nfields * (int64_t)ht_grid_coefs(&setup->grid);
-    double *part = calloc((size_t)(rows * plane * 2), sizeof *part);
+    HT_FREED double *part = calloc((size_t)(rows * plane * 2), sizeof *part);
     for (int64_t first = 0; all && part && first + 2 <= planes; first++) {
         if (ht_solution_fill(setup->solution, subgrid, 0, first, first + 2, part) != HT_OK)
             worst = NAN;
@@ -22,7 +22,6 @@ static double range_difference(const struct setup *setup, enum ht_subgrid subgri
     }
     bool ok = all && part;
     free(all);
-    free(part);
     return ok ? worst : (double)NAN;
 }
 
@@ -54,7 +53,7 @@ static void test_random(void) {
         {40, 40, 1}, {0}, {"initial.type=random", "initial.seed=5", "initial.amplitude=3"}};
     struct setup setup;
     set_up(&setup, &request);
-    double *u = filled(&setup, HT_PRIMARY, 0), *v = filled(&setup, HT_DUAL, 0);
+    HT_FREED double *u = filled(&setup, HT_PRIMARY, 0), *v = filled(&setup, HT_DUAL, 0);
     bool ok = u && v;
     double mean = 0, square = 0;
     for (int n = 0; ok && n < 1600; n++) {
@@ -67,18 +66,14 @@ static void test_random(void) {
     double top = ok ? largest(u + 12800, 1600) * 256 : (double)NAN;
     TEST_CHECK(top > 2.9 && top <= 3, "random: coefficient (2, 2) * 4^4: %g", top);
     TEST_CHECK(ok && difference(u, v, 1600) > 1, "random: meshes differ");
-    double *again = filled(&setup, HT_PRIMARY, 0);
+    HT_FREED double *again = filled(&setup, HT_PRIMARY, 0);
     TEST_BELOW(ok && again ? difference(u, again, 14400) : NAN, 0, "random: the same seed again");
     tear_down(&setup);
     request.setting[1] = "initial.seed=6";
     set_up(&setup, &request);
-    double *other = filled(&setup, HT_PRIMARY, 0);
+    HT_FREED double *other = filled(&setup, HT_PRIMARY, 0);
     TEST_CHECK(ok && other && difference(u, other, 1600) > 1, "random: another seed differs");
     tear_down(&setup);
-    free(u);
-    free(v);
-    free(again);
-    free(other);
 }
 
 /* ---- files ---- */
@@ -116,7 +111,7 @@ static void check_file(const struct request *source, bool coefficients, double b
     snprintf(setting, sizeof setting, "initial.file=\"%s\"", path);
     struct setup setup, copy;
     set_up(&setup, source);
-    double *u = filled(&setup, HT_PRIMARY, 0), *v = NULL;
+    HT_FREED double *u = filled(&setup, HT_PRIMARY, 0), *v = NULL;
     struct request request = *source;
     memset(request.setting, 0, sizeof request.setting);
     request.setting[0] = "initial.type=file";
@@ -142,8 +137,6 @@ static void check_file(const struct request *source, bool coefficients, double b
     tear_down(&setup);
     free(path);
     scratch_remove(directory);
-    free(u);
-    free(v);
 }
 
 /* The interpolant through 2N + 3 nodes errs by theta^(2N+3) times the node polynomial: for

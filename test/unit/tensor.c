@@ -205,7 +205,7 @@ static double compare(const struct packed *p, bool halves, int late, int *target
 }
 
 static void test_scene(const struct scene *scene) {
-    struct packed p;
+    HT_ENDED(close_scene) struct packed p;
     int targets = 0;
     bool right = false;
     const enum ht_err err = open_scene(scene, &p);
@@ -221,7 +221,6 @@ static void test_scene(const struct scene *scene) {
     } else {
         TEST_CHECK(false, "%s: %s", scene->variant, ht_err_message());
     }
-    close_scene(&p);
 }
 
 int main(void) {

@@ -131,12 +131,12 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
 
 /* The state at time 0, or where the medium varies after a step, which reads it. */
 static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
-    struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     const bool fd = plan->problem.fd.order > 0;
     const bool steps = fd || plan->problem.medium_degree >= 0;
     const int count = fd ? 1 : ht_grid_coefs(&plan->grid);
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY) * count;
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     must(HT_ALLOC(values, nodes));
     must(ht_oracle_create(&plan->problem, &stepper));
     enum ht_err err = ht_start(plan, NULL, NULL, &stepper);
@@ -151,13 +151,11 @@ static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
         err = stepper.ops->get(stepper.self, at, f, count, 0, planes, values);
         add_bits(values, (size_t)nodes * sizeof *values, out);
     }
-    ht_stepper_destroy(&stepper);
-    free(values);
     return err;
 }
 
 static enum ht_err prepare(const struct ht_params *params, struct result *out) {
-    struct ht_plan *plan = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
     TRY(ht_plan_create(params, NULL, &plan));
     add_bits(&plan->problem.dt, sizeof plan->problem.dt, out);
     add_bits(&plan->fd_rate, sizeof plan->fd_rate, out);
@@ -167,7 +165,6 @@ static enum ht_err prepare(const struct ht_params *params, struct result *out) {
     enum ht_err err = add_state(plan, out);
     add_bits(&plan->medium->flattened, sizeof(int64_t), out);
     if (plan->frame == NULL) out->cut = plan->medium->flattened;
-    ht_plan_destroy(plan);
     return err;
 }
 
