@@ -326,11 +326,10 @@ static const struct room scalar = {
 static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s, int steps) {
     for (int which = 0; which < 2; which++) {
         const enum ht_subgrid grid = which ? HT_DUAL : HT_PRIMARY;
-        double *zero = NULL;
+        HT_FREED double *zero = NULL;
         must(HT_ALLOC(zero, ht_grid_total(&plan->grid, grid) * ht_grid_coefs(&plan->grid) *
                                 plan->eq.nfields));
         must(s->ops->put(s->self, grid, 0, ht_grid_planes(&plan->grid, grid), zero));
-        free(zero);
     }
     for (int i = 0; i < 2 * steps; i++)
         must(s->ops->half_step(s->self, i % 2 ? HT_DUAL : HT_PRIMARY));

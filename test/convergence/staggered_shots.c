@@ -63,14 +63,13 @@ static void judge(int i) {
         double worst = 0, largest = 0;
         snprintf(name[0], sizeof name[0], "a/%s", cases[i].field[f]);
         snprintf(name[1], sizeof name[1], "a/%s", cases[i].as[f]);
-        double *got = read_set(&pair, name[0], extent), *exact = read_set(&acoustic, name[1], NULL);
+        HT_FREED double *got = read_set(&pair, name[0], extent),
+                        *exact = read_set(&acoustic, name[1], NULL);
         for (int64_t n = 0; n < extent[0] * extent[1]; n++) {
             worst = fmax(worst, fabs(got[n] - exact[n]));
             largest = fmax(largest, fabs(exact[n]));
         }
         TEST_BELOW(worst / largest, 5e-7, "%s, %s", cases[i].name, cases[i].field[f]);
-        free(got);
-        free(exact);
     }
     finish(&pair);
     finish(&acoustic);

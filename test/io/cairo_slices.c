@@ -109,9 +109,9 @@ static void test_scale(const char *root) {
         uint32_t colour;
     } known[] = {{1, RED}, {0.5, 0xf69a7b}, {0.25, 0xffccb8}, {0.125, 0xfee2d7}};
     for (int i = 0; i < 3; i++) {
-        char *directory = scratch_path(root, row[i].name);
+        HT_FREED char *directory = scratch_path(root, row[i].name);
         const double factor[] = {1, 0.5, 2};
-        struct run run;
+        HT_ENDED(close_run) struct run run;
         enum ht_err err = open_run(&run, directory, row[i].keys);
         for (int k = 0; !err && k < 3; k++) {
             char name[32];
@@ -123,8 +123,6 @@ static void test_scale(const char *root) {
             judge(directory, name, 0.5, 0, expected);
         }
         TEST_CHECK(err == HT_OK, "colours of %s", row[i].name);
-        close_run(&run);
-        free(directory);
     }
 }
 
@@ -179,15 +177,13 @@ static void test_marks(const char *root) {
                            .last = {0.25, 0.25, 0.5}};
     struct ht_shots shots = {.count = 1, .shot = &shot};
     for (int on = 0; on < 2; on++) {
-        char *directory = scratch_path(root, on ? "marked" : "bare");
-        struct run run;
+        HT_FREED char *directory = scratch_path(root, on ? "marked" : "bare");
+        HT_ENDED(close_run) struct run run;
         enum ht_err err = open_run(&run, directory, on ? "marks=true;" : "marks=false;");
         if (!err) err = ht_output_mark(run.output, &shots, NULL);
         if (!err) err = draw(&run, 2, 1);
         TEST_CHECK(err == HT_OK, "a picture %s marks", on ? "with" : "without");
         judge(directory, "wave_0000.png", 0.25, 0.75, on ? 0xe63c28 : 0xf6f6f6);
-        close_run(&run);
-        free(directory);
     }
 }
 

@@ -116,10 +116,8 @@ static void test_directories(const char *directory) {
     bool ok = mkdir(one, 0777) == 0 && mkdir(two, 0777) == 0;
     const char *const name[3] = {"fields_000000.h5", "fields_999999.h5", "fields_1000000.h5"};
     for (int i = 0; i < 3; i++) {
-        char *a = scratch_path(one, name[i]), *b = scratch_path(two, name[i]);
+        HT_FREED char *a = scratch_path(one, name[i]), *b = scratch_path(two, name[i]);
         ok = ok && write_pair(a, 0.0, ROWS) && write_pair(b, i + 1.0, ROWS);
-        free(a);
-        free(b);
     }
     TEST_CHECK(ok, "two directories of three snapshots");
     TEST_CHECK(ht_compare(one, two, &d) == HT_OK && d.max_abs == 3.0, "the last ones differ by %g",

@@ -224,7 +224,7 @@ static void weights(struct trial *t) {
     write_weights(t, "w-2.h5", 1, 7);
     write_weights(t, "w-3.h5", 2, -0.5);
     for (int shot = 1; shot <= 2; shot++) {
-        struct ht_observed *observed;
+        HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
         int wrong = 0;
         must(read_as(t, "traces.h5", shot, &observed));
         for (int i = 0; i < ALL; i++) {
@@ -234,7 +234,6 @@ static void weights(struct trial *t) {
                                                                 : receiver % 5);
         }
         TEST_CHECK(wrong == 0, "weights of shot %d: %d are wrong", shot, wrong);
-        ht_observed_destroy(observed);
     }
     struct ht_observed *observed;
     TEST_CHECK(read_as(t, "traces.h5", 3, &observed) == HT_ERR_INPUT && observed == NULL &&

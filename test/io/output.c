@@ -241,22 +241,18 @@ static int stored_bytes(const char *path) {
 static void test_precision(const char *root) {
     static const char *const names[] = {"single", "double"};
     for (int i = 0; i < 2; i++) {
-        char *directory = scratch_path(root, names[i]), *text = NULL;
+        HT_FREED char *directory = scratch_path(root, names[i]), *text = NULL;
         char mark[64];
         size_t size;
         enum ht_err err = write_run(directory, 1, names[i]);
-        char *path = scratch_path(directory, "fields_000000.h5");
-        char *list = scratch_path(directory, "fields.xdmf");
+        HT_FREED char *path = scratch_path(directory, "fields_000000.h5");
+        HT_FREED char *list = scratch_path(directory, "fields.xdmf");
         int bytes = err ? -1 : stored_bytes(path);
         if (!err) err = ht_file_read(list, &text, &size);
         snprintf(mark, sizeof mark, "Precision=\"%d\" Dimensions=\"3 4 4\"", bytes);
         TEST_CHECK(!err && bytes == (i ? 8 : 4) && count_of(text, mark) == 2,
                    "%s: %d bytes in HDF5, %d times in XDMF of 2", names[i], bytes,
                    err ? 0 : count_of(text, mark));
-        free(text);
-        free(list);
-        free(path);
-        free(directory);
     }
 }
 

@@ -137,10 +137,9 @@ static enum ht_err write_files(struct run *run) {
 static enum ht_err write_all(struct ht_comm *comm, const char *directory) {
     enum ht_err err = HT_OK;
     for (int i = 0; !err && i < SCENES; i++) {
-        struct run run;
+        HT_ENDED(close_run) struct run run;
         err = open_run(&run, comm, directory, &scenes[i]);
         if (!err) err = write_files(&run);
-        close_run(&run);
     }
     return err;
 }

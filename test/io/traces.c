@@ -305,18 +305,15 @@ static void hermite_mirrors(void) {
                between ? "receivers.1.every=0.0071 receivers.2.every=0.0071" : "");
         turn = omega * t.sim->plan->problem.dt / 2;
         for (int g = 0; g < 2; g++) {
-            double *u = read_set(&t, g ? "b/u" : "a/u", extent);
-            double *x = read_set(&t, g ? "b/position" : "a/position", NULL);
-            double *at = read_set(&t, g ? "b/time" : "a/time", NULL);
+            HT_FREED double *u = read_set(&t, g ? "b/u" : "a/u", extent);
+            HT_FREED double *x = read_set(&t, g ? "b/position" : "a/position", NULL);
+            HT_FREED double *at = read_set(&t, g ? "b/time" : "a/time", NULL);
             for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
                 const double *place = x + 2 * (i / extent[1]);
                 const double exact =
                     cos(k[0] * place[0]) * sin(k[1] * place[1]) * cos(omega * at[i % extent[1]]);
                 error[between] = fmax(error[between], fabs(u[i] - exact));
             }
-            free(u);
-            free(x);
-            free(at);
         }
         finish(&t);
     }
@@ -474,15 +471,13 @@ static double one_term(const char *backend, const char *more) {
     const double pi = acos(-1.0), k[2] = {10 * pi / 3, 2 * pi};
     const double omega = hypot(k[0], k[1]);
     for (int i = 0; i < 2; i++) {
-        double *p = read_set(&t, sets[i][0], extent);
-        double *time = read_set(&t, sets[i][1], NULL);
+        HT_FREED double *p = read_set(&t, sets[i][0], extent);
+        HT_FREED double *time = read_set(&t, sets[i][1], NULL);
         for (int64_t n = 0; n < extent[1]; n++)
             worst =
                 fmax(worst, fabs(p[n] - cos(0.6 * k[0]) * sin(0.25 * k[1]) * cos(omega * time[n])));
         TEST_CHECK(extent[1] == (i ? 108 : t.sim->plan->steps + 1), "%s: %d samples", sets[i][0],
                    (int)extent[1]);
-        free(p);
-        free(time);
     }
     finish(&t);
     return worst;
@@ -525,7 +520,7 @@ static void velocities(const char *backend, bool plane, int terms) {
     for (int i = 0; i < 2; i++) {
         int64_t extent[8];
         double *v = read_set(&t, set[i][0], extent), worst = 0;
-        double *time = read_set(&t, set[i][1], NULL);
+        HT_FREED double *time = read_set(&t, set[i][1], NULL);
         for (int64_t n = 0; n < extent[0] * extent[1]; n++) {
             const int64_t receiver = n / extent[1];
             const double x = (double)receiver / 13;
@@ -537,7 +532,6 @@ static void velocities(const char *backend, bool plane, int terms) {
                    "%s, %d terms, %s wave: %s, %d samples", backend, terms,
                    plane ? "plane" : "standing", set[i][0], (int)extent[1]);
         free(v);
-        free(time);
     }
     double *across = read_set(&t, "a/v2", NULL);
     TEST_BELOW(fabs(across[100]), 1e-12, "none across the wave");

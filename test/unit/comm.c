@@ -89,11 +89,10 @@ static void test_broadcast(void) {
     const int64_t sizes[] = {0, 1, 7, 8, 4099, 300000};
     double wrong = 0;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        unsigned char *data = room(sizes[k]);
+        HT_FREED unsigned char *data = room(sizes[k]);
         fill(data, rank, sizes[k]);
         stop_on(ht_comm_broadcast(comm, data, (size_t)sizes[k]));
         wrong += wrong_bytes(data, 0, sizes[k]);
-        free(data);
     }
     CHECK_ALL(wrong, "%d ranks: wrong bytes of broadcasts", size);
 }
@@ -102,12 +101,10 @@ static void test_gather(void) {
     const int64_t sizes[] = {0, 1, 13, 4099};
     double wrong = 0;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        unsigned char *own = room(sizes[k]), *all = room(size * sizes[k]);
+        HT_FREED unsigned char *own = room(sizes[k]), *all = room(size * sizes[k]);
         fill(own, rank, sizes[k]);
         stop_on(ht_comm_gather(comm, own, (size_t)sizes[k], all));
         for (int r = 0; r < size; r++) wrong += wrong_bytes(all + r * sizes[k], r, sizes[k]);
-        free(all);
-        free(own);
     }
     CHECK_ALL(wrong, "%d ranks: wrong bytes of gathers", size);
 }
@@ -157,7 +154,7 @@ static void test_message_sizes(void) {
     double wrong = 0;
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         struct ht_message *in = NULL, *out = NULL;
-        unsigned char *to = room(sizes[k]), *from = room(sizes[k]);
+        HT_FREED unsigned char *to = room(sizes[k]), *from = room(sizes[k]);
         bool done = false;
         fill(to, rank, sizes[k]);
         if (k % 2 == 0) stop_on(ht_message_receive(comm, down, 5, from, sizes[k], &in));
@@ -167,8 +164,6 @@ static void test_message_sizes(void) {
         stop_on(ht_message_wait(&out));
         wrong += in != NULL || out != NULL;
         wrong += wrong_bytes(from, down, sizes[k]);
-        free(from);
-        free(to);
     }
     CHECK_ALL(wrong, "%d ranks: wrong bytes of messages", size);
 }

@@ -161,8 +161,8 @@ static void test_states(void) {
           {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1, .of_rate = true}}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ht_energy_watch watch = {.given = 0};
-        struct ht_params *params = NULL;
-        struct ht_plan *plan = NULL;
+        HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+        HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
         enum ht_err err = test_params(
             NULL, ' ', &params, "grid.cells=[24] time.scheme=%s initial.width=0.2", rows[i].scheme);
         if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
@@ -173,8 +173,6 @@ static void test_states(void) {
                        : err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), rows[i].says) != NULL,
                    "%s: \"%s\": %s", rows[i].scheme, rows[i].says,
                    err == HT_OK ? "good" : ht_err_message());
-        ht_plan_destroy(plan);
-        ht_params_destroy(params);
     }
 }
 

@@ -132,7 +132,7 @@ static void test_integrals(double contrast) {
     double worst[3] = {0};
     int64_t cut = 0;
     for (int offset = 0; offset < 37; offset++) {
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         char options[300];
         double at = 0.4 + offset / 37. / 64, far = 0.7 + 0.001 * offset;
         double sums[3] = {0};
@@ -141,7 +141,7 @@ static void test_integrals(double contrast) {
                  "%.17g];medium.K=[1.0, %g, 1.0]; medium.rho=[%g, 1.0, %g]",
                  at, far, contrast, contrast, contrast);
         must(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC, options));
-        double *K = filled(&c, 0), *b = filled(&c, 1);
+        HT_FREED double *K = filled(&c, 0), *b = filled(&c, 1);
         for (int64_t m = 0; m < c.count; m++) {
             sums[0] += 1 / K[m] / 64;
             sums[1] += 1 / b[m] / 64;
@@ -152,9 +152,6 @@ static void test_integrals(double contrast) {
         worst[1] = test_worse(worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
         worst[2] = test_worse(worst[2], fabs(sums[2] - exact));
         cut += ht_frame_counts(c.fit).cut;
-        free(K);
-        free(b);
-        close_case(&c);
     }
     TEST_BELOW(worst[0], 1e-14, "jumps by %g: mean of 1/K, off by", contrast);
     TEST_BELOW(worst[1] / contrast, 1e-14, "jumps by %g: mean of rho, off by", contrast);
@@ -173,7 +170,7 @@ static void test_split(bool falls, int along) {
     int means[2] = {0}, cut = 0;
     for (int offset = 0; offset <= 40; offset++) {
         const int64_t cells[3] = {along ? 5 : 20, along ? 20 : 5, 0};
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         char options[200];
         const double at = 8 + offset / 40., heavy = falls ? at : 20 - at;
         double sums[2] = {0};
@@ -181,8 +178,8 @@ static void test_split(bool falls, int along) {
                  "medium.type=layers; medium.axis=x%d;medium.interfaces=[%.17g]; medium.rho=[%s]",
                  along + 1, at / 20, falls ? "100.0, 1.0" : "1.0, 100.0");
         must(open_case(&c, "acoustic", cells, 1 << along, HT_FIT_SINC, options));
-        double *K = filled(&c, 0), *b = filled(&c, 1 + along);
-        double *other = filled(&c, 2 - along);
+        HT_FREED double *K = filled(&c, 0), *b = filled(&c, 1 + along);
+        HT_FREED double *other = filled(&c, 2 - along);
         const int64_t step = along ? 5 : 1;
         for (int64_t m = 2; m <= 18; m++) {
             const int64_t i = m * step;
@@ -195,10 +192,6 @@ static void test_split(bool falls, int along) {
         worst[0] = test_worse(worst[0], fabs(sums[0] - 0.01 * (heavy - 1.5) - (18.5 - heavy)));
         worst[1] = test_worse(worst[1], fabs(sums[1] - 100 * (heavy - 2) - (18 - heavy)));
         cut += ht_frame_counts(c.fit).cut > 0;
-        free(K);
-        free(b);
-        free(other);
-        close_case(&c);
     }
     const char *name = falls ? "falls" : "rises";
     TEST_CHECK(means[0] == 41 && means[1] == 41 && cut == 0,
@@ -360,13 +353,12 @@ static void test_three_axes(int walls) {
         whole[what] = filled(&c, what);
         for (int64_t first = 0; first < c.planes; first += 2) {
             int64_t last = first + 2 < c.planes ? first + 2 : c.planes;
-            double *part;
+            HT_FREED double *part = NULL;
             must(HT_ALLOC(part, 2 * c.plane));
             must(fill_one(&c, what, first, last, part));
             if (memcmp(part, whole[what] + first * c.plane,
                        (size_t)((last - first) * c.plane) * sizeof *part) != 0)
                 worst = 1;
-            free(part);
         }
     }
     TEST_CHECK(worst == 0, "3-D, walls %d: planes by twos are the same bits", walls);
@@ -414,9 +406,8 @@ static void test_constant(void) {
     write_raw(path_of("rho.bin"), 125, sample_rho);
     must(open_case(&c, "acoustic", cells, 5, HT_FIT_SINC, options));
     for (int what = 0; what < 4; what++) {
-        double *out = filled(&c, what);
+        HT_FREED double *out = filled(&c, what);
         worst = test_worse(worst, spread(out, c.count, what ? 0.25 : 16));
-        free(out);
     }
     TEST_BELOW(worst, 1e-14, "equal samples stay constant, relative");
     TEST_CHECK((c.scene.medium->constant_materials & 2u) != 0, "their density is uniform");
@@ -444,15 +435,12 @@ static void test_same(enum ht_fit_kind kind, int walls) {
                    "medium.type=expression;medium.c=\"1 + step(x3 - 0.25) - step(x3 - "
                    "0.75)/2\";medium.rho=\"1 + 2*step(x3 - 0.5) - step(x3 - 0.75)\""));
     for (int what = 0; what < 4; what++) {
-        double *a = filled(&layers, what), *b = filled(&file, what);
-        double *d = filled(&expression, what);
+        HT_FREED double *a = filled(&layers, what), *b = filled(&file, what);
+        HT_FREED double *d = filled(&expression, what);
         for (int64_t i = 0; i < layers.count; i++) {
             worst[0] = test_worse(worst[0], fabs(a[i] / b[i] - 1));
             worst[1] = test_worse(worst[1], fabs(a[i] / d[i] - 1));
         }
-        free(a);
-        free(b);
-        free(d);
     }
     TEST_BELOW(worst[0], 1e-13, "layers and samples, %s, walls %d: relative", HT_WORD(FIT, kind),
                walls);
@@ -593,7 +581,7 @@ static void test_points_refused(void) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int64_t cells[3] = {8, 8, 8};
         const int what = strstr(rows[i].medium, "rho") ? 1 : 0;
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         double out[81];
         char options[128];
         enum ht_err err = HT_OK;
@@ -606,7 +594,6 @@ static void test_points_refused(void) {
                                                message_has(rows[i].place),
                    "points, walls %d, %s: %s", rows[i].walls, rows[i].medium,
                    err ? ht_err_message() : "taken");
-        close_case(&c);
     }
 }
 

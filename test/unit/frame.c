@@ -95,16 +95,13 @@ static void test_points(void) {
         {"numbers", ELASTIC("3", "0", "1.1"), {5, 4, 3}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         must(open_case(&c, "elastic", cases[i].cells, cases[i].walls, HT_FIT_POINT,
                        cases[i].options));
-        double *whole = filled(&c, 1), *parts = filled(&c, c.planes < 3 ? 1 : 3);
+        HT_FREED double *whole = filled(&c, 1), *parts = filled(&c, c.planes < 3 ? 1 : 3);
         const size_t bytes = (size_t)(c.pair.ncoefficients * c.planes * c.n[0] * c.n[1]) * 8;
         TEST_BELOW(off_points(&c, whole), 1e-14, "points, %s: off the materials by", cases[i].name);
         TEST_CHECK(memcmp(whole, parts, bytes) == 0, "points, %s: equal in parts", cases[i].name);
-        free(whole);
-        free(parts);
-        close_case(&c);
     }
 }
 
@@ -276,10 +273,10 @@ static void test_cells(void) {
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
         const struct cell *cell = &cells[i];
         const int64_t m[3] = {cell->m[0], cell->m[1], 0};
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         double worst = 0, expected[2][4];
         must(open_case(&c, "elastic", size, 0, cell->kind, faces[cell->face][cell->fluid]));
-        double *all = filled(&c, 1);
+        HT_FREED double *all = filled(&c, 1);
         for (int half = 0; half < 2; half++)
             expect(cell, (double[2]){(double)m[0] + 0.5 * half, (double)m[1] + 0.5 * half},
                    expected[half]);
@@ -290,8 +287,6 @@ static void test_cells(void) {
         TEST_BELOW(worst, 1e-11, "face %d, %s%s, cell (%d, %d)", cell->face,
                    cell->kind == HT_FIT_BOX ? "box" : "sinc", cell->fluid ? ", fluid" : "",
                    (int)m[0], (int)m[1]);
-        free(all);
-        close_case(&c);
     }
 }
 
@@ -344,15 +339,13 @@ static void test_dielectric(void) {
         }
         const double along = i == 0 ? 0 : 1. / dims;
         const double expected = along * (1 - f + f / 4) + (1 - along) / (1 + 3 * f);
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         must(open_case(&c, "maxwell", size, 0, HT_FIT_BOX, options[i]));
-        double *all = filled(&c, 1);
+        HT_FREED double *all = filled(&c, 1);
         const int k = i ? coefficient_of(&c, "E1", "E1") : coefficient_of(&c, "E2", "E2");
         TEST_CHECK(f > 0.05 && f < 0.95, "the face crosses the cell: f = %.3g", f);
         TEST_BELOW(fabs(value_of(&c, all, k, at[i]) - expected), 1e-14,
                    "E in %d-D, %s a face: 1/eps off by", dims, i ? "oblique to" : "along");
-        free(all);
-        close_case(&c);
     }
 }
 
@@ -417,7 +410,7 @@ static void test_rough(void) {
         const enum ht_fit_kind kind = i % 2 ? HT_FIT_SINC : HT_FIT_BOX;
         const char *word = i % 2 ? "sinc" : "box";
         char options[600], extent[120];
-        struct case_ c;
+        HT_ENDED(close_case) struct case_ c;
         write_rough(shape);
         snprintf(extent, sizeof extent,
                  i / 2 ? "medium.shape=[12, 9, 8]; medium.spacing=[0.083, 0.11, 0.12]"
@@ -427,15 +420,12 @@ static void test_rough(void) {
                  "medium.mu=%s/mu.f32;medium.rho=%s/rho.f32; %s",
                  scene_directory, scene_directory, scene_directory, extent);
         must(open_case(&c, "elastic", size, 2, kind, options));
-        double *whole = filled(&c, 1), *parts = filled(&c, c.planes > 1 ? 3 : 1);
+        HT_FREED double *whole = filled(&c, 1), *parts = filled(&c, c.planes > 1 ? 3 : 1);
         const size_t bytes = (size_t)(c.pair.ncoefficients * c.planes * c.n[0] * c.n[1]) * 8;
         TEST_BELOW(-worst_block(&c, whole), 1e-14, "rough, %d-D, %s: least minor below 0 by",
                    c.scene.grid.dims, word);
         TEST_CHECK(memcmp(whole, parts, bytes) == 0, "rough, %d-D, %s: equal in parts",
                    c.scene.grid.dims, word);
-        free(whole);
-        free(parts);
-        close_case(&c);
     }
 }
 

@@ -499,13 +499,12 @@ static void test_text(void) {
             const struct ht_variant *variant = ht_variant_at(n / 2);
             const struct ht_tuning tuning = {.variant = variant};
             struct ht_shape shape;
-            struct ht_text text = {0};
+            HT_ENDED(ht_text_free) struct ht_text text = {0};
             if (ht_variant_refuses(variant, &spec) != NULL) continue;
             enum ht_err err = ht_variant_shape(&tuning, &spec, &info, &shape);
             if (err == HT_OK) err = ht_kernel_text(variant, &spec, &shape, &text);
             wrong += err != HT_OK || text_wrong(variant, &spec, text.data);
             texts++;
-            ht_text_free(&text);
         }
         TEST_CHECK(wrong == 0, "N=%d: %d of %d texts without exact tables", order, wrong, texts);
     }

@@ -105,13 +105,12 @@ static void check_expression(const int64_t *cells, int order, int walls) {
                "expression in %d-D: degree %d, %lld flattened", s.grid.dims, s.medium->degree,
                (long long)s.medium->flattened);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
-        double *out = fill(&s, (enum ht_subgrid)subgrid);
+        HT_FREED double *out = fill(&s, (enum ht_subgrid)subgrid);
         TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 0, K), 1e-14,
                    "expression in %d-D, walls %d, mesh %d: K", dims, walls, subgrid);
         snprintf(options, sizeof options, "1/(%s)", rho);
         TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 1, options), 1e-14,
                    "expression in %d-D, walls %d, mesh %d: 1/rho", dims, walls, subgrid);
-        free(out);
     }
     if (walls) TEST_CHECK(s.medium->wall_gradient, "gradient at the wall is seen");
 }
@@ -257,11 +256,10 @@ static void test_density_jump(void) {
         "medium.rho=[1.0, 100.0]",
         "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"", file};
     for (int i = 0; i < 3; i++) {
-        struct scene s;
+        HT_ENDED(close_scene) struct scene s;
         acoustic(&s, LINE, 2, 1, options[i]);
         TEST_BELOW(fabs(s.medium->speed_min - 1), 1e-12,
                    "density jumps, c = 1: the slowest speed (case %d)", i);
-        close_scene(&s);
     }
 }
 
@@ -328,10 +326,9 @@ static void test_many_nodes(void) {
              "medium.type=expression;medium.c=\"1 + 0.9*sin(1e8*x1)*exp(-1e4*(x1 - 0.5)^2)\"");
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         const int64_t nodes = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
-        double *all = fill(&s, (enum ht_subgrid)subgrid);
+        HT_FREED double *all = fill(&s, (enum ht_subgrid)subgrid);
         for (int64_t n = 0; n < nodes; n++)
             flat += all[n] != 1 && all[nodes + n] == 0 && all[2 * nodes + n] == 0; /* 1: far away */
-        free(all);
     }
     TEST_CHECK(flat > 20000, "many nodes: %lld are flattened", (long long)flat);
     TEST_BELOW(fabs((double)s.medium->flattened / (double)flat - 1), 0.02,
@@ -344,7 +341,8 @@ static void check_ranges(const char *what, const char *options) {
     HT_ENDED(close_scene) struct scene s;
     acoustic(&s, BOX, 1, 4, options);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
-        double *whole = fill(&s, (enum ht_subgrid)subgrid), *part, worst = 0;
+        HT_FREED double *whole = fill(&s, (enum ht_subgrid)subgrid), *part = NULL;
+        double worst = 0;
         int64_t planes = ht_grid_planes(&s.grid, (enum ht_subgrid)subgrid);
         int64_t size = ht_grid_plane(&s.grid, (enum ht_subgrid)subgrid);
         int64_t rows = (int64_t)s.medium->coefs * s.eq.nmaterials;
@@ -357,8 +355,6 @@ static void check_ranges(const char *what, const char *options) {
                                                  whole[(row * planes + p) * size + i]));
         }
         TEST_BELOW(worst, 0, "%s, mesh %d: planes two by two equal the whole", what, subgrid);
-        free(part);
-        free(whole);
     }
 }
 
@@ -418,7 +414,7 @@ static void test_constant_materials(void) {
                  {"medium.type=expression; medium.c=2; medium.rho=2-x2", 0u},
                  {"medium.type=expression; medium.K=2; medium.rho=2-x2", 1u}};
     for (int i = 0; i < 4; i++) {
-        struct scene s;
+        HT_ENDED(close_scene) struct scene s;
         acoustic(&s, SQUARE, 2, 0, cases[i].options);
         double *all = fill(&s, HT_PRIMARY);
         const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
@@ -433,7 +429,6 @@ static void test_constant_materials(void) {
         TEST_CHECK(s.medium->constant_materials == cases[i].constant && found == cases[i].constant,
                    "%s: materials %x said to be numbers, %x found (expected %x)", cases[i].options,
                    s.medium->constant_materials, found, cases[i].constant);
-        close_scene(&s);
     }
 }
 

@@ -107,11 +107,10 @@ static void test_roughness(void) {
         {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.c=[2.0, 2.0]", false},
     };
     for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
-        struct scene s;
+        HT_ENDED(close_scene) struct scene s;
         acoustic(&s, LINE, 3, 1, media[i].options);
         TEST_CHECK(s.medium->rough == media[i].rough, "%s: %s", media[i].options,
                    s.medium->rough ? "rough" : "smooth");
-        close_scene(&s);
     }
 }
 
@@ -128,12 +127,10 @@ static double difference(const char *a, const char *b, double *at_seam) {
         acoustic(&s, cells, 2, 0, a);
         acoustic(&t, cells, 2, 0, b);
         int64_t total = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
-        double *u = fill(&s, (enum ht_subgrid)subgrid);
-        double *v = fill(&t, (enum ht_subgrid)subgrid);
+        HT_FREED double *u = fill(&s, (enum ht_subgrid)subgrid);
+        HT_FREED double *v = fill(&t, (enum ht_subgrid)subgrid);
         for (int64_t i = 0; i < 2 * total; i++) worst = test_worse(worst, fabs(u[i] / v[i] - 1));
         if (subgrid == HT_PRIMARY) *at_seam = u[0];
-        free(u);
-        free(v);
         close_scene(&s);
         close_scene(&t);
     }

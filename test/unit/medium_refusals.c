@@ -66,7 +66,7 @@ static void test_byte_order(void) {
         {1500, 2000, 3000, 4500}, {1.5F, 1.8231F, 0, 2.7182817F}, {1, 1, 1, 1}};
     for (int i = 0; i < 3; i++) {
         float exchanged[4];
-        struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
+        HT_ENDED(close_scene) struct scene s = {.grid = make_grid(SQUARE, 2, 0)};
         char options[300];
         for (int j = 0; j < 4; j++) {
             unsigned char bytes[4], other[4];
@@ -84,7 +84,6 @@ static void test_byte_order(void) {
         TEST_CHECK(i == 1 ? strstr(ht_err_message(), "gives c = 0") != NULL : err == HT_OK,
                    "little-endian: no complaint of the order of bytes%s%s", err ? ", but " : "",
                    err ? ht_err_message() : "");
-        close_scene(&s);
     }
     /* -0.0 of the other order says nothing, too. */
     const unsigned char minus[4] = {0x80, 0, 0, 0};

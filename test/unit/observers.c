@@ -133,7 +133,7 @@ static void test_energies(const char *directory) {
     static const char *const scheme[] = {"taylor", "leapfrog", "fd"};
     for (int i = 0; i < 3; i++) {
         char text[400];
-        struct trial t;
+        HT_ENDED(close_trial) struct trial t;
         snprintf(text, sizeof text,
                  "grid.cells=[40,40] grid.upper=[4.0,4.0] boundary.x1=rigid boundary.x2=free "
                  "medium.c=1.5 medium.rho=2.0 initial.centre=[2.0,2.0] initial.width=0.3 "
@@ -144,7 +144,6 @@ static void test_energies(const char *directory) {
                    scheme[i], exact);
         TEST_BELOW(fabs(t.energies.final / exact - 1), 1e-3, "%s: energy at the end, off by",
                    scheme[i]);
-        close_trial(&t);
     }
 }
 
@@ -156,9 +155,8 @@ static int count_files(const char *directory, const char *format) {
     for (bool found = true; found; count += found) {
         char name[32];
         snprintf(name, sizeof name, format, count);
-        char *path = scratch_path(directory, name);
+        HT_FREED char *path = scratch_path(directory, name);
         found = ht_file_exists(path);
-        free(path);
     }
     return count;
 }
@@ -374,7 +372,7 @@ static void test_changed(const char *directory) {
         double factor = i ? 1.02 : 1;
         const struct ht_observer o = {
             .name = "spoil", .context = &factor, .next = halfway, .look = spoil};
-        struct trial t;
+        HT_ENDED(close_trial) struct trial t;
         int warnings;
         run_aloud(directory,
                   "system=wave grid.cells=[8] grid.order=3 time.end=2.3 time.scheme=leapfrog "
@@ -382,7 +380,6 @@ static void test_changed(const char *directory) {
                   &o, "warning: the energy, which leapfrog conserves, has", &t, &warnings);
         TEST_CHECK(t.err == HT_OK && warnings == i,
                    "amplitudes times %g amid a run: %d warning of the energy", factor, warnings);
-        close_trial(&t);
     }
 }
 

@@ -223,7 +223,7 @@ static void test_spacing(void) {
         {"order = 3;", "grid.cells=[20,10]", "grid.spacing=0.1", {20, 10}, {2, 1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct ht_params *p = NULL;
+        HT_ENDED(ht_params_end) struct ht_params *p = NULL;
         const char *text = HT_KEY("grid = { %s };", cases[i].text);
         const enum ht_err err = read_text(text, cases[i].first, cases[i].second, &p);
         bool same = err == HT_OK && p->grid.dims == 2;
@@ -232,7 +232,6 @@ static void test_spacing(void) {
                    fabs(p->grid.upper[k] - cases[i].upper[k]) <= 4 * DBL_EPSILON * 12;
         TEST_CHECK(same, "%s %s: %s", text, cases[i].first ? cases[i].first : "",
                    err ? ht_err_message() : "cells and upper corner");
-        ht_params_destroy(p);
     }
 }
 
@@ -528,7 +527,7 @@ static void test_shown(void) {
 
 static void test_help(void) {
     for (int markdown = 0; markdown < 2; markdown++) {
-        char *text = NULL;
+        HT_FREED char *text = NULL;
         size_t size = 0;
         int named = 0, longest = 0;
         FILE *out = fopen("help", "w");
@@ -546,7 +545,6 @@ static void test_help(void) {
         TEST_CHECK(named == ht_option_count(), "help: %d of %d options named", named,
                    ht_option_count());
         if (!markdown) TEST_BELOW(longest, 80, "help: longest line");
-        free(text);
     }
 }
 
