@@ -112,8 +112,7 @@ static enum ht_err put_wave(const struct scene_run *run, double k) {
             const double z = (double)row + 0.5 * (parity >> 1 & 1u);
             data[f * nodes + n] = wave_at(f, k, x, z, f < 2 ? 0 : -run->plan->problem.dt / 2);
         }
-    const enum ht_err err = run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, data);
-    return err;
+    return run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, data);
 }
 
 /* What the frequency of v1 on the surface lacks of w: from the phases of two windows of time. Steps

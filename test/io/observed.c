@@ -12,9 +12,7 @@ enum { ALL = RECEIVERS * SAMPLES, SIZE = HEAD + RECEIVERS * TRACE };
 static enum ht_err read_as(const struct trial *t, const char *name, int shot,
                            struct ht_observed **out) {
     HT_FREED char *path = scratch_path(t->directory, name);
-    const enum ht_err err =
-        ht_observed_read(t->sim->plan, shot, t->sim->plan->receivers, "receivers", path, out);
-    return err;
+    return ht_observed_read(t->sim->plan, shot, t->sim->plan->receivers, "receivers", path, out);
 }
 
 /* Values off by so much, relative to the largest. */

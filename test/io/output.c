@@ -185,8 +185,7 @@ static enum ht_err write_run(const char *directory, int snapshots, const char *p
 
 static bool has(const char *directory, const char *name) {
     HT_FREED char *path = scratch_path(directory, name);
-    bool found = ht_file_exists(path);
-    return found;
+    return ht_file_exists(path);
 }
 
 static void test_run(const char *root) {

@@ -62,7 +62,7 @@ static enum ht_err transfer(const struct scene *s, const struct ht_kernels *kern
     const int coefs = ht_grid_coefs(&s->grid), fields = s->eq.nfields;
     const int64_t planes = ht_grid_planes(&s->grid, HT_PRIMARY);
     const int64_t values = ht_grid_total(&s->grid, HT_PRIMARY) * coefs;
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
     HT_FREED double *in = NULL;
     TRY(HT_ALLOC(in, (int64_t)2 * fields * values));
     double *out = in + (int64_t)fields * values;

@@ -89,8 +89,7 @@ static enum ht_err verify(const struct many_case *c, struct ht_device *device, d
     (void)ht_problem_set_scheme(&problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
     struct ht_tuning tuning = {.variant = ht_variant_find(c->variant, NULL, true), .block = 1};
     TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
-    enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
-    return err;
+    return ht_verify_kernels(&problem, device, &kernels, worst);
 }
 
 /* By one kernel, whose arguments are all buffers at once, and by two. */

@@ -44,8 +44,7 @@ static enum ht_err verify(const struct velocity_case *c, bool fp64, struct ht_de
         problem.uniform[k] = c->velocity[k];
     }
     TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
-    enum ht_err err = ht_verify_kernels(&problem, device, &kernels, worst);
-    return err;
+    return ht_verify_kernels(&problem, device, &kernels, worst);
 }
 
 static void judge(struct ht_device *device) {

@@ -26,8 +26,7 @@ static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
 static double amplification_of(const char *options) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(options, &params);
-    const double found = ht_series_amplification(&plan->problem, plan->medium->speed);
-    return found;
+    return ht_series_amplification(&plan->problem, plan->medium->speed);
 }
 
 /* u_t = c u_x: a half step shifts the interpolant by s = c dt/(2h). Of data that are the same at

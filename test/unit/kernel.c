@@ -17,28 +17,6 @@ static struct ht_equations equations(const char *system, int dims) {
 
 /* ---- counts ---- */
 
-/* Pairs (stage, coefficient) that an output depends on: outputs are the indices up to N, and each
- * stage reaches one step up along one axis. */
-static int64_t count_reached(int dims, int order, int stages) {
-    enum { MOST = 2 * HT_MAX_ORDER + 2 };
-    static bool now[MOST * MOST * MOST], next[MOST * MOST * MOST];
-    const int t = 2 * order + 2;
-    int cube = dims == 1 ? t : dims == 2 ? t * t : t * t * t;
-    int64_t count = 0;
-    for (int q = 0; q < cube; q++)
-        now[q] = q % t <= order && q / t % t <= order && q / t / t <= order;
-    for (int k = 1; k <= stages; k++) {
-        memset(next, 0, sizeof next);
-        for (int q = 0; q < cube; q++) {
-            count += now[q];
-            for (int step = 1; now[q] && step < cube; step *= t)
-                if (q / step % t + 1 < t) next[q + step] = true;
-        }
-        memcpy(now, next, sizeof now);
-    }
-    return count;
-}
-
 /* Multi-indices a <= j of a total of at most `degree`. */
 static int64_t count_factors(const int j[3], int degree) {
     int64_t count = 0;
@@ -49,31 +27,27 @@ static int64_t count_factors(const int j[3], int degree) {
     return count;
 }
 
-/* Of acoustics in 3-D with polynomials of a degree below 10: a coefficient of the result of a stage
- * takes products of those up to itself, which take derivatives one step up: 6 terms, and `products`
- * of its 4 equations. */
-static int64_t count_products(int order, int degree, int stages, int products) {
-    enum { MOST = 2 * 4 + 2 };
-    static bool now[MOST][MOST][MOST], next[MOST][MOST][MOST];
+/* Products of stages: outputs are the coefficients up to N, and each stage reaches one step up
+ * along one axis. A coefficient of its result takes `terms`, and with polynomials of a degree below
+ * 10, in `products` of the equations, those with the coefficients up to itself, too. */
+static int64_t count_reached(int dims, int order, int stages, int terms, int products, int degree) {
+    enum { MOST = 2 * HT_MAX_ORDER + 2 };
+    static bool now[MOST * MOST * MOST], next[MOST * MOST * MOST];
     const int t = 2 * order + 2;
+    const int cube = dims == 1 ? t : dims == 2 ? t * t : t * t * t;
     int64_t count = 0;
-    memset(now, 0, sizeof now);
-    for (int q = 0; q < t * t * t; q++)
-        now[q % t][q / t % t][q / t / t] =
-            q % t <= order && q / t % t <= order && q / t / t <= order;
+    for (int q = 0; q < cube; q++)
+        now[q] = q % t <= order && q / t % t <= order && q / t / t <= order;
     for (int k = 1; k <= stages; k++) {
         memset(next, 0, sizeof next);
-        for (int q = 0; q < t * t * t; q++) {
-            const int j[3] = {q % t, q / t % t, q / t / t};
-            if (!now[j[0]][j[1]][j[2]]) continue;
-            count += 6 + products * count_factors(j, degree);
-            for (int axis = 0; axis < 3; axis++) {
-                int up[3] = {j[0], j[1], j[2]};
-                if (++up[axis] < t) next[up[0]][up[1]][up[2]] = true;
-            }
-            for (int axis = 0; axis < 3; axis++) {
-                int low[3] = {j[0], j[1], j[2]};
-                if (--low[axis] >= 0) next[low[0]][low[1]][low[2]] = true;
+        for (int q = 0; q < cube; q++) {
+            if (!now[q]) continue;
+            count += terms;
+            if (products > 0)
+                count += products * count_factors((int[]){q % t, q / t % t, q / t / t}, degree);
+            for (int step = 1; step < cube; step *= t) {
+                if (q / step % t + 1 < t) next[q + step] = true;
+                if (q / step % t > 0 && products > 0) next[q - step] = true;
             }
         }
         memcpy(now, next, sizeof now);
@@ -92,7 +66,7 @@ static void test_products(void) {
                 struct ht_spec spec = make_spec(&eq, order, degree, false);
                 spec.constant = constant ? 2u : 0u;
                 double got = ht_cost_minimum(&spec, stages[n]).fma - ht_cost_minimum(&spec, 0).fma;
-                int64_t expected = count_products(order, degree, stages[n], constant ? 1 : 4);
+                int64_t expected = count_reached(3, order, stages[n], 6, constant ? 1 : 4, degree);
                 TEST_CHECK(
                     got == (double)expected,
                     "3D N=%d, polynomials of degree %d%s, %d stages: %.0f FMA (expected %lld)",
@@ -125,7 +99,8 @@ static void test_stage_coefs(void) {
         int wrong = 0, cases = 0;
         for (int order = 1; order <= (dims == 3 ? 4 : HT_MAX_ORDER); order++)
             for (int q = 1; q <= dims * (2 * order + 1); q++, cases++)
-                wrong += counted_coefs(dims, order, q) != (double)count_reached(dims, order, q);
+                wrong +=
+                    counted_coefs(dims, order, q) != (double)count_reached(dims, order, q, 1, 0, 0);
         TEST_CHECK(wrong == 0, "%dD: %d of %d counts differ from what is reached", dims, wrong,
                    cases);
     }
@@ -262,109 +237,75 @@ static void test_shapes(void) {
                tally.wordless, tally.refused);
 }
 
-static void refuse(const char *variant, const struct ht_spec *spec,
-                   const struct ht_device_info *info, int cells, enum ht_err code,
-                   const char *text) {
-    const struct ht_tuning tuning = {.variant = ht_variant_find(variant, spec, true),
-                                     .cells = cells};
-    struct ht_shape shape;
-    enum ht_err err = ht_variant_shape(&tuning, spec, info, &shape);
-    TEST_CHECK(err == code && strstr(ht_err_message(), text),
-               "refused with code %d (expected %d): %s", err, code, err ? ht_err_message() : "no");
-}
-
-/* The variant that "auto" takes for acoustics on a GPU. */
-static void choose(int dims, int order, int degree, bool fp64, int ptx, const char *expected) {
-    struct ht_equations eq = equations("acoustic", dims);
-    struct ht_spec spec = make_spec(&eq, order, degree, fp64);
-    spec.ptx = ptx;
-    const char *name = ht_variant_find("auto", &spec, true)->name;
-    TEST_CHECK(strcmp(name, expected) == 0, "auto, %d-D, N = %d, %s, %s, ptx %d: %s", dims, order,
-               degree < 0 ? "uniform" : "per node", fp64 ? "double" : "single", ptx, name);
-}
-
-/* The same on a device with this many bytes of local memory. */
-static void choose_on(int order, bool fp64, int ptx, int64_t local_memory, const char *expected) {
-    struct ht_equations eq = equations("acoustic", 3);
-    struct ht_spec spec = make_spec(&eq, order, -1, fp64);
-    const struct ht_device_info info = {
-        .name = "toy", .gpu = true, .fp64 = true, .max_group = 1024, .local_memory = local_memory};
-    spec.ptx = ptx;
-    spec.block = fp64 ? 2 : 4;
-    const struct ht_variant *variant = ht_variant_choose("auto", &spec, &info);
-    TEST_CHECK(variant != NULL && strcmp(variant->name, expected) == 0,
-               "auto, N = %d, %s, ptx %d, %d bytes of local memory: %s", order,
-               fp64 ? "double" : "single", ptx, (int)local_memory,
-               variant ? variant->name : "none");
-}
-
-/* Uniform, ptx 90, of a half step of leapfrog: of acoustics p from v1 to v3; of `wave` u from u
- * (`fields` is 1), or both fields by Taylor series (0). */
-static void choose_half(const char *system, int dims, int order, bool fp64, int fields,
-                        const char *expected) {
-    struct ht_equations eq = equations(system, dims);
-    struct ht_spec spec = make_spec(&eq, order, -1, fp64);
-    const bool acoustic = strcmp(system, "acoustic") == 0;
-    spec.ptx = 90;
-    spec.dst = acoustic || fields == 1 ? 1 : 0;
-    spec.src = acoustic ? (2u << dims) - 2 : spec.dst;
-    spec.old_sign = spec.dst != 0 ? 1 : 0;
-    const char *name = ht_variant_find("auto", &spec, true)->name;
-    TEST_CHECK(strcmp(name, expected) == 0, "auto, %s, %d-D, N = %d, %s: %s", system, dims, order,
-               fp64 ? "double" : "single", name);
-}
+/* The variant that "auto" takes on a GPU: dimensions, order, degree of the medium (-1: uniform),
+ * precision, architecture of PTX, fields of the half step: 0: all, by Taylor series; of leapfrog 1:
+ * u of `wave` from u, 2: p of acoustics from v. own: what architecture 9.0 has through CUDA. local:
+ * bytes of local memory of the device, where it decides. */
+static const struct choice {
+    int dims, order, degree, ptx, fields;
+    bool fp64, wave, own;
+    int64_t local;
+    const char *expected;
+} choices[] = {
+    {3, 1, -1, 90, .expected = "propagator-lanes"},
+    {3, 2, -1, 90, .expected = "propagator-planes"},
+    {3, 3, -1, 90, .expected = "propagator-planes"},
+    {3, 3, -1, 0, .expected = "propagator-local"},
+    {3, 3, 0, 0, .expected = "monolithic"},
+    {3, 4, -1, 90, .expected = "propagator-planes"},
+    {3, 4, 0, 90, .expected = "monolithic"},
+    {3, 4, -1, 90, .fp64 = true, .expected = "propagator-planes"},
+    {3, 7, -1, 90, .fp64 = true, .expected = "propagator-planes"},
+    {3, 2, -1, 90, .fp64 = true, .expected = "propagator-planes"},
+    {3, 2, -1, 80, .fp64 = true, .expected = "propagator-local"},
+    {3, 3, 0, 90, .fp64 = true, .expected = "monolithic"},
+    {1, 3, -1, 90, .expected = "monolithic"},
+    {2, 3, -1, 90, .expected = "propagator-lanes"},
+    {2, 2, -1, 90, .fp64 = true, .expected = "propagator-lanes"},
+    {2, 3, -1, 90, .fp64 = true, .expected = "propagator-tensor"},
+    {2, 3, -1, 0, .fp64 = true, .expected = "propagator-lanes"},
+    {3, 7, -1, 90, .fp64 = true, .local = 48 << 10, .expected = "propagator-tensor"},
+    {3, 8, -1, 0, .local = 32 << 10, .expected = "propagator-local"},
+    {3, 8, -1, 0, .local = 1 << 10, .expected = "propagator-local"}, /* none fits */
+    {3, 2, -1, 90, 2, .expected = "propagator-planes"},
+    {3, 1, -1, 90, 2, .fp64 = true, .expected = "propagator-lanes"},
+    {2, 5, -1, 90, 2, .expected = "propagator-lanes"},
+    {3, 2, -1, 90, 1, .wave = true, .expected = "propagator-lanes"},
+    {3, 2, -1, 90, 1, .wave = true, .fp64 = true, .expected = "propagator-planes"},
+    {2, 6, -1, 90, 1, .wave = true, .expected = "propagator-tensor"},
+    {3, 2, -1, 90, 0, .wave = true, .expected = "propagator-planes"},
+    {3, 1, -1, 90, .own = true, .expected = "propagator-lanes"},
+    {3, 2, -1, 90, .own = true, .expected = "propagator-warpgroup"},
+    {3, 3, -1, 90, .own = true, .expected = "propagator-warpgroup"},
+    {3, 4, -1, 90, .own = true, .expected = "propagator-warpgroup"},
+    {3, 3, -1, 90, 1, .wave = true, .own = true, .expected = "propagator-planes"},
+    {3, 5, -1, 90, 1, .wave = true, .own = true, .expected = "propagator-warpgroup"},
+    {3, 2, -1, 90, 0, .wave = true, .own = true, .expected = "propagator-planes"},
+    {3, 3, -1, 90, 0, .wave = true, .own = true, .expected = "propagator-warpgroup"},
+};
 
 static void test_auto(void) {
-    choose(3, 1, -1, false, 90, "propagator-lanes");
-    choose(3, 2, -1, false, 90, "propagator-planes");
-    choose(3, 3, -1, false, 90, "propagator-planes");
-    choose(3, 3, -1, false, 0, "propagator-local");
-    choose(3, 3, 0, false, 0, "monolithic");
-    choose(3, 4, -1, false, 90, "propagator-planes");
-    choose(3, 4, 0, false, 90, "monolithic");
-    choose(3, 4, -1, true, 90, "propagator-planes");
-    choose(3, 7, -1, true, 90, "propagator-planes");
-    choose(3, 2, -1, true, 90, "propagator-planes");
-    choose(3, 2, -1, true, 80, "propagator-local");
-    choose(3, 3, 0, true, 90, "monolithic");
-    choose(1, 3, -1, false, 90, "monolithic");
-    choose(2, 3, -1, false, 90, "propagator-lanes");
-    choose(2, 2, -1, true, 90, "propagator-lanes");
-    choose(2, 3, -1, true, 90, "propagator-tensor");
-    choose(2, 3, -1, true, 0, "propagator-lanes");
-    choose_on(7, true, 90, 48 << 10, "propagator-tensor");
-    choose_on(8, false, 0, 32 << 10, "propagator-local");
-    choose_on(8, false, 0, 1 << 10, "propagator-local"); /* none fits */
-    choose_half("acoustic", 3, 2, false, 0, "propagator-planes");
-    choose_half("acoustic", 3, 1, true, 0, "propagator-lanes");
-    choose_half("acoustic", 2, 5, false, 0, "propagator-lanes");
-    choose_half("wave", 3, 2, false, 1, "propagator-lanes");
-    choose_half("wave", 3, 2, true, 1, "propagator-planes");
-    choose_half("wave", 2, 6, false, 1, "propagator-tensor");
-    choose_half("wave", 3, 2, false, 0, "propagator-planes");
-}
-
-/* By what architecture 9.0 has through CUDA. */
-static void choose_own(const char *system, int order, int fields, const char *expected) {
-    struct ht_equations eq = equations(system, 3);
-    struct ht_spec spec = make_spec(&eq, order, -1, false);
-    spec.ptx = 90;
-    spec.ptx_own = true;
-    spec.src = spec.dst = fields == 1 ? 1 : 0;
-    spec.old_sign = fields == 1;
-    const char *name = ht_variant_find("auto", &spec, true)->name;
-    TEST_CHECK(strcmp(name, expected) == 0, "auto, %s, N = %d, 9.0a: %s", system, order, name);
-}
-
-static void test_own(void) {
-    choose_own("acoustic", 1, 0, "propagator-lanes");
-    choose_own("acoustic", 2, 0, "propagator-warpgroup");
-    choose_own("acoustic", 3, 0, "propagator-warpgroup");
-    choose_own("acoustic", 4, 0, "propagator-warpgroup");
-    choose_own("wave", 3, 1, "propagator-planes");
-    choose_own("wave", 5, 1, "propagator-warpgroup");
-    choose_own("wave", 2, 0, "propagator-planes");
-    choose_own("wave", 3, 0, "propagator-warpgroup");
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const struct choice *c = &choices[i];
+        const char *system = c->wave ? "wave" : "acoustic";
+        struct ht_equations eq = equations(system, c->dims);
+        struct ht_spec spec = make_spec(&eq, c->order, c->degree, c->fp64);
+        const struct ht_device_info info = {
+            .name = "toy", .gpu = true, .fp64 = true, .max_group = 1024, .local_memory = c->local};
+        spec.ptx = c->ptx;
+        spec.ptx_own = c->own;
+        spec.dst = c->fields != 0;
+        spec.src = c->fields == 2 ? (2u << c->dims) - 2 : spec.dst;
+        spec.old_sign = c->fields != 0;
+        if (c->local > 0) spec.block = c->fp64 ? 2 : 4;
+        const struct ht_variant *variant = c->local > 0 ? ht_variant_choose("auto", &spec, &info)
+                                                        : ht_variant_find("auto", &spec, true);
+        TEST_CHECK(variant != NULL && strcmp(variant->name, c->expected) == 0,
+                   "auto, %s, %d-D, N = %d, %s, %s, ptx %d%s, fields %d, %d bytes: %s", system,
+                   c->dims, c->order, c->degree < 0 ? "uniform" : "per node",
+                   c->fp64 ? "double" : "single", c->ptx, c->own ? " (9.0a)" : "", c->fields,
+                   (int)c->local, variant ? variant->name : "none");
+    }
 }
 
 /* Of kernels that compute two x3 planes at a time even. */
@@ -390,38 +331,54 @@ static void test_march(const char *name, const char *expected) {
                err ? ht_err_message() : "");
 }
 
+static const struct refusal {
+    const char *variant, *text;
+    enum ht_err code;
+    int order, degree, cells;
+    bool fp64, tight, advection, differences;
+} refusals[] = {
+    {"monolithic", "device.precision = \"double\": toy has no double precision", HT_ERR_DEVICE, 3,
+     -1, .fp64 = true},
+    {"monolithic", "64 work-items per cell, and toy allows 256", HT_ERR_INPUT, 3, -1, 5,
+     .tight = false},
+    {"monolithic", "more local memory than the 1024 bytes of toy", HT_ERR_DEVICE, 3, -1,
+     .tight = true},
+    {"monolithic", "order 3 with 2 cells per group needs more local memory", HT_ERR_DEVICE, 3, -1,
+     2, .tight = true},
+    {"two-naive",
+     "order 8 in 3 dimensions needs groups of 324 work-items; toy allows 256: choose a lower "
+     "grid.order",
+     HT_ERR_DEVICE, 8, -1, 0},
+    {"propagator",
+     "device.variant = \"propagator\" does not apply: it needs a uniform medium; use \"",
+     HT_ERR_INPUT, 2, 0, 0},
+    {"propagator", "\"monolithic\", ", HT_ERR_INPUT, 2, -1, .advection = true},
+    {"fd-vectors", "of local memory where density varies", HT_ERR_DEVICE, 0, -1, .tight = true,
+     .differences = true},
+    {"fd-march", "fd-march of order 8 needs groups of", HT_ERR_DEVICE, 0, -1, .tight = true,
+     .differences = true},
+};
+
 static void test_refusals(void) {
-    const struct ht_device_info plain = {
-        .name = "toy", .gpu = true, .local_memory = 32768, .max_group = 256};
-    struct ht_device_info tight = plain;
-    struct ht_equations eq = equations("acoustic", 3);
-    struct ht_equations one = equations("advection", 3);
-    struct ht_spec spec = make_spec(&eq, 3, -1, true);
-    tight.local_memory = 2048;
-    refuse("monolithic", &spec, &plain, 0, HT_ERR_DEVICE,
-           "device.precision = \"double\": toy has no double precision");
-    spec.fp64 = false;
-    refuse("monolithic", &spec, &plain, 5, HT_ERR_INPUT,
-           "64 work-items per cell, and toy allows 256");
-    refuse("monolithic", &spec, &tight, 0, HT_ERR_DEVICE,
-           "more local memory than the 1024 bytes of toy");
-    refuse("monolithic", &spec, &tight, 2, HT_ERR_DEVICE,
-           "order 3 with 2 cells per group needs more local memory");
-    spec.order = 8;
-    refuse("two-naive", &spec, &plain, 0, HT_ERR_DEVICE,
-           "order 8 in 3 dimensions needs groups of 324 work-items; toy allows 256: choose a lower "
-           "grid.order");
-    spec = make_spec(&eq, 2, 0, false);
-    refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT,
-           "device.variant = \"propagator\" does not apply: it needs a uniform medium; use \"");
-    spec = make_spec(&one, 2, -1, false);
-    refuse("propagator", &spec, &plain, 0, HT_ERR_INPUT, "\"monolithic\", ");
-    spec = make_spec(&eq, 0, -1, false);
-    spec.differences = 8;
-    spec.density = true;
-    refuse("fd-vectors", &spec, &tight, 0, HT_ERR_DEVICE, "of local memory where density varies");
-    refuse("fd-march", &spec, &tight, 0, HT_ERR_DEVICE, "fd-march of order 8 needs groups of");
-    TEST_CHECK(ht_variant_choose("auto", &spec, &tight) == ht_variant_find("fd-plain", NULL, true),
+    struct ht_device_info info = {.name = "toy", .gpu = true, .max_group = 256};
+    struct ht_spec spec;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const struct refusal *r = &refusals[i];
+        static struct ht_equations eq;
+        struct ht_shape shape;
+        eq = equations(r->advection ? "advection" : "acoustic", 3);
+        spec = make_spec(&eq, r->order, r->degree, r->fp64);
+        spec.differences = r->differences ? 8 : 0;
+        spec.density = r->differences;
+        info.local_memory = r->tight ? 2048 : 32768;
+        const struct ht_tuning tuning = {.variant = ht_variant_find(r->variant, &spec, true),
+                                         .cells = r->cells};
+        const enum ht_err err = ht_variant_shape(&tuning, &spec, &info, &shape);
+        TEST_CHECK(err == r->code && strstr(ht_err_message(), r->text),
+                   "refused with code %d (expected %d): %s", err, r->code,
+                   err ? ht_err_message() : "no");
+    }
+    TEST_CHECK(ht_variant_choose("auto", &spec, &info) == ht_variant_find("fd-plain", NULL, true),
                "too little local memory for finite differences: fd-plain");
     TEST_CHECK(ht_variant_find("none of these", &spec, true) == NULL,
                "no variant of an unknown name");
@@ -549,7 +506,6 @@ int main(void) {
     test_leapfrog_costs();
     test_shapes();
     test_auto();
-    test_own();
     test_march("propagator-tensor", "1 2 7 8");
     test_march("propagator-planes", "2 2 8 8");
     test_march("propagator-warpgroup", "2 2 8 8");

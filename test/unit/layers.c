@@ -196,7 +196,7 @@ static enum ht_err measure_device(struct scene *s, struct ht_device *device, int
                                   struct ht_state *state) {
     struct ht_tuning tuning = {.fp64 = true, .block = 1};
     const struct ht_spec spec = ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
-    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     struct scene on = *s;
     tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
     TRY(ht_kernels_create(&s->plan->problem, device, &tuning, &kernels));

@@ -207,8 +207,7 @@ static enum ht_err spoil_look(void *context, const struct ht_view *view) {
         ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * run->plan->eq.nfields;
     TRY(HT_ALLOC(plane, count));
     for (int64_t i = 0; i < count; i++) plane[i] = NAN;
-    enum ht_err err = run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, plane);
-    return err;
+    return run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, plane);
 }
 
 static int64_t spoil_next(void *context, const struct ht_run *run, int64_t from) {
