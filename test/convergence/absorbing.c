@@ -196,7 +196,7 @@ static double energy_of(const struct fd_run *run) {
 
 /* Energy after `steps` over that after `before` of them. */
 static double decay(const char *system, int order, int before, int steps, const char *more) {
-    struct fd_run run;
+    HT_ENDED(fd_close) struct fd_run run;
     fd_open(&run,
             "time.scheme=taylor system=%s grid.order=%d grid.cells=[10,9] grid.upper=[10.0,9.0] "
             "boundary.x1=absorbing boundary.x2=absorbing absorbing.cells=4 time.end=100 "
@@ -206,7 +206,6 @@ static double decay(const char *system, int order, int before, int steps, const 
     const double early = energy_of(&run);
     fd_advance(&run, steps - before);
     const double late = energy_of(&run);
-    fd_close(&run);
     return late / early;
 }
 
@@ -216,7 +215,7 @@ static double decay(const char *system, int order, int before, int steps, const 
  * in a corner; on a grid of three times the side where `large`, whose walls nothing comes back
  * from. The medium changes along x2, where its layers have it as well. */
 static double *boxed(int n, bool large, const char *source) {
-    struct fd_run run;
+    HT_ENDED(fd_close) struct fd_run run;
     fd_open(&run,
             "grid.order=8 grid.cells=[%d,%d] grid.lower=[%d.0,%d.0] grid.upper=[%d.0,%d.0] "
             "boundary.x1=%s boundary.x2=%s absorbing.width=0.2 time.stages=1 time.step=%.17g "
@@ -232,7 +231,6 @@ static double *boxed(int n, bool large, const char *source) {
     for (int k = 0; k < 2; k++)
         for (int side = 0; large && side < 2; side++) grid.outer[k][side] = n;
     ht_grid_crop(&grid, 1, u);
-    fd_close(&run);
     return u;
 }
 

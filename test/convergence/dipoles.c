@@ -134,7 +134,7 @@ static void run(const struct test *of, double finer, struct trial *t) {
 
 /* Relative error of two components of a trace in L2; finer: as many cells per wavelength. */
 static double trace_error(const struct test *of, double finer) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     double difference = 0, whole = 0, *got[2];
     int64_t extent[8];
     run(of, finer, &t);
@@ -163,7 +163,6 @@ static double trace_error(const struct test *of, double finer) {
         }
     }
     for (int k = 0; k < 2; k++) free(got[k]);
-    finish(&t);
     return sqrt(difference / whole);
 }
 

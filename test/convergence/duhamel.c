@@ -208,16 +208,14 @@ enum { SAMPLES = 60 };
 
 /* keys: of the grid; sources: the list. */
 static void trace(const char *keys, const char *sources, const double to[2], double *out) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8];
     record(&t, "device", NONE,
            "%s time.end=40 device.precision=double sources=(%s) "
            "receivers=({name=\"r\";position=[%.17g,%.17g];})",
            keys, sources, to[0], to[1]);
-    double *got = read_set(&t, "r/p", extent);
+    HT_FREED double *got = read_set(&t, "r/p", extent);
     memcpy(out, got + 1, (size_t)ht_least(extent[1] - 1, SAMPLES) * sizeof *out);
-    free(got);
-    finish(&t);
 }
 
 static double apart(const double *a, const double *b) {

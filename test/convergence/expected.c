@@ -90,12 +90,11 @@ static void describe(const struct row *row, char text[SCENE_TEXT], struct outcom
 
 static enum ht_err run_row(struct scene *scene, const struct row *row, struct outcome *out) {
     char text[SCENE_TEXT];
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     describe(row, text, out);
     enum ht_err err = scene_open(scene, &run, "%s", text);
     if (err == HT_OK) err = scene_finish(&run, &out->measured);
     if (err == HT_OK) out->expected = run.plan->expected;
-    scene_close(&run);
     return err;
 }
 

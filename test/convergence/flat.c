@@ -76,7 +76,7 @@ static void bottom(struct scene *scene, int wave, int order) {
     char name[SCENE_TEXT], text[SCENE_TEXT], cells[32];
     const int n = finest[wave / 2];
     double error = 0;
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     write_wave(ht_device_info(scene->device), wave, order, name, text);
     snprintf(cells, sizeof cells, wave / 2 ? "[%d,%d]" : "[%d]", n, n);
     enum ht_err err = scene_open(scene, &run, "%.900s grid.cells=%s", text, cells);
@@ -86,7 +86,6 @@ static void bottom(struct scene *scene, int wave, int order) {
                    cells);
     else
         TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    scene_close(&run);
 }
 
 /* ---- walls ---- */

@@ -71,10 +71,9 @@ static enum ht_err travel(struct scene *scene, const struct journey *j, struct s
 
 static void travels(struct scene *scene) {
     for (size_t n = 0; n < sizeof journeys / sizeof *journeys; n++) {
-        struct scene_run run;
+        HT_ENDED(scene_close) struct scene_run run;
         if (travel(scene, &journeys[n], &run) != HT_OK)
             TEST_CHECK(false, "%s: %s", journeys[n].name, ht_err_message());
-        scene_close(&run);
     }
 }
 

@@ -256,16 +256,14 @@ static void test_energy(const char *text, const char *precision, const char *mor
 
 /* The field in the middle at a time, with steps of 1/count. */
 static double at_end(const char *text, const char *field, int count) {
-    struct fd_run run;
+    HT_ENDED(fd_close) struct fd_run run;
     fd_open(&run,
             "device.backend=oracle grid.order=4 grid.cells=[16,16] grid.upper=[16.0,16.0] "
             "time.step=%.17g time.end=8 %s",
             0.2 / count, text);
     fd_advance(&run, (int64_t)40 * count);
-    double *u = values_of(&run, field);
+    HT_FREED double *u = values_of(&run, field);
     const double value = u[6 * 17 + 7];
-    free(u);
-    fd_close(&run);
     return value;
 }
 
@@ -330,7 +328,7 @@ static double complex reflect(const struct medium *m, double w, double complex *
     const double dt = 0.25, k = 2 / dt * sin(w * dt / 2); /* of the scheme, order 8 in space */
     double complex sum[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
-        struct fd_run run;
+        HT_ENDED(fd_close) struct fd_run run;
         fd_open(&run,
                 "device.backend=oracle system=maxwell grid.order=8 grid.cells=[%d] "
                 "grid.upper=[%d.0] time.step=%g time.end=1e4 boundary.x1=absorbing "
@@ -345,7 +343,6 @@ static double complex reflect(const struct medium *m, double w, double complex *
             free(u);
             fd_advance(&run, 1);
         }
-        fd_close(&run);
     }
     *came = sum[0] * cexp(I * k * (2 * (wall + 0.25 - (at + 0.5) / 2)));
     return sum[1] - sum[0];

@@ -66,7 +66,7 @@ static void constant(struct scene *scene) {
 enum { COARSE = 24, FINE = 48 };
 
 static enum ht_err pressure(struct scene *scene, int cells, int order, int degree, double *p) {
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     enum ht_err err = scene_open(
         scene, &run,
         "system=acoustic time.scheme=taylor grid.cells=[%d] grid.order=%d medium.degree=%d "
@@ -75,7 +75,6 @@ static enum ht_err pressure(struct scene *scene, int cells, int order, int degre
         cells, order, degree);
     if (err == HT_OK) err = scene_advance(&run, run.plan->steps);
     if (err == HT_OK) err = run.stepper.ops->get(run.stepper.self, HT_PRIMARY, 0, 1, 0, 1, p);
-    scene_close(&run);
     return err;
 }
 
@@ -107,12 +106,11 @@ static void general(struct scene *scene) {
 static enum ht_err error_of(struct scene *scene, const char *s, const char *fields,
                             const char *text, double *error, double *rounding) {
     char wave[SCENE_TEXT];
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     write_case(s, 1, fields, wave);
     enum ht_err err = scene_open(scene, &run, "%s %s", wave, text);
     if (err == HT_OK) err = scene_finish(&run, error);
     if (err == HT_OK) *rounding = scene_rounding(run.plan);
-    scene_close(&run);
     return err;
 }
 

@@ -78,8 +78,8 @@ static void fill(const struct scene *s, const struct packet *packet, double t, d
 /* Relative l2 error of p. */
 static double error_of(const struct scene *s, const char *fit) {
     const double end = 64, start = -25;
-    struct packet *packet = malloc(sizeof *packet);
-    struct fd_run run;
+    HT_FREED struct packet *packet = malloc(sizeof *packet);
+    HT_ENDED(fd_close) struct fd_run run;
     if (!packet) exit(1);
     make_packet(start, packet);
     const long long cells2 = s->below + s->above;
@@ -90,7 +90,7 @@ static double error_of(const struct scene *s, const char *fit) {
             s->cells, cells2, -((double)s->below + s->shift) * s->h, 2 * HT_PI,
             ((double)s->above - s->shift) * s->h, density, fit, end);
     const struct ht_plan *plan = run.sim->plan;
-    double *u = calloc((size_t)run.nodes, sizeof *u);
+    HT_FREED double *u = calloc((size_t)run.nodes, sizeof *u);
     double *d = calloc((size_t)run.nodes, sizeof *d);
     if (!u || !d) exit(1);
     fill(s, packet, -plan->problem.dt, d);
@@ -103,10 +103,7 @@ static double error_of(const struct scene *s, const char *fit) {
     free(d);
     d = fd_values(&run, HT_PRIMARY);
     const double error = fd_distance(run.nodes, d, u, 0);
-    free(u);
     free(d);
-    free(packet);
-    fd_close(&run);
     return error;
 }
 

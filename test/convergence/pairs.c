@@ -127,7 +127,7 @@ static void test_pair(int scheme, int side, int source, bool pair) {
 static void test_long(const char *name, double wavelength, int cycles, const char *more) {
     static const struct sides open = {.boundary = "absorbing"};
     const char *field = strstr(name, "wave") ? "u" : "p";
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     record(
         &t, "oracle", NONE,
         "grid={cells=[60];upper=[60];order=3;} boundary.x1=\"absorbing\" device.precision=double "
@@ -140,7 +140,6 @@ static void test_long(const char *name, double wavelength, int cycles, const cha
     TEST_BELOW(fabs(seen / expected - 1), 0.25,
                "%s: %.2g comes back of waves of %g cells, %.2g is expected", name, seen, wavelength,
                expected);
-    finish(&t);
 }
 
 int main(void) {

@@ -91,7 +91,7 @@ static void judge_energy(const struct scene *s, const char *grid, const char *pr
     enum { LOOKS = 10 };
     const int steps = s->dims > 1 && !test_all() ? 2000 : 4000;
     char more[200];
-    struct fd_run run;
+    HT_ENDED(fd_close) struct fd_run run;
     double worst = 0;
     snprintf(more, sizeof more, "initial.type=random time.end=3000 device.precision=%s", precision);
     start_run(s, grid, more, &run);
@@ -101,7 +101,6 @@ static void judge_energy(const struct scene *s, const char *grid, const char *pr
         worst = fmax(worst, fabs(fd_energy(&run) / first - 1));
     }
     TEST_BELOW(worst, bound, "%s, %s: energy over %d steps, off by", s->name, precision, steps);
-    fd_close(&run);
 }
 
 /* ---- single against double ---- */
@@ -109,7 +108,7 @@ static void judge_energy(const struct scene *s, const char *grid, const char *pr
 static double *after(const struct scene *s, const char *precision, double mean, int64_t *nodes) {
     enum { STEPS = 10000 };
     char more[300];
-    struct fd_run run;
+    HT_ENDED(fd_close) struct fd_run run;
     const char *square = s->dims > 1 ? "+(x2-17.1)^2" : "";
     snprintf(more, sizeof more,
              "device.precision=%s initial.type=expression "
@@ -119,7 +118,6 @@ static double *after(const struct scene *s, const char *precision, double mean, 
     fd_advance(&run, STEPS);
     double *u = fd_values(&run, HT_PRIMARY);
     *nodes = run.nodes;
-    fd_close(&run);
     return u;
 }
 
@@ -148,10 +146,10 @@ static void judge_readings(const struct scene *s) {
         "time.end=9000 receivers=({position=[20.0];})",
         &run);
     const struct ht_plan *plan = run.sim->plan;
-    double *start = fd_values(&run, HT_PRIMARY);
+    HT_FREED double *start = fd_values(&run, HT_PRIMARY);
     must(ht_sampler_create(plan, fd_stepper(&run), &sampler));
     fd_advance(&run, STEPS);
-    double *end = fd_values(&run, HT_PRIMARY);
+    HT_FREED double *end = fd_values(&run, HT_PRIMARY);
     must(ht_sampler_collect(sampler, &steps, sample));
     must(ht_state_measure(plan, fd_stepper(&run), 0, &state));
     for (int64_t n = 0; n < run.nodes; n++) most = fmax(most, fabs(end[n]));
@@ -159,8 +157,6 @@ static void judge_readings(const struct scene *s) {
     TEST_BELOW(fmax(fabs(sample[0] - start[NODE]), fabs(sample[STEPS] - end[NODE])), 2 * unit,
                "a mean of 1: samples on a node, off by");
     TEST_BELOW(fabs(state.largest[0] - most), 2 * unit, "a mean of 1: the largest value, off by");
-    free(start);
-    free(end);
     ht_sampler_destroy(sampler);
     fd_close(&run);
 }

@@ -220,7 +220,7 @@ struct scene_ladder {
 
 static inline enum ht_err scene_rung(struct scene *scene, const struct scene_ladder *ladder,
                                      int rung, const char *text, double *error, double *rounding) {
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     char cells[64] = "";
     int used = 0;
     for (int k = 0; k < 3 && ladder->ratio[k] > 0; k++)
@@ -229,7 +229,6 @@ static inline enum ht_err scene_rung(struct scene *scene, const struct scene_lad
     enum ht_err err = scene_open(scene, &run, "grid.cells=[%s] %s", cells, text);
     if (err == HT_OK) err = scene_finish(&run, error);
     if (err == HT_OK) *rounding = scene_rounding(run.plan);
-    scene_close(&run);
     return err;
 }
 

@@ -37,7 +37,7 @@ enum { MEDIA = sizeof media / sizeof *media };
 
 /* Rounding of sums over steps; in single precision of each step's, too, as a random walk. */
 static void judge_energy(struct scene *scene, int which, bool fp64) {
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     struct ht_state before, after;
     const double most = fp64 ? 1e-13 : 1e-6;
     enum ht_err err =
@@ -55,7 +55,6 @@ static void judge_energy(struct scene *scene, int which, bool fp64) {
                    "%s, %s: relative change of the energy in %d steps at %.2f of the limit",
                    media[which].name, fp64 ? "double" : "single", media[which].steps,
                    run.plan->cfl / run.plan->cfl_limit);
-    scene_close(&run);
 }
 
 /* ---- walls ---- */

@@ -92,18 +92,15 @@ static void run_between(struct trial *t, int n, double off) {
 
 /* Of v2 in the fluid, relative in L2. */
 static double between_error(int n, double off, struct trial *reference) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8];
     double difference = 0, whole = 0;
     run_between(&t, n, off);
-    double *got = read_set(&t, "a/v2", extent), *exact = read_set(reference, "a/v2", NULL);
+    HT_FREED double *got = read_set(&t, "a/v2", extent), *exact = read_set(reference, "a/v2", NULL);
     for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
         difference += pow(got[i] - exact[i], 2);
         whole += exact[i] * exact[i];
     }
-    free(got);
-    free(exact);
-    finish(&t);
     return sqrt(difference / whole);
 }
 

@@ -45,7 +45,7 @@ enum { MEDIA = sizeof media / sizeof *media };
 
 static void judge_medium(struct scene *scene, int which, bool fp64) {
     const char *precision = fp64 ? "double" : "single";
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     struct scene_step *step = NULL;
     struct ht_state before, after;
     double worst = INFINITY;
@@ -67,7 +67,6 @@ static void judge_medium(struct scene *scene, int which, bool fp64) {
                    "%s, %s: relative change of the energy in %d steps at %.2f of the limit",
                    media[which].name, precision, media[which].steps,
                    run.plan->cfl / run.plan->cfl_limit);
-    scene_close(&run);
 }
 
 /* ---- Rayleigh waves ---- */
@@ -151,7 +150,7 @@ static void judge_rayleigh(struct scene *scene, int which) {
     const int cells = rayleigh[which].cells, depth = 6 * cells / rayleigh[which].waves;
     const double k = 2 * HT_PI * rayleigh[which].waves / cells;
     double error = INFINITY;
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     enum ht_err err = scene_open(scene, &run,
                                  "system=elastic grid.cells=[%d,%d] grid.upper=[%d,%d] "
                                  "grid.order=%d medium.vp=%g medium.vs=1 initial.type=zero "
@@ -164,7 +163,6 @@ static void judge_rayleigh(struct scene *scene, int which) {
     TEST_BELOW(fabs(error / rayleigh[which].error - 1), 0.02,
                "order %d, Rayleigh waves of %.2f points per shear wavelength err by %.3e",
                rayleigh[which].order, cells / rayleigh_speed() / rayleigh[which].waves, error);
-    scene_close(&run);
 }
 
 /* ---- reciprocity ---- */
@@ -186,8 +184,8 @@ static double *record_one(struct trial *t, int force, const char *from, int axis
 static void judge_reciprocity(int first, const char *a, int second, const char *b) {
     struct trial there, back;
     int64_t extent[8];
-    double *x = record_one(&there, first, a, second, b, extent);
-    double *y = record_one(&back, second, b, first, a, extent);
+    HT_FREED double *x = record_one(&there, first, a, second, b, extent);
+    HT_FREED double *y = record_one(&back, second, b, first, a, extent);
     double worst = 0, size = 0;
     for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
         worst = fmax(worst, fabs(x[i] - y[i]));
@@ -195,8 +193,6 @@ static void judge_reciprocity(int first, const char *a, int second, const char *
     }
     TEST_BELOW(worst / size, 1e-11, "v%d at (%s) by a force along x%d at (%s), and back", second, b,
                first, a);
-    free(x);
-    free(y);
     finish(&there);
     finish(&back);
 }

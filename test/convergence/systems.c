@@ -26,7 +26,7 @@ static bool error_of(struct scene *scene, int wave, int order, const char *schem
                      const char *more, double *error, double *expected) {
     static const char *const grid[] = {"[%d]", "[%d,%d]", "[%d,%d,%d]"};
     char all[48];
-    struct scene_run run;
+    HT_ENDED(scene_close) struct scene_run run;
     snprintf(all, sizeof all, grid[waves[wave].dims - 1], cells, cells, cells);
     enum ht_err err = scene_open(scene, &run,
                                  "system=%s grid.order=%d time.scheme=%s initial.type=plane %s "
@@ -35,7 +35,6 @@ static bool error_of(struct scene *scene, int wave, int order, const char *schem
     if (err == HT_OK) err = scene_finish(&run, error);
     if (err == HT_OK) *expected = run.plan->expected.error;
     if (err != HT_OK) TEST_CHECK(false, "%s: %s", waves[wave].system, ht_err_message());
-    scene_close(&run);
     return err == HT_OK;
 }
 

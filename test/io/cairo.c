@@ -39,12 +39,11 @@ static uint32_t middle(const char *path, double value, int size[2]) {
     double values[NODES * NODES];
     for (int i = 0; i < NODES * NODES; i++) values[i] = value;
     struct ht_picture picture = make(values);
-    struct image image = draw(&picture, path);
+    HT_ENDED(free_image) struct image image = draw(&picture, path);
     int x, y;
     uint32_t found = find_map(&image, &x, &y) ? at(&image, x + MAP / 2, y + MAP / 2) : 0xffffff;
     size[0] = image.width;
     size[1] = image.height;
-    free_image(&image);
     return found;
 }
 
@@ -73,7 +72,7 @@ static void test_orientation(const char *path) {
             values[i] = (kind ? i / NODES : i % NODES) / 8.0 - 2.0;
         struct ht_picture picture = make(values);
         picture.y_down = kind == 2;
-        struct image image = draw(&picture, path);
+        HT_ENDED(free_image) struct image image = draw(&picture, path);
         int x, y, last = MAP - 1;
         bool found = find_map(&image, &x, &y);
         int low[2] = {0, kind == 1 ? last : 0};
@@ -82,7 +81,6 @@ static void test_orientation(const char *path) {
         uint32_t red = found ? at(&image, x + high[0], y + high[1]) : 0;
         TEST_CHECK((blue & 0xff) > 120 && blue >> 16 < 30 && (red & 0xff) < 60 && red >> 16 > 120,
                    "ramp %s: %06x to %06x", name[kind], (unsigned)blue, (unsigned)red);
-        free_image(&image);
     }
 }
 
@@ -134,7 +132,7 @@ static void test_ticks(const char *path) {
         int x, y, found[20] = {0}, count = 0;
         picture.x0 = picture.y0 = row[i].low;
         picture.x1 = picture.y1 = row[i].high;
-        struct image image = draw(&picture, path);
+        HT_ENDED(free_image) struct image image = draw(&picture, path);
         if (find_map(&image, &x, &y)) count = count_ticks(&image, x, y, found);
         double off = count < 1 ? NAN
                                : fmax(fabs(found[0] - row[i].first * MAP),
@@ -142,7 +140,6 @@ static void test_ticks(const char *path) {
         TEST_CHECK(count == row[i].count, "%g to %g: %d ticks, expected %d", row[i].low,
                    row[i].high, count, row[i].count);
         TEST_BELOW(off, 1.0, "ends among them are off by pixels");
-        free_image(&image);
     }
 }
 
@@ -191,10 +188,9 @@ static void test_size(const char *path) {
         double values[NODES * NODES] = {pow(10, i - 4) * 3};
         struct ht_picture picture = make(values);
         picture.range = 0;
-        struct image image = draw(&picture, path);
+        HT_ENDED(free_image) struct image image = draw(&picture, path);
         if (i == 0) first = image.width;
         wrong += image.width != first || first == 0;
-        free_image(&image);
     }
     TEST_CHECK(wrong == 0, "ranges 3e-4 to 3e3: %d pixels wide, wrong %d", first, wrong);
 }

@@ -52,12 +52,11 @@ static enum ht_err draw(struct run *run, int axis, double factor) {
 /* A pixel of the map, at parts of its width and height. */
 static uint32_t map_colour(const char *directory, const char *name, double x, double y) {
     HT_FREED char *path = scratch_path(directory, name);
-    struct image image = read_image(path);
+    HT_ENDED(free_image) struct image image = read_image(path);
     int left, top;
     uint32_t found = find_map(&image, &left, &top)
                          ? at(&image, left + (int)(x * (MAP - 1)), top + (int)(y * (MAP - 1)))
                          : UINT32_MAX;
-    free_image(&image);
     return found;
 }
 

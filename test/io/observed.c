@@ -268,7 +268,7 @@ static void npy(const struct trial *t, const double *p) {
 }
 
 int main(void) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     ht_log_level_set(HT_LOG_QUIET);
     record(&t, "oracle", NONE,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
@@ -277,12 +277,10 @@ int main(void) {
            "output.traces=[\"segy\"] output.units.length=km "
            "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];to=[1,0.7];count=3;every=0."
            "0125;start=0.1;fields=[\"p\"];})");
-    double *p = read_set(&t, "line/p", NULL);
+    HT_FREED double *p = read_set(&t, "line/p", NULL);
     hdf5(&t, p);
     segy(&t, p);
     weights(&t);
     npy(&t, p);
-    free(p);
-    finish(&t);
     return test_end("observed");
 }

@@ -93,7 +93,7 @@ static void judge_csv(struct trial *t, bool single, const double *p, const doubl
 }
 
 static void formats(const char *backend, const char *precision) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8];
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
@@ -103,7 +103,7 @@ static void formats(const char *backend, const char *precision) {
            "receivers=({name=\"line\";type=\"line\";from=[-0.91,1.1];to=[1,0.7];count=3;every=0."
            "0125;start=0.1;fields=[\"p\",\"p_x1\"];})",
            precision);
-    double *p = read_set(&t, "line/p", extent), *time, *x, *slope;
+    HT_FREED double *p = read_set(&t, "line/p", extent), *time = NULL, *x = NULL, *slope = NULL;
     time = read_set(&t, "line/time", NULL);
     x = read_set(&t, "line/position", NULL);
     slope = read_set(&t, "line/p_x1", NULL);
@@ -114,18 +114,13 @@ static void formats(const char *backend, const char *precision) {
     judge_csv(&t, strcmp(precision, "single") == 0, p, slope, time, extent);
     judge_segy(&t, "traces_line_p_x1.sgy", 1, slope, x, extent);
     judge_shots(&t, slope, x, extent);
-    free(p);
-    free(time);
-    free(x);
-    free(slope);
-    finish(&t);
 }
 
 /* ---- the report ---- */
 
 /* A device's limit that was measured too low gives no share above 100 %. */
 static void share_of_limit(void) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     record(&t, "oracle", NONE,
            "system=wave grid={cells=[12];} time={scheme=\"fd\";end=0.6;} "
            "receivers=({position=[0.3];})");
@@ -145,7 +140,6 @@ static void share_of_limit(void) {
         ht_text_free(&facts.text);
         ht_text_free(&facts.json.text);
     }
-    finish(&t);
 }
 
 int main(void) {

@@ -101,7 +101,7 @@ static void kept_by_steps(const char *variant, int kind, const char *more) {
  * are those of the state at each step, bit for bit. */
 static void on_nodes(const char *backend, const char *scheme, int field, const char *name,
                      const char *more) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     record(&t, backend, field,
            "system=acoustic grid={cells=[16,12];lower=[-1,0.5];upper=[3,2];} "
            "boundary={x1=[\"rigid\",\"rigid\"];x2=\"periodic\";} initial={type=\"random\";seed=3;} "
@@ -122,7 +122,6 @@ static void on_nodes(const char *backend, const char *scheme, int field, const c
                name, scheme, (int)extent[0], (int)steps, (int)wrong);
     free(data);
     if (strcmp(backend, "device") == 0) maps_of_nodes(&t, scheme);
-    finish(&t);
 }
 
 /* ---- a wave at any position ---- */
@@ -162,7 +161,7 @@ static const char values_slopes[] = "\"p\",\"p_x1\",\"p_x2\"";
  * Those of the scheme are known exactly. */
 static void sinc_at(int points, double value, double slope) {
     const double k = 6 * acos(-1.0), wave[2] = {k, k};
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     wave_at(&t, values_slopes, 3, 3 * points,
             "time.scheme=fd time.end=0.05 time.cfl=0.2 grid.order=16");
     const double omega = k * sqrt(2), end = t.params->time.end;
@@ -174,13 +173,12 @@ static void sinc_at(int points, double value, double slope) {
                "p at %d points per wavelength along each axis", points);
     TEST_BELOW(wave_error(&t, "line/p_x1", 0, wave, omega), slope + value + own, "p_x1 there");
     TEST_BELOW(wave_error(&t, "line/p_x2", 1, wave, omega), slope + value + own, "p_x2 there");
-    finish(&t);
 }
 
 /* A wave along x3, through the planes: one axis errs. */
 static void along_planes(const char *backend) {
     const double turn = 2 * acos(-1.0), k = 3 * turn;
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8];
     double worst[2] = {0, 0};
     record(&t, backend, NONE,
@@ -188,7 +186,7 @@ static void along_planes(const char *backend) {
            "initial={type=\"plane\";cycles=[0,0,3];} time={end=0.05;cfl=0.2;} "
            "receivers=({name=\"a\";type=\"line\";from=[0.31,0.2,0.003];to=[0.72,0.9,0.997];count="
            "31;fields=[\"p\",\"p_x3\"];})");
-    double *p = read_set(&t, "a/p", extent), *x, *time, *slope;
+    HT_FREED double *p = read_set(&t, "a/p", extent), *x = NULL, *time = NULL, *slope = NULL;
     slope = read_set(&t, "a/p_x3", NULL);
     x = read_set(&t, "a/position", NULL);
     time = read_set(&t, "a/time", NULL);
@@ -202,11 +200,6 @@ static void along_planes(const char *backend) {
         ht_fd_error(&w, 2, (double[3]){0, 0, 1}, 6, t.sim->plan->problem.dt * 18, 0.05 * 3);
     TEST_BELOW(worst[0], 5.9e-4 + own + 1e-6, "%s: p of a wave along x3", backend);
     TEST_BELOW(worst[1], 1.9e-3 + own + 1e-6, "%s: p_x3 of it", backend);
-    free(p);
-    free(slope);
-    free(x);
-    free(time);
-    finish(&t);
 }
 
 /* Polynomials of cells: the order 2N+1 of the scheme, of slopes 2N at least. */
@@ -214,14 +207,13 @@ static void polynomials(int order, int coarse) {
     const double k = 4 * acos(-1.0), wave[2] = {k, k};
     double error[2][2];
     for (int fine = 0; fine < 2; fine++) {
-        struct trial t;
+        HT_ENDED(finish) struct trial t;
         char more[128];
         snprintf(more, sizeof more,
                  "time.scheme=taylor time.end=0.4 grid.order=%d device.precision=double", order);
         wave_at(&t, values_slopes, 2, coarse << fine, more);
         error[fine][0] = wave_error(&t, "line/p", -1, wave, k * sqrt(2));
         error[fine][1] = wave_error(&t, "line/p_x2", 1, wave, k * sqrt(2));
-        finish(&t);
     }
     for (int what = 0; what < 2; what++) {
         const double rate = log2(error[0][what] / error[1][what]);
@@ -265,7 +257,7 @@ static void hermite_wave(const char *scheme, const char *field, int order, int c
     snprintf(set, sizeof set, "line/%c", field[1]);
     for (int fine = 0; fine < 2; fine++)
         for (int between = 0; between < 2; between++) {
-            struct trial t;
+            HT_ENDED(finish) struct trial t;
             char more[200];
             snprintf(more, sizeof more,
                      "time.scheme=%s time.end=1.2 grid.order=%d device.precision=double %s", scheme,
@@ -273,7 +265,6 @@ static void hermite_wave(const char *scheme, const char *field, int order, int c
             wave_at(&t, field, 2, coarse << fine, more);
             step[fine] = t.sim->plan->problem.dt;
             error[fine][between] = wave_error(&t, set, -1, wave, k * sqrt(2));
-            finish(&t);
         }
     for (int fine = 0; fine < 2; fine++)
         TEST_BELOW(
@@ -294,7 +285,7 @@ static void hermite_mirrors(void) {
     const double omega = hypot(k[0], k[1]);
     double error[2] = {0, 0}, turn = 0;
     for (int between = 0; between < 2; between++) {
-        struct trial t;
+        HT_ENDED(finish) struct trial t;
         int64_t extent[8];
         record(&t, "oracle", NONE,
                "system=wave grid={cells=[8,8];order=3;} time={end=1.2;scheme=\"leapfrog\";} "
@@ -315,7 +306,6 @@ static void hermite_mirrors(void) {
                 error[between] = fmax(error[between], fabs(u[i] - exact));
             }
         }
-        finish(&t);
     }
     TEST_BELOW(error[1], 1.02 * error[0] + time_error("leapfrog", 3, turn, k[1] / 8),
                "leapfrog, u, at walls between steps (%.2e on steps)", error[0]);
@@ -353,7 +343,7 @@ static double between_error(struct trial *t, const char *field) {
  * 5.6e-5 (omega dt)^12. */
 static void hermite_between(const char *title, int order, double omega, double k,
                             const char *fields, const char *line, const char *more) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     char text[32], *field = text, *comma;
     record(
         &t, "oracle", NONE,
@@ -374,7 +364,6 @@ static void hermite_between(const char *title, int order, double omega, double k
                    name);
         field = comma + 1;
     } while (comma != NULL);
-    finish(&t);
 }
 
 static void test_hermite_times(void) {
@@ -409,7 +398,7 @@ static void test_hermite_times(void) {
  * u(0) = 2 cos(w dt) u(1). Returns w dt; *error: of samples at 0.0013 + 0.0371 k, *inside: of those
  * with six steps to either side. */
 static double oscillate(double cfl, double *error, double *inside) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     record(&t, "oracle", NONE,
            "system=acoustic grid={cells=[24];order=8;} boundary.x1=rigid "
            "initial={type=\"standing\";modes=[8];} time={scheme=\"fd\";cfl=%g;end=2.0;} "
@@ -417,9 +406,9 @@ static double oscillate(double cfl, double *error, double *inside) {
            "receivers=({name=\"steps\";position=[0.0];},{name=\"between\";position=[0.0];every=0."
            "0371;start=0.0013;})",
            cfl);
-    double *step = read_set(&t, "steps/p", NULL), *time;
+    HT_FREED double *step = read_set(&t, "steps/p", NULL), *time = NULL;
     int64_t extent[8];
-    double *between = read_set(&t, "between/p", extent);
+    HT_FREED double *between = read_set(&t, "between/p", extent);
     time = read_set(&t, "between/time", NULL);
     const double dt = t.sim->plan->problem.dt;
     const double turn = acos((step[2] + step[0]) / (2 * step[1]));
@@ -432,10 +421,6 @@ static double oscillate(double cfl, double *error, double *inside) {
     }
     TEST_CHECK(extent[1] == 54 && fabs(time[53] - 1.9676) < 1e-12,
                "%d samples (54), the last at %.5g (1.9676)", (int)extent[1], time[53]);
-    free(step);
-    free(between);
-    free(time);
-    finish(&t);
     return turn;
 }
 
@@ -457,7 +442,7 @@ static void between_steps(void) {
  * left is the error in space, and J_2n beyond the steps taken. more: removes it, or keeps it; at
  * the run's end first order in time would err by (omega dt)^2/24 omega t. */
 static double one_term(const char *backend, const char *more) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8];
     double worst = 0;
     const char *sets[2][2] = {{"steps/p", "steps/time"}, {"between/p", "between/time"}};
@@ -479,7 +464,6 @@ static double one_term(const char *backend, const char *more) {
         TEST_CHECK(extent[1] == (i ? 108 : t.sim->plan->steps + 1), "%s: %d samples", sets[i][0],
                    (int)extent[1]);
     }
-    finish(&t);
     return worst;
 }
 
@@ -502,7 +486,7 @@ static void velocities(const char *backend, bool plane, int terms) {
     const double pi = acos(-1.0), rho = 2;
     const double k = plane ? 6 * pi : 5 * pi, h = plane ? 1.0 / 18 : 1.0 / 15;
     static const char *const set[2][2] = {{"a/v1", "a/time"}, {"b/v1", "b/time"}};
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     record(&t, backend, NONE,
            "system=acoustic grid={cells=[%d,20];order=16;} medium={c=1;rho=%g;} %s "
            "time={scheme=\"fd\";stages=%d;end=2.0;%s} device.precision=double "
@@ -533,17 +517,15 @@ static void velocities(const char *backend, bool plane, int terms) {
                    plane ? "plane" : "standing", set[i][0], (int)extent[1]);
         free(v);
     }
-    double *across = read_set(&t, "a/v2", NULL);
+    HT_FREED double *across = read_set(&t, "a/v2", NULL);
     TEST_BELOW(fabs(across[100]), 1e-12, "none across the wave");
-    free(across);
-    finish(&t);
 }
 
 /* Initial velocities between nodes beside walls, whose signs are those of v; 10 points per
  * wavelength. */
 static void initial_velocities(void) {
     const double pi = acos(-1.0);
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8];
     double worst = 0;
     record(
@@ -553,68 +535,31 @@ static void initial_velocities(void) {
         "boundary={x1=\"free\";x2=\"rigid\";} time={scheme=\"fd\";end=0.1;} "
         "device.precision=double "
         "receivers=({name=\"a\";type=\"line\";from=[0,0.0];to=[1,1];count=28;fields=[\"v1\"];})");
-    double *v = read_set(&t, "a/v1", extent);
+    HT_FREED double *v = read_set(&t, "a/v1", extent);
     for (int64_t i = 0; i < extent[0]; i++) {
         const double x = (double)i / 27;
         worst = fmax(worst, fabs(v[i * extent[1]] - cos(3 * pi * x) * cos(2 * pi * x)));
     }
     TEST_BELOW(worst, 2 * 7.1e-4, "v1 at the start, %d receivers", (int)extent[0]);
-    free(v);
-    finish(&t);
 }
 
 /* Sample times that fall on steps take the values there. */
 static void multiples(void) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     int64_t extent[8], steps[8], wrong = 0;
     record(&t, "oracle", NONE,
            "system=wave grid={cells=[12];} time={scheme=\"fd\";end=0.6;step=0.02;} "
            "initial={type=\"random\";} "
            "receivers=({name=\"a\";position=[0.31];},{name=\"b\";position=[0.31];every=0.06;start="
            "0.12;},{name=\"c\";position=[0.31];start=0.1001;})");
-    double *a = read_set(&t, "a/u", steps), *b = read_set(&t, "b/u", extent);
+    HT_FREED double *a = read_set(&t, "a/u", steps), *b = read_set(&t, "b/u", extent);
     for (int64_t n = 0; n < extent[1]; n++) wrong += b[n] != a[6 + 3 * n];
     TEST_CHECK(steps[1] == 31 && extent[1] == 9 && wrong == 0,
                "%d samples on steps (9): %d are not those of the step", (int)extent[1], (int)wrong);
-    double *c = read_set(&t, "c/u", extent), *time = read_set(&t, "c/time", 0);
+    HT_FREED double *c = read_set(&t, "c/u", extent), *time = read_set(&t, "c/time", 0);
     TEST_CHECK(extent[1] == 25 && c[0] == a[6] && fabs(time[0] - 0.12) < 1e-12,
                "each step from 0.1001 on: %d samples (25) from %.4g (0.12)", (int)extent[1],
                time[0]);
-    free(a);
-    free(b);
-    free(c);
-    free(time);
-    finish(&t);
-}
-
-/* ---- sources ---- */
-
-/* Source and receiver change places, off the nodes of a layered medium under a free side: spreading
- * is the adjoint of reading, so traces differ by rounding. */
-static void reciprocity(void) {
-    static const char *const place[] = {"[0.317,0.223]", "[1.491,0.874]"};
-    double *p[2], largest = 0, worst = 0;
-    int64_t extent[8];
-    for (int i = 0; i < 2; i++) {
-        struct trial t;
-        record(&t, "oracle", NONE,
-               "system=acoustic grid={cells=[40,24];upper=[2,1.2];} "
-               "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
-               "medium={type=\"layers\";axis=\"x2\";interfaces=[0.613];c=[1,1.8];rho=[1,2.2];} "
-               "time.end=2 device.precision=double sources=({position=%s;frequency=1.5;}) "
-               "receivers=({name=\"a\";position=%s;every=0.01;})",
-               place[i], place[1 - i]);
-        p[i] = read_set(&t, "a/p", extent);
-        finish(&t);
-    }
-    for (int64_t n = 0; n < extent[1]; n++) {
-        largest = fmax(largest, fabs(p[0][n]));
-        worst = fmax(worst, fabs(p[0][n] - p[1][n]));
-    }
-    TEST_CHECK(largest > 1e-3, "a source is heard: %.3g", largest);
-    TEST_BELOW(worst / largest, 1e-11, "source and receiver change places");
-    free(p[0]);
-    free(p[1]);
 }
 
 /* ---- near sources ---- */
@@ -648,7 +593,7 @@ static double near_exact(const struct trial *t, const void *context, double x, d
 static void near_line(const char *scheme, int order, double cells, const char *field,
                       const char *more) {
     const double theta = 2.55 * 2 * acos(-1.0) / cells;
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     char line[200];
     snprintf(line, sizeof line, "type=\"line\";from=[28.37];to=[39.37];count=12;fields=[\"%s\"];",
              field);
@@ -666,7 +611,6 @@ static void near_line(const char *scheme, int order, double cells, const char *f
                                : time_error(scheme, order, turn, theta)),
                "%s N = %d, %g cells, %s near a source %s, between steps (%.2e on steps)", scheme,
                order, cells, field, more, on);
-    finish(&t);
 }
 
 static void near_sources(void) {
@@ -684,39 +628,6 @@ static void near_sources(void) {
         "boundary={x1=[\"free\",\"rigid\"];x2=\"rigid\";} time={end=1.5;step=0.01;} "
         "sources=({position=[0.06,0.31];frequency=1;radius=3;tolerance=1e-9;},{kind=\"force\";"
         "direction=[1,2];position=[0.33,0.02];frequency=0.8;radius=3;tolerance=1e-9;})");
-}
-
-/* ---- kernels against the plain engine ---- */
-
-/* The same run in double on both: they differ by rounding, eps times the number of roundings of all
- * steps and of a sum of 8^3 products. */
-static void twins(void) {
-    double *value[2];
-    int64_t extent[2][8], steps = 0;
-    double largest = 0, worst = 0;
-    for (int i = 0; i < 2; i++) {
-        struct trial t;
-        record(&t, i ? "device" : "oracle", NONE,
-               "system=acoustic grid={cells=[12,9,11];upper=[1.2,0.9,1.1];} "
-               "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
-               "initial={type=\"gaussian\";centre=[0.5,0.4,0.6];width=0.2;} "
-               "medium={type=\"expression\";c=\"1+0.5*x1\";rho=\"2-x2\";} time.end=0.3 "
-               "time.scheme=fd device.precision=double "
-               "receivers=({name=\"a\";type=\"line\";from=[0.01,0.0,0.02];to=[1.2,0.9,1.09];count="
-               "23;fields=[\"p\",\"p_x1\",\"p_x2\",\"p_x3\"];every=0.01;})");
-        value[i] = read_set(&t, "a/p_x3", extent[i]);
-        steps = t.sim->plan->steps;
-        finish(&t);
-    }
-    for (int64_t n = 0; n < extent[0][0] * extent[0][1]; n++) {
-        largest = fmax(largest, fabs(value[0][n]));
-        worst = fmax(worst, fabs(value[0][n] - value[1][n]));
-    }
-    TEST_BELOW(worst / largest, 2.3e-16 * (double)(512 + 100 * steps),
-               "p_x3 in 3-D by kernels and by plain loops, %d samples",
-               (int)(extent[0][0] * extent[0][1]));
-    free(value[0]);
-    free(value[1]);
 }
 
 int main(void) {
@@ -758,7 +669,5 @@ int main(void) {
     velocities("oracle", false, 1);
     if (device) velocities("device", true, 2);
     initial_velocities();
-    reciprocity();
-    if (device) twins();
     return test_end("traces");
 }

@@ -277,7 +277,7 @@ static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
 }
 
 static void run_case(struct ht_device *device, const struct fd_case *c) {
-    struct scene s = {.device = device, .c = c};
+    HT_ENDED(free_scene) struct scene s = {.device = device, .c = c};
     struct verdict v = {.unequal = 0};
     char name[160];
     snprintf(name, sizeof name, "%s %dD order %d %s%s, %d x %d x %d%s%s", c->variant->name,
@@ -292,7 +292,6 @@ static void run_case(struct ht_device *device, const struct fd_case *c) {
             TEST_BELOW(v.worst[kind], 1.0, "%s, %s", name, kind_name[kind]);
         TEST_CHECK(v.unequal == 0, "%s: %lld values unlike fd-plain's", name, (long long)v.unequal);
     }
-    free_scene(&s);
 }
 
 /* ---- cases ---- */
@@ -446,7 +445,7 @@ static void test_ghosts(struct ht_device *device) {
                                            .density = n / 6 == 1},
                                   .variant = variant_named("fd-plain"),
                                   .nodes = {18 + n, small ? 6 : 17, small ? 5 : 19}};
-        struct scene s = {.device = device, .c = &c};
+        HT_ENDED(free_scene) struct scene s = {.device = device, .c = &c};
         int64_t wrong = 0;
         double worst = 0;
         const int set = n % 5;
@@ -455,7 +454,6 @@ static void test_ghosts(struct ht_device *device) {
                    "ghosts %dD reach %d, sides %d: %lld values wrong %s", c.spec.dims,
                    ht_fd_reach(&c.spec), set, (long long)wrong, err ? ht_err_message() : "");
         TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims, c.spec.fp64 ? "double" : "single");
-        free_scene(&s);
     }
 }
 

@@ -157,7 +157,7 @@ static enum ht_err judge(struct scene *s, const struct ht_variant *variant, doub
 static void run_case(struct ht_device *device, const char *system, int dims, int radius, bool fp64,
                      const char *variant, const int64_t nodes[3]) {
     const struct ht_equations eq = ht_equations_make(ht_system_find(system), dims);
-    struct scene s = {.device = device};
+    HT_ENDED(free_scene) struct scene s = {.device = device};
     double worst[2] = {INFINITY, INFINITY};
     int64_t unequal = 0;
     char name[120];
@@ -176,7 +176,6 @@ static void run_case(struct ht_device *device, const char *system, int dims, int
         TEST_BELOW(worst[group], 1.0, "%s, group %d", name, group);
     if (err == HT_OK)
         TEST_CHECK(unequal == 0, "%s: %lld values unlike fd-plain's", name, (long long)unequal);
-    free_scene(&s);
 }
 
 static void judge_all(struct ht_device *device) {

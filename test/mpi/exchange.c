@@ -242,7 +242,7 @@ static enum ht_err largest_absolute(const struct trial *t, double *data, double 
 static enum ht_err round_once(const struct scene *scene, const struct trial *t, struct rounding *r,
                               struct numbers *n, double *absolute) {
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
-    struct pair pair = {0};
+    HT_ENDED(free_pair) struct pair pair = {0};
     TRY(trial_kernels(scene, t, true, &kernels));
     enum ht_err err = make_pair(scene, t, &kernels, &pair);
     if (err == HT_OK) err = live(scene, t, &pair, "PD", judge_rounding, n, r);
@@ -251,7 +251,6 @@ static enum ht_err round_once(const struct scene *scene, const struct trial *t, 
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &r->changed);
     if (err == HT_OK) err = ht_comm_sum(scene->comm, 1, &r->far);
     err = ht_comm_agree(scene->comm, err);
-    free_pair(&pair);
     return err;
 }
 

@@ -12,9 +12,6 @@
  *
  * The same with sponges; the state of leapfrog is both grids.
  *
- * With the argument "all": orders to 5, 12 cells, more phases and steps (two hours); with "sponges"
- * the same of sponges.
- *
  * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
  * src/hermite/bloch.c. */
 #include <float.h>
@@ -308,21 +305,6 @@ static void test_growth(const char *system, int order, int layer, double theta, 
                theta, cfl);
 }
 
-/* Shorter steps, too: long waves along the layer grow at some of them where alpha is small. */
-static void judge_all(void) {
-    static const char *const system[] = {"acoustic", "wave"};
-    static const double theta[] = {0.02, 0.1, 0.3, 0.6, 1.2, 1.8, 2.2, 2.8};
-    static const double cfl[] = {0, 0.7, 0.6, 0.5, 0.4, 0.2};
-    static const int cells[] = {3, 4, 6, 8, 12};
-    for (int n = 0; n < 2 * 5 * 5 * 8 * 6; n++) {
-        const int order = n / 240 % 5 + 1, layer = cells[n / 48 % 5];
-        const int unknowns = (order + 1) * (order + 1) * layer;
-        const bool few = unknowns < 80 || (n % 6 == 0 && unknowns < 200);
-        if (few || n % 48 == 36)
-            test_growth(system[n / 1200], order, layer, theta[n / 6 % 8], cfl[n % 6]);
-    }
-}
-
 /* Long waves where alpha is next to nothing. */
 static void test_planted_alpha(void) {
     HT_ENDED(close_strip) struct strip s;
@@ -352,25 +334,6 @@ static void test_sponge(const char *scheme, const char *system, int order, int l
     TEST_BELOW(growth_of(&s), MOST_GROWTH,
                "sponge of %s, %s, N = %d, %d cells, phase %.2f, cfl %.2f: growth", scheme, system,
                order, layer, theta, cfl);
-}
-
-static void judge_all_sponges(void) {
-    static const double theta[] = {0.03, 0.1, 0.2,  0.35, 0.6,  0.9,  1.2,   1.6,
-                                   2.2,  2.8, 3.05, 3.11, 3.13, 3.14, 3.1415};
-    static const double cfl[] = {0.99, 0.9, 0.7, 0.5, 0.4, 0.2};
-    static const int cells[] = {4, 6, 8, 12};
-    for (int n = 0; n < 4 * 5 * 4 * 6 * 15; n++) {
-        const int order = n / 360 % 5 + 1, layer = cells[n / 90 % 4];
-        const bool wave = n / 1800 % 2 == 1, leap = n < 3600;
-        if (!leap) {
-            if (n / 15 % 6 > 1 || n % 5 != 1) continue;
-        } else if (layer < 6 || (wave ? order % 2 == 0 : order == 1)) {
-            continue;
-        }
-        if ((order + 1) * (order + 1) * layer < 150 || n % 15 % 5 == 1)
-            test_sponge(leap ? "leapfrog" : "taylor", wave ? "wave" : "acoustic", order, layer,
-                        theta[n % 15], cfl[n / 15 % 6]);
-    }
 }
 
 /* The polynomials beside their nodes against the damping there; coefficients are below 1. On the
@@ -494,15 +457,7 @@ static void test_mirror(void) {
     TEST_CHECK(differ == 0, "%d coefficients of profiles are not mirrored", differ);
 }
 
-int main(int argc, char **argv) {
-    if (argc > 1 && strcmp(argv[1], "all") == 0) {
-        judge_all();
-        return test_end("absorbing all");
-    }
-    if (argc > 1 && strcmp(argv[1], "sponges") == 0) {
-        judge_all_sponges();
-        return test_end("absorbing sponges");
-    }
+int main(void) {
     test_growth("acoustic", 1, 12, 0.3, 0);
     test_growth("acoustic", 2, 4, 1.2, 0);
     test_growth("acoustic", 2, 8, 0.6, 0);

@@ -202,31 +202,6 @@ static void test_split(bool falls, int along) {
     TEST_BELOW(worst[2], 1e-12, "its 1/rho beside the axis as 1/K, off by");
 }
 
-/* A medium and its mirror image. */
-static void test_mirror(enum ht_fit_kind kind, int walls) {
-    const int64_t cells[3] = {24, 0, 0};
-    struct case_ c, d;
-    must(open_case(&c, "acoustic", cells, walls, kind,
-                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.31, "
-                   "0.77];medium.K=[1.0, 5.0, 2.0]; medium.rho=[1.0, 2.0, 7.0]"));
-    must(open_case(&d, "acoustic", cells, walls, kind,
-                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.23, "
-                   "0.69];medium.K=[2.0, 5.0, 1.0]; medium.rho=[7.0, 2.0, 1.0]"));
-    HT_FREED double *K = filled(&c, 0), *b = filled(&c, 1);
-    double worst = 0;
-    HT_FREED double *L = filled(&d, 0), *a = filled(&d, 1);
-    for (int64_t m = 0; m < c.count; m++) {
-        int64_t other = (24 - m) % c.count;
-        worst = test_worse(worst, fabs(K[m] / L[other] - 1));
-        if (m < 24) worst = test_worse(worst, fabs(b[m] / a[23 - m] - 1));
-    }
-    if (walls) worst = test_worse(worst, fabs(b[24] / b[23] - 1)); /* behind it */
-    TEST_BELOW(worst, 1e-13, "mirror image, %s, %s: relative difference", HT_WORD(FIT, kind),
-               walls ? "walls" : "periodic");
-    close_case(&c);
-    close_case(&d);
-}
-
 /* ---- files ---- */
 
 static unsigned noise = 1;
@@ -486,24 +461,6 @@ static void test_auto(void) {
     close_case(&c);
 }
 
-/* K given by itself, without K = rho c^2. */
-static void test_modulus(void) {
-    const int64_t cells[3] = {16, 0, 0};
-    struct case_ c, d;
-    must(open_case(&c, "acoustic", cells, 0, HT_FIT_SINC,
-                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.43]; medium.K=[1.0, "
-                   "18.0];medium.rho=[1.0, 2.0]"));
-    must(open_case(&d, "acoustic", cells, 0, HT_FIT_SINC,
-                   "medium.type=layers; medium.axis=x1;medium.interfaces=[0.43]; medium.c=[1.0, "
-                   "3.0];medium.rho=[1.0, 2.0]"));
-    HT_FREED double *K = filled(&c, 0), *L = filled(&d, 0);
-    double worst = 0;
-    for (int64_t i = 0; i < c.count; i++) worst = test_worse(worst, fabs(K[i] / L[i] - 1));
-    TEST_BELOW(worst, 1e-14, "K = 18 and c = 3, rho = 2 are the same");
-    close_case(&c);
-    close_case(&d);
-}
-
 /* ---- the cut and refusals ---- */
 
 /* Ratio 100: the sinc falls below half of the least 1/K on one side. Counts do not depend on how
@@ -631,10 +588,7 @@ int main(void) {
     for (int walls = 0; walls < 2; walls++) {
         test_one_axis(HT_FIT_SINC, walls);
         test_one_axis(HT_FIT_BOX, walls);
-        test_mirror(HT_FIT_SINC, walls);
-        test_mirror(HT_FIT_BOX, walls);
     }
-    test_mirror(HT_FIT_POINT, 1); /* the seam itself has one value */
     test_integrals(6.25);
     test_integrals(20);
     for (int i = 0; i < 4; i++) test_split(i % 2, i / 2);
@@ -648,7 +602,6 @@ int main(void) {
     test_same(HT_FIT_SINC, 7);
     test_same(HT_FIT_BOX, 4);
     test_auto();
-    test_modulus();
     test_cut();
     test_cut_strips();
     test_refusals();

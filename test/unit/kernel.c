@@ -348,10 +348,10 @@ static const struct refusal {
     {"two-naive",
      "order 8 in 3 dimensions needs groups of 324 work-items; toy allows 256: choose a lower "
      "grid.order",
-     HT_ERR_DEVICE, 8, -1, 0},
+     HT_ERR_DEVICE, 8, -1, .cells = 0},
     {"propagator",
      "device.variant = \"propagator\" does not apply: it needs a uniform medium; use \"",
-     HT_ERR_INPUT, 2, 0, 0},
+     HT_ERR_INPUT, 2, 0, .cells = 0},
     {"propagator", "\"monolithic\", ", HT_ERR_INPUT, 2, -1, .advection = true},
     {"fd-vectors", "of local memory where density varies", HT_ERR_DEVICE, 0, -1, .tight = true,
      .differences = true},

@@ -233,7 +233,7 @@ static void test_uniform(const char *system, const double material[4], double ra
     static const int64_t cells[3] = {9, 8, 7};
     const int largest = ht_system_largest(ht_system_find(system));
     for (int i = 0; i < 6 * largest; i++) {
-        struct scene s;
+        HT_ENDED(unmake) struct scene s;
         double most[2] = {0}, sum = 0, squares = 0;
         make(&s, system, 1 + i / 6, i % 6 < 3 ? 4 : 16, i % 3 - 1, UNIFORM, cells, 1, 1);
         const struct ht_fd_weights w = ht_fd_weights(s.order);
@@ -247,7 +247,6 @@ static void test_uniform(const char *system, const double material[4], double ra
             TEST_BELOW(fabs(most[j] / (rate * squares) - 1), 1e-12,
                        "%s, %d-D, order %d, uniform%s: off theory", system, s.grid.dims, s.order,
                        j == 0 ? "" : " materials");
-        unmake(&s);
     }
 }
 

@@ -1,9 +1,5 @@
-/* The rows of time-stepping schemes: names, forms of every system, stability, and the properties
- * against the reference's half steps. With T(dt) the half step of a scheme's starter, one of two
- * levels computes
- *     dst = old_sign old + T(dt) u - old_sign T(-dt) u
- * of the fields that it stores, whatever the others are. Half steps with -dt lead back to the
- * start, but not by a scheme that dissipates. */
+/* The rows of time-stepping schemes: names, forms of every system, and half steps of the reference:
+ * those with -dt lead back to the start, but not by a scheme that dissipates. */
 #include <float.h>
 
 #include "test.h"
@@ -68,24 +64,6 @@ static void test_refusal(const struct trial *t) {
     TEST_CHECK(why != NULL && why[0] != '\0' && p.scheme == NULL && p.old_sign == 0 &&
                    p.stored[0] == 0,
                "%s: refused, the fields %s", t->name, why);
-}
-
-/* At every order a limit that all stages bear, and a least number of stages that bears nine tenths
- * of it. */
-static void test_stability(const struct trial *t) {
-    const struct ht_scheme *s = t->scheme;
-    int wrong = 0;
-    for (int n = 1; n <= HT_MAX_ORDER; n++) {
-        const struct ht_rounding *r = ht_scheme_rounding(s, &t->eq);
-        int full = ht_scheme_full_stages(s, &t->eq, n);
-        double limit = ht_scheme_cfl(s, &t->eq, n, full);
-        int least = ht_scheme_least_stages(s, &t->eq, n, 0.9 * limit);
-        wrong += !(limit > 0 && limit <= 1) || least < 1 || least > full ||
-                 ht_scheme_cfl(s, &t->eq, n, least) < 0.9 * limit || !(r->factor[n - 1] > 1) ||
-                 !(r->below > 1 && r->above > 1);
-    }
-    TEST_CHECK(wrong == 0, "%s: %d of %d orders without limit or stages", t->name, wrong,
-               HT_MAX_ORDER);
 }
 
 /* ---- against the reference ---- */
@@ -164,43 +142,6 @@ static double rounding(const struct trial *t, int from) {
            farthest(t, 1 - from, u[1 - from], NULL);
 }
 
-/* More stages than the full number change nothing. */
-static void test_full(struct trial *t) {
-    const int full = t->problem.stages;
-    static state u, more;
-    for (int from = 0; from < 2; from++) {
-        fill_random(t, 7, u);
-        memcpy(more, u, sizeof u);
-        bool ok = take(t, t->scheme, t->problem.dt, false, from, u);
-        t->problem.stages = full + 1;
-        ok = ok && take(t, t->scheme, t->problem.dt, false, from, more);
-        t->problem.stages = full;
-        double off = farthest(t, 1 - from, u[1 - from], more[1 - from]);
-        TEST_BELOW(ok ? off : NAN, 2 * rounding(t, from), "%s from grid %d: one more stage than %d",
-                   t->name, from, full);
-    }
-}
-
-/* Three half steps take part. */
-static void test_levels(const struct trial *t) {
-    const struct ht_scheme *starter = t->scheme->starter;
-    const double dt = t->problem.dt;
-    static state old, u, plus, minus;
-    for (int from = 0; starter != NULL && from < 2; from++) {
-        const int to = 1 - from, old_sign = t->problem.old_sign;
-        fill_random(t, 3, old);
-        memcpy(u, old, sizeof u);
-        memcpy(plus, old, sizeof u);
-        memcpy(minus, old, sizeof u);
-        bool ok = take(t, t->scheme, dt, false, from, u) &&
-                  take(t, starter, dt, false, from, plus) &&
-                  take(t, starter, -dt, false, from, minus);
-        for (int n = 0; n < MOST; n++) plus[to][n] += old_sign * (old[to][n] - minus[to][n]);
-        TEST_BELOW(ok ? farthest(t, to, u[to], plus[to]) : NAN, 3 * rounding(t, from),
-                   "%s from grid %d: by %s", t->name, from, starter->name);
-    }
-}
-
 /* Forwards and backwards: n half steps, each off by rounding of the largest values on the way,
  * which later ones carry on at most n-fold. */
 static void test_return(const struct trial *t) {
@@ -243,9 +184,6 @@ static void test_trial(const struct ht_scheme *scheme, const struct ht_system *s
                "%s: stores %x and %x, old_sign %d", t.name, t.problem.stored[0],
                t.problem.stored[1], t.problem.old_sign);
     t.problem.stages = ht_scheme_full_stages(scheme, &t.eq, t.grid.order);
-    test_stability(&t);
-    test_full(&t);
-    test_levels(&t);
     test_return(&t);
 }
 
