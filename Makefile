@@ -69,7 +69,7 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # Long sums of numbers, which address checks make five times as long, and scripts
 # in Python: what they call is called by commands and by other tests of the host,
 # too. With address checks at night only.
-NUMBERS := config/bench.sh config/cache.sh config/check.sh \
+NUMBERS := config/bench.sh config/check.sh \
     config/examples.sh config/experiments.sh config/laboratory.sh config/library.sh \
     config/long.sh config/pictures.sh config/places.sh config/plot.sh config/stop.sh \
     config/traces.sh config/tune.sh io/traces unit/absorbing unit/amplification unit/differences \

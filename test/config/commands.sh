@@ -216,28 +216,6 @@ answers 'compare with coefficients' 4 compare coefficients out
 answers 'compare different' 4 compare out zero
 answers 'compare with --eps' 0 compare out zero --eps 3
 
-# ---- interrupted ----
-"$htwave" run plane.cfg "$device" --quiet time.end=1e5 \
-    output.directory=stopped output.every=0.0 output.picture.every=0.0 \
-    2>message.txt &
-child=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
-    [ -e stopped/input.cfg ] && break
-    sleep 0.5
-done
-sleep 1
-kill -TERM $child
-wait $child
-code=$?
-judge "interrupted: exit code $code" [ $code = 1 ]
-judge "interrupted: $(cat message.txt)" \
-    grep -q 'interrupted at step [0-9]* of' message.txt
-cp stopped/summary.json answer.txt
-judge 'interrupted: in the summary' grep -q '"interrupted": true' answer.txt
-judge 'interrupted: the state is written' \
-    [ -e stopped/fields_000000.h5 ]
-judge 'interrupted: and drawn' [ $drawn = false -o -e stopped/wave_0000.png ]
-
 # ---- check ----
 rm -rf out
 answers check 0 check plane.cfg "$device"

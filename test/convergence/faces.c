@@ -390,40 +390,6 @@ static void judge_kernels(struct scene *scene, int which) {
     for (int i = DOUBLE; i < RUNS; i++) close_run(&run[i]);
 }
 
-/* ---- long runs ---- */
-
-/* In single precision between walls, at 97 % of the limit. The energy of terms alone, which runs
- * watch, is that of the scheme but for what couplings hold. */
-static void judge_growth(struct scene *scene, int which) {
-    enum { STEPS = 10000 };
-    struct ht_state before, after;
-    double limit = 0;
-    enum ht_err err = HT_OK;
-    struct run run;
-    for (int i = 0; err == HT_OK && i < 2; i++) {
-        char text[SCENE_TEXT], cfl[48] = "";
-        if (i > 0) snprintf(cfl, sizeof cfl, "time.cfl=%.17g", 0.97 * limit);
-        snprintf(text, sizeof text,
-                 "%s medium.type=expression medium.fit=box time.scheme=fd time.end=9 "
-                 "initial.type=gaussian initial.width=0.05 initial.centre=[0.8,0.2] "
-                 "device.precision=single %s",
-                 boxes[which].text, cfl);
-        if (i > 0) close_run(&run);
-        err = open_run(scene, 1, false, text, &run);
-        if (err == HT_OK) limit = run.of.plan->cfl_limit;
-    }
-    if (err == HT_OK) err = ht_state_measure(run.of.plan, &run.of.stepper, 0, &before);
-    if (err == HT_OK) err = scene_advance(&run.of, STEPS);
-    if (err == HT_OK) err = ht_state_measure(run.of.plan, &run.of.stepper, 1, &after);
-    if (err != HT_OK)
-        TEST_CHECK(false, "%s: %s", boxes[which].name, ht_err_message());
-    else
-        TEST_BELOW(fabs(after.energy / before.energy - 1), 0.1,
-                   "%s, %.2f of the points coupled: change of the energy in %d steps",
-                   boxes[which].name, ht_pair_faces_share(run.of.plan->faces, 0), STEPS);
-    close_run(&run);
-}
-
 int main(void) {
     static const struct {
         double points, most[2]; /* error without couplings, with them */
@@ -444,7 +410,6 @@ int main(void) {
     judge_inclusion(&scene);
     for (int which = 0; which < BOXES; which++) judge_kernels(&scene, which);
     for (int which = 0; which < ROUGH; which++) judge_matrix(&scene, which);
-    judge_growth(&scene, 0);
     scene_end(&scene);
     return test_end("faces");
 }

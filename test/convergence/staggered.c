@@ -111,8 +111,8 @@ int main(void) {
     struct scene scene;
     if (!scene_start(&scene)) return test_end("staggered");
     for (int which = 0; which < MEDIA; which++) {
-        judge_energy(&scene, which, true);
-        judge_energy(&scene, which, false);
+        judge_energy(&scene, which, which % 2 == 0);
+        if (test_all()) judge_energy(&scene, which, which % 2 != 0);
     }
     for (int which = 0; which < BOXES; which++) judge_walls(&scene, which);
     scene_end(&scene);

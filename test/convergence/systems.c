@@ -79,7 +79,7 @@ int main(void) {
         for (int order = 1; order <= 3; order++) {
             if (!test_all() && (order < waves[wave].first || order > waves[wave].last)) continue;
             judge(&scene, wave, order, "taylor");
-            judge(&scene, wave, order, "leapfrog");
+            if (wave % 2 == 0 || test_all()) judge(&scene, wave, order, "leapfrog");
         }
     for (int wave = 0; wave < WAVES; wave++)
         for (int order = 2; order <= 6; order += 2) {

@@ -34,56 +34,6 @@ static struct image draw(const struct ht_picture *picture, const char *path) {
 
 /* ---- the map ---- */
 
-/* The middle pixel of a uniform map, and the size of the image. */
-static uint32_t middle(const char *path, double value, int size[2]) {
-    double values[NODES * NODES];
-    for (int i = 0; i < NODES * NODES; i++) values[i] = value;
-    struct ht_picture picture = make(values);
-    HT_ENDED(free_image) struct image image = draw(&picture, path);
-    int x, y;
-    uint32_t found = find_map(&image, &x, &y) ? at(&image, x + MAP / 2, y + MAP / 2) : 0xffffff;
-    size[0] = image.width;
-    size[1] = image.height;
-    return found;
-}
-
-/* The ends and the middle of the colour map, as they stand in colour.c. */
-static void test_colours(const char *path) {
-    static const struct {
-        double value;
-        uint32_t colour;
-    } row[] = {{0, 0xf6f6f6}, {2, 0x8d131a}, {-2, 0x01429b}, {5, 0x8d131a}, {NAN, 0x000000}};
-    int size[2];
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-        uint32_t colour = middle(path, row[i].value, size);
-        TEST_CHECK(colour == row[i].colour, "%g of 2 is %06x, expected %06x", row[i].value,
-                   (unsigned)colour, (unsigned)row[i].colour);
-    }
-    TEST_CHECK(size[0] > MAP && size[0] < 2 * MAP && size[1] > MAP && size[1] < 3 * MAP / 2,
-               "%d pixels of map give %d x %d with margins", MAP, size[0], size[1]);
-}
-
-/* A ramp in x1 and one in x2: red at the upper end, up to the last pixel inside the frame. */
-static void test_orientation(const char *path) {
-    static const char *const name[] = {"to the right", "upwards", "downwards"};
-    for (int kind = 0; kind < 3; kind++) {
-        double values[NODES * NODES];
-        for (int i = 0; i < NODES * NODES; i++)
-            values[i] = (kind ? i / NODES : i % NODES) / 8.0 - 2.0;
-        struct ht_picture picture = make(values);
-        picture.y_down = kind == 2;
-        HT_ENDED(free_image) struct image image = draw(&picture, path);
-        int x, y, last = MAP - 1;
-        bool found = find_map(&image, &x, &y);
-        int low[2] = {0, kind == 1 ? last : 0};
-        int high[2] = {kind ? 0 : last, kind == 1 ? 0 : kind == 2 ? last : 0};
-        uint32_t blue = found ? at(&image, x + low[0], y + low[1]) : 0;
-        uint32_t red = found ? at(&image, x + high[0], y + high[1]) : 0;
-        TEST_CHECK((blue & 0xff) > 120 && blue >> 16 < 30 && (red & 0xff) < 60 && red >> 16 > 120,
-                   "ramp %s: %06x to %06x", name[kind], (unsigned)blue, (unsigned)red);
-    }
-}
-
 /* Sides 1 x 10 and 10 x 1 are drawn 1:4 and 4:1; nodes are never lost. */
 static void test_shape(const char *path) {
     double values[NODES * NODES] = {0};
@@ -222,8 +172,6 @@ int main(void) {
     char *directory = scratch_make("cairo");
     if (!directory) return 1;
     char *path = scratch_path(directory, "a.png");
-    test_colours(path);
-    test_orientation(path);
     test_shape(path);
     test_ticks(path);
     test_texts(path);

@@ -436,46 +436,6 @@ static void between_steps(void) {
     }
 }
 
-/* ---- dispersion removed ---- */
-
-/* A mode from rest with one term at the largest step, on nodes, at steps and between them: what is
- * left is the error in space, and J_2n beyond the steps taken. more: removes it, or keeps it; at
- * the run's end first order in time would err by (omega dt)^2/24 omega t. */
-static double one_term(const char *backend, const char *more) {
-    HT_ENDED(finish) struct trial t;
-    int64_t extent[8];
-    double worst = 0;
-    const char *sets[2][2] = {{"steps/p", "steps/time"}, {"between/p", "between/time"}};
-    record(&t, backend, NONE,
-           "system=acoustic grid={cells=[60,20];upper=[3,1];order=16;} "
-           "boundary={x1=\"rigid\";x2=\"free\";} initial={type=\"standing\";modes=[10,2];} "
-           "time={scheme=\"fd\";stages=1;end=4.0;} device.precision=double "
-           "receivers=({name=\"steps\";position=[0.6,0.25];},{name=\"between\";position=[0.6,0.25];"
-           "every=0.0371;start=0.0013;}) %s",
-           more);
-    const double pi = acos(-1.0), k[2] = {10 * pi / 3, 2 * pi};
-    const double omega = hypot(k[0], k[1]);
-    for (int i = 0; i < 2; i++) {
-        HT_FREED double *p = read_set(&t, sets[i][0], extent);
-        HT_FREED double *time = read_set(&t, sets[i][1], NULL);
-        for (int64_t n = 0; n < extent[1]; n++)
-            worst =
-                fmax(worst, fabs(p[n] - cos(0.6 * k[0]) * sin(0.25 * k[1]) * cos(omega * time[n])));
-        TEST_CHECK(extent[1] == (i ? 108 : t.sim->plan->steps + 1), "%s: %d samples", sets[i][0],
-                   (int)extent[1]);
-    }
-    return worst;
-}
-
-static void dispersion(const char *backend) {
-    const double kept = one_term(backend, "time.dispersion=keep");
-    const struct ht_fd_weights w = ht_fd_weights(16);
-    const double way[3] = {10.0 / 3, 2, 0}, length = 2 / hypot(way[0], way[1]);
-    const double space = ht_fd_error(&w, 2, way, length / 0.05, 1e-3, 4 / length);
-    TEST_CHECK(kept > 0.1, "%s: one term errs by %.2g", backend, kept);
-    TEST_BELOW(one_term(backend, ""), 1e-7 + 2 * space, "%s: without its dispersion", backend);
-}
-
 /* ---- velocities of finite differences ---- */
 
 /* Of a wave along x1 (plane: from v = p/Z on; standing between free walls: from v = 0), at walls,
@@ -519,28 +479,6 @@ static void velocities(const char *backend, bool plane, int terms) {
     }
     HT_FREED double *across = read_set(&t, "a/v2", NULL);
     TEST_BELOW(fabs(across[100]), 1e-12, "none across the wave");
-}
-
-/* Initial velocities between nodes beside walls, whose signs are those of v; 10 points per
- * wavelength. */
-static void initial_velocities(void) {
-    const double pi = acos(-1.0);
-    HT_ENDED(finish) struct trial t;
-    int64_t extent[8];
-    double worst = 0;
-    record(
-        &t, "oracle", NONE,
-        "system=acoustic grid={cells=[15,12];} "
-        "initial={type=\"expression\";values={v1=\"cos(3*pi*x1)*cos(2*pi*x2)\";};} "
-        "boundary={x1=\"free\";x2=\"rigid\";} time={scheme=\"fd\";end=0.1;} "
-        "device.precision=double "
-        "receivers=({name=\"a\";type=\"line\";from=[0,0.0];to=[1,1];count=28;fields=[\"v1\"];})");
-    HT_FREED double *v = read_set(&t, "a/v1", extent);
-    for (int64_t i = 0; i < extent[0]; i++) {
-        const double x = (double)i / 27;
-        worst = fmax(worst, fabs(v[i * extent[1]] - cos(3 * pi * x) * cos(2 * pi * x)));
-    }
-    TEST_BELOW(worst, 2 * 7.1e-4, "v1 at the start, %d receivers", (int)extent[0]);
 }
 
 /* Sample times that fall on steps take the values there. */
@@ -662,12 +600,9 @@ int main(void) {
     test_hermite_times();
     near_sources();
     multiples();
-    dispersion("oracle");
-    if (device) dispersion("device");
     velocities("oracle", true, 2);
     velocities("oracle", false, 2);
     velocities("oracle", false, 1);
     if (device) velocities("device", true, 2);
-    initial_velocities();
     return test_end("traces");
 }

@@ -17,6 +17,6 @@ run() { # N PROGRAM
 mkdir "$scratch/cache"
 for n in 2 3 5; do
     run $n slabs
-    [ $n = 3 ] || run $n exchange
+    [ $n != 3 ] || run $n exchange
 done
 end mpi/slabs

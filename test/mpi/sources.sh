@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sources of Hermite methods by several ranks: the same state, all derivatives,
-# as by one rank, bit for bit: on the border of two slabs, in a corner of walls,
+# Sources and receivers of Hermite methods by several ranks: the same state, all derivatives,
+# and traces as by one rank, bit for bit: on the border of two slabs, in a corner of walls,
 # in a line through all slabs, through the periodic seam; planes beyond a slab
 # that several half steps compute.
 set -u
@@ -24,6 +24,9 @@ sources = (
       frequency = 0.2; signal = "burst"; cycles = 1.0; },
     { type = "volume"; width = 1.1; position = [2.8, 5.8, 8.7]; frequency = 0.1;
       signal = "burst"; cycles = 1.0; } );
+receivers = ( { type = "line"; from = [0.2, 2.41, 0.0]; to = [6.7, 3.2, 15.0]; count = 16; },
+              { type = "line"; from = [2.0, 1.0, 0.0]; to = [2.0, 1.0, 15.0]; count = 16;
+                every = 0.13; } );
 output = { directory = "out"; pictures = false; coefficients = true; };
 device = { selfcheck = false; tune = "never"; };
 CFG

@@ -186,47 +186,6 @@ static void d_erf(double x, double d[3]) {
     d[1] = -2 * x * d[0];
     d[2] = (4 * x * x - 2) * d[0];
 }
-static void d_exp(double x, double d[3]) {
-    d[0] = d[1] = d[2] = exp(x);
-}
-static void d_sinh(double x, double d[3]) {
-    d[0] = d[2] = cosh(x);
-    d[1] = sinh(x);
-}
-static void d_cosh(double x, double d[3]) {
-    d[0] = d[2] = sinh(x);
-    d[1] = cosh(x);
-}
-static void d_sin(double x, double d[3]) {
-    d[0] = cos(x);
-    d[1] = -sin(x);
-    d[2] = -cos(x);
-}
-static void d_cos(double x, double d[3]) {
-    d[0] = -sin(x);
-    d[1] = -cos(x);
-    d[2] = sin(x);
-}
-static void d_tan(double x, double d[3]) {
-    double t = tan(x), s = 1 + t * t;
-    d[0] = s;
-    d[1] = 2 * t * s;
-    d[2] = 2 * s * s + 4 * t * t * s;
-}
-static void d_log(double x, double d[3]) {
-    d[0] = 1 / x;
-    d[1] = -1 / (x * x);
-    d[2] = 2 / (x * x * x);
-}
-static void d_sqrt(double x, double d[3]) {
-    d[0] = 0.5 / sqrt(x);
-    d[1] = -d[0] / (2 * x);
-    d[2] = -3 * d[1] / (2 * x);
-}
-static void d_abs(double x, double d[3]) {
-    d[0] = value_sign(x);
-    d[1] = d[2] = 0;
-}
 static void d_cube(double x, double d[3]) {
     d[0] = -3 * pow(x, -4);
     d[1] = 12 * pow(x, -5);
@@ -242,15 +201,6 @@ static const struct {
     {"tanh(x1)", tanh, d_tanh, {-3, 3, -20, 20, -300, 300}},
     {"atan(x1)", atan, d_atan, {-5, 5, -1e6, 1e6}},
     {"erf(x1)", erf, d_erf, {-4, 4, -20, 20}},
-    {"exp(x1)", exp, d_exp, {-700, -20, 20, 700}},
-    {"sinh(x1)", sinh, d_sinh, {-700, -20, 20, 700}},
-    {"cosh(x1)", cosh, d_cosh, {-700, -20, 20, 700}},
-    {"sin(x1)", sin, d_sin, {-1000, -20, 20, 1000}},
-    {"cos(x1)", cos, d_cos, {-1000, -20, 20, 1000}},
-    {"tan(x1)", tan, d_tan, {-1000, -20, 20, 1000}},
-    {"log(x1)", log, d_log, {1e-6, 1e-3, 1e6, 1e100}},
-    {"sqrt(x1)", sqrt, d_sqrt, {1e-6, 1e-3, 1e6, 1e100}},
-    {"abs(x1)", fabs, d_abs, {-1e9, -1e-9, 1e-9, 1e9}},
     {"x1^-3", f_inverse, d_cube, {-1e6, -1e-3, 1e-3, 1e6}},
 };
 

@@ -170,44 +170,6 @@ static void test_layers(void) {
 
 /* ---- files ---- */
 
-/* c = 1.2 + 0.2 sin(3 x1) at n samples of [0, 1]. */
-static void write_smooth(int n) {
-    const int64_t extent[1] = {n};
-    HT_FREED double *c = NULL;
-    struct ht_h5 *file;
-    must(HT_ALLOC(c, n));
-    for (int i = 0; i < n; i++) c[i] = 1.2 + 0.2 * sin(3.0 * i / (n - 1));
-    must(ht_h5_create(path_of("c.h5"), false, &file));
-    must(ht_h5_write(file, "data", 1, extent, c, false));
-    must(ht_h5_commit(file));
-}
-
-static double file_error(int cells, int order) {
-    const int64_t line[3] = {cells, 0, 0};
-    char options[512];
-    write_smooth(4 * cells + 1);
-    snprintf(options, sizeof options,
-             "medium.type=file; medium.format=hdf5; medium.c=\"%s\";medium.spacing=[%.17g]",
-             path_of("c.h5"), 0.25 / cells);
-    HT_ENDED(close_scene) struct scene s;
-    acoustic(&s, line, order, 0, options);
-    double *out = fill(&s, HT_DUAL);
-    double error = against_text(&s, HT_DUAL, out, 0, "(1.2 + 0.2*sin(3*x1))^2");
-    free(out);
-    if (s.medium->degree != order + 1) error = NAN;
-    return error;
-}
-
-static void test_file_order(void) {
-    for (int order = 1; order <= 3; order++) {
-        double coarse = file_error(16, order), fine = file_error(64, order);
-        double rate = log(coarse / fine) / log(4);
-        TEST_BELOW(order + 2 - rate, 0.3,
-                   "file, N = %d: K converges with order %.2f, missing to %d", order, rate,
-                   order + 2);
-    }
-}
-
 static void test_file_mean(void) {
     const float c[8] = {1, 1, 2, 1, 1, 1, 1, 1};
     const int64_t two[3] = {2, 0, 0};
@@ -440,7 +402,6 @@ int main(void) {
     test_advection();
     test_expression();
     test_layers();
-    test_file_order();
     test_file_mean();
     test_rough();
     test_density_jump();

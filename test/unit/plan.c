@@ -69,6 +69,8 @@ static void test_refusals(void) {
            "time.scheme = \"fd\": the fields of advection do not fall");
     refuse("grid.order=2; time.stages=16", "time.stages = 16: at most 15 (\"full\")");
     refuse("grid.cells=[8]; grid.order=3; time.stages=8", "at most 7");
+    refuse("system=wave; time.scheme=taylor; grid.cells=[24]; grid.order=3; time.cfl=0.99",
+           "at most 0.82 (");
     refuse("time.end=1e30", "time.end = 1e+30: needs");
     refuse("initial.type=plane; boundary.x1=\"rigid\"", "initial.type = \"plane\"");
 }
@@ -175,26 +177,6 @@ static void test_least(void) {
                    "%dD: \"least\" is wrong in %d of %d cases, saves stages in %d", dims, wrong,
                    cases, fewer);
     }
-}
-
-/* The fewest stages are those of the step, however it is given. */
-static void test_step_stages(void) {
-    static const char *const given[] = {"time.cfl=0.45", "time.step=0.075"};
-    int stages[2] = {0, 0};
-    for (int n = 0; n < 2; n++) {
-        char options[240];
-        snprintf(options, sizeof options,
-                 "grid.cells=[4,4]; grid.order=3; time.stages=least; %s; time.scheme=taylor; "
-                 "grid.upper=[0.6666666666666666, 0.6666666666666666]; medium.c=1",
-                 given[n]);
-        struct trial t = begin(options);
-        stages[n] = t.err == HT_OK ? t.plan->problem.stages : -1;
-        end(&t);
-    }
-    TEST_CHECK(stages[0] > 0 && stages[0] == stages[1] && stages[0] < 9,
-               "cfl 0.45 by time.cfl %d stages, by time.step %d", stages[0], stages[1]);
-    refuse("system=wave; time.scheme=taylor; grid.cells=[24]; grid.order=3; time.cfl=0.99",
-           "at most 0.82 (");
 }
 
 /* All stages in a uniform medium, the fewest stable ones where it varies. */
@@ -315,23 +297,6 @@ static void test_outputs(void) {
     end(&t);
 }
 
-static void test_unequal_cells(void) {
-    struct trial t =
-        begin("grid.cells=[4, 5, 6]; grid.lower=[-1.0, 0.0, 2.0];grid.upper=[1.0, 1.0, 2.3]");
-    const double h[3] = {0.5, 0.2, 0.05};
-    double worst = 0;
-    for (int k = 0; k < 3 && t.err == HT_OK; k++)
-        worst = fmax(worst, fabs(t.plan->grid.h[k] - h[k]));
-    TEST_CHECK(t.err == HT_OK, "unequal cells: %s", t.message);
-    TEST_BELOW(worst, 2 * DBL_EPSILON, "cell sizes 0.5, 0.2, 0.05 differ by");
-    end(&t);
-    t = begin("grid.cells=[4, 5]; grid.upper=[2.0, 1.0]");
-    TEST_CHECK(t.err == HT_OK && t.plan->grid.cells[2] == 1 && t.plan->grid.h[2] == 1 &&
-                   t.plan->grid.dims == 2,
-               "the axis that is not there has one cell of size 1");
-    end(&t);
-}
-
 /* Nothing to do and nothing that moves are no errors. */
 static void test_idle(void) {
     struct trial t = begin("grid.cells=[8]; time.end=0");
@@ -346,7 +311,6 @@ static void test_idle(void) {
     end(&t);
 }
 
-/* Damping is limited to what is stable for the step, whatever is wished for. */
 /* Layers that are made for a speed do not depend on the medium. */
 static void test_layer_speed(void) {
     double most[2][2];
@@ -367,6 +331,7 @@ static void test_layer_speed(void) {
                most[0][1]);
 }
 
+/* Damping is limited to what is stable for the step, whatever is wished for. */
 static void test_damping(void) {
     static const struct {
         const char *options;
@@ -389,35 +354,16 @@ static void test_damping(void) {
     }
 }
 
-/* A plane wave along x1, 8 cells each: what to expect is told; of random data nothing is known. */
-static void test_expectation(void) {
-    struct trial t =
-        begin("grid.cells=[16, 4]; initial.type=plane;initial.cycles=[2, 0]; grid.order=2");
-    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 8 && t.plan->expected.error > 0 &&
-                   t.plan->expected.error < 0.01,
-               "%.17g cells per wavelength (expected 8), error of %.3g (bound 0 to 0.01)",
-               t.plan ? t.plan->cells_per_wavelength : (double)NAN,
-               t.plan ? t.plan->expected.error : (double)NAN);
-    end(&t);
-    t = begin("grid.cells=[16]; initial.type=random");
-    TEST_CHECK(t.err == HT_OK && t.plan->cells_per_wavelength == 0 && t.plan->expected.error == 0,
-               "nothing is expected of random data: %s", t.message);
-    end(&t);
-}
-
 int main(void) {
     test_refusals();
     test_place();
     test_limits();
     test_least();
     test_auto();
-    test_step_stages();
     test_step();
     test_outputs();
-    test_unequal_cells();
     test_idle();
     test_damping();
     test_layer_speed();
-    test_expectation();
     return test_end("plan");
 }

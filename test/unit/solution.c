@@ -69,55 +69,6 @@ static void test_coefficients(void) {
     }
 }
 
-/* Formulas of this file against those of expr.c, all coefficients. */
-#define WAVE "cos(2*pi*(x1 + 2*x2/1.5 - x3/0.8) + 0.4)"
-
-static void test_wave_expression(void) {
-    struct request wave = {
-        "acoustic", 3,   3,
-        {4, 3, 5},  {0}, {"initial.type=plane", "initial.cycles=[1, 2, -1]", "initial.phase=0.4"}};
-    struct request text = {"acoustic",
-                           3,
-                           3,
-                           {4, 3, 5},
-                           {0},
-                           {"initial.type=expression", "initial.values.p=\"" WAVE "\"",
-                            "initial.values.v1=\"sqrt(0.35)*0.48*" WAVE "\"",
-                            "initial.values.v2=\"sqrt(0.35)*0.64*" WAVE "\"",
-                            "initial.values.v3=\"-sqrt(0.35)*0.6*" WAVE "\""}};
-    /* coefficients up to (k h)^9/27 < 2000 */
-    TEST_BELOW(compare(&wave, &text, HT_PRIMARY), 2000 * 1e-14,
-               "plane wave as an expression, primary grid");
-    TEST_BELOW(compare(&wave, &text, HT_DUAL), 2000 * 1e-14,
-               "plane wave as an expression, dual grid");
-}
-
-static void test_bell_expression(void) {
-    struct request bell = {"acoustic",
-                           2,
-                           8,
-                           {8, 6, 1},
-                           {"rr", "pp"},
-                           {"initial.type=gaussian", "initial.centre=[0.1, 0.9]",
-                            "initial.width=0.04", "initial.amplitude=-2", "initial.field=v2"}};
-    struct request same = {"acoustic",
-                           2,
-                           8,
-                           {8, 6, 1},
-                           {"rr", "pp"},
-                           {"initial.type=expression",
-                            "initial.values.v2=\"-2*exp(-((x1 - 0.1)^2 + (x2 - 0.9)^2)/0.0032)\""}};
-    struct setup setup;
-    set_up(&setup, &bell);
-    double *u = filled(&setup, HT_PRIMARY, 0);
-    double size = u ? largest(u, size_of(&setup, HT_PRIMARY)) : (double)NAN;
-    free(u);
-    tear_down(&setup);
-    /* some hundred operations on numbers of that size */
-    TEST_BELOW(compare(&bell, &same, HT_PRIMARY), size * 100 * 2.3e-16,
-               "narrow Gaussian as an expression");
-}
-
 /* ---- images ---- */
 
 /* Adds factor * Gaussian at `centre` on a periodic 1-D grid of `times` boxes, to the nodes of one
@@ -242,8 +193,6 @@ static void test_varying(void) {
 int main(void) {
     test_varying();
     test_coefficients();
-    test_wave_expression();
-    test_bell_expression();
     test_images();
     test_resolution();
     return test_end("solution");
