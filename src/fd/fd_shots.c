@@ -18,7 +18,7 @@ struct making {
     double *modulus;        /* of one plane */
     bool *wave;             /* [column] of a plane wave */
     double *sums;           /* [plane of the grid][2][column]: parts of whole, and of the
-                               square of size */
+                               square of size; NULL: of receivers */
     struct ht_pool pool;    /* of these arrays */
 };
 
@@ -55,7 +55,7 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t plane = ht_fd_grid_plane(s, m3);
     const int columns = in->columns;
-    double *sums = m->sums + plane * 2 * columns;
+    double *sums = m->sums != NULL ? m->sums + plane * 2 * columns : NULL;
     if (in->plane[m3] == in->plane[m3 + 1]) return HT_OK;
     TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
     for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
@@ -66,9 +66,10 @@ static enum ht_err weigh_plane(struct making *m, int64_t m3) {
             const int column = in->list.column[e];
             double *weight = &in->shapes.value[e];
             /* Plane waves have it. */
-            if (!m->wave[column] && in->eq->second_order.rate < 0) *weight *= m->modulus[node];
+            if (!m->wave[column] && s->problem.eq->second_order.rate < 0)
+                *weight *= m->modulus[node];
             const double part = half * *weight / m->modulus[node];
-            if (plane < s->own.first || plane >= s->own.last) continue;
+            if (m->sums == NULL || plane < s->own.first || plane >= s->own.last) continue;
             sums[column] += part;
             sums[columns + column] += part * *weight;
         }
@@ -146,13 +147,10 @@ static double size_of(const struct ht_fd_incidence *in, double modulus) {
     return 2 * sum;
 }
 
-static enum ht_err make_list(struct making *m) {
-    const struct ht_fd_stepper *s = m->stepper;
-    struct ht_fd_injection *in = m->in;
-    const struct ht_grid *grid = s->problem.grid;
+static enum ht_err add_sources(struct making *m) {
+    const struct ht_fd_injection *in = m->in;
+    const struct ht_grid *grid = m->stepper->problem.grid;
     const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    int64_t begin, end;
-    ht_fd_target_planes(s, &begin, &end, m->wanted);
     for (int i = 0; i < in->shots->count; i++) {
         HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
         TRY(ht_shot_spread(in->shots, i, m->wanted, &point));
@@ -169,8 +167,6 @@ static enum ht_err make_list(struct making *m) {
         for (int i = 0; m->wanted[p] && i < in->shots->count; i++)
             if (in->incident[i] != NULL)
                 TRY(add_star(in->incident[i], grid->dims, p, in->column[i], &m->grid));
-    TRY(ht_fd_list_columns(s, begin, end, &m->grid, in));
-    for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));
     return HT_OK;
 }
 
@@ -219,43 +215,6 @@ static enum ht_err make_columns(const struct ht_problem *problem, struct ht_fd_i
     return HT_OK;
 }
 
-static enum ht_err make_tables(struct making *m) {
-    const struct ht_grid *grid = m->stepper->problem.grid;
-    struct ht_fd_injection *in = m->in;
-    const int shots = in->shots->count, columns = in->columns;
-    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
-    TRY(HT_TAKE(&in->pool, in->whole, columns));
-    TRY(HT_TAKE(&in->pool, in->size, shots));
-    TRY(HT_TAKE(&in->pool, in->push, HT_FD_INJECTION_ROWS / 2));
-    TRY(HT_TAKE(&m->pool, m->wanted, planes));
-    TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
-    TRY(HT_TAKE(&m->pool, m->wave, columns));
-    for (int i = 0; i < shots; i++)
-        for (int c = in->column[i]; c < in->column[i + 1]; c++)
-            m->wave[c] = in->incident[i] != NULL;
-    return HT_TAKE(&m->pool, m->sums, planes * 2 * columns);
-}
-
-enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
-    struct ht_fd_injection *in = NULL;
-    *out = NULL;
-    if (s->problem.shots == NULL || !(s->problem.dt > 0)) return HT_OK;
-    TRY(HT_ALLOC(in, 1));
-    struct making m = {.stepper = s, .in = in};
-    in->shots = s->problem.shots;
-    in->eq = s->problem.eq;
-    in->dt = s->problem.dt;
-    in->terms = s->problem.stages;
-    enum ht_err err = make_columns(&s->problem, in);
-    if (err == HT_OK) err = make_tables(&m);
-    if (err == HT_OK) err = make_list(&m);
-    if (err == HT_OK) err = share_sums(&m);
-    ht_columns_free(&m.grid);
-    ht_pool_free(&m.pool);
-    if (err == HT_OK && s->problem.fd.undispersed) err = ht_fd_remove_dispersion(in, false);
-    return HT_MADE(err, in, ht_fd_injection_destroy, out);
-}
-
 void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     if (in == NULL) return;
     ht_injected_destroy(in->injected);
@@ -297,46 +256,77 @@ static enum ht_err add_reading(const struct ht_grid *grid, const struct ht_trace
     return HT_OK;
 }
 
-static enum ht_err list_readings(struct making *m, const struct ht_receivers *receivers) {
-    const struct ht_fd_stepper *s = m->stepper;
-    const struct ht_grid *grid = s->problem.grid;
+/* ---- making ---- */
+
+static enum ht_err make_tables(struct making *m) {
+    const struct ht_grid *grid = m->stepper->problem.grid;
     struct ht_fd_injection *in = m->in;
-    int64_t begin, end;
+    const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     TRY(HT_TAKE(&in->pool, in->whole, in->columns));
     TRY(HT_TAKE(&in->pool, in->push, HT_FD_INJECTION_ROWS / 2));
-    TRY(HT_TAKE(&m->pool, m->wanted, ht_grid_planes(grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&m->pool, m->wanted, planes));
     TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
+    TRY(HT_TAKE(&m->pool, m->wave, in->columns));
+    if (in->shots == NULL) return HT_OK;
+    TRY(HT_TAKE(&in->pool, in->size, in->shots->count));
+    for (int i = 0; i < in->shots->count; i++)
+        for (int c = in->column[i]; c < in->column[i + 1]; c++)
+            m->wave[c] = in->incident[i] != NULL;
+    return HT_TAKE(&m->pool, m->sums, planes * 2 * in->columns);
+}
+
+static enum ht_err make_list(struct making *m, const struct ht_receivers *receivers) {
+    const struct ht_fd_stepper *s = m->stepper;
+    struct ht_fd_injection *in = m->in;
+    int64_t begin, end;
+    TRY(make_tables(m));
     ht_fd_target_planes(s, &begin, &end, m->wanted);
-    for (int t = 0; t < in->columns; t++) {
+    if (in->shots != NULL) TRY(add_sources(m));
+    for (int t = 0; in->shots == NULL && t < in->columns; t++) {
         const struct ht_trace trace = ht_trace_at(receivers, t);
-        TRY(add_reading(grid, &trace, t, m->wanted, &m->grid, &in->whole[t]));
+        TRY(add_reading(s->problem.grid, &trace, t, m->wanted, &m->grid, &in->whole[t]));
     }
     TRY(ht_fd_list_columns(s, begin, end, &m->grid, in));
-    for (int64_t m3 = begin; m3 < end; m3++) {
-        const int64_t p = ht_fd_grid_plane(s, m3);
-        if (in->plane[m3] == in->plane[m3 + 1]) continue;
-        TRY(s->problem.fd.fill(s->problem.fd.medium, 0, p, p + 1, m->modulus));
-        for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++)
-            for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++)
-                in->shapes.value[e] *= m->modulus[node_of(s, in, m3, n)];
+    for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));
+    return in->shots != NULL ? share_sums(m) : HT_OK;
+}
+
+/* Of receivers or, without, of the stepper's shots. */
+static enum ht_err create(const struct ht_fd_stepper *s, const struct ht_receivers *receivers,
+                          struct ht_fd_injection **out) {
+    struct ht_fd_injection *in = NULL;
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(in, 1));
+    struct making m = {.stepper = s, .in = in};
+    in->dt = s->problem.dt;
+    in->terms = s->problem.stages;
+    if (receivers != NULL) {
+        in->columns = (int)receivers->traces;
+    } else {
+        in->shots = s->problem.shots;
+        in->eq = s->problem.eq;
+        err = make_columns(&s->problem, in);
     }
-    return HT_OK;
+    if (err == HT_OK) err = make_list(&m, receivers);
+    ht_columns_free(&m.grid);
+    ht_pool_free(&m.pool);
+    if (err == HT_OK && in->shots != NULL && s->problem.fd.undispersed)
+        err = ht_fd_remove_dispersion(in, false);
+    return HT_MADE(err, in, ht_fd_injection_destroy, out);
+}
+
+enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
+    *out = NULL;
+    return s->problem.shots != NULL && s->problem.dt > 0 ? create(s, NULL, out) : HT_OK;
 }
 
 enum ht_err ht_fd_readings_create(const struct ht_fd_stepper *s,
                                   const struct ht_receivers *receivers,
                                   struct ht_fd_injection **out) {
-    struct ht_fd_injection *in = NULL;
     *out = NULL;
     REQUIRE(receivers->traces < INT32_MAX, HT_ERR_MEMORY, "receivers: more than %d traces",
             INT32_MAX);
-    TRY(HT_ALLOC(in, 1));
-    struct making m = {.stepper = s, .in = in};
-    in->columns = (int)receivers->traces;
-    const enum ht_err err = list_readings(&m, receivers);
-    ht_columns_free(&m.grid);
-    ht_pool_free(&m.pool);
-    return HT_MADE(err, in, ht_fd_injection_destroy, out);
+    return create(s, receivers, out);
 }
 
 /* ---- amplitudes ---- */
