@@ -201,8 +201,9 @@ def draw_roofline(rows, title):
     return figure
 
 
-def draw_bars(rows, title, label, value, log):
-    """Bars of the kernels, grouped by order, a panel per kind of problem."""
+def draw_bars(rows, title, label, value, log, by=None):
+    """Bars of the kernels, grouped by order, a panel per kind of problem; by: what has a bar,
+    instead of kernels of one device."""
     def place(row):
         return problem(row), row["order"], row["kernels"]
 
@@ -210,13 +211,16 @@ def draw_bars(rows, title, label, value, log):
     chosen = {key: group[0] for key, group in groups(rows, place).items()}
 
     def name(row):
+        if by is not None:
+            return by(row)
         if row is chosen[place(row)]:
             return row["kernels"]
         return f"{row['kernels']}, cells {row['cells_per_group']}"
 
     panels, names = groups(rows, problem), list(groups(rows, name))
     orders = sorted({r["order"] for r in rows}, key=int)
-    figure, axes = sheet(title, device_of(rows[0]), width=10,
+    below = "the fastest kernels" if by is not None else device_of(rows[0])
+    figure, axes = sheet(title, below, width=10,
                          height=1.2 + 2.4 * len(panels), panels=len(panels), above=14)
     width = 0.84 / len(names)
     for ax, (panel, group) in zip(axes, panels.items()):
@@ -244,7 +248,25 @@ def draw_bars(rows, title, label, value, log):
     return figure
 
 
+def draw_devices(rows):
+    """The fastest kernels of each device beside those of others."""
+    def kind(row):
+        return device_of(row), *(row[c] for c in "system scheme dimensions order precision".split())
+
+    best = [max(group, key=lambda r: number(r["cell_half_steps_per_s"]))
+            for group in groups(rows, kind).values()]
+    for row in best:
+        row["layout"] = "best"
+    return draw_bars(best, "Devices", "cell half-steps/s",
+                     lambda r: number(r["cell_half_steps_per_s"]), True, device_of)
+
+
 def draw_rates(rows):
+    devices = groups(rows, device_of)
+    if len(devices) > 1:
+        figures = {f"{name}_{index}": figure for index, group in enumerate(devices.values(), 1)
+                   for name, figure in draw_rates(group).items()}
+        return figures | {"devices": draw_devices(rows)}
     return {
         "roofline": draw_roofline(rows, "Roofline"),
         "bars": draw_bars(rows, "Rates", "cell half-steps/s",

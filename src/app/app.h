@@ -54,7 +54,7 @@ enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
         {"--schemes", "LIST", "taylor,leapfrog; bench: fd, too"},                               \
         {"--precisions", "LIST", "single,double"}, {"--variants", "LIST", "of kernels"},        \
         {"--layouts", "LIST", "tensor,blocked"}, {"--backend", "NAME", "auto, cuda or opencl"}, \
-        {"--device", "NAME", "number, gpu, cpu or a part of its name"}, {                       \
+        {"--device", "NAME", "number, gpu, cpu or a part of its name; bench: all, too"}, {      \
         "--cache", "DIR", "of compiled kernels; auto, or none"                                  \
     }
 
@@ -73,6 +73,13 @@ typedef enum ht_err ht_sweep_visit(void *context, const struct ht_equations *eq,
 HT_CHECKED enum ht_err ht_sweep_each(const struct ht_sweep *sweep,
                                      const struct ht_device_info *info, int usual,
                                      ht_sweep_visit *visit, void *context);
+/* Calls visit for each device of a back end (NULL: of all) that `name` matches, "all": that is no
+ * simulator; HT_ERR_DEVICE if there is none. */
+typedef enum ht_err ht_device_visit(void *context, const struct ht_device_info *info);
+HT_CHECKED enum ht_err ht_each_device(const char *name, const char *backend, ht_device_visit *visit,
+                                      void *context);
+/* The directory of compiled kernels, to be freed; NULL: none. */
+HT_CHECKED enum ht_err ht_cache_of(const struct ht_sweep *sweep, char **cache);
 /* The device, which uses *cache; free that. */
 HT_CHECKED enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache,
                                      struct ht_device **out);

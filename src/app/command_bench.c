@@ -12,6 +12,7 @@ struct row {
     int64_t side; /* cells along each axis; 0 in a plan: chosen */
     int kernel;   /* results are of this kernel of the variant; -1: of all */
     bool density; /* varies; of finite differences */
+    int machine;  /* its number in the list */
     /* ---- results ---- */
     bool done;     /* else skipped, see why */
     char why[160]; /* "" if no error */
@@ -26,22 +27,29 @@ struct row {
     double fraction;      /* of the device's limit */
 };
 
+struct machine {
+    struct ht_device_info info;
+    struct ht_limits limits[2]; /* [double precision] */
+    int left_out;               /* number of rows skipped for lack of time */
+};
+
 struct bench {
     struct ht_sweep sweep;
-    struct ht_device *device;
+    struct ht_device *device; /* the last of the list, while it is measured */
     const struct ht_device_info *info;
-    struct ht_limits limits[2]; /* [double precision] */
-    char *cache;                /* of compiled kernels; NULL: none */
-    const char *directory;      /* of the results */
-    double gib, seconds;        /* largest state; time in all */
-    int side;                   /* 0: chosen */
-    int cells, rows, planes;    /* of the shape; 0: chosen */
-    int stages;                 /* 0: all */
+    int machines;
+    int64_t machine_room;
+    struct machine *machine;
+    char *cache;             /* of compiled kernels; NULL: none */
+    const char *directory;   /* of the results */
+    double gib, seconds;     /* largest state; time in all */
+    int side;                /* 0: chosen */
+    int cells, rows, planes; /* of the shape; 0: chosen */
+    int stages;              /* 0: all */
     int count;
     int64_t room;
     struct row *row;
-    int left_out; /* number of rows skipped for lack of time */
-    bool wrong;   /* a program disagrees with the reference */
+    bool wrong; /* a program disagrees with the reference */
 };
 
 static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
@@ -55,25 +63,8 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag, int 
 }
 
 static enum ht_err check_case(const char *name) {
-    static const char *const gone[][2] = {
-        {"absorbing", "python3 bench/absorbing.py"},
-        {"accuracy", "python3 bench/accuracy.py"},
-        {"fd", "bench rates --schemes fd"},
-        {"interpolation", "python3 bench/figures.py interpolation"},
-        {"media", "python3 bench/media.py"},
-        {"q", "python3 bench/figures.py q"},
-        {"roofline", "python3 bench/figures.py roofline"},
-        {"scaling", "python3 bench/scaling.py"},
-        {"stages", "python3 bench/figures.py stages"},
-        {"table1", "python3 bench/figures.py table1"},
-    };
-    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
-        REQUIRE(
-            strcmp(gone[i][0], name) != 0, HT_ERR_INPUT,
-            "bench %s is no longer a case: use %s (scripts are installed in share/htwave/bench)",
-            name, gone[i][1]);
-    REQUIRE(strcmp(name, "rates") == 0, HT_ERR_INPUT, "bench %s: no such case; must be rates",
-            name);
+    REQUIRE(strcmp(name, "rates") == 0, HT_ERR_INPUT,
+            "bench %s: no such case; must be rates (others are scripts in bench/)", name);
     return HT_OK;
 }
 
@@ -150,7 +141,7 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
 static bool has_differences(const struct bench *bench, const struct row *like) {
     for (int i = 0; i < bench->count; i++)
         if (bench->row[i].scheme->nodal && bench->row[i].dims == like->dims &&
-            bench->row[i].system != like->system)
+            bench->row[i].machine == like->machine && bench->row[i].system != like->system)
             return true;
     return false;
 }
@@ -164,6 +155,7 @@ static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
                             .dims = eq->dims,
                             .order = order,
                             .kernel = -1,
+                            .machine = bench->machines - 1,
                             .side = bench->side,
                             .stages = bench->stages,
                             .tuning = {.fp64 = fp64,
@@ -219,6 +211,7 @@ static void print_row(const struct row *row, struct ht_text *text) {
 }
 
 static enum ht_err measure_row(const struct bench *bench, struct row *row) {
+    const struct ht_limits *all = bench->machine[row->machine].limits;
     const struct ht_equations eq = ht_equations_make(row->system, row->dims);
     struct ht_part plain, test;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
@@ -229,7 +222,7 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
      * slow kernels. */
     static const int64_t usual[] = {1 << 20, 2048, 128};
     const double efficiency = 0.02, patience_s = bench->info->gpu ? 2 : 0.25;
-    double fma = bench->limits[row->tuning.fp64].fma_per_s * efficiency * patience_s;
+    double fma = all[row->tuning.fp64].fma_per_s * efficiency * patience_s;
     int64_t most = usual[row->dims - 1];
     if (row->dims == 3 && row->scheme->nodal) most = bench->info->gpu ? 512 : 256;
     if (row->side > 0) most = row->side;
@@ -253,7 +246,7 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     row->best = row->kernel < 0 ? rate.best : row->seconds;
     row->timed = rate.timed;
     row->joules = row->kernel < 0 ? rate.joules : NAN;
-    const struct ht_limits *limits = &bench->limits[spec.fp64];
+    const struct ht_limits *limits = &all[spec.fp64];
     row->cost = ht_variant_cost(row->tuning.variant, &spec, row->kernel);
     row->least = ht_cost_minimum(&spec, spec.stages);
     if (row->kernel >= 0) row->least = row->cost;
@@ -263,20 +256,21 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     return HT_OK;
 }
 
-static enum ht_err measure_rows(struct bench *bench) {
+/* Those from number `first` on. */
+static enum ht_err measure_rows(struct bench *bench, int first) {
     HT_ENDED(ht_progress_end) struct ht_progress progress;
     const double began = ht_clock();
     const struct ht_args *args = bench->sweep.args;
     const bool table = !args->json && ht_args_value(args, "--csv") == NULL;
-    ht_progress_start(&progress, "rates", bench->count, "rows", 1);
+    ht_progress_start(&progress, "rates", bench->count - first, "rows", 1);
     if (table) fputs(head, stdout);
     (void)fflush(stdout); /* a row takes long */
-    for (int i = 0; i < bench->count; i++) {
+    for (int i = first; i < bench->count; i++) {
         HT_FREED_TEXT struct ht_text text = {0};
         struct row *row = &bench->row[i];
         if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
             snprintf(row->why, sizeof row->why, "no time left");
-            bench->left_out++;
+            bench->machine[row->machine].left_out++;
             continue;
         }
         /* Measures a row. If it fails, the reason is reported and the other rows continue. */
@@ -288,7 +282,7 @@ static enum ht_err measure_rows(struct bench *bench) {
         }
         if (row->done) print_row(row, &text);
         if (table) TRY(ht_args_print(&text));
-        ht_progress_update(&progress, i + 1);
+        ht_progress_update(&progress, i + 1 - first);
     }
     return HT_OK;
 }
@@ -336,14 +330,15 @@ static int columns_of(const struct row *r, struct ht_member *v) {
 /* A line of CSV, or the line of its heads: JSON has the device and the like once for all rows. */
 static void add_csv(const struct bench *bench, const struct row *r, bool heads,
                     struct ht_text *csv) {
-    const struct ht_limits *limits = &bench->limits[r->tuning.fp64];
+    const struct machine *m = &bench->machine[r->machine];
+    const struct ht_limits *limits = &m->limits[r->tuning.fp64];
     struct ht_member v[COLUMNS];
     const int n = columns_of(r, v);
     const struct ht_member more[] = {HT_NUM("limit_gflops", 2e-9 * limits->fma_per_s),
                                      HT_NUM("limit_gbytes_per_s", 1e-9 * limits->bytes_per_s),
-                                     HT_TEXT("device", bench->info->name),
-                                     HT_TEXT("backend", bench->info->backend),
-                                     HT_TEXT("driver", bench->info->driver),
+                                     HT_TEXT("device", m->info.name),
+                                     HT_TEXT("backend", m->info.backend),
+                                     HT_TEXT("driver", m->info.driver),
                                      HT_TEXT("version", HT_VERSION)};
     const int all = n + (int)(sizeof more / sizeof *more);
     memcpy(v + n, more, sizeof more);
@@ -359,53 +354,133 @@ static void add_csv(const struct bench *bench, const struct row *r, bool heads,
     }
 }
 
-static void add_json(const struct bench *bench, struct ht_json *json) {
-    const struct ht_device_info *info = bench->info;
-    ht_json_add(json, HT_OPEN(NULL, '{'));
-    ht_json_stamp(json);
-    ht_json_add(json, HT_TEXT("device", info->name), HT_TEXT("driver", info->driver),
-                HT_TEXT("platform", info->platform), HT_TEXT("backend", info->backend),
-                HT_OPEN("limits", '{'), HT_LIMIT_FACTS(bench->limits), HT_CLOSE('}'),
-                HT_INT("left_out", bench->left_out), HT_OPEN("rows", '['));
+/* The members of a machine's object. */
+static void add_machine(const struct bench *bench, int machine, struct ht_json *json) {
+    const struct machine *m = &bench->machine[machine];
+    ht_json_add(json, HT_TEXT("device", m->info.name), HT_TEXT("driver", m->info.driver),
+                HT_TEXT("platform", m->info.platform), HT_TEXT("backend", m->info.backend),
+                HT_OPEN("limits", '{'), HT_LIMIT_FACTS(m->limits), HT_CLOSE('}'),
+                HT_INT("left_out", m->left_out), HT_OPEN("rows", '['));
     for (int i = 0; i < bench->count; i++) {
         struct ht_member v[COLUMNS] = {{0}}; /* the rest: HT_JSON_END */
+        if (bench->row[i].machine != machine) continue;
         (void)columns_of(&bench->row[i], v);
         ht_json_add(json, HT_OPEN(NULL, '{'));
         ht_json_list(json, v);
         ht_json_add(json, HT_CLOSE('}'));
     }
-    ht_json_add(json, HT_CLOSE(']'), HT_CLOSE('}'));
+    ht_json_add(json, HT_CLOSE(']'));
 }
 
+static void add_json(const struct bench *bench, struct ht_json *json) {
+    ht_json_add(json, HT_OPEN(NULL, '{'));
+    ht_json_stamp(json);
+    if (bench->machines > 1) ht_json_add(json, HT_OPEN("devices", '['));
+    for (int m = 0; m < bench->machines; m++) {
+        if (bench->machines > 1) ht_json_add(json, HT_OPEN(NULL, '{'));
+        add_machine(bench, m, json);
+        if (bench->machines > 1) ht_json_add(json, HT_CLOSE('}'));
+    }
+    if (bench->machines > 1) ht_json_add(json, HT_CLOSE(']'));
+    ht_json_add(json, HT_CLOSE('}'));
+}
+
+/* ---- several devices ---- */
+
+static bool of_one_problem(const struct row *a, const struct row *b) {
+    return a->system == b->system && a->scheme == b->scheme && a->dims == b->dims &&
+           a->order == b->order && a->stages == b->stages && a->density == b->density &&
+           a->tuning.fp64 == b->tuning.fp64;
+}
+
+/* The fastest row of a problem on a machine; NULL: it has none. */
+static const struct row *fastest(const struct bench *bench, const struct row *like, int machine) {
+    const struct row *best = NULL;
+    for (const struct row *r = bench->row; r < bench->row + bench->count; r++)
+        if (r->done && r->kernel < 0 && r->machine == machine && of_one_problem(r, like) &&
+            (best == NULL || rate_of(r) > rate_of(best)))
+            best = r;
+    return best;
+}
+
+/* A line for each problem, with the rate of the fastest kernels on each device. */
+static enum ht_err print_beside(const struct bench *bench) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    ht_text_add(&text, "\n");
+    for (int m = 0; m < bench->machines; m++)
+        ht_text_add(&text, "%d: %s, %s\n", bench->machine[m].info.index,
+                    bench->machine[m].info.name, bench->machine[m].info.backend);
+    ht_text_add(&text, "system    scheme   d  N  q   prec.  medium ");
+    for (int m = 0; m < bench->machines; m++)
+        ht_text_add(&text, "  %10s %d %-16s", "cells/s of", bench->machine[m].info.index, "by");
+    for (int i = 0; i < bench->count; i++) {
+        const struct row *row = &bench->row[i];
+        int before = 0;
+        while (before < i && !(bench->row[before].done && of_one_problem(&bench->row[before], row)))
+            before++;
+        if (before < i || !row->done) continue;
+        ht_text_add(&text, "\n%-9s %-8s %-2d %-2d %-3d %-6s %-7s", row->system->name,
+                    row->scheme->name, row->dims, row->order, row->stages,
+                    ht_real_name(row->tuning.fp64), row->density ? "density" : "uniform");
+        for (int m = 0; m < bench->machines; m++) {
+            const struct row *best = fastest(bench, row, m);
+            ht_text_add(&text, "  %12s %-16s", best ? HT_KEY("%.4g", rate_of(best)) : "-",
+                        best ? best->tuning.variant->name : "");
+        }
+    }
+    ht_text_add(&text, "\n");
+    return ht_args_print(&text);
+}
+
+/* ---- the command ---- */
+
 static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
-    TRY(ht_file_make_directory(bench->directory));
-    const struct ht_device_info *info = bench->info;
-    TRY(ht_both_limits(bench->device, true, bench->limits));
+    const struct ht_device_info *info = bench->info = ht_device_info(bench->device);
+    const int first = bench->count;
+    TRY(HT_GROW(bench->machine, bench->machines + 1, bench->machine_room));
+    struct machine *m = &bench->machine[bench->machines++];
+    *m = (struct machine){.info = *info};
+    TRY(ht_both_limits(bench->device, true, m->limits));
     ht_log("%s, %s, driver %s: copies %.4g GB/s, single %.4g GFMA/s, double %.4g GFMA/s%s",
-           info->name, info->backend, info->driver, 1e-9 * ht_copied(bench->limits),
-           1e-9 * bench->limits[0].fma_per_s, 1e-9 * bench->limits[1].fma_per_s,
+           info->name, info->backend, info->driver, 1e-9 * ht_copied(m->limits),
+           1e-9 * m->limits[0].fma_per_s, 1e-9 * m->limits[1].fma_per_s,
            ht_device_joules(bench->device) >= 0 ? "" : ", energy not reported");
     if (!info->gpu)
         ht_note("a CPU: small grids, single precision and low orders unless flags say otherwise, "
                 "so that a case takes about a minute");
     if (ht_args_value(args, "--seconds") == NULL) bench->seconds = info->gpu ? 600 : 60;
     TRY(ht_sweep_each(&bench->sweep, info, info->gpu ? 5 : 3, plan_rows, bench));
-    TRY(measure_rows(bench));
-    REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
+    TRY(measure_rows(bench, first));
+    if (m->left_out > 0)
+        ht_note("%d row%s left out by the time limit (--seconds %g)", m->left_out,
+                m->left_out == 1 ? "" : "s", bench->seconds);
+    return HT_OK;
+}
+
+static enum ht_err measure_one(void *context, const struct ht_device_info *info) {
+    struct bench *bench = context;
+    ht_device_close(bench->device);
+    bench->device = NULL;
+    TRY(ht_device_open("auto", HT_KEY("%d", info->index), 0, &bench->device));
+    ht_device_cache(bench->device, bench->cache);
+    return ht_stop_wanted() ? HT_OK : measure(bench, bench->sweep.args);
+}
+
+static enum ht_err write_results(const struct bench *bench, const struct ht_args *args) {
     HT_FREED_TEXT struct ht_text csv = {0};
     HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
     const struct ht_text *json = &f.json.text;
+    const bool shown = ht_args_value(args, "--csv") != NULL;
+    REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
     for (int i = -1; i < bench->count; i++) add_csv(bench, &bench->row[i < 0 ? 0 : i], i < 0, &csv);
     add_json(bench, &f.json);
     TRY(ht_text_status(json));
     TRY(ht_text_status(&csv));
     TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
     TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
-    if (ht_args_value(args, "--csv") != NULL) TRY(ht_args_print(&csv));
+    if (shown) TRY(ht_args_print(&csv));
     if (args->json) TRY(ht_args_print(json));
-    if (bench->left_out > 0)
-        ht_note("%d row%s left out by the time limit (--seconds %g)", bench->left_out,
-                bench->left_out == 1 ? "" : "s", bench->seconds);
+    if (bench->machines > 1 && !shown && !args->json) TRY(print_beside(bench));
     ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory, bench->directory);
     REQUIRE(!bench->wrong, HT_ERR_DEVICE, "at least one program does not agree with the reference");
     REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
@@ -413,10 +488,17 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
 }
 
 static enum ht_err run(struct bench *bench, const struct ht_args *args) {
+    const char *device = ht_args_value(args, "--device");
     for (int i = 0; i < args->count; i++) TRY(check_case(args->operand[i]));
-    TRY(ht_sweep_open(&bench->sweep, &bench->cache, &bench->device));
-    bench->info = ht_device_info(bench->device);
-    return measure(bench, args);
+    TRY(ht_file_make_directory(bench->directory));
+    if (device != NULL && strcmp(device, "all") == 0) {
+        TRY(ht_cache_of(&bench->sweep, &bench->cache));
+        TRY(ht_each_device(device, ht_args_value(args, "--backend"), measure_one, bench));
+    } else {
+        TRY(ht_sweep_open(&bench->sweep, &bench->cache, &bench->device));
+        TRY(measure(bench, args));
+    }
+    return write_results(bench, args);
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {
@@ -436,6 +518,7 @@ enum ht_err ht_command_bench(const struct ht_args *args) {
     const enum ht_err err = HT_STOPPABLE(ht_comm_agree(args->comm, run(&bench, args)));
     ht_device_close(bench.device);
     free(bench.row);
+    free(bench.machine);
     free(bench.cache);
     return err;
 }

@@ -387,7 +387,8 @@ static enum ht_err run_process(struct selftest *t, const struct ht_device_info *
     return show_row(t, &row);
 }
 
-static enum ht_err run_device(struct selftest *t, const struct ht_device_info *info) {
+static enum ht_err run_device(void *context, const struct ht_device_info *info) {
+    struct selftest *t = context;
     HT_FREED_TEXT struct ht_text text = {0};
     enum ht_err err = HT_OK;
     const double began = ht_clock();
@@ -427,22 +428,6 @@ static enum ht_err check_keys(const struct ht_args *args) {
     return ht_params_read(NULL, args->count, args->operand, &params);
 }
 
-static enum ht_err run_devices(struct selftest *t) {
-    const char *given = ht_args_value(t->args, "--device"), *name = given != NULL ? given : "all";
-    HT_FREED struct ht_device_info *infos = NULL;
-    int count = 0, wanted = 0;
-    TRY(ht_device_list(&count, &infos));
-    for (int i = 0; i < count; i++) {
-        if (strcmp(name, "all") == 0 ? infos[i].simulator : !ht_device_is(&infos[i], name))
-            continue;
-        wanted++;
-        TRY(run_device(t, &infos[i]));
-    }
-    REQUIRE(wanted > 0, HT_ERR_DEVICE, "no device matches --device %s; `htwave devices` lists them",
-            name);
-    return HT_OK;
-}
-
 static void end_selftest(struct selftest *t) {
     ht_facts_free(&t->facts);
 }
@@ -457,7 +442,8 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
     ht_fact(&t.facts, HT_OPEN("keys", '['));
     for (int i = 0; i < args->count; i++) ht_fact(&t.facts, HT_TEXT(NULL, args->operand[i]));
     ht_fact(&t.facts, HT_CLOSE(']'), HT_OPEN("devices", '['));
-    TRY(run_devices(&t));
+    const char *device = ht_args_value(args, "--device");
+    TRY(ht_each_device(device != NULL ? device : "all", NULL, run_device, &t));
     ht_fact(&t.facts, HT_CLOSE(']'), HT_INT("passed", rows[PASSED]), HT_INT("failed", rows[FAILED]),
             HT_INT("not_possible", rows[IMPOSSIBLE]), HT_CLOSE('}'));
     TRY(ht_text_status(json));

@@ -100,9 +100,32 @@ static const char *given(const struct ht_sweep *sweep, const char *flag) {
     return value != NULL ? value : "auto";
 }
 
+enum ht_err ht_cache_of(const struct ht_sweep *sweep, char **cache) {
+    return ht_cache_directory(given(sweep, "--cache"), cache);
+}
+
 enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache, struct ht_device **out) {
-    TRY(ht_cache_directory(given(sweep, "--cache"), cache));
+    TRY(ht_cache_of(sweep, cache));
     TRY(ht_device_open(given(sweep, "--backend"), given(sweep, "--device"), 0, out));
     ht_device_cache(*out, *cache);
+    return HT_OK;
+}
+
+enum ht_err ht_each_device(const char *name, const char *backend, ht_device_visit *visit,
+                           void *context) {
+    HT_FREED struct ht_device_info *infos = NULL;
+    int count = 0, met = 0;
+    TRY(ht_device_list(&count, &infos));
+    for (int i = 0; i < count; i++) {
+        const bool taken =
+            strcmp(name, "all") == 0 ? !infos[i].simulator : ht_device_is(&infos[i], name);
+        if (!taken || (backend != NULL && strcmp(backend, "auto") != 0 &&
+                       strcmp(backend, infos[i].backend) != 0))
+            continue;
+        met++;
+        TRY(visit(context, &infos[i]));
+    }
+    REQUIRE(met > 0, HT_ERR_DEVICE, "no device matches --device %s; `htwave devices` lists them",
+            name);
     return HT_OK;
 }

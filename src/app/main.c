@@ -209,11 +209,13 @@ static const struct ht_command commands[] = {
               {"--csv", NULL, "rows as CSV on standard output"}},
      .any = true,
      .json = true,
-     .more = "Writes bench.csv and bench.json; tools/plot.py draws the CSV. Every program is "
-             "compared with the\nreference before it is timed.\n\n"
-             "--orders are N of Hermite methods and orders in space of fd. Wavelengths, "
-             "media,\nabsorbing layers and scaling: bench/*.py.\nFigures of the paper: "
-             "bench/figures.py.",
+     .more =
+         "Writes bench.csv and bench.json; tools/plot.py draws the CSV. --device all measures one "
+         "device\nafter the other, but simulators, and shows them side by side. Every program is "
+         "compared with the\nreference before it is timed.\n\n"
+         "--orders are N of Hermite methods and orders in space of fd. Wavelengths, "
+         "media,\nabsorbing layers and scaling: bench/*.py.\nFigures of the paper: "
+         "bench/figures.py.",
      .run = ht_command_bench},
     {.name = "tune",
      .arguments = "[FILE [key=value ...]]",

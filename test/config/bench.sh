@@ -56,6 +56,24 @@ judge 'bench --seconds 0: nothing timed, said so' \
 judge "bench: how to draw it: $(grep plot.py message.txt)" \
     grep -q '^results in none; tools/plot.py none/\*.csv draws them' message.txt
 
+# ---- several devices ----
+devices=$("$htwave" devices | grep -c '^[0-9]*: ')
+simulators=$("$htwave" devices | grep -c 'simulator')
+# shellcheck disable=SC2086
+timeout 300 "$htwave" bench rates ${tiny#--device * } --device all --systems acoustic \
+    --variants auto --schemes taylor --precisions single --out every >table.txt 2>message.txt
+judge "bench --device all: exit code $?" [ $? = 0 ]
+measured=$(sed 1d every/bench.csv | sed 's/.*,\([^,]*,[^,]*,[^,]*,[^,]*\)$/\1/' | sort -u | wc -l)
+judge "bench --device all: rows of $measured of $devices devices" \
+    [ "$measured" = $((devices - simulators)) ]
+if [ "$measured" -gt 1 ]; then
+    judge 'bench --device all: rates side by side' grep -q 'cells/s of 1' table.txt
+fi
+# A second device, as far as pictures know.
+{ cat out/bench.csv; sed '1d; s/,opencl,/,other,/; s/,cuda,/,other,/' out/bench.csv; } >two.csv
+plots 'bench: plots of two devices' two.csv devices.png roofline_1.png bars_1.png limit_1.png \
+    roofline_2.png bars_2.png limit_2.png
+
 # ---- finite differences ----
 timeout 300 "$htwave" bench rates --schemes fd --orders 3,4,8 --device "$select" \
     --quiet --cells 24 --variants auto --out fd --csv >fd.csv 2>message.txt
@@ -85,10 +103,7 @@ refuses() {
     fi
 }
 refuses 'unknown case' 'nosuch.*rates' bench nosuch
-refuses 'a figure of the paper' 'bench/figures.py roofline' bench roofline
-refuses 'a table of the paper' 'bench/figures.py table1' bench table1
 refuses 'unknown system' 'systems acustic.*acoustic' bench --systems acustic
-refuses 'a case that is gone' 'bench rates --schemes fd' bench fd
 refuses 'unknown variant' 'variants fast.*monolithic' bench --variants fast
 refuses 'order 9' 'orders 9.*1..8' bench --orders 9
 refuses 'an order that no scheme has' 'flags exclude all' bench rates \
