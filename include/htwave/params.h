@@ -493,6 +493,14 @@ int ht_params_receivers_find(const struct ht_params *params, const char *name);
 char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
                           char key[64]);
 
+/* stored: bit per field of the primary grid, 0: all. */
+bool ht_fields_stored(unsigned stored, int field);
+/* The field of this name; refuses, naming the key, one that the equations do not have, or that is
+ * not stored. */
+HT_CHECKED enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
+                                      unsigned stored, const char *key, const char *name,
+                                      int *field);
+
 /* The unit of "length", "time", a field or a parameter of the medium; NULL: not given, or empty. */
 const char *ht_units_name(const struct ht_params *params, const char *quantity);
 

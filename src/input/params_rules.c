@@ -324,6 +324,32 @@ char *ht_params_slice_key(const struct ht_params *params, int index, const char 
     return ht_text_format(key, 64, "output.picture.slices.%d.%s", index + 1, member);
 }
 
+/* ---- fields ---- */
+
+bool ht_fields_stored(unsigned stored, int field) {
+    return stored == 0 || (stored >> field & 1u);
+}
+
+enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
+                           unsigned stored, const char *key, const char *name, int *field) {
+    HT_FREED_TEXT struct ht_text known = {0};
+    *field = ht_equations_field(eq, name);
+    if (*field >= 0 && ht_fields_stored(stored, *field)) return HT_OK;
+    /* Names of the fields that can be written. */
+    for (int f = 0; f < eq->nfields; f++)
+        if (ht_fields_stored(stored, f))
+            ht_text_add(&known, "%s%s", known.length > 0 ? ", " : "", eq->field[f].name);
+    TRY(ht_text_status(&known));
+    REFUSE(*field >= 0, params, key,
+           "\"%s\" is not stored at the times and nodes of outputs by time.scheme "
+           "= \"%s\", which stores %s there; \"taylor\" stores all fields",
+           name, HT_WORD(SCHEME_WORD, params->time.scheme), known.data);
+    return ht_params_error(params, key, "no field \"%s\": %s in %d dimension%s has %s", name,
+                           eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
+}
+
+/* ---- all ---- */
+
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(ht_params_check_lists(params));
     TRY(check_axes(params));

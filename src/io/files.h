@@ -7,14 +7,6 @@
 #include "htwave/params.h"
 
 /* ---- what an input may name of outputs: fields, and units (output.units); names.c ---- */
-/* stored: bit per field of the primary grid, 0: all. */
-bool ht_fields_stored(unsigned stored, int field);
-/* The field of this name; refuses, naming the key, one that the equations do not have, or that is
- * not stored. */
-HT_CHECKED enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equations *eq,
-                                      unsigned stored, const char *key, const char *name,
-                                      int *field);
-
 /* Refuses units of what the equations do not have, and what is no text. */
 HT_CHECKED enum ht_err ht_units_check(const struct ht_params *params,
                                       const struct ht_equations *eq);

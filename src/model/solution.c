@@ -65,21 +65,6 @@ struct ht_solution_data {
     struct ht_pool pool;                 /* of pulses, values, stencil */
 };
 
-/* The field with a name given by the user. */
-static enum ht_err find_field(const struct ht_solution *solution, const char *key, const char *name,
-                              int *field) {
-    const struct ht_equations *eq = solution->eq;
-    *field = ht_equations_field(eq, name);
-    if (*field >= 0) return HT_OK;
-    HT_FREED_TEXT struct ht_text list = {0};
-    for (int f = 0; f < eq->nfields; f++)
-        ht_text_add(&list, "%s%s", f ? " " : "", eq->field[f].name);
-    TRY(ht_text_status(&list));
-    return ht_params_error(solution->data->params, key,
-                           "no field \"%s\" in %s in %d dimension%s; the fields are %s", name,
-                           eq->system->name, eq->dims, eq->dims > 1 ? "s" : "", list.data);
-}
-
 /* ---- data that are products ---- */
 
 /* Data that are products of functions of one coordinate: Gaussian, plane wave, standing mode. Per
@@ -215,7 +200,8 @@ static enum ht_err check_pulse(struct ht_solution *solution, struct pulse *pulse
     const struct ht_params *params = solution->data->params;
     const char *name = pulse->is.field, *key = HT_KEY("%s.width", pulse->key);
     if (!name || !name[0]) name = solution->eq->field[0].name;
-    TRY(find_field(solution, HT_KEY("%s.field", pulse->key), name, &pulse->field));
+    TRY(ht_fields_find(solution->data->params, solution->eq, 0, HT_KEY("%s.field", pulse->key),
+                       name, &pulse->field));
     solution->occurs |= 1u << pulse->field;
     const double width = pulse->is.width;
     REFUSE(!(width > 0) || !isfinite(width), params, key, "must be positive");
@@ -547,7 +533,8 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
     for (int n = 0; n < values->count; n++) {
         int field;
         const char *name = values->name[n];
-        TRY(find_field(solution, HT_KEY("initial.values.%s", name), name, &field));
+        TRY(ht_fields_find(solution->data->params, solution->eq, 0,
+                           HT_KEY("initial.values.%s", name), name, &field));
         TRY(read_field(solution, file, field, values->text[n]));
     }
     const bool whole = ht_h5_get_number(file, "time", 1, &solution->snapshot) == HT_OK;
@@ -712,7 +699,7 @@ static enum ht_err prepare_expression(struct ht_solution *solution) {
     for (int n = 0; n < values->count; n++) {
         const char *name = values->name[n], *key = HT_KEY("initial.values.%s", name);
         int field;
-        TRY(find_field(solution, key, name, &field));
+        TRY(ht_fields_find(solution->data->params, solution->eq, 0, key, name, &field));
         ht_expr_destroy(data->expr[field]);
         TRY(ht_params_blame(data->params, key, ht_expr_parse(values->text[n], &data->expr[field])));
         for (int k = dims; k < 3; k++)

@@ -177,7 +177,7 @@ static const struct rule rules[] = {
     {{"acoustic", 2, 3, {4, 4}, {"rr", "pp"}, {"initial.type=standing", "initial.modes=[0, 0, 0]"}},
      "above 0"},
     {{"acoustic", 2, 3, {4, 4}, {0}, {"initial.type=gaussian", "initial.field=v3"}},
-     "the fields are p v1 v2"},
+     " in 2 dimensions has p, v1, v2"},
     {{"acoustic", 1, 3, {4}, {"ff"}, {"initial.type=gaussian", "initial.centre=[0.5, 0, 0]"}},
      "cancels"},
     {{"acoustic", 1, 3, {4}, {"rr"}, {"initial.type=gaussian", "initial.centre=[0.7, 0, 0]"}},
