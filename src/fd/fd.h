@@ -347,14 +347,12 @@ struct ht_fd_stepper {
 /* What the engine must compute for a problem. */
 struct ht_fd_spec ht_fd_spec_of(const struct ht_problem *problem, bool fp64);
 extern const struct ht_fd_kind ht_fd_kind, ht_pair_kind;
-/* Of the kind that the problem asks for. */
+/* Of the kind that the problem asks for. beside: of the same problem, at rest, with the medium of
+ * another one, which must outlive it: both may work at the same time, and its injection is set by
+ * others; NULL: by itself. */
 HT_CHECKED enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
                                             const struct ht_fd_engine *engine,
-                                            struct ht_stepper *out);
-/* Another one at rest on its device, which must outlive it: both may work at the same time. Its
- * injection is set by others. */
-HT_CHECKED enum ht_err ht_fd_stepper_create_beside(struct ht_fd_stepper *stepper,
-                                                   struct ht_stepper *out);
+                                            struct ht_fd_stepper *beside, struct ht_stepper *out);
 /* The finite-difference stepper behind a stepper; NULL: it is of another kind. */
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper);
 /* Runs a sequence of passes once. */
@@ -679,7 +677,4 @@ bool ht_pair_loses(const struct ht_pair *pair, int group);
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);
 /* Refuses fewer cells than the stencil reaches over. */
 HT_CHECKED enum ht_err ht_fd_check_points(const struct ht_plan *plan);
-/* What the device's and the plain engine make of problem and kernels (NULL: plain). */
-void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
-                         const struct ht_kernels *kernels, struct ht_fd_engine *out);
-void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out);
+extern const struct ht_fd_engine_ops ht_fd_device_ops, ht_fd_plain_ops;

@@ -197,7 +197,7 @@ static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht
                         arrays.field, t->work == HT_PAIR_RATE ? arrays.rate : arrays.field);
 }
 
-static const struct ht_fd_engine_ops device_ops = {
+const struct ht_fd_engine_ops ht_fd_device_ops = {
     .create = device_create,
     .destroy = device_destroy,
     .write = device_write,
@@ -215,12 +215,6 @@ static const struct ht_fd_engine_ops device_ops = {
     .pair = device_pair,
     .meet = device_meet,
 };
-
-void ht_fd_engine_device(const struct ht_fd_spec *spec, struct ht_device *device,
-                         const struct ht_kernels *kernels, struct ht_fd_engine *out) {
-    *out = (struct ht_fd_engine){
-        .ops = &device_ops, .spec = *spec, .device = device, .kernels = kernels};
-}
 
 /* ---- the kernels of a problem ---- */
 

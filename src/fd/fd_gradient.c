@@ -49,7 +49,6 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
     struct ht_grid grid = g->plan->grid;
     const double light = 1 / (g->plan->scale * g->plan->scale);
     unsigned parity = 0;
-    TRY(ht_check_own(&grid, HT_PRIMARY, first, last));
     REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "sum %d is not made", (int)sum);
     TRY(ht_fd_move_planes(g->adjoint, g->sum[sum], first, last, NULL, out));
     if (sum == HT_GRADIENT_ILLUMINATION) {
@@ -439,7 +438,7 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
     struct ht_fd_past past = {.forward = f, .steps = g->steps};
     TRY(g->ops->make(g, &past));
     f->engine.products = g->products;
-    TRY(ht_fd_stepper_create_beside(f, &g->handle[HT_FD_BY_UPDATE]));
+    TRY(ht_fd_stepper_create(&f->problem, &f->engine, f, &g->handle[HT_FD_BY_UPDATE]));
     g->adjoint = g->handle[HT_FD_BY_UPDATE].self;
     if (g->cross) f->closed = g->adjoint->closed = false; /* arrays hold u itself */
     g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};

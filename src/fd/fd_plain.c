@@ -809,7 +809,7 @@ static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_
     return HT_OK;
 }
 
-static const struct ht_fd_engine_ops plain_ops = {
+const struct ht_fd_engine_ops ht_fd_plain_ops = {
     .create = plain_create,
     .destroy = plain_destroy,
     .write = plain_write,
@@ -827,11 +827,6 @@ static const struct ht_fd_engine_ops plain_ops = {
     .pair = plain_pair,
     .meet = plain_meet,
 };
-
-void ht_fd_engine_plain(const struct ht_fd_spec *spec, struct ht_fd_engine *out) {
-    *out = (struct ht_fd_engine){.ops = &plain_ops, .spec = *spec};
-    out->weights = ht_fd_weights(2 * spec->radius);
-}
 
 /* ---- verification ---- */
 

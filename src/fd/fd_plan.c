@@ -267,17 +267,18 @@ enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,
                                           struct ht_device *device,
                                           const struct ht_kernels *kernels,
                                           struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, kernels->spec[0].fp64);
-    struct ht_fd_engine engine;
-    ht_fd_engine_device(&spec, device, kernels, &engine);
-    return ht_fd_stepper_create(problem, &engine, out);
+    const struct ht_fd_engine engine = {.ops = &ht_fd_device_ops,
+                                        .spec = ht_fd_spec_of(problem, kernels->spec[0].fp64),
+                                        .device = device,
+                                        .kernels = kernels};
+    return ht_fd_stepper_create(problem, &engine, NULL, out);
 }
 
 enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {
-    const struct ht_fd_spec spec = ht_fd_spec_of(problem, true);
-    struct ht_fd_engine engine;
-    ht_fd_engine_plain(&spec, &engine);
-    return ht_fd_stepper_create(problem, &engine, out);
+    const struct ht_fd_engine engine = {.ops = &ht_fd_plain_ops,
+                                        .spec = ht_fd_spec_of(problem, true),
+                                        .weights = ht_fd_weights(problem->fd.order)};
+    return ht_fd_stepper_create(problem, &engine, NULL, out);
 }
 
 /* Receivers take values by the polynomials of htwave/grid.h. The nodes of a point are a product of

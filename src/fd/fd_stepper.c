@@ -635,7 +635,6 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, in
     struct ht_fd_stepper *s = self;
     const int field = s->problem.eq->second_order.field;
     const int64_t part = ht_grid_plane(s->problem.grid, HT_PRIMARY);
-    TRY(ht_check_own(s->problem.grid, HT_PRIMARY, first, last));
     if (subgrid == HT_PRIMARY) {
         /* The array holds u itself again: all ranks put data together. */
         const double level = s->level;
@@ -650,13 +649,9 @@ static enum ht_err fd_put(void *self, enum ht_subgrid subgrid, int64_t first, in
                              coefs + field * part * (last - first), NULL);
 }
 
-static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
-                          int64_t last, double *out) {
+static enum ht_err fd_get(void *self, enum ht_subgrid subgrid, HT_UNUSED int field,
+                          HT_UNUSED int count, int64_t first, int64_t last, double *out) {
     struct ht_fd_stepper *s = self;
-    TRY(ht_check_own(s->problem.grid, HT_PRIMARY, first, last));
-    REQUIRE(field == s->problem.eq->second_order.field && count == 1, HT_ERR_INTERNAL,
-            "finite differences hold values of %s only",
-            s->problem.eq->field[s->problem.eq->second_order.field].name);
     TRY(ht_fd_move_planes(s, s->values[name_of(subgrid)], first, last, NULL, out));
     const int64_t plane = ht_grid_plane(s->problem.grid, HT_PRIMARY);
     for (int64_t n = 0; subgrid == HT_PRIMARY && n < plane * (last - first); n++)
@@ -875,8 +870,9 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     return s->beside != NULL ? HT_OK : s->kind->sources(s);
 }
 
-static enum ht_err create(const struct ht_problem *problem, const struct ht_fd_engine *engine,
-                          struct ht_fd_stepper *beside, struct ht_stepper *out) {
+enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
+                                 const struct ht_fd_engine *engine, struct ht_fd_stepper *beside,
+                                 struct ht_stepper *out) {
     const struct ht_fd_kind *kind = kind_of(problem);
     struct ht_fd_stepper *s = NULL;
     struct ht_halo halo = {.parts = 0};
@@ -893,15 +889,6 @@ static enum ht_err create(const struct ht_problem *problem, const struct ht_fd_e
     else
         ht_fd_destroy(s);
     return err;
-}
-
-enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,
-                                 const struct ht_fd_engine *engine, struct ht_stepper *out) {
-    return create(problem, engine, NULL, out);
-}
-
-enum ht_err ht_fd_stepper_create_beside(struct ht_fd_stepper *stepper, struct ht_stepper *out) {
-    return create(&stepper->problem, &stepper->engine, stepper, out);
 }
 
 struct ht_fd_stepper *ht_fd_stepper_of(const struct ht_stepper *stepper) {

@@ -152,7 +152,6 @@ static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t fi
                        const double *values) {
     struct ht_pair_stepper *s = self;
     const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
-    TRY(ht_check_own(s->fd.problem.grid, HT_PRIMARY, first, last));
     TRY(ht_pair_forget(s));
     s->fd.at = 0;
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
@@ -164,7 +163,6 @@ static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t fi
 static enum ht_err get(void *self, HT_UNUSED enum ht_subgrid subgrid, int field, int count,
                        int64_t first, int64_t last, double *out) {
     struct ht_pair_stepper *s = self;
-    TRY(ht_check_own(s->fd.problem.grid, HT_PRIMARY, first, last));
     REQUIRE(count == 1, HT_ERR_INTERNAL, "finite differences hold values only");
     return ht_fd_move_planes(&s->fd, s->field[field], first, last, NULL, out);
 }

@@ -90,7 +90,6 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
                        const double *coefs) {
     struct ht_device_stepper *t = self;
     const int64_t part = ht_grid_plane(t->problem.grid, subgrid) * (last - first);
-    TRY(ht_check_own(t->problem.grid, subgrid, first, last));
     ht_halo_overwritten(&t->r.state, (int)subgrid);
     for (int f = 0; f < t->problem.eq->nfields; f++)
         if (t->u[subgrid][f] != NULL)
@@ -102,7 +101,6 @@ static enum ht_err put(void *self, enum ht_subgrid subgrid, int64_t first, int64
 static enum ht_err get(void *self, enum ht_subgrid subgrid, int field, int count, int64_t first,
                        int64_t last, double *out) {
     struct ht_device_stepper *t = self;
-    TRY(ht_check_own(t->problem.grid, subgrid, first, last));
     REQUIRE(t->u[subgrid][field] != NULL, HT_ERR_INTERNAL, "%s is not stored on this grid",
             t->problem.eq->field[field].name);
     return move_planes(t, &t->r.partition.window[subgrid], t->u[subgrid][field], count, first, last,

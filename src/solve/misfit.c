@@ -11,7 +11,7 @@
 #include "htwave/misfit.h"
 #include "htwave/num.h"
 
-/* A trace; room: 2^bits values, at least twice the samples. */
+/* A trace; room: 2^bits values, at least twice the samples, for each worker. */
 struct trace {
     int64_t samples;
     double every;
@@ -99,24 +99,19 @@ static const struct row {
 
 struct work {
     const struct row *row;
-    const struct ht_misfit_of *of;
-    double *r, *chi; /* chi[trace]; NaN: silent */
-    int bits;
-    double complex *room; /* [worker][2^bits] */
+    struct trace first;
+    double *chi; /* [trace]; NaN: silent */
 };
 
 static enum ht_err derive(void *data, int64_t trace) {
     const struct work *work = data;
-    const struct ht_misfit_of *of = work->of;
-    const int64_t at = trace * of->samples;
-    const struct trace t = {.samples = of->samples,
-                            .every = of->every,
-                            .p = of->p + at,
-                            .d = of->d + at,
-                            .w = of->weight != NULL ? of->weight + at : NULL,
-                            .r = work->r + at,
-                            .room = work->room + ((int64_t)ht_threads_worker() << work->bits),
-                            .bits = work->bits};
+    struct trace t = work->first;
+    const int64_t at = trace * t.samples;
+    t.p += at;
+    t.d += at;
+    t.r += at;
+    if (t.w != NULL) t.w += at;
+    t.room += (int64_t)ht_threads_worker() << t.bits;
     const bool silent =
         product(&t, t.d, t.d) == 0 || (work->row->direction && product(&t, t.p, t.p) == 0);
     if (silent) memset(t.r, 0, (size_t)t.samples * sizeof *t.r);
@@ -126,13 +121,12 @@ static enum ht_err derive(void *data, int64_t trace) {
 
 enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *of, double *r,
                           struct ht_misfit *sum) {
-    struct work work = {.row = &rows[type], .of = of, .bits = 1};
-    while ((int64_t)1 << work.bits < 2 * of->samples) work.bits++;
-    HT_ARRAY(double complex, room, (int64_t)ht_threads_count() << work.bits);
+    int bits = 1;
+    while ((int64_t)1 << bits < 2 * of->samples) bits++;
+    HT_ARRAY(double complex, room, (int64_t)ht_threads_count() << bits);
     HT_ARRAY(double, chi, of->traces);
-    work.r = r;
-    work.room = room;
-    work.chi = chi;
+    struct work work = {
+        &rows[type], {of->samples, of->every, of->p, of->d, of->weight, r, room, bits}, chi};
     TRY(ht_threads_run(of->traces, derive, &work));
     for (int64_t i = 0; i < of->traces; i++) {
         if (isnan(chi[i]))

@@ -52,10 +52,6 @@ HT_CHECKED enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes
 /* Waits for the messages of an exchange in progress. */
 HT_CHECKED enum ht_err ht_runner_complete(struct ht_runner *r);
 
-/* HT_ERR_INTERNAL unless they are own planes. */
-HT_CHECKED enum ht_err ht_check_own(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                                    int64_t first, int64_t last);
-
 /* As in struct ht_stepper_ops. */
 HT_CHECKED enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from);
 HT_CHECKED enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done);

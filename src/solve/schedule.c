@@ -405,15 +405,6 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
     if (r->halo != NULL) ht_halo_traffic(r->halo, out);
 }
 
-enum ht_err ht_check_own(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t first,
-                         int64_t last) {
-    const struct ht_range own = ht_grid_own(grid, subgrid);
-    REQUIRE(first >= own.first && last <= own.last, HT_ERR_INTERNAL,
-            "planes %lld to %lld of a slab from %lld to %lld", (long long)first, (long long)last,
-            (long long)own.first, (long long)own.last);
-    return HT_OK;
-}
-
 /* ---- making ---- */
 
 static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state *b) {

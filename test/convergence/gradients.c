@@ -80,7 +80,7 @@ static void open_born(struct born *b, const struct shot *plain) {
     struct ht_fd_stepper *f = fd_of(plain);
     const struct ht_fd_problem own = f->problem.fd;
     *b = (struct born){.forward = f};
-    must(ht_fd_stepper_create_beside(f, &handle));
+    must(ht_fd_stepper_create(&f->problem, &f->engine, f, &handle));
     b->change = ht_fd_stepper_of(&handle);
     must(ht_fd_readings_create(b->change, plain->run.sim->plan->receivers, &b->change->injection));
     b->m = room(plain->run.nodes);
@@ -484,7 +484,8 @@ static double *image_of(const struct shot *s, const char *engine, const char *op
     double **u = NULL, *sum = room(run.nodes);
     HT_FREED double *q = room(run.nodes);
     must(HT_ALLOC(u, s->steps));
-    must(ht_fd_stepper_create_beside(ht_fd_stepper_of(fd_stepper(&run)), &adjoint));
+    struct ht_fd_stepper *f = ht_fd_stepper_of(fd_stepper(&run));
+    must(ht_fd_stepper_create(&f->problem, &f->engine, f, &adjoint));
     struct ht_fd_stepper *fd = ht_fd_stepper_of(&adjoint);
     must(ht_fd_readings_create(fd, run.sim->plan->receivers, &fd->injection));
     fd->injection->given = s->r;

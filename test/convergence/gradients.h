@@ -116,7 +116,7 @@ static inline double run_chi(const struct shot *s, const struct ht_problem *prob
     int64_t some;
     double sum = 0;
     HT_FREED double *p = room(s->traces);
-    must(ht_fd_stepper_create(problem, &fd_of(s)->engine, &stepper));
+    must(ht_fd_stepper_create(problem, &fd_of(s)->engine, NULL, &stepper));
     stepper.sampler = NULL;
     must(ht_sampler_create(s->run.sim->plan, &stepper, &sampler));
     for (int64_t n = 0; n <= s->steps; n++) {
