@@ -30,12 +30,6 @@ HT_CHECKED enum ht_err ht_gather_add(struct ht_gather *gather, int64_t steps, bo
  * checkpoint, for messages. */
 HT_CHECKED enum ht_err ht_gather_archive(struct ht_gather *gather, int64_t steps, const char *from,
                                          struct ht_archive *archive);
-/* The host's memory that they take. */
-int64_t ht_gather_bytes(const struct ht_plan *plan, int64_t period);
-/* Seconds for making samples of all steps, where they are made so: from the time of two traces of
- * each group. */
-HT_CHECKED enum ht_err ht_gather_time(const struct ht_plan *plan, double *seconds);
-
 /* ---- all at once; gather_transpose.c ---- */
 /* The last step that samples need: plan->steps, or some beyond. */
 int64_t ht_gather_last(const struct ht_plan *plan);

@@ -1,7 +1,6 @@
 /* htwave check: everything about a run that is known without running it, and its expected time,
  * from the compiled kernels on a small version of its grid. */
 #include "app.h"
-#include "htwave/gather.h"
 #include "htwave/survey.h"
 
 /* ---- the expected time ---- */
@@ -13,12 +12,10 @@ struct estimate {
     /* What layers take beyond that: cells per second, once for each axis along which they are
      * damped; NaN: none, not known. */
     double damped_rate;
-    bool layers_left_out;  /* so thick that no small grid has them */
-    double sample_s;       /* of the receivers' samples of a step; NaN */
-    int64_t sampler_bytes; /* on the host; with sample_s */
-    double seconds;        /* of the run's steps; NaN: not known */
-    double layer_s;        /* of these in layers; NaN: none, not known */
-    double layer_rate;     /* cell half-steps per second there */
+    bool layers_left_out; /* so thick that no small grid has them */
+    double seconds;       /* of the run's steps; NaN: not known */
+    double layer_s;       /* of these in layers; NaN: none, not known */
+    double layer_rate;    /* cell half-steps per second there */
 };
 
 /* Steps are timed that take so long, but not more of them. */
@@ -87,68 +84,6 @@ static bool shrink_with_layers(const struct ht_problem *problem, double most,
     return true;
 }
 
-/* The plan's receivers in the part's box, at the same places of it. */
-static enum ht_err squeeze(const struct ht_plan *plan, const struct ht_grid *grid,
-                           struct ht_pool *pool, struct ht_receivers *out) {
-    *out = *plan->receivers;
-    TRY(HT_TAKE(pool, out->group, out->count));
-    for (int n = 0; n < out->count; n++) {
-        const struct ht_receiver_group *group = &plan->receivers->group[n];
-        double(*x)[3] = NULL;
-        TRY(HT_TAKE(pool, x, group->count));
-        out->group[n] = *group;
-        out->group[n].x = x;
-        for (int64_t i = 0; i < group->count; i++)
-            for (int k = 0; k < plan->grid.dims; k++)
-                x[i][k] = grid->lower[k] + (group->x[i][k] - plan->grid.lower[k]) *
-                                               (double)grid->cells[k] / (double)plan->grid.cells[k];
-    }
-    return HT_OK;
-}
-
-/* Seconds of the samples of a step: of their kernels and of the reads. */
-static enum ht_err time_samples(const struct ht_stepper *stepper, struct ht_sampler *sampler,
-                                double *seconds) {
-    const int64_t steps = ht_least(ht_sampler_period(sampler), 64);
-    int64_t taken;
-    TRY(ht_sampler_collect(sampler, &taken, NULL)); /* that of the start */
-    TRY(ht_stepper_advance(stepper, steps));        /* warms up */
-    TRY(ht_sampler_collect(sampler, &taken, NULL));
-    const double before = ht_sampler_seconds(sampler);
-    TRY(ht_stepper_advance(stepper, steps));
-    const double kernels = ht_sampler_seconds(sampler) - before;
-    const double began = ht_clock();
-    TRY(ht_sampler_collect(sampler, &taken, NULL));
-    *seconds = (kernels + ht_clock() - began) / (double)steps;
-    return HT_OK;
-}
-
-static void end_sampler(struct ht_sampler **sampler) {
-    ht_sampler_destroy(*sampler);
-}
-
-/* Samples do not depend on the grid's size. By one rank, which has all of them. With what makes
- * samples of all steps. */
-static enum ht_err estimate_receivers(const struct ht_simulation *sim, const struct ht_part *part,
-                                      struct ht_stepper *stepper, struct estimate *out) {
-    struct ht_plan plan = *sim->plan;
-    struct ht_receivers receivers;
-    HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
-    HT_ENDED(end_sampler) struct ht_sampler *sampler = NULL;
-    double whole = 0;
-    if (plan.receivers == NULL || sim->ranks > 1 || sim->oracle) return HT_OK;
-    TRY(squeeze(&plan, &part->grid, &pool, &receivers));
-    plan.grid = part->grid;
-    plan.problem = part->problem;
-    plan.receivers = &receivers;
-    TRY(ht_sampler_create(&plan, stepper, &sampler));
-    TRY(time_samples(stepper, sampler, &out->sample_s));
-    TRY(ht_gather_time(sim->plan, &whole));
-    out->sample_s += whole / (double)ht_most(sim->plan->steps, 1);
-    out->sampler_bytes = ht_gather_bytes(&plan, ht_sampler_period(sampler));
-    return HT_OK;
-}
-
 /* Of Hermite methods on a CPU, at least so many: a state of 1.25e7 numbers does not stay in its
  * caches, as those of runs do not. */
 static double cells_beyond_caches(const struct ht_simulation *sim, double least) {
@@ -181,7 +116,6 @@ static enum ht_err find_plain(struct ht_simulation *sim, double most, struct est
     if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
     TRY(find_rate(&stepper, &part, sim->oracle, &out->rate));
-    TRY(estimate_receivers(sim, &part, &stepper, out));
     memcpy(out->cells, part.grid.cells, sizeof out->cells);
     out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
     return HT_OK;
@@ -215,7 +149,7 @@ static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
 
 /* Rates of all ranks together. */
 static enum ht_err estimate_time(struct ht_simulation *sim, struct estimate *out) {
-    *out = (struct estimate){.damped_rate = NAN, .sample_s = NAN, .seconds = NAN, .layer_s = NAN};
+    *out = (struct estimate){.damped_rate = NAN, .seconds = NAN, .layer_s = NAN};
     if (sim->no_device != NULL) return HT_OK;
     TRY(ht_comm_agree(sim->comm, measure(sim, out)));
     TRY(ht_comm_sum(sim->comm, 1, &out->rate));
@@ -239,20 +173,6 @@ static enum ht_err estimate_time(struct ht_simulation *sim, struct estimate *out
 }
 
 /* ---- what is said ---- */
-
-static void add_receivers(const struct ht_simulation *sim, const struct estimate *estimate,
-                          struct ht_facts *f) {
-    /* of the time of a step */
-    const double step_s = estimate->seconds / (double)sim->plan->steps;
-    const double share = estimate->sample_s / (estimate->sample_s + step_s);
-    if (estimate->sampler_bytes > 0) {
-        ht_fact(f, HT_INT("receivers_host_bytes", estimate->sampler_bytes),
-                HT_NUM("receivers_time_share", share));
-    }
-    if (!(estimate->rate > 0) || !isfinite(share)) return;
-    ht_say(f, "  receivers %s of the host's memory, %s a step: %.2g %% of its time\n",
-           HT_BYTES(estimate->sampler_bytes), HT_SECONDS(estimate->sample_s), 100 * share);
-}
 
 /* For bench/grids.py, and of a slab between two others for the model of bench/scaling.py. */
 static void add_counts(const struct ht_problem *p, bool fp64, struct ht_facts *f) {
@@ -316,7 +236,6 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
     if (estimate.rate > 0 && isfinite(share))
         ht_say(&f, "  layers    %.0f %% of the steps' time, %.3g cell half-steps/s there\n",
                100 * share, estimate.layer_rate);
-    add_receivers(sim, &estimate, &f);
     if (estimate.rate > 0 && isfinite(ratio))
         ht_say(&f,
                "  kernels   agree with the reference: worst difference %.2g of what rounding "

@@ -159,10 +159,8 @@ static enum ht_err write_whole(struct ht_gather *r, struct block *b, int64_t cou
     return write_turned(r, b, count);
 }
 
-/* Transforms of all steps so far are made when these are half as many again:
- * all together take three times as long as the last. */
-static const double ALL_TRANSFORMS = 3;
-
+/* Transforms of all steps so far are made when these are half as many again: all together take
+ * three times as long as the last. */
 static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
     int64_t ready = 0;
     double at;
@@ -202,39 +200,6 @@ static int64_t values_of(const struct ht_plan *plan, int64_t period) {
     const struct ht_resampling of = ht_resampling_of(plan);
     return (ht_resampling_keeps(plan) + period) * of.per_step * plan->receivers->traces *
            of.derivatives;
-}
-
-int64_t ht_gather_bytes(const struct ht_plan *plan, int64_t period) {
-    const struct ht_receivers *receivers = plan->receivers;
-    const int64_t samples = samples_of_block(plan);
-    int64_t values = values_of(plan, period), most = 0;
-    if (!ht_resampling_of(plan).whole) values += samples * receivers->traces;
-    for (int n = 0; n < receivers->count; n++)
-        most = ht_most(most, receivers->group[n].count * receivers->group[n].readings * samples);
-    return (values + most) * (int64_t)sizeof(double);
-}
-
-enum ht_err ht_gather_time(const struct ht_plan *plan, double *seconds) {
-    const struct ht_receivers *receivers = plan->receivers;
-    const int64_t steps = ht_resampling_keeps(plan);
-    *seconds = 0;
-    if (!ht_resampling_of(plan).whole) return HT_OK;
-    HT_ARRAY(double, value, 4 * steps);
-    for (int n = 0; n < receivers->count; n++) {
-        const struct ht_receiver_group *group = &receivers->group[n];
-        const int64_t samples = ht_least(group->samples, steps);
-        const int64_t pairs = ht_divide_up(group->count, 2) * (int64_t)group->readings;
-        const struct ht_whole whole = {.value = value,
-                                       .width = 2,
-                                       .steps = steps,
-                                       .every = (double)plan->steps / (double)samples,
-                                       .samples = samples};
-        const double before = ht_clock();
-        TRY(ht_resample_whole(&whole, 2, value + 2 * steps));
-        *seconds +=
-            ALL_TRANSFORMS * (ht_clock() - before) * ceil((double)pairs / ht_threads_count());
-    }
-    return HT_OK;
 }
 
 static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period) {

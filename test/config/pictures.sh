@@ -76,19 +76,6 @@ judge "check --model: $(ls model | tr '\n' ' ')" [ "$(ls model | tr '\n' ' ')" =
 "$htwave" check box.cfg "$device" --model model/model.h5/x >answer.txt 2>message.txt
 judge "no directory: $(cat message.txt)" grep -q model.h5 message.txt
 
-# ---- what receivers cost ----
-# (12 + 1024 + 256) samples of 5 traces and a block of 256, 8 bytes each
-if have_device; then
-    "$htwave" check box.cfg "$(device_option "${HTWAVE_DEVICE:-auto}")" \
-        receivers.1.every=0.02 --json >answer.json 2>message.txt
-    judge "check: $(number answer.json receivers_host_bytes) bytes for receivers, a part $(number answer.json receivers_time_share) of a step" \
-        awk -v b="$(number answer.json receivers_host_bytes)" \
-        -v s="$(number answer.json receivers_time_share)" \
-        'BEGIN { exit !(b == 61920 && s > 0 && s < 1) }'
-else
-    skip 'cost of receivers: no device is here'
-fi
-
 # ---- scripts ----
 if ! have_modules h5py matplotlib PIL; then
     skip 'scripts: no python3 with h5py, matplotlib and pillow is here'
