@@ -165,7 +165,7 @@ static const struct ht_option option[] = {
      "Initial data: a Gaussian pulse, a plane wave along +k, a standing mode between walls, random "
      "numbers, expressions, gridded files, or nothing."},
     {KEY(initial.field, STRING), "\"\"", ANY, NULL, "",
-     "Gaussian: the field with the pulse; empty means the first of the system."},
+     "Gaussian, file .npy: the field; empty means the first of the system."},
     {KEY(initial.centre, REAL3), "[0.5, 0.5, 0.5]", ANY, NULL, "length",
      "Gaussian: position of the centre."},
     {KEY(initial.width, REAL), "0.1", POSITIVE, NULL, "length",
@@ -193,8 +193,10 @@ static const struct ht_option option[] = {
      "\"dataset\" for a dataset with another name."},
     {KEY(initial.file, FILE), "\"\"", ANY, NULL, "",
      "File: HDF5 file with a dataset per field, nodal values on the primary grid or all "
-     "coefficients as a run writes them; fields that it lacks are 0, but in snapshots. Relative "
-     "names as in medium.type."},
+     "coefficients as a run writes them; fields that it lacks are 0, but in snapshots. Or .npy "
+     "with "
+     "the nodal values of initial.field, [x3, x2, x1]. Given alone it makes initial.type \"file\". "
+     "Relative names as in medium.type."},
     {KEY(initial.returns, BOOL), "false", ANY, NULL, "",
      "States that the exact solution at time.end is the initial data, so that the run reports its "
      "error."},

@@ -557,6 +557,8 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     /* Sources begin at rest, unless initial data are asked for. */
     if (params->shots.count != 0 && !ht_params_gives(params, "initial"))
         params->initial.type = HT_DATA_ZERO;
+    if (*params->initial.file && !ht_params_is_set(params, "initial.type"))
+        params->initial.type = HT_DATA_FILE;
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */
     struct ht_leaf leaf;

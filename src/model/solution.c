@@ -2,6 +2,7 @@
  * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values. */
 #include <complex.h>
 
+#include "htwave/formats.h"
 #include "htwave/h5.h"
 #include "htwave/medium.h"
 
@@ -495,35 +496,58 @@ static void spread(const struct ht_grid *grid, int64_t copies, const double *in,
     }
 }
 
-static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
-                              const char *name) {
+/* file: NULL: `given` has the values. */
+static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, int field,
+                              const struct dataset *set, double *given) {
     struct ht_solution_data *data = solution->data;
     const struct ht_grid box = ht_grid_inner(solution->grid);
     const int dims = box.dims, coefs = ht_grid_coefs(&box);
     int64_t nodes[3];
-    struct dataset set = {.rank = 0};
-    REFUSE(!find_dataset(file, &set, name), data->params, "initial.file",
-           "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
-           "write all fields: output.fields)",
-           name, name, solution->eq->field[field].name);
-    const int64_t copies = leading(&box, &set);
+    const int64_t copies = leading(&box, set);
     for (int k = 0; k < dims; k++) nodes[k] = ht_grid_nodes(&box, HT_PRIMARY, dims - 1 - k);
     REFUSE(copies != 1 && copies != coefs, data->params, "initial.file",
            "dataset %s is %s, the grid's nodes are %s (x1 last; for coefficients with %d of them "
            "per node in front)",
-           set.name, HT_EXTENTS(set.rank, set.extent), HT_EXTENTS(dims, nodes), coefs);
+           set->name, HT_EXTENTS(set->rank, set->extent), HT_EXTENTS(dims, nodes), coefs);
     data->coefficients[field] = copies == coefs;
     solution->occurs |= 1u << field;
     const int64_t count = copies * ht_grid_total(&box, HT_PRIMARY);
-    HT_ARRAY(double, values, count);
-    TRY(ht_params_blame(data->params, "initial.file", ht_h5_read(file, set.name, count, values)));
+    HT_ARRAY(double, read, given != NULL ? 1 : count);
+    double *values = given != NULL ? given : read;
+    if (file != NULL)
+        TRY(ht_params_blame(data->params, "initial.file",
+                            ht_h5_read(file, set->name, count, values)));
     for (int64_t n = 0; n < count; n++)
         REFUSE(!isfinite(values[n]), data->params, "initial.file",
-               "dataset %s holds a value that is not finite (number %lld)", set.name, (long long)n);
+               "dataset %s holds a value that is not finite (number %lld)", set->name,
+               (long long)n);
     TRY(HT_TAKE(&data->pool, data->values[field],
                 copies * ht_grid_total(solution->grid, HT_PRIMARY)));
     spread(solution->grid, copies, values, data->values[field]);
     return HT_OK;
+}
+
+static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
+                              const char *name) {
+    struct dataset set = {.rank = 0};
+    REFUSE(!find_dataset(file, &set, name), solution->data->params, "initial.file",
+           "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
+           "write all fields: output.fields)",
+           name, name, solution->eq->field[field].name);
+    return take_field(solution, file, field, &set, NULL);
+}
+
+/* One field: that of initial.field, else the first. */
+static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
+    const struct ht_params *params = solution->data->params;
+    HT_ENDED(ht_array_end) struct ht_array array = {.value = NULL};
+    int field = 0;
+    if (*params->initial.field)
+        TRY(find_field(solution, "initial.field", params->initial.field, &field));
+    TRY(ht_params_blame(params, "initial.file", ht_npy_read(path, &array)));
+    struct dataset set = {.name = "of .npy", .rank = array.rank};
+    memcpy(set.extent, array.extent, sizeof set.extent);
+    return take_field(solution, NULL, field, &set, array.value);
 }
 
 /* The fields that initial.values names, else all under their own names, of which a file that is no
@@ -573,9 +597,11 @@ static enum ht_err prepare_file(struct ht_solution *solution) {
     REFUSE(!ht_file_exists(path), params, "initial.file", "%s does not exist",
            HT_SHOWN_PLACE(path));
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
-    TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
-    TRY(read_fields(solution, file));
-    warn_box(file, params);
+    const bool npy = ht_file_ends(path, "npy");
+    if (npy) TRY(read_npy(solution, path));
+    if (!npy) TRY(ht_params_blame(params, "initial.file", ht_h5_open(path, &file)));
+    if (!npy) TRY(read_fields(solution, file));
+    if (!npy) warn_box(file, params);
     /* stencil[i][s + P]: coefficient of xi^i in the Lagrange polynomial that is 1 at s and 0 at the
      * other integers from -P to P. */
     const struct ht_grid *grid = solution->grid;

@@ -200,6 +200,24 @@ answers 'compare with coefficients' 4 compare coefficients out
 answers 'compare different' 4 compare out zero
 answers 'compare with --eps' 0 compare out zero --eps 3
 
+# ---- initial data of .npy: p = x1 at nine nodes ----
+{
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (9,), }"
+    printf '\0\0\0\0\0\0\200\077\0\0\0\100\0\0\100\100\0\0\200\100\0\0\240\100\0\0\300\100'
+    printf '\0\0\340\100\0\0\0\101'
+} >p.npy
+cat >line.cfg <<'CFG'
+grid = { cells = [8]; upper = [8.0]; };
+boundary = { x1 = "rigid"; };
+medium = { c = 1.0; };
+time = { scheme = "fd"; end = 2.0; };
+output = { pictures = false; };
+CFG
+answers 'initial data of .npy' 0 run line.cfg "$device" initial.file=p.npy output.directory=npy
+answers 'the same by an expression' 0 run line.cfg "$device" initial.type=expression \
+    'initial.values={p="x1";}' output.directory=formula
+answers 'data of .npy are those of the expression' 0 compare npy formula
+
 # ---- check ----
 rm -rf out
 answers check 0 check plane.cfg "$device"
