@@ -599,33 +599,65 @@ static enum ht_err write_snapshot(const struct ht_output *output, double time, i
  * beside it. XDMF names axes slowest first, as HDF5 does: dimensions, origin and spacing are x3 x2
  * x1. The grid always has three dimensions, with one node along axes that the run lacks: VTK's
  * reader puts a two-dimensional grid into the y-z plane, this one into x-y. The grid is that of the
- * stored nodes: the node behind a periodic seam is not repeated. */
+ * stored nodes: the node behind a periodic seam is not repeated. Staggered fields that stand at
+ * different places have a grid each, in a spatial collection. */
 
 #define NUMBERS                                                           \
     "     <DataItem Format=\"XML\" NumberType=\"Float\" Precision=\"8\" " \
     "Dimensions=\"3\">%.17g %.17g %.17g</DataItem>\n"
 
-static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
+/* Axes along which a field stands half a spacing from the nodes. */
+static unsigned parity_of(const struct ht_output *output, int i) {
+    const unsigned axes = (1u << output->grid.dims) - 1;
+    return output->staggered ? output->pair.parity[output->field[i]] & axes : 0;
+}
+
+/* The fields from number `first` on that stand where it does. */
+static void add_grid(const struct ht_output *output, int index, int first, struct ht_text *text) {
     const struct ht_grid *grid = &output->grid;
     const int number = output->first + index;
-    const double *lower = grid->lower, *h = grid->h;
+    const unsigned parity = parity_of(output, first);
+    const double *h = grid->h;
+    double from[3];
     int64_t nodes[3];
-    for (int k = 0; k < 3; k++) nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, 2 - k);
+    for (int k = 0; k < 3; k++) {
+        nodes[k] = ht_grid_nodes(grid, HT_PRIMARY, 2 - k);
+        from[k] = grid->lower[k] + (parity >> k & 1u ? h[k] / 2 : 0);
+    }
     const char *size = ht_text_extents(3, nodes, " ", (char[192]){0});
     ht_text_add(text,
-                "   <Grid Name=\"snapshot %d\" GridType=\"Uniform\">\n"
+                "   <Grid Name=\"snapshot %d %s\" GridType=\"Uniform\">\n"
                 "    <Time Value=\"%.17g\"/>\n"
                 "    <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%s\"/>\n"
                 "    <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n" NUMBERS NUMBERS
                 "    </Geometry>\n",
-                number, output->time[index], size, lower[2], lower[1], lower[0], h[2], h[1], h[0]);
-    for (int f = 0; f < output->nfields; f++)
-        ht_text_add(text,
-                    "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
-                    "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" "
-                    "Dimensions=\"%s\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n    </Attribute>\n",
-                    output->name[f], output->single ? 4 : 8, size, number, output->name[f]);
+                number, output->name[first], output->time[index], size, from[2], from[1], from[0],
+                h[2], h[1], h[0]);
+    for (int f = first; f < output->nfields; f++)
+        if (parity_of(output, f) == parity)
+            ht_text_add(text,
+                        "    <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Node\">\n"
+                        "     <DataItem Format=\"HDF\" NumberType=\"Float\" Precision=\"%d\" "
+                        "Dimensions=\"%s\">" HT_SNAPSHOT_NAME ":/%s</DataItem>\n    </Attribute>\n",
+                        output->name[f], output->single ? 4 : 8, size, number, output->name[f]);
     ht_text_add(text, "   </Grid>\n");
+}
+
+static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
+    bool several = false;
+    for (int f = 1; f < output->nfields; f++)
+        several = several || parity_of(output, f) != parity_of(output, 0);
+    if (several)
+        ht_text_add(text,
+                    "   <Grid Name=\"snapshot %d\" GridType=\"Collection\" "
+                    "CollectionType=\"Spatial\">\n    <Time Value=\"%.17g\"/>\n",
+                    output->first + index, output->time[index]);
+    for (int f = 0; f < output->nfields; f++) {
+        int like = 0;
+        while (parity_of(output, like) != parity_of(output, f)) like++;
+        if (like == f) add_grid(output, index, f, text);
+    }
+    if (several) ht_text_add(text, "   </Grid>\n");
 }
 
 static enum ht_err write_xdmf(const struct ht_output *output) {

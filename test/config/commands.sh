@@ -175,6 +175,23 @@ else
         grep -q 'no pictures are drawn: .*without cairo' message.txt
 fi
 
+# Staggered fields stand half a spacing (0.5) from the nodes.
+cat >staggered.cfg <<'CFG'
+system = "elastic";
+grid = { cells = [16, 14]; lower = [1.0, 2.0]; upper = [17.0, 16.0]; };
+boundary = { x1 = "periodic"; x2 = "periodic"; };
+medium = { vp = 1.5; vs = 0.9; rho = 1.0; };
+sources = ( { kind = "explosion"; position = [5.0, 5.0]; frequency = 0.05; } );
+time = { scheme = "fd"; end = 0.5; };
+output = { pictures = false; directory = "staggered"; };
+CFG
+answers 'run of staggered fields' 0 run staggered.cfg "$device"
+places=$(awk '/<Geometry/ { getline; gsub(/<[^>]*>/, ""); split($0, at, " "); place = at[3] "," at[2] }
+    /<Attribute/ { split($0, word, "\""); print word[2] ":" place }' staggered/fields.xdmf | sort | uniq)
+# shellcheck disable=SC2086 # the places are words
+judge "XDMF: places of staggered fields $(echo $places)" [ "$(echo $places)" = \
+    's11:1,2 s12:1.5,2.5 s22:1,2 v1:1.5,2 v2:1,2.5' ]
+
 # 49 steps would do, 50 hit all times
 answers 'run that hits the times' 0 run plane.cfg "$device" \
     'grid.cells=[88,6]' output.directory=times
