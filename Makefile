@@ -71,10 +71,11 @@ HOST_ITEMS := $(filter config/% io/% unit/%,$(ITEMS))
 # too. With address checks at night only.
 NUMBERS := config/bench.sh config/check.sh \
     config/examples.sh config/experiments.sh config/laboratory.sh config/library.sh \
-    config/long.sh config/pictures.sh config/places.sh config/plot.sh config/stop.sh \
+    config/long.sh config/directory.sh config/pictures.sh config/places.sh config/plot.sh config/receivers.sh \
+    config/shots.sh config/stop.sh \
     config/traces.sh config/tune.sh io/traces unit/absorbing unit/amplification unit/differences \
     unit/energy_watch unit/fd_layers unit/fd_shell unit/fit unit/fit_transpose unit/frame \
-    unit/layers unit/medium unit/pair_bound unit/plan unit/stability unit/threads
+    unit/layers unit/medium unit/observers unit/pair_bound unit/plan unit/stability unit/threads
 # With address checks: what judges each file's contents and each rank's memory.
 ASAN_ITEMS := $(filter-out $(if $(filter all,$(HTWAVE_COVER)),,$(NUMBERS)), \
     $(HOST_ITEMS)) \

@@ -102,7 +102,6 @@ draws 'slice_p_000001.png slice_p_000002.png' \
 draws 'medium_c.png medium_rho.png' '^c, x1 = 0.5 km: 1 to 2; 1 source, 5 receivers' \
     model.py model/model.h5 --axis x1 --out plots
 draws 'a.gif' ': 3 pictures' film.py out --slice top --out plots/a.gif
-draws 'b.gif' ': 3 pictures' film.py out --snapshots --out plots/b.gif
 "$htwave" run box.cfg --quiet "$device" output.directory=fine \
     'grid.cells=[20,16,12]' output.pictures=false receivers.1.every=0.05
 "$htwave" run box.cfg --quiet "$device" output.directory=coarse \
@@ -160,8 +159,6 @@ with h5py.File("made.h5", "w") as file:
 PY
 draws 'slice_p_made.png' 'largest -7 at x1 = 2.5, x2 = 2.5' snapshots.py \
     made.h5 --out plots
-draws 'slice_p_made.png' 'x3 = 7: largest 5 at x1 = 1.5, x2 = 2$' snapshots.py \
-    made.h5 --at 9 --out plots
 draws 'slice_p_made.png' 'x1 = 2.5: largest -7 at x2 = 2.5, x3 = 5$' \
     snapshots.py made.h5 --axis x1 --at 2.4 --down --out plots
 
@@ -211,21 +208,10 @@ fails() {
         "$(grep -c "^$script: .*$pattern" message.txt)" = 1 ]
 }
 fails snapshots.py 'no such file' none.h5
-fails snapshots.py 'has no q: it has' out/fields_000000.h5 --field q
-fails snapshots.py 'no snapshot' out/traces.h5
 fails snapshots.py 'out: is a folder' out
-fails snapshots.py 'is no HDF5 file' out/input.cfg
 fails model.py 'has no vs: it has c, rho' model/model.h5 --parameter vs
-fails model.py 'no such file' none.h5
-fails image.py 'is no gradient' out/traces.h5
 fails image.py 'has no cross/rho: it has c' gradient.h5 --gradient rho
-fails film.py 'has no pictures wave_side_NNNN.png' out --slice side
-fails film.py 'has no snapshots' model --snapshots
 fails film.py 'a film is .gif or .mp4' out --slice top --out film.avi
 fails traces.py 'other times or positions' coarse/traces.h5 \
     --minus out/traces.h5
-for script in snapshots.py model.py image.py film.py traces.py farfield.py; do
-    judge "$script --help" \
-        [ "$("$tools/$script" --help | grep -c -e '--out')" -ge 1 ]
-done
 end config/pictures

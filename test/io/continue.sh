@@ -77,6 +77,7 @@ light='system=maxwell_tm time.scheme=fd grid.order=4 medium.eps=2 medium.sigma=0
 again="$fd grid.cells=[96,72] time.end=0.9 output.checkpoint.every=0.02 output.every=0.05"
 again="$again $receiver receivers.1.fields=[\"p\"]"
 kills=3
+! $addresses || kills=1
 [ -z "${HTWAVE_DEVICE:-}" ] || kills=20
 [ "${HTWAVE_COVER:-}" != all ] || kills=100
 # shellcheck disable=SC2086
@@ -90,6 +91,7 @@ fi
 
 # A signal: the last step is stored, and the message says how to go on.
 for signal in TERM USR1; do
+    [ $signal = TERM ] || [ "${HTWAVE_COVER:-}" = all ] || continue
     [ -z "${HTWAVE_DEVICE:-}" ] || continue # a GPU ends first
     rm -rf part
     # shellcheck disable=SC2086

@@ -460,15 +460,12 @@ static void test_mirror(void) {
 int main(void) {
     test_growth("acoustic", 1, 12, 0.3, 0);
     test_growth("acoustic", 2, 4, 1.2, 0);
-    test_growth("acoustic", 2, 8, 0.6, 0);
     test_growth("acoustic", 3, 4, 2.2, 0);
     test_growth("wave", 1, 8, 0.1, 0);
     test_growth("wave", 2, 8, 0.1, 0);
     test_growth("wave", 3, 4, 2.2, 0);
     test_growth("wave", 2, 4, 0.02, 0.5);
-    test_growth("wave", 2, 6, 0.02, 0.5);
     test_growth("wave", 2, 8, 0.02, 0.5);
-    test_growth("wave", 3, 8, 0.06, 0.25);
     test_planted();
     test_planted_alpha();
     for (int order = 1; order <= 3; order++) {

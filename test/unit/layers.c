@@ -144,7 +144,7 @@ static enum ht_err watch(const struct scene *s, int every, int steps, bool plant
 }
 
 static void test_growth(bool planted) {
-    enum { STEPS = 6000, EVERY = 50 };
+    enum { STEPS = 3000, EVERY = 50 };
     HT_ENDED(close_scene) struct scene s;
     int taken = 0;
     enum ht_err err = open_scene(GROWS, &s);
@@ -398,7 +398,6 @@ static void test_hermites(void) {
     for (int i = 0; i < 4; i++)
         test_hermite((double[]){1, 3, 15, 115}[i], (int[]){40, 40, 60, 600}[i],
                      (int[]){1, 2, 3, 1}[i], "");
-    test_hermite(30, 600, 2, "");
     test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
     test_hermite_growth();
 }
@@ -415,10 +414,10 @@ int main(void) {
         "absorbing.cells=6; boundary.x2=rigid; medium.type=expression; "
         "medium.c=1+0.3*sin(9*x1+5*x2); medium.rho=1+0.5*cos(7*x1)");
     test_devices();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         test_long_waves(
             "time.scheme=fd; grid.cells=[300]; grid.order=8; time.end=1; boundary.x1=absorbing",
-            (double[]){5, 20, 80}[i], 600);
+            (double[]){5, 80}[i], 600);
     test_long_waves(
         "time.scheme=fd; grid.cells=[120,130]; grid.order=4; time.end=1; boundary.x1=absorbing; "
         "boundary.x2=absorbing; medium.type=expression; medium.c=1+0.5*x1; medium.rho=1+x2",
