@@ -139,7 +139,6 @@ static const struct {
     double error;
 } rayleigh[] = {
     {8, 11, 2, -1.1410e-4},
-    {6, 11, 2, -1.4726e-3},
 };
 enum { RAYLEIGH = sizeof rayleigh / sizeof *rayleigh };
 

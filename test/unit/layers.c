@@ -320,7 +320,7 @@ static enum ht_err watch_hermite(const struct scene *s, int *taken, double *most
     }
 }
 
-/* Hermite methods: short and long waves (2 to 240 cells) are no growth. The nodal energy of the
+/* Hermite methods: short and long waves (2 to 31 cells) are no growth. The nodal energy of the
  * shortest varies by some tenths of a percent. */
 static void test_hermite(double width, int cells, int order, const char *more) {
     HT_ENDED(close_scene) struct scene s;
@@ -387,17 +387,12 @@ static void test_devices(void) {
     test_device("time.scheme=fd; grid.cells=[16,13]; grid.order=6; time.end=1; "
                 "boundary.x1=absorbing; boundary.x2=free; absorbing.cells=6",
                 device);
-    test_device("time.scheme=fd; grid.cells=[12,11,15]; grid.order=4; time.end=1; "
-                "boundary.x1=[\"rigid\",\"absorbing\"]; boundary.x3=absorbing; absorbing.cells=6; "
-                "medium.type=expression; medium.c=1+0.3*sin(9*x1+5*x2); medium.rho=1+0.5*cos(7*x1)",
-                device);
     ht_device_close(device);
 }
 
 static void test_hermites(void) {
-    for (int i = 0; i < 4; i++)
-        test_hermite((double[]){1, 3, 15, 115}[i], (int[]){40, 40, 60, 600}[i],
-                     (int[]){1, 2, 3, 1}[i], "");
+    for (int i = 0; i < 3; i++)
+        test_hermite((double[]){1, 3, 15}[i], (int[]){40, 40, 60}[i], (int[]){1, 2, 3}[i], "");
     test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
     test_hermite_growth();
 }
