@@ -568,6 +568,38 @@ static void near_sources(void) {
         "direction=[1,2];position=[0.33,0.02];frequency=0.8;radius=3;tolerance=1e-9;})");
 }
 
+/* ---- kernels against the plain engine ---- */
+
+/* The same run in double on both: they differ by rounding, eps times the number of roundings of all
+ * steps and of a sum of 8^3 products. */
+static void twins(void) {
+    double *value[2];
+    int64_t extent[2][8], steps = 0;
+    double largest = 0, worst = 0;
+    for (int i = 0; i < 2; i++) {
+        HT_ENDED(finish) struct trial t;
+        record(&t, i ? "device" : "oracle", NONE,
+               "system=acoustic grid={cells=[12,9,11];upper=[1.2,0.9,1.1];} "
+               "boundary={x1=\"rigid\";x2=[\"free\",\"rigid\"];} "
+               "initial={type=\"gaussian\";centre=[0.5,0.4,0.6];width=0.2;} "
+               "medium={type=\"expression\";c=\"1+0.5*x1\";rho=\"2-x2\";} time.end=0.3 "
+               "time.scheme=fd device.precision=double "
+               "receivers=({name=\"a\";type=\"line\";from=[0.01,0.0,0.02];to=[1.2,0.9,1.09];count="
+               "23;fields=[\"p\",\"p_x1\",\"p_x2\",\"p_x3\"];every=0.01;})");
+        value[i] = read_set(&t, "a/p_x3", extent[i]);
+        steps = t.sim->plan->steps;
+    }
+    for (int64_t n = 0; n < extent[0][0] * extent[0][1]; n++) {
+        largest = fmax(largest, fabs(value[0][n]));
+        worst = fmax(worst, fabs(value[0][n] - value[1][n]));
+    }
+    TEST_BELOW(worst / largest, 2.3e-16 * (double)(512 + 100 * steps),
+               "p_x3 in 3-D by kernels and by plain loops, %d samples",
+               (int)(extent[0][0] * extent[0][1]));
+    free(value[0]);
+    free(value[1]);
+}
+
 int main(void) {
     ht_log_level_set(HT_LOG_QUIET);
     test_optimise(false); /* few steps of many programs */
@@ -604,5 +636,6 @@ int main(void) {
     velocities("oracle", false, 2);
     velocities("oracle", false, 1);
     if (device) velocities("device", true, 2);
+    if (device) twins();
     return test_end("traces");
 }
