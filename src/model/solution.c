@@ -543,7 +543,8 @@ static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
     HT_ENDED(ht_array_end) struct ht_array array = {.value = NULL};
     int field = 0;
     if (*params->initial.field)
-        TRY(find_field(solution, "initial.field", params->initial.field, &field));
+        TRY(ht_fields_find(params, solution->eq, 0, "initial.field", params->initial.field,
+                           &field));
     TRY(ht_params_blame(params, "initial.file", ht_npy_read(path, &array)));
     struct dataset set = {.name = "of .npy", .rank = array.rank};
     memcpy(set.extent, array.extent, sizeof set.extent);
