@@ -49,7 +49,7 @@
 #define HT_ADD_GROUP(group, row, m) sum[row] += medium[m] * g[group];
 #endif
 #define HT_ADD_PLAIN_GROUP(group, row) sum[row] += g[group];
-#if HT_PROFILE_DEGREE > 0
+#if HT_PROFILES > 0
 /* Coefficient d of the profile `material` among the values of a target. */
 #define HT_PROFILE_AT(material, d) \
     ((d) == 0                      \
@@ -158,14 +158,14 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
     HT_LOCAL const real *medium = media + item / HT_COLUMN * HT_MATERIALS * HT_MEDIUM_COEFS;
 #endif
     HT_EACH_TERM(HT_LOAD_SCALE)
-#if HT_PROFILE_DEGREE > 0
+#if HT_PROFILES > 0
     HT_EACH_PROFILE_TERM(HT_LOAD_PROFILE_SCALE)
 #endif
     HT_UNROLLED(f, HT_FIELDS)
         HT_UNROLLED(s, HT_T3) w[f][s] = b[f][s];
     for (int k = stages; k >= 1; k--) {
         const real inverse = (real)1 / (real)k;
-#if HT_PROFILE_DEGREE > 0
+#if HT_PROFILES > 0
         real past[HT_PROFILE_DEGREE][HT_FIELDS];
         for (int f = 0; f < HT_PROFILE_DEGREE * HT_FIELDS; f++)
             past[f / HT_FIELDS][f % HT_FIELDS] = 0;
@@ -206,7 +206,7 @@ HT_INLINE void ht_evolve(const int item, const int stages, HT_GLOBAL const real 
                     HT_EACH_TERM(HT_ADD_TERM)
                     HT_EACH_GROUP(HT_ADD_GROUP)
                     HT_EACH_PLAIN_GROUP(HT_ADD_PLAIN_GROUP)
-#if HT_PROFILE_DEGREE > 0
+#if HT_PROFILES > 0
                     HT_EACH_PROFILE_TERM(HT_ADD_PROFILE)
                     HT_KEEP_PAST
 #endif

@@ -32,7 +32,6 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1, 
      : ht_profile_axis[i] == 0 ? at1  \
      : ht_profile_axis[i] == 1 ? m2   \
                                : m3)
-#if HT_PROFILE_DEGREE > 0
 /* Profiles in the index order [index along the axis][degree]. */
 #define HT_READ_MEDIUM(i)                                                                         \
     if (ht_profile_axis[i] < 0) {                                                                 \
@@ -41,9 +40,6 @@ HT_INLINE void ht_target(const struct ht_step_args *a, const int item, long m1, 
         for (int d = 0; d <= HT_PROFILE_DEGREE; d++)                                              \
             value[HT_PROFILE_AT(i, d)] = medium##i[HT_INDEX_OF(i) * (HT_PROFILE_DEGREE + 1) + d]; \
     }
-#else
-#define HT_READ_MEDIUM(i) value[i] = medium##i[HT_INDEX_OF(i)];
-#endif
 #else
 #define HT_READ_MEDIUM(i) value[i] = medium##i[node];
 #endif

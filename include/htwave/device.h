@@ -14,10 +14,11 @@ struct ht_device_info {
     char name[128], vendor[128], driver[128], platform[128];
     char id[40];         /* of the hardware, equal in all processes that use it through
                             this back end; empty: not known */
+    char bus[20];        /* address of an NVIDIA device; empty: not known */
     const char *backend; /* "opencl", "cuda" */
     int index;           /* among all devices listed; device.select = "N" */
     int own;             /* among those of its back end */
-    bool gpu, fp64;
+    bool gpu, fp64, nvidia;
     bool simulator;                           /* only taken by its name or number */
     int64_t memory, max_buffer, local_memory; /* bytes; local: per group */
     int64_t max_group;                        /* work-items per group */

@@ -161,24 +161,25 @@ enum ht_err ht_file_columns(const char *path, int *columns) {
     return HT_OK;
 }
 
-/* Creates a file that no other process uses; the name contains the process number and a counter.
- * Not mkstemp: its files are readable by their owner only, and this file becomes the user's file
- * under the user's umask. */
-static enum ht_err create_temporary(const char *path, char **name, int *fd) {
+/* The name contains the process number and a counter. Not mkstemp: its files are readable by their
+ * owner only, and this file becomes the user's file under the user's umask. */
+enum ht_err ht_file_temporary(const char *path, char **temporary) {
     struct ht_text text = {0};
-    *name = NULL;
-    for (int i = 0; i < NAME_TRIES; i++) {
+    int fd = -1;
+    *temporary = NULL;
+    for (int i = 0; i < NAME_TRIES && fd < 0; i++) {
         ht_text_free(&text);
         ht_text_add(&text, "%s.tmp.%ld.%d", path, (long)getpid(), i);
         TRY(ht_text_status(&text));
-        *fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd >= 0) {
-            *name = text.data;
-            return HT_OK;
-        }
-        if (errno != EEXIST) break;
+        fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) break;
     }
-    int error = errno;
+    if (fd >= 0) {
+        close(fd);
+        *temporary = text.data;
+        return HT_OK;
+    }
+    const int error = errno;
     ht_text_free(&text);
     FAIL(HT_ERR_IO, "cannot create a file for %s: %s", path, strerror(error));
 }
@@ -234,13 +235,6 @@ enum ht_err ht_file_write_in(const char *folder, const char *name, const void *d
     return ht_file_write(path, data, size);
 }
 
-enum ht_err ht_file_temporary(const char *path, char **temporary) {
-    int fd = -1;
-    TRY(create_temporary(path, temporary, &fd));
-    close(fd);
-    return HT_OK;
-}
-
 enum ht_err ht_file_sync(const char *temporary, const char *path) {
     int fd = open(temporary, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && sync_file(fd);
@@ -272,11 +266,9 @@ static enum ht_err make_one(const char *path) {
 
 static enum ht_err probe_directory(const char *path) {
     HT_FREED char *temporary = NULL;
-    int fd = -1;
     HT_PATH(name, path, "htwave");
-    const enum ht_err err = create_temporary(name, &temporary, &fd);
+    const enum ht_err err = ht_file_temporary(name, &temporary);
     if (err) return ht_err_prefix(err, "cannot write into directory %s", path);
-    close(fd);
     unlink(temporary);
     return HT_OK;
 }

@@ -25,7 +25,7 @@ struct ht_backend {
     enum ht_err (*open)(int index, void **device);
     void (*close)(void *device);
     enum ht_err (*buffer_create)(void *device, int64_t bytes, void **buffer);
-    void (*buffer_destroy)(void *buffer);
+    void (*buffer_destroy)(void *device, void *buffer);
     /* All of it to zeros, after which the call returns. */
     enum ht_err (*buffer_clear)(void *device, void *buffer, int64_t bytes);
     /* A span that is not empty, to `in` or from `out` in host memory; the other is NULL. On the
@@ -62,7 +62,6 @@ struct ht_backend {
     /* Device seconds of finished launches, from the start of the first to the end of the last;
      * frees their timing. */
     double (*launch_seconds)(void *timing);
-    double (*joules)(void *device);
 
     /* *event: NULL before it is first recorded. */
     enum ht_err (*event_record)(void *device, void **event, enum ht_queue queue);
@@ -74,7 +73,8 @@ struct ht_backend {
     void (*pinned_create)(void *device, int64_t bytes, void **memory, void **pinned);
     void (*pinned_destroy)(void *device, void *memory, void *pinned);
     /* These four may be NULL where every info has no_peer. */
-    enum ht_err (*peer_name)(void *device, void *buffer, unsigned char name[HT_PEER_NAME]);
+    enum ht_err (*peer_name)(void *device, void *buffer, int64_t bytes,
+                             unsigned char name[HT_PEER_NAME]);
     enum ht_err (*peer_open)(void *device, const unsigned char name[HT_PEER_NAME], int64_t bytes,
                              void **peer);
     void (*peer_close)(void *peer);
@@ -92,7 +92,7 @@ struct ht_backend {
     .kernel_create = of##_kernel_create, .kernel_destroy = of##_kernel_destroy,                  \
     .launch = of##_launch, .sequence_create = of##_sequence_create,                              \
     .sequence_destroy = of##_sequence_destroy, .sequence_run = of##_sequence_run,                \
-    .finish = of##_finish, .launch_seconds = of##_launch_seconds, .joules = of##_joules,         \
+    .finish = of##_finish, .launch_seconds = of##_launch_seconds,                                \
     .event_record = of##_event_record, .event_destroy = of##_event_destroy,                      \
     .event_await = of##_event_await, .event_done = of##_event_done,                              \
     .pinned_create = of##_pinned_create, .pinned_destroy = of##_pinned_destroy

@@ -45,18 +45,11 @@ static struct {
 struct timer;
 struct device {
     CUdevice id;
-    CUcontext context;    /* the device's primary one; NULL: none yet */
-    CUstream queue[2];    /* [enum ht_queue] */
-    struct timer *spare;  /* a list, for later launches */
-    struct ht_nvml *nvml; /* NULL: energy is unknown */
-    int architecture;     /* 10 major + minor */
-    int64_t most_pitch;   /* of copies by rows */
-};
-
-struct buffer {
-    struct device *device;
-    CUdeviceptr at;
-    int64_t bytes;
+    CUcontext context;   /* the device's primary one; NULL: none yet */
+    CUstream queue[2];   /* [enum ht_queue] */
+    struct timer *spare; /* a list, for later launches */
+    int architecture;    /* 10 major + minor */
+    int64_t most_pitch;  /* of copies by rows */
 };
 
 struct cuda_program {
@@ -160,16 +153,13 @@ static int architecture_of(CUdevice id) {
            attribute(id, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-static struct ht_pci pci_of(CUdevice id) {
-    return (struct ht_pci){.domain = attribute(id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-                           .bus = attribute(id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
-                           .slot = attribute(id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
-}
-
 static void name_hardware(CUdevice id, struct ht_device_info *info) {
     CUuuid uuid = {{0}};
+    ht_bus_text(attribute(id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                attribute(id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                attribute(id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID), info);
     if (cuda.cuDeviceGetUuid_v2 == NULL || cuda.cuDeviceGetUuid_v2(&uuid, id) != CUDA_SUCCESS) {
-        ht_pci_text(pci_of(id), info->id, sizeof info->id);
+        snprintf(info->id, sizeof info->id, "%s", info->bus);
         return;
     }
     for (size_t i = 0; i < sizeof uuid.bytes; i++)
@@ -188,7 +178,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     snprintf(info->platform, sizeof info->platform, "NVIDIA CUDA");
     snprintf(info->driver, sizeof info->driver, "CUDA %d.%d, NVRTC %s", cuda.driver / 1000,
              cuda.driver % 1000 / 10, ht_nvrtc_version());
-    info->gpu = info->fp64 = true;
+    info->gpu = info->fp64 = info->nvidia = true;
     info->memory = info->max_buffer = (int64_t)memory;
     info->local_memory = attribute(id, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     info->max_group = attribute(id, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -286,7 +276,6 @@ static void cuda_close(void *handle) {
         (void)cuda.cuCtxSetCurrent(NULL);
         (void)cuda.cuDevicePrimaryCtxRelease(device->id);
     }
-    ht_nvml_close(device->nvml);
     free(device);
 }
 
@@ -301,7 +290,6 @@ static enum ht_err open_into(struct device *device, int index) {
     for (int q = 0; q < 2; q++)
         TRY(check(cuda.cuStreamCreate(&device->queue[q], CU_STREAM_NON_BLOCKING),
                   "opening the device's queues"));
-    device->nvml = ht_nvml_open(pci_of(device->id));
     return HT_OK;
 }
 
@@ -317,11 +305,6 @@ static enum ht_err cuda_finish(void *handle) {
     const struct device *device = handle;
     TRY(enter(device));
     return check(cuda.cuStreamSynchronize(device->queue[HT_QUEUE_WORK]), "running kernels");
-}
-
-static double cuda_joules(void *handle) {
-    const struct device *device = handle;
-    return ht_nvml_joules(device->nvml);
 }
 
 static const char *cuda_no_gemm(void) {
@@ -360,32 +343,31 @@ static enum ht_err cuda_event_done(void *handle, void *event, bool *done) {
 
 /* ---- buffers ---- */
 
-static enum ht_err cuda_buffer_create(void *handle, int64_t bytes, void **out) {
-    struct device *device = handle;
-    struct buffer *buffer = NULL;
+/* A handle is the buffer's address on the device. */
+static CUdeviceptr address_of(const void *buffer) {
+    return (CUdeviceptr)(uintptr_t)buffer;
+}
+
+static enum ht_err cuda_buffer_create(void *device, int64_t bytes, void **out) {
+    CUdeviceptr at = 0;
     char what[64];
     TRY(enter(device));
-    TRY(HT_ALLOC(buffer, 1));
-    buffer->device = device;
-    buffer->bytes = bytes;
     snprintf(what, sizeof what, "a device buffer of %s", HT_BYTES(bytes));
-    enum ht_err err = check(cuda.cuMemAlloc(&buffer->at, (size_t)bytes), what);
-    return HT_MADE(err, buffer, free, out);
+    const enum ht_err err = check(cuda.cuMemAlloc(&at, (size_t)bytes), what);
+    memcpy(out, &at, sizeof at);
+    return err;
 }
 
-static void cuda_buffer_destroy(void *handle) {
-    struct buffer *buffer = handle;
-    settle(buffer->device);
-    if (enter(buffer->device) == HT_OK) (void)cuda.cuMemFree(buffer->at);
-    free(buffer);
+static void cuda_buffer_destroy(void *device, void *buffer) {
+    settle(device);
+    if (enter(device) == HT_OK) (void)cuda.cuMemFree(address_of(buffer));
 }
 
-static enum ht_err cuda_buffer_clear(void *handle, void *buffer_handle, int64_t bytes) {
+static enum ht_err cuda_buffer_clear(void *handle, void *buffer, int64_t bytes) {
     const struct device *device = handle;
-    const struct buffer *buffer = buffer_handle;
     CUstream queue = device->queue[HT_QUEUE_WORK];
     TRY(enter(device));
-    CUresult code = cuda.cuMemsetD8Async(buffer->at, 0, (size_t)bytes, queue);
+    CUresult code = cuda.cuMemsetD8Async(address_of(buffer), 0, (size_t)bytes, queue);
     if (code == CUDA_SUCCESS) code = cuda.cuStreamSynchronize(queue);
     return check(code, "writing zeros to the device");
 }
@@ -421,11 +403,10 @@ static CUresult copy_rows(CUdeviceptr at, struct ht_span span, void *in, const v
 
 /* Rows further apart than the driver's largest pitch are copied one by one. On the work queue the
  * copy is in order with kernels; then the host waits for it. */
-static enum ht_err cuda_copy(void *handle, void *buffer_handle, struct ht_span span, void *in,
+static enum ht_err cuda_copy(void *handle, void *buffer, struct ht_span span, void *in,
                              const void *out, enum ht_queue on) {
     const struct device *device = handle;
-    const struct buffer *buffer = buffer_handle;
-    const CUdeviceptr at = buffer->at + (CUdeviceptr)span.offset;
+    const CUdeviceptr at = address_of(buffer) + (CUdeviceptr)span.offset;
     CUstream queue = device->queue[on];
     CUresult code = CUDA_SUCCESS;
     TRY(enter(device));
@@ -492,21 +473,20 @@ static uint64_t process_number(void) {
     return number;
 }
 
-static enum ht_err cuda_peer_name(void *handle, void *buffer_handle,
+static enum ht_err cuda_peer_name(void *device, void *buffer, int64_t bytes,
                                   unsigned char out[HT_PEER_NAME]) {
-    const struct device *device = handle;
-    const struct buffer *buffer = buffer_handle;
+    const CUdeviceptr at = address_of(buffer);
     struct name name;
     CUdeviceptr base = 0;
     size_t size = 0;
     memset(&name, 0, sizeof name);
     TRY(enter(device));
-    TRY(check(cuda.cuMemGetAddressRange(&base, &size, buffer->at), "the allocation of a buffer"));
+    TRY(check(cuda.cuMemGetAddressRange(&base, &size, at), "the allocation of a buffer"));
     TRY(check(cuda.cuIpcGetMemHandle(&name.handle, base), "naming a buffer for other processes"));
     name.process = process_number();
-    name.address = (uint64_t)buffer->at;
-    name.offset = (int64_t)(buffer->at - base);
-    name.bytes = buffer->bytes;
+    name.address = (uint64_t)at;
+    name.offset = (int64_t)(at - base);
+    name.bytes = bytes;
     memset(out, 0, HT_PEER_NAME);
     memcpy(out, &name, sizeof name);
     return HT_OK;
@@ -546,14 +526,14 @@ static void cuda_peer_close(void *handle) {
     free(peer);
 }
 
-static enum ht_err cuda_transfer_peer(void *handle, void *buffer_handle, int64_t at, int64_t bytes,
+static enum ht_err cuda_transfer_peer(void *handle, void *buffer, int64_t at, int64_t bytes,
                                       void *peer_handle, int64_t to) {
     const struct device *device = handle;
-    const struct buffer *buffer = buffer_handle;
     const struct cuda_peer *peer = peer_handle;
     TRY(enter(device));
-    return check(cuda.cuMemcpyAsync(peer->at + (CUdeviceptr)to, buffer->at + (CUdeviceptr)at,
-                                    (size_t)bytes, device->queue[HT_QUEUE_TRANSFER]),
+    return check(cuda.cuMemcpyAsync(peer->at + (CUdeviceptr)to,
+                                    address_of(buffer) + (CUdeviceptr)at, (size_t)bytes,
+                                    device->queue[HT_QUEUE_TRANSFER]),
                  "copying to a buffer of another process");
 }
 
@@ -677,9 +657,6 @@ static enum ht_err cuda_kernel_open_memory(void *handle, int64_t bytes) {
     return HT_OK;
 }
 
-/* For a kernel that has a buffer argument but does not use it. */
-static const struct buffer none;
-
 static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_MAX_ARGS],
                             CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     const struct cuda_kernel *kernel = launch->kernel;
@@ -687,14 +664,13 @@ static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_M
     REQUIRE(kernel->nparameters < 0 || launch->nargs == kernel->nparameters, HT_ERR_INTERNAL,
             "%d kernel arguments, the kernel takes %d", launch->nargs, kernel->nparameters);
     for (int i = 0; i < launch->nargs; i++) {
-        const struct buffer *buffer = launch->args[i].value;
-        if (launch->args[i].size == 0 && buffer == NULL) buffer = &none;
-        size_t size = launch->args[i].size > 0 ? launch->args[i].size : sizeof buffer->at;
+        const struct ht_arg *arg = &launch->args[i];
+        const size_t size = arg->size > 0 ? arg->size : sizeof(CUdeviceptr);
         REQUIRE(kernel->nparameters < 0 || size == kernel->size[i], HT_ERR_INTERNAL,
                 "kernel argument %d is refused: %d bytes, the kernel takes %d", i, (int)size,
                 (int)kernel->size[i]);
-        /* The driver only reads what these point to. */
-        const void *from = launch->args[i].size > 0 ? launch->args[i].value : &buffer->at;
+        /* The driver only reads what these point to: a value, or a buffer's address. */
+        const void *from = arg->size > 0 ? arg->value : &arg->value;
         memcpy(&parameter[i], &from, sizeof from);
     }
     const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};

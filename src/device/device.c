@@ -2,6 +2,7 @@
  * what they name, the program cache around builds, recorded sequences. The back ends do the rest.
  */
 #include "backend.h"
+#include "nvidia.h"
 
 /* Device seconds of launches, counted when they have finished. */
 struct ht_launch_timer {
@@ -36,9 +37,10 @@ struct ht_device {
     const struct ht_backend *backend;
     struct ht_device_info info;
     void *handle;
-    bool no_double;    /* by ht_device_limit: its compiler has one */
-    const char *cache; /* directory of compiled programs; NULL: none */
-    int keeps;         /* so many more programs stay */
+    struct ht_nvml *nvml; /* NULL: energy is unknown */
+    bool no_double;       /* by ht_device_limit: its compiler has one */
+    const char *cache;    /* directory of compiled programs; NULL: none */
+    int keeps;            /* so many more programs stay */
     struct ht_kept *kept;
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
@@ -234,6 +236,7 @@ enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
     device->info = infos[n];
     device->backend = backend_of(infos[n].backend);
     enum ht_err err = device->backend->open(infos[n].own, &device->handle);
+    if (err == HT_OK && device->info.nvidia) device->nvml = ht_nvml_open(device->info.bus);
     return HT_MADE(err, device, free, out);
 }
 
@@ -249,6 +252,7 @@ void ht_device_close(struct ht_device *device) {
         free(kept->text);
         free(kept);
     }
+    ht_nvml_close(device->nvml);
     device->backend->close(device->handle);
     free(device);
 }
@@ -307,7 +311,7 @@ enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t 
 
 void ht_buffer_destroy(struct ht_buffer *buffer) {
     if (buffer == NULL) return;
-    buffer->device->backend->buffer_destroy(buffer->handle);
+    buffer->device->backend->buffer_destroy(buffer->device->handle, buffer->handle);
     free(buffer);
 }
 
@@ -610,7 +614,7 @@ double ht_kernel_total(const struct ht_kernel *kernel) {
 }
 
 double ht_device_joules(struct ht_device *device) {
-    return device->backend->joules(device->handle);
+    return ht_nvml_joules(device->nvml);
 }
 
 enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel **out) {
@@ -626,23 +630,6 @@ enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *s
                            struct ht_buffer *const buffers[3]) {
     struct ht_device *device = gemm->device;
     void *const handles[3] = {buffers[0]->handle, buffers[1]->handle, buffers[2]->handle};
-    /* All matrices of a shape lie inside their buffers, and libraries use 32-bit indices for their
-     * values. */
-    const int64_t sizes[3] = {shape->m * shape->k, shape->k * shape->n, shape->m * shape->n};
-    int64_t element_size = ht_real_size(gemm->fp64), most = INT32_MAX;
-    bool good = shape->m > 0 && shape->n > 0 && shape->k > 0 && shape->batches > 0 &&
-                shape->batches < 65536;
-    for (int i = 0; good && i < 3; i++) {
-        int64_t end = shape->at[i] + (shape->batches - 1) * shape->stride[i] + sizes[i];
-        good = shape->at[i] >= 0 && shape->stride[i] >= 0 && end <= most &&
-               end * element_size <= buffers[i]->bytes;
-    }
-    REQUIRE(good, HT_ERR_INTERNAL,
-            "%lld matrix products %lld x %lld x %lld beyond their buffers or 2^31 values",
-            (long long)shape->batches, (long long)shape->m, (long long)shape->n,
-            (long long)shape->k);
-    REQUIRE(device->recording == NULL, HT_ERR_INTERNAL,
-            "matrix products in a sequence of launches");
     struct ht_pending *next;
     TRY(next_pending(device, &next));
     *next = (struct ht_pending){.timer = &gemm->timer};
@@ -768,7 +755,7 @@ static enum ht_err check_peers(const struct ht_device *device) {
 enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]) {
     struct ht_device *device = buffer->device;
     TRY(check_peers(device));
-    return device->backend->peer_name(device->handle, buffer->handle, name);
+    return device->backend->peer_name(device->handle, buffer->handle, buffer->bytes, name);
 }
 
 enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],

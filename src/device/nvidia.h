@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-#include "htwave/base.h"
+#include "htwave/device.h"
 
 /* Stores the function's address in the function pointer at `function`, NULL when the library has no
  * such function. C has no cast from an object pointer to a function pointer; POSIX guarantees that
@@ -16,23 +16,17 @@ static inline bool ht_library_find(void *library, const char *name, void *functi
     return symbol != NULL;
 }
 
-/* Address of a device on the PCI bus. */
-struct ht_pci {
-    int domain, bus, slot; /* bus -1: not known */
-};
-/* In the format of NVML and lspci; empty when it is not known. */
-static inline void ht_pci_text(struct ht_pci pci, char *out, size_t size) {
-    out[0] = '\0';
-    if (pci.bus >= 0)
-        snprintf(out, size, "%08x:%02x:%02x.0", (unsigned)pci.domain, (unsigned)pci.bus,
-                 (unsigned)pci.slot);
+/* The address of a device on the PCI bus, in the format of NVML and lspci. */
+static inline void ht_bus_text(int domain, int bus, int slot, struct ht_device_info *info) {
+    snprintf(info->bus, sizeof info->bus, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus,
+             (unsigned)slot);
 }
 
 /* ---- nvml.c ---- */
 struct ht_nvml;
 /* NULL when the library, the device or its counter is missing; that is no error, energy is then
- * unknown. Without a bus address the only device is taken; with several devices none. */
-struct ht_nvml *ht_nvml_open(struct ht_pci pci);
+ * unknown. Without a bus address ("") the only device is taken; with several devices none. */
+struct ht_nvml *ht_nvml_open(const char *bus);
 void ht_nvml_close(struct ht_nvml *nvml); /* NULL allowed */
 /* Joules of the whole board since the driver was loaded; negative: unknown (also for NULL). */
 double ht_nvml_joules(struct ht_nvml *nvml);

@@ -34,20 +34,18 @@ static bool load(struct ht_nvml *n) {
     return true;
 }
 
-static bool choose(struct ht_nvml *n, struct ht_pci pci) {
-    char bus[32];
+static bool choose(struct ht_nvml *n, const char *bus) {
     unsigned count = 0;
-    ht_pci_text(pci, bus, sizeof bus);
-    if (pci.bus >= 0) return n->by_bus(bus, &n->device) == NVML_SUCCESS;
+    if (*bus != '\0') return n->by_bus(bus, &n->device) == NVML_SUCCESS;
     return n->count(&count) == NVML_SUCCESS && count == 1 &&
            n->by_index(0, &n->device) == NVML_SUCCESS;
 }
 
-struct ht_nvml *ht_nvml_open(struct ht_pci pci) {
+struct ht_nvml *ht_nvml_open(const char *bus) {
     struct ht_nvml *n = calloc(1, sizeof *n);
     if (n == NULL) return NULL;
     n->started = load(n) && n->init() == NVML_SUCCESS;
-    if (n->started && choose(n, pci) && ht_nvml_joules(n) >= 0) return n;
+    if (n->started && choose(n, bus) && ht_nvml_joules(n) >= 0) return n;
     ht_nvml_close(n);
     return NULL;
 }

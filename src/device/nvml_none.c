@@ -1,7 +1,7 @@
 /* Built instead of nvml.c: energy is unknown. */
 #include "nvidia.h"
 
-struct ht_nvml *ht_nvml_open(HT_UNUSED struct ht_pci pci) {
+struct ht_nvml *ht_nvml_open(HT_UNUSED const char *bus) {
     return NULL;
 }
 

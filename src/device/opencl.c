@@ -8,7 +8,6 @@ struct cl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue[2]; /* [enum ht_queue]; the work queue measures times */
-    struct ht_nvml *nvml;      /* NULL: energy is unknown */
     bool nvidia, pocl, simulator;
 };
 
@@ -39,7 +38,7 @@ static enum ht_err check(cl_int code, const char *what) {
     return HT_OK;
 }
 
-enum { MAX_PLATFORMS = 32 };
+enum { MAX_PLATFORMS = 32, MAX_DEVICES = 256 };
 
 /* A loader without a platform is an error of its own: none. */
 static cl_uint all_platforms(cl_platform_id platforms[MAX_PLATFORMS]) {
@@ -48,30 +47,24 @@ static cl_uint all_platforms(cl_platform_id platforms[MAX_PLATFORMS]) {
     return count > MAX_PLATFORMS ? MAX_PLATFORMS : count;
 }
 
-/* All devices of all platforms; *out is owned by the caller. */
-static enum ht_err all_devices(int *count, cl_device_id **out) {
+/* The devices of all platforms, as many as there is room for. */
+static int all_devices(cl_device_id ids[MAX_DEVICES]) {
     cl_platform_id platforms[MAX_PLATFORMS];
     const cl_uint nplatforms = all_platforms(platforms);
-    cl_uint total = 0;
-    *count = 0;
-    *out = NULL;
+    cl_uint count = 0;
     for (cl_uint p = 0; p < nplatforms; p++) {
-        cl_uint n = 0;
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &n) == CL_SUCCESS) total += n;
-    }
-    TRY(HT_ALLOC(*out, total));
-    for (cl_uint p = 0; p < nplatforms; p++) {
-        cl_uint n = 0, room = total - (cl_uint)*count;
+        cl_uint n = 0, room = MAX_DEVICES - count;
         if (room > 0 &&
-            clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, *out + *count, &n) == CL_SUCCESS)
-            *count += (int)(n < room ? n : room);
+            clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, ids + count, &n) == CL_SUCCESS)
+            count += n < room ? n : room;
     }
-    return HT_OK;
+    return (int)count;
 }
 
 static enum ht_err opencl_count(int *count) {
-    HT_FREED cl_device_id *ids = NULL;
-    return all_devices(count, &ids);
+    cl_device_id ids[MAX_DEVICES];
+    *count = all_devices(ids);
+    return HT_OK;
 }
 
 static bool is_pocl(const char *platform) {
@@ -99,8 +92,8 @@ static const char *opencl_missing(void) {
     static char reason[512];
     cl_platform_id platforms[MAX_PLATFORMS];
     const cl_uint nplatforms = all_platforms(platforms);
-    int count = 0;
-    if (opencl_count(&count) != HT_OK || count > 0) return NULL;
+    cl_device_id ids[MAX_DEVICES];
+    if (all_devices(ids) > 0) return NULL;
     if (nplatforms == 0)
         return "no driver is installed (the package pocl-opencl-icd runs on any CPU)";
     for (cl_uint p = 0; p < nplatforms; p++) {
@@ -117,10 +110,9 @@ static const char *opencl_missing(void) {
 }
 
 static enum ht_err device_at(int index, cl_device_id *id) {
-    HT_FREED cl_device_id *ids = NULL;
-    int count = 0;
-    TRY(all_devices(&count, &ids));
-    REQUIRE(index < count, HT_ERR_DEVICE, "OpenCL device %d is no longer available", index);
+    cl_device_id ids[MAX_DEVICES];
+    REQUIRE(index < all_devices(ids), HT_ERR_DEVICE, "OpenCL device %d is no longer available",
+            index);
     *id = ids[index];
     return HT_OK;
 }
@@ -146,19 +138,12 @@ static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
 }
 
 /* Through cl_nv_device_attribute_query, whose names some headers lack. */
-static struct ht_pci pci_of(cl_device_id id) {
+static void find_bus(cl_device_id id, struct ht_device_info *info) {
     const cl_device_info bus_query = 0x4008, slot_query = 0x4009, domain_query = 0x400A;
-    cl_uint bus = 0, slot = 0, domain = 0;
-    if (clGetDeviceInfo(id, domain_query, sizeof domain, &domain, NULL) != CL_SUCCESS) domain = 0;
+    cl_uint bus = 0, slot = 0;
     if (clGetDeviceInfo(id, bus_query, sizeof bus, &bus, NULL) == CL_SUCCESS &&
         clGetDeviceInfo(id, slot_query, sizeof slot, &slot, NULL) == CL_SUCCESS)
-        return (struct ht_pci){(int)domain, (int)bus, (int)slot};
-    return (struct ht_pci){.bus = -1};
-}
-
-static bool by_nvidia(cl_device_id id) {
-    const int64_t nvidia = 0x10DE;
-    return device_number(id, CL_DEVICE_VENDOR_ID) == nvidia;
+        ht_bus_text((int)device_number(id, domain_query), (int)bus, (int)slot, info);
 }
 
 static enum ht_err opencl_info(int index, struct ht_device_info *info) {
@@ -189,7 +174,9 @@ static enum ht_err opencl_info(int index, struct ht_device_info *info) {
      * each kernel a second time, for groups of any size. */
     const char *option = getenv("POCL_KERNEL_CACHE");
     info->caches = is_pocl(info->platform) && (option == NULL || strcmp(option, "0") != 0);
-    if (by_nvidia(id)) ht_pci_text(pci_of(id), info->id, sizeof info->id);
+    info->nvidia = device_number(id, CL_DEVICE_VENDOR_ID) == 0x10DE;
+    if (info->nvidia) find_bus(id, info);
+    snprintf(info->id, sizeof info->id, "%s", info->bus);
     info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;
 }
@@ -203,7 +190,6 @@ static void opencl_close(void *handle) {
     for (int q = 0; q < 2; q++)
         if (device->queue[q] != NULL) (void)clReleaseCommandQueue(device->queue[q]);
     if (device->context != NULL) (void)clReleaseContext(device->context);
-    ht_nvml_close(device->nvml);
     free(device);
 }
 
@@ -232,7 +218,6 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     TRY(check(code, "opening the device's queue"));
     device->queue[HT_QUEUE_TRANSFER] = clCreateCommandQueue(device->context, device->id, 0, &code);
     TRY(check(code, "opening the device's transfer queue"));
-    if (by_nvidia(device->id)) device->nvml = ht_nvml_open(pci_of(device->id));
     struct ht_device_info info = {0};
     TRY(opencl_info(index, &info));
     device->nvidia = info.ptx > 0;
@@ -259,7 +244,7 @@ static enum ht_err opencl_buffer_create(void *handle, int64_t bytes, void **out)
     return HT_OK;
 }
 
-static void opencl_buffer_destroy(void *buffer) {
+static void opencl_buffer_destroy(HT_UNUSED void *device, void *buffer) {
     (void)clReleaseMemObject((cl_mem)buffer);
 }
 
@@ -587,11 +572,6 @@ static double opencl_launch_seconds(void *handle) {
                                          NULL) == CL_SUCCESS;
     free_timing(timing);
     return known && end > start ? 1e-9 * (double)(end - start) : 0;
-}
-
-static double opencl_joules(void *handle) {
-    struct cl_device *device = handle;
-    return ht_nvml_joules(device->nvml);
 }
 
 const struct ht_backend ht_backend_opencl = {HT_BACKEND(opencl),

@@ -378,14 +378,6 @@ static const struct ht_runner_ops runner_ops = {
 
 /* ---- making ---- */
 
-/* Whether the operator that a program contains differs from the problem's. */
-static bool operator_differs(const struct ht_spec *baked, const struct ht_spec *wanted) {
-    bool differs = baked->stages != wanted->stages;
-    for (int t = 0; t < wanted->eq->nterms; t++)
-        differs = differs || baked->scale[t] != wanted->scale[t];
-    return differs;
-}
-
 static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_variant *variant) {
     return (struct ht_tuning){.variant = variant,
                               .fp64 = spec->fp64,
@@ -402,30 +394,12 @@ static struct ht_spec spec_of(const struct ht_device_stepper *t, const struct ht
 }
 
 /* Adds its kernels to the sets if they are new. */
-static enum ht_err add_region(struct ht_device_stepper *t, const struct ht_region *region) {
-    /* The medium's values at the nodes are the first of its polynomials' coefficients, of whatever
-     * degree. */
-    const int degree = t->problem.medium_degree;
-    const struct ht_law *own = region->law;
-    REQUIRE(own == NULL || own->medium_degree == degree || own->medium_degree < 0 ||
-                (own->medium_degree == 0 && degree > 0),
-            HT_ERR_INTERNAL, "a law of degree %d in a medium of degree %d", own->medium_degree,
-            degree);
-    const struct ht_spec law = spec_of(t, own);
-    const struct ht_kernels *kernels = region->kernels;
-    const struct ht_spec *spec = &kernels->spec[0];
+static void add_region(struct ht_device_stepper *t, const struct ht_region *region) {
     int i = 0;
-    REQUIRE(spec->medium_degree == law.medium_degree &&
-                (kernels->variant->pack == NULL || !operator_differs(spec, &law)),
-            HT_ERR_INTERNAL, "kernels of another step or medium");
-    REQUIRE(spec->fp64 == t->spec.fp64 && spec->block == t->spec.block &&
-                spec->sorted == t->spec.sorted && spec->order == t->spec.order,
-            HT_ERR_INTERNAL, "kernels of another precision, layout or order");
-    while (i < t->sets && t->set[i].step[0] != kernels->step[0]) i++;
-    if (i == t->sets) t->set[t->sets++] = *kernels;
+    while (i < t->sets && t->set[i].step[0] != region->kernels->step[0]) i++;
+    if (i == t->sets) t->set[t->sets++] = *region->kernels;
     t->set_of[t->regions] = i;
     t->region[t->regions++] = *region;
-    return HT_OK;
 }
 
 /* Creates all buffers that the variants of the sets of kernels need. */
@@ -493,7 +467,7 @@ static enum ht_err fill_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
 static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, int regions,
                         const struct ht_region *region) {
     TRY(ht_partition_make(&t->problem, regions, region, &t->r.partition));
-    for (int r = 0; r < regions; r++) TRY(add_region(t, &region[r]));
+    for (int r = 0; r < regions; r++) add_region(t, &region[r]);
     TRY(ht_runner_make(&t->r, &runner_ops, &t->problem, device));
     TRY(create_buffers(t));
     for (int n = 0; n < 6; n++) {

@@ -12,21 +12,16 @@ static int polynomial_coefs(int dims, int degree) {
     return count;
 }
 
-int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term) {
-    return spec->eq->profile_degree > 0 ? ht_material_layer(spec->eq, term->material) : -1;
-}
-
 static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
     const struct ht_equations *eq = spec->eq;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         /* In layers of a uniform medium only profiles are multiplied in the kernel. */
-        const bool profile = ht_material_layer(spec->eq, term->material) >= 0;
-        const int material =
-            spec->medium_degree < 0 && spec->eq->nprofiles > 0 && !profile ? -1 : term->material;
+        const bool profile = ht_material_layer(eq, term->material) >= 0;
+        const int material = spec->medium_degree < 0 && eq->nprofiles > 0 ? -1 : term->material;
         int g = 0;
         z->group[t] = -1;
-        if (ht_spec_profile(spec, term) >= 0) continue;
+        if (profile) continue;
         while (g < z->groups && (z->group_row[g] != term->row || z->group_material[g] != material))
             g++;
         if (g == z->groups) {
@@ -36,13 +31,6 @@ static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
         }
         z->group[t] = g;
     }
-}
-
-/* Whether a term takes coefficients with another n1 or n2. */
-static bool exchanges(const struct ht_spec *spec, const struct ht_term *term) {
-    const int axis = ht_spec_profile(spec, term);
-    if (axis >= 0) return axis < 2;
-    return term->axis < 2 && term->derivative > 0;
 }
 
 /* Fields of a mask in order; 0 stands for all. */
@@ -111,8 +99,11 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
     number_groups(spec, &z);
     for (int f = 0; f < eq->nfields; f++) z.slot[f] = -1;
     for (int t = 0; t < eq->nterms; t++) {
-        int f = eq->term[t].col;
-        if (!exchanges(spec, &eq->term[t]) || z.slot[f] >= 0) continue;
+        /* a field of which a term takes coefficients with another n1 or n2 */
+        const struct ht_term *term = &eq->term[t];
+        const int f = term->col, profile = ht_material_layer(eq, term->material);
+        const int axis = profile >= 0 ? profile : term->derivative > 0 ? term->axis : 2;
+        if (axis >= 2 || z.slot[f] >= 0) continue;
         z.exchanged_field[z.exchanged] = f;
         z.slot[f] = z.exchanged++;
     }
@@ -252,7 +243,8 @@ static double series_fma(const struct ht_spec *spec, const struct ht_sizes *z) {
     double all = spec->eq->nterms;
     if (spec->trim) return stages_fma(spec, z, spec->stages);
     for (int t = 0; t < spec->eq->nterms; t++)
-        if (ht_spec_profile(spec, &spec->eq->term[t]) >= 0) all += spec->eq->profile_degree;
+        if (ht_material_layer(spec->eq, spec->eq->term[t].material) >= 0)
+            all += spec->eq->profile_degree;
     for (int g = 0; g < z->groups; g++)
         if (z->group_material[g] >= 0)
             all += ht_spec_constant(spec, z->group_material[g]) ? 1 : z->medium_coefs;

@@ -12,8 +12,7 @@ struct ht_sizes {
     int sources, targets; /* fields stored on the source, the target grid */
     int source_field[HT_MAX_FIELDS], target_field[HT_MAX_FIELDS];
     int exchanged;           /* fields of which terms take other n1 or n2 */
-    int groups;              /* pairs (row, material) among the terms, without those
-                                of ht_spec_profile */
+    int groups;              /* pairs (row, material) among the terms without profiles */
     int medium_coefs;        /* of a cell polynomial; 0 unless degree > 0 */
     int slot[HT_MAX_FIELDS]; /* exchange slot of a field, or -1 */
     int exchanged_field[HT_MAX_FIELDS];
@@ -21,8 +20,6 @@ struct ht_sizes {
     int group_row[HT_MAX_TERMS], group_material[HT_MAX_TERMS];
 };
 
-/* The axis of a term's profile where it varies about a node; -1: none. */
-int ht_spec_profile(const struct ht_spec *spec, const struct ht_term *term);
 struct ht_sizes ht_sizes_of(const struct ht_spec *spec);
 /* Largest difference from k of the degrees by which k applications of L lower (ht_needed of
  * cl/limits.cl): first-order systems lower the degree by one each, the pair (u, u_t) of a

@@ -65,12 +65,12 @@ static void add_fields(const char *head, int count, const int *field, struct ht_
     for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
 }
 
-/* Terms with profiles that vary about a node, or all others. */
+/* Terms with profiles, or all others. */
 static void add_terms(const struct ht_spec *spec, const struct ht_sizes *z, bool profiles,
                       struct ht_text *out) {
     for (int t = 0; t < spec->eq->nterms; t++) {
         const struct ht_term *term = &spec->eq->term[t];
-        const int axis = ht_spec_profile(spec, term);
+        const int axis = ht_material_layer(spec->eq, term->material);
         if ((axis >= 0) != profiles) continue;
         ht_text_add(out, " X(%d, %d, %d, %d, %d, %d, %d)", t, term->row, term->col,
                     profiles ? axis : term->axis, term->derivative,
@@ -197,7 +197,7 @@ enum ht_err ht_kernel_text_of(const struct ht_variant *variant, const struct ht_
         out,
         "\n/* X(term, row, col, axis, derivative, group, slot of col) */\n#define HT_EACH_TERM(X)");
     add_terms(spec, &z, false, out);
-    ht_text_add(out, "\n/* with a profile that varies about a node: X(term, row, col, its axis, "
+    ht_text_add(out, "\n/* with a profile: X(term, row, col, its axis, "
                      "derivative, material, slot) */\n"
                      "#define HT_EACH_PROFILE_TERM(X)");
     add_terms(spec, &z, true, out);

@@ -25,30 +25,20 @@ void ht_test_problem_plain(const struct ht_equations *eq, int order, int stages,
     ht_test_problem(&like, cells, out);
 }
 
-/* Multiply-adds of the most expensive variant that applies, so that all variants have the same test
- * problem. */
-static double most_fma(const struct ht_spec *spec) {
-    double most = ht_cost_minimum(spec, spec->stages).fma;
-    for (int i = 0; i < ht_variant_count(); i++)
-        if (ht_variant_refuses(ht_variant_at(i), spec) == NULL)
-            most = fmax(most, ht_variant_cost(ht_variant_at(i), spec, -1).fma);
-    return fmax(most, 1);
-}
-
-/* Values that stay on the device. */
-static double values_of(const struct ht_problem *like) {
-    const double arrays = 5; /* u, d, w, one for measures, the modulus */
-    if (like->fd.pair != HT_PAIR_NONE) return 2.0 * like->eq->nfields;
-    if (like->scheme->nodal) return arrays + (like->fd.density ? like->eq->dims : 0);
-    return 2.0 * like->eq->nfields * ht_grid_coefs(like->grid);
-}
-
 int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tuning *tuning,
                               int64_t most, double bytes, double fma) {
     const struct ht_spec spec = ht_problem_spec(like, tuning, HT_PRIMARY);
-    int element_size = ht_real_size(tuning->fp64);
-    double state = values_of(like) * element_size;
-    double room = fmin(bytes / state, fma / most_fma(&spec));
+    /* Of finite differences u, d, w, one for measures, the modulus, 1/rho stay on the device. */
+    const double fields = like->eq->nfields;
+    const double values = like->fd.pair != HT_PAIR_NONE ? 2 * fields
+                          : like->scheme->nodal ? 5 + (like->fd.density ? like->eq->dims : 0)
+                                                : 2 * fields * ht_grid_coefs(like->grid);
+    /* Of the most expensive variant that applies, so that all have the same test problem. */
+    double most_fma = fmax(ht_cost_minimum(&spec, spec.stages).fma, 1);
+    for (int i = 0; i < ht_variant_count(); i++)
+        if (ht_variant_refuses(ht_variant_at(i), &spec) == NULL)
+            most_fma = fmax(most_fma, ht_variant_cost(ht_variant_at(i), &spec, -1).fma);
+    double room = fmin(bytes / (values * ht_real_size(tuning->fp64)), fma / most_fma);
     int64_t cells = (int64_t)floor(pow(room, 1.0 / like->grid->dims) + 1e-6);
     if (cells > most) cells = most;
     cells -= cells % (cells >= 16 ? 8 : cells >= 4 ? 4 : 1);

@@ -35,16 +35,16 @@ C
 cat >ask.c <<'C'
 #include <stdio.h>
 #include "nvidia.h"
-static void ask(struct ht_pci pci) {
-    struct ht_nvml *n = ht_nvml_open(pci);
+static void ask(const char *bus) {
+    struct ht_nvml *n = ht_nvml_open(bus);
     double first = ht_nvml_joules(n);
     printf("%g %g\n", first, ht_nvml_joules(n) - first);
     ht_nvml_close(n);
 }
 int main(void) {
-    ask((struct ht_pci){0, 0x1b, 0});
-    ask((struct ht_pci){0, 2, 0});
-    ask((struct ht_pci){0, -1, 0});
+    ask("00000000:1b:00.0");
+    ask("00000000:02:00.0");
+    ask("");
     return 0;
 }
 C
