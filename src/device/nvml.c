@@ -34,18 +34,16 @@ static bool load(struct ht_nvml *n) {
     return true;
 }
 
-static bool choose(struct ht_nvml *n, const char *bus) {
-    unsigned count = 0;
-    if (*bus != '\0') return n->by_bus(bus, &n->device) == NVML_SUCCESS;
-    return n->count(&count) == NVML_SUCCESS && count == 1 &&
-           n->by_index(0, &n->device) == NVML_SUCCESS;
-}
-
 struct ht_nvml *ht_nvml_open(const char *bus) {
     struct ht_nvml *n = calloc(1, sizeof *n);
     if (n == NULL) return NULL;
+    unsigned count = 0;
     n->started = load(n) && n->init() == NVML_SUCCESS;
-    if (n->started && choose(n, bus) && ht_nvml_joules(n) >= 0) return n;
+    const bool alone = n->started && *bus == '\0' && n->count(&count) == NVML_SUCCESS && count == 1;
+    const int found = !n->started || (*bus == '\0' && !alone) ? -1
+                      : alone                                 ? n->by_index(0, &n->device)
+                                                              : n->by_bus(bus, &n->device);
+    if (found == NVML_SUCCESS && ht_nvml_joules(n) >= 0) return n;
     ht_nvml_close(n);
     return NULL;
 }

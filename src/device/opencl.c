@@ -128,23 +128,9 @@ static int64_t device_number(cl_device_id id, cl_device_info what) {
     return (int64_t)value;
 }
 
-/* NVIDIA's compiler accepts PTX in asm statements. The constants are those of the extension
- * cl_nv_device_attribute_query. */
-static int ptx_of(cl_device_id id, const struct ht_device_info *info) {
-    enum { CAPABILITY_MAJOR_NV = 0x4000, CAPABILITY_MINOR_NV = 0x4001 };
-    if (strstr(info->platform, "NVIDIA") == NULL) return 0;
-    return (int)(10 * device_number(id, CAPABILITY_MAJOR_NV) +
-                 device_number(id, CAPABILITY_MINOR_NV));
-}
-
-/* Through cl_nv_device_attribute_query, whose names some headers lack. */
-static void find_bus(cl_device_id id, struct ht_device_info *info) {
-    const cl_device_info bus_query = 0x4008, slot_query = 0x4009, domain_query = 0x400A;
-    cl_uint bus = 0, slot = 0;
-    if (clGetDeviceInfo(id, bus_query, sizeof bus, &bus, NULL) == CL_SUCCESS &&
-        clGetDeviceInfo(id, slot_query, sizeof slot, &slot, NULL) == CL_SUCCESS)
-        ht_bus_text((int)device_number(id, domain_query), (int)bus, (int)slot, info);
-}
+/* Of the extension cl_nv_device_attribute_query, whose names some headers lack. */
+enum { CAPABILITY_MAJOR_NV = 0x4000, CAPABILITY_MINOR_NV = 0x4001 };
+enum { BUS_NV = 0x4008, SLOT_NV = 0x4009, DOMAIN_NV = 0x400A };
 
 static enum ht_err opencl_info(int index, struct ht_device_info *info) {
     cl_device_id id;
@@ -169,13 +155,19 @@ static enum ht_err opencl_info(int index, struct ht_device_info *info) {
     info->max_group = device_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->max_arguments = device_number(id, CL_DEVICE_MAX_PARAMETER_SIZE);
     info->compute_units = (int)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
-    info->ptx = ptx_of(id, info);
+    /* NVIDIA's compiler accepts PTX in asm statements. */
+    if (strstr(info->platform, "NVIDIA") != NULL)
+        info->ptx = (int)(10 * device_number(id, CAPABILITY_MAJOR_NV) +
+                          device_number(id, CAPABILITY_MINOR_NV));
     /* PoCL does, unless its environment forbids it. Asked for a program's binary it would compile
      * each kernel a second time, for groups of any size. */
     const char *option = getenv("POCL_KERNEL_CACHE");
     info->caches = is_pocl(info->platform) && (option == NULL || strcmp(option, "0") != 0);
     info->nvidia = device_number(id, CL_DEVICE_VENDOR_ID) == 0x10DE;
-    if (info->nvidia) find_bus(id, info);
+    cl_uint bus = 0, slot = 0;
+    if (info->nvidia && clGetDeviceInfo(id, BUS_NV, sizeof bus, &bus, NULL) == CL_SUCCESS &&
+        clGetDeviceInfo(id, SLOT_NV, sizeof slot, &slot, NULL) == CL_SUCCESS)
+        ht_bus_text((int)device_number(id, DOMAIN_NV), (int)bus, (int)slot, info);
     snprintf(info->id, sizeof info->id, "%s", info->bus);
     info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;

@@ -1,7 +1,51 @@
-/* The kernels of a problem's two half steps by a Hermite method, compiled for a device, and the
- * sums for their fields. The two half steps differ only if the grids store different fields. */
+/* The passes of a problem's two half steps by a Hermite method, their kernels, compiled for a
+ * device, and the sums for their fields. The two half steps differ only if the grids store
+ * different fields.
+ */
 #include "src/solve/methods.h"
-#include "stepper_private.h"
+
+void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
+    const bool two_level = problem->scheme->two_level;
+    *out = (struct ht_passes){.count = 2, .half = {{0, 1}, {1, 2}}};
+    for (int i = 0; i < 2; i++) {
+        const enum ht_subgrid from = i ? HT_DUAL : HT_PRIMARY, to = i ? HT_PRIMARY : HT_DUAL;
+        const bool damped = ht_sponge_rate(problem, to) > 0;
+        struct ht_pass *pass = &out->pass[i];
+        /* Dual plane m lies between the primary planes m and m + 1. */
+        *pass = (struct ht_pass){.number = i,
+                                 .from = from,
+                                 .to = to,
+                                 .sources = 1u << from,
+                                 .reads = two_level ? 1u << to : 0,
+                                 .writes = 1u << to,
+                                 .reach = {from == HT_DUAL, from == HT_PRIMARY}};
+        if (damped && two_level) ht_pass_add(pass, HT_TASK_LAYERS);
+        ht_pass_add(pass, HT_TASK_STEP);
+        if (problem->duhamel != NULL) ht_pass_add(pass, HT_TASK_INJECT);
+        if (damped) ht_pass_add(pass, HT_TASK_LAYERS);
+    }
+}
+
+/* The stored fields at a plane's nodes, and memory variables in layers along x1 and x2, which have
+ * nodes from the inner face or, on the dual grid, one before it. Layers along x3 are taken not to
+ * reach the cut. */
+double ht_hermite_message_values(const struct ht_problem *p, int array) {
+    const enum ht_subgrid of = (enum ht_subgrid)array;
+    const unsigned axes = ht_absorbing_axes(p->layers);
+    if (array > 1) return 0;
+    const double plane = (double)ht_grid_plane(p->grid, of);
+    double values = plane * ht_problem_stored(p, of);
+    struct ht_equations eq;
+    if (axes == 0 || ht_equations_absorb(p->eq, axes, &eq) != HT_OK) return values;
+    for (int n = 0; n < 4; n++) {
+        const int axis = n / 2;
+        const int64_t cells = p->layers->side[axis][n % 2].cells;
+        if (cells > 0)
+            values += ht_layer_fields(&eq, axis) * (double)(cells + 1) * plane /
+                      (double)ht_grid_nodes(p->grid, of, axis);
+    }
+    return values;
+}
 
 /* Both half steps; members that a plan sets. */
 static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,

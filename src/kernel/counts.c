@@ -5,13 +5,6 @@
 #include "blocks.h"
 #include "variant.h"
 
-/* Number of multi-indices of total degree <= degree. */
-static int polynomial_coefs(int dims, int degree) {
-    int count = 1;
-    for (int k = 1; k <= dims; k++) count = count * (degree + k) / k;
-    return count;
-}
-
 static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {
     const struct ht_equations *eq = spec->eq;
     for (int t = 0; t < eq->nterms; t++) {
@@ -93,7 +86,8 @@ struct ht_sizes ht_sizes_of(const struct ht_spec *spec) {
                          .materials = eq->nmaterials};
     z.coefs = z.n1 * z.n2 * z.n3;
     z.cube = z.t1 * z.t2 * z.t3;
-    z.medium_coefs = spec->medium_degree > 0 ? polynomial_coefs(dims, spec->medium_degree) : 0;
+    z.medium_coefs = spec->medium_degree > 0; /* multi-indices of that total degree or less */
+    for (int k = 1; k <= dims; k++) z.medium_coefs = z.medium_coefs * (spec->medium_degree + k) / k;
     z.sources = list_fields(eq, spec->src, z.source_field);
     z.targets = list_fields(eq, spec->dst, z.target_field);
     number_groups(spec, &z);

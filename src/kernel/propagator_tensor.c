@@ -36,14 +36,6 @@ enum {
     TILE = 8           /* results of a product */
 };
 
-/* Rows come in pairs of storage indices; every class of every field fills whole pairs. */
-static int pairs_of_block(const struct ht_spec *spec, const struct ht_sizes *z, int g) {
-    int pairs = 0;
-    for (int s = 0; s < z->targets; s++)
-        pairs += (ht_blocks_class(spec, z->target_field[s], (unsigned)g) + 1) / 2;
-    return pairs;
-}
-
 static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
     const struct ht_sizes z = ht_sizes_of(spec);
     const int targets = z.targets * ht_storage_order(spec, NULL);
@@ -51,7 +43,14 @@ static struct ht_tensor_cut make_cut(const struct ht_spec *spec, int parts) {
     int sum = 0;
     for (int g = 0; g < cut.blocks; g++) {
         for (int p = 0; p < parts; p++) {
-            int tiles = (2 * pairs_of_block(spec, &z, p * cut.blocks + g) + TILE - 1) / TILE;
+            /* Rows come in pairs of storage indices; every class of every field fills whole ones.
+             */
+            int pairs = 0, tiles;
+            for (int s = 0; s < z.targets; s++)
+                pairs +=
+                    (ht_blocks_class(spec, z.target_field[s], (unsigned)(p * cut.blocks + g)) + 1) /
+                    2;
+            tiles = (2 * pairs + TILE - 1) / TILE;
             if (tiles > cut.tiles[g]) cut.tiles[g] = tiles;
         }
         cut.first[g] = sum;

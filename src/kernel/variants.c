@@ -83,15 +83,6 @@ void ht_variant_list(const struct ht_spec *spec, struct ht_text *out) {
                         variants[i]->name);
 }
 
-static enum ht_err refuse(const struct ht_variant *variant, const struct ht_spec *spec,
-                          const char *reason) {
-    HT_FREED_TEXT struct ht_text names = {0};
-    ht_variant_list(spec, &names);
-    TRY(ht_text_status(&names));
-    return ht_err_set(HT_ERR_INPUT, "device.variant = \"%s\" does not apply: %s; use %s",
-                      variant->name, reason, names.data);
-}
-
 int64_t ht_variant_poly_bytes(const struct ht_variant *variant, const struct ht_spec *spec) {
     if (!ht_variant_has(variant, HT_STAGE_EVOLVE)) return 0;
     struct ht_sizes z = ht_sizes_of(spec);
@@ -126,7 +117,11 @@ enum ht_err ht_variant_shape(const struct ht_tuning *tuning, const struct ht_spe
     const struct ht_variant *variant = tuning->variant;
     const char *reason = ht_variant_refuses(variant, spec);
     const char *lacks = ht_variant_lacks(variant, info);
-    if (reason != NULL) return refuse(variant, spec, reason);
+    HT_FREED_TEXT struct ht_text names = {0};
+    if (reason != NULL) ht_variant_list(spec, &names);
+    TRY(ht_text_status(&names));
+    REQUIRE(reason == NULL, HT_ERR_INPUT, "device.variant = \"%s\" does not apply: %s; use %s",
+            variant->name, reason, names.data);
     REQUIRE(lacks == NULL, HT_ERR_DEVICE, "device.variant = \"%s\" does not apply: %s; \"%s\" does",
             variant->name, lacks, ht_variant_find("auto", spec, info->gpu)->name);
     REQUIRE(!spec->fp64 || info->fp64, HT_ERR_DEVICE,

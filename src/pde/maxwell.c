@@ -43,22 +43,10 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     }
 }
 
-/* mean: of eps or mu, and of its inverse; r, q: axes. */
-static double entry(const double *mean, const double n[3], int r, int q) {
-    return n[r] * n[q] * mean[1] + ((r == q) - n[r] * n[q]) / mean[0];
-}
-
 static void scalars_back(const double *material, const double *by, double *by_material) {
     const double eps = 1 / material[INVERSE_EPS], mu = 1 / material[INVERSE_MU];
     by_material[INVERSE_EPS] = by[MEAN_INVERSE_EPS] - by[MEAN_EPS] * eps * eps;
     by_material[INVERSE_MU] = by[MEAN_INVERSE_MU] - by[MEAN_MU] * mu * mu;
-}
-
-static void entry_back(const double *mean, const double n[3], int r, int q, double by,
-                       double *by_mean, double by_n[3]) {
-    double by_b = 0;
-    ht_entry_back(n, r, q, mean[1], 1 / mean[0], by, &by_mean[1], &by_b, by_n);
-    by_mean[0] -= by_b / (mean[0] * mean[0]);
 }
 
 #define AVERAGE                                                                                    \
@@ -124,16 +112,29 @@ static void entry_back(const double *mean, const double n[3], int r, int q, doub
 
 enum { E1, E2, E3, H1, H2, H3 };
 
+/* The means of eps or mu, and of its inverse, of which a field takes one; its first component. */
+static int means_of(int r, int *first) {
+    *first = r < H1 ? E1 : H1;
+    return r < H1 ? MEAN_EPS : MEAN_MU;
+}
+
 static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
                           const double n[3], int r, int q) {
-    return r < H1 ? entry(mean + MEAN_EPS, n, r, q) : entry(mean + MEAN_MU, n, r - H1, q - H1);
+    int first;
+    const double *m = mean + means_of(r, &first);
+    const double along = n[r - first] * n[q - first];
+    return along * m[1] + ((r == q) - along) / m[0];
 }
 
 static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
                              const double n[3], int r, int q, double by, double *by_mean,
                              double by_n[3]) {
-    const int field = r < H1 ? E1 : H1, first = r < H1 ? MEAN_EPS : MEAN_MU;
-    entry_back(mean + first, n, r - field, q - field, by, by_mean + first, by_n);
+    int first;
+    const int at = means_of(r, &first);
+    const double *m = mean + at;
+    double by_b = 0;
+    ht_entry_back(n, r - first, q - first, m[1], 1 / m[0], by, &by_mean[at + 1], &by_b, by_n);
+    by_mean[at] -= by_b / (m[0] * m[0]);
 }
 
 const struct ht_system ht_system_maxwell = {

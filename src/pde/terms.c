@@ -84,15 +84,6 @@ static bool is_flux(const struct ht_equations *eq, struct ht_second_order *form)
     return eq->nfields == 1 + eq->dims && count[0] == eq->dims && count[1] == eq->dims;
 }
 
-static void find_form(struct ht_equations *eq) {
-    struct ht_second_order *form = &eq->second_order;
-    for (int i = 0; i < 2 * eq->nfields && !form->known; i++) {
-        *form = (struct ht_second_order){
-            .field = i / 2, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
-        form->known = (i % 2 == 0 ? is_pair : is_flux)(eq, form);
-    }
-}
-
 /* ---- energy ---- */
 
 static void add_energy(struct ht_equations *eq, int field, bool gradient, int material, int other) {
@@ -199,7 +190,11 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
     eq.mirrors = join(&eq, PARITIES, eq.system->parity, parity);
     for (int f = 0; f < eq.nfields; f++) eq.field[f].parity = eq.mirrors ? parity[f] : 0;
     eq.translates = is_translation(&eq);
-    find_form(&eq);
+    for (int i = 0; i < 2 * eq.nfields && !eq.second_order.known; i++) {
+        eq.second_order = (struct ht_second_order){
+            .field = i / 2, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
+        eq.second_order.known = (i % 2 == 0 ? is_pair : is_flux)(&eq, &eq.second_order);
+    }
     eq.symbol = eq.translates                                        ? HT_SYMBOL_ADVECTION
                 : eq.second_order.known && eq.second_order.rate >= 0 ? HT_SYMBOL_PAIR
                                                                      : HT_SYMBOL_WAVE;
