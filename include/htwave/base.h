@@ -119,7 +119,6 @@ static inline int ht_bit(unsigned bits, int first) {
 /* A loop over the numbers of the bits that are set. A name cannot stand in parentheses.
  * NOLINTNEXTLINE */
 #define HT_EACH_BIT(i, bits) for (int i = ht_bit(bits, 0); i < 32; i = ht_bit(bits, i + 1))
-/* Bytes of a number in double or single precision. */
 static inline int ht_real_size(bool fp64) {
     return fp64 ? 8 : 4;
 }
@@ -298,7 +297,6 @@ void ht_lock_release(struct ht_lock *lock);
 
 /* ---- threads.c: chunks of work that do not depend on each other (docs/developers/architecture.md)
  * ---- */
-/* Cores that this process may use. */
 int ht_threads_cores(void);
 /* The most threads of this process, the caller among them; 0, as at first: ht_threads_cores. */
 void ht_threads_set(int threads);

@@ -119,9 +119,9 @@ struct ht_source_vector {
 };
 /* The slowest of the speeds of waves over the fastest. */
 double ht_source_ratio(const struct ht_equations *eq, const double *material);
-/* Powers of the Laplacian of g that count within `span` half steps. */
-int ht_source_powers_within(const struct ht_problem *problem, const struct ht_source_vector *vector,
-                            double span);
+/* Powers of the Laplacian of g that count within a half step. */
+int ht_source_powers_within(const struct ht_problem *problem,
+                            const struct ht_source_vector *vector);
 /* out[j] += tau^(j+1) L^j g, j <= last, in a field at a distance in cells; its derivative along
  * axis `slope`, if that is not below 0. */
 void ht_source_powers(const struct ht_problem *problem, const struct ht_source_vector *vector,

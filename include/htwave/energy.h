@@ -89,7 +89,6 @@ struct ht_energy_watch {
  */
 HT_CHECKED enum ht_err ht_energy_watch(const struct ht_plan *plan, double time,
                                        const struct ht_state *state, struct ht_energy_watch *watch);
-/* The likely cause, as text. */
 const char *ht_growth_cause(const struct ht_plan *plan);
 /* Relative L2 error of the nodal values of all fields stored on the primary grid at a time for
  * which the solution is known. Collective. */

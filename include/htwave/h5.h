@@ -30,7 +30,6 @@ static inline void ht_h5_end(struct ht_h5 **file) {
  * are created as needed. single: stored as float32, else float64. */
 HT_CHECKED enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank,
                                    const int64_t *extent, const double *data, bool single);
-/* A dataset that is a text. */
 HT_CHECKED enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text);
 /* Space for values; then those with indices [first, last) along an axis,
  * data[..][last - first][..]. chunks: where these are planes of the last axis. */
@@ -44,7 +43,6 @@ HT_CHECKED enum ht_err ht_h5_lacks(struct ht_h5 *file, const char *what);
 /* rank (at most 8) and extents of a dataset. */
 HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank,
                                     int64_t extent[8]);
-/* The whole dataset, of count values. */
 HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
                                   double *data);
 HT_CHECKED enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis,

@@ -195,9 +195,7 @@ const struct ht_variant *ht_variant_choose(const char *name, const struct ht_spe
                                            const struct ht_device_info *info);
 /* Why a variant does not apply to a spec; NULL if it applies. */
 const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht_spec *spec);
-/* What a variant needs and a device lacks; NULL: nothing. */
 const char *ht_variant_lacks(const struct ht_variant *variant, const struct ht_device_info *info);
-/* Whether a variant is made for a GPU or a CPU. */
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
 /* Appends the names of the variants that apply, as "a", "b" or "c". */
 void ht_variant_list(const struct ht_spec *spec, struct ht_text *out);
@@ -229,11 +227,9 @@ HT_CHECKED enum ht_err ht_operator_make(const struct ht_variant *variant,
                                         const struct ht_spec *spec, const struct ht_shape *shape,
                                         struct ht_operator *out);
 void ht_operator_free(struct ht_operator *op);
-/* The whole program of a variant. */
 HT_CHECKED enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
                                       const struct ht_shape *shape, struct ht_text *out);
 
-/* A variant compiled for a device. */
 struct ht_step;
 HT_CHECKED enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                                       const struct ht_spec *spec, const struct ht_shape *shape,

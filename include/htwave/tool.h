@@ -119,7 +119,6 @@ HT_CHECKED enum ht_err ht_rows_alloc(const struct ht_rows_shape *shape, struct h
 void ht_rows_free(struct ht_rows_tables *tables); /* after a failure, too */
 HT_CHECKED enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
                                       const struct ht_rows_tables *tables, struct ht_tool **out);
-/* Device bytes. */
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape);
 /* Samples of the rows [first, last), whose array is u of a window of so many nodes, to a slot. */
 HT_CHECKED enum ht_err ht_rows_take(struct ht_tool *rows, int64_t first, int64_t last,

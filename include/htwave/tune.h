@@ -21,7 +21,6 @@ int64_t ht_test_problem_cells(const struct ht_problem *like, const struct ht_tun
 HT_CHECKED enum ht_err ht_test_problem_fill(const struct ht_part *test,
                                             const struct ht_stepper *stepper);
 
-/* Duration of a measurement. */
 struct ht_effort {
     int warm, least;  /* steps before timing; least number of timed steps */
     double seconds;   /* further steps are timed until these have passed */
@@ -40,14 +39,12 @@ HT_CHECKED enum ht_err ht_rate_measure(const struct ht_part *test, struct ht_dev
                                        struct ht_kernels *kernels, const struct ht_effort *effort,
                                        struct ht_rate *out);
 
-/* The user's choices; the rest is open. */
 struct ht_tune_choice {
     const struct ht_variant *variant; /* NULL: any */
     int block;                        /* 0: any layout */
 };
 
 enum { HT_TUNE_CLASS = 192 };
-/* The name of the class that a problem belongs to. */
 void ht_tune_class(const struct ht_problem *problem, bool fp64, const struct ht_tune_choice *choice,
                    char name[HT_TUNE_CLASS]);
 

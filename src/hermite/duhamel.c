@@ -344,7 +344,7 @@ static int count_powers(const struct ht_problem *p) {
     if (p->scheme->two_level) return last + 1;
     for (int64_t i = 0; i < p->duhamel->points; i++) {
         const struct ht_source_vector v = ht_source_vector(p, &p->duhamel->point[i]);
-        last = (int)ht_most(last, 2 * ht_source_powers_within(p, &v, 1) + 1);
+        last = (int)ht_most(last, 2 * ht_source_powers_within(p, &v) + 1);
     }
     return last + p->grid->order + 1;
 }

@@ -142,15 +142,14 @@ static double courant(const struct ht_problem *p, const struct ht_source_vector 
     return axis < p->eq->dims ? speed * p->dt / 2 / p->grid->h[axis] : 0;
 }
 
-/* The least power beyond which a wave of any length adds less than 1e-13 within `span` half steps:
+/* The least power beyond which a wave of any length adds less than 1e-13 within a half step:
  * (nu k)^(2m)/(2m)! times the spectrum; nu in radii. */
-int ht_source_powers_within(const struct ht_problem *p, const struct ht_source_vector *v,
-                            double span) {
+int ht_source_powers_within(const struct ht_problem *p, const struct ht_source_vector *v) {
     enum { WAVES = 63 }; /* k = (i + 1)/4 */
     double part[WAVES], nu = 0, most = INFINITY;
     int m = 0;
     for (int k = 0; k < p->eq->dims; k++)
-        if (v->along[k] > 0) nu = fmax(nu, span * fabs(courant(p, v, k)) / v->along[k]);
+        if (v->along[k] > 0) nu = fmax(nu, fabs(courant(p, v, k)) / v->along[k]);
     for (int i = 0; i < WAVES; i++)
         part[i] = fmax(1 - ht_flat_missing(v->order, (i + 1) / 4.0), 1e-15);
     while (m < MOST_POWERS && most >= 1e-13) {
@@ -249,7 +248,7 @@ static void make_shaper(const struct ht_problem *problem, enum ht_subgrid to,
     m->terms = problem->duhamel->terms;
     m->coefs = ht_grid_coefs(problem->grid);
     m->count = list_terms(problem, vector, m->list);
-    prepare(problem, vector, ht_source_powers_within(problem, vector, 1), problem->grid->order + 1,
+    prepare(problem, vector, ht_source_powers_within(problem, vector), problem->grid->order + 1,
             &m->s);
     for (int n = 0; n < 6 * m->terms; n++)
         for (int l = 0; l <= m->s.powers; l++) {

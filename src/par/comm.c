@@ -426,44 +426,38 @@ static enum ht_err comm_count(int64_t bytes, int *count, MPI_Datatype *type) {
     return HT_OK;
 }
 
-static enum ht_err begin(struct ht_comm *c, struct ht_message **out) {
-    *out = NULL;
-    REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone has no messages");
-    TRY(comm_sound(c));
-    TRY(HT_ALLOC(*out, 1));
-    **out = (struct ht_message){.comm = c, .request = MPI_REQUEST_NULL};
-    return HT_OK;
-}
-
 static void end_message(struct ht_message **message) {
     free(*message);
     *message = NULL;
 }
 
-static enum ht_err begun(int code, const char *what, struct ht_message **out) {
-    const enum ht_err err = comm_check(code, what);
+/* data: not changed where it is sent. */
+static enum ht_err begin(struct ht_comm *c, int with, int tag, bool receives, void *data,
+                         int64_t bytes, struct ht_message **out) {
+    int count;
+    MPI_Datatype type;
+    TRY(comm_count(bytes, &count, &type));
+    *out = NULL;
+    REQUIRE(c != NULL, HT_ERR_INTERNAL, "a rank alone has no messages");
+    TRY(comm_sound(c));
+    TRY(HT_ALLOC(*out, 1));
+    **out = (struct ht_message){.comm = c, .request = MPI_REQUEST_NULL, .receives = receives};
+    MPI_Request *request = &(*out)->request;
+    const int code = receives ? MPI_Irecv(data, count, type, with, tag, c->run, request)
+                              : MPI_Isend(data, count, type, with, tag, c->run, request);
+    const enum ht_err err = comm_check(code, receives ? "receiving" : "sending");
     if (err != HT_OK) end_message(out);
     return err;
 }
 
 enum ht_err ht_message_send(struct ht_comm *c, int to, int tag, const void *data, int64_t bytes,
                             struct ht_message **out) {
-    int count;
-    MPI_Datatype type;
-    TRY(comm_count(bytes, &count, &type));
-    TRY(begin(c, out));
-    return begun(MPI_Isend(data, count, type, to, tag, c->run, &(*out)->request), "sending", out);
+    return begin(c, to, tag, false, (void *)data, bytes, out);
 }
 
 enum ht_err ht_message_receive(struct ht_comm *c, int from, int tag, void *data, int64_t bytes,
                                struct ht_message **out) {
-    int count;
-    MPI_Datatype type;
-    TRY(comm_count(bytes, &count, &type));
-    TRY(begin(c, out));
-    (*out)->receives = true;
-    return begun(MPI_Irecv(data, count, type, from, tag, c->run, &(*out)->request), "receiving",
-                 out);
+    return begin(c, from, tag, true, data, bytes, out);
 }
 
 enum ht_err ht_message_done(struct ht_message **message, bool *done) {
@@ -512,8 +506,7 @@ void ht_message_abandon(struct ht_message *message) {
 enum ht_err ht_message_pass(struct ht_comm *comm, int rank, int tag, bool sends, void *data,
                             int64_t bytes) {
     struct ht_message *message = NULL;
-    TRY((sends ? ht_message_send(comm, rank, tag, data, bytes, &message)
-               : ht_message_receive(comm, rank, tag, data, bytes, &message)));
+    TRY(begin(comm, rank, tag, !sends, data, bytes, &message));
     const enum ht_err err = ht_message_wait(&message);
     ht_message_abandon(message);
     return err;
