@@ -306,7 +306,8 @@ enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_strea
     if (!err) out->file = fopen(out->temporary, "wb");
     if (!err && out->file) return HT_OK;
     if (!err) {
-        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path, strerror(errno));
+        ht_err_set(HT_ERR_IO, "cannot write %s: %s", out->path, strerror(errno));
+        err = HT_ERR_IO; /* static analysers do not see that it is */
         unlink(out->temporary);
     }
     free(out->temporary);
