@@ -144,6 +144,14 @@ static enum ht_err add_row(struct making *m, const double *w, int field, int sid
     return HT_OK;
 }
 
+/* Whether the function takes a field at all. */
+static bool takes(const struct making *m, int field) {
+    const double *e = m->e + (int64_t)field * m->cube;
+    for (int q = 0; q < m->cube; q++)
+        if (e[q] != 0) return true;
+    return false;
+}
+
 /* ---- making ---- */
 
 static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
@@ -216,10 +224,8 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
             /* The rows of one derivative by time of a trace. */
             for (int f = 0; f < p->eq->nfields; f++) {
                 double *w = m->next; /* free until the next derivative */
-                bool any = false;
+                if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;
                 memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
-                for (int q = 0; q < m->cube; q++) any = any || w[q] != 0;
-                if (!any || !ht_problem_stores(p, m->subgrid, f)) continue;
                 for (int k = 0; k < p->eq->dims; k++) ht_hermite_along(m->matrix, m->t, k, w);
                 for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
                     TRY(add_row(m, w, f, side, out));
