@@ -128,20 +128,20 @@ static enum ht_err read_h5(struct layout *layout) {
     return ht_h5_read(file, layout->dataset, array->count, array->value);
 }
 
-/* How far apart traces are, by the first kind of places in their headers that differ: of midpoints,
- * sources or receivers; 0: they do not say it. */
-static enum ht_err find_apart(const struct ht_segy *s, double *out) {
+/* How far apart so many traces are, each `step`-th of the file, by the first kind of places in
+ * their headers that differ: of midpoints, sources or receivers; 0: they do not say it. */
+static enum ht_err find_apart(const struct ht_segy *s, int64_t step, int64_t count, double *out) {
     static const int byte[] = {181, 73, 81};
     double x[3][3][2], apart[2];
     for (int i = 0; i < 3; i++) {
-        TRY(ht_segy_trace(s, i < 2 ? i : s->traces - 1, false));
+        TRY(ht_segy_trace(s, step * (i < 2 ? i : count - 1), false));
         for (int n = 0; n < 6; n++)
             x[n / 2][i][n % 2] = ht_segy_scaled(s, byte[n / 2] + 4 * (n % 2), 4, 71);
     }
     for (int n = 0; n < 3; n++) {
         for (int i = 0; i < 2; i++)
             apart[i] = hypot(x[n][i + 1][0] - x[n][0][0], x[n][i + 1][1] - x[n][0][1]);
-        *out = apart[1] / (double)(s->traces - 1);
+        *out = apart[1] / (double)(count - 1);
         if (apart[1] > 0) break;
     }
     REQUIRE(fabs(apart[0] - *out) <= 0.02 * *out, HT_ERR_INPUT,
@@ -150,21 +150,53 @@ static enum ht_err find_apart(const struct ht_segy *s, double *out) {
     return HT_OK;
 }
 
-/* A section: samples along depth, the interval of a header in thousandths of a metre then, as most
- * programs write it, and traces side by side. */
+/* Traces of a line: of a volume those with the number of the first one's inline at byte 189, of
+ * which there are several, each with the crosslines (193) of the first; else all. */
+static enum ht_err find_lines(const struct ht_segy *s, int64_t *across) {
+    HT_FREED int64_t *crossline = NULL;
+    int64_t line = 0;
+    *across = s->traces;
+    TRY(HT_ALLOC(crossline, s->traces));
+    for (int64_t i = 0; i < s->traces; i++) {
+        TRY(ht_segy_trace(s, i, false));
+        const int64_t before = line;
+        line = ht_segy_get(s->trace, 189, 4);
+        crossline[i] = ht_segy_get(s->trace, 193, 4);
+        if (i > 0 && line != before && *across == s->traces) *across = i;
+        if (*across == 1) break; /* a section, whose traces are numbered there */
+        REQUIRE(i < *across || ((line == before) == (i % *across > 0) &&
+                                crossline[i] == crossline[i % *across]),
+                HT_ERR_INPUT,
+                "%s: trace %lld, inline %lld and crossline %lld, is not where a volume has it: "
+                "all inlines must have the same crosslines, in the same order (or write .npy)",
+                s->path, (long long)i + 1, (long long)line, (long long)crossline[i]);
+    }
+    if (*across == 1) *across = s->traces;
+    REQUIRE(s->traces % *across == 0, HT_ERR_INPUT,
+            "%s: %lld traces are no whole lines of %lld crosslines", s->path, (long long)s->traces,
+            (long long)*across);
+    return HT_OK;
+}
+
+/* A section or a volume: samples along depth, the interval of a header in thousandths of a metre
+ * then, as most programs write it, traces side by side, and lines of them. */
 static enum ht_err read_segy(struct layout *layout) {
     HT_ENDED(ht_segy_close) struct ht_segy s = {.path = NULL};
     struct ht_array *array = &layout->array;
     const char *unit = ht_units_name(layout->params, "length");
     const double metre = unit != NULL && strcmp(unit, "km") == 0 ? 1e-3 : 1;
+    int64_t across = 0;
     TRY(ht_segy_open(layout->path, &s));
-    *array = (struct ht_array){s.traces > 1 ? 2 : 1, {s.traces, s.samples}, 0, NULL};
-    if (array->rank == 1) array->extent[0] = s.samples;
+    TRY(find_lines(&s, &across));
+    const int64_t lines = s.traces / across, extent[3] = {lines, across, s.samples};
+    array->rank = 1 + (s.traces > 1) + (lines > 1);
+    for (int k = 0; k < array->rank; k++) array->extent[k] = extent[3 - array->rank + k];
     array->count = s.traces * s.samples;
     layout_default(layout, true);
     layout->headers = !ht_params_is_set(layout->params, "medium.spacing");
     if (layout->headers) layout->spacing[0] = 1e-3 * s.interval;
-    if (layout->headers && s.traces > 1) TRY(find_apart(&s, &layout->spacing[1]));
+    if (layout->headers && across > 1) TRY(find_apart(&s, 1, across, &layout->spacing[1]));
+    if (layout->headers && lines > 1) TRY(find_apart(&s, across, lines, &layout->spacing[2]));
     /* as decimal numbers, without what scalars round */
     for (int j = 0; j < array->rank && layout->headers; j++)
         layout->spacing[j] = strtod(HT_KEY("%.9g", layout->spacing[j] * metre), NULL);

@@ -276,22 +276,27 @@ static void write_npy(const char *path, const char *type, bool fortran) {
     fclose(file);
 }
 
-/* Traces along x1, samples along x2, 12.5 and 6.25 m apart; code: 1 IBM, 5 IEEE floats. */
-static void write_segy(const char *path, int code, int64_t last) {
+/* Traces along x1, samples along the last axis, 12.5 and 6.25 m apart, lines of them 25 m apart;
+ * code: 1 IBM, 5 IEEE floats. lines: each has N1 traces, the last one so many less. */
+static void write_lines(const char *path, int code, int64_t last, int lines, int less) {
     FILE *file = fopen(path, "wb");
     if (file == NULL) exit(1);
     for (int i = 0; i < 3600; i += 2)
         put(file, true, 2, i == 3216 ? 6250 : i == 3220 ? N2 : i == 3224 ? (uint64_t)code : 0);
-    for (int i1 = 0; i1 < N1; i1++) {
+    for (int n = 0; n < N1 * lines - less; n++) {
+        const int i1 = n % N1, line = n / N1;
         const int64_t x = i1 < N1 - 1 ? 4000000 + 1250 * i1 : last;
         for (int i = 0; i < 240; i += 2)
             put(file, true, 2,
                 i == 70    ? (uint64_t)-100
                 : i == 180 ? (uint64_t)x >> 16
                 : i == 182 ? (uint64_t)x
+                : i == 186 ? (uint64_t)(2500 * line)
+                : i == 190 ? (uint64_t)(lines > 1 ? 7 + line : 0)
+                : i == 194 ? (uint64_t)(20 + i1)
                            : 0);
         for (int i2 = 0; i2 < N2; i2++) {
-            const double value = value_at(i1, i2); /* of IBM: below 16^3 */
+            const double value = value_at(i1, i2) + (float)(9 * line); /* of IBM: below 16^3 */
             const uint64_t ibm = 0x43000000 + (uint64_t)llround(fabs(value) * 4096);
             put(file, true, 4,
                 code == 5   ? bits_of((float)value)
@@ -300,6 +305,10 @@ static void write_segy(const char *path, int code, int64_t last) {
         }
     }
     fclose(file);
+}
+
+static void write_segy(const char *path, int code, int64_t last) {
+    write_lines(path, code, last, 1, 0);
 }
 
 static void judge_format(const char *name, const struct ht_params *params) {
@@ -332,6 +341,27 @@ static void test_formats(void) {
         judge_format(name, params);
     }
     ht_params_destroy(params);
+}
+
+/* SEG-Y of three dimensions: crosslines along x1, inlines along x2, samples along x3. */
+static void test_volume(void) {
+    enum { LINES = 3 };
+    char *keys[] = {"grid.cells=[8,8,8]"};
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_samples_end) struct ht_samples *s = NULL;
+    double error = 0;
+    must(ht_params_read(NULL, 1, keys, &params));
+    write_lines(path_of("v.sgy"), 5, 4000000 + 1250 * (N1 - 1), LINES, 0);
+    must(ht_samples_read(params, path_of("v.sgy"), NULL, NULL, &s));
+    for (int i = 0; i < N1 * N2 * LINES; i++)
+        error +=
+            fabs(s->value[i] - (double)value_at(i % N1, i / N1 / LINES) - 9 * (i / N1 % LINES));
+    TEST_CHECK(s->shape[0] == N1 && s->shape[1] == LINES && s->shape[2] == N2 && error == 0,
+               "a volume of SEG-Y: shape and values");
+    TEST_CHECK(s->spacing[0] == 12.5 && s->spacing[1] == 25 && s->spacing[2] == 6.25,
+               "a volume of SEG-Y: spacing %g, %g, %g", s->spacing[0], s->spacing[1],
+               s->spacing[2]);
+    unlink(path_of("v.sgy"));
 }
 
 /* ---- refusals ---- */
@@ -406,6 +436,8 @@ static void test_refused_formats(void) {
     must(ht_params_read(NULL, 1, key, &params));
     write_segy(path_of("m.sgy"), 5, 4010000);
     refuse(params, path_of("m.sgy"), NULL, "12.5 apart", "SEG-Y: uneven traces");
+    write_lines(path_of("m.sgy"), 5, 4000000 + 1250 * (N1 - 1), 3, 1);
+    refuse(params, path_of("m.sgy"), NULL, "no whole lines", "SEG-Y: a volume with a trace less");
     write_segy(path_of("m.sgy"), 4, 4003750);
     refuse(params, path_of("m.sgy"), NULL, "format 4", "SEG-Y: a format of gains");
     unlink(path_of("m.sgy"));
@@ -420,6 +452,7 @@ int main(void) {
     test_axes();
     test_hdf5();
     test_formats();
+    test_volume();
     test_refusals();
     unlink(path_of("raw"));
     unlink(path_of("nan"));
