@@ -73,7 +73,7 @@ HT_INLINE ht_pair_value ht_pair_difference(const struct ht_pair_coefs *c, const 
 
 /* In a function with s, c, at, and the fields. */
 #define HT_PAIR_DIFFERENCE(d, f, axis, up) \
-    const ht_pair_value d = ht_pair_difference(c, axis, up, f, at, s->row, s->plane);
+    ht_pair_value d = ht_pair_difference(c, axis, up, f, at, s->row, s->plane);
 #define HT_PAIR_START(f) ht_pair_value sum_##f = 0;
 #define HT_PAIR_VARYING(f, m, d, factor) \
     sum_##f = fma((real)(factor)*HT_PAIR_LOAD(m + at), d, sum_##f);

@@ -11,9 +11,10 @@
  *
  * The targets are cut into 3 x 3 x 3 zones, along each axis into what is in the lower layer, in
  * none, in the upper one: zone i1 + 3 i2 + 9 i3 has the nodes from cut[k][i_k] to cut[k][i_k + 1]
- * along axis k. Groups are of one zone each. */
+ * along axis k. */
 struct ht_pair_layer_args {
-    long row, plane; /* of the window */
+    long row, plane;   /* of the window */
+    long rows, planes; /* as those of struct ht_fd_args, on CPUs */
     struct {
         long memory;
         int begin[3], n[3];
@@ -21,9 +22,7 @@ struct ht_pair_layer_args {
         int unused;
     } layer[6];
     int cut[3][4];
-    int first[HT_PAIR_ZONES + 1]; /* number of a zone's first group; of all */
-    int rows;                     /* of a group, on CPUs */
-    int unused;
+    int first[HT_PAIR_ZONES + 1]; /* on GPUs: number of a zone's first group; of all */
 };
 
 #endif

@@ -12,24 +12,27 @@ HT_INLINE void ht_pair_put(HT_GLOBAL real *f, const long count, const int set,
     } else {
         real values[HT_WIDTH];
         *(loose *)values = value;
-        for (int e = 0; e < count; e++) f[e] = values[e];
+        HT_ROLLED
+        for (int e = 0; e < HT_WIDTH; e++)
+            if (e < count) f[e] = values[e];
     }
 }
 
-HT_INLINE void ht_pair_row(const struct ht_fd_args *s, const struct ht_pair_coefs *c, const int set,
-                           long row HT_PAIR_PARAMS) {
-    const long end = row + s->end[0];
-    for (long at = row + s->begin[0]; at < end; at += HT_WIDTH) {
-        const long count = end - at;
-        HT_PAIR_CHANGES
-        if (!set) {
-            HT_PAIR_LOSE(1, s->row, s->plane)
-        }
-        HT_PAIR_TARGETS(HT_PAIR_ADD)
+/* The nodes of a vector, of which `count` are targets. */
+HT_INLINE void ht_pair_step(const struct ht_fd_args *s, const struct ht_pair_coefs *c,
+                            const int set, const long at, const long count HT_PAIR_PARAMS) {
+    HT_PAIR_CHANGES
+    if (!set) {
+        HT_PAIR_LOSE(1, s->row, s->plane)
     }
+    HT_PAIR_TARGETS(HT_PAIR_ADD)
 }
 
 HT_INLINE void ht_pair_walk(const struct ht_fd_args *s, const struct ht_pair_coefs *c,
                             const int set HT_PAIR_PARAMS) {
-    HT_EACH_ROW(i2, i3) ht_pair_row(s, c, set, i3 * s->plane + i2 * s->row HT_PAIR_ARGS);
+    HT_EACH_ROW(i2, i3) {
+        const long row = i3 * s->plane + i2 * s->row;
+        for (long i1 = s->begin[0]; i1 < s->end[0]; i1 += HT_WIDTH)
+            ht_pair_step(s, c, set, row + i1, s->end[0] - i1 HT_PAIR_ARGS);
+    }
 }

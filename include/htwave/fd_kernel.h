@@ -186,9 +186,10 @@ HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
                                               const struct ht_fd_shape *shape,
                                               struct ht_tool **out);
 /* The fields of a group at the nodes of the box change by factor times the derivatives of the other
- * group's; scale[k]: factor / h_k. Enqueued. */
+ * group's; scale[k]: factor / h_k. layers: those that change them, too; NULL: none. Enqueued. */
 HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, enum ht_step_part part, int group,
                                     const struct ht_fd_box *box, const double scale[3],
+                                    const struct ht_pair_layers *layers,
                                     const struct ht_pair_arrays *arrays);
 /* arrays->rate of the group's fields: these changes alone. */
 HT_CHECKED enum ht_err ht_pair_rate(struct ht_tool *kernels, int group, const struct ht_fd_box *box,
@@ -198,11 +199,6 @@ HT_CHECKED enum ht_err ht_pair_rate(struct ht_tool *kernels, int group, const st
 HT_CHECKED enum ht_err ht_pair_solve(struct ht_tool *kernels, int group,
                                      const struct ht_fd_box *box,
                                      const struct ht_pair_arrays *arrays);
-/* After a pass of the group on a box: what layers change there. */
-HT_CHECKED enum ht_err ht_pair_damp(struct ht_tool *kernels, enum ht_step_part part, int group,
-                                    const struct ht_fd_box *box, const double scale[3],
-                                    const struct ht_pair_layers *layers,
-                                    const struct ht_pair_arrays *arrays);
 /* The programs of both groups, one after the other. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_pair_text(const struct ht_pair_spec *spec,
                                     const struct ht_variant *variant,

@@ -100,8 +100,8 @@ struct ht_pair_product {
     struct ht_tool *tool;
 };
 /* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass,
- * ht_pair_rate, ht_pair_solve and ht_pair_damp. */
-enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE, HT_PAIR_DAMP };
+ * ht_pair_rate and ht_pair_solve. */
+enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE };
 struct ht_pair_stepper;
 struct ht_pair_task {
     const struct ht_pair_stepper *s;
@@ -110,6 +110,7 @@ struct ht_pair_task {
     int group;
     struct ht_fd_box box;
     double scale[3];
+    const struct ht_pair_layers *layers; /* of a step; NULL: none */
 };
 struct ht_shot;
 struct ht_fd_injection;

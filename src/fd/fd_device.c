@@ -180,9 +180,7 @@ static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task
     const struct ht_pair_arrays arrays =
         pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
     if (t->work == HT_PAIR_STEP)
-        return ht_pair_pass(e->kernels->fd, t->part, t->group, &t->box, t->scale, &arrays);
-    if (t->work == HT_PAIR_DAMP)
-        return ht_pair_damp(e->kernels->fd, t->part, t->group, &t->box, t->scale, &t->s->layers,
+        return ht_pair_pass(e->kernels->fd, t->part, t->group, &t->box, t->scale, t->layers,
                             &arrays);
     if (t->work == HT_PAIR_RATE)
         return ht_pair_rate(e->kernels->fd, t->group, &t->box, t->scale, &arrays);

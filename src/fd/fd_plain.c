@@ -804,7 +804,8 @@ static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_
         if (t->work == HT_PAIR_SOLVE)
             pair_solve(t->s, t->group, at);
         else
-            (t->work == HT_PAIR_DAMP ? pair_damp : pair_rows)(t, m, at);
+            pair_rows(t, m, at);
+        if (t->layers != NULL) pair_damp(t, m, at);
     }
     return HT_OK;
 }

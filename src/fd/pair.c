@@ -32,8 +32,6 @@ static void make_passes(const struct ht_problem *problem, int sequence, struct h
         /* A source drives the mean of a field before and after: half of it comes before. */
         if (injects && ht_pair_loses(&pair, group)) ht_pass_add(pass, HT_TASK_INJECT);
         ht_pass_add(pass, HT_TASK_STEP);
-        if (problem->layers != NULL && sequence == HT_PAIR_FORWARDS)
-            ht_pass_add(pass, HT_TASK_LAYERS);
         if (injects) ht_pass_add(pass, HT_TASK_INJECT);
     }
     out->half[HT_PRIMARY][1] = out->count;
@@ -70,7 +68,8 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     return HT_OK;
 }
 
-/* The quarter step comes without losses, which are of second order in it and may be stiff. */
+/* Steps alone have layers, which lie where nothing is coupled. The quarter step comes without
+ * losses, which are of second order in it and may be stiff. */
 static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_task *task) {
     static const double factors[] = {1, 1, [RATES] = 1, [QUARTER] = -0.25, [HALF] = -0.5};
     const int pass = task->pass;
@@ -79,6 +78,7 @@ static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_ta
                              .part = task->part,
                              .group = group_of(pass),
                              .box = ht_fd_task_box(&s->fd, task)};
+    if (s->damping != HT_PAIR_UNDAMPED && pass < RATES) t.layers = &s->layers;
     s->lossy_dt = pass == QUARTER ? 0 : factors[pass] * s->fd.problem.dt;
     for (int k = 0; k < 3; k++)
         t.scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
@@ -88,18 +88,9 @@ static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_ta
 static enum ht_err run_step(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_pair_task t = task_of(s, task);
-    s->remembers = s->remembers || s->pair.npartners > 0;
+    s->remembers = s->remembers || s->pair.npartners > 0 || t.layers != NULL;
     TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
     return s->meets[t.group].points == 0 ? HT_OK : s->fd.engine.ops->meet(&s->fd.engine, &t);
-}
-
-/* After run_step of the same box. */
-static enum ht_err run_layers(void *self, const struct ht_task *task) {
-    struct ht_pair_stepper *s = self;
-    struct ht_pair_task t = task_of(s, task);
-    t.work = HT_PAIR_DAMP;
-    s->remembers = true;
-    return s->fd.engine.ops->pair(&s->fd.engine, &t);
 }
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
@@ -409,7 +400,6 @@ const struct ht_fd_kind ht_pair_kind = {
     .size = sizeof(struct ht_pair_stepper),
     .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
                         [HT_TASK_STEP] = run_step,
-                        [HT_TASK_LAYERS] = run_layers,
                         [HT_TASK_INJECT] = run_inject},
                .before = ht_pair_injection_step,
                .after = after,

@@ -520,6 +520,75 @@ static enum ht_err launch(const struct kernels *k, enum ht_step_part part, int e
     return ht_tool_launch(k->group[group], part, entry, groups, n, arg);
 }
 
+/* ---- launches with layers ---- */
+
+/* What layers of an axis cut a box into. */
+static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *layers, int64_t axis,
+                     struct ht_pair_layer_args *out) {
+    int64_t cut[4] = {box->begin[axis], box->begin[axis], box->end[axis], box->end[axis]};
+    const int64_t low = layers->layer[2 * axis].end[axis];
+    const int64_t high = layers->layer[2 * axis + 1].begin[axis];
+    if (low > layers->layer[2 * axis].begin[axis]) cut[1] = ht_least(ht_most(cut[0], low), cut[3]);
+    if (high < layers->layer[2 * axis + 1].end[axis])
+        cut[2] = ht_least(ht_most(cut[1], high), cut[3]);
+    for (int i = 0; i < 4; i++) out->cut[axis][i] = (int)cut[i];
+}
+
+static void set_layers(const struct kernels *k, const struct ht_fd_box *box,
+                       const struct ht_pair_layers *layers, struct ht_pair_layer_args *out) {
+    *out = (struct ht_pair_layer_args){.row = (long)box->row, .plane = (long)box->plane};
+    for (int i = 0; i < 6; i++) {
+        for (int n = 0; n < 3; n++) {
+            out->layer[i].begin[n] = (int)layers->layer[i].begin[n];
+            out->layer[i].n[n] = (int)(layers->layer[i].end[n] - layers->layer[i].begin[n]);
+        }
+        out->layer[i].memory = (long)layers->layer[i].memory;
+        out->layer[i].profile = (int)layers->layer[i].profile;
+    }
+    for (int axis = 0; axis < 3; axis++) cut_axis(box, layers, axis, out);
+    for (int zone = 0; zone < HT_PAIR_ZONES; zone++) {
+        const int at[3] = {zone % 3, zone / 3 % 3, zone / 9};
+        const bool none = at[0] == 1 && at[1] == 1 && at[2] == 1;
+        int64_t nodes = 1;
+        for (int axis = 0; axis < 3; axis++)
+            nodes *= out->cut[axis][at[axis] + 1] - out->cut[axis][at[axis]];
+        out->first[zone + 1] =
+            out->first[zone] + (int)(none ? 0 : ht_divide_up(nodes, k->tool.recipe.items));
+    }
+}
+
+/* On CPUs one launch does all rows with the layers; else they follow the pass. */
+static enum ht_err launch_layers(const struct kernels *k, enum ht_step_part part, int group,
+                                 const struct ht_fd_box *box, const double scale[3],
+                                 const struct ht_pair_layers *layers,
+                                 const struct ht_pair_arrays *arrays) {
+    const struct pass p = pass_of(&k->pair, group);
+    struct ht_pair_layer_args args;
+    struct ht_fd_args rows = ht_fd_args_of(box);
+    struct ht_arg arg[HT_MAX_ARGS];
+    double coefs[MOST_COEFS];
+    int64_t groups[3];
+    int n = 0;
+    if (ht_fd_empty(box)) return HT_OK;
+    set_layers(k, box, layers, &args);
+    set_groups(k, box, &rows, groups);
+    args.rows = rows.rows;
+    args.planes = rows.planes;
+    for (int axis = 0; axis < 3 && !k->vectors; axis++)
+        groups[axis] = axis == 0 ? args.first[HT_PAIR_ZONES] : 1;
+    if (!k->vectors) TRY(launch(k, part, PASS, group, box, scale, arrays->field, arrays));
+    if (groups[0] == 0) return HT_OK;
+    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
+    arg[n++] = set_coefs(k, scale, arrays, coefs);
+    arg[n++] = (struct ht_arg){.buffer = arrays->profile};
+    if (k->spec.damping != HT_PAIR_SPONGE)
+        arg[n++] = (struct ht_arg){.buffer = arrays->memory[group]};
+    n = add_arrays(k, &p, arrays->field, arrays, arg, n);
+    return ht_tool_launch(k->group[group], part, LAYERS, groups, n, arg);
+}
+
+/* ---- boxes ---- */
+
 /* Parts of a box: the first has no rows of closures, others have nothing else. */
 enum { MOST_PARTS = 7 };
 static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
@@ -545,27 +614,29 @@ static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
     return count;
 }
 
-static enum ht_err launch_all(struct ht_tool *tool, enum ht_step_part part, int entry, int group,
-                              const struct ht_fd_box *box, const double scale[3],
-                              struct ht_buffer *const *target,
-                              const struct ht_pair_arrays *arrays) {
+enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group,
+                         const struct ht_fd_box *box, const double scale[3],
+                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
+    const struct kernels *all = (const struct kernels *)tool;
+    struct ht_fd_box boxes[MOST_PARTS];
+    const int count = cut_box(all, box, arrays, boxes);
+    for (int i = 0; i < count; i++) {
+        const struct kernels *k = i == 0 ? all : all->strips;
+        TRY(layers != NULL ? launch_layers(k, part, group, &boxes[i], scale, layers, arrays)
+                           : launch(k, part, PASS, group, &boxes[i], scale, arrays->field, arrays));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_pair_rate(struct ht_tool *tool, int group, const struct ht_fd_box *box,
+                         const double scale[3], const struct ht_pair_arrays *arrays) {
     const struct kernels *k = (const struct kernels *)tool;
     struct ht_fd_box boxes[MOST_PARTS];
     const int count = cut_box(k, box, arrays, boxes);
     for (int i = 0; i < count; i++)
-        TRY(launch(i == 0 ? k : k->strips, part, entry, group, &boxes[i], scale, target, arrays));
+        TRY(launch(i == 0 ? k : k->strips, HT_PART_INTERIOR, RATE, group, &boxes[i], scale,
+                   arrays->rate, arrays));
     return HT_OK;
-}
-
-enum ht_err ht_pair_pass(struct ht_tool *k, enum ht_step_part part, int group,
-                         const struct ht_fd_box *box, const double scale[3],
-                         const struct ht_pair_arrays *arrays) {
-    return launch_all(k, part, PASS, group, box, scale, arrays->field, arrays);
-}
-
-enum ht_err ht_pair_rate(struct ht_tool *k, int group, const struct ht_fd_box *box,
-                         const double scale[3], const struct ht_pair_arrays *arrays) {
-    return launch_all(k, HT_PART_INTERIOR, RATE, group, box, scale, arrays->rate, arrays);
 }
 
 enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_box *box,
@@ -589,78 +660,4 @@ enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_bo
         arg[n++] = (struct ht_arg){.buffer = arrays->rate[f]};
     }
     return ht_tool_launch(k->group[group], HT_PART_INTERIOR, SOLVE, groups, n, arg);
-}
-
-/* ---- launches of layers ---- */
-
-enum { ROWS = 16 }; /* of a group, on CPUs */
-
-/* What layers of an axis cut a box into. */
-static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *layers, int64_t axis,
-                     struct ht_pair_layer_args *out) {
-    int64_t cut[4] = {box->begin[axis], box->begin[axis], box->end[axis], box->end[axis]};
-    const int64_t low = layers->layer[2 * axis].end[axis];
-    const int64_t high = layers->layer[2 * axis + 1].begin[axis];
-    if (low > layers->layer[2 * axis].begin[axis]) cut[1] = ht_least(ht_most(cut[0], low), cut[3]);
-    if (high < layers->layer[2 * axis + 1].end[axis])
-        cut[2] = ht_least(ht_most(cut[1], high), cut[3]);
-    for (int i = 0; i < 4; i++) out->cut[axis][i] = (int)cut[i];
-}
-
-static void set_layers(const struct kernels *k, const struct ht_fd_box *box,
-                       const struct ht_pair_layers *layers, struct ht_pair_layer_args *out) {
-    *out =
-        (struct ht_pair_layer_args){.row = (long)box->row, .plane = (long)box->plane, .rows = ROWS};
-    for (int i = 0; i < 6; i++) {
-        for (int n = 0; n < 3; n++) {
-            out->layer[i].begin[n] = (int)layers->layer[i].begin[n];
-            out->layer[i].n[n] = (int)(layers->layer[i].end[n] - layers->layer[i].begin[n]);
-        }
-        out->layer[i].memory = (long)layers->layer[i].memory;
-        out->layer[i].profile = (int)layers->layer[i].profile;
-    }
-    for (int axis = 0; axis < 3; axis++) cut_axis(box, layers, axis, out);
-    for (int zone = 0; zone < HT_PAIR_ZONES; zone++) {
-        const int at[3] = {zone % 3, zone / 3 % 3, zone / 9};
-        const bool none = at[0] == 1 && at[1] == 1 && at[2] == 1;
-        int64_t n[3];
-        for (int axis = 0; axis < 3; axis++)
-            n[axis] = out->cut[axis][at[axis] + 1] - out->cut[axis][at[axis]];
-        out->first[zone + 1] = out->first[zone];
-        if (none || n[0] * n[1] * n[2] == 0) continue;
-        out->first[zone + 1] +=
-            (int)(k->vectors ? ht_divide_up(n[1] * n[2], ROWS)
-                             : ht_divide_up(n[0] * n[1] * n[2], k->tool.recipe.items));
-    }
-}
-
-static enum ht_err damp(const struct kernels *k, enum ht_step_part part, int group,
-                        const struct ht_fd_box *box, const double scale[3],
-                        const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
-    const struct pass p = pass_of(&k->pair, group);
-    struct ht_pair_layer_args args;
-    struct ht_arg arg[HT_MAX_ARGS];
-    double coefs[MOST_COEFS];
-    int n = 0;
-    set_layers(k, box, layers, &args);
-    const int64_t groups[3] = {args.first[HT_PAIR_ZONES], 1, 1};
-    if (ht_fd_empty(box) || groups[0] == 0) return HT_OK;
-    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = set_coefs(k, scale, arrays, coefs);
-    arg[n++] = (struct ht_arg){.buffer = arrays->profile};
-    if (k->spec.damping != HT_PAIR_SPONGE)
-        arg[n++] = (struct ht_arg){.buffer = arrays->memory[group]};
-    n = add_arrays(k, &p, arrays->field, arrays, arg, n);
-    return ht_tool_launch(k->group[group], part, LAYERS, groups, n, arg);
-}
-
-enum ht_err ht_pair_damp(struct ht_tool *tool, enum ht_step_part part, int group,
-                         const struct ht_fd_box *box, const double scale[3],
-                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
-    const struct kernels *k = (const struct kernels *)tool;
-    struct ht_fd_box boxes[MOST_PARTS];
-    const int count = cut_box(k, box, arrays, boxes);
-    for (int i = 0; i < count; i++)
-        TRY(damp(i == 0 ? k : k->strips, part, group, &boxes[i], scale, layers, arrays));
-    return HT_OK;
 }
