@@ -6,18 +6,19 @@
  *
  * both over the numbers of points around, 2^|X|; then a field at each node of another list takes
  * the sum of g_r of the points around it. Sums over points around are sums of pairs along x1, of
- * these along x2, of these along x3: a mirror image of the fields has a mirror image of them. Lists
+ * these along x2, of these along x3: a mirror image of the fields has a mirror image of them.
+ * For gradients sums of products of such means, of two sets of values in place of changes. Lists
  * that the host writes:
  *
  *     HT_PAIR_MEET_SOURCES(X)   X(f): fields that are read
- *     HT_PAIR_MEET_ROWS(X)      X(i, f, part): HT_PAIR_MEET_COUNT fields that meet; 1/2^|X|
+ *     HT_PAIR_MEET_ROWS(X)      X(i, f, part, apart): HT_PAIR_MEET_COUNT fields that meet; 1/2^|X|
  *     HT_PAIR_MEET_MEANS(X)     X(i, f, axis, up, apart, factor): terms of row i; apart: X
  *     HT_PAIR_MEET_COUPLINGS(X) X(i, j, n): number n of a point couples rows i and j */
 struct ht_pair_meet_coefs {
     real c[HT_DIMS][HT_FD_R];
 };
 
-/* Of differences at the points around one. */
+/* Of differences at the points around one; axis -1: of values. */
 HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht_pair_meet_coefs *c,
                               const int axis, const int up, const int apart,
                               HT_GLOBAL const real *f) {
@@ -35,8 +36,13 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
                 HT_GLOBAL const real *at = f + (i3 - (below >> 2 & 1)) * s->plane +
                                            (i2 - (below >> 1 & 1)) * s->row + i1 - (below & 1);
                 real d = 0;
-                HT_UNROLLED(j, HT_FD_R)
-                    d = fma(c->c[axis][j], at[(up + j) * stride] - at[(up - 1 - j) * stride], d);
+                if (axis < 0) {
+                    d = *at;
+                } else {
+                    HT_UNROLLED(j, HT_FD_R)
+                        d = fma(c->c[axis][j], at[(up + j) * stride] - at[(up - 1 - j) * stride],
+                                d);
+                }
                 sum1 += d;
             }
             sum2 += sum1;
@@ -47,14 +53,14 @@ HT_INLINE real ht_pair_around(const struct ht_pair_meet_args *s, const struct ht
 }
 
 #define HT_PAIR_MEET_PARAM(f) , HT_INPUT(real) f
-#define HT_PAIR_MEET_BEGIN(i, f, part) real w##i = 0, g##i = 0;
+#define HT_PAIR_MEET_BEGIN(i, f, part, apart) real w##i = 0, g##i = 0;
 #define HT_PAIR_MEET_MEAN(i, f, axis, up, apart, factor) \
     w##i += (real)(factor)*ht_pair_around(&s, &c, axis, up, apart, f + node);
-#define HT_PAIR_MEET_PART(i, f, part) w##i *= (real)(part);
+#define HT_PAIR_MEET_PART(i, f, part, apart) w##i *= (real)(part);
 #define HT_PAIR_MEET_COUPLE(i, j, n)  \
     g##i = fma(value[n], w##j, g##i); \
     g##j = fma(value[n], w##i, g##j);
-#define HT_PAIR_MEET_END(i, f, part) g[i] = (real)(part)*g##i;
+#define HT_PAIR_MEET_END(i, f, part, apart) g[i] = (real)(part)*g##i;
 
 HT_TOOL_KERNEL ht_pair_meet(struct ht_pair_meet_args s, struct ht_pair_meet_coefs c,
                             HT_INPUT(long) at_all, HT_INPUT(real) values,
@@ -71,8 +77,8 @@ HT_TOOL_KERNEL ht_pair_meet(struct ht_pair_meet_args s, struct ht_pair_meet_coef
     HT_PAIR_MEET_ROWS(HT_PAIR_MEET_END)
 }
 
-#define HT_PAIR_MEET_TARGET(i, f, part) , HT_GLOBAL real *f
-#define HT_PAIR_MEET_CHOOSE(i, f, part) \
+#define HT_PAIR_MEET_TARGET(i, f, part, apart) , HT_GLOBAL real *f
+#define HT_PAIR_MEET_CHOOSE(i, f, part, apart) \
     if (row == i) u = f;
 
 HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_INPUT(int) from,
@@ -91,4 +97,20 @@ HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_IN
         for (int j = 0; j < HT_PAIR_CORNERS; j += 2 * w) sum[j] += sum[j + w];
     HT_PAIR_MEET_ROWS(HT_PAIR_MEET_CHOOSE)
     u[to[i] / HT_PAIR_MEET_COUNT] += sum[0];
+}
+
+#define HT_PAIR_MEET_VALUES(i, f, part, apart) , HT_INPUT(real) y##i, HT_INPUT(real) e##i
+#define HT_PAIR_MEET_TAKE(i, f, part, apart)                                         \
+    const real w##i = (real)(part)*ht_pair_around(&s, 0, -1, 0, apart, y##i + node); \
+    const real g##i = (real)(part)*ht_pair_around(&s, 0, -1, 0, apart, e##i + node);
+#define HT_PAIR_MEET_MULTIPLY(i, j, n) sum[n] = fma(w##i, g##j, fma(w##j, g##i, sum[n]));
+
+HT_TOOL_KERNEL ht_pair_meet_add(struct ht_pair_meet_args s, HT_INPUT(long) at_all,
+                                HT_GLOBAL real *sums HT_PAIR_MEET_ROWS(HT_PAIR_MEET_VALUES)) {
+    const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
+    if (i >= s.end) return;
+    const long node = at_all[i];
+    HT_GLOBAL real *sum = sums + i * HT_PAIR_MEET_NUMBERS;
+    HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TAKE)
+    HT_PAIR_MEET_COUPLINGS(HT_PAIR_MEET_MULTIPLY)
 }

@@ -231,6 +231,11 @@ HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part p
                                     const int64_t target_range[2], const double scale[3],
                                     struct ht_buffer *const *field,
                                     struct ht_buffer *const *target);
+/* sum[point][coupling] += y_r e_q + y_q e_r of means of y and e, by fields, at the points [range),
+ * in the window of the box. Enqueued. */
+HT_CHECKED enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
+                                        const int64_t range[2], struct ht_buffer *const *y,
+                                        struct ht_buffer *const *e, struct ht_buffer *sum);
 
 /* Kernels of the absorbing layers of finite differences (cl/fd_layers.cl,
  * docs/developers/absorbing.md). A layer is an end of an axis of a window: along the axis nodes

@@ -64,12 +64,13 @@ HT_CHECKED enum ht_err ht_gradient_run(struct ht_gradient *gradient, const doubl
 
 /* At the nodes; in layers 0. Of a pair in place of the first and the third kind: + c: d chi / d
  * C_rq, coefficient number c of ht_pair_make(.., HT_PAIR_APART, ..), at the points where
- * ht_frame_fill gives it, however the run's medium is made (in a uniform one, too). The value of
- * C_rq, r != q, counts in both rows. Every entry counts with its volume, the closures' weights at
- * free sides included; those behind a wall, images of others, are 0. Where C is singular, in a
- * fluid and on free sides, changes of C count as far as they leave its range as it is: the shear
- * modulus of a fluid has no derivative (0), nor have couplings at oblique faces (coefficients
- * behind those of terms), which a gradient's run has not. */
+ * ht_frame_fill gives it, however the run's medium is made (in a uniform one, too); of couplings at
+ * oblique faces (behind those of terms), where a run has some, by what it takes of them, theta
+ * C_rq, 0 at points that are not listed. The value of C_rq, r != q, counts in both rows. Every
+ * entry counts with its volume, the closures' weights at free sides included; those behind a wall,
+ * images of others, are 0. Where C is singular, in a fluid and on free sides, changes of C of
+ * groups without couplings count as far as they leave its range as it is: the shear modulus of a
+ * fluid has no derivative (0). */
 enum ht_gradient_sum {
     HT_GRADIENT_COMPLIANCE,      /* d chi / d m at the primary nodes, m = 1 / modulus */
     HT_GRADIENT_ILLUMINATION,    /* sum over the steps of (u(t) - u(t - dt))^2; of a pair of those
@@ -77,13 +78,17 @@ enum ht_gradient_sum {
     HT_GRADIENT_INVERSE_DENSITY, /* + axis: d chi / d b, b = 1 / rho half a spacing above the nodes;
                                     0 behind a wall */
     HT_GRADIENT_COEFFICIENT = HT_GRADIENT_INVERSE_DENSITY, /* of a pair: + c */
-    HT_GRADIENT_SUMS = HT_GRADIENT_COEFFICIENT + 12
+    HT_GRADIENT_SUMS = HT_GRADIENT_COEFFICIENT + 24
 };
 /* Inverse density: where it varies. */
 bool ht_gradient_has(const struct ht_gradient *gradient, enum ht_gradient_sum sum);
 /* Own planes [first, last): out[plane][n2][n1]. */
 HT_CHECKED enum ht_err ht_gradient_get(struct ht_gradient *gradient, enum ht_gradient_sum sum,
                                        int64_t first, int64_t last, double *out);
+/* Derivatives by couplings theta C_rq, on own planes as ht_gradient_get has them, or sums of such,
+ * become those by C_rq of the medium's fit, and those by the other coefficients get what they have
+ * by theta; sum[coefficient]. Once. Collective. */
+HT_CHECKED enum ht_err ht_gradient_couple(const struct ht_plan *plan, double *const *sum);
 /* The derivative of chi by a factor of all that a shot in the place of a source group adds. */
 HT_CHECKED enum ht_err ht_gradient_push(const struct ht_gradient *gradient, int group,
                                         const struct ht_shot *shot, double *out);

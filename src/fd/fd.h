@@ -112,6 +112,13 @@ struct ht_pair_task {
     double scale[3];
     const struct ht_pair_layers *layers; /* of a step; NULL: none */
 };
+/* y, e: by fields. */
+struct ht_pair_meet_sum {
+    const struct ht_pair_stepper *s;
+    int group;
+    const struct ht_fd_array *y, *e;
+    struct ht_fd_array sum;
+};
 struct ht_shot;
 struct ht_fd_injection;
 struct ht_fd_shell;
@@ -154,6 +161,8 @@ struct ht_fd_engine_ops {
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
     /* What couplings of the group do after a pass or a rate, as ht_pair_meet. */
     enum ht_err (*meet)(struct ht_fd_engine *e, const struct ht_pair_task *t);
+    /* Sums of products by the couplings of a group, as ht_pair_meet_add, of own points. */
+    enum ht_err (*meet_add)(struct ht_fd_engine *e, const struct ht_pair_meet_sum *m);
 };
 struct ht_fd_engine {
     const struct ht_fd_engine_ops *ops;
@@ -197,6 +206,7 @@ struct ht_fd_injection {
         int64_t count;
         double *f;
     } * undispersed;              /* [shot] of steps; NULL: as they are */
+    int signals;                  /* how many: the list may outlive its shots */
     struct ht_injected *injected; /* on the device; NULL: not yet */
     struct ht_pool pool;          /* of the arrays but signals */
 };
@@ -583,6 +593,18 @@ bool ht_pair_faces_use(const struct ht_pair_faces *faces, int group);
 /* Multiplies values of coefficient `what` on planes of the grid as the step's bound needs them. */
 HT_CHECKED enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what,
                                            int64_t first, int64_t last, double *out);
+/* In a box of field `to`, n[k] points from low[k] on: += what the couplings of the medium make
+ * there of so much of field `from` at a node. Beyond a wall there is nothing; a periodic axis goes
+ * on. */
+struct ht_pair_spread {
+    const struct ht_pair_faces *faces;
+    const struct ht_equations *eq;
+    int from, to;
+    const int64_t *low, *n;
+    double *sum;
+};
+void ht_pair_faces_spread(const struct ht_pair_spread *spread, const int64_t node[3],
+                          double weight);
 /* The lists of a planned stepper; nothing where the group has no couplings. */
 HT_CHECKED enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
                                           struct ht_pair_meets *out);
@@ -602,10 +624,10 @@ void ht_pair_injection_destroy(void *stepper);
 HT_CHECKED enum ht_err ht_pair_injection_step(void *stepper, enum ht_subgrid from);
 /* Other lists of a stepper, [field], NULL: of the readings of receivers, spread with the medium, as
  * sources of an adjoint run; else of shots, removes: minus those whose strength is not multiplied
- * by the medium. */
+ * by the medium. bare: without the medium, of shots those that are multiplied by it. */
 struct ht_pair_driven {
     const struct ht_receivers *receivers;
-    bool removes;
+    bool removes, bare;
 };
 HT_CHECKED enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s,
                                                  const struct ht_pair_driven *by,
@@ -665,6 +687,11 @@ void ht_pair_shares(const struct ht_pair_stepper *s, const int64_t m[3], int fro
  * none. */
 HT_CHECKED enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, unsigned fields,
                                             int64_t first, int64_t last, double *values);
+/* The ghosts of a box of some fields' arrays; edges: with those where ghosts of two axes, or of one
+ * and planes of a neighbour meet. */
+HT_CHECKED enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields,
+                                      const struct ht_fd_box *box, bool edges,
+                                      const struct ht_fd_array *array);
 /* Layers and losses forget what steps have left. */
 HT_CHECKED enum ht_err ht_pair_forget(struct ht_pair_stepper *s);
 /* pair_losses.c: losses at a point. Those that a group has, by plain loops: sum[f], what a field f

@@ -195,6 +195,20 @@ static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht
                         arrays.field, t->work == HT_PAIR_RATE ? arrays.rate : arrays.field);
 }
 
+static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,
+                                   const struct ht_pair_meet_sum *m) {
+    const int64_t *first = m->s->meets[m->group].first[0];
+    const struct ht_fd_box *box = &m->s->fd.box;
+    struct ht_buffer *y[HT_MAX_FIELDS], *strain[HT_MAX_FIELDS];
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        y[f] = m->y[f].buffer;
+        strain[f] = m->e[f].buffer;
+    }
+    return ht_pair_meet_add(m->s->met[m->group], box,
+                            (const int64_t[2]){first[box->begin[2]], first[box->end[2]]}, y, strain,
+                            m->sum.buffer);
+}
+
 const struct ht_fd_engine_ops ht_fd_device_ops = {
     .create = device_create,
     .destroy = device_destroy,
@@ -212,6 +226,7 @@ const struct ht_fd_engine_ops ht_fd_device_ops = {
     .copy = device_copy,
     .pair = device_pair,
     .meet = device_meet,
+    .meet_add = device_meet_add,
 };
 
 /* ---- the kernels of a problem ---- */

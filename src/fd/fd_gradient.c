@@ -17,7 +17,7 @@ static int first_passes(const struct ht_gradient *g) {
 /* ---- sums ---- */
 
 bool ht_gradient_has(const struct ht_gradient *g, enum ht_gradient_sum sum) {
-    return g->ops->has(g, sum);
+    return g->ops->has(g, sum) || ht_pair_strains_sum(g, sum);
 }
 
 static bool field_has(const struct ht_gradient *g, enum ht_gradient_sum sum) {
@@ -50,7 +50,9 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
     const double light = 1 / (g->plan->scale * g->plan->scale);
     unsigned parity = 0;
     REQUIRE(ht_gradient_has(g, sum), HT_ERR_INTERNAL, "sum %d is not made", (int)sum);
-    TRY(ht_fd_move_planes(g->adjoint, g->sum[sum], first, last, NULL, out));
+    TRY(ht_pair_strains_sum(g, sum)
+            ? ht_pair_strains_read(g, sum, first, last, out)
+            : ht_fd_move_planes(g->adjoint, g->sum[sum], first, last, NULL, out));
     if (sum == HT_GRADIENT_ILLUMINATION) {
         for (int64_t n = 0; n < ht_grid_plane(&grid, HT_PRIMARY) * (last - first); n++)
             out[n] *= light;
@@ -178,7 +180,8 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
                                      .list = list_groups,
                                      .context = g};
     for (int i = 0; i < kinds_of(g); i++) {
-        TRY(ht_sampler_make(&of, &g->handle[i], &g->sampler[i]));
+        TRY(ht_sampler_make(&of, &g->handle[g->strains != NULL ? HT_FD_BY_STAGE : i],
+                            &g->sampler[i]));
         TRY(HT_ALLOC(g->amplitude[i], g->steps * shots->count));
     }
     return HT_OK;
@@ -277,7 +280,8 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     }
     for (int i = 0; i < HT_FD_BY; i++) g->taken[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        if (ht_gradient_has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(g->adjoint, g->sum[i]));
+        if (g->ops->has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(g->adjoint, g->sum[i]));
+    TRY(ht_pair_strains_begin(g));
     return g->adjoint->kind->rest(g->adjoint);
 }
 
@@ -289,14 +293,17 @@ static enum ht_err run(struct ht_gradient *g) {
     const int last = first_passes(g);
     TRY(r->ops->before(r, HT_PRIMARY));
     TRY(ht_runner_run(r, &r->passes, 0, last));
+    TRY(ht_pair_strains_pass(g, 0));
     for (int64_t n = g->steps; n > 0; n--) {
         REQUIRE(n % BETWEEN != 0 || !ht_stop_wanted(), HT_ERR_INTERRUPTED,
                 "interrupted in the adjoint run, before step %lld of %lld",
                 (long long)(g->steps - n + 1), (long long)g->steps);
         TRY(ht_runner_run(r, &r->passes, last, last + 1));
+        TRY(ht_pair_strains_pass(g, 1));
         r->ops->after(r, 1);
         TRY(r->ops->before(r, HT_PRIMARY));
         TRY(ht_runner_run(r, &r->passes, 0, last));
+        TRY(ht_pair_strains_pass(g, 0));
         TRY(take_sources(g, n == 1));
         TRY(g->past->ops->show(g->past, n));
         TRY(g->ops->correlate(g));
@@ -348,10 +355,9 @@ static int64_t bytes_beside(const struct ht_gradient *g) {
     struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
     int arrays;
     s->kind->list(s, list, &arrays);
-    for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        arrays += ht_gradient_has(g, (enum ht_gradient_sum)i);
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) arrays += g->ops->has(g, (enum ht_gradient_sum)i);
     return ht_real_size(s->engine.spec.fp64) *
-           (arrays * ht_fd_numbers(s) + s->kind->layers_words(s));
+           (arrays * ht_fd_numbers(s) + s->kind->layers_words(s) + ht_pair_strains_numbers(g));
 }
 
 /* Bytes of the device and of the host for the forward field, the least of all ranks: as given, or
@@ -443,8 +449,9 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
     if (g->cross) f->closed = g->adjoint->closed = false; /* arrays hold u itself */
     g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        if (ht_gradient_has(g, (enum ht_gradient_sum)i))
+        if (g->ops->has(g, (enum ht_gradient_sum)i))
             TRY(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
+    TRY(ht_pair_strains_create(g));
     return make_past(g, choice, &past);
 }
 
@@ -471,6 +478,7 @@ void ht_gradient_destroy(struct ht_gradient *g) {
     forget_sources(g);
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) g->forward->engine.ops->destroy(&g->sum[i]);
     ht_pair_injections_destroy(g->removed);
+    ht_pair_strains_destroy(g);
     ht_stepper_destroy(&g->handle[HT_FD_BY_UPDATE]);
     g->forward->engine.products = NULL;
     ht_tool_destroy(g->products);

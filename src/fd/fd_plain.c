@@ -626,17 +626,25 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
 
+/* A point of a field around one at node `at`; false: there is no such corner. */
+static bool find_near(const struct ht_pair_stepper *s, int group, int field, unsigned corner,
+                      int64_t at, int64_t *near) {
+    const unsigned meets = s->pair.meets[group], apart = s->pair.parity[field] ^ meets;
+    *near = at;
+    for (int k = 0; k < 3; k++)
+        *near +=
+            ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) * pitch_of(&s->fd.box, k);
+    return !(corner & ~apart);
+}
+
 /* Mean of the own change of a field at its points around one at node `at`. */
 static double pair_mean(const struct ht_pair_task *t, int field, int64_t at) {
     const struct ht_pair *pair = &t->s->pair;
-    const unsigned meets = pair->meets[t->group], apart = pair->parity[field] ^ meets;
+    const unsigned apart = pair->parity[field] ^ pair->meets[t->group];
     double sum = 0;
     for (unsigned corner = 0; corner < 8; corner++) {
-        int64_t near = at;
-        if (corner & ~apart) continue;
-        for (int k = 0; k < 3; k++)
-            near += ((int)(corner >> k & 1u) - (int)((apart & ~meets) >> k & 1u)) *
-                    pitch_of(&t->box, k);
+        int64_t near;
+        if (!find_near(t->s, t->group, field, corner, at, &near)) continue;
         for (int n = 0; n < pair->nterms; n++)
             if (pair->term[n].row == field && pair->term[n].partner == field)
                 sum += magnitude(&t->s->fd.engine, t->scale[pair->term[n].axis]) *
@@ -683,6 +691,36 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
             if (near >= 0) to[meets->to[i] / rows] += g[(near - point[0]) * rows + r];
         }
     }
+    return HT_OK;
+}
+
+static double value_mean(const struct ht_pair_meet_sum *m, int field, int64_t at,
+                         const struct ht_fd_array *of) {
+    double sum = 0;
+    int count = 0;
+    for (unsigned corner = 0; corner < 8; corner++) {
+        int64_t near;
+        if (!find_near(m->s, m->group, field, corner, at, &near)) continue;
+        sum += of[field].host[near];
+        count++;
+    }
+    return sum / count;
+}
+
+static enum ht_err plain_meet_add(HT_UNUSED struct ht_fd_engine *e,
+                                  const struct ht_pair_meet_sum *m) {
+    const struct ht_pair_meets *meets = &m->s->meets[m->group];
+    const struct ht_fd_box *box = &m->s->fd.box;
+    int first = 0;
+    const int couplings = ht_pair_couplings(&m->s->pair, m->group, &first);
+    for (int64_t i = meets->first[0][box->begin[2]]; i < meets->first[0][box->end[2]]; i++)
+        for (int c = 0; c < couplings; c++) {
+            const struct ht_pair_coefficient *of = &m->s->pair.coefficient[first + c];
+            const int64_t at = meets->at[i];
+            m->sum.host[i * couplings + c] +=
+                value_mean(m, of->row, at, m->y) * value_mean(m, of->col, at, m->e) +
+                value_mean(m, of->col, at, m->y) * value_mean(m, of->row, at, m->e);
+        }
     return HT_OK;
 }
 
@@ -827,6 +865,7 @@ const struct ht_fd_engine_ops ht_fd_plain_ops = {
     .put = plain_put,
     .pair = plain_pair,
     .meet = plain_meet,
+    .meet_add = plain_meet_add,
 };
 
 /* ---- verification ---- */

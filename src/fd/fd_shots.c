@@ -194,6 +194,7 @@ static enum ht_err share_sums(struct making *m) {
 
 enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later) {
     TRY(HT_TAKE(&in->pool, in->undispersed, in->shots->count));
+    in->signals = in->shots->count;
     for (int i = 0; i < in->shots->count; i++) {
         const struct ht_shot *shot = &in->shots->shot[i];
         TRY(ht_fd_undispersed(shot, in->eq != NULL ? ht_shot_order(in->eq, shot) : 0, in->dt, later,
@@ -218,8 +219,7 @@ static enum ht_err make_columns(const struct ht_problem *problem, struct ht_fd_i
 void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     if (in == NULL) return;
     ht_injected_destroy(in->injected);
-    for (int i = 0; in->undispersed != NULL && i < in->shots->count; i++)
-        free(in->undispersed[i].f);
+    for (int i = 0; i < in->signals; i++) free(in->undispersed[i].f);
     for (int i = 0; in->incident != NULL && i < in->shots->count; i++)
         ht_fd_incidence_destroy(in->incident[i]);
     ht_pool_free(&in->pool);

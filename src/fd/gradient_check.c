@@ -94,10 +94,6 @@ static enum ht_err check_pair(const struct ht_plan *plan) {
            "the run backwards is made for \"acoustic\" alone: take \"auto\" or \"checkpoint\"");
     REFUSE(plan->eq.losses != 0, params, plan->medium->loss_key,
            "gradients are of media that lose nothing: must be 0");
-    REFUSE(
-        plan->problem.fd.faces != NULL, params, "medium.couplings",
-        "must be false for a gradient, which has no derivative by what couples fields at oblique "
-        "faces");
     return HT_OK;
 }
 

@@ -47,25 +47,30 @@ double ht_staggered_message_values(const struct ht_problem *problem, int array) 
 
 /* ---- tasks ---- */
 
-/* Of couplings with those where ghosts of two axes, or of one and planes of a neighbour meet. */
-static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
-    struct ht_pair_stepper *s = self;
-    const int group = group_of(task->pass);
-    const bool edges = ht_pair_faces_use(s->fd.problem.fd.faces, group);
+enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const struct ht_fd_box *of,
+                           bool edges, const struct ht_fd_array *array) {
     const int64_t reach = ht_fd_reach(&s->fd.engine.spec);
-    HT_EACH_BIT(f, s->pair.group[1 - group]) {
-        struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
+    HT_EACH_BIT(f, fields) {
+        struct ht_fd_box box = *of;
         for (int k = edges ? s->pair.dims - 1 : 0; k >= 0; k--) {
             int sides[3][2];
             for (int i = 0; i < 6; i++)
                 sides[i / 2][i % 2] =
                     !edges || i / 2 == k ? s->sides[f][i / 2][i % 2] : HT_FD_SIDE_NONE;
-            TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])sides, s->field[f]));
+            TRY(s->fd.engine.ops->ghosts(&s->fd.engine, &box, (const int(*)[2])sides, array[f]));
             box.begin[k] -= reach;
             box.end[k] += reach;
         }
     }
     return HT_OK;
+}
+
+static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
+    struct ht_pair_stepper *s = self;
+    const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
+    const int group = group_of(task->pass);
+    return ht_pair_ghosts(s, s->pair.group[1 - group], &box,
+                          ht_pair_faces_use(s->fd.problem.fd.faces, group), s->field);
 }
 
 /* Steps alone have layers, which lie where nothing is coupled. The quarter step comes without

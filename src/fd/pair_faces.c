@@ -43,6 +43,10 @@ struct sweep {
     struct ht_pool pool; /* of these */
     struct ht_range own; /* planes */
     int64_t listed;      /* entries there */
+    /* Looks at each point. */
+    enum ht_err (*visit)(struct sweep *w, const int64_t m[3]);
+    /* Of ht_gradient_couple: sums on own planes, of couplings on the planes beside them. */
+    double *const *sum, *beside[2];
 };
 
 static bool is_used(const struct sweep *w, int c) {
@@ -56,8 +60,8 @@ static int64_t beyond(const struct sweep *w, int c) {
     return pair->dims > 2 && pair->coefficient[c].parity != pair->meets[w->group] ? 1 : 0;
 }
 
-/* Of the points around m. */
-static double least_of(const struct sweep *w, int c, const int64_t m[3]) {
+/* Of the points around m; where: there. */
+static double least_of(const struct sweep *w, int c, const int64_t m[3], int64_t where[3]) {
     const struct ht_pair *pair = &w->faces->pair;
     const unsigned meets = pair->meets[w->group], parity = pair->coefficient[c].parity;
     double least = INFINITY;
@@ -66,8 +70,11 @@ static double least_of(const struct sweep *w, int c, const int64_t m[3]) {
         if (corner & ~(parity ^ meets)) continue;
         for (int k = 0; k < 3; k++) at[k] = m[k] + way_to(meets, parity ^ meets, corner, k, false);
         for (int k = 0; k < 2; k++) at[k] = ht_fd_inside(w->faces->grid, parity, k, at[k]);
-        at[2] -= w->first - beyond(w, c);
-        least = fmin(least, w->value[c][(at[2] * w->n[1] + at[1]) * w->n[0] + at[0]]);
+        const int64_t plane = at[2] - w->first + beyond(w, c);
+        const double value = w->value[c][(plane * w->n[1] + at[1]) * w->n[0] + at[0]];
+        if (!(value < least)) continue;
+        least = value;
+        memcpy(where, at, sizeof at);
     }
     return least;
 }
@@ -102,11 +109,13 @@ static bool is_none(const struct sweep *w, const struct ht_pair_coefficient *of,
     return false;
 }
 
-/* The largest theta; D changes. *excess: eps. */
-static double find_theta(int n, double *D, const double *O, double trace, double *excess) {
+/* The largest theta; D changes. *excess: eps. x: x^T (D + theta O) x is the least, x^T D x = 1. */
+static double find_theta(int n, double *D, const double *O, double trace, double *excess,
+                         double *x) {
     const double rounding = 1e-9, nearly = 0.999;
     double V[HT_MAX_FIELDS * HT_MAX_FIELDS], S[HT_MAX_FIELDS * HT_MAX_FIELDS];
-    double least = 0, most = 0;
+    double U[HT_MAX_FIELDS * HT_MAX_FIELDS], most = 0;
+    int least = 0;
     ht_eigen(n, D, V);
     for (int i = 0; i < n * n; i++) {
         const int row = i / n, col = i % n;
@@ -117,12 +126,19 @@ static double find_theta(int n, double *D, const double *O, double trace, double
         if (!inside && fabs(sum) > rounding * trace) return 0;
         S[i] = inside ? sum / sqrt(a * b) : 0;
     }
-    ht_eigen(n, S, V);
+    ht_eigen(n, S, U);
     for (int i = 0; i < n; i++) {
-        least = fmin(least, S[i * n + i]);
+        if (S[i * n + i] < S[least * n + least]) least = i;
         most = fmax(most, S[i * n + i]);
     }
-    const double theta = least > -nearly ? 1 : nearly / -least;
+    for (int i = 0; i < n; i++) {
+        x[i] = 0;
+        for (int j = 0; j < n; j++)
+            if (D[j * n + j] > rounding * trace)
+                x[i] += V[i * n + j] * U[j * n + least] / sqrt(D[j * n + j]);
+    }
+    const double lambda = fmin(S[least * n + least], 0);
+    const double theta = lambda > -nearly ? 1 : nearly / -lambda;
     *excess = theta * most;
     return theta;
 }
@@ -146,31 +162,43 @@ static enum ht_err add_entry(struct sweep *w, const int64_t m[3], double theta, 
     return HT_OK;
 }
 
-static enum ht_err look_at(struct sweep *w, const int64_t m[3]) {
+/* What a point is listed with. */
+struct point {
+    double O[HT_MAX_FIELDS * HT_MAX_FIELDS], x[HT_MAX_FIELDS], theta, excess;
+    int64_t where[HT_MAX_TERMS][3]; /* the least values of D */
+};
+
+/* Whether it is listed. */
+static bool find_point(const struct sweep *w, const int64_t m[3], struct point *p) {
     const struct ht_pair *pair = &w->faces->pair;
     const struct ht_pair_listed *to = &w->faces->listed[w->group];
     const int64_t at = ((m[2] - w->first) * w->n[1] + m[1]) * w->n[0] + m[0];
     const int n = w->rows;
     const double worth = 1e-4;
-    double D[HT_MAX_FIELDS * HT_MAX_FIELDS], O[HT_MAX_FIELDS * HT_MAX_FIELDS];
-    double trace = 0, most = 0, excess = 0;
+    double D[HT_MAX_FIELDS * HT_MAX_FIELDS], trace = 0, most = 0;
     memset(D, 0, (size_t)(n * n) * sizeof *D);
-    memset(O, 0, (size_t)(n * n) * sizeof *O);
+    memset(p->O, 0, (size_t)(n * n) * sizeof *p->O);
     for (int c = to->coupling; c < to->coupling + to->couplings; c++) {
         const int i = w->number[pair->coefficient[c].row], j = w->number[pair->coefficient[c].col];
-        if (!is_none(w, &pair->coefficient[c], m)) O[i * n + j] = O[j * n + i] = w->value[c][at];
-        most = fmax(most, fabs(O[i * n + j]));
+        if (!is_none(w, &pair->coefficient[c], m))
+            p->O[i * n + j] = p->O[j * n + i] = w->value[c][at];
+        most = fmax(most, fabs(p->O[i * n + j]));
     }
-    if (most == 0 || !is_open(w, m)) return HT_OK;
+    if (most == 0 || !is_open(w, m)) return false;
     for (int c = 0; c < pair->ncoefficients; c++) {
         if (!is_used(w, c)) continue;
         const int i = w->number[pair->coefficient[c].row], j = w->number[pair->coefficient[c].col];
-        D[i * n + j] = D[j * n + i] = least_of(w, c, m);
+        D[i * n + j] = D[j * n + i] = least_of(w, c, m, p->where[c]);
         if (i == j) trace += D[i * n + i];
     }
-    if (most <= worth * trace) return HT_OK;
-    const double theta = find_theta(n, D, O, trace, &excess);
-    return theta > 0 ? add_entry(w, m, theta, excess) : HT_OK;
+    if (most <= worth * trace) return false;
+    p->theta = find_theta(n, D, p->O, trace, &p->excess, p->x);
+    return p->theta > 0;
+}
+
+static enum ht_err list_point(struct sweep *w, const int64_t m[3]) {
+    struct point p;
+    return find_point(w, m, &p) ? add_entry(w, m, p.theta, p.excess) : HT_OK;
 }
 
 static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
@@ -192,29 +220,34 @@ static enum ht_err sweep_planes(struct sweep *w, const bool *wanted) {
                                       w->value[c]));
         for (int64_t m3 = w->first; m3 < w->last; m3++) {
             for (int64_t n = 0; wanted[w->first] && n < w->n[0] * w->n[1]; n++)
-                TRY(look_at(w, (const int64_t[3]){n % w->n[0], n / w->n[0], m3}));
-            first[m3 + 1] = w->faces->listed[w->group].count;
+                TRY(w->visit(w, (const int64_t[3]){n % w->n[0], n / w->n[0], m3}));
+            if (w->sum == NULL) first[m3 + 1] = w->faces->listed[w->group].count;
         }
     }
     return HT_OK;
 }
 
+static enum ht_err sweep_group(struct sweep *w, const bool *wanted) {
+    const struct ht_grid *grid = w->faces->grid;
+    w->own = ht_grid_own(grid, HT_PRIMARY);
+    w->rows = ht_pair_rows(&w->faces->pair, w->group, w->row);
+    for (int f = 0; f < HT_MAX_FIELDS; f++) w->number[f] = -1;
+    for (int i = 0; i < w->rows; i++) w->number[w->row[i]] = i;
+    for (int k = 0; k < 2; k++) w->n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    const enum ht_err err = w->rows > 0 ? sweep_planes(w, wanted) : HT_OK;
+    ht_pool_free(&w->pool);
+    return err;
+}
+
 static enum ht_err find_group(struct ht_pair_faces *faces, const struct ht_problem *problem,
                               int group, const bool *wanted) {
-    const struct ht_grid *grid = faces->grid;
     struct ht_pair_listed *to = &faces->listed[group];
-    struct sweep w = {
-        .faces = faces, .problem = problem, .group = group, .own = ht_grid_own(grid, HT_PRIMARY)};
-    w.rows = ht_pair_rows(&faces->pair, group, w.row);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) w.number[f] = -1;
-    for (int i = 0; i < w.rows; i++) w.number[w.row[i]] = i;
-    for (int k = 0; k < 2; k++) w.n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    struct sweep w = {.faces = faces, .problem = problem, .group = group, .visit = list_point};
     to->couplings = ht_pair_couplings(&faces->pair, group, &to->coupling);
-    enum ht_err err = HT_ALLOC(to->first, ht_grid_nodes(grid, HT_PRIMARY, 2) + 1);
-    if (err == HT_OK && w.rows > 0) err = sweep_planes(&w, wanted);
-    ht_pool_free(&w.pool);
+    TRY(HT_ALLOC(to->first, ht_grid_nodes(faces->grid, HT_PRIMARY, 2) + 1));
+    TRY(sweep_group(&w, wanted));
     to->share = (double)w.listed;
-    return err;
+    return HT_OK;
 }
 
 enum ht_err ht_pair_faces_find(const struct ht_problem *problem, const struct ht_pair *pair,
@@ -250,6 +283,124 @@ enum ht_err ht_pair_faces_test(const struct ht_problem *part, const struct ht_pa
     for (int group = 0; group < 2; group++)
         (*out)->listed[group].used = (*out)->listed[group].used && whole->listed[group].used;
     return HT_OK;
+}
+
+/* ---- derivatives by what is listed ---- */
+
+/* Of a sum at node n of a plane of the grid, which is an own one or, of couplings, beside them;
+ * NULL: it is not. */
+static double *sum_at(const struct sweep *w, int c, int64_t plane, int64_t n) {
+    const struct ht_grid *grid = w->faces->grid;
+    const int64_t size = w->n[0] * w->n[1], i = c - w->faces->listed[w->group].coupling;
+    if (plane >= w->own.first && plane < w->own.last)
+        return &w->sum[c][(plane - w->own.first) * size + n];
+    for (int side = 0; side < 2 && i >= 0; side++)
+        if (plane == ht_fd_inside(grid, 0, 2, side ? w->own.last : w->own.first - 1))
+            return &w->beside[side][i * size + n];
+    return NULL;
+}
+
+/* theta = -nearly/s, s = x^T O x / x^T D x: d theta = -theta/s (x^T dO x - s x^T dD x). */
+static enum ht_err couple_point(struct sweep *w, const int64_t m[3]) {
+    const struct ht_pair *pair = &w->faces->pair;
+    const struct ht_pair_listed *of = &w->faces->listed[w->group];
+    const int64_t n = m[1] * w->n[0] + m[0];
+    const bool own = m[2] >= w->own.first && m[2] < w->own.last;
+    struct point p;
+    double by_theta = 0, s = 0;
+    if (!find_point(w, m, &p)) return HT_OK;
+    for (int c = of->coupling; c < of->coupling + of->couplings; c++) {
+        const int i = w->number[pair->coefficient[c].row], j = w->number[pair->coefficient[c].col];
+        by_theta += p.O[i * w->rows + j] * *sum_at(w, c, m[2], n);
+        s += 2 * p.O[i * w->rows + j] * p.x[i] * p.x[j];
+    }
+    if (p.theta == 1) by_theta = 0;
+    for (int c = 0; c < of->coupling + of->couplings; c++) {
+        if (!is_used(w, c)) continue;
+        const struct ht_pair_coefficient *at = &pair->coefficient[c];
+        const int i = w->number[at->row], j = w->number[at->col];
+        const double by = p.theta * by_theta * p.x[i] * p.x[j] * (i == j ? 1 : 2);
+        if (c >= of->coupling) {
+            double *sum = sum_at(w, c, m[2], n);
+            if (own) *sum = is_none(w, at, m) ? 0 : p.theta * *sum - (by != 0 ? by / s : 0);
+        } else {
+            const int64_t *where = p.where[c];
+            double *sum = sum_at(w, c, ht_fd_inside(w->faces->grid, at->parity, 2, where[2]),
+                                 where[1] * w->n[0] + where[0]);
+            if (sum != NULL) *sum += by;
+        }
+    }
+    return HT_OK;
+}
+
+enum { TAG = 78 }; /* no other's */
+
+/* Of neighbours the planes of couplings beside own ones; those of each rank go to both. */
+static enum ht_err exchange(struct sweep *w) {
+    const struct ht_grid *grid = w->faces->grid;
+    const struct ht_pair_listed *of = &w->faces->listed[w->group];
+    const int64_t size = w->n[0] * w->n[1], values = size * of->couplings;
+    HT_ARRAY(double, out, values);
+    for (int side = 0; side < 2; side++) {
+        const int to = ht_grid_neighbour(grid, side), from = ht_grid_neighbour(grid, 1 - side);
+        struct ht_message *message = NULL;
+        enum ht_err err = HT_OK;
+        for (int64_t i = 0; i < values; i++)
+            out[i] = *sum_at(w, of->coupling + (int)(i / size),
+                             side ? w->own.last - 1 : w->own.first, i % size);
+        TRY(HT_TAKE(&w->pool, w->beside[1 - side], values));
+        if (to >= 0)
+            TRY(ht_message_send(grid->slab.comm, to, TAG, out, values * (int64_t)sizeof *out,
+                                &message));
+        if (from >= 0)
+            err = ht_message_pass(grid->slab.comm, from, TAG, false, w->beside[1 - side],
+                                  values * (int64_t)sizeof *out);
+        if (err == HT_OK && message != NULL) err = ht_message_wait(&message);
+        ht_message_abandon(message);
+        TRY(err);
+    }
+    return HT_OK;
+}
+
+static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair_faces *faces,
+                                int group, double *const *sum) {
+    const int64_t planes = ht_grid_nodes(faces->grid, HT_PRIMARY, 2);
+    struct sweep w = {
+        .faces = faces, .problem = problem, .group = group, .visit = couple_point, .sum = sum};
+    HT_ARRAY(bool, wanted, planes);
+    if (!faces->listed[group].used || sum[faces->listed[group].coupling] == NULL) return HT_OK;
+    for (int k = 0; k < 2; k++) w.n[k] = ht_grid_nodes(faces->grid, HT_PRIMARY, k);
+    w.own = ht_grid_own(faces->grid, HT_PRIMARY);
+    for (int64_t m = w.own.first - 1; m <= w.own.last; m++)
+        wanted[ht_fd_inside(faces->grid, 0, 2, m)] = true;
+    const enum ht_err err = exchange(&w);
+    if (err != HT_OK) ht_pool_free(&w.pool);
+    return err == HT_OK ? sweep_group(&w, wanted) : err;
+}
+
+struct couple {
+    struct ht_frame *frame;
+};
+
+static enum ht_err fill_couple(const void *couple, int what, int64_t first, int64_t last,
+                               double *out) {
+    return ht_frame_fill(((const struct couple *)couple)->frame, what, first, last, out);
+}
+
+enum ht_err ht_gradient_couple(const struct ht_plan *plan, double *const *sum) {
+    struct ht_pair_faces *faces = plan->faces;
+    struct ht_problem problem = plan->problem;
+    struct couple couple;
+    if (problem.fd.faces == NULL) return HT_OK;
+    problem.fd.fill = fill_couple;
+    problem.fd.medium = &couple;
+    enum ht_err err =
+        ht_frame_create(plan->medium, &faces->pair,
+                        ht_frame_kind(plan->medium, plan->params->medium.fit), &couple.frame);
+    for (int group = 0; group < 2 && err == HT_OK; group++)
+        err = couple_group(&problem, faces, group, sum);
+    ht_frame_destroy(couple.frame);
+    return ht_comm_agree(plan->grid.slab.comm, err);
 }
 
 bool ht_pair_faces_use(const struct ht_pair_faces *faces, int group) {
@@ -363,6 +514,97 @@ enum ht_err ht_pair_faces_raise(const struct ht_pair_faces *faces, int what, int
     return HT_OK;
 }
 
+/* Whether the image at m is a mirror's. */
+static bool is_turned(const struct ht_grid *grid, unsigned parity, int axis, int64_t m) {
+    const int64_t period = 2 * (ht_grid_nodes(grid, HT_PRIMARY, axis) - 1);
+    if (!has_wall(grid, axis)) return false;
+    m = (m % period + period) % period;
+    return m > period / 2 - (parity >> axis & 1u);
+}
+
+/* The entry of a point, or of what it is the image of, -1: none; turned: axes of mirrors. */
+static int64_t find_entry(const struct ht_pair_faces *faces, int group, const int64_t m[3],
+                          unsigned *turned) {
+    const struct ht_pair_listed *of = &faces->listed[group];
+    const unsigned meets = faces->pair.meets[group];
+    int64_t at[3];
+    *turned = 0;
+    for (int k = 0; k < 3; k++) {
+        at[k] = ht_fd_inside(faces->grid, meets, k, m[k]);
+        if (k < faces->pair.dims && is_turned(faces->grid, meets, k, m[k])) *turned |= 1u << k;
+    }
+    const int64_t node = at[1] * ht_grid_nodes(faces->grid, HT_PRIMARY, 0) + at[0];
+    int64_t low = of->first[at[2]], high = of->first[at[2] + 1];
+    const int64_t end = high;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (of->node[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && of->node[low] == node ? low : -1;
+}
+
+/* Of fields at such places a coupling, one of them turned. */
+static double turned_value(const struct ht_pair *pair, const struct ht_pair_coefficient *c,
+                           unsigned turned, double value) {
+    const unsigned odd = (pair->parity[c->row] ^ pair->parity[c->col]) & turned;
+    return ht_pair_axes(odd) % 2 ? -value : value;
+}
+
+/* ---- what sources drive at other places ---- */
+
+/* From field `from` at place a, by so much. */
+static void spread_from(const struct ht_pair_spread *s, const int64_t a[3], double weight) {
+    const struct ht_pair *pair = &s->faces->pair;
+    const int group = pair->group[1] >> s->from & 1u;
+    const struct ht_pair_listed *of = &s->faces->listed[group];
+    const unsigned meets = pair->meets[group];
+    const unsigned apart[2] = {pair->parity[s->from] ^ meets, pair->parity[s->to] ^ meets};
+    const struct ht_pair_coefficient *c = pair->coefficient + of->coupling;
+    while (c->row != ht_least(s->from, s->to) || c->col != ht_most(s->from, s->to)) c++;
+    const int64_t coupling = c - pair->coefficient - of->coupling;
+    weight /= 1 << (ht_pair_axes(apart[0]) + ht_pair_axes(apart[1]));
+    for (unsigned both = 0; both < 64; both++) {
+        const unsigned corner[2] = {both & 7u, both >> 3};
+        int64_t point[3], to[3];
+        unsigned turned;
+        bool inside = !(corner[0] & ~apart[0]) && !(corner[1] & ~apart[1]);
+        for (int k = 0; k < 3 && inside; k++) {
+            const int64_t most = s->faces->grid->cells[k] - (pair->parity[s->to] >> k & 1u);
+            point[k] = a[k] + way_to(meets, apart[0], corner[0], k, true);
+            to[k] = point[k] + way_to(meets, apart[1], corner[1], k, false);
+            if (has_wall(s->faces->grid, k)) inside = to[k] >= 0 && to[k] <= most;
+        }
+        const int64_t entry = inside ? find_entry(s->faces, group, point, &turned) : -1;
+        if (entry < 0) continue;
+        for (int k = 0; k < 3; k++) to[k] -= s->low[k];
+        s->sum[(to[2] * s->n[1] + to[1]) * s->n[0] + to[0]] +=
+            weight * turned_value(pair, c, turned, of->value[entry * of->couplings + coupling]);
+    }
+}
+
+/* With the images of the node behind a wall. */
+void ht_pair_faces_spread(const struct ht_pair_spread *s, const int64_t node[3], double weight) {
+    const struct ht_grid *grid = s->faces->grid;
+    const unsigned parity = s->faces->pair.parity[s->from];
+    for (int i = 0; i < 64; i++) {
+        int64_t a[3];
+        double part = weight;
+        for (int k = 0; k < 3; k++) {
+            const int which = i >> 2 * k & 3;
+            const int64_t image[4] = {node[k], -1, grid->cells[k], grid->cells[k] + 1};
+            a[k] = image[which];
+            if (which == 0) continue;
+            const bool is = has_wall(grid, k) && is_turned(grid, parity, k, a[k]) &&
+                            ht_fd_inside(grid, parity, k, a[k]) == node[k];
+            part *= is ? ht_wall_sign(s->eq, s->from, k, grid->wall[k][which > 1]) : 0;
+        }
+        if (part != 0) spread_from(s, a, part);
+    }
+}
+
 /* ---- the lists of a window ---- */
 
 struct lists {
@@ -372,14 +614,6 @@ struct lists {
     int rows, row[HT_MAX_FIELDS];
     int64_t room[4];
 };
-
-/* Whether the image at m is a mirror's. */
-static bool is_turned(const struct ht_grid *grid, unsigned parity, int axis, int64_t m) {
-    const int64_t period = 2 * (ht_grid_nodes(grid, HT_PRIMARY, axis) - 1);
-    if (!has_wall(grid, axis)) return false;
-    m = (m % period + period) % period;
-    return m > period / 2 - (parity >> axis & 1u);
-}
 
 static int64_t node_of(const struct lists *l, int64_t m1, int64_t m2, int64_t window3) {
     const struct ht_fd_box *box = &l->s->fd.box;
@@ -399,10 +633,9 @@ static enum ht_err add_point(struct lists *l, const int64_t m[3], int64_t window
             turned |= 1u << k;
     to->at[to->points] = node_of(l, m[0], m[1], window3);
     for (int i = 0; i < of->couplings; i++) {
-        const struct ht_pair_coefficient *c = &pair->coefficient[of->coupling + i];
-        const unsigned odd = (pair->parity[c->row] ^ pair->parity[c->col]) & turned;
-        const double value = of->value[*number * of->couplings + i];
-        to->value[to->points * of->couplings + i] = ht_pair_axes(odd) % 2 ? -value : value;
+        to->value[to->points * of->couplings + i] =
+            turned_value(pair, &pair->coefficient[of->coupling + i], turned,
+                         of->value[*number * of->couplings + i]);
     }
     *number = to->points++;
     return HT_OK;

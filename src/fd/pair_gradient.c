@@ -33,9 +33,10 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
     const struct ht_fd_engine *e = &s->fd.engine;
     int coupled = 0;
     (void)ht_pair_make(g->forward->problem.eq, HT_PAIR_APART, &g->apart);
+    past->slopes = g->forward->problem.fd.faces != NULL;
     HT_EACH_BIT(f, s->coupled) coupled++;
     REQUIRE(coupled <= HT_PAIR_TOGETHER_MOST &&
-                HT_GRADIENT_COEFFICIENT + g->apart.nown <= HT_GRADIENT_SUMS,
+                HT_GRADIENT_COEFFICIENT + g->apart.nown + g->apart.ncouplings <= HT_GRADIENT_SUMS,
             HT_ERR_INTERNAL, "gradients of %d coupled fields", coupled);
     past->values = (1u << s->pair.nfields) - 1;
     if (e->device == NULL) return HT_OK;
@@ -52,6 +53,7 @@ static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receive
     TRY(ht_pair_injections_create(pair_of(g->forward), &removed, g->removed));
     g->readings = pair_of(g->adjoint)->injection;
     g->lists = HT_MAX_FIELDS;
+    TRY(ht_pair_strains_aim(g, receivers));
     return ht_pair_injections_create(pair_of(g->adjoint), &readings, g->readings);
 }
 
@@ -90,7 +92,8 @@ static void solve(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y) {
     ht_pair_invert(count, copy, x, y);
 }
 
-/* Of a drive: C^+ of what it adds at each node, times the node's volume. */
+/* Of a drive: C^+ of what it adds at each node, times the node's volume; of strains what it adds,
+ * or its weights where these are multiplied by C. */
 static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
                               struct ht_sampler *out) {
     const struct ht_pair_stepper *s = pair_of(g->adjoint);
@@ -110,14 +113,15 @@ static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
         double c[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
         double keeps[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
         double share[HT_MAX_FIELDS], x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
+        const bool strains = ht_pair_strains_have(g, drive->field), own = drive->material >= 0;
         int row = 0;
         if (i == 0 || m[2] != point.node[i - 1].m[2])
             TRY(ht_pair_read(s, s->pair.parity[drive->field], m[2], m[2] + 1, medium));
-        ht_pair_shares(s, m, drive->field, drive->material >= 0, medium, share);
+        ht_pair_shares(s, m, drive->field, own && !strains, medium, share);
         left_of(s, fields, ht_pair_surface_on(s, s->pair.parity[drive->field], m), medium + at,
                 plane, c, keeps);
-        HT_EACH_BIT(f, fields) x[row++] = share[f];
-        solve(row, c, x, y);
+        HT_EACH_BIT(f, fields) x[row] = y[row] = share[f], row++;
+        if (!strains) solve(row, c, x, y);
         while (row-- > 0) {
             nodes[row * point.count + i] = point.node[i];
             nodes[row * point.count + i].weight *=
@@ -152,22 +156,43 @@ static void amplitudes(const struct ht_gradient *g, const struct ht_shot *shot,
 
 /* ---- sums ---- */
 
+static bool is_lit(const struct ht_gradient *g, int field) {
+    const struct ht_pair_stepper *f = pair_of(g->forward);
+    const unsigned lit = f->pair.group[1], coupled = lit & f->coupled;
+    return (coupled != 0 ? coupled : lit) >> field & 1u;
+}
+
+/* The light of a field with strains, which do not show it; the array of these is written later. */
+static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
+    if (!is_lit(g, field) || !ht_pair_strains_have(g, field)) return HT_OK;
+    struct ht_pair_product p = {.box = *box,
+                                .count = 1,
+                                .lit = true,
+                                .adjoint = {pair_of(g->adjoint)->field[field]},
+                                .after = {g->past->after[field]},
+                                .before = {pair_of(g->forward)->field[field]},
+                                .sum = {{ht_pair_strains_of(g, true)[field]}},
+                                .light = g->sum[HT_GRADIENT_ILLUMINATION],
+                                .tool = g->products};
+    return g->adjoint->engine.ops->product(&g->adjoint->engine, &p);
+}
+
 /* Of a field and those that are coupled with it. */
 static enum ht_err add_products(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
     const struct ht_pair_stepper *f = pair_of(g->forward), *a = pair_of(g->adjoint);
-    const unsigned lit =
-        f->pair.group[1] & f->coupled ? f->pair.group[1] & f->coupled : f->pair.group[1];
+    const bool strains = ht_pair_strains_have(g, field);
     int row[HT_PAIR_TOGETHER_MOST];
     struct ht_pair_product p = {.box = *box,
                                 .count = block_of(f, field, row),
-                                .lit = lit >> field & 1u,
+                                .lit = !strains && is_lit(g, field),
                                 .light = g->sum[HT_GRADIENT_ILLUMINATION]};
     p.tool = p.count > 1 ? g->block : g->products;
     for (int i = 0; i < p.count; i++) {
-        p.adjoint[i] = a->field[row[i]];
-        p.after[i] = g->past->after[row[i]];
-        p.before[i] = f->field[row[i]];
-        for (int j = i; j < p.count; j++) p.sum[i][j] = g->sum[sum_of(g, row[i], row[j])];
+        const int at = row[i];
+        p.adjoint[i] = strains ? ht_pair_strains_of(g, false)[at] : a->field[at];
+        p.after[i] = strains ? ht_pair_strains_of(g, true)[at] : g->past->after[at];
+        p.before[i] = strains ? ht_pair_strains_zero(g) : f->field[at];
+        for (int j = i; j < p.count; j++) p.sum[i][j] = g->sum[sum_of(g, at, row[j])];
     }
     return row[0] < field ? HT_OK : a->fd.engine.ops->product(&g->adjoint->engine, &p);
 }
@@ -180,6 +205,8 @@ static enum ht_err correlate(struct ht_gradient *g) {
     TRY(ht_pair_injections_step(s, g->removed));
     TRY(ht_pair_inject(s, g->removed, (1u << s->pair.nfields) - 1, s->fd.box.begin[2],
                        s->fd.box.end[2], g->past->after));
+    for (int f = 0; f < s->pair.nfields; f++) TRY(add_light(g, f, &open.box));
+    TRY(ht_pair_strains_add(g));
     for (int f = 0; f < s->pair.nfields; f++) TRY(add_products(g, f, &open.box));
     return HT_OK;
 }
@@ -196,34 +223,50 @@ struct turn {
     double *sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST]; /* j >= i */
 };
 
-/* Columns of a symmetric matrix and then of its transpose, the rows: m becomes A m A^T, with A x =
- * P x or, of `by`, A x = R^T P^T by^+ x; P makes parts of values, R = `keeps`. */
+/* y of parts P y. */
+static void join_parts(int n, const double *x, double *y) {
+    y[0] = x[0] / n;
+    for (int j = 1; j < n; j++) y[0] += x[j] * (n - j) / n;
+    for (int j = 1; j < n; j++) y[j] = y[j - 1] - x[j];
+}
+
+/* x becomes P x, P making parts of values, or R^T P^T by^+ x or, without `by`, R^T P^-1 x; R =
+ * `keeps`. */
+static void turn_column(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_MAX_FIELDS],
+                        double *x) {
+    double y[HT_PAIR_TOGETHER_MOST], parts[HT_PAIR_TOGETHER_MOST] = {0};
+    if (keeps == NULL) {
+        ht_pair_parts(n, x);
+        return;
+    }
+    if (by != NULL) solve(n, by, x, parts);
+    for (int j = 0; j < n && by != NULL; j++)
+        y[j] = parts[0] + (j + 1 < n ? parts[j + 1] : 0) - (j > 0 ? parts[j] : 0);
+    if (by == NULL) join_parts(n, x, y);
+    for (int j = 0; j < n; j++) {
+        x[j] = 0;
+        for (int k = 0; k < n; k++) x[j] += keeps[k][j] * y[k];
+    }
+}
+
+/* Columns of a symmetric matrix and then of its transpose, the rows: m becomes A m A^T of
+ * turn_column's A. */
 static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_MAX_FIELDS],
                         double (*m)[HT_MAX_FIELDS]) {
     for (int pass = 0; pass < 2; pass++) {
         double done[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST];
         for (int i = 0; i < n; i++) {
-            double column[HT_MAX_FIELDS], x[HT_MAX_FIELDS];
-            for (int j = 0; j < n; j++) x[j] = column[j] = m[j][i];
-            if (by != NULL) {
-                double y[HT_PAIR_TOGETHER_MOST];
-                solve(n, by, column, x);
-                for (int j = 0; j < n; j++)
-                    y[j] = x[0] + (j + 1 < n ? x[j + 1] : 0) - (j > 0 ? x[j] : 0);
-                for (int j = 0; j < n; j++) {
-                    x[j] = 0;
-                    for (int k = 0; k < n; k++) x[j] += keeps[k][j] * y[k];
-                }
-            } else {
-                ht_pair_parts(n, x);
-            }
+            double x[HT_MAX_FIELDS];
+            for (int j = 0; j < n; j++) x[j] = m[j][i];
+            turn_column(n, by, keeps, x);
             for (int j = 0; j < n; j++) done[i][j] = x[j];
         }
         for (int i = 0; i < n; i++) memcpy(m[i], done[i], (size_t)n * sizeof m[i][0]);
     }
 }
 
-/* Of the sums H, with C left on free sides, by C it is R^T P^T (P C P^T)^+ H (P C P^T)^+ P R. */
+/* Of the sums H, with C left on free sides, by C it is R^T P^T (P C P^T)^+ H (P C P^T)^+ P R; of
+ * strains, the sums of P y e^T P^T, R^T P^-1 H P^-T R. */
 static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
     const struct turn *t = data;
     const struct ht_pair_stepper *s = pair_of(t->g->adjoint);
@@ -239,7 +282,7 @@ static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
             for (int j = i; j < t->count; j++)
                 h[i][j] = h[j][i] = t->sum[i][j][node] / (i == j ? 1 : 2);
         turn_matrix(t->count, NULL, NULL, c);
-        turn_matrix(t->count, c, keeps, h);
+        turn_matrix(t->count, ht_pair_strains_have(t->g, t->row[0]) ? NULL : c, keeps, h);
         for (int i = 0; i < t->count; i++)
             for (int j = i; j < t->count; j++) t->sum[i][j][node] = h[i][j] * (i == j ? 1 : 2);
     }

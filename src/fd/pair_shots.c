@@ -10,7 +10,8 @@ struct making {
     const struct ht_pair_driven *by;
     int field;
     struct ht_fd_injection *in;
-    struct ht_grid grid; /* at the field's places */
+    struct ht_grid grid; /* at the places of what drives it, */
+    int from;            /* this field */
     bool *wanted;        /* [plane of the grid] */
     double *medium;      /* coefficients at these places of one plane, [coefficient][node] */
     int64_t plane;       /* this one; -1: none */
@@ -22,11 +23,12 @@ struct making {
  * none. */
 static bool find_image(const struct making *m, unsigned which, const int64_t from[3], int64_t to[3],
                        double *sign) {
+    const unsigned parity = m->s->pair.parity[m->field];
     memcpy(to, from, 3 * sizeof *to);
     *sign = 1;
     HT_EACH_BIT(k, which) {
         const int64_t last = ht_grid_nodes(&m->grid, HT_PRIMARY, k) - 1;
-        if (!(m->grid.shift[k] > 0) || ht_grid_periodic(&m->grid, k) || from[k] != last - 1)
+        if (!(parity >> k & 1u) || ht_grid_periodic(&m->grid, k) || from[k] != last - 1)
             return false;
         if (m->grid.wall[k][1] == HT_WALL_FREE) return false;
         to[k] = last;
@@ -35,22 +37,14 @@ static bool find_image(const struct making *m, unsigned which, const int64_t fro
     return true;
 }
 
-/* What the field takes of what drives field `from` at a node; own: times the medium. */
-static enum ht_err add_node(struct making *m, int column, int from, bool own,
-                            const struct ht_point_node *node) {
+/* What the field takes at a node, and its images. */
+static enum ht_err add_entries(struct making *m, int column, const int64_t node[3], double weight) {
     const int64_t row = ht_grid_nodes(&m->grid, HT_PRIMARY, 0);
     const int64_t plane = ht_grid_plane(&m->grid, HT_PRIMARY);
-    double share[HT_MAX_FIELDS];
-    if ((own || ht_pair_takers(m->s, from, own) != 1u << from) && m->plane != node->m[2]) {
-        m->plane = node->m[2];
-        TRY(ht_pair_read(m->s, m->s->pair.parity[m->field], m->plane, m->plane + 1, m->medium));
-    }
-    ht_pair_shares(m->s, node->m, from, own, m->medium, share);
-    const double weight = node->weight * share[m->field];
     for (unsigned which = 0; which < 1u << m->grid.dims && weight != 0; which++) {
         int64_t at[3];
         double sign;
-        if (!find_image(m, which, node->m, at, &sign) || !m->wanted[at[2]]) continue;
+        if (!find_image(m, which, node, at, &sign) || !m->wanted[at[2]]) continue;
         TRY(ht_columns_add(m->all,
                            (struct ht_column_entry){.at = at[2] * plane + at[1] * row + at[0],
                                                     .column = column,
@@ -59,26 +53,74 @@ static enum ht_err add_node(struct making *m, int column, int from, bool own,
     return HT_OK;
 }
 
+/* What it takes at a node of what drives field `from` there; own: times the medium. */
+static enum ht_err add_node(struct making *m, int column, bool own,
+                            const struct ht_point_node *node) {
+    double share[HT_MAX_FIELDS] = {0};
+    share[m->field] = 1;
+    if (!m->by->bare && (own || ht_pair_takers(m->s, m->from, own) != 1u << m->from) &&
+        m->plane != node->m[2]) {
+        m->plane = node->m[2];
+        TRY(ht_pair_read(m->s, m->s->pair.parity[m->field], m->plane, m->plane + 1, m->medium));
+    }
+    if (!m->by->bare) ht_pair_shares(m->s, node->m, m->from, own, m->medium, share);
+    return add_entries(m, column, node->m, node->weight * share[m->field]);
+}
+
+/* What it takes at other places than these nodes, by couplings at oblique faces. */
+static enum ht_err add_coupled(struct making *m, int column, const struct ht_point *point) {
+    int64_t low[3], n[3];
+    if (point->count == 0) return HT_OK;
+    for (int k = 0; k < 3; k++) {
+        int64_t most = low[k] = point->node[0].m[k];
+        for (int i = 1; i < point->count; i++) {
+            low[k] = ht_least(low[k], point->node[i].m[k]);
+            most = ht_most(most, point->node[i].m[k]);
+        }
+        low[k] = k < m->grid.dims ? low[k] - 1 : 0;
+        n[k] = k < m->grid.dims ? most + 2 - low[k] : 1;
+    }
+    HT_ARRAY(double, sum, n[0] * n[1] * n[2]);
+    const struct ht_pair_spread spread = {
+        m->s->fd.problem.fd.faces, m->s->fd.problem.eq, m->from, m->field, low, n, sum};
+    for (int i = 0; i < point->count; i++)
+        ht_pair_faces_spread(&spread, point->node[i].m, point->node[i].weight);
+    for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        int64_t at[3] = {low[0] + i % n[0], low[1] + i / n[0] % n[1], low[2] + i / n[0] / n[1]};
+        for (int k = 0; k < 3 && sum[i] != 0; k++)
+            at[k] = ht_fd_inside(&m->grid, m->s->pair.parity[m->field], k, at[k]);
+        TRY(add_entries(m, column, at, sum[i]));
+    }
+    return HT_OK;
+}
+
+/* Whether the field takes what drives the other one at the same place. */
+static bool is_beside(const struct making *m) {
+    return m->s->pair.parity[m->field] == m->s->pair.parity[m->from];
+}
+
 static bool is_own(const struct ht_shot *shot) {
     return shot->drive[0].material >= 0;
 }
 
 static enum ht_err add_drive(struct making *m, int shot, int number) {
     const struct ht_shots *shots = m->in->shots;
+    const int column = m->in->column[shot];
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
     TRY(ht_shot_spread_drive(shots, shot, number, &m->grid, NULL, &point));
+    if (!is_beside(m)) return add_coupled(m, column, &point);
     for (int i = 0; i < point.count; i++) {
         if (m->by->removes) point.node[i].weight *= -1;
-        TRY(add_node(m, m->in->column[shot], shots->shot[shot].drive[number].field,
-                     is_own(&shots->shot[shot]), &point.node[i]));
+        TRY(add_node(m, column, is_own(&shots->shot[shot]), &point.node[i]));
     }
     return HT_OK;
 }
 
 /* ---- receivers as sources of an adjoint run ---- */
 
-/* The nodes of a trace's reading on a plane. */
-static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
+/* The nodes of a trace's reading, on a plane or, -1, on all. */
+static enum ht_err find_reading(const struct making *m, int column, int64_t plane,
+                                struct ht_point *out) {
     const struct ht_trace trace = ht_trace_at(m->by->receivers, column);
     struct ht_point_axis axis[3];
     for (int k = 0; k < 3; k++) {
@@ -86,27 +128,35 @@ static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
         for (int i = 0; i < axis[k].count; i++)
             axis[k].weight[i] /= m->grid.h[k] * ht_grid_weight(&m->grid, k, axis[k].node[i]);
     }
+    TRY(HT_ALLOC(out->node, (int64_t)axis[0].count * axis[1].count * axis[2].count));
     for (int i3 = 0; i3 < axis[2].count; i3++)
-        for (int i2 = 0; i2 < axis[1].count && axis[2].node[i3] == plane; i2++)
-            for (int i1 = 0; i1 < axis[0].count; i1++) {
-                const struct ht_point_node node = {{axis[0].node[i1], axis[1].node[i2], plane},
-                                                   axis[2].weight[i3] * axis[1].weight[i2] *
-                                                       axis[0].weight[i1]};
-                TRY(add_node(m, column, trace.reading.field, true, &node));
-            }
+        for (int i2 = 0; i2 < axis[1].count && (plane < 0 || axis[2].node[i3] == plane); i2++)
+            for (int i1 = 0; i1 < axis[0].count; i1++)
+                out->node[out->count++] = (struct ht_point_node){
+                    {axis[0].node[i1], axis[1].node[i2], axis[2].node[i3]},
+                    axis[2].weight[i3] * axis[1].weight[i2] * axis[0].weight[i1]};
     return HT_OK;
 }
 
-/* Plane by plane, each of which is read once. */
+static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
+    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+    TRY(find_reading(m, column, plane, &point));
+    if (!is_beside(m)) return add_coupled(m, column, &point);
+    for (int i = 0; i < point.count; i++) TRY(add_node(m, column, true, &point.node[i]));
+    return HT_OK;
+}
+
+/* Of traces of `from`. Plane by plane, each of which is read once. */
 static enum ht_err add_readings(struct making *m) {
     const int64_t planes = ht_grid_planes(&m->grid, HT_PRIMARY);
     HT_ARRAY(struct ht_range, near, m->in->columns);
     for (int t = 0; t < m->in->columns; t++) {
         const struct ht_trace trace = ht_trace_at(m->by->receivers, t);
         struct ht_point_axis axis;
-        if (!(ht_pair_takers(m->s, trace.reading.field, true) >> m->field & 1u)) continue;
+        if (trace.reading.field != m->from) continue;
+        if (!is_beside(m)) TRY(add_reading(m, t, -1));
         ht_point_axis_read(&m->grid, 2, trace.x[2], trace.reading.slope == 2, &axis);
-        if (axis.count > 0)
+        if (axis.count > 0 && is_beside(m))
             near[t] = (struct ht_range){axis.node[0], axis.node[axis.count - 1] + 1};
     }
     for (int64_t p = 0; p < planes; p++)
@@ -164,11 +214,26 @@ static enum ht_err add_wave(struct making *m, int shot) {
 
 /* ---- lists ---- */
 
-/* The fields that take what a drive of a shot adds; of plane waves none. */
+/* The fields that take what drives one; own: times the medium. */
 static unsigned takers_of(const struct ht_pair_stepper *s, const struct ht_pair_driven *by,
-                          const struct ht_shot *shot, int number) {
-    if (shot->type->outside != NULL || (by->removes && is_own(shot))) return 0;
-    return ht_pair_takers(s, shot->drive[number].field, is_own(shot));
+                          int from, bool own) {
+    const int group = s->pair.group[1] >> from & 1u;
+    unsigned takers = ht_pair_takers(s, from, own);
+    if (by->bare) return 1u << from;
+    for (int i = 0, c = 0; own && ht_pair_faces_use(s->fd.problem.fd.faces, group) &&
+                           i < ht_pair_couplings(&s->pair, group, &c);
+         i++) {
+        const struct ht_pair_coefficient *of = &s->pair.coefficient[c + i];
+        if (of->row == from || of->col == from) takers |= 1u << of->row | 1u << of->col;
+    }
+    return takers;
+}
+
+/* Of a drive of a shot; of plane waves none. */
+static unsigned drive_takers(const struct ht_pair_stepper *s, const struct ht_pair_driven *by,
+                             const struct ht_shot *shot, int number) {
+    if (shot->type->outside != NULL || (is_own(shot) ? by->removes : by->bare)) return 0;
+    return takers_of(s, by, shot->drive[number].field, is_own(shot));
 }
 
 /* A column for a shot, of a plane wave many, or for a trace. */
@@ -188,6 +253,20 @@ static enum ht_err make_columns(const struct making *m) {
     return HT_OK;
 }
 
+static void set_from(struct making *m, int from) {
+    m->from = from;
+    for (int k = 0; k < 3; k++) m->grid.shift[k] = m->s->pair.parity[from] >> k & 1u ? 0.5 : 0;
+}
+
+static enum ht_err add_drives(struct making *m, int shot) {
+    for (int d = 0; d < m->in->shots->shot[shot].drives; d++) {
+        if (!(drive_takers(m->s, m->by, &m->in->shots->shot[shot], d) >> m->field & 1u)) continue;
+        set_from(m, m->in->shots->shot[shot].drive[d].field);
+        TRY(add_drive(m, shot, d));
+    }
+    return HT_OK;
+}
+
 static enum ht_err make_field(struct ht_pair_stepper *s, const struct ht_pair_driven *by, int field,
                               struct ht_fd_injection **out) {
     HT_ENDED(ht_columns_free) struct ht_columns all = {0};
@@ -200,16 +279,17 @@ static enum ht_err make_field(struct ht_pair_stepper *s, const struct ht_pair_dr
     m.in = *out;
     TRY(make_columns(&m));
     const int shots = m.in->shots != NULL ? m.in->shots->count : 0;
-    for (int k = 0; k < 3; k++) m.grid.shift[k] = s->pair.parity[field] >> k & 1u ? 0.5 : 0;
+    set_from(&m, field);
     TRY(HT_TAKE(&pool, m.wanted, ht_grid_planes(&m.grid, HT_PRIMARY)));
     TRY(HT_TAKE(&pool, m.medium, s->pair.ncoefficients * plane));
     ht_fd_target_planes(&s->fd, &begin, &end, m.wanted);
-    if (m.in->shots == NULL) TRY(add_readings(&m));
+    for (int from = 0; m.in->shots == NULL && from < s->pair.nfields; from++) {
+        set_from(&m, from);
+        if (takers_of(s, by, from, true) >> field & 1u) TRY(add_readings(&m));
+    }
     for (int i = 0; i < shots; i++)
         if (s->incident[i] != NULL) TRY(add_wave(&m, i));
-    for (int i = 0; i < shots; i++)
-        for (int d = 0; d < m.in->shots->shot[i].drives; d++)
-            if (takers_of(s, by, &m.in->shots->shot[i], d) >> field & 1u) TRY(add_drive(&m, i, d));
+    for (int i = 0; i < shots; i++) TRY(add_drives(&m, i));
     m.in->dt = s->fd.problem.dt;
     TRY(ht_fd_list_columns(&s->fd, begin, end, m.all, m.in));
     return m.in->shots != NULL && s->fd.problem.fd.undispersed
@@ -222,12 +302,12 @@ enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s, const struct ht
     const struct ht_shots *shots = s->fd.problem.shots;
     unsigned driven = 0;
     for (int64_t t = 0; by->receivers != NULL && t < by->receivers->traces; t++)
-        driven |= ht_pair_takers(s, ht_trace_at(by->receivers, t).reading.field, true);
+        driven |= takers_of(s, by, ht_trace_at(by->receivers, t).reading.field, true);
     for (int i = 0; by->receivers == NULL && i < shots->count; i++) {
         for (int f = 0; s->incident[i] != NULL && f < s->pair.nfields; f++)
             if (columns_of(s, i, f) > 0) driven |= 1u << f;
         for (int d = 0; d < shots->shot[i].drives; d++)
-            driven |= takers_of(s, by, &shots->shot[i], d);
+            driven |= drive_takers(s, by, &shots->shot[i], d);
     }
     HT_EACH_BIT(f, driven) TRY(make_field(s, by, f, &out[f]));
     return HT_OK;

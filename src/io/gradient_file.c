@@ -29,7 +29,7 @@ enum ht_err ht_gradient_sums_create(const struct ht_grid *grid, const struct ht_
     out->pair = eq != NULL && ht_pair_make(eq, HT_PAIR_APART, &pair) == NULL;
     for (size_t s = 0; s < sizeof names / sizeof *names; s++)
         snprintf(out->name[s], sizeof *out->name, "%s", names[s]);
-    for (int c = 0; c < pair.nown; c++) {
+    for (int c = 0; c < pair.nown + pair.ncouplings; c++) {
         const struct ht_pair_coefficient *of = &pair.coefficient[c];
         snprintf(out->name[HT_GRADIENT_COEFFICIENT + c], sizeof *out->name, "C_%s_%s",
                  eq->field[of->row].name, eq->field[of->col].name);

@@ -4,7 +4,7 @@
 #include "htwave/fd_kernel.h"
 #include "tool.h"
 
-enum { MEET, PART }; /* entries */
+enum { MEET, PART, ADD }; /* entries */
 
 struct meeting {
     struct ht_tool tool;
@@ -30,7 +30,8 @@ static int add_rows(const struct ht_pair *pair, int group, struct meeting *m, st
     ht_text_add(out, "#define HT_PAIR_MEET_ROWS(X)");
     for (int i = 0; i < m->rows; i++) {
         const int around = 1 << ht_pair_axes(apart_of(pair, group, m->row[i]));
-        ht_text_add(out, " X(%d, f%d, %.17g)", i, m->row[i], 1.0 / around);
+        ht_text_add(out, " X(%d, f%d, %.17g, %u)", i, m->row[i], 1.0 / around,
+                    apart_of(pair, group, m->row[i]));
         corners = around > corners ? around : corners;
     }
     ht_text_add(out, "\n#define HT_PAIR_MEET_MEANS(X)");
@@ -87,7 +88,7 @@ enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pai
                                                 {"PAIR_CORNERS", corners}},
                                      .definitions = text.data,
                                      .file = {"tool_args.h", "pair_faces.cl"},
-                                     .entry = {"ht_pair_meet", "ht_pair_part"},
+                                     .entry = {"ht_pair_meet", "ht_pair_part", "ht_pair_meet_add"},
                                      .parts = true};
     enum ht_err err = ht_text_status(&text);
     if (err == HT_OK) err = ht_tool_create(device, &recipe, sizeof *made, &made);
@@ -183,4 +184,21 @@ enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                                               {.buffer = met->buffer[G]}};
     for (int i = 0; i < m->rows; i++) other[4 + i] = (struct ht_arg){.buffer = target[m->row[i]]};
     return launch(met, part, PART, target_range, 4 + m->rows, other);
+}
+
+enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
+                             const int64_t range[2], struct ht_buffer *const *y,
+                             struct ht_buffer *const *e, struct ht_buffer *sum) {
+    const struct meeting *m = met->meeting;
+    const struct ht_pair_meet_args points = {.first = (long)range[0],
+                                             .end = (long)range[1],
+                                             .row = (long)box->row,
+                                             .plane = (long)box->plane};
+    struct ht_arg arg[3 + 2 * HT_MAX_FIELDS] = {
+        {.value = &points, .size = sizeof points}, {.buffer = met->buffer[AT]}, {.buffer = sum}};
+    for (int i = 0; i < m->rows; i++) {
+        arg[3 + 2 * i] = (struct ht_arg){.buffer = y[m->row[i]]};
+        arg[4 + 2 * i] = (struct ht_arg){.buffer = e[m->row[i]]};
+    }
+    return launch(met, HT_PART_INTERIOR, ADD, range, 3 + 2 * m->rows, arg);
 }

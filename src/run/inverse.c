@@ -50,7 +50,7 @@ static enum ht_err make(struct ht_inverse *inverse) {
                "shot %d has none: a gradient needs traces", i + 1);
     TRY(ht_gradient_check(plan));
     if (pairs) (void)ht_pair_make(plan->problem.eq, HT_PAIR_APART, &pair);
-    pair.ncouplings = 0;
+    if (plan->problem.fd.faces == NULL) pair.ncouplings = 0;
     TRY(ht_medium_gradient_create(plan->medium, pairs ? &pair : NULL, params->medium.fit,
                                   &params->gradient.parameters, "gradient.parameters",
                                   is_image(inverse), &inverse->medium));
@@ -300,6 +300,9 @@ enum ht_err ht_inverse_add(struct ht_inverse *inverse, double chi) {
 static enum ht_err find_values(struct ht_inverse *inverse) {
     struct ht_medium_gradient *medium = inverse->medium;
     if (inverse->survey->group > 0) return HT_OK;
+    if (!is_image(inverse))
+        TRY(ht_gradient_couple(inverse->survey->sim->plan,
+                               inverse->sums.sum + HT_GRADIENT_COEFFICIENT));
     if (!is_image(inverse))
         return ht_medium_gradient_find(medium, ht_gradient_sums_read, &inverse->sums);
     for (int w = 0; w < medium->count; w++)

@@ -180,4 +180,51 @@ if have_modules h5py; then
 else
     skip 'no h5py'
 fi
+
+# ---- couplings at an oblique face, by samples of a file: errors fall as the square of the change --
+cat >dipping.py <<'PY'
+import sys, h5py, numpy as np
+x, y = np.meshgrid(np.arange(33) * 0.1, np.arange(25) * 0.1)
+below = y + 0.37 * x > 1.6
+value = {"vp": 1.5 + 0.5 * below, "vs": 0.8 + 0.3 * below, "rho": 1 + 0.4 * below}
+change = {"vp": 0.7 * below, "vs": -1.0 * below, "rho": 0.5 * below}
+if sys.argv[1] == "write":
+    for name, part in change.items():
+        with h5py.File(f"dipping-{name}.h5", "w") as file:
+            file["model"] = value[name] * (1 + float(sys.argv[2]) * part)
+else:
+    slope = g2 = d2 = 0
+    with h5py.File("whole/gradient.h5") as file:
+        for name, part in change.items():
+            g, d = file["gradient/" + name][:], value[name] * part
+            slope, g2, d2 = slope + (g * d).sum(), g2 + (g * g).sum(), d2 + (d * d).sum()
+        acts = np.abs(file["gradient_nodes/C_s11_s12"][:]).max() > 0
+    quotient = (float(sys.argv[3]) - float(sys.argv[4])) / (2 * float(sys.argv[2]))
+    print(abs(quotient - slope) / np.sqrt(g2 * d2) if acts else "inf")
+PY
+sed 's/medium = .*/medium = { type = "file"; format = "hdf5"; dataset = "model"; vp = "dipping-vp.h5"; vs = "dipping-vs.h5"; rho = "dipping-rho.h5"; spacing = [0.1, 0.1]; axes = ["x1", "x2"]; };/; s/step = 0.03/step = 0.02/' \
+    solid.cfg >dipping.cfg
+input=dipping.cfg
+dipping() { # CHANGE: sets error
+    python3 dipping.py write "$1"
+    gradient more 'gradient.parameters=["vp","vs","rho"]'
+    python3 dipping.py write "-$1"
+    gradient less 'gradient.parameters=["vp","vs","rho"]'
+    error=$(python3 dipping.py judge "$1" "$(number more.json misfit)" "$(number less.json misfit)")
+}
+if have_modules h5py; then
+    python3 dipping.py write 0.05
+    "$htwave" data dipping.cfg --anew --quiet "$device" >said.txt 2>&1
+    judge "data of a dipping layer $(cat said.txt)" [ -e obs/shot-2.h5 ]
+    python3 dipping.py write 0
+    gradient whole 'gradient.parameters=["vp","vs","rho"]' gradient.nodes=true
+    dipping 4e-4
+    coarse=$error
+    dipping 1e-4
+    judge "couplings: differences of the misfit are off by $error (bound 1e-6)" below "$error" 1e-6
+    judge "of changes four times as large by $coarse, 16 times that" \
+        below "$(echo "$error $coarse" | awk '{ print $1 / $2 }')" 0.08
+else
+    skip 'no h5py'
+fi
 end config/misfit

@@ -26,7 +26,47 @@ struct other {
     double part;
     int64_t plane;
     double *value[HT_MAX_TERMS], *change[HT_MAX_TERMS]; /* [node] */
+    struct ht_pair_faces faces;                         /* with values of their own */
 };
+
+/* The change of a coupling. */
+static double coupling_change(int group, int64_t i) {
+    return ht_rng_uniform(50 + (unsigned)group, (uint64_t)i);
+}
+
+/* Couplings with random changes. */
+static void change_faces(struct other *o) {
+    const struct ht_pair_faces *from = o->of->fd.problem.fd.faces;
+    o->faces = *from;
+    for (int group = 0; group < 2; group++) {
+        struct ht_pair_listed *to = &o->faces.listed[group];
+        to->value = room(to->count * to->couplings + 1);
+        for (int64_t i = 0; i < to->count * to->couplings; i++)
+            to->value[i] = from->listed[group].value[i] * (1 + o->part * coupling_change(group, i));
+    }
+}
+
+/* The sums by couplings times these changes; squares of both are added. */
+static double coupling_sum(const struct shot *s, const struct other *o, double *g2, double *m2) {
+    const struct ht_pair_faces *faces = o->of->fd.problem.fd.faces;
+    double sum = 0;
+    for (int group = 0; group < 2; group++) {
+        const struct ht_pair_listed *of = &faces->listed[group];
+        for (int c = 0; ht_pair_faces_use(faces, group) && c < of->couplings; c++) {
+            HT_FREED double *g = sums_of(s, HT_GRADIENT_COEFFICIENT + of->coupling + c);
+            for (int64_t plane = 0; plane < ht_grid_planes(faces->grid, HT_PRIMARY); plane++)
+                for (int64_t i = of->first[plane]; i < of->first[plane + 1]; i++) {
+                    const double change = of->value[i * of->couplings + c] *
+                                          coupling_change(group, i * of->couplings + c);
+                    const double by = g[plane * o->plane + of->node[i]];
+                    sum += by * change;
+                    *g2 += by * by;
+                    *m2 += change * change;
+                }
+        }
+    }
+    return sum;
+}
 
 static enum ht_err fill_other(const void *context, int what, int64_t first, int64_t last,
                               double *out) {
@@ -68,7 +108,12 @@ static double other_product(const struct shot *s, struct other *o, double part) 
     problem.fd.fill = fill_other;
     problem.fd.medium = o;
     problem.fd.constant = 0;
-    return run_chi(s, &problem);
+    if (problem.fd.faces == NULL) return run_chi(s, &problem);
+    change_faces(o);
+    problem.fd.faces = &o->faces;
+    const double chi = run_chi(s, &problem);
+    for (int group = 0; group < 2; group++) free(o->faces.listed[group].value);
+    return chi;
 }
 
 /* By differences of fourth order against the derivatives by C, over |g| |change|. */
@@ -89,6 +134,7 @@ static void judge_pair_medium(const struct shot *s, const char *name, const char
         m2 += dot(s->run.nodes, o.change[c], o.change[c]);
         for (int64_t n = 0; n < s->run.nodes; n++) g2 += o.change[c][n] != 0 ? g[n] * g[n] : 0;
     }
+    if (o.of->fd.problem.fd.faces != NULL) sum += coupling_sum(s, &o, &g2, &m2);
     const struct shot *of = alone ? &plain : s;
     const double by = (8 * (other_product(of, &o, part) - other_product(of, &o, -part)) -
                        (other_product(of, &o, 2 * part) - other_product(of, &o, -2 * part))) /
@@ -171,6 +217,126 @@ static void judge_pair(const struct kind *kind) {
     "receivers=({position=[9.0,8.4,13.1];fields=[\"E1\",\"E2\",\"E3\",\"H1\",\"H2\",\"H3\"];}) "  \
     "boundary={x1=\"magnetic\";x2=\"periodic\";x3=\"absorbing\";} absorbing.cells=6 "
 
+/* With couplings at oblique faces: a dipping layer over another solid, or fluid beside it. */
+#define DIPPING(face, fluid)                                                             \
+    "medium={type=\"expression\";vp=\"1.5-0.4*step(" face ")\";vs=\"(0.7-0.2*step(" face \
+    "))*step(" fluid ")\";rho=\"1+0.5*step(" face ")\";} "
+#define OBLIQUE PLANE "medium.couplings=true " DIPPING("x2+0.37*x1-27.3", "x1-0.3*x2-5.1")
+#define WALLS2 "boundary={x1=\"roller\";x2=\"antisymmetric\";} "
+/* Where the face meets walls. */
+#define AT_WALLS                                                                              \
+    "sources=({position=[1.4,26.3];frequency=0.07;kind=\"explosion\";},{position=[0.0,28.2];" \
+    "frequency=0.06;kind=\"force\";direction=[0.6,0.8];},{position=[43.3,11.2];"              \
+    "frequency=0.055;kind=\"moment\";moment=[1.0,0.5,0.0,0.7,0.0,0.0];}) "                    \
+    "receivers=({position=[0.6,27.4];fields=[\"v1\",\"v2\",\"s11\",\"s22\",\"s12\"];},"       \
+    "{position=[44.0,10.7];fields=[\"s11\",\"s22\",\"s12\"];}) "
+#define OBLIQUE3                                                                                   \
+    "system=elastic grid={cells=[24,12,18];upper=[24.0,12.0,18.0];order=4;} time.end=9 " DIPPING(  \
+        "x3+0.3*x1-0.2*x2-11.1",                                                                   \
+        "1") "sources=({position=[11.4,6.3,9.8];frequency=0.07;kind=\"explosion\";},{position=["   \
+             "12.2,1.2,"                                                                           \
+             "8.9];frequency=0.06;kind=\"moment\";moment=[1.0,0.5,0.3,0.7,-0.4,0.2];}) "           \
+             "receivers=({position=[12.3,7.2,10.4];fields=[\"v1\",\"v3\",\"s11\",\"s33\",\"s12\"," \
+             "\"s23\"];},"                                                                         \
+             "{position=[11.7,11.6,11.4];fields=[\"s13\",\"s22\"];}) "                             \
+             "boundary={x1=\"absorbing\";x2=\"antisymmetric\";x3=\"roller\";} "                    \
+             "absorbing={cells=6;mix=0.3;} "
+#define OBLIQUE_LIGHT                                                                          \
+    "medium={type=\"expression\";couplings=true;eps=\"1+2*step(x2+0.37*x1-26.3)\";mu=\"1+0.5*" \
+    "step(x2+0.37*x1-26.3)\";} "
+#define OBLIQUE_LIGHT3                                                                           \
+    "medium={type=\"expression\";couplings=true;eps=\"1+2*step(x3+0.3*x1-0.2*x2-12.1)\";mu=\"1+" \
+    "0.5*step(x3+0.3*x1-0.2*x2-12.1)\";} "
+
+/* ---- couplings by the medium ---- */
+
+/* sum of b times what the faces of the medium with these changes have; b at what is listed without.
+ */
+static double faces_product(struct other *o, double part, const struct ht_pair_faces *base) {
+    struct ht_problem problem = o->of->fd.problem;
+    struct ht_pair_faces *faces;
+    double sum = 0;
+    o->part = part;
+    problem.fd.fill = fill_other;
+    problem.fd.medium = o;
+    must(ht_pair_faces_find(&problem, &base->pair, 0, &faces));
+    for (int group = 0; group < 2; group++) {
+        const struct ht_pair_listed *of = &faces->listed[group];
+        for (int64_t plane = 0; plane < ht_grid_planes(faces->grid, HT_PRIMARY); plane++)
+            for (int64_t i = of->first[plane]; i < of->first[plane + 1]; i++)
+                for (int c = 0; c < of->couplings; c++)
+                    sum += ht_rng_uniform(70 + (unsigned)(of->coupling + c),
+                                          (uint64_t)(plane * o->plane + of->node[i])) *
+                           of->value[i * of->couplings + c];
+    }
+    ht_pair_faces_destroy(faces);
+    return sum;
+}
+
+/* Of each entry that is listed; how many of them theta has cut. */
+static int draw_sums(const struct ht_pair_faces *faces, const struct other *o, double *const *sum) {
+    int cut = 0;
+    for (int group = 0; group < 2; group++) {
+        const struct ht_pair_listed *of = &faces->listed[group];
+        for (int64_t plane = 0; plane < ht_grid_planes(faces->grid, HT_PRIMARY); plane++)
+            for (int64_t i = of->first[plane]; i < of->first[plane + 1]; i++)
+                for (int c = 0; c < of->couplings; c++) {
+                    const int64_t n = plane * o->plane + of->node[i];
+                    sum[of->coupling + c][n] =
+                        ht_rng_uniform(70 + (unsigned)(of->coupling + c), (uint64_t)n);
+                    cut += fabs(of->value[i * of->couplings + c]) <
+                           0.999999 * fabs(o->value[of->coupling + c][n]);
+                }
+    }
+    return cut;
+}
+
+/* Random sums by what faces take, through theta, against differences of fourth order. */
+static void judge_faces(const char *name, const char *options, bool cuts) {
+    struct shot s = {.gradient = NULL};
+    struct other o;
+    struct ht_frame *frame;
+    double *sum[HT_MAX_TERMS], by = 0, g2 = 0, m2 = 0;
+    const double part = 1e-5;
+    fd_open(&s.run, "initial.type=zero %s %s", options, DOUBLE PLAIN);
+    const struct ht_plan *plan = s.run.sim->plan;
+    const struct ht_pair_faces *faces = plan->problem.fd.faces;
+    const int all = faces->pair.ncoefficients + faces->pair.ncouplings;
+    open_other(&s, &o);
+    must(ht_frame_create(plan->medium, &faces->pair, HT_FIT_AUTO, &frame));
+    for (int c = 0; c < all; c++) {
+        sum[c] = room(s.run.nodes);
+        if (c < o.of->pair.nown) continue;
+        o.value[c] = room(s.run.nodes);
+        o.change[c] = room(s.run.nodes);
+        must(ht_frame_fill(frame, c, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), o.value[c]));
+        for (int64_t n = 0; n < s.run.nodes; n++)
+            o.change[c][n] = o.value[c][n] * ht_rng_uniform(31 + (unsigned)c, (uint64_t)n);
+    }
+    ht_frame_destroy(frame);
+    const int cut = draw_sums(faces, &o, sum);
+    must(ht_gradient_couple(plan, sum));
+    for (int c = 0; c < all; c++) {
+        by += dot(s.run.nodes, sum[c], o.change[c]);
+        m2 += dot(s.run.nodes, o.change[c], o.change[c]);
+        for (int64_t n = 0; n < s.run.nodes; n++)
+            g2 += o.change[c][n] != 0 ? sum[c][n] * sum[c][n] : 0;
+    }
+    const double quotient =
+        (8 * (faces_product(&o, part, faces) - faces_product(&o, -part, faces)) -
+         (faces_product(&o, 2 * part, faces) - faces_product(&o, -2 * part, faces))) /
+        (12 * part);
+    TEST_CHECK(!cuts || cut > 0, "%s: %d couplings are cut", name, cut);
+    TEST_BELOW(fabs(by - quotient) / sqrt(g2 * m2), 1e-11, "%s: couplings by the medium, %.6g",
+               name, quotient);
+    for (int c = 0; c < all; c++) {
+        free(sum[c]);
+        free(o.value[c]);
+        free(o.change[c]);
+    }
+    fd_close(&s.run);
+}
+
 static void judge_segments(const char *options) {
     struct shot whole = {.gradient = NULL}, s = {.gradient = NULL};
     struct ht_gradient_facts stored, kept;
@@ -196,6 +362,7 @@ static void judge_segments(const char *options) {
 int main(void) {
     static const struct kind kinds[] = {
         {"P-SV, layers, beside fluid", PLANE IN_PLANE SOLID LAYERS2, DOUBLE PLAIN, 1e-13, true},
+        {"P-SV, couplings, layers", OBLIQUE IN_PLANE LAYERS2, DOUBLE PLAIN, 1e-13, true},
         {"P-SV order 4, free side, sponge",
          PLANE ON_FREE SOLID_WHERE("20.3-x2") FREE2 "absorbing.type=sponge grid.order=4 ",
          DOUBLE PLAIN, 1e-13, true},
@@ -211,18 +378,39 @@ int main(void) {
         {"P-SV, walls", PLANE IN_PLANE SOLID "boundary={x1=\"roller\";x2=\"antisymmetric\";} ",
          DOUBLE PLAIN, 1e-13, true},
         {"elastic, 3-D", SOLID3, DOUBLE PLAIN, 1e-13, true},
-        {"Maxwell, 3-D", LIGHT3, DOUBLE PLAIN, 1e-13, true}};
+        {"Maxwell, 3-D", LIGHT3, DOUBLE PLAIN, 1e-13, true},
+        {"P-SV, couplings, walls", OBLIQUE AT_WALLS WALLS2, DOUBLE PLAIN, 1e-13, true},
+        {"P-SV, couplings, periodic",
+         PLANE "medium.couplings=true " DIPPING("x2+0.37*x1-27.3", "1") AT_WALLS
+         "boundary={x1=\"periodic\";x2=\"periodic\";} ",
+         DOUBLE PLAIN, 1e-13, true},
+        {"P-SV, couplings, free", OBLIQUE ON_FREE FREE2, DOUBLE PLAIN, 1e-13, true},
+        {"elastic, 3-D, couplings", OBLIQUE3, DOUBLE PLAIN, 1e-13, true},
+        {"Maxwell, couplings", LIGHT OBLIQUE_LIGHT "boundary={x1=\"electric\";x2=\"magnetic\";} ",
+         DOUBLE PLAIN, 1e-13, true},
+        {"Maxwell, 3-D, couplings", LIGHT3 OBLIQUE_LIGHT3, DOUBLE PLAIN, 1e-13, true},
+    };
     static const struct kind kernels[] = {
         {"kernels P-SV order 4, free side, layers",
          PLANE ON_FREE SOLID_WHERE("20.3-x2") FREE2 "absorbing.mix=0 grid.order=4 ", SINGLE, 1e-5,
          true},
+        {"kernels P-SV, couplings", OBLIQUE IN_PLANE LAYERS2, SINGLE, 1e-5, true},
         {"kernels Maxwell across the plane, electric walls",
          ACROSS "boundary={x1=\"electric\";x2=\"periodic\";} ", SINGLE, 1e-5, true},
         {"kernels Maxwell, 3-D", LIGHT3, DOUBLE, 1e-13, true},
-        {"kernels elastic, 3-D", SOLID3, SINGLE, 1e-5, true}};
-    for (size_t i = 0; i < (test_all() ? 8 : 4); i++) judge_pair(&kinds[i]);
-    for (size_t i = 0; i < (!test_have_double() ? 0 : test_all() ? 4 : 2); i++)
+        {"kernels elastic, 3-D", SOLID3, SINGLE, 1e-5, true},
+        {"kernels Maxwell, couplings, 3-D", LIGHT3 OBLIQUE_LIGHT3, DOUBLE, 1e-13, true},
+        {"kernels elastic, couplings, 3-D", OBLIQUE3, SINGLE, 1e-5, true}};
+    for (size_t i = 0; i < (test_all() ? sizeof kinds / sizeof *kinds : 5); i++)
+        judge_pair(&kinds[i]);
+    for (size_t i = 0; i < (!test_have_double() ? 0
+                            : test_all()        ? sizeof kernels / sizeof *kernels
+                                                : 3);
+         i++)
         judge_pair(&kernels[i]);
-    if (test_have_double()) judge_segments(kernels[0].options);
+    judge_faces("P-SV", OBLIQUE IN_PLANE LAYERS2, true);
+    if (test_all()) judge_faces("elastic, 3-D", OBLIQUE3, false);
+    if (test_all()) judge_faces("Maxwell, 3-D", LIGHT3 OBLIQUE_LIGHT3, false);
+    if (test_have_double()) judge_segments(kernels[1].options);
     return test_end("convergence/pair_gradients");
 }

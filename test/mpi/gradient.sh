@@ -91,6 +91,25 @@ for case in '3 3 out3' '4 2 both4'; do
     equals "$3" 0
 done
 
+# Couplings at oblique faces, at a corner of four samples each.
+(floats 3 '\000\000\200\077' && floats 3 '\000\000\000\100') >corners.f32
+sed -e 's/"acoustic"/"maxwell"/; s/x1 = \["rigid", "free"\]/x1 = ["electric", "magnetic"]/' \
+    -e 's/type = "layers".*/type = "file"; eps = "corners.f32"; mu = "corners.f32";/' \
+    -e 's/ c = \[.*/ fit = "box"; shape = [2, 1, 3]; spacing = [0.5, 0.4, 0.8]; };/' \
+    -e 's/frequency = 0.6; }/frequency = 0.6; kind = "dipole"; direction = [0.3, 0.5, 0.8]; }/' \
+    -e 's/amplitude = 2.0; }/kind = "dipole"; direction = [1.0, 0.0, 0.0]; }/; s/"force"/"magnetic"/' \
+    -e 's/"p", "v3"/"E1", "E3", "H2"/; s/"c", "rho"\]/"eps", "mu"]; nodes = true/' shots.cfg >light.cfg
+"$htwave" data light.cfg --anew --quiet "$device" medium.scale=1.1 >said.txt 2>&1
+judge "data of light $(cat said.txt)" [ -e obs/shot-3.h5 ]
+for count in 1 2 3; do
+    ranks "$count" "$htwave" gradient light.cfg --quiet "$device" output.directory=light$count \
+        parallel.shots=1 >said.txt 2>&1 || sed 's/^/    | /' said.txt
+    "$htwave" compare light1/gradient.h5 light$count/gradient.h5 --eps 0 >said.txt 2>&1
+    judge "couplings, $count: $(tail -1 said.txt)" [ $? = 0 ]
+done
+"$htwave" check light.cfg "$device" >said.txt 2>&1
+judge "the medium: $(grep medium said.txt)" grep -q 'coupled at oblique faces' said.txt
+
 # Killed after a shot.
 "$htwave" data shots.cfg --anew --quiet "$device" $others time.end=9.0 >said.txt 2>&1
 "$htwave" gradient shots.cfg --quiet "$device" output.directory=part time.end=9.0 >said.txt 2>&1 &
