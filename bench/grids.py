@@ -158,7 +158,7 @@ class Method:
         return self.rows
 
     def rounding(self, precision):
-        """The model of runs: of differences that of fd_plan.c."""
+        """The model of runs: src/plan/expect.c."""
         if self.terms:
             unit = 2.0**-24 if precision == "single" else 2.0**-53
             return 5 * unit * math.sqrt(max(self.search.wavelengths, 1) * self.cells

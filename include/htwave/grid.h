@@ -98,9 +98,6 @@ struct ht_grid ht_grid_inner(const struct ht_grid *grid);
 /* values[group][own primary node] become, in place, those of the box. */
 void ht_grid_crop(const struct ht_grid *grid, int64_t groups, double *values);
 
-/* Cuts `cells` planes in parts as equal as they can be; start[0 .. ranks]. */
-void ht_slab_cut(int64_t cells, int ranks, int64_t *start);
-
 /* Absorbing layers (docs/developers/absorbing.md): in front of each end of the grid that absorbs
  * lies a layer of cells in which waves are damped along the side's normal, before a rigid wall.
  * With the depth d from its inner face and its thickness L sigma(d) = most (d/L)^degree [pole / (1

@@ -53,8 +53,6 @@ void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count, do
 /* A little less than the largest CFL number at which single precision is stable in kernels that sum
  * series (ht_noise_grows), if the run's own is larger. */
 double ht_plan_quiet_cfl(const struct ht_plan *plan);
-/* The power of h to which errors are proportional in a smooth medium. */
-int ht_plan_full_order(const struct ht_plan *plan);
 /* The time from which on no source acts; 0 without sources. */
 double ht_plan_undriven(const struct ht_plan *plan);
 /* Points per shortest wavelength of the sources, of which there are some, where the medium is
@@ -73,8 +71,6 @@ double ht_plan_layer_point_reflection(const struct ht_plan *plan);
  * wavelength beyond which so much comes back of waves along the normal. */
 bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]);
 double ht_plan_layer_longest(const struct ht_plan *plan, double part);
-/* Their part of a step's memory traffic by finite differences. */
-double ht_plan_layer_share(const struct ht_plan *plan);
 /* Memory that sources need at most, on the device and on the host; 0 without them. */
 struct ht_shot_bytes {
     int64_t device, host;

@@ -84,9 +84,6 @@ double ht_scheme_cfl(const struct ht_scheme *scheme, const struct ht_equations *
                      int stages);
 int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equations *eq, int order,
                            double cfl);
-/* NULL: unknown. */
-const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
-                                             const struct ht_equations *eq);
 bool ht_scheme_steps(const struct ht_scheme *scheme, const struct ht_equations *eq);
 
 /* Unused with one rank. */

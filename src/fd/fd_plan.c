@@ -250,17 +250,6 @@ double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
     return ht_fd_phase_error(phase);
 }
 
-/* A model of measurements: after 10^4 steps in uniform and in rough media of one and two dimensions
- * single precision was off by 0.7 to 7.5 u sqrt n of the wave, u = 2^-24
- * (test/convergence/rough.c); double by as much of its own u. */
-void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64, struct ht_expected *expected) {
-    const double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    const double r = 2.5 * unit * sqrt((double)plan->steps), side = 4;
-    expected->error = hypot(expected->error, r);
-    expected->low = fmax(expected->low - side * r, 0);
-    expected->high += side * r;
-}
-
 /* ---- steppers and samplers ---- */
 
 enum ht_err ht_differences_stepper_create(const struct ht_problem *problem,

@@ -156,10 +156,6 @@ void ht_grid_crop(const struct ht_grid *grid, int64_t groups, double *values) {
     }
 }
 
-void ht_slab_cut(int64_t cells, int ranks, int64_t *start) {
-    for (int r = 0; r <= ranks; r++) start[r] = (2 * cells * r + ranks) / (2 * (int64_t)ranks);
-}
-
 /* Windows and their ghosts; see the header. */
 
 int64_t ht_box_nodes(const struct ht_box *box) {

@@ -73,12 +73,6 @@ static const struct ht_method *method(const struct ht_plan *plan) {
     return plan->problem.scheme->does;
 }
 
-int ht_plan_full_order(const struct ht_plan *plan) {
-    if (!plan->problem.scheme->nodal) return 2 * plan->order + 1;
-    const int in_time = 2 * plan->problem.stages;
-    return plan->order < in_time ? plan->order : in_time;
-}
-
 static enum ht_err check_ranks(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     int ranks = ht_comm_size(grid->slab.comm);
@@ -109,7 +103,9 @@ static enum ht_err cut_slabs(struct ht_plan *plan) {
     int ranks = ht_comm_size(slab->comm), rank = ht_comm_rank(slab->comm);
     if (ranks == 1) return HT_OK;
     HT_ARRAY(int64_t, start, ranks + 1);
-    ht_slab_cut(plan->grid.cells[2], ranks, start);
+    /* parts as equal as they can be */
+    for (int r = 0; r <= ranks; r++)
+        start[r] = (2 * plan->grid.cells[2] * r + ranks) / (2 * (int64_t)ranks);
     slab->first = start[rank];
     slab->last = start[rank + 1];
     int64_t thinnest = start[1];

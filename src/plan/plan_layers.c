@@ -40,21 +40,6 @@ void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]) {
     }
 }
 
-/* Words per point and step: of the update in the interior u, d, the modulus and both results; of
- * each layer at a point u, the modulus, d, two memories, and the results of these and u; of a
- * sponge u and d, read and written. */
-double ht_plan_layer_share(const struct ht_plan *plan) {
-    const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
-    const double inner = 5, words = sponge ? 4 : 9;
-    double layers = 0;
-    for (int n = 0; n < 6; n++) {
-        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
-        if (layer->cells > 0)
-            layers += (double)layer->cells / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
-    }
-    return words * layers / (inner + words * layers);
-}
-
 /* Keys of matched layers that others do not have: of Hermite methods, and of pairs. */
 enum { ALPHA = 1, SPONGE = 2, MIX = 4 };
 static enum ht_err refuse_keys(const struct ht_params *params, unsigned keys, const char *with) {

@@ -167,7 +167,9 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
  */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
-    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
+    const struct ht_plan *plan = sim->plan;
+    const int order = plan->order, terms = 2 * plan->problem.stages, degree = medium->degree;
+    const int full = plan->problem.scheme->nodal ? (int)ht_least(order, terms) : 2 * order + 1;
     const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
     if (medium->rough || (cells && degree == 0))
         ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 || !cells ? " where it jumps" : "");
@@ -268,6 +270,21 @@ static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text
     }
 }
 
+/* Words per point and step: of the update in the interior u, d, the modulus and both results; of
+ * each layer at a point u, the modulus, d, two memories, and the results of these and u; of a
+ * sponge u and d, read and written. */
+static double layer_share(const struct ht_plan *plan) {
+    const bool sponge = plan->layers.type == HT_ABSORBING_SPONGE;
+    const double inner = 5, words = sponge ? 4 : 9;
+    double layers = 0;
+    for (int n = 0; n < 6; n++) {
+        const struct ht_layer *layer = &plan->layers.side[n / 2][n % 2];
+        if (layer->cells > 0)
+            layers += (double)layer->cells / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, n / 2);
+    }
+    return words * layers / (inner + words * layers);
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     struct ht_text *text = &f->text;
@@ -312,7 +329,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     }
     ht_text_add(text, "            %s of memory", HT_BYTES(sim->budget.layers));
     if (sim->plan->problem.scheme->nodal && sim->plan->problem.fd.pair == HT_PAIR_NONE)
-        ht_text_add(text, ", %.2g %% of the memory traffic", 100 * ht_plan_layer_share(sim->plan));
+        ht_text_add(text, ", %.2g %% of the memory traffic", 100 * layer_share(sim->plan));
     ht_text_add(text, "\n");
 }
 

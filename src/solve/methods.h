@@ -126,9 +126,8 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side
 
 /* Of one wave of finite differences with the wavenumbers k where the medium is slowest: its
  * relative error at the end by dispersion; where the medium varies, an upper bound in its smooth
- * parts. What rounding adds (fd_plan.c). */
+ * parts (fd_plan.c). */
 double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]);
-void ht_fd_expect_rounding(const struct ht_plan *plan, bool fp64, struct ht_expected *expected);
 
 /* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_run.c)? Data that do
  * not meet it would stay. */

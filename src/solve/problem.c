@@ -143,12 +143,6 @@ int ht_scheme_least_stages(const struct ht_scheme *scheme, const struct ht_equat
     return cfl <= ht_scheme_cfl(scheme, eq, order, 1) ? 1 : 2;
 }
 
-const struct ht_rounding *ht_scheme_rounding(const struct ht_scheme *scheme,
-                                             const struct ht_equations *eq) {
-    const struct ht_rounding *row = &scheme->rounding[eq->symbol == HT_SYMBOL_PAIR];
-    return row->power > 0 ? row : NULL;
-}
-
 /* ---- absorbing layers of Hermite methods: places and profiles ---- */
 
 unsigned ht_absorbing_axes(const struct ht_layers *layers) {
