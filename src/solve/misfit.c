@@ -125,8 +125,9 @@ enum ht_err ht_misfit_add(enum ht_misfit_type type, const struct ht_misfit_of *o
     while ((int64_t)1 << bits < 2 * of->samples) bits++;
     HT_ARRAY(double complex, room, (int64_t)ht_threads_count() << bits);
     HT_ARRAY(double, chi, of->traces);
-    struct work work = {
-        &rows[type], {of->samples, of->every, of->p, of->d, of->weight, r, room, bits}, chi};
+    struct work work = {.row = &rows[type], .chi = chi};
+    work.first = (struct trace){of->samples, of->every, of->p, of->d, of->weight, NULL, room, bits};
+    work.first.r = r;
     TRY(ht_threads_run(of->traces, derive, &work));
     for (int64_t i = 0; i < of->traces; i++) {
         if (isnan(chi[i]))
