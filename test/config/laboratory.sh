@@ -29,10 +29,6 @@ script() {
     [ $code = 0 ] || sed 's/^/    | /' message.txt
     judge "$name.py: exit code $code" [ $code = 0 ]
     judge "$name.py: the table is the file" cmp -s table.txt "$name/$name.md"
-    timeout 20 "$htwave" bench "$name" 2>message.txt
-    code=$?
-    judge "bench $name: $(cat message.txt)" \
-        [ $code = 2 -a "$(grep -c "bench/$name.py" message.txt)" = 1 ]
     help=$(python3 "$bench/$name.py" --help)
     judge "$name.py --help" [ -z "${help##*--quick*}" ]
 }
