@@ -99,7 +99,7 @@ void ht_progress_update(struct ht_progress *p, double done);
 void ht_progress_add(struct ht_progress *p, int64_t items);
 void ht_progress_end(struct ht_progress *p);
 
-/* ---- stop.c: runs of this thread end after the current steps once `wanted` says so, which is
+/* ---- threads.c: runs of this thread end after the current steps once `wanted` says so, which is
  * asked between batches of steps: signals of the program, the caller of the library ---- */
 void ht_stop_by(bool (*wanted)(void *context), void *context); /* NULL: nobody ends them */
 bool ht_stop_wanted(void);

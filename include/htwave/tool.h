@@ -193,13 +193,11 @@ struct ht_sum_item {
  * single; compensated, in an order that depends on the box alone. */
 HT_CHECKED enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                       bool wide, bool closed, struct ht_tool **out);
-/* After all work enqueued so far; out[i] is the result of items[i]. Without wide the squares must
- * not overflow single precision (|x| < 1e19), else sum is infinite. */
+/* After all work enqueued so far; out[i] is the result of items[i], or, each, of one item that of
+ * its plane i, which depends on that plane alone. Without wide the squares must not overflow single
+ * precision (|x| < 1e19), else sum is infinite. */
 HT_CHECKED enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
-                                   struct ht_measure *out);
-/* The same of one item for each of its planes, which depends on that plane alone. */
-HT_CHECKED enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_item *item,
-                                      struct ht_measure *out);
+                                   bool each, struct ht_measure *out);
 /* x += shift at the nodes of an item's box. */
 HT_CHECKED enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item,
                                      double shift);

@@ -15,7 +15,7 @@
 
 enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 256 };
 
-static _Atomic int wanted;
+static _Atomic int most;          /* 0: as many as there are cores */
 static _Thread_local bool inside; /* of a chunk */
 static _Thread_local int worker;
 
@@ -29,11 +29,11 @@ int ht_threads_cores(void) {
 }
 
 void ht_threads_set(int threads) {
-    wanted = threads;
+    most = threads;
 }
 
 int ht_threads_count(void) {
-    const int set = wanted, count = set > 0 ? set : ht_threads_cores();
+    const int set = most, count = set > 0 ? set : ht_threads_cores();
     return (int)ht_least(count, MOST_THREADS);
 }
 
@@ -140,4 +140,20 @@ enum ht_err ht_threads_share(int64_t items, int64_t least,
                              void *data) {
     struct share s = {run, data, items, ht_threads_chunks(items, least)};
     return ht_threads_run(s.chunks, run_share, &s);
+}
+
+/* ---- ends of runs ---- */
+
+static _Thread_local struct {
+    bool (*wanted)(void *context); /* NULL: nobody ends it */
+    void *context;
+} stop;
+
+void ht_stop_by(bool (*wanted)(void *context), void *context) {
+    stop.wanted = wanted;
+    stop.context = context;
+}
+
+bool ht_stop_wanted(void) {
+    return stop.wanted != NULL && stop.wanted(stop.context);
 }

@@ -47,7 +47,7 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *
     item.weights = part->ends.weights;
     item.coefs = part->ends.count;
     item.points = 1;
-    return ht_sums_planes(e->kernels->sums, &item, out);
+    return ht_sums_run(e->kernels->sums, 1, &item, true, out);
 }
 
 static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {

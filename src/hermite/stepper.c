@@ -638,7 +638,7 @@ static enum ht_err measure(void *self, enum ht_subgrid subgrid, int count,
         if (what[i].material >= 0) item->a = t->medium[subgrid][what[i].material];
         measure_own(t, subgrid, what[i].beside, item);
     }
-    TRY(ht_sums_run(t->set[0].sums, count, items, out));
+    TRY(ht_sums_run(t->set[0].sums, count, items, false, out));
     for (int i = 0; i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
         if (out[i].first >= 0) out[i].first = node_of(t, subgrid, &items[i], out[i].first);

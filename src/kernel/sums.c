@@ -118,9 +118,8 @@ static void add_groups(const struct ht_sum_args *args, int64_t plane, int64_t be
     }
 }
 
-/* each: a result for each plane, of one item. */
-static enum ht_err run(struct ht_tool *sums, int count, const struct ht_sum_item *items, bool each,
-                       struct ht_measure *out) {
+enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items, bool each,
+                        struct ht_measure *out) {
     struct sums *r = (struct sums *)sums;
     int64_t values = 0, weights = 0;
     HT_ARRAY(struct ht_sum_args, args, count);
@@ -146,16 +145,6 @@ static enum ht_err run(struct ht_tool *sums, int count, const struct ht_sum_item
             add_groups(&args[i], m, each ? 0 : m * args[i].count[0] * args[i].count[1], results,
                        &out[each ? m : i]);
     return HT_OK;
-}
-
-enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_item *items,
-                        struct ht_measure *out) {
-    return run(sums, count, items, false, out);
-}
-
-enum ht_err ht_sums_planes(struct ht_tool *sums, const struct ht_sum_item *item,
-                           struct ht_measure *out) {
-    return run(sums, 1, item, true, out);
 }
 
 enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item, double shift) {

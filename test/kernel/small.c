@@ -231,7 +231,7 @@ static void run_reduction(bool wide, struct ht_device *device) {
     reduce_expect(&expected);
     enum ht_err err = reduce_buffers(device, &item);
     if (err == HT_OK) err = ht_sums_create(device, &spec, wide, false, &reduction);
-    if (err == HT_OK) err = ht_sums_run(reduction, 1, &item, &found);
+    if (err == HT_OK) err = ht_sums_run(reduction, 1, &item, false, &found);
     TEST_CHECK(err == HT_OK && found.sum == expected.sum && found.largest == expected.largest &&
                    found.bad == expected.bad && found.first == expected.first,
                "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the first at %d (%d)%s",
