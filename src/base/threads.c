@@ -15,7 +15,7 @@
 
 enum { CHUNKS_PER_THREAD = 4, MOST_THREADS = 256 };
 
-static _Atomic int most;          /* 0: as many as there are cores */
+static _Atomic int chosen;        /* 0: as many as there are cores */
 static _Thread_local bool inside; /* of a chunk */
 static _Thread_local int worker;
 
@@ -29,11 +29,11 @@ int ht_threads_cores(void) {
 }
 
 void ht_threads_set(int threads) {
-    most = threads;
+    chosen = threads;
 }
 
 int ht_threads_count(void) {
-    const int set = most, count = set > 0 ? set : ht_threads_cores();
+    const int set = chosen, count = set > 0 ? set : ht_threads_cores();
     return (int)ht_least(count, MOST_THREADS);
 }
 
