@@ -14,7 +14,6 @@ import math
 import os
 import time
 
-from grids import fd_grid
 from laboratory import PLAIN, Laboratory, integers, say, table, words
 
 LENGTHS = (10, 100)
@@ -35,6 +34,45 @@ def side_of(cells, norm, least):
         if closest[0] >= 0.99:
             break
     return closest[2], closest[1]
+
+
+def fd_grid(order, terms, dims, wavelengths, error):
+    """(cells per wavelength, cfl) with the fewest updates, by dispersion."""
+    def square(theta, axes):
+        """(omega h/c)^2 of the operator for a wave of so many equal parts."""
+        s = (2 * math.sin(theta / math.sqrt(axes) / 2)) ** 2
+        return axes * sum(2 * math.factorial(k - 1) ** 2 / math.factorial(2 * k)
+                          * s ** k for k in range(1, order // 2 + 1))
+
+    def worst(theta, cfl):
+        shifts = []
+        for axes in range(1, dims + 1):
+            x = cfl ** 2 * square(theta, axes)
+            sine = x / 4 - (x * x / 48 if terms > 1 else 0)
+            if not 0 <= sine <= 1:
+                return math.inf
+            turned = 2 * math.asin(math.sqrt(sine))
+            phase = 2 * math.pi * wavelengths * abs(turned / (theta * cfl) - 1)
+            shifts.append(2 * math.sin(min(phase, math.pi) / 2))
+        return max(shifts)
+
+    largest = 0.9 * math.sqrt((12 if terms > 1 else 4) / (
+        dims * square(math.pi, 1)))
+    best, found = math.inf, (0, 0)
+    for i in range(400):
+        cells = 2.1 * 1.01 ** i
+        theta = 2 * math.pi / cells
+        if cells ** (dims + 1) / largest >= best:
+            break
+        if worst(theta, 1e-4) > 2 * error:
+            continue
+        for cfl in (largest * 0.97 ** k for k in range(300)):
+            if cells ** (dims + 1) / cfl >= best:
+                break
+            if worst(theta, cfl) <= error:
+                best, found = cells ** (dims + 1) / cfl, (cells, cfl)
+                break
+    return found
 
 
 class Method:
@@ -116,7 +154,7 @@ class Method:
     def reach_fd(self, precision, length, error):
         """The cheapest grid by dispersion, and somewhat finer ones. Errors of
         rounding do not fall with finer grids."""
-        cells, cfl, _ = fd_grid(self.order, self.terms, 3, length, error)
+        cells, cfl = fd_grid(self.order, self.terms, 3, length, error)
         for _ in range(4 if cells else 0):
             grid = self.grid(precision, cells, cfl, length)
             if grid is None or not error < grid["error"] < 3 * error:

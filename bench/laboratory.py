@@ -49,15 +49,6 @@ def words(text):
     return text.split(",")
 
 
-def split_keys(words_given):
-    """FILE key=value ..: the file, and the keys with their values as text."""
-    file, *given = words_given
-    for word in given:
-        if "=" not in word:
-            raise Refused(f"{word}: an option is key=value, such as grid.order=4")
-    return file, dict(word.split("=", 1) for word in given)
-
-
 def find_program():
     for path in (os.environ.get("HTWAVE"), HERE.parent / "build/htwave",
                  HERE.parents[2] / "bin/htwave", shutil.which("htwave")):
@@ -114,8 +105,7 @@ class Laboratory:
         found = self.call(["devices", "--json"])["devices"]
         mine = [d for d in found if d["name"] == self.device
                 and d["backend"] == self.backend]
-        # none: of the serial reference
-        self.gpu, self.fp64 = (mine[0]["gpu"], mine[0]["fp64"]) if mine else (False, True)
+        self.gpu, self.fp64 = mine[0]["gpu"], mine[0]["fp64"]
         if args.seconds is None:
             args.seconds = self.seconds[self.gpu]
         return args
@@ -160,7 +150,7 @@ class Laboratory:
 
     # ---- results ----
 
-    def write(self, rows, columns, text="", pictures=True):
+    def write(self, rows, columns, text=""):
         """Writes NAME.csv, and unless text is None its pictures and NAME.md,
         which is printed."""
         path = self.args.out / f"{self.name}.csv"
@@ -173,7 +163,7 @@ class Laboratory:
             return
         path.with_suffix(".md").write_text(text, encoding="utf-8")
         print(text, end="")
-        if rows and pictures:
+        if rows:
             self.draw(path)
 
     def draw(self, path):

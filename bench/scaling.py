@@ -296,8 +296,8 @@ def expected_rate(plan, machine):
     """Cell half-steps per second of a device, and where the number is from."""
     if machine["device.rate"] > 0:
         return machine["device.rate"], "the machine's"
-    least = max(plan["least_bytes"] / machine["device.copy"],
-                plan["least_fma"] / machine[f"device.{plan['precision']}"])
+    least = max(plan["slab"]["least_bytes"] / machine["device.copy"],
+                plan["slab"]["least_fma"] / machine[f"device.{plan['precision']}"])
     return machine["device.fraction"] / least, "a fraction of its limits"
 
 

@@ -15,6 +15,7 @@ HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_gradient(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
+HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
@@ -88,3 +89,12 @@ HT_CHECKED enum ht_err ht_sweep_open(const struct ht_sweep *sweep, char **cache,
 static inline const char *ht_layout_name(int block) {
     return block > 1 ? "blocked" : "tensor";
 }
+
+/* ---- the parts of check, by its flags ---- */
+/* Seconds that the steps of a simulation take, by its compiled kernels on a small version of its
+ * grid; NaN where it has no device. Collective. */
+HT_CHECKED enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds);
+
+/* check --error: which scheme, order, grid and precision reach an error, and what they take.
+ * params: as read from the operands of args. */
+HT_CHECKED enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params);

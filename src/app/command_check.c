@@ -172,10 +172,18 @@ static enum ht_err estimate_time(struct ht_simulation *sim, struct estimate *out
     return HT_OK;
 }
 
+/* Seconds of a run's steps; NaN: not known. For check_error.c; collective. */
+enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds) {
+    struct estimate estimate;
+    TRY(estimate_time(sim, &estimate));
+    *seconds = estimate.seconds;
+    return HT_OK;
+}
+
 /* ---- what is said ---- */
 
-/* For bench/grids.py, and of a slab between two others for the model of bench/scaling.py. */
-static void add_counts(const struct ht_problem *p, bool fp64, struct ht_facts *f) {
+/* Of a slab between two others, for the model of bench/scaling.py. */
+static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) {
     const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
     const struct ht_sent sent = ht_sent_here(p, fp64);
     struct ht_cost least = {0};
@@ -187,15 +195,14 @@ static void add_counts(const struct ht_problem *p, bool fp64, struct ht_facts *f
         least.bytes += 0.5 * cost.bytes;
         least.fma += 0.5 * cost.fma;
     }
-    ht_fact(f, HT_NUM("least_bytes", least.bytes), HT_NUM("least_fma", least.fma));
-    if (p->grid->dims < 3) return;
     ht_fact(f, HT_OPEN("slab", '{'), HT_INT("depth", ht_halo_depth(p)),
             HT_INT("passes", passes.count),
             HT_INT("planes_per_pass", passes.pass[0].reach[0] + passes.pass[0].reach[1]),
             HT_INT("planes_least", ht_planes_needed(&passes, ht_halo_depth(p))),
             HT_TEXT("halo_precision", HT_WORD(HALO_PRECISION, p->halo.precision)),
             HT_NUM("messages_per_step", sent.messages), HT_NUM("bytes_per_step", sent.bytes),
-            HT_NUM("longest_bytes", sent.longest), HT_CLOSE('}'));
+            HT_NUM("longest_bytes", sent.longest), HT_NUM("least_bytes", least.bytes),
+            HT_NUM("least_fma", least.fma), HT_CLOSE('}'));
 }
 
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
@@ -250,7 +257,8 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),
             HT_TEXT("no_device", sim->no_device), HT_INT("warnings", warned));
-    add_counts(&sim->plan->problem, sim->params->device.precision == HT_DOUBLE, &f);
+    if (sim->plan->grid.dims == 3)
+        add_slab(&sim->plan->problem, sim->params->device.precision == HT_DOUBLE, &f);
     ht_parallel_add_json(sim, NULL, &f.json);
     return ht_facts_print(&f, args->json);
 }
@@ -259,9 +267,12 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     REQUIRE(ht_args_value(args, "--machine") == NULL, HT_ERR_INPUT,
             "--machine: gone: python3 bench/scaling.py --model FILE predicts scaling");
-    REQUIRE(ht_args_value(args, "--error") == NULL, HT_ERR_INPUT,
-            "--error: gone: python3 bench/grids.py FILE --error E finds schemes and grids");
+    REQUIRE(ht_args_value(args, "--model") == NULL || ht_args_value(args, "--error") == NULL,
+            HT_ERR_INPUT, "--model: not with --error");
+    REQUIRE(ht_args_value(args, "--wavelengths") == NULL || ht_args_value(args, "--error") != NULL,
+            HT_ERR_INPUT, "--wavelengths: needs --error");
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
+    if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
     HT_ENDED(ht_survey_end) struct ht_survey *survey = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     if (params->survey.count > 0) {

@@ -167,12 +167,26 @@ static const struct ht_command commands[] = {
      .help = "read and plan a run: memory, steps, expected time; run nothing",
      .flag = {{"--model", "DIR",
                "write model.h5 and pictures of the model with sources and receivers"},
-              {"--error", "E", "gone: bench/grids.py FILE --error E"},
+              {"--error", "E", "which scheme, order and grid err by at most E, and their cost"},
+              {"--wavelengths", "W", "for --error (default: time.end times the frequency)"},
               {"--machine", "FILE", "gone: bench/scaling.py --model FILE predicts scaling"}},
      .json = true,
      .ranks = true,
-     .more = OVERRIDES SLABS,
+     .more = OVERRIDES "\n\n--error needs a frequency: that of the sources, of the initial wave, "
+                       "or\ninitial.frequency. It plans and times some runs of FILE." SLABS,
      .run = ht_command_check},
+    {.name = "converge",
+     .arguments = "FILE [key=value ...]",
+     .help = "errors and observed orders over a list of grids",
+     .flag = {{"--cells", "LIST", "cells along x1, as 4,6,8; other axes in proportion"},
+              {"--order", "LIST", "orders N, as 1,2,3 (default: the file's)"},
+              {"--min-order", "X",
+               "exit with 4 when the last order observed is below X, or none is"}},
+     .json = true,
+     .ranks = true,
+     .more = "The initial data must have a known solution at the end time.\n"
+             "Nothing is written to output.directory.\n" OVERRIDES SLABS,
+     .run = ht_command_converge},
     {.name = "devices",
      .arguments = "",
      .help = "devices that can be used, and their properties",
@@ -260,8 +274,6 @@ static enum ht_err fail_unknown(const char *word) {
     for (int i = 0; i < COMMANDS; i++)
         if (!commands[i].hidden) names[count++] = commands[i].name;
     const char *near = ht_text_nearest(word, names, count);
-    REQUIRE(strcmp(word, "converge") != 0, HT_ERR_INPUT,
-            "converge: gone: python3 bench/converge.py FILE --cells LIST shows errors and orders");
     FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them", HT_SHOWN(word),
          *word == '-' ? "flag" : "command", near ? ", nearest is " : "", near ? near : "");
 }
@@ -302,8 +314,8 @@ static enum ht_err help(int argc, char **argv) {
               "  htwave COMMAND --help                flags of a command\n"
               "  htwave --help-config [--markdown]    all keys of an input file\n"
               "  htwave --version [--json]            and what it was built with\n\n"
-              "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not finite,\n4 compare "
-              "found a difference.\n",
+              "Exit codes: 0 done, 1 failed, 2 wrong input, 3 solution not finite,\n4 compare or "
+              "converge found a difference.\n",
               stdout);
     } else if (command)
         ht_args_help(command, stdout);

@@ -261,3 +261,15 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     }
     return HT_OK;
 }
+
+enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3], double *error) {
+    struct ht_bloch_wave wave;
+    double sum = 0, whole = 0;
+    TRY(ht_bloch_step(run, k, &wave));
+    for (int f = 0; f < run->problem->eq->nfields; f++) {
+        sum += pow(cabs(wave.error[f]), 2);
+        whole += pow(cabs(wave.exact[f]), 2);
+    }
+    *error = sqrt(sum / whole);
+    return HT_OK;
+}

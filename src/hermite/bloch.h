@@ -20,3 +20,6 @@ struct ht_bloch_wave {
 };
 HT_CHECKED enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                                      struct ht_bloch_wave *out);
+/* Of all these fields, relative to the wave. */
+HT_CHECKED enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3],
+                                      double *error);

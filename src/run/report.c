@@ -214,10 +214,7 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     else
         ht_say(f, ", speeds up to %.4g", fastest);
     add_order(sim, &f->text);
-    const struct ht_fd_problem *fd = &sim->plan->problem.fd;
-    ht_fact(f, HT_INT("medium_degree", sim->plan->problem.medium_degree),
-            HT_NUM("speed_least", least), HT_NUM("speed_largest", fastest),
-            HT_BOOL("staggered", fd->density || fd->pair != HT_PAIR_NONE));
+    ht_fact(f, HT_INT("medium_degree", sim->plan->problem.medium_degree));
     double share = NAN; /* the same of all files */
     struct ht_coverage c;
     for (int p = 0; p < medium->eq->system->nparameters; p++) {
@@ -400,13 +397,8 @@ static void add_accuracy_text(const struct ht_plan *plan, struct ht_text *text) 
 
 static void add_accuracy(const struct ht_plan *plan, struct ht_facts *f) {
     const struct ht_expected *e = &plan->expected;
-    const double *k = plan->solution->wavenumber, given = plan->params->initial.frequency;
-    const double wave = hypot(hypot(k[0], k[1]), k[2]) * ht_medium_fastest(plan->medium);
     add_accuracy_text(plan, &f->text);
-    ht_fact(f, HT_KNOWN("cells_per_wavelength", plan->cells_per_wavelength),
-            HT_KNOWN("frequency", given > 0                     ? given
-                                  : plan->solution->single_wave ? wave / (2 * HT_PI)
-                                                                : 0));
+    ht_fact(f, HT_KNOWN("cells_per_wavelength", plan->cells_per_wavelength));
     if (!(e->error > 0)) return;
     const char *where = !e->varies   ? NULL
                         : e->jumps   ? "smooth parts"
@@ -583,9 +575,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_TEXT("system", system->name), HT_TEXT("scheme", name),
             HT_TEXT("scheme_chosen_by", why), HT_INT("order", plan->order),
             HT_INT("dimensions", grid->dims), HT_INTS("cells", grid->dims, box.cells),
-            HT_INTS("cells_with_layers", grid->dims, grid->cells),
-            HT_NUMS("spacing", grid->dims, grid->h),
-            HT_BOOL("dispersion_removed", plan->problem.fd.undispersed));
+            HT_INTS("cells_with_layers", grid->dims, grid->cells));
     add_unknowns(sim, f);
     add_medium(sim, f);
     add_layers(sim, f);

@@ -329,8 +329,10 @@ refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --ver
 refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn
 refused 'no file' 2 'run needs' run
 refused 'flag without value' 2 '--cells needs a value' \
-    bench --cells
-refused 'orders no list' 2 '--orders 4,x' bench --orders 4,x
+    converge bad.cfg --cells
+refused 'cells no list' 2 '--cells 4,x' converge bad.cfg --cells 4,x
+refused 'no known solution' 2 'initial.type|not known' converge bad.cfg \
+    "$device" --cells 4
 refused 'compare nothing' 1 'nosuch' compare nosuch nosuch
 refused 'describe nothing' 2 'acustic|nearest is acoustic' describe acustic
 

@@ -62,7 +62,7 @@ bound() {
 
 # ---- help ----
 answers help 0 --help
-says help run check devices describe compare 'Exit codes'
+says help run check converge devices describe compare 'Exit codes'
 answers version 0 --version
 says version htwave 'commit ' opencl oracle HDF5 MPI pictures
 answers '--version --json' 0 --version --json
@@ -269,11 +269,84 @@ judge 'check of steep layers: damping is limited' \
     grep -q 'absorbing.reflection: damping is limited to 3 per half' message.txt
 judge 'check leaves nothing' [ ! -e out ]
 
-# ---- what scripts do ----
-answers 'check --error' 2 check plane.cfg --error 1e-3
-judge "check --error: $(cat message.txt)" grep -q 'bench/grids.py FILE --error' message.txt
-answers converge 2 converge plane.cfg --cells 4,8
-judge "converge: $(cat message.txt)" grep -q 'bench/converge.py FILE --cells' message.txt
+# ---- check --error ----
+waves='grid.upper=[9.0,6.0]'
+answers 'check --error' 0 check plane.cfg "$device" "$waves" \
+    initial.frequency=1.0 --error 1e-3 --wavelengths 20
+says 'check --error' 'error 0.001 after 20 wavelengths of 1,' leapfrog taylor \
+    'fd 16, 2 terms' 'htwave run plane.cfg' 'grid.upper=[9.0,6.0]'
+# What it recommends is a run that it can plan, with the error of the plan's own
+# estimate; the file's wave of length 9 turned into one of length 1
+keys=$(sed -n 's/^htwave run plane.cfg //p' answer.txt)
+eval "set -- $keys" # as a shell takes them: the device's name may have spaces
+answers 'check --error: its run' 0 check plane.cfg "$@" \
+    'initial.cycles=[9,0]' time.end=20.0 --json
+error=$(number answer.txt expected_error)
+judge "check --error: the plan expects ${error:-none} (1e-3)" below "$error" 1e-3
+answers 'check --error as JSON' 0 check plane.cfg "$device" "$waves" \
+    initial.frequency=1.0 --error 1e-3 --json time.end=20.0
+has_keys 'check --error' wavelengths choices cells_per_wavelength steps \
+    memory_bytes expected_s
+judge "check --error: time.end times the frequency, \
+$(number answer.txt wavelengths) wavelengths" \
+    [ "$(number answer.txt wavelengths)" = 20 ]
+answers 'check --error: a medium that varies' 0 check plane.cfg "$device" \
+    initial.type=gaussian initial.frequency=2.0 medium.type=expression \
+    'medium.c=1+0.1*x1' grid.order=0 --error 1e-2
+says 'check --error: a medium that varies' 'finite differences alone' 'fd 8'
+judge 'check --error: no Hermite methods there' \
+    [ "$(grep -c -e taylor -e leapfrog answer.txt)" = 0 ]
+answers 'check --error: no frequency' 2 check plane.cfg "$device" \
+    initial.type=gaussian --error 1e-3
+judge "check --error: $(cat message.txt)" \
+    grep -q 'initial.frequency = .*: is needed by --error' message.txt
+answers 'check --wavelengths alone' 2 check plane.cfg --wavelengths 5
+answers 'check --error 2' 2 check plane.cfg --error 2
+judge "check --error: $(cat message.txt)" grep -q 'above 0 and at most' message.txt
+answers 'check --error: refused beside absorbing sides' 0 check plane.cfg \
+    "$device" initial.type=gaussian initial.frequency=1.0 "$waves" \
+    'boundary.x1="absorbing"' absorbing.cells=6 grid.order=0 \
+    'grid.cells=[24,16]' --error 1e-2
+says 'check --error: refused' 'leapfrog' 'refused: '
+
+# ---- converge ----
+# N = 2, cfl 0.9 on all grids: order 2 N + 0.7 or better
+answers converge 0 converge plane.cfg "$device" device.precision=double \
+    'grid.cells=[8]' time.end=0.9 --cells 8,16 --order 1,2 --min-order 2.7 \
+    --json
+has_keys converge rows cells h error_l2_relative order
+judge 'converge leaves nothing' [ ! -e out ]
+answers 'converge below --min-order' 4 converge plane.cfg "$device" \
+    device.precision=double 'grid.cells=[8]' --cells 8,16 --min-order 9
+says 'converge for people' ' N ' order '16'
+
+# --min-order must not pass without an order: one grid, equal grids, errors that
+# are rounding (N = 4 in double precision with 32 cells per wavelength)
+answers 'converge --min-order, one grid' 2 converge plane.cfg "$device" \
+    --cells 8 --min-order 1
+answers 'converge --min-order, equal grids' 2 converge plane.cfg "$device" \
+    --cells 8,8 --min-order 1
+answers 'converge --min-order, all rounding' 4 converge plane.cfg \
+    device.backend=oracle 'grid.cells=[8]' time.end=2.0 --cells 32,48 \
+    --order 4 --min-order 1 --json
+judge "converge --min-order, all rounding: $(cut -c1-90 message.txt)" \
+    grep -q 'grid.order = 4: .* is not shown: .*rounding' message.txt
+has_keys 'converge, rounding' rounding_bound rounding
+judge 'converge, rounding: the second row is' \
+    [ "$(grep -o '"rounding": [a-z]*' answer.txt | tr '\n' ' ')" = \
+    '"rounding": false "rounding": true ' ]
+# 4 u (2 * 107 steps + 1 + 4^4/16), u = 2^-53
+bound 'converge, rounding' rounding_bound 1.1e-13
+# Single precision, two wavelengths: 1.9e-5 and 1.5e-6 are truncation, order 6.2
+if have_device; then
+    answers 'converge in single precision' 0 converge plane.cfg \
+        "$(device_option "${HTWAVE_DEVICE:-cpu}")" device.precision=single \
+        time.end=2.0 --cells 4,6 --order 3 --min-order 5.5
+    judge 'converge in single precision: order 6 is not called rounding' \
+        [ "$(grep -c rounding answer.txt)" = 0 ]
+else
+    skip 'converge in single precision: no device is here'
+fi
 
 # ---- describe, devices ----
 answers describe 0 describe

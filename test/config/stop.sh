@@ -67,12 +67,6 @@ ends() {
     [ -z "$left" ] || fail "$1, SIG$signal: left $left"
 }
 
-# A large medium, so that the plan takes a while
-slow() { # COMMAND ARGUMENT...
-    "$@" check plane.cfg --quiet device.backend=oracle 'grid.cells=[3000,3000]' time.scheme=taylor \
-        medium.type=expression 'medium.c=1+0.1*sin(6*x1)*exp(cos(6*x2))' medium.degree=3
-}
-
 for signal in INT TERM HUP USR1 XCPU; do
     rm -rf out
     await=out/input.cfg
@@ -80,14 +74,15 @@ for signal in INT TERM HUP USR1 XCPU; do
     await=plane.cfg
     judge "run, SIG$signal: the state is written" \
         [ -e out/summary.json -a -e out/fields_000000.h5 ]
-    slow ends $signal 0.5 interrupted
+    ends $signal 0.5 interrupted converge plane.cfg device.backend=oracle \
+        --quiet
 done
 rm -rf out
 
 # What the parent has ignored stays so: nohup
 (
     trap '' HUP
-    slow exec "$htwave"
+    exec "$htwave" converge plane.cfg device.backend=oracle --quiet
 ) 2>message.txt &
 child=$!
 sleep 0.5
@@ -97,6 +92,11 @@ judge 'an ignored SIGHUP does not end it' kill -0 $child
 kill -TERM $child 2>/dev/null
 wait $child
 judge "SIGTERM then does: exit code $?" grep -q '^htwave: interrupted' message.txt
+
+# A large medium, so that the plan takes a while
+ends INT 0.5 interrupted check plane.cfg "$device" --quiet \
+    'grid.cells=[3000,3000]' time.scheme=taylor medium.type=expression \
+    'medium.c=1+0.1*sin(6*x1)*exp(cos(6*x2))' medium.degree=3
 
 if have_device; then
     select=${HTWAVE_DEVICE:-cpu}

@@ -120,6 +120,8 @@ refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg
 refused 'unknown command' 2 'rnu|nearest is run' rnu a.cfg
 refused 'work for one process' 2 'describe|without mpiexec' describe
 refused 'work for one device' 2 'tune|without mpiexec' tune a.cfg
+refused 'no known solution' 2 'initial.type|not known' converge a.cfg \
+    "$device" --cells 4 --quiet
 
 # ---- ranks that differ ----
 differ 'another input' 2 'rank 1|order = 2|order = 1' "$htwave" \

@@ -115,7 +115,20 @@ judge "continuing in place: $(cd out && echo fields_*.h5)" \
 judge "continuing in place: reported once" [ "$(grep -c \
     'earlier run to out/run-001' message.txt)" = 1 ]
 
-# ---- check ----
+# ---- converge, check ----
+columns() { # FILE: cells, steps and errors to 4 digits
+    sed 's/^ *[0-9]*  //' "$1" | awk '/x/ { print $1, $3, $5, $7, $8 }'
+}
+sed -i -e 's/gaussian"; width = 0.2/plane"/' -e '/medium/d' plane.cfg
+"$htwave" converge plane.cfg --quiet "$device" 'grid.cells=[4,4,4]' \
+    --cells 4,8 >answer.txt
+columns answer.txt >alone.txt
+answers converge 3 converge plane.cfg --quiet "$device" 'grid.cells=[4,4,4]' \
+    --cells 4,8
+columns answer.txt >three.txt
+judge "converge by 3: errors and orders as alone: $(tr '\n' ';' <three.txt)" \
+    cmp -s alone.txt three.txt
+judge 'converge: two rows' [ "$(wc -l <three.txt)" = 2 ]
 rm -rf out
 answers check 3 check plane.cfg --json "$device"
 judge 'check by 3: one JSON object' valid_json answer.txt
