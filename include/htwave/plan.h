@@ -53,6 +53,8 @@ void ht_plan_multiply(const struct ht_plan *plan, bool divide, int64_t count, do
 /* A little less than the largest CFL number at which single precision is stable in kernels that sum
  * series (ht_noise_grows), if the run's own is larger. */
 double ht_plan_quiet_cfl(const struct ht_plan *plan);
+/* The power of h to which errors are proportional in a smooth medium. */
+int ht_plan_full_order(const struct ht_plan *plan);
 /* The time from which on no source acts; 0 without sources. */
 double ht_plan_undriven(const struct ht_plan *plan);
 /* Points per shortest wavelength of the sources, of which there are some, where the medium is

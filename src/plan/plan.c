@@ -73,6 +73,11 @@ static const struct ht_method *method(const struct ht_plan *plan) {
     return plan->problem.scheme->does;
 }
 
+int ht_plan_full_order(const struct ht_plan *plan) {
+    if (!plan->problem.scheme->nodal) return 2 * plan->order + 1;
+    return (int)ht_least(plan->order, 2 * plan->problem.stages);
+}
+
 static enum ht_err check_ranks(const struct ht_plan *plan) {
     const struct ht_grid *grid = &plan->grid;
     int ranks = ht_comm_size(grid->slab.comm);

@@ -167,9 +167,10 @@ enum ht_err ht_resolution_find(const struct ht_carrier *carrier, double waveleng
 double ht_resolution_rounding(const struct ht_carrier *carrier, bool fp64,
                               const struct ht_resolution *grid, double wavelengths) {
     const double unit = (fp64 ? DBL_EPSILON : FLT_EPSILON) / 2;
-    const struct ht_rounding *row = ht_scheme_rounding(carrier->scheme, carrier->eq);
+    const struct ht_rounding *row =
+        &carrier->scheme->rounding[carrier->eq->symbol == HT_SYMBOL_PAIR];
     const double w = fmax(wavelengths, 1);
-    if (row == NULL) return 5 * unit * sqrt(w * grid->cells * carrier->contrast / grid->cfl);
+    if (!(row->power > 0)) return 5 * unit * sqrt(w * grid->cells * carrier->contrast / grid->cfl);
     const double wide = fp64 && row->wide > 0 ? row->wide : 1;
     return unit * row->factor[carrier->order - 1] * wide * pow(w, row->power) * sqrt(row->above);
 }

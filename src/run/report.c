@@ -167,9 +167,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
  */
 static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
     const struct ht_medium *medium = sim->plan->medium;
-    const struct ht_plan *plan = sim->plan;
-    const int order = plan->order, terms = 2 * plan->problem.stages, degree = medium->degree;
-    const int full = plan->problem.scheme->nodal ? (int)ht_least(order, terms) : 2 * order + 1;
+    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
     const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
     if (medium->rough || (cells && degree == 0))
         ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 || !cells ? " where it jumps" : "");
