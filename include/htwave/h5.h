@@ -1,7 +1,7 @@
 /* HDF5 datasets and attributes. Messages name file and dataset. */
 #pragma once
 
-#include "htwave/base.h"
+#include "htwave/formats.h"
 
 struct ht_h5; /* an open file */
 
@@ -45,6 +45,8 @@ HT_CHECKED enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *r
                                     int64_t extent[8]);
 HT_CHECKED enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count,
                                   double *data);
+/* All values; out: zero at first. */
+HT_CHECKED enum ht_err ht_h5_array(struct ht_h5 *file, const char *name, struct ht_array *out);
 HT_CHECKED enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis,
                                          int64_t first, int64_t last, double *data);
 /* Attributes on the root group: scalars, number arrays, strings. A value of an attribute that is

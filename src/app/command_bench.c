@@ -62,18 +62,6 @@ static enum ht_err read_whole(const struct ht_args *args, const char *flag, int 
     return HT_OK;
 }
 
-static enum ht_err check_case(const char *name) {
-    REQUIRE(strcmp(name, "rates") == 0, HT_ERR_INPUT,
-            "bench %s: no such case; must be rates (others are scripts in bench/)", name);
-    return HT_OK;
-}
-
-static enum ht_err add_row(struct bench *bench, const struct row *row) {
-    TRY(HT_GROW(bench->row, bench->count + 1, bench->room));
-    bench->row[bench->count++] = *row;
-    return HT_OK;
-}
-
 static struct ht_spec spec_of(const struct row *row, const struct ht_equations *eq,
                               struct ht_part *test) {
     ht_test_problem_plain(eq, row->order, row->stages, row->scheme, test);
@@ -87,28 +75,27 @@ static bool wants(const struct bench *bench, const char *flag, const char *word,
     return given ? ht_args_listed(bench->sweep.args, flag, word) : usual;
 }
 
-/* By name, as the one that "auto" chooses, else those made for the device. */
-static bool wants_variant(const struct bench *bench, const struct ht_spec *spec,
-                          const struct ht_variant *variant) {
-    const bool taken = variant == ht_variant_choose("auto", spec, bench->info);
-    return wants(bench, "--variants", variant->name, ht_variant_suits(variant, bench->info->gpu)) ||
-           (taken && wants(bench, "--variants", "auto", false));
-}
-
-/* Plans a row for every variant that applies. */
+/* Plans a row for every variant that applies, by name, as the one that "auto" chooses, else those
+ * made for the device. */
 static enum ht_err plan_variants(struct bench *bench, struct row row) {
     const struct ht_equations eq = ht_equations_make(row.system, row.dims);
     struct ht_part test;
     const struct ht_spec spec = spec_of(&row, &eq, &test);
+    const struct ht_variant *usual = ht_variant_choose("auto", &spec, bench->info);
     for (int v = 0; v < ht_variant_count(); v++) {
-        row.tuning.variant = ht_variant_at(v);
-        if (!wants_variant(bench, &spec, row.tuning.variant) ||
-            ht_variant_refuses(row.tuning.variant, &spec) != NULL)
+        const struct ht_variant *variant = row.tuning.variant = ht_variant_at(v);
+        const bool suits = ht_variant_suits(variant, bench->info->gpu);
+        if (!wants(bench, "--variants", variant->name, suits) &&
+            !(variant == usual && wants(bench, "--variants", "auto", false)))
             continue;
+        if (ht_variant_refuses(variant, &spec) != NULL) continue;
         /* A row of a variant; with --each its kernels have rows of their own. */
         const bool each = ht_args_value(bench->sweep.args, "--each") != NULL &&
-                          row.tuning.variant->stage[1].kind != HT_STAGE_NONE;
-        for (row.kernel = -1; row.kernel < (each ? 2 : 0); row.kernel++) TRY(add_row(bench, &row));
+                          variant->stage[1].kind != HT_STAGE_NONE;
+        for (row.kernel = -1; row.kernel < (each ? 2 : 0); row.kernel++) {
+            TRY(HT_GROW(bench->row, bench->count + 1, bench->room));
+            bench->row[bench->count++] = row;
+        }
     }
     return HT_OK;
 }
@@ -137,15 +124,6 @@ static enum ht_err plan_layouts(struct bench *bench, struct row row) {
     return HT_OK;
 }
 
-/* Finite differences step one field of either system: those of one are rows. */
-static bool has_differences(const struct bench *bench, const struct row *like) {
-    for (int i = 0; i < bench->count; i++)
-        if (bench->row[i].scheme->nodal && bench->row[i].dims == like->dims &&
-            bench->row[i].machine == like->machine && bench->row[i].system != like->system)
-            return true;
-    return false;
-}
-
 /* By default in single precision alone on a (slow) CPU. */
 static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
                              const struct ht_scheme *scheme, int order, bool fp64) {
@@ -166,7 +144,11 @@ static enum ht_err plan_rows(void *context, const struct ht_equations *eq,
                                        .rows = bench->rows,
                                        .planes = bench->planes}};
     if (fp64 && !wants(bench, "--precisions", "double", bench->info->gpu)) return HT_OK;
-    if (scheme->nodal && has_differences(bench, &row)) return HT_OK;
+    /* Finite differences step one field of either system: those of one are rows. */
+    for (int i = 0; scheme->nodal && i < bench->count; i++)
+        if (bench->row[i].scheme->nodal && bench->row[i].dims == row.dims &&
+            bench->row[i].machine == row.machine && bench->row[i].system != row.system)
+            return HT_OK;
     return plan_layouts(bench, row);
 }
 
@@ -375,11 +357,12 @@ static void add_machine(const struct bench *bench, int machine, struct ht_json *
 static void add_json(const struct bench *bench, struct ht_json *json) {
     ht_json_add(json, HT_OPEN(NULL, '{'));
     ht_json_stamp(json);
+    if (bench->machines == 1) add_machine(bench, 0, json);
     if (bench->machines > 1) ht_json_add(json, HT_OPEN("devices", '['));
-    for (int m = 0; m < bench->machines; m++) {
-        if (bench->machines > 1) ht_json_add(json, HT_OPEN(NULL, '{'));
+    for (int m = 0; bench->machines > 1 && m < bench->machines; m++) {
+        ht_json_add(json, HT_OPEN(NULL, '{'));
         add_machine(bench, m, json);
-        if (bench->machines > 1) ht_json_add(json, HT_CLOSE('}'));
+        ht_json_add(json, HT_CLOSE('}'));
     }
     if (bench->machines > 1) ht_json_add(json, HT_CLOSE(']'));
     ht_json_add(json, HT_CLOSE('}'));
@@ -489,7 +472,10 @@ static enum ht_err write_results(const struct bench *bench, const struct ht_args
 
 static enum ht_err run(struct bench *bench, const struct ht_args *args) {
     const char *device = ht_args_value(args, "--device");
-    for (int i = 0; i < args->count; i++) TRY(check_case(args->operand[i]));
+    for (int i = 0; i < args->count; i++)
+        REQUIRE(strcmp(args->operand[i], "rates") == 0, HT_ERR_INPUT,
+                "bench %s: no such case; must be rates (others are scripts in bench/)",
+                args->operand[i]);
     TRY(ht_file_make_directory(bench->directory));
     if (device != NULL && strcmp(device, "all") == 0) {
         TRY(ht_cache_of(&bench->sweep, &bench->cache));

@@ -557,6 +557,14 @@ enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, doub
                : check_sums(file, name, space, 0, 0, (int64_t)size[0], data);
 }
 
+enum ht_err ht_h5_array(struct ht_h5 *file, const char *name, struct ht_array *out) {
+    TRY(ht_h5_extent(file, name, &out->rank, out->extent));
+    out->count = 1;
+    for (int k = 0; k < out->rank; k++) out->count *= out->extent[k];
+    TRY(HT_ALLOC(out->value, out->count));
+    return ht_h5_read(file, name, out->count, out->value);
+}
+
 enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
                               int64_t last, double *data) {
     GUARD(file);

@@ -33,17 +33,6 @@ static double field_place(const struct ht_gradient *g, enum ht_gradient_sum sum,
     return up >= 0 ? -(dt * dt / (g->plan->grid.h[up] * g->plan->grid.h[up])) : g->cross ? 1 : -1;
 }
 
-/* Derivatives of sums as they are added. */
-static void weigh(const struct ht_grid *grid, int64_t first, int64_t last, double factor,
-                  double *out) {
-    for (int64_t m3 = first; m3 < last; m3++)
-        for (int64_t m2 = 0; m2 < ht_grid_nodes(grid, HT_PRIMARY, 1); m2++) {
-            const double w2 = ht_grid_weight(grid, 1, m2), w3 = ht_grid_weight(grid, 2, m3);
-            for (int64_t m1 = 0; m1 < ht_grid_nodes(grid, HT_PRIMARY, 0); m1++)
-                *out++ *= factor * (ht_grid_weight(grid, 0, m1) * w2 * w3);
-        }
-}
-
 enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int64_t first,
                             int64_t last, double *out) {
     struct ht_grid grid = g->plan->grid;
@@ -60,7 +49,12 @@ enum ht_err ht_gradient_get(struct ht_gradient *g, enum ht_gradient_sum sum, int
     }
     const double factor = ht_grid_volume(&grid) / g->factor * g->ops->place(g, sum, &parity);
     for (int k = 0; k < 3; k++) grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
-    weigh(&grid, first, last, factor, out);
+    for (int64_t m3 = first; m3 < last; m3++)
+        for (int64_t m2 = 0; m2 < ht_grid_nodes(&grid, HT_PRIMARY, 1); m2++) {
+            const double w2 = ht_grid_weight(&grid, 1, m2), w3 = ht_grid_weight(&grid, 2, m3);
+            for (int64_t m1 = 0; m1 < ht_grid_nodes(&grid, HT_PRIMARY, 0); m1++)
+                *out++ *= factor * (ht_grid_weight(&grid, 0, m1) * w2 * w3);
+        }
     return HT_OK;
 }
 

@@ -98,29 +98,23 @@ static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, boo
 
 /* ---- chunks ---- */
 
-static enum ht_err wait_for(struct ht_event *event) {
-    const struct timespec pause = {.tv_nsec = 20000};
-    bool done = false;
-    while (!done) {
-        TRY(ht_event_done(event, &done));
-        if (!done) (void)nanosleep(&pause, NULL);
-    }
-    return HT_OK;
-}
-
 /* The chunk of a record, in memory; write: it will be written. */
 static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {
     const int64_t number = i / r->each, bytes = r->each * r->shape.bytes;
     struct chunk *c = *out = &r->chunk[number % r->chunks];
     if (c->number != number) {
-        const bool moved = c->number >= 0 && c->moved != NULL;
+        const struct timespec pause = {.tv_nsec = 20000};
+        bool done = c->number < 0 || c->moved == NULL;
         if (c->memory == NULL && r->device == NULL) TRY(HT_ALLOC(c->memory, bytes));
         if (c->memory == NULL) {
             TRY(ht_event_create(r->device, &c->moved));
             TRY(ht_pinned_create(r->device, bytes, &c->pinned));
             c->memory = ht_pinned_memory(c->pinned);
         }
-        if (moved) TRY(wait_for(c->moved));
+        while (!done) {
+            TRY(ht_event_done(c->moved, &done));
+            if (!done) (void)nanosleep(&pause, NULL);
+        }
         if (c->number >= 0 && c->fresh && write) TRY(move_file(r, c, true));
         c->number = number;
         if (!write) TRY(move_file(r, c, false));

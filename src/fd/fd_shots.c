@@ -39,37 +39,32 @@ static int64_t ht_fd_grid_plane(const struct ht_fd_stepper *s, int64_t m3) {
     return wraps ? (m % planes + planes) % planes : m;
 }
 
-/* Number n of the list, which is in plane m3 of the window: the node of the grid's plane. */
-static int64_t node_of(const struct ht_fd_stepper *s, const struct ht_fd_injection *in, int64_t m3,
-                       int64_t n) {
-    const int64_t at = in->list.at[n] - m3 * s->box.plane;
-    const int64_t row = ht_grid_nodes(s->problem.grid, HT_PRIMARY, 0);
-    return (at / s->box.row - s->box.begin[1]) * row + at % s->box.row - s->box.begin[0];
-}
-
 /* Of a plane of the window: its weights get the modulus, and are added to the sums over the grid if
  * it is an own one. */
-static enum ht_err weigh_plane(struct making *m, int64_t m3) {
-    const struct ht_fd_stepper *s = m->stepper;
-    const struct ht_fd_injection *in = m->in;
+static enum ht_err weigh_plane(struct making *making, int64_t m3) {
+    const struct ht_fd_stepper *s = making->stepper;
+    const struct ht_fd_injection *in = making->in;
     const struct ht_grid *grid = s->problem.grid;
     const int64_t plane = ht_fd_grid_plane(s, m3);
     const int columns = in->columns;
-    double *sums = m->sums != NULL ? m->sums + plane * 2 * columns : NULL;
+    const bool *wave = making->wave;
+    double *modulus = making->modulus;
+    double *sums = making->sums != NULL ? making->sums + plane * 2 * columns : NULL;
     if (in->plane[m3] == in->plane[m3 + 1]) return HT_OK;
-    TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, m->modulus));
+    TRY(s->problem.fd.fill(s->problem.fd.medium, 0, plane, plane + 1, modulus));
     for (int64_t n = in->plane[m3]; n < in->plane[m3 + 1]; n++) {
-        const int64_t node = node_of(s, in, m3, n);
-        const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
-        const double half = ht_fd_weight(grid, (int64_t[]){node % row, node / row, plane});
+        const int64_t at = in->list.at[n] - m3 * s->box.plane;
+        const int64_t m[] = {at % s->box.row - s->box.begin[0], at / s->box.row - s->box.begin[1],
+                             plane};
+        const int64_t node = m[1] * ht_grid_nodes(grid, HT_PRIMARY, 0) + m[0];
+        const double half = ht_fd_weight(grid, m);
         for (int e = in->list.begin[n]; e < in->list.begin[n + 1]; e++) {
             const int column = in->list.column[e];
             double *weight = &in->shapes.value[e];
             /* Plane waves have it. */
-            if (!m->wave[column] && s->problem.eq->second_order.rate < 0)
-                *weight *= m->modulus[node];
-            const double part = half * *weight / m->modulus[node];
-            if (m->sums == NULL || plane < s->own.first || plane >= s->own.last) continue;
+            if (!wave[column] && s->problem.eq->second_order.rate < 0) *weight *= modulus[node];
+            const double part = half * *weight / modulus[node];
+            if (sums == NULL || plane < s->own.first || plane >= s->own.last) continue;
             sums[column] += part;
             sums[columns + column] += part * *weight;
         }
@@ -110,16 +105,6 @@ void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t 
     *begin = s->r.partition.neighbour[0] ? 0 : s->box.begin[2];
     *end = s->r.partition.neighbour[1] ? s->r.partition.window[HT_PRIMARY].count[2] : s->box.end[2];
     for (int64_t m3 = *begin; m3 < *end; m3++) wanted[ht_fd_grid_plane(s, m3)] = true;
-}
-
-/* C u_i: of L along each axis. */
-static enum ht_err add_star(const struct ht_fd_incidence *in, int dims, int64_t plane, int column,
-                            struct ht_columns *out) {
-    const struct ht_fd_surface *s = &in->surface;
-    struct ht_fd_crossing crossing[3];
-    for (int k = 0; k < dims; k++)
-        crossing[k] = (struct ht_fd_crossing){k, pow(s->shot->speed / s->grid->h[k], 2)};
-    return ht_fd_incidence_entries(in, 0, dims, crossing, plane, column, out);
 }
 
 /* At least |C u| where |u| is at most 1, in the norm of the energy; twice, as the stage adds at
@@ -164,9 +149,15 @@ static enum ht_err add_sources(struct making *m) {
         }
     }
     for (int64_t p = 0; p < ht_grid_planes(grid, HT_PRIMARY); p++)
-        for (int i = 0; m->wanted[p] && i < in->shots->count; i++)
-            if (in->incident[i] != NULL)
-                TRY(add_star(in->incident[i], grid->dims, p, in->column[i], &m->grid));
+        for (int i = 0; m->wanted[p] && i < in->shots->count; i++) {
+            const double speed = in->shots->shot[i].speed;
+            struct ht_fd_crossing crossing[3];
+            if (in->incident[i] == NULL) continue;
+            for (int k = 0; k < grid->dims; k++) /* C u_i: of L along each axis */
+                crossing[k] = (struct ht_fd_crossing){k, pow(speed / grid->h[k], 2)};
+            TRY(ht_fd_incidence_entries(in->incident[i], 0, grid->dims, crossing, p, in->column[i],
+                                        &m->grid));
+        }
     return HT_OK;
 }
 
@@ -348,18 +339,6 @@ void ht_fd_amplitudes(const struct ht_fd_injection *in, const struct ht_shot *sh
               ht_shot_at(shot, t - dt, order - 2);
 }
 
-/* Of a plane wave; returns the norm of what they add. */
-static double wave_rows(const struct ht_fd_injection *in, int i, int64_t step, double *stage,
-                        double *update) {
-    const double square = in->dt * in->dt;
-    double largest = 0;
-    ht_fd_incidence_row(in->incident[i], HT_FD_INCIDENT_U, step, square / 12, stage);
-    ht_fd_incidence_row(in->incident[i], HT_FD_INCIDENT_W, step, square, update);
-    for (int c = 0; c < in->incident[i]->surface.columns; c++)
-        largest = fmax(largest, fmax(12 * fabs(stage[c]), fabs(update[c])));
-    return in->size[i] * largest;
-}
-
 /* The norm of what a step adds is no more than that of the update and, as dt^2 L is at most 12 in
  * it, 12 times that of the stage. */
 static double shot_rows(const struct ht_fd_injection *in, int64_t step, double *stage,
@@ -368,7 +347,13 @@ static double shot_rows(const struct ht_fd_injection *in, int64_t step, double *
     for (int i = 0; i < in->shots->count; i++) {
         double *first = &stage[in->column[i]], *second = &update[in->column[i]];
         if (in->incident[i] != NULL) {
-            push += wave_rows(in, i, step, first, second);
+            const double square = in->dt * in->dt;
+            double largest = 0;
+            ht_fd_incidence_row(in->incident[i], HT_FD_INCIDENT_U, step, square / 12, first);
+            ht_fd_incidence_row(in->incident[i], HT_FD_INCIDENT_W, step, square, second);
+            for (int c = 0; c < in->incident[i]->surface.columns; c++)
+                largest = fmax(largest, fmax(12 * fabs(first[c]), fabs(second[c])));
+            push += in->size[i] * largest;
             continue;
         }
         ht_fd_amplitudes(in, &in->shots->shot[i],
@@ -390,15 +375,6 @@ static double given_rows(const struct ht_fd_injection *in, int64_t step, double 
     return largest;
 }
 
-static void fill_table(struct ht_fd_injection *in) {
-    for (int64_t j = 0; j < in->rows / 2; j++) {
-        double *stage = in->table + 2 * j * in->columns, *update = stage + in->columns;
-        const int64_t step = in->first + j;
-        in->push[j] =
-            in->shots != NULL ? shot_rows(in, step, stage, update) : given_rows(in, step, update);
-    }
-}
-
 enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
                                  int64_t step, double *mean) {
     *mean = 0;
@@ -406,7 +382,12 @@ enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine
         /* Also of steps that are taken backwards. */
         in->first = step - step % (in->rows / 2);
         in->last = in->first + in->rows / 2;
-        fill_table(in);
+        for (int64_t n = in->first; n < in->last; n++) {
+            double *stage = in->table + 2 * (n - in->first) * in->columns;
+            double *update = stage + in->columns;
+            in->push[n - in->first] =
+                in->shots != NULL ? shot_rows(in, n, stage, update) : given_rows(in, n, update);
+        }
         TRY(engine->ops->amplitudes(engine, in));
     }
     const double *row = in->table + (2 * (step - in->first) + 1) * in->columns;

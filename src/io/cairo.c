@@ -215,16 +215,13 @@ static void make_axes(struct sheet *s) {
     double span[2] = {-s->range, s->range};
     if (!p->values) ht_plot_span(p, span);
     s->x = (struct axis){.low = p->x0, .high = p->x1, .to = width, .label = &p->x};
-    s->y = (struct axis){.low = p->y0, .high = p->y1, .from = height, .label = &p->y};
+    s->y = (struct axis){.low = p->y0, .high = p->y1, .label = &p->y};
+    *(p->y_down ? &s->y.to : &s->y.from) = height;
     if (s->curve) s->y = (struct axis){-edge, edge, height, 0, &p->value, 0, 0};
     s->bar = (struct axis){span[0], span[1], height, 0, &p->value, 0, 0};
     make_ticks(&s->x, apart * d);
     make_ticks(&s->y, apart * d);
     make_ticks(&s->bar, apart * d);
-    if (p->y_down) {
-        s->y.from = 0;
-        s->y.to = height;
-    }
 }
 
 static void move_axis(struct axis *axis, int64_t by) {

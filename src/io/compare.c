@@ -54,21 +54,6 @@ static enum ht_err is_in_both(const char *name, void *context) {
     return HT_OK;
 }
 
-static enum ht_err same_shape(const struct comparison *c, const char *name, int64_t *count) {
-    int rank[2];
-    int64_t extent[2][8];
-    for (int i = 0; i < 2; i++) TRY(ht_h5_extent(c->file[i], name, &rank[i], extent[i]));
-    bool same = rank[0] == rank[1];
-    *count = 1;
-    for (int i = 0; same && i < rank[0]; i++) {
-        same = extent[0][i] == extent[1][i];
-        *count *= extent[0][i];
-    }
-    REQUIRE(same, HT_ERR_DIFFERENT, "dataset %s has shape %s in %s, %s in %s", name,
-            HT_EXTENTS(rank[0], extent[0]), c->path[0], HT_EXTENTS(rank[1], extent[1]), c->path[1]);
-    return HT_OK;
-}
-
 /* 0/0 counts as no difference. */
 static double ratio(double difference, double scale) {
     return difference > 0.0 ? difference / scale : 0.0;
@@ -98,16 +83,16 @@ static void measure(int64_t count, const double *a, const double *b, struct ht_d
 static enum ht_err compare_set(const char *name, void *context) {
     struct comparison *c = context;
     struct ht_difference one;
-    int64_t count;
-    TRY(same_shape(c, name, &count));
-    HT_ARRAY(double, a, count);
-    HT_ARRAY(double, b, count);
-    TRY(ht_h5_read(c->file[0], name, count, a));
-    TRY(ht_h5_read(c->file[1], name, count, b));
-    measure(count, a, b, &one, &c->sum);
+    HT_ENDED(ht_array_end) struct ht_array a = {.rank = 0}, b = {.rank = 0};
+    TRY(ht_h5_array(c->file[0], name, &a));
+    TRY(ht_h5_array(c->file[1], name, &b));
+    REQUIRE(a.rank == b.rank && memcmp(a.extent, b.extent, sizeof a.extent) == 0, HT_ERR_DIFFERENT,
+            "dataset %s has shape %s in %s, %s in %s", name, HT_EXTENTS(a.rank, a.extent),
+            c->path[0], HT_EXTENTS(b.rank, b.extent), c->path[1]);
+    measure(a.count, a.value, b.value, &one, &c->sum);
     snprintf(one.dataset, sizeof one.dataset, "%s", name);
     if (*c->worst->dataset == '\0' || one.max_rel > c->worst->max_rel) *c->worst = one;
-    c->values += count;
+    c->values += a.count;
     return HT_OK;
 }
 

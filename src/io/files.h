@@ -48,6 +48,14 @@ struct ht_trace_format {
     enum ht_err (*write)(const struct ht_plan *plan, const char *path); /* of traces.h5 */
 };
 extern const struct ht_trace_format ht_trace_segy; /* segy.c */
+/* Where the sources of a run or shot are, if they are one point; else NULL. */
+const double *ht_shots_place(const struct ht_params *params);
+/* Metres or seconds of a length or time of the input, as the file has them: those in us and ns
+ * stand there as ms, those in other units as metres and seconds. */
+double ht_segy_unit(const struct ht_params *params, const char *quantity);
+/* Which header has the coordinates of an axis: 0: X, 1: Y, 2: elevation, which is their negative
+ * along the axis of depth. */
+int ht_segy_slot(const struct ht_params *params, int axis);
 /* Points of sources, then receivers; 0, NULL of those that are not there. */
 struct ht_places {
     const struct ht_shots *shots; /* they outlive the places */

@@ -148,19 +148,10 @@ static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *par
                                  const double *values) {
     int axis[3];
     const int rank = find_axes(params, wanted, axis);
-    int64_t stride[3] = {1, wanted->shape[0], wanted->shape[0] * wanted->shape[1]}, extent[3];
-    int64_t shape[3] = {1, 1, 1};
+    int64_t extent[3];
     HT_ARRAY(double, out, wanted->samples);
-    for (int j = 0; j < rank; j++) {
-        shape[j] = wanted->shape[axis[j]];
-        extent[rank - 1 - j] = shape[j];
-    }
-    for (int64_t i = 0; i < wanted->samples; i++) {
-        const int64_t at[3] = {i % shape[0], i / shape[0] % shape[1], i / shape[0] / shape[1]};
-        int64_t from = 0;
-        for (int j = 0; j < rank; j++) from += at[j] * stride[axis[j]];
-        out[i] = values[from];
-    }
+    for (int j = 0; j < rank; j++) extent[rank - 1 - j] = wanted->shape[axis[j]];
+    TRY(ht_samples_unplace(params, wanted->shape, values, out));
     return ht_h5_write(file, name, rank, extent, out, false);
 }
 

@@ -4,14 +4,6 @@
 
 #include "htwave/args.h"
 
-static void begin_member(struct ht_json *json, const char *name) {
-    if (json->members) ht_text_add(&json->text, ", ");
-    json->members = true;
-    if (name == NULL) return;
-    ht_text_add_quoted(&json->text, name, true);
-    ht_text_add(&json->text, ": ");
-}
-
 /* Shortest digits that read back as the same double. */
 static void add_number(struct ht_json *json, double value) {
     const int fewest = 6, most = 17;
@@ -23,15 +15,13 @@ static void add_number(struct ht_json *json, double value) {
     ht_text_add(&json->text, "%s", digits);
 }
 
-/* A bracket behind which another member may stand, or none. */
-static void add_bracket(struct ht_json *json, int64_t bracket, bool opens) {
-    json->depth += opens ? 1 : -1;
-    json->members = !opens;
-    ht_text_add(&json->text, json->depth == 0 ? "%c\n" : "%c", (int)bracket);
-}
-
 static void add_value(struct ht_json *json, const struct ht_member *m) {
-    if (m->kind != HT_JSON_CLOSE) begin_member(json, m->name);
+    if (json->members && m->kind != HT_JSON_CLOSE) ht_text_add(&json->text, ", ");
+    json->members = m->kind != HT_JSON_OPEN; /* behind it another one may stand */
+    if (m->kind != HT_JSON_CLOSE && m->name != NULL) {
+        ht_text_add_quoted(&json->text, m->name, true);
+        ht_text_add(&json->text, ": ");
+    }
     switch (m->kind) {
     case HT_JSON_NUMBER:
         add_number(json, m->number);
@@ -46,7 +36,8 @@ static void add_value(struct ht_json *json, const struct ht_member *m) {
         ht_text_add_quoted(&json->text, m->text, true);
         break;
     default:
-        add_bracket(json, m->integer, m->kind == HT_JSON_OPEN);
+        json->depth += m->kind == HT_JSON_OPEN ? 1 : -1;
+        ht_text_add(&json->text, json->depth == 0 ? "%c\n" : "%c", (int)m->integer);
     }
 }
 

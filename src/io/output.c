@@ -344,18 +344,14 @@ enum ht_err ht_output_idle(const struct ht_params *params) {
     return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 
-static enum ht_err lock_directory(const char *directory, struct ht_lock *lock) {
-    TRY(ht_file_make_directory(directory));
-    HT_PATH(path, directory, LOCK_NAME);
-    return ht_lock_take(path, lock);
-}
-
 static enum ht_err take_directory(struct ht_output *output, bool resumes) {
     HT_ENDED(free_listing) struct listing list = {0};
     const struct ht_params *params = output->params;
+    HT_PATH(path, params->output.directory, LOCK_NAME);
     /* A directory that cannot be created is a wrong value of its key. */
-    TRY(ht_params_blame(params, "output.directory",
-                        lock_directory(params->output.directory, &output->lock)));
+    enum ht_err err = ht_file_make_directory(params->output.directory);
+    if (err == HT_OK) err = ht_lock_take(path, &output->lock);
+    TRY(ht_params_blame(params, "output.directory", err));
     if (output->lock.state == HT_LOCK_BUSY) return refuse_busy(params, output->lock.holder);
     return take_listed(output, &list, resumes);
 }
@@ -388,15 +384,6 @@ enum ht_err ht_output_check(const struct ht_params *params, const struct ht_medi
     return writes && params->resume.from == NULL ? make_listing(params, &list) : HT_OK;
 }
 
-static enum ht_err start(struct ht_output *output) {
-    const struct ht_params *params = output->params;
-    TRY(check(output));
-    TRY(ht_pictures_create(output));
-    TRY(ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path));
-    if (ht_comm_rank(output->comm) > 0) return HT_OK;
-    return take_directory(output, params->resume.from != NULL);
-}
-
 enum ht_err ht_output_create(const struct ht_params *params, const struct ht_medium *medium,
                              unsigned stored, struct ht_output **out) {
     struct ht_output *output = NULL;
@@ -409,8 +396,12 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
                                      .stored = stored,
                                      .single = params->device.precision == HT_SINGLE,
                                      .lock.fd = -1};
-        err = start(output);
+        err = check(output);
     }
+    if (!err) err = ht_pictures_create(output);
+    if (!err) err = ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path);
+    if (!err && ht_comm_rank(output->comm) == 0)
+        err = take_directory(output, params->resume.from != NULL);
     err = ht_comm_agree(medium->grid->slab.comm, err);
     /* All ranks use the names of rank 0. */
     if (!err) err = ht_comm_broadcast(output->comm, &output->first, sizeof output->first);
@@ -514,19 +505,6 @@ struct ht_h5_values ht_planes_set(const struct ht_grid *grid, const char *name, 
                                  .data = data};
 }
 
-/* Space in the file, whole: [coefficient] n3 n2 n1. */
-static enum ht_err place(const struct ht_grid *grid, int count, struct ht_h5_values *set,
-                         struct ht_h5 *file) {
-    for (int i = 0; i < count; i++) {
-        const bool whole = set[i].rank > grid->dims;
-        int64_t extent[4] = {set[i].groups};
-        for (int k = 0; k < grid->dims; k++)
-            extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
-        TRY(ht_h5_place(file, extent + !whole, whole, &set[i]));
-    }
-    return HT_OK;
-}
-
 enum { MOST_SETS = 64 };
 
 /* All ranks get the file's temporary name and the places of its datasets, and write their own
@@ -536,18 +514,15 @@ static enum ht_err write_values(const struct ht_grid *grid, const char *shared, 
     struct ht_comm *comm = grid->slab.comm;
     const struct ht_range all = {0, ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1)};
     const struct ht_range own = grid->dims < 3 ? all : ht_grid_own(grid, HT_PRIMARY);
-    int64_t at[MOST_SETS][2] = {{0}};
+    struct ht_h5_values first[MOST_SETS] = {{0}};
     HT_FREED char *name = NULL;
-    for (int i = 0; i < count; i++) {
-        at[i][0] = set[i].offset;
-        at[i][1] = set[i].sums;
-    }
-    enum ht_err err = ht_comm_broadcast(comm, at, sizeof at);
+    memcpy(first, set, (size_t)count * sizeof *set);
+    enum ht_err err = ht_comm_broadcast(comm, first, sizeof first);
     if (!err) err = ht_comm_broadcast_text(comm, shared, &name);
     TRY(ht_comm_agree(comm, err));
     for (int i = 0; i < count; i++) {
-        set[i].offset = at[i][0];
-        set[i].sums = at[i][1];
+        set[i].offset = first[i].offset;
+        set[i].sums = first[i].sums;
     }
     if (count > 0) err = ht_h5_fill(name, path, count, set, own.first, own.last);
     if (!err) err = ht_file_sync(name, path);
@@ -558,7 +533,13 @@ enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht
                           const char *path, int count, struct ht_h5_values *set) {
     struct ht_comm *comm = grid->slab.comm;
     const char *shared = NULL;
-    if (!err && file) err = place(grid, count, set, file);
+    for (int i = 0; !err && file && i < count; i++) { /* whole: [coefficient] n3 n2 n1 */
+        const bool whole = set[i].rank > grid->dims;
+        int64_t extent[4] = {set[i].groups};
+        for (int k = 0; k < grid->dims; k++)
+            extent[1 + k] = ht_grid_nodes(grid, HT_PRIMARY, grid->dims - 1 - k);
+        err = ht_h5_place(file, extent + !whole, whole, &set[i]);
+    }
     if (!err && file) err = ht_h5_share(file, &shared);
     err = ht_comm_agree(comm, err);
     if (!err) err = write_values(grid, shared, path, count, set);
@@ -715,17 +696,6 @@ static enum ht_err remove_later(const struct ht_output *output) {
     return output->count > 0 ? write_xdmf(output) : HT_OK;
 }
 
-/* Opens series.csv, which has more rows than this, to go on behind them. */
-static enum ht_err cut_series(struct ht_output *output, int64_t bytes) {
-    if (bytes == 0 || !output->params->output.series) return HT_OK;
-    HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
-    output->series = fopen(path, "r+");
-    REQUIRE(output->series != NULL && ftruncate(fileno(output->series), (off_t)bytes) == 0 &&
-                fseek(output->series, 0, SEEK_END) == 0,
-            HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
-    return HT_OK;
-}
-
 enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
     int64_t count = output->count, first = output->first;
     int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
@@ -741,7 +711,14 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
     output->first = (int)first;
     if (ht_comm_rank(output->comm) > 0) return HT_OK;
     TRY(remove_later(output));
-    return cut_series(output, bytes);
+    /* series.csv may have more rows than these: the run goes on behind them. */
+    if (bytes == 0 || !output->params->output.series) return HT_OK;
+    HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
+    output->series = fopen(path, "r+");
+    REQUIRE(output->series != NULL && ftruncate(fileno(output->series), (off_t)bytes) == 0 &&
+                fseek(output->series, 0, SEEK_END) == 0,
+            HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    return HT_OK;
 }
 
 enum ht_err ht_output_summary(struct ht_output *output, const char *json) {

@@ -1,7 +1,6 @@
 /* SEG-Y revision 1 (SEG Technical Standards Committee, 2002): big-endian, IEEE floats, a file per
  * group and field, of one run or of all shots. Positions are whole numbers, of up to four decimals;
  * those of traces.h5 are exact. */
-#include "segy.h"
 #include "files.h"
 
 static const int MOST = 65535; /* samples, microseconds: two bytes without a sign */
@@ -208,17 +207,6 @@ static void write_header(struct sheet *s, int64_t i, const double *x) {
     fwrite(header, 1, sizeof header, s->out);
 }
 
-static void write_values(struct sheet *s, const double *value) {
-    for (int64_t n = 0; n < s->samples; n++) {
-        const float single = (float)value[n];
-        unsigned char bytes[4];
-        uint32_t bits;
-        memcpy(&bits, &single, sizeof bits);
-        PUT(bytes, AT(1, 4, bits));
-        fwrite(bytes, 1, sizeof bytes, s->out);
-    }
-}
-
 const double *ht_shots_place(const struct ht_params *params) {
     const struct ht_shot_given *given = params->shots.group;
     if (params->shots.count != 1) return NULL;
@@ -239,7 +227,7 @@ static enum ht_err add_field(const char *name, void *context) {
     const size_t length = strlen(to->group);
     if (strncmp(name, to->group, length) != 0 || name[length] != '/') return HT_OK;
     name += length + 1;
-    if (strcmp(name, "time") == 0 || strcmp(name, "position") == 0) return HT_OK;
+    if (ht_text_find("time|position", '|', name) >= 0) return HT_OK;
     for (int i = 0; i < to->count; i++)
         if (strcmp(to->name[i], name) == 0) return HT_OK;
     if (to->count < HT_MAX_READINGS) snprintf(to->name[to->count++], HT_READING_NAME, "%s", name);
@@ -249,14 +237,13 @@ static enum ht_err add_field(const char *name, void *context) {
 #define SET(sheet, what) HT_KEY("%s/%s", (sheet)->group, (what))
 
 /* Of the first shot with these traces. */
-static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t traces,
-                               int64_t samples) {
-    HT_ARRAY(double, time, samples);
-    TRY(ht_h5_read(file, SET(s, "time"), samples, time));
-    s->samples = samples;
-    s->start = time[0];
-    s->every = samples > 1 ? (time[samples - 1] - time[0]) / (double)(samples - 1)
-                           : s->plan->receivers->dt;
+static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t traces) {
+    HT_ENDED(ht_array_end) struct ht_array time = {.rank = 0};
+    TRY(ht_h5_array(file, SET(s, "time"), &time));
+    const int64_t last = time.count - 1;
+    s->samples = time.count;
+    s->start = time.value[0];
+    s->every = last > 0 ? (time.value[last] - s->start) / (double)last : s->plan->receivers->dt;
     write_text(s);
     write_binary(s, traces);
     return HT_OK;
@@ -265,22 +252,27 @@ static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t trac
 /* If the shot has such traces. */
 static enum ht_err add_shot(struct sheet *s, struct ht_h5 *file) {
     const int dims = s->plan->grid.dims;
-    int64_t extent[8];
-    int rank;
+    HT_ENDED(ht_array_end) struct ht_array traces = {.rank = 0};
+    const int64_t *extent = traces.extent;
     if (!ht_h5_has(file, SET(s, s->field))) return HT_OK;
-    TRY(ht_h5_extent(file, SET(s, s->field), &rank, extent));
-    if (s->written == 0) TRY(begin_sheet(s, file, extent[0], extent[1]));
+    TRY(ht_h5_array(file, SET(s, s->field), &traces));
+    if (s->written == 0) TRY(begin_sheet(s, file, extent[0]));
     REQUIRE(extent[1] == s->samples, HT_ERR_INPUT,
             "%s: %lld samples of %s, where other shots have %lld", s->shot->traces,
             (long long)extent[1], SET(s, s->field), (long long)s->samples);
     HT_ARRAY(double, x, extent[0] * dims);
-    HT_ARRAY(double, value, extent[0] * extent[1]);
     TRY(ht_h5_read(file, SET(s, "position"), extent[0] * dims, x));
-    TRY(ht_h5_read(file, SET(s, s->field), extent[0] * extent[1], value));
     s->source = ht_shots_place(s->shot->params);
     for (int64_t i = 0; i < extent[0]; i++) {
         write_header(s, i, x + i * dims);
-        write_values(s, value + i * s->samples);
+        for (int64_t n = 0; n < s->samples; n++) {
+            const float single = (float)traces.value[i * s->samples + n];
+            unsigned char bytes[4];
+            uint32_t bits;
+            memcpy(&bits, &single, sizeof bits);
+            PUT(bytes, AT(1, 4, bits));
+            fwrite(bytes, 1, sizeof bytes, s->out);
+        }
     }
     return HT_OK;
 }

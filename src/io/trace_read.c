@@ -1,9 +1,28 @@
-/* Observed traces; see the header. */
-#include "trace_read.h"
+/* Observed traces, and places of SEG-Y files; see the headers. */
+#include "files.h"
+#include "htwave/observed.h"
 
-enum ht_err ht_trace_check_times(const struct ht_trace_source *of,
-                                 const struct ht_receiver_group *group,
-                                 const struct ht_trace_times *times) {
+/* What a file is read for. */
+struct source {
+    const struct ht_params *params;
+    const struct ht_grid *grid;
+    const struct ht_receivers *receivers;
+    const char *key, *path; /* the option that names the file */
+    int shot;
+    bool weights; /* not below 0; of HDF5 a number for each receiver will do */
+};
+/* "GROUP/FIELD" of reading i of a group, for messages and as the name of a dataset. */
+#define TRACE_NAME(group, i) HT_KEY("%s/%s", (group)->name, (group)->reading[i].name)
+
+/* Refuses samples that are not those of a group. */
+struct times {
+    int64_t samples;
+    double start, every; /* every NaN: not known */
+    double off;          /* error of the start */
+};
+
+static enum ht_err check_times(const struct source *of, const struct ht_receiver_group *group,
+                               const struct times *times) {
     const double every = group->every > 0 ? group->every : of->receivers->dt;
     const double start = ht_receivers_time(of->receivers, group, 0), small = 1e-3 * every;
     const bool same = times->samples == group->samples &&
@@ -19,9 +38,9 @@ enum ht_err ht_trace_check_times(const struct ht_trace_source *of,
         (long long)group->samples, every, start, every, start, (long long)group->samples);
 }
 
-enum ht_err ht_trace_check_place(const struct ht_trace_source *of,
-                                 const struct ht_receiver_group *group, int64_t receiver,
-                                 const double *x, double off) {
+/* Refuses a receiver that stands elsewhere, but for `off`. */
+static enum ht_err check_place(const struct source *of, const struct ht_receiver_group *group,
+                               int64_t receiver, const double *x, double off) {
     for (int k = 0; k < of->grid->dims; k++)
         if (!(fabs(x[k] - group->x[receiver][k]) <= 1e-3 * of->grid->h[k] + off))
             return ht_params_error(of->params, of->key,
@@ -34,40 +53,35 @@ enum ht_err ht_trace_check_place(const struct ht_trace_source *of,
 
 /* ---- HDF5 ---- */
 
-static enum ht_err check_group(const struct ht_trace_source *of, struct ht_h5 *file,
+static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
                                const struct ht_receiver_group *group) {
     const char *time = HT_KEY("%s/time", group->name), *place = HT_KEY("%s/position", group->name);
     const int dims = of->grid->dims;
-    int64_t extent[8];
-    int rank;
+    HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0}, x = {.rank = 0};
     if (ht_h5_has(file, time)) {
-        TRY(ht_h5_extent(file, time, &rank, extent));
-        HT_ARRAY(double, t, extent[0]);
-        TRY(ht_h5_read(file, time, extent[0], t));
-        const struct ht_trace_times times = {.samples = extent[0],
-                                             .start = t[0],
-                                             .every = (t[extent[0] - 1] - t[0]) /
-                                                      (double)(extent[0] - 1)};
-        TRY(ht_trace_check_times(of, group, &times));
+        TRY(ht_h5_array(file, time, &t));
+        const int64_t last = t.extent[0] - 1;
+        const struct times times = {.samples = t.extent[0],
+                                    .start = t.value[0],
+                                    .every = (t.value[last] - t.value[0]) / (double)last};
+        TRY(check_times(of, group, &times));
     }
     if (!ht_h5_has(file, place)) return HT_OK;
-    TRY(ht_h5_extent(file, place, &rank, extent));
-    REFUSE(rank != 2 || extent[0] != group->count || extent[1] != dims, of->params, of->key,
+    TRY(ht_h5_array(file, place, &x));
+    REFUSE(x.rank != 2 || x.extent[0] != group->count || x.extent[1] != dims, of->params, of->key,
            "%s of %s has %s numbers, not %lld x %d: it is of other receivers", place, of->path,
-           HT_EXTENTS(rank, extent), (long long)group->count, dims);
-    HT_ARRAY(double, x, group->count *dims);
-    TRY(ht_h5_read(file, place, group->count * dims, x));
+           HT_EXTENTS(x.rank, x.extent), (long long)group->count, dims);
     for (int64_t i = 0; i < group->count; i++)
-        TRY(ht_trace_check_place(of, group, i, x + i * dims, 0));
+        TRY(check_place(of, group, i, x.value + i * dims, 0));
     return HT_OK;
 }
 
-static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *file,
+static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
                               const struct ht_receiver_group *group, double *data) {
     int64_t extent[8];
     int rank;
     for (int i = 0; i < group->readings; i++, data += group->count * group->samples) {
-        const char *name = HT_TRACE_NAME(group, i);
+        const char *name = TRACE_NAME(group, i);
         if (!ht_h5_has(file, name))
             return ht_params_blame(of->params, of->key, ht_h5_lacks(file, name));
         TRY(ht_h5_extent(file, name, &rank, extent));
@@ -85,7 +99,7 @@ static enum ht_err read_group(const struct ht_trace_source *of, struct ht_h5 *fi
     return HT_OK;
 }
 
-static enum ht_err read_h5(const struct ht_trace_source *of, double *const *data) {
+static enum ht_err read_h5(const struct source *of, double *const *data) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_params_blame(of->params, of->key, ht_h5_open(of->path, &file)));
     for (int n = 0; n < of->receivers->count; n++) {
@@ -97,7 +111,7 @@ static enum ht_err read_h5(const struct ht_trace_source *of, double *const *data
 
 /* ---- .npy: [trace][sample] of all groups; times and places are not in it ---- */
 
-static enum ht_err read_npy(const struct ht_trace_source *of, double *const *data) {
+static enum ht_err read_npy(const struct source *of, double *const *data) {
     HT_ENDED(ht_array_end) struct ht_array array = {.rank = 0};
     const struct ht_receivers *receivers = of->receivers;
     const int64_t samples = receivers->group[0].samples, *extent = array.extent;
@@ -117,9 +131,156 @@ static enum ht_err read_npy(const struct ht_trace_source *of, double *const *dat
     return HT_OK;
 }
 
+/* ---- SEG-Y (src/base/segy.c) ---- */
+
+bool ht_is_segy(const char *path) {
+    return ht_file_ends(path, "sgy|segy");
+}
+
+struct segy {
+    const struct source *of;
+    struct ht_segy file;
+    double length, time; /* of a metre and a second in the input's units */
+    bool placed[2][3];   /* some header has such a coordinate of its source, receiver */
+};
+
+static void close_segy(const struct segy *s) {
+    ht_segy_close(&s->file);
+}
+
+static enum ht_err blame(const struct segy *s, enum ht_err err) {
+    return ht_params_blame(s->of->params, s->of->key, err);
+}
+
+/* ---- which traces, and what their headers say ---- */
+
+/* A coordinate of the source (0) or receiver (1), and its rounding, in the input's units. */
+static double place_of(const struct segy *s, int which, int axis) {
+    static const int byte[2][3] = {{73, 77, 45}, {81, 85, 41}};
+    const struct ht_params *params = s->of->params;
+    const int slot = ht_segy_slot(params, axis);
+    double x = ht_segy_scaled(&s->file, byte[which][slot], 4, slot < 2 ? 71 : 69);
+    if (slot == 2 && which == 0) x -= ht_segy_scaled(&s->file, 49, 4, 69); /* below the surface */
+    return s->length * (axis == ht_down_axis(params) ? -x : x);
+}
+
+static double rounding(const struct segy *s) {
+    return 0.51 * s->length * fmax(ht_segy_scalar(&s->file, 71), ht_segy_scalar(&s->file, 69));
+}
+
+/* The source in the header is that of the shot, along axes of which some header has a number. */
+static bool is_of_source(const struct segy *s) {
+    const double *x = ht_shots_place(s->of->params);
+    for (int k = 0; k < s->of->grid->dims && x != NULL; k++)
+        if (s->placed[0][k] &&
+            fabs(place_of(s, 0, k) - x[k]) > 1e-3 * s->of->grid->h[k] + rounding(s))
+            return false;
+    return true;
+}
+
+/* numbered: and the field record number is the shot's. */
+static enum ht_err count_own(struct segy *s, bool numbered, int64_t *number, int64_t *count) {
+    const int64_t wanted = s->of->receivers->traces;
+    *count = 0;
+    for (int64_t i = 0; i < s->file.traces; i++) {
+        TRY(ht_segy_trace(&s->file, i, false));
+        if (!is_of_source(s) || (numbered && ht_segy_get(s->file.trace, 9, 4) != s->of->shot))
+            continue;
+        if (*count < wanted) number[*count] = i;
+        ++*count;
+    }
+    return HT_OK;
+}
+
+/* number[trace]: in the file. Those of the shot's source or, of more than there are receivers, of
+ * its number. */
+static enum ht_err choose(struct segy *s, int64_t *number) {
+    const struct source *of = s->of;
+    const int64_t wanted = of->receivers->traces;
+    int64_t found;
+    for (int64_t i = 0; i < s->file.traces; i++) {
+        TRY(ht_segy_trace(&s->file, i, false));
+        for (int n = 0; n < 6; n++)
+            s->placed[n / 3][n % 3] = s->placed[n / 3][n % 3] || place_of(s, n / 3, n % 3) != 0;
+    }
+    TRY(count_own(s, false, number, &found));
+    if (found > wanted) TRY(count_own(s, true, number, &found));
+    REQUIRE(
+        found == wanted, HT_ERR_INPUT,
+        "%s has %lld traces, %lld of them of shot %d (by the source's place, bytes 73 to 80 and "
+        "45 to 48, where headers have one, and by the number at 9 to 12), and its receivers "
+        "record %lld",
+        of->path, (long long)s->file.traces, (long long)found, of->shot, (long long)wanted);
+    return HT_OK;
+}
+
+static enum ht_err check_header(const struct segy *s, const struct ht_receiver_group *group,
+                                int64_t receiver) {
+    const unsigned char *h = s->file.trace;
+    const int64_t us = ht_segy_get(h, 117, 2) & 0xffff, samples = ht_segy_get(h, 115, 2) & 0xffff;
+    double x[3];
+    for (int k = 0; k < 3; k++) x[k] = s->placed[1][k] ? place_of(s, 1, k) : group->x[receiver][k];
+    const bool own = us > 0 && fabs((double)us - s->file.interval) > 0.5;
+    const struct times times = {.samples = samples > 0 ? samples : s->file.samples,
+                                .every = s->time * 1e-6 * (own ? (double)us : s->file.interval),
+                                .start = s->time * 1e-3 * ht_segy_scaled(&s->file, 109, 2, 215),
+                                .off = s->time * 0.51e-3};
+    TRY(check_times(s->of, group, &times));
+    return check_place(s->of, group, receiver, x, rounding(s));
+}
+
+static enum ht_err read_values(struct segy *s, double *const *data) {
+    HT_ARRAY(int64_t, number, s->of->receivers->traces);
+    TRY(blame(s, choose(s, number)));
+    const int64_t *next = number;
+    for (int n = 0; n < s->of->receivers->count; n++) {
+        const struct ht_receiver_group *group = &s->of->receivers->group[n];
+        for (int64_t t = 0; t < group->readings * group->count; t++) {
+            TRY(blame(s, ht_segy_trace(&s->file, *next++, true)));
+            TRY(check_header(s, group, t % group->count));
+            for (int64_t j = 0; j < group->samples; j++)
+                data[n][t * group->samples + j] = ht_segy_value(&s->file, j);
+        }
+    }
+    return HT_OK;
+}
+
+static enum ht_err read_segy(const struct source *of, double *const *data) {
+    HT_ENDED(close_segy)
+    struct segy s = {.of = of,
+                     .length = 1 / ht_segy_unit(of->params, "length"),
+                     .time = 1 / ht_segy_unit(of->params, "time")};
+    TRY(blame(&s, ht_segy_open(of->path, &s.file)));
+    return read_values(&s, data);
+}
+
+/* ---- places alone ---- */
+
+enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
+                           void *context) {
+    const struct source of = {.params = params, .path = path};
+    HT_ENDED(close_segy)
+    struct segy s = {.of = &of, .length = 1 / ht_segy_unit(params, "length")};
+    const int dims = params->grid.dims;
+    bool placed = false;
+    TRY(ht_segy_open(path, &s.file));
+    for (int64_t i = 0; i < s.file.traces; i++) {
+        double row[6] = {0};
+        TRY(ht_segy_trace(&s.file, i, false));
+        for (int n = 0; n < 2 * dims; n++) {
+            row[n] = place_of(&s, n / dims, n % dims);
+            placed = placed || row[n] != 0;
+        }
+        TRY(take(context, i + 1, row));
+    }
+    REQUIRE(placed, HT_ERR_INPUT, "the headers of %s have no places (bytes 73 to 88, 41 to 52)",
+            path);
+    return HT_OK;
+}
+
 /* ---- values ---- */
 
-static enum ht_err check_values(const struct ht_trace_source *of, double *const *data) {
+static enum ht_err check_values(const struct source *of, double *const *data) {
     bool any = false;
     for (int n = 0; n < of->receivers->count; n++) {
         const struct ht_receiver_group *group = &of->receivers->group[n];
@@ -129,8 +290,8 @@ static enum ht_err check_values(const struct ht_trace_source *of, double *const 
             REFUSE(!finite || (of->weights && data[n][i] < 0), of->params, of->key,
                    "%s: %ssample %lld of receiver %lld of %s is %g: %s", of->path,
                    finite ? "the weight of " : "", (long long)(i % group->samples) + 1,
-                   (long long)(trace % group->count) + 1,
-                   HT_TRACE_NAME(group, trace / group->count), data[n][i],
+                   (long long)(trace % group->count) + 1, TRACE_NAME(group, trace / group->count),
+                   data[n][i],
                    finite ? "weights are >= 0"
                           : "mend it, or make the trace 0, which leaves it out");
             any = any || data[n][i] != 0;
@@ -142,10 +303,9 @@ static enum ht_err check_values(const struct ht_trace_source *of, double *const 
     return HT_OK;
 }
 
-static enum ht_err read_file(const struct ht_trace_source *of, struct ht_pool *pool,
-                             double ***out) {
+static enum ht_err read_file(const struct source *of, struct ht_pool *pool, double ***out) {
     TRY(ht_receivers_room(pool, of->receivers, out));
-    TRY((ht_is_segy(of->path)            ? ht_segy_read
+    TRY((ht_is_segy(of->path)            ? read_segy
          : ht_file_ends(of->path, "npy") ? read_npy
                                          : read_h5)(of, *out));
     return check_values(of, *out);
@@ -154,12 +314,12 @@ static enum ht_err read_file(const struct ht_trace_source *of, struct ht_pool *p
 enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                              const struct ht_receivers *receivers, const char *key,
                              const char *path, struct ht_observed **out) {
-    struct ht_trace_source of = {.params = plan->params,
-                                 .grid = &plan->grid,
-                                 .receivers = receivers,
-                                 .key = key,
-                                 .path = path,
-                                 .shot = shot};
+    struct source of = {.params = plan->params,
+                        .grid = &plan->grid,
+                        .receivers = receivers,
+                        .key = key,
+                        .path = path,
+                        .shot = shot};
     struct ht_observed *observed = NULL;
     HT_FREED char *weights = NULL;
     *out = NULL;

@@ -31,14 +31,11 @@ static enum ht_err check_csv(const struct ht_params *params, const struct ht_rec
 static enum ht_err write_group(const struct ht_plan *plan, const struct ht_receiver_group *group,
                                struct ht_h5 *file) {
     const int digits = plan->params->device.precision == HT_SINGLE ? 9 : 17;
+    HT_ENDED(ht_array_end) struct ht_array time = {.rank = 0};
     struct ht_stream stream;
-    int64_t extent[8];
-    int rank;
-    TRY(ht_h5_extent(file, SET(group, "time"), &rank, extent));
-    const int64_t samples = extent[0], values = group->count * samples;
-    HT_ARRAY(double, time, samples);
+    TRY(ht_h5_array(file, SET(group, "time"), &time));
+    const int64_t samples = time.count, values = group->count * samples;
     HT_ARRAY(double, data, group->readings *values);
-    TRY(ht_h5_read(file, SET(group, "time"), samples, time));
     for (int r = 0; r < group->readings; r++)
         TRY(ht_h5_read(file, SET(group, group->reading[r].name), values, data + r * values));
     TRY(ht_stream_open(plan->params->output.directory, HT_KEY("traces_%s.csv", group->name),
@@ -48,7 +45,7 @@ static enum ht_err write_group(const struct ht_plan *plan, const struct ht_recei
         fprintf(stream.file, ",%s[%lld]", group->reading[i / group->count].name,
                 (long long)(i % group->count) + 1);
     for (int64_t n = 0; n < samples; n++) {
-        fprintf(stream.file, "\n%.15g", time[n]);
+        fprintf(stream.file, "\n%.15g", time.value[n]);
         for (int64_t i = 0; i < group->readings * group->count; i++)
             fprintf(stream.file, ",%.*g", digits, data[i * samples + n]);
     }

@@ -118,14 +118,9 @@ static enum ht_err read_npy(struct layout *layout) {
 }
 
 static enum ht_err read_h5(struct layout *layout) {
-    struct ht_array *array = &layout->array;
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(layout->path, &file));
-    TRY(ht_h5_extent(file, layout->dataset, &array->rank, array->extent));
-    array->count = 1;
-    for (int k = 0; k < array->rank; k++) array->count *= array->extent[k];
-    TRY(HT_ALLOC(array->value, array->count));
-    return ht_h5_read(file, layout->dataset, array->count, array->value);
+    return ht_h5_array(file, layout->dataset, &layout->array);
 }
 
 /* How far apart so many traces are, each `step`-th of the file, by the first kind of places in

@@ -189,30 +189,18 @@ enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, bool last) {
     return HT_OK;
 }
 
-static int64_t samples_of_block(const struct ht_plan *plan) {
-    const int64_t most = ht_least(VALUES / plan->receivers->traces, MOST);
-    if (!ht_resampling_of(plan).whole) return ht_most(most, 1);
-    return ht_most(most, ht_resampling_keeps(plan) / 2);
-}
-
-/* Values of the steps that are kept, and of those since the last look. */
-static int64_t values_of(const struct ht_plan *plan, int64_t period) {
-    const struct ht_resampling of = ht_resampling_of(plan);
-    return (ht_resampling_keeps(plan) + period) * of.per_step * plan->receivers->traces *
-           of.derivatives;
-}
-
 static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period) {
     int64_t most = 0, from = 0;
+    const struct ht_resampling of = ht_resampling_of(plan);
     r->receivers = plan->receivers;
-    r->derivatives = ht_resampling_of(plan).derivatives;
-    r->per_step = ht_resampling_of(plan).per_step;
+    r->derivatives = of.derivatives;
+    r->per_step = of.per_step;
     r->width = r->receivers->traces * r->derivatives;
     r->keeps = ht_resampling_keeps(plan);
     TRY(ht_resampler_create(plan, &r->resampler));
     TRY(ht_source_samples_create(plan, &r->near));
-    r->most = samples_of_block(plan);
-    r->room = values_of(plan, period);
+    r->most = ht_most(ht_least(VALUES / r->receivers->traces, MOST), of.whole ? r->keeps / 2 : 1);
+    r->room = (r->keeps + period) * r->per_step * r->width; /* with those since the last look */
     TRY(HT_TAKE(&r->pool, r->value, r->room));
     TRY(HT_TAKE(&r->pool, r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {

@@ -97,18 +97,6 @@ static enum ht_err follow(void *context) {
     return ht_gradient_look(inverse->gradient, ++inverse->step);
 }
 
-static enum ht_err check_forces(const struct ht_inverse *inverse) {
-    const struct ht_plan *plan = inverse->survey->sim->plan;
-    for (int i = 0; inverse->sums.places > 0 && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
-        const bool one = shot->points == 1 && ht_shot_dims(shot) == plan->grid.dims;
-        REFUSE(!one && ht_shot_slope(&plan->eq, shot->drive) >= 0, inverse->survey->params,
-               HT_KEY("sources.%d.type", shot->group),
-               "the gradient by a density is that of forces at one place: take an array of them");
-    }
-    return HT_OK;
-}
-
 static enum ht_err aim(struct ht_inverse *inverse, int shot) {
     struct ht_survey *survey = inverse->survey;
     struct ht_stepper *stepper = &survey->sim->run.stepper;
@@ -119,10 +107,17 @@ static enum ht_err aim(struct ht_inverse *inverse, int shot) {
                                               .folder = params->output.directory};
     stepper->follow = NULL;
     TRY(ht_survey_aim(survey, shot));
-    TRY(check_forces(inverse));
+    const struct ht_plan *plan = survey->sim->plan;
+    for (int i = 0; inverse->sums.places > 0 && i < plan->shots->count; i++) {
+        const struct ht_shot *of = &plan->shots->shot[i];
+        const bool one = of->points == 1 && ht_shot_dims(of) == plan->grid.dims;
+        REFUSE(!one && ht_shot_slope(&plan->eq, of->drive) >= 0, params,
+               HT_KEY("sources.%d.type", of->group),
+               "the gradient by a density is that of forces at one place: take an array of them");
+    }
     if (inverse->gradient == NULL)
-        TRY(ht_gradient_create(survey->sim->plan, stepper, &choice, &inverse->gradient));
-    TRY(ht_gradient_aim(inverse->gradient, survey->sim->plan->receivers));
+        TRY(ht_gradient_create(plan, stepper, &choice, &inverse->gradient));
+    TRY(ht_gradient_aim(inverse->gradient, plan->receivers));
     inverse->step = -1;
     TRY(follow(inverse));
     stepper->follow = follow;

@@ -6,17 +6,6 @@ static int64_t energy_next(HT_UNUSED void *context, const struct ht_run *run, in
     return (from + apart - 1) / apart * apart;
 }
 
-static enum ht_err add_row(const struct ht_view *view, const struct ht_state *state,
-                           const struct ht_energies *e) {
-    const struct ht_plan *plan = view->run->plan;
-    struct ht_comm *comm = plan->grid.slab.comm;
-    double largest[HT_MAX_FIELDS];
-    if (e->series == NULL) return HT_OK;
-    memcpy(largest, state->largest, sizeof largest);
-    ht_plan_multiply(plan, true, HT_MAX_FIELDS, largest);
-    return HT_BY_FIRST(comm, ht_output_series(e->series, view->time, e->final, largest));
-}
-
 /* What takes a transfer of all coefficients only where it is asked for. */
 static enum ht_err find_energy(const struct ht_view *view, const struct ht_state *state,
                                struct ht_energies *e) {
@@ -57,10 +46,16 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
                state.energy / pow(run->plan->scale, 2), run->plan->eq.field[0].name,
                state.largest[0] / run->plan->scale);
     TRY(find_energy(view, &state, e));
-    TRY(add_row(view, &state, e));
+    const struct ht_plan *plan = view->run->plan;
+    if (e->series != NULL) {
+        double largest[HT_MAX_FIELDS];
+        memcpy(largest, state.largest, sizeof largest);
+        ht_plan_multiply(plan, true, HT_MAX_FIELDS, largest);
+        TRY(HT_BY_FIRST(plan->grid.slab.comm,
+                        ht_output_series(e->series, view->time, e->final, largest)));
+    }
     /* Of the two grids of leapfrog a part of the energy is watched, which is known at once: the
      * whole is reported. */
-    const struct ht_plan *plan = view->run->plan;
     const struct ht_scheme *scheme = plan->problem.scheme;
     bool warned = e->watch.grows;
     TRY(ht_energy_watch(plan, view->time, &state, &e->watch));

@@ -127,23 +127,21 @@ static enum ht_err move(void *context, bool load, int64_t first, int64_t last, d
     return HT_OK;
 }
 
-static enum ht_err read_all(struct ht_map_kept *kept, double *slots) {
-    struct ht_arrays arrays;
-    kept->of->stepper->ops->arrays(kept->of->stepper->self, &arrays);
-    if (kept->waits) TRY(take(&arrays, kept, false)); /* interrupted: no step follows */
-    return move(kept, false, kept->map.own.first, kept->map.own.last, slots);
-}
-
 static enum ht_err maps_look(void *context, const struct ht_view *view) {
     const struct ht_maps *m = context;
     struct ht_comm *comm = view->run->plan->grid.slab.comm;
+    struct ht_arrays arrays;
+    if (view->last && m->count > 0) m->stepper->ops->arrays(m->stepper->self, &arrays);
     for (int i = 0; view->last && i < m->count; i++) {
         struct ht_map_kept *kept = &m->kept[i];
         const int64_t count = kept->map.shape.nodes * ht_map_slots(&kept->map.shape);
         HT_FREED double *slots = NULL;
         enum ht_err err = HT_ALLOC(slots, count);
-        if (kept->samples == 0) continue; /* interrupted before output.maps.N.start */
-        if (err == HT_OK && count > 0) err = read_all(kept, slots);
+        if (kept->samples == 0) continue;             /* interrupted before output.maps.N.start */
+        if (err == HT_OK && count > 0 && kept->waits) /* interrupted: no step follows */
+            err = take(&arrays, kept, false);
+        if (err == HT_OK && count > 0)
+            err = move(kept, false, kept->map.own.first, kept->map.own.last, slots);
         TRY(ht_comm_agree(comm, err));
         TRY(ht_map_write(m->plan, &kept->map, kept->samples, view->time, slots));
     }

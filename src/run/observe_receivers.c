@@ -2,17 +2,6 @@
 #include "htwave/gather.h"
 #include "htwave/run.h"
 
-/* For traces that stay in memory. */
-static enum ht_err hold(struct ht_recording *r) {
-    ht_recording_free(r);
-    TRY(HT_ALLOC(r->data, r->receivers->count));
-    for (; r->groups < r->receivers->count; r->groups++) {
-        const struct ht_receiver_group *group = &r->receivers->group[r->groups];
-        TRY(HT_ALLOC(r->data[r->groups], group->count * group->readings * group->samples));
-    }
-    return HT_OK;
-}
-
 void ht_recording_free(struct ht_recording *recording) {
     for (int n = 0; n < recording->groups; n++) free(recording->data[n]);
     free(recording->data);
@@ -41,9 +30,17 @@ static enum ht_err begin_traces(struct ht_recording *r, const struct ht_plan *pl
     const struct ht_sink sink = {
         .take = keeps ? keep : write_traces, .context = r, .at_end = keeps};
     TRY(ht_gather_create(plan, ht_sampler_period(r->sampler), sink, &r->gather));
-    if (keeps) return hold(r);
-    TRY(ht_output_traces_begin(r->output, plan));
-    r->writes = true;
+    if (!keeps) {
+        TRY(ht_output_traces_begin(r->output, plan));
+        r->writes = true;
+        return HT_OK;
+    }
+    ht_recording_free(r);
+    TRY(HT_ALLOC(r->data, r->receivers->count));
+    for (; r->groups < r->receivers->count; r->groups++) {
+        const struct ht_receiver_group *group = &r->receivers->group[r->groups];
+        TRY(HT_ALLOC(r->data[r->groups], group->count * group->readings * group->samples));
+    }
     return HT_OK;
 }
 
