@@ -171,7 +171,7 @@ static double bytes_moved(const struct ht_plan *plan, const struct ht_field_map 
     const unsigned sums = map->shape.what >> HT_MAP_RMS & 1u;
     double bytes = (double)real / (double)map->every;
     if (map->shape.window > 0) return bytes;
-    bytes *= (double)(ht_least(map->stride, 8) + slots + sums + 2 * map->shape.waves);
+    bytes *= (double)(ht_least(map->stride, 8) + slots + sums + 2L * map->shape.waves);
     for (int k = 0; k < plan->grid.dims; k++)
         bytes *= (double)map->count[k] / (double)ht_grid_nodes(&plan->grid, HT_PRIMARY, k);
     return bytes;

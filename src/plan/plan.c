@@ -75,7 +75,8 @@ static const struct ht_method *method(const struct ht_plan *plan) {
 
 int ht_plan_full_order(const struct ht_plan *plan) {
     if (!plan->problem.scheme->nodal) return 2 * plan->order + 1;
-    return (int)ht_least(plan->order, 2 * plan->problem.stages);
+    const int in_time = 2 * plan->problem.stages;
+    return (int)ht_least(plan->order, in_time);
 }
 
 static enum ht_err check_ranks(const struct ht_plan *plan) {

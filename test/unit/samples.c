@@ -276,6 +276,26 @@ static void write_npy(const char *path, const char *type, bool fortran) {
     fclose(file);
 }
 
+/* A trace's header, of 16 bit at a time: elevation, x, y, inline and crossline. */
+static uint64_t header_at(int i, int64_t x, int line, int cross, bool volume) {
+    switch (i) {
+    case 70:
+        return (uint64_t)-100;
+    case 180:
+        return (uint64_t)x >> 16;
+    case 182:
+        return (uint64_t)x;
+    case 186:
+        return (uint64_t)2500 * (uint64_t)line;
+    case 190:
+        return volume ? 7 + (uint64_t)line : 0;
+    case 194:
+        return 20 + (uint64_t)cross;
+    default:
+        return 0;
+    }
+}
+
 /* Traces along x1, samples along the last axis, 12.5 and 6.25 m apart, lines of them 25 m apart;
  * code: 1 IBM, 5 IEEE floats. lines: each has N1 traces, the last one so many less. */
 static void write_lines(const char *path, int code, int64_t last, int lines, int less) {
@@ -286,15 +306,7 @@ static void write_lines(const char *path, int code, int64_t last, int lines, int
     for (int n = 0; n < N1 * lines - less; n++) {
         const int i1 = n % N1, line = n / N1;
         const int64_t x = i1 < N1 - 1 ? 4000000 + 1250 * i1 : last;
-        for (int i = 0; i < 240; i += 2)
-            put(file, true, 2,
-                i == 70    ? (uint64_t)-100
-                : i == 180 ? (uint64_t)x >> 16
-                : i == 182 ? (uint64_t)x
-                : i == 186 ? (uint64_t)(2500 * line)
-                : i == 190 ? (uint64_t)(lines > 1 ? 7 + line : 0)
-                : i == 194 ? (uint64_t)(20 + i1)
-                           : 0);
+        for (int i = 0; i < 240; i += 2) put(file, true, 2, header_at(i, x, line, i1, lines > 1));
         for (int i2 = 0; i2 < N2; i2++) {
             const double value = value_at(i1, i2) + (float)(9 * line); /* of IBM: below 16^3 */
             const uint64_t ibm = 0x43000000 + (uint64_t)llround(fabs(value) * 4096);
