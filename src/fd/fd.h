@@ -218,13 +218,11 @@ void ht_fd_amplitudes(const struct ht_fd_injection *in, const struct ht_shot *sh
                       double *update);
 /* The signals become those whose traces have no dispersion, at steps or half a step later. */
 HT_CHECKED enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later);
-/* *out: NULL without sources. Fills medium planes. */
+/* Of the stepper's sources, *out NULL without some; or of receivers (else NULL), for an adjoint
+ * run: their readings, spread with the modulus. Fills medium planes. */
 HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
+                                              const struct ht_receivers *receivers,
                                               struct ht_fd_injection **out);
-/* The same of an adjoint run: the readings of receivers, spread with the modulus. */
-HT_CHECKED enum ht_err ht_fd_readings_create(const struct ht_fd_stepper *s,
-                                             const struct ht_receivers *receivers,
-                                             struct ht_fd_injection **out);
 void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
 /* The amplitudes of a step, which begins at time step dt, are in the table. *mean: what it adds to
  * the sum of d / a. */

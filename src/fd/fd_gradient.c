@@ -322,7 +322,7 @@ enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
 static enum ht_err field_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     g->readings = &g->adjoint->injection;
     g->lists = 1;
-    return ht_fd_readings_create(g->adjoint, receivers, g->readings);
+    return ht_fd_injection_create(g->adjoint, receivers, g->readings);
 }
 
 enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {

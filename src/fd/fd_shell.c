@@ -243,8 +243,6 @@ void ht_fd_shell_leave(struct ht_fd_shell *shell) {
     s->closed = shell->closed;
 }
 
-/* ---- making one ---- */
-
 enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell_choice *choice,
                                struct ht_fd_shell **out) {
     struct ht_fd_shell *shell = NULL;

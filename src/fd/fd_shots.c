@@ -249,44 +249,44 @@ static enum ht_err add_reading(const struct ht_grid *grid, const struct ht_trace
 
 /* ---- making ---- */
 
-static enum ht_err make_tables(struct making *m) {
-    const struct ht_grid *grid = m->stepper->problem.grid;
+static enum ht_err make_list(struct making *m, const struct ht_receivers *receivers) {
+    const struct ht_fd_stepper *s = m->stepper;
+    const struct ht_grid *grid = s->problem.grid;
     struct ht_fd_injection *in = m->in;
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
+    int64_t begin, end;
     TRY(HT_TAKE(&in->pool, in->whole, in->columns));
     TRY(HT_TAKE(&in->pool, in->push, HT_FD_INJECTION_ROWS / 2));
     TRY(HT_TAKE(&m->pool, m->wanted, planes));
     TRY(HT_TAKE(&m->pool, m->modulus, ht_grid_plane(grid, HT_PRIMARY)));
     TRY(HT_TAKE(&m->pool, m->wave, in->columns));
-    if (in->shots == NULL) return HT_OK;
-    TRY(HT_TAKE(&in->pool, in->size, in->shots->count));
-    for (int i = 0; i < in->shots->count; i++)
-        for (int c = in->column[i]; c < in->column[i + 1]; c++)
-            m->wave[c] = in->incident[i] != NULL;
-    return HT_TAKE(&m->pool, m->sums, planes * 2 * in->columns);
-}
-
-static enum ht_err make_list(struct making *m, const struct ht_receivers *receivers) {
-    const struct ht_fd_stepper *s = m->stepper;
-    struct ht_fd_injection *in = m->in;
-    int64_t begin, end;
-    TRY(make_tables(m));
     ht_fd_target_planes(s, &begin, &end, m->wanted);
-    if (in->shots != NULL) TRY(add_sources(m));
+    if (in->shots != NULL) {
+        TRY(HT_TAKE(&in->pool, in->size, in->shots->count));
+        TRY(HT_TAKE(&m->pool, m->sums, planes * 2 * in->columns));
+        for (int i = 0; i < in->shots->count; i++)
+            for (int c = in->column[i]; c < in->column[i + 1]; c++)
+                m->wave[c] = in->incident[i] != NULL;
+        TRY(add_sources(m));
+    }
     for (int t = 0; in->shots == NULL && t < in->columns; t++) {
         const struct ht_trace trace = ht_trace_at(receivers, t);
-        TRY(add_reading(s->problem.grid, &trace, t, m->wanted, &m->grid, &in->whole[t]));
+        TRY(add_reading(grid, &trace, t, m->wanted, &m->grid, &in->whole[t]));
     }
     TRY(ht_fd_list_columns(s, begin, end, &m->grid, in));
     for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));
     return in->shots != NULL ? share_sums(m) : HT_OK;
 }
 
-/* Of receivers or, without, of the stepper's shots. */
-static enum ht_err create(const struct ht_fd_stepper *s, const struct ht_receivers *receivers,
-                          struct ht_fd_injection **out) {
+enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
+                                   const struct ht_receivers *receivers,
+                                   struct ht_fd_injection **out) {
     struct ht_fd_injection *in = NULL;
     enum ht_err err = HT_OK;
+    *out = NULL;
+    REQUIRE(receivers == NULL || receivers->traces < INT32_MAX, HT_ERR_MEMORY,
+            "receivers: more than %d traces", INT32_MAX);
+    if (receivers == NULL && (s->problem.shots == NULL || !(s->problem.dt > 0))) return HT_OK;
     TRY(HT_ALLOC(in, 1));
     struct making m = {.stepper = s, .in = in};
     in->dt = s->problem.dt;
@@ -304,20 +304,6 @@ static enum ht_err create(const struct ht_fd_stepper *s, const struct ht_receive
     if (err == HT_OK && in->shots != NULL && s->problem.fd.undispersed)
         err = ht_fd_remove_dispersion(in, false);
     return HT_MADE(err, in, ht_fd_injection_destroy, out);
-}
-
-enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s, struct ht_fd_injection **out) {
-    *out = NULL;
-    return s->problem.shots != NULL && s->problem.dt > 0 ? create(s, NULL, out) : HT_OK;
-}
-
-enum ht_err ht_fd_readings_create(const struct ht_fd_stepper *s,
-                                  const struct ht_receivers *receivers,
-                                  struct ht_fd_injection **out) {
-    *out = NULL;
-    REQUIRE(receivers->traces < INT32_MAX, HT_ERR_MEMORY, "receivers: more than %d traces",
-            INT32_MAX);
-    return create(s, receivers, out);
 }
 
 /* ---- amplitudes ---- */

@@ -693,7 +693,7 @@ static struct ht_fd_array *state_array(void *self, int i, int64_t *numbers) {
 
 static enum ht_err make_sources(void *self) {
     struct ht_fd_stepper *s = self;
-    return ht_fd_injection_create(s, &s->injection);
+    return ht_fd_injection_create(s, NULL, &s->injection);
 }
 
 static void release_sources(void *self) {

@@ -63,7 +63,6 @@ static void draw_text(cairo_t *cr, double x, double y, double align, const char 
     cairo_show_text(cr, text);
 }
 
-/* Height of a digit. */
 static double digit_height(cairo_t *cr) {
     cairo_text_extents_t extents;
     cairo_text_extents(cr, "0", &extents);
@@ -154,12 +153,6 @@ static void draw_line(cairo_t *cr, double x0, double y0, double x1, double y1) {
     cairo_stroke(cr);
 }
 
-/* The pixel of a place between the pixels of the ends. */
-static double inside(const struct axis *axis, double at) {
-    double low = fmin(axis->from, axis->to), high = fmax(axis->from, axis->to);
-    return fmin(fmax(at, low), high - 1);
-}
-
 /* Along a side of the map at `edge`. Upright: `side` -1 numbers to the left of it, 1 to the right,
  * the label at x = `label`. */
 static void draw_axis(const struct sheet *s, const struct axis *axis, bool upright, double edge,
@@ -167,8 +160,9 @@ static void draw_axis(const struct sheet *s, const struct axis *axis, bool uprig
     const struct ticks t = list_ticks(axis);
     const double length = tick * s->letter, away = length + gap * s->letter;
     const double digit = digit_height(s->cr), middle = 0.5 * (axis->from + axis->to);
+    const double low = fmin(axis->from, axis->to), high = fmax(axis->from, axis->to);
     for (int i = 0; i < t.count; i++) {
-        const double at = t.tick[i].at, pixel = inside(axis, at);
+        const double at = t.tick[i].at, pixel = fmin(fmax(at, low), high - 1);
         set_colour(s->cr, frame);
         if (upright)
             draw_line(s->cr, edge, pixel, edge + side * length, pixel);

@@ -116,8 +116,6 @@ enum ht_err ht_gradient_sums_resume(struct ht_gradient_sums *sums, const char *p
     return same ? ht_archive_load(comm, path, walk, sums) : HT_OK;
 }
 
-/* ---- planes ---- */
-
 enum ht_err ht_gradient_sums_read(void *data, int coefficient, int64_t first, int64_t last,
                                   double *out) {
     const struct ht_gradient_sums *sums = data;

@@ -112,14 +112,12 @@ static bool find_outline(const struct ht_slice *slice, const struct ht_shot *sho
     if (plane && shot->axis == normal) return false;
     *out = (struct ht_outline){{shot->first[across], shot->last[across]},
                                {shot->first[up], shot->last[up]}};
-    if (plane && shot->axis == across) {
-        out->x[1] = out->x[0];
-        out->y[0] = slice->grid->lower[up];
-        out->y[1] = slice->grid->upper[up];
-    } else if (plane) {
-        out->y[1] = out->y[0];
-        out->x[0] = slice->grid->lower[across];
-        out->x[1] = slice->grid->upper[across];
+    if (plane) {
+        const int along = shot->axis == across ? up : across;
+        double *at = along == up ? out->x : out->y, *whole = along == up ? out->y : out->x;
+        at[1] = at[0];
+        whole[0] = slice->grid->lower[along];
+        whole[1] = slice->grid->upper[along];
     }
     if (plane || normal < 0) return true;
     const double at = ht_grid_x(slice->grid, HT_PRIMARY, normal, slice->index);
@@ -261,13 +259,6 @@ static void add_place(const struct ht_params *params, const struct ht_medium *me
     add_unit(params, "length", text);
 }
 
-static enum ht_err read_background(const struct ht_output *p, struct ht_picture_view *view) {
-    const char *name = background_of(p->params);
-    if (!name || view->background) return HT_OK;
-    TRY(HT_ALLOC(view->background, view->slice.width * view->slice.height));
-    return slice_parameter(&view->slice, p->medium, name, view->background);
-}
-
 static enum ht_err draw_picture(struct ht_picture *picture, const struct ht_text *title,
                                 const struct ht_text *subtitle, const char *path) {
     TRY(ht_text_status(title));
@@ -326,7 +317,11 @@ static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_vie
         for (int64_t i = all; i < slice->height * slice->width; i++) values[i] = values[i - all];
         /* What computes does not depend on pictures: one that cannot be drawn does not end a run.
          * Returns whether it was. */
-        enum ht_err err = read_background(p, view);
+        const char *background = background_of(p->params);
+        const bool read = background != NULL && view->background == NULL;
+        enum ht_err err = HT_OK;
+        if (read) err = HT_ALLOC(view->background, slice->width * slice->height);
+        if (read && !err) err = slice_parameter(slice, p->medium, background, view->background);
         if (!err) err = write_picture(p, view, time, values, path);
         if (err) ht_warn("a picture is missing: %s", ht_err_message());
         *drawn = err == HT_OK;

@@ -254,8 +254,6 @@ static enum ht_err read_segy(const struct source *of, double *const *data) {
     return read_values(&s, data);
 }
 
-/* ---- places alone ---- */
-
 enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
                            void *context) {
     const struct source of = {.params = params, .path = path};

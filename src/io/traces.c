@@ -194,8 +194,7 @@ static enum ht_err copy_all(struct ht_traces *t) {
     struct ht_h5 *from = NULL;
     HT_FREED char *path = NULL;
     TRY(name_file(t->output, &path));
-    enum ht_err err = HT_OK;
-    TRY(ht_h5_open(path, &from));
+    enum ht_err err = ht_h5_open(path, &from);
     for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, from);
     ht_h5_close(from);
     return err == HT_OK ? ht_h5_publish(t->file) : err;

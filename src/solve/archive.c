@@ -246,16 +246,12 @@ enum ht_err ht_archive_check(const char *path) {
 
 enum ht_err ht_archive_read_text(const char *path, const char *name, char **out) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
-    int64_t extent[8] = {0};
-    int rank;
+    HT_ENDED(ht_array_end) struct ht_array bytes = {.rank = 0};
     *out = NULL;
     TRY(ht_h5_open(path, &file));
-    TRY(ht_h5_extent(file, name, &rank, extent));
-    const int64_t length = rank == 3 ? extent[2] : 0;
-    HT_ARRAY(double, bytes, length + 1);
-    TRY(ht_h5_read(file, name, length, bytes));
-    TRY(HT_ALLOC(*out, length + 1));
-    for (int64_t i = 0; i < length; i++) (*out)[i] = (char)(unsigned char)bytes[i];
+    TRY(ht_h5_array(file, name, &bytes));
+    TRY(HT_ALLOC(*out, bytes.count + 1));
+    for (int64_t i = 0; i < bytes.count; i++) (*out)[i] = (char)(unsigned char)bytes.value[i];
     return HT_OK;
 }
 

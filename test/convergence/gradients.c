@@ -82,7 +82,7 @@ static void open_born(struct born *b, const struct shot *plain) {
     *b = (struct born){.forward = f};
     must(ht_fd_stepper_create(&f->problem, &f->engine, f, &handle));
     b->change = ht_fd_stepper_of(&handle);
-    must(ht_fd_readings_create(b->change, plain->run.sim->plan->receivers, &b->change->injection));
+    must(ht_fd_injection_create(b->change, plain->run.sim->plan->receivers, &b->change->injection));
     b->m = room(plain->run.nodes);
     must(fill_change(f, 0, 0, ht_grid_planes(f->problem.grid, HT_PRIMARY), b->m));
     for (int i = 0; i < 2; i++) b->before[i] = room(ht_fd_numbers(f));
@@ -487,7 +487,7 @@ static double *image_of(const struct shot *s, const char *engine, const char *op
     struct ht_fd_stepper *f = ht_fd_stepper_of(fd_stepper(&run));
     must(ht_fd_stepper_create(&f->problem, &f->engine, f, &adjoint));
     struct ht_fd_stepper *fd = ht_fd_stepper_of(&adjoint);
-    must(ht_fd_readings_create(fd, run.sim->plan->receivers, &fd->injection));
+    must(ht_fd_injection_create(fd, run.sim->plan->receivers, &fd->injection));
     fd->injection->given = s->r;
     fd->injection->steps = s->steps + 1;
     fd->injection->factor = 1;
