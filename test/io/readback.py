@@ -21,9 +21,13 @@ def expected(snapshot, field, node):
 
 
 tree = xml.parse(os.path.join(directory, "fields.xdmf"))
-grids = tree.findall("./Domain/Grid/Grid")
-check(len(grids) == 3, f"fields.xdmf lists {len(grids)} snapshots of 3")
-for index, grid in enumerate(grids):
+snapshots = tree.findall("./Domain/Grid/Grid")
+check(len(snapshots) == 3, f"fields.xdmf lists {len(snapshots)} snapshots of 3")
+# staggered: a grid of each place
+grids = [(index, grid) for index, snapshot in enumerate(snapshots)
+         for grid in snapshot.findall("Grid")]
+check(len(grids) == 6, f"{len(grids)} grids of 6, of p and v3")
+for index, grid in grids:
     time = float(grid.find("Time").get("Value"))
     mesh = [int(n) for n in grid.find("Topology").get("Dimensions").split()]
     for attribute in grid.findall("Attribute"):
