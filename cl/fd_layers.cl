@@ -297,6 +297,9 @@ HT_INLINE vector ht_fd_begin(const struct ht_fd_layer_args *s, const struct ht_f
 }
 
 #if HT_WIDTH > 1
+/* Vectors that hold the half points of the nodes of one. */
+#define HT_FD_LAYER_VECTORS ((2 * HT_FD_LAYER_R + 2 * HT_WIDTH - 2) / HT_WIDTH)
+
 /* Half points along a vector, from HT_FD_LAYER_R below its first node on: each once. As
  * ht_fd_correct has them, the first one of 2 R or 2 R + 1 in near and flux. */
 HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const struct ht_fd_line *l,
@@ -305,9 +308,9 @@ HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const str
                                     HT_INPUT(real) before HT_FD_MEDIUM_PARAMS, vector *q,
                                     vector *flux) {
     const int up = l->way > 0 ? 0 : 1; /* half points count from the node above them */
-    const int mine = HT_FD_LAYER_R - up;
-    real row[3][2 * HT_WIDTH];
-    HT_UNROLLED(k, 2) {
+    const int mine = HT_FD_LAYER_R - up, most = HT_FD_LAYER_VECTORS * HT_WIDTH;
+    real row[3][HT_FD_LAYER_VECTORS * HT_WIDTH];
+    HT_UNROLLED(k, HT_FD_LAYER_VECTORS) {
         const int point = depth - up + l->way * (k * HT_WIDTH - HT_FD_LAYER_R);
         HT_GLOBAL const real *at = u + l->wall + l->way * point;
         vector slope = 0, after, through = 0;
@@ -321,7 +324,7 @@ HT_INLINE vector ht_fd_points_along(const struct ht_fd_layer_coefs *c, const str
     }
     for (int n = 0; n < HT_FD_LAYER_R; n++) { /* even at the wall */
         const int from = mine + l->way * (n - depth), to = mine + l->way * (-1 - n - depth);
-        if (from < 0 || to < 0 || from >= 2 * HT_WIDTH || to >= 2 * HT_WIDTH) continue;
+        if (from < 0 || to < 0 || from >= most || to >= most) continue;
         HT_UNROLLED(i, 2) row[i][to] = row[i][from];
     }
     HT_UNROLLED(n, 2 * HT_FD_LAYER_R) {

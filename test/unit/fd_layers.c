@@ -254,6 +254,9 @@ static const struct given media[] = {
      2,
      false},
     {"2-D order 8, wave", 2, {19, 20}, {{1, 1}, {1, 1}}, {{5, 4}, {6, 4}}, 8, false, 3, false},
+    /* half points of a vector of 8 nodes, in double precision, fill three of them */
+    {"2-D order 12", 2, {26, 24}, {{1, 1}, {1, 1}}, {{8, 5}, {6, 7}}, 12, false, 3, false},
+    {"2-D order 16, density", 2, {30, 27}, {{1, 1}, {1, -1}}, {{8, 5}, {6, 0}}, 16, true, 2, false},
 };
 enum { MEDIA = sizeof media / sizeof *media };
 
@@ -557,11 +560,11 @@ static void check_itself(const struct scene *s, struct ht_device *device,
  * rounding of sums up to four times u, dt^2 L at most: d keeps it, and u adds it up, 4 units times
  * n^2/2 after n steps at worst. The bound is two fifths of that. */
 static void test_device(const char *cache) {
-    static const int row[] = {4, 5, 6};
+    static const int row[] = {4, 5, 6, 8, 9};
     struct ht_device *device = test_device_here();
     if (device == NULL) return;
     ht_device_cache(device, cache);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         const bool fp64 = i != 2;
         const int steps = 40;
         const double bound = 32 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
