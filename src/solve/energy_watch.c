@@ -263,9 +263,14 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
         watch->brought = sqrt(hidden + fmax(state->of_rate ? state->held : both, 0));
     }
     double sum = 0;
-    for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++)
-        sum +=
-            plan->shot_norm[i] * acted(&plan->shots->shot[i], plan->problem.dt, watch->time, time);
+    for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        const struct ht_signal *s = shot->signal;
+        sum += plan->shot_norm[i] * acted(shot, plan->problem.dt, watch->time, time);
+        /* It begins where it is small, not 0: the first step brings what of it lies before. */
+        if (!watch->looked && s->highest > 0)
+            sum += 1e-7 * plan->shot_norm[i] * fabs(shot->amplitude) * s->largest / s->highest;
+    }
     watch->brought += sum;
     const double brought = pow(watch->brought, 2);
     /* Random derivatives of v are not those of its random values. */

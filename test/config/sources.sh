@@ -191,4 +191,14 @@ done
 code=$?
 judge "fluid alone runs: exit code $code $(tail -n 1 message.txt | cut -c1-80)" [ $code = 0 ]
 
+# A signal that is slow beside the step begins with a small jump: no growth
+for keys in 'time.cfl=0.8' 'time.cfl=0.2 time.stages=1' 'sources.1.signal=gaussian'; do
+    # shellcheck disable=SC2086 # keys are words
+    "$htwave" run pool.cfg --quiet "$device" medium.type=constant medium.c=1 medium.rho=1 \
+        'boundary.x2="rigid"' 'sources=({position=[20.0,10.0];frequency=0.01;})' time.end=20 \
+        output.checkpoint.every=0.01 $keys >answer.txt 2>message.txt
+    code=$?
+    judge "slow signal, $keys: exit code $code $(cut -c1-160 message.txt)" [ "$code" = 0 ]
+done
+
 end config/sources
