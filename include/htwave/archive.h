@@ -11,7 +11,7 @@
 struct ht_archive;
 
 /* Of files, under "format": larger where an older program cannot read them. */
-enum { HT_ARCHIVE_FORMAT = 3 };
+enum { HT_ARCHIVE_FORMAT = 4 };
 
 /* What is stored replaces the state. */
 bool ht_archive_loads(const struct ht_archive *archive);

@@ -463,8 +463,9 @@ bool ht_params_is_set(const struct ht_params *params, const char *key);
 /* Numbers of an array that was given; 0: it was not. */
 int ht_params_entries(const struct ht_params *params, const char *key);
 
-/* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs, devices, ranks
- * and time.end, and hashes of the files that are read, which takes some seconds per GB. */
+/* What decides what is computed, "KEY = VALUE" lines: all keys but those of outputs (maps stay),
+ * devices, ranks and time.end, and hashes of the files that are read, which takes some seconds per
+ * GB. */
 HT_CHECKED enum ht_err ht_params_physics(const struct ht_params *params, struct ht_text *out);
 /* A hash of that and the keys of outputs and time.end: what decides what is written. */
 HT_CHECKED enum ht_err ht_params_identity(const struct ht_params *params, char out[17]);
@@ -533,9 +534,9 @@ enum ht_option_type {
     HT_OPT_SAMPLES3, /* the same for the axes of a file, not of the grid */
     HT_OPT_SIDES,    /* char *[2]: one name for both sides or two */
     HT_OPT_NAMES,    /* struct ht_names */
-    HT_OPT_VALUE,    /* struct ht_value */
+    HT_OPT_VALUE,    /* struct ht_value: numbers */
     HT_OPT_ONE,      /* the same with one number, or a word */
-    HT_OPT_MEDIUM,   /* the same of a medium: text may be the name of a file */
+    HT_OPT_MEDIUM,   /* the same of a medium: numbers, or text, which may be the name of a file */
     HT_OPT_MAP,      /* struct ht_map: a group of strings */
     HT_OPT_LIST      /* struct ht_groups: a list of groups, low..high of them */
 };

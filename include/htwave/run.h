@@ -83,6 +83,9 @@ struct ht_run_parts {
     const struct ht_observer *observer;
 };
 ht_archive_walk ht_run_archive;
+/* Scheme and fields that a run steps, "fd of p": what else a checkpoint must have in common. */
+enum { HT_STEPPED = 256 };
+void ht_run_stepped(const struct ht_plan *plan, char out[HT_STEPPED]);
 /* No observer looks. */
 HT_CHECKED enum ht_err ht_run_advance(struct ht_run *run, int64_t steps);
 

@@ -88,10 +88,26 @@ enum ht_err ht_run_check_wanted(const struct ht_simulation *sim) {
     return HT_OK;
 }
 
+/* Outputs may ask for fields that the run of the checkpoint did not step. */
+static enum ht_err check_resumed(const struct ht_simulation *sim) {
+    HT_FREED char *then = NULL;
+    char now[HT_STEPPED];
+    if (sim->params->resume.from == NULL) return HT_OK;
+    TRY(ht_archive_read_text(sim->params->resume.from, "stepped", &then));
+    ht_run_stepped(sim->plan, now);
+    REFUSE(strcmp(now, then) != 0, sim->params, "output.fields",
+           "with these outputs a run steps %s, but that of %s stepped %s: fields of "
+           "output.fields and output.picture that need other ones cannot change in a run that goes "
+           "on; begin a new run",
+           now, sim->params->resume.from, then);
+    return HT_OK;
+}
+
 /* What would be refused once the kernels are ready. */
 static enum ht_err check_output(const struct ht_simulation *sim) {
     TRY(ht_run_check_wanted(sim));
     if (sim->rank > 0) return HT_OK;
+    TRY(check_resumed(sim));
     TRY(ht_output_idle(sim->params));
     return ht_disk_check(sim);
 }
@@ -444,21 +460,20 @@ static bool find_other(const char *text, const char *other, char *line, size_t s
     return false;
 }
 
+#define MAY_CHANGE                                                                                \
+    "only time.end and keys of output, device and parallel may change, but not device.precision " \
+    "and output.maps, which hold what was before: begin a new run"
+
 static enum ht_err compare_physics(const struct ht_params *params, const char *path) {
     HT_FREED_TEXT struct ht_text now = {0};
     HT_FREED char *then = NULL;
     char line[200];
     TRY(ht_params_physics(params, &now));
     TRY(ht_archive_read_text(path, "physics", &then));
-    REQUIRE(
-        !find_other(now.data, then, line, sizeof line), HT_ERR_INPUT,
-        "%s: not so in the run of %s: only time.end and keys of output, device and parallel, but "
-        "device.precision, may change",
-        line, path);
+    REQUIRE(!find_other(now.data, then, line, sizeof line), HT_ERR_INPUT,
+            "%s: not so in the run of %s: " MAY_CHANGE, line, path);
     REQUIRE(!find_other(then, now.data, line, sizeof line), HT_ERR_INPUT,
-            "the run of %s has %s, which the input lacks: only time.end and keys of output, device "
-            "and parallel, but device.precision, may change",
-            path, line);
+            "the run of %s has %s, which the input lacks: " MAY_CHANGE, path, line);
     return HT_OK;
 }
 

@@ -540,6 +540,19 @@ static enum ht_err complete_grid(struct ht_params *params, bool last) {
     return cells ? HT_OK : derive(params, "grid.cells");
 }
 
+/* A file alone makes the type "file". What the command line has replaces what the file has: a type
+ * there leaves a file that the input has aside, a file there the usual type of resolved inputs. */
+static void choose_data(struct ht_params *params) {
+    const struct ht_source *type = ht_params_source(params, "initial.type");
+    const struct ht_source *file = ht_params_source(params, "initial.file");
+    if (!*params->initial.file || file == NULL) return;
+    const bool usual = !ht_params_is_set(params, "initial.type");
+    if (type == NULL || (usual && type->in_file && !file->in_file))
+        params->initial.type = HT_DATA_FILE;
+    else if (params->initial.type != HT_DATA_FILE && !type->in_file && file->in_file)
+        params->initial.file[0] = '\0';
+}
+
 static enum ht_err read_all(struct ht_params *params, const char *path, int noverrides,
                             char *const *overrides) {
     TRY(HT_TAKE(&params->pool, params->sources, 1));
@@ -557,8 +570,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     /* Sources begin at rest, unless initial data are asked for. */
     if (params->shots.count != 0 && !ht_params_gives(params, "initial"))
         params->initial.type = HT_DATA_ZERO;
-    if (*params->initial.file && !ht_params_is_set(params, "initial.type"))
-        params->initial.type = HT_DATA_FILE;
+    choose_data(params);
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */
     struct ht_leaf leaf;
@@ -662,15 +674,18 @@ static enum ht_err add_list(struct ht_text *out, const struct ht_params *params,
     return HT_OK;
 }
 
-/* "KEY = VALUE" lines of all keys but those that begin so, but device.precision; and hashes of the
- * files that are read, but of the initial state, of which a run that goes on needs nothing. */
+/* "KEY = VALUE" lines of all keys but those that begin so, but device.precision and output.maps,
+ * which hold what was before; and hashes of the files that are read, but of the initial state, of
+ * which a run that goes on needs nothing. */
 static enum ht_err add_keys(const struct ht_params *params, int others, const char *const *other,
                             struct ht_text *out) {
     struct ht_leaf leaf;
     for (int i = 0; ht_params_leaf(params, i, &leaf); i++) {
         int n = 0;
         while (n < others && strncmp(leaf.key, other[n], strlen(other[n])) != 0) n++;
-        if (n < others && strcmp(leaf.key, "device.precision") != 0) continue;
+        const bool kept =
+            strcmp(leaf.key, "device.precision") == 0 || strncmp(leaf.key, "output.maps.", 12) == 0;
+        if (n < others && !kept) continue;
         if (leaf.option->type == HT_OPT_LIST || !has_value(leaf.base, leaf.option)) continue;
         ht_text_add(out, "%s = ", leaf.key);
         TRY(add_value(out, params, &leaf));

@@ -267,7 +267,6 @@ static enum ht_err check_shot_receivers(const struct ht_params *params, const ch
 
 static enum ht_err check_shot_sources(const struct ht_params *params, const char *key,
                                       const struct ht_value *sources) {
-    REFUSE(sources->kind == HT_VALUE_TEXT, params, key, "must be numbers of groups of sources");
     for (int i = 0; i < sources->count; i++) {
         const double number = sources->number[i];
         REFUSE(number != floor(number) || number > params->shots.count, params, key,
@@ -405,5 +404,8 @@ enum ht_err ht_params_check(const struct ht_params *params) {
            "must give a field, such as { p = \"x1\"; }, when initial.type is \"expression\"");
     REFUSE(params->initial.type == HT_DATA_FILE && !*params->initial.file, params, "initial.file",
            "must name a file when initial.type is \"file\"");
+    REFUSE(params->initial.type != HT_DATA_FILE && *params->initial.file, params, "initial.file",
+           "is for initial.type = \"file\", but that is \"%s\": give one of them",
+           HT_WORD(DATA, params->initial.type));
     return HT_OK;
 }

@@ -165,7 +165,8 @@ static void add_names(struct ht_text *out, const void *at) {
 static enum ht_err store_value(const struct target *t) {
     struct ht_value *to = t->at;
     const struct ht_setting *setting = t->setting;
-    if (setting->kind == HT_SETTING_SCALAR && setting->item[0].kind == HT_SCALAR_STRING) {
+    if (t->option->type != HT_OPT_VALUE && setting->kind == HT_SETTING_SCALAR &&
+        setting->item[0].kind == HT_SCALAR_STRING) {
         *to = (struct ht_value){.kind = HT_VALUE_TEXT};
         return put_text(t, setting->item[0].text, &to->text);
     }
@@ -278,7 +279,7 @@ static const struct type types[] = {
     [HT_OPT_SAMPLES3] = ROW("1 to 3 numbers", REAL, 3, double),
     [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
     [HT_OPT_NAMES] = ROW_BY("a list of strings", ht_names, names, add_names),
-    [HT_OPT_VALUE] = ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),
+    [HT_OPT_VALUE] = ROW_BY("a number or a list of numbers", ht_value, value, add_either),
     [HT_OPT_ONE] = ROW_BY("one number or a word", ht_value, value, add_either),
     [HT_OPT_MEDIUM] =
         ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),

@@ -178,14 +178,24 @@ static enum ht_err allocate(struct loop *l) {
     return HT_ALLOC(l->coefs, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields);
 }
 
+void ht_run_stepped(const struct ht_plan *plan, char out[HT_STEPPED]) {
+    int at = snprintf(out, HT_STEPPED, "%s of", plan->problem.scheme->name);
+    for (int f = 0; f < plan->eq.nfields && at < HT_STEPPED; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            at += snprintf(out + at, (size_t)(HT_STEPPED - at), " %s", plan->eq.field[f].name);
+}
+
 enum ht_err ht_run_archive(void *context, struct ht_archive *archive) {
     const struct ht_run_parts *of = context;
     struct ht_run *run = of->run;
     double format = HT_ARCHIVE_FORMAT, all = (double)run->plan->steps;
     double end = run->plan->params->time.end;
+    char stepped[HT_STEPPED];
+    ht_run_stepped(run->plan, stepped);
     ht_archive_number(archive, "format", &format);
     ht_archive_text(archive, "version", HT_VERSION);
     ht_archive_text(archive, "physics", run->physics);
+    ht_archive_text(archive, "stepped", stepped);
     ht_archive_number(archive, "all_steps", &all);
     ht_archive_number(archive, "end", &end);
     ht_archive_integer(archive, "steps", &run->steps);

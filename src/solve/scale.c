@@ -74,6 +74,24 @@ static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIE
     return HT_OK;
 }
 
+/* That a snapshot holds only as infinite. */
+static enum ht_err refuse_value(const struct ht_plan *plan, int field, int64_t node, double value) {
+    const struct ht_params *params = plan->params;
+    const enum ht_data_type type = params->initial.type;
+    const char *key = type == HT_DATA_EXPRESSION
+                          ? HT_KEY("initial.values.%s", plan->eq.field[field].name)
+                      : type == HT_DATA_FILE              ? "initial.file"
+                      : params->initial.pulses.count == 0 ? "initial.amplitude"
+                                                          : "initial.pulses";
+    double x[3];
+    ht_grid_position(&plan->grid, HT_PRIMARY, node, x);
+    return ht_params_error(params, key,
+                           "%s is %.6g at %s, which single precision, up to %.3g, cannot hold: "
+                           "take device.precision = \"double\", or other units",
+                           plan->eq.field[field].name, value, HT_PLACED(&plan->grid, x),
+                           (double)FLT_MAX);
+}
+
 /* In these units: of the values of a solution at the nodes. */
 static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solution *solution,
                              const double unit[HT_MAX_FIELDS], double *most) {
@@ -84,9 +102,13 @@ static enum ht_err find_most(const struct ht_plan *plan, const struct ht_solutio
     for (int64_t m = own.first; m < own.last; m++) {
         TRY(ht_solution_fill(solution, HT_PRIMARY, 0, m, m + 1, values));
         for (int f = 0; f < plan->eq.nfields; f++)
-            for (int64_t n = 0; n < plane; n++)
-                if (isfinite(values[f * field + n]))
-                    *most = fmax(*most, fabs(values[f * field + n]) / unit[f]);
+            for (int64_t n = 0; n < plane; n++) {
+                const double value = values[f * field + n];
+                if (!isfinite(value)) continue;
+                if (fabs(value) > FLT_MAX && !ht_in_double(plan->params))
+                    return refuse_value(plan, f, m * plane + n, value);
+                *most = fmax(*most, fabs(value) / unit[f]);
+            }
     }
     return HT_OK;
 }

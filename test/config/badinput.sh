@@ -242,6 +242,19 @@ bad 'initial data no HDF5' 'initial.file = "bad.cfg"|not an HDF5 file, or it is 
     'initial = { type = "file"; file = "bad.cfg"; };'
 bad 'initial data from a named pipe' 'initial.file = "pipe"|named pipe' \
     'initial = { type = "file"; file = "pipe"; };'
+bad 'a type beside a file' 'initial.file = "ok.npy"|"file"|initial.type|"gaussian"' \
+    'initial = { type = "gaussian"; file = "ok.npy"; };'
+bad 'a type beside a file that is not there' 'initial.file = "none.npy"|initial.type|"plane"' \
+    'initial = { type = "plane"; file = "none.npy"; };'
+if ! $addresses && have_device; then # the reference computes in double precision
+    printf '%s\n' "$base" >bad.cfg
+    refused 'data beyond single precision' 2 \
+        'initial.values.p = "1e39*x1"|p is 5e+38 at (0.5, 0)|device.precision = "double"' \
+        run bad.cfg --quiet initial.type=expression 'initial.values={p="1e39*x1";}'
+    refused 'an amplitude beyond single precision' 2 \
+        'initial.amplitude = 1e+300|device.precision = "double"' \
+        run bad.cfg --quiet initial.amplitude=1e300
+fi
 printf '%s\n' "$base_with_initial" >make.cfg
 "$htwave" run make.cfg --quiet device.backend=oracle output.directory=made \
     time.scheme=taylor &&
@@ -263,6 +276,9 @@ judge "a snapshot of another box: $(tail -n 1 $message)" grep -q \
 base=$base_with_initial
 
 # ---- outputs ----
+over 'a frequency as text' \
+    'output.maps.1.frequencies = "1.0"|must be a number or a list of numbers' \
+    'output.maps=({frequencies="1.0";})'
 over 'output of velocities by leapfrog' 'output.fields|"v1"|leapfrog|stores p' \
     time.scheme=leapfrog 'output.fields=["v1"]'
 over 'unit of nothing' 'output.units.lenght|"km"|length, time, p, v1, v2, c, K, rho' \

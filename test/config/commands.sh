@@ -234,6 +234,9 @@ answers 'initial data of .npy' 0 run line.cfg "$device" initial.file=p.npy outpu
 answers 'the same by an expression' 0 run line.cfg "$device" initial.type=expression \
     'initial.values={p="x1";}' output.directory=formula
 answers 'data of .npy are those of the expression' 0 compare npy formula
+answers 'a type in place of the file of an input' 0 run npy/input.cfg "$device" \
+    initial.type=gaussian initial.width=2.0 initial.centre=[4.0] output.directory=gaussian
+answers 'whose resolved input has no file' 0 check gaussian/input.cfg "$device"
 
 # ---- check ----
 rm -rf out

@@ -136,6 +136,18 @@ refused 'medium.c = 2.0: not so in the run of part/checkpoint.h5' medium.c=2
 refused 'device.precision = "double": not so' device.precision=double
 refused 'time.end = 0.1: must lie behind the checkpoint' time.end=0.1
 refused 'grid.cells = \[20, 15\]: not so' grid.cells=[20,15]
+refused 'output.maps.1.name = "": not so in the run of part/checkpoint.h5' \
+    'output.maps=({what=["rms"];})'
+refused 'output.fields = \["v1"\]: with these outputs a run steps .* v1' output.fields='["v1"]'
+# What a map holds is from before: its keys stay.
+if ! $addresses; then # maps are kept by kernels
+    rm -rf part
+    "$htwave" run base.cfg --quiet output.directory=part "$kernels" "$maps" || fail "a run"
+    for value in start=0.2 every=0.1 'what=["rms"]' 'to=[0.5,0.5]' frequencies=3.0 'name="x"'; do
+        refused "output.maps.1.${value%%=*} = .*not so in the run of" "output.maps.1.$value"
+    done
+    refused 'the run of part/checkpoint.h5 has output.maps.1.name = "", which' 'output.maps=()'
+fi
 echo '0.3 0.4' >places.txt
 rm -rf whole
 "$htwave" run base.cfg --quiet output.directory=whole "$kernels" \
