@@ -11,6 +11,9 @@ HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
  * kernels: after ht_simulation_plan. */
 HT_CHECKED enum ht_err ht_run_check_wanted(const struct ht_simulation *sim);
 HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
+/* Of a command that runs shots for their traces: no other outputs; a warning where there are maps.
+ */
+void ht_traces_alone(struct ht_params *params, const char *command);
 HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_gradient(const struct ht_args *args);
 HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);

@@ -142,12 +142,16 @@ static enum ht_err prepare(struct job *j) {
     j->began = ht_clock();
     TRY(ht_survey_plan(j->params, j->args->comm, true, &j->survey));
     TRY(ht_inverse_create(j->survey, &j->inverse));
+    TRY(ht_comm_agree(j->args->comm, ht_inverse_check(j->inverse)));
     TRY(ht_run_ready(j->survey->sim));
     TRY(ht_file_path(j->params->output.directory, "gradient.h5", &j->path));
     TRY(ht_file_path(j->params->output.directory, "gradient.h5.part", &j->part));
     if (ht_args_value(j->args, "--anew") == NULL)
         TRY(ht_gradient_sums_resume(&j->inverse->sums, j->part));
     const bool found = j->inverse->sums.done > 0;
+    const int shot = ht_survey_next(j->survey, (int)j->inverse->sums.done);
+    TRY(ht_comm_agree(j->args->comm,
+                      shot < j->survey->count ? ht_inverse_ready(j->inverse, shot) : HT_OK));
     if (found)
         ht_log("goes on after shot %lld, with %s (--anew begins anew)",
                (long long)j->inverse->sums.done, j->part);
@@ -159,8 +163,7 @@ enum ht_err ht_command_gradient(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(end_job) struct job j = {.args = args, .lock.fd = -1};
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    params->output.snapshots = params->output.pictures = params->output.series = false;
-    params->output.checkpoint.seconds = params->output.checkpoint.every = 0;
+    ht_traces_alone(params, "htwave gradient");
     params->gradient.wanted = true;
     j.params = params;
     return ht_comm_agree(args->comm, prepare(&j));

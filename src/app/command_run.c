@@ -384,8 +384,7 @@ static enum ht_err run_shots(const struct ht_params *params, const struct ht_arg
 enum ht_err ht_command_data(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    params->output.snapshots = params->output.pictures = params->output.series = false;
-    params->output.checkpoint.seconds = params->output.checkpoint.every = 0;
+    ht_traces_alone(params, "htwave data");
     return run_shots(params, args, true);
 }
 

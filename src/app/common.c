@@ -129,3 +129,10 @@ enum ht_err ht_each_device(const char *name, const char *backend, ht_device_visi
             name);
     return HT_OK;
 }
+
+void ht_traces_alone(struct ht_params *params, const char *command) {
+    if (params->output.maps.count > 0) ht_warn("output.maps: `%s` makes none", command);
+    params->output.maps.count = 0;
+    params->output.snapshots = params->output.pictures = params->output.series = false;
+    params->output.checkpoint.seconds = params->output.checkpoint.every = 0;
+}

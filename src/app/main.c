@@ -274,6 +274,8 @@ static enum ht_err fail_unknown(const char *word) {
     for (int i = 0; i < COMMANDS; i++)
         if (!commands[i].hidden) names[count++] = commands[i].name;
     const char *near = ht_text_nearest(word, names, count);
+    REQUIRE(strcmp(word, "plot") != 0, HT_ERR_INPUT,
+            "plot: unknown command: htwave-plot draws (in the sources tools/plot.py)");
     FAIL(HT_ERR_INPUT, "%s: unknown %s%s%s; htwave --help lists them", HT_SHOWN(word),
          *word == '-' ? "flag" : "command", near ? ", nearest is " : "", near ? near : "");
 }

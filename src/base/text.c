@@ -286,7 +286,7 @@ char *ht_text_format(char *buffer, size_t size, const char *fmt, ...) {
 }
 
 char *ht_text_extents(int count, const int64_t *extent, const char *between, char *buffer) {
-    int used = 0;
+    int used = count > 0 ? 0 : snprintf(buffer, 192, "1 (without axes)");
     for (int i = 0; i < count; i++)
         used += snprintf(buffer + used, 192 - (size_t)used, "%s%lld", i ? between : "",
                          (long long)extent[i]);

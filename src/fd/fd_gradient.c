@@ -334,7 +334,7 @@ enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *re
     g->traces = (int)receivers->traces;
     TRY(ht_comm_agree(g->plan->grid.slab.comm, g->ops->aim(g, receivers)));
     TRY(aim_sources(g));
-    return g->past->ops->begin(g->past);
+    return ht_comm_agree(g->plan->grid.slab.comm, g->past->ops->begin(g->past));
 }
 
 enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {

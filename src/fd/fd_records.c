@@ -60,7 +60,7 @@ void ht_fd_records_size(const struct ht_fd_records_shape *shape, int64_t *host, 
 
 /* ---- the file ---- */
 
-/* It has no name: nothing of it remains, however the process ends. */
+/* With the first record. It has no name: nothing of it remains, however the process ends. */
 static enum ht_err open_file(struct ht_fd_records *r) {
     const int64_t bytes = r->shape.count * r->shape.bytes;
     char name[64];
@@ -102,6 +102,7 @@ static enum ht_err move_file(const struct ht_fd_records *r, struct chunk *c, boo
 static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct chunk **out) {
     const int64_t number = i / r->each, bytes = r->each * r->shape.bytes;
     struct chunk *c = *out = &r->chunk[number % r->chunks];
+    if (r->shape.folder != NULL && r->file < 0) TRY(open_file(r));
     if (c->number != number) {
         const struct timespec pause = {.tv_nsec = 20000};
         bool done = c->number < 0 || c->moved == NULL;
@@ -197,7 +198,6 @@ enum ht_err ht_fd_records_create(struct ht_device *device, const struct ht_fd_re
     r->chunks = chunks_of(shape);
     enum ht_err err = HT_ALLOC(r->chunk, r->chunks);
     for (int64_t i = 0; err == HT_OK && i < r->chunks; i++) r->chunk[i].number = -1;
-    if (err == HT_OK && shape->folder != NULL) err = open_file(r);
     if (err == HT_OK && device != NULL) {
         err = HT_ALLOC(r->slot, r->slots);
         if (err == HT_OK) err = ht_event_create(device, &r->worked);

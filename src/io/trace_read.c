@@ -302,6 +302,8 @@ static enum ht_err check_values(const struct source *of, double *const *data) {
 }
 
 static enum ht_err read_file(const struct source *of, struct ht_pool *pool, double ***out) {
+    REFUSE(!of->weights && !ht_file_exists(of->path), of->params, of->key,
+           "%s does not exist: htwave data FILE makes the data of a model", of->path);
     TRY(ht_receivers_room(pool, of->receivers, out));
     TRY((ht_is_segy(of->path)            ? read_segy
          : ht_file_ends(of->path, "npy") ? read_npy

@@ -504,11 +504,14 @@ static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, 
     const int dims = box.dims, coefs = ht_grid_coefs(&box);
     int64_t nodes[3];
     const int64_t copies = leading(&box, set);
+    const char *what =
+        file != NULL ? HT_KEY("dataset %s", set->name) : HT_SHOWN_PLACE(data->params->initial.file);
     for (int k = 0; k < dims; k++) nodes[k] = ht_grid_nodes(&box, HT_PRIMARY, dims - 1 - k);
-    REFUSE(copies != 1 && copies != coefs, data->params, "initial.file",
-           "dataset %s is %s, the grid's nodes are %s (x1 last; for coefficients with %d of them "
-           "per node in front)",
-           set->name, HT_EXTENTS(set->rank, set->extent), HT_EXTENTS(dims, nodes), coefs);
+    REFUSE(
+        copies != 1 && copies != coefs, data->params, "initial.file",
+        "%s is %s, the grid's nodes are %s (x1 last; for coefficients with %d of them per node in "
+        "front)",
+        what, HT_EXTENTS(set->rank, set->extent), HT_EXTENTS(dims, nodes), coefs);
     data->coefficients[field] = copies == coefs;
     solution->occurs |= 1u << field;
     const int64_t count = copies * ht_grid_total(&box, HT_PRIMARY);
@@ -519,8 +522,7 @@ static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, 
                             ht_h5_read(file, set->name, count, values)));
     for (int64_t n = 0; n < count; n++)
         REFUSE(!isfinite(values[n]), data->params, "initial.file",
-               "dataset %s holds a value that is not finite (number %lld)", set->name,
-               (long long)n);
+               "%s holds a value that is not finite (number %lld)", what, (long long)n);
     TRY(HT_TAKE(&data->pool, data->values[field],
                 copies * ht_grid_total(solution->grid, HT_PRIMARY)));
     spread(solution->grid, copies, values, data->values[field]);
@@ -546,7 +548,7 @@ static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
         TRY(ht_fields_find(params, solution->eq, 0, "initial.field", params->initial.field,
                            &field));
     TRY(ht_params_blame(params, "initial.file", ht_npy_read(path, &array)));
-    struct dataset set = {.name = "of .npy", .rank = array.rank};
+    struct dataset set = {.rank = array.rank};
     memcpy(set.extent, array.extent, sizeof set.extent);
     return take_field(solution, NULL, field, &set, array.value);
 }

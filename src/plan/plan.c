@@ -493,6 +493,22 @@ enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params) {
     return ht_comm_agree(plan->grid.slab.comm, make_experiment(plan));
 }
 
+static void warn_every(const struct ht_params *params) {
+    const struct ht_map_given *map = params->output.maps.group;
+    const double end = params->time.end;
+    if (params->output.every > end && end > 0)
+        ht_warn("output.every = %g is above time.end = %g: the last state alone is written",
+                params->output.every, end);
+    for (int n = 0; n < params->output.maps.count; n++) {
+        const double every = ht_value_or(&map[n].every, 0);
+        if (every > end - map[n].start && end > map[n].start)
+            ht_warn(
+                "output.maps.%d.every = %g is above what time.end leaves, %g: the map is of one "
+                "sample, at time %g",
+                n + 1, every, end - map[n].start, map[n].start);
+    }
+}
+
 static enum ht_err make(struct ht_plan *plan) {
     TRY(find_system(plan));
     const struct ht_params *params = plan->params;
@@ -535,9 +551,7 @@ static enum ht_err make(struct ht_plan *plan) {
     TRY(check_snapshot(plan));
     TRY(make_experiment(plan));
     warn_units(plan);
-    if (params->output.every > params->time.end && params->time.end > 0)
-        ht_warn("output.every = %g is above time.end = %g: the last state alone is written",
-                params->output.every, params->time.end);
+    warn_every(params);
     return ht_expect(plan);
 }
 

@@ -97,7 +97,20 @@ static enum ht_err follow(void *context) {
     return ht_gradient_look(inverse->gradient, ++inverse->step);
 }
 
-static enum ht_err aim(struct ht_inverse *inverse, int shot) {
+/* Of the plan's shot. */
+static enum ht_err check_forces(const struct ht_inverse *inverse) {
+    const struct ht_plan *plan = inverse->survey->sim->plan;
+    for (int i = 0; inverse->sums.places > 0 && i < plan->shots->count; i++) {
+        const struct ht_shot *of = &plan->shots->shot[i];
+        const bool one = of->points == 1 && ht_shot_dims(of) == plan->grid.dims;
+        REFUSE(!one && ht_shot_slope(&plan->eq, of->drive) >= 0, inverse->survey->params,
+               HT_KEY("sources.%d.type", of->group),
+               "the gradient by a density is that of forces at one place: take an array of them");
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_inverse_ready(struct ht_inverse *inverse, int shot) {
     struct ht_survey *survey = inverse->survey;
     struct ht_stepper *stepper = &survey->sim->run.stepper;
     const struct ht_params *params = survey->params;
@@ -107,16 +120,15 @@ static enum ht_err aim(struct ht_inverse *inverse, int shot) {
                                               .folder = params->output.directory};
     stepper->follow = NULL;
     TRY(ht_survey_aim(survey, shot));
-    const struct ht_plan *plan = survey->sim->plan;
-    for (int i = 0; inverse->sums.places > 0 && i < plan->shots->count; i++) {
-        const struct ht_shot *of = &plan->shots->shot[i];
-        const bool one = of->points == 1 && ht_shot_dims(of) == plan->grid.dims;
-        REFUSE(!one && ht_shot_slope(&plan->eq, of->drive) >= 0, params,
-               HT_KEY("sources.%d.type", of->group),
-               "the gradient by a density is that of forces at one place: take an array of them");
-    }
-    if (inverse->gradient == NULL)
-        TRY(ht_gradient_create(plan, stepper, &choice, &inverse->gradient));
+    TRY(check_forces(inverse));
+    if (inverse->gradient != NULL) return HT_OK;
+    return ht_gradient_create(survey->sim->plan, stepper, &choice, &inverse->gradient);
+}
+
+static enum ht_err aim(struct ht_inverse *inverse, int shot) {
+    struct ht_stepper *stepper = &inverse->survey->sim->run.stepper;
+    TRY(ht_inverse_ready(inverse, shot));
+    const struct ht_plan *plan = inverse->survey->sim->plan;
     TRY(ht_gradient_aim(inverse->gradient, plan->receivers));
     inverse->step = -1;
     TRY(follow(inverse));
@@ -143,14 +155,36 @@ enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char 
     return HT_OK;
 }
 
+/* By one rank, of the plan's shot. */
+static enum ht_err read_observed(const struct ht_survey *survey, int number,
+                                 struct ht_observed **out) {
+    const struct ht_survey_shot *shot = &survey->shot[number];
+    const struct ht_plan *plan = survey->sim->plan;
+    const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
+    return ht_observed_read(plan, number + 1, plan->receivers, key, shot->data, out);
+}
+
+static enum ht_err check_observed(const struct ht_survey *survey, int number) {
+    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
+    return read_observed(survey, number, &observed);
+}
+
+enum ht_err ht_inverse_check(const struct ht_inverse *inverse) {
+    const struct ht_survey *survey = inverse->survey;
+    for (int i = ht_survey_next(survey, 0); i < survey->count; i = ht_survey_next(survey, i + 1)) {
+        TRY(ht_survey_aim_plan(survey, i));
+        TRY(ht_survey_blame(survey, i, check_forces(inverse)));
+        TRY(ht_survey_blame(survey, i, HT_BY_FIRST(survey->sim->comm, check_observed(survey, i))));
+    }
+    return ht_survey_aim_plan(survey, -1);
+}
+
 /* By one rank. */
 static enum ht_err compare(struct ht_inverse *inverse, double *const *r, struct ht_misfit *misfit) {
     struct ht_survey *survey = inverse->survey;
-    const struct ht_survey_shot *shot = &survey->shot[survey->at];
     const struct ht_receivers *receivers = survey->sim->plan->receivers;
-    const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
     HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
-    TRY(ht_observed_read(survey->sim->plan, survey->at + 1, receivers, key, shot->data, &observed));
+    TRY(read_observed(survey, survey->at, &observed));
     return ht_misfit_groups(survey->params->gradient.misfit, receivers, inverse->traces.data,
                             observed->data, observed->weight, r, misfit);
 }

@@ -255,6 +255,17 @@ if ! $addresses && have_device; then # the reference computes in double precisio
         'initial.amplitude = 1e+300|device.precision = "double"' \
         run bad.cfg --quiet initial.amplitude=1e300
 fi
+npy() { # FILE SHAPE: zeros
+    head="{'descr': '<f8', 'fortran_order': False, 'shape': $2, }"
+    { printf '\223NUMPY\001\000\166\000%-117s\n' "$head"; head -c 24 /dev/zero; } >"$1"
+}
+npy row.npy '(3,)'
+bad 'an array of another shape' 'row.npy is 3, the grid'"'"'s nodes are ' \
+    'initial = { type = "file"; file = "row.npy"; };'
+npy number.npy '()'
+truncate -s 136 number.npy
+bad 'an array without axes' 'number.npy is 1 (without axes), the grid'"'"'s nodes are ' \
+    'initial = { type = "file"; file = "number.npy"; };'
 printf '%s\n' "$base_with_initial" >make.cfg
 "$htwave" run make.cfg --quiet device.backend=oracle output.directory=made \
     time.scheme=taylor &&
@@ -318,6 +329,8 @@ over 'variant that is gone' 'device.variant = "warp"|no longer there; use|fd' \
 over 'variant that does not apply' 'device.variant = "propagator"|uniform|use "|"monolithic"|"two-naive"' \
     device.variant=propagator time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
+    warned 'a map of one sample' 'output.maps.1.every = 0.3 is above .* one sample, at time 0' \
+        device.backend=auto 'output.maps=({what=["maximum"];every=0.3;})'
     over 'larger than device memory' 'grid.cells|needs|has' \
         device.backend=auto 'grid.cells=[1000000,1000000]'
     over 'groups too large' 'device.cells_per_group = 1024' \
@@ -340,6 +353,7 @@ fi
 judge 'no command: the list of commands' [ "$("$htwave" | grep -c '^  htwave run FILE')" = 1 ]
 refused 'a file alone is run' 2 'none.cfg' none.cfg
 refused 'unknown command' 2 'rnu|nearest is run' rnu bad.cfg
+refused 'a plot by the program' 2 'htwave-plot|tools/plot.py' plot a.h5
 refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --version' \
     --versions
 refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn

@@ -90,7 +90,8 @@ refused() {
     code=$?
     missing=$(lacking message.txt "$patterns")
     [ -z "$missing" ] || sed 's/^/    | /' message.txt
-    judge "$what is refused:$missing exit code $code" [ "$code$missing" = 2 ]
+    judge "$what is refused:$missing exit code $code" [ "$code$missing" = "${wanted_code:-2}" ]
+    judge "$what: no directory" [ ! -e no ]
 }
 refused 'another misfit' 'gradient.misfit = "l3"|l2, correlation, envelope, given' \
     gradient gradient.misfit=l3
@@ -104,7 +105,7 @@ refused 'forces on a line, by a density' 'sources.1.type|forces at one place' gr
 refused 'negative memory' 'gradient.memory = -1' gradient gradient.memory=-1.0
 refused 'what is no parameter' 'gradient.parameters|"vp"' gradient 'gradient.parameters=["vp"]'
 refused 'a step of the model' 'time.step' gradient time.step=0.0
-refused 'data that are not there' 'shot-7.h5' gradient 'shots=({sources=[1];data="obs/shot-7.h5";})'
+refused 'data that are not there' 'shot-7.h5 does not exist|htwave data FILE' gradient 'shots=({sources=[1];data="obs/shot-7.h5";})'
 refused 'other samples' 'shot-1.h5 has 61 samples 0.05 apart|tools/resample.py --every 0.04' \
     gradient \
     receivers.1.every=0.04
@@ -115,6 +116,19 @@ refused 'moved receivers' 'receiver 1 of "line"|(0.3, 0.4), not at (0.31, 0.4)' 
 refused 'another field of receivers' 'no line/v1' gradient 'receivers.1.fields=["p","v1"]'
 refused 'weights that are not there' 'gradient.weights = "none-*.h5"|none-1.h5' gradient \
     'gradient.weights=none-*.h5'
+if have_modules h5py; then
+    echo wrong >one-2.h5
+    refused 'wrong weights of the last shot' 'shot 2 of 2|one-2.h5' gradient \
+        'gradient.weights=one-*.h5'
+fi
+wanted_code=1
+for field in store checkpoint; do
+    refused "too little memory for $field" 'gradient.memory|take more of it|"reverse"' gradient \
+        gradient.field=$field gradient.memory=100.0
+done
+wanted_code=2
+gradient whole 'output.maps=({what=["maximum"];})'
+judge "maps: $(cat said.txt)" grep -q 'warning: output.maps: .htwave gradient. makes none' said.txt
 refused 'data into SEG-Y' 'shots.1.data|is read as data, not written' data \
     'shots=({sources=[1];data="a.sgy";})'
 # ---- a solid ----
@@ -131,6 +145,11 @@ differences 'solid, by vs' 'gradient.parameters=["vs"]'
 larger='medium.rho=[1.0,1.3002,1.2]'
 smaller='medium.rho=[1.0,1.2998,1.2]'
 differences 'solid, by rho' 'gradient.parameters=["rho"]'
+wanted_code=1
+refused 'a solid and too little memory' 'gradient.memory|take more of it, fewer steps or cells' \
+    gradient 'gradient.parameters=["vs"]' gradient.field=checkpoint gradient.memory=100.0
+judge 'and no run backwards is named' [ "$(grep -c '"reverse"' message.txt)" = 0 ]
+wanted_code=2
 refused 'the run backwards of a solid' 'gradient.field|auto' gradient gradient.field=reverse
 refused 'a solid with losses' 'medium.qp|must be 0' gradient medium.qp=50.0
 # ---- light: all samples of a file of eps change at once, by little ----
