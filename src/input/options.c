@@ -90,7 +90,7 @@ static const struct ht_option option[] = {
     {KEY(absorbing.type, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_ABSORBING), "",
      "cpml, a convolutional perfectly matched layer, which lets waves of any direction in; sponge, "
      "which damps the fields themselves, for schemes without cpml (leapfrog, fd with two terms in "
-     "time) and where it costs too much. auto is cpml."},
+     "time). auto is cpml where there is one: a sponge that reflects as little costs more."},
     {KEY(absorbing.reflection, ONE), "\"auto\"", 1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence that the damping is made for, without the error of the "
      "grid: the integral of the damping over the thickness is -c ln R / 2, c the largest speed. "
