@@ -267,7 +267,9 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
         const struct ht_shot *shot = &plan->shots->shot[i];
         const struct ht_signal *s = shot->signal;
         sum += plan->shot_norm[i] * acted(shot, plan->problem.dt, watch->time, time);
-        /* It begins where it is small, not 0: the first step brings what of it lies before. */
+        /* A signal begins where it is below 1e-8 of its largest value, not 0: the first step brings
+         * what of it lies before, less than that for a period of its highest frequency; here ten
+         * times as much. */
         if (!watch->looked && s->highest > 0)
             sum += 1e-7 * plan->shot_norm[i] * fabs(shot->amplitude) * s->largest / s->highest;
     }

@@ -81,6 +81,7 @@ refused 'missing file' 2 'nosuch.cfg|No such file' run nosuch.cfg "$device"
 refused 'an empty file' 2 'empty.cfg|sets nothing' check empty.cfg
 mkfifo pipe
 refused 'a named pipe as file' 2 'pipe|named pipe' run pipe "$device"
+refused 'a device as file' 2 '/dev/zero|device' run /dev/zero "$device"
 if truncate -s 17M large.cfg 2>/dev/null; then
     refused 'a file of 17 MiB' 2 'large.cfg|larger than 16.0 MiB' \
         run large.cfg "$device"
@@ -90,6 +91,7 @@ fi
 # ---- the grid ----
 over 'an upper corner of fewer axes' 'grid.upper = [12.0]|each of the grid'"'"'s 2 axes' \
     'grid.upper=[12.0]'
+over 'a lower corner of fewer axes' 'grid.lower = [0.5]|2 axes' 'grid.lower=[0.5]'
 over 'a spacing that does not fit' 'grid.spacing = 0.3|x1 has 3 cells from 0 to 1|not 0.3' \
     grid.spacing=0.3 'grid.upper=[1.0,1.0]'
 over 'cells, end and spacing that contradict' 'x2 has 4 cells from 0 to 1, 0.25 apart, not 0.2' \
@@ -108,10 +110,14 @@ shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
 }
 shot 'a source outside the box' 'sources.1.position|x2 = 1.2 is outside' '' \
     'sources.1.position=[0.5,1.2]'
+shot 'a source without a position' 'must give position' '' \
+    'sources=({ frequency = 1.0; })'
 shot 'a source of an unknown kind' 'sources.1.kind|monopole|force' \
     'kind = "quadrupole";'
 shot 'a force without a direction' 'sources.1.kind|a direction that is not zero' \
     'kind = "force";'
+shot 'a force of a wave' 'sources.1.kind|wave has no sources' \
+    'kind = "force"; direction = [1.0, 0.0];' system=wave
 shot 'a signal without a frequency' 'sources.1.frequency|above 0' '' \
     sources.1.frequency=0.0
 shot 'a signal that begins early' 'sources.1.delay = 0.1|1.59' 'delay = 0.1;'
@@ -123,15 +129,21 @@ shot 'a narrow source by leapfrog' 'sources.1.radius = 1|1.25 or more|leapfrog' 
     'radius = 1.0;' time.scheme=leapfrog grid.order=3
 shot 'a radius for finite differences' 'sources.1.radius|time.scheme = "fd"' \
     'radius = 1.0;' time.scheme=fd
+shot 'a tolerance for finite differences' 'sources.1.tolerance|Hermite' \
+    'tolerance = 1e-3;' time.scheme=fd
 shot 'a plane that ends at a free side' 'sources.1.axis|free side of x2' '' \
     'sources=({ type = "plane"; axis = "x1"; at = 0.5; frequency = 1.0; })' \
     time.scheme=taylor grid.order=4 boundary.x2=free
 shot 'a wide volume by a Hermite method' 'sources.1.width|up to 6 cells, here 0.5' '' \
     'sources=({ type = "volume"; position = [0.5, 0.5]; width = 0.6; frequency = 1.0; })' \
     time.scheme=taylor grid.order=4
+shot 'a volume wider than the box' 'sources.1.width|as the box is long, 1,' '' \
+    'sources=({ type = "volume"; position = [0.5, 0.5]; width = 1e9; frequency = 1.0; })' \
+    time.scheme=fd grid.order=4
 shot 'a volume with a radius' 'sources.1.radius|"volume"' '' \
     'sources=({ type = "volume"; position = [0.5, 0.5]; width = 0.2; frequency = 1.0; radius = 1.0; })' \
     time.scheme=taylor grid.order=4
+shot 'a radius of two numbers' 'sources.1.radius|one number' 'radius = [1.0, 2.0];'
 shot 'a layer within reach of a source' \
     'sources.1.position|the medium varies within|time.scheme = "fd"' '' \
     time.scheme=taylor grid.order=2 medium.type=layers medium.axis=x2 \
@@ -141,24 +153,36 @@ shot 'a line with a position' 'sources.1.position|"line"' \
 place='from = [0.5, 0.5];'
 shot 'a line of one point' 'sources.1.count = 1|2 or more' \
     'type = "line"; to = [0.6, 0.6]; count = 1;'
+shot 'a line without an end' 'sources.1 |must give to' 'type = "line"; count = 3;'
+shot 'a line without a count' 'sources.1 |must give count' \
+    'type = "line"; to = [0.6, 0.6];'
 shot 'a line that leaves the box' 'sources.1.to|x1 = 1.6 is outside' \
     'type = "line"; to = [1.6, 0.6]; count = 3;'
 place=' '
+shot 'a plane without a place' 'sources.1 |must give at' \
+    'type = "plane"; axis = "x2";'
 shot 'a plane normal to no axis' 'sources.1.axis = "x3"|2 axes' \
     'type = "plane"; axis = "x3"; at = 0.5;'
+shot 'a plane outside the box' 'sources.1.at|x2 = 1.5 is outside' \
+    'type = "plane"; axis = "x2"; at = 1.5;'
 shot 'a force along a plane' 'sources.1.direction|along its axis' \
     'type = "plane"; axis = "x2"; at = 0.5; kind = "force"; direction = [1.0, 1.0];'
 box='type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.7];'
 shot 'a plane wave by a Hermite method' \
     'sources.1.type|have no plane waves from outside|time.scheme = "fd"' \
     "$box direction = [1.0, 1.0];" time.scheme=taylor grid.order=4
+shot 'a plane wave with a key of Hermite methods' 'sources.1.type|leapfrog' \
+    "$box direction = [1.0, 1.0];" device.variant=monolithic
 shot 'a plane wave and an order that may be N' \
     'grid.order = 8|a plane wave comes from outside|order is not N' \
     "$box direction = [1.0, 1.0];" grid.order=8
+shot 'a plane wave without a direction' 'sources.1 |not zero' "$box"
 shot 'a plane wave with a kind' 'sources.1.kind|has no kind' \
     "$box kind = \"force\"; direction = [1.0, 1.0];"
 shot 'a box upside down' 'sources.1.to|x2 = 0.3 must be above' \
     'type = "plane wave"; from = [0.3, 0.3]; to = [0.7, 0.3]; direction = [1.0, 1.0];'
+shot 'a plane wave of advection' 'sources.1.type|advection has no plane waves' \
+    "$box direction = [1.0, 1.0];" system=advection medium.velocity=[1.0,0.0]
 shot 'a plane wave of a scalar with a polarisation' 'sources.1.polarisation|is for vectors' \
     "$box direction = [1.0, 1.0]; polarisation = [1.0, 0.0];" time.scheme=fd
 far='grid.cells=[48,48] time.scheme=fd'
@@ -170,6 +194,8 @@ light() { # WHAT PATTERNS KEYS [OVERRIDE...]
 }
 light 'a plane wave of E without a polarisation' 'sources.1 |needs a polarisation|of its E' \
     'direction = [1.0, 1.0];'
+light 'a polarisation of nothing' 'sources.1.polarisation = [0.0, 0.0]|not zero' \
+    'direction = [1.0, 1.0]; polarisation = [0.0, 0.0];'
 light 'a polarisation along the direction' 'sources.1.polarisation|is along the direction' \
     'direction = [1.0, 1.0]; polarisation = [2.0, 2.0];'
 light 'a polarisation out of the plane' 'sources.1.polarisation|entry for x3|2 axes' \
@@ -185,6 +211,8 @@ light 'losses at the surface of the box' 'sources.1 |loses energy (medium.sigma)
 light 'the box at a layer' 'sources.1.from|reaches over 4 points|above 0.3125' \
     'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' boundary.x1=absorbing \
     absorbing.cells=12 absorbing.place=inside
+light 'losses everywhere' 'sources.1 |loses energy (medium.sigma)' \
+    'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.sigma=0.1
 light 'a jump of eps at the surface of the box' 'sources.1 |varies|1/eps is 1.0' \
     'direction = [1.0, 0.0]; polarisation = [0.0, 1.0];' medium.type=expression \
     'medium.eps="1+step(x1-0.6)"'
@@ -194,10 +222,12 @@ shot 'a shear wave in a fluid' 'sources.1.polarisation|across the direction' \
 shot 'a polarisation of a point' 'sources.1.polarisation|is for plane waves' \
     'position = [0.5, 0.5]; polarisation = [1.0, 0.0];'
 unset place
+shot 'a volume without a width' 'sources.1 |must give width' 'type = "volume";'
 shot 'a volume that the grid does not resolve' 'sources.1.width|0.0833333 and more' \
     'type = "volume"; width = 0.08;'
 shot 'a signal file that is missing' 'sources.1.file|nosuch.txt' \
     'signal = "file"; file = "nosuch.txt";' sources.1.frequency=0.0
+shot 'a file for another signal' 'sources.1.file|ricker' 'file = "signal.txt";'
 
 # ---- what a terminal obeys, what fills it ----
 escape=$(printf '\033[31m')
@@ -217,6 +247,8 @@ over 'layers of too much contrast' \
     medium.axis=x2 'medium.interfaces=[0.5]' 'medium.rho=[1.0,20000.0]'
 over 'x3 in two dimensions' 'medium.c = "1 + 0.1*x3"|x3 is no axis|which has 2' \
     medium.type=expression 'medium.c="1 + 0.1*x3"'
+over 'x2 in one dimension' 'initial.values.p = "sin(x2)"|x2 is no axis' \
+    initial.type=expression 'initial.values={p="sin(x2)";}' 'grid.cells=[6]'
 over 'medium from a named pipe' 'medium.c = "pipe"|named pipe' \
     medium.type=file medium.c=pipe 'medium.shape=[4,4]'
 over 'a medium that is no model' 'shape[0] = 0|makes raw' medium.type=file medium.c=bad.cfg
@@ -224,6 +256,12 @@ over 'a map with a corner of fewer axes' "output.maps.1.from = [0.0]|the grid's 
     'output.maps=({from=[0.0];})'
 refused 'a map of no kind, by check' 2 'output.maps|command line' check bad.cfg "$device" \
     'output.maps=({what=["max"];})'
+over 'medium from a device' 'medium.c|/dev/zero|device' medium.type=file \
+    medium.c=/dev/zero 'medium.shape=[4,4]'
+over 'HDF5 medium from a named pipe' 'medium.c = "pipe"|named pipe' \
+    medium.type=file medium.format=hdf5 medium.c=pipe
+over 'HDF5 medium that is none' 'medium.c = "bad.cfg"|not an HDF5 file' \
+    medium.type=file medium.format=hdf5 medium.c=bad.cfg
 # Too large to be read: its size is compared before.
 if truncate -s 1000G huge.f32 2>/dev/null; then
     over 'file too large' 'medium.c|1073741824000 bytes|needs 64' \
@@ -292,10 +330,14 @@ over 'a frequency as text' \
     'output.maps=({frequencies="1.0";})'
 over 'output of velocities by leapfrog' 'output.fields|"v1"|leapfrog|stores p' \
     time.scheme=leapfrog 'output.fields=["v1"]'
+over 'picture of velocities by leapfrog' 'output.picture.field|stores p' \
+    time.scheme=leapfrog output.picture.field=v2
 over 'unit of nothing' 'output.units.lenght|"km"|length, time, p, v1, v2, c, K, rho' \
     output.units.lenght=km
 over 'unit that is no text' 'output.units.p|UTF-8 of at most 24' \
     'output.units={p="P\x01";}'
+over 'long unit' 'output.units.time|at most 24 bytes' \
+    output.units.time=abcdefghijklmnopqrstuvwxy
 : >file
 printf '%s\n' "$base" >bad.cfg
 refused 'directory below a file' 2 'output.directory = "file/out"' \
@@ -319,6 +361,8 @@ warned 'm/s in a box of km' 'are 150 times as long as the box' medium.c=1500 \
 over 'larger than memory' \
     'grid.cells = [100000, 100000, 1000]|needs|PiB|has' \
     'grid.cells=[100000,100000,1000]' time.scheme=taylor
+over 'more cells than 64 bits count' 'grid.cells|needs' \
+    'grid.cells=[2000000000,2000000000,2000000000]'
 over 'device that is not there' \
     'device.select = "nonexistent"|no device matches' device.backend=auto \
     device.select=nonexistent
@@ -354,6 +398,7 @@ judge 'no command: the list of commands' [ "$("$htwave" | grep -c '^  htwave run
 refused 'a file alone is run' 2 'none.cfg' none.cfg
 refused 'unknown command' 2 'rnu|nearest is run' rnu bad.cfg
 refused 'a plot by the program' 2 'htwave-plot|tools/plot.py' plot a.h5
+refused 'help of nothing' 2 'rnu|nearest is run' help rnu
 refused 'unknown flag of the program' 2 'versions: unknown flag|nearest is --version' \
     --versions
 refused 'unknown flag' 2 'jsn|nearest is --json' run bad.cfg --jsn
@@ -367,6 +412,8 @@ refused 'compare nothing' 1 'nosuch' compare nosuch nosuch
 refused 'describe nothing' 2 'acustic|nearest is acoustic' describe acustic
 
 refused 'a word behind --version' 2 '--version|--jsom|--json' --version --jsom
+refused 'a word behind help' 2 'help: "extra"' help run extra
+over 'a dot as a number' 'time.end|must be a number' time.end=.
 
 cat >metres.cfg <<'CFG'
 grid = { cells = [100, 100]; upper = [1000.0, 1000.0]; };
@@ -376,6 +423,8 @@ CFG
 refused 'data that the grid does not carry' 2 \
     'initial.width = 0.1|0.021 cells|less than 0.25|more cells|default' \
     run metres.cfg --quiet "$device"
+refused 'of finite differences' 2 'initial.width = 4.0|0.84 points|less than 1' \
+    check metres.cfg --quiet "$device" initial.width=4.0 time.scheme=fd
 refused 'a wave of the data' 2 'initial.type|1.8 points|less than 2' \
     check metres.cfg --quiet "$device" initial.type=plane \
     'initial.cycles=[55,0]' time.scheme=fd
@@ -446,11 +495,20 @@ bad_layer 'a layer thicker than half the axis' 'absorbing.cells = 21|x1|half' \
     absorbing.cells=21 absorbing.place=inside
 bad_layer 'layers that leave nothing' 'absorbing.cells = 20|leave nothing' \
     absorbing.cells=20 absorbing.place=inside
+bad_layer 'half a cell' 'absorbing.cells = 2.5|whole' absorbing.cells=2.5
+bad_layer 'three numbers of cells' 'absorbing.cells|one per axis' \
+    'absorbing.cells=[4,4,4]'
 bad_layer 'cells and a width' 'absorbing.width = 0.3|absorbing.cells|one of them' \
     absorbing.width=0.3 absorbing.cells=12
 bad_layer 'a thin width' 'absorbing.width = 0.1|4|6 points' absorbing.width=0.1 time.scheme=fd
+bad_layer 'leapfrog with layers' 'absorbing.type|leapfrog|give "sponge"' \
+    system=wave time.scheme=leapfrog
 bad_layer 'leapfrog with cpml' 'absorbing.type = "cpml"|leapfrog|"sponge"' \
     system=wave time.scheme=leapfrog absorbing.type=cpml
+bad_layer 'a thin sponge of leapfrog' 'absorbing.cells = 5|leapfrog|6 cells' \
+    system=wave time.scheme=leapfrog absorbing.type=sponge absorbing.cells=5
+bad_layer 'a sponge of leapfrog at even order' 'grid.order = 2|wave|an odd' \
+    system=wave time.scheme=leapfrog absorbing.type=sponge grid.order=2
 bad_layer 'a sponge of leapfrog at order 1' 'grid.order = 1|acoustic|2 or' \
     time.scheme=leapfrog absorbing.type=sponge grid.order=1
 bad_layer 'alpha of a sponge' 'absorbing.alpha|sponge|Hermite' system=wave \
@@ -459,9 +517,15 @@ bad_layer 'two terms with layers' 'time.stages = 2|sponge' time.scheme=fd \
     time.stages=2
 bad_layer 'deep halos with layers' 'parallel.halo_depth = 2|must be 1' \
     parallel.halo_depth=2
+bad_layer 'thin layers of taylor' 'absorbing.cells = 2|taylor|3 cells' \
+    time.scheme=taylor absorbing.cells=2
+bad_layer 'a thin sponge of taylor' 'absorbing.cells = 3|taylor|4 cells' \
+    time.scheme=taylor absorbing.type=sponge absorbing.cells=3
 bad_layer 'organisations, which are gone' \
     'absorbing.organisation|no longer there|"regions"' \
     time.scheme=taylor absorbing.organisation=operators
+bad_layer 'thin matched layers of differences' 'absorbing.cells|5|6 points' \
+    absorbing.cells=5 time.scheme=fd
 bad_layer 'a source in a layer' 'sources.1.position|x1 = 0.1|absorbing layer' \
     'sources=({position=[0.1,0.5];frequency=2.0;})' absorbing.place=inside
 bad_layer 'a receiver in a layer around the box' 'receivers.1.position|(1.1, 0.5)|0 to 1' \
@@ -477,27 +541,43 @@ solid() { # WHAT PATTERNS ARGUMENT...
 }
 solid 'shear stress in a fluid' 's12 at (|fluid|pressure' medium.vs=0 \
     'initial.field="s12"'
+solid 'one normal stress in a fluid' ' at (0.5, 0.5)|fluid|pressure' medium.vs=0 \
+    'initial.field="s11"'
 solid 'a fluid by Hermite methods' 'time.scheme = "taylor"|0 somewhere (a fluid)' medium.vs=0 \
     time.scheme=taylor
 solid 'a source of acoustics' 'sources.1.kind|elastic has no sources|monopole' \
     'sources=({position=[0.5,0.5];frequency=2.0;})'
+solid 'a force out of the plane' 'sources.1.direction|v3|2 axes' \
+    'sources=({kind="force";direction=[0.0,0.0,1.0];position=[0.5,0.5];frequency=2.0;})'
 solid 'a moment out of the plane' 'sources.1.moment|s33|2 axes' \
     'sources=({kind="moment";moment=[0.0,0.0,1.0,0.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'three numbers of a moment' 'sources.1.moment|6 numbers' \
+    'sources=({kind="moment";moment=[1.0,0.0,1.0];position=[0.5,0.5];frequency=2.0;})'
 solid 'a moment of another kind' 'sources.1.moment|is for kind "moment"|"explosion"' \
     'sources=({kind="explosion";moment=[0.0,0.0,0.0,1.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a moment without numbers' 'sources.1.kind|needs a moment' \
+    'sources=({kind="moment";position=[0.5,0.5];frequency=2.0;})'
 solid 'shear of a moment in a fluid' 'sources.1|s12|fluid' medium.vs=0 \
     'sources=({kind="moment";moment=[1.0,1.0,0.0,1.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a moment along an axis in a fluid' 'sources.1|fluid|pressure' medium.vs=0 \
+    'sources=({kind="moment";moment=[1.0,0.0,0.0,0.0,0.0,0.0];position=[0.5,0.5];frequency=2.0;})'
+solid 'a free side by Hermite methods' 'boundary.x2|fd|mirrors' time.scheme=taylor \
+    boundary.x2=free
 solid 'a free side at order 10' 'grid.order = 10|x2|2, 4, 6 and 8' grid.order=10 boundary.x2=free
 solid 'free sides too near' 'grid.cells|2 free sides|11' grid.order=8 'grid.cells=[20,10]' \
     boundary.x2=free
+solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
 solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto
 
 solid 'a quality factor below 2' 'medium.|qp and qs|2 with y = 1' medium.qp=1.5 medium.qs=1.5
+solid 'absorption as frequency squared' 'medium.|absorption_power < 2' medium.qp=9 medium.qs=9 medium.absorption_power=2
 solid 'a quality factor of P alone too large' 'medium.qp|(vp/vs)^2 qs' medium.qp=90 \
     medium.qs=20
+solid 'a negative quality factor' 'medium.qs|>= 0' medium.qs=-3
 solid 'losses by Hermite methods' 'medium.qp|finite differences|"taylor"' medium.qp=30 \
     time.scheme=taylor
+solid 'a negative conductivity' 'medium.sigma|>= 0' system=maxwell medium.sigma=-1
 
 if (ulimit -f 16) 2>/dev/null; then
     full 16

@@ -159,6 +159,26 @@ refused 'a box around a jump' 'sources.1|varies at the surface' \
 refused 'a jump of density inside a box, too near' \
     'sources.1|K is|12 spacings' "$(wave 20,8 35,36 1,1)" \
     'medium.interfaces=[18.0,26.0]' 'medium.c=[1,1.5,1]' 'medium.rho=[1,2,1]'
+u='medium.type=constant medium.c=1 medium.rho=1'
+# shellcheck disable=SC2086 # several options
+{
+refused 'a box too near to a side' 'sources.1.from|above 3,' \
+    "$(wave 3,10 35,36 1,1)" $u
+refused 'a box too near to the other side' 'sources.1.to|below 47' \
+    "$(wave 20,10 35,47 1,1)" $u
+refused 'a box beyond the grid' 'sources.1.to|x2 = 51 is outside' \
+    "$(wave 20,10 35,51 1,1)" $u
+refused 'a box between points' 'sources.1.to|no point' \
+    "$(wave 20.2,10 20.7,36 1,1)" $u
+refused 'the whole grid' 'sources.1.direction|normal to x1' \
+    "$(wave 0,0 60,50 1,0)" $u
+refused 'oblique between sides' 'sources.1.direction|normal to x2' \
+    "$(wave 20,0 35,50 1,0.1)" $u boundary.x2=rigid
+refused 'along a free side' 'sources.1.direction|rigid or periodic' \
+    "$(wave 20,0 35,50 1,0)" $u
+silent 'along rigid sides' "$(wave 20,0 35,50 1,0)" $u boundary.x2=rigid
+}
+
 # ---- memory ----
 check_pool "{position=[30,9];$f}" && judge \
     'check shows the memory of sources' grep -q 'on the device' answer.txt
