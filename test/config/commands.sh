@@ -113,6 +113,11 @@ judge 'docs/options.md is what --help-config --markdown prints' \
 judge "expressions: $(wc -l <words.txt) names in message and manual" \
     cmp -s words.txt manual.txt
 
+for command in run check devices describe compare; do
+    answers "$command --help" 0 $command --help
+    says "$command --help" "htwave $command" --json
+done
+
 # ---- check: absorbing sides ----
 cat >open.cfg <<'CFG'
 system = "acoustic";
@@ -137,6 +142,14 @@ if have_device; then
     # not faster than other cells: 8 of 60
     judge "check: layers take $share of the time (8/60 to 1)" \
         awk -v s="$share" 'BEGIN { exit !(s > 0.1333 && s < 1) }'
+    answers 'check: layers with another R' 0 check open.cfg "$open" --json \
+        absorbing.reflection=0.01
+    judge "check: about $(number answer.txt absorbing_point_source_db) dB (-40)" \
+        [ "$(number answer.txt absorbing_point_source_db)" = -40 ]
+    answers 'check: layers with another profile' 0 check open.cfg "$open" --json \
+        absorbing.degree=2
+    judge 'check: what they reflect is not known' \
+        [ -z "$(number answer.txt absorbing_point_source_db)" ]
 else
     skip 'check: layers: no device is here'
 fi
@@ -205,6 +218,9 @@ answers 'run that misses times' 0 run plane.cfg "$device" \
 judge "run: $(grep nearest message.txt)" \
     grep -q 'outputs   snapshots at the steps nearest' message.txt
 
+answers 'run --quiet' 0 run plane.cfg "$device" --quiet \
+    output.directory=quiet
+judge 'run --quiet says nothing' [ ! -s answer.txt -a ! -s message.txt ]
 answers 'run its own input' 0 run out/input.cfg --quiet \
     output.directory=again
 answers 'compare equal' 0 compare out again --json
@@ -249,6 +265,11 @@ answers 'check: a medium that varies' 0 check plane.cfg "$device" \
     grid.order=3 medium.degree=4
 says 'check: a medium that varies' 'degree 4' 'errors ~ h^5' \
     "without the medium's own, ~ h^5"
+answers 'check: constant per node' 0 check plane.cfg "$device" \
+    time.scheme=taylor initial.type=gaussian medium.type=layers medium.axis=x1 \
+    medium.interfaces=0.5 'medium.c=[1.0,2.0]'
+says 'check: constant per node' 'errors ~ h to h^2'
+judge 'check: constant per node: a note' grep -q 'every order can grow' message.txt
 answers 'check --json' 0 check plane.cfg "$device" --json
 has_keys check steps dt memory_bytes expected_s
 answers 'check of layers' 0 check plane.cfg "$device" initial.type=gaussian initial.width=0.3 \
@@ -270,6 +291,8 @@ answers 'check of steep layers' 0 check plane.cfg "$device" "$absorbs" \
     absorbing.cells=3 absorbing.reflection=1e-16
 judge 'check of steep layers: damping is limited' \
     grep -q 'absorbing.reflection: damping is limited to 3 per half' message.txt
+answers 'check without a device' 0 check plane.cfg device.select=nonexistent
+says 'check without a device' 'no device matches' 'no device is available'
 judge 'check leaves nothing' [ ! -e out ]
 
 # ---- check --error ----
@@ -361,4 +384,11 @@ has_keys describe systems fields materials boundaries
 answers devices 0 devices
 answers 'devices --json' 0 devices --json
 has_keys devices devices
+if [ "$device" != device.backend=oracle ]; then
+    answers 'kernel-text of finite differences' 0 kernel-text plane.cfg \
+        "$device" time.scheme=fd grid.order=4
+    says 'kernel-text of finite differences' ht_fd_update_own \
+        'define HT_FD_R (2)'
+fi
+
 end config/commands

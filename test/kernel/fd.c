@@ -457,6 +457,27 @@ static void test_ghosts(struct ht_device *device) {
     }
 }
 
+/* Of a constant, exactly nothing. */
+static void test_constant(struct ht_device *device) {
+    for (int v = 0; v < VARIANTS; v++) {
+        const struct fd_case c = {.spec = {.dims = 3, .radius = v + 2},
+                                  .variant = variant_named(names[v]),
+                                  .nodes = {21, 6, 5}};
+        struct scene s = {.device = device, .c = &c};
+        struct ht_tool *kernels = NULL;
+        int64_t wrong = 0;
+        enum ht_err err = make_scene(&s);
+        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) s.value[U][i] = (double)1.1f;
+        if (err == HT_OK) err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, &kernels);
+        if (err == HT_OK) err = run(&s, kernels, OWN, s.got);
+        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
+        TEST_CHECK(err == HT_OK && wrong == 0, "%s of a constant: %lld increments changed %s",
+                   c.variant->name, (long long)wrong, err ? ht_err_message() : "");
+        ht_tool_destroy(kernels);
+        free_scene(&s);
+    }
+}
+
 /* ---- shells ---- */
 
 /* Boxes of a window: one thinner than a block, one of several blocks a plane. */
@@ -534,6 +555,7 @@ static void judge_all(struct ht_device *device) {
     for (int fp64 = 0; fp64 <= ht_device_info(device)->fp64; fp64++)
         test_shell(device, fp64, !fp64);
     if (test_all()) test_shell(device, false, false);
+    test_constant(device);
 }
 
 int main(int argc, char **argv) {

@@ -213,6 +213,7 @@ static double uniform(void) {
 /* Random samples of c and rho on [0, 1]^dims, shape per axis, and the options that read them. */
 static float *sample_c, *sample_rho;
 static int64_t shape[3];
+static double spread_of_samples = 0.4; /* c and rho: 1 and more */
 static void make_samples(int dims, const int64_t *size, char *options, size_t length) {
     int64_t count = 1;
     for (int k = 0; k < 3; k++) {
@@ -225,8 +226,8 @@ static void make_samples(int dims, const int64_t *size, char *options, size_t le
     sample_rho = malloc((size_t)count * sizeof *sample_rho);
     if (!sample_c || !sample_rho) exit(1);
     for (int64_t i = 0; i < count; i++) {
-        sample_c[i] = (float)(1 + 0.4 * uniform());
-        sample_rho[i] = (float)(1 + 0.4 * uniform());
+        sample_c[i] = (float)(1 + spread_of_samples * uniform());
+        sample_rho[i] = (float)(1 + spread_of_samples * uniform());
     }
     write_raw(path_of("c.bin"), (int)count, sample_c);
     write_raw(path_of("rho.bin"), (int)count, sample_rho);
@@ -490,6 +491,32 @@ static void test_cut(void) {
     close_case(&d);
 }
 
+/* Cuts of random samples of great contrast, by one strip and by those of three threads. */
+static void test_cut_strips(void) {
+    const int64_t cells[3] = {6, 70, 5}, size[3] = {9, 90, 11};
+    struct case_ c;
+    char options[800];
+    spread_of_samples = 5;
+    make_samples(3, size, options, sizeof options);
+    spread_of_samples = 0.4;
+    int64_t cut[2][4];
+    for (int i = 0; i < 2; i++) {
+        ht_threads_set(i == 0 ? 1 : 3);
+        must(open_case(&c, "acoustic", cells, 4, HT_FIT_SINC, options));
+        for (int what = 0; what < 4; what++) {
+            const int64_t before = ht_frame_counts(c.fit).cut;
+            free(filled(&c, what));
+            cut[i][what] = ht_frame_counts(c.fit).cut - before;
+        }
+        close_case(&c);
+    }
+    ht_threads_set(0);
+    for (int what = 0; what < 4; what++)
+        TEST_CHECK(cut[0][what] > 0 && cut[0][what] == cut[1][what],
+                   "what %d: %lld cut, by three threads %lld", what, (long long)cut[0][what],
+                   (long long)cut[1][what]);
+}
+
 static bool message_has(const char *part) {
     return strstr(ht_err_message(), part) != NULL;
 }
@@ -576,6 +603,7 @@ int main(void) {
     test_same(HT_FIT_BOX, 4);
     test_auto();
     test_cut();
+    test_cut_strips();
     test_refusals();
     unlink(path_of("c.bin"));
     unlink(path_of("rho.bin"));

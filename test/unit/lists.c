@@ -149,12 +149,21 @@ static const char *const wrong_files[][2] = {
     {"initial = { pulses = ( { center = [0, 0, 0]; } ); };",
      "initial.pulses.1.center: unknown key in group 1 of initial.pulses; did you mean centre? "
      "(x.cfg:1)"},
+    {"initial = { pulses = ( { sigma = 1.0; } ); };",
+     "initial.pulses.1.sigma: unknown key in group 1 of initial.pulses; did you mean width? "
+     "(x.cfg:1)"},
     {"initial = { pulses = ( { width = { a = 1; }; } ); };",
      "initial.pulses.1.width = { ... }: must be a number (x.cfg:1)"},
     {"initial = {\n pulses = { centre = [0, 0, 0]; };\n};",
      "initial.pulses = { ... }: must be a list of groups, ( { ... }, { ... } ) (x.cfg:2)"},
+    {"initial = { pulses = 3; };",
+     "initial.pulses = 3: must be a list of groups, ( { ... }, { ... } ) (x.cfg:1)"},
+    {"initial = { pulses = [1, 2]; };",
+     "initial.pulses = [1, 2]: must be a list of groups, ( { ... }, { ... } ) (x.cfg:1)"},
     {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n5 ); };",
      "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } (x.cfg:3)"},
+    {"initial = { pulses = (\n( { centre = [0, 0, 0]; } ) ); };",
+     "initial.pulses.1 = ( ... ): group 1 of initial.pulses must be { ... } (x.cfg:2)"},
     {"initial = { pulses = (\n{ centre = [0, 0, 0]; },\n\n{ width = 2.0; } ); };",
      "initial.pulses.2 = { ... }: must give centre (x.cfg:4)"},
     {"initial = { pulses = (\n{ centre = [0, 0]; } ); };",
@@ -164,8 +173,12 @@ static const char *const wrong_files[][2] = {
      "{ centre = [0, 1]; } ); };",
      "initial.pulses.1.centre = [0, 1]: has an entry for x2, but the grid has 1 axis (grid.cells) "
      "(x.cfg:3)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0]; width = \"a\"; } ); };",
+     "initial.pulses.1.width = \"a\": must be a number (x.cfg:1)"},
     {"initial = { pulses = ( { centre = [0, 0, 0];\nwidth = -1; } ); };",
      "initial.pulses.1.width = -1: must be > 0 (x.cfg:2)"},
+    {"initial = { pulses = ( { centre = [0, 0, 0]; field = 3; } ); };",
+     "initial.pulses.1.field = 3: must be a string (x.cfg:1)"},
     {"initial = { pulses = ( { centre = [0, 0, 1e999]; } ); };",
      "initial.pulses.1.centre = [0, 0, inf]: must be finite (x.cfg:1)"},
     {"initial = { pulse = ( { centre = [0, 0, 0]; } ); };",
@@ -189,8 +202,16 @@ static const char *const wrong_overrides[][2] = {
      "keys centre, width, amplitude, field (command line)"},
     {"initial.pulses.4.width=1", "initial.pulses.4.width = 1: initial.pulses has no such group; it "
                                  "has 3, counted from 1 (command line)"},
+    {"initial.pulses.99999999999.width=1",
+     "initial.pulses.99999999999.width = 1: initial.pulses has no such group; it has 3, counted "
+     "from 1 (command line)"},
+    {"initial.pulses.5={width=1.0;}", "initial.pulses.5 = { ... }: initial.pulses has no such "
+                                      "group; it has 3, counted from 1 (command line)"},
     {"initial.pulses.0={width=1.0;}",
      "initial.pulses.0: initial.pulses is a list of groups, counted from 1: give "
+     "initial.pulses.1.centre, or the whole list (command line)"},
+    {"initial.pulses.width=1",
+     "initial.pulses.width: initial.pulses is a list of groups, counted from 1: give "
      "initial.pulses.1.centre, or the whole list (command line)"},
     {"initial.pulses.2=5",
      "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } (command line)"},

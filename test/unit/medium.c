@@ -279,6 +279,24 @@ static void test_rough(void) {
     close_scene(&s);
 }
 
+/* Beyond two million nodes every second one is looked at. */
+static void test_many_nodes(void) {
+    const int64_t many[3] = {1000001, 0, 0};
+    HT_ENDED(close_scene) struct scene s;
+    int64_t flat = 0;
+    acoustic(&s, many, 1, 0,
+             "medium.type=expression;medium.c=\"1 + 0.9*sin(1e8*x1)*exp(-1e4*(x1 - 0.5)^2)\"");
+    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
+        const int64_t nodes = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
+        HT_FREED double *all = fill(&s, (enum ht_subgrid)subgrid);
+        for (int64_t n = 0; n < nodes; n++)
+            flat += all[n] != 1 && all[nodes + n] == 0 && all[2 * nodes + n] == 0; /* 1: far away */
+    }
+    TEST_CHECK(flat > 20000, "many nodes: %lld are flattened", (long long)flat);
+    TEST_BELOW(fabs((double)s.medium->flattened / (double)flat - 1), 0.02,
+               "their number by the scan, relative");
+}
+
 /* ---- plane ranges ---- */
 
 static void check_ranges(const char *what, const char *options) {
@@ -387,6 +405,7 @@ int main(void) {
     test_file_mean();
     test_rough();
     test_density_jump();
+    test_many_nodes();
     test_ranges();
     test_real();
     for (int i = 0; i < 3; i++) unlink(path_of(files[i]));

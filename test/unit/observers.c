@@ -127,6 +127,26 @@ static void test_leapfrog(const char *directory) {
     TEST_CHECK(t.error == error && error > 0, "error: %g (measured: %g)", t.error, error);
 }
 
+/* int p^2/(2 K) of a pulse at the start, the same number by every scheme. */
+static void test_energies(const char *directory) {
+    const double exact = acos(-1.0) * 0.09 / (2 * 2.0 * 1.5 * 1.5);
+    static const char *const scheme[] = {"taylor", "leapfrog", "fd"};
+    for (int i = 0; i < 3; i++) {
+        char text[400];
+        HT_ENDED(close_trial) struct trial t;
+        snprintf(text, sizeof text,
+                 "grid.cells=[40,40] grid.upper=[4.0,4.0] boundary.x1=rigid boundary.x2=free "
+                 "medium.c=1.5 medium.rho=2.0 initial.centre=[2.0,2.0] initial.width=0.3 "
+                 "time.end=0.2 output.snapshots=false output.pictures=false time.scheme=%s",
+                 scheme[i]);
+        run_trial(directory, text, NULL, &t);
+        TEST_BELOW(fabs(t.energies.initial / exact - 1), 1e-3, "%s: energy at the start, off %g by",
+                   scheme[i], exact);
+        TEST_BELOW(fabs(t.energies.final / exact - 1), 1e-3, "%s: energy at the end, off by",
+                   scheme[i]);
+    }
+}
+
 /* ---- outputs ---- */
 
 /* Files of the directory whose names begin so. */
@@ -367,6 +387,7 @@ int main(void) {
     if (directory == NULL) return 1;
     ht_log_level_set(HT_LOG_QUIET);
     test_taylor(directory);
+    test_energies(directory);
     test_leapfrog(directory);
     test_outputs(directory);
     test_spoilt(directory, PLANE "output.pictures=false", 3, 1);

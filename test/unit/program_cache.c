@@ -88,8 +88,11 @@ static void test_flips(struct ht_device *device, const char *cache, struct file 
     } flips[] = {{"magic", 3},
                  {"size of the key", 24},
                  {"size of the binary", 32},
+                 {"high byte of the size of the binary", 39},
                  {"checksum", 40},
                  {"key", HEADER + 2},
+                 {"last byte of the key", HEADER + key - 1},
+                 {"first byte of the binary", HEADER + key},
                  {"middle of the binary", (HEADER + key + good->size) / 2},
                  {"last byte", good->size - 1}};
     for (size_t i = 0; i < sizeof flips / sizeof flips[0]; i++) {
@@ -102,7 +105,14 @@ static void test_flips(struct ht_device *device, const char *cache, struct file 
 }
 
 static void test_lengths(struct ht_device *device, const char *cache, const struct file *good) {
-    const size_t sizes[] = {0, HEADER + 100, good->size - 1};
+    const size_t sizes[] = {0,
+                            10,
+                            HEADER - 1,
+                            HEADER,
+                            HEADER + 100,
+                            HEADER + (size_t)number_at(good, 24),
+                            good->size / 2,
+                            good->size - 1};
     char name[64], *longer = malloc(good->size + 1);
     if (longer == NULL) exit(1);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -112,6 +122,8 @@ static void test_lengths(struct ht_device *device, const char *cache, const stru
     memcpy(longer, good->data, good->size);
     longer[good->size] = 0;
     expect_repair(device, cache, good, longer, good->size + 1, "a byte longer");
+    for (size_t n = 0; n < good->size; n++) longer[n] = (char)ht_rng_bits(5, (uint64_t)n);
+    expect_repair(device, cache, good, longer, good->size, "noise");
     free(longer);
 }
 

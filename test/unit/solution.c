@@ -136,6 +136,30 @@ static void test_images(void) {
     TEST_BELOW(compare(&near, &far, HT_DUAL), 1e-14, "a centre four periods away");
 }
 
+static void test_resolution(void) {
+    struct request request = {
+        "acoustic", 3, 3, {10, 10, 10}, {0}, {"initial.type=plane", "initial.cycles=[1, -3, 2]"}};
+    struct setup setup;
+    set_up(&setup, &request);
+    bool ok = setup.err == HT_OK;
+    TEST_BELOW(ok ? fabs(setup.solution->theta - 0.6 * HT_PI) : NAN, 1e-14,
+               "three waves on ten cells: theta");
+    TEST_BELOW(ok ? fabs(setup.solution->wavenumber[1] - 4 * HT_PI) : NAN, 1e-14,
+               "wavenumber along x2");
+    TEST_CHECK(ok && setup.solution->exact && !setup.solution->returns, "a plane wave is exact");
+    tear_down(&setup);
+    request.setting[0] = "initial.type=random";
+    request.setting[1] = "initial.frequency=2.0";
+    request.setting[2] = "initial.returns=true";
+    set_up(&setup, &request);
+    ok = setup.err == HT_OK;
+    double want = 2 * HT_PI * 2 / sqrt(1.4) * 0.15;
+    TEST_BELOW(ok ? fabs(setup.solution->theta - want) : NAN, 1e-14, "theta from a frequency");
+    TEST_CHECK(ok && !setup.solution->exact && setup.solution->returns,
+               "random data return if the user says so");
+    tear_down(&setup);
+}
+
 /* In a medium that varies a wave starts with the materials of the centre, x1 = 0: rho c = 3 however
  * it is given. */
 static void check_varying(const char *first, const char *second) {
@@ -170,5 +194,6 @@ int main(void) {
     test_varying();
     test_coefficients();
     test_images();
+    test_resolution();
     return test_end("solution");
 }
