@@ -54,7 +54,7 @@ static const char *type_name(const struct ht_option *option) {
     return words;
 }
 
-enum { HELP_INDENT = 6, HELP_WIDTH = 78 };
+enum { HELP_INDENT = 6, HELP_WIDTH = 78, TYPE_SIZE = RANGE_SIZE + 64 };
 
 /* An option with its name in the manual; for a list's group list.N.key. */
 struct help_row {
@@ -78,15 +78,23 @@ static void print_text(FILE *out, const char *text) {
     }
 }
 
+/* "integer, 0..16 [cells]": type, unless its words and numbers stand there, range and unit. */
+static const char *type_and_range(const struct ht_option *option, char *type, size_t size) {
+    char range[RANGE_SIZE];
+    ht_option_range(option, range);
+    const bool any_number = option->type == HT_OPT_ONE && option->low > option->high;
+    const bool said = option->choices && !any_number;
+    snprintf(type, size, *option->unit ? "%s%s%s [%s]" : "%s%s%s", said ? "" : type_name(option),
+             *range && !said ? ", " : "", range, option->unit);
+    return type;
+}
+
 static void print_terminal(FILE *out, const struct help_row *row) {
     const struct ht_option *option = row->option;
-    char range[RANGE_SIZE], type[RANGE_SIZE + 64];
-    ht_option_range(option, range);
+    char type[TYPE_SIZE];
     fprintf(out, option->fallback ? "  %s = %s\n" : "  %s = (%s)\n", row->key,
             option->fallback ? option->fallback : row->none);
-    snprintf(type, sizeof type, *option->unit ? "%s%s%s  [%s]" : "%s%s%s", type_name(option),
-             *range ? ", " : "", range, option->unit);
-    print_text(out, type);
+    print_text(out, type_and_range(option, type, sizeof type));
     print_text(out, option->help);
 }
 
@@ -102,14 +110,12 @@ static void print_cell(FILE *out, const char *text) {
 
 static void print_markdown(FILE *out, const struct help_row *row) {
     const struct ht_option *option = row->option;
-    char range[RANGE_SIZE];
-    fprintf(out, "| `%s` | %s ", row->key, type_name(option));
+    char type[TYPE_SIZE];
     if (option->fallback)
-        fprintf(out, "| `%s` ", option->fallback);
+        fprintf(out, "| `%s = %s` ", row->key, option->fallback);
     else
-        fprintf(out, "| %s ", row->none);
-    print_cell(out, ht_option_range(option, range));
-    print_cell(out, option->unit);
+        fprintf(out, "| `%s`, %s ", row->key, row->none);
+    print_cell(out, type_and_range(option, type, sizeof type));
     print_cell(out, option->help);
     fputs("|\n", out);
 }
@@ -130,8 +136,7 @@ void ht_params_help(FILE *out, bool markdown) {
         int length = section ? section : (int)strlen(title);
         if (fresh && markdown)
             fprintf(out,
-                    "%s### %.*s\n\n| key | type | default | allowed | unit | "
-                    "meaning |\n|---|---|---|---|---|---|\n",
+                    "%s### %.*s\n\n| key = default | value [unit] | meaning |\n|---|---|---|\n",
                     i ? "\n" : "", length, title);
         else if (fresh)
             fprintf(out, "\n%.*s\n", length, title);

@@ -10,6 +10,7 @@ enum { KEY = 32, UNIT = 48, FALLBACK = 96, HELP = 480 };
 static struct made_option {
     struct ht_option option;
     char key[KEY], unit[UNIT], fallback[FALLBACK], help[HELP];
+    char meaning[64], ending[64]; /* of the last system in the help */
 } made[HT_MAX_MEDIUM_OPTIONS];
 static int made_count;
 
@@ -45,20 +46,31 @@ static void add_vector_default(struct made_option *m, const struct ht_system *sy
     m->option.fallback = m->fallback;
 }
 
-/* Adds "speed of sound (acoustic)" and the alternatives and default in this system to the help. */
+/* Adds "speed of sound (acoustic)" and the alternatives and default in this system to the help; of
+ * a system of which all this is that of the one before its name alone. */
 static void add_meaning(struct made_option *m, const struct name_use *use) {
     const struct ht_parameter *row = use->parameter;
-    char meaning[64], other[KEY];
+    char meaning[64], other[KEY], ending[64] = "";
     ht_alternative(row->meanings, use->alternative, meaning, sizeof meaning);
+    size_t used = 0;
+    for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++)
+        if (i != use->alternative && used < sizeof ending)
+            used += (size_t)snprintf(ending + used, sizeof ending - used, ", instead of %s", other);
+    if (!row->vector && use->alternative == 0 && used < sizeof ending)
+        snprintf(ending + used, sizeof ending - used, ", %.12g when %s given", row->fallback,
+                 strchr(row->names, '|') ? "none is" : "not");
+    const size_t length = strlen(m->help), tail = strlen(m->ending) + 1;
+    if (strcmp(m->meaning, meaning) == 0 && strcmp(m->ending, ending) == 0) {
+        m->help[length - tail] = '\0';
+        add_help(m, ", %s)%s", use->system->name, ending);
+        return;
+    }
+    snprintf(m->meaning, sizeof m->meaning, "%s", meaning);
+    snprintf(m->ending, sizeof m->ending, "%s", ending);
     if (!*m->help && meaning[0] >= 'a' && meaning[0] <= 'z')
         meaning[0] = (char)(meaning[0] - 'a' + 'A');
-    add_help(m, "%s%s (%s%s)", *m->help ? "; " : "", meaning, use->system->name,
-             row->vector ? ", one number per axis" : "");
-    for (int i = 0; ht_alternative(row->names, i, other, sizeof other); i++)
-        if (i != use->alternative) add_help(m, ", instead of %s", other);
-    if (!row->vector && use->alternative == 0)
-        add_help(m, ", %.12g when %s given", row->fallback,
-                 strchr(row->names, '|') ? "none is" : "not");
+    add_help(m, "%s%s (%s%s)%s", *m->help ? "; " : "", meaning, use->system->name,
+             row->vector ? ", one number per axis" : "", ending);
 }
 
 static void add_use(const struct name_use *use, const char *name) {

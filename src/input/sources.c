@@ -131,14 +131,14 @@ static const struct ht_option option[] = {
     {KEY(type, CHOICE), "\"point\"", ANY, &(EACH_TYPE(CHOICE))[1], "",
      &(EACH_TYPE(HELP_TYPE) ".")[2]},
     {KEY(position, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Point and volume, must be given: where it is, anywhere in the box."},
+     "Point and volume: where it is, anywhere in the box; arrays: their centre. Must be given."},
     {KEY(from, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
      "Line: its first point. Plane wave: lower corner of its box. The medium is uniform about the "
      "surface of the box."},
     {KEY(to, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its last point. Plane wave: upper corner of its box. Along an axis on which the box is "
-     "that of the grid it has no surface; the wave runs normal to such axes, whose sides are rigid "
-     "or periodic."},
+     "Line: its last point. Plane wave: upper corner of its box, which has no surface along an "
+     "axis on which it is as long as the grid; the wave runs normal to such axes, whose sides are "
+     "rigid or periodic."},
     {KEY(count, INT), "0", 0, 10000, NULL, "points",
      "Line: number of points, 2 or more; each has the amplitude."},
     {KEY(axis, CHOICE), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
@@ -150,16 +150,16 @@ static const struct ht_option option[] = {
      "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
      "spacing or more. Disc and bowl: the diameter."},
     {KEY(elements, INT), "0", 0, 4096, NULL, "points",
-     "Arrays, must be given: how many points, each with the amplitude; those of discs and bowls "
-     "stand for equal areas. `position` is the centre. In two dimensions discs are rows."},
+     "Arrays, must be given: how many points, each with the amplitude; of discs and bowls they "
+     "stand for equal areas, in two dimensions in a row."},
     {KEY(pitch, REAL), "0.0", NOT_NEGATIVE, NULL, "length",
      "Linear and curved arrays, must be given: distance of elements, on an arc along it."},
     {KEY(curvature, REAL), "0.0", ANY, NULL, "length",
      "Curved arrays and bowls, must be given: radius of the arc or sphere, about a point in front "
      "of the array, or behind it where negative (curved arrays)."},
     {KEY(focus, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Arrays: the place at which the waves of all elements arrive at the same time; the first one "
-     "begins at `delay`."},
+     "Arrays: the place at which the waves of all elements arrive together; the first one begins "
+     "at `delay`."},
     {KEY(steer, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Arrays without focus: the direction, of any length, in which their waves travel."},
     {KEY(speed, REAL), "0.0", NOT_NEGATIVE, NULL, "length/time",
@@ -177,9 +177,8 @@ static const struct ht_option option[] = {
      "length."},
     {KEY(polarisation, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
      "Plane wave of vectors, of any length: the direction of E (maxwell, maxwell_tm), made normal "
-     "to the direction in which the wave travels, or of v (elastic): along that direction it is a "
-     "compressional wave, else, made normal to it, a shear wave. May be left out where the vector "
-     "has one component."},
+     "to that of the wave, or of v (elastic): along that of the wave it is a compressional wave, "
+     "else, made normal to it, a shear wave. May be left out where the vector has one component."},
     {KEY(moment, REAL6), "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", ANY, NULL, "",
      "Moment: the tensor's M11, M22, M33, M12, M13, M23. A fault with normal n that slips along d: "
      "M_ij = n_i d_j + n_j d_i; an explosion: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]."},
@@ -194,9 +193,8 @@ static const struct ht_option option[] = {
     {KEY(cycles, REAL), "5.0", 1, 1e6, NULL, "periods",
      "Burst and sine: periods, of a sine whole ones."},
     {KEY(file, FILE), "\"\"", ANY, NULL, "",
-     "Signal \"file\": a text file with two columns, t and s, which is 0 outside of its times; "
-     "between them a cubic spline. Lines that begin with # are comments. Relative names as in "
-     "medium.type."},
+     "Signal \"file\": text with two columns, t and s, between them a cubic spline, outside of "
+     "them 0. # begins a comment. Relative names as in medium.type."},
     {KEY(delay, ONE), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
      "Ricker has its peak at 5 / (pi frequency)); 0 for bursts, sines and files. Of a plane wave: "
