@@ -267,6 +267,7 @@ enum ht_err ht_command_selftest_rows(const struct ht_args *args) {
                        .only = *args->operand[3] != '\0' ? args->operand[3] : NULL,
                        .out = dup(STDOUT_FILENO)};
     ht_log_level_set(HT_LOG_SILENT);
+    (void)signal(SIGPIPE, SIG_DFL); /* ends with the process that reads the rows */
     REQUIRE(t.out >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0, HT_ERR_IO, "dup: %s",
             strerror(errno));
     enum ht_err err = test_device(&t, args);

@@ -1,6 +1,8 @@
 /* The OpenCL back end, which needs OpenCL 1.2 only; its matrix products are in clblast.c. One
  * context and two in-order queues per device. An event is that of a marker command. Pinned memory
  * is that of a buffer which the driver keeps in host memory, mapped for its whole life. */
+#include <signal.h>
+
 #include "gemm.h"
 #include "nvidia.h"
 
@@ -47,17 +49,26 @@ static cl_uint all_platforms(cl_platform_id platforms[MAX_PLATFORMS]) {
     return count > MAX_PLATFORMS ? MAX_PLATFORMS : count;
 }
 
+/* Drivers start LLVM where their devices are listed (PoCL) or opened (Intel's). It takes SIGUSR1
+ * for itself; of other signals it calls the handler that it found. */
+static void give_signal_back(const struct sigaction *kept) {
+    (void)sigaction(SIGUSR1, kept, NULL);
+}
+
 /* The devices of all platforms, as many as there is room for. */
 static int all_devices(cl_device_id ids[MAX_DEVICES]) {
     cl_platform_id platforms[MAX_PLATFORMS];
-    const cl_uint nplatforms = all_platforms(platforms);
+    struct sigaction kept;
     cl_uint count = 0;
+    (void)sigaction(SIGUSR1, NULL, &kept);
+    const cl_uint nplatforms = all_platforms(platforms);
     for (cl_uint p = 0; p < nplatforms; p++) {
         cl_uint n = 0, room = MAX_DEVICES - count;
         if (room > 0 &&
             clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, ids + count, &n) == CL_SUCCESS)
             count += n < room ? n : room;
     }
+    give_signal_back(&kept);
     return (int)count;
 }
 
@@ -220,8 +231,11 @@ static enum ht_err open_into(struct cl_device *device, int index) {
 
 static enum ht_err opencl_open(int index, void **out) {
     struct cl_device *device = NULL;
+    struct sigaction kept;
     TRY(HT_ALLOC(device, 1));
+    (void)sigaction(SIGUSR1, NULL, &kept);
     enum ht_err err = open_into(device, index);
+    give_signal_back(&kept);
     return HT_MADE(err, device, opencl_close, out);
 }
 

@@ -5,12 +5,18 @@ set -u
 . "$(dirname "$0")/common.sh"
 cd "$scratch" || exit 1
 
-where=${HTWAVE_DEVICE:-cpu}
 if ! have_device; then
     skip 'no device is here'
     end config/selftest
     exit
 fi
+# One device: PoCL's, whose compiler takes planted faults, else the first that matches.
+first() { "$htwave" devices | awk '/^[0-9]+:/ { n = $1 + 0 } $0 ~ of { print n; exit }' of="$1"; }
+where=${HTWAVE_DEVICE:-cpu} pocl=$(first 'Portable Computing')
+case $where in
+cpu) where=${pocl:-cpu} ;;
+gpu) where=$(first ', GPU,') ;;
+esac
 
 # selftest WHAT CODE LAST ARGUMENT...: exit code, and the last line of its text
 selftest() {
@@ -36,7 +42,7 @@ selftest 'no local memory' 0 '0 passed, 0 failed, 1 not possible here' \
     --only 'walls, monolithic, single' --quick device.limits.local_memory=0
 
 # Options of PoCL alone: some work-items leave out loops; `if` traps.
-if ! $addresses && [ "$where" = cpu ] && "$htwave" devices | grep -q 'Portable Computing'; then
+if ! $addresses && [ "$where" = "$pocl" ]; then
     export POCL_CACHE_DIR="$scratch"
     planted() { # WHAT OPTION WHY
         export POCL_EXTRA_BUILD_FLAGS="-cl-opt-disable $2"
