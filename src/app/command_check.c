@@ -182,6 +182,16 @@ enum ht_err ht_check_seconds(struct ht_simulation *sim, double *seconds) {
 
 /* ---- what is said ---- */
 
+/* Initial data that files of single precision cannot hold are refused as a run refuses them: of
+ * files, and of grids on which they take no time. */
+static enum ht_err check_data(struct ht_simulation *sim) {
+    const int64_t few = 1 << 20;
+    const bool file = sim->params->initial.type == HT_DATA_FILE;
+    if (sim->survey != NULL || (!file && ht_grid_total(&sim->plan->grid, HT_PRIMARY) > few))
+        return HT_OK;
+    return ht_plan_choose_scale(sim->plan);
+}
+
 /* Of a slab between two others, for the model of bench/scaling.py. */
 static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) {
     const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
@@ -221,6 +231,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
         TRY(HT_BY_FIRST(sim->comm, ht_output_model(sim->params, sim->plan->medium, sim->plan->shots,
                                                    sim->plan->receivers, model)));
     ht_report_notes(sim);
+    TRY(check_data(sim));
     struct ht_facts f = ht_facts_open();
     const double share = estimate.layer_s / estimate.seconds, ratio = sim->selfcheck_ratio;
     ht_report_plan(sim, &f);

@@ -84,6 +84,48 @@ static bool plausible(const unsigned char *data, int64_t count, struct ht_number
     return most > 0 && least >= 1e-20 && most <= 1e20 && most / least <= 1e8;
 }
 
+/* The mean change between values so far apart in the file. */
+static double mean_change(const struct ht_array *array, int64_t stride) {
+    double sum = 0;
+    for (int64_t i = stride; i < array->count; i++)
+        sum += fabs(array->value[i] - array->value[i - stride]);
+    return sum / (double)(array->count - stride);
+}
+
+/* Of all axes but the fastest, of extents from the fastest on or back. */
+static double mean_changes(const struct ht_array *array, bool back, int part) {
+    double sum = 0;
+    int64_t stride = 1;
+    for (int j = 0; j + 1 < array->rank; j++) {
+        stride *= array->extent[back ? j : array->rank - 1 - j];
+        sum += mean_change(array, ht_most(stride / part, 1));
+    }
+    return sum;
+}
+
+/* Shape and axes that are both swapped pass all else: the box is covered. Rows are sheared then, so
+ * that neighbours across them have little in common, which they have by the true shape, and not
+ * half a row further. Along a row, which is what it is in either case, they change less. */
+static void warn_of_swap(const struct layout *layout) {
+    const struct ht_array *array = &layout->array;
+    const double enough = 4, given = mean_changes(array, false, 1);
+    const double other = mean_changes(array, true, 1);
+    const double between = mean_changes(array, true, 2), along = mean_change(array, 1);
+    HT_FREED_TEXT struct ht_text shape = {0}, axes = {0};
+    if (!(given > enough * other && between > enough * other &&
+          given > 2 * (array->rank - 1) * along))
+        return;
+    for (int j = array->rank - 1; j >= 0; j--) {
+        const char *comma = j > 0 ? ", " : "";
+        ht_text_add(&shape, "%lld%s", (long long)extent_at(layout, j), comma);
+        ht_text_add(&axes, "\"x%d\"%s", layout->axis[j] + 1, comma);
+    }
+    if (ht_text_status(&shape) == HT_OK && ht_text_status(&axes) == HT_OK)
+        ht_warn("%s: neighbours differ at least %.0f times as much as with medium.shape = [%s] and "
+                "medium.axes = [%s]: are both swapped?",
+                layout->path, floor(fmin(given / other, 1000)), shape.data, axes.data);
+}
+
 /* float32 of exactly the promised size, in file order. With the wrong byte order numbers near 1 or
  * 1000 become numbers near 1e-38 or of all magnitudes. */
 static enum ht_err read_raw(struct layout *layout) {
@@ -110,6 +152,7 @@ static enum ht_err read_raw(struct layout *layout) {
             (long long)at, ht_number_at(little, from + 4 * at), ht_number_at(big, from + 4 * at));
     TRY(HT_ALLOC(array->value, array->count));
     for (int64_t i = 0; i < array->count; i++) array->value[i] = ht_number_at(little, from + 4 * i);
+    if (array->rank > 1) warn_of_swap(layout);
     return HT_OK;
 }
 

@@ -291,7 +291,7 @@ if ! $addresses && have_device; then # the reference computes in double precisio
         run bad.cfg --quiet initial.type=expression 'initial.values={p="1e39*x1";}'
     refused 'an amplitude beyond single precision' 2 \
         'initial.amplitude = 1e+300|device.precision = "double"' \
-        run bad.cfg --quiet initial.amplitude=1e300
+        check bad.cfg --quiet initial.amplitude=1e300
 fi
 npy() { # FILE SHAPE: zeros
     head="{'descr': '<f8', 'fortran_order': False, 'shape': $2, }"

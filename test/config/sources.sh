@@ -125,6 +125,15 @@ warned 'a spacing left out' 'x1 0..5, x2 0..4, covers 1 %' "$o" "$m;}"
 warned 'axes in the other order' 'covers 30 %.*and 100 % with its axes in the other order' "$o" \
     "$m;axes=[\"x2\",\"x1\"];spacing=[6.0,6.0];}" 'medium.shape=[10,3]' 'grid.cells=[60,18]' \
     'grid.upper=[60.0,18.0]'
+for i in 1 2 3 4 5 6; do # depth first: rows of ten samples
+    printf '\000\000\200\077\000\000\200\077\000\000\200\077\000\000\200\077\000\000\200\077'
+    printf '\000\000\220\077\000\000\220\077\000\000\220\077\000\000\220\077\000\000\220\077'
+done >deep.f32
+d='medium={type="file";c="deep.f32";rho=1.0;spacing=[10.0,10.0]'
+silent 'samples as they are' "$o" "$d;shape=[10,6];axes=[\"x2\",\"x1\"];}"
+warned 'shape and axes both swapped' \
+    'at least 1000 times .*medium.shape = \[10, 6\] and medium.axes = \["x2", "x1"\]' \
+    "$o" "$d;shape=[6,10];}"
 warned 'a medium that is uniform in the box' 'where it is uniform, and 1 to 1.0625 elsewhere' \
     "$o" "$m;axes=[\"x1\"];spacing=[60.0];}" 'medium.shape=[30]'
 
