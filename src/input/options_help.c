@@ -98,35 +98,23 @@ static void print_terminal(FILE *out, const struct help_row *row) {
     print_text(out, option->help);
 }
 
-/* A cell of a table, in which a bar would end the cell. */
-static void print_cell(FILE *out, const char *text) {
-    fputs("| ", out);
-    for (const char *c = text; *c; c++) {
-        if (*c == '|') fputc('\\', out);
-        fputc(*c, out);
-    }
-    fputc(' ', out);
-}
-
 static void print_markdown(FILE *out, const struct help_row *row) {
     const struct ht_option *option = row->option;
     char type[TYPE_SIZE];
-    if (option->fallback)
-        fprintf(out, "| `%s = %s` ", row->key, option->fallback);
-    else
-        fprintf(out, "| `%s`, %s ", row->key, row->none);
-    print_cell(out, type_and_range(option, type, sizeof type));
-    print_cell(out, option->help);
-    fputs("|\n", out);
+    fprintf(out, option->fallback ? "- `%s = %s`" : "- `%s`, %s", row->key,
+            option->fallback ? option->fallback : row->none);
+    fprintf(out, ": %s. %s\n", type_and_range(option, type, sizeof type), option->help);
 }
 
 void ht_params_help(FILE *out, bool markdown) {
     const char *previous = NULL;
-    if (!markdown)
-        fputs("Options of the input file, as key = default. On the command "
-              "line: key=value.\nUnits are yours, used consistently; [..] "
-              "says what a number measures.\n",
-              out);
+    fputs(markdown
+              ? "Every key of an input file: `key = default`, values [what a number measures], "
+                "meaning.\nUnits are yours, used consistently.\n\n"
+              : "Options of the input file, as key = default. On the command "
+                "line: key=value.\nUnits are yours, used consistently; [..] "
+                "says what a number measures.\n",
+          out);
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *option = ht_option_at(i);
         int section = ht_option_section(option->key);
@@ -135,9 +123,7 @@ void ht_params_help(FILE *out, bool markdown) {
         const char *title = section ? option->key : "top level";
         int length = section ? section : (int)strlen(title);
         if (fresh && markdown)
-            fprintf(out,
-                    "%s### %.*s\n\n| key = default | value [unit] | meaning |\n|---|---|---|\n",
-                    i ? "\n" : "", length, title);
+            fprintf(out, "%s### %.*s\n\n", i ? "\n" : "", length, title);
         else if (fresh)
             fprintf(out, "\n%.*s\n", length, title);
         /* Prints an option and, for a list, the keys of its groups. */
@@ -160,12 +146,12 @@ void ht_params_help(FILE *out, bool markdown) {
     fprintf(out,
             "\n%sText of medium.type or initial.type \"expression\": numbers, "
             "+ - * / ^,\nparentheses and\n%s",
-            head, markdown ? "\n| name | meaning |\n|---|---|\n" : "");
+            head, markdown ? "\n" : "");
     for (int i = 0; ht_expr_word(i); i++) {
         const struct ht_expr_word *word = ht_expr_word(i);
         char name[32];
         snprintf(name, sizeof name, "%s%s", word->name, word->operand);
-        fprintf(out, markdown ? "| `%s` | %s%s |\n" : "  %-10s %s%s\n", name, word->help,
+        fprintf(out, markdown ? "- `%s`: %s%s\n" : "  %-10s %s%s\n", name, word->help,
                 word->smooth ? "" : "; not smooth");
     }
     fprintf(out,

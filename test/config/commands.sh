@@ -99,7 +99,7 @@ judge "help of which nobody reads the end: exit code $(cat code.txt)" \
 answers '--help-config' 0 --help-config
 says '--help-config' grid.cells device.planes_per_group
 answers '--help-config --markdown' 0 --help-config --markdown
-says '--help-config --markdown' '| `grid.order = 0` |'
+says '--help-config --markdown' '- `grid.order = 0`: integer, 0..16. Hermite'
 "$htwave" --help-config --markdown >options.md
 judge 'docs/options.md is what --help-config --markdown prints' \
     cmp -s options.md "$documented"
