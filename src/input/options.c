@@ -106,8 +106,7 @@ static const struct ht_option option[] = {
     {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "One value everywhere, plane layers, gridded files, arrays in memory (for programs that call "
      "the library), or expressions in x1, x2, x3: each parameter is then a number, one number per "
-     "layer, the name of a file, any word for an array, or an expression. Relative file names "
-     "start from the directory of the input file, on the command line from the current directory."},
+     "layer, the name of a file, any word for an array, or an expression."},
     {KEY(medium.degree, INT), "-1", -1, 10, NULL, "",
      "Hermite methods: degree g of the polynomials of the medium in each cell; 0: the mean of the "
      "cell. In smooth media the order is the smaller of 2N+1 and g+1 (at constant impedance 2N+1 "
@@ -162,8 +161,7 @@ static const struct ht_option option[] = {
      "the amplitude."},
     {KEY(initial.pulses, LIST), "()", 0, 64, NULL, "groups",
      "Gaussian: several pulses, instead of centre, width, amplitude and field: ( { centre = [0.3, "
-     "0.5]; }, { centre = [0.7, 0.5]; width = 0.05; } ). On the command line the whole list, or a "
-     "key of group N (from 1)."},
+     "0.5]; }, { centre = [0.7, 0.5]; width = 0.05; } )."},
     {KEY(initial.phase, REAL), "0.0", ANY, NULL, "radians",
      "Plane and standing waves: phase at time 0."},
     {KEY(initial.cycles, INT3), "[1, 0, 0]", ANY, NULL, "wavelengths",
@@ -181,8 +179,7 @@ static const struct ht_option option[] = {
     {KEY(initial.file, FILE), "\"\"", ANY, NULL, "",
      "HDF5 file with a dataset per field, nodal values on the primary grid or all coefficients as "
      "a run writes them; fields that it lacks are 0, but in snapshots. Or .npy with the nodal "
-     "values of initial.field, [x3, x2, x1]. Given alone it makes initial.type \"file\". Relative "
-     "names as in medium.type."},
+     "values of initial.field, [x3, x2, x1]. Given alone it makes initial.type \"file\"."},
     {KEY(initial.returns, BOOL), "false", ANY, NULL, "",
      "States that the exact solution at time.end is the initial data, so that the run reports its "
      "error."},
@@ -196,8 +193,7 @@ static const struct ht_option option[] = {
 
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
      "Sources of waves: ( { position = [0.3, 0.5]; frequency = 10.0; }, { .. } ). With sources "
-     "initial.type is zero unless a key of initial is given. On the command line the whole list, "
-     "or a key of group N (from 1), sources.N.key."},
+     "initial.type is zero unless a key of initial is given."},
 
     {"shots", HT_OPT_LIST, AT(survey), "()", 0, 4096, NULL, "groups",
      "Shots, each a run with some of the sources and receivers, which begins at rest: ( { sources "
@@ -223,12 +219,11 @@ static const struct ht_option option[] = {
     {KEY(gradient.memory, REAL), "0.0", NOT_NEGATIVE, NULL, "bytes",
      "Memory of the device for the forward field; 0: 80 % of what is free."},
     {KEY(gradient.mask, FILE), "\"\"", ANY, NULL, "",
-     "File of factors of the gradient, of the shape of the medium's files: 0 where the "
-     "model is known. Relative names as in medium.type."},
+     "File of factors of the gradient, of the shape of the medium's files: 0 where the model is "
+     "known."},
     {KEY(gradient.weights, FILE), "\"\"", ANY, NULL, "",
      "File of weights of the samples in the misfit, 0 where they are muted: named and shaped like "
-     "observed data, or with one number for each receiver; * stands for the shot's number. "
-     "Relative names as in medium.type."},
+     "observed data, or with one number for each receiver; * stands for the shot's number."},
     {KEY(gradient.nodes, BOOL), "false", ANY, NULL, "",
      "Write the gradient by what the medium is at the nodes, too."},
 
@@ -394,7 +389,7 @@ static const struct ht_option receivers_option[] = {
      "Plane: lines from `from` to `side`."},
     {IN_RECEIVERS(file, FILE), "\"\"", ANY, NULL, "",
      "File: a line per receiver with its coordinates, one number per axis, separated by blanks or "
-     "commas; # begins a comment. Relative names as in medium.type."},
+     "commas; # begins a comment."},
     {IN_RECEIVERS(fields, NAMES), "[]", ANY, NULL, "",
      "Fields, such as p, and derivatives of fields, such as p_x1. Empty: all fields that the "
      "scheme stores at whole steps; of fd p of acoustic, u of wave."},
@@ -416,12 +411,11 @@ static const struct ht_option survey_option[] = {
      "File of places, a shot for each: the one group of `sources` stands there, whatever its own "
      "place. Text with a line per shot and a number per axis; or a line per trace, with the "
      "receiver's place behind the source's: the one group of `receivers` stands at those of the "
-     "shot; or SEG-Y (.sgy), by the headers of its traces. # begins a comment. Relative names as "
-     "in medium.type."},
+     "shot; or SEG-Y (.sgy), by the headers of its traces. # begins a comment."},
     {IN_SURVEY(data, FILE), "\"\"", ANY, NULL, "",
      "File of the shot's traces, which `htwave data` writes and a gradient reads; * stands for the "
      "shot's number. SEG-Y (.sgy), of one shot or several, and .npy are read, too. Empty: "
-     "obs/shot-*.h5. Relative names as in medium.type."},
+     "obs/shot-*.h5."},
 };
 
 #define IN_MAP(member, type) #member, HT_OPT_##type, offsetof(struct ht_map_given, member)

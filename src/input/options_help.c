@@ -109,12 +109,17 @@ static void print_markdown(FILE *out, const struct help_row *row) {
 void ht_params_help(FILE *out, bool markdown) {
     const char *previous = NULL;
     fputs(markdown
-              ? "Every key of an input file: `key = default`, values [what a number measures], "
-                "meaning.\nUnits are yours, used consistently.\n\n"
-              : "Options of the input file, as key = default. On the command "
-                "line: key=value.\nUnits are yours, used consistently; [..] "
-                "says what a number measures.\n",
+              ? "Every key of an input file: `key = default`: values [what a number measures]. "
+                "Meaning."
+              : "Options of the input file, as key = default; [..] says what a number measures.",
           out);
+    fputs("\nUnits are yours, used consistently. On the command line: key=value; of a list of "
+          "groups\n"
+          "all of it, or a key of group N, from 1. Names of files are relative to the directory of "
+          "the\n"
+          "input file, on the command line to the current directory.\n",
+          out);
+    if (markdown) fputs("\n", out);
     for (int i = 0; i < ht_option_count(); i++) {
         const struct ht_option *option = ht_option_at(i);
         int section = ht_option_section(option->key);

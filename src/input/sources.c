@@ -194,7 +194,7 @@ static const struct ht_option option[] = {
      "Burst and sine: periods, of a sine whole ones."},
     {KEY(file, FILE), "\"\"", ANY, NULL, "",
      "Signal \"file\": text with two columns, t and s, between them a cubic spline, outside of "
-     "them 0. # begins a comment. Relative names as in medium.type."},
+     "them 0. # begins a comment."},
     {KEY(delay, ONE), "\"auto\"", ANY, "auto", "time",
      "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
      "Ricker has its peak at 5 / (pi frequency)); 0 for bursts, sines and files. Of a plane wave: "
