@@ -113,11 +113,9 @@ void ht_params_help(FILE *out, bool markdown) {
                 "Meaning."
               : "Options of the input file, as key = default; [..] says what a number measures.",
           out);
-    fputs("\nUnits are yours, used consistently. On the command line: key=value; of a list of "
-          "groups\n"
-          "all of it, or a key of group N, from 1. Names of files are relative to the directory of "
-          "the\n"
-          "input file, on the command line to the current directory.\n",
+    fputs("\nUnits are yours, used consistently. On the command line: key=value; of a list\n"
+          "of groups all of it, or a key of group N, from 1. Names of files are relative\n"
+          "to the directory of the input file, on the command line to the current one.\n",
           out);
     if (markdown) fputs("\n", out);
     for (int i = 0; i < ht_option_count(); i++) {
