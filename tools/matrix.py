@@ -16,7 +16,7 @@ def worst(rows, precision):
 
 
 def main():
-    reasons = []
+    reasons, before = [], None
     print("| results | device, driver | keys | passed | failed | not possible | "
           "worst, single | double | seconds |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -29,11 +29,12 @@ def main():
             rows = device["rows"]
             of = {state: [row for row in rows if row["result"] == state]
                   for state in ("passed", "failed", "not possible")}
-            print("| %s | %s, %s, %s | %s | %d | %d | %d | %s | %s | %.0f |" % (
-                name, device["name"], device["platform"], device["driver"], keys,
+            which = ", ".join(device[part] for part in ("name", "platform", "driver"))
+            print("| %s | %s | %s | %d | %d | %d | %s | %s | %.0f |" % (
+                name, which if which != before else "the same", keys,
                 len(of["passed"]), len(of["failed"]), len(of["not possible"]),
                 worst(rows, "single"), worst(rows, "double"), device["seconds"]))
-            seen = {}
+            before, seen = which, {}
             for row in of["failed"] + of["not possible"]:
                 why = row["why"].splitlines()[0].replace("|", "/")
                 why = re.sub(r"order \d+", "order N", why.replace(device["name"], "the device"))

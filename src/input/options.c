@@ -46,7 +46,7 @@ static const struct ht_option option[] = {
      "advection and where output.fields, output.picture.field, receivers.fields, time.stages, "
      "time.cfl or parallel.halo_precision ask for what leapfrog has not. In any medium medium.fit "
      "and a device.variant of fd choose fd; medium.degree, time.stages above 2 and another "
-     "device.variant choose taylor or leapfrog. The output says which scheme was chosen and why."},
+     "device.variant choose taylor or leapfrog."},
 
     {KEY(time.stages, ONE), "\"auto\"", 1, 10000, "auto|full|least", "",
      "Terms of the Taylor series. full: exact for the cell's polynomial in a uniform medium. "
@@ -268,8 +268,7 @@ static const struct ht_option option[] = {
      "Time by the clock between checkpoints, from which `htwave continue` goes on; 0: none. They "
      "take at most 2 % of the run: where one takes long the next comes later. With this or "
      "output.checkpoint.every a run that a signal ends (SIGINT, SIGTERM, SIGUSR1, ..) writes one, "
-     "too. checkpoint.h5 is the last one, checkpoint-1.h5 the one before, each about as large as "
-     "the fields on the device."},
+     "too. checkpoint.h5 is the last one, checkpoint-1.h5 the one before."},
     {KEY(output.checkpoint.every, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
      "Time of the run between checkpoints; 0: none."},
     {KEY(output.picture.plane, CHOICE), "\"x3\"", ANY, CHOICES(HT_EACH_AXIS), "",
