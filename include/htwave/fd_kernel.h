@@ -60,9 +60,9 @@ HT_CHECKED enum ht_err ht_fd_kernels_create(struct ht_device *device, const stru
                                             const struct ht_fd_shape *shape, struct ht_tool **out);
 /* Whether a variant's updates can keep maps; layered: sides absorb. */
 bool ht_fd_keeps(const struct ht_variant *variant, bool layered);
-/* Kernels as these, whose updates keep a map. */
-HT_CHECKED enum ht_err ht_fd_keeper_create(const struct ht_tool *kernels, unsigned what,
-                                           struct ht_tool **out);
+/* From now on updates by these kernels can keep a map, always of the same kind: more of them are
+ * compiled, once. */
+HT_CHECKED enum ht_err ht_fd_keeper_build(struct ht_tool *kernels, unsigned what);
 /* What L is made of. */
 struct ht_fd_operator {
     struct ht_buffer *a;    /* [node] */
@@ -75,8 +75,8 @@ struct ht_fd_operator {
  *     update:  d = d + L u, then out = p + d; out may be p where u is not p;
  *              out NULL: d alone
  *     advance: p = p + factor d
- * u is neither w, d nor out. Where p is u it is read once. keep: NULL, or by kernels of
- * ht_fd_keeper_create the map takes, before the update, the peak of p + level between the values at
+ * u is neither w, d nor out. Where p is u it is read once. keep: NULL, or after
+ * ht_fd_keeper_build the map takes, before the update, the peak of p + level between the values at
  * this step and at the one before, which was p - d (cl/fd_common.cl). */
 struct ht_fd_keep {
     struct ht_buffer *map; /* [node] */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "htwave/plan.h"
+#include "htwave/stepper.h"
 #include "htwave/tool.h"
 
 /* A group of them. */
@@ -29,6 +30,9 @@ HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_v
 /* Of all groups, which are right: on the device, and in files. */
 int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64);
 double ht_maps_written(const struct ht_plan *plan);
+/* Compiles what steps need that keep one of the maps themselves. */
+HT_CHECKED enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                                       struct ht_kernels *kernels);
 /* map_NAME.h5 and pictures of its datasets; slots: [slot][own node], which become what datasets
  * hold. Collective. */
 HT_CHECKED enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,

@@ -125,7 +125,7 @@ struct ht_stepper_ops {
     /* What it has on a device; NULL: nothing. */
     void (*arrays)(const void *self, struct ht_arrays *out);
     /* What the next step's updates keep beside (htwave/fd_kernel.h), always the same `what`; NULL:
-     * nothing. Such steps are not repeated (follow). */
+     * nothing. */
     enum ht_err (*keep)(void *self, unsigned what, const struct ht_fd_keep *keep);
     /* After finish; NULL for a stepper without slabs. */
     void (*traffic)(void *self, struct ht_traffic *out);

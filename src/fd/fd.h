@@ -80,8 +80,7 @@ struct ht_fd_work {
     struct ht_fd_array u, d, p, out;
     double factor;
     const struct ht_fd_layers *layers;
-    struct ht_tool *keeper; /* of a step that keeps a map */
-    struct ht_fd_keep keep; /* map NULL: none */
+    const struct ht_fd_keep *keep; /* of a step; NULL: no map */
 };
 /* As of struct ht_fd_products. */
 struct ht_fd_correlation {
@@ -350,7 +349,6 @@ struct ht_fd_stepper {
     struct ht_fd_stepper *beside;
     struct ht_fd_shell *shell; /* that steps record, or put back; NULL: none */
     bool back;                 /* steps go backwards */
-    struct ht_tool *keeper;    /* NULL: not yet needed */
     struct ht_fd_keep keep;    /* by the next step; map NULL: none */
 };
 /* What the engine must compute for a problem. */

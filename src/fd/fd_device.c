@@ -123,8 +123,7 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
         return ht_fd_stage(e->kernels->fd, w->part, &w->box, &op, u, out);
     case HT_FD_STEP: /* or with the layers */
         if (w->layers != NULL && ht_fd_layers_step(e->kernels->fd_layers)) return HT_OK;
-        return ht_fd_update(w->keep.map != NULL ? w->keeper : e->kernels->fd, w->part, &w->box, &op,
-                            u, d, p, out, w->keep.map != NULL ? &w->keep : NULL);
+        return ht_fd_update(e->kernels->fd, w->part, &w->box, &op, u, d, p, out, w->keep);
     case HT_FD_ADVANCE:
         return ht_fd_advance(e->kernels->fd, &w->box, w->factor, d, p);
     case HT_FD_SHIFT: {

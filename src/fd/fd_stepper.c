@@ -316,9 +316,8 @@ static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, boo
     w->d = v[HT_FD_D];
     w->p = v[in_place ? HT_FD_U : HT_FD_W];
     w->out = v[HT_FD_U];
-    w->keeper = s->keeper;
-    w->keep = s->keep;
-    w->keep.level = s->level;
+    s->keep.level = s->level;
+    if (s->keep.map != NULL) w->keep = &s->keep;
     /* That run_layers comes, which may do both. */
     if (s->layers.sides.count > 0 && !s->layers.sponge && !s->back) w->layers = &s->layers;
     return s->engine.ops->work(&s->engine, w);
@@ -573,7 +572,8 @@ static void after(void *self, int64_t steps) {
 static int64_t alike(void *self, int64_t *period) {
     struct ht_fd_stepper *s = self;
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
-    if (s->injection != NULL || s->shell != NULL || (s->problem.layers != NULL && s->layers.start))
+    if (s->injection != NULL || s->shell != NULL || s->keep.map != NULL ||
+        (s->problem.layers != NULL && s->layers.start))
         return 0;
     *period = s->problem.stages > 1 ? 1 : 2;
     const int64_t steps = !s->closed ? INT64_MAX : since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
@@ -715,7 +715,6 @@ static void release(void *self) {
     struct ht_fd_stepper *s = self;
     for (int i = 0; i <= HT_FD_MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
     s->engine.ops->destroy(&s->layers.profile);
-    ht_tool_destroy(s->keeper);
 }
 
 void ht_fd_destroy(void *self) {
@@ -736,10 +735,10 @@ struct ht_task_seconds ht_fd_seconds(const void *self) {
     const struct ht_kernels *k = s->engine.kernels;
     struct ht_task_seconds now = {.ghosts = 0};
     if (k == NULL) return now;
-    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1], s->keeper};
+    struct ht_tool *const tools[] = {k->fd, k->fd_layers, k->meeting[0], k->meeting[1]};
     now.ghosts = ht_tool_total(k->ghosts[0], HT_PART_INTERIOR);
     for (int part = 0; part < 2; part++)
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 4; i++)
             now.part[part] += ht_tool_total(tools[i], (enum ht_step_part)part);
     now.part[HT_PART_INTERIOR] += now.ghosts;
     return now;
@@ -771,7 +770,7 @@ static void fd_arrays(const void *self, struct ht_arrays *out) {
 
 static enum ht_err fd_keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
     struct ht_fd_stepper *s = self;
-    if (s->keeper == NULL) TRY(ht_fd_keeper_create(s->engine.kernels->fd, what, &s->keeper));
+    TRY(ht_fd_keeper_build(s->engine.kernels->fd, what));
     s->keep = *keep;
     return HT_OK;
 }

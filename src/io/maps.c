@@ -2,7 +2,6 @@
 #include "htwave/maps.h"
 
 #include "files.h"
-#include "htwave/stepper.h"
 
 /* ---- what is kept ---- */
 
@@ -197,6 +196,16 @@ enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *var
     TRY(find_box(plan, given, n, out));
     TRY(find_steps(plan, variant, n, out));
     out->moved = bytes_moved(plan, out);
+    return HT_OK;
+}
+
+enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
+                            struct ht_kernels *kernels) {
+    struct ht_field_map map;
+    for (int n = 0; n < plan->params->output.maps.count; n++)
+        if (ht_map_find(plan, tuning->variant, tuning->fp64, n, &map) == HT_OK &&
+            map.shape.window > 0)
+            TRY(ht_fd_keeper_build(kernels->fd, map.shape.what));
     return HT_OK;
 }
 

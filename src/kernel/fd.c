@@ -169,12 +169,12 @@ bool ht_fd_keeps(const struct ht_variant *variant, bool layered) {
            !(layered && variant == &ht_variant_fd_vectors);
 }
 
-enum ht_err ht_fd_keeper_create(const struct ht_tool *kernels, unsigned what,
-                                struct ht_tool **out) {
+enum ht_err ht_fd_keeper_build(struct ht_tool *kernels, unsigned what) {
     const struct kernels *k = (const struct kernels *)kernels;
     struct ht_fd_spec spec = k->spec;
     spec.map = what;
-    return ht_fd_kernels_create(k->tool.device, &spec, k->variant, &k->shape, out);
+    if (kernels->next != NULL) return HT_OK;
+    return ht_fd_kernels_create(kernels->device, &spec, k->variant, &k->shape, &kernels->next);
 }
 
 /* ---- launches ---- */
@@ -304,7 +304,8 @@ enum ht_err ht_fd_update(struct ht_tool *k, enum ht_step_part part, const struct
                          struct ht_buffer *p, struct ht_buffer *out,
                          const struct ht_fd_keep *keep) {
     const int which = out == NULL ? ALONE : p == u ? OWN : APART;
-    return pass(k, part, which, box, op, u, d, which == APART ? p : u, out == NULL ? d : out, keep);
+    return pass(keep != NULL ? k->next : k, part, which, box, op, u, d, which == APART ? p : u,
+                out == NULL ? d : out, keep);
 }
 
 enum ht_err ht_fd_advance(struct ht_tool *tool, const struct ht_fd_box *box, double factor,

@@ -581,6 +581,7 @@ static enum ht_err compile(struct ht_simulation *sim) {
     TRY(need_device(sim));
     if (sim->oracle) return HT_OK;
     TRY(ht_kernels_create(&sim->plan->problem, sim->device, &sim->tuning, &sim->kernels));
+    TRY(ht_maps_compile(sim->plan, &sim->tuning, &sim->kernels));
     sim->compile_s = ht_clock() - began;
     if (!sim->params->device.selfcheck) return HT_OK;
     began = ht_clock();

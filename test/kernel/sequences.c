@@ -2,7 +2,7 @@
  * state is the same bit by bit, whatever the lengths of the batches, with new data and single half
  * steps between them, and the tasks are counted alike. Walls (ghosts), arrays that change names,
  * what layers remember, boxes of layers and regions, which run side by side, sponges; what cannot
- * be recorded falls back.
+ * be recorded falls back. A step that keeps a map is taken alone, and its kernels are timed too.
  *
  *     sequences [PART]        the cases whose options contain it
  *     sequences time OPTIONS  no test: milliseconds of a time step in either
@@ -193,6 +193,37 @@ static const struct test_case long_cases[] = {
      MOST_REGIONS, false},
 };
 
+/* After steps of a sequence one that keeps a map, which of one stage is all that is launched of
+ * kernels.fd. */
+static enum ht_err keep_one(struct scene *s, const struct ht_fd_keep *keep, double *seconds) {
+    const struct ht_stepper *stepper = &s->stepper[0];
+    TRY(put(s, stepper, 3));
+    TRY(take(stepper, 6, true));
+    (void)ht_tool_seconds(s->kernels.fd);
+    TRY(stepper->ops->keep(stepper->self, 1u << HT_MAP_MAXIMUM, keep));
+    TRY(take(stepper, 1, true));
+    *seconds = ht_tool_seconds(s->kernels.fd);
+    return HT_OK;
+}
+
+static void judge_kept(struct ht_device *device, const char *options) {
+    enum { ROOM = 1 << 14 };
+    const struct test_case c = {.options = options};
+    HT_ENDED(close_scene) struct scene s;
+    struct ht_fd_keep keep = {.rate = 1, .steepest = 1};
+    double kept[ROOM] = {0}, seconds = 0;
+    int nodes = 0;
+    enum ht_err err = open_scene(&c, device, &s);
+    if (err == HT_OK) err = ht_buffer_create_zeros(device, sizeof kept, &keep.map);
+    if (err == HT_OK) err = keep_one(&s, &keep, &seconds);
+    if (err == HT_OK) err = ht_buffer_read_reals(keep.map, false, 0, ROOM, kept);
+    for (int n = 0; n < ROOM; n++) nodes += kept[n] > 0;
+    TEST_CHECK(err == HT_OK && nodes > 100 && seconds > 0,
+               "%s: a step keeps a map of %d nodes in %.3g s %s", options, nodes, seconds,
+               err ? ht_err_message() : "");
+    ht_buffer_destroy(keep.map);
+}
+
 int main(int argc, char **argv) {
     struct ht_device *device = test_device_here();
     if (device == NULL) return test_end("sequences");
@@ -204,6 +235,8 @@ int main(int argc, char **argv) {
         const struct test_case *c = i < count ? &cases[i] : &long_cases[i - count];
         if (argc < 2 || strstr(c->options, argv[1]) != NULL) judge_case(device, c);
     }
+    judge_kept(device, "time.scheme=fd; grid.cells=[30,26]; grid.order=4; time.stages=1");
+    judge_kept(device, "time.scheme=fd; grid.cells=[30,26]; grid.order=4; time.stages=2");
     ht_device_close(device);
     return test_end("sequences");
 }
