@@ -1,6 +1,6 @@
-/* What an adjoint run adds to its sums at a node after a step (docs/gradients.md), of the fields q,
- * e = q(n) - q(n + 1) and d = u(n) - u(n - 1); with two terms of the stages o of q and w of u(n -
- * 1), too; where density varies of differences at the half points above the node, D:
+/* What an adjoint run adds to its sums at a node after a step (docs/developers/gradients.md), of
+ * the fields q, e = q(n) - q(n + 1) and d = u(n) - u(n - 1); with two terms of the stages o of q
+ * and w of u(n - 1), too; where density varies of differences at the half points above the node, D:
  *     m = m + sign e d + 12 (o - q) (w - u),   b_k = b_k + D q D w + D (o - q) D u.
  * light: d^2. sign: of d. */
 #if HT_FD_DENSITY

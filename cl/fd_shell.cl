@@ -1,5 +1,5 @@
-/* Shells of finite differences (docs/gradients.md): values of u in boxes before absorbing layers,
- * into a record of a ring, and from records back into u.
+/* Shells of finite differences (docs/developers/gradients.md): values of u in boxes before
+ * absorbing layers, into a record of a ring, and from records back into u.
  *
  * A record has blocks of HT_SHELL_BLOCK values, those of a box's x3 plane one after the other along
  * x1, then x2; the last block of a plane is filled with zeros, so that records of slabs have the

@@ -1,6 +1,6 @@
-/* What an adjoint run of a pair adds to its sums at a node (docs/gradients.md), of the adjoint
- * fields q and the changes d = u - o in a step of fields that C couples, or of one field: of their
- * parts (ht_pair_parts of htwave/fd_kernel.h)
+/* What an adjoint run of a pair adds to its sums at a node (docs/developers/gradients.md), of the
+ * adjoint fields q and the changes d = u - o in a step of fields that C couples, or of one field:
+ * of their parts (ht_pair_parts of htwave/fd_kernel.h)
  *     m_ij = m_ij + q_i d_j + q_j d_i,    m_ii = m_ii + q_i d_i.
  * lit: light, the squares of d, too. */
 #if HT_PAIR_FIELDS == 1

@@ -1,5 +1,5 @@
 /* Traces from the values that receivers read at each step, and back
- * (docs/developers/differences.md, docs/gradients.md). All samples of a run are
+ * (docs/developers/differences.md, docs/developers/gradients.md). All samples of a run are
  * data[group][reading][receiver][sample]. */
 #pragma once
 

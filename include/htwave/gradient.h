@@ -1,6 +1,6 @@
-/* Gradients by the adjoint state, of schemes by finite differences (docs/gradients.md): the
- * derivative of a function chi of the traces by the medium at the nodes, and by the amplitudes of
- * the sources. A run forwards keeps what is needed of its states; an adjoint run, the same steps
+/* Gradients by the adjoint state, of schemes by finite differences (docs/developers/gradients.md):
+ * the derivative of a function chi of the traces by the medium at the nodes, and by the amplitudes
+ * of the sources. A run forwards keeps what is needed of its states; an adjoint run, the same steps
  * from rest with the derivatives of chi by the traces as sources at the receivers, in the reverse
  * order of time, meets them.
  *

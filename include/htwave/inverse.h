@@ -1,5 +1,5 @@
-/* The inverse problem of a survey (docs/gradients.md): misfits of the traces of its shots to
- * observed ones, and their gradient by parameters of the medium. */
+/* The inverse problem of a survey (docs/developers/gradients.md): misfits of the traces of its
+ * shots to observed ones, and their gradient by parameters of the medium. */
 #pragma once
 
 #include "htwave/gradient.h"

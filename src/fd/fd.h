@@ -453,7 +453,7 @@ HT_CHECKED enum ht_err ht_fd_records_end(struct ht_fd_records *records, int64_t 
 HT_CHECKED enum ht_err ht_fd_records_need(struct ht_fd_records *records, int64_t first,
                                           int64_t last);
 
-/* ---- fd_shell.c: the forward run backwards (docs/gradients.md) ---- */
+/* ---- fd_shell.c: the forward run backwards (docs/developers/gradients.md) ---- */
 struct ht_fd_shell_choice {
     int64_t steps;      /* of the forward run */
     int bits;           /* 16, or 0: those of the precision, or 16 of single precision: -1 */

@@ -1,6 +1,6 @@
-/* Gradients (docs/gradients.md): an adjoint stepper beside the forward one, their sums at the
- * nodes, and the derivatives by the amplitudes of sources; the parts that those of one field of
- * second order alone have. */
+/* Gradients (docs/developers/gradients.md): an adjoint stepper beside the forward one, their sums
+ * at the nodes, and the derivatives by the amplitudes of sources; the parts that those of one field
+ * of second order alone have. */
 #include "fd_gradient.h"
 #include "src/solve/sampler_private.h"
 

@@ -1,8 +1,8 @@
-/* The forward run of one field backwards (docs/gradients.md): time steps from u(n) and -d(n+1),
- * with the sources in reverse order, lead to u(n-1) and -d(n). Where sides absorb, only nodes that
- * layers do not change are stepped, the inner ones; around them lies a shell, as thick as what
- * steps read, whose u the forward run has recorded. A sponge changes no node beyond its own,
- * matched layers those in reach of their differences. */
+/* The forward run of one field backwards (docs/developers/gradients.md): time steps from u(n) and
+ * -d(n+1), with the sources in reverse order, lead to u(n-1) and -d(n). Where sides absorb, only
+ * nodes that layers do not change are stepped, the inner ones; around them lies a shell, as thick
+ * as what steps read, whose u the forward run has recorded. A sponge changes no node beyond its
+ * own, matched layers those in reach of their differences. */
 #include "fd.h"
 
 /* A step between two that are recorded has the polynomial of the eight around it, where these

@@ -2,7 +2,7 @@
  * the update the second difference of F, F'' = f, or dt^2 f_n where dispersion is removed from
  * traces (resampler.c). g is the delta spread over nodes, times the modulus there. Planes beyond
  * the slab take it, too, wherever a pass computes them. Receivers are the sources of adjoint runs
- * (docs/gradients.md). */
+ * (docs/developers/gradients.md). */
 #include "fd.h"
 #include "src/solve/sampler_private.h"
 

@@ -1,6 +1,6 @@
-/* Gradients of pairs (docs/gradients.md): sums of products of adjoint fields and of changes in a
- * step, field by field, of coupled ones of their parts with each other; after the run derivatives
- * by C, from C^+ times them times C^+. */
+/* Gradients of pairs (docs/developers/gradients.md): sums of products of adjoint fields and of
+ * changes in a step, field by field, of coupled ones of their parts with each other; after the run
+ * derivatives by C, from C^+ times them times C^+. */
 #include "fd_gradient.h"
 #include "src/solve/sampler_private.h"
 

@@ -1,6 +1,6 @@
-/* Gradients of pairs with couplings at oblique faces (docs/gradients.md): C has entries between
- * places, so that the adjoint field q = C y says nothing of y at a place. Of groups that have
- * couplings y is kept beside q, a sum over the steps of
+/* Gradients of pairs with couplings at oblique faces (docs/developers/gradients.md): C has entries
+ * between places, so that the adjoint field q = C y says nothing of y at a place. Of groups that
+ * have couplings y is kept beside q, a sum over the steps of
  *     e = dt B_0 v,    C -> 1: the passes of the run with other coefficients,
  * and of the readings without the medium; beside it stands e of the forward run's step, with its
  * sources without the medium. Sums of their products are the derivatives by all entries of C. */

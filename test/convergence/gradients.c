@@ -1,5 +1,5 @@
-/* Gradients of finite differences (docs/gradients.md), for random derivatives r of chi by what
- * receivers read at each step:
+/* Gradients of finite differences (docs/developers/gradients.md), for random derivatives r of chi
+ * by what receivers read at each step:
  *   - <r, p> = <a, da>: traces p of amplitudes a of sources, da the derivatives by these, by the
  *     plain engine and by kernels;
  *   - derivatives by the medium at the nodes against a run of its linear change, and chi, a sum of
@@ -411,7 +411,7 @@ static double distance(const struct shot *a, const struct shot *stored) {
     return worst;
 }
 
-/* Rounding is that of a few hundred steps; what 16 bits do to u, docs/gradients.md. */
+/* Rounding is that of a few hundred steps; what 16 bits do to u, docs/developers/gradients.md. */
 static void judge_reverse(const char *name, const char *engine, const char *options, int bits,
                           double bound) {
     struct shot stored = {.gradient = NULL}, s = {.gradient = NULL};

@@ -1,5 +1,5 @@
-/* Shots of gradients for the convergence tests (docs/gradients.md): random derivatives r of chi by
- * what receivers read at each step, the run, and the adjoint one. */
+/* Shots of gradients for the convergence tests (docs/developers/gradients.md): random derivatives r
+ * of chi by what receivers read at each step, the run, and the adjoint one. */
 #pragma once
 
 #include "differences.h"

@@ -1,6 +1,7 @@
-/* Gradients of pairs by finite differences (docs/gradients.md), for random derivatives r of chi by
- * what receivers read at each step: <r, p> = <a, da> for the amplitudes of sources, derivatives by
- * C against differences of <r, p>, the same bits from states that were kept and run again. */
+/* Gradients of pairs by finite differences (docs/developers/gradients.md), for random derivatives r
+ * of chi by what receivers read at each step: <r, p> = <a, da> for the amplitudes of sources,
+ * derivatives by C against differences of <r, p>, the same bits from states that were kept and run
+ * again. */
 #include "gradients.h"
 
 #define PLANE \

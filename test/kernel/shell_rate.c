@@ -1,6 +1,6 @@
-/* What recording a run and putting records back cost on a GPU (docs/gradients.md), as parts of a
- * step forwards without: a cube with layers on all sides, order 8, uniform density, single
- * precision.
+/* What recording a run and putting records back cost on a GPU (docs/developers/gradients.md), as
+ * parts of a step forwards without: a cube with layers on all sides, order 8, uniform density,
+ * single precision.
  *
  *     HTWAVE_DEVICE=gpu shell_rate [SIDE [ORDER]]    nodes along each axis, 512: judged */
 #include "open_device.h"

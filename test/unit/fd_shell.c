@@ -1,8 +1,8 @@
-/* The forward run of finite differences backwards (docs/gradients.md): after N steps and N - 1 back
- * the nodes outside of layers have u(0) and -d(1), by rounding: of walls, matched layers and their
- * corners, sponges, periodic sides, density, one and two terms, orders, dimensions; the plain loops
- * and kernels; records of 16 bits, of every second step, in a file. A run that is recorded is the
- * same bit by bit.
+/* The forward run of finite differences backwards (docs/developers/gradients.md): after N steps and
+ * N - 1 back the nodes outside of layers have u(0) and -d(1), by rounding: of walls, matched layers
+ * and their corners, sponges, periodic sides, density, one and two terms, orders, dimensions; the
+ * plain loops and kernels; records of 16 bits, of every second step, in a file. A run that is
+ * recorded is the same bit by bit.
  *
  *     fd_shell [CACHE]
  *
