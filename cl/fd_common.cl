@@ -16,7 +16,7 @@
 struct ht_fd_coefs {
     real c[HT_DIMS + 2 * HT_FD_DENSITY][HT_FD_R];
 #if HT_FD_MAP
-    real level, rate, steepest;
+    real level, rate, steepest, most;
 #endif
 };
 
@@ -75,6 +75,12 @@ HT_INLINE real ht_fd_peak(const struct ht_fd_coefs *c, real u, real d) {
 }
 HT_INLINE bool ht_fd_beyond(real peak, real kept) {
     return HT_FD_MAP == 0x2 ? peak < kept : peak > kept;
+}
+/* No peak lies further: a wave's is at most `most` times its middle. */
+HT_INLINE real ht_fd_bound(const struct ht_fd_coefs *c, real u, real d) {
+    const real middle = fma((real)-0.5, d, u + c->level), sign = HT_FD_MAP == 0x2 ? -1 : 1;
+    const real height = HT_FD_MAP == 0x4 ? fabs(middle) : sign * middle;
+    return sign * fma((real)0.5, fabs(d), fmax(height, c->most * height));
 }
 #endif
 

@@ -158,11 +158,16 @@ HT_INLINE void ht_fd_write(const struct ht_fd_item *me, const int mode, const re
     bool more = false;
     ht_fd_read_now(map, kept);
     HT_UNROLLED(e, HT_BLOCK) {
-        const real peak = ht_fd_peak(c, mode == HT_FD_APART ? put->p[e] : u[e], put->d[e]);
-        more = more || ht_fd_beyond(peak, kept[e]);
-        if (ht_fd_beyond(peak, kept[e])) kept[e] = peak;
+        const real bound = ht_fd_bound(c, mode == HT_FD_APART ? put->p[e] : u[e], put->d[e]);
+        more = more || ht_fd_beyond(bound, kept[e]);
     }
-    if (more) ht_fd_store(me, kept, map);
+    if (more) {
+        HT_UNROLLED(e, HT_BLOCK) {
+            const real peak = ht_fd_peak(c, mode == HT_FD_APART ? put->p[e] : u[e], put->d[e]);
+            if (ht_fd_beyond(peak, kept[e])) kept[e] = peak;
+        }
+        ht_fd_store(me, kept, map);
+    }
 #endif
     if (HT_FD_HAS_D(mode)) ht_fd_store(me, change, d);
     if (HT_FD_HAS_OUT(mode)) ht_fd_store(me, value, out);

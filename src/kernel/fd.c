@@ -268,7 +268,7 @@ static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
                         struct ht_buffer *out, const struct ht_fd_keep *keep) {
     const struct kernels *k = (const struct kernels *)tool;
     struct ht_fd_args args = ht_fd_args_of(box);
-    double coefs[MOST_COEFS + 3];
+    double coefs[MOST_COEFS + 4];
     struct ht_arg arg[11];
     int64_t groups[3];
     int n = 0, count = 0;
@@ -280,6 +280,7 @@ static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
         coefs[count++] = keep->level;
         coefs[count++] = keep->rate;
         coefs[count++] = keep->steepest;
+        coefs[count++] = hypot(1, keep->steepest);
     }
     arg[n++] = ht_tool_reals(tool, count, coefs);
     arg[n++] = (struct ht_arg){.buffer = u};
