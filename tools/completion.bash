@@ -7,7 +7,9 @@ _htwave() {
         words="$("$program" --help 2>/dev/null | sed -n 's/^  htwave \([a-z][a-z-]*\) .*/\1/p')"
         words="$words --help --help-config --version"
     elif [ "${word#-}" != "$word" ]; then
-        words=$("$program" "$command" --help 2>/dev/null | grep -o '^ *--[a-z-]*')
+        words=$("$program" "$command" --help 2>/dev/null | sed -n 's/^  \(--[a-z-]*\).*/\1/p')
+    elif [ "$COMP_CWORD$command" = 2describe ]; then
+        words=$("$program" describe 2>/dev/null | sed -n 's/^\([a-z_]*\)  .*/\1/p')
     elif [ "$COMP_CWORD" -gt 2 ]; then
         compopt -o nospace
         words=$("$program" --help-config 2>/dev/null | sed -n 's/^  \([a-z][A-Za-z0-9_.]*\) = .*/\1=/p')

@@ -604,7 +604,9 @@ def read(path):
         with open(path, newline="", encoding="utf-8") as file:
             table = csv.DictReader(file)
             rows, columns = list(table), table.fieldnames or []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError:
+        refuse("is no text: traces.py draws traces, snapshots.py snapshots and models")
+    except (OSError, csv.Error) as error:
         raise Refused(getattr(error, "strerror", None) or str(error)) from None
     missing = {kind: [c for c in wanted if c not in columns]
                for kind, (wanted, _) in KINDS.items()}

@@ -128,7 +128,6 @@ HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char
  * and field in output.directory; params: of the input, the plan's may be those of a shot. By rank 0
  * alone. */
 struct ht_segy_shot {
-    int number;
     const struct ht_params *params; /* of the shot alone */
     const char *traces;             /* file */
 };

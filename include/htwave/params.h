@@ -427,9 +427,10 @@ struct ht_params {
         double left;   /* part of them that is to come */
     } resume;          /* of `htwave continue`; no keys */
     /* Of a shot's parameters (htwave/survey.h), whose groups are some of the input's: their numbers
-     * there, for messages; NULL: the same. */
+     * there, for messages; NULL: the same. Its own, from 1 on; 0: no survey. */
     struct {
         const int *source, *receivers;
+        int shot;
     } number;
 };
 

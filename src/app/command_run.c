@@ -324,7 +324,7 @@ static enum ht_err write_segy(const struct shots *s) {
         HT_PATH(path, survey->shot[i].params.output.directory, "traces.h5");
         char *kept;
         TRY(ht_pool_copy(&pool, path, &kept));
-        shot[i] = (struct ht_segy_shot){i + 1, &survey->shot[i].params, kept};
+        shot[i] = (struct ht_segy_shot){&survey->shot[i].params, kept};
     }
     return ht_segy_shots(survey->sim->plan, survey->params, survey->count, shot);
 }

@@ -128,8 +128,8 @@ static const struct ht_option option[] = {
      "Files: raw, little-endian 32-bit floats without a header; npy; segy (.sgy, .segy), samples "
      "along depth, traces side by side; hdf5 (.h5, .hdf5). auto goes by the file's name, raw where "
      "it has no such ending."},
-    {KEY(medium.dataset, STRING), "\"data\"", ANY, NULL, "",
-     "HDF5 files: name of the dataset; empty means the name of the parameter, such as c."},
+    {KEY(medium.dataset, STRING), "\"\"", ANY, NULL, "",
+     "HDF5 files: name of the dataset; empty means the name of the parameter, such as c, or data."},
     {KEY(medium.shape, INT64_3), "[0, 0, 0]", 0, COUNT_MAX, NULL, "samples",
      "Files: samples along each axis of the file, in the order of medium.axes; needed of raw "
      "files, 0 reads it from others."},

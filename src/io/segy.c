@@ -181,6 +181,7 @@ static void write_header(struct sheet *s, int64_t i, const double *x) {
     const int64_t us = llround(interval(s->params, s->every));
     const int64_t scalar = scale > 1 ? -llround(scale) : 1, number = ++s->written;
     const int down = ht_down_axis(s->params);
+    const int64_t shot = ht_most(s->shot->params->number.shot, 1);
     int64_t from[3] = {0}, to[3] = {0}, middle[3] = {0}, depth = 0;
     double offset = 0, side = 1;
     for (int k = 0; k < s->plan->grid.dims; k++) {
@@ -196,8 +197,8 @@ static void write_header(struct sheet *s, int64_t i, const double *x) {
         if (slot == 0 && x[k] < source) side = -1;
     }
     /* 29: seismic data, 35: production, 89: lengths */
-    PUT(header, AT(1, 4, number), AT(5, 4, number), AT(9, 4, s->shot->number), AT(13, 4, i + 1),
-        AT(17, 4, s->shot->number), AT(25, 4, i + 1), AT(29, 2, 1), AT(35, 2, 1),
+    PUT(header, AT(1, 4, number), AT(5, 4, number), AT(9, 4, shot), AT(13, 4, i + 1),
+        AT(17, 4, shot), AT(25, 4, i + 1), AT(29, 2, 1), AT(35, 2, 1),
         AT(37, 4, llround(side * offset)), AT(41, 4, to[2]), AT(45, 4, from[2] + depth),
         AT(49, 4, depth), AT(69, 2, scalar), AT(71, 2, scalar), AT(73, 4, from[0]),
         AT(77, 4, from[1]), AT(81, 4, to[0]), AT(85, 4, to[1]), AT(89, 2, 1),
@@ -321,7 +322,7 @@ enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *pa
 }
 
 static enum ht_err write_segy(const struct ht_plan *plan, const char *path) {
-    const struct ht_segy_shot shot = {1, plan->params, path};
+    const struct ht_segy_shot shot = {plan->params, path};
     const struct sheet sheet = {.plan = plan, .params = plan->params, .shots = 1};
     return write_sheets(&sheet, "traces", &shot);
 }

@@ -163,7 +163,9 @@ static enum ht_err read_npy(struct layout *layout) {
 static enum ht_err read_h5(struct layout *layout) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_h5_open(layout->path, &file));
-    return ht_h5_array(file, layout->dataset, &layout->array);
+    const bool usual = *layout->params->medium.dataset == '\0' &&
+                       !ht_h5_has(file, layout->dataset) && ht_h5_has(file, "data");
+    return ht_h5_array(file, usual ? "data" : layout->dataset, &layout->array);
 }
 
 /* How far apart so many traces are, each `step`-th of the file, by the first kind of places in

@@ -72,6 +72,7 @@ static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *g
     struct ht_survey_shot *shot = &s->shot[s->count++];
     *shot = (struct ht_survey_shot){.params = *all, .group = group, .moved = moved != NULL};
     shot->params.survey = (struct ht_groups){0, NULL};
+    shot->params.number.shot = s->count;
     shot->params.parallel.shots = 0;
     TRY(ht_file_path(all->output.directory, HT_KEY(HT_SHOT_NAME, s->count), &directory));
     TRY(ht_pool_copy(&s->pool, directory, &shot->params.output.directory));

@@ -23,9 +23,11 @@ judge 'the manual has each command and key' [ "$(grep -c '^\.SH HTWAVE [A-Z]' us
 judge "scripts are commands: $(usr/bin/htwave-plot --help 2>&1 | head -n 1)" [ -x usr/bin/htwave-plot ]
 completed=$(bash -c 'compopt() { :; }; . usr/share/bash-completion/completions/htwave
     COMP_WORDS=("$0" check a.cfg grid.ce) COMP_CWORD=3
-    _htwave; echo "${COMPREPLY[@]}"; COMP_WORDS=("$0" check --mod) COMP_CWORD=2; _htwave; echo "${COMPREPLY[@]}"' \
+    _htwave; echo "${COMPREPLY[@]}"; COMP_WORDS=("$0" check --) COMP_CWORD=2; _htwave; echo "${COMPREPLY[@]}"
+    COMP_WORDS=("$0" describe el) COMP_CWORD=2; _htwave; echo "${COMPREPLY[@]}"' \
     "$htwave" | tr '\n' ' ')
-judge "completion: $completed" [ "$completed" = 'grid.cells= --model ' ]
+judge "completion: $completed" [ "$completed" = \
+    'grid.cells= --model --error --wavelengths --json --quiet --verbose --help elastic ' ]
 nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVW]/ { print $3 }' |
     grep -v '^ht_api_\|^_\|^__' >shown.txt
 judge "it shows functions of api.h alone$(sed 's/^/ /' shown.txt)" [ ! -s shown.txt ]

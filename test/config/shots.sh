@@ -131,6 +131,8 @@ rm -rf out two
 run 'output.traces=["segy"]' 'output.units={time="ms";}' receivers.2.every=0.5 \
     'shots=({file="places.txt"; sources=[1]; receivers=["cable"];})'
 mv out two
+number=$(od -An -tu1 -j3608 -N4 two/shot-002/traces_cable_p.sgy | tr -d ' ')
+judge "SEG-Y of the second shot has its number: $number" [ "$number" = 0002 ]
 run 'shots=({file="two/shots_cable_p.sgy"; sources=[1]; receivers=["cable"];})'
 judge "places of SEG-Y headers: exit code $code, $(tail -1 message.txt)" [ $code = 0 ]
 for shot in 1 2; do

@@ -124,7 +124,10 @@ static void segy(struct trial *t, const double *p) {
     write_format(t, "two.sgy", file, 3, p, 30000 / most);
     same(t, "two.sgy", 1, scaled, 0.5 / 30000);
     /* two shots in a file, the second of which is asked for */
-    const struct ht_segy_shot shot[] = {{4, t->params, traces}, {7, t->params, traces}};
+    struct ht_params fourth = *t->params, seventh = *t->params;
+    fourth.number.shot = 4;
+    seventh.number.shot = 7;
+    const struct ht_segy_shot shot[] = {{&fourth, traces}, {&seventh, traces}};
     must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
     same(t, "shots_line_p.sgy", 7, p, 1e-7);
     refused(t, "shots_line_p.sgy", 5, "6 traces, 0 of them of shot 5");

@@ -64,7 +64,9 @@ static void judge_segy(struct trial *t, const char *name, int shots, const doubl
 static void judge_shots(struct trial *t, const double *data, const double *x,
                         const int64_t extent[2]) {
     HT_FREED char *path = scratch_path(t->directory, "traces.h5");
-    const struct ht_segy_shot shot[] = {{1, t->params, path}, {2, t->params, path}};
+    struct ht_params second = *t->params;
+    second.number.shot = 2;
+    const struct ht_segy_shot shot[] = {{t->params, path}, {&second, path}};
     must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
     judge_segy(t, "shots_line_p_x1.sgy", 2, data, x, extent);
 }

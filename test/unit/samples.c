@@ -227,13 +227,20 @@ static void test_hdf5(void) {
     must(ht_h5_create(path_of("m.h5"), false, &file));
     must(ht_h5_write(file, "model/c", 2, extent, values, false));
     must(ht_h5_commit(file));
-    const struct ht_params params = {.medium = {.format = HT_HDF5, .spacing = {1, 1}, .scale = 1}};
+    const struct ht_params params = {
+        .medium = {.format = HT_HDF5, .dataset = "", .spacing = {1, 1}, .scale = 1}};
     must(ht_samples_read(&params, path_of("m.h5"), "model/c", NULL, &s));
     double error = 0;
     for (int i = 0; i < 12; i++) error += fabs(s->value[i] - values[i]);
     TEST_CHECK(s->shape[0] == 3 && s->shape[1] == 4 && s->shape[2] == 1,
                "hdf5: shape from the dataset, fastest last");
     TEST_BELOW(error, 0, "hdf5: values");
+    ht_samples_end(&s);
+    must(ht_h5_create(path_of("d.h5"), false, &file));
+    must(ht_h5_write(file, "data", 2, extent, values, false));
+    must(ht_h5_commit(file));
+    must(ht_samples_read(&params, path_of("d.h5"), "c", NULL, &s));
+    TEST_CHECK(s->value[11] == values[11], "hdf5: data where the parameter's name is not there");
 }
 
 /* ---- other formats: what raw values give, bit for bit ---- */
@@ -419,7 +426,8 @@ static void test_refusals(void) {
     refuse(&f, raw, NULL, "\"x4\"", "unknown axis");
     refuse(&good, "/nonexistent/file", NULL, "/nonexistent/file", "missing file");
     f = (struct ht_params){
-        .medium = {.format = HT_HDF5, .shape = {3, 5}, .spacing = {1, 1}, .scale = 1}};
+        .medium = {
+            .format = HT_HDF5, .dataset = "", .shape = {3, 5}, .spacing = {1, 1}, .scale = 1}};
     refuse(&f, h5, "model/c", "shape[1] = 5", "hdf5: other extents");
     f.medium.axes = (struct ht_names){1, one};
     refuse(&f, h5, "model/c", "has 2 axes, but axes names 1", "hdf5: other rank");
