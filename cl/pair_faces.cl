@@ -13,7 +13,12 @@
  *     HT_PAIR_MEET_SOURCES(X)   X(f): fields that are read
  *     HT_PAIR_MEET_ROWS(X)      X(i, f, part, apart): HT_PAIR_MEET_COUNT fields that meet; 1/2^|X|
  *     HT_PAIR_MEET_MEANS(X)     X(i, f, axis, up, apart, factor): terms of row i; apart: X
- *     HT_PAIR_MEET_COUPLINGS(X) X(i, j, n): number n of a point couples rows i and j */
+ *     HT_PAIR_MEET_COUPLINGS(X) X(i, j, n): number n of a point couples rows i and j
+ *     HT_PAIR_KEPT_MEDIA(X)     X(m): coefficients that vary, for what follows
+ *     HT_PAIR_KEPT(X)           X(i, q, part): what the medium remembers of row i (pair_losses.cl)
+ *                               has this part of the row's change, as at rest
+ *     HT_PAIR_KEPT_PRESSURE(X)  X(i, q, part): of the rows' pressure so much more
+ *     HT_PAIR_KEPT_BLOCK(X)     X(i, j, C): the coefficient of such rows */
 struct ht_pair_meet_coefs {
     real c[HT_DIMS][HT_FD_R];
 };
@@ -81,8 +86,27 @@ HT_TOOL_KERNEL ht_pair_meet(struct ht_pair_meet_args s, struct ht_pair_meet_coef
 #define HT_PAIR_MEET_CHOOSE(i, f, part, apart) \
     if (row == i) u = f;
 
+struct ht_pair_kept {
+    real number[HT_PAIR_KEPT_NUMBERS];
+};
+#define HT_PAIR_KEPT_MEDIUM(m) , HT_INPUT(real) m
+#define HT_PAIR_KEPT_PARTNER(i, q, part) , HT_GLOBAL real *q
+#define HT_PAIR_KEPT_OVER(strength, frequency) ((strength) > 0 ? (strength) / (frequency) : 0)
+#define HT_PAIR_KEEP(i, q, part) \
+    if (row == i) q[at] = fma(part, sum[0], q[at]);
+#define HT_PAIR_PRESS(i, q, part) \
+    if (row == i) presses = 1;
+#define HT_PAIR_PRESSES(i, q, part) change += near[i];
+#define HT_PAIR_KEPT_SHARE(i, j, C) \
+    all += i == j ? C : 2 * C;      \
+    share += row == i || row == j ? C : 0;
+#define HT_PAIR_KEEP_PRESSURE(i, q, part) \
+    if (row == i) q[at] = fma((part)*share / all, change, q[at]);
+
 HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_INPUT(int) from,
-                            HT_INPUT(real) g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET)) {
+                            HT_INPUT(real) g HT_PAIR_MEET_ROWS(HT_PAIR_MEET_TARGET),
+                            struct ht_pair_kept c HT_PAIR_KEPT_MEDIA(HT_PAIR_KEPT_MEDIUM)
+                                HT_PAIR_KEPT(HT_PAIR_KEPT_PARTNER)) {
     const long i = s.first + HT_GROUP_1() * HT_TOOL_ITEMS + HT_ITEM();
     if (i >= s.end) return;
     const int row = (int)(to[i] % HT_PAIR_MEET_COUNT);
@@ -96,7 +120,18 @@ HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_IN
     for (int w = 1; w < HT_PAIR_CORNERS; w *= 2)
         for (int j = 0; j < HT_PAIR_CORNERS; j += 2 * w) sum[j] += sum[j + w];
     HT_PAIR_MEET_ROWS(HT_PAIR_MEET_CHOOSE)
-    u[to[i] / HT_PAIR_MEET_COUNT] += sum[0];
+    const long at = to[i] / HT_PAIR_MEET_COUNT;
+    u[at] += sum[0];
+    if (!s.keeps) return;
+    HT_PAIR_KEPT(HT_PAIR_KEEP)
+    int presses = 0;
+    HT_PAIR_KEPT_PRESSURE(HT_PAIR_PRESS)
+    if (!presses) return;
+    HT_GLOBAL const real *near = g + from[i * HT_PAIR_CORNERS] * (long)HT_PAIR_MEET_COUNT;
+    real change = 0, share = 0, all = 0;
+    HT_PAIR_KEPT_PRESSURE(HT_PAIR_PRESSES)
+    HT_PAIR_KEPT_BLOCK(HT_PAIR_KEPT_SHARE)
+    HT_PAIR_KEPT_PRESSURE(HT_PAIR_KEEP_PRESSURE)
 }
 
 #define HT_PAIR_MEET_VALUES(i, f, part, apart) , HT_INPUT(real) y##i, HT_INPUT(real) e##i

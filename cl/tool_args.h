@@ -39,6 +39,7 @@ struct ht_inject_args {
 struct ht_pair_meet_args {
     long first, end; /* of a list */
     long row, plane; /* of the window */
+    long keeps;      /* of ht_pair_part */
 };
 
 /* cl/pack.cl */

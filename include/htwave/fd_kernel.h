@@ -225,12 +225,13 @@ HT_CHECKED enum ht_err ht_pair_met_create(struct ht_tool *meeting,
 void ht_pair_met_destroy(struct ht_pair_met *met); /* NULL allowed */
 int64_t ht_pair_met_bytes(const struct ht_pair *pair, int group, bool fp64, int64_t points);
 /* After a pass on a box, which reads a node more: what couplings add to `target` (by fields) at
- * targets [target_range), from points [point_range) around them. Enqueued. */
+ * targets [target_range), from points [point_range) around them; keeps: and to arrays->partner.
+ * Enqueued. */
 HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                                     const struct ht_fd_box *box, const int64_t point_range[2],
                                     const int64_t target_range[2], const double scale[3],
-                                    struct ht_buffer *const *field,
-                                    struct ht_buffer *const *target);
+                                    const struct ht_pair_arrays *arrays,
+                                    struct ht_buffer *const *target, bool keeps);
 /* sum[point][coupling] += y_r e_q + y_q e_r of means of y and e, by fields, at the points [range),
  * in the window of the box. Enqueued. */
 HT_CHECKED enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,

@@ -110,6 +110,7 @@ struct ht_pair_task {
     struct ht_fd_box box;
     double scale[3];
     const struct ht_pair_layers *layers; /* of a step; NULL: none */
+    bool keeps;                          /* what losses remember changes with couplings */
 };
 /* y, e: by fields. */
 struct ht_pair_meet_sum {
@@ -696,6 +697,8 @@ HT_CHECKED enum ht_err ht_pair_forget(struct ht_pair_stepper *s);
  */
 void ht_pair_lose(const struct ht_pair_task *t, bool whole, const int64_t m[3], int64_t at,
                   double sum[HT_MAX_FIELDS]);
+/* What is remembered at a node takes what is at rest with a change of a field by couplings. */
+void ht_pair_rest(const struct ht_pair_stepper *s, int row, int64_t at, double change);
 /* Whether a group has any. */
 bool ht_pair_loses(const struct ht_pair *pair, int group);
 enum ht_pair_damping ht_pair_damping_of(const struct ht_problem *problem);

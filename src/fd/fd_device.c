@@ -190,8 +190,8 @@ static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht
     const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
     int64_t points[2], targets[2];
     ht_pair_meets_range(t, points, targets);
-    return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale,
-                        arrays.field, t->work == HT_PAIR_RATE ? arrays.rate : arrays.field);
+    return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale, &arrays,
+                        t->work == HT_PAIR_RATE ? arrays.rate : arrays.field, t->keeps);
 }
 
 static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,

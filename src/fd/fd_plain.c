@@ -684,11 +684,14 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
     HT_ARRAY(double, g, (point[1] - point[0]) * rows);
     pair_meet(t, point, g);
     for (int64_t i = target[0]; i < target[1]; i++) {
-        const int64_t r = meets->to[i] % rows;
+        const int64_t r = meets->to[i] % rows, at = meets->to[i] / rows;
         double *to = (t->work == HT_PAIR_RATE ? t->s->rate : t->s->field)[row[r]].host;
         for (int j = 0; j < meets->corners; j++) {
             const int64_t near = meets->from[i * meets->corners + j];
-            if (near >= 0) to[meets->to[i] / rows] += g[(near - point[0]) * rows + r];
+            if (near < 0) continue;
+            const double change = g[(near - point[0]) * rows + r];
+            to[at] += change;
+            if (t->keeps) ht_pair_rest(t->s, row[r], at, change);
         }
     }
     return HT_OK;

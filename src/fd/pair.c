@@ -85,6 +85,7 @@ static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_ta
                              .box = ht_fd_task_box(&s->fd, task)};
     if (s->damping != HT_PAIR_UNDAMPED && pass < RATES) t.layers = &s->layers;
     s->lossy_dt = pass == QUARTER ? 0 : factors[pass] * s->fd.problem.dt;
+    t.keeps = pass != RATES && pass != QUARTER && ht_pair_loses(&s->pair, t.group);
     for (int k = 0; k < 3; k++)
         t.scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
     return t;

@@ -1,8 +1,9 @@
 /* What couples fields of a group at different places where a face is oblique to the grid (struct
  * ht_pair; docs/developers/differences.md): C gets N^T (theta O) N at points of a parity, where
  * entries above 1e-4 of D's trace are listed; none in absorbing layers, which damp what terms do.
- * The step's bound holds for coefficients of entries at a point multiplied by 1 + eps, and those of
- * a field around by 1 + the mean of eps over its points (ht_pair_faces_raise).
+ * Of fields with losses D is what remains of it at rest. The step's bound holds for coefficients of
+ * entries at a point multiplied by 1 + eps, and those of a field around by 1 + the mean of eps over
+ * its points (ht_pair_faces_raise).
  *
  * A point behind a wall is a mirror image: its coupling of r and q changes the sign where only one
  * of them is odd there. Kernels add in an order by which images stay images to the last bit. */
@@ -60,8 +61,9 @@ static int64_t beyond(const struct sweep *w, int c) {
     return pair->dims > 2 && pair->coefficient[c].parity != pair->meets[w->group] ? 1 : 0;
 }
 
-/* Of the points around m; where: there. */
-static double least_of(const struct sweep *w, int c, const int64_t m[3], int64_t where[3]) {
+/* Of the points around m, sign -1: minus the largest; where: there. */
+static double least_of(const struct sweep *w, int c, double sign, const int64_t m[3],
+                       int64_t where[3]) {
     const struct ht_pair *pair = &w->faces->pair;
     const unsigned meets = pair->meets[w->group], parity = pair->coefficient[c].parity;
     double least = INFINITY;
@@ -71,12 +73,31 @@ static double least_of(const struct sweep *w, int c, const int64_t m[3], int64_t
         for (int k = 0; k < 3; k++) at[k] = m[k] + way_to(meets, parity ^ meets, corner, k, false);
         for (int k = 0; k < 2; k++) at[k] = ht_fd_inside(w->faces->grid, parity, k, at[k]);
         const int64_t plane = at[2] - w->first + beyond(w, c);
-        const double value = w->value[c][(plane * w->n[1] + at[1]) * w->n[0] + at[0]];
+        const double value = sign * w->value[c][(plane * w->n[1] + at[1]) * w->n[0] + at[0]];
         if (!(value < least)) continue;
         least = value;
         memcpy(where, at, sizeof at);
     }
     return least;
+}
+
+/* What remains of D at rest, where losses have taken their part (docs/developers/differences.md):
+ * the least of the points around. 0: something flows for ever. */
+static double rest_of(const struct sweep *w, const int64_t m[3]) {
+    const struct ht_pair *pair = &w->faces->pair;
+    double taken[HT_MAX_FIELDS] = {0}, most = 0;
+    int64_t where[3];
+    for (int l = 0; l < pair->nlosses; l++) {
+        const struct ht_pair_loss *loss = &pair->loss[l];
+        if (w->number[loss->row] < 0) continue;
+        double part = -least_of(w, loss->strength, -1, m, where);
+        if (loss->bulk >= 0) part = fmax(part, -least_of(w, loss->bulk, -1, m, where));
+        if (part > 0 && loss->position < 0) return 0;
+        if (part > 0 && loss->frequency >= 0) part /= least_of(w, loss->frequency, 1, m, where);
+        taken[loss->row] += part * part;
+        most = fmax(most, taken[loss->row]);
+    }
+    return 1 / (1 + most);
 }
 
 static int64_t depth_of(const struct ht_grid *grid, int axis, int side) {
@@ -184,11 +205,12 @@ static bool find_point(const struct sweep *w, const int64_t m[3], struct point *
             p->O[i * n + j] = p->O[j * n + i] = w->value[c][at];
         most = fmax(most, fabs(p->O[i * n + j]));
     }
-    if (most == 0 || !is_open(w, m)) return false;
+    const double rest = most > 0 && is_open(w, m) ? rest_of(w, m) : 0;
+    if (rest == 0) return false;
     for (int c = 0; c < pair->ncoefficients; c++) {
-        if (!is_used(w, c)) continue;
+        if (!is_used(w, c) || pair->coefficient[c].loss) continue;
         const int i = w->number[pair->coefficient[c].row], j = w->number[pair->coefficient[c].col];
-        D[i * n + j] = D[j * n + i] = least_of(w, c, m, p->where[c]);
+        D[i * n + j] = D[j * n + i] = rest * least_of(w, c, 1, m, p->where[c]);
         if (i == j) trace += D[i * n + i];
     }
     if (most <= worth * trace) return false;

@@ -83,12 +83,7 @@ struct block {
     double share[HT_MAX_FIELDS], all; /* C 1, 1 C 1 */
 };
 
-static void lose_pressure(const struct ht_pair_stepper *s, int64_t at, struct block *b,
-                          double sum[HT_MAX_FIELDS]) {
-    struct flow flow = find_flow(s, b->loss[0], b->loss[0]->bulk, at);
-    const double sign = sign_of(s);
-    flow.P = b->P;
-    lose(s, 1, &flow, b->f, &b->sum);
+static void find_shares(const struct ht_pair_stepper *s, int64_t at, struct block *b) {
     for (int t = 0; t < s->pair.nterms; t++)
         for (int i = 0; i < b->count; i++) {
             const struct ht_pair_term *term = &s->pair.term[t];
@@ -97,6 +92,15 @@ static void lose_pressure(const struct ht_pair_stepper *s, int64_t at, struct bl
             b->share[i] += c;
             b->all += c;
         }
+}
+
+static void lose_pressure(const struct ht_pair_stepper *s, int64_t at, struct block *b,
+                          double sum[HT_MAX_FIELDS]) {
+    struct flow flow = find_flow(s, b->loss[0], b->loss[0]->bulk, at);
+    const double sign = sign_of(s);
+    flow.P = b->P;
+    lose(s, 1, &flow, b->f, &b->sum);
+    find_shares(s, at, b);
     for (int i = 0; i < b->count; i++) {
         sum[b->row[i]] += b->share[i] / b->all * (b->sum + sign * b->after);
         b->flow[i].q += b->share[i] / b->all * (flow.q + sign * b->taken);
@@ -142,6 +146,31 @@ void ht_pair_lose(const struct ht_pair_task *t, bool whole, const int64_t m[3], 
     HT_EACH_BIT(f, s->pair.group[t->group]) lose_row(s, f, whole, at, &sum[f], &b);
     if (b.count > 0 && ht_pair_surface_at(s, m) == 0) lose_pressure(s, at, &b, sum);
     for (int i = 0; i < b.count; i++) keep(s, b.loss[i], &b.flow[i], whole, at);
+}
+
+/* At rest J = 0, P = k f, of what oscillates k/w f; of a pressure by its strength. */
+void ht_pair_rest(const struct ht_pair_stepper *s, int row, int64_t at, double change) {
+    struct block b = {.count = 0};
+    bool presses = false;
+    for (int l = 0; l < s->pair.nlosses && change != 0; l++) {
+        const struct ht_pair_loss *loss = &s->pair.loss[l];
+        double part = ht_pair_coefficient_at(s, loss->strength, at);
+        if (loss->bulk >= 0) {
+            b.row[b.count] = loss->row;
+            b.loss[b.count++] = loss;
+        }
+        if (loss->row != row || loss->position < 0) continue;
+        presses = loss->bulk >= 0;
+        if (part > 0 && loss->frequency >= 0)
+            part /= ht_pair_coefficient_at(s, loss->frequency, at);
+        s->partner[loss->position].host[at] += part * change;
+    }
+    find_shares(s, at, &b);
+    for (int i = 0; presses && i < b.count; i++) {
+        const double more = ht_pair_coefficient_at(s, b.loss[i]->bulk, at) -
+                            ht_pair_coefficient_at(s, b.loss[i]->strength, at);
+        s->partner[b.loss[i]->position].host[at] += size_of(s, more) * b.share[i] / b.all * change;
+    }
 }
 
 bool ht_pair_loses(const struct ht_pair *pair, int group) {

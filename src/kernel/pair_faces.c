@@ -10,6 +10,8 @@ struct meeting {
     struct ht_tool tool;
     int dims, radius, rows, row[HT_MAX_FIELDS], couplings;
     unsigned sources;
+    int numbers, kept, partner[HT_MAX_FIELDS]; /* what losses remember */
+    bool medium[HT_MAX_TERMS];                 /* that it needs, of coefficients that vary */
     struct ht_fd_weights weights;
 };
 enum { AT, VALUE, TO, FROM, G, BUFFERS };
@@ -53,9 +55,60 @@ static int number_of(const struct meeting *m, int field) {
     return i;
 }
 
+/* ", C", or behind another word. */
+static void add_value(const struct ht_pair_spec *spec, const char *word, int c, struct meeting *m,
+                      struct ht_text *out) {
+    const bool number = spec->constant >> c & 1u;
+    ht_text_add(out, number ? "%sc.number[%d]" : "%sm%d[at]", word, c);
+    m->medium[c] = m->medium[c] || !number;
+}
+
+/* Of rows that lose what the medium remembers; what flows for ever is 0 where they meet. */
+static void add_kept(const struct ht_pair_spec *spec, struct meeting *m, struct ht_text *out) {
+    const struct ht_pair *pair = spec->pair;
+    unsigned rows = 0, pressed = 0;
+    for (int i = 0; i < m->rows; i++) rows |= 1u << m->row[i];
+    ht_text_add(out, "#define HT_PAIR_KEPT(X)");
+    for (int l = 0; l < pair->nlosses; l++) {
+        const struct ht_pair_loss *loss = &pair->loss[l];
+        if (!(rows >> loss->row & 1u) || loss->position < 0) continue;
+        if (loss->bulk >= 0) pressed |= 1u << loss->row;
+        ht_text_add(out, " X(%d, q%d", number_of(m, loss->row), loss->position);
+        add_value(spec, loss->frequency < 0 ? ", " : ", HT_PAIR_KEPT_OVER(", loss->strength, m,
+                  out);
+        if (loss->frequency >= 0) add_value(spec, ", ", loss->frequency, m, out);
+        ht_text_add(out, loss->frequency < 0 ? ")" : "))");
+        m->partner[m->kept++] = loss->position;
+    }
+    ht_text_add(out, "\n#define HT_PAIR_KEPT_PRESSURE(X)");
+    for (int l = 0; l < pair->nlosses; l++) {
+        const struct ht_pair_loss *loss = &pair->loss[l];
+        if (!(pressed >> loss->row & 1u)) continue;
+        ht_text_add(out, " X(%d, q%d", number_of(m, loss->row), loss->position);
+        add_value(spec, ", ", loss->bulk, m, out);
+        add_value(spec, " - ", loss->strength, m, out);
+        ht_text_add(out, ")");
+    }
+    ht_text_add(out, "\n#define HT_PAIR_KEPT_BLOCK(X)");
+    for (int c = 0; c < pair->nown; c++) {
+        const struct ht_pair_coefficient *of = &pair->coefficient[c];
+        if (!(pressed >> of->row & pressed >> of->col & 1u)) continue;
+        ht_text_add(out, " X(%d, %d", number_of(m, of->row), number_of(m, of->col));
+        add_value(spec, ", ", c, m, out);
+        ht_text_add(out, ")");
+    }
+    m->numbers = pair->ncoefficients;
+    ht_text_add(out, "\n#define HT_PAIR_KEPT_NUMBERS %d\n#define HT_PAIR_KEPT_MEDIA(X)",
+                m->numbers);
+    for (int c = 0; c < m->numbers; c++)
+        if (m->medium[c]) ht_text_add(out, " X(m%d)", c);
+    ht_text_add(out, "\n");
+}
+
 /* Returns the most points around a node. */
-static int add_lists(const struct ht_pair *pair, int group, struct meeting *m,
+static int add_lists(const struct ht_pair_spec *spec, int group, struct meeting *m,
                      struct ht_text *out) {
+    const struct ht_pair *pair = spec->pair;
     int first = 0;
     m->rows = ht_pair_rows(pair, group, m->row);
     m->couplings = ht_pair_couplings(pair, group, &first);
@@ -68,6 +121,7 @@ static int add_lists(const struct ht_pair *pair, int group, struct meeting *m,
         ht_text_add(out, " X(%d, %d, %d)", number_of(m, pair->coefficient[first + i].row),
                     number_of(m, pair->coefficient[first + i].col), i);
     ht_text_add(out, "\n");
+    add_kept(spec, m, out);
     return corners;
 }
 
@@ -76,7 +130,7 @@ enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pai
     struct meeting lists = {.rows = 0}, *made;
     struct ht_text text = {0};
     *out = NULL;
-    const int corners = add_lists(spec->pair, group, &lists, &text);
+    const int corners = add_lists(spec, group, &lists, &text);
     const struct ht_recipe recipe = {.what = "kernels of couplings",
                                      .fp64 = spec->fp64,
                                      .items = 128,
@@ -154,17 +208,31 @@ static enum ht_err launch(struct ht_pair_met *met, enum ht_step_part part, int e
     return range[0] < range[1] ? ht_tool_launch(tool, part, entry, groups, count, arg) : HT_OK;
 }
 
+/* Of the kernel that adds to targets: what it needs for what losses remember; returns how many. */
+static int add_kept_arguments(const struct meeting *m, const struct ht_pair_arrays *arrays,
+                              double numbers[HT_MAX_TERMS], struct ht_arg *arg) {
+    int n = 0;
+    memcpy(numbers, arrays->number, HT_MAX_TERMS * sizeof *numbers);
+    arg[n++] = ht_tool_reals(&m->tool, m->numbers, numbers);
+    for (int c = 0; c < m->numbers; c++)
+        if (m->medium[c]) arg[n++] = (struct ht_arg){.buffer = arrays->coefficient[c]};
+    for (int i = 0; i < m->kept; i++)
+        arg[n++] = (struct ht_arg){.buffer = arrays->partner[m->partner[i]]};
+    return n;
+}
+
 enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                          const struct ht_fd_box *box, const int64_t point_range[2],
                          const int64_t target_range[2], const double scale[3],
-                         struct ht_buffer *const *field, struct ht_buffer *const *target) {
+                         const struct ht_pair_arrays *arrays, struct ht_buffer *const *target,
+                         bool keeps) {
     const struct meeting *m = met->meeting;
     const struct ht_pair_meet_args points = {.first = (long)point_range[0],
                                              .end = (long)point_range[1],
                                              .row = (long)box->row,
                                              .plane = (long)box->plane};
-    const struct ht_pair_meet_args targets = {.first = (long)target_range[0],
-                                              .end = (long)target_range[1]};
+    const struct ht_pair_meet_args targets = {
+        .first = (long)target_range[0], .end = (long)target_range[1], .keeps = keeps};
     double coefs[3 * HT_FD_RADIUS];
     const int count = m->dims * m->radius;
     for (int i = 0; i < count; i++)
@@ -176,14 +244,17 @@ enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                                             {.buffer = met->buffer[G]}};
     int n = 5;
     for (int f = 0; f < HT_MAX_FIELDS; f++)
-        if (m->sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = field[f]};
+        if (m->sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
     TRY(launch(met, part, MEET, point_range, n, arg));
-    struct ht_arg other[4 + HT_MAX_FIELDS] = {{.value = &targets, .size = sizeof targets},
-                                              {.buffer = met->buffer[TO]},
-                                              {.buffer = met->buffer[FROM]},
-                                              {.buffer = met->buffer[G]}};
+    double numbers[HT_MAX_TERMS];
+    struct ht_arg other[HT_MAX_ARGS] = {{.value = &targets, .size = sizeof targets},
+                                        {.buffer = met->buffer[TO]},
+                                        {.buffer = met->buffer[FROM]},
+                                        {.buffer = met->buffer[G]}};
     for (int i = 0; i < m->rows; i++) other[4 + i] = (struct ht_arg){.buffer = target[m->row[i]]};
-    return launch(met, part, PART, target_range, 4 + m->rows, other);
+    n = 4 + m->rows;
+    n += add_kept_arguments(m, arrays, numbers, other + n);
+    return launch(met, part, PART, target_range, n, other);
 }
 
 enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,

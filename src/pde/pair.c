@@ -147,13 +147,10 @@ static bool has(const struct ht_pair *pair, int row, int col) {
 }
 
 /* They meet where they differ in the fewest axes; entries of terms are at their own place, which
- * must be that one. What losses make of a change they do within a pass: fields with losses are not
- * coupled. */
+ * must be that one. */
 static void add_couplings(const struct ht_equations *eq, int group, struct ht_pair *out) {
     const unsigned turning = find_turning(eq, out->group[group]);
     int least = 3 * HT_MAX_FIELDS;
-    for (int l = 0; l < out->nlosses; l++)
-        if (out->group[group] >> out->loss[l].row & 1u) return;
     for (unsigned parity = 0; parity < 1u << eq->dims; parity++) {
         int differ = 0;
         HT_EACH_BIT(f, turning) differ += ht_pair_axes(out->parity[f] ^ parity);

@@ -191,7 +191,8 @@ static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
     if (share > 1 / 3.0)
         ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
     else if (share > 0)
-        ht_say(f, ", coupled at oblique faces, %.2g %% of the points", 100 * share);
+        ht_say(f, ", coupled at oblique faces%s, %.2g %% of the points",
+               plan->eq.losses != 0 ? " by what does not relax" : "", 100 * share);
     ht_fact(f, HT_NUM("oblique_points", share));
 }
 

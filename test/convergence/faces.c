@@ -156,7 +156,8 @@ static enum ht_err cylinder(struct scene *scene, int which, double points, int c
 
 /* s11 at the nodes of the coarsest grid at the end; all grids take the same steps. */
 enum { COARSE = 32, FINE = 4 * COARSE };
-static enum ht_err inclusion(struct scene *scene, int cells, int coupled, double *out) {
+static enum ht_err inclusion(struct scene *scene, const char *losses, int cells, int coupled,
+                             double *out) {
     char text[SCENE_TEXT];
     struct run run;
     const char *ball = "step(0.0529-(x1-0.52)^2-(x2-0.47)^2)";
@@ -164,8 +165,8 @@ static enum ht_err inclusion(struct scene *scene, int cells, int coupled, double
              "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] medium.type=expression "
              "medium.vp=\"1.6+1.6*%s\" medium.vs=\"0.9+%s\" medium.rho=\"1+0.4*%s\" time.cfl=%g "
              "time.end=0.4 initial.type=gaussian initial.field=s11 initial.width=0.06 "
-             "initial.centre=[0.15,0.2]",
-             cells, cells, ball, ball, ball, 0.06 * cells / COARSE);
+             "initial.centre=[0.15,0.2] %s",
+             cells, cells, ball, ball, ball, 0.06 * cells / COARSE, losses);
     enum ht_err err = open_run(scene, coupled, false, text, &run);
     if (err == HT_OK) err = scene_advance(&run.of, run.of.plan->steps);
     if (err == HT_OK) {
@@ -190,19 +191,20 @@ static double off_inclusion(const double *a, const double *b) {
     return sqrt(sum / all);
 }
 
-static void judge_inclusion(struct scene *scene) {
+static void judge_inclusion(struct scene *scene, const char *losses) {
     static double s11[5][COARSE * COARSE];
     const int cells[] = {COARSE, 2 * COARSE, COARSE, 2 * COARSE, FINE};
     double e[4];
     enum ht_err err = HT_OK;
-    for (int i = 0; err == HT_OK && i < 5; i++) err = inclusion(scene, cells[i], i >= 2, s11[i]);
+    for (int i = 0; err == HT_OK && i < 5; i++)
+        err = inclusion(scene, losses, cells[i], i >= 2, s11[i]);
     for (int i = 0; i < 4; i++) e[i] = off_inclusion(s11[i], s11[4]);
     if (err != HT_OK) {
         TEST_CHECK(false, "a solid in a solid: %s", ht_err_message());
         return;
     }
-    TEST_BELOW(e[2], 1.3e-2, "a solid in a solid, %d^2 cells (without couplings %.2g)", COARSE,
-               e[0]);
+    TEST_BELOW(e[2], 1.3e-2, "a solid in a solid %s, %d^2 cells (without couplings %.2g)", losses,
+               COARSE, e[0]);
     TEST_BELOW(e[3], 2e-3, "%d^2 cells (without %.2g)", 2 * COARSE, e[1]);
     TEST_BELOW(e[1], 8e-3, "without");
     TEST_CHECK(e[1] > 3 * e[3] && log2(e[2] / e[3]) > 1.8, "orders %.2f, without %.2f",
@@ -213,7 +215,7 @@ static void judge_inclusion(struct scene *scene) {
 
 /* Periodic media where every cell is a frame of its own, some of it fluid. Where the coefficients
  * of one group are 1, a step from v of that group alone makes v - dt^2 A0^T C A0 v of it: a step,
- * or two of the group that changes first. */
+ * or two of the group that changes first. Where losses are fast, C is what they leave at rest. */
 static const struct {
     const char *name, *text;
     int group; /* of v */
@@ -228,9 +230,21 @@ static const struct {
      "medium.vp=\"2+step(sin(14*x1+9*x2-12*x3))\" "
      "medium.vs=\"(1+0.5*step(sin(14*x1+9*x2-12*x3)))*step(0.7-cos(9*x3-14*x1))\"",
      1},
+    {"elastic in 3-D, losses",
+     "system=elastic grid.cells=[4,5,4] grid.order=2 grid.upper=[0.5,0.625,0.5] medium.rho=1.0 "
+     "medium.vp=\"2+step(sin(14*x1+9*x2-12*x3))\" medium.qp=\"2+step(sin(19*x1+9*x2))\" "
+     "medium.vs=\"(1+0.5*step(sin(14*x1+9*x2-12*x3)))*step(0.7-cos(9*x3-14*x1))\" "
+     "medium.qs=\"2+3*step(sin(9*x2+19*x3))\" medium.q_frequency=1e6",
+     1},
     {"maxwell, TE",
      "system=maxwell grid.cells=[9,8] grid.order=4 grid.upper=[0.9,0.8] medium.mu=1.0 "
      "medium.eps=\"1+11*step(sin(9*x1+13*x2))\"",
+     0},
+    {"maxwell, TE, losses",
+     "system=maxwell grid.cells=[9,8] grid.order=4 grid.upper=[0.9,0.8] medium.mu=1.0 "
+     "medium.eps=\"1+11*step(sin(9*x1+13*x2))\" medium.debye_eps=\"30*step(sin(13*x1+9*x2))\" "
+     "medium.debye_tau=1e-6 medium.lorentz_w0=1e6 "
+     "medium.lorentz_eps=\"step(sin(9*x1-13*x2))\" medium.sigma=\"5*step(x1-0.5)\"",
      0},
     {"maxwell in 3-D, mu",
      "system=maxwell grid.cells=[4,5,4] grid.order=2 grid.upper=[0.5,0.625,0.5] medium.eps=1.0 "
@@ -341,6 +355,16 @@ static const struct {
     {"elastic in 3-D", "system=elastic grid.cells=[9,8,10] grid.order=2 boundary.x1=antisymmetric "
                        "boundary.x3=roller medium.vp=\"2+step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "
                        "medium.vs=\"1+0.6*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.rho=1.0"},
+    {"elastic in 3-D, losses",
+     "system=elastic grid.cells=[9,8,10] grid.order=2 boundary.x1=antisymmetric "
+     "boundary.x3=roller medium.vp=\"2+step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.rho=1.0 "
+     "medium.vs=\"1+0.6*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.qp=12.0 "
+     "medium.qs=\"6+9*x1\""},
+    {"maxwell in 3-D, losses",
+     "system=maxwell grid.cells=[9,8,10] grid.order=4 boundary.x1=electric boundary.x3=magnetic "
+     "medium.eps=\"1+3*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" medium.debye_eps=\"0.3+0.2*x1\" "
+     "medium.lorentz_eps=0.4 medium.lorentz_w0=\"3+x2\" "
+     "medium.sigma=\"step(0.04-(x1-0.1)^2-x2^2-(x3-0.5)^2)\""},
     {"maxwell in 3-D",
      "system=maxwell grid.cells=[9,8,10] grid.order=4 boundary.x1=electric boundary.x3=magnetic "
      "medium.eps=\"1+3*step(0.1-(x1-0.1)^2-x2^2-(x3-0.9)^2)\" "
@@ -407,7 +431,10 @@ int main(void) {
                        "a %s cylinder, %g points per wavelength inside%s", cylinders[which].name,
                        rungs[rung].points, coupled ? ", coupled" : "");
     }
-    judge_inclusion(&scene);
+    judge_inclusion(&scene, "");
+    judge_inclusion(&scene, "medium.q_frequency=4.0 "
+                            "medium.qp=\"40-15*step(0.0529-(x1-0.52)^2-(x2-0.47)^2)\" "
+                            "medium.qs=\"25-10*step(0.0529-(x1-0.52)^2-(x2-0.47)^2)\"");
     for (int which = 0; which < BOXES; which++) judge_kernels(&scene, which);
     for (int which = 0; which < ROUGH; which++) judge_matrix(&scene, which);
     scene_end(&scene);

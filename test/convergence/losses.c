@@ -5,12 +5,15 @@
  *             precisions, and decays beside absorbing layers;
  *   time      order 2 in the step, with data, sources, the start half a step back;
  *   mirrors   a half space of plasma, of a resonance, of a conductor reflects by Fresnel's formula;
+ *   faces     oblique to the grid, coupled: the energy of random data falls in every step by what
+ *             is lost, in solids of any losses and fluid (accuracy: convergence/faces);
  *   kernels   meet the reference of self-checks, and all give the same bits.
  * Waves, time and mirrors are those of the reference, for which nothing is compiled. */
 #include <complex.h>
 #include <float.h>
 
 #include "differences.h"
+#include "src/fd/fd.h"
 
 static double *values_of(const struct fd_run *run, const char *name) {
     const struct ht_stepper *s = fd_stepper(run);
@@ -372,6 +375,204 @@ static void test_mirrors(void) {
     }
 }
 
+/* ---- couplings at oblique faces ---- */
+
+/* In two dimensions, of strains e since the start: with what is at rest of the stress, s_r,
+ *     E = <e, s_r> + <s - s_r, C_m^-1 (s - s_r)> + <v(n-1), rho v(n)>,   C_m = C - C_r,
+ * falls in a step by 2 dt times the second part of the mean of the stresses before and after it,
+ * multiplied by the rate of relaxation. */
+enum { V1, V2, S11, S22, S12, FIELDS };
+struct balance {
+    struct ht_pair_stepper *s;
+    int row[FIELDS];
+    int64_t n[2], nodes;
+    /* Now, before the last step, and their means. */
+    double *field[FIELDS], *kept[FIELDS], *field_before[FIELDS], *kept_before[FIELDS];
+    double *field_mean[FIELDS], *kept_mean[FIELDS], *strain[FIELDS];
+    double *C[FIELDS][FIELDS], *strength[FIELDS], *rate[FIELDS], *bulk;
+    struct ht_pool pool;
+};
+
+static void balance_end(struct balance *b) {
+    ht_pool_free(&b->pool);
+}
+
+static double *fill_coefficient(struct balance *b, int c) {
+    double *out = NULL;
+    must(HT_TAKE(&b->pool, out, b->nodes));
+    must(ht_pair_fill(b->s, c, 0, ht_grid_planes(b->s->fd.problem.grid, HT_PRIMARY), out));
+    return out;
+}
+
+static int field_of(const struct balance *b, int row) {
+    for (int f = 0; f < FIELDS; f++)
+        if (b->row[f] == row) return f;
+    return -1;
+}
+
+static void balance_begin(const struct fd_run *run, struct balance *b) {
+    static const char *const names[] = {"v1", "v2", "s11", "s22", "s12"};
+    const struct ht_plan *plan = run->sim->plan;
+    *b = (struct balance){.s = ht_pair_stepper_of(fd_stepper(run)), .nodes = run->nodes};
+    const struct ht_pair *pair = &b->s->pair;
+    for (int k = 0; k < 2; k++) b->n[k] = ht_grid_nodes(&plan->grid, HT_PRIMARY, k);
+    for (int f = 0; f < FIELDS; f++) {
+        b->row[f] = ht_equations_field(&plan->eq, names[f]);
+        double **const all[] = {&b->field[f],       &b->kept[f],       &b->field_before[f],
+                                &b->kept_before[f], &b->field_mean[f], &b->kept_mean[f],
+                                &b->strain[f]};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            must(HT_TAKE(&b->pool, *all[i], b->nodes));
+    }
+    for (int c = 0; c < pair->nown; c++) {
+        const int i = field_of(b, pair->coefficient[c].row);
+        const int j = field_of(b, pair->coefficient[c].col);
+        b->C[i][j] = b->C[j][i] = fill_coefficient(b, c);
+    }
+    for (int l = 0; l < pair->nlosses; l++) {
+        const struct ht_pair_loss *loss = &pair->loss[l];
+        b->strength[field_of(b, loss->row)] = fill_coefficient(b, loss->strength);
+        b->rate[field_of(b, loss->row)] = fill_coefficient(b, loss->rate);
+        if (loss->bulk >= 0 && b->bulk == NULL) b->bulk = fill_coefficient(b, loss->bulk);
+    }
+}
+
+static void read_array(const struct balance *b, struct ht_fd_array array, double *out) {
+    const int64_t planes = ht_grid_planes(b->s->fd.problem.grid, HT_PRIMARY);
+    must(ht_fd_move_planes(&b->s->fd, array, 0, planes, NULL, out));
+}
+
+static void read_state(struct balance *b) {
+    const struct ht_pair *pair = &b->s->pair;
+    for (int f = 0; f < FIELDS; f++) {
+        memcpy(b->field_before[f], b->field[f], (size_t)b->nodes * sizeof(double));
+        memcpy(b->kept_before[f], b->kept[f], (size_t)b->nodes * sizeof(double));
+        read_array(b, b->s->field[b->row[f]], b->field[f]);
+    }
+    for (int l = 0; l < pair->nlosses; l++)
+        read_array(b, b->s->partner[pair->loss[l].position],
+                   b->kept[field_of(b, pair->loss[l].row)]);
+    for (int64_t i = 0; i < FIELDS * b->nodes; i++) {
+        const int64_t f = i / b->nodes, m = i % b->nodes;
+        b->field_mean[f][m] = (b->field_before[f][m] + b->field[f][m]) / 2;
+        b->kept_mean[f][m] = (b->kept_before[f][m] + b->kept[f][m]) / 2;
+    }
+}
+
+/* Of a periodic field, upwards or downwards. */
+static double difference(const struct balance *b, const double *f, int axis, int up, int64_t m) {
+    const struct ht_fd_weights w = ht_fd_weights(b->s->fd.problem.fd.order);
+    const int64_t n = b->n[axis], stride = axis == 0 ? 1 : b->n[0], i = m / stride % n;
+    double sum = 0;
+    for (int j = 0; j < w.radius; j++)
+        sum += w.first[j] * (f[m + ((i + up + j) % n - i) * stride] -
+                             f[m + ((i + n + up - 1 - j) % n - i) * stride]);
+    return sum * b->s->fd.problem.dt / b->s->fd.problem.grid->h[axis];
+}
+
+static void add_strains(const struct balance *b) {
+    for (int64_t m = 0; m < b->nodes; m++) {
+        b->strain[S11][m] += difference(b, b->field_before[V1], 0, 0, m);
+        b->strain[S22][m] += difference(b, b->field_before[V2], 1, 0, m);
+        b->strain[S12][m] += difference(b, b->field_before[V1], 1, 1, m);
+        b->strain[S12][m] += difference(b, b->field_before[V2], 0, 1, m);
+    }
+}
+
+/* s_r of s and P; and the second part, by C. */
+static double at_rest(double k, double s, double P) {
+    return (s + k * P) / (1 + k * k);
+}
+
+static double moving(double k, double s, double P, double C) {
+    return C > 0 ? pow(k * s - P, 2) / (1 + k * k) / C : 0;
+}
+
+/* The pressure of s11 and s22, and what is left, which is as large in both. */
+struct normal {
+    double all, share, press, shear;
+};
+static struct normal normal_of(const struct balance *b, double *const *f, int64_t m) {
+    const double c11 = b->C[S11][S11][m], c12 = b->C[S11][S22][m], c22 = b->C[S22][S22][m];
+    const double all = c11 + 2 * c12 + c22, share = (c11 + c12) / all, sum = f[S11][m] + f[S22][m];
+    return (struct normal){all, share, sum, f[S11][m] - share * sum};
+}
+
+static double moving_at(const struct balance *b, double *const *f, double *const *kept, int64_t m,
+                        bool rates) {
+    const struct normal s = normal_of(b, f, m), P = normal_of(b, kept, m);
+    const double stiff =
+        (b->C[S11][S11][m] * b->C[S22][S22][m] - pow(b->C[S11][S22][m], 2)) / s.all;
+    const double normal =
+        moving(b->bulk[m], s.press, P.press, s.all) +
+        moving(b->strength[S11][m], s.shear, P.shear, stiff > 1e-12 * s.all ? stiff : 0);
+    const double shear = moving(b->strength[S12][m], f[S12][m], kept[S12][m], b->C[S12][S12][m]);
+    return rates ? b->rate[S11][m] * normal + b->rate[S12][m] * shear : normal + shear;
+}
+
+/* *lost: by the last step. */
+static double balance_of(const struct balance *b, double *lost) {
+    double sum = 0;
+    *lost = 0;
+    for (int64_t m = 0; m < b->nodes; m++) {
+        const struct normal s = normal_of(b, b->field, m), P = normal_of(b, b->kept, m);
+        const double press = at_rest(b->bulk[m], s.press, P.press);
+        const double shear = at_rest(b->strength[S11][m], s.shear, P.shear);
+        sum += b->strain[S11][m] * (s.share * press + shear) +
+               b->strain[S22][m] * ((1 - s.share) * press - shear) +
+               b->strain[S12][m] * at_rest(b->strength[S12][m], b->field[S12][m], b->kept[S12][m]);
+        sum += moving_at(b, b->field, b->kept, m, false);
+        for (int f = 0; f < 2; f++) sum += b->field_before[f][m] * b->field[f][m] / b->C[f][f][m];
+        *lost += 2 * b->s->fd.problem.dt * moving_at(b, b->field_mean, b->kept_mean, m, true);
+    }
+    return sum;
+}
+
+/* Random velocities, solids of any loss and fluid: E falls in every step. */
+static void test_balance(const char *precision) {
+    static const char ball[] = "step(0.06-(x1-0.52)^2-(x2-0.47)^2)";
+    static const char water[] = "step(0.1-abs(x1-2*x2+1.1))", left[] = "step(0.6-x1-0.3*x2)";
+    HT_ENDED(fd_close) struct fd_run run;
+    HT_ENDED(balance_end) struct balance b;
+    fd_open(&run,
+            "system=elastic grid.order=4 grid.cells=[60,48] grid.upper=[1.0,0.8] time.end=1e6 "
+            "initial.type=zero medium.type=expression medium.vp=\"1.6+1.6*%s\" "
+            "medium.vs=\"(0.9+%s)*(1-%s)\" medium.rho=\"1+0.4*%s\" medium.qp=\"10+30*%s\" "
+            "medium.qs=\"4+20*%s\" medium.q_frequency=\"3+20*%s\" device.precision=%s",
+            ball, ball, water, ball, left, left, left, precision);
+    const struct ht_plan *plan = run.sim->plan;
+    const double unit = precision[0] == 'd' ? DBL_EPSILON : FLT_EPSILON;
+    const int steps = test_all() ? 12000 : 1500;
+    double first = 0, last = 0, off = 0, growth = -INFINITY, lost;
+    HT_FREED double *values = NULL;
+    must(HT_ALLOC(values, run.nodes * plan->eq.nfields));
+    balance_begin(&run, &b);
+    for (int f = 0; f < 2; f++)
+        for (int64_t m = 0; m < run.nodes; m++)
+            values[b.row[f] * run.nodes + m] = ht_rng_uniform(11, (uint64_t)(m + f * run.nodes));
+    struct ht_stepper *s = fd_stepper(&run);
+    must(s->ops->put(s->self, HT_PRIMARY, 0, ht_grid_planes(&plan->grid, HT_PRIMARY), values));
+    read_state(&b);
+    for (int i = 0; i < steps; i++) {
+        fd_advance(&run, 1);
+        read_state(&b);
+        add_strains(&b);
+        const double now = balance_of(&b, &lost);
+        if (i == 0) first = now;
+        if (i > 0) off = fmax(off, fabs(now - last + lost));
+        if (i > 0) growth = fmax(growth, now - last);
+        last = now;
+    }
+    TEST_CHECK(ht_pair_faces_use(plan->faces, 0), "faces are coupled, %.2f",
+               ht_pair_faces_share(plan->faces, 0));
+    TEST_BELOW(growth / first, 8 * unit, "coupled faces, %s, %d steps: energy grows in one",
+               precision, steps);
+    /* Of the sums, in double precision; of values, by chance. */
+    TEST_BELOW(off / first, fmax(64 * DBL_EPSILON, 0.25 * unit),
+               "coupled faces, %s: energy but for what is lost", precision);
+    TEST_BELOW(last / first, 0.5, "coupled faces, %s: energy left", precision);
+}
+
 /* ---- kernels ---- */
 
 /* Equal bits, but through CUDA, whose compiler fuses products and sums of losses in each kernel as
@@ -419,6 +620,7 @@ int main(void) {
     test_absorption(1);
     test_absorption(1.5);
     test_mirrors();
+    for (int p = 0; p < 2; p++) test_balance(p ? "double" : "single");
     test_kernels(lossy[0], open);
     if (test_all()) test_kernels(lossy[1], open);
     return test_end("losses");

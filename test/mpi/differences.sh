@@ -53,9 +53,11 @@ same 'free sides, a sponge, deep halos' 2 absorbing.type=sponge parallel.halo_de
 # Faces oblique to the grid, at the borders of slabs and at the edges of the box.
 ball='step(0.4-(x1-0.2)^2-(x2-0.2)^2-(x3-1.25)^2)'
 pole='step(0.2-(x1-0.3*x3)^2-(x2-0.2)^2)'
-same 'a solid in a solid' 3 'grid.cells=[8,7,25]' boundary.x1=roller boundary.x2=periodic boundary.x3=antisymmetric \
-    medium.type=expression medium.fit=box "medium.vp=1+1.2*($ball+$pole)" \
-    "medium.vs=0.5+0.7*($ball+$pole)" medium.rho=1.0
+for losses in '' "medium.qp=30.0 medium.qs=15+9*$ball"; do
+    same "a solid in a solid $losses" 3 'grid.cells=[8,7,25]' boundary.x1=roller \
+        boundary.x2=periodic boundary.x3=antisymmetric medium.type=expression medium.fit=box \
+        "medium.vp=1+1.2*($ball+$pole)" "medium.vs=0.5+0.7*($ball+$pole)" medium.rho=1.0 $losses # two words
+done
 sed -e 's/"elastic"/"maxwell"/; s/vp = .*/};/; s/type = "layers".*//' solid.cfg >light.cfg
 input=light.cfg
 same 'a dielectric, deep halos' 2 'grid.cells=[8,7,25]' parallel.halo_depth=2 grid.order=2 \
