@@ -276,6 +276,8 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
 
 enum ht_err ht_command_check(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    REQUIRE(ht_args_value(args, "--machine") == NULL, HT_ERR_INPUT,
+            "--machine: gone: python3 bench/scaling.py --model FILE predicts scaling");
     REQUIRE(ht_args_value(args, "--model") == NULL || ht_args_value(args, "--error") == NULL,
             HT_ERR_INPUT, "--model: not with --error");
     REQUIRE(ht_args_value(args, "--wavelengths") == NULL || ht_args_value(args, "--error") != NULL,

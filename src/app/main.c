@@ -168,7 +168,8 @@ static const struct ht_command commands[] = {
      .flag = {{"--model", "DIR",
                "write model.h5 and pictures of the model with sources and receivers"},
               {"--error", "E", "which scheme, order and grid err by at most E, and their cost"},
-              {"--wavelengths", "W", "for --error (default: time.end times the frequency)"}},
+              {"--wavelengths", "W", "for --error (default: time.end times the frequency)"},
+              {"--machine", "FILE", "gone: bench/scaling.py --model FILE predicts scaling"}},
      .json = true,
      .ranks = true,
      .more = OVERRIDES "\n\n--error needs a frequency: that of the sources, of the initial wave, "

@@ -187,4 +187,6 @@ refuses 'a missing key' 'host.copy: not set' '/^host/d'
 refuses 'wrong syntax' 'wrong syntax (broken.cfg:20)' 's/^links = {/links = ;/'
 predicts 'grid.cells=[8,8]'
 judge "model, two dimensions: $(tail -n 1 message.txt)" grep -q 'three dim' message.txt
+timeout 20 "$htwave" check cube.cfg --machine plain.cfg 2>message.txt
+judge "check --machine: $(cat message.txt)" grep -q 'bench/scaling.py --model' message.txt
 end config/laboratory
