@@ -168,7 +168,7 @@ struct ht_pair_layers {
 /* What a pass works on. Arrays that it does not touch may be NULL. */
 struct ht_pair_arrays {
     struct ht_buffer *field[HT_MAX_FIELDS];      /* [node] */
-    struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node]: of ht_pair_rate and ht_pair_solve */
+    struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node]: of ht_pair_pass and ht_pair_solve */
     struct ht_buffer *coefficient[HT_MAX_TERMS]; /* [node]; of constant ones: not used */
     double number[HT_MAX_TERMS];                 /* of constant ones */
     struct ht_buffer *partner[HT_MAX_FIELDS];    /* [node]: what losses remember */
@@ -186,14 +186,12 @@ HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
                                               const struct ht_fd_shape *shape,
                                               struct ht_tool **out);
 /* The fields of a group at the nodes of the box change by factor times the derivatives of the other
- * group's; scale[k]: factor / h_k. layers: those that change them, too; NULL: none. Enqueued. */
+ * group's; scale[k]: factor / h_k. layers: those that change them, too; NULL: none. rates: these
+ * changes alone, without layers, in arrays->rate. Enqueued. */
 HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, enum ht_step_part part, int group,
-                                    const struct ht_fd_box *box, const double scale[3],
+                                    bool rates, const struct ht_fd_box *box, const double scale[3],
                                     const struct ht_pair_layers *layers,
                                     const struct ht_pair_arrays *arrays);
-/* arrays->rate of the group's fields: these changes alone. */
-HT_CHECKED enum ht_err ht_pair_rate(struct ht_tool *kernels, int group, const struct ht_fd_box *box,
-                                    const double scale[3], const struct ht_pair_arrays *arrays);
 /* Of those fields f of a group that are coupled (ht_pair_coupled): arrays->rate = C^+ f, by a
  * generalized inverse; f is in the range of C. */
 HT_CHECKED enum ht_err ht_pair_solve(struct ht_tool *kernels, int group,

@@ -273,12 +273,6 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
  * walls half of one, beside free sides of solids those of their closures, beyond an upper wall 0.
  */
 double ht_grid_weight(const struct ht_grid *grid, int axis, int64_t m);
-/* Adds to weight[node] the weights for spreading along one axis: those for reading over h times the
- * parts of it that nodes stand for. So with the sum over nodes for the integral reading is the
- * adjoint of spreading, and a source and a receiver may change places. */
-void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
-                          double *weight);
-
 /* Radii of a Gaussian to either side, beyond which it is left out. */
 #define HT_POINT_WIDEST 6.5
 /* Adds to weight[node] the density at the nodes of an axis of a Gaussian of integral 1 about x,

@@ -170,15 +170,6 @@ static enum ht_err choose(ht_api *api, int count, const char *const *parameter) 
     return ht_params_set(api->params, text.data);
 }
 
-/* By all arrays. */
-static enum ht_err choose_all(ht_api *api) {
-    const char *all[HT_MAX_MEDIUM_OPTIONS];
-    int count = 0;
-    for (int i = 0; i < HT_MAX_MEDIUM_OPTIONS; i++)
-        if (api->model[i].values != NULL) all[count++] = name_of(i);
-    return count > 0 ? choose(api, count, all) : HT_OK;
-}
-
 static enum ht_err open_into(ht_api *api, const char *input, int keys, const char *const *key) {
     HT_ARRAY(char *, copy, keys);
     for (int i = 0; i < keys; i++) {
@@ -195,7 +186,11 @@ static enum ht_err open_into(ht_api *api, const char *input, int keys, const cha
         params->medium.type = HT_MEDIUM_MEMORY;
     }
     params->gradient.wanted = true;
-    return choose_all(api);
+    const char *all[HT_MAX_MEDIUM_OPTIONS]; /* the gradient is by all arrays */
+    int count = 0;
+    for (int i = 0; i < HT_MAX_MEDIUM_OPTIONS; i++)
+        if (api->model[i].values != NULL) all[count++] = name_of(i);
+    return count > 0 ? choose(api, count, all) : HT_OK;
 }
 
 int ht_api_open(const char *input, int keys, const char *const *key, ht_api **out) {

@@ -70,22 +70,16 @@ static void add_medium(const struct ht_system *system, struct ht_facts *f) {
     ht_fact(f, HT_CLOSE(']'));
 }
 
-/* The fewest dimensions in which a field exists. */
-static int least_dims(const struct ht_system *system, const char *field) {
-    int dims = 1;
-    for (; dims < ht_system_largest(system); dims++) {
-        const struct ht_equations eq = ht_equations_make(system, dims);
-        if (ht_equations_field(&eq, field) >= 0) break;
-    }
-    return dims;
-}
-
 static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
     char words[40];
     ht_fact(f, HT_OPEN("fields", '['));
     for (int i = 0; i < eq->nfields; i++) {
         const struct ht_field *field = &eq->field[i];
-        const int least = least_dims(eq->system, field->name);
+        int least = 1; /* dimensions, in which the field exists */
+        for (; least < ht_system_largest(eq->system); least++) {
+            const struct ht_equations in = ht_equations_make(eq->system, least);
+            if (ht_equations_field(&in, field->name) >= 0) break;
+        }
         ht_say(f, "%-11s %-4s %-28s %s%s\n", i ? "" : "fields", field->name, field->meaning,
                parity_words(field->parity, words),
                least == 3   ? "; in 3-D"

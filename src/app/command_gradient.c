@@ -110,18 +110,12 @@ static enum ht_err report(const struct job *j) {
     return j->args->json ? ht_args_print(&f.json.text) : HT_OK;
 }
 
-/* Seconds for a disk that takes 1 GB/s. */
-static double guess_took(const struct ht_gradient_sums *sums) {
-    double bytes = 0;
-    for (int s = 0; s < HT_GRADIENT_SUMS; s++)
-        if (sums->sum[s] != NULL) bytes += 8. * (double)ht_grid_own_total(sums->grid, HT_PRIMARY);
-    return bytes / 1e9;
-}
-
 static enum ht_err run_all(struct job *j) {
     enum ht_err err = HT_OK;
     j->kept = ht_clock();
-    j->took = guess_took(&j->inverse->sums);
+    for (int s = 0; s < HT_GRADIENT_SUMS; s++) /* of a disk that takes 1 GB/s */
+        if (j->inverse->sums.sum[s] != NULL)
+            j->took += 8e-9 * (double)ht_grid_own_total(j->inverse->sums.grid, HT_PRIMARY);
     for (int i = (int)j->inverse->sums.done; err == HT_OK && i < j->survey->count;
          i += j->survey->groups)
         err = run_turn(j, i);

@@ -264,17 +264,8 @@ static enum ht_err make_one(const char *path) {
     FAIL(HT_ERR_IO, "cannot create directory %s: %s", path, strerror(error));
 }
 
-static enum ht_err probe_directory(const char *path) {
-    HT_FREED char *temporary = NULL;
-    HT_PATH(name, path, "htwave");
-    const enum ht_err err = ht_file_temporary(name, &temporary);
-    if (err) return ht_err_prefix(err, "cannot write into directory %s", path);
-    unlink(temporary);
-    return HT_OK;
-}
-
 enum ht_err ht_file_make_directory(const char *path) {
-    HT_FREED char *copy = NULL;
+    HT_FREED char *copy = NULL, *probe = NULL;
     REQUIRE(*path, HT_ERR_IO, "cannot create a directory without a name");
     TRY(ht_text_copy(path, &copy));
     for (char *slash = copy + 1; *slash; slash++) {
@@ -285,7 +276,11 @@ enum ht_err ht_file_make_directory(const char *path) {
         TRY(err);
     }
     TRY(make_one(copy));
-    return probe_directory(path);
+    HT_PATH(name, path, "htwave");
+    const enum ht_err err = ht_file_temporary(name, &probe);
+    if (err) return ht_err_prefix(err, "cannot write into directory %s", path);
+    unlink(probe);
+    return HT_OK;
 }
 
 bool ht_file_is_private(const char *path) {

@@ -432,14 +432,6 @@ void ht_device_keep(struct ht_device *device, int programs) {
     device->keeps = programs;
 }
 
-static void recall(struct ht_program *program, const char *text) {
-    const struct ht_kept *kept = program->device->kept;
-    while (kept != NULL && strcmp(kept->text, text) != 0) kept = kept->next;
-    if (kept == NULL) return;
-    program->handle = kept->handle;
-    program->cached = program->kept = true;
-}
-
 /* What does not stay, for lack of memory, is compiled again. */
 static void keep(struct ht_program *program, const char *text) {
     struct ht_device *device = program->device;
@@ -468,7 +460,12 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text, struct 
     }
     TRY(HT_ALLOC(program, 1));
     program->device = device;
-    recall(program, text);
+    const struct ht_kept *kept = device->kept;
+    while (kept != NULL && strcmp(kept->text, text) != 0) kept = kept->next;
+    if (kept != NULL) {
+        program->handle = kept->handle;
+        program->cached = program->kept = true;
+    }
     program->cached = program->cached || (keeps && load_cached(program, text));
     if (!program->cached)
         err = device->backend->program_build(device->handle, text, registers_of(text),

@@ -6,6 +6,7 @@
  * u(t_(n-1)) at the same nodes. */
 #pragma once
 
+#include "htwave/gradient.h"
 #include "src/solve/columns.h"
 #include "src/solve/methods.h"
 #include "src/solve/runner.h"
@@ -98,8 +99,8 @@ struct ht_pair_product {
         before[HT_PAIR_TOGETHER_MOST], sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST], light;
     struct ht_tool *tool;
 };
-/* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass,
- * ht_pair_rate and ht_pair_solve. */
+/* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass
+ * and ht_pair_solve. */
 enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE };
 struct ht_pair_stepper;
 struct ht_pair_task {
@@ -237,6 +238,11 @@ void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t 
 HT_CHECKED enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
                                           const struct ht_columns *from,
                                           struct ht_fd_injection *in);
+struct ht_trace;
+/* The nodes of a trace's reading, on a plane or, -1, on all, as a source of an adjoint run; *whole:
+ * the sum of all weights times the nodes' volumes over that of a cell. */
+HT_CHECKED enum ht_err ht_fd_reading(const struct ht_grid *grid, const struct ht_trace *trace,
+                                     int64_t plane, struct ht_point *out, double *whole);
 
 /* ---- fd_incidence.c: plane waves from outside ---- */
 /* Columns that a place between them takes, and the order of its error. */
@@ -454,7 +460,35 @@ HT_CHECKED enum ht_err ht_fd_records_end(struct ht_fd_records *records, int64_t 
 HT_CHECKED enum ht_err ht_fd_records_need(struct ht_fd_records *records, int64_t first,
                                           int64_t last);
 
-/* ---- fd_shell.c: the forward run backwards (docs/developers/gradients.md) ---- */
+/* ---- the forward run in the reverse order of time, of gradients (docs/developers/gradients.md) ---- */
+/* A way to have it: a row of functions, and the first member of what they work on. */
+struct ht_fd_past {
+    const struct ht_fd_past_ops *ops;
+    struct ht_fd_stepper *forward;
+    int64_t steps; /* N */
+    double sign;   /* of the increments that are shown */
+    /* Bits of struct ht_fd_kind's `state`: arrays whose values before a step are needed, and such
+     * as hold increments, which are needed after it. */
+    unsigned values, increments;
+    bool slopes; /* planes beyond the slab are needed, too */
+    /* Of `values`: after the step that is shown, of `store` and `checkpoint`. */
+    struct ht_fd_array after[HT_FD_MOST_STATE];
+    struct ht_gradient_facts facts;
+};
+struct ht_fd_past_ops {
+    /* The forward run begins: its stepper is at rest. */
+    enum ht_err (*begin)(struct ht_fd_past *past);
+    /* As ht_gradient_look; NULL: steps keep what is needed. */
+    enum ht_err (*look)(struct ht_fd_past *past, int64_t step);
+    /* For n = N, N - 1 .. 1: the forward stepper has its values of n - 1, the increments sign (u(n)
+     * - u(n - 1)) and the number of steps n - 1, as before step n. */
+    enum ht_err (*show)(struct ht_fd_past *past, int64_t n);
+    /* After the last one that is shown, also where that failed; NULL: nothing. */
+    void (*end)(struct ht_fd_past *past);
+    void (*destroy)(struct ht_fd_past *past);
+};
+
+/* ---- fd_shell.c: by the run backwards ---- */
 struct ht_fd_shell_choice {
     int64_t steps;      /* of the forward run */
     int bits;           /* 16, or 0: those of the precision, or 16 of single precision: -1 */
@@ -464,6 +498,7 @@ struct ht_fd_shell_choice {
 /* A shell of what steps change, before the layers: `inner` nodes are stepped back (of two terms the
  * stage is computed at `wide`), those of the boxes of `form` put back. */
 struct ht_fd_shell {
+    struct ht_fd_past past; /* of gradients alone */
     struct ht_fd_stepper *s;
     struct ht_fd_shell_choice choice;
     struct ht_fd_shell_form form;

@@ -178,12 +178,9 @@ static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
 static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
     const struct ht_pair_arrays arrays =
         pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
-    if (t->work == HT_PAIR_STEP)
-        return ht_pair_pass(e->kernels->fd, t->part, t->group, &t->box, t->scale, t->layers,
-                            &arrays);
-    if (t->work == HT_PAIR_RATE)
-        return ht_pair_rate(e->kernels->fd, t->group, &t->box, t->scale, &arrays);
-    return ht_pair_solve(e->kernels->fd, t->group, &t->box, &arrays);
+    if (t->work == HT_PAIR_SOLVE) return ht_pair_solve(e->kernels->fd, t->group, &t->box, &arrays);
+    return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work == HT_PAIR_RATE, &t->box,
+                        t->scale, t->layers, &arrays);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {

@@ -832,13 +832,6 @@ static void plain_matched(const struct spot *spot) {
     HT_EACH_BIT(f, s->pair.group[t->group]) s->field[f].host[spot->at] += sum[f];
 }
 
-static void pair_damp(const struct ht_pair_task *t, const int64_t m[3], int64_t at) {
-    struct spot spot = {.t = t, .s = t->s, .m = {m[0], m[1], m[2]}, .at = at};
-    if (!find_layers(&spot)) return;
-    if (t->s->damping != HT_PAIR_SPONGE) plain_matched(&spot);
-    plain_sponge(&spot);
-}
-
 static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
     EACH_NODE(&t->box) {
         const int64_t at = node_at(&t->box, m1, m2, m3), m[3] = {m1, m2, m3};
@@ -846,7 +839,10 @@ static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_
             pair_solve(t->s, t->group, at);
         else
             pair_rows(t, m, at);
-        if (t->layers != NULL) pair_damp(t, m, at);
+        struct spot spot = {.t = t, .s = t->s, .m = {m1, m2, m3}, .at = at};
+        if (t->layers == NULL || !find_layers(&spot)) continue;
+        if (t->s->damping != HT_PAIR_SPONGE) plain_matched(&spot);
+        plain_sponge(&spot);
     }
     return HT_OK;
 }

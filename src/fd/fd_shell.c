@@ -3,7 +3,7 @@
  * nodes that layers do not change are stepped, the inner ones; around them lies a shell, as thick
  * as what steps read, whose u the forward run has recorded. A sponge changes no node beyond its
  * own, matched layers those in reach of their differences. */
-#include "fd.h"
+#include "fd_gradient.h"
 
 /* A step between two that are recorded has the polynomial of the eight around it, where these
  * resolve the shortest period. The first and the last steps, which have no eight around, are all
@@ -254,4 +254,57 @@ enum ht_err ht_fd_shell_create(struct ht_fd_stepper *s, const struct ht_fd_shell
     shell->need = need_next;
     if (err == HT_OK) err = make(shell);
     return HT_MADE(err, shell, ht_fd_shell_destroy, out);
+}
+
+/* ---- of gradients ---- */
+
+static enum ht_err begin(struct ht_fd_past *past) {
+    struct ht_fd_shell *shell = (struct ht_fd_shell *)past;
+    ht_fd_shell_leave(shell);
+    return ht_fd_shell_record(shell);
+}
+
+/* The stage of the step back was made for the sums of n + 1. */
+static enum ht_err show(struct ht_fd_past *past, int64_t n) {
+    struct ht_runner *r = &past->forward->r;
+    if (n == past->steps) return ht_fd_shell_back((struct ht_fd_shell *)past);
+    TRY(r->ops->before(r, HT_PRIMARY));
+    TRY(ht_runner_run(r, &r->passes, r->passes.count - 1, r->passes.count));
+    r->ops->after(r, 1);
+    return HT_OK;
+}
+
+static void end(struct ht_fd_past *past) {
+    ht_fd_shell_leave((struct ht_fd_shell *)past);
+}
+
+static void destroy(struct ht_fd_past *past) {
+    ht_fd_shell_destroy((struct ht_fd_shell *)past);
+}
+
+static const struct ht_fd_past_ops ops = {
+    .begin = begin, .show = show, .end = end, .destroy = destroy};
+
+enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
+                                 const struct ht_fd_shell_choice *choice, struct ht_fd_past **out) {
+    struct ht_fd_shell_bytes bytes;
+    struct ht_fd_shell *shell = NULL;
+    enum ht_err err = ht_fd_shell_create(of->forward, choice, &shell);
+    err = ht_comm_agree(of->forward->problem.grid->slab.comm, err);
+    *out = NULL;
+    if (err != HT_OK) {
+        ht_fd_shell_destroy(shell);
+        return err;
+    }
+    ht_fd_shell_size(shell, &bytes);
+    shell->past = *of;
+    shell->past.ops = &ops;
+    shell->past.sign = -1;
+    shell->past.facts = (struct ht_gradient_facts){.field = HT_GRADIENT_REVERSE,
+                                                   .segments = 1,
+                                                   .field_bytes = bytes.device,
+                                                   .host = bytes.host,
+                                                   .file = choice->folder ? bytes.records : 0};
+    *out = &shell->past;
+    return HT_OK;
 }

@@ -132,21 +132,48 @@ static double size_of(const struct ht_fd_incidence *in, double modulus) {
     return 2 * sum;
 }
 
+static enum ht_err add_nodes(struct making *m, int column, const struct ht_point *point) {
+    const struct ht_grid *grid = m->stepper->problem.grid;
+    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), row = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    for (const struct ht_point_node *n = point->node; n < point->node + point->count; n++)
+        if (m->wanted[n->m[2]])
+            TRY(ht_columns_add(
+                &m->grid, (struct ht_column_entry){.at = n->m[2] * plane + n->m[1] * row + n->m[0],
+                                                   .column = column,
+                                                   .weight = n->weight}));
+    return HT_OK;
+}
+
+enum ht_err ht_fd_reading(const struct ht_grid *grid, const struct ht_trace *trace, int64_t plane,
+                          struct ht_point *out, double *whole) {
+    struct ht_point_axis axis[3];
+    *whole = 1 / ht_grid_volume(grid);
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        ht_point_axis_read(grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
+        for (int i = 0; i < axis[k].count; i++) {
+            sum += axis[k].weight[i];
+            axis[k].weight[i] /= grid->h[k] * ht_grid_weight(grid, k, axis[k].node[i]);
+        }
+        *whole *= sum;
+    }
+    TRY(HT_ALLOC(out->node, (int64_t)axis[0].count * axis[1].count * axis[2].count));
+    for (int i3 = 0; i3 < axis[2].count; i3++)
+        for (int i2 = 0; i2 < axis[1].count && (plane < 0 || axis[2].node[i3] == plane); i2++)
+            for (int i1 = 0; i1 < axis[0].count; i1++)
+                out->node[out->count++] = (struct ht_point_node){
+                    {axis[0].node[i1], axis[1].node[i2], axis[2].node[i3]},
+                    axis[2].weight[i3] * axis[1].weight[i2] * axis[0].weight[i1]};
+    return HT_OK;
+}
+
 static enum ht_err add_sources(struct making *m) {
     const struct ht_fd_injection *in = m->in;
     const struct ht_grid *grid = m->stepper->problem.grid;
-    const int64_t row = ht_grid_nodes(grid, HT_PRIMARY, 0);
     for (int i = 0; i < in->shots->count; i++) {
         HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
         TRY(ht_shot_spread(in->shots, i, m->wanted, &point));
-        for (int j = 0; j < point.count; j++) {
-            const int64_t *at = point.node[j].m;
-            const struct ht_column_entry entry = {.at = at[2] * ht_grid_plane(grid, HT_PRIMARY) +
-                                                        at[1] * row + at[0],
-                                                  .column = in->column[i],
-                                                  .weight = point.node[j].weight};
-            TRY(ht_columns_add(&m->grid, entry));
-        }
+        TRY(add_nodes(m, in->column[i], &point));
     }
     for (int64_t p = 0; p < ht_grid_planes(grid, HT_PRIMARY); p++)
         for (int i = 0; m->wanted[p] && i < in->shots->count; i++) {
@@ -217,36 +244,6 @@ void ht_fd_injection_destroy(struct ht_fd_injection *in) {
     free(in);
 }
 
-/* ---- receivers as sources of an adjoint run ---- */
-
-/* Adds the nodes of a trace's reading on some planes, and returns the sum of all its weights over
- * the grid, times those of the nodes. */
-static enum ht_err add_reading(const struct ht_grid *grid, const struct ht_trace *trace, int column,
-                               const bool *wanted, struct ht_columns *out, double *whole) {
-    const int64_t plane = ht_grid_plane(grid, HT_PRIMARY), row = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    struct ht_point_axis axis[3];
-    *whole = 1 / ht_grid_volume(grid);
-    for (int k = 0; k < 3; k++) {
-        double sum = 0;
-        ht_point_axis_read(grid, k, trace->x[k], trace->reading.slope == k, &axis[k]);
-        for (int i = 0; i < axis[k].count; i++) {
-            sum += axis[k].weight[i];
-            axis[k].weight[i] /= grid->h[k] * ht_grid_weight(grid, k, axis[k].node[i]);
-        }
-        *whole *= sum;
-    }
-    for (int i3 = 0; i3 < axis[2].count; i3++)
-        for (int i2 = 0; i2 < axis[1].count && wanted[axis[2].node[i3]]; i2++)
-            for (int i1 = 0; i1 < axis[0].count; i1++)
-                TRY(ht_columns_add(
-                    out,
-                    (struct ht_column_entry){
-                        .at = axis[2].node[i3] * plane + axis[1].node[i2] * row + axis[0].node[i1],
-                        .column = column,
-                        .weight = axis[2].weight[i3] * axis[1].weight[i2] * axis[0].weight[i1]}));
-    return HT_OK;
-}
-
 /* ---- making ---- */
 
 static enum ht_err make_list(struct making *m, const struct ht_receivers *receivers) {
@@ -271,7 +268,9 @@ static enum ht_err make_list(struct making *m, const struct ht_receivers *receiv
     }
     for (int t = 0; in->shots == NULL && t < in->columns; t++) {
         const struct ht_trace trace = ht_trace_at(receivers, t);
-        TRY(add_reading(grid, &trace, t, m->wanted, &m->grid, &in->whole[t]));
+        HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+        TRY(ht_fd_reading(grid, &trace, -1, &point, &in->whole[t]));
+        TRY(add_nodes(m, t, &point));
     }
     TRY(ht_fd_list_columns(s, begin, end, &m->grid, in));
     for (int64_t m3 = begin; m3 < end; m3++) TRY(weigh_plane(m, m3));

@@ -87,23 +87,17 @@ static enum ht_err check_shot(const struct ht_plan *plan, int index) {
     return HT_OK;
 }
 
-/* Of a pair. */
-static enum ht_err check_pair(const struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    REFUSE(params->gradient.field == HT_GRADIENT_REVERSE, params, "gradient.field",
-           "the run backwards is made for \"acoustic\" alone: take \"auto\" or \"checkpoint\"");
-    REFUSE(plan->eq.losses != 0, params, plan->medium->loss_key,
-           "gradients are of media that lose nothing: must be 0");
-    return HT_OK;
-}
-
 enum ht_err ht_gradient_check(const struct ht_plan *plan) {
     const struct ht_params *params = plan->params;
     REFUSE(!plan->problem.scheme->nodal, params, "time.scheme",
            "gradients are made by finite differences: take \"fd\"");
     REFUSE(plan->eq.second_order.rate >= 0, params, "system",
            "gradients are made for \"acoustic\", which with rho = 1 is the same equation");
-    if (plan->problem.fd.pair != HT_PAIR_NONE) TRY(check_pair(plan));
+    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
+    REFUSE(pair && params->gradient.field == HT_GRADIENT_REVERSE, params, "gradient.field",
+           "the run backwards is made for \"acoustic\" alone: take \"auto\" or \"checkpoint\"");
+    REFUSE(pair && plan->eq.losses != 0, params, plan->medium->loss_key,
+           "gradients are of media that lose nothing: must be 0");
     REFUSE(!plan->solution->rest, params, "initial.type",
            "a gradient is that of a run which begins at rest: take \"zero\"");
     REFUSE(plan->shots == NULL, params, "sources", "a gradient needs some");

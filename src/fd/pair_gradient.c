@@ -223,13 +223,6 @@ struct turn {
     double *sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST]; /* j >= i */
 };
 
-/* y of parts P y. */
-static void join_parts(int n, const double *x, double *y) {
-    y[0] = x[0] / n;
-    for (int j = 1; j < n; j++) y[0] += x[j] * (n - j) / n;
-    for (int j = 1; j < n; j++) y[j] = y[j - 1] - x[j];
-}
-
 /* x becomes P x, P making parts of values, or R^T P^T by^+ x or, without `by`, R^T P^-1 x; R =
  * `keeps`. */
 static void turn_column(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_MAX_FIELDS],
@@ -242,7 +235,9 @@ static void turn_column(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
     if (by != NULL) solve(n, by, x, parts);
     for (int j = 0; j < n && by != NULL; j++)
         y[j] = parts[0] + (j + 1 < n ? parts[j + 1] : 0) - (j > 0 ? parts[j] : 0);
-    if (by == NULL) join_parts(n, x, y);
+    if (by == NULL) y[0] = x[0] / n; /* of parts P y */
+    for (int j = 1; j < n && by == NULL; j++) y[0] += x[j] * (n - j) / n;
+    for (int j = 1; j < n && by == NULL; j++) y[j] = y[j - 1] - x[j];
     for (int j = 0; j < n; j++) {
         x[j] = 0;
         for (int k = 0; k < n; k++) x[j] += keeps[k][j] * y[k];

@@ -118,29 +118,12 @@ static enum ht_err add_drive(struct making *m, int shot, int number) {
 
 /* ---- receivers as sources of an adjoint run ---- */
 
-/* The nodes of a trace's reading, on a plane or, -1, on all. */
-static enum ht_err find_reading(const struct making *m, int column, int64_t plane,
-                                struct ht_point *out) {
-    const struct ht_trace trace = ht_trace_at(m->by->receivers, column);
-    struct ht_point_axis axis[3];
-    for (int k = 0; k < 3; k++) {
-        ht_point_axis_read(&m->grid, k, trace.x[k], trace.reading.slope == k, &axis[k]);
-        for (int i = 0; i < axis[k].count; i++)
-            axis[k].weight[i] /= m->grid.h[k] * ht_grid_weight(&m->grid, k, axis[k].node[i]);
-    }
-    TRY(HT_ALLOC(out->node, (int64_t)axis[0].count * axis[1].count * axis[2].count));
-    for (int i3 = 0; i3 < axis[2].count; i3++)
-        for (int i2 = 0; i2 < axis[1].count && (plane < 0 || axis[2].node[i3] == plane); i2++)
-            for (int i1 = 0; i1 < axis[0].count; i1++)
-                out->node[out->count++] = (struct ht_point_node){
-                    {axis[0].node[i1], axis[1].node[i2], axis[2].node[i3]},
-                    axis[2].weight[i3] * axis[1].weight[i2] * axis[0].weight[i1]};
-    return HT_OK;
-}
-
+/* On a plane, or, -1, on all. */
 static enum ht_err add_reading(struct making *m, int column, int64_t plane) {
     HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
-    TRY(find_reading(m, column, plane, &point));
+    const struct ht_trace trace = ht_trace_at(m->by->receivers, column);
+    double whole;
+    TRY(ht_fd_reading(&m->grid, &trace, plane, &point, &whole));
     if (!is_beside(m)) return add_coupled(m, column, &point);
     for (int i = 0; i < point.count; i++) TRY(add_node(m, column, true, &point.node[i]));
     return HT_OK;

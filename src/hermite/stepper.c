@@ -716,22 +716,6 @@ static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_va
                               .block = spec->block};
 }
 
-/* The spec of a region's law, in the stepper's layout. */
-static struct ht_spec spec_of(const struct ht_device_stepper *t, const struct ht_law *law) {
-    const struct ht_problem p = ht_problem_with_law(&t->problem, law);
-    const struct ht_tuning tuning = tuning_of(&t->spec, NULL);
-    return ht_problem_spec(&p, &tuning, HT_PRIMARY);
-}
-
-/* Adds its kernels to the sets if they are new. */
-static void add_region(struct ht_device_stepper *t, const struct ht_region *region) {
-    int i = 0;
-    while (i < t->sets && t->set[i].step[0] != region->kernels->step[0]) i++;
-    if (i == t->sets) t->set[t->sets++] = *region->kernels;
-    t->set_of[t->regions] = i;
-    t->region[t->regions++] = *region;
-}
-
 /* Creates all buffers that the variants of the sets of kernels need. */
 static enum ht_err create_buffers(struct ht_device_stepper *t) {
     int64_t per_target = 0;
@@ -755,7 +739,9 @@ static enum ht_err create_buffers(struct ht_device_stepper *t) {
         for (int f = 0, n = 0; f < t->problem.eq->nfields; f++)
             if (t->u[i][f] != NULL) t->stored[i][n++] = t->u[i][f];
     for (int r = 0; r < t->regions; r++) {
-        const struct ht_spec law = spec_of(t, t->region[r].law);
+        const struct ht_problem p = ht_problem_with_law(&t->problem, t->region[r].law);
+        const struct ht_tuning tuning = tuning_of(&t->spec, NULL);
+        const struct ht_spec law = ht_problem_spec(&p, &tuning, HT_PRIMARY);
         TRY(ht_buffer_write_reals(t->scale[r], t->spec.fp64, 0, law.eq->nterms, law.scale));
     }
     return HT_OK;
@@ -797,7 +783,13 @@ static enum ht_err fill_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
 static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, int regions,
                         const struct ht_region *region) {
     TRY(ht_partition_make(&t->problem, regions, region, &t->r.partition));
-    for (int r = 0; r < regions; r++) add_region(t, &region[r]);
+    for (t->regions = 0; t->regions < regions; t->regions++) {
+        int i = 0; /* kernels are a set once */
+        while (i < t->sets && t->set[i].step[0] != region[t->regions].kernels->step[0]) i++;
+        if (i == t->sets) t->set[t->sets++] = *region[t->regions].kernels;
+        t->set_of[t->regions] = i;
+        t->region[t->regions] = region[t->regions];
+    }
     TRY(ht_runner_make(&t->r, &runner_ops, &t->problem, device));
     TRY(create_buffers(t));
     for (int n = 0; n < 6; n++) {

@@ -41,18 +41,14 @@ static void add_value(struct ht_json *json, const struct ht_member *m) {
     }
 }
 
-static void add_array(struct ht_json *json, const struct ht_member *m) {
-    ht_json_add(json, HT_OPEN(m->name, '['));
-    for (int i = 0; i < m->count; i++)
-        ht_json_add(json, m->numbers != NULL ? HT_NUM(NULL, m->numbers[i])
-                                             : HT_INT(NULL, m->integers[i]));
-    ht_json_add(json, HT_CLOSE(']'));
-}
-
 void ht_json_list(struct ht_json *json, const struct ht_member *m) {
     for (; m->kind != HT_JSON_END; m++) {
         if (m->numbers != NULL || m->integers != NULL) {
-            add_array(json, m);
+            ht_json_add(json, HT_OPEN(m->name, '['));
+            for (int i = 0; i < m->count; i++)
+                ht_json_add(json, m->numbers != NULL ? HT_NUM(NULL, m->numbers[i])
+                                                     : HT_INT(NULL, m->integers[i]));
+            ht_json_add(json, HT_CLOSE(']'));
         } else if ((m->kind != HT_JSON_NUMBER || isfinite(m->number)) &&
                    (m->kind != HT_JSON_TEXT || m->text != NULL))
             add_value(json, m);

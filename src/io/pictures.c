@@ -414,15 +414,6 @@ static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
                               at->x + at->sources);
 }
 
-static enum ht_err write_file(const struct model *m) {
-    struct ht_h5 *file = NULL;
-    HT_PATH(path, m->directory, "model.h5");
-    TRY(ht_h5_create(path, false, &file));
-    const enum ht_err err = fill_file(m, file);
-    if (err) ht_h5_discard(file);
-    return err ? err : ht_h5_commit(file);
-}
-
 static enum ht_err draw(const struct model *m, const char *parameter,
                         struct ht_picture_view *view) {
     const struct ht_slice *slice = &view->slice;
@@ -455,9 +446,14 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
     HT_ENDED(end_model)
     struct model m = {
         {.params = params, .medium = medium, .grid = ht_grid_inner(medium->grid)}, directory, {0}};
+    struct ht_h5 *file = NULL;
     TRY(ht_places_make(shots, receivers, &m.places));
     TRY(ht_file_make_directory(directory));
-    TRY(write_file(&m));
+    HT_PATH(path, directory, "model.h5");
+    TRY(ht_h5_create(path, false, &file));
+    const enum ht_err err = fill_file(&m, file);
+    if (err) ht_h5_discard(file);
+    TRY(err ? err : ht_h5_commit(file));
     TRY(ht_pictures_create(&m.output));
     TRY(mark_views(&m.output, &m.places));
     /* The background of the run's pictures, else the speed, else the first parameter. */

@@ -16,12 +16,6 @@ struct pass {
     bool loses;
 };
 
-static bool has(const int *list, int count, int value) {
-    for (int i = 0; i < count; i++)
-        if (list[i] == value) return true;
-    return false;
-}
-
 static int find_difference(const struct ht_pair *pair, const struct ht_pair_term *term, int number,
                            struct pass *p) {
     for (int i = 0; i < p->ndifferences; i++) {
@@ -33,8 +27,9 @@ static int find_difference(const struct ht_pair *pair, const struct ht_pair_term
 }
 
 static void add_coefficient(int coefficient, struct pass *p) {
-    if (coefficient >= 0 && !has(p->coefficient, p->ncoefficients, coefficient))
-        p->coefficient[p->ncoefficients++] = coefficient;
+    for (int i = 0; i < p->ncoefficients; i++)
+        if (p->coefficient[i] == coefficient) return;
+    if (coefficient >= 0) p->coefficient[p->ncoefficients++] = coefficient;
 }
 
 static struct pass pass_of(const struct ht_pair *pair, int group) {
@@ -614,7 +609,7 @@ static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
     return count;
 }
 
-enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group,
+enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group, bool rates,
                          const struct ht_fd_box *box, const double scale[3],
                          const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
     const struct kernels *all = (const struct kernels *)tool;
@@ -622,20 +617,11 @@ enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group
     const int count = cut_box(all, box, arrays, boxes);
     for (int i = 0; i < count; i++) {
         const struct kernels *k = i == 0 ? all : all->strips;
-        TRY(layers != NULL ? launch_layers(k, part, group, &boxes[i], scale, layers, arrays)
-                           : launch(k, part, PASS, group, &boxes[i], scale, arrays->field, arrays));
+        TRY(layers != NULL && !rates
+                ? launch_layers(k, part, group, &boxes[i], scale, layers, arrays)
+                : launch(k, part, rates ? RATE : PASS, group, &boxes[i], scale,
+                         rates ? arrays->rate : arrays->field, arrays));
     }
-    return HT_OK;
-}
-
-enum ht_err ht_pair_rate(struct ht_tool *tool, int group, const struct ht_fd_box *box,
-                         const double scale[3], const struct ht_pair_arrays *arrays) {
-    const struct kernels *k = (const struct kernels *)tool;
-    struct ht_fd_box boxes[MOST_PARTS];
-    const int count = cut_box(k, box, arrays, boxes);
-    for (int i = 0; i < count; i++)
-        TRY(launch(i == 0 ? k : k->strips, HT_PART_INTERIOR, RATE, group, &boxes[i], scale,
-                   arrays->rate, arrays));
     return HT_OK;
 }
 

@@ -27,14 +27,6 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
-/* ---- operators ---- */
-
-static double binomial(int n, int k) {
-    double value = 1;
-    for (int i = 1; i <= k; i++) value = value * (n - k + i) / i;
-    return value;
-}
-
 static enum ht_err pack_axes(HT_UNUSED const struct ht_blocks *blocks, const struct ht_spec *spec,
                              HT_UNUSED const struct ht_shape *shape, struct ht_operator *out) {
     enum { MOST = 2 * HT_MAX_ORDER + 2 };
@@ -49,9 +41,11 @@ static enum ht_err pack_axes(HT_UNUSED const struct ht_blocks *blocks, const str
             for (int r = 0; r < n; r++)
                 for (int i = 0; i < n; i++) {
                     long double sum = 0, power = 1;
+                    double over = 1; /* C(j, r) */
                     for (int j = r; j < 2 * n; j++) {
-                        sum += binomial(j, r) * power * matrix[j * 2 * n + side * n + i];
+                        sum += over * power * matrix[j * 2 * n + side * n + i];
                         power *= shift;
+                        over = over * (j + 1) / (j + 1 - r);
                     }
                     axis[count++] = (double)sum;
                 }

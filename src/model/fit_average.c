@@ -671,16 +671,6 @@ static enum ht_err average_strip(void *data, int64_t strip) {
     return err;
 }
 
-/* As many as the caches ask for, or threads. */
-static int64_t strip_count(const struct ht_fit_job *job) {
-    const struct ht_fit_axis *axis = job->fit->axis;
-    const int64_t row = ht_most(axis[0].boxes, axis[0].nodes);
-    const int64_t rows = ht_most(STRIP_VALUES / row, STRIP);
-    const int64_t count = ht_divide_up(axis[1].nodes, rows);
-    const int64_t threads = ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
-    return threads > 1 ? ht_divide_up(count, threads) * threads : count;
-}
-
 static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
     const struct ht_fit_axis *axis = job->fit->axis;
     struct strips strips = {.job = job, .count = count};
@@ -698,7 +688,12 @@ static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
 
 /* Of several failures one is found that does not depend on the strips. */
 enum ht_err ht_fit_average(struct ht_fit_job *job) {
-    const int64_t count = strip_count(job);
+    const struct ht_fit_axis *axis = job->fit->axis;
+    const int64_t row = ht_most(axis[0].boxes, axis[0].nodes);
+    const int64_t rows = ht_most(STRIP_VALUES / row, STRIP);
+    const int64_t threads = ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
+    int64_t count = ht_divide_up(axis[1].nodes, rows); /* for the caches */
+    if (threads > 1) count = ht_divide_up(count, threads) * threads;
     enum ht_err err = average_strips(job, count);
     return err == HT_ERR_INPUT && count > 1 ? average_strips(job, 1) : err;
 }

@@ -359,15 +359,6 @@ void ht_point_axis_read(const struct ht_grid *grid, int axis, double x, bool slo
     }
 }
 
-void ht_point_axis_spread(const struct ht_grid *grid, int axis, double x, bool slope,
-                          double *weight) {
-    struct ht_point_axis near;
-    ht_point_axis_read(grid, axis, x, slope, &near);
-    for (int i = 0; i < near.count; i++)
-        weight[near.node[i]] +=
-            near.weight[i] * (1 / ht_grid_weight(grid, axis, near.node[i]) / grid->h[axis]);
-}
-
 void ht_point_axis_gaussian(const struct ht_grid *grid, int axis, double x, double radius,
                             bool slope, double *weight) {
     const double widest = HT_POINT_WIDEST, root = sqrt(2 * acos(-1.0));

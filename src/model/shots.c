@@ -322,10 +322,6 @@ static void place(const struct ht_shot_given *given, const struct ht_source_type
             given->position[k] + at[0] * f->along[k] + at[1] * f->across[k] + at[2] * f->normal[k];
 }
 
-static int elements_of(const struct ht_shot_given *given) {
-    return ht_source_is_array(&ht_source_types[given->type]) ? given->elements : 1;
-}
-
 /* Time by which the waves of an element come too late. */
 static double lag(const struct ht_shot_given *given, bool focused, const double x[3]) {
     const double *to = given->focus, *n = given->steer, length = sqrt(dot(n, n));
@@ -441,9 +437,11 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     shots->medium = medium;
     const struct ht_shot_given *given = params->shots.group;
     enum ht_err err = HT_OK;
-    for (int i = 0; i < params->shots.count; i++)
-        for (int e = 0; err == HT_OK && e < elements_of(&given[i]); e++)
+    for (int i = 0; i < params->shots.count; i++) {
+        const bool array = ht_source_is_array(&ht_source_types[given[i].type]);
+        for (int e = 0; err == HT_OK && e < (array ? given[i].elements : 1); e++)
             err = add_shot(params, shots, i + 1, e);
+    }
     return HT_MADE(err, shots, ht_shots_destroy, out);
 }
 

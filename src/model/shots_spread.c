@@ -47,8 +47,16 @@ static enum ht_err list_axis(struct ht_pool *pool, const struct ht_shot *shot,
         ht_point_axis_constant(grid, axis, out->weight);
     else if (shot->width > 0)
         ht_point_axis_gaussian(grid, axis, x, shot->width, slope, out->weight);
-    else
-        ht_point_axis_spread(grid, axis, x, slope, out->weight);
+    else {
+        /* The weights for reading over h times the parts of it that nodes stand for: with the sum
+         * over nodes for the integral reading is the adjoint of spreading, and a source and a
+         * receiver may change places. */
+        struct ht_point_axis near;
+        ht_point_axis_read(grid, axis, x, slope, &near);
+        for (int i = 0; i < near.count; i++)
+            out->weight[near.node[i]] +=
+                near.weight[i] * (1 / ht_grid_weight(grid, axis, near.node[i]) / grid->h[axis]);
+    }
     for (int64_t m = 0; m < nodes; m++)
         if (out->weight[m] != 0) {
             out->node[out->count] = m;
