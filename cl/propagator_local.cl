@@ -16,35 +16,8 @@
  * op[part][chunk][entry][tile][row]; ht_tile_block[tile] is a tile's block, ht_row_target[tile *
  * HT_TILE + row] its target entry slot * HT_COEFS + i, -1 for padding, ht_bits[entry] the parity of
  * a source entry slot * HT_COEFS + i; entries beyond the last have zeros in op. */
-/* Vectors of HT_WIDE reals, 16 bytes, which one instruction reads from local memory or writes
- * there. */
-#if HT_DOUBLE
-#define HT_WIDE 2
-typedef HT_VECTOR(2) ht_wide;
-#else
-#define HT_WIDE 4
-typedef HT_VECTOR(4) ht_wide;
-#endif
-HT_INLINE void ht_widen(const ht_wide x, real v[HT_WIDE]) {
-    v[0] = x.x;
-    v[1] = x.y;
-#if HT_WIDE == 4
-    v[2] = x.z;
-    v[3] = x.w;
-#endif
-}
-
-HT_INLINE ht_wide ht_widened(const real v[HT_WIDE]) {
-    ht_wide x;
-    x.x = v[0];
-    x.y = v[1];
-#if HT_WIDE == 4
-    x.z = v[2];
-    x.w = v[3];
-#endif
-    return x;
-}
-
+/* HT_WIDE: of 16 bytes. */
+#define HT_WIDE HT_PACK
 #define HT_COEFS (HT_N1 * HT_N2 * HT_N3)
 #define HT_ENTRIES (HT_SOURCES * HT_COEFS)
 #define HT_CHUNKS ((HT_ENTRIES + HT_CHUNK - 1) / HT_CHUNK)
@@ -74,13 +47,6 @@ HT_INLINE void ht_around_set(const struct ht_step_args *a, long m1, long m2, lon
     }
 }
 
-/* low, high: the sums of two values with `sign` and -sign of the lower one. */
-HT_INLINE void ht_add_ends(const real sign, const real below, const real above, real *low,
-                           real *high) {
-    *low = fma(sign, below, above);
-    *high = fma(-sign, below, above);
-}
-
 /* The sums of an entry over x1 and x3 in a row of nodes, [x1 + 2 * x3]. */
 HT_INLINE void ht_row_sums(HT_GLOBAL const real *src, const int i, const long nodes,
                            const struct ht_around *around, const int row, const real sign1,
@@ -88,22 +54,19 @@ HT_INLINE void ht_row_sums(HT_GLOBAL const real *src, const int i, const long no
     real x[HT_LEVELS][2];
     HT_UNROLLED(level, HT_LEVELS) {
         const int first = around->row[level][row];
-        ht_add_ends(sign1, src[HT_AT(i, first + around->node[0], nodes)],
-                    src[HT_AT(i, first + around->node[1], nodes)], &x[level][0], &x[level][1]);
+        HT_UNROLLED(k, 2) x[level][k] = src[HT_AT(i, first + around->node[k], nodes)];
+        ht_butterfly(sign1, &x[level][0], &x[level][1]);
     }
     HT_UNROLLED(k, 2) {
-#if HT_DIMS > 2
-        ht_add_ends(sign3, x[0][k], x[1][k], &out[k], &out[2 + k]);
-#else
-        out[k] = x[0][k];
-#endif
+        HT_UNROLLED(level, HT_LEVELS) out[2 * level + k] = x[level][k];
+        if (HT_LEVELS > 1) ht_butterfly(sign3, &out[k], &out[2 * (HT_LEVELS - 1) + k]);
     }
 }
 
 /* The sums of all blocks of source entry s to to[block][cell]. */
 HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
                            const struct ht_around *around,
-                           HT_LOCAL ht_wide *to HT_EACH_SRC(HT_SRC_PARAM)) {
+                           HT_LOCAL ht_pack *to HT_EACH_SRC(HT_SRC_PARAM)) {
     const int field = s / HT_COEFS, i = s % HT_COEFS, bits = ht_bits[s];
     const real sign1 = HT_SIGN_OF(bits, 0), sign2 = HT_SIGN_OF(bits, 1);
     const real sign3 = HT_SIGN_OF(bits, 2);
@@ -115,22 +78,24 @@ HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
         ht_row_sums(chosen, i, a->src_nodes, around, t + 1, sign1, sign3, row[(t + 1) % 2]);
         HT_UNROLLED(w, HT_CORNERS / 2) {
             const int g = (w & 1) + (w >> 1) * 4; /* x2 is bit 1 of a block */
-            ht_add_ends(sign2, row[t % 2][w], row[(t + 1) % 2][w], &sum[g][t], &sum[g + 2][t]);
+            sum[g][t] = row[t % 2][w];
+            sum[g + 2][t] = row[(t + 1) % 2][w];
+            ht_butterfly(sign2, &sum[g][t], &sum[g + 2][t]);
         }
     }
-    HT_UNROLLED(g, HT_CORNERS) to[g * HT_CELLS] = ht_widened(sum[g]);
+    HT_UNROLLED(g, HT_CORNERS) to[g * HT_CELLS] = ht_packed(sum[g]);
 }
 
 /* acc += the products of a chunk. */
-HT_INLINE void ht_products(HT_LOCAL const ht_wide *sums, HT_LOCAL const ht_wide *values,
+HT_INLINE void ht_products(HT_LOCAL const ht_pack *sums, HT_LOCAL const ht_pack *values,
                            real acc[HT_TILE][HT_WIDE]) {
     HT_UNROLL_BY(2)
     for (int e = 0; e < HT_CHUNK; e++) {
         real x[HT_WIDE];
-        ht_widen(sums[e * HT_CORNERS * HT_CELLS], x);
+        ht_unpack(sums[e * HT_CORNERS * HT_CELLS], x);
         HT_UNROLLED(p, HT_TILE_PACKS) {
             real value[HT_WIDE];
-            ht_widen(values[e * HT_TILES * HT_TILE_PACKS + p], value);
+            ht_unpack(values[e * HT_TILES * HT_TILE_PACKS + p], value);
             HT_UNROLLED(r, HT_WIDE)
                 HT_UNROLLED(t, HT_WIDE)
                     acc[p * HT_WIDE + r][t] = fma(value[r], x[t], acc[p * HT_WIDE + r][t]);
@@ -161,16 +126,16 @@ HT_INLINE void ht_store_tile(const struct ht_step_args *a, const int tile, long 
 }
 
 HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(HT_STEP_PARAMS(op)) {
-    HT_LOCAL_ARRAY(ht_wide, sums, HT_CHUNK * HT_CORNERS * HT_CELLS);
-    HT_LOCAL_ARRAY(ht_wide, values, HT_CHUNK_PACKS);
+    HT_LOCAL_ARRAY(ht_pack, sums, HT_CHUNK * HT_CORNERS * HT_CELLS);
+    HT_LOCAL_ARRAY(ht_pack, values, HT_CHUNK_PACKS);
     const int item = HT_ITEM(), cell = item % HT_CELLS, tile = item / HT_CELLS;
     const int part = (int)(HT_GROUP_1() % HT_PARTS);
     const long m1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS + cell;
     const long m2 = a.begin[1] + HT_GROUP_2() * HT_WIDE;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
     const int block = ht_tile_block[part * HT_TILES + tile];
-    HT_GLOBAL const ht_wide *from =
-        (HT_GLOBAL const ht_wide *)op + (long)part * HT_CHUNKS * HT_CHUNK_PACKS;
+    HT_GLOBAL const ht_pack *from =
+        (HT_GLOBAL const ht_pack *)op + (long)part * HT_CHUNKS * HT_CHUNK_PACKS;
     for (long m3 = begin; m3 < end; m3++) {
         real acc[HT_TILE][HT_WIDE];
         struct ht_around around;

@@ -43,7 +43,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 }
 
 /* op[part][chunk][entry][tile][row]. */
-static enum ht_err pack_tiles(const struct ht_blocks *blocks, HT_UNUSED const struct ht_spec *spec,
+static enum ht_err pack_tiles(const struct ht_blocks *blocks, const struct ht_spec *spec,
                               const struct ht_shape *shape, struct ht_operator *out) {
     const int own = shape->group_size / shape->cells, tile = shape->tile;
     const int all = own * shape->parts, rows = all * tile;
@@ -62,7 +62,8 @@ static enum ht_err pack_tiles(const struct ht_blocks *blocks, HT_UNUSED const st
             for (int n = r; n < r + own * tile; n++)
                 out->value[out->count++] =
                     s < blocks->sources && entry[n] != NULL ? entry[n][s] : 0;
-    ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n", own, shape->parts);
+    ht_text_add(&out->text, "#define HT_TILES %d\n#define HT_PARTS %d\n#define HT_PACK %d\n", own,
+                shape->parts, wide_of(spec));
     ht_text_ints(&out->text, "tile_block", block, all);
     ht_text_ints(&out->text, "row_target", target, rows);
     ht_text_ints(&out->text, "bits", blocks->parity, blocks->sources);
@@ -77,5 +78,5 @@ const struct ht_variant ht_variant_propagator_local = {
     .refuses = refuses,
     .shape = choose_shape,
     .pack = pack_tiles,
-    .files = {"common.cl", "vertices.cl", "propagator_local.cl"},
+    .files = {"common.cl", "packs.cl", "vertices.cl", "propagator_local.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_local"}}};
