@@ -146,14 +146,3 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
 /* Device buffers of a link to a neighbour, each of its longest message: one for outgoing messages
  * and two slots for incoming ones. */
 enum { HT_LINK_BUFFERS = 3 };
-
-/* Numbers of a plane of an array that travel, each with all coefficients: of Hermite methods
- * fields, and memory variables of absorbing layers along x1 and x2. */
-double ht_message_values(const struct ht_problem *problem, int array);
-
-/* Sent by a slab with two neighbours, mean per time step. */
-struct ht_sent {
-    double messages, bytes;
-    double longest; /* bytes of the longer message of an exchange, mean */
-};
-struct ht_sent ht_sent_here(const struct ht_problem *problem, bool fp64);

@@ -157,6 +157,9 @@ bool ht_measure_half(const struct ht_grid *grid, enum ht_subgrid subgrid, int ax
  * Primary nodes on a layer's inner face, which are the first and the last one, count half. */
 void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int axis,
                        int64_t *begin, int64_t *end);
+/* The part of a node, or of the cell about it, in the domain; beside: without layers. */
+double ht_measure_weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bool beside,
+                         int64_t node);
 
 /* A stepper on a device. The kernels must match the problem's equations, order, degree and stored
  * fields, in operator variants also its stages and scale. The kernels must outlive the stepper. */
@@ -187,12 +190,18 @@ HT_CHECKED enum ht_err ht_stepper_create_regions(const struct ht_problem *proble
                                                  const struct ht_region *region,
                                                  struct ht_stepper *out);
 
+/* Sent by a slab with two neighbours, mean per time step. */
+struct ht_sent {
+    double messages, bytes;
+    double longest; /* bytes of the longer message of an exchange, mean */
+};
 /* Device bytes that ht_stepper_create allocates for a problem on this rank. */
 struct ht_budget {
     int64_t state, medium, interpolants, messages, total;
     int64_t layers; /* of the state: what absorbing layers remember */
     int64_t largest_buffer;
     int64_t poly_planes; /* planes of interpolants stored at a time */
+    struct ht_sent sent; /* in three dimensions */
 };
 struct ht_budget ht_stepper_budget(const struct ht_problem *problem, const struct ht_tuning *tuning,
                                    const struct ht_device_info *info);

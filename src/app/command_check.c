@@ -193,9 +193,11 @@ static enum ht_err check_data(struct ht_simulation *sim) {
 }
 
 /* Of a slab between two others, for the model of bench/scaling.py. */
-static void add_slab(const struct ht_problem *p, bool fp64, struct ht_facts *f) {
+static void add_slab(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_problem *p = &sim->plan->problem;
+    const bool fp64 = sim->params->device.precision == HT_DOUBLE;
     const struct ht_tuning tuning = {.fp64 = fp64, .trim = true, .block = fp64 ? 2 : 4};
-    const struct ht_sent sent = ht_sent_here(p, fp64);
+    const struct ht_sent sent = sim->budget.sent;
     struct ht_cost least = {0};
     struct ht_passes passes;
     ht_schedule_passes(p, &passes);
@@ -268,8 +270,7 @@ static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) 
             HT_KNOWN("expected_cell_half_steps_per_s", estimate.rate),
             HT_NUM("absorbing_time_share", share), HT_NUM("selfcheck_ratio", ratio),
             HT_TEXT("no_device", sim->no_device), HT_INT("warnings", warned));
-    if (sim->plan->grid.dims == 3)
-        add_slab(&sim->plan->problem, sim->params->device.precision == HT_DOUBLE, &f);
+    if (sim->plan->grid.dims == 3) add_slab(sim, &f);
     ht_parallel_add_json(sim, NULL, &f.json);
     return ht_facts_print(&f, args->json);
 }

@@ -133,9 +133,10 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
         if (ht_pair_faces_use(problem->fd.faces, group))
             b.medium += ht_pair_met_bytes(&memory.pair, group, tuning->fp64,
                                           problem->fd.faces->listed[group].count);
-    if (ht_grid_cut(problem->grid)) {
+    if (problem->grid->dims == 3) {
         plan_halo(s, &halo);
         b.messages = ht_links_bytes(halo.link, &message);
+        b.sent = ht_halo_sent(problem, &halo);
     }
     b.total = b.state + b.medium + b.messages;
     b.largest_buffer = ht_most(bytes, message);
@@ -434,10 +435,6 @@ void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_pass
 
 void ht_differences_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
     kind_of(problem)->passes(problem, HT_FD_FORWARDS, out);
-}
-
-double ht_differences_message_values(const struct ht_problem *problem, int array) {
-    return array < HT_FD_NAMES ? (double)ht_grid_plane(problem->grid, HT_PRIMARY) : 0;
 }
 
 enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {

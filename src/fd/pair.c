@@ -37,14 +37,6 @@ static void make_passes(const struct ht_problem *problem, int sequence, struct h
     out->half[HT_PRIMARY][1] = out->count;
 }
 
-double ht_staggered_message_values(const struct ht_problem *problem, int array) {
-    struct ht_pair pair;
-    int fields = 0;
-    ht_problem_pair(problem, &pair);
-    HT_EACH_BIT(f, array < 2 ? pair.group[array] : 0) fields++;
-    return (double)(fields * ht_grid_plane(problem->grid, HT_PRIMARY));
-}
-
 /* ---- tasks ---- */
 
 enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const struct ht_fd_box *of,

@@ -211,18 +211,6 @@ static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const d
     return HT_OK;
 }
 
-/* Of a node, or the cell about it, the part inside the domain: 1/2 per wall through it. */
-static double node_share(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node) {
-    double share = 1;
-    for (int k = 0; k < grid->dims; k++) {
-        const int64_t n = ht_grid_nodes(grid, subgrid, k), m = node % n;
-        node /= n;
-        if (subgrid == HT_PRIMARY && !ht_grid_periodic(grid, k) && (m == 0 || m == n - 1))
-            share /= 2;
-    }
-    return share;
-}
-
 /* Of two states of a field on a grid: of their values at the points of the cells of that grid's
  * nodes, which lie about the nodes of the other one, or, of the physical energy, at the nodes. */
 static double product(const struct state *s, enum ht_subgrid from, const double *x,
@@ -240,7 +228,7 @@ static double product(const struct state *s, enum ht_subgrid from, const double 
             if (s->weight != NULL) a += s->weight[c] * u;
             if (s->weight != NULL) b += s->weight[c] * v;
         }
-        sum += (s->weight != NULL ? a * b : part) * node_share(grid, to, begin + n);
+        sum += (s->weight != NULL ? a * b : part) * ht_measure_weight(grid, to, false, begin + n);
     }
     return s->weight != NULL ? ht_grid_volume(grid) * sum : sum;
 }

@@ -26,27 +26,6 @@ void ht_hermite_schedule_passes(const struct ht_problem *problem, struct ht_pass
     }
 }
 
-/* The stored fields at a plane's nodes, and memory variables in layers along x1 and x2, which have
- * nodes from the inner face or, on the dual grid, one before it. Layers along x3 are taken not to
- * reach the cut. */
-double ht_hermite_message_values(const struct ht_problem *p, int array) {
-    const enum ht_subgrid of = (enum ht_subgrid)array;
-    const unsigned axes = ht_absorbing_axes(p->layers);
-    if (array > 1) return 0;
-    const double plane = (double)ht_grid_plane(p->grid, of);
-    double values = plane * ht_problem_stored(p, of);
-    struct ht_equations eq;
-    if (axes == 0 || ht_equations_absorb(p->eq, axes, &eq) != HT_OK) return values;
-    for (int n = 0; n < 4; n++) {
-        const int axis = n / 2;
-        const int64_t cells = p->layers->side[axis][n % 2].cells;
-        if (cells > 0)
-            values += ht_layer_fields(&eq, axis) * (double)(cells + 1) * plane /
-                      (double)ht_grid_nodes(p->grid, of, axis);
-    }
-    return values;
-}
-
 /* Both half steps; members that a plan sets. */
 static enum ht_err create_steps(const struct ht_problem *problem, struct ht_device *device,
                                 const struct ht_tuning *tuning, struct ht_kernels *k) {

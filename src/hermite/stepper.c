@@ -187,9 +187,10 @@ struct ht_budget ht_hermite_stepper_budget(const struct ht_problem *p,
     if (plan(p, tuning, &t) != HT_OK) return b;
     list_buffers(&t, ht_variant_poly_bytes(tuning->variant, &t.spec),
                  ht_variant_needs_work(tuning->variant), info);
-    if (ht_grid_cut(p->grid)) {
+    if (p->grid->dims == 3) {
         plan_halo(&t, tuning, NULL, &halo);
         b.messages = ht_links_bytes(halo.link, &message);
+        b.sent = ht_halo_sent(p, &halo);
     }
     b.total = b.messages + ht_injection_bytes(p, &t.spec);
     b.largest_buffer = message;

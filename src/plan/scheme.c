@@ -6,7 +6,6 @@ const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
 const struct ht_method ht_method_staggered = {
     .kernels_create = ht_differences_kernels_create,
     .schedule_passes = ht_differences_schedule_passes,
-    .message_values = ht_staggered_message_values,
     .stepper_create = ht_differences_stepper_create,
     .stepper_budget = ht_differences_stepper_budget,
     .oracle_create = ht_differences_oracle_create,

@@ -467,3 +467,31 @@ void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
         if (!counted) out->pack_s += ht_tool_total(h->part[i].packer, HT_PART_INTERIOR);
     }
 }
+
+/* One message to a neighbour per exchange with planes for it. An exchange serves `depth` passes of
+ * a step's; after as many exchanges as a step has passes they begin anew. */
+struct ht_sent ht_halo_sent(const struct ht_problem *p, const struct ht_halo *h) {
+    const int depth = ht_halo_depth(p);
+    struct ht_sent sum = {0};
+    struct ht_passes passes;
+    ht_schedule_passes(p, &passes);
+    for (int i = 0; i < passes.count; i++) {
+        const struct ht_planes planes =
+            ht_exchange_planes(&passes, depth, i * depth % passes.count);
+        double bytes[2] = {0};
+        for (int n = 0; n < 2 * h->parts; n++) {
+            const struct ht_halo_part *part = &h->part[n / 2];
+            const int64_t *own = h->own[part->array];
+            struct ht_box box = part->window.held;
+            /* Layers along x3 are taken not to reach the cut. */
+            if (box.end[2] - box.begin[2] < own[1] - own[0]) continue;
+            box.end[2] = box.begin[2] + planes.of[part->array][n % 2];
+            if (ht_box_nodes(&box) > 0)
+                bytes[n % 2] += (double)ht_packer_bytes(&part->format, ht_box_nodes(&box));
+        }
+        sum.messages += (bytes[0] > 0) + (bytes[1] > 0);
+        sum.bytes += bytes[0] + bytes[1];
+        sum.longest += fmax(bytes[0], bytes[1]);
+    }
+    return (struct ht_sent){sum.messages / depth, sum.bytes / depth, sum.longest / passes.count};
+}

@@ -76,6 +76,8 @@ struct ht_halo_part *ht_halo_add(struct ht_halo *halo, int array, const struct h
 /* Finds neighbours, and room in each link for all exchanges of passes, and those planned before. */
 void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *passes,
                   struct ht_halo *halo);
+/* By a planned halo, as if its slab had two neighbours; mean per time step. */
+struct ht_sent ht_halo_sent(const struct ht_problem *problem, const struct ht_halo *halo);
 /* NULL allowed. Call it after ht_halo_finish (MPI may lose a message whose receive was cancelled),
  * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
  * have buffers of this rank open. */

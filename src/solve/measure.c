@@ -59,8 +59,8 @@ void ht_measure_beside(const struct ht_grid *grid, enum ht_subgrid subgrid, int 
     *end = ht_grid_nodes(grid, subgrid, axis) - grid->layer[axis][1];
 }
 
-static double weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bool beside,
-                     int64_t node) {
+double ht_measure_weight(const struct ht_grid *grid, enum ht_subgrid subgrid, bool beside,
+                         int64_t node) {
     double weight = 1;
     for (int k = 0; k < 3; k++) {
         int64_t n = ht_grid_nodes(grid, subgrid, k), m = node % n;
@@ -88,7 +88,7 @@ struct ht_measure ht_measure_plain(const struct ht_problem *problem, enum ht_sub
     const double one = 1, *weights = what->weights ? what->weights : &one;
     const double *from = u + (what->weights ? 0 : what->coef) * nodes;
     for (int64_t n = 0; n < nodes; n++) {
-        double factor = weight(problem->grid, subgrid, what->beside, n), values = 0;
+        double factor = ht_measure_weight(problem->grid, subgrid, what->beside, n), values = 0;
         double value[HT_MEASURE_POINTS] = {0};
         for (int i = 0; factor > 0 && i < coefs; i++) {
             double x = from[i * nodes + n];
@@ -149,8 +149,8 @@ static enum ht_err add_hidden(void *context, int64_t first, int64_t last, const 
         if (!hides(plan, term)) continue;
         TRY(fill_material(h, term, first, last));
         for (int64_t n = 0; n < part; n++)
-            h->sum += weight(&plan->grid, HT_PRIMARY, false, first * plane + n) * u[n] * u[n] /
-                      (2 * h->material[n]);
+            h->sum += ht_measure_weight(&plan->grid, HT_PRIMARY, false, first * plane + n) * u[n] *
+                      u[n] / (2 * h->material[n]);
     }
     return HT_OK;
 }

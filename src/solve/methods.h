@@ -14,8 +14,6 @@
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
        struct ht_kernels *out),                                                                    \
       problem, (problem, device, tuning, out))                                                     \
-    X(name, double, message_values, (const struct ht_problem *problem, int array), problem,        \
-      (problem, array))                                                                            \
     X(name, enum ht_err, stepper_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device,                                 \
        const struct ht_kernels *kernels, struct ht_stepper *out),                                  \

@@ -471,28 +471,3 @@ void ht_runner_free(struct ht_runner *r) {
     ht_partition_free(&r->partition);
     free(r->schedule.task);
 }
-
-/* One message to a neighbour per exchange with planes for it. An exchange serves `depth` passes of
- * a step's; after as many exchanges as a step has passes they begin anew. */
-struct ht_sent ht_sent_here(const struct ht_problem *p, bool fp64) {
-    const int depth = ht_halo_depth(p);
-    const double word = p->halo.precision == HT_HALO_SINGLE ? 4
-                        : p->halo.precision == HT_HALO_HALF ? 2
-                                                            : ht_real_size(fp64);
-    const double number_bytes = ht_grid_coefs(p->grid) * word;
-    struct ht_sent sum = {0};
-    struct ht_passes passes;
-    ht_schedule_passes(p, &passes);
-    for (int i = 0; i < passes.count; i++) {
-        const struct ht_planes planes =
-            ht_exchange_planes(&passes, depth, i * depth % passes.count);
-        double bytes[2] = {0};
-        for (int a = 0; a < HT_ARRAYS; a++)
-            for (int side = 0; side < 2; side++)
-                bytes[side] += (double)planes.of[a][side] * ht_message_values(p, a) * number_bytes;
-        sum.messages += (bytes[0] > 0) + (bytes[1] > 0);
-        sum.bytes += bytes[0] + bytes[1];
-        sum.longest += fmax(bytes[0], bytes[1]);
-    }
-    return (struct ht_sent){sum.messages / depth, sum.bytes / depth, sum.longest / passes.count};
-}
