@@ -139,9 +139,9 @@ struct ht_observer ht_observe_checkpoints(const struct ht_params *params,
  * memory of rank 0. */
 struct ht_recording {
     struct ht_output *output;
-    int groups;
     double **data; /* [group][reading][receiver][sample], 0 where the run has not been; from `begin`
                       until ht_recording_free */
+    struct ht_pool pool;
     /* From `begin` to `end`, receivers NULL: there are none. */
     const struct ht_receivers *receivers;
     struct ht_sampler *sampler;

@@ -115,8 +115,6 @@ struct ht_rows_tables {
     double *weight;
     int64_t (*from)[2];
 };
-HT_CHECKED enum ht_err ht_rows_alloc(const struct ht_rows_shape *shape, struct ht_rows_tables *out);
-void ht_rows_free(struct ht_rows_tables *tables); /* after a failure, too */
 HT_CHECKED enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape *shape,
                                       const struct ht_rows_tables *tables, struct ht_tool **out);
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape);

@@ -479,8 +479,9 @@ static int64_t samples_of(const ht_api *api) {
 }
 
 static void take_traces(const ht_api *api, const struct ht_recording *recording, double *traces) {
-    for (int n = 0; n < recording->groups; n++) {
-        const int64_t count = values_of(&plan_of(api)->receivers->group[n]);
+    const struct ht_receivers *receivers = plan_of(api)->receivers;
+    for (int n = 0; receivers != NULL && n < receivers->count; n++) {
+        const int64_t count = values_of(&receivers->group[n]);
         memcpy(traces, recording->data[n], (size_t)count * sizeof *traces);
         traces += count;
     }

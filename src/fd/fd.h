@@ -460,7 +460,8 @@ HT_CHECKED enum ht_err ht_fd_records_end(struct ht_fd_records *records, int64_t 
 HT_CHECKED enum ht_err ht_fd_records_need(struct ht_fd_records *records, int64_t first,
                                           int64_t last);
 
-/* ---- the forward run in the reverse order of time, of gradients (docs/developers/gradients.md) ---- */
+/* ---- the forward run in the reverse order of time, of gradients (docs/developers/gradients.md)
+ * ---- */
 /* A way to have it: a row of functions, and the first member of what they work on. */
 struct ht_fd_past {
     const struct ht_fd_past_ops *ops;

@@ -202,15 +202,6 @@ static enum ht_err need_next(struct ht_fd_shell *shell) {
     return shell->s->at > 0 ? need(shell, shell->s->at - 1) : HT_OK;
 }
 
-/* Planes of the neighbours that the first pass reads. */
-static enum ht_err exchange(struct ht_runner *r) {
-    if (r->halo == NULL) return HT_OK;
-    r->state.coming = ht_exchange_planes(&r->passes, r->partition.depth, 0);
-    r->state.open = true;
-    TRY(ht_halo_send(r->halo, &r->state.coming));
-    return ht_runner_complete(r);
-}
-
 /* Neighbours of a slab cannot put back what they compute beyond their own planes: an exchange for
  * each pass. */
 enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
@@ -230,7 +221,12 @@ enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
     ht_pass_add(pass, HT_TASK_RESTORE);
     TRY(need(shell, s->at));
     TRY(put_planes(shell, s->at, HT_PART_INTERIOR, &s->box, s->values[HT_FD_W]));
-    return exchange(&s->r);
+    /* Planes of the neighbours that the first pass reads. */
+    if (s->r.halo == NULL) return HT_OK;
+    s->r.state.coming = ht_exchange_planes(&s->r.passes, s->r.partition.depth, 0);
+    s->r.state.open = true;
+    TRY(ht_halo_send(s->r.halo, &s->r.state.coming));
+    return ht_runner_complete(&s->r);
 }
 
 void ht_fd_shell_leave(struct ht_fd_shell *shell) {
@@ -292,7 +288,7 @@ enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
     enum ht_err err = ht_fd_shell_create(of->forward, choice, &shell);
     err = ht_comm_agree(of->forward->problem.grid->slab.comm, err);
     *out = NULL;
-    if (err != HT_OK) {
+    if (shell == NULL || err != HT_OK) {
         ht_fd_shell_destroy(shell);
         return err;
     }

@@ -103,19 +103,6 @@ static bool is_own(const struct ht_shot *shot) {
     return shot->drive[0].material >= 0;
 }
 
-static enum ht_err add_drive(struct making *m, int shot, int number) {
-    const struct ht_shots *shots = m->in->shots;
-    const int column = m->in->column[shot];
-    HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
-    TRY(ht_shot_spread_drive(shots, shot, number, &m->grid, NULL, &point));
-    if (!is_beside(m)) return add_coupled(m, column, &point);
-    for (int i = 0; i < point.count; i++) {
-        if (m->by->removes) point.node[i].weight *= -1;
-        TRY(add_node(m, column, is_own(&shots->shot[shot]), &point.node[i]));
-    }
-    return HT_OK;
-}
-
 /* ---- receivers as sources of an adjoint run ---- */
 
 /* On a plane, or, -1, on all. */
@@ -242,10 +229,18 @@ static void set_from(struct making *m, int from) {
 }
 
 static enum ht_err add_drives(struct making *m, int shot) {
-    for (int d = 0; d < m->in->shots->shot[shot].drives; d++) {
-        if (!(drive_takers(m->s, m->by, &m->in->shots->shot[shot], d) >> m->field & 1u)) continue;
-        set_from(m, m->in->shots->shot[shot].drive[d].field);
-        TRY(add_drive(m, shot, d));
+    const struct ht_shot *of = &m->in->shots->shot[shot];
+    const int column = m->in->column[shot];
+    for (int d = 0; d < of->drives; d++) {
+        HT_ENDED(ht_point_free) struct ht_point point = {.count = 0};
+        if (!(drive_takers(m->s, m->by, of, d) >> m->field & 1u)) continue;
+        set_from(m, of->drive[d].field);
+        TRY(ht_shot_spread_drive(m->in->shots, shot, d, &m->grid, NULL, &point));
+        if (!is_beside(m)) TRY(add_coupled(m, column, &point));
+        for (int i = 0; is_beside(m) && i < point.count; i++) {
+            if (m->by->removes) point.node[i].weight *= -1;
+            TRY(add_node(m, column, is_own(of), &point.node[i]));
+        }
     }
     return HT_OK;
 }

@@ -16,19 +16,6 @@ int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
            shape->rows * (16 + shape->slots * word);
 }
 
-enum ht_err ht_rows_alloc(const struct ht_rows_shape *shape, struct ht_rows_tables *out) {
-    const int64_t nodes = shape->patterns * shape->nodes;
-    TRY(HT_ALLOC(out->node, nodes));
-    TRY(HT_ALLOC(out->weight, nodes * shape->coefs));
-    return HT_ALLOC(out->from, shape->rows);
-}
-
-void ht_rows_free(struct ht_rows_tables *tables) {
-    free(tables->node);
-    free(tables->weight);
-    free(tables->from);
-}
-
 static enum ht_err store(struct rows *r, const struct ht_rows_tables *t) {
     const struct ht_rows_shape *s = &r->shape;
     const struct ht_tool *tool = &r->tool;

@@ -443,24 +443,21 @@ static int stencil_width(const struct ht_grid *grid) {
     return 2 * reach(grid) + 1;
 }
 
-struct dataset {
-    char name[160];
-    int rank;
-    int64_t extent[8];
-};
+enum { SET = 160 };
 
-/* name with or without the ending _coefficients. */
-static bool find_dataset(struct ht_h5 *file, struct dataset *set, const char *name) {
+/* name with or without the ending _coefficients; only its extents are read. */
+static bool find_dataset(struct ht_h5 *file, const char *name, char set[SET],
+                         struct ht_array *out) {
     for (int i = 0; i < 2; i++) {
-        snprintf(set->name, sizeof set->name, i ? "%s" : "%s_coefficients", name);
-        if (ht_h5_extent(file, set->name, &set->rank, set->extent) == HT_OK) return true;
+        snprintf(set, SET, i ? "%s" : "%s_coefficients", name);
+        if (ht_h5_extent(file, set, &out->rank, out->extent) == HT_OK) return true;
     }
     return false;
 }
 
 /* Product of the extents before those of the existing axes, or 0 when the latter do not match the
  * grid. */
-static int64_t leading(const struct ht_grid *grid, const struct dataset *set) {
+static int64_t leading(const struct ht_grid *grid, const struct ht_array *set) {
     if (set->rank < grid->dims) return 0;
     int64_t product = 1;
     for (int k = 0; k < set->rank; k++) {
@@ -496,16 +493,16 @@ static void spread(const struct ht_grid *grid, int64_t copies, const double *in,
     }
 }
 
-/* file: NULL: `given` has the values. */
-static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, int field,
-                              const struct dataset *set, double *given) {
+/* Its values are those of a dataset of the file, or, file NULL, are there. */
+static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, const char *name,
+                              int field, struct ht_array *set) {
     struct ht_solution_data *data = solution->data;
     const struct ht_grid box = ht_grid_inner(solution->grid);
     const int dims = box.dims, coefs = ht_grid_coefs(&box);
     int64_t nodes[3];
     const int64_t copies = leading(&box, set);
     const char *what =
-        file != NULL ? HT_KEY("dataset %s", set->name) : HT_SHOWN_PLACE(data->params->initial.file);
+        file != NULL ? HT_KEY("dataset %s", name) : HT_SHOWN_PLACE(data->params->initial.file);
     for (int k = 0; k < dims; k++) nodes[k] = ht_grid_nodes(&box, HT_PRIMARY, dims - 1 - k);
     REFUSE(
         copies != 1 && copies != coefs, data->params, "initial.file",
@@ -515,28 +512,28 @@ static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, 
     data->coefficients[field] = copies == coefs;
     solution->occurs |= 1u << field;
     const int64_t count = copies * ht_grid_total(&box, HT_PRIMARY);
-    HT_ARRAY(double, read, given != NULL ? 1 : count);
-    double *values = given != NULL ? given : read;
+    if (file != NULL) TRY(HT_ALLOC(set->value, count));
     if (file != NULL)
         TRY(ht_params_blame(data->params, "initial.file",
-                            ht_h5_read(file, set->name, count, values)));
+                            ht_h5_read(file, name, count, set->value)));
     for (int64_t n = 0; n < count; n++)
-        REFUSE(!isfinite(values[n]), data->params, "initial.file",
+        REFUSE(!isfinite(set->value[n]), data->params, "initial.file",
                "%s holds a value that is not finite (number %lld)", what, (long long)n);
     TRY(HT_TAKE(&data->pool, data->values[field],
                 copies * ht_grid_total(solution->grid, HT_PRIMARY)));
-    spread(solution->grid, copies, values, data->values[field]);
+    spread(solution->grid, copies, set->value, data->values[field]);
     return HT_OK;
 }
 
 static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
                               const char *name) {
-    struct dataset set = {.rank = 0};
-    REFUSE(!find_dataset(file, &set, name), solution->data->params, "initial.file",
+    HT_ENDED(ht_array_end) struct ht_array set = {.value = NULL};
+    char full[SET];
+    REFUSE(!find_dataset(file, name, full, &set), solution->data->params, "initial.file",
            "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
            "write all fields: output.fields)",
            name, name, solution->eq->field[field].name);
-    return take_field(solution, file, field, &set, NULL);
+    return take_field(solution, file, full, field, &set);
 }
 
 /* One field: that of initial.field, else the first. */
@@ -548,9 +545,7 @@ static enum ht_err read_npy(struct ht_solution *solution, const char *path) {
         TRY(ht_fields_find(params, solution->eq, 0, "initial.field", params->initial.field,
                            &field));
     TRY(ht_params_blame(params, "initial.file", ht_npy_read(path, &array)));
-    struct dataset set = {.rank = array.rank};
-    memcpy(set.extent, array.extent, sizeof set.extent);
-    return take_field(solution, NULL, field, &set, array.value);
+    return take_field(solution, NULL, NULL, field, &array);
 }
 
 /* The fields that initial.values names, else all under their own names, of which a file that is no
@@ -568,9 +563,10 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
     if (!whole) solution->snapshot = 0;
     for (int f = 0; f < solution->eq->nfields && values->count == 0; f++) {
         const char *name = solution->eq->field[f].name;
-        struct dataset set;
+        struct ht_array set;
+        char full[SET];
         const bool last = solution->occurs == 0 && f == solution->eq->nfields - 1;
-        if (find_dataset(file, &set, name) || whole || last)
+        if (find_dataset(file, name, full, &set) || whole || last)
             TRY(read_field(solution, file, f, name));
     }
     return HT_OK;

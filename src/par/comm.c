@@ -526,46 +526,37 @@ static void copy(void *to, const void *from, size_t bytes) {
     if (bytes > 0) memmove(to, from, bytes);
 }
 
-/* A buffer of its own for a collective, with own data first; it is not freed on failure. */
-static enum ht_err take_room(struct ht_comm *c, const void *own, size_t bytes, size_t parts,
-                             int *count, MPI_Datatype *type, unsigned char **room) {
-    TRY(comm_sound(c));
-    TRY(comm_count((int64_t)bytes, count, type));
-    TRY(ht_mem_alloc(parts, bytes, room));
-    copy(*room, own, bytes);
-    return HT_OK;
-}
-
-enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, void *all) {
-    if (c == NULL) {
-        copy(all, own, bytes);
-        return HT_OK;
-    }
+/* What all ranks have, or rank 0, through a buffer of its own: not freed on failure. */
+static enum ht_err collective(struct ht_comm *c, bool gathers, const void *own, size_t bytes,
+                              void *out) {
+    const char *what = gathers ? "gathering" : "broadcasting";
+    const size_t parts = gathers ? (size_t)c->size : 0;
     int count;
     MPI_Datatype type;
     MPI_Request request;
     unsigned char *room = NULL; /* own part, then all */
-    TRY(take_room(c, own, bytes, (size_t)c->size + 1, &count, &type, &room));
-    TRY(comm_check(MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request),
-                   "gathering"));
-    TRY(comm_wait(c, &request, "gathering"));
-    copy(all, room + bytes, (size_t)c->size * bytes);
+    TRY(comm_sound(c));
+    TRY(comm_count((int64_t)bytes, &count, &type));
+    TRY(ht_mem_alloc(parts + 1, bytes, &room));
+    copy(room, own, bytes);
+    TRY(comm_check(
+        gathers ? MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request)
+                : MPI_Ibcast(room, count, type, 0, c->run, &request),
+        what));
+    TRY(comm_wait(c, &request, what));
+    copy(out, gathers ? room + bytes : room, gathers ? parts * bytes : bytes);
     free(room);
     return HT_OK;
 }
 
-enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
-    if (c == NULL) return HT_OK;
-    int count;
-    MPI_Datatype type;
-    MPI_Request request;
-    unsigned char *room = NULL;
-    TRY(take_room(c, data, bytes, 1, &count, &type, &room));
-    TRY(comm_check(MPI_Ibcast(room, count, type, 0, c->run, &request), "broadcasting"));
-    TRY(comm_wait(c, &request, "broadcasting"));
-    copy(data, room, bytes);
-    free(room);
+enum ht_err ht_comm_gather(struct ht_comm *c, const void *own, size_t bytes, void *all) {
+    if (c != NULL) return collective(c, true, own, bytes, all);
+    copy(all, own, bytes);
     return HT_OK;
+}
+
+enum ht_err ht_comm_broadcast(struct ht_comm *c, void *data, size_t bytes) {
+    return c != NULL ? collective(c, false, data, bytes, data) : HT_OK;
 }
 
 enum ht_err ht_comm_broadcast_text(struct ht_comm *c, const char *text, char **out) {
@@ -613,18 +604,6 @@ static enum ht_err move_pieces(struct ht_comm *c, int with, char *data, int64_t 
     return HT_OK;
 }
 
-static enum ht_err collect(struct ht_comm *c, const void *own, const int64_t *bytes, char *all) {
-    /* what is sent is not changed */
-    if (c->rank != 0) return move_pieces(c, 0, (char *)own, bytes[c->rank]);
-    copy(all, own, (size_t)bytes[0]);
-    all += bytes[0];
-    for (int r = 1; r < c->size; r++) {
-        TRY(move_pieces(c, r, all, bytes[r]));
-        all += bytes[r];
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
     if (c == NULL) {
         copy(all, own, (size_t)bytes);
@@ -632,5 +611,13 @@ enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, v
     }
     HT_ARRAY(int64_t, sizes, c->size);
     TRY(ht_comm_gather(c, &bytes, sizeof bytes, sizes));
-    return collect(c, own, sizes, all);
+    /* what is sent is not changed */
+    if (c->rank != 0) return move_pieces(c, 0, (char *)own, bytes);
+    copy(all, own, (size_t)bytes);
+    char *to = (char *)all + bytes;
+    for (int r = 1; r < c->size; r++) {
+        TRY(move_pieces(c, r, to, sizes[r]));
+        to += sizes[r];
+    }
+    return HT_OK;
 }

@@ -3,10 +3,8 @@
 #include "htwave/run.h"
 
 void ht_recording_free(struct ht_recording *recording) {
-    for (int n = 0; n < recording->groups; n++) free(recording->data[n]);
-    free(recording->data);
+    ht_pool_free(&recording->pool);
     recording->data = NULL;
-    recording->groups = 0;
 }
 
 static enum ht_err keep(void *context, int n, int64_t first, int64_t last, const double *data) {
@@ -36,12 +34,7 @@ static enum ht_err begin_traces(struct ht_recording *r, const struct ht_plan *pl
         return HT_OK;
     }
     ht_recording_free(r);
-    TRY(HT_ALLOC(r->data, r->receivers->count));
-    for (; r->groups < r->receivers->count; r->groups++) {
-        const struct ht_receiver_group *group = &r->receivers->group[r->groups];
-        TRY(HT_ALLOC(r->data[r->groups], group->count * group->readings * group->samples));
-    }
-    return HT_OK;
+    return ht_receivers_room(&r->pool, r->receivers, &r->data);
 }
 
 static enum ht_err receivers_begin(void *context, struct ht_run *run) {
@@ -140,7 +133,7 @@ static void receivers_end(void *context) {
         ht_log("receivers: kernels took %.3g s", ht_sampler_seconds(r->sampler));
     ht_sampler_destroy(r->sampler);
     ht_gather_destroy(r->gather);
-    *r = (struct ht_recording){r->output, r->groups, r->data, .receivers = NULL};
+    *r = (struct ht_recording){r->output, r->data, r->pool, .receivers = NULL};
 }
 
 struct ht_observer ht_observe_receivers(struct ht_recording *recording) {

@@ -175,15 +175,6 @@ static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
         ht_text_add(text, "; errors ~ h^%d\n", cells ? (int)ht_least(degree + 1, full) : full);
 }
 
-static void add_fit(const struct ht_plan *plan, struct ht_facts *f) {
-    const struct ht_fit_counts c = ht_frame_counts(plan->frame);
-    const char *fit = HT_WORD(FIT, ht_frame_kind(plan->medium, plan->params->medium.fit));
-    ht_say(f, ", fitted: %s%s", fit, plan->problem.fd.density ? ", density varies" : "");
-    ht_fact(f, HT_TEXT("medium_fit", fit));
-    if (c.values == 0) return;
-    ht_fact(f, HT_INT("fitted_values", c.values), HT_INT("cut_values", c.cut));
-}
-
 /* Of the group with more of them. */
 static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
     const double share =
@@ -201,9 +192,14 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const double least = medium->speed_min, fastest = ht_medium_fastest(medium);
     ht_say(f, "  medium    %s",
            medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, sim->params->medium.type));
-    if (sim->plan->frame != NULL)
-        add_fit(sim->plan, f);
-    else if (!medium->uniform && medium->degree == 0)
+    if (sim->plan->frame != NULL) {
+        const struct ht_fit_counts fitted = ht_frame_counts(sim->plan->frame);
+        const char *fit = HT_WORD(FIT, ht_frame_kind(medium, sim->params->medium.fit));
+        ht_say(f, ", fitted: %s%s", fit, sim->plan->problem.fd.density ? ", density varies" : "");
+        ht_fact(f, HT_TEXT("medium_fit", fit));
+        if (fitted.values > 0)
+            ht_fact(f, HT_INT("fitted_values", fitted.values), HT_INT("cut_values", fitted.cut));
+    } else if (!medium->uniform && medium->degree == 0)
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);

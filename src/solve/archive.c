@@ -155,39 +155,35 @@ static void end_archive(struct ht_archive *a) {
 }
 
 /* The ranks share whether one has failed, as failures of files are none of the run. */
-static enum ht_err shared(struct ht_archive *a, const char *what) {
+static enum ht_err shared(struct ht_archive *a) {
     double failed = a->err != HT_OK;
     TRY(ht_comm_max(a->comm, 1, &failed));
     if (failed == 0) return HT_OK;
     if (a->err == HT_OK)
-        a->err = ht_err_set(HT_ERR_IO, "cannot %s %s on another rank", what, a->path);
+        a->err = ht_err_set(HT_ERR_IO, "cannot write %s on another rank", a->path);
     else
         ht_err_set(a->err, "%s", a->message);
     return a->err;
 }
 
-/* All ranks get the file's temporary name and the places of arrays. */
-static enum ht_err share_places(struct ht_archive *a, char **name) {
-    const char *own = NULL;
-    if (a->file != NULL) fail(a, ht_h5_share(a->file, &own));
-    TRY(shared(a, "write"));
-    TRY(ht_comm_broadcast(a->comm, &a->offsets, sizeof a->offsets));
-    if (!leads(a)) fail(a, HT_GROW(a->offset, a->offsets, a->room));
-    TRY(shared(a, "write"));
-    TRY(ht_comm_broadcast(a->comm, a->offset, (size_t)a->offsets * sizeof *a->offset));
-    return ht_comm_broadcast_text(a->comm, own, name);
-}
-
 static enum ht_err write_file(struct ht_archive *a, ht_archive_walk *walk, void *context) {
     HT_FREED char *name = NULL;
+    const char *own = NULL;
     TRY(walk(context, a));
-    TRY(share_places(a, &name));
+    /* All ranks get the file's temporary name and the places of arrays. */
+    if (a->file != NULL) fail(a, ht_h5_share(a->file, &own));
+    TRY(shared(a));
+    TRY(ht_comm_broadcast(a->comm, &a->offsets, sizeof a->offsets));
+    if (!leads(a)) fail(a, HT_GROW(a->offset, a->offsets, a->room));
+    TRY(shared(a));
+    TRY(ht_comm_broadcast(a->comm, a->offset, (size_t)a->offsets * sizeof *a->offset));
+    TRY(ht_comm_broadcast_text(a->comm, own, &name));
     a->way = STORE;
     a->name = name;
     a->at = 0;
     TRY(walk(context, a));
     if (a->err == HT_OK) fail(a, ht_file_sync(name, a->path));
-    return shared(a, "write");
+    return shared(a);
 }
 
 enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *older,
@@ -206,7 +202,7 @@ enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *
         fail(&a, ht_h5_commit(a.file));
         if (a.err != HT_OK && kept) (void)rename(older, path);
     }
-    return shared(&a, "write");
+    return shared(&a);
 }
 
 enum ht_err ht_archive_load(struct ht_comm *comm, const char *path, ht_archive_walk *walk,

@@ -227,39 +227,37 @@ static int by_plane(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Nodes count from the first of a pattern in the row's plane of the window; weights are by storage
- * index. */
-static void fill_tables(const struct ht_sampler *s, const struct ht_arrays *a,
-                        const struct ht_rows_tables *out) {
-    const int nodes = s->shape.nodes, coefs = s->shape.coefs;
-    for (int64_t i = 0; i < s->rows; i++) {
-        const struct ht_sampler_row *row = &s->row[i];
-        const struct ht_window *w = &a->window[row->subgrid];
-        const int64_t n1 = ht_grid_nodes(s->grid, row->subgrid, 0), p = row->pattern;
-        out->from[i][0] = p;
-        for (int n = 0; n < nodes; n++) {
-            const int64_t at = s->node[p * nodes + n];
-            const int64_t node = ht_window_at(w, w->own.begin[0] + at % n1,
-                                              w->own.begin[1] + at / n1, row->plane - w->origin[2]);
-            if (n == 0) out->from[i][1] = node;
-            out->node[p * nodes + n] = (int)(node - out->from[i][1]);
-        }
-        for (int n = 0; n < coefs * nodes; n++)
-            out->weight[(p * a->coefs + a->storage[n / nodes]) * nodes + n % nodes] =
-                s->value[p * coefs * nodes + n];
-    }
-}
-
 static enum ht_err make_tool(struct ht_sampler *s) {
     struct ht_rows_shape shape = s->shape;
-    HT_ENDED(ht_rows_free) struct ht_rows_tables tables = {.node = NULL};
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
+    struct ht_rows_tables tables;
     struct ht_arrays arrays;
     if (s->rows == 0 || !find_arrays(s, &arrays)) return HT_OK;
     shape.fp64 = arrays.fp64;
     shape.block = arrays.block;
     shape.coefs = arrays.coefs;
-    TRY(ht_rows_alloc(&shape, &tables));
-    fill_tables(s, &arrays, &tables);
+    TRY(HT_TAKE(&pool, tables.node, shape.patterns * shape.nodes));
+    TRY(HT_TAKE(&pool, tables.weight, shape.patterns * shape.nodes * shape.coefs));
+    TRY(HT_TAKE(&pool, tables.from, shape.rows));
+    /* Nodes count from the first of a pattern in the row's plane of the window; weights are by
+     * storage index. */
+    const int nodes = s->shape.nodes, coefs = s->shape.coefs;
+    for (int64_t i = 0; i < s->rows; i++) {
+        const struct ht_sampler_row *row = &s->row[i];
+        const struct ht_window *w = &arrays.window[row->subgrid];
+        const int64_t n1 = ht_grid_nodes(s->grid, row->subgrid, 0), p = row->pattern;
+        tables.from[i][0] = p;
+        for (int n = 0; n < nodes; n++) {
+            const int64_t at = s->node[p * nodes + n];
+            const int64_t node = ht_window_at(w, w->own.begin[0] + at % n1,
+                                              w->own.begin[1] + at / n1, row->plane - w->origin[2]);
+            if (n == 0) tables.from[i][1] = node;
+            tables.node[p * nodes + n] = (int)(node - tables.from[i][1]);
+        }
+        for (int n = 0; n < coefs * nodes; n++)
+            tables.weight[(p * arrays.coefs + arrays.storage[n / nodes]) * nodes + n % nodes] =
+                s->value[p * coefs * nodes + n];
+    }
     return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
 }
 
