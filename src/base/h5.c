@@ -699,14 +699,18 @@ static int put_values(const struct part *p, int64_t offset, int64_t count, const
     return 0;
 }
 
-static enum ht_err put_group(void *data, int64_t group) {
+/* Of the planes of all groups, one after the other. */
+static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
     const struct part *p = data;
     const struct ht_h5_values *set = p->set;
-    const int64_t size = set->single ? 4 : 8, count = (p->last - p->first) * set->plane;
-    const int64_t at = (group * set->planes + p->first) * set->plane;
-    const int error = put_values(p, set->offset + at * size, count, set->data + group * count);
-    REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name, p->path,
-            reason(error));
+    const int64_t size = set->single ? 4 : 8, count = p->last - p->first;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t plane = i / count * set->planes + p->first + i % count;
+        const int error = put_values(p, set->offset + plane * set->plane * size, set->plane,
+                                     set->data + i * set->plane);
+        REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name, p->path,
+                reason(error));
+    }
     return HT_OK;
 }
 
@@ -729,7 +733,8 @@ enum ht_err ht_h5_fill(const char *name, const char *path, int count,
     enum ht_err err = HT_OK;
     for (int n = 0; n < count && err == HT_OK; n++) {
         struct part part = {fd, path, &set[n], first, last};
-        err = ht_threads_run(set[n].groups, put_group, &part);
+        err = ht_threads_share(set[n].groups * (last - first), ht_most(1, (1 << 16) / set[n].plane),
+                               put_planes, &part);
         if (err == HT_OK && set[n].sums > 0) err = put_sums(&part);
     }
     /* network file systems report a full disk here */

@@ -232,26 +232,31 @@ double ht_maps_written(const struct ht_plan *plan) {
 
 /* ---- files ---- */
 
+/* Of maps: nodes whose slots become what files hold. */
+struct sums {
+    const struct ht_field_map *map;
+    double samples, scale;
+    double *slots;
+};
+
 /* Sums become means and waves, all in units of the field. */
-static void finish(const struct ht_plan *plan, const struct ht_field_map *map, int64_t samples,
-                   double *slots) {
-    const int64_t nodes = map->shape.nodes;
-    const double count = (double)samples;
-    double *slot = slots;
-    for (int kind = 0; kind < HT_MAP_KINDS; kind++) {
-        if (!(map->shape.what >> kind & 1u)) continue;
-        for (int64_t n = 0; n < nodes; n++) {
-            if (kind == HT_MAP_RMS) slot[n] = sqrt(slot[n] / count);
-            if (kind != HT_MAP_TIME) slot[n] /= plan->scale;
-        }
+static enum ht_err finish(void *data, int64_t begin, int64_t end) {
+    const struct sums *s = data;
+    const int64_t nodes = s->map->shape.nodes;
+    double *slot = s->slots;
+    HT_EACH_BIT(kind, s->map->shape.what) {
+        for (int64_t n = begin; kind == HT_MAP_RMS && n < end; n++)
+            slot[n] = sqrt(slot[n] / s->samples);
+        for (int64_t n = begin; kind != HT_MAP_TIME && n < end; n++) slot[n] /= s->scale;
         slot += nodes;
     }
-    for (int w = 0; w < map->shape.waves; w++, slot += 2 * nodes)
-        for (int64_t n = 0; n < nodes; n++) {
+    for (int w = 0; w < s->map->shape.waves; w++, slot += 2 * nodes)
+        for (int64_t n = begin; n < end; n++) {
             const double cosine = slot[n], sine = slot[nodes + n];
-            slot[n] = 2 / count * hypot(cosine, sine) / plan->scale;
+            slot[n] = 2 / s->samples * hypot(cosine, sine) / s->scale;
             slot[nodes + n] = atan2(sine, cosine);
         }
+    return HT_OK;
 }
 
 static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_field_map *map,
@@ -331,6 +336,7 @@ static enum ht_err draw_all(const struct ht_plan *plan, const struct ht_field_ma
 /* maximum, .., amplitude_1, phase_1, .. */
 enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *map,
                          int64_t samples, double time, double *slots) {
+    enum { LEAST_NODES = 1 << 16 };
     const struct ht_params *params = plan->params;
     struct ht_comm *comm = plan->grid.slab.comm;
     struct ht_h5_values set[SETS];
@@ -340,7 +346,7 @@ enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *
     struct ht_h5 *file = NULL;
     HT_FREED char *path = NULL;
     make_box(plan, map, &box);
-    finish(plan, map, samples, slots);
+    struct sums sums = {map, (double)samples, plan->scale, slots};
     HT_EACH_BIT(kind, map->shape.what)
         snprintf(name[count++], sizeof *name, "%s", HT_WORD(MAP, kind));
     for (int w = 0; w < 2 * map->shape.waves; w++)
@@ -348,7 +354,9 @@ enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *
     for (int i = 0; i < count; i++)
         set[i] =
             ht_planes_set(&box, name[i], !map->shape.fp64, false, slots + i * map->shape.nodes);
-    enum ht_err err = ht_file_path(params->output.directory, HT_KEY("map_%s.h5", map->name), &path);
+    enum ht_err err = ht_threads_share(map->shape.nodes, LEAST_NODES, finish, &sums);
+    if (err == HT_OK)
+        err = ht_file_path(params->output.directory, HT_KEY("map_%s.h5", map->name), &path);
     if (err == HT_OK && ht_comm_rank(comm) == 0)
         err = ht_h5_create(path, params->output.checksums, &file);
     if (file != NULL) err = write_attributes(plan, map, &box, samples, time, file);
