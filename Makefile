@@ -270,6 +270,12 @@ $(B)/gen/commit: FORCE
 
 FORCE:
 
+# What steps fields without a device takes the most of the time of address checks.
+ifdef SANITIZE
+$(patsubst %,$(B)/obj/src/%.o,hermite/oracle num/hermite num/closure fd/fd_plain fd/fd_bound \
+    fd/pair fd/pair_faces fd/pair_losses): FLAGS += -O2
+endif
+
 $(B)/obj/gen/kernels.o: $(B)/gen/kernels.c
 	@echo "  CC    $<"
 	@mkdir -p $(@D)
