@@ -175,7 +175,8 @@ static const struct ht_option option[] = {
      "Random: a different seed gives different numbers."},
     {KEY(initial.values, MAP), NULL, ANY, NULL, "",
      "Expression: field = \"expression in x1, x2, x3\"; omitted fields are zero. File: field = "
-     "\"dataset\" for a dataset with another name."},
+     "\"dataset\" for a dataset with another name. Given alone they make initial.type "
+     "\"expression\"."},
     {KEY(initial.file, FILE), "\"\"", ANY, NULL, "",
      "HDF5 file with a dataset per field, nodal values on the primary grid or all coefficients as "
      "a run writes them; fields that it lacks are 0, but in snapshots. Or .npy with the nodal "
@@ -193,7 +194,7 @@ static const struct ht_option option[] = {
 
     {"sources", HT_OPT_LIST, AT(shots), "()", 0, 256, NULL, "groups",
      "Sources of waves: ( { position = [0.3, 0.5]; frequency = 10.0; }, { .. } ). With sources "
-     "initial.type is zero unless a key of initial is given."},
+     "initial.type is zero unless a key of initial other than frequency is given."},
 
     {"shots", HT_OPT_LIST, AT(survey), "()", 0, 4096, NULL, "groups",
      "Shots, each a run with some of the sources and receivers, which begins at rest: ( { sources "

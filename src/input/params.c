@@ -43,13 +43,16 @@ static bool key_inside(const char *key, const char *group) {
     return strncmp(key, group, length) == 0 && key[length] == '.';
 }
 
-/* What was said about keys inside a map, list or group no longer holds. */
+static bool key_of(const char *key, const char *group) {
+    return strcmp(key, group) == 0 || key_inside(key, group);
+}
+
+/* What was said about a key, and about those inside a map, list or group, no longer holds. */
 static void forget(struct ht_params *params, const char *group) {
     struct ht_sources *sources = params->sources;
     int kept = 0;
     for (int i = 0; i < sources->count; i++)
-        if (!key_inside(sources->source[i].key, group))
-            sources->source[kept++] = sources->source[i];
+        if (!key_of(sources->source[i].key, group)) sources->source[kept++] = sources->source[i];
     sources->count = kept;
 }
 
@@ -94,7 +97,7 @@ enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enu
 bool ht_params_is_set(const struct ht_params *params, const char *key) {
     for (int i = 0; i < params->sources->count; i++) {
         const struct ht_source *source = &params->sources->source[i];
-        if (strcmp(source->key, key) != 0 && !key_inside(source->key, key)) continue;
+        if (!key_of(source->key, key)) continue;
         const struct ht_option *option = ht_option_find(source->key);
         const bool list = option && option->type == HT_OPT_LIST; /* as all empty lists */
         const char *fallback = list ? "[]" : option ? option->fallback : NULL;
@@ -108,6 +111,13 @@ bool ht_params_gives(const struct ht_params *params, const char *group) {
     for (int i = 0; i < params->sources->count; i++)
         given = given || key_inside(params->sources->source[i].key, group);
     return given;
+}
+
+/* Of a key or inside it; NULL: none. */
+static const struct ht_source *first_of(const struct ht_params *params, const char *key) {
+    for (int i = 0; i < params->sources->count; i++)
+        if (key_of(params->sources->source[i].key, key)) return &params->sources->source[i];
+    return NULL;
 }
 
 /* ---- keys that are not there: what they may have meant ---- */
@@ -540,16 +550,28 @@ static enum ht_err complete_grid(struct ht_params *params, bool last) {
     return cells ? HT_OK : derive(params, "grid.cells");
 }
 
-/* A file alone makes the type "file". What the command line has replaces what the file has: a type
- * there leaves a file that the input has aside, a file there the usual type of resolved inputs. */
+/* Whether a key of the initial data is given; the frequency is of estimates. */
+static bool gives_data(const struct ht_params *params) {
+    bool given = false;
+    for (int i = 0; i < params->sources->count; i++) {
+        const char *key = params->sources->source[i].key;
+        given = given || (key_inside(key, "initial") && strcmp(key, "initial.frequency") != 0);
+    }
+    return given;
+}
+
+/* A file alone makes the type "file", values alone "expression". What the command line has replaces
+ * what the file has: a type there leaves a file that the input has aside, a file or values there
+ * the usual type of resolved inputs. */
 static void choose_data(struct ht_params *params) {
     const struct ht_source *type = ht_params_source(params, "initial.type");
-    const struct ht_source *file = ht_params_source(params, "initial.file");
-    if (!*params->initial.file || file == NULL) return;
+    const bool file = *params->initial.file != '\0';
+    const struct ht_source *given = first_of(params, file ? "initial.file" : "initial.values");
+    if (given == NULL || (!file && params->initial.values.count == 0)) return;
     const bool usual = !ht_params_is_set(params, "initial.type");
-    if (type == NULL || (usual && type->in_file && !file->in_file))
-        params->initial.type = HT_DATA_FILE;
-    else if (params->initial.type != HT_DATA_FILE && !type->in_file && file->in_file)
+    if (type == NULL || (usual && type->in_file && !given->in_file))
+        params->initial.type = file ? HT_DATA_FILE : HT_DATA_EXPRESSION;
+    else if (params->initial.type != HT_DATA_FILE && !type->in_file && given->in_file)
         params->initial.file[0] = '\0';
 }
 
@@ -568,8 +590,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     for (int i = 0; i < noverrides; i++) TRY(ht_params_set(params, overrides[i]));
     TRY(complete_grid(params, true));
     /* Sources begin at rest, unless initial data are asked for. */
-    if (params->shots.count != 0 && !ht_params_gives(params, "initial"))
-        params->initial.type = HT_DATA_ZERO;
+    if (params->shots.count != 0 && !gives_data(params)) params->initial.type = HT_DATA_ZERO;
     choose_data(params);
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */

@@ -74,6 +74,18 @@ static const char whole_file[] =
     "output = { directory = \"a\\\"b\\\\c\\n\\x01\xc3\xa9\"; fields = [];\n"
     "           picture = { pixels = 100; }; };\n";
 
+static void test_data(void) {
+    HT_ENDED(ht_params_end) struct ht_params *p = NULL;
+    enum ht_err err = read_text("initial = { values = { p = \"x1\"; }; };", NULL, NULL, &p);
+    TEST_CHECK(!err && p->initial.type == HT_DATA_EXPRESSION, "data: values alone %s",
+               err ? ht_err_message() : "");
+    ht_params_destroy(p);
+    err = read_text("sources = ( { position = [0.1, 0.1, 0.1]; frequency = 1.0; } );",
+                    "initial.frequency=2.0", NULL, &p);
+    TEST_CHECK(!err && p->initial.type == HT_DATA_ZERO, "data: sources begin at rest %s",
+               err ? ht_err_message() : "");
+}
+
 static void test_file(void) {
     HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     enum ht_err err = read_text(whole_file, NULL, NULL, &p);
@@ -553,6 +565,7 @@ int main(void) {
     if ((scratch = scratch_make("params")) == NULL || chdir(scratch) != 0) return 1;
     test_defaults();
     test_file();
+    test_data();
     test_round_trip();
     test_table();
     test_overrides();
