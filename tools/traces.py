@@ -276,19 +276,30 @@ def print_modes(title, time, position, data, band):
 def band_of(text):
     start, _, band = text.partition(":")
     low, _, high = band.partition(",")
-    start, low, high = float(start), float(low), float(high)
+    try:
+        start, low, high = float(start), float(low), float(high)
+    except ValueError:
+        low = high = 0.0
     if not 0 <= low < high:
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text}: must be TIME:LOW,HIGH, LOW below HIGH")
     return start, low, high
+
+
+def above_zero(text):
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text}: must be above 0")
+    return value
 
 
 def draw(path, args):
     """Yields (name, figure)."""
-    found = False
+    found, known = False, []
     others = {}
     if args.minus:
         others = {row[:2]: row[2:] for row in read(args.minus)}
     for group, field, time, position, data in read(path):
+        known.append(f"{group}: {field}")
         if args.group not in (None, group) or args.field not in (None, field):
             continue
         found = True
@@ -307,7 +318,7 @@ def draw(path, args):
             yield (f"{name}_{group}_{field}",
                    KINDS[kind](title, time, position, data, args.clip))
     if not found:
-        raise Refused("has no such group and field")
+        raise Refused("has no such group and field: it has " + ", ".join(known))
 
 
 def main():
@@ -319,7 +330,7 @@ def main():
     parser.add_argument("--field", help="such as p or p_x1 (default: all)")
     parser.add_argument("--kind", action="append", choices=KINDS,
                         help="of picture (default: by the number of traces)")
-    parser.add_argument("--clip", type=float, metavar="VALUE",
+    parser.add_argument("--clip", type=above_zero, metavar="VALUE",
                         help="that is white, or one trace wide (default: the "
                              "99th percentile)")
     parser.add_argument("--minus", type=Path, metavar="traces.h5",

@@ -445,6 +445,9 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
     ht_fact(&t.facts, HT_CLOSE(']'), HT_OPEN("devices", '['));
     const char *device = ht_args_value(args, "--device");
     TRY(ht_each_device(device != NULL ? device : "all", NULL, run_device, &t));
+    const char *only = ht_args_value(args, "--only");
+    REQUIRE(only == NULL || rows[PASSED] + rows[FAILED] + rows[IMPOSSIBLE] > 0, HT_ERR_INPUT,
+            "--only %s: no row has this in its name", only);
     ht_fact(&t.facts, HT_CLOSE(']'), HT_INT("passed", rows[PASSED]), HT_INT("failed", rows[FAILED]),
             HT_INT("not_possible", rows[IMPOSSIBLE]), HT_CLOSE('}'));
     TRY(ht_text_status(json));

@@ -370,7 +370,8 @@ enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_vi
         strcasecmp(text, "false") == 0)
         TRY(visit_value(key, text, &walk, &done));
     if (done) return HT_OK;
-    REQUIRE(!opens, HT_ERR_INPUT, "%s = %s: not a value in libconfig's syntax (command line)",
+    REQUIRE(!opens, HT_ERR_INPUT,
+            "%s = %s: not a value in libconfig's syntax, in which text has quotes (command line)",
             HT_SHOWN(key), HT_SHOWN(text));
     struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = text};
     struct ht_setting setting = {.key = key,

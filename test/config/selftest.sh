@@ -69,5 +69,6 @@ refused 'a key of a run' 2 'grid.order=3: selftest has problems of its own' grid
 refused 'a key that it chooses' 2 'device.variant=vector: selftest' device.variant=vector
 refused 'an unknown key' 2 'did you mean device.limits.group' device.limits.groups=3
 refused 'a wrong limit' 2 'device.limits.group = -1: must be' device.limits.group=-1
+refused 'no such row' 2 'only nosuch: no row has this in its name' --only nosuch --device "$where"
 refused 'no such device' 1 'no device matches --device nowhere' --device nowhere
 end config/selftest

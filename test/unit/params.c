@@ -400,7 +400,8 @@ static void test_refused_overrides(void) {
         {"grid.ordr=3", "grid.ordr: unknown key; did you mean grid.order? (command line)"},
         {"gird.order=3", "gird.order: unknown key; did you mean grid.order? (command line)"},
         {"grid.order.x=3", "grid.order.x: unknown key; did you mean grid.order? (command line)"},
-        {"grid.cells=[8,8", "grid.cells = [8,8: not a value in libconfig's syntax (command line)"},
+        {"grid.cells=[8,8", "grid.cells = [8,8: not a value in libconfig's syntax, in which text "
+                            "has quotes (command line)"},
         {"initial.seed=99999999999999999999",
          "initial.seed = 99999999999999999999: an integer beyond 64 bits (command line)"},
         {"grid.order=3; time.end=4",
