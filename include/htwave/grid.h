@@ -116,6 +116,12 @@ struct ht_layer {
     /* Of finite differences: kappa and the damping of the field's rate, 1/time, at the wall, and
      * the pole behind it; 0: none. */
     double stretch, loss, pole;
+    /* Of pairs: the other axes' sigma as a part of the normal's, and what it follows from: the
+     * largest factor by which a modulus or the density lies above or below those to both sides
+     * along the layer, within its thickness, as in a guide of waves (0: not looked at), and whether
+     * there is fluid beside solid. */
+    double mix, guide;
+    bool fluid;
 };
 struct ht_layers {
     enum ht_absorbing_type type; /* cpml or sponge */
@@ -123,7 +129,7 @@ struct ht_layers {
     int stages;         /* of the Taylor series in layers of Hermite methods */
     int profile_degree; /* there, of sigma about a node: struct ht_equations */
     int64_t cells[3];   /* of the grid */
-    double mix;         /* of pairs: the other axes' sigma, as a part of the normal's */
+    double mix;         /* the largest of all sides */
     struct ht_layer side[3][2];
 };
 
@@ -156,7 +162,7 @@ HT_CHECKED enum ht_err ht_layers_make(const struct ht_params *params, const stru
  * sigma/(alpha + i omega), and the loss: whole numbers are primary nodes, halves dual ones, and
  * those behind walls are of the mirror image. In no layer kappa is 1, the rest 0. */
 struct ht_stretch {
-    double sigma, kappa, alpha, loss;
+    double sigma, kappa, alpha, loss, mixed; /* mixed: sigma of the other axes */
 };
 struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, double at);
 /* The coefficients of sigma in xi, the distance in cells from there, outside of layers and on their

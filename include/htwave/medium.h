@@ -11,6 +11,7 @@ struct ht_medium {
     const struct ht_equations *eq;
     const struct ht_grid *grid;
     bool uniform; /* same materials everywhere: `constant` holds them */
+    bool flat;    /* varies along one axis at most */
     int degree;   /* of the polynomials; 0 = constant per node */
     int coefs;    /* multi-indices of ht_jets_total(dims, degree) */
     double constant[HT_MAX_MATERIALS];

@@ -64,6 +64,9 @@ double ht_plan_needed_points(const struct ht_plan *plan);
 /* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of
  * them, in dB at 0, 30 and 60 degrees (docs/developers/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);
+/* What layers of a pair with this mixing leave of P and S waves of 15 cells, dB, measured; false:
+ * not known, as their damping is given. */
+bool ht_plan_layer_mixed_db(const struct ht_plan *plan, double mix, double db[2]);
 /* Sponges of Hermite methods, of Ricker wavelets of which the layer is so many thick. */
 void ht_plan_sponge_reflection(const struct ht_plan *plan, double wavelengths, double db[3]);
 /* Hermite methods, measured: a point source 6 cells away, 5 cells per wavelength; NaN: not known.

@@ -311,7 +311,7 @@ static void fill_profile(const struct ht_pair_stepper *s, int i, double *out) {
         to[(numbers - 1) * apart] = exp(-stretch.loss * dt);
         set_filter(stretch.sigma, stretch.alpha, dt, apart, to);
         if (s->damping == HT_PAIR_MIXED)
-            set_filter(layers->mix * stretch.sigma, stretch.alpha, dt, apart, to + 2 * apart);
+            set_filter(stretch.mixed, stretch.alpha, dt, apart, to + 2 * apart);
     }
 }
 

@@ -98,10 +98,10 @@ static const struct ht_option option[] = {
      "normal; keeps long runs stable."},
     {KEY(absorbing.mix, ONE), "\"auto\"", 0, 1, "auto", "",
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
-     "of that along the normal. It keeps elastic layers from growing and reflects more. auto: 0.01 "
-     "for elastic waves, 0.05 in files and expressions that vary, and in layers with fluid or "
-     "shear waves slower than a third of the others; else 0. Blobs of fluid that reach into "
-     "absorbing layers need 1."},
+     "of that along the normal. It keeps elastic layers from growing and reflects more. auto, at "
+     "each "
+     "side by the medium in its layer, for elastic waves: 0.01 to 1, most in rough media and "
+     "where fluid and solid share a layer (the output says which); else 0."},
 
     {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "One value everywhere, plane layers, gridded files, arrays in memory (for programs that call "

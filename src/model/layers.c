@@ -171,6 +171,7 @@ struct ht_stretch ht_layers_stretch(const struct ht_layers *layers, int axis, do
         if (layer->cells == 0 || depth <= 0) continue;
         const double x = depth / (double)layer->cells;
         out.sigma += layer->most * shape(layer, x);
+        out.mixed += layer->mix * layer->most * shape(layer, x);
         out.kappa += layer->stretch > 1 ? (layer->stretch - 1) * pow(x, power) : 0;
         out.alpha = fmax(out.alpha, layer->alpha);
         out.loss += layer->loss * x * x;

@@ -396,6 +396,7 @@ static enum ht_err read_source(struct ht_medium *medium) {
             medium->losses |= 1u << l;
             medium->loss_key = row->key;
         }
+    medium->flat = source->depends[0] + source->depends[1] + source->depends[2] < 2;
     medium->uniform = !source->depends[0] && !source->depends[1] && !source->depends[2];
     return HT_OK;
 }

@@ -277,6 +277,36 @@ static double layer_share(const struct ht_plan *plan) {
     return words * layers / (inner + words * layers);
 }
 
+/* A line for each mixing: where it is, why, and what is left of waves of 15 cells. */
+static void add_mixing(const struct ht_plan *plan, struct ht_facts *f) {
+    const struct ht_layers *layers = &plan->layers;
+    double mix[6] = {0}, done = 0, db[2];
+    if (!(layers->mix > 0) || layers->type != HT_ABSORBING_CPML) return;
+    for (int n = 0; n < 2 * layers->dims; n++) mix[n] = layers->side[n / 2][n % 2].mix;
+    ht_fact(f, HT_NUMS("absorbing_mix", 2 * layers->dims, mix));
+    for (double next; done < layers->mix; done = next) {
+        double guide = 0;
+        bool fluid = false;
+        next = layers->mix;
+        for (int n = 0; n < 6; n++) next = mix[n] > done ? fmin(next, mix[n]) : next;
+        ht_say(f, "            mixing %g at", next);
+        for (int n = 0; n < 6; n++) {
+            const struct ht_layer *layer = &layers->side[n / 2][n % 2];
+            if (layer->cells == 0 || mix[n] != next) continue;
+            ht_say(f, " x%d %s,", n / 2 + 1, n % 2 ? "upper" : "lower");
+            guide = fmax(guide, layer->guide);
+            fluid = fluid || layer->fluid;
+        }
+        if (fluid) ht_say(f, " with fluid beside solid;");
+        if (guide > 1.2) ht_say(f, " moduli and density up to %.3g times those around;", guide);
+        if (ht_plan_layer_mixed_db(plan, next, db))
+            ht_say(f, " about %.0f dB of P, %.0f dB of S waves come back", db[0], db[1]);
+        ht_say(f, "\n");
+    }
+    if (ht_plan_layer_mixed_db(plan, layers->mix, db))
+        ht_fact(f, HT_NUMS("absorbing_mix_db", 2, db));
+}
+
 static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_layers *layers = sim->plan->problem.layers;
     struct ht_text *text = &f->text;
@@ -294,6 +324,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_text_add(text, "; the medium is constant along their normals");
     ht_text_add(text, "\n");
     add_reflection(sim->plan, f);
+    add_mixing(sim->plan, f);
     const double part = 0.01, longest = ht_plan_layer_longest(sim->plan, part);
     double db[2];
     if (ht_plan_layer_shots_db(sim->plan, db)) {

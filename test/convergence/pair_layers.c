@@ -124,6 +124,9 @@ struct box {
     double bound;
 };
 
+#define BLOCKS_OF(name, value) \
+    "medium." name "=" value "*exp(-1.4*step(sin(0.8*x1+2)*sin(0.5*x2+1))) "
+
 /* Slow layers of a few cells, 4 and 5 cells from absorbing ones. */
 static const struct box boxes[] = {
     {"Maxwell, slab of eps 4",
@@ -157,6 +160,12 @@ static const struct box boxes[] = {
      "initial.values.v1=exp(-((x1-17.3)^2+(x2-20.2)^2)/0.7) "
      "initial.values.v2=exp(-((x1-4.3)^2+(x2-20.2)^2)/0.7)",
      0.5},
+    /* Grows a hundredfold in 250 steps with a mixing of 0.05; it has 0.2. */
+    {"elastic, blocks",
+     "system=elastic absorbing.cells=12 grid.cells=[40,40] grid.upper=[40.0,40.0] "
+     "boundary.x1=absorbing medium.type=expression " BLOCKS_OF("vp", "2") BLOCKS_OF("vs", "1.17")
+         BLOCKS_OF("rho", "1"),
+     1},
     /* these in make check-all alone */
     {"Maxwell, four losses with ends in layers",
      "system=maxwell absorbing.cells=8 grid.cells=[30,32] grid.upper=[30.0,32.0] "
