@@ -270,14 +270,16 @@ static unsigned find_uses(const struct ht_frame *frame, const struct ht_frame_me
     return uses;
 }
 
+/* Conductivities, which have no root, by boxes: in front of a conductor the lobes of the sinc would
+ * conduct, too. */
 static void add_lost(const struct ht_frame *frame, struct ht_frame_means *means) {
     const int first = frame->fit.medium->eq->nmaterials, scalars = frame->fit.average->nscalars;
-    const bool sinc = frame->fit.kind == HT_FIT_SINC;
-    const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
     for (int l = 0; l < HT_MAX_SCALARS; l++) means->lost[l] = -1;
     for (int c = frame->pair.nown; c < frame->pair.ncoefficients; c++) {
         const int l = frame->pair.coefficient[c].material - first;
         if (!means->wanted[c] || means->lost[l] >= 0) continue;
+        const bool sinc = frame->fit.kind == HT_FIT_SINC && frame->pair.coefficient[c].root;
+        const enum ht_fit_window by = sinc ? HT_FIT_BY_SINC : HT_FIT_BY_BOX;
         means->lost[l] = add_channel(means, scalars + l, by, sinc, -1, by);
     }
 }

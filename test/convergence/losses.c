@@ -326,8 +326,8 @@ static void test_absorption(double power) {
 
 /* A pulse meets a half space: the amplitude of a frequency in what comes back over that in what
  * came, by E2 at one place, with the half space and without. */
-static double complex reflect(const struct medium *m, double w, double complex *came) {
-    const int cells = 480, length = cells / 2, wall = 150, at = 220, steps = 1120;
+static double complex reflect(const struct medium *m, double w, double face, double complex *came) {
+    const int cells = 480, length = cells / 2, at = 220, steps = 1120;
     const double dt = 0.25, k = 2 / dt * sin(w * dt / 2); /* of the scheme, order 8 in space */
     double complex sum[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
@@ -338,8 +338,8 @@ static double complex reflect(const struct medium *m, double w, double complex *
                 "absorbing.place=inside "
                 "initial.type=expression initial.values.E2=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) "
                 "initial.values.H3=exp(-((x1-70)/6)^2)*cos(%g*(x1-70)) medium.type=layers "
-                "medium.axis=x1 medium.interfaces=[%d.25] %s",
-                cells, length, dt, w, w, wall, i == 0 ? "medium.eps=[1.0,1.0]" : m->text);
+                "medium.axis=x1 medium.interfaces=[%g] %s",
+                cells, length, dt, w, w, face, i == 0 ? "medium.eps=[1.0,1.0]" : m->text);
         for (int n = 0; n < steps; n++) {
             double *u = values_of(&run, "E2");
             sum[i] += u[at] * cexp(I * w * n * dt);
@@ -347,7 +347,7 @@ static double complex reflect(const struct medium *m, double w, double complex *
             fd_advance(&run, 1);
         }
     }
-    *came = sum[0] * cexp(I * k * (2 * (wall + 0.25 - (at + 0.5) / 2)));
+    *came = sum[0] * cexp(I * k * (2 * (face - (at + 0.5) / 2)));
     return sum[1] - sum[0];
 }
 
@@ -364,15 +364,21 @@ static void test_mirrors(void) {
          .w0 = 0.5,
          .gamma_l = 0.1},
         {.name = "conductor", .text = "medium.sigma=[0.0,2.0]", .sigma = 2}};
+    const struct medium metal = {.name = "metal", .text = "medium.sigma=[0.0,1e4]", .sigma = 1e4};
     for (size_t i = 0; i < sizeof media / sizeof *media; i++) {
         const double w = 0.4;
         double complex came = 0;
-        const double complex back = reflect(&media[i], w, &came);
+        const double complex back = reflect(&media[i], w, 150.25, &came);
         const double complex index = csqrt(index_squared(&media[i], w));
         TEST_BELOW(cabs(back / came - (1 - index) / (1 + index)), 0.025,
                    "half space, %s: Fresnel's reflection, %.3f", media[i].name,
                    cabs((1 - index) / (1 + index)));
     }
+    /* A quarter of a spacing off a point of E2; its place errs by half a spacing. */
+    double complex came = 0;
+    const double w = 0.4, within = 0.25;
+    const double complex back = reflect(&metal, w, 150.125, &came);
+    TEST_BELOW(cabs(back / came + 1), 2 * w * within, "metal: Fresnel's reflection, 1");
 }
 
 /* ---- couplings at oblique faces ---- */
