@@ -9,7 +9,8 @@
  *
  *     HT_PAIR_SOURCES(X)      X(f): fields that are read
  *     HT_PAIR_TARGETS(X)      X(f): fields that change
- *     HT_PAIR_PARTNERS(X)     X(q): what losses remember (pair_losses.cl)
+ *     HT_PAIR_PARTNERS(X)     X(q): what losses remember (pair_losses.cl), or, where
+ *                             HT_PAIR_STAGED, X(bf): what ht_pair_stage adds to f's change
  *     HT_PAIR_MEDIA(X)        X(m): coefficients that vary
  *     HT_PAIR_DIFFERENCES(X)  X(d, f, axis, up): each once
  *     HT_PAIR_TERMS(V, N)     V(f, m, d, factor): varying, N(f, number, d, factor): constant
@@ -89,5 +90,10 @@ HT_INLINE ht_pair_value ht_pair_difference(const struct ht_pair_coefs *c, const 
     HT_PAIR_TERMS(HT_PAIR_VARYING, HT_PAIR_CONSTANT) HT_PAIR_RELEASE(s->row, s->plane)
 /* What losses make of the changes, of a whole step or of further ones: pair_losses.cl. */
 #define HT_PAIR_LOSE(step, row, plane)
-/* set: the changes themselves. */
+/* set 1: the changes themselves, 2: added to other arrays than the targets. */
+#if HT_PAIR_STAGED
+#define HT_PAIR_ADD(f) \
+    HT_PAIR_STORE(f + at, set, sum_##f + (set > 1 ? HT_PAIR_LOAD(b##f + at) : (ht_pair_value)0));
+#else
 #define HT_PAIR_ADD(f) HT_PAIR_STORE(f + at, set, sum_##f);
+#endif

@@ -7,6 +7,12 @@ HT_TOOL_KERNEL ht_pair_rate(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_
     ht_pair_walk(&s, &c, 1 HT_PAIR_ARGS);
 }
 
+#if HT_PAIR_STAGED
+HT_TOOL_KERNEL ht_pair_stage(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) {
+    ht_pair_walk(&s, &c, 2 HT_PAIR_ARGS);
+}
+#endif
+
 /* z = C^+ f of the coupled fields of a node, f in the range of C: elimination with the largest
  * pivots, which ends where the rest is rounding (in a fluid the normal stresses have one pivot). A
  * group takes HT_TOOL_ITEMS nodes of a row; the targets z are in the place of the sources. */

@@ -151,6 +151,7 @@ struct ht_pair_spec {
     int radius;
     bool fp64;
     unsigned constant; /* bit i: coefficient i is a number */
+    bool staged;       /* has HT_PAIR_STAGE; without layers and losses */
     enum ht_pair_damping damping;
     int free; /* rows of a closure beside free sides (struct ht_fd_closure); 0: there are none */
 };
@@ -186,11 +187,12 @@ HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
                                               const struct ht_fd_shape *shape,
                                               struct ht_tool **out);
 /* The fields of a group at the nodes of the box change by factor times the derivatives of the other
- * group's; scale[k]: factor / h_k. layers: those that change them, too; NULL: none. rates: these
- * changes alone, without layers, in arrays->rate. Enqueued. */
+ * group's; scale[k]: factor / h_k. layers: those that change them, too; NULL: none. RATE: these
+ * changes alone, without layers, in arrays->rate, STAGE: the fields with them. Enqueued. */
+enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_STAGE, HT_PAIR_SOLVE };
 HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, enum ht_step_part part, int group,
-                                    bool rates, const struct ht_fd_box *box, const double scale[3],
-                                    const struct ht_pair_layers *layers,
+                                    enum ht_pair_work work, const struct ht_fd_box *box,
+                                    const double scale[3], const struct ht_pair_layers *layers,
                                     const struct ht_pair_arrays *arrays);
 /* Of those fields f of a group that are coupled (ht_pair_coupled): arrays->rate = C^+ f, by a
  * generalized inverse; f is in the range of C. */

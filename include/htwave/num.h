@@ -189,7 +189,9 @@ double ht_fd_symbol(const struct ht_fd_weights *w, bool density, double theta);
  * Largest stable nu in dims dimensions (von Neumann): */
 double ht_fd_stable(const struct ht_fd_weights *w, bool density, int terms, int dims);
 /* The angle omega dt by which a step turns a wave, x = nu^2 times the symbol; Inf: it is not
- * carried. */
+ * carried. HT_FD_PAIR: of two groups that take two terms each, L (1 + dt^2/24 L)^2 in place of L.
+ */
+enum { HT_FD_PAIR = 3 };
 double ht_fd_turn(int terms, double x);
 /* The relative error of a wave whose phase is off by so much. */
 double ht_fd_phase_error(double phase);

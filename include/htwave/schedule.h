@@ -42,7 +42,7 @@
 enum ht_task_kind { HT_EACH_TASK_KIND(HT_TASK_CONSTANT) HT_TASK_KINDS };
 
 /* ---- passes ---- */
-enum { HT_ARRAYS = 3, HT_PASSES = 2, HT_WORKS = 4 }; /* at most */
+enum { HT_ARRAYS = 4, HT_PASSES = 6, HT_WORKS = 4 }; /* at most */
 struct ht_pass {
     int number;                      /* the method's own; of Hermite methods the source grid */
     enum ht_subgrid from, to;        /* grids of the sources and of the targets */

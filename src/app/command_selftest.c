@@ -75,6 +75,8 @@ static const struct scene {
         30, 26),
     ROW(false, "elastic", "fd", 4, "oblique face",
         "boundary.x1=roller boundary.x2=[\"free\",\"roller\"] " OBLIQUE, 30, 26),
+    ROW(true, "elastic", "fd", 2, "two terms in time, oblique face",
+        "time.stages=2 boundary.x1=roller boundary.x2=[\"free\",\"roller\"] " OBLIQUE, 30, 26),
     ROW(false, "elastic", "fd", 4, "fluid beside solid",
         "boundary.x3=roller medium.type=layers medium.interfaces=0.5 medium.vs=[0.0,1.0] "
         "medium.vp=[1.0,2.0]",

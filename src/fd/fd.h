@@ -101,7 +101,6 @@ struct ht_pair_product {
 };
 /* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass
  * and ht_pair_solve. */
-enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_SOLVE };
 struct ht_pair_stepper;
 struct ht_pair_task {
     const struct ht_pair_stepper *s;
@@ -585,8 +584,8 @@ struct ht_pair_stepper {
     struct ht_fd_array field[HT_MAX_FIELDS], coefficient[HT_MAX_TERMS];
     struct ht_fd_array partner[HT_MAX_FIELDS]; /* what losses remember (struct ht_pair) */
     double lossy_dt;                           /* of the pass that is done, for losses */
-    /* spare[i] is rate[f] of the fields of group 1, and solved[f] of coupled ones; group 0's have
-     * the same as group 1's. */
+    /* spare[i] is rate[f] of the fields of group 1, with two terms in time of all, and solved[f] of
+     * coupled ones; group 0's have the same as group 1's. */
     int spares;
     struct ht_fd_array spare[2 * HT_MAX_FIELDS], rate[HT_MAX_FIELDS], solved[HT_MAX_FIELDS];
     int sides[HT_MAX_FIELDS][3][2];  /* of ht_fd_ghosts_fill */

@@ -179,8 +179,8 @@ static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task
     const struct ht_pair_arrays arrays =
         pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
     if (t->work == HT_PAIR_SOLVE) return ht_pair_solve(e->kernels->fd, t->group, &t->box, &arrays);
-    return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work == HT_PAIR_RATE, &t->box,
-                        t->scale, t->layers, &arrays);
+    return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work, &t->box, t->scale, t->layers,
+                        &arrays);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
@@ -188,7 +188,7 @@ static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht
     int64_t points[2], targets[2];
     ht_pair_meets_range(t, points, targets);
     return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale, &arrays,
-                        t->work == HT_PAIR_RATE ? arrays.rate : arrays.field, t->keeps);
+                        t->work == HT_PAIR_STEP ? arrays.field : arrays.rate, t->keeps);
 }
 
 static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,
@@ -240,6 +240,7 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
         .radius = spec.radius,
         .fp64 = spec.fp64,
         .constant = ht_problem_constant(problem),
+        .staged = problem->stages > 1,
         .damping = ht_pair_damping_of(problem),
         .free = ht_grid_free(problem->grid) ? ht_fd_closure(problem->fd.order, false).nodes : 0};
     for (int group = 0; group < 2; group++)

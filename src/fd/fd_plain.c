@@ -608,7 +608,7 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
         if (t->work == HT_PAIR_STEP)
             s->field[f].host[at] = magnitude(e, s->field[f].host[at]) + sum[f];
         else
-            s->rate[f].host[at] = sum[f];
+            s->rate[f].host[at] = (t->work == HT_PAIR_STAGE ? s->field[f].host[at] : 0) + sum[f];
     }
 }
 
@@ -685,7 +685,7 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
     pair_meet(t, point, g);
     for (int64_t i = target[0]; i < target[1]; i++) {
         const int64_t r = meets->to[i] % rows, at = meets->to[i] / rows;
-        double *to = (t->work == HT_PAIR_RATE ? t->s->rate : t->s->field)[row[r]].host;
+        double *to = (t->work == HT_PAIR_STEP ? t->s->field : t->s->rate)[row[r]].host;
         for (int j = 0; j < meets->corners; j++) {
             const int64_t near = meets->from[i * meets->corners + j];
             if (near < 0) continue;

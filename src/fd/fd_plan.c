@@ -200,15 +200,16 @@ enum { SPEEDS = 9 };
 /* (Omega - omega)/omega of a wave; INFINITY: it is not carried. */
 static double shift_of(const struct ht_plan *plan, const struct ht_fd_weights *w, double speed,
                        const double k[3]) {
-    const bool staggered = plan->problem.fd.density || plan->problem.fd.pair != HT_PAIR_NONE;
+    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
+    const int terms = plan->problem.stages > 1 && pair ? HT_FD_PAIR : plan->problem.stages;
     double x = 0, square = 0;
     for (int j = 0; j < plan->grid.dims; j++) {
         const double h = plan->grid.h[j], theta = k[j] * h;
         const double nu = speed * plan->problem.dt / h;
-        x += nu * nu * ht_fd_symbol(w, staggered, theta);
+        x += nu * nu * ht_fd_symbol(w, plan->problem.fd.density || pair, theta);
         square += k[j] * k[j];
     }
-    return ht_fd_turn(plan->problem.stages, x) / (speed * sqrt(square) * plan->problem.dt) - 1;
+    return ht_fd_turn(terms, x) / (speed * sqrt(square) * plan->problem.dt) - 1;
 }
 
 /* The largest magnitude over directions with the same wavelength. */

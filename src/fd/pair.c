@@ -1,34 +1,62 @@
 /* Time steps of first-order systems by a pair of groups of fields (htwave/system.h, struct
  * ht_pair): a += dt A b,   b += dt B a, two passes. The half step from the primary grid is the
- * whole time step, the one from the dual grid nothing. */
+ * whole time step, the one from the dual grid nothing.
+ *
+ * With two terms in time (docs/developers/differences.md) each pass takes w in the place of b, and
+ * two passes before it leave in the arrays of rates y = dt A b and w = b + dt/24 B y. */
 #include "fd.h"
 
 /* ---- passes ---- */
 
-/* Beside passes 0 and 1, which step a group: */
-enum { RATES = 2, QUARTER, HALF };
-static int group_of(int pass) {
-    return pass == HALF ? 0 : pass == QUARTER || pass == RATES ? 1 : pass;
+/* Beside passes 0 and 1, which step a group; y and w of group g are SLOPE + g and STAGE + g,
+ * START the w of the start (pair_run.c). */
+enum { RATES = 2, QUARTER, HALF, SLOPE, STAGE = SLOPE + 2, START = STAGE + 2, KINDS };
+static const struct {
+    int group;
+    enum ht_pair_work work;
+    double factor;
+} kinds[KINDS] = {
+    [0] = {0, HT_PAIR_STEP, 1},
+    [1] = {1, HT_PAIR_STEP, 1},
+    [RATES] = {1, HT_PAIR_RATE, 1},
+    [QUARTER] = {1, HT_PAIR_STEP, -0.25},
+    [HALF] = {0, HT_PAIR_STEP, -0.5},
+    [SLOPE] = {0, HT_PAIR_RATE, 1},
+    [SLOPE + 1] = {1, HT_PAIR_RATE, 1},
+    [STAGE] = {0, HT_PAIR_STAGE, 1 / 24.0},
+    [STAGE + 1] = {1, HT_PAIR_STAGE, 1 / 24.0},
+    [START] = {0, HT_PAIR_STAGE, -1 / 48.0},
+};
+
+/* Arrays of the schedule are the groups, and from RATED on their rates. */
+enum { RATED = 2 };
+static int source_of(const struct ht_problem *problem, int pass) {
+    const int group = kinds[pass].group;
+    return (group == 0) + (problem->stages < 2 || pass == SLOPE + group ? 0 : RATED);
 }
 
-/* Arrays of the schedule are the groups. */
 static void make_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out) {
-    static const int rows[][3] = {[HT_PAIR_FORWARDS] = {2, 0, 1},
-                                  [HT_PAIR_MEASURE] = {1, RATES},
-                                  [HT_PAIR_BEGIN] = {2, QUARTER, HALF}};
+    static const struct {
+        int count, pass[HT_PASSES];
+    } rows[] = {[HT_PAIR_FORWARDS] = {6, {SLOPE, STAGE + 1, 0, SLOPE + 1, STAGE, 1}},
+                [HT_PAIR_MEASURE] = {3, {SLOPE + 1, STAGE, RATES}},
+                [HT_PAIR_BEGIN] = {6, {SLOPE + 1, START, QUARTER, SLOPE, STAGE + 1, HALF}}};
     const bool injects = problem->shots != NULL && sequence == HT_PAIR_FORWARDS;
     struct ht_pair pair;
     ht_problem_pair(problem, &pair);
     *out = (struct ht_passes){.once = sequence != HT_PAIR_FORWARDS};
-    for (int i = 0; i < rows[sequence][0]; i++) {
-        const int number = rows[sequence][1 + i], group = group_of(number);
+    for (int i = 0; i < rows[sequence].count; i++) {
+        const int number = rows[sequence].pass[i], group = kinds[number].group;
         const int64_t reach = problem->fd.order / 2 + ht_pair_faces_use(problem->fd.faces, group);
+        const int array = group + (kinds[number].work == HT_PAIR_STEP ? 0 : RATED);
+        if (number >= SLOPE && problem->stages < 2) continue;
         struct ht_pass *pass = &out->pass[out->count++];
         *pass = (struct ht_pass){.number = number,
-                                 .sources = 1u << (1 - group),
+                                 .sources = 1u << source_of(problem, number),
                                  .reads = 1u << group,
-                                 .writes = number == RATES ? 0 : 1u << group,
+                                 .writes = number == RATES ? 0 : 1u << array,
                                  .reach = {reach, reach}};
+        if (number == SLOPE + group) pass->reads = 0;
         /* A source drives the mean of a field before and after: half of it comes before. */
         if (injects && ht_pair_loses(&pair, group)) ht_pass_add(pass, HT_TASK_INJECT);
         ht_pass_add(pass, HT_TASK_STEP);
@@ -60,40 +88,45 @@ enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const str
 static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     const struct ht_fd_box box = ht_fd_task_box(&s->fd, task);
-    const int group = group_of(task->pass);
+    const int group = kinds[task->pass].group;
     return ht_pair_ghosts(s, s->pair.group[1 - group], &box,
-                          ht_pair_faces_use(s->fd.problem.fd.faces, group), s->field);
+                          ht_pair_faces_use(s->fd.problem.fd.faces, group),
+                          source_of(&s->fd.problem, task->pass) < RATED ? s->field : s->rate);
 }
 
 /* Steps alone have layers, which lie where nothing is coupled. The quarter step comes without
  * losses, which are of second order in it and may be stiff. */
 static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_task *task) {
-    static const double factors[] = {1, 1, [RATES] = 1, [QUARTER] = -0.25, [HALF] = -0.5};
     const int pass = task->pass;
+    const double dt = kinds[pass].factor * s->fd.problem.dt;
     struct ht_pair_task t = {.s = s,
-                             .work = pass == RATES ? HT_PAIR_RATE : HT_PAIR_STEP,
+                             .work = kinds[pass].work,
                              .part = task->part,
-                             .group = group_of(pass),
+                             .group = kinds[pass].group,
                              .box = ht_fd_task_box(&s->fd, task)};
     if (s->damping != HT_PAIR_UNDAMPED && pass < RATES) t.layers = &s->layers;
-    s->lossy_dt = pass == QUARTER ? 0 : factors[pass] * s->fd.problem.dt;
+    s->lossy_dt = pass == QUARTER ? 0 : dt;
     t.keeps = pass != RATES && pass != QUARTER && ht_pair_loses(&s->pair, t.group);
-    for (int k = 0; k < 3; k++)
-        t.scale[k] = factors[pass] * s->fd.problem.dt / s->fd.problem.grid->h[k];
+    for (int k = 0; k < 3; k++) t.scale[k] = dt / s->fd.problem.grid->h[k];
     return t;
 }
 
 static enum ht_err run_step(void *self, const struct ht_task *task) {
-    struct ht_pair_stepper *s = self;
-    const struct ht_pair_task t = task_of(s, task);
+    struct ht_pair_stepper *s = self, staged;
+    struct ht_pair_task t = task_of(s, task);
     s->remembers = s->remembers || s->pair.npartners > 0 || t.layers != NULL;
+    if (source_of(&s->fd.problem, task->pass) >= RATED) {
+        staged = *s;
+        HT_EACH_BIT(f, s->pair.group[1 - t.group]) staged.field[f] = s->rate[f];
+        t.s = &staged;
+    }
     TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
     return s->meets[t.group].points == 0 ? HT_OK : s->fd.engine.ops->meet(&s->fd.engine, &t);
 }
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    return ht_pair_inject(s, s->injection, s->pair.group[group_of(task->pass)],
+    return ht_pair_inject(s, s->injection, s->pair.group[kinds[task->pass].group],
                           task->targets.box.begin[2], task->targets.box.end[2], s->field);
 }
 
@@ -225,11 +258,11 @@ static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], 
     return count;
 }
 
-/* Arrays of the schedule are the groups. */
 static struct ht_fd_array *find_sent(void *self, int array, int i) {
     struct ht_pair_stepper *s = self;
-    HT_EACH_BIT(f, array < 2 ? s->pair.group[array] : 0)
-        if (i-- == 0) return &s->field[f];
+    if (array >= RATED && s->fd.problem.stages < 2) return NULL;
+    HT_EACH_BIT(f, s->pair.group[array % RATED])
+        if (i-- == 0) return array < RATED ? &s->field[f] : &s->rate[f];
     return NULL;
 }
 
@@ -238,8 +271,9 @@ static void share_spares(struct ht_pair_stepper *s) {
     int rates = 0, solved[2] = {0, 0};
     HT_EACH_BIT(f, s->pair.group[1]) s->rate[f] = s->spare[rates++];
     solved[1] = rates;
+    HT_EACH_BIT(f, s->fd.problem.stages > 1 ? s->pair.group[0] : 0) s->rate[f] = s->spare[rates++];
     HT_EACH_BIT(f, s->coupled) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
-    s->spares = (int)ht_most(solved[0], solved[1]);
+    s->spares = (int)ht_most(ht_most(solved[0], solved[1]), rates);
 }
 
 /* ---- absorbing layers ---- */

@@ -163,13 +163,15 @@ enum ht_err ht_staggered_plan_slabs(const struct ht_plan *plan, const int64_t *s
     return ht_differences_plan_slabs(plan, start, thinnest);
 }
 
-/* Two terms are for fields of second order. */
-int ht_staggered_plan_stages(HT_UNUSED const struct ht_plan *plan) {
-    return 1;
+/* What layers, losses and sources add is of one term. */
+int ht_staggered_plan_stages(const struct ht_plan *plan) {
+    const bool one = plan->problem.layers != NULL || plan->eq.losses != 0;
+    return one || plan->params->shots.count > 0 ? 1 : 2;
 }
 
-double ht_staggered_plan_limit(const struct ht_plan *plan, HT_UNUSED int stages) {
-    return 2 / sqrt(symbol_of(plan));
+/* |x - x^3/24| <= 2, x = dt omega. */
+double ht_staggered_plan_limit(const struct ht_plan *plan, int stages) {
+    return (stages > 1 ? cbrt(16) + cbrt(32) : 2) / sqrt(symbol_of(plan));
 }
 
 const char *ht_staggered_growth_cause(const struct ht_plan *plan) {
@@ -188,6 +190,7 @@ double ht_staggered_oracle_roundings(const struct ht_problem *problem) {
     const double losses = problem->eq->losses != 0 ? 40 : 0;
     /* Means of up to 8 points, sums of couplings, and of 8 points of these. */
     const double faces = problem->fd.faces != NULL ? pass + 8.0 * problem->eq->dims + 16 : 0;
+    if (problem->stages > 1) return 3 * (faces + pass);
     return faces + (problem->layers != NULL ? 2 * pass + 10 * problem->eq->dims : pass) + losses;
 }
 
@@ -355,7 +358,8 @@ static enum ht_err check_shot(const struct ht_plan *plan, struct ht_pair_stepper
 }
 
 /* a(-dt/2) = a - dt/2 A (b - dt/4 B a), which of a wave of the scheme is exact but for (omega
- * dt)^4/128. b is put again, since it has changed. */
+ * dt)^4/128; with two terms in time a - dt/2 A Q (b - dt/4 B (a - dt^2/48 A B a)), Q = 1 + dt^2/24
+ * B A, but for (omega dt)^8/98304. b is put again, since it has changed. */
 enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_device *device,
                                HT_UNUSED const struct ht_tuning *tuning,
                                const struct ht_stepper *stepper) {

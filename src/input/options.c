@@ -31,9 +31,10 @@ static const struct ht_option option[] = {
 
     {KEY(time.end, REAL), "1.0", NOT_NEGATIVE, NULL, "time",
      "End of the run, which starts at 0. The last step ends there exactly."},
-    {KEY(time.cfl, REAL), "0.9", DBL_MIN, 1, NULL, "",
+    {KEY(time.cfl, REAL), "0.9", DBL_MIN, 3, NULL, "",
      "Step as a fraction of the time in which the fastest wave crosses a cell. fd: by default the "
-     "smaller of 0.9 and 0.95 of the largest stable step, which depends on the medium."},
+     "smaller of 0.9 and 0.95 of the largest stable step, which depends on the medium; with two "
+     "terms of staggered fields the latter."},
     {KEY(time.step, REAL), "0.0", NOT_NEGATIVE, NULL, "time",
      "Longest time step, instead of time.cfl; 0 uses time.cfl. An unstable step is refused."},
     {KEY(time.scheme, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_SCHEME_WORD), "",
@@ -52,7 +53,8 @@ static const struct ht_option option[] = {
      "Terms of the Taylor series. full: exact for the cell's polynomial in a uniform medium. "
      "least: the fewest that are stable at the step, at least 2N+1, which keep the order. auto: "
      "full in a uniform medium, least in one that varies. fd: 1 or 2 terms in time, order 2 or 4; "
-     "auto is 2 where there are two. Unstable numbers are refused."},
+     "auto is 2 where there are two, but 1 of staggered fields (elastic, maxwell), which have two "
+     "without layers, losses and sources. Unstable numbers are refused."},
     {KEY(time.dispersion, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_DISPERSION), "",
      "fd with one term in time. remove: traces are free of the dispersion of the time steps, "
      "exactly, in any medium, so that only the error in space is left; fields between keep it. The "

@@ -303,8 +303,11 @@ struct ht_cost ht_cost_differences(HT_UNUSED const struct ht_variant *variant,
         int media = 0;
         for (int c = 0; c < pair.ncoefficients; c++)
             if (spec->medium_degree >= 0 && !(spec->constant >> c & 1u)) media++;
-        return (struct ht_cost){.fma = (differences * spec->differences + pair.nterms) / 2.0,
-                                .bytes = (3 * pair.nfields + 2 * pair.npartners + media) / 2.0};
+        /* With two terms rates are written, and read with fields into others, before. */
+        const int passes = spec->stages > 1 ? 3 : 1, values = passes > 1 ? 8 : 3;
+        return (struct ht_cost){
+            .fma = passes * (differences * spec->differences + pair.nterms) / 2.0,
+            .bytes = (values * pair.nfields + 2 * pair.npartners + passes * media) / 2.0};
     }
     const int passes = spec->stages > 1 ? 2 : 1;
     const bool density = spec->density;

@@ -209,6 +209,8 @@ static void add_losses(const struct ht_pair_spec *spec, const struct pass *p, st
     ht_text_add(out, "#define HT_PAIR_PARTNERS(X)");
     for (int i = 0; i < pair->npartners; i++)
         if (p->targets >> pair->owner[i] & 1u) ht_text_add(out, " X(q%d)", i);
+    for (int f = 0; f < pair->nfields && spec->staged; f++)
+        if (p->targets >> f & 1u) ht_text_add(out, " X(bf%d)", f);
     ht_text_add(out, "\n");
     if (!p->loses) return;
     find_coupled(pair, p->targets, number);
@@ -304,12 +306,13 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
                    {"PAIR_VECTORS", vectors},
                    {"PAIR_NUMBERS", spec->pair->ncoefficients + (spec->pair->nlosses > 0)},
                    {"PAIR_LOSSY_DT", spec->pair->ncoefficients},
+                   {"PAIR_STAGED", spec->staged},
                    {"PAIR_SPONGE", spec->damping == HT_PAIR_SPONGE},
                    {"PAIR_MIXES", spec->damping == HT_PAIR_MIXED},
                    {"PAIR_PROFILES", ht_pair_profiles(spec->damping)},
                    {"PAIR_FREE", spec->free}},
-        .entry = {"ht_pair_pass", "ht_pair_rate", "ht_pair_solve",
-                  damped ? "ht_pair_layers" : NULL},
+        .entry = {"ht_pair_pass", "ht_pair_rate", spec->staged ? "ht_pair_stage" : NULL,
+                  "ht_pair_solve", damped ? "ht_pair_layers" : NULL},
         .parts = true};
     int n = 0;
     r.file[n++] = "fd_args.h";
@@ -326,7 +329,7 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
 
 /* ---- kernels ---- */
 
-enum { PASS, RATE, SOLVE, LAYERS }; /* entries */
+enum { LAYERS = HT_PAIR_SOLVE + 1 }; /* entry beside those of enum ht_pair_work */
 
 struct kernels {
     struct ht_tool tool; /* of the first group; the others' follow it */
@@ -350,7 +353,7 @@ static enum ht_err make_tool(struct ht_device *device, struct kernels *k,
     k->coupled[group] = find_coupled(&k->pair, k->pair.group[group], number);
     for (int f = 0; f < k->pair.nfields; f++)
         if (k->pair.group[group] >> f & 1u) k->number[f] = number[f];
-    if (k->coupled[group] == 0) recipe.entry[SOLVE] = NULL;
+    if (k->coupled[group] == 0) recipe.entry[HT_PAIR_SOLVE] = NULL;
     add_lists(&k->spec, group, &lists);
     TRY(ht_text_status(&lists));
     recipe.definitions = lists.data;
@@ -495,6 +498,8 @@ static int add_arrays(const struct kernels *k, const struct pass *p,
     for (int i = 0; i < k->pair.npartners; i++)
         if (p->targets >> k->pair.owner[i] & 1u)
             arg[n++] = (struct ht_arg){.buffer = arrays->partner[i]};
+    for (int f = 0; f < k->pair.nfields && k->spec.staged; f++)
+        if (p->targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
     return n;
 }
 
@@ -571,7 +576,7 @@ static enum ht_err launch_layers(const struct kernels *k, enum ht_step_part part
     args.planes = rows.planes;
     for (int axis = 0; axis < 3 && !k->vectors; axis++)
         groups[axis] = axis == 0 ? args.first[HT_PAIR_ZONES] : 1;
-    if (!k->vectors) TRY(launch(k, part, PASS, group, box, scale, arrays->field, arrays));
+    if (!k->vectors) TRY(launch(k, part, HT_PAIR_STEP, group, box, scale, arrays->field, arrays));
     if (groups[0] == 0) return HT_OK;
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
     arg[n++] = set_coefs(k, scale, arrays, coefs);
@@ -609,18 +614,18 @@ static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
     return count;
 }
 
-enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group, bool rates,
-                         const struct ht_fd_box *box, const double scale[3],
+enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group,
+                         enum ht_pair_work work, const struct ht_fd_box *box, const double scale[3],
                          const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
     const struct kernels *all = (const struct kernels *)tool;
     struct ht_fd_box boxes[MOST_PARTS];
     const int count = cut_box(all, box, arrays, boxes);
     for (int i = 0; i < count; i++) {
         const struct kernels *k = i == 0 ? all : all->strips;
-        TRY(layers != NULL && !rates
+        TRY(layers != NULL && work == HT_PAIR_STEP
                 ? launch_layers(k, part, group, &boxes[i], scale, layers, arrays)
-                : launch(k, part, rates ? RATE : PASS, group, &boxes[i], scale,
-                         rates ? arrays->rate : arrays->field, arrays));
+                : launch(k, part, (int)work, group, &boxes[i], scale,
+                         work == HT_PAIR_STEP ? arrays->field : arrays->rate, arrays));
     }
     return HT_OK;
 }
@@ -645,5 +650,5 @@ enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_bo
         arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
         arg[n++] = (struct ht_arg){.buffer = arrays->rate[f]};
     }
-    return ht_tool_launch(k->group[group], HT_PART_INTERIOR, SOLVE, groups, n, arg);
+    return ht_tool_launch(k->group[group], HT_PART_INTERIOR, HT_PAIR_SOLVE, groups, n, arg);
 }

@@ -43,10 +43,11 @@ double ht_fd_symbol(const struct ht_fd_weights *w, bool density, double theta) {
     return density ? first * first : ht_fd_second_symbol(w, theta);
 }
 
-/* cos(omega dt) = 1 - x/2 [+ x^2/24]: in [-1, 1] up to x = 4 [12]. Half the angle is found from its
- * sine: a cosine near 1 would lose the phase. */
+/* cos(omega dt) = 1 - x/2 [+ x^2/24 [- x^3/1152]]: in [-1, 1] up to x = 4 [12 [32.4]]. Half the
+ * angle is found from its sine: a cosine near 1 would lose the phase. */
 double ht_fd_turn(int terms, double x) {
-    const double square = x / 4 - (terms > 1 ? x * x / 48 : 0);
+    const double more[] = {[1] = 0, [2] = x * x / 48, [HT_FD_PAIR] = x * x / 48 * (1 - x / 48)};
+    const double square = x / 4 - more[terms];
     return square >= 0 && square <= 1 ? 2 * asin(sqrt(square)) : INFINITY;
 }
 

@@ -147,19 +147,24 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     if (given->kind == HT_VALUE_NUMBERS) {
         REFUSE(given->number[0] > full && plan->problem.scheme->nodal, params, "time.stages",
                "at most %d with %s", full,
-               full > 1 ? "time.scheme = \"fd\""
-               : plan->problem.fd.pair != HT_PAIR_NONE
-                   ? "staggered fields (time.scheme = \"fd\")"
-                   : "absorbing layers of type cpml; absorbing.type = \"sponge\" takes 2");
+               full > 1                                ? "time.scheme = \"fd\""
+               : plan->problem.fd.pair == HT_PAIR_NONE ? "absorbing layers of type cpml; "
+                                                         "absorbing.type = \"sponge\" takes 2"
+               : plan->eq.losses != 0                  ? "losses of staggered fields"
+               : plan->problem.layers != NULL          ? "absorbing sides of staggered fields"
+                                                       : "sources of staggered fields");
         REFUSE(given->number[0] > full, params, "time.stages",
                "at most %d (\"full\") are taken at order %d in %d dimensions", full, order, dims);
         plan->problem.stages = (int)given->number[0];
     } else if (strcmp(given->text, "least") == 0 ||
                (strcmp(given->text, "auto") == 0 && !plan->medium->uniform &&
                 !plan->problem.scheme->nodal)) {
-        plan->problem.stages = ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl);
+        plan->problem.stages = (int)ht_least(
+            ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl), full);
     } else {
-        plan->problem.stages = full;
+        /* Two terms of a pair cost as much per time as one. */
+        const bool one = plan->problem.fd.pair != HT_PAIR_NONE && strcmp(given->text, "full") != 0;
+        plan->problem.stages = one ? 1 : full;
     }
     plan->cfl_limit = method(plan)->plan_limit(plan, plan->problem.stages);
     REFUSE(plan->cfl_limit <= 0, params, "time.stages",
@@ -214,10 +219,11 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     double per_time = method(plan)->plan_cfl(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
+    const bool pairs = plan->problem.fd.pair != HT_PAIR_NONE && plan->problem.stages > 1;
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
         (plan->problem.scheme->nodal || plan->problem.stages == full))
-        cfl = fmin(cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
+        cfl = fmin(pairs ? INFINITY : cfl, plan->problem.scheme->usual_part * plan->cfl_limit);
     if (!ht_params_is_set(params, "time.cfl")) cfl = fmin(cfl, most);
     if (plan->problem.stages < full)
         snprintf(more, sizeof more, "; time.stages = \"full\" allows %.3g",

@@ -56,7 +56,7 @@ struct ht_halo_part {
     struct ht_tool *packer;     /* NULL: for counts only */
     struct ht_buffer *const *u; /* looked up at each exchange */
 };
-enum { HT_HALO_PARTS = 14 };
+enum { HT_HALO_PARTS = 24 };
 struct ht_halo {
     int64_t own[HT_ARRAYS][2]; /* own planes in each array's window: begin, end */
     int parts;

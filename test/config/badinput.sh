@@ -566,7 +566,12 @@ solid 'a free side by Hermite methods' 'boundary.x2|fd|mirrors' time.scheme=tayl
 solid 'a free side at order 10' 'grid.order = 10|x2|2, 4, 6 and 8' grid.order=10 boundary.x2=free
 solid 'free sides too near' 'grid.cells|2 free sides|11' grid.order=8 'grid.cells=[20,10]' \
     boundary.x2=free
-solid 'two terms in time' 'time.stages = 2|staggered' time.stages=2
+solid 'two terms beside absorbing sides' 'time.stages = 2|absorbing sides of staggered' \
+    time.stages=2 boundary.x1=absorbing absorbing.type=sponge
+solid 'two terms with losses' 'time.stages = 2|losses of staggered' time.stages=2 medium.qp=50.0 \
+    medium.qs=30.0
+solid 'two terms with sources' 'time.stages = 2|sources of staggered' time.stages=2 \
+    'sources=({kind="explosion";position=[0.5,0.5];frequency=2.0;})'
 solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto
 

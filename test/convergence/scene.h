@@ -32,7 +32,8 @@ struct scene {
     struct ht_device *device;
     struct scene_step *steps;
     double compile_s;
-    bool noisy; /* takes kernels whose rounding is known to grow, too */
+    bool noisy;  /* takes kernels whose rounding is known to grow, too */
+    double part; /* of the largest step, in place of the planned one; 0: that */
 };
 
 static inline bool scene_start(struct scene *scene) {
@@ -56,7 +57,7 @@ static inline bool scene_same(const struct ht_spec *a, const struct ht_spec *b) 
            a->fp64 == b->fp64 && a->block == b->block && a->medium_degree == b->medium_degree &&
            a->src == b->src && a->dst == b->dst && a->old_sign == b->old_sign &&
            a->differences == b->differences && a->density == b->density && a->pair == b->pair &&
-           a->wide == b->wide;
+           a->wide == b->wide && (a->pair == HT_PAIR_NONE || a->stages == b->stages);
 }
 
 static inline enum ht_err scene_compile(struct scene *scene, const struct ht_plan *plan,
@@ -127,6 +128,8 @@ static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
     TRY(scene_read(text, &run->params));
     TRY(ht_plan_create(run->params, NULL, &run->plan));
     if (scene->noisy) run->plan->problem.amplification = 0;
+    if (scene->part > 0)
+        run->plan->problem.dt *= scene->part * run->plan->cfl_limit / run->plan->cfl;
     int64_t nodes = ht_grid_total(&run->plan->grid, HT_PRIMARY);
     for (int f = 0; f < run->plan->eq.nfields; f++)
         if (ht_problem_stores(&run->plan->problem, HT_PRIMARY, f))

@@ -1,6 +1,7 @@
 /* Plane waves of Maxwell's equations and of elastic solids, compressional and shear, uniform media,
  * double precision: the error is the expected one of the scheme, and falls as h^(2N + 0.7) or
- * faster with Taylor series, of finite differences with short steps as h^2R. */
+ * faster with Taylor series, of finite differences with short steps as h^2R, and with two terms in
+ * time as dt^4. */
 #include "scene.h"
 
 static const struct {
@@ -56,6 +57,23 @@ static void judge(struct scene *scene, int wave, int order, const char *scheme) 
                    waves[wave].system, waves[wave].dims, order, found);
 }
 
+/* Two terms in time, where differences err less than a percent of them. */
+static void judge_terms(struct scene *scene, int wave) {
+    double error[2], expected[2];
+    for (int i = 0; i < 2; i++)
+        if (!error_of(scene, wave, 16, "fd", 24,
+                      i == 0 ? "time.stages=2 time.step=0.035" : "time.stages=2 time.step=0.0175",
+                      &error[i], &expected[i]))
+            return;
+    for (int i = 0; i < 2; i++)
+        TEST_BELOW(fabs(log(error[i] / expected[i])), log(1.02),
+                   "%s %dD fd, two terms: %.3g, expected %.3g: logarithm of the ratio",
+                   waves[wave].system, waves[wave].dims, error[i], expected[i]);
+    TEST_BELOW(fabs(error[0] / error[1] / 16 - 1), 0.03,
+               "%s %dD fd, two terms: of half the step the error is %.2f times less, not 16",
+               waves[wave].system, waves[wave].dims, error[0] / error[1]);
+}
+
 /* By finite differences: of the steps too little to see; the start adds (omega dt)^4/128. */
 static void judge_differences(struct scene *scene, int wave, int order) {
     const int n[2] = {order + 6, 2 * order + 6};
@@ -81,6 +99,9 @@ int main(void) {
             judge(&scene, wave, order, "taylor");
             if (wave % 2 == 0 || test_all()) judge(&scene, wave, order, "leapfrog");
         }
+    for (int wave = 0; wave < WAVES; wave++)
+        if (waves[wave].dims == 2 && strcmp(waves[wave].system, "maxwell_tm") != 0)
+            judge_terms(&scene, wave);
     for (int wave = 0; wave < WAVES; wave++)
         for (int order = 2; order <= 6; order += 2) {
             /* a field of second order, whose rate at the start is not the scheme's */

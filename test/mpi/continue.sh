@@ -41,6 +41,8 @@ for n in 3 1; do
         boundary.x1=roller boundary.x3='["free","absorbing"]' absorbing.cells=6 \
         receivers.1.fields='["v1"]'
 done
+goes_on terms 1 "$device" system=elastic time.stages=2 boundary.x1=roller boundary.x2=periodic \
+    boundary.x3='["free","roller"]' receivers.1.fields='["v1"]'
 kills=1
 [ "${HTWAVE_COVER:-}" != all ] || kills=100
 killed $kills 'mpiexec -n 3' "$device" time.end=0.6 output.checkpoint.every=0.05

@@ -58,6 +58,12 @@ for losses in '' "medium.qp=30.0 medium.qs=15+9*$ball"; do
         boundary.x2=periodic boundary.x3=antisymmetric medium.type=expression medium.fit=box \
         "medium.vp=1+1.2*($ball+$pole)" "medium.vs=0.5+0.7*($ball+$pole)" medium.rho=1.0 $losses # two words
 done
+for n in 2 3; do
+    same 'two terms in time, a solid in a solid' $n 'grid.cells=[8,7,25]' time.stages=2 \
+        parallel.halo_depth=$((4 - n)) boundary.x1=roller boundary.x2=periodic \
+        'boundary.x3=["free","roller"]' medium.type=expression medium.fit=box \
+        "medium.vp=1+1.2*($ball+$pole)" "medium.vs=0.5+0.7*($ball+$pole)" medium.rho=1.0
+done
 sed -e 's/"elastic"/"maxwell"/; s/vp = .*/};/; s/type = "layers".*//' solid.cfg >light.cfg
 input=light.cfg
 same 'a dielectric, deep halos' 2 'grid.cells=[8,7,25]' parallel.halo_depth=2 grid.order=2 \

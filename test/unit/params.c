@@ -268,7 +268,7 @@ static const struct {
      "initial.cycles = [3000000000]: must fit into 32 bits (x.cfg:1)"},
     {"time = { end = -1; };", "time.end = -1: must be >= 0 (x.cfg:1)"},
     {"time = { end = 1e999; };", "time.end = inf: must be finite (x.cfg:1)"},
-    {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 1 (x.cfg:1)"},
+    {"time = { cfl = 0; };", "time.cfl = 0: must be > 0 and <= 3 (x.cfg:1)"},
     {"time = { cfl = true; };", "time.cfl = true: must be a number (x.cfg:1)"},
     {"time = { scheme = \"euler\"; };",
      "time.scheme = \"euler\": must be one of taylor, leapfrog, fd, auto (x.cfg:1)"},
