@@ -128,8 +128,9 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
     return HT_OK;
 }
 
-enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, const double x[3],
-                                double *value) {
+/* degree: of the polynomial between samples, 0: of the nearest one. */
+static enum ht_err row_value(const struct ht_medium *medium, int parameter, int degree,
+                             const double x[3], double *value) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_medium_row *row = &source->row[parameter];
     double at[3];
@@ -137,11 +138,17 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, c
     if (row->expr) {
         *value = ht_expr_value(row->expr, at, NULL);
     } else if (row->samples) {
-        *value = ht_samples_value(row->samples, medium->grid->dims, 1, at, row->samples->spacing);
+        *value =
+            ht_samples_value(row->samples, medium->grid->dims, degree, at, row->samples->spacing);
     } else {
         *value = row->number[row->count > 1 ? ht_medium_layer(source, at) : 0];
     }
     return check_row(medium, parameter, *value, at);
+}
+
+enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, const double x[3],
+                                double *value) {
+    return row_value(medium, parameter, 1, x, value);
 }
 
 enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
@@ -182,12 +189,17 @@ static enum ht_err point_materials(const struct ht_medium *medium, const double 
     return ht_medium_check(medium, material, x);
 }
 
-enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
-                            double material[HT_MAX_MATERIALS]) {
+static enum ht_err point(const struct ht_medium *medium, int degree, const double x[3],
+                         double material[HT_MAX_MATERIALS]) {
     double values[HT_MAX_MATERIALS] = {0};
     for (int p = 0; p < medium->eq->system->nparameters; p++)
-        TRY(ht_medium_row_value(medium, p, x, &values[p]));
+        TRY(row_value(medium, p, degree, x, &values[p]));
     return point_materials(medium, values, x, material);
+}
+
+enum ht_err ht_medium_point(const struct ht_medium *medium, const double x[3],
+                            double material[HT_MAX_MATERIALS]) {
+    return point(medium, 1, x, material);
 }
 
 /* Materials at a node, without the other coefficients of its polynomials and before any reduction
@@ -497,15 +509,17 @@ static void note(struct found *found, int what, double value) {
     found->most[what] = fmax(found->most[what], value);
 }
 
-/* used: what the scheme has at a node; there: of the parameters at the node. Where the density
- * jumps inside a cell the mean of K over it and that of 1/rho belong to different places, and their
- * speed is less than any in the medium. A zero speed along an axis (an advected field that does not
- * move there) is irrelevant for wavelengths: speed_min is the smallest other one. */
+/* used: what the scheme has at a node; there: of the parameters at the node; near: of the samples
+ * nearest to it, since between a fluid and a solid no wave is as slow as what lies between. Where
+ * the density jumps inside a cell the mean of K over it and that of 1/rho belong to different
+ * places, and their speed is less than any in the medium. A zero speed along an axis (an advected
+ * field that does not move there) is irrelevant for wavelengths: speed_min is the smallest other
+ * one. */
 static void note_speed(const struct ht_medium *medium, const double *used, const double *there,
-                       struct found *found) {
+                       const double *near, struct found *found) {
     for (int k = 0; k < medium->grid->dims; k++) {
         const double slow = ht_equations_speed(medium->eq, there, k);
-        const double slowest = ht_equations_slowest(medium->eq, there, k);
+        const double slowest = ht_equations_slowest(medium->eq, near, k);
         note(found, SPEED + k, ht_equations_speed(medium->eq, used, k));
         if (slow > 0) note(found, SPEED_MIN, -slow);
         if (slowest > 0) note(found, SLOWEST, -slowest);
@@ -553,8 +567,9 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
     for (int64_t p1 = 0; p1 < scan->points[0]; p1++) {
         i[0] = spread(p1, scan->points[0], scan->nodes[0]);
         for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, scan->subgrid, k, i[k]);
-        double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS];
+        double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS], near[HT_MAX_MATERIALS];
         TRY(ht_medium_point(medium, x, there));
+        TRY(point(medium, 0, x, near));
         if (medium->source->sampled && medium->source->kinks) { /* rough: known, and fitted later */
             memcpy(material, there, sizeof material);
         } else if (every > 0 && (i[0] + i[1] + i[2]) % every == 0) {
@@ -568,7 +583,7 @@ static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_wor
         const struct ht_system *system = medium->eq->system;
         for (int m = 0; m < system->nmaterials - system->nlost; m++)
             if (system->material[m].zero && there[m] == 0) note(found, VANISHES, 1);
-        note_speed(medium, material, there, found);
+        note_speed(medium, material, there, near, found);
     }
     return HT_OK;
 }
@@ -677,7 +692,7 @@ enum ht_err ht_medium_visit(struct ht_medium *medium) {
     const double *most = found.most;
     if (medium->uniform) {
         TRY(ht_medium_point(medium, medium->grid->lower, medium->constant));
-        note_speed(medium, medium->constant, medium->constant, &found);
+        note_speed(medium, medium->constant, medium->constant, medium->constant, &found);
     } else {
         TRY(scan_varying(medium, &found));
         double flattened = (double)found.flattened;

@@ -35,6 +35,8 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x, d
     double spacing = samples->spacing[axis];
     double at = (x - samples->origin[axis]) / spacing; /* in samples */
     double slack = 1e-9 * (1 + fabs(at)), t[MAX_POINTS];
+    /* At a sample nothing else counts: no weight below 0, nothing of a solid in a fluid. */
+    if (fabs(at - round(at)) <= slack) at = round(at);
     bool inside = at >= -slack && at <= (double)last + slack;
     double wish = fmin(fmax(1, round(h / (2 * spacing))), (double)last + 1);
     stencil->rows = rows;
