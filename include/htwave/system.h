@@ -117,6 +117,7 @@ struct ht_system {
         bool positive;     /* must be > 0 */
         bool zero;         /* positive: 0 is allowed, too */
         bool loss;         /* of losses alone: 0 is no fluid */
+        bool inverse;      /* by its first name 0 stands for infinity, as a quality factor does */
         /* Set for a component of a vector: the option medium.VECTOR is an array with the values of
          * three rows, one per axis, constant in space. */
         const char *vector; /* NULL: none */

@@ -128,6 +128,12 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
     return HT_OK;
 }
 
+/* Whether samples are interpolated by their inverses. */
+static bool is_inverse(const struct ht_medium *medium, int parameter) {
+    return medium->eq->system->parameter[parameter].inverse &&
+           medium->source->chosen[parameter] == 0;
+}
+
 /* degree: of the polynomial between samples, 0: of the nearest one. */
 static enum ht_err row_value(const struct ht_medium *medium, int parameter, int degree,
                              const double x[3], double *value) {
@@ -138,8 +144,8 @@ static enum ht_err row_value(const struct ht_medium *medium, int parameter, int 
     if (row->expr) {
         *value = ht_expr_value(row->expr, at, NULL);
     } else if (row->samples) {
-        *value =
-            ht_samples_value(row->samples, medium->grid->dims, degree, at, row->samples->spacing);
+        *value = ht_samples_value(row->samples, is_inverse(medium, parameter), medium->grid->dims,
+                                  degree, at, row->samples->spacing);
     } else {
         *value = row->number[row->count > 1 ? ht_medium_layer(source, at) : 0];
     }
@@ -219,9 +225,9 @@ static enum ht_err ht_medium_estimate(const struct ht_medium *medium,
     (void)ht_grid_clamp(grid, x, at);
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_medium_row *row = &medium->source->row[p];
-        values[p] = row->samples
-                        ? ht_samples_value(row->samples, grid->dims, medium->degree, at, grid->h)
-                        : row->number[0];
+        values[p] = row->samples ? ht_samples_value(row->samples, is_inverse(medium, p), grid->dims,
+                                                    medium->degree, at, grid->h)
+                                 : row->number[0];
         usable = usable && usable_value(&system->parameter[p], values[p]);
     }
     if (usable) return point_materials(medium, values, x, material);

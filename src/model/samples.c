@@ -68,9 +68,9 @@ static void stencil_make(const struct ht_samples *samples, int axis, double x, d
     }
 }
 
-/* The coefficients of these powers. */
-static void contract(const struct ht_samples *samples, const struct stencil stencil[3], int count,
-                     int (*power)[3], double *out) {
+/* The coefficients of these powers; inverse: of 1/value, 0 where the value is 0. */
+static void contract(const struct ht_samples *samples, const struct stencil stencil[3],
+                     bool inverse, int count, int (*power)[3], double *out) {
     const struct stencil *s1 = &stencil[0], *s2 = &stencil[1];
     double plane[MAX_POINTS][MAX_POINTS]; /* [a2][a1], of one i3 */
     plane[0][0] = 0;
@@ -84,8 +84,10 @@ static void contract(const struct ht_samples *samples, const struct stencil sten
             const double *row = samples->value + (i3 * samples->shape[1] + i2) * samples->shape[0];
             for (int a = 0; a < s1->rows; a++) {
                 double sum = 0;
-                for (int j1 = 0; j1 < s1->points; j1++)
-                    sum += s1->weight[a][j1] * row[s1->first + j1 * s1->stride];
+                for (int j1 = 0; j1 < s1->points; j1++) {
+                    const double value = row[s1->first + j1 * s1->stride];
+                    sum += s1->weight[a][j1] * (inverse && value != 0 ? 1 / value : value);
+                }
                 for (int b = 0; b < s2->rows; b++) plane[b][a] += s2->weight[b][j2] * sum;
             }
         }
@@ -106,7 +108,7 @@ enum ht_err ht_samples_jet(const struct ht_samples *samples, const struct ht_jet
                 powers[k], MAX_POINTS - 1);
         stencil_make(samples, k, x[k], h[k], powers[k], powers[k] + 1, &stencil[k]);
     }
-    contract(samples, stencil, jets->count, jets->index, out);
+    contract(samples, stencil, false, jets->count, jets->index, out);
     return HT_OK;
 }
 
@@ -123,13 +125,13 @@ void ht_samples_spread(const struct ht_samples *samples, int dims, const double 
                     by * s[2].weight[0][j3] * s[1].weight[0][j2] * s[0].weight[0][j1];
 }
 
-double ht_samples_value(const struct ht_samples *samples, int dims, int degree, const double x[3],
-                        const double h[3]) {
+double ht_samples_value(const struct ht_samples *samples, bool inverse, int dims, int degree,
+                        const double x[3], const double h[3]) {
     struct stencil stencil[3];
     int none[1][3] = {{0}};
     double sum;
     for (int k = 0; k < 3; k++)
         stencil_make(samples, k, x[k], h[k], k < dims ? degree : 0, 1, &stencil[k]);
-    contract(samples, stencil, 1, none, &sum);
-    return sum;
+    contract(samples, stencil, inverse, 1, none, &sum);
+    return inverse && sum != 0 ? 1 / sum : sum;
 }

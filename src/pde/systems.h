@@ -32,7 +32,7 @@ double ht_absorption_quality(double absorption, double c, double frequency);
 #define HT_QUALITY(symbol, text, unit)                                                          \
     {                                                                                           \
         .names = (symbol), .meanings = (text), .units = (unit), .positive = true, .zero = true, \
-        .loss = true                                                                            \
+        .loss = true, .inverse = true                                                           \
     }
 #define HT_QUALITY_FREQUENCY                                                                      \
     {                                                                                             \

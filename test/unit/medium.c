@@ -279,6 +279,36 @@ static void test_rough(void) {
     close_scene(&s);
 }
 
+/* A fluid over a solid whose face slopes, on samples between and at nodes: nothing lies between
+ * them, neither a speed nor a quality factor; 0 stays 0. */
+static void test_fluid_over_solid(void) {
+    static float vs[ROUGH_SIZE * ROUGH_SIZE], q[ROUGH_SIZE * ROUGH_SIZE];
+    char file[2][128];
+    for (int i = 0; i < ROUGH_SIZE * ROUGH_SIZE; i++) {
+        const bool solid = i / ROUGH_SIZE > 14 + i % ROUGH_SIZE / 3;
+        vs[i] = solid ? 1.2F : 0;
+        q[i] = solid ? 50 : 0;
+    }
+    snprintf(file[0], sizeof *file, "%s", path_of("c.f32"));
+    snprintf(file[1], sizeof *file, "%s", path_of("rough.f32"));
+    write_raw(file[0], ROUGH_SIZE * ROUGH_SIZE, vs);
+    write_raw(file[1], ROUGH_SIZE * ROUGH_SIZE, q);
+    for (int64_t n = 31; n <= 50; n++) {
+        const int64_t cells[3] = {n, n, 0};
+        HT_ENDED(close_scene) struct scene s = {.grid = make_grid(cells, 1, 0)};
+        char options[1024];
+        snprintf(options, sizeof options,
+                 "time.scheme=fd; medium.type=file; medium.vp=3.0; medium.vs=\"%s\"; "
+                 "medium.qp=\"%s\"; medium.qs=\"%s\"; medium.shape=[%d, %d]; "
+                 "medium.spacing=[0.025, 0.025]",
+                 file[0], file[1], file[1], ROUGH_SIZE, ROUGH_SIZE);
+        enum ht_err err = open_scene(&s, "elastic", options);
+        TEST_CHECK(err == HT_OK && s.medium->vanishes && fabs(s.medium->slowest - 1.2) < 0.1,
+                   "fluid over solid, %lld cells: slowest %.17g %s", (long long)n,
+                   err == HT_OK ? s.medium->slowest : 0, err == HT_OK ? "" : ht_err_message());
+    }
+}
+
 /* Beyond two million nodes every second one is looked at. */
 static void test_many_nodes(void) {
     const int64_t many[3] = {1000001, 0, 0};
@@ -405,6 +435,7 @@ int main(void) {
     test_file_mean();
     test_rough();
     test_density_jump();
+    test_fluid_over_solid();
     test_many_nodes();
     test_ranges();
     test_real();
