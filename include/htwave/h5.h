@@ -37,6 +37,10 @@ HT_CHECKED enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int r
                                      const int64_t *extent, bool chunks, bool single);
 HT_CHECKED enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis,
                                           int64_t first, int64_t last, const double *data);
+/* Of values that a file holds in single precision: finite ones must be finite there. Functions that
+ * write such datasets call it. */
+HT_CHECKED enum ht_err ht_h5_check_single(const char *name, const char *path, int64_t count,
+                                          const double *data);
 bool ht_h5_has(struct ht_h5 *file, const char *name);
 /* Fails: it does not hold this, but its datasets. */
 HT_CHECKED enum ht_err ht_h5_lacks(struct ht_h5 *file, const char *what);

@@ -103,8 +103,9 @@ static enum ht_err report(const struct job *j) {
     }
     ht_fact(&f, HT_CLOSE(']'), HT_CLOSE('}'));
     TRY(ht_text_status(&f.json.text));
-    ht_log("misfit of %d shots: %.9g; runs forwards %s, adjoint runs %s; %s", j->survey->count, sum,
-           HT_SECONDS(inverse->forward_s), HT_SECONDS(inverse->adjoint_s), j->path);
+    ht_log("misfit of %d shot%s: %.9g; runs forwards %s, adjoint runs %s; %s", j->survey->count,
+           j->survey->count == 1 ? "" : "s", sum, HT_SECONDS(inverse->forward_s),
+           HT_SECONDS(inverse->adjoint_s), j->path);
     HT_PATH(path, j->params->output.directory, "summary.json");
     TRY(ht_file_write(path, f.json.text.data, f.json.text.length));
     return j->args->json ? ht_args_print(&f.json.text) : HT_OK;

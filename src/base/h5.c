@@ -1,6 +1,7 @@
 /* HDF5 files: datasets of doubles, attributes of the root group. A created file owns its temporary
  * name until publish, commit or discard. */
 #include <fcntl.h>
+#include <float.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -486,13 +487,26 @@ static enum ht_err check_sums(const struct ht_h5 *file, const char *name, hid_t 
     return HT_OK;
 }
 
+enum ht_err ht_h5_check_single(const char *name, const char *path, int64_t count,
+                               const double *data) {
+    for (int64_t i = 0; i < count; i++)
+        REQUIRE(!isfinite(data[i]) || fabs(data[i]) <= FLT_MAX, HT_ERR_IO,
+                "cannot write dataset %s of %s: it would hold %.6g, beyond single precision, up to "
+                "%.3g: take smaller amplitudes or other units",
+                name, path, data[i], (double)FLT_MAX);
+    return HT_OK;
+}
+
 enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, int64_t first,
                                int64_t last, const double *data) {
     HID set = H5I_INVALID_HID, space = H5I_INVALID_HID, part = H5I_INVALID_HID;
     TRY(open_set(file, name, &set, &space));
+    HID type = H5Dget_type(set);
+    bool ok = type >= 0 && select_planes(space, axis, first, last, &part);
+    if (ok && H5Tget_size(type) == sizeof(float))
+        TRY(ht_h5_check_single(name, file->path, H5Sget_simple_extent_npoints(part), data));
     errno = 0; /* HDF5 does not pass on the system's errno */
-    bool ok = select_planes(space, axis, first, last, &part) &&
-              H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
+    ok = ok && H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
     int error = file->error || ok ? file->error : errno;
     REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
             reason(error));
@@ -706,8 +720,10 @@ static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
     const int64_t size = set->single ? 4 : 8, count = p->last - p->first;
     for (int64_t i = begin; i < end; i++) {
         const int64_t plane = i / count * set->planes + p->first + i % count;
-        const int error = put_values(p, set->offset + plane * set->plane * size, set->plane,
-                                     set->data + i * set->plane);
+        const double *values = set->data + i * set->plane;
+        if (set->single) TRY(ht_h5_check_single(set->name, p->path, set->plane, values));
+        const int error =
+            put_values(p, set->offset + plane * set->plane * size, set->plane, values);
         REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name, p->path,
                 reason(error));
     }

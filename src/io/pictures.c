@@ -392,7 +392,7 @@ static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, co
     for (int k = 0; k < dims; k++) extent[k] = ht_grid_nodes(grid, HT_PRIMARY, last - k);
     plane.width = ht_grid_nodes(grid, HT_PRIMARY, plane.across);
     plane.height = ht_grid_nodes(grid, HT_PRIMARY, plane.up);
-    TRY(ht_h5_reserve(file, name, dims, extent, false, true));
+    TRY(ht_h5_reserve(file, name, dims, extent, false, !ht_in_double(m->output.params)));
     HT_ARRAY(double, values, plane.width *plane.height);
     for (; plane.index < extent[0]; plane.index++) {
         TRY(slice_parameter(&plane, m->output.medium, name, values));

@@ -257,6 +257,7 @@ static enum ht_err add_shot(struct sheet *s, struct ht_h5 *file) {
     const int64_t *extent = traces.extent;
     if (!ht_h5_has(file, SET(s, s->field))) return HT_OK;
     TRY(ht_h5_array(file, SET(s, s->field), &traces));
+    TRY(ht_h5_check_single(SET(s, s->field), "SEG-Y", traces.count, traces.value));
     if (s->written == 0) TRY(begin_sheet(s, file, extent[0]));
     REQUIRE(extent[1] == s->samples, HT_ERR_INPUT,
             "%s: %lld samples of %s, where other shots have %lld", s->shot->traces,

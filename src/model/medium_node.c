@@ -100,6 +100,17 @@ static enum ht_err check_row(const struct ht_medium *medium, int parameter, doub
     return check(medium, row->key, row->name, value, of->positive, of->zero, x);
 }
 
+/* The key of the parameter that single precision does not hold at x; none: of the first one. */
+static const char *beyond_single(const struct ht_medium *medium, const double x[3]) {
+    const struct ht_medium_row *row = medium->source->row;
+    double value;
+    for (int p = 0; p < medium->eq->system->nparameters; p++)
+        if (ht_medium_row_value(medium, p, x, &value) == HT_OK && value != 0 &&
+            (fabs(value) < FLT_MIN || fabs(value) > FLT_MAX))
+            return row[p].key;
+    return row->key;
+}
+
 /* Materials may overflow where the parameters do not. The device has them in its precision; what
  * may be 0 may be next to 0, where samples of a fluid and of a solid are interpolated. */
 enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
@@ -112,7 +123,7 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
         const double size = fabs(material[m]);
         REFUSE(size != 0 && ((!of->zero && size < FLT_MIN) || size > FLT_MAX) &&
                    !ht_in_double(medium->source->params),
-               medium->source->params, key,
+               medium->source->params, beyond_single(medium, x),
                "gives %s = %.6g at %s: leaves the range of single precision, %.2g to %.2g; take "
                "device.precision = \"double\" or other units",
                of->name, material[m], HT_PLACED(medium->grid, x), FLT_MIN, FLT_MAX);

@@ -160,7 +160,7 @@ static enum ht_err check_places(const struct ht_params *params, const struct ht_
         double x[3];
         int k = ht_point_outside(grid, at);
         REFUSE(k >= 0, params, HT_KEY("sources.%d.%s", group, name),
-               "x%d = %g is outside of the box, which has %g to %g there", k + 1, at[k],
+               "x%d = %.12g is outside of the box, which has %.12g to %.12g there", k + 1, at[k],
                ht_grid_end(grid, k, 0), ht_grid_end(grid, k, 1));
         for (k = 0; k < 3; k++)
             x[k] = k < grid->dims && !shot->varies[k] ? ht_grid_middle(grid, k) : at[k];

@@ -160,7 +160,7 @@ static enum ht_err read_observed(const struct ht_survey *survey, int number,
                                  struct ht_observed **out) {
     const struct ht_survey_shot *shot = &survey->shot[number];
     const struct ht_plan *plan = survey->sim->plan;
-    const char *key = shot->group > 0 ? HT_KEY("shots.%d.data", shot->group) : "shots";
+    const char *key = HT_KEY("shots.%d.data", shot->group > 0 ? shot->group : number + 1);
     return ht_observed_read(plan, number + 1, plan->receivers, key, shot->data, out);
 }
 

@@ -110,6 +110,8 @@ shot() { # WHAT PATTERNS KEYS [OVERRIDE...]
 }
 shot 'a source outside the box' 'sources.1.position|x2 = 1.2 is outside' '' \
     'sources.1.position=[0.5,1.2]'
+shot 'a source next to the box' 'sources.1.position|x2 = 1.0000001 is outside' '' \
+    'sources.1.position=[0.5,1.0000001]'
 shot 'a source without a position' 'must give position' '' \
     'sources=({ frequency = 1.0; })'
 shot 'a source of an unknown kind' 'sources.1.kind|monopole|force' \
@@ -437,7 +439,7 @@ judge "no data: $(tail -n 1 $message)" \
 
 # ---- while it runs ----
 refused 'a medium beyond single precision' 2 \
-    'medium.c|K = 1e-40|range of single precision|"double"' check bad.cfg \
+    'medium.rho|K = 1e-40|range of single precision|"double"' check bad.cfg \
     --quiet "$device" device.backend=auto device.precision=single \
     medium.rho=1e-40
 cat >rough.cfg <<'CFG'

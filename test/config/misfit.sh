@@ -106,6 +106,9 @@ refused 'negative memory' 'gradient.memory = -1' gradient gradient.memory=-1.0
 refused 'what is no parameter' 'gradient.parameters|"vp"' gradient 'gradient.parameters=["vp"]'
 refused 'a step of the model' 'time.step' gradient time.step=0.0
 refused 'data that are not there' 'shot-7.h5 does not exist|htwave data FILE' gradient 'shots=({sources=[1];data="obs/shot-7.h5";})'
+mv obs kept
+refused 'data of sources that are not there' 'shots.1.data|shot-1.h5 does not exist' gradient
+mv kept obs
 refused 'other samples' 'shot-1.h5 has 61 samples 0.05 apart|tools/resample.py --every 0.04' \
     gradient \
     receivers.1.every=0.04

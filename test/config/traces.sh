@@ -37,6 +37,26 @@ for scheme in taylor leapfrog fd source; do
     rm -r one two
 done
 
+# Values that would be infinite in the file.
+beyond() { # DATASET_OF_FILE ARGUMENT...
+    dataset=$1
+    shift
+    "$htwave" run line.cfg --quiet "$single" time.scheme=taylor initial.type=zero 'receivers=({position=[1.0,0.8];})' \
+        'sources=({position=[1.0,0.8];frequency=3.0;amplitude=1e38;})' "$@" 2>message.txt
+    code=$?
+    judge "beyond single precision: exit code $code: $(tail -n 1 message.txt)" \
+        [ "$code $(grep -c "^htwave: cannot write dataset $dataset: it would hold" message.txt)" = '1 1' ]
+    rm -r out
+}
+if ! $addresses && have_device; then # the reference computes in double precision
+    beyond 'sources/signal of out/traces.h5' sources.1.amplitude=1e40
+    beyond 'receivers-1/p of out/traces.h5'
+    beyond 'p of out/fields_000000.h5' output.snapshots=true 'receivers=()'
+    beyond 'maximum of out/map_map-1.h5' 'output.maps=({what=["maximum"];})' 'receivers=()'
+    beyond 'receivers-1/p of SEG-Y' device.precision=double device.backend=oracle 'output.traces=["segy"]' \
+        receivers.1.every=0.05
+fi
+
 # ---- a killed run, plots ----
 # whole.py FILE END: its samples are those of the run before, and it says
 # how it ended; the rest has no times. Of each group there are some.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A rank that is killed takes the others with it, soon, and leaves complete
 # files only; a signal to all interrupts the run in good order; a full disk is
-# one message, and so is a state that is not finite.
+# one message, and so is a state that is not finite, and a file that would not be.
 set -u
 . "${0%/*}/common.sh"
 have_device || no_ranks 'no device is here'
@@ -154,6 +154,16 @@ judge "$title: three ranks end with exit code $code (3)" [ $code = 3 ]
 judge "$title: one message: $(cut -c 1-60 message.txt)" \
     [ "$(grep -c '' message.txt)$(grep -c \
     -e '^htwave: p is not finite at ' -e '^htwave: the energy has grown ' message.txt)" = 11 ]
+judge_files
+
+title='values of one slab beyond single precision'
+rm -rf out
+ranks 3 "$htwave" run long.cfg --quiet "$device" 'grid={cells=[8,8,12];order=3;}' initial.type=zero \
+    'sources=({position=[0.5,0.5,0.83];frequency=1.0;amplitude=6e37;})' \
+    time.scheme=taylor time.end=1.2 output.every=1.2 2>message.txt
+code=$?
+judge "$title: exit code $code: $(tail -n 1 message.txt)" [ "$code $(grep -c \
+    '^htwave: rank 2: cannot write dataset v3 of out/fields_000001.h5: ' message.txt)" = '1 1' ]
 judge_files
 
 end mpi/failure
