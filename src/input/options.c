@@ -82,8 +82,8 @@ static const struct ht_option option[] = {
      "box. inside: they take a part of it."},
     {KEY(absorbing.type, CHOICE), "\"auto\"", ANY, CHOICES(HT_EACH_ABSORBING), "",
      "cpml: a convolutional perfectly matched layer, which lets waves of any direction in. sponge: "
-     "damps the fields themselves, for leapfrog and fd with two terms in time, which have no cpml. "
-     "auto: cpml where there is one."},
+     "damps the fields themselves, for leapfrog and fd with two terms in time, which have no cpml "
+     "and are refused without it. auto: cpml."},
     {KEY(absorbing.reflection, ONE), "\"auto\"", 1e-16, 0.5, "auto", "",
      "Reflection R at normal incidence, without the error of the grid: the integral of the damping "
      "over the thickness is -c ln R / 2, c the largest speed. auto: from the thickness; cpml of fd "
@@ -100,10 +100,9 @@ static const struct ht_option option[] = {
      "normal; keeps long runs stable."},
     {KEY(absorbing.mix, ONE), "\"auto\"", 0, 1, "auto", "",
      "cpml of first-order systems by fd: damping of the derivatives along the other axes, as part "
-     "of that along the normal. It keeps elastic layers from growing and reflects more. auto, at "
-     "each "
-     "side by the medium in its layer, for elastic waves: 0.01 to 1, most in rough media and "
-     "where fluid and solid share a layer (the output says which); else 0."},
+     "of that along the normal. It keeps elastic layers from growing and reflects more. auto, for "
+     "elastic waves, by the medium in each layer: 0.01 to 1, most in rough media and where fluid "
+     "and solid share a layer (the output says which); else 0."},
 
     {KEY(medium.type, CHOICE), "\"constant\"", ANY, CHOICES(HT_EACH_MEDIUM_TYPE), "",
      "One value everywhere, plane layers, gridded files, arrays in memory (for programs that call "
