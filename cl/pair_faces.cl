@@ -17,6 +17,7 @@
  *     HT_PAIR_KEPT_MEDIA(X)     X(m): coefficients that vary, for what follows
  *     HT_PAIR_KEPT(X)           X(i, q, part): what the medium remembers of row i (pair_losses.cl)
  *                               has this part of the row's change, as at rest
+ *     HT_PAIR_KEPT_PRESSED      whether there are some of these:
  *     HT_PAIR_KEPT_PRESSURE(X)  X(i, q, part): of the rows' pressure so much more
  *     HT_PAIR_KEPT_BLOCK(X)     X(i, j, C): the coefficient of such rows */
 struct ht_pair_meet_coefs {
@@ -124,6 +125,7 @@ HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_IN
     u[at] += sum[0];
     if (!s.keeps) return;
     HT_PAIR_KEPT(HT_PAIR_KEEP)
+#if HT_PAIR_KEPT_PRESSED
     int presses = 0;
     HT_PAIR_KEPT_PRESSURE(HT_PAIR_PRESS)
     if (!presses) return;
@@ -132,6 +134,7 @@ HT_TOOL_KERNEL ht_pair_part(struct ht_pair_meet_args s, HT_INPUT(long) to, HT_IN
     HT_PAIR_KEPT_PRESSURE(HT_PAIR_PRESSES)
     HT_PAIR_KEPT_BLOCK(HT_PAIR_KEPT_SHARE)
     HT_PAIR_KEPT_PRESSURE(HT_PAIR_KEEP_PRESSURE)
+#endif
 }
 
 #define HT_PAIR_MEET_VALUES(i, f, part, apart) , HT_INPUT(real) y##i, HT_INPUT(real) e##i

@@ -98,6 +98,7 @@ static void add_kept(const struct ht_pair_spec *spec, struct meeting *m, struct 
         ht_text_add(out, ")");
     }
     m->numbers = pair->ncoefficients;
+    ht_text_add(out, "\n#define HT_PAIR_KEPT_PRESSED %d", pressed != 0);
     ht_text_add(out, "\n#define HT_PAIR_KEPT_NUMBERS %d\n#define HT_PAIR_KEPT_MEDIA(X)",
                 m->numbers);
     for (int c = 0; c < m->numbers; c++)

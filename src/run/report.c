@@ -280,17 +280,18 @@ static double layer_share(const struct ht_plan *plan) {
 /* A line for each mixing: where it is, why, and what is left of waves of 15 cells. */
 static void add_mixing(const struct ht_plan *plan, struct ht_facts *f) {
     const struct ht_layers *layers = &plan->layers;
-    double mix[6] = {0}, done = 0, db[2];
+    double mix[6] = {0}, db[2];
     if (!(layers->mix > 0) || layers->type != HT_ABSORBING_CPML) return;
     for (int n = 0; n < 2 * layers->dims; n++) mix[n] = layers->side[n / 2][n % 2].mix;
     ht_fact(f, HT_NUMS("absorbing_mix", 2 * layers->dims, mix));
-    for (double next; done < layers->mix; done = next) {
+    for (int first = 0; first < 6; first++) { /* of each mixing */
+        const double next = mix[first];
         double guide = 0;
-        bool fluid = false;
-        next = layers->mix;
-        for (int n = 0; n < 6; n++) next = mix[n] > done ? fmin(next, mix[n]) : next;
+        bool fluid = false, said = next == 0 || layers->side[first / 2][first % 2].cells == 0;
+        for (int n = 0; n < first; n++) said = said || mix[n] == next;
+        if (said) continue;
         ht_say(f, "            mixing %g at", next);
-        for (int n = 0; n < 6; n++) {
+        for (int n = first; n < 6; n++) {
             const struct ht_layer *layer = &layers->side[n / 2][n % 2];
             if (layer->cells == 0 || mix[n] != next) continue;
             ht_say(f, " x%d %s,", n / 2 + 1, n % 2 ? "upper" : "lower");
