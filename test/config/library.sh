@@ -27,7 +27,7 @@ completed=$(bash -c 'compopt() { :; }; . usr/share/bash-completion/completions/h
     COMP_WORDS=("$0" describe el) COMP_CWORD=2; _htwave; echo "${COMPREPLY[@]}"' \
     "$htwave" | tr '\n' ' ')
 judge "completion: $completed" [ "$completed" = \
-    'grid.cells= --model --error --wavelengths --json --quiet --verbose --help elastic ' ]
+    'grid.cells= --model --error --wavelengths --machine --json --quiet --verbose --help elastic ' ]
 nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVW]/ { print $3 }' |
     grep -v '^ht_api_\|^_\|^__' >shown.txt
 judge "it shows functions of api.h alone$(sed 's/^/ /' shown.txt)" [ ! -s shown.txt ]
