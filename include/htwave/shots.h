@@ -25,6 +25,7 @@ struct ht_signal {
  * gaps: an interval above ten times the median one. */
 HT_CHECKED enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out);
 void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
+HT_ENDS(ht_signal)
 /* That of a file which is 1 at a sample and 0 at the others: signals are linear in their samples.
  */
 HT_CHECKED enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample,

@@ -41,12 +41,13 @@ static const struct ht_option option[] = {
      "taylor: a Taylor series in time of each cell's polynomial, which damps waves that the grid "
      "does not resolve. leapfrog: conserves energy and damps nothing, in uniform media (acoustic: "
      "p at whole, v at half steps; wave: u only). fd: finite differences, for all systems but "
-     "advection: stable in every medium, conserves energy, one value per point of p (acoustic), u "
-     "(wave), or each field. auto: fd where the medium varies, a side absorbs or is free, a plane "
-     "wave comes from outside, or elastic or maxwell have sources; else leapfrog, but taylor for "
-     "advection and where output.fields, output.picture.field, receivers.fields, time.stages, "
-     "time.cfl or parallel.halo_precision ask for what leapfrog has not. In any medium medium.fit "
-     "and a device.variant of fd choose fd; medium.degree, time.stages above 2 and another "
+     "advection: one value per point of p (acoustic), u (wave), or each field. auto: fd where the "
+     "medium varies, a side absorbs or is free, a plane wave comes from outside, elastic or "
+     "maxwell have sources, or the grid has ten cells per shortest wavelength of the sources and "
+     "neither grid.order nor time.cfl is given; else leapfrog, but taylor for advection and where "
+     "output.fields, output.picture.field, receivers.fields, time.stages, time.cfl or "
+     "parallel.halo_precision ask for what leapfrog has not. In any medium medium.fit and a "
+     "device.variant of fd choose fd; medium.degree, time.stages above 2 and another "
      "device.variant choose taylor or leapfrog."},
 
     {KEY(time.stages, ONE), "\"auto\"", 1, 10000, "auto|full|least", "",

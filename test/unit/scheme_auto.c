@@ -139,6 +139,38 @@ static void test_lacks(void) {
             "auto: device.variant" BY_HERMITE);
 }
 
+/* With ten cells per shortest wavelength of the sources, 5.1 of frequency 2, fd serves; the root
+ * mean square error of its bands, twelve wavelengths of the peak away, is what plan_scheme.c says.
+ */
+static void test_fine(void) {
+#define FINE "grid.cells=[52]; " SOURCE
+#define CHEAP "auto: the grid is so fine that fd takes a small part of leapfrog's time"
+    chooses("grid.cells=[50]; " SOURCE, "leapfrog", 3, UNIFORM);
+    chooses(FINE, "fd", 8, CHEAP);
+    chooses(FINE "system=wave", "fd", 8, CHEAP);
+    chooses(FINE "medium.c=0.9", "leapfrog", 3, UNIFORM);
+    chooses(FINE "grid.order=3", "leapfrog", 3, UNIFORM);
+    chooses(FINE "time.cfl=0.8", "leapfrog", 3, UNIFORM);
+    chooses(FINE "time.step=0.001", "leapfrog", 3, UNIFORM);
+    chooses(FINE "initial.type=gaussian; initial.width=0.2", "leapfrog", 3, UNIFORM);
+    chooses(FINE "sources.1.tolerance=1e-3", "leapfrog", 3, UNIFORM);
+    chooses(FINE "output.coefficients=true", "leapfrog", 3, UNIFORM);
+    chooses(FINE "output.fields=[\"v1\"]", "taylor", 3, LACKS "output.fields");
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
+    if (plan_of(FINE, &params, &plan) != HT_OK) return;
+    const struct ht_shot *shot = &plan->shots->shot[0];
+    const struct ht_fd_weights w = ht_fd_weights(8);
+    const double axis[3] = {1, 0, 0}, path = 12 / shot->signal->given.frequency;
+    double energy[HT_SIGNAL_BANDS], sum = 0;
+    ht_shot_bands(&plan->eq, shot, energy);
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+        const double f = ht_shot_band(shot, b), points = fmax(52 / f, 3);
+        sum += energy[b] * pow(ht_fd_error(&w, 2, axis, points, plan->cfl, path * f), 2);
+    }
+    TEST_CHECK(sqrt(sum) > 5e-4 && sqrt(sum) < 2.6e-3, "fd errs by %.2g (1.3e-3)", sqrt(sum));
+}
+
 static void test_named(void) {
     chooses(LAYERS "time.scheme=taylor", "taylor", 3, "");
     chooses(LAYERS "time.scheme=taylor; grid.order=2", "taylor", 2, "");
@@ -183,6 +215,7 @@ int main(void) {
     test_keys();
     test_sources();
     test_lacks();
+    test_fine();
     test_named();
     test_refusals();
     for (int i = 0; i < 2; i++) {
