@@ -165,6 +165,7 @@ struct ht_difference {
                           larger one of the two files' norms */
     int64_t values;    /* compared, in all datasets */
 };
-/* Two HDF5 files, or output directories (the last snapshot of each). A dataset that the other lacks
+/* Two HDF5 files, or output directories: the last snapshot of each, or the traces of all shots,
+ * whose datasets are named "shot-001/NAME". A dataset that the other lacks
  * or that has another shape there is HT_ERR_DIFFERENT. NaN differs from everything, infinitely. */
 HT_CHECKED enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out);

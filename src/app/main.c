@@ -203,9 +203,10 @@ static const struct ht_command commands[] = {
      .help = "largest difference of two output files or directories",
      .flag = {{"--eps", "X", "exit with 4 above this relative difference (default 0)"}},
      .json = true,
-     .more = "A directory stands for its last snapshot. The largest difference of\n"
-             "each dataset is divided by its largest value in either file;\n"
-             "--eps judges the worst dataset. Relative L2 is over all datasets.",
+     .more = "A directory stands for its last snapshot, or the traces of all its shots.\n"
+             "The largest difference of each dataset is divided by its largest value\n"
+             "in either file; --eps judges the worst dataset. Relative L2 is over all\n"
+             "datasets.",
      .run = compare},
     {.name = "bench",
      .arguments = "[rates]",

@@ -22,7 +22,8 @@ static enum ht_err resolve(const char *path, char **out) {
     for (struct dirent *entry; (entry = readdir(stream)) != NULL;)
         if (comes_later(entry->d_name, last)) snprintf(last, sizeof last, "%s", entry->d_name);
     closedir(stream);
-    REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5)", path);
+    REQUIRE(*last, HT_ERR_IO, "%s holds no snapshot (fields_NNNNNN.h5), nor shots with traces",
+            path);
     return ht_text_print(out, "%s/%s", path, last);
 }
 
@@ -32,6 +33,7 @@ struct squares {
 };
 
 struct comparison {
+    char shot[24]; /* "shot-001/"; "": there are none */
     char *path[2];
     struct ht_h5 *file[2];
     int from; /* of the two, whose datasets are looked at */
@@ -40,10 +42,12 @@ struct comparison {
     int64_t values;
 };
 
-static void end_comparison(struct comparison *c) {
+static void end_files(struct comparison *c) {
     for (int i = 0; i < 2; i++) {
         ht_h5_close(c->file[i]);
         free(c->path[i]);
+        c->file[i] = NULL;
+        c->path[i] = NULL;
     }
 }
 
@@ -90,21 +94,42 @@ static enum ht_err compare_set(const char *name, void *context) {
             "dataset %s has shape %s in %s, %s in %s", name, HT_EXTENTS(a.rank, a.extent),
             c->path[0], HT_EXTENTS(b.rank, b.extent), c->path[1]);
     measure(a.count, a.value, b.value, &one, &c->sum);
-    snprintf(one.dataset, sizeof one.dataset, "%s", name);
+    snprintf(one.dataset, sizeof one.dataset, "%s%s", c->shot, name);
     if (*c->worst->dataset == '\0' || one.max_rel > c->worst->max_rel) *c->worst = one;
     c->values += a.count;
     return HT_OK;
 }
 
-enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) {
-    HT_ENDED(end_comparison) struct comparison c = {.worst = out};
-    *out = (struct ht_difference){.values = 0};
+static enum ht_err compare_files(struct comparison *c, const char *a, const char *b) {
+    end_files(c);
     for (int i = 0; i < 2; i++) {
-        TRY(resolve(i ? b : a, &c.path[i]));
-        TRY(ht_h5_open(c.path[i], &c.file[i]));
+        TRY(resolve(i ? b : a, &c->path[i]));
+        TRY(ht_h5_open(c->path[i], &c->file[i]));
     }
-    for (; c.from < 2; c.from++) TRY(ht_h5_each(c.file[c.from], is_in_both, &c));
-    TRY(ht_h5_each(c.file[0], compare_set, &c));
+    for (c->from = 0; c->from < 2; c->from++) TRY(ht_h5_each(c->file[c->from], is_in_both, c));
+    return ht_h5_each(c->file[0], compare_set, c);
+}
+
+/* Of shot number n; *more: either directory has it. */
+static enum ht_err compare_shot(struct comparison *c, int n, const char *a, const char *b,
+                                bool *more) {
+    HT_PATH(one, a, HT_KEY(HT_SHOT_NAME "/traces.h5", n));
+    HT_PATH(two, b, HT_KEY(HT_SHOT_NAME "/traces.h5", n));
+    const bool in_a = ht_file_exists(one), in_b = ht_file_exists(two);
+    *more = in_a || in_b;
+    if (!*more) return HT_OK;
+    REQUIRE(in_a && in_b, HT_ERR_DIFFERENT, "%s is there, %s is not", in_a ? one : two,
+            in_a ? two : one);
+    snprintf(c->shot, sizeof c->shot, HT_SHOT_NAME "/", n);
+    return compare_files(c, one, two);
+}
+
+enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) {
+    HT_ENDED(end_files) struct comparison c = {.worst = out};
+    bool more = true;
+    *out = (struct ht_difference){.values = 0};
+    for (int n = 1; more; n++) TRY(compare_shot(&c, n, a, b, &more));
+    if (*c.shot == '\0') TRY(compare_files(&c, a, b));
     REQUIRE(*out->dataset, HT_ERR_IO, "%s holds no datasets", c.path[0]);
     out->values = c.values;
     out->l2_rel = isinf(out->max_rel) ? out->max_rel

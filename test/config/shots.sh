@@ -52,6 +52,20 @@ judge "the last is a run without shots $(cat said.txt)" \
 judge 'shot 1 has one group of receivers' \
     [ "$("$htwave" compare out/shot-001/traces.h5 all/traces.h5 2>&1 | grep -c receivers-2)" = 1 ]
 
+"$htwave" compare out out >said.txt 2>&1
+judge "all three with themselves: $(cat said.txt)" grep -q '^[0-9]* values; .*shot-001/.* 0 for' said.txt
+cp -r out other
+cp out/shot-003/traces.h5 other/shot-002/traces.h5
+"$htwave" compare out other >said.txt 2>&1
+judge "one of another shot: exit code $?, $(tail -1 said.txt)" \
+    grep -q 'sources/points has shape 2 in out/shot-002/traces.h5, 3 in other/' said.txt
+rm other/shot-003/traces.h5
+cp out/shot-002/traces.h5 other/shot-002/traces.h5
+"$htwave" compare out other >said.txt 2>&1
+judge "one less: exit code $?, $(cat said.txt)" \
+    grep -q 'out/shot-003/traces.h5 is there, other/shot-003/traces.h5 is not' said.txt
+rm -r other
+
 # Other steppers: made anew, and pairs.
 for how in 'time.scheme=leapfrog' 'time.stages=1' 'device.precision=double'; do
     rm -rf out
