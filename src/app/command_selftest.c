@@ -431,6 +431,16 @@ static enum ht_err check_keys(const struct ht_args *args) {
     return ht_params_read(NULL, args->count, args->operand, &params);
 }
 
+/* Known before the rows take minutes. */
+static enum ht_err check_out(const char *path) {
+    HT_FREED char *temporary = NULL;
+    HT_PATH(within, path, ".");
+    REQUIRE(!ht_file_exists(within), HT_ERR_INPUT, "--out %s: is a directory", HT_SHOWN(path));
+    TRY(ht_file_temporary(path, &temporary));
+    (void)unlink(temporary);
+    return HT_OK;
+}
+
 static void end_selftest(struct selftest *t) {
     ht_facts_free(&t->facts);
 }
@@ -441,6 +451,7 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
     const int *rows = t.rows;
     struct ht_text *json = &t.facts.json.text;
     TRY(check_keys(args));
+    if (path != NULL) TRY(check_out(path));
     ht_json_stamp(&t.facts.json);
     ht_fact(&t.facts, HT_OPEN("keys", '['));
     for (int i = 0; i < args->count; i++) ht_fact(&t.facts, HT_TEXT(NULL, args->operand[i]));

@@ -70,5 +70,8 @@ refused 'a key that it chooses' 2 'device.variant=vector: selftest' device.varia
 refused 'an unknown key' 2 'did you mean device.limits.group' device.limits.groups=3
 refused 'a wrong limit' 2 'device.limits.group = -1: must be' device.limits.group=-1
 refused 'no such row' 2 'only nosuch: no row has this in its name' --only nosuch --device "$where"
+refused 'no place for --out' 1 'cannot create a file for gone/a.json' --out gone/a.json
+mkdir folder
+refused 'a folder as --out' 2 'out folder: is a directory' --out folder
 refused 'no such device' 1 'no device matches --device nowhere' --device nowhere
 end config/selftest
