@@ -490,7 +490,9 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     struct ht_comm *whole = ht_comm_whole(sim->comm);
     if (whole != sim->comm)
         TRY(ht_ranks_assignments(whole, sim->device != NULL ? &sim->info : NULL, &sim->everyone));
-    TRY(ht_comm_agree(sim->comm, ht_ranks_devices(ht_comm_size(whole), everyone(sim)) > 0
+    const bool asked = strcmp(sim->params->device.select, "auto") != 0 ||
+                       strcmp(sim->params->device.backend, "auto") != 0;
+    TRY(ht_comm_agree(sim->comm, asked || ht_ranks_devices(ht_comm_size(whole), everyone(sim)) > 0
                                      ? need_device(sim)
                                      : HT_OK));
     TRY(check_cells(sim));

@@ -368,6 +368,12 @@ over 'more cells than 64 bits count' 'grid.cells|needs' \
 over 'device that is not there' \
     'device.select = "nonexistent"|no device matches' device.backend=auto \
     device.select=nonexistent
+refused 'such a device, by check' 2 'device.select = "rtx"|no device matches|command line' \
+    check bad.cfg --quiet device.backend=auto device.select=rtx
+if ! "$htwave" devices 2>&1 | grep -q '^ *cuda,'; then
+    refused 'a back end that is not there, by check' 1 'device.backend = "cuda"' check bad.cfg \
+        --quiet device.backend=cuda
+fi
 over 'unknown variant' 'device.variant = "fast"|monolithic|two-naive' \
     device.variant=fast
 over 'variant that is gone' 'device.variant = "warp"|no longer there; use|fd' \

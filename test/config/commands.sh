@@ -291,7 +291,14 @@ answers 'check of steep layers' 0 check plane.cfg "$device" "$absorbs" \
     absorbing.cells=3 absorbing.reflection=1e-16
 judge 'check of steep layers: damping is limited' \
     grep -q 'absorbing.reflection: damping is limited to 3 per half' message.txt
-answers 'check without a device' 0 check plane.cfg device.select=nonexistent
+cat >bare <<CODE
+#!/bin/sh
+OCL_ICD_VENDORS=/nonexistent CUDA_VISIBLE_DEVICES= exec "$htwave" "\$@"
+CODE
+chmod +x bare
+program=$htwave htwave=./bare
+answers 'check without a device' 0 check plane.cfg
+htwave=$program
 says 'check without a device' 'no device matches' 'no device is available'
 judge 'check leaves nothing' [ ! -e out ]
 
