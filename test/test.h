@@ -3,11 +3,7 @@
  * and its bound. The plan "1..N" at the end tells a program that ended from one that broke off. */
 #pragma once
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "htwave/base.h"
 
 static int test_passed, test_failed, test_skipped;
 
@@ -17,35 +13,66 @@ static inline void test_line(void) {
     fflush(stdout);
 }
 
+static inline void test_begin(bool ok) {
+    printf("%s - ", ok ? "ok" : "not ok");
+}
+
+static inline void test_done(bool ok, const char *file, int line, const char *what) {
+    if (!ok) printf("  [%s:%d: %s]", file, line, what);
+    test_line();
+    *(ok ? &test_passed : &test_failed) += 1;
+}
+
 /* The printf arguments name the check. */
-#define TEST_CHECK(ok, ...)                                              \
-    do {                                                                 \
-        bool test_ok_ = (ok);                                            \
-        printf("%s - ", test_ok_ ? "ok" : "not ok");                     \
-        printf(__VA_ARGS__);                                             \
-        if (!test_ok_) printf("  [%s:%d: %s]", __FILE__, __LINE__, #ok); \
-        test_line();                                                     \
-        if (test_ok_)                                                    \
-            test_passed++;                                               \
-        else                                                             \
-            test_failed++;                                               \
+#define TEST_CHECK(ok, ...)                           \
+    do {                                              \
+        bool test_ok_ = (ok);                         \
+        test_begin(test_ok_);                         \
+        printf(__VA_ARGS__);                          \
+        test_done(test_ok_, __FILE__, __LINE__, #ok); \
     } while (0)
 
 /* value <= bound (a NaN fails); both are printed. */
-#define TEST_BELOW(value, bound, ...)                           \
-    do {                                                        \
-        double test_v_ = (value), test_b_ = (bound);            \
-        bool test_ok_ = test_v_ <= test_b_;                     \
-        printf("%s - ", test_ok_ ? "ok" : "not ok");            \
-        printf(__VA_ARGS__);                                    \
-        printf(": %.3g (bound %.3g)", test_v_, test_b_);        \
-        if (!test_ok_) printf("  [%s:%d]", __FILE__, __LINE__); \
-        test_line();                                            \
-        if (test_ok_)                                           \
-            test_passed++;                                      \
-        else                                                    \
-            test_failed++;                                      \
+#define TEST_BELOW(value, bound, ...)                    \
+    do {                                                 \
+        double test_v_ = (value), test_b_ = (bound);     \
+        bool test_ok_ = test_v_ <= test_b_;              \
+        test_begin(test_ok_);                            \
+        printf(__VA_ARGS__);                             \
+        printf(": %.3g (bound %.3g)", test_v_, test_b_); \
+        test_done(test_ok_, __FILE__, __LINE__, #value); \
     } while (0)
+
+/* Two numbers are the same; both are printed. */
+#define TEST_EQUAL(value, expected, ...)                                \
+    do {                                                                \
+        double test_v_ = (double)(value), test_e_ = (double)(expected); \
+        bool test_ok_ = test_v_ == test_e_;                             \
+        test_begin(test_ok_);                                           \
+        printf(__VA_ARGS__);                                            \
+        printf(": %.17g (expected %.17g)", test_v_, test_e_);           \
+        test_done(test_ok_, __FILE__, __LINE__, #value);                \
+    } while (0)
+
+/* The call fails with this code and a message that holds the text, which is printed. */
+#define TEST_ERROR(call, code, text, ...)                                              \
+    do {                                                                               \
+        enum ht_err test_err_ = (call);                                                \
+        bool test_ok_ = test_err_ == (code) && strstr(ht_err_message(), text) != NULL; \
+        test_begin(test_ok_);                                                          \
+        printf(__VA_ARGS__);                                                           \
+        printf(": %s", test_err_ ? ht_err_message() : "no failure");                   \
+        test_done(test_ok_, __FILE__, __LINE__, #call);                                \
+    } while (0)
+
+/* For the end of a check's text: what the failure says, "" where there is none. */
+static inline const char *test_said(enum ht_err err) {
+    return err == HT_OK ? "" : ht_err_message();
+}
+
+/* A loop over the rows of a table. A name cannot stand in parentheses. NOLINTNEXTLINE */
+#define TEST_EACH(row, rows) \
+    for (__typeof__(&*(rows)) row = (rows); row < (rows) + sizeof(rows) / sizeof *(rows); row++)
 
 /* The larger one; unlike fmax it keeps a NaN. */
 static inline double test_worse(double a, double b) {

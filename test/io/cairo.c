@@ -1,6 +1,5 @@
 /* Pictures as files, read back by cairo: the map's place, size and direction, ticks, texts of
  * users, atomic writing, the disk full. What the pixels of a map are is judged by plot.c. */
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -77,18 +76,18 @@ static void test_ticks(const char *path) {
                {-3e7, 3e7, 3, 1.0 / 6, 5.0 / 6},
                {0, 1e-6, 6, 0, 1}};
     double values[NODES * NODES] = {0};
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    TEST_EACH(r, row) {
         struct ht_picture picture = make(values);
         int x, y, found[20] = {0}, count = 0;
-        picture.x0 = picture.y0 = row[i].low;
-        picture.x1 = picture.y1 = row[i].high;
+        picture.x0 = picture.y0 = r->low;
+        picture.x1 = picture.y1 = r->high;
         HT_ENDED(free_image) struct image image = draw(&picture, path);
         if (find_map(&image, &x, &y)) count = count_ticks(&image, x, y, found);
         double off = count < 1 ? NAN
-                               : fmax(fabs(found[0] - row[i].first * MAP),
-                                      fabs(found[count - 1] - row[i].last * MAP));
-        TEST_CHECK(count == row[i].count, "%g to %g: %d ticks, expected %d", row[i].low,
-                   row[i].high, count, row[i].count);
+                               : fmax(fabs(found[0] - r->first * MAP),
+                                      fabs(found[count - 1] - r->last * MAP));
+        TEST_CHECK(count == r->count, "%g to %g: %d ticks, expected %d", r->low, r->high, count,
+                   r->count);
         TEST_BELOW(off, 1.0, "ends among them are off by pixels");
     }
 }

@@ -86,7 +86,7 @@ static void test_places(const char *root) {
         "slices=({name=\"low\";position=0.0;range=1.0;},{name=\"high\";position=1.0;range=1.0;},{"
         "plane=\"x1\";range=1.0;},{name=\"minus\";plane=\"x2\";field=\"v1\";range=1.0;});");
     if (!err) err = draw(&run, 2, 1);
-    TEST_CHECK(err == HT_OK, "four slices %s", err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "four slices %s", test_said(err));
     judge(directory, "wave_low_0000.png", 0.5, 0.5, BLUE);
     judge(directory, "wave_high_0000.png", 0.5, 0.5, RED);
     judge(directory, "wave_slice-3_0000.png", 0.5, 0, RED); /* x3 upwards */
@@ -142,7 +142,7 @@ static void test_model(const char *root) {
     double c[NODES] = {0}, place[6] = {0};
     enum ht_err err = open_run(&run, directory, "");
     if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, &receivers, other);
-    TEST_CHECK(err == HT_OK, "the model %s", err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "the model %s", test_said(err));
     judge(other, "model.png", 0, 0, 0x440154);
     judge(other, "model.png", 1, 0, 0xfde725);
     judge(other, "model.png", 0.25, 0.75, 0xe63c28); /* sources */
@@ -200,7 +200,7 @@ static void test_outlines(const char *root) {
     int red[3] = {0};
     enum ht_err err = open_run(&run, directory, "");
     if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, NULL, other);
-    TEST_CHECK(err == HT_OK, "planes %s", err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "planes %s", test_said(err));
     for (int i = 0; i < MAP; i++) {
         const double at = (double)i / (MAP - 1);
         const double place[3][2] = {{0.125, at}, {0.25, at}, {at, 0.75}};

@@ -1,7 +1,6 @@
 /* HDF5 files: round trip, atomic commit, discard, refusals, disk full. */
 #include "htwave/h5.h"
 
-#include <float.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -94,7 +93,7 @@ static void test_planes(const char *directory) {
             memcpy(part + i * run, data + (i * N2 + start[k]) * N1, (size_t)run * sizeof *part);
         err = ht_h5_write_planes(file, "second", 1, start[k], start[k + 1], part);
     }
-    TEST_CHECK(!err, "planes one by one %s", err ? ht_err_message() : "");
+    TEST_CHECK(!err, "planes one by one %s", test_said(err));
     TEST_CHECK(ht_h5_write_planes(file, "slow", 0, 1, N3 + 1, data) == HT_ERR_IO,
                "beyond the end: %s", ht_err_message());
     TEST_CHECK(ht_h5_commit(file) == HT_OK && ht_h5_open(path, &file) == HT_OK, "commit and open");
@@ -128,7 +127,7 @@ static void test_chunks(const char *directory) {
         wrong += back[i] != 1000 * row + column;
     }
     TEST_CHECK(!err && wrong == 0, "columns %d to %d: %d of %d values wrong%s", FIRST, LAST, wrong,
-               ROWS * (LAST - FIRST), err ? ht_err_message() : "");
+               ROWS * (LAST - FIRST), test_said(err));
     TEST_CHECK(ht_h5_read_planes(file, "a/b", 1, LAST, COLUMNS + 1, back) == HT_ERR_IO, "%s",
                ht_err_message());
     if (file) ht_h5_discard(file);

@@ -195,12 +195,12 @@ static void hdf5(struct trial *t, const double *p) {
                   {RECEIVERS, SAMPLES, 0.0125, 0, 1, INFINITY},
                   "sample 5 of receiver 2 of line/p is inf"}};
     same(t, "traces.h5", 1, p, 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_set(t, cases[i].name, p, &cases[i].set);
-        if (cases[i].why == NULL)
-            same(t, cases[i].name, 1, p, 0);
+    TEST_EACH(row, cases) {
+        write_set(t, row->name, p, row.set);
+        if (row->why == NULL)
+            same(t, row->name, 1, p, 0);
         else
-            refused(t, cases[i].name, 1, cases[i].why);
+            refused(t, row->name, 1, row->why);
     }
     refused(t, "none.h5", 1, "none.h5");
 }

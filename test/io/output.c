@@ -194,7 +194,7 @@ static void test_run(const char *root) {
     const int three = drawn ? 9 : 6, one = drawn ? 7 : 6; /* files */
     char *directory = scratch_path(root, "deep/run");
     enum ht_err err = write_run(directory, 3, "single");
-    TEST_CHECK(err == HT_OK, "a run of three snapshots %s", err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "a run of three snapshots %s", test_said(err));
     TEST_CHECK(has(directory, "input.cfg") && has(directory, "summary.json") &&
                    has(directory, "wave_0002.png") == drawn,
                "input, summary and picture are there");

@@ -107,7 +107,7 @@ static void test_slice(void) {
         int64_t walls, periodic;
     } row[] = {{0, 0, 0},   {0.04, 0, 0},  {0.05, 1, 1},   {0.25, 3, 3},
                {0.7, 8, 8}, {0.9, 10, 10}, {0.96, 11, 10}, {1, 11, 10}};
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    TEST_EACH(r, row) {
         int wrong = 0;
         for (int n = 0; n < 6; n++) {
             bool walls = n < 3;
@@ -119,12 +119,11 @@ static void test_slice(void) {
                                    .upper = {1.2, 1.2, 1.2},
                                    .h = {0.2, 0.2, 0.2},
                                    .wall = {{wall, wall}, {wall, wall}, {wall, wall}}};
-            struct ht_slice slice = ht_slice_make(&grid, (enum ht_grid_axis)axis, row[i].position);
-            wrong +=
-                slice.normal != axis || slice.index != (walls ? row[i].walls : row[i].periodic);
+            struct ht_slice slice = ht_slice_make(&grid, (enum ht_grid_axis)axis, r->position);
+            wrong += slice.normal != axis || slice.index != (walls ? r->walls : r->periodic);
         }
-        TEST_CHECK(wrong == 0, "slice at %g: node %d, wrong in %d of 6", row[i].position,
-                   (int)row[i].walls, wrong);
+        TEST_CHECK(wrong == 0, "slice at %g: node %d, wrong in %d of 6", r->position, (int)r->walls,
+                   wrong);
     }
 }
 

@@ -237,7 +237,7 @@ static void compare_alone(void) {
     char *a = scratch_path(root, "a"), *b = scratch_path(root, "b");
     enum ht_err err = write_all(NULL, a);
     if (!err) err = write_all(NULL, b);
-    TEST_CHECK(!err, "two runs %s", err ? ht_err_message() : "");
+    TEST_CHECK(!err, "two runs %s", test_said(err));
     if (!err) compare(a, b);
     free(a);
     free(b);

@@ -4,7 +4,6 @@
  * precision, sides, medium and
  * layout. planted   a profile that is off by 1e-3 and a layer that is thinner
  * by a cell: both must show; self-check  of the layers' kernels. */
-#include <float.h>
 
 #include "compiler.h"
 #include "open_device.h"
@@ -188,8 +187,7 @@ static const struct row rows[] = {
 
 static void judge(struct ht_device *device) {
     test_optimise(ht_device_info(device)->gpu);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        run_row(&rows[i], device, rows[i].scene == &corner);
+    TEST_EACH(row, rows) run_row(row, device, row->scene == &corner);
 }
 
 int main(void) {

@@ -7,10 +7,6 @@
  * So the same rows are chosen every time. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "htwave/kernel.h"
 
 enum { COVER_FACTORS = 12, COVER_LEVELS = 32 };

@@ -15,8 +15,6 @@
 #include "open_device.h"
 #include "test.h"
 
-#include <float.h>
-
 enum { U, D, P, A, B, W = B + 3, FIELDS };
 
 static bool small;
@@ -452,7 +450,7 @@ static void test_ghosts(struct ht_device *device) {
         enum ht_err err = run_ghosts(&s, sides[set], &wrong, &worst);
         TEST_CHECK(err == HT_OK && wrong == 0,
                    "ghosts %dD reach %d, sides %d: %lld values wrong %s", c.spec.dims,
-                   ht_fd_reach(&c.spec), set, (long long)wrong, err ? ht_err_message() : "");
+                   ht_fd_reach(&c.spec), set, (long long)wrong, test_said(err));
         TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims, c.spec.fp64 ? "double" : "single");
     }
 }
@@ -472,7 +470,7 @@ static void test_constant(struct ht_device *device) {
         if (err == HT_OK) err = run(&s, kernels, OWN, s.got);
         for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
         TEST_CHECK(err == HT_OK && wrong == 0, "%s of a constant: %lld increments changed %s",
-                   c.variant->name, (long long)wrong, err ? ht_err_message() : "");
+                   c.variant->name, (long long)wrong, test_said(err));
         ht_tool_destroy(kernels);
         free_scene(&s);
     }
@@ -541,7 +539,7 @@ static void test_shell(struct ht_device *device, bool fp64, bool coded) {
     TEST_CHECK(err == HT_OK && wrong == 0 && worst[0] <= most && worst[1] <= most,
                "shell, %s%s: u by %.2g, d by %.2g of %.2g, %lld values beyond changed %s",
                ht_real_name(fp64), coded ? ", 16 bits" : "", worst[0], worst[1], most,
-               (long long)wrong, err ? ht_err_message() : "");
+               (long long)wrong, test_said(err));
     struct ht_buffer *const buffers[] = {s.ring, s.u, s.d};
     for (int i = 0; i < 3; i++) ht_buffer_destroy(buffers[i]);
     ht_tool_destroy(s.tool);

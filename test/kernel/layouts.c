@@ -52,7 +52,7 @@ static void run(struct scene *s, int dims, bool fp64) {
     enum ht_err err = create(s, fp64, &kernels);
     if (err == HT_OK) err = ht_verify_kernels(&s->problem, s->device, &kernels, &worst);
     TEST_BELOW(err ? (double)NAN : worst, 1.0, "%d-D, %s%s%s", dims, fp64 ? "double" : "single",
-               err ? ": " : "", err ? ht_err_message() : "");
+               err ? ": " : "", test_said(err));
 }
 
 /* Transfers by several threads: what is put with some of them is got with others, rounded. */
@@ -91,7 +91,7 @@ static void run_threads(struct scene *s) {
     enum ht_err err = create(s, false, &kernels);
     if (err == HT_OK) err = transfer(s, &kernels, &wrong);
     TEST_CHECK(err == HT_OK && wrong == 0, "transfers by threads: %.0f values differ %s", wrong,
-               err != HT_OK ? ht_err_message() : "");
+               test_said(err));
 }
 
 /* Refused by name, not computed wrongly. */

@@ -2,7 +2,6 @@
  * (ht_shape.local_bytes). Here the device says what they take: the sizes of all local arrays in a
  * program's text are evaluated by one more kernel. The host may count a value too many, never too
  * few. */
-#include <ctype.h>
 
 #include "compiler.h"
 #include "htwave/kernel.h"
@@ -88,8 +87,7 @@ static void check(struct ht_device *device, const struct ht_variant *variant,
                "many (bound 0 to 1) in %d bytes of %d%s%s",
                variant->name, spec->eq->system->name, spec->eq->dims, spec->order,
                spec->medium_degree, shape.cells, shape.slabs, shape.face_fields, spare,
-               (int)shape.local_bytes, (int)local_memory, err ? ": " : "",
-               err ? ht_err_message() : "");
+               (int)shape.local_bytes, (int)local_memory, err ? ": " : "", test_said(err));
 }
 
 static void judge(struct ht_device *device) {

@@ -99,14 +99,13 @@ static void test_kernels(struct ht_device *device) {
         {"two-rolled", HT_PER_NODE, false, false},
         {"monolithic", HT_UNIFORM, true, true},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct many_case *c = &cases[i];
+    TEST_EACH(c, cases) {
         double worst = NAN;
         enum ht_err err = verify(c, device, &worst);
         TEST_BELOW(err ? (double)NAN : worst, 1.0,
                    "%s, %s, %s, %s: over what rounding explains%s%s", c->variant,
                    c->degree < 0 ? "uniform" : "per node", c->leapfrog ? "leapfrog" : "taylor",
-                   c->walls ? "walls" : "periodic", err ? ": " : "", err ? ht_err_message() : "");
+                   c->walls ? "walls" : "periodic", err ? ": " : "", test_said(err));
     }
 }
 
@@ -135,7 +134,7 @@ static void test_odd_scalar(struct ht_device *device) {
     if (!err) err = ht_verify_kernels(&problem, device, &kernels, &worst);
     ht_kernels_destroy(&kernels);
     TEST_BELOW(err ? (double)NAN : worst, 1.0, "an odd scalar%s%s", err ? ": " : "",
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 static void judge(struct ht_device *device) {

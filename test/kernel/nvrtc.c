@@ -68,7 +68,7 @@ static void compile_text(const struct texts *texts, const char *name, const char
     enum ht_err err = compile(text, texts->ptx, &code, &size);
     TEST_CHECK(err == HT_OK && is_cubin(code, size),
                "%s for sm_%d: %d bytes of machine code %.2000s", name, texts->ptx, (int)size,
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 /* For tools/lint: all texts, as OpenCL, into a directory. */

@@ -107,7 +107,7 @@ static void run(struct ht_device *device, bool fp64, int block, enum ht_halo_pre
     TEST_BELOW(worst, precision == HT_HALO_HALF ? 1 : 0,
                "%s, block %d, halo %s: error over that of the format%s%s",
                fp64 ? "double" : "single", block, name[precision], err == HT_OK ? "" : ": ",
-               err == HT_OK ? "" : ht_err_message());
+               test_said(err));
     TEST_CHECK(changed == 0, "%d other values changed", changed);
     ht_tool_destroy(s.packer);
     ht_buffer_destroy(s.message);

@@ -8,8 +8,6 @@
 #include "open_device.h"
 #include "test.h"
 
-#include <float.h>
-
 struct scene {
     struct ht_device *device;
     struct ht_pair pair;

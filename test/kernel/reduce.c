@@ -14,8 +14,6 @@
 #include "options.h"
 #include "test.h"
 
-#include <float.h>
-
 #include "htwave/energy.h"
 
 struct reduce_case {
@@ -186,7 +184,7 @@ static void run_case(struct reduce_case *c, struct ht_device *device,
     }
     if (err == HT_OK) TEST_BELOW(v.ratio, 1.0, "%s: sums, difference over bound", c->name);
     TEST_CHECK(err == HT_OK && v.wrong == 0, "%s: %d wrong maxima, counts or places (bound 0)%s%s",
-               c->name, v.wrong, err ? ": " : "", err ? ht_err_message() : "");
+               c->name, v.wrong, err ? ": " : "", test_said(err));
     destroy(c);
 }
 
@@ -272,8 +270,7 @@ static void run_state(const char *system, const char *c, double uniform, double 
     if (err == HT_OK) err = measure_state(plan, &host, 3, &state);
     double expected = 3 * uniform + 4 * density_last * 0.25;
     TEST_CHECK(err == HT_OK && state.largest[0] == 1 && state.largest[plan->eq.nfields - 1] == 3,
-               "%s: largest of the first field %g (1)%s", system, state.largest[0],
-               err ? ht_err_message() : "");
+               "%s: largest of the first field %g (1)%s", system, state.largest[0], test_said(err));
     TEST_BELOW(fabs(state.energy / expected - 1), 1e-14, "%s: energy %g, expected %g", system,
                state.energy, expected);
     if (err == HT_OK) err = measure_state(plan, &host, NAN, &state);

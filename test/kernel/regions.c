@@ -10,8 +10,6 @@
 #include "regions.h"
 #include "compiler.h"
 
-#include <float.h>
-
 #include "open_device.h"
 
 struct trial {
@@ -62,7 +60,7 @@ static void run_pair(struct ht_device *device, const char *const variant[2], con
         err = regions_differ(&t.problem, device, set, 2, (uint64_t)seed, 3, &different);
     for (int i = 0; i < 2; i++) ht_kernels_destroy(&kernels[i]);
     TEST_CHECK(err == HT_OK && different == 0, "%s and %s in turn: %.0f values differ%s",
-               variant[0], t.name, different, err ? ht_err_message() : "");
+               variant[0], t.name, different, test_said(err));
 }
 
 /* ---- reference ---- */

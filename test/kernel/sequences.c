@@ -142,7 +142,7 @@ static void judge_case(struct ht_device *device, const struct test_case *c) {
     if (err == HT_OK) err = compare(&s, &different, half_steps, &largest);
     TEST_CHECK(err == HT_OK && different == 0 && isfinite(largest) && largest > 1e-6,
                "%s: %d values differ, largest %.3g %s", c->options, (int)different, largest,
-               err ? ht_err_message() : "");
+               test_said(err));
     TEST_CHECK(half_steps[0] == half_steps[1] && half_steps[0] == taken,
                "half steps counted: %d and %d of %d", (int)half_steps[0], (int)half_steps[1],
                taken);
@@ -220,7 +220,7 @@ static void judge_kept(struct ht_device *device, const char *options) {
     for (int n = 0; n < ROOM; n++) nodes += kept[n] > 0;
     TEST_CHECK(err == HT_OK && nodes > 100 && seconds > 0,
                "%s: a step keeps a map of %d nodes in %.3g s %s", options, nodes, seconds,
-               err ? ht_err_message() : "");
+               test_said(err));
     ht_buffer_destroy(keep.map);
 }
 

@@ -188,7 +188,7 @@ static void run_limits(bool fp64, struct ht_device *device) {
     enum ht_err err = ht_limits_measure(device, fp64, true, &limits);
     TEST_CHECK(err == HT_OK && limits.bytes_per_s > 0 && limits.fma_per_s > 0,
                "%s: %.3g bytes/s, %.3g FMA/s (bound: above 0)%s", name, limits.bytes_per_s,
-               limits.fma_per_s, err ? ht_err_message() : "");
+               limits.fma_per_s, test_said(err));
 }
 
 /* One field u = 1 + node % 5 over M = 2 on 52 x 45 nodes, two groups, with one NaN; walls at the
@@ -236,8 +236,7 @@ static void run_reduction(bool wide, struct ht_device *device) {
                    found.bad == expected.bad && found.first == expected.first,
                "%s: sum %g (expected %g), largest %g (%g), %d bad (%d), the first at %d (%d)%s",
                name, found.sum, expected.sum, found.largest, expected.largest, (int)found.bad,
-               (int)expected.bad, (int)found.first, (int)expected.first,
-               err ? ht_err_message() : "");
+               (int)expected.bad, (int)found.first, (int)expected.first, test_said(err));
     ht_tool_destroy(reduction);
     ht_buffer_destroy(item.x);
     ht_buffer_destroy(item.a);

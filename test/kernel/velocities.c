@@ -57,7 +57,7 @@ static void judge(struct ht_device *device) {
         TEST_BELOW(err ? (double)NAN : worst, 1.0,
                    "%d-D, N = %d, %s, velocity %g %g %g: over what rounding explains%s%s", c->dims,
                    c->order, fp64 ? "double" : "single", c->velocity[0], c->velocity[1],
-                   c->velocity[2], err ? ": " : "", err ? ht_err_message() : "");
+                   c->velocity[2], err ? ": " : "", test_said(err));
     }
 }
 

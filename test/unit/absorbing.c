@@ -14,7 +14,6 @@
  *
  * With coefficients i^(j2 + p) a, p = 1 for fields odd along x2, all is real:
  * src/hermite/bloch.c. */
-#include <float.h>
 
 #include "must.h"
 #include "options.h"

@@ -1,31 +1,20 @@
 /* How far series amplify rounding: the table against sums by another way in one dimension and
  * against the reference's sums of magnitudes in all; that only CFL numbers matter; what is refused
  * for it. */
-#include <float.h>
-#include <math.h>
 
-#include "htwave/stepper.h"
-#include "options.h"
-#include "test.h"
+#include "planned.h"
 
 enum { MOST = 2 * HT_MAX_ORDER + 2 };
 
 /* Of a run with these options, separated by blanks, on many steps. */
-static struct ht_plan *plan_of(const char *options, struct ht_params **params) {
-    struct ht_plan *plan = NULL;
-    enum ht_err err =
-        test_params(NULL, ' ', params, "time.end=1000 time.scheme=taylor %s", options);
-    if (err == HT_OK) err = ht_plan_create(*params, NULL, &plan);
-    if (err != HT_OK) {
-        TEST_CHECK(false, "%s", ht_err_message());
-        exit(test_end("amplification"));
-    }
-    return plan;
+static const struct ht_plan *plan_of(const char *options, struct planned *p) {
+    must(plan_make(p, ' ', "time.end=1000 time.scheme=taylor %s", options));
+    return p->plan;
 }
 
 static double amplification_of(const char *options) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(options, &params);
+    HT_ENDED(planned_end) struct planned p;
+    const struct ht_plan *plan = plan_of(options, &p);
     return ht_series_amplification(&plan->problem, plan->medium->speed);
 }
 
@@ -59,11 +48,10 @@ static double advection_line(int order, double s) {
 /* The table has three decimals and is interpolated between cfl 3/4 and 1. */
 static void test_sums(void) {
     for (int order = 5; order <= HT_MAX_ORDER; order++) {
-        char text[120];
-        snprintf(text, sizeof text,
-                 "system=advection medium.velocity=[2] grid.cells=[20] time.cfl=0.9 grid.order=%d",
-                 order);
-        const double found = amplification_of(text);
+        const double found = amplification_of(
+            HT_KEY("system=advection medium.velocity=[2] grid.cells=[20] time.cfl=0.9 "
+                   "grid.order=%d",
+                   order));
         const double expected = advection_line(order, 0.45);
         TEST_CHECK(fabs(found / expected - 1) < 0.02, "advection, N = %d: %.4g, by lines %.4g",
                    order, found, expected);
@@ -100,8 +88,8 @@ static double half_step(const struct ht_part *cell, const struct ht_stepper *ora
 static double reference_of(const char *options) {
     static double x[VALUES];
     const struct ht_box box = {.end = {1, 1, 1}};
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(options, &params);
+    HT_ENDED(planned_end) struct planned p;
+    const struct ht_plan *plan = plan_of(options, &p);
     HT_ENDED(ht_stepper_destroy) struct ht_stepper oracle = {.ops = NULL};
     struct ht_part cell;
     double there = NAN, back = NAN;
@@ -154,11 +142,9 @@ static void test_media(void) {
 }
 
 static bool refuses(const char *name, int order, double cfl, bool fp64) {
-    char text[120];
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    snprintf(text, sizeof text, "system=acoustic grid.cells=[5,5,5] grid.order=%d time.cfl=%g",
-             order, cfl);
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = plan_of(text, &params);
+    HT_ENDED(planned_end) struct planned p;
+    const struct ht_plan *plan = plan_of(
+        HT_KEY("system=acoustic grid.cells=[5,5,5] grid.order=%d time.cfl=%g", order, cfl), &p);
     const struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     const struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
     const char *why = ht_variant_refuses(ht_variant_find(name, &spec, true), &spec);
@@ -176,20 +162,19 @@ static void test_refusals(void) {
         {"monolithic", 8, 0.8, false, false}, {"monolithic", 7, 1, false, false},
         {"propagator", 8, 1, false, false},
     };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        TEST_CHECK(refuses(row[i].name, row[i].order, row[i].cfl, row[i].fp64) == row[i].refused,
-                   "%s, N = %d, cfl %g, %s: %s", row[i].name, row[i].order, row[i].cfl,
-                   row[i].fp64 ? "double" : "single", row[i].refused ? "refused" : "taken");
+    TEST_EACH(r, row)
+        TEST_CHECK(refuses(r->name, r->order, r->cfl, r->fp64) == r->refused,
+                   "%s, N = %d, cfl %g, %s: %s", r->name, r->order, r->cfl,
+                   r->fp64 ? "double" : "single", r->refused ? "refused" : "taken");
 }
 
 /* Where the medium varies, a step that the input leaves open is short enough. */
 static void test_open_step(void) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end)
-    struct ht_plan *plan =
+    HT_ENDED(planned_end) struct planned p;
+    const struct ht_plan *plan =
         plan_of("system=acoustic grid.cells=[5,5,5] grid.order=8 medium.degree=1 "
                 "medium.type=expression medium.c=1+0.1*sin(6.283185307179586*x1)",
-                &params);
+                &p);
     const double noise = plan->problem.amplification * FLT_EPSILON / 2;
     TEST_CHECK(!ht_noise_grows(noise, 3) && ht_noise_grows(2 * noise, 3),
                "N = 8 in a medium that varies: noise %.1f at cfl %.3f, of 32 at most, and more "

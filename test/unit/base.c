@@ -1,6 +1,5 @@
 /* Base services: each against values worked out by hand or published. */
 #include <signal.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -138,12 +137,11 @@ static void test_nearest(void) {
                {"c", NULL},
                {"k", "K"},
                {"", NULL}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        const char *got = ht_text_nearest(row[i].word, name, 5);
-        bool same =
-            got && row[i].nearest ? strcmp(got, row[i].nearest) == 0 : !got && !row[i].nearest;
-        TEST_CHECK(same, "nearest to \"%s\": %s (expected %s)", row[i].word, got ? got : "none",
-                   row[i].nearest ? row[i].nearest : "none");
+    TEST_EACH(r, row) {
+        const char *got = ht_text_nearest(r->word, name, 5);
+        bool same = got && r->nearest ? strcmp(got, r->nearest) == 0 : !got && !r->nearest;
+        TEST_CHECK(same, "nearest to \"%s\": %s (expected %s)", r->word, got ? got : "none",
+                   r->nearest ? r->nearest : "none");
     }
     char longer[200];
     memset(longer, 'g', sizeof longer - 1);
@@ -169,14 +167,13 @@ static void test_quantities(void) {
                {1048575.9, "1.0 MiB", NULL},
                {NAN, NULL, "unknown time"}};
     char text[32];
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        if (row[i].bytes)
-            TEST_CHECK(!strcmp(ht_text_bytes(row[i].value, text), row[i].bytes),
-                       "bytes: %g is \"%s\" (expected \"%s\")", row[i].value, text, row[i].bytes);
-        if (row[i].seconds)
-            TEST_CHECK(!strcmp(ht_text_seconds(row[i].value, text), row[i].seconds),
-                       "seconds: %g is \"%s\" (expected \"%s\")", row[i].value, text,
-                       row[i].seconds);
+    TEST_EACH(r, row) {
+        if (r->bytes)
+            TEST_CHECK(!strcmp(ht_text_bytes(r->value, text), r->bytes),
+                       "bytes: %g is \"%s\" (expected \"%s\")", r->value, text, r->bytes);
+        if (r->seconds)
+            TEST_CHECK(!strcmp(ht_text_seconds(r->value, text), r->seconds),
+                       "seconds: %g is \"%s\" (expected \"%s\")", r->value, text, r->seconds);
     }
 }
 

@@ -124,8 +124,7 @@ int main(void) {
         {"acoustic", 3, 3, 0, 0, 0, 0.2},  {"acoustic", 3, 3, -1, 1, 14, 0.15},
         {"acoustic", 2, 4, 0, 0, 0, 0.25},
     };
-    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
-        const struct row *row = &rows[n];
+    TEST_EACH(row, rows) {
         struct errors e;
         const enum ht_err err = compare(row, &e);
         TEST_CHECK(err == HT_OK && e.halves,

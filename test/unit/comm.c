@@ -88,11 +88,11 @@ static void test_sums(void) {
 static void test_broadcast(void) {
     const int64_t sizes[] = {0, 1, 7, 8, 4099, 300000};
     double wrong = 0;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        HT_FREED unsigned char *data = room(sizes[k]);
-        fill(data, rank, sizes[k]);
-        stop_on(ht_comm_broadcast(comm, data, (size_t)sizes[k]));
-        wrong += wrong_bytes(data, 0, sizes[k]);
+    TEST_EACH(row, sizes) {
+        HT_FREED unsigned char *data = room(*row);
+        fill(data, rank, *row);
+        stop_on(ht_comm_broadcast(comm, data, (size_t)*row));
+        wrong += wrong_bytes(data, 0, *row);
     }
     CHECK_ALL(wrong, "%d ranks: wrong bytes of broadcasts", size);
 }
@@ -100,11 +100,11 @@ static void test_broadcast(void) {
 static void test_gather(void) {
     const int64_t sizes[] = {0, 1, 13, 4099};
     double wrong = 0;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        HT_FREED unsigned char *own = room(sizes[k]), *all = room(size * sizes[k]);
-        fill(own, rank, sizes[k]);
-        stop_on(ht_comm_gather(comm, own, (size_t)sizes[k], all));
-        for (int r = 0; r < size; r++) wrong += wrong_bytes(all + r * sizes[k], r, sizes[k]);
+    TEST_EACH(row, sizes) {
+        HT_FREED unsigned char *own = room(*row), *all = room(size * *row);
+        fill(own, rank, *row);
+        stop_on(ht_comm_gather(comm, own, (size_t)*row, all));
+        for (int r = 0; r < size; r++) wrong += wrong_bytes(all + r * *row, r, *row);
     }
     CHECK_ALL(wrong, "%d ranks: wrong bytes of gathers", size);
 }

@@ -1,6 +1,5 @@
 /* The device layer: choosing a device, buffers and spans, programs, launches and their times.
  * Results are judged exactly: the values are small integers and halves. */
-#include <ctype.h>
 
 #include "device_scene.h"
 #include "src/device/backend.h"
@@ -105,17 +104,17 @@ static void test_sharers(void) {
         {"auto", "auto", 5, {0, 1, 0, 1, 0, 1, 0}},
         {"auto", "auto", 7, {-1, -1, -1, -1, -1, -1, -1}},
     };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    TEST_EACH(row, cases) {
         int wrong = 0, got = 0;
         for (int sharer = 0; sharer < 7; sharer++) {
-            got = ht_device_choose(FLEET - cases[c].begin, fleet + cases[c].begin, cases[c].backend,
-                                   cases[c].select, sharer);
-            wrong += got != cases[c].taken[sharer];
+            got = ht_device_choose(FLEET - row->begin, fleet + row->begin, row->backend,
+                                   row->select, sharer);
+            wrong += got != row->taken[sharer];
         }
         TEST_CHECK(wrong == 0,
                    "backend \"%s\", select \"%s\" from device %d on: %d of 7 sharers have another "
                    "device than expected",
-                   cases[c].backend, cases[c].select, cases[c].begin, wrong);
+                   row->backend, row->select, row->begin, wrong);
     }
 }
 
@@ -190,7 +189,7 @@ static void test_span(struct ht_buffer *buffer, struct ht_span span) {
     TEST_CHECK(err == HT_OK && wrong == 0 && kept == BYTES,
                "span of %d rows of %d at %d, pitch %d: %d bytes wrong on the device, %d back%s%s",
                (int)span.rows, (int)span.width, (int)span.offset, (int)span.pitch, wrong,
-               BYTES - kept, err ? ": " : "", err ? ht_err_message() : "");
+               BYTES - kept, err ? ": " : "", test_said(err));
 }
 
 static void test_spans(struct ht_buffer *buffer) {
@@ -203,7 +202,7 @@ static void test_spans(struct ht_buffer *buffer) {
         {5, 3, 7, 33},                        /* nothing aligned */
         {BYTES - 1, 1, 1, 1}, {40, 0, 40, 3}, /* nothing to move */
     };
-    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) test_span(buffer, spans[i]);
+    TEST_EACH(r, spans) test_span(buffer, *r);
 }
 
 static void test_bad_spans(struct ht_buffer *buffer) {
@@ -222,8 +221,7 @@ static void test_bad_spans(struct ht_buffer *buffer) {
         {(int64_t)1 << 62, (int64_t)1 << 62, 0, 1}, /* likewise */
     };
     unsigned char data[4 * BYTES] = {0};
-    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
-        const struct ht_span *s = &spans[i];
+    TEST_EACH(s, spans) {
         enum ht_err in = ht_buffer_write(buffer, *s, data);
         enum ht_err out = ht_buffer_read(buffer, *s, data);
         TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
@@ -337,14 +335,14 @@ static void test_programs(struct ht_device *device) {
     enum ht_err err = ht_program_build(device, text, &program);
     free(text);
     TEST_CHECK(err == HT_OK && !ht_program_cached(program),
-               "a program compiles, not from a cache%s", err ? ht_err_message() : "");
+               "a program compiles, not from a cache%s", test_said(err));
     if (err != HT_OK) return;
     err = ht_kernel_create(program, "ht_absent", &none);
     TEST_CHECK(err == HT_ERR_DEVICE && none == NULL && strstr(ht_err_message(), "ht_absent"),
                "a kernel that is not there: %s", ht_err_message());
     err = ht_kernel_create(program, "ht_add", &kernel);
     if (err == HT_OK) err = ht_buffer_create(device, VALUES * (int64_t)sizeof(float), &x);
-    TEST_CHECK(err == HT_OK, "kernel and buffer%s", err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "kernel and buffer%s", test_said(err));
     if (err == HT_OK) {
         test_launches(device, kernel, x);
         test_bad_launch(device, kernel, x);

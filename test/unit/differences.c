@@ -4,10 +4,6 @@
  *   - The bound of the step in one to three dimensions, contrasts up to 1e4.
  *   - The weights of each order, and the frequency of a wave, are those of theory.
  *   - A constant stays what it is, to the last bit. */
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "must.h"
 
@@ -372,8 +368,7 @@ int main(void) {
     test_constant(false);
     test_constant(true);
     test_stability();
-    for (size_t i = 0; i < sizeof bound_cases / sizeof *bound_cases; i++)
-        test_bound(&bound_cases[i]);
+    TEST_EACH(row, bound_cases) test_bound(row);
     for (int order = 2; order <= 16; order += 2) {
         test_weights(order);
         for (int i = 0; i < 4; i++) test_dispersion(order, 1 + i % 2, i / 2);

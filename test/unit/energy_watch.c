@@ -3,8 +3,6 @@
 #include "options.h"
 #include "test.h"
 
-#include <math.h>
-
 #include "htwave/energy.h"
 
 struct watched {
@@ -80,11 +78,11 @@ static void test_growing(void) {
         LINE "system=wave time.scheme=taylor medium.type=layers medium.axis=x1 grid.order=4 "
              "medium.interfaces=[12.0,19.2] medium.c=[1.0,3.0,1.0] initial.type=expression "
              "time.end=360.0 initial.values.u=exp(-((x1-6)/1.92)^2)"};
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
-        struct watched w = watch(text[i]);
+    TEST_EACH(row, text) {
+        struct watched w = watch(*row);
         TEST_CHECK(w.err == HT_ERR_NOT_FINITE &&
                        strstr(w.message, "likely cause: the medium") != NULL,
-                   "%.60s...: ended after %lld steps: %s", text[i], (long long)w.steps, w.message);
+                   "%.60s...: ended after %lld steps: %s", *row, (long long)w.steps, w.message);
     }
     /* Slower growth is seen before it doubles. */
     struct watched w = watch(LINE JUMPS PULSE "grid.order=3 time.end=60.0");
@@ -128,10 +126,10 @@ static void test_right(void) {
         LINE "system=wave time.scheme=taylor medium.type=expression grid.order=3 "
              "medium.c=1+0.3*sin(2*pi*x1/24) initial.type=expression "
              "initial.values.u=exp(-((x1-8)/1.5)^2) time.end=40.0"};
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
-        struct watched w = watch(text[i]);
+    TEST_EACH(row, text) {
+        struct watched w = watch(*row);
         TEST_CHECK(w.err == HT_OK && !w.watch.grows && w.steps > 10,
-                   "%.70s...: %lld steps, rise %g%s%s", text[i], (long long)w.steps, w.watch.rise,
+                   "%.70s...: %lld steps, rise %g%s%s", *row, (long long)w.steps, w.watch.rise,
                    w.err ? ": " : "", w.message);
     }
 }
@@ -159,19 +157,19 @@ static void test_states(void) {
          "",
          {{.energy = 1, .content = 1, .held = 1, .of_rate = true},
           {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1, .of_rate = true}}}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    TEST_EACH(row, rows) {
         struct ht_energy_watch watch = {.given = 0};
         HT_ENDED(ht_params_end) struct ht_params *params = NULL;
         HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
         enum ht_err err = test_params(
-            NULL, ' ', &params, "grid.cells=[24] time.scheme=%s initial.width=0.2", rows[i].scheme);
+            NULL, ' ', &params, "grid.cells=[24] time.scheme=%s initial.width=0.2", row->scheme);
         if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
         for (int j = 0; err == HT_OK && j < 2; j++)
-            err = ht_energy_watch(plan, j, &rows[i].state[j], &watch);
-        TEST_CHECK(rows[i].says[0] == '\0'
+            err = ht_energy_watch(plan, j, row.state[j], &watch);
+        TEST_CHECK(row->says[0] == '\0'
                        ? err == HT_OK
-                       : err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), rows[i].says) != NULL,
-                   "%s: \"%s\": %s", rows[i].scheme, rows[i].says,
+                       : err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), row->says) != NULL,
+                   "%s: \"%s\": %s", row->scheme, row->says,
                    err == HT_OK ? "good" : ht_err_message());
     }
 }

@@ -121,17 +121,17 @@ static const struct {
 
 static void test_single(const struct ht_jets *jets) {
     const double x[3] = {0.7, 0, 0}, h[3] = {0.15, 1, 1};
-    for (size_t n = 0; n < sizeof single / sizeof single[0]; n++) {
+    TEST_EACH(row, single) {
         double jet[DEGREE + 1] = {0}, worst = 0;
-        bool ok = jet_of(single[n].text, jets, x, h, jet);
+        bool ok = jet_of(row->text, jets, x, h, jet);
         for (int i = -2; ok && i <= 2; i++) {
             double at[3] = {0.5 * i, 0, 0};
-            double want = single[n].f(x[0] + h[0] * at[0]);
+            double want = row->f(x[0] + h[0] * at[0]);
             worst = test_worse(worst, fabs(polynomial(jets, jet, at) - want));
         }
-        double ratio = h[0] / single[n].radius;
-        double bound = single[n].bound * (pow(ratio, DEGREE + 1) / (1 - ratio) + 1e-15);
-        TEST_BELOW(ok ? worst : NAN, bound, "series of %s", single[n].text);
+        double ratio = h[0] / row->radius;
+        double bound = row->bound * (pow(ratio, DEGREE + 1) / (1 - ratio) + 1e-15);
+        TEST_BELOW(ok ? worst : NAN, bound, "series of %s", row->text);
     }
 }
 
@@ -208,19 +208,19 @@ static const struct {
  * at 20. */
 static void test_far(const struct ht_jets *jets) {
     static const double factorial[3] = {1, 2, 6}, h[3] = {1, 1, 1};
-    for (size_t n = 0; n < sizeof far / sizeof far[0]; n++) {
+    TEST_EACH(row, far) {
         double worst = 0;
-        for (int i = 0; i < 6 && far[n].at[i] != 0; i++) {
-            double x[3] = {far[n].at[i], 0, 0}, d[3], jet[DEGREE + 1] = {0};
-            if (!jet_of(far[n].text, jets, x, h, jet)) worst = NAN;
-            far[n].derivatives(x[0], d);
-            worst = test_worse(worst, fabs(jet[0] / far[n].f(x[0]) - 1));
+        for (int i = 0; i < 6 && row->at[i] != 0; i++) {
+            double x[3] = {row->at[i], 0, 0}, d[3], jet[DEGREE + 1] = {0};
+            if (!jet_of(row->text, jets, x, h, jet)) worst = NAN;
+            row->derivatives(x[0], d);
+            worst = test_worse(worst, fabs(jet[0] / row->f(x[0]) - 1));
             for (int k = 0; k < 3; k++) {
                 double want = d[k] / factorial[k], error = jet[k + 1] - want;
                 worst = test_worse(worst, error == 0 ? 0 : fabs(error / want));
             }
         }
-        TEST_BELOW(worst, 400 * 2.3e-16, "%s and derivatives far from 0", far[n].text);
+        TEST_BELOW(worst, 400 * 2.3e-16, "%s and derivatives far from 0", row->text);
     }
 }
 
@@ -292,11 +292,10 @@ static const struct {
 
 static void test_values(const struct ht_jets *jets) {
     const double x[3] = {2, 3, 4}, h[3] = {1, 1, 1};
-    for (size_t n = 0; n < sizeof constants / sizeof constants[0]; n++) {
+    TEST_EACH(row, constants) {
         double jet[DEGREE + 1] = {NAN};
-        jet_of(constants[n].text, jets, x, h, jet);
-        TEST_BELOW(fabs(jet[0] - constants[n].want), 1e-15, "%s = %g", constants[n].text,
-                   constants[n].want);
+        jet_of(row->text, jets, x, h, jet);
+        TEST_BELOW(fabs(jet[0] - row->want), 1e-15, "%s = %g", row->text, row->want);
     }
 }
 
@@ -333,12 +332,12 @@ static const struct {
 };
 
 static void test_kinds(void) {
-    for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
+    TEST_EACH(row, kinds) {
         struct ht_expr *expr;
-        bool good = ht_expr_parse(kinds[n].text, &expr) == HT_OK;
-        for (int k = 0; good && k < 3; k++) good = ht_expr_uses(expr, k) == kinds[n].uses[k];
+        bool good = ht_expr_parse(row->text, &expr) == HT_OK;
+        for (int k = 0; good && k < 3; k++) good = ht_expr_uses(expr, k) == row->uses[k];
         bool smooth = good && ht_expr_smooth(expr);
-        TEST_CHECK(good && smooth == kinds[n].smooth, "%s is %s, its axes", kinds[n].text,
+        TEST_CHECK(good && smooth == row->smooth, "%s is %s, its axes", row->text,
                    smooth ? "smooth" : "not smooth");
         ht_expr_destroy(expr);
     }
@@ -408,7 +407,7 @@ static void test_lines(void) {
         "x1^3 + x1^-1 + 2^x1 + x2^x1 + x1^0.5 + pow(x1, x3)",
     };
     enum { POINTS = 301 };
-    for (size_t n = 0; n < sizeof text / sizeof *text; n++) {
+    TEST_EACH(row, text) {
         struct ht_expr *expr;
         double x1[POINTS], out[POINTS];
         const double x[3] = {NAN, 0.31, -0.7};
@@ -416,8 +415,7 @@ static void test_lines(void) {
         for (int i = 0; i < POINTS; i++) x1[i] = ht_rng_uniform(3, (uint64_t)i);
         x1[5] = 0;
         x1[6] = -0.0;
-        if (ht_expr_parse(text[n], &expr) != HT_OK ||
-            ht_expr_line(expr, POINTS, x1, x, out) != HT_OK)
+        if (ht_expr_parse(*row, &expr) != HT_OK || ht_expr_line(expr, POINTS, x1, x, out) != HT_OK)
             exit(1);
         for (int i = 0; i < POINTS; i++) {
             const double at[3] = {x1[i], x[1], x[2]};
@@ -425,7 +423,7 @@ static void test_lines(void) {
             wrong += isnan(value) ? !isnan(out[i])
                                   : value != out[i] || signbit(value) != signbit(out[i]);
         }
-        TEST_CHECK(wrong == 0, "line of \"%s\": %d of %d values differ", text[n], wrong, POINTS);
+        TEST_CHECK(wrong == 0, "line of \"%s\": %d of %d values differ", *row, wrong, POINTS);
         ht_expr_destroy(expr);
     }
 }

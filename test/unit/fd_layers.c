@@ -9,7 +9,6 @@
  *     over 2^25 by powers of the step's matrix.
  *
  *     fd_layers [CACHE] */
-#include <float.h>
 
 #include "fd_layers_scene.h"
 #include "open_device.h"
@@ -478,8 +477,7 @@ static void test_growth(void) {
         {6, false, 6, 8, 0.25, 0.3},  {16, true, 8, 8, 0.7, 0.5},  {8, false, 12, 8, 0.7, 0.67},
         {8, false, 16, 8, 0.9, 0.2},
     };
-    for (size_t i = 0; i < sizeof slabs / sizeof *slabs; i++) {
-        const struct slab *s = &slabs[i];
+    TEST_EACH(s, slabs) {
         const double most = slab_growth(s, 40);
         TEST_CHECK(most < 1e-12,
                    "order %d%s, %d cells, slab of K %g, %d points wide, kt %g: grows by %.1e per "
@@ -553,7 +551,7 @@ static void check_itself(const struct scene *s, struct ht_device *device,
     double worst = INFINITY;
     const enum ht_err err = ht_selfcheck(&s->problem, device, kernels, &worst);
     TEST_CHECK(err == HT_OK && worst <= 1, "%s, self-check: %.2g of 1 %s", name, worst,
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 /* In layers what the filters take out of L u cancels what the interior has added, but for the

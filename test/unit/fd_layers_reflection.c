@@ -1,7 +1,6 @@
 /* What comes back from an absorbing layer of finite differences (docs/developers/absorbing.md):
  * packets against a domain that nothing reaches the end of in time, and as ht_fd_layer_returned has
  * it, to 85 degrees. */
-#include <float.h>
 
 #include "fd_layers_scene.h"
 

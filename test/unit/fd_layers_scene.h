@@ -2,10 +2,6 @@
  * layers, and the damping that runs take. */
 #pragma once
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "must.h"
 
 #include "htwave/stepper.h"

@@ -181,15 +181,15 @@ static void judge_random(const char *name, const struct how *how, const struct r
 }
 
 static void test_plain(void) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const bool few = rows[i].given.dims > 2 && !test_all();
+    TEST_EACH(row, rows) {
+        const bool few = row->given.dims > 2 && !test_all();
         struct how how = {.fp64 = true, .every = 1, .steps = few ? 60 : 500};
         struct result result;
         struct scene s;
-        make_row(&s, &rows[i]);
+        make_row(&s, row);
         for (; how.bits <= (s.problem.layers != NULL && !few ? 16 : 0); how.bits += 16) {
             run(&s, NULL, &how, &result);
-            judge_random(rows[i].given.name, &how, &result);
+            judge_random(row->given.name, &how, &result);
         }
     }
 }

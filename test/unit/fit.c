@@ -535,21 +535,21 @@ static void test_points_refused(void) {
         {"medium.c=\"exp(10*x3)\"", "(0, 0, 0) next to", 3, 0},
         {"medium.c=\"exp(10*x3)\"", NULL, 7, 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    TEST_EACH(row, rows) {
         const int64_t cells[3] = {8, 8, 8};
-        const int what = strstr(rows[i].medium, "rho") ? 1 : 0;
+        const int what = strstr(row->medium, "rho") ? 1 : 0;
         HT_ENDED(close_case) struct case_ c;
         double out[81];
         char options[128];
         enum ht_err err = HT_OK;
-        snprintf(options, sizeof options, "medium.type=expression;%s", rows[i].medium);
-        must(open_case(&c, "acoustic", cells, rows[i].walls, HT_FIT_POINT, options));
+        snprintf(options, sizeof options, "medium.type=expression;%s", row->medium);
+        must(open_case(&c, "acoustic", cells, row->walls, HT_FIT_POINT, options));
         int m = 0;
         for (; err == HT_OK && m < 8; m++) err = fill_one(&c, what, m, m + 1, out);
-        TEST_CHECK(rows[i].place == NULL ? err == HT_OK
-                                         : err == HT_ERR_INPUT && m == rows[i].first + 1 &&
-                                               message_has(rows[i].place),
-                   "points, walls %d, %s: %s", rows[i].walls, rows[i].medium,
+        TEST_CHECK(row->place == NULL
+                       ? err == HT_OK
+                       : err == HT_ERR_INPUT && m == row->first + 1 && message_has(row->place),
+                   "points, walls %d, %s: %s", row->walls, row->medium,
                    err ? ht_err_message() : "taken");
     }
 }

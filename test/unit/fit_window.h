@@ -1,9 +1,6 @@
 /* The windows by which a medium is averaged, from their definitions (bench/NOTES.md). */
 #pragma once
 
-#include <math.h>
-#include <stdbool.h>
-
 #include "htwave/medium.h"
 
 static inline double bessel(double x) {

@@ -94,14 +94,13 @@ static void test_points(void) {
         {"1-D", ELASTIC("3+x1", "0.5", "1+x1"), {9, 0, 0}, 0},
         {"numbers", ELASTIC("3", "0", "1.1"), {5, 4, 3}, 0},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TEST_EACH(row, cases) {
         HT_ENDED(close_case) struct case_ c;
-        must(open_case(&c, "elastic", cases[i].cells, cases[i].walls, HT_FIT_POINT,
-                       cases[i].options));
+        must(open_case(&c, "elastic", row->cells, row->walls, HT_FIT_POINT, row->options));
         HT_FREED double *whole = filled(&c, 1), *parts = filled(&c, c.planes < 3 ? 1 : 3);
         const size_t bytes = (size_t)(c.pair.ncoefficients * c.planes * c.n[0] * c.n[1]) * 8;
-        TEST_BELOW(off_points(&c, whole), 1e-14, "points, %s: off the materials by", cases[i].name);
-        TEST_CHECK(memcmp(whole, parts, bytes) == 0, "points, %s: equal in parts", cases[i].name);
+        TEST_BELOW(off_points(&c, whole), 1e-14, "points, %s: off the materials by", row->name);
+        TEST_CHECK(memcmp(whole, parts, bytes) == 0, "points, %s: equal in parts", row->name);
     }
 }
 
@@ -270,8 +269,7 @@ static void test_cells(void) {
     static const char *const entry[4][2] = {
         {"s11", "s11"}, {"s11", "s22"}, {"s22", "s22"}, {"s12", "s12"}};
     static const int64_t size[3] = {16, 16, 0};
-    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
-        const struct cell *cell = &cells[i];
+    TEST_EACH(cell, cells) {
         const int64_t m[3] = {cell->m[0], cell->m[1], 0};
         HT_ENDED(close_case) struct case_ c;
         double worst = 0, expected[2][4];

@@ -1,10 +1,7 @@
 /* Traces from the values of all steps, and the transpose: <T v, r> = <v, T^T r> for random values v
  * of steps and r of samples, of each kind of group. */
 #include "htwave/gather.h"
-#include "htwave/plan.h"
-
-#include "must.h"
-#include "options.h"
+#include "planned.h"
 
 struct traces {
     const struct ht_receivers *receivers;
@@ -40,11 +37,10 @@ static double dot(int64_t count, const double *x, const double *y) {
 }
 
 static void dots(const char *what, const char *options) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
+    HT_ENDED(planned_end) struct planned p;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
-    must(test_params(NULL, ' ', &params, "%s", options));
-    must(ht_plan_create(params, NULL, &plan));
+    must(plan_make(&p, ' ', "%s", options));
+    const struct ht_plan *plan = p.plan;
     const struct ht_receivers *receivers = plan->receivers;
     const int64_t values = (ht_gather_last(plan) + 1) * receivers->traces;
     double *v, *back, **r, sums[4] = {0};

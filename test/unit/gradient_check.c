@@ -2,8 +2,7 @@
  * layers is not. */
 #include "htwave/gradient.h"
 
-#include "must.h"
-#include "options.h"
+#include "planned.h"
 
 #define BOX                                                                           \
     "grid.cells=[60,50]; grid.upper=[60.0,50.0]; initial.type=zero; time.scheme=fd; " \
@@ -13,17 +12,13 @@
 #define RECEIVER "receivers=({position=[31.0,2.5]}); "
 
 static enum ht_err check(const char *options) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    must(test_params(NULL, ';', &params, "%s", options));
-    must(ht_plan_create(params, NULL, &plan));
-    return ht_gradient_check(plan);
+    HT_ENDED(planned_end) struct planned p;
+    must(plan_make(&p, ';', "%s", options));
+    return ht_gradient_check(p.plan);
 }
 
 static void refuse(const char *options, const char *text) {
-    const enum ht_err err = check(options);
-    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), text) != NULL, "refused: %s",
-               ht_err_message());
+    TEST_ERROR(check(options), HT_ERR_INPUT, text, "refused");
 }
 
 static void accept(const char *what, const char *options) {

@@ -285,8 +285,7 @@ static const struct choice {
 };
 
 static void test_auto(void) {
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-        const struct choice *c = &choices[i];
+    TEST_EACH(c, choices) {
         const char *system = c->wave ? "wave" : "acoustic";
         struct ht_equations eq = equations(system, c->dims);
         struct ht_spec spec = make_spec(&eq, c->order, c->degree, c->fp64);
@@ -327,8 +326,7 @@ static void test_march(const char *name, const char *expected) {
     snprintf(marches, sizeof marches, "%ld %ld %ld %ld", ht_shape_march(&shape, 1),
              ht_shape_march(&shape, 2), ht_shape_march(&shape, 7), ht_shape_march(&shape, 8));
     TEST_CHECK(err == HT_OK && strcmp(marches, expected) == 0,
-               "marches of %s over 1, 2, 7, 8 planes: %s %s", name, marches,
-               err ? ht_err_message() : "");
+               "marches of %s over 1, 2, 7, 8 planes: %s %s", name, marches, test_said(err));
 }
 
 static const struct refusal {
@@ -362,8 +360,7 @@ static const struct refusal {
 static void test_refusals(void) {
     struct ht_device_info info = {.name = "toy", .gpu = true, .max_group = 256};
     struct ht_spec spec;
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        const struct refusal *r = &refusals[i];
+    TEST_EACH(r, refusals) {
         static struct ht_equations eq;
         struct ht_shape shape;
         eq = equations(r->advection ? "advection" : "acoustic", 3);

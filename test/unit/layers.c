@@ -2,8 +2,6 @@
  * by bit, and the growth of a layer that is made to grow is found, with its side, before that of
  * the whole doubles what was there; the energy beside layers is that of walls, and long waves in
  * them are no growth. */
-#include <float.h>
-#include <math.h>
 
 #include "open_device.h"
 #include "options.h"
@@ -107,8 +105,7 @@ static void test_same(const char *what, const char *common, const char *with, co
     if (err == HT_OK) err = compare(s, &different);
     TEST_CHECK(err == HT_OK && different == 0 && s[0].plan->problem.dt == s[1].plan->problem.dt &&
                    s[0].plan->problem.stages == s[1].plan->problem.stages,
-               "%s: %lld values differ %s", what, (long long)different,
-               err ? ht_err_message() : "");
+               "%s: %lld values differ %s", what, (long long)different, test_said(err));
     for (int i = 0; i < 2; i++) close_scene(&s[i]);
 }
 
@@ -153,11 +150,10 @@ static void test_growth(bool planted) {
         TEST_CHECK(err == HT_ERR_NOT_FINITE && taken < STEPS &&
                        strstr(ht_err_message(), "upper side of x1") &&
                        strstr(ht_err_message(), "time.cfl"),
-                   "a layer that grows ends the run after %d steps: %s", taken,
-                   err ? ht_err_message() : "");
+                   "a layer that grows ends the run after %d steps: %s", taken, test_said(err));
     else
         TEST_CHECK(err == HT_OK && taken == STEPS, "%d steps with a layer that does not grow %s",
-                   taken, err ? ht_err_message() : "");
+                   taken, test_said(err));
 }
 
 /* ---- energy ---- */
@@ -189,7 +185,7 @@ static void test_energy(const char *options) {
     const double error = fabs(after.energy / before.energy - 1);
     TEST_CHECK(err == HT_OK && error <= bound && after.layer[0][0] == 0,
                "%s: energy %.6g inside of layers, that of walls to %.1e of %.0e %s", options,
-               after.energy, error, bound, err ? ht_err_message() : "");
+               after.energy, error, bound, test_said(err));
 }
 
 static enum ht_err measure_device(struct scene *s, struct ht_device *device, int steps,
@@ -226,7 +222,7 @@ static void test_device(const char *options, struct ht_device *device) {
                          fabs(state[1].layer[k][side] - state[0].layer[k][side]) / state[0].energy);
     TEST_CHECK(err == HT_OK && worst <= bound && state[0].layer[0][1] > 0,
                "%s: energies on the device differ by %.1e of %.1e %s", options, worst, bound,
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 static double pulse_cells; /* width */
@@ -261,7 +257,7 @@ static void test_long_waves(const char *options, double width, int steps) {
     }
     TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5,
                "%s: a pulse %g cells wide has at most %.4f of its energy, %.1e after %d steps %s",
-               options, width, most, last, steps, err ? ht_err_message() : "");
+               options, width, most, last, steps, test_said(err));
 }
 
 /* Data that reach into layers leave, as those of the interior do: with memories of 0 a rest of them
@@ -283,7 +279,7 @@ static void test_rest(const char *data) {
     for (int i = 0; err == HT_OK && i <= 60; i++) worst = fmax(i > 0 ? worst : 0, fabs(values[i]));
     TEST_CHECK(err == HT_OK && worst < most,
                "%s: p is %.1e of the largest at time %g (bound %g) %s", data, worst, time, most,
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 /* `wave` by Taylor series. */
@@ -333,7 +329,7 @@ static void test_hermite(double width, int cells, int order, const char *more) {
                "wave by Taylor series, N = %d, %.0f cells per wavelength %s: at most %.4f of its "
                "energy, %.1e after %d steps %s",
                order, err ? (double)NAN : s.plan->cells_per_wavelength, more, most, last, taken,
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 /* A layer whose sponge drives the waves in it is found before they have twice the energy that they
@@ -349,7 +345,7 @@ static void test_hermite_growth(void) {
     TEST_CHECK(err == HT_ERR_NOT_FINITE && most < 2 &&
                    strstr(ht_err_message(), "grow in the absorbing layers"),
                "planted layer of wave that grows: at most %.3g of the first energy, %d steps: %s",
-               most, taken, err ? ht_err_message() : "");
+               most, taken, test_said(err));
 }
 
 /* Sides that absorb by no cells are sides without layers. */

@@ -57,8 +57,7 @@ static void test_read(void) {
     struct ht_params *p = NULL;
     struct ht_pulse one;
     enum ht_err err = read_text(three, NULL, &p);
-    TEST_CHECK(!err && p->initial.pulses.count == 3, "three groups are read %s",
-               err ? ht_err_message() : "");
+    TEST_CHECK(!err && p->initial.pulses.count == 3, "three groups are read %s", test_said(err));
     if (err) return;
     TEST_CHECK(pulse_at(p, 0)->centre[0] == 0.25 && pulse_at(p, 0)->centre[2] == 0 &&
                    pulse_at(p, 0)->width == 0.1 && pulse_at(p, 0)->amplitude == 1 &&
@@ -192,8 +191,7 @@ static const char *const wrong_files[][2] = {
 };
 
 static void test_refused_files(void) {
-    for (size_t i = 0; i < sizeof wrong_files / sizeof *wrong_files; i++)
-        expect_refused(wrong_files[i][0], NULL, wrong_files[i][1]);
+    TEST_EACH(row, wrong_files) expect_refused((*row)[0], NULL, (*row)[1]);
 }
 
 static const char *const wrong_overrides[][2] = {
@@ -220,8 +218,7 @@ static const char *const wrong_overrides[][2] = {
 };
 
 static void test_refused_overrides(void) {
-    for (size_t i = 0; i < sizeof wrong_overrides / sizeof *wrong_overrides; i++)
-        expect_refused(three, wrong_overrides[i][0], wrong_overrides[i][1]);
+    TEST_EACH(row, wrong_overrides) expect_refused(three, (*row)[0], (*row)[1]);
 }
 
 /* One group more than there may be. */

@@ -305,7 +305,7 @@ static void test_fluid_over_solid(void) {
         enum ht_err err = open_scene(&s, "elastic", options);
         TEST_CHECK(err == HT_OK && s.medium->vanishes && fabs(s.medium->slowest - 1.2) < 0.1,
                    "fluid over solid, %lld cells: slowest %.17g %s", (long long)n,
-                   err == HT_OK ? s.medium->slowest : 0, err == HT_OK ? "" : ht_err_message());
+                   err == HT_OK ? s.medium->slowest : 0, test_said(err));
     }
 }
 

@@ -106,10 +106,10 @@ static void test_roughness(void) {
         {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.c=[1.0, 2.0]", true},
         {"medium.type=layers; medium.axis=x1; medium.interfaces=[0.5];medium.c=[2.0, 2.0]", false},
     };
-    for (size_t i = 0; i < sizeof media / sizeof media[0]; i++) {
+    TEST_EACH(row, media) {
         HT_ENDED(close_scene) struct scene s;
-        acoustic(&s, LINE, 3, 1, media[i].options);
-        TEST_CHECK(s.medium->rough == media[i].rough, "%s: %s", media[i].options,
+        acoustic(&s, LINE, 3, 1, row->options);
+        TEST_CHECK(s.medium->rough == row->rough, "%s: %s", row->options,
                    s.medium->rough ? "rough" : "smooth");
     }
 }

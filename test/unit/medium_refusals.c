@@ -83,7 +83,7 @@ static void test_byte_order(void) {
         enum ht_err err = open_scene(&s, "acoustic", options);
         TEST_CHECK(i == 1 ? strstr(ht_err_message(), "gives c = 0") != NULL : err == HT_OK,
                    "little-endian: no complaint of the order of bytes%s%s", err ? ", but " : "",
-                   err ? ht_err_message() : "");
+                   test_said(err));
     }
     /* -0.0 of the other order says nothing, too. */
     const unsigned char minus[4] = {0x80, 0, 0, 0};

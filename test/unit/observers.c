@@ -1,7 +1,6 @@
 /* The library's observers, on runs of the serial reference: what they find is what the measures of
  * the state give when called directly; outputs are at their steps; bad states are refused before
  * they are written. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -4,10 +4,6 @@
  *     periodic and between walls; and not far above it.
  *   - Within some per cent of it in smooth media.
  *   - What theory says in uniform media, whatever the spacings. */
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "must.h"
 

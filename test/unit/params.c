@@ -1,5 +1,4 @@
 /* Parameters: what is read, what is refused and in which words, what is written and read again. */
-#include <float.h>
 #include <unistd.h>
 
 #include "../test.h"
@@ -35,7 +34,7 @@ static const struct ht_value *medium_value(const struct ht_params *p, const char
 static void test_defaults(void) {
     HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     enum ht_err err = ht_params_read(NULL, 0, NULL, &p);
-    TEST_CHECK(!err, "defaults: read %s", err ? ht_err_message() : "");
+    TEST_CHECK(!err, "defaults: read %s", test_said(err));
     if (err) return;
     TEST_CHECK(p->grid.dims == 3 && p->grid.cells[0] == 32 && p->grid.cells[2] == 32 &&
                    p->grid.upper[2] == 1.0 && p->grid.order == 0,
@@ -78,18 +77,18 @@ static void test_data(void) {
     HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     enum ht_err err = read_text("initial = { values = { p = \"x1\"; }; };", NULL, NULL, &p);
     TEST_CHECK(!err && p->initial.type == HT_DATA_EXPRESSION, "data: values alone %s",
-               err ? ht_err_message() : "");
+               test_said(err));
     ht_params_destroy(p);
     err = read_text("sources = ( { position = [0.1, 0.1, 0.1]; frequency = 1.0; } );",
                     "initial.frequency=2.0", NULL, &p);
     TEST_CHECK(!err && p->initial.type == HT_DATA_ZERO, "data: sources begin at rest %s",
-               err ? ht_err_message() : "");
+               test_said(err));
 }
 
 static void test_file(void) {
     HT_ENDED(ht_params_end) struct ht_params *p = NULL;
     enum ht_err err = read_text(whole_file, NULL, NULL, &p);
-    TEST_CHECK(!err, "file: read %s", err ? ht_err_message() : "");
+    TEST_CHECK(!err, "file: read %s", test_said(err));
     if (err) return;
     TEST_CHECK(p->grid.dims == 2 && p->grid.cells[0] == 16 && p->grid.cells[1] == 2147483648LL,
                "file: cells %lld, %lld", (long long)p->grid.cells[0], (long long)p->grid.cells[1]);
@@ -142,7 +141,7 @@ static void test_round_trip(void) {
     p->initial.seed = INT64_MIN;
     HT_FREED char *first = printed(p);
     enum ht_err err = read_text(first ? first : "", NULL, NULL, &q);
-    TEST_CHECK(!err, "round trip: read %s", err ? ht_err_message() : "");
+    TEST_CHECK(!err, "round trip: read %s", test_said(err));
     HT_FREED char *second = err ? NULL : printed(q);
     TEST_CHECK(first && second && strcmp(first, second) == 0,
                "round trip: %zu characters printed twice alike", first ? strlen(first) : 0);
@@ -192,27 +191,27 @@ static void test_overrides(void) {
                                 "boundary.x1=rigid", &p);
     TEST_CHECK(!err && p->grid.dims == 1 && p->grid.cells[0] == 8 && p->grid.order == 2 &&
                    p->grid.upper[0] == 2.5 && !strcmp(p->boundary.side[0][1], "rigid"),
-               "override: a group merges, a bare word is a string%s", err ? ht_err_message() : "");
+               "override: a group merges, a bare word is a string%s", test_said(err));
     ht_params_destroy(p);
     err = read_text(whole_file, "initial.values.p=x1*2", "initial.values.v2=\"x2\"", &p);
     TEST_CHECK(!err && p->initial.values.count == 3 && !strcmp(p->initial.values.text[0], "x1*2") &&
                    !strcmp(p->initial.values.text[2], "x2"),
-               "override: members of a map%s", err ? ht_err_message() : "");
+               "override: members of a map%s", test_said(err));
     ht_params_destroy(p);
     err = read_text(whole_file, "initial.values={p=\"x1\"}", "grid.lower=[0,0]", &p);
     TEST_CHECK(!err && p->initial.values.count == 1 && !ht_params_is_set(p, "initial.values.v1") &&
                    ht_params_is_set(p, "initial.values.p") && p->grid.lower[0] == 0 &&
                    p->grid.lower[1] == 0,
-               "override: a map and an array are replaced%s", err ? ht_err_message() : "");
+               "override: a map and an array are replaced%s", test_said(err));
     ht_params_destroy(p);
     err = read_text("", "device.select=0", "output.directory=/a@b/9x.c", &p);
     TEST_CHECK(!err && !strcmp(p->device.select, "0") && !strcmp(p->output.directory, "/a@b/9x.c"),
-               "override: strings without quotes%s", err ? ht_err_message() : "");
+               "override: strings without quotes%s", test_said(err));
     ht_params_destroy(p);
     err = read_text("", " time.end = 2", "medium.c=2*x1 + 1", &p);
     TEST_CHECK(!err && p->time.end == 2 && medium_value(p, "c")->kind == HT_VALUE_TEXT &&
                    !strcmp(medium_value(p, "c")->text, "2*x1 + 1"),
-               "override: blanks, an expression%s", err ? ht_err_message() : "");
+               "override: blanks, an expression%s", test_said(err));
     ht_params_destroy(p);
 }
 
@@ -234,15 +233,15 @@ static void test_spacing(void) {
         {"upper = [12.0, 3.0]; spacing = 0.1;", "grid.upper=[6,3]", NULL, {60, 30}, {6, 3}},
         {"order = 3;", "grid.cells=[20,10]", "grid.spacing=0.1", {20, 10}, {2, 1}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    TEST_EACH(row, cases) {
         HT_ENDED(ht_params_end) struct ht_params *p = NULL;
-        const char *text = HT_KEY("grid = { %s };", cases[i].text);
-        const enum ht_err err = read_text(text, cases[i].first, cases[i].second, &p);
+        const char *text = HT_KEY("grid = { %s };", row->text);
+        const enum ht_err err = read_text(text, row->first, row->second, &p);
         bool same = err == HT_OK && p->grid.dims == 2;
         for (int k = 0; k < 2 && same; k++)
-            same = p->grid.cells[k] == cases[i].cells[k] &&
-                   fabs(p->grid.upper[k] - cases[i].upper[k]) <= 4 * DBL_EPSILON * 12;
-        TEST_CHECK(same, "%s %s: %s", text, cases[i].first ? cases[i].first : "",
+            same = p->grid.cells[k] == row->cells[k] &&
+                   fabs(p->grid.upper[k] - row->upper[k]) <= 4 * DBL_EPSILON * 12;
+        TEST_CHECK(same, "%s %s: %s", text, row->first ? row->first : "",
                    err ? ht_err_message() : "cells and upper corner");
     }
 }
@@ -295,8 +294,7 @@ static const struct {
 };
 
 static void test_refused_values(void) {
-    for (size_t i = 0; i < sizeof refused_values / sizeof *refused_values; i++)
-        expect_refused(refused_values[i].text, NULL, refused_values[i].message);
+    TEST_EACH(row, refused_values) expect_refused(row->text, NULL, row->message);
 }
 
 static const struct {
@@ -347,8 +345,7 @@ static const struct {
 };
 
 static void test_refused_keys(void) {
-    for (size_t i = 0; i < sizeof refused_keys / sizeof *refused_keys; i++)
-        expect_refused(refused_keys[i].text, NULL, refused_keys[i].message);
+    TEST_EACH(row, refused_keys) expect_refused(row->text, NULL, row->message);
 }
 
 static void test_refused_rules(void) {
@@ -414,8 +411,7 @@ static void test_refused_overrides(void) {
          "grid.order: an option on the command line is key=value, such as grid.order=4"},
         {"=3", "=3: an option on the command line is key=value, such as grid.order=4"},
     };
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        expect_refused("grid = { order = 2; };", row[i].override, row[i].message);
+    TEST_EACH(r, row) expect_refused("grid = { order = 2; };", r->override, r->message);
 }
 
 static void test_files(void) {

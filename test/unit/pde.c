@@ -8,8 +8,6 @@
  * Numbers are judged relative to the largest entries that enter; each is made of some ten
  * operations. */
 #include <complex.h>
-#include <ctype.h>
-#include <float.h>
 
 #include "../test.h"
 #include "htwave/params.h"

@@ -1,10 +1,9 @@
 /* The plan: what parameters mean together. Refusals name key, value, rule and place; the time step
  * is stable, lands on the end, and the limits named in messages are the true ones. */
-#include <float.h>
 
 #include "io/scratch.h"
+#include "must.h"
 #include "options.h"
-#include "test.h"
 
 #include "htwave/plan.h"
 
@@ -18,17 +17,19 @@ struct trial {
     char message[MESSAGE];
 };
 
-static struct trial begin_file(const char *file, const char *options) {
+HT_PRINTF(2, 3) static struct trial begin_file(const char *file, const char *format, ...) {
     struct trial t = {0};
-    t.err = test_params(file, ';', &t.params, "%s", options);
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    t.err = test_params(file, ';', &t.params, "%s", text);
     if (t.err == HT_OK) t.err = ht_plan_create(t.params, NULL, &t.plan);
     snprintf(t.message, sizeof t.message, "%.590s", t.err ? ht_err_message() : "accepted");
     return t;
 }
-
-static struct trial begin(const char *options) {
-    return begin_file(NULL, options);
-}
+#define begin(...) begin_file(NULL, __VA_ARGS__)
 
 static void end(struct trial *t) {
     ht_plan_destroy(t->plan);
@@ -38,11 +39,10 @@ static void end(struct trial *t) {
 /* ---- refusals ---- */
 
 static void refuse(const char *options, const char *text) {
-    struct trial t = begin(options);
+    HT_ENDED(end) struct trial t = begin("%s", options);
     TEST_CHECK(t.err == HT_ERR_INPUT && t.plan == NULL && strstr(t.message, text) &&
                    strstr(t.message, "(command line"),
                "refused: %s", t.message);
-    end(&t);
 }
 
 static void test_refusals(void) {
@@ -84,11 +84,10 @@ static void test_place(void) {
     const char *text = "grid = { cells = [8]; order = 3; };\n"
                        "time = {\n  stages = 3;\n  cfl = 0.8;\n};\n";
     if (ht_file_write(path, text, strlen(text)) != HT_OK) exit(1);
-    struct trial t = begin_file(path, "");
+    HT_ENDED(end) struct trial t = begin_file(path, "%s", "");
     TEST_CHECK(t.err == HT_ERR_INPUT && strstr(t.message, ":4)") &&
                    strstr(t.message, "time.cfl = 0.8: unstable"),
                "file and line: %s", t.message);
-    end(&t);
     free(path);
     scratch_remove(directory);
 }
@@ -99,47 +98,40 @@ static const char *const systems[] = {"advection", "acoustic"};
 static const char *const cells[] = {"[4]", "[4, 4]", "[4, 4, 4]"};
 static const char *const ones[] = {"[1.0]", "[1.0, 1.0]", "[1.0, 1.0, 1.0]"};
 
-/* The options of a box of 4^dims unit cells, all speeds 1. Zero data: the error of others would be
- * computed for each plan. */
-static void describe(int system, int dims, int order, const char *more, char *out, size_t size) {
-    snprintf(out, size,
-             "system=%s; grid.cells=%s; grid.upper=%s;grid.order=%d; medium.%s=%s; time.end=2; "
-             "initial.type=zero; time.scheme=taylor; %s",
-             systems[system], cells[dims - 1], cells[dims - 1], order,
-             system == 0 ? "velocity" : "c", system == 0 ? ones[dims - 1] : "1", more);
+/* A box of 4^dims unit cells, all speeds 1. Zero data: the error of others would be computed for
+ * each plan. */
+static struct trial box(int system, int dims, int order, const char *more) {
+    return begin("system=%s; grid.cells=%s; grid.upper=%s;grid.order=%d; medium.%s=%s; time.end=2; "
+                 "initial.type=zero; time.scheme=taylor; %s",
+                 systems[system], cells[dims - 1], cells[dims - 1], order,
+                 system == 0 ? "velocity" : "c", system == 0 ? ones[dims - 1] : "1", more);
+}
+
+/* Whether a key is not refused with this limit. */
+static bool passes(int system, int dims, int order, const char *more, const char *key,
+                   const char *limit) {
+    HT_ENDED(end) struct trial t = box(system, dims, order, more);
+    return t.err != HT_ERR_INPUT || !strstr(t.message, key) || !strstr(t.message, limit);
 }
 
 /* At the limit of a number of stages a run is planned; beyond it, it is refused with that limit, as
  * a CFL number and as a step. Stages without any stable step are refused themselves. */
 static bool limit_wrong(int system, int dims, int order, int stages) {
     enum ht_symbol symbol = ht_equations_make(ht_system_find(systems[system]), dims).symbol;
-    double limit = ht_stability_cfl(symbol, dims, order, stages);
-    char options[400], more[80], named[64];
-    struct trial t;
-    bool wrong;
-    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages, limit > 0 ? limit : 0.01);
-    describe(system, dims, order, more, options, sizeof options);
-    t = begin(options);
-    wrong = limit > 0 ? t.err != HT_OK || t.plan->problem.stages != stages ||
-                            t.plan->cfl_limit != limit || t.plan->cfl > limit * (1 + 1e-12)
-                      : t.err != HT_ERR_INPUT || !strstr(t.message, "time.stages");
-    end(&t);
-    if (limit <= 0 || limit >= 1) return wrong;
-    snprintf(more, sizeof more, "time.stages=%d; time.cfl=%.2f", stages, limit + 0.01);
-    describe(system, dims, order, more, options, sizeof options);
-    t = begin(options);
-    snprintf(named, sizeof named, "at most %.2f", limit);
-    wrong = wrong || t.err != HT_ERR_INPUT || !strstr(t.message, "time.cfl") ||
-            !strstr(t.message, named);
-    end(&t);
-    snprintf(more, sizeof more, "time.stages=%d; time.step=%.3f", stages, limit + 0.001);
-    describe(system, dims, order, more, options, sizeof options);
-    t = begin(options);
-    snprintf(named, sizeof named, "at most %.6g (cfl %.2f)", limit, limit);
-    wrong = wrong || t.err != HT_ERR_INPUT || !strstr(t.message, "time.step") ||
-            !strstr(t.message, named);
-    end(&t);
-    return wrong;
+    const double limit = ht_stability_cfl(symbol, dims, order, stages);
+    HT_ENDED(end)
+    struct trial t = box(system, dims, order,
+                         HT_KEY("time.stages=%d; time.cfl=%.2f", stages, limit > 0 ? limit : 0.01));
+    if (limit <= 0) return t.err != HT_ERR_INPUT || !strstr(t.message, "time.stages");
+    if (t.err != HT_OK || t.plan->problem.stages != stages || t.plan->cfl_limit != limit ||
+        t.plan->cfl > limit * (1 + 1e-12))
+        return true;
+    return limit < 1 && (passes(system, dims, order,
+                                HT_KEY("time.stages=%d; time.cfl=%.2f", stages, limit + 0.01),
+                                "time.cfl", HT_KEY("at most %.2f", limit)) ||
+                         passes(system, dims, order,
+                                HT_KEY("time.stages=%d; time.step=%.3f", stages, limit + 0.001),
+                                "time.step", HT_KEY("at most %.6g (cfl %.2f)", limit, limit)));
 }
 
 static void test_limits(void) {
@@ -161,17 +153,15 @@ static void test_least(void) {
         int wrong = 0, fewer = 0, cases = 0;
         for (int order = 1; order <= HT_MAX_ORDER; order++)
             for (int n = 1; n <= 20; n++, cases++) {
-                char options[400], more[80];
-                double cfl = 0.05 * n;
-                int full = dims * (2 * order + 1);
-                snprintf(more, sizeof more, "time.stages=least; time.cfl=%.2f", cfl);
-                describe(n % 2, dims, order, more, options, sizeof options);
-                struct trial t = begin(options);
+                const double cfl = 0.05 * n;
+                const int full = dims * (2 * order + 1);
+                HT_ENDED(end)
+                struct trial t =
+                    box(n % 2, dims, order, HT_KEY("time.stages=least; time.cfl=%.2f", cfl));
                 int stages = t.err == HT_OK ? t.plan->problem.stages : 0;
                 wrong += t.err != HT_OK || stages < 2 * order + 1 || stages > full ||
                          ht_stability_cfl(t.plan->eq.symbol, dims, order, stages) < cfl - 1e-9;
                 fewer += stages < full;
-                end(&t);
             }
         TEST_CHECK(wrong == 0 && (fewer > 0 || dims == 1),
                    "%dD: \"least\" is wrong in %d of %d cases, saves stages in %d", dims, wrong,
@@ -181,20 +171,17 @@ static void test_least(void) {
 
 /* All stages in a uniform medium, the fewest stable ones where it varies. */
 static void test_auto(void) {
-    static const char *const varies = "medium.type=expression; medium.c=\"1+0.5*x1\"; ";
-    int stages[2];
+    static const char *const media[] = {"", "medium.type=expression; medium.c=\"1+0.5*x1\"; "};
+    const int expected[] = {14, ht_stability_stages(HT_SYMBOL_WAVE, 2, 3, 0.9)};
     for (int n = 0; n < 2; n++) {
-        char options[200];
-        snprintf(options, sizeof options,
-                 "%sgrid.cells=[4,4]; grid.order=3; time.cfl=0.9; time.scheme=taylor",
-                 n ? varies : "");
-        struct trial t = begin(options);
-        stages[n] = t.err == HT_OK ? t.plan->problem.stages : 0;
-        end(&t);
+        HT_ENDED(end)
+        struct trial t =
+            begin("%sgrid.cells=[4,4]; grid.order=3; time.cfl=0.9; time.scheme=taylor", media[n]);
+        must(t.err);
+        TEST_EQUAL(t.plan->problem.stages, expected[n], "stages by default, %s",
+                   n ? "varying" : "uniform");
     }
-    int least = ht_stability_stages(HT_SYMBOL_WAVE, 2, 3, 0.9);
-    TEST_CHECK(stages[0] == 14 && stages[1] == least && least < 14,
-               "stages by default: uniform %d (14), varying %d (%d)", stages[0], stages[1], least);
+    TEST_CHECK(expected[1] < 14, "those are fewer");
 }
 
 /* ---- the step ---- */
@@ -202,19 +189,14 @@ static void test_auto(void) {
 /* Whole steps fill the run; the step is as long as it may be: one step fewer would break the CFL
  * number or the longest step asked for. */
 static void check_step(const char *options, double end_time, double longest) {
-    struct trial t = begin(options);
-    if (t.err != HT_OK) {
-        TEST_CHECK(false, "%s: %s", options, t.message);
-        end(&t);
-        return;
-    }
+    HT_ENDED(end) struct trial t = begin("%s", options);
+    must(t.err);
     double steps = (double)t.plan->steps, dt = t.plan->problem.dt;
     TEST_BELOW(fabs(steps * dt - end_time), DBL_EPSILON * end_time,
                "%s: %g steps of %.17g miss the end by", options, steps, dt);
     TEST_CHECK(dt <= longest * (1 + 1e-12) && (steps <= 1 || end_time / (steps - 1) > longest),
                "%s: step %.6g (bound %.6g), %.6g with one step fewer", options, dt, longest,
                steps > 1 ? end_time / (steps - 1) : INFINITY);
-    end(&t);
 }
 
 static void test_step(void) {
@@ -250,13 +232,9 @@ static double off_steps(const struct ht_plan *plan, double every) {
  * least steps without outputs, steps taken, which outputs are off. */
 static void check_outputs(const char *options, int64_t least, int64_t steps, bool snapshots_off,
                           bool pictures_off) {
-    struct trial t = begin(options);
+    HT_ENDED(end) struct trial t = begin("%s", options);
     const struct ht_plan *plan = t.plan;
-    if (t.err != HT_OK) {
-        TEST_CHECK(false, "%s: %s", options, t.message);
-        end(&t);
-        return;
-    }
+    must(t.err);
     const struct ht_params *params = t.params;
     double snapshots = off_steps(plan, params->output.every),
            pictures = off_steps(plan, ht_value_or(&params->output.picture.every, 0));
@@ -271,7 +249,6 @@ static void check_outputs(const char *options, int64_t least, int64_t steps, boo
     TEST_CHECK(plan->pictures_off == pictures_off && (pictures <= bound) == !pictures_off,
                "pictures %.2e off steps (bound %.0e): %s", pictures, bound,
                plan->pictures_off ? "reported" : "not reported");
-    end(&t);
 }
 
 static void test_outputs(void) {
@@ -289,26 +266,27 @@ static void test_outputs(void) {
                   889, 900, true, false);
     check_outputs(RUN "output.every=0.001; output.picture.every=3", 89, 89, true, false);
 #undef RUN
+    HT_ENDED(end)
     struct trial t = begin("grid.cells=[40]; time.end=2; output.every=0.5; output.snapshots=false; "
                            "output.picture.every=1");
-    TEST_CHECK(t.err == HT_OK && t.plan->steps == 90 && !t.plan->snapshots_off,
-               "snapshots that are not written ask for nothing: %d steps",
-               t.plan ? (int)t.plan->steps : -1);
-    end(&t);
+    must(t.err);
+    TEST_CHECK(t.plan->steps == 90 && !t.plan->snapshots_off,
+               "snapshots that are not written ask for nothing: %d steps", (int)t.plan->steps);
 }
 
 /* Nothing to do and nothing that moves are no errors. */
 static void test_idle(void) {
-    struct trial t = begin("grid.cells=[8]; time.end=0");
-    TEST_CHECK(t.err == HT_OK && t.plan->steps == 0 && t.plan->problem.dt == 0,
-               "end 0: %d steps of %g", t.plan ? (int)t.plan->steps : -1,
-               t.plan ? t.plan->problem.dt : (double)NAN);
-    end(&t);
-    t = begin("grid.cells=[8, 8]; system=advection;medium.velocity=[0.0, 0.0]; time.end=3");
-    TEST_CHECK(t.err == HT_OK && t.plan->steps == 1 && t.plan->problem.dt == 3,
-               "velocity 0: %d steps of %g (expected 1, 3): %s", t.plan ? (int)t.plan->steps : -1,
-               t.plan ? t.plan->problem.dt : (double)NAN, t.message);
-    end(&t);
+    static const struct {
+        const char *options;
+        double dt;
+    } rows[] = {{"grid.cells=[8]; time.end=0", 0},
+                {"grid.cells=[8, 8]; system=advection;medium.velocity=[0.0, 0.0]; time.end=3", 3}};
+    TEST_EACH(row, rows) {
+        HT_ENDED(end) struct trial t = begin("%s", row->options);
+        must(t.err);
+        TEST_CHECK(t.plan->steps == (row->dt > 0) && t.plan->problem.dt == row->dt,
+                   "%s: %d steps of %g", row->options, (int)t.plan->steps, t.plan->problem.dt);
+    }
 }
 
 /* Layers that are made for a speed do not depend on the medium. */
@@ -316,14 +294,13 @@ static void test_layer_speed(void) {
     double most[2][2];
     for (int given = 0; given < 2; given++)
         for (int faster = 0; faster < 2; faster++) {
-            char options[200];
-            snprintf(options, sizeof options,
-                     "system=acoustic; grid.cells=[40]; boundary.x1=absorbing; time.scheme=fd; "
-                     "medium.c=%d; absorbing.speed=%s",
-                     1 + faster, given ? "1.5" : "auto");
-            struct trial t = begin(options);
-            most[given][faster] = t.err == HT_OK ? t.plan->layers.side[0][0].most : NAN;
-            end(&t);
+            HT_ENDED(end)
+            struct trial t =
+                begin("system=acoustic; grid.cells=[40]; boundary.x1=absorbing; time.scheme=fd; "
+                      "medium.c=%d; absorbing.speed=%s",
+                      1 + faster, given ? "1.5" : "auto");
+            must(t.err);
+            most[given][faster] = t.plan->layers.side[0][0].most;
         }
     TEST_CHECK(most[1][0] == most[1][1] && most[0][1] == 2 * most[0][0] &&
                    most[1][0] == 1.5 * most[0][0],
@@ -337,20 +314,19 @@ static void test_damping(void) {
         const char *options;
         double most;
     } rows[] = {{"time.scheme=taylor", 3}, {"time.scheme=leapfrog; absorbing.type=sponge", 0.9}};
-    for (int i = 0; i < 2; i++) {
-        char options[256];
-        snprintf(options, sizeof options,
-                 "system=acoustic; grid.cells=[20]; grid.order=3; boundary.x1=absorbing; "
-                 "absorbing.cells=6; absorbing.reflection=1e-14; %s",
-                 rows[i].options);
-        struct trial t = begin(options);
-        const struct ht_layer *layer = t.err == HT_OK ? &t.plan->layers.side[0][1] : NULL;
-        const double off = layer ? layer->most * t.plan->problem.dt / 2 / rows[i].most - 1 : 1;
+    TEST_EACH(row, rows) {
+        HT_ENDED(end)
+        struct trial t =
+            begin("system=acoustic; grid.cells=[20]; grid.order=3; boundary.x1=absorbing; "
+                  "absorbing.cells=6; absorbing.reflection=1e-14; %s",
+                  row->options);
+        must(t.err);
+        const struct ht_layer *layer = &t.plan->layers.side[0][1];
+        const double off = layer->most * t.plan->problem.dt / 2 / row->most - 1;
         TEST_BELOW(fabs(off), 4 * DBL_EPSILON, "%s: damping per half step off its limit %g",
-                   rows[i].options, rows[i].most);
-        TEST_CHECK(layer && layer->reflection > 1e-14, "%s: reflection %g in place of 1e-14",
-                   rows[i].options, layer ? layer->reflection : 0);
-        end(&t);
+                   row->options, row->most);
+        TEST_CHECK(layer->reflection > 1e-14, "%s: reflection %g in place of 1e-14", row->options,
+                   layer->reflection);
     }
 }
 

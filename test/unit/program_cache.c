@@ -54,7 +54,7 @@ static void expect_build(struct ht_device *device, int more, const char *cache, 
     double added = err == HT_OK ? added_by(device, program) : (double)NAN;
     TEST_CHECK(err == HT_OK && got == cached && added == more + 0.5,
                "%s: %s, adds %g (expected %s, %g)%s", what, got ? "cached" : "compiled", added,
-               cached ? "cached" : "compiled", more + 0.5, err ? ht_err_message() : "");
+               cached ? "cached" : "compiled", more + 0.5, test_said(err));
     ht_program_destroy(program);
 }
 
@@ -95,12 +95,12 @@ static void test_flips(struct ht_device *device, const char *cache, struct file 
                  {"first byte of the binary", HEADER + key},
                  {"middle of the binary", (HEADER + key + good->size) / 2},
                  {"last byte", good->size - 1}};
-    for (size_t i = 0; i < sizeof flips / sizeof flips[0]; i++) {
+    TEST_EACH(row, flips) {
         char name[96];
-        snprintf(name, sizeof name, "flipped in %s", flips[i].part);
-        good->data[flips[i].at] ^= 0x20;
+        snprintf(name, sizeof name, "flipped in %s", row->part);
+        good->data[row->at] ^= 0x20;
         expect_repair(device, cache, good, good->data, good->size, name);
-        good->data[flips[i].at] ^= 0x20;
+        good->data[row->at] ^= 0x20;
     }
 }
 
@@ -115,9 +115,9 @@ static void test_lengths(struct ht_device *device, const char *cache, const stru
                             good->size - 1};
     char name[64], *longer = malloc(good->size + 1);
     if (longer == NULL) exit(1);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        snprintf(name, sizeof name, "cut to %d of %d bytes", (int)sizes[i], (int)good->size);
-        expect_repair(device, cache, good, good->data, sizes[i], name);
+    TEST_EACH(row, sizes) {
+        snprintf(name, sizeof name, "cut to %d of %d bytes", (int)*row, (int)good->size);
+        expect_repair(device, cache, good, good->data, *row, name);
     }
     memcpy(longer, good->data, good->size);
     longer[good->size] = 0;

@@ -207,14 +207,14 @@ static void test_multiples(void) {
     static const double every[] = {0.07, 0.1, 0.133, 0.371, 0.71, 1.9};
     HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
-    for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
+    TEST_EACH(row, every) {
         int wrong = 0;
         for (int64_t from = 0; from <= 23; from++) {
             int64_t step = from;
-            while (step < 23 && !is_nearest(step, every[i] / 0.1)) step++;
-            wrong += ht_run_multiple(&t.run, every[i], from) != step;
+            while (step < 23 && !is_nearest(step, *row / 0.1)) step++;
+            wrong += ht_run_multiple(&t.run, *row, from) != step;
         }
-        TEST_CHECK(wrong == 0, "multiples of %g: %d of 24 steps are wrong", every[i], wrong);
+        TEST_CHECK(wrong == 0, "multiples of %g: %d of 24 steps are wrong", *row, wrong);
     }
     TEST_CHECK(ht_run_multiple(&t.run, 0, 0) == 23, "time 0: the last step");
 }

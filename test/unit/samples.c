@@ -337,7 +337,7 @@ static void judge_format(const char *name, const struct ht_params *params) {
     for (int i = 0; i < N1 * N2 && s != NULL; i++)
         error += fabs(s->value[i] - (double)value_at(i % N1, i / N1));
     TEST_CHECK(s != NULL && s->shape[0] == N1 && s->shape[1] == N2 && error == 0, "%s%s%s", name,
-               err ? ": " : ": shape and values", err ? ht_err_message() : "");
+               err ? ": " : ": shape and values", test_said(err));
     TEST_CHECK(s != NULL && s->spacing[0] == 0.0125 && s->spacing[1] == 0.00625,
                "%s: spacing %g, %g", name, s ? s->spacing[0] : 0, s ? s->spacing[1] : 0);
     ht_samples_destroy(s);

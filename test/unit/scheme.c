@@ -1,6 +1,5 @@
 /* The rows of time-stepping schemes: names, forms of every system, and half steps of the reference:
  * those with -dt lead back to the start, but not by a scheme that dissipates. */
-#include <float.h>
 
 #include "test.h"
 

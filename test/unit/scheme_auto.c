@@ -1,48 +1,35 @@
 /* time.scheme = "auto": what the plan chooses for each kind of medium and for keys that describe
  * one kind of scheme, the reason that it gives, and what it refuses. A named scheme stays what it
  * is. */
-#include <unistd.h>
-
 #include "io/scratch.h"
-#include "options.h"
-#include "test.h"
-
-#include "htwave/plan.h"
-
-enum { TEXT = 1024 };
+#include "planned.h"
 
 static char *directory;
 
 /* "key=value; key=value", %s: the directory */
-static enum ht_err plan_of(const char *options, struct ht_params **params, struct ht_plan **plan) {
+static enum ht_err plan_of(const char *options, struct planned *p) {
     const char *place = strstr(options, "%s");
     const int before = place != NULL ? (int)(place - options) : (int)strlen(options);
-    *plan = NULL;
-    TRY(test_params(NULL, ';', params, "%.*s%s%s", before, options, place ? directory : "",
-                    place ? place + 2 : ""));
-    return ht_plan_create(*params, NULL, plan);
+    return plan_make(p, ';', "%.*s%s%s", before, options, place ? directory : "",
+                     place ? place + 2 : "");
 }
 
 /* order: of the plan. */
 static void chooses(const char *options, const char *scheme, int order, const char *why) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    if (plan_of(options, &params, &plan) != HT_OK) {
-        TEST_CHECK(false, "%s: %s", options, ht_err_message());
-    } else {
-        const char *found = plan->problem.scheme->name;
-        TEST_CHECK(strcmp(found, scheme) == 0 && plan->order == order &&
-                       strcmp(plan->chosen_by, why) == 0,
-                   "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options, found, plan->order,
-                   plan->chosen_by, scheme, order, why);
-    }
+    HT_ENDED(planned_end) struct planned p;
+    must(plan_of(options, &p));
+    const struct ht_plan *plan = p.plan;
+    const char *found = plan->problem.scheme->name;
+    TEST_CHECK(strcmp(found, scheme) == 0 && plan->order == order &&
+                   strcmp(plan->chosen_by, why) == 0,
+               "%.90s: %s of order %d, \"%s\" (%s, %d, \"%s\")", options, found, plan->order,
+               plan->chosen_by, scheme, order, why);
 }
 
 static void refuses(const char *options, const char *message) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    enum ht_err err = plan_of(options, &params, &plan);
-    TEST_CHECK(err == HT_ERR_INPUT && plan == NULL && strstr(ht_err_message(), message) != NULL &&
+    HT_ENDED(planned_end) struct planned p;
+    enum ht_err err = plan_of(options, &p);
+    TEST_CHECK(err == HT_ERR_INPUT && p.plan == NULL && strstr(ht_err_message(), message) != NULL &&
                    strstr(ht_err_message(), "(command line)") != NULL,
                "%.60s: %s", options, err ? ht_err_message() : "accepted");
 }
@@ -55,11 +42,9 @@ static void refuses(const char *options, const char *message) {
 #define VARIES "auto: the medium varies"
 
 static void write_samples(const char *name, float second) {
-    char path[TEXT];
     float value[16];
     for (int i = 0; i < 16; i++) value[i] = i == 7 ? second : 1.5f;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (ht_file_write(path, (char *)value, sizeof value) != HT_OK) exit(1);
+    must(ht_file_write_in(directory, name, value, sizeof value));
 }
 
 #define FILE_OF(name)                                                    \
@@ -206,11 +191,9 @@ static void test_refusals(void) {
 }
 
 int main(void) {
-    char path[TEXT];
-    static const char *const names[] = {"equal.f32", "one.f32"};
     if ((directory = scratch_make("auto")) == NULL) return 1;
-    write_samples(names[0], 1.5f);
-    write_samples(names[1], 1.6f);
+    write_samples("equal.f32", 1.5f);
+    write_samples("one.f32", 1.6f);
     test_media();
     test_keys();
     test_sources();
@@ -218,10 +201,6 @@ int main(void) {
     test_fine();
     test_named();
     test_refusals();
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        unlink(path);
-    }
-    rmdir(directory);
+    scratch_remove(directory);
     return test_end("scheme_auto");
 }

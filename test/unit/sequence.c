@@ -100,7 +100,7 @@ static void judge(struct scene *s, enum ht_err err, const char *what) {
     TEST_CHECK(err == HT_OK && wrong == 0,
                "%s: %d of %d values wrong (%.9g, %.9g, expected %.9g, %.9g) %s", what, wrong,
                2 * (int)VALUES, (double)x[0], (double)y[0], (double)s->expected,
-               (double)s->expected_y, err ? ht_err_message() : "");
+               (double)s->expected_y, test_said(err));
 }
 
 /* Of `times` times: the sampled ones take 3 ms and 4 ms, others half of it. */
@@ -191,8 +191,7 @@ int main(void) {
     if (s.device == NULL) return test_end("sequence");
     enum ht_err err = open_scene(&s);
     if (err == HT_OK) err = record(&s, &sequence);
-    TEST_CHECK(err == HT_OK, "recorded on %s %s", ht_device_info(s.device)->name,
-               err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "recorded on %s %s", ht_device_info(s.device)->name, test_said(err));
     if (err == HT_OK) {
         test_runs(&s, sequence);
         test_branches(&s);

@@ -176,13 +176,12 @@ static void test_refusals(char *path) {
         {"# nothing\n", "samples"},
         {"0 0\n1 0\n2 0\n3 0\n", "zero"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    TEST_EACH(row, rows) {
         const struct ht_shot_given given = {.signal = HT_SIGNAL_FILE, .file = path};
         struct ht_signal *s;
-        write_text(path, rows[i].text);
+        write_text(path, row->text);
         const enum ht_err err = ht_signal_create(&given, &s);
-        TEST_CHECK(err == HT_ERR_INPUT && s == NULL &&
-                       strstr(ht_err_message(), rows[i].word) != NULL,
+        TEST_CHECK(err == HT_ERR_INPUT && s == NULL && strstr(ht_err_message(), row->word) != NULL,
                    "file refused: %s", ht_err_message());
     }
 }

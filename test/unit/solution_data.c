@@ -29,20 +29,20 @@ static void test_ranges(void) {
     static const char *const kinds[] = {"initial.type=random", "initial.type=gaussian",
                                         "initial.type=standing", "initial.type=expression",
                                         "initial.type=zero"};
-    for (size_t n = 0; n < sizeof kinds / sizeof kinds[0]; n++) {
+    TEST_EACH(row, kinds) {
         struct request request = {
             "acoustic",
             3,
             2,
             {3, 4, 5},
             {"rr", "pp", "rf"},
-            {kinds[n], "initial.modes=[1, 0, 1]", "initial.values.v3=\"x1*x2^2*x3^3\""}};
+            {*row, "initial.modes=[1, 0, 1]", "initial.values.v3=\"x1*x2^2*x3^3\""}};
         request.setting[3] = "initial.centre=[0, 1, 1.3]";
         struct setup setup;
         set_up(&setup, &request);
         for (int subgrid = 0; subgrid < 2; subgrid++)
             TEST_BELOW(range_difference(&setup, (enum ht_subgrid)subgrid), 0,
-                       "%s: ranges of planes, %s grid", kinds[n], subgrid ? "dual" : "primary");
+                       "%s: ranges of planes, %s grid", *row, subgrid ? "dual" : "primary");
         tear_down(&setup);
     }
 }

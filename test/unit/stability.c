@@ -7,7 +7,6 @@
  * finely besides, with less resolution of growth: unstable bands are narrow, but what grows there
  * grows fast. */
 #include <complex.h>
-#include <float.h>
 
 #include "htwave/num.h"
 #include "test.h"

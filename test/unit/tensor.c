@@ -8,8 +8,6 @@
  * halves, must exceed that. */
 #include "test.h"
 
-#include <stdint.h>
-
 #include "src/kernel/blocks.h"
 #include "src/kernel/counts.h"
 
@@ -235,6 +233,6 @@ int main(void) {
         {"propagator-warpgroup", "acoustic", 4, 0, true, false},
         {"propagator-warpgroup", "wave", 5, -1, true, false},
     };
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) test_scene(&scenes[i]);
+    TEST_EACH(row, scenes) test_scene(row);
     return test_end("tensor");
 }

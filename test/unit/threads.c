@@ -277,17 +277,16 @@ static const struct {
 };
 
 static void test_same(void) {
-    for (size_t i = 0; i < sizeof same_rows / sizeof *same_rows; i++) {
+    TEST_EACH(row, same_rows) {
         char options[900];
         struct result one = {.err = HT_OK};
-        snprintf(options, sizeof options, same_rows[i].options, directory, directory);
+        snprintf(options, sizeof options, row->options, directory, directory);
         for (int t = 0; t < COUNTS; t++) {
             const struct result now = run(options, thread_counts[t]);
             if (t == 0) one = now;
-            TEST_CHECK(now.err == HT_OK && now.bits == one.bits &&
-                           (now.cut > 0) == same_rows[i].cuts,
-                       "%s, %d threads: the same bits, %lld cut %s", same_rows[i].name,
-                       thread_counts[t], (long long)now.cut, now.message);
+            TEST_CHECK(now.err == HT_OK && now.bits == one.bits && (now.cut > 0) == row->cuts,
+                       "%s, %d threads: the same bits, %lld cut %s", row->name, thread_counts[t],
+                       (long long)now.cut, now.message);
         }
     }
 }
@@ -316,13 +315,12 @@ static const struct {
 };
 
 static void test_refused(void) {
-    for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
+    TEST_EACH(row, refused_rows) {
         struct result one = {.err = HT_OK};
         for (int t = 0; t < COUNTS; t++) {
-            const struct result now = run(refused_rows[i].options, thread_counts[t]);
+            const struct result now = run(row->options, thread_counts[t]);
             if (t == 0) one = now;
-            TEST_CHECK(now.err == HT_ERR_INPUT &&
-                           strstr(now.message, refused_rows[i].part) != NULL &&
+            TEST_CHECK(now.err == HT_ERR_INPUT && strstr(now.message, row->part) != NULL &&
                            strcmp(now.message, one.message) == 0,
                        "%d threads: %s", thread_counts[t], now.message);
         }

@@ -104,7 +104,7 @@ static void test_read_behind_kernel(struct ht_device *device, const struct kerne
     int wrong = 0;
     for (int i = 0; done && i < VALUES; i++) wrong += values[i] != (float)i + 7;
     TEST_CHECK(done && wrong == 0, "%s: a read behind a kernel of %.3g s: %d of %d values wrong%s",
-               what, waited, wrong, (int)VALUES, err ? ht_err_message() : "");
+               what, waited, wrong, (int)VALUES, test_said(err));
     if (at_once)
         TEST_CHECK(!early, "%s: enqueued in %.3g s, when the kernel still ran", what, enqueued);
     ht_event_destroy(kernel);
@@ -136,7 +136,7 @@ static void test_kernel_behind_write(struct ht_device *device, const struct kern
     TEST_CHECK(
         err == HT_OK && wrong == 0,
         "%s: kernels behind writes of 32 MiB, an event used three times: %d of %d values wrong%s",
-        what, wrong, 3 * VALUES, err ? ht_err_message() : "");
+        what, wrong, 3 * VALUES, test_said(err));
     ht_event_destroy(event);
     ht_buffer_destroy(x);
     ht_buffer_destroy(y);
@@ -181,7 +181,7 @@ static void test_round_trip(struct ht_device *device, struct ht_pinned *pinned, 
         wrong += memory[BYTES + i] != want;
     }
     TEST_CHECK(done && wrong == 0, "%s: 1001 bytes there and 1003 back: %d of %d bytes wrong%s",
-               what, wrong, (int)BYTES, err ? ht_err_message() : "");
+               what, wrong, (int)BYTES, test_said(err));
     ht_event_destroy(event);
     ht_buffer_destroy(x);
 }
@@ -196,8 +196,8 @@ static void test_bad_ranges(struct ht_device *device) {
     if (ht_buffer_create(device, 100, &x) != HT_OK ||
         ht_pinned_create(device, 150, &pinned) != HT_OK)
         return;
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        const int64_t *r = ranges[i];
+    TEST_EACH(row, ranges) {
+        const int64_t *r = *row;
         enum ht_err in = ht_transfer_read(x, r[0], r[1], pinned, r[2]);
         enum ht_err out = ht_transfer_write(x, r[0], r[1], pinned, r[2]);
         TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
@@ -282,7 +282,7 @@ static void test_peer_here(struct ht_device *device) {
         if (err == HT_OK) err = send_values(device, peer, AT, COUNT);
         TEST_CHECK(err == HT_OK && wrong_values(x) == 0,
                    "a peer in this process: %d of %d values wrong%s", wrong_values(x),
-                   (int)PEER_VALUES, err ? ht_err_message() : "");
+                   (int)PEER_VALUES, test_said(err));
         TEST_CHECK(err != HT_OK || ht_transfer_peer(x, 0, 8, peer, 3996) == HT_ERR_INTERNAL,
                    "beyond its end: %s", ht_err_message());
     }
@@ -322,7 +322,7 @@ static void meet_peer(struct ht_device *device, int from, int to) {
     int wrong = said ? wrong_values(x) : -1;
     TEST_CHECK(said && answer[0] == '\0' && wrong == 0,
                "a peer in another process: %d of %d values wrong %s%s", wrong, (int)PEER_VALUES,
-               answer, err ? ht_err_message() : "");
+               answer, test_said(err));
     ht_buffer_destroy(x);
     ht_buffer_destroy(beside);
 }
@@ -330,7 +330,7 @@ static void meet_peer(struct ht_device *device, int from, int to) {
 static void run_tests(struct ht_device *device, int from, int to) {
     struct kernels kernels;
     enum ht_err err = make_kernels(device, &kernels);
-    TEST_CHECK(err == HT_OK, "kernels compile%s", err ? ht_err_message() : "");
+    TEST_CHECK(err == HT_OK, "kernels compile%s", test_said(err));
     test_bad_events(device);
     test_bad_ranges(device);
     if (err == HT_OK) test_both_memories(device, &kernels);
