@@ -12,14 +12,9 @@
 
 #include "fd_layers_scene.h"
 #include "open_device.h"
+#include "powers.h"
 
 #include "src/solve/methods.h"
-
-static double norm(const double *x, int64_t count) {
-    double sum = 0;
-    for (int64_t n = 0; n < count; n++) sum += x[n] * x[n];
-    return sqrt(sum);
-}
 
 /* 0 on walls that hold it. */
 static void hold(const struct scene *s, double *x) {
@@ -38,63 +33,50 @@ static double *random_values(int64_t count, unsigned seed) {
 
 /* Of each axis v on all half points, what direct second differences have beside the product of the
  * layers' first ones, and the layers' filters: of half points their memory, of nodes that and what
- * they put out. */
+ * they put out. The state is the part of the room before K. */
 struct pure {
     const struct scene *s;
     struct ht_fd_weights wide, narrow;
-    int64_t n[3], total;
+    int64_t n[3], total, state, pitch[3];
     bool start;
     double kt2; /* minus the tangential part of L/K */
-    double *p, *d, *K, *b[3], *v[3], *rest[3], *half[3], *node[3], *out[3];
+    double *room, *p, *d, *K, *b[3], *v[3], *rest[3], *half[3], *node[3], *out[3];
 };
 
 static void pure_make(struct pure *u, const struct scene *s, const double *p) {
     const struct ht_fd_spec spec = {
         .dims = s->grid.dims, .radius = s->problem.fd.order / 2, .density = s->problem.fd.density};
-    *u = (struct pure){.s = s};
+    *u = (struct pure){.s = s, .start = true, .total = ht_grid_total(&s->grid, HT_PRIMARY)};
     u->wide = ht_fd_weights(s->problem.fd.order);
     u->narrow = ht_fd_layer_weights(&spec);
-    for (int k = 0; k < 3; k++) u->n[k] = ht_grid_nodes(&s->grid, HT_PRIMARY, k);
-    u->total = ht_grid_total(&s->grid, HT_PRIMARY);
-    const size_t bytes = (size_t)u->total * sizeof *p;
-    u->start = true;
-    u->p = zeros(u->total);
-    u->d = zeros(u->total);
-    u->K = zeros(u->total);
-    memcpy(u->p, p, bytes);
+    u->state = (2 + (int64_t)5 * spec.dims) * u->total;
+    double *at = u->room = zeros(u->state + 4 * u->total), **first[2] = {&u->p, &u->d};
+    for (int i = 0; i < 2; i++, at += u->total) *first[i] = at;
+    for (int k = 0; k < 3; k++) {
+        double **const part[5] = {&u->v[k], &u->rest[k], &u->half[k], &u->node[k], &u->out[k]};
+        for (int i = 0; i < 5 && k < spec.dims; i++, at += u->total) *part[i] = at;
+        u->n[k] = ht_grid_nodes(&s->grid, HT_PRIMARY, k);
+        u->pitch[k] = k == 0 ? 1 : u->pitch[k - 1] * u->n[k - 1];
+    }
+    memcpy(u->p, p, (size_t)u->total * sizeof *p);
+    u->K = at;
     must(fill(s, 0, 0, u->n[2], u->K));
     for (int k = 0; k < 3; k++) {
-        u->b[k] = zeros(u->total);
-        must(fill(s, 1 + k, 0, u->n[2], u->b[k]));
-        for (int64_t i = 0; i < u->total && !spec.density; i++) u->b[k][i] = 1;
-        u->v[k] = zeros(u->total);
-        u->rest[k] = zeros(u->total);
-        u->half[k] = zeros(u->total);
-        u->node[k] = zeros(u->total);
-        u->out[k] = zeros(u->total);
+        u->b[k] = at += u->total;
+        must(fill(s, 1 + k, 0, u->n[2], at));
+        for (int64_t i = 0; i < u->total && !spec.density; i++) at[i] = 1;
     }
 }
 
 static void pure_free(struct pure *u) {
-    free(u->p);
-    free(u->d);
-    free(u->K);
-    for (int k = 0; k < 3; k++) {
-        free(u->b[k]);
-        free(u->v[k]);
-        free(u->rest[k]);
-        free(u->half[k]);
-        free(u->node[k]);
-        free(u->out[k]);
-    }
+    free(u->room);
 }
 
 /* A line of nodes, or of half points, along an axis with its mirror images; half point i lies above
  * node i. */
 static double line(const struct pure *u, const double *x, int axis, bool half, int64_t node,
                    int64_t m) {
-    const int64_t pitch = axis == 0 ? 1 : axis == 1 ? u->n[0] : u->n[0] * u->n[1];
-    const int64_t n = u->s->grid.cells[axis], h = half ? 1 : 0;
+    const int64_t pitch = u->pitch[axis], n = u->s->grid.cells[axis], h = half ? 1 : 0;
     const int *wall = u->s->grid.wall[axis];
     const int64_t own = node / pitch % u->n[axis];
     double sign = 1;
@@ -123,10 +105,9 @@ static double second(const struct pure *u, int axis, int64_t node, int64_t m) {
     return sum;
 }
 
-/* Index along an axis, and whether a half point is above the node. */
+/* Index along an axis. */
 static int64_t along(const struct pure *u, int axis, int64_t node) {
-    const int64_t pitch = axis == 0 ? 1 : axis == 1 ? u->n[0] : u->n[0] * u->n[1];
-    return node / pitch % u->n[axis];
+    return node / u->pitch[axis] % u->n[axis];
 }
 
 /* y with (kappa (alpha + D) + sigma) y = (alpha + D) x by the trapezoidal rule; *lag: what x and y
@@ -155,8 +136,7 @@ static double damped(const struct pure *u, int k, double m, double x) {
 static void pure_step(struct pure *u) {
     const double dt = u->s->problem.dt, share = u->start ? 0.5 : 1;
     const bool direct = !u->s->problem.fd.density;
-    double *flux = zeros(u->total), *plain = zeros(u->total);
-    double *sum = zeros(u->total);
+    HT_FREED double *flux = zeros(u->total), *plain = zeros(u->total), *sum = zeros(u->total);
     for (int k = 0; k < u->s->grid.dims; k++) {
         const bool walls = u->s->grid.wall[k][0] != 0;
         for (int64_t i = 0; i < u->total; i++) {
@@ -190,15 +170,12 @@ static void pure_step(struct pure *u) {
         u->p[i] += u->d[i];
     }
     u->start = false;
-    free(flux);
-    free(plain);
-    free(sum);
 }
 
 /* d of data at rest: minus half of what a step without layers adds. */
 static void at_rest(struct pure *u, double *d) {
     const double dt = u->s->problem.dt;
-    double *flux = zeros(u->total);
+    HT_FREED double *flux = zeros(u->total);
     for (int k = 0; k < u->s->grid.dims; k++) {
         for (int64_t i = 0; i < u->total; i++)
             flux[i] = u->b[k][i] * slope(u, &u->wide, u->p, k, false, i, along(u, k, i));
@@ -209,189 +186,109 @@ static void at_rest(struct pure *u, double *d) {
                                               : second(u, k, i, m));
         }
     }
-    free(flux);
 }
 
 static const struct given media[] = {
-    {"1-D order 8", 1, {40}, {{1, 1}}, {{9, 12}}, 8, false, 3, false},
-    {"1-D order 16, layers thinner than the stencil",
-     1,
-     {30},
-     {{1, 1}},
-     {{3, 2}},
-     16,
-     false,
+    {"1-D", 1, 8, 3, {40}, {{1, 1}}, .layer = {{9, 12}}},
+    {"1-D, layers thinner than the stencil", 1, 16, 3, {30}, {{1, 1}}, .layer = {{3, 2}}},
+    {"1-D", 1, 6, 2, {40}, {{1, -1}}, {{6, 0}}, .density = true},
+    {"2-D, corners", 2, 4, 3, {20, 18}, {{1, 1}, {1, -1}}, .layer = {{5, 6}, {4, 0}}},
+    {"2-D, corners", 2, 8, 2, {24, 22}, {{1, 1}, {1, 1}}, {{5, 0}, {4, 8}}, .density = true},
+    {"3-D, x2 periodic",
      3,
-     false},
-    {"1-D order 6, density", 1, {40}, {{1, -1}}, {{6, 0}}, 6, true, 2, false},
-    {"2-D order 4, corners", 2, {20, 18}, {{1, 1}, {1, -1}}, {{5, 6}, {4, 0}}, 4, false, 3, false},
-    {"2-D order 8, density, corners",
+     4,
      2,
-     {24, 22},
-     {{1, 1}, {1, 1}},
-     {{5, 0}, {4, 8}},
-     8,
-     true,
-     2,
-     false},
-    {"3-D order 4, density, x2 periodic",
-     3,
      {14, 9, 16},
      {{1, 1}, {0, 0}, {-1, 1}},
      {{4, 3}, {0, 0}, {0, 5}},
-     4,
-     true,
-     2,
-     false},
-    {"3-D order 6, all sides",
+     .density = true},
+    {"3-D, all sides",
      3,
+     6,
+     2,
      {10, 13, 14},
      {{1, 1}, {1, 1}, {1, 1}},
-     {{4, 3}, {5, 4}, {3, 6}},
-     6,
-     false,
-     2,
-     false},
-    {"2-D order 8, wave", 2, {19, 20}, {{1, 1}, {1, 1}}, {{5, 4}, {6, 4}}, 8, false, 3, false},
+     .layer = {{4, 3}, {5, 4}, {3, 6}}},
+    {"2-D, wave", 2, 8, 3, {19, 20}, {{1, 1}, {1, 1}}, .layer = {{5, 4}, {6, 4}}},
     /* half points of a vector of 8 nodes, in double precision, fill three of them */
-    {"2-D order 12", 2, {26, 24}, {{1, 1}, {1, 1}}, {{8, 5}, {6, 7}}, 12, false, 3, false},
-    {"2-D order 16, density", 2, {30, 27}, {{1, 1}, {1, -1}}, {{8, 5}, {6, 0}}, 16, true, 2, false},
+    {"2-D", 2, 12, 3, {26, 24}, {{1, 1}, {1, 1}}, .layer = {{8, 5}, {6, 7}}},
+    {"2-D", 2, 16, 2, {30, 27}, {{1, 1}, {1, -1}}, {{8, 5}, {6, 0}}, .density = true},
 };
-enum { MEDIA = sizeof media / sizeof *media };
+
+static const char *name_of(const struct given *g, char name[80]) {
+    snprintf(name, 80, "%s, order %d%s", g->name, g->order, g->density ? ", density" : "");
+    return name;
+}
 
 /* Each step rounds a value of a few hundred terms. */
-static void test_pure(void) {
-    for (int i = 0; i < MEDIA; i++) {
-        const int steps = media[i].dims == 3 ? 60 : 300;
-        struct scene s;
-        struct pure u;
-        struct ht_stepper stepper;
-        make(&s, &media[i], 0.95);
-        const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
-        double *p = random_values(nodes, 5 + (unsigned)i);
-        double *d = zeros(nodes);
-        /* free walls hold 0 */
-        pure_make(&u, &s, p);
-        hold(&s, p);
-        hold(&s, u.p);
-        must(ht_oracle_create(&s.problem, &stepper));
-        at_rest(&u, d);
-        put(&s, &stepper, HT_PRIMARY, p);
-        put(&s, &stepper, HT_DUAL, d);
-        const double before = norm(p, nodes);
-        step(&stepper, steps);
-        for (int n = 0; n < steps; n++) pure_step(&u);
-        get(&s, &stepper, HT_PRIMARY, p);
-        const double after = norm(u.p, nodes);
-        for (int64_t n = 0; n < nodes; n++) p[n] -= u.p[n];
-        const double bound = 30 * steps * DBL_EPSILON;
-        TEST_CHECK(norm(p, nodes) < bound * before && after < before,
-                   "%s: u and d against p and v after %d steps: %.1e of %.1e (norm %.2g of %.2g)",
-                   media[i].name, steps, norm(p, nodes) / before, bound, after, before);
-        ht_stepper_destroy(&stepper);
-        pure_free(&u);
-        free(p);
-        free(d);
-    }
+static void test_pure(const struct given *g, unsigned seed) {
+    const int steps = g->dims == 3 ? 60 : 300;
+    struct scene s;
+    HT_ENDED(pure_free) struct pure u;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
+    make(&s, g, 0.95);
+    const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
+    HT_FREED double *p = random_values(nodes, seed), *d = zeros(nodes);
+    /* free walls hold 0 */
+    pure_make(&u, &s, p);
+    hold(&s, p);
+    hold(&s, u.p);
+    must(ht_oracle_create(&s.problem, &stepper));
+    at_rest(&u, d);
+    put(&s, &stepper, HT_PRIMARY, p);
+    put(&s, &stepper, HT_DUAL, d);
+    const double before = norm(p, nodes);
+    step(&stepper, steps);
+    for (int n = 0; n < steps; n++) pure_step(&u);
+    get(&s, &stepper, HT_PRIMARY, p);
+    const double after = norm(u.p, nodes), bound = 30 * steps * DBL_EPSILON;
+    for (int64_t n = 0; n < nodes; n++) p[n] -= u.p[n];
+    TEST_CHECK(norm(p, nodes) < bound * before && after < before,
+               "%s: u and d against p and v after %d steps: %.1e of %.1e (norm %.2g of %.2g)",
+               name_of(g, (char[80]){0}), steps, norm(p, nodes) / before, bound, after, before);
 }
 
 /* ---- growth ---- */
 
-/* The step's matrix of one axis with tangential wavenumbers, whose part of -L is kt2: u, d, and
- * flow, v, rest in layers on both sides. */
-enum { MOST = 400 };
-struct matrix {
-    int n;
-    double *a;
-};
-
-static void multiply(const struct matrix *x, struct matrix *out) {
-    const int n = x->n;
-    memset(out->a, 0, (size_t)(n * n) * sizeof *out->a);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++) {
-            const double f = x->a[i * n + k];
-            for (int j = 0; f != 0 && j < n; j++) out->a[i * n + j] += f * x->a[k * n + j];
-        }
-}
-
-/* The state of struct pure; in 1-D the tangential part stands where the rest of x2 does. */
-static int parts_of(struct pure *u, double *out[12]) {
-    int count = 0;
-    out[count++] = u->p;
-    out[count++] = u->d;
-    for (int k = 0; k < u->s->grid.dims; k++) {
-        out[count++] = u->v[k];
-        out[count++] = u->rest[k];
-        out[count++] = u->half[k];
-        out[count++] = u->node[k];
-        out[count++] = u->out[k];
-    }
-    return count;
-}
-
-static void move_state(struct pure *u, double *x, bool set) {
-    double *part[12];
-    const int count = parts_of(u, part);
-    const size_t bytes = (size_t)u->total * sizeof *x;
-    for (int i = 0; i < count; i++) {
-        double *own = x + i * u->total;
-        memcpy(set ? part[i] : own, set ? own : part[i], bytes);
-    }
-}
-
-static void step_matrix(struct pure *u, double kt2, struct matrix *out) {
-    double *part[12];
-    const int n = (int)u->total, all = parts_of(u, part) * n;
-    double *x = zeros(all);
-    out->n = all;
-    out->a = zeros((int64_t)all * all);
+/* The step's matrix with tangential wavenumbers, whose part of -L is kt2; returns its size. The
+ * caller frees it, and the room as large. */
+static int step_matrix(struct pure *u, double kt2, double **out, double **room) {
+    const int all = (int)u->state;
+    *out = zeros((int64_t)all * all);
+    *room = zeros((int64_t)all * all);
     for (int j = 0; j < all; j++) {
-        memset(x, 0, (size_t)all * sizeof *x);
-        x[j] = 1;
-        move_state(u, x, true);
+        memset(u->room, 0, (size_t)all * sizeof *u->room);
+        u->room[j] = 1;
         u->start = false;
         u->kt2 = kt2;
         pure_step(u);
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < u->total; i++)
             if (ht_fd_held(&u->s->grid, 0, i)) u->p[i] = u->d[i] = 0;
-        move_state(u, x, false);
-        for (int i = 0; i < all; i++) out->a[i * all + j] = x[i];
+        for (int i = 0; i < all; i++) (*out)[i * all + j] = u->room[i];
     }
-    free(x);
-}
-
-/* x becomes the square of the matrix; y is scratch. */
-static void square(struct matrix *x, struct matrix *y) {
-    multiply(x, y);
-    const struct matrix swap = *x;
-    *x = *y;
-    *y = swap;
+    return all;
 }
 
 /* Growth per step of the largest mode, from powers 2^15 and 2^power of the matrix: rounding of a
  * square changes it by some 1e-15 of a step. */
 static double growth(struct pure *u, double kt2, int power) {
-    struct matrix x, y;
+    HT_FREED double *x, *room;
     double first = 0, now = 0;
-    step_matrix(u, kt2, &x);
-    y = (struct matrix){.n = x.n, .a = zeros((int64_t)x.n * x.n)};
+    const int n = step_matrix(u, kt2, &x, &room);
     for (int i = 1; i <= power; i++) {
-        square(&x, &y);
-        now = norm(x.a, (int64_t)x.n * x.n);
+        square(n, &x, &room);
+        now = norm(x, (int64_t)n * n);
         if (i == 15) first = now;
     }
-    free(x.a);
-    free(y.a);
     return log(now / first) / pow(2, power);
 }
 
-/* Norm of u, of random data, after as many steps as the matrix is of. */
-static double norm_after(const struct matrix *x, const double *data, int64_t nodes) {
+/* Norm of u, of random data, after as many steps as the matrix [n][n] is of. */
+static double norm_after(int n, const double *x, const double *data, int64_t nodes) {
     double sum = 0;
     for (int64_t i = 0; i < nodes; i++) {
         double value = 0;
-        for (int64_t j = 0; j < nodes; j++) value += x->a[i * x->n + j] * data[j];
+        for (int64_t j = 0; j < nodes; j++) value += x[i * n + j] * data[j];
         sum += value * value;
     }
     return sqrt(sum);
@@ -400,37 +297,29 @@ static double norm_after(const struct matrix *x, const double *data, int64_t nod
 /* Random data in a box that is layers but for a cell, of a rough medium: powers of the step's
  * matrix, 2^7 to 2^25 steps, after which u is at rest. Images behind walls repeat, so that a box
  * may be smaller than a stencil. */
-static void test_corners(void) {
-    static const int order[] = {2, 8, 16};
-    for (int i = 0; i < 6; i++) {
-        const struct given g = {
-            "", 2, {5, 5}, {{1, 1}, {1, 1}}, {{2, 2}, {2, 2}}, order[i / 2], i % 2 != 0, 4, false};
-        struct scene s;
-        struct pure u;
-        struct matrix x, y;
-        double most = 0, now = 0, before = 0;
-        make(&s, &g, 0.95);
-        const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
-        double *data = random_values(nodes, 31 + (unsigned)i);
-        pure_make(&u, &s, data);
-        step_matrix(&u, 0, &x);
-        y = (struct matrix){.n = x.n, .a = zeros((int64_t)x.n * x.n)};
-        for (int power = 1; power <= 25; power++) {
-            square(&x, &y);
-            now = norm_after(&x, data, nodes);
-            if (power >= 7) most = fmax(most, now);
-            if (power == 20) before = now;
-        }
-        const double grows = log(now / before) / pow(2, 25);
-        TEST_CHECK(most < norm(data, nodes) && grows < 1e-12,
-                   "box of layers, order %d%s: random data of norm %.3g have at most %.6g after "
-                   "2^7 to 2^25 steps, then grow by %.1e per step of at most 1e-12",
-                   g.order, g.density ? " density" : "", norm(data, nodes), most, grows);
-        pure_free(&u);
-        free(x.a);
-        free(y.a);
-        free(data);
+static void test_corners(int order, bool density) {
+    const struct given g = {
+        "", 2, order, 4, {5, 5}, {{1, 1}, {1, 1}}, {{2, 2}, {2, 2}}, .density = density};
+    struct scene s;
+    HT_ENDED(pure_free) struct pure u;
+    HT_FREED double *x, *room, *data;
+    double most = 0, now = 0, before = 0;
+    make(&s, &g, 0.95);
+    const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
+    data = random_values(nodes, 31 + (unsigned)order + density);
+    pure_make(&u, &s, data);
+    const int n = step_matrix(&u, 0, &x, &room);
+    for (int power = 1; power <= 25; power++) {
+        square(n, &x, &room);
+        now = norm_after(n, x, data, nodes);
+        if (power >= 7) most = fmax(most, now);
+        if (power == 20) before = now;
     }
+    const double grows = log(now / before) / pow(2, 25);
+    TEST_CHECK(most < norm(data, nodes) && grows < 1e-12,
+               "box of layers%s: random data of norm %.3g have at most %.6g after 2^7 to 2^25 "
+               "steps, then grow by %.1e per step of at most 1e-12",
+               name_of(&g, (char[80]){0}), norm(data, nodes), most, grows);
 }
 
 /* A slow slab between layers, so wide, or to their inner faces at 8; kt:
@@ -443,30 +332,27 @@ struct slab {
 };
 
 static double slab_growth(const struct slab *slab, int power) {
-    const struct given g = {"",
-                            1,
-                            {2 * slab->cells + 16},
-                            {{1, 1}},
-                            {{slab->cells, slab->cells}},
-                            slab->order,
-                            slab->density,
-                            1,
-                            true};
+    const struct given g = {.dims = 1,
+                            .order = slab->order,
+                            .contrast = 1,
+                            .name = "",
+                            .cells = {2 * slab->cells + 16},
+                            .wall = {{1, 1}},
+                            .layer = {{slab->cells, slab->cells}},
+                            .density = slab->density,
+                            .guided = true};
     const struct ht_fd_weights w = ht_fd_weights(slab->order);
     struct scene s;
-    struct pure u;
+    HT_ENDED(pure_free) struct pure u;
     make(&s, &g, 0.95 / sqrt(2)); /* of two dimensions */
     s.slow = slab->slow;
     s.wide = slab->wide;
-    double *zero = zeros(s.grid.cells[0] + 1);
+    HT_FREED double *zero = zeros(s.grid.cells[0] + 1);
     pure_make(&u, &s, zero);
-    const double most = growth(&u,
-                               slab->density ? pow(ht_fd_first_symbol(&w, slab->kt), 2)
-                                             : ht_fd_second_symbol(&w, slab->kt),
-                               power);
-    pure_free(&u);
-    free(zero);
-    return most;
+    return growth(&u,
+                  slab->density ? pow(ht_fd_first_symbol(&w, slab->kt), 2)
+                                : ht_fd_second_symbol(&w, slab->kt),
+                  power);
 }
 
 static void test_growth(void) {
@@ -496,7 +382,7 @@ static void test_weakest(void) {
                 {2, 0.5, 1, 1e-8},      {5, 0.25, 1.3, 1e-8},   {8, 0.25, 0.98, 1e-8},
                 {8, 0.7, 0.67, 1e-8},   {3, 0.85, 0.3, 1e-8},   {8, 0.9, 0.2, 1e-8}};
     const char *cover = getenv("HTWAVE_COVER");
-    const bool all = cover != NULL && strcmp(cover, "all") == 0;
+    const bool all = cover != NULL && strcmp(cover, "all") == 0; /* not on GPUs */
     for (size_t i = 0; i < (all ? sizeof rows / sizeof *rows : 2); i++) {
         struct slab slab = {8, false, 8, rows[i].wide, rows[i].slow, 0};
         double most = -INFINITY, at = 0;
@@ -516,87 +402,66 @@ static void test_weakest(void) {
 
 /* Largest difference of u from the plain loops' after some steps, over their largest value. */
 static double differ(const struct scene *s, struct ht_device *device,
-                     const struct ht_kernels *kernels, int steps, double *values) {
+                     const struct ht_kernels *kernels, int steps) {
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
-    struct ht_stepper stepper[2];
-    double *u[2], most = 0, largest = 0;
-    must(ht_oracle_create(&s->problem, &stepper[0]));
-    must(ht_stepper_create(&s->problem, device, kernels, &stepper[1]));
-    double *p = random_values(nodes, 17), *d = zeros(nodes);
+    HT_FREED double *p = random_values(nodes, 17), *d = zeros(nodes), *plain = zeros(nodes);
+    HT_FREED double *u = zeros(nodes);
+    double most = 0, largest = 0;
     hold(s, p);
     for (int i = 0; i < 2; i++) {
-        u[i] = zeros(nodes);
-        put(s, &stepper[i], HT_PRIMARY, p);
-        put(s, &stepper[i], HT_DUAL, d);
-        step(&stepper[i], steps);
-        must(stepper[i].ops->finish(stepper[i].self));
-        get(s, &stepper[i], HT_PRIMARY, u[i]);
-        ht_stepper_destroy(&stepper[i]);
+        HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
+        must(i ? ht_stepper_create(&s->problem, device, kernels, &stepper)
+               : ht_oracle_create(&s->problem, &stepper));
+        put(s, &stepper, HT_PRIMARY, p);
+        put(s, &stepper, HT_DUAL, d);
+        step(&stepper, steps);
+        get(s, &stepper, HT_PRIMARY, i ? u : plain);
     }
     for (int64_t n = 0; n < nodes; n++) {
-        const double here = fabs(u[0][n] - u[1][n]);
+        const double here = fabs(plain[n] - u[n]);
         most = isfinite(here) ? fmax(most, here) : (double)INFINITY;
         largest = fmax(largest, fabs(p[n]));
     }
-    memcpy(values, u[1], (size_t)nodes * sizeof *values);
-    for (int i = 0; i < 2; i++) free(u[i]);
-    free(p);
-    free(d);
     return most / largest;
-}
-
-/* Against the plain loops in magnitudes, from random memories. */
-static void check_itself(const struct scene *s, struct ht_device *device,
-                         const struct ht_kernels *kernels, const char *name) {
-    double worst = INFINITY;
-    const enum ht_err err = ht_selfcheck(&s->problem, device, kernels, &worst);
-    TEST_CHECK(err == HT_OK && worst <= 1, "%s, self-check: %.2g of 1 %s", name, worst,
-               test_said(err));
 }
 
 /* In layers what the filters take out of L u cancels what the interior has added, but for the
  * rounding of sums up to four times u, dt^2 L at most: d keeps it, and u adds it up, 4 units times
  * n^2/2 after n steps at worst. The bound is two fifths of that. */
-static void test_device(const char *cache) {
-    static const int row[] = {4, 5, 6, 8, 9};
-    struct ht_device *device = test_device_here();
-    if (device == NULL) return;
-    ht_device_cache(device, cache);
-    for (int i = 0; i < 5; i++) {
-        const bool fp64 = i != 2;
-        const int steps = 40;
-        const double bound = 32 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
-        struct scene s;
-        struct ht_kernels kernels;
-        struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-        make(&s, &media[row[i]], 0.95);
-        const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
-        tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-        must(ht_kernels_create(&s.problem, device, &tuning, &kernels));
-        double *values = zeros(ht_grid_total(&s.grid, HT_PRIMARY));
-        for (int sponge = 0; sponge < 2; sponge++) {
-            if (sponge) be_sponge(&s);
-            const double error = differ(&s, device, &kernels, steps, values);
-            TEST_CHECK(error <= bound, "%s, %s, %s: after %d steps %.1e from plain loops, of %.1e",
-                       media[row[i]].name, fp64 ? "double" : "single", sponge ? "sponge" : "cpml",
-                       steps, error, bound);
-            check_itself(&s, device, &kernels, media[row[i]].name);
-        }
-        free(values);
-        ht_kernels_destroy(&kernels);
+static void test_device(struct ht_device *device, const struct given *g, bool fp64) {
+    const int steps = 40;
+    const double bound = 32 * steps * (fp64 ? DBL_EPSILON : (double)FLT_EPSILON);
+    char name[80];
+    struct scene s;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
+    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
+    make(&s, g, 0.95);
+    const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    must(ht_kernels_create(&s.problem, device, &tuning, &kernels));
+    for (int sponge = 0; sponge < 2; sponge++) {
+        double worst = INFINITY;
+        if (sponge) be_sponge(&s);
+        const double error = differ(&s, device, &kernels, steps);
+        TEST_CHECK(error <= bound, "%s, %s, %s: after %d steps %.1e from plain loops, of %.1e",
+                   name_of(g, name), ht_real_name(fp64), sponge ? "sponge" : "cpml", steps, error,
+                   bound);
+        /* against the plain loops in magnitudes, from random memories */
+        const enum ht_err err = ht_selfcheck(&s.problem, device, &kernels, &worst);
+        TEST_CHECK(err == HT_OK && worst <= 1, "%s, self-check: %.2g of 1 %s", name, worst,
+                   test_said(err));
     }
-    ht_device_close(device);
 }
 
 /* ---- long runs ---- */
 
 /* A small box of layers on all sides, whose medium is rough. */
 static void test_decay(bool sponge) {
-    static const struct given g = {"",    2, {12, 13}, {{1, 1}, {1, 1}}, {{4, 4}, {4, 4}}, 6,
-                                   false, 4, false};
+    static const struct given g = {
+        "", 2, 6, 4, {12, 13}, {{1, 1}, {1, 1}}, .layer = {{4, 4}, {4, 4}}};
     const int steps = 5000;
     struct scene s;
-    struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     make(&s, &g, 0.95);
     if (sponge) { /* with two terms in time, at their largest step */
         be_sponge(&s);
@@ -604,32 +469,33 @@ static void test_decay(bool sponge) {
         s.problem.dt *= sqrt(3);
     }
     const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
-    double *u = random_values(nodes, 23), *zero = zeros(nodes), last = 0;
-    const double first = norm(u, nodes);
+    HT_FREED double *u = random_values(nodes, 23), *zero = zeros(nodes);
+    double size[3] = {norm(u, nodes)};
     must(ht_oracle_create(&s.problem, &stepper));
     put(&s, &stepper, HT_PRIMARY, u);
     put(&s, &stepper, HT_DUAL, zero);
     for (int i = 0; i < 2; i++) {
-        last = norm(u, nodes);
         step(&stepper, i == 0 ? steps / 10 : steps);
         get(&s, &stepper, HT_PRIMARY, u);
+        size[1 + i] = norm(u, nodes);
     }
-    const double now = norm(u, nodes);
-    TEST_CHECK(now < first && last < first,
+    TEST_CHECK(size[2] < size[0] && size[1] < size[0],
                "rough box of %s: random data of norm %.3g have %.6g after %d steps, %.6g after %d",
-               sponge ? "sponges" : "layers", first, last, steps / 10, now, steps / 10 + steps);
-    ht_stepper_destroy(&stepper);
-    free(u);
-    free(zero);
+               sponge ? "sponges" : "layers", size[0], size[1], steps / 10, size[2],
+               steps / 10 + steps);
 }
 
 int main(int argc, char **argv) {
-    test_pure();
+    for (unsigned i = 0; i < sizeof media / sizeof *media; i++) test_pure(&media[i], 5 + i);
     test_growth();
     test_weakest();
-    test_corners();
+    for (int i = 0; i < 6; i++) test_corners((int[]){2, 8, 16}[i / 2], i % 2);
     test_decay(false);
     test_decay(true);
-    test_device(argc > 1 ? argv[1] : NULL);
+    struct ht_device *device = test_device_here();
+    if (device != NULL) ht_device_cache(device, argc > 1 ? argv[1] : NULL);
+    for (int i = 0; i < 5 && device != NULL; i++)
+        test_device(device, &media[(int[]){4, 5, 6, 8, 9}[i]], i != 2);
+    ht_device_close(device);
     return test_end("fd_layers");
 }

@@ -35,7 +35,8 @@ static double *run_packet(const struct packet *packet, const struct scene *s, do
     const double omega = 2 / dt * asin(dt * sqrt(symbol) / 2);
     const double group = k1 / omega, centre = (double)inner - 3.4 * width;
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
-    double *u = zeros(nodes), *d = zeros(nodes);
+    double *u = zeros(nodes);
+    HT_FREED double *d = zeros(nodes);
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     fill_packet(s, k1, k2, omega, group, centre, width, 0, u);
     fill_packet(s, k1, k2, omega, group, centre, width, -dt, d);
@@ -45,7 +46,6 @@ static double *run_packet(const struct packet *packet, const struct scene *s, do
     put(s, &stepper, HT_DUAL, d);
     step(&stepper, (int)(6.5 * width / group / dt));
     get(s, &stepper, HT_PRIMARY, u);
-    free(d);
     return u;
 }
 
@@ -58,15 +58,14 @@ static double reflection(const struct packet *packet, int64_t cells, bool sponge
     double *u[2] = {NULL}, most = DBL_MIN;
     int64_t n1[2];
     for (int i = 0; i < 2; i++) {
-        const struct given g = {"",
-                                dims,
-                                {i ? longer : inner + cells, packet->across},
-                                {{1, 1}, {1, 1}},
-                                {{0, i ? 0 : cells}},
-                                8,
-                                false,
-                                1,
-                                true};
+        const struct given g = {.dims = dims,
+                                .name = "",
+                                .order = 8,
+                                .contrast = 1,
+                                .cells = {i ? longer : inner + cells, packet->across},
+                                .wall = {{1, 1}, {1, 1}},
+                                .layer = {{0, i ? 0 : cells}},
+                                .guided = true};
         struct scene s;
         make(&s, &g, dims == 1 ? 0.95 / sqrt(2) : 0.95);
         if (sponge) be_sponge(&s);
@@ -111,9 +110,13 @@ static void test_returned(void) {
     static const int64_t cells[] = {8, 16, 300};
     const double pi = acos(-1.0);
     for (int n = 0; n < 60; n++) {
-        const struct given g = {
-            "",    2, {700, 20}, {{1, 1}, {1, 1}}, {{0, cells[n / 20]}}, orders[n / 5 % 4],
-            false, 1, false};
+        const struct given g = {"",
+                                2,
+                                orders[n / 5 % 4],
+                                1,
+                                {700, 20},
+                                {{1, 1}, {1, 1}},
+                                .layer = {{0, cells[n / 20]}}};
         struct scene s;
         make(&s, &g, 0.95);
         const double db =

@@ -48,14 +48,12 @@ static inline enum ht_err fill(const void *context, int what, int64_t first, int
 
 struct given {
     const char *name;
-    int dims;
+    int dims, order;
+    double contrast;
     int64_t cells[3];
     int wall[3][2];
     int64_t layer[3][2];
-    int order;
-    bool density;
-    double contrast;
-    bool guided; /* one axis of more */
+    bool density, guided; /* guided: one axis of more */
 };
 
 /* dt is part of the largest stable step of the largest speed. */
@@ -127,8 +125,5 @@ static inline void get(const struct scene *s, const struct ht_stepper *stepper,
 }
 
 static inline void step(const struct ht_stepper *stepper, int count) {
-    for (int n = 0; n < count; n++) {
-        must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        must(stepper->ops->half_step(stepper->self, HT_DUAL));
-    }
+    must(ht_stepper_advance(stepper, count));
 }

@@ -29,31 +29,22 @@ struct row {
     int terms;
     bool sponge;
 };
+#define GIVEN(name, dims, order, density, ...) \
+    { name, dims, order, 4, __VA_ARGS__, density, true }
+#define BOX RIGID, RIGID, RIGID
 static const struct row rows[] = {
-    {{"walls", 1, {61, 1, 1}, {FREE}, {{0}}, 8, false, 4, true}, 2, false},
-    {{"line", 1, {80, 1, 1}, {RIGID}, {{7, 0}}, 16, true, 4, true}, 1, false},
-    {{"periodic", 2, {31, 40, 1}, {WRAPPED, FREE}, {{0}}, 2, true, 4, true}, 2, false},
-    {{"corners", 2, {53, 48, 1}, {RIGID, RIGID}, {{8, 7}, {6, 8}}, 8, false, 4, true}, 1, false},
-    {{"one side", 2, {45, 51, 1}, {FREE, RIGID}, {{0, 6}, {0}}, 8, true, 4, true}, 1, false},
-    {{"sponge", 2, {52, 47, 1}, {RIGID, FREE}, {{8, 9}, {0, 10}}, 8, false, 4, true}, 2, true},
-    {{"closed", 2, {39, 48, 1}, {RIGID, WRAPPED}, {{0}}, 8, false, 4, true}, 2, false},
-    {{"thin sponge", 2, {45, 47, 1}, {RIGID, RIGID}, {{3, 9}, {4, 5}}, 4, true, 4, true}, 2, true},
-    {{"cube", 3, {19, 22, 21}, {WRAPPED, RIGID, FREE}, {{0}, {3, 4}, {0, 3}}, 2, false, 4, true},
-     1,
+    {GIVEN("walls", 1, 8, false, {61, 1, 1}, {FREE}, {{0}}), 2, false},
+    {GIVEN("line", 1, 16, true, {80, 1, 1}, {RIGID}, {{7, 0}}), 1, false},
+    {GIVEN("periodic", 2, 2, true, {31, 40, 1}, {WRAPPED, FREE}, {{0}}), 2, false},
+    {GIVEN("corners", 2, 8, false, {53, 48, 1}, {RIGID, RIGID}, {{8, 7}, {6, 8}}), 1, false},
+    {GIVEN("one side", 2, 8, true, {45, 51, 1}, {FREE, RIGID}, {{0, 6}, {0}}), 1, false},
+    {GIVEN("sponge", 2, 8, false, {52, 47, 1}, {RIGID, FREE}, {{8, 9}, {0, 10}}), 2, true},
+    {GIVEN("closed", 2, 8, false, {39, 48, 1}, {RIGID, WRAPPED}, {{0}}), 2, false},
+    {GIVEN("thin sponge", 2, 4, true, {45, 47, 1}, {RIGID, RIGID}, {{3, 9}, {4, 5}}), 2, true},
+    {GIVEN("cube", 3, 2, false, {19, 22, 21}, {WRAPPED, RIGID, FREE}, {{0}, {3, 4}, {0, 3}}), 1,
      false},
-    {{"box", 3, {26, 23, 25}, {RIGID, RIGID, RIGID}, {{4, 3}, {3, 4}, {3, 3}}, 8, false, 4, true},
-     1,
-     false},
-    {{"soft box",
-      3,
-      {26, 22, 23},
-      {RIGID, FREE, RIGID},
-      {{4, 3}, {0, 3}, {3, 0}},
-      4,
-      true,
-      4,
-      true},
-     2,
+    {GIVEN("box", 3, 8, false, {26, 23, 25}, {BOX}, {{4, 3}, {3, 4}, {3, 3}}), 1, false},
+    {GIVEN("soft box", 3, 4, true, {26, 22, 23}, {RIGID, FREE, RIGID}, {{4, 3}, {0, 3}, {3, 0}}), 2,
      true},
 };
 
@@ -110,14 +101,16 @@ static void run(const struct scene *s, const struct ht_kernels *kernels, const s
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
     const struct ht_fd_shell_choice choice = {
         .steps = how->steps, .bits = how->bits, .every = how->every, .folder = how->folder};
-    struct ht_stepper stepper;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     struct ht_fd_shell *shell;
-    double *p = random_nodes(s, 17), *d = random_nodes(s, 18), *first = zeros(nodes);
-    double *end[2] = {zeros(nodes), zeros(nodes)}, *now = zeros(nodes);
+    HT_FREED double *p = random_nodes(s, 17), *d = random_nodes(s, 18), *first = zeros(nodes);
+    HT_FREED double *ends = zeros(2 * nodes), *now = zeros(nodes);
     must(how->device != NULL ? ht_stepper_create(&s->problem, how->device, kernels, &stepper)
                              : ht_oracle_create(&s->problem, &stepper));
-    for (int64_t n = 0; n < nodes; n++) d[n] *= s->problem.shots == NULL ? 0.1 : 0;
-    for (int64_t n = 0; n < nodes; n++) p[n] *= s->problem.shots == NULL ? 1 : 0;
+    for (int64_t n = 0; n < nodes; n++) {
+        d[n] *= s->problem.shots == NULL ? 0.1 : 0;
+        p[n] *= s->problem.shots == NULL ? 1 : 0;
+    }
     *out = (struct result){.largest = 0};
     must(ht_fd_shell_create(ht_fd_stepper_of(&stepper), &choice, &shell));
     ht_fd_shell_size(shell, &out->bytes);
@@ -135,14 +128,14 @@ static void run(const struct scene *s, const struct ht_kernels *kernels, const s
             out->largest = fmax(out->largest, largest_of(nodes, now));
         }
         for (int m = 0; m < 2; m++) {
+            double *end = ends + m * nodes;
             get(s, &stepper, m ? HT_DUAL : HT_PRIMARY, now);
-            for (int64_t n = 0; n < nodes && turn > 0; n++) out->changed += now[n] != end[m][n];
-            memcpy(end[m], now, (size_t)nodes * sizeof *now);
+            for (int64_t n = 0; n < nodes && turn > 0; n++) out->changed += now[n] != end[n];
+            memcpy(end, now, (size_t)nodes * sizeof *now);
         }
         if (turn == 0) continue;
         must(ht_fd_shell_back(shell));
         step(&stepper, how->steps - 1);
-        must(stepper.ops->finish(stepper.self));
         get(s, &stepper, HT_PRIMARY, now);
         out->u = fmax(out->u, differ(s, now, p, 1) / out->largest);
         get(s, &stepper, HT_DUAL, now);
@@ -150,9 +143,6 @@ static void run(const struct scene *s, const struct ht_kernels *kernels, const s
         ht_fd_shell_leave(shell);
     }
     ht_fd_shell_destroy(shell);
-    ht_stepper_destroy(&stepper);
-    double *const all[] = {p, d, first, end[0], end[1], now};
-    for (int i = 0; i < 6; i++) free(all[i]);
 }
 
 static void make_row(struct scene *s, const struct row *row) {
@@ -213,7 +203,7 @@ static void test_kernels(struct ht_device *device) {
         const struct row *row = &rows[runs[i].row];
         struct how how = {.device = device, .fp64 = runs[i].fp64, .every = 1, .steps = 500};
         struct scene s;
-        struct ht_kernels kernels;
+        HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {.fd = NULL};
         if (how.fp64 && !ht_device_info(device)->fp64) continue;
         make_row(&s, row);
         make_kernels(&s, device, how.fp64, &kernels);
@@ -222,7 +212,6 @@ static void test_kernels(struct ht_device *device) {
             run(&s, &kernels, &how, &result);
             judge_random(row->given.name, &how, &result);
         }
-        ht_kernels_destroy(&kernels);
     }
 }
 
@@ -254,7 +243,7 @@ static void add_sources(struct scene *s, double most, struct sources *out) {
 static void run_sources(const struct row *row, const struct how *how, double most) {
     struct sources sources;
     struct result result;
-    struct ht_kernels kernels = {.fd = NULL};
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {.fd = NULL};
     struct scene s;
     make_row(&s, row);
     add_sources(&s, 1 / (most * s.problem.dt), &sources);
@@ -265,7 +254,6 @@ static void run_sources(const struct row *row, const struct how *how, double mos
     TEST_CHECK((result.bytes.host < result.bytes.records) == (how->folder != NULL),
                "%s of records, %s of memory", HT_BYTES(result.bytes.records),
                HT_BYTES(result.bytes.host));
-    ht_kernels_destroy(&kernels);
     ht_shots_destroy(sources.shots);
     ht_params_destroy(sources.params);
 }
@@ -292,7 +280,7 @@ static void test_sources(struct ht_device *device) {
 /* A file is made with the first record. */
 static void refuse(int64_t cells, const char *folder, enum ht_err expected, const char *says) {
     const struct row row = {
-        {"thin", 2, {cells, 30, 1}, {RIGID, RIGID}, {{6, 6}, {4, 0}}, 8, false, 4, true}, 1, false};
+        GIVEN("thin", 2, 8, false, {cells, 30, 1}, {RIGID, RIGID}, {{6, 6}, {4, 0}}), 1, false};
     const struct ht_fd_shell_choice choice = {.steps = 9, .every = 1, .folder = folder};
     struct ht_fd_shell *shell;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
