@@ -5,9 +5,7 @@
  *   - The weights of each order, and the frequency of a wave, are those of theory.
  *   - A constant stays what it is, to the last bit. */
 
-#include "must.h"
-
-#include "htwave/stepper.h"
+#include "steps.h"
 
 enum { MOST = 64 };
 
@@ -63,28 +61,6 @@ static int64_t nodes_of(const struct scene *s) {
     return ht_grid_total(&s->grid, HT_PRIMARY);
 }
 
-/* Sets u or d of the stepper from values [node]. */
-static void put(const struct scene *s, const struct ht_stepper *stepper, enum ht_subgrid subgrid,
-                const double *values) {
-    const int64_t nodes = nodes_of(s);
-    HT_FREED double *all = calloc((size_t)(nodes * s->eq.nfields), sizeof *all);
-    memcpy(all, values, (size_t)nodes * sizeof *all);
-    must(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(&s->grid, HT_PRIMARY), all));
-}
-
-static void get(const struct scene *s, const struct ht_stepper *stepper, enum ht_subgrid subgrid,
-                double *values) {
-    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0, ht_grid_planes(&s->grid, HT_PRIMARY),
-                           values));
-}
-
-static void step(const struct ht_stepper *stepper, int count) {
-    for (int n = 0; n < count; n++) {
-        must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        must(stepper->ops->half_step(stepper->self, HT_DUAL));
-    }
-}
-
 /* ---- eigenvalues ---- */
 
 /* Extreme eigenvalues of a symmetric matrix by Jacobi's rotations (Golub, Van Loan, Matrix
@@ -127,11 +103,11 @@ static double find_asymmetry(const struct scene *s, double (*a)[MOST]) {
         if (s->grid.wall[0][0] != 0 && (i == 0 || i == n - 1)) modulus[i] *= 2;
     for (int j = 0; j < n; j++) {
         memset(u, 0, sizeof u);
-        put(s, &stepper, HT_DUAL, u);
+        put_u(&s->problem, &stepper, HT_DUAL, u);
         u[j] = 1;
-        put(s, &stepper, HT_PRIMARY, u);
+        put_u(&s->problem, &stepper, HT_PRIMARY, u);
         must(stepper.ops->half_step(stepper.self, HT_PRIMARY));
-        get(s, &stepper, HT_DUAL, u);
+        get_u(&s->problem, &stepper, HT_DUAL, u);
         for (int i = 0; i < n; i++) a[i][j] = -u[i] * sqrt(modulus[j] / modulus[i]);
     }
     for (int i = 0; i < n; i++)
@@ -177,10 +153,10 @@ static void apply(const struct scene *s, const struct ht_stepper *stepper, const
                   double *out) {
     const double dt = s->problem.dt;
     HT_FREED double *zero = calloc((size_t)nodes_of(s), sizeof *zero);
-    put(s, stepper, HT_DUAL, zero);
-    put(s, stepper, HT_PRIMARY, x);
+    put_u(&s->problem, stepper, HT_DUAL, zero);
+    put_u(&s->problem, stepper, HT_PRIMARY, x);
     must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-    get(s, stepper, HT_DUAL, out);
+    get_u(&s->problem, stepper, HT_DUAL, out);
     for (int64_t i = 0; i < nodes_of(s); i++) out[i] /= -dt * dt;
 }
 
@@ -229,7 +205,8 @@ static double from_below(const struct scene *s, const struct ht_stepper *stepper
     const int64_t nodes = nodes_of(s);
     HT_FREED double *x = calloc((size_t)nodes, sizeof *x);
     HT_FREED double *y = calloc((size_t)nodes, sizeof *y);
-    double *modulus = calloc((size_t)nodes, sizeof *modulus), value = 0;
+    HT_FREED double *modulus = calloc((size_t)nodes, sizeof *modulus);
+    double value = 0;
     must(fill(s, 0, 0, ht_grid_planes(&s->grid, HT_PRIMARY), modulus));
     for (int64_t i = 0; i < nodes; i++) x[i] = ht_rng_uniform(5, (uint64_t)i);
     for (int n = 0; n < count; n++) {
@@ -243,7 +220,6 @@ static double from_below(const struct scene *s, const struct ht_stepper *stepper
         for (int64_t i = 0; i < nodes; i++) x[i] = y[i] / norm;
         if (n > 0) value = fmax(value, xy / xx); /* n = 0: also on free walls */
     }
-    free(modulus);
     return value;
 }
 
@@ -329,10 +305,10 @@ static void test_dispersion(int order, int stages, bool density) {
             u[0][i] = cos(theta * i);
             d[i] = 0;
         }
-        put(&s, &stepper, HT_PRIMARY, u[0]);
-        put(&s, &stepper, HT_DUAL, d);
-        step(&stepper, 1);
-        get(&s, &stepper, HT_PRIMARY, u[1]);
+        put_u(&s.problem, &stepper, HT_PRIMARY, u[0]);
+        put_u(&s.problem, &stepper, HT_DUAL, d);
+        must(ht_stepper_advance(&stepper, 1));
+        get_u(&s.problem, &stepper, HT_PRIMARY, u[1]);
         const double first = ht_fd_first_symbol(&w, theta);
         x = density ? first * first : ht_fd_second_symbol(&w, theta);
         x *= s.problem.dt * s.problem.dt;
@@ -356,9 +332,9 @@ static void test_constant(bool density) {
     HT_FREED double *u = calloc((size_t)nodes, sizeof *u);
     for (int64_t n = 0; n < nodes; n++) u[n] = 0.7;
     must(ht_oracle_create(&s.problem, &stepper));
-    put(&s, &stepper, HT_PRIMARY, u);
-    step(&stepper, 100);
-    get(&s, &stepper, HT_PRIMARY, u);
+    put_u(&s.problem, &stepper, HT_PRIMARY, u);
+    must(ht_stepper_advance(&stepper, 100));
+    get_u(&s.problem, &stepper, HT_PRIMARY, u);
     for (int64_t n = 0; n < nodes; n++) changed += u[n] != 0.7;
     TEST_CHECK(changed == 0, "0.7 everywhere%s: %d values change in 100 steps",
                density ? ", density varies" : "", changed);

@@ -235,12 +235,12 @@ static void test_pure(const struct given *g, unsigned seed) {
     hold(&s, u.p);
     must(ht_oracle_create(&s.problem, &stepper));
     at_rest(&u, d);
-    put(&s, &stepper, HT_PRIMARY, p);
-    put(&s, &stepper, HT_DUAL, d);
+    put_u(&s.problem, &stepper, HT_PRIMARY, p);
+    put_u(&s.problem, &stepper, HT_DUAL, d);
     const double before = norm(p, nodes);
     step(&stepper, steps);
     for (int n = 0; n < steps; n++) pure_step(&u);
-    get(&s, &stepper, HT_PRIMARY, p);
+    get_u(&s.problem, &stepper, HT_PRIMARY, p);
     const double after = norm(u.p, nodes), bound = 30 * steps * DBL_EPSILON;
     for (int64_t n = 0; n < nodes; n++) p[n] -= u.p[n];
     TEST_CHECK(norm(p, nodes) < bound * before && after < before,
@@ -412,10 +412,10 @@ static double differ(const struct scene *s, struct ht_device *device,
         HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
         must(i ? ht_stepper_create(&s->problem, device, kernels, &stepper)
                : ht_oracle_create(&s->problem, &stepper));
-        put(s, &stepper, HT_PRIMARY, p);
-        put(s, &stepper, HT_DUAL, d);
+        put_u(&s->problem, &stepper, HT_PRIMARY, p);
+        put_u(&s->problem, &stepper, HT_DUAL, d);
         step(&stepper, steps);
-        get(s, &stepper, HT_PRIMARY, i ? u : plain);
+        get_u(&s->problem, &stepper, HT_PRIMARY, i ? u : plain);
     }
     for (int64_t n = 0; n < nodes; n++) {
         const double here = fabs(plain[n] - u[n]);
@@ -472,11 +472,11 @@ static void test_decay(bool sponge) {
     HT_FREED double *u = random_values(nodes, 23), *zero = zeros(nodes);
     double size[3] = {norm(u, nodes)};
     must(ht_oracle_create(&s.problem, &stepper));
-    put(&s, &stepper, HT_PRIMARY, u);
-    put(&s, &stepper, HT_DUAL, zero);
+    put_u(&s.problem, &stepper, HT_PRIMARY, u);
+    put_u(&s.problem, &stepper, HT_DUAL, zero);
     for (int i = 0; i < 2; i++) {
         step(&stepper, i == 0 ? steps / 10 : steps);
-        get(&s, &stepper, HT_PRIMARY, u);
+        get_u(&s.problem, &stepper, HT_PRIMARY, u);
         size[1 + i] = norm(u, nodes);
     }
     TEST_CHECK(size[2] < size[0] && size[1] < size[0],

@@ -42,10 +42,10 @@ static double *run_packet(const struct packet *packet, const struct scene *s, do
     fill_packet(s, k1, k2, omega, group, centre, width, -dt, d);
     for (int64_t n = 0; n < nodes; n++) d[n] = u[n] - d[n];
     must(ht_oracle_create(&s->problem, &stepper));
-    put(s, &stepper, HT_PRIMARY, u);
-    put(s, &stepper, HT_DUAL, d);
+    put_u(&s->problem, &stepper, HT_PRIMARY, u);
+    put_u(&s->problem, &stepper, HT_DUAL, d);
     step(&stepper, (int)(6.5 * width / group / dt));
-    get(s, &stepper, HT_PRIMARY, u);
+    get_u(&s->problem, &stepper, HT_PRIMARY, u);
     return u;
 }
 

@@ -2,15 +2,7 @@
  * layers, and the damping that runs take. */
 #pragma once
 
-#include "must.h"
-
-#include "htwave/stepper.h"
-
-static inline double *zeros(int64_t count) {
-    double *x = NULL;
-    must(HT_ALLOC(x, count));
-    return x;
-}
+#include "steps.h"
 
 struct scene {
     double slow; /* 0: random; else 1/K of nodes x1 < wide in the middle */
@@ -108,20 +100,6 @@ static inline void be_sponge(struct scene *s) {
         ht_layers_usual(HT_ABSORBING_SPONGE, 0, layer);
         ht_layer_scale(layer, 1, 1);
     }
-}
-
-static inline void put(const struct scene *s, const struct ht_stepper *stepper,
-                       enum ht_subgrid subgrid, const double *values) {
-    const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
-    HT_FREED double *all = zeros((nodes * s->eq.nfields));
-    memcpy(all, values, (size_t)nodes * sizeof *all);
-    must(stepper->ops->put(stepper->self, subgrid, 0, ht_grid_planes(&s->grid, HT_PRIMARY), all));
-}
-
-static inline void get(const struct scene *s, const struct ht_stepper *stepper,
-                       enum ht_subgrid subgrid, double *values) {
-    must(stepper->ops->get(stepper->self, subgrid, 0, 1, 0, ht_grid_planes(&s->grid, HT_PRIMARY),
-                           values));
 }
 
 static inline void step(const struct ht_stepper *stepper, int count) {

@@ -116,29 +116,29 @@ static void run(const struct scene *s, const struct ht_kernels *kernels, const s
     ht_fd_shell_size(shell, &out->bytes);
     /* The second time with sources recorded again, as shots one after the other are. */
     for (int turn = 0; turn < (s->problem.shots != NULL ? 3 : 2); turn++) {
-        put(s, &stepper, HT_PRIMARY, p);
-        put(s, &stepper, HT_DUAL, d);
+        put_u(&s->problem, &stepper, HT_PRIMARY, p);
+        put_u(&s->problem, &stepper, HT_DUAL, d);
         if (turn > 0) must(ht_fd_shell_record(shell));
         step(&stepper, 1);
-        get(s, &stepper, HT_DUAL, first);
+        get_u(&s->problem, &stepper, HT_DUAL, first);
         for (int n = 1; n < how->steps; n++) {
             step(&stepper, 1);
             if (n % 10 != 0 || turn > 0) continue;
-            get(s, &stepper, HT_PRIMARY, now);
+            get_u(&s->problem, &stepper, HT_PRIMARY, now);
             out->largest = fmax(out->largest, largest_of(nodes, now));
         }
         for (int m = 0; m < 2; m++) {
             double *end = ends + m * nodes;
-            get(s, &stepper, m ? HT_DUAL : HT_PRIMARY, now);
+            get_u(&s->problem, &stepper, m ? HT_DUAL : HT_PRIMARY, now);
             for (int64_t n = 0; n < nodes && turn > 0; n++) out->changed += now[n] != end[n];
             memcpy(end, now, (size_t)nodes * sizeof *now);
         }
         if (turn == 0) continue;
         must(ht_fd_shell_back(shell));
         step(&stepper, how->steps - 1);
-        get(s, &stepper, HT_PRIMARY, now);
+        get_u(&s->problem, &stepper, HT_PRIMARY, now);
         out->u = fmax(out->u, differ(s, now, p, 1) / out->largest);
-        get(s, &stepper, HT_DUAL, now);
+        get_u(&s->problem, &stepper, HT_DUAL, now);
         out->d = fmax(out->d, differ(s, now, first, -1) / out->largest);
         ht_fd_shell_leave(shell);
     }
