@@ -4,32 +4,15 @@
  * them are no growth. */
 
 #include "open_device.h"
-#include "options.h"
-#include "test.h"
+#include "planned.h"
 
 #include "htwave/energy.h"
 #include "src/fd/fd.h"
 
-enum { TEXT = 1024 };
-
-struct scene {
-    struct ht_params *params;
-    struct ht_plan *plan;
-    struct ht_stepper stepper;
-};
-
 /* "key=value; key=value" */
-static enum ht_err open_scene(const char *options, struct scene *s) {
-    *s = (struct scene){.plan = NULL};
-    TRY(test_params(NULL, ';', &s->params, "%s", options));
-    TRY(ht_plan_create(s->params, NULL, &s->plan));
-    return ht_oracle_create(&s->plan->problem, &s->stepper);
-}
-
-static void close_scene(struct scene *s) {
-    ht_stepper_destroy(&s->stepper);
-    ht_plan_destroy(s->plan);
-    ht_params_destroy(s->params);
+static void open_scene(const char *options, struct planned *s) {
+    must(plan_make(s, ';', "%s", options));
+    must(plan_oracle(s, false));
 }
 
 typedef double value_at(const struct ht_grid *grid, const double x[3], int64_t n);
@@ -40,16 +23,16 @@ static double random_value(const struct ht_grid *grid, const double x[3], int64_
 }
 
 /* Values at the nodes inside of the layers, at rest. */
-static enum ht_err put(const struct scene *s, value_at *value) {
+static void put(const struct planned *s, value_at *value) {
     const struct ht_grid *grid = &s->plan->grid;
+    const struct ht_stepper_ops *ops = s->stepper.ops;
     const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     const int64_t n2 = ht_grid_nodes(grid, HT_PRIMARY, 1);
     const int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
     const int64_t values = nodes * s->plan->eq.nfields * ht_grid_coefs(grid);
     HT_FREED double *data = NULL;
-    TRY(HT_ALLOC(data, values));
-    enum ht_err err =
-        s->stepper.ops->put(s->stepper.self, HT_DUAL, 0, ht_grid_planes(grid, HT_DUAL), data);
+    must(HT_ALLOC(data, values));
+    must(ops->put(s->stepper.self, HT_DUAL, 0, ht_grid_planes(grid, HT_DUAL), data));
     for (int64_t n = 0; n < values; n++) {
         const double x[3] = {ht_grid_x(grid, HT_PRIMARY, 0, n % nodes % n1),
                              ht_grid_x(grid, HT_PRIMARY, 1, n % nodes / n1 % n2),
@@ -57,56 +40,42 @@ static enum ht_err put(const struct scene *s, value_at *value) {
         int axis;
         data[n] = ht_layers_hold(grid, x, &axis) ? 0 : value(grid, x, n);
     }
-    if (err == HT_OK)
-        err = s->stepper.ops->put(s->stepper.self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY),
-                                  data);
-    return err;
+    must(ops->put(s->stepper.self, HT_PRIMARY, 0, ht_grid_planes(grid, HT_PRIMARY), data));
 }
 
-static enum ht_err step(const struct scene *s, int steps) {
-    for (int n = 0; n < steps; n++) {
-        TRY(s->stepper.ops->half_step(s->stepper.self, HT_PRIMARY));
-        TRY(s->stepper.ops->half_step(s->stepper.self, HT_DUAL));
-    }
-    return s->stepper.ops->finish(s->stepper.self);
+static struct ht_state measured(const struct planned *s) {
+    struct ht_state state;
+    must(ht_state_measure(s->plan, &s->stepper, 0, &state));
+    return state;
 }
 
 /* ---- no cells ---- */
 
-static enum ht_err compare(struct scene s[2], int64_t *different) {
-    const struct ht_grid *grid = &s[0].plan->grid;
-    const int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
-    double *data[2] = {NULL, NULL};
-    enum ht_err err = HT_OK;
-    for (int i = 0; i < 2 && err == HT_OK; i++) {
-        err = put(&s[i], random_value);
-        if (err == HT_OK) err = step(&s[i], 30);
-        if (err == HT_OK) err = HT_ALLOC(data[i], nodes * ht_grid_coefs(grid));
-        if (err == HT_OK)
-            err = s[i].stepper.ops->get(s[i].stepper.self, HT_PRIMARY, 0, ht_grid_coefs(grid), 0,
-                                        ht_grid_planes(grid, HT_PRIMARY), data[i]);
-    }
-    for (int64_t n = 0; err == HT_OK && n < nodes * ht_grid_coefs(grid); n++)
-        *different += !(data[0][n] == data[1][n]);
-    for (int i = 0; i < 2; i++) free(data[i]);
-    return err;
+/* The first field after steps from random data; the caller frees it. */
+static double *stepped(const char *common, const char *options, struct planned *s, int64_t *count) {
+    double *data;
+    must(plan_make(s, ';', "%s; %s", common, options));
+    must(plan_oracle(s, false));
+    const struct ht_grid *grid = &s->plan->grid;
+    *count = ht_grid_total(grid, HT_PRIMARY) * ht_grid_coefs(grid);
+    put(s, random_value);
+    must(ht_stepper_advance(&s->stepper, 30));
+    must(HT_ALLOC(data, *count));
+    must(s->stepper.ops->get(s->stepper.self, HT_PRIMARY, 0, ht_grid_coefs(grid), 0,
+                             ht_grid_planes(grid, HT_PRIMARY), data));
+    return data;
 }
 
 /* Two ways to say the same. */
 static void test_same(const char *what, const char *common, const char *with, const char *without) {
-    struct scene s[2] = {{.plan = NULL}, {.plan = NULL}};
-    char options[TEXT];
-    int64_t different = 0;
-    enum ht_err err = HT_OK;
-    for (int i = 0; i < 2 && err == HT_OK; i++) {
-        snprintf(options, sizeof options, "%s; %s", common, i == 0 ? with : without);
-        err = open_scene(options, &s[i]);
-    }
-    if (err == HT_OK) err = compare(s, &different);
-    TEST_CHECK(err == HT_OK && different == 0 && s[0].plan->problem.dt == s[1].plan->problem.dt &&
-                   s[0].plan->problem.stages == s[1].plan->problem.stages,
-               "%s: %lld values differ %s", what, (long long)different, test_said(err));
-    for (int i = 0; i < 2; i++) close_scene(&s[i]);
+    HT_ENDED(planned_end) struct planned a, b;
+    int64_t count[2], different = 0;
+    HT_FREED double *x = stepped(common, with, &a, &count[0]);
+    HT_FREED double *y = stepped(common, without, &b, &count[1]);
+    for (int64_t n = 0; n < count[0] && count[0] == count[1]; n++) different += !(x[n] == y[n]);
+    TEST_CHECK(different == 0 && count[0] == count[1] && a.plan->problem.dt == b.plan->problem.dt &&
+                   a.plan->problem.stages == b.plan->problem.stages,
+               "%s: %lld values differ", what, (long long)different);
 }
 
 /* ---- growth ---- */
@@ -116,7 +85,7 @@ static void test_same(const char *what, const char *common, const char *with, co
     "boundary.x1=[\"rigid\",\"absorbing\"]; boundary.x2=rigid; absorbing.place=inside"
 
 /* From now on d grows in the layers. */
-static void plant(const struct scene *s) {
+static void plant(const struct planned *s) {
     const struct ht_fd_layers *l = &ht_fd_stepper_of(&s->stepper)->layers;
     for (int i = 0; i < l->sides.count; i++)
         for (int64_t depth = 0; depth < l->sides.side[i].cells; depth++)
@@ -124,43 +93,51 @@ static void plant(const struct scene *s) {
                 1.05;
 }
 
-/* Looks at the state every so many steps until the watch ends the run: the steps until then, or
- * all. */
-static enum ht_err watch(const struct scene *s, int every, int steps, bool planted, int *taken) {
+/* A run that is looked at every so many steps until the watch ends it. */
+struct watched {
+    int taken;
+    double most, last; /* energy, of the first one */
+    bool grows;
+};
+
+static enum ht_err watch(const struct planned *s, int every, int steps, bool planted,
+                         struct watched *w) {
     struct ht_energy_watch energies = {.grows = false};
-    TRY(put(s, random_value));
-    for (*taken = 0;; *taken += every) {
+    double first = NAN;
+    *w = (struct watched){.most = 0};
+    for (;; w->taken += every) {
         struct ht_state state;
-        const double time = *taken * s->plan->problem.dt;
-        TRY(ht_state_measure(s->plan, &s->stepper, time, &state));
+        const double time = w->taken * s->plan->problem.dt;
+        must(ht_state_measure(s->plan, &s->stepper, time, &state));
+        if (w->taken == 0) first = state.energy;
+        w->last = state.energy / first;
+        w->most = fmax(w->most, w->last);
         TRY(ht_energy_watch(s->plan, time, &state, &energies));
-        if (*taken >= steps) return HT_OK;
-        if (planted && *taken == steps / 2) plant(s);
-        TRY(step(s, every));
+        w->grows = energies.grows;
+        if (w->taken >= steps) return HT_OK;
+        if (planted && w->taken == steps / 2) plant(s);
+        must(ht_stepper_advance(&s->stepper, every));
     }
 }
 
 static void test_growth(bool planted) {
     enum { STEPS = 3000, EVERY = 50 };
-    HT_ENDED(close_scene) struct scene s;
-    int taken = 0;
-    enum ht_err err = open_scene(GROWS, &s);
-    if (err == HT_OK) err = watch(&s, EVERY, STEPS, planted, &taken);
+    HT_ENDED(planned_end) struct planned s;
+    struct watched w;
+    open_scene(GROWS, &s);
+    put(&s, random_value);
+    enum ht_err err = watch(&s, EVERY, STEPS, planted, &w);
     if (planted)
-        TEST_CHECK(err == HT_ERR_NOT_FINITE && taken < STEPS &&
+        TEST_CHECK(err == HT_ERR_NOT_FINITE && w.taken < STEPS &&
                        strstr(ht_err_message(), "upper side of x1") &&
                        strstr(ht_err_message(), "time.cfl"),
-                   "a layer that grows ends the run after %d steps: %s", taken, test_said(err));
+                   "a layer that grows ends the run after %d steps: %s", w.taken, test_said(err));
     else
-        TEST_CHECK(err == HT_OK && taken == STEPS, "%d steps with a layer that does not grow %s",
-                   taken, test_said(err));
+        TEST_CHECK(err == HT_OK && w.taken == STEPS, "%d steps with a layer that does not grow %s",
+                   w.taken, test_said(err));
 }
 
 /* ---- energy ---- */
-
-static double square(double x) {
-    return x * x;
-}
 
 /* Random values three cells around the middle. */
 static double in_the_middle(const struct ht_grid *grid, const double x[3], int64_t n) {
@@ -174,55 +151,45 @@ static double in_the_middle(const struct ht_grid *grid, const double x[3], int64
  * conserve. */
 static void test_energy(const char *options) {
     enum { STEPS = 4 };
-    const double bound = 1e-13; /* a few hundred sums of doubles */
-    struct ht_state before = {.energy = NAN}, after = {.energy = NAN};
-    HT_ENDED(close_scene) struct scene s;
-    enum ht_err err = open_scene(options, &s);
-    if (err == HT_OK) err = put(&s, in_the_middle);
-    if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &before);
-    if (err == HT_OK) err = step(&s, STEPS);
-    if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &after);
-    const double error = fabs(after.energy / before.energy - 1);
-    TEST_CHECK(err == HT_OK && error <= bound && after.layer[0][0] == 0,
-               "%s: energy %.6g inside of layers, that of walls to %.1e of %.0e %s", options,
-               after.energy, error, bound, test_said(err));
-}
-
-static enum ht_err measure_device(struct scene *s, struct ht_device *device, int steps,
-                                  struct ht_state *state) {
-    struct ht_tuning tuning = {.fp64 = true, .block = 1};
-    const struct ht_spec spec = ht_problem_spec(&s->plan->problem, &tuning, HT_PRIMARY);
-    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
-    struct scene on = *s;
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-    TRY(ht_kernels_create(&s->plan->problem, device, &tuning, &kernels));
-    enum ht_err err = ht_stepper_create(&s->plan->problem, device, &kernels, &on.stepper);
-    if (err == HT_OK) err = put(&on, random_value);
-    if (err == HT_OK) err = step(&on, steps);
-    if (err == HT_OK) err = ht_state_measure(s->plan, &on.stepper, 0, state);
-    ht_stepper_destroy(&on.stepper);
-    return err;
+    HT_ENDED(planned_end) struct planned s;
+    open_scene(options, &s);
+    put(&s, in_the_middle);
+    const struct ht_state before = measured(&s);
+    must(ht_stepper_advance(&s.stepper, STEPS));
+    const struct ht_state after = measured(&s);
+    TEST_EQUAL(after.layer[0][0], 0, "%s: energy of layers", options);
+    /* a few hundred sums of doubles */
+    TEST_BELOW(fabs(after.energy / before.energy - 1), 1e-13,
+               "energy %.6g inside of layers, off that of walls by", after.energy);
 }
 
 /* On a device as by plain loops, while waves are in the layers. */
 static void test_device(const char *options, struct ht_device *device) {
     enum { STEPS = 20 };
     const double bound = 64 * STEPS * DBL_EPSILON;
-    struct ht_state state[2] = {{.energy = NAN}, {.energy = NAN}};
-    HT_ENDED(close_scene) struct scene s;
-    enum ht_err err = open_scene(options, &s);
-    if (err == HT_OK) err = put(&s, random_value);
-    if (err == HT_OK) err = step(&s, STEPS);
-    if (err == HT_OK) err = ht_state_measure(s.plan, &s.stepper, 0, &state[0]);
-    if (err == HT_OK) err = measure_device(&s, device, STEPS, &state[1]);
+    struct ht_state state[2];
+    HT_ENDED(planned_end) struct planned s;
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
+    open_scene(options, &s);
+    const struct ht_problem *problem = &s.plan->problem;
+    struct ht_tuning tuning = {.fp64 = true, .block = 1};
+    const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    must(ht_kernels_create(problem, device, &tuning, &kernels));
+    for (int i = 0; i < 2; i++) {
+        struct planned on = s;
+        if (i > 0) must(ht_stepper_create(problem, device, &kernels, &on.stepper));
+        put(&on, random_value);
+        must(ht_stepper_advance(&on.stepper, STEPS));
+        state[i] = measured(&on);
+        if (i > 0) ht_stepper_destroy(&on.stepper);
+    }
     double worst = fabs(state[1].energy / state[0].energy - 1);
-    for (int k = 0; k < s.plan->eq.dims; k++)
-        for (int side = 0; side < 2; side++)
-            worst = fmax(worst,
-                         fabs(state[1].layer[k][side] - state[0].layer[k][side]) / state[0].energy);
-    TEST_CHECK(err == HT_OK && worst <= bound && state[0].layer[0][1] > 0,
-               "%s: energies on the device differ by %.1e of %.1e %s", options, worst, bound,
-               test_said(err));
+    for (int i = 0; i < 2 * s.plan->eq.dims; i++)
+        worst = fmax(worst, fabs(state[1].layer[i / 2][i % 2] - state[0].layer[i / 2][i % 2]) /
+                                state[0].energy);
+    TEST_CHECK(worst <= bound && state[0].layer[0][1] > 0,
+               "%s: energies on the device differ by %.1e of %.1e", options, worst, bound);
 }
 
 static double pulse_cells; /* width */
@@ -231,121 +198,79 @@ static double pulse(const struct ht_grid *grid, const double x[3], int64_t n) {
     double far = 0;
     (void)n;
     for (int k = 0; k < 3 && k < grid->dims; k++)
-        far += square((x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) / grid->h[k]);
-    return exp(-far / square(pulse_cells));
+        far += pow((x[k] - 0.5 * (grid->lower[k] + grid->upper[k])) / grid->h[k], 2);
+    return exp(-far / pow(pulse_cells, 2));
 }
 
 /* In layers waves that are long against them have gradients as steep as the layer: they must not
  * count as energy that has grown. It may rise by what the interior's energy and that of the rate
  * alone differ by at the inner face, of second order in dt: less than 1 % of waves of ten cells. */
 static void test_long_waves(const char *options, double width, int steps) {
-    struct ht_energy_watch energies = {.grows = false};
-    double first = NAN, most = 0, last = NAN;
-    HT_ENDED(close_scene) struct scene s;
-    enum ht_err err = open_scene(options, &s);
+    HT_ENDED(planned_end) struct planned s;
+    struct watched w;
+    open_scene(options, &s);
     pulse_cells = width;
-    if (err == HT_OK) err = put(&s, pulse);
-    for (int taken = 0; err == HT_OK && taken <= steps; taken += 10) {
-        struct ht_state state;
-        const double time = taken * s.plan->problem.dt;
-        err = ht_state_measure(s.plan, &s.stepper, time, &state);
-        if (err == HT_OK) err = ht_energy_watch(s.plan, time, &state, &energies);
-        if (taken == 0) first = state.energy;
-        most = fmax(most, state.energy / first);
-        last = state.energy / first;
-        if (err == HT_OK) err = step(&s, 10);
-    }
-    TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5,
+    put(&s, pulse);
+    const enum ht_err err = watch(&s, 10, steps, false, &w);
+    TEST_CHECK(err == HT_OK && w.most <= 1.01 && w.last < 0.5,
                "%s: a pulse %g cells wide has at most %.4f of its energy, %.1e after %d steps %s",
-               options, width, most, last, steps, test_said(err));
+               options, width, w.most, w.last, steps, test_said(err));
 }
 
 /* Data that reach into layers leave, as those of the interior do: with memories of 0 a rest of them
  * would stay, or grow. */
 static void test_rest(const char *data) {
+    const double time = 300;
+    double worst = 0, values[61];
+    HT_ENDED(planned_end) struct planned s;
+    must(plan_make(&s, ';',
+                   "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; grid.order=8; "
+                   "boundary.x1=absorbing; absorbing.place=inside; time.end=1; %s",
+                   data));
+    must(plan_oracle(&s, true));
+    must(ht_stepper_advance(&s.stepper, (int)(time / s.plan->problem.dt)));
+    must(s.stepper.ops->get(s.stepper.self, HT_PRIMARY, 0, 1, 0, 1, values));
+    for (int i = 0; i <= 60; i++) worst = test_worse(worst, fabs(values[i]));
     /* alpha lets half of the data's area times alpha/c through, 5e-3 or more */
-    const double most = 4e-3, time = 300;
-    double worst = INFINITY, values[61];
-    char options[TEXT];
-    HT_ENDED(close_scene) struct scene s;
-    snprintf(options, sizeof options,
-             "time.scheme=fd; grid.cells=[60]; grid.upper=[60.0]; grid.order=8; "
-             "boundary.x1=absorbing; absorbing.place=inside; time.end=1; %s",
-             data);
-    enum ht_err err = open_scene(options, &s);
-    if (err == HT_OK) err = ht_start(s.plan, NULL, NULL, &s.stepper);
-    if (err == HT_OK) err = step(&s, (int)(time / s.plan->problem.dt));
-    if (err == HT_OK) err = s.stepper.ops->get(s.stepper.self, HT_PRIMARY, 0, 1, 0, 1, values);
-    for (int i = 0; err == HT_OK && i <= 60; i++) worst = fmax(i > 0 ? worst : 0, fabs(values[i]));
-    TEST_CHECK(err == HT_OK && worst < most,
-               "%s: p is %.1e of the largest at time %g (bound %g) %s", data, worst, time, most,
-               test_said(err));
+    TEST_BELOW(worst, 4e-3, "%s: the largest p at time %g", data, time);
 }
 
-/* `wave` by Taylor series. */
-static enum ht_err open_hermite(double width, int cells, int order, const char *more,
-                                struct scene *s) {
-    char options[TEXT];
-    snprintf(options, sizeof options,
-             "system=wave; time.scheme=taylor; grid.cells=[%d]; grid.upper=[%d.0]; grid.order=%d; "
-             "boundary.x1=absorbing; time.end=1; initial.width=%.17g; initial.centre=[%g]; %s",
-             cells, cells, order, width, 0.5 * cells, more);
-    TRY(open_scene(options, s));
-    return ht_start(s->plan, NULL, NULL, &s->stepper);
-}
-
-/* Steps until a wave has crossed the box twice and a half, or the watch ends the run; *most: of the
- * first energy. */
-static enum ht_err watch_hermite(const struct scene *s, int *taken, double *most, double *last,
-                                 bool *grows) {
-    const int steps = (int)(2.5 * (double)s->plan->grid.cells[0] / s->plan->problem.dt);
-    const int every = steps / 40 + 1;
-    struct ht_energy_watch energies = {.grows = false};
-    double first = 0;
-    for (*most = *taken = 0;; *taken += every) {
-        struct ht_state state;
-        const double time = *taken * s->plan->problem.dt;
-        TRY(ht_state_measure(s->plan, &s->stepper, time, &state));
-        if (*taken == 0) first = state.energy;
-        *last = state.energy / first;
-        *most = fmax(*most, *last);
-        TRY(ht_energy_watch(s->plan, time, &state, &energies));
-        *grows = energies.grows;
-        if (*taken >= steps) return HT_OK;
-        TRY(step(s, every));
-    }
+/* `wave` by Taylor series, and as many steps as a wave takes to cross the box twice and a half. */
+static int open_hermite(double width, int cells, int order, const char *more, struct planned *s) {
+    must(plan_make(s, ';',
+                   "system=wave; time.scheme=taylor; grid.cells=[%d]; grid.upper=[%d.0]; "
+                   "grid.order=%d; boundary.x1=absorbing; time.end=1; initial.width=%.17g; "
+                   "initial.centre=[%g]; %s",
+                   cells, cells, order, width, 0.5 * cells, more));
+    must(plan_oracle(s, true));
+    return (int)(2.5 * (double)s->plan->grid.cells[0] / s->plan->problem.dt);
 }
 
 /* Hermite methods: short and long waves (2 to 31 cells) are no growth. The nodal energy of the
  * shortest varies by some tenths of a percent. */
 static void test_hermite(double width, int cells, int order, const char *more) {
-    HT_ENDED(close_scene) struct scene s;
-    double most = NAN, last = NAN;
-    bool grows = true;
-    int taken = 0;
-    enum ht_err err = open_hermite(width, cells, order, more, &s);
-    if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
-    TEST_CHECK(err == HT_OK && most <= 1.01 && last < 0.5 && !grows,
+    HT_ENDED(planned_end) struct planned s;
+    struct watched w;
+    const int steps = open_hermite(width, cells, order, more, &s);
+    const enum ht_err err = watch(&s, steps / 40 + 1, steps, false, &w);
+    TEST_CHECK(err == HT_OK && w.most <= 1.01 && w.last < 0.5 && !w.grows,
                "wave by Taylor series, N = %d, %.0f cells per wavelength %s: at most %.4f of its "
                "energy, %.1e after %d steps %s",
-               order, err ? (double)NAN : s.plan->cells_per_wavelength, more, most, last, taken,
-               test_said(err));
+               order, s.plan->cells_per_wavelength, more, w.most, w.last, w.taken, test_said(err));
 }
 
 /* A layer whose sponge drives the waves in it is found before they have twice the energy that they
  * came with. */
 static void test_hermite_growth(void) {
-    HT_ENDED(close_scene) struct scene s;
-    double most = NAN, last = NAN;
-    bool grows = false;
-    int taken = 0;
-    enum ht_err err = open_hermite(3, 40, 2, "", &s);
-    if (err == HT_OK) s.plan->layers.side[0][1].sponge = -0.05;
-    if (err == HT_OK) err = watch_hermite(&s, &taken, &most, &last, &grows);
-    TEST_CHECK(err == HT_ERR_NOT_FINITE && most < 2 &&
+    HT_ENDED(planned_end) struct planned s;
+    struct watched w;
+    const int steps = open_hermite(3, 40, 2, "", &s);
+    s.plan->layers.side[0][1].sponge = -0.05;
+    const enum ht_err err = watch(&s, steps / 40 + 1, steps, false, &w);
+    TEST_CHECK(err == HT_ERR_NOT_FINITE && w.most < 2 &&
                    strstr(ht_err_message(), "grow in the absorbing layers"),
                "planted layer of wave that grows: at most %.3g of the first energy, %d steps: %s",
-               most, taken, test_said(err));
+               w.most, w.taken, test_said(err));
 }
 
 /* Sides that absorb by no cells are sides without layers. */
@@ -377,22 +302,6 @@ static void test_around(void) {
               "medium.c=1+0.1*sqrt(min(max(x1,0),16))+0.1*sqrt(16-min(max(x1,0),16))");
 }
 
-static void test_devices(void) {
-    struct ht_device *device = test_device_here();
-    if (device == NULL) return;
-    test_device("time.scheme=fd; grid.cells=[16,13]; grid.order=6; time.end=1; "
-                "boundary.x1=absorbing; boundary.x2=free; absorbing.cells=6",
-                device);
-    ht_device_close(device);
-}
-
-static void test_hermites(void) {
-    for (int i = 0; i < 3; i++)
-        test_hermite((double[]){1, 3, 15}[i], (int[]){40, 40, 60}[i], (int[]){1, 2, 3}[i], "");
-    test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
-    test_hermite_growth();
-}
-
 int main(void) {
     test_without_cells();
     test_around();
@@ -404,7 +313,12 @@ int main(void) {
         "time.scheme=fd; grid.cells=[46,44]; grid.order=4; time.end=1; boundary.x1=absorbing; "
         "absorbing.cells=6; boundary.x2=rigid; medium.type=expression; "
         "medium.c=1+0.3*sin(9*x1+5*x2); medium.rho=1+0.5*cos(7*x1)");
-    test_devices();
+    struct ht_device *device = test_device_here();
+    if (device != NULL)
+        test_device("time.scheme=fd; grid.cells=[16,13]; grid.order=6; time.end=1; "
+                    "boundary.x1=absorbing; boundary.x2=free; absorbing.cells=6",
+                    device);
+    ht_device_close(device);
     for (int i = 0; i < 2; i++)
         test_long_waves(
             "time.scheme=fd; grid.cells=[300]; grid.order=8; time.end=1; boundary.x1=absorbing",
@@ -416,7 +330,10 @@ int main(void) {
     test_rest("initial.centre=[8.0]; initial.width=3.0");
     test_rest("initial.centre=[54.0]; initial.width=3.0");
     test_rest("initial.type=expression; initial.values.v1=\"exp(-((x1-10)/3)^2)\"");
-    test_hermites();
+    for (int i = 0; i < 3; i++)
+        test_hermite((double[]){1, 3, 15}[i], (int[]){40, 40, 60}[i], (int[]){1, 2, 3}[i], "");
+    test_hermite(3, 60, 3, "absorbing.type=sponge; absorbing.cells=16");
+    test_hermite_growth();
     test_long_waves("time.scheme=fd; grid.cells=[300]; grid.order=8; time.end=1; "
                     "boundary.x1=absorbing; absorbing.type=sponge; absorbing.cells=32",
                     15, 600);
