@@ -196,7 +196,7 @@ static void hdf5(struct trial *t, const double *p) {
                   "sample 5 of receiver 2 of line/p is inf"}};
     same(t, "traces.h5", 1, p, 0);
     TEST_EACH(row, cases) {
-        write_set(t, row->name, p, row.set);
+        write_set(t, row->name, p, &row->set);
         if (row->why == NULL)
             same(t, row->name, 1, p, 0);
         else

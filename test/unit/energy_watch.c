@@ -1,9 +1,7 @@
 /* Runs that grow are seen, runs that are right are not taken for such. The serial reference steps;
  * states are looked at as a run does, twenty times. */
-#include "options.h"
-#include "test.h"
-
 #include "htwave/energy.h"
+#include "planned.h"
 
 struct watched {
     enum ht_err err;
@@ -12,36 +10,29 @@ struct watched {
     char message[400];
 };
 
-static enum ht_err step(const struct ht_plan *plan, struct ht_stepper *stepper, struct watched *w) {
-    int64_t apart = plan->steps / 20 + 1;
+static enum ht_err step(struct planned *p, struct watched *w) {
+    const struct ht_plan *plan = p->plan;
+    const int64_t apart = plan->steps / 20 + 1;
     struct ht_state state;
-    TRY(ht_oracle_create(&plan->problem, stepper));
-    TRY(ht_start(plan, NULL, NULL, stepper));
     for (;; w->steps++) {
-        double time = (double)w->steps * plan->problem.dt;
+        const double time = (double)w->steps * plan->problem.dt;
         if (w->steps % apart == 0 || w->steps == plan->steps) {
-            TRY(ht_state_measure(plan, stepper, time, &state));
+            TRY(ht_state_measure(plan, &p->stepper, time, &state));
             TRY(ht_energy_watch(plan, time, &state, &w->watch));
         }
         if (w->steps == plan->steps) return HT_OK;
-        TRY(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        TRY(stepper->ops->half_step(stepper->self, HT_DUAL));
+        TRY(ht_stepper_advance(&p->stepper, 1));
     }
 }
 
 /* text: pairs key=value, one per space. */
 static struct watched watch(const char *text) {
     struct watched w = {.err = HT_OK};
-    struct ht_params *params = NULL;
-    struct ht_plan *plan = NULL;
-    struct ht_stepper stepper = {0};
-    w.err = test_params(NULL, ' ', &params, "%s", text);
-    if (w.err == HT_OK) w.err = ht_plan_create(params, NULL, &plan);
-    if (w.err == HT_OK) w.err = step(plan, &stepper, &w);
+    HT_ENDED(planned_end) struct planned p;
+    must(plan_make(&p, ' ', "%s", text));
+    must(plan_oracle(&p, true));
+    w.err = step(&p, &w);
     if (w.err != HT_OK) snprintf(w.message, sizeof w.message, "%s", ht_err_message());
-    ht_stepper_destroy(&stepper);
-    ht_plan_destroy(plan);
-    ht_params_destroy(params);
     return w;
 }
 
@@ -159,13 +150,11 @@ static void test_states(void) {
           {.energy = -0.05, .content = -0.05, .rounding = 0.1, .held = 1, .of_rate = true}}}};
     TEST_EACH(row, rows) {
         struct ht_energy_watch watch = {.given = 0};
-        HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-        HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-        enum ht_err err = test_params(
-            NULL, ' ', &params, "grid.cells=[24] time.scheme=%s initial.width=0.2", row->scheme);
-        if (err == HT_OK) err = ht_plan_create(params, NULL, &plan);
+        HT_ENDED(planned_end) struct planned p;
+        enum ht_err err = HT_OK;
+        must(plan_make(&p, ' ', "grid.cells=[24] time.scheme=%s initial.width=0.2", row->scheme));
         for (int j = 0; err == HT_OK && j < 2; j++)
-            err = ht_energy_watch(plan, j, row.state[j], &watch);
+            err = ht_energy_watch(p.plan, j, &row->state[j], &watch);
         TEST_CHECK(row->says[0] == '\0'
                        ? err == HT_OK
                        : err == HT_ERR_NOT_FINITE && strstr(ht_err_message(), row->says) != NULL,

@@ -5,16 +5,16 @@
 #include <sys/stat.h>
 
 #include "../io/scratch.h"
-#include "options.h"
-#include "test.h"
+#include "planned.h"
 
 #include "htwave/h5.h"
 #include "htwave/run.h"
 #include "src/io/files.h"
 
 struct trial {
-    struct ht_params *params;
-    struct ht_plan *plan;
+    struct planned of;
+    const struct ht_params *params;
+    const struct ht_plan *plan;
     struct ht_output *output;
     struct ht_run run;
     struct ht_energies energies;
@@ -23,27 +23,18 @@ struct trial {
     enum ht_err err; /* of the run */
 };
 
-/* text: pairs key=value, one per space. */
-static enum ht_err prepare(const char *directory, const char *text, struct trial *t) {
-    const char *more = ht_picture_cairo() == NULL ? "output.pictures=false" : "";
-    TRY(test_params(NULL, ' ', &t->params, "output.directory=\"%s\" %s %s", directory, text, more));
-    TRY(ht_plan_create(t->params, NULL, &t->plan));
-    TRY(ht_oracle_create(&t->plan->problem, &t->run.stepper));
-    TRY(ht_start(t->plan, NULL, NULL, &t->run.stepper));
-    t->run.plan = t->plan;
-    return ht_output_create(t->params, t->plan->medium, t->plan->problem.stored[HT_PRIMARY],
-                            &t->output);
-}
-
-/* first: an observer before all others; NULL: none. */
+/* text: pairs key=value, one per space. first: an observer before all others; NULL: none. */
 static void run_trial(const char *directory, const char *text, const struct ht_observer *first,
                       struct trial *t) {
+    const char *more = ht_picture_cairo() == NULL ? "output.pictures=false" : "";
     *t = (struct trial){.err = HT_OK};
-    t->err = prepare(directory, text, t);
-    if (t->err != HT_OK) {
-        TEST_CHECK(false, "%.60s is prepared: %s", text, ht_err_message());
-        exit(test_end("observers"));
-    }
+    must(plan_make(&t->of, ' ', "output.directory=\"%s\" %s %s", directory, text, more));
+    must(plan_oracle(&t->of, true));
+    t->params = t->of.params;
+    t->run.plan = t->plan = t->of.plan;
+    t->run.stepper = t->of.stepper;
+    must(ht_output_create(t->params, t->plan->medium, t->plan->problem.stored[HT_PRIMARY],
+                          &t->output));
     struct ht_observer o[8];
     struct ht_recording recording = {.output = t->output};
     int count = 0;
@@ -59,28 +50,26 @@ static void run_trial(const char *directory, const char *text, const struct ht_o
 
 static void close_trial(struct trial *t) {
     ht_output_destroy(t->output);
-    ht_stepper_destroy(&t->run.stepper);
-    ht_plan_destroy(t->plan);
-    ht_params_destroy(t->params);
+    planned_end(&t->of);
 }
 
 /* ---- what is found ---- */
 
 /* Of the state at the end, by the measures themselves. */
-static enum ht_err measure(const struct trial *t, struct ht_state *state, double *conserved,
-                           double *error) {
+static void measure(const struct trial *t, struct ht_state *state, double *conserved,
+                    double *error) {
+    HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
     double *nodal[HT_MAX_FIELDS] = {NULL}, end = t->params->time.end;
     const int64_t nodes = ht_grid_total(&t->plan->grid, HT_PRIMARY);
-    enum ht_err err = HT_OK;
     *conserved = NAN;
-    TRY(ht_state_measure(t->plan, &t->run.stepper, end, state));
-    if (ht_conserves_energy(t->plan)) TRY(ht_conserved_energy(t->plan, &t->run.stepper, conserved));
+    must(ht_state_measure(t->plan, &t->run.stepper, end, state));
+    if (ht_conserves_energy(t->plan))
+        must(ht_conserved_energy(t->plan, &t->run.stepper, conserved));
     for (int f = 0; f < t->plan->eq.nfields; f++)
-        if (ht_problem_stores(&t->plan->problem, HT_PRIMARY, f)) TRY(HT_ALLOC(nodal[f], nodes));
-    err = ht_nodal_read(t->plan, &t->run.stepper, nodal);
-    if (err == HT_OK) err = ht_nodal_error(t->plan, (const double *const *)nodal, end, error);
-    for (int f = 0; f < HT_MAX_FIELDS; f++) free(nodal[f]);
-    return err;
+        if (ht_problem_stores(&t->plan->problem, HT_PRIMARY, f))
+            must(HT_TAKE(&pool, nodal[f], nodes));
+    must(ht_nodal_read(t->plan, &t->run.stepper, nodal));
+    must(ht_nodal_error(t->plan, (const double *const *)nodal, end, error));
 }
 
 #define PLANE                                                   \
@@ -93,8 +82,8 @@ static void test_taylor(const char *directory) {
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
     run_trial(directory, PLANE "time.scheme=taylor", NULL, &t);
-    TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0, "a plane wave: %s",
-               t.err ? ht_err_message() : "done");
+    must(t.err);
+    measure(&t, &state, &conserved, &error);
     TEST_BELOW(fabs(t.energies.initial - 0.5), 1e-12, "energy at the start, off 1/2 by");
     TEST_CHECK(t.energies.final == state.energy && t.energies.rise >= 0 &&
                    t.energies.final < t.energies.initial,
@@ -110,8 +99,8 @@ static void test_leapfrog(const char *directory) {
     struct ht_state state = {.energy = NAN};
     double conserved = NAN, error = NAN;
     run_trial(directory, PLANE "time.scheme=leapfrog initial.cycles=[1,1]", NULL, &t);
-    TEST_CHECK(t.err == HT_OK && measure(&t, &state, &conserved, &error) == 0,
-               "a plane wave by leapfrog: %s", t.err ? ht_err_message() : "done");
+    must(t.err);
+    measure(&t, &state, &conserved, &error);
     TEST_CHECK(t.conserved.energy[1] == conserved && t.conserved.energy[0] > 0,
                "conserved energy: %g, %g (measured: %g)", t.conserved.energy[0],
                t.conserved.energy[1], conserved);
@@ -210,8 +199,7 @@ static enum ht_err spoil_look(void *context, const struct ht_view *view) {
 }
 
 static int64_t spoil_next(void *context, const struct ht_run *run, int64_t from) {
-    (void)context;
-    (void)run;
+    (void)context, (void)run;
     return from;
 }
 

@@ -3,8 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "options.h"
-#include "test.h"
+#include "planned.h"
 
 #include "src/app/app.h"
 
@@ -13,9 +12,7 @@ enum { MOST_STEPS = 64, MOST_BATCHES = 64 };
 /* ---- a run ---- */
 
 struct trial {
-    struct ht_params *params;
-    struct ht_plan *plan;
-    struct ht_stepper oracle;
+    struct planned of;
     struct ht_run run;
     int nodal_reads, coef_reads; /* of one field */
     int half_steps, fail_at;     /* half step that fails; 0: none */
@@ -28,7 +25,7 @@ static enum ht_err counting_get(void *self, enum ht_subgrid subgrid, int field, 
                                 int64_t first, int64_t last, double *out) {
     struct trial *t = self;
     *(count == 1 ? &t->nodal_reads : &t->coef_reads) += 1;
-    return t->oracle.ops->get(t->oracle.self, subgrid, field, count, first, last, out);
+    return t->of.stepper.ops->get(t->of.stepper.self, subgrid, field, count, first, last, out);
 }
 
 static enum ht_err counting_half_step(void *self, enum ht_subgrid from) {
@@ -37,43 +34,32 @@ static enum ht_err counting_half_step(void *self, enum ht_subgrid from) {
     if (t->pause > 0) nanosleep(&pause, NULL);
     t->half_steps++;
     REQUIRE(t->half_steps != t->fail_at, HT_ERR_DEVICE, "the stepper fails");
-    return t->oracle.ops->half_step(t->oracle.self, from);
+    return t->of.stepper.ops->half_step(t->of.stepper.self, from);
 }
 
 static enum ht_err counting_finish(void *self) {
     struct trial *t = self;
     t->batch_end[t->batches++] = t->half_steps / 2;
-    return t->oracle.ops->finish(t->oracle.self);
+    return t->of.stepper.ops->finish(t->of.stepper.self);
 }
 
 static const struct ht_stepper_ops counting_ops = {
     .get = counting_get, .half_step = counting_half_step, .finish = counting_finish};
 
-static enum ht_err prepare(struct trial *t, const char *end) {
-    TRY(test_params(NULL, ' ', &t->params,
-                    "system=acoustic time.scheme=taylor grid.cells=[8] output.every=0.0 "
-                    "output.pictures=false grid.order=2 time.step=0.1 time.end=%s "
-                    "initial.type=random",
-                    end));
-    TRY(ht_plan_create(t->params, NULL, &t->plan));
-    TRY(ht_oracle_create(&t->plan->problem, &t->oracle));
-    return ht_start(t->plan, NULL, NULL, &t->oracle);
-}
-
 /* Steps of 0.1 to the end. */
 static void open_trial(struct trial *t, const char *end) {
     *t = (struct trial){0};
-    if (prepare(t, end) != HT_OK) {
-        TEST_CHECK(false, "the run is prepared: %s", ht_err_message());
-        exit(test_end("run"));
-    }
-    t->run = (struct ht_run){.plan = t->plan, .stepper = {.ops = &counting_ops, .self = t}};
+    must(plan_make(&t->of, ' ',
+                   "system=acoustic time.scheme=taylor grid.cells=[8] output.every=0.0 "
+                   "output.pictures=false grid.order=2 time.step=0.1 time.end=%s "
+                   "initial.type=random",
+                   end));
+    must(plan_oracle(&t->of, true));
+    t->run = (struct ht_run){.plan = t->of.plan, .stepper = {.ops = &counting_ops, .self = t}};
 }
 
 static void close_trial(struct trial *t) {
-    ht_stepper_destroy(&t->oracle);
-    ht_plan_destroy(t->plan);
-    ht_params_destroy(t->params);
+    planned_end(&t->of);
 }
 
 /* ---- observers ---- */
@@ -112,15 +98,16 @@ static int64_t record_next(void *context, const struct ht_run *run, int64_t from
 /* Whether the first field's coefficients are those of the state now. */
 static bool values_differ(const struct trial *t, int count, const double *values) {
     double now[16 * 8];
-    const int64_t nodes = ht_grid_total(&t->plan->grid, HT_PRIMARY);
-    if (t->oracle.ops->get(t->oracle.self, HT_PRIMARY, 0, count, 0, 1, now) != HT_OK) return true;
+    const int64_t nodes = ht_grid_total(&t->of.plan->grid, HT_PRIMARY);
+    if (t->of.stepper.ops->get(t->of.stepper.self, HT_PRIMARY, 0, count, 0, 1, now) != HT_OK)
+        return true;
     return memcmp(now, values, (size_t)(count * nodes) * sizeof *now) != 0;
 }
 
 static enum ht_err record_look(void *context, const struct ht_view *view) {
     struct record *r = context;
-    int64_t step = view->run->steps;
-    int coefs = ht_grid_coefs(&r->trial->plan->grid);
+    const int64_t step = view->run->steps;
+    const int coefs = ht_grid_coefs(&r->trial->of.plan->grid);
     r->step[r->looks] = step;
     r->when[r->looks++] = ht_clock();
     r->last_looks += view->last;
@@ -136,8 +123,7 @@ static enum ht_err record_look(void *context, const struct ht_view *view) {
 }
 
 static void record_end(void *context) {
-    struct record *r = context;
-    r->ended++;
+    ((struct record *)context)->ended++;
 }
 
 static struct record make_record(struct trial *trial, int64_t steps_apart, double every) {
@@ -155,21 +141,14 @@ static struct ht_observer observe(struct record *record, unsigned needs) {
                                 .end = record_end};
 }
 
-/* Steps as text: "0 3 6". */
-static const char *list_steps(const struct record *r, char text[256]) {
-    int used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < r->looks && used < 250; i++)
-        used += snprintf(text + used, 256 - (size_t)used, "%s%lld", i ? " " : "",
-                         (long long)r->step[i]);
-    return text;
-}
-
 /* ---- steps ---- */
 
 static void check_steps(const char *what, const struct record *r, const char *expected) {
-    char text[256];
-    TEST_CHECK(strcmp(list_steps(r, text), expected) == 0 && r->begun == 1 && r->ended == 1 &&
+    char text[256] = "";
+    for (int i = 0; i < r->looks && strlen(text) < 250; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld", i ? " " : "",
+                 (long long)r->step[i]);
+    TEST_CHECK(strcmp(text, expected) == 0 && r->begun == 1 && r->ended == 1 &&
                    r->last_looks == 1 && !r->wrong_time,
                "%s: looks at %s (expected %s), %d of them the last", what, text, expected,
                r->last_looks);
@@ -230,13 +209,10 @@ static void test_values(void) {
                                     observe(&b, HT_NEED_NODAL),
                                     observe(&coefs, HT_NEED_NODAL | HT_NEED_COEFS)};
     enum ht_err err = ht_run_execute(&t.run, 4, o);
-    const int fields = t.plan->eq.nfields; /* all are stored */
-    TEST_CHECK(err == HT_OK && t.nodal_reads == fields * 9,
-               "nodal values for three observers: %d reads of %d fields at 9 steps (expected %d)",
-               t.nodal_reads, fields, fields * 9);
-    TEST_CHECK(t.coef_reads == fields * 5,
-               "coefficients for one: %d reads of %d fields at 5 steps (expected %d)", t.coef_reads,
-               fields, fields * 5);
+    const int fields = t.of.plan->eq.nfields; /* all are stored */
+    must(err);
+    TEST_EQUAL(t.nodal_reads, fields * 9, "nodal values for three observers at 9 steps: reads");
+    TEST_EQUAL(t.coef_reads, fields * 5, "coefficients for one at 5 steps: reads");
     TEST_CHECK(a.nodal != NULL && a.nodal == b.nodal && coefs.coefs != NULL,
                "observers share the values");
     TEST_CHECK(!a.wrong_values && !b.wrong_values && !coefs.wrong_values,
@@ -275,45 +251,55 @@ static void test_judges(void) {
 
 /* ---- failures ---- */
 
-static void test_failing_look(void) {
-    HT_ENDED(close_trial) struct trial t;
-    open_trial(&t, "2.3");
-    struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0), c = make_record(&t, 4, 0);
-    const struct ht_observer o[] = {observe(&a, HT_NEED_NODAL), observe(&b, 0), observe(&c, 0)};
-    b.fails_at = 8;
-    enum ht_err err = ht_run_execute(&t.run, 3, o);
-    TEST_CHECK(err == HT_ERR_IO && t.run.steps == 8 && b.step[4] == 8 &&
+/* A run of three observers, the second of which fails to begin or at a step, or of which a half
+ * step does. */
+struct failing {
+    struct trial t;
+    struct record record[3];
+    enum ht_err err;
+};
+
+static void close_failing(struct failing *f) {
+    close_trial(&f->t);
+}
+
+static void run_failing(bool begins, int64_t fails_at, int half_step, struct failing *f) {
+    struct ht_observer o[3];
+    open_trial(&f->t, "2.3");
+    for (int i = 0; i < 3; i++) {
+        f->record[i] = make_record(&f->t, (int[]){3, 2, 4}[i], 0);
+        o[i] = observe(&f->record[i], 0);
+    }
+    f->record[1].fails_to_begin = !begins;
+    f->record[1].fails_at = fails_at;
+    f->t.fail_at = half_step;
+    f->err = ht_run_execute(&f->t.run, 3, o);
+}
+
+static void test_failures(void) {
+    HT_ENDED(close_failing) struct failing look, begin, step;
+    const struct record *r = look.record;
+    run_failing(true, 8, 0, &look);
+    TEST_CHECK(look.err == HT_ERR_IO && look.t.run.steps == 8 && r[1].step[4] == 8 &&
                    strcmp(ht_err_message(), "an observer fails at step 8") == 0,
-               "a look that fails ends the run: step %lld, %s", (long long)t.run.steps,
+               "a look that fails ends the run: step %lld, %s", (long long)look.t.run.steps,
                ht_err_message());
-    TEST_CHECK(c.looks == 2 && c.last_looks == 0, "nobody looks after it: %d looks before",
-               c.looks);
-    TEST_CHECK(a.ended == 1 && b.ended == 1 && c.ended == 1, "every `end` is called once: %d %d %d",
-               a.ended, b.ended, c.ended);
-}
-
-static void test_failing_begin(void) {
-    HT_ENDED(close_trial) struct trial t;
-    open_trial(&t, "2.3");
-    struct record a = make_record(&t, 3, 0), b = make_record(&t, 2, 0), c = make_record(&t, 4, 0);
-    const struct ht_observer o[] = {observe(&a, 0), observe(&b, 0), observe(&c, 0)};
-    b.fails_to_begin = true;
-    enum ht_err err = ht_run_execute(&t.run, 3, o);
-    TEST_CHECK(err == HT_ERR_IO && t.half_steps == 0 && a.looks + b.looks + c.looks == 0,
+    TEST_CHECK(r[2].looks == 2 && r[2].last_looks == 0, "nobody looks after it: %d looks before",
+               r[2].looks);
+    TEST_CHECK(r[0].ended == 1 && r[1].ended == 1 && r[2].ended == 1,
+               "every `end` is called once: %d %d %d", r[0].ended, r[1].ended, r[2].ended);
+    r = begin.record;
+    run_failing(false, -1, 0, &begin);
+    TEST_CHECK(begin.err == HT_ERR_IO && begin.t.half_steps == 0 &&
+                   r[0].looks + r[1].looks + r[2].looks == 0,
                "a failure to begin: no step, no look: %s", ht_err_message());
-    TEST_CHECK(a.ended == 1 && b.ended == 1 && c.begun == 0 && c.ended == 0,
-               "`end` is called of those that have begun: %d %d %d", a.ended, b.ended, c.ended);
-}
-
-static void test_failing_step(void) {
-    HT_ENDED(close_trial) struct trial t;
-    open_trial(&t, "2.3");
-    struct record a = make_record(&t, 3, 0);
-    const struct ht_observer o[] = {observe(&a, 0)};
-    t.fail_at = 15;
-    enum ht_err err = ht_run_execute(&t.run, 1, o);
-    TEST_CHECK(err == HT_ERR_DEVICE && a.ended == 1 && a.looks == 3,
-               "a step that fails ends the run after %d looks (expected 3): %s", a.looks,
+    TEST_CHECK(r[0].ended == 1 && r[1].ended == 1 && r[2].begun == 0 && r[2].ended == 0,
+               "`end` is called of those that have begun: %d %d %d", r[0].ended, r[1].ended,
+               r[2].ended);
+    r = step.record;
+    run_failing(true, -1, 15, &step);
+    TEST_CHECK(step.err == HT_ERR_DEVICE && r[0].ended == 1 && r[0].looks == 3,
+               "a step that fails ends the run after %d looks (expected 3): %s", r[0].looks,
                ht_err_message());
 }
 
@@ -395,9 +381,7 @@ int main(void) {
     test_multiples();
     test_values();
     test_judges();
-    test_failing_look();
-    test_failing_begin();
-    test_failing_step();
+    test_failures();
     test_stop();
     test_stop_before();
     test_clock();

@@ -7,10 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "must.h"
-#include "options.h"
-
-#include "htwave/stepper.h"
+#include "planned.h"
 
 static const int thread_counts[] = {1, 5};
 enum { COUNTS = 2 };
@@ -114,7 +111,7 @@ static void add_bits(const void *data, size_t size, struct result *out) {
 static void add_fit(const struct ht_plan *plan, struct result *out) {
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
     const struct ht_fit_counts counts = ht_frame_counts(plan->frame);
-    double *values = NULL;
+    HT_FREED double *values = NULL;
     must(HT_ALLOC(values, nodes));
     const int densities = plan->eq.second_order.inverse_density >= 0 ? plan->grid.dims : 0;
     for (int what = 0; what <= densities; what++) {
@@ -122,7 +119,6 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
                                    ht_grid_planes(&plan->grid, HT_PRIMARY), values));
         add_bits(values, (size_t)nodes * sizeof *values, out);
     }
-    free(values);
     add_bits(&counts.values, sizeof counts.values, out);
     add_bits(&counts.cut, sizeof counts.cut, out);
     if (counts.cut > 0) add_bits(counts.place, sizeof counts.place, out);
@@ -130,68 +126,59 @@ static void add_fit(const struct ht_plan *plan, struct result *out) {
 }
 
 /* The state at time 0, or where the medium varies after a step, which reads it. */
-static enum ht_err add_state(const struct ht_plan *plan, struct result *out) {
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
+static enum ht_err add_state(struct planned *p, struct result *out) {
+    const struct ht_plan *plan = p->plan;
     const bool fd = plan->problem.fd.order > 0;
     const bool steps = fd || plan->problem.medium_degree >= 0;
     const int count = fd ? 1 : ht_grid_coefs(&plan->grid);
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY) * count;
-    HT_FREED double *values = NULL;
-    must(HT_ALLOC(values, nodes));
-    must(ht_oracle_create(&plan->problem, &stepper));
-    enum ht_err err = ht_start(plan, NULL, NULL, &stepper);
-    for (int from = 0; steps && err == HT_OK && from < 2; from++)
-        err = stepper.ops->half_step(stepper.self, (enum ht_subgrid)from);
-    for (int f = 0; err == HT_OK && f < plan->eq.nfields; f++) {
+    HT_ARRAY(double, values, nodes);
+    TRY(plan_oracle(p, true));
+    for (int from = 0; steps && from < 2; from++)
+        TRY(p->stepper.ops->half_step(p->stepper.self, (enum ht_subgrid)from));
+    for (int f = 0; f < (fd ? 1 : plan->eq.nfields); f++) {
         const enum ht_subgrid at =
             ht_problem_stores(&plan->problem, HT_PRIMARY, f) ? HT_PRIMARY : HT_DUAL;
-        const int64_t planes = ht_grid_planes(&plan->grid, at);
-        if (fd && f > 0) continue;
         memset(values, 0, (size_t)nodes * sizeof *values);
-        err = stepper.ops->get(stepper.self, at, f, count, 0, planes, values);
+        TRY(p->stepper.ops->get(p->stepper.self, at, f, count, 0, ht_grid_planes(&plan->grid, at),
+                                values));
         add_bits(values, (size_t)nodes * sizeof *values, out);
     }
-    return err;
+    return HT_OK;
 }
 
-static enum ht_err prepare(const struct ht_params *params, struct result *out) {
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    TRY(ht_plan_create(params, NULL, &plan));
+static enum ht_err prepare(struct planned *p, int threads, const char *options,
+                           struct result *out) {
+    TRY(plan_make(p, ';',
+                  "output.snapshots=false; output.pictures=false; initial.type=random; "
+                  "time.end=0.01; device.threads=%d; %s",
+                  threads, options));
+    const struct ht_plan *plan = p->plan;
     add_bits(&plan->problem.dt, sizeof plan->problem.dt, out);
     add_bits(&plan->fd_rate, sizeof plan->fd_rate, out);
     add_bits(plan->medium->speed, sizeof plan->medium->speed, out);
     add_bits(&plan->medium->speed_min, sizeof(double), out);
     if (plan->frame != NULL) add_fit(plan, out);
-    enum ht_err err = add_state(plan, out);
+    enum ht_err err = add_state(p, out);
     add_bits(&plan->medium->flattened, sizeof(int64_t), out);
     if (plan->frame == NULL) out->cut = plan->medium->flattened;
     return err;
 }
 
 static struct result run(const char *options, int threads) {
-    struct ht_params *params;
+    HT_ENDED(planned_end) struct planned p;
     struct result out = {.bits = HT_HASH_SEED};
-    must(test_params(NULL, ';', &params,
-                     "output.snapshots=false; output.pictures=false; initial.type=random; "
-                     "time.end=0.01; device.threads=%d; %s",
-                     threads, options));
-    out.err = prepare(params, &out);
+    out.err = prepare(&p, threads, options, &out);
     if (out.err != HT_OK) snprintf(out.message, sizeof out.message, "%s", ht_err_message());
-    ht_params_destroy(params);
     return out;
 }
 
 /* Files of random samples: 40 x 75 x 7 of contrast `spread`. */
 static void write_samples(const char *name, uint64_t seed, double spread) {
-    enum { COUNT = 40 * 75 * 7 };
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "wb");
-    for (uint64_t i = 0; file != NULL && i < COUNT; i++) {
-        const float value = (float)exp(spread * ht_rng_uniform(seed, i));
-        if (fwrite(&value, sizeof value, 1, file) != 1) exit(1);
-    }
-    if (file == NULL || fclose(file) != 0) exit(1);
+    static float value[40 * 75 * 7];
+    for (int i = 0; i < 40 * 75 * 7; i++)
+        value[i] = (float)exp(spread * ht_rng_uniform(seed, (uint64_t)i));
+    must(ht_file_write_in(directory, name, value, sizeof value));
 }
 
 /* Values of the fields at the nodes of 90 x 12 x 5 periodic cells. */
@@ -328,8 +315,6 @@ static void test_refused(void) {
 }
 
 int main(void) {
-    static const char *const files[] = {"c.raw", "rho.raw", "data.h5"};
-    char path[128];
     if ((directory = scratch_make("threads")) == NULL) return 1;
     ht_log_level_set(HT_LOG_QUIET);
     for (int t = 0; t < COUNTS; t++) {
@@ -342,10 +327,6 @@ int main(void) {
     write_data();
     test_same();
     test_refused();
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
-        remove(path);
-    }
-    rmdir(directory);
+    scratch_remove(directory);
     return test_end("threads");
 }
