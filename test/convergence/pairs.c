@@ -76,9 +76,9 @@ static double exact_at(const struct ht_shot *shot, const struct sides *side, boo
 
 /* ---- runs ---- */
 
-static double exact_of(const struct trial *t, const void *side, double x, double time,
+static double exact_of(const struct trial *t, const void *side, const double *x, double time,
                        const char *field) {
-    return exact_at(&t->sim->plan->shots->shot[0], side, *field == 'u', x, time, *field == 'v');
+    return exact_at(&t->sim->plan->shots->shot[0], side, *field == 'u', *x, time, *field == 'v');
 }
 
 /* What the plan expects of the source, of the scheme over the way and of the layers, each within a

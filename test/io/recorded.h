@@ -110,25 +110,32 @@ static double *read_set(struct trial *t, const char *name, int64_t extent[8]) {
     return data;
 }
 
-/* The largest error of a field of receivers on one axis, over its largest exact value. */
-typedef double exact_value(const struct trial *t, const void *context, double x, double time,
+/* The largest error of a field of receivers; *largest: exact value, NULL: not asked for. x:
+ * position, one number per axis. */
+typedef double exact_value(const struct trial *t, const void *context, const double *x, double time,
                            const char *field);
-static inline double group_error(struct trial *t, const char *group, const char *field,
-                                 exact_value *exact, const void *context) {
-    const char *sets[3] = {field, "position", "time"};
-    char name[3][32];
+static inline double set_error(struct trial *t, const char *group, const char *field,
+                               exact_value *exact, const void *context, double *largest) {
     int64_t extent[8];
-    double *data[3], worst = 0, largest = 0;
-    for (int i = 0; i < 3; i++) {
-        snprintf(name[i], sizeof name[i], "%s/%s", group, sets[i]);
-        data[i] = read_set(t, name[i], i == 0 ? extent : NULL);
-    }
+    double worst = 0, most = 0;
+    HT_FREED double *data = read_set(t, HT_KEY("%s/%s", group, field), extent);
+    HT_FREED double *x = read_set(t, HT_KEY("%s/position", group), NULL);
+    HT_FREED double *time = read_set(t, HT_KEY("%s/time", group), NULL);
+    const int dims = t->sim->plan->grid.dims;
     for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
         const double value =
-            exact(t, context, data[1][i / extent[1]], data[2][i % extent[1]], field);
-        worst = fmax(worst, fabs(data[0][i] - value));
-        largest = fmax(largest, fabs(value));
+            exact(t, context, x + dims * (i / extent[1]), time[i % extent[1]], field);
+        worst = test_worse(worst, fabs(data[i] - value));
+        most = fmax(most, fabs(value));
     }
-    for (int i = 0; i < 3; i++) free(data[i]);
+    if (largest != NULL) *largest = most;
+    return worst;
+}
+
+/* Over the largest exact value. */
+static inline double group_error(struct trial *t, const char *group, const char *field,
+                                 exact_value *exact, const void *context) {
+    double largest = 0;
+    const double worst = set_error(t, group, field, exact, context, &largest);
     return worst / largest;
 }

@@ -2,9 +2,15 @@
  * cl/prelude.cl, so that every back end takes them. */
 #pragma once
 
+#include "must.h"
 #include "open_device.h"
 
 #include "htwave/kernel.h"
+
+HT_ENDS(ht_buffer)
+HT_ENDS(ht_event)
+HT_ENDS(ht_kernel)
+HT_ENDS(ht_program)
 
 enum { GROUP_SIZE = 16, VALUES = 64 };
 
@@ -46,8 +52,8 @@ static inline enum ht_err launch_add(struct ht_kernel *kernel, struct ht_buffer 
 /* What one launch of a program of adding_text adds to x[VALUES - 1]; NaN when a step of the way
  * fails. */
 static inline double added_by(struct ht_device *device, struct ht_program *program) {
-    struct ht_kernel *kernel = NULL;
-    struct ht_buffer *x = NULL;
+    HT_ENDED(ht_kernel_end) struct ht_kernel *kernel = NULL;
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x = NULL;
     float values[VALUES] = {0};
     enum ht_err err = ht_kernel_create(program, "ht_add", &kernel);
     if (err == HT_OK) err = ht_buffer_create(device, sizeof values, &x);
@@ -55,7 +61,5 @@ static inline double added_by(struct ht_device *device, struct ht_program *progr
     if (err == HT_OK) err = launch_add(kernel, x, 1);
     if (err == HT_OK) err = ht_device_finish(device);
     if (err == HT_OK) err = ht_buffer_read(x, whole(sizeof values), values);
-    ht_kernel_destroy(kernel);
-    ht_buffer_destroy(x);
     return err == HT_OK ? (double)values[VALUES - 1] : (double)NAN;
 }

@@ -1,37 +1,8 @@
 /* Lists of groups in the input: what is read, printed and read again, changed on the command line,
  * and what is refused in which words. */
-#include <unistd.h>
-
-#include "../test.h"
-#include "htwave/params.h"
-#include "io/scratch.h"
+#include "config_text.h"
 
 static char *scratch;
-
-enum { MOST = 4 };
-
-/* Reads text as the file x.cfg with overrides up to a NULL. */
-static enum ht_err read_text(const char *text, const char *const *overrides,
-                             struct ht_params **out) {
-    char copy[MOST][256], *list[MOST];
-    int count = 0;
-    *out = NULL;
-    for (; overrides && count < MOST && overrides[count]; count++) {
-        snprintf(copy[count], sizeof copy[count], "%s", overrides[count]);
-        list[count] = copy[count];
-    }
-    TRY(ht_file_write("x.cfg", text, strlen(text)));
-    return ht_params_read("x.cfg", count, list, out);
-}
-
-static void expect_refused(const char *text, const char *override, const char *message) {
-    const char *const overrides[] = {override, NULL};
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    enum ht_err err = read_text(text, overrides, &params);
-    const char *got = err ? ht_err_message() : "accepted";
-    TEST_CHECK(err == HT_ERR_INPUT && !params && strcmp(got, message) == 0, "refused: %s", got);
-    if (strcmp(got, message) != 0) printf("     expected: %s\n", message);
-}
 
 static const char three[] = "grid = { cells = [8, 8]; };\n"
                             "initial = {\n"
@@ -54,11 +25,10 @@ static bool same_pulse(const struct ht_pulse *a, const struct ht_pulse *b) {
 }
 
 static void test_read(void) {
-    struct ht_params *p = NULL;
+    HT_ENDED(ht_params_end)
+    struct ht_params *p = params_of(three, NULL, NULL), *none = params_of("", NULL, NULL);
     struct ht_pulse one;
-    enum ht_err err = read_text(three, NULL, &p);
-    TEST_CHECK(!err && p->initial.pulses.count == 3, "three groups are read %s", test_said(err));
-    if (err) return;
+    TEST_EQUAL(p->initial.pulses.count, 3, "groups that are read");
     TEST_CHECK(pulse_at(p, 0)->centre[0] == 0.25 && pulse_at(p, 0)->centre[2] == 0 &&
                    pulse_at(p, 0)->width == 0.1 && pulse_at(p, 0)->amplitude == 1 &&
                    !*pulse_at(p, 0)->field,
@@ -76,62 +46,48 @@ static void test_read(void) {
     ht_params_error(p, "initial.pulses.2.width", "must be 3");
     TEST_CHECK(!strcmp(ht_err_message(), "initial.pulses.2.width = 0.05: must be 3 (x.cfg:5)"),
                "blamed as \"%s\"", ht_err_message());
-    ht_params_destroy(p);
-    err = ht_params_read(NULL, 0, NULL, &p);
-    TEST_CHECK(!err && !p->initial.pulses.count && ht_params_pulse(p, 0, &one) &&
-                   one.width == 0.1 && one.centre[1] == 0.5 && !ht_params_pulse(p, 1, &one) &&
-                   !ht_params_is_set(p, "initial.pulses"),
+    TEST_CHECK(!none->initial.pulses.count && ht_params_pulse(none, 0, &one) && one.width == 0.1 &&
+                   one.centre[1] == 0.5 && !ht_params_pulse(none, 1, &one) &&
+                   !ht_params_is_set(none, "initial.pulses"),
                "without a list there is the pulse of initial.centre");
-    ht_params_destroy(p);
 }
 
 /* The resolved input gives the same parameters and the same text. */
 static void test_printed(void) {
-    struct ht_params *p = NULL, *q = NULL;
-    struct ht_text first = {0}, second = {0};
-    bool same = read_text(three, NULL, &p) == HT_OK && ht_params_print(p, &first) == HT_OK &&
-                read_text(first.data, NULL, &q) == HT_OK && ht_params_print(q, &second) == HT_OK &&
-                q->initial.pulses.count == 3;
+    HT_ENDED(ht_params_end) struct ht_params *p = params_of(three, NULL, NULL);
+    HT_FREED char *first = printed(p);
+    HT_ENDED(ht_params_end) struct ht_params *q = params_of(first, NULL, NULL);
+    HT_FREED char *second = printed(q);
+    bool same = q->initial.pulses.count == 3;
     for (int i = 0; same && i < 3; i++) same = same_pulse(pulse_at(p, i), pulse_at(q, i));
-    TEST_CHECK(same, "printed and read again: the same groups %s", q ? "" : ht_err_message());
-    TEST_CHECK(same && strcmp(first.data, second.data) == 0, "printed again: the same text");
-    ht_params_destroy(p);
-    ht_params_destroy(q);
-    ht_text_free(&first);
-    ht_text_free(&second);
+    TEST_CHECK(same, "printed and read again: the same groups");
+    TEST_CHECK(strcmp(first, second) == 0, "printed again: the same text");
 }
 
 static void test_overrides(void) {
-    static const char *const key[] = {"initial.pulses.2.width=0.5",
-                                      "initial.pulses.3.centre=[0, 1]", NULL};
     static const char *const group[] = {"initial.pulses.2={centre=[0.1, 0.2];}",
                                         "initial.pulses.4={centre=[1.0, 1.0];}",
                                         "initial.pulses.4.width=3", NULL};
-    static const char *const whole[] = {"initial.pulses=({centre=[1.0, 1.0];})",
-                                        "initial.pulses.1.width=7", NULL};
-    static const char *const none[] = {"initial.pulses=()", "initial.width=0.3", NULL};
-    struct ht_params *p = NULL;
-    bool good = read_text(three, key, &p) == HT_OK;
-    TEST_CHECK(good && pulse_at(p, 1)->width == 0.5 && pulse_at(p, 1)->amplitude == -2 &&
+    HT_ENDED(ht_params_end)
+    struct ht_params *p = params_of(three, "initial.pulses.2.width=0.5",
+                                    "initial.pulses.3.centre=[0, 1]"),
+                     *q = NULL,
+                     *whole = params_of(three, "initial.pulses=({centre=[1.0, 1.0];})",
+                                        "initial.pulses.1.width=7"),
+                     *none = params_of(three, "initial.pulses=()", "initial.width=0.3");
+    must(read_text(three, group, &q));
+    TEST_CHECK(pulse_at(p, 1)->width == 0.5 && pulse_at(p, 1)->amplitude == -2 &&
                    pulse_at(p, 2)->centre[1] == 1,
-               "overrides of keys in groups leave the others %s", good ? "" : ht_err_message());
-    ht_params_destroy(p);
-    good = read_text(three, group, &p) == HT_OK;
-    TEST_CHECK(good && p->initial.pulses.count == 4 && pulse_at(p, 1)->width == 0.1 &&
-                   !*pulse_at(p, 1)->field && pulse_at(p, 3)->width == 3 &&
-                   pulse_at(p, 3)->centre[0] == 1,
-               "an override replaces a group, one behind the last is new %s",
-               good ? "" : ht_err_message());
-    ht_params_destroy(p);
-    good = read_text(three, whole, &p) == HT_OK;
-    TEST_CHECK(good && p->initial.pulses.count == 1 && pulse_at(p, 0)->width == 7 &&
-                   !ht_params_is_set(p, "initial.pulses.2.width"),
-               "an override replaces the list %s", good ? "" : ht_err_message());
-    ht_params_destroy(p);
-    good = read_text(three, none, &p) == HT_OK;
-    TEST_CHECK(good && p->initial.pulses.count == 0 && !ht_params_is_set(p, "initial.pulses"),
-               "an empty list is none %s", good ? "" : ht_err_message());
-    ht_params_destroy(p);
+               "overrides of keys in groups leave the others");
+    TEST_CHECK(q->initial.pulses.count == 4 && pulse_at(q, 1)->width == 0.1 &&
+                   !*pulse_at(q, 1)->field && pulse_at(q, 3)->width == 3 &&
+                   pulse_at(q, 3)->centre[0] == 1,
+               "an override replaces a group, one behind the last is new");
+    TEST_CHECK(whole->initial.pulses.count == 1 && pulse_at(whole, 0)->width == 7 &&
+                   !ht_params_is_set(whole, "initial.pulses.2.width"),
+               "an override replaces the list");
+    TEST_CHECK(none->initial.pulses.count == 0 && !ht_params_is_set(none, "initial.pulses"),
+               "an empty list is none");
 }
 
 static const char *const wrong_files[][2] = {
@@ -223,22 +179,18 @@ static void test_refused_overrides(void) {
 
 /* One group more than there may be. */
 static void test_many(void) {
-    static char text[4096] = "grid = { cells = [8]; };\ninitial = { pulses = (";
-    struct ht_params *p = NULL;
     for (int most = 64; most <= 65; most++) {
-        size_t length = strlen("grid = { cells = [8]; };\ninitial = { pulses = (");
-        for (int i = 0; i < most; i++)
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s{ centre = [0.5]; }",
-                                       i ? ",\n" : "");
-        snprintf(text + length, sizeof text - length, "); };");
-        if (most == 64)
-            TEST_CHECK(read_text(text, NULL, &p) == HT_OK && p->initial.pulses.count == 64,
-                       "64 groups are read");
-        else
-            expect_refused(text, NULL,
+        HT_FREED_TEXT struct ht_text text = {0};
+        ht_text_add(&text, "grid = { cells = [8]; };\ninitial = { pulses = (");
+        for (int i = 0; i < most; i++) ht_text_add(&text, "%s{ centre = [0.5]; }", i ? ",\n" : "");
+        ht_text_add(&text, "); };");
+        if (most > 64) {
+            expect_refused(text.data, NULL,
                            "initial.pulses = ( ... ): must have at most 64 groups (x.cfg:2)");
-        ht_params_destroy(p);
-        p = NULL;
+            continue;
+        }
+        HT_ENDED(ht_params_end) struct ht_params *p = params_of(text.data, NULL, NULL);
+        TEST_EQUAL(p->initial.pulses.count, 64, "most groups");
     }
 }
 

@@ -14,26 +14,25 @@ struct scene {
     float expected, expected_y;
 };
 
-static enum ht_err open_scene(struct scene *s) {
-    char *text = program_text("HT_KERNEL void ht_add(HT_GLOBAL float *x, float c) {\n"
-                              "    x[HT_GROUP_1() * 16 + HT_ITEM()] += c;\n}\n"
-                              "HT_KERNEL void ht_scale(HT_GLOBAL float *x, float c) {\n"
-                              "    x[HT_GROUP_1() * 16 + HT_ITEM()] *= c;\n}\n");
+static void open_scene(struct scene *s) {
+    HT_FREED char *text = program_text("HT_KERNEL void ht_add(HT_GLOBAL float *x, float c) {\n"
+                                       "    x[HT_GROUP_1() * 16 + HT_ITEM()] += c;\n}\n"
+                                       "HT_KERNEL void ht_scale(HT_GLOBAL float *x, float c) {\n"
+                                       "    x[HT_GROUP_1() * 16 + HT_ITEM()] *= c;\n}\n");
+    struct ht_buffer **const buffer[] = {&s->x, &s->y};
+    const int64_t open = ht_device_info(s->device)->open_memory;
     float values[VALUES];
     for (int i = 0; i < VALUES; i++) values[i] = START;
     s->expected = s->expected_y = START;
-    enum ht_err err = ht_program_build(s->device, text, &s->program);
-    free(text);
-    if (err == HT_OK) err = ht_kernel_create(s->program, "ht_add", &s->add);
-    if (err == HT_OK) err = ht_kernel_create(s->program, "ht_scale", &s->scale);
+    must(ht_program_build(s->device, text, &s->program));
+    must(ht_kernel_create(s->program, "ht_add", &s->add));
+    must(ht_kernel_create(s->program, "ht_scale", &s->scale));
     /* a back end that loses it for a launch is refused by the fake */
-    if (err == HT_OK && ht_device_info(s->device)->open_memory > 0)
-        err = ht_kernel_open_memory(s->scale, ht_device_info(s->device)->open_memory);
-    if (err == HT_OK) err = ht_buffer_create(s->device, sizeof values, &s->x);
-    if (err == HT_OK) err = ht_buffer_write(s->x, whole(sizeof values), values);
-    if (err == HT_OK) err = ht_buffer_create(s->device, sizeof values, &s->y);
-    if (err == HT_OK) err = ht_buffer_write(s->y, whole(sizeof values), values);
-    return err;
+    if (open > 0) must(ht_kernel_open_memory(s->scale, open));
+    for (int i = 0; i < 2; i++) {
+        must(ht_buffer_create(s->device, sizeof values, buffer[i]));
+        must(ht_buffer_write(*buffer[i], whole(sizeof values), values));
+    }
 }
 
 static void close_scene(struct scene *s) {
@@ -62,11 +61,9 @@ static enum ht_err launch(const struct scene *s, struct ht_kernel *kernel, float
 /* x = -(-(x + 1) + 0.25) - 0.5, which is x + 0.25 in this order alone. */
 static enum ht_err record(struct scene *s, struct ht_sequence **out) {
     TRY(ht_sequence_begin(s->device));
-    enum ht_err err = launch(s, s->add, 1);
-    if (err == HT_OK) err = launch(s, s->scale, -1);
-    if (err == HT_OK) err = launch(s, s->add, 0.25f);
-    if (err == HT_OK) err = launch(s, s->scale, -1);
-    if (err == HT_OK) err = launch(s, s->add, -0.5f);
+    enum ht_err err = HT_OK;
+    for (int i = 0; i < 5 && err == HT_OK; i++)
+        err = launch(s, i % 2 ? s->scale : s->add, (float[]){1, -1, 0.25f, -1, -0.5f}[i]);
     return ht_sequence_end(s->device, err, out);
 }
 
@@ -189,8 +186,8 @@ int main(void) {
     struct scene s = {.device = test_device_here()};
     struct ht_sequence *sequence = NULL;
     if (s.device == NULL) return test_end("sequence");
-    enum ht_err err = open_scene(&s);
-    if (err == HT_OK) err = record(&s, &sequence);
+    open_scene(&s);
+    enum ht_err err = record(&s, &sequence);
     TEST_CHECK(err == HT_OK, "recorded on %s %s", ht_device_info(s.device)->name, test_said(err));
     if (err == HT_OK) {
         test_runs(&s, sequence);

@@ -16,29 +16,39 @@ struct kernels {
 };
 
 /* ht_slow: x[i] = i + add after `turns` dependent operations; ht_last: y[i] = x[at + i]. */
-static enum ht_err make_kernels(struct ht_device *device, struct kernels *out) {
-    char *text = program_text("HT_KERNEL void ht_slow(HT_GLOBAL float *x, float add, int turns) {\n"
-                              "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
-                              "    unsigned state = (unsigned)i;\n"
-                              "    for (int n = 0; n < turns; n++)\n"
-                              "        state = state * 1664525u + 1013904223u;\n"
-                              "    x[i] = (float)i + (state == 1u ? add + 1.0f : add);\n}\n"
-                              "HT_KERNEL void ht_last(HT_GLOBAL const float *x,\n"
-                              "                       HT_GLOBAL float *y, int at) {\n"
-                              "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
-                              "    y[i] = x[at + i];\n}\n");
-    *out = (struct kernels){0};
-    enum ht_err err = ht_program_build(device, text, &out->program);
-    free(text);
-    if (err == HT_OK) err = ht_kernel_create(out->program, "ht_slow", &out->slow);
-    if (err == HT_OK) err = ht_kernel_create(out->program, "ht_last", &out->last);
-    return err;
+static void make_kernels(struct ht_device *device, struct kernels *out) {
+    HT_FREED char *text =
+        program_text("HT_KERNEL void ht_slow(HT_GLOBAL float *x, float add, int turns) {\n"
+                     "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
+                     "    unsigned state = (unsigned)i;\n"
+                     "    for (int n = 0; n < turns; n++)\n"
+                     "        state = state * 1664525u + 1013904223u;\n"
+                     "    x[i] = (float)i + (state == 1u ? add + 1.0f : add);\n}\n"
+                     "HT_KERNEL void ht_last(HT_GLOBAL const float *x,\n"
+                     "                       HT_GLOBAL float *y, int at) {\n"
+                     "    const int i = (int)HT_GROUP_1() * 16 + HT_ITEM();\n"
+                     "    y[i] = x[at + i];\n}\n");
+    must(ht_program_build(device, text, &out->program));
+    must(ht_kernel_create(out->program, "ht_slow", &out->slow));
+    must(ht_kernel_create(out->program, "ht_last", &out->last));
 }
 
 static void free_kernels(struct kernels *k) {
     ht_kernel_destroy(k->slow);
     ht_kernel_destroy(k->last);
     ht_program_destroy(k->program);
+}
+
+static struct ht_buffer *buffer_of(struct ht_device *device, int64_t bytes) {
+    struct ht_buffer *x;
+    must(ht_buffer_create(device, bytes, &x));
+    return x;
+}
+
+static struct ht_event *event_of(struct ht_device *device) {
+    struct ht_event *event;
+    must(ht_event_create(device, &event));
+    return event;
 }
 
 static enum ht_err launch_slow(const struct kernels *k, struct ht_buffer *x, float add, int turns) {
@@ -59,11 +69,12 @@ static enum ht_err launch_last(const struct kernels *k, struct ht_buffer *x, str
 /* Turns of ht_slow that take a tenth of a second. */
 static int slow_turns(struct ht_device *device, const struct kernels *k, struct ht_buffer *x) {
     enum { TURNS = 1 << 20 };
-    if (launch_slow(k, x, 0, 1) != HT_OK || ht_device_finish(device) != HT_OK) return 0;
-    (void)ht_kernel_seconds(k->slow);
-    if (launch_slow(k, x, 0, TURNS) != HT_OK || ht_device_finish(device) != HT_OK) return 0;
-    double turns = 0.1 / ht_kernel_seconds(k->slow) * TURNS;
-    return turns < INT32_MAX ? (int)turns : INT32_MAX;
+    for (int i = 0; i < 2; i++) {
+        (void)ht_kernel_seconds(k->slow);
+        must(launch_slow(k, x, 0, i ? TURNS : 1));
+        must(ht_device_finish(device));
+    }
+    return (int)fmin(0.1 / ht_kernel_seconds(k->slow) * TURNS, INT32_MAX);
 }
 
 /* Asks until it is done; false after a minute or a failure. */
@@ -81,77 +92,62 @@ static bool wait_for(struct ht_event *event) {
  * must not wait for either. */
 static void test_read_behind_kernel(struct ht_device *device, const struct kernels *k,
                                     struct ht_pinned *pinned, bool at_once, const char *what) {
-    struct ht_buffer *x = NULL;
-    struct ht_event *kernel = NULL, *read = NULL;
-    const float *values = ht_pinned_memory(pinned);
-    float zeros[VALUES] = {0};
+    const float *values = ht_pinned_memory(pinned), zeros[VALUES] = {0};
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, sizeof zeros);
+    HT_ENDED(ht_event_end) struct ht_event *kernel = event_of(device), *read = event_of(device);
     bool early = true;
-    enum ht_err err = ht_buffer_create(device, sizeof zeros, &x);
-    int turns = err == HT_OK ? slow_turns(device, k, x) : 0;
-    if (err == HT_OK) err = ht_buffer_write(x, whole(sizeof zeros), zeros);
-    if (err == HT_OK) err = ht_event_create(device, &kernel);
-    if (err == HT_OK) err = ht_event_create(device, &read);
-    double start = ht_clock();
-    if (err == HT_OK) err = launch_slow(k, x, 7, turns);
-    if (err == HT_OK) err = ht_event_record(kernel, HT_QUEUE_WORK);
-    if (err == HT_OK) err = ht_event_await(kernel, HT_QUEUE_TRANSFER);
-    if (err == HT_OK) err = ht_transfer_read(x, 0, sizeof zeros, pinned, 0);
-    if (err == HT_OK) err = ht_event_record(read, HT_QUEUE_TRANSFER);
-    if (err == HT_OK) err = ht_event_done(kernel, &early);
-    double enqueued = ht_clock() - start;
-    bool done = err == HT_OK && wait_for(read);
-    double waited = ht_clock() - start;
+    const int turns = slow_turns(device, k, x);
+    must(ht_buffer_write(x, whole(sizeof zeros), zeros));
+    const double start = ht_clock();
+    must(launch_slow(k, x, 7, turns));
+    must(ht_event_record(kernel, HT_QUEUE_WORK));
+    must(ht_event_await(kernel, HT_QUEUE_TRANSFER));
+    must(ht_transfer_read(x, 0, sizeof zeros, pinned, 0));
+    must(ht_event_record(read, HT_QUEUE_TRANSFER));
+    must(ht_event_done(kernel, &early));
+    const double enqueued = ht_clock() - start;
+    const bool done = wait_for(read);
+    const double waited = ht_clock() - start;
     int wrong = 0;
     for (int i = 0; done && i < VALUES; i++) wrong += values[i] != (float)i + 7;
-    TEST_CHECK(done && wrong == 0, "%s: a read behind a kernel of %.3g s: %d of %d values wrong%s",
-               what, waited, wrong, (int)VALUES, test_said(err));
+    TEST_CHECK(done && wrong == 0, "%s: a read behind a kernel of %.3g s: %d of %d values wrong",
+               what, waited, wrong, (int)VALUES);
     if (at_once)
         TEST_CHECK(!early, "%s: enqueued in %.3g s, when the kernel still ran", what, enqueued);
-    ht_event_destroy(kernel);
-    ht_event_destroy(read);
-    ht_buffer_destroy(x);
 }
 
 /* A kernel waits for an event behind a large write, of which it reads the end. */
 static void test_kernel_behind_write(struct ht_device *device, const struct kernels *k,
                                      struct ht_pinned *pinned, const char *what) {
     const int64_t bytes = MANY * (int64_t)sizeof(float);
-    struct ht_buffer *x = NULL, *y = NULL;
-    struct ht_event *event = NULL;
     float *values = ht_pinned_memory(pinned), last[VALUES] = {0};
-    enum ht_err err = ht_buffer_create(device, bytes, &x);
-    if (err == HT_OK) err = ht_buffer_create(device, sizeof last, &y);
-    if (err == HT_OK) err = ht_event_create(device, &event);
+    HT_ENDED(ht_buffer_end)
+    struct ht_buffer *x = buffer_of(device, bytes), *y = buffer_of(device, sizeof last);
+    HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
     int wrong = 0;
-    for (int round = 1; err == HT_OK && round <= 3; round++) {
+    for (int round = 1; round <= 3; round++) {
         for (int i = 0; i < MANY; i++) values[i] = (float)(i % 1000 * round);
-        err = ht_transfer_write(x, 0, bytes, pinned, 0);
-        if (err == HT_OK) err = ht_event_record(event, HT_QUEUE_TRANSFER);
-        if (err == HT_OK) err = ht_event_await(event, HT_QUEUE_WORK);
-        if (err == HT_OK) err = launch_last(k, x, y, MANY - VALUES);
-        if (err == HT_OK) err = ht_buffer_read(y, whole(sizeof last), last);
+        must(ht_transfer_write(x, 0, bytes, pinned, 0));
+        must(ht_event_record(event, HT_QUEUE_TRANSFER));
+        must(ht_event_await(event, HT_QUEUE_WORK));
+        must(launch_last(k, x, y, MANY - VALUES));
+        must(ht_buffer_read(y, whole(sizeof last), last));
         for (int i = 0; i < VALUES; i++)
             wrong += last[i] != (float)((MANY - VALUES + i) % 1000 * round);
     }
-    TEST_CHECK(
-        err == HT_OK && wrong == 0,
-        "%s: kernels behind writes of 32 MiB, an event used three times: %d of %d values wrong%s",
-        what, wrong, 3 * VALUES, test_said(err));
-    ht_event_destroy(event);
-    ht_buffer_destroy(x);
-    ht_buffer_destroy(y);
+    TEST_EQUAL(wrong, 0,
+               "%s: kernels behind writes of 32 MiB, an event used three times: wrong values",
+               what);
 }
 
 static void test_bad_events(struct ht_device *device) {
-    struct ht_event *event = NULL;
+    HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
     bool done = true;
-    if (ht_event_create(device, &event) != HT_OK) return;
     TEST_CHECK(ht_event_await(event, HT_QUEUE_WORK) == HT_ERR_INTERNAL &&
                    ht_event_done(event, &done) == HT_ERR_INTERNAL && !done,
                "an event that is not recorded is refused: %s", ht_err_message());
     TEST_CHECK(ht_event_record(event, HT_QUEUE_WORK) == HT_OK && wait_for(event),
                "one behind nothing is done");
-    ht_event_destroy(event);
     ht_event_destroy(NULL);
 }
 
@@ -160,30 +156,25 @@ static void test_bad_events(struct ht_device *device) {
 /* Parts of a buffer out of and into parts of memory, in order on one queue. */
 static void test_round_trip(struct ht_device *device, struct ht_pinned *pinned, const char *what) {
     enum { BYTES = 4096 };
-    unsigned char *memory = ht_pinned_memory(pinned);
-    unsigned char all[BYTES] = {0};
-    struct ht_buffer *x = NULL;
-    struct ht_event *event = NULL;
+    unsigned char *memory = ht_pinned_memory(pinned), all[BYTES] = {0};
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, BYTES);
+    HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
     int wrong = 0;
     for (int i = 0; i < BYTES; i++) memory[i] = (unsigned char)(i * 7 % 251);
     memset(memory + BYTES, 0xee, BYTES);
-    enum ht_err err = ht_buffer_create(device, BYTES, &x);
-    if (err == HT_OK) err = ht_buffer_write(x, whole(BYTES), all);
-    if (err == HT_OK) err = ht_event_create(device, &event);
-    if (err == HT_OK) err = ht_transfer_write(x, 100, 1001, pinned, 3);
-    if (err == HT_OK) err = ht_transfer_read(x, 99, 1003, pinned, BYTES + 5);
-    if (err == HT_OK) err = ht_transfer_write(x, 0, 0, pinned, 0);
-    if (err == HT_OK) err = ht_event_record(event, HT_QUEUE_TRANSFER);
-    bool done = err == HT_OK && wait_for(event);
+    must(ht_buffer_write(x, whole(BYTES), all));
+    must(ht_transfer_write(x, 100, 1001, pinned, 3));
+    must(ht_transfer_read(x, 99, 1003, pinned, BYTES + 5));
+    must(ht_transfer_write(x, 0, 0, pinned, 0));
+    must(ht_event_record(event, HT_QUEUE_TRANSFER));
+    const bool done = wait_for(event);
     for (int i = 0; done && i < BYTES; i++) {
-        int inside = i >= 6 && i < 6 + 1001;
-        int want = i < 5 || i >= 5 + 1003 ? 0xee : inside ? memory[i - 3] : 0;
+        const bool inside = i >= 6 && i < 6 + 1001;
+        const int want = i < 5 || i >= 5 + 1003 ? 0xee : inside ? memory[i - 3] : 0;
         wrong += memory[BYTES + i] != want;
     }
-    TEST_CHECK(done && wrong == 0, "%s: 1001 bytes there and 1003 back: %d of %d bytes wrong%s",
-               what, wrong, (int)BYTES, test_said(err));
-    ht_event_destroy(event);
-    ht_buffer_destroy(x);
+    TEST_CHECK(done && wrong == 0, "%s: 1001 bytes there and 1003 back: %d of %d bytes wrong", what,
+               wrong, (int)BYTES);
 }
 
 static void test_bad_ranges(struct ht_device *device) {
@@ -191,11 +182,9 @@ static void test_bad_ranges(struct ht_device *device) {
                                         {0, -1, 0},        {0, 100, 51}, {0, 10, -1},
                                         {101, 0, 0},       {0, 0, 151},  {INT64_MAX, INT64_MAX, 0},
                                         {0, 10, INT64_MAX}};
-    struct ht_buffer *x = NULL;
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, 100);
     struct ht_pinned *pinned = NULL;
-    if (ht_buffer_create(device, 100, &x) != HT_OK ||
-        ht_pinned_create(device, 150, &pinned) != HT_OK)
-        return;
+    must(ht_pinned_create(device, 150, &pinned));
     TEST_EACH(row, ranges) {
         const int64_t *r = *row;
         enum ht_err in = ht_transfer_read(x, r[0], r[1], pinned, r[2]);
@@ -206,23 +195,17 @@ static void test_bad_ranges(struct ht_device *device) {
     }
     ht_pinned_destroy(pinned);
     ht_pinned_destroy(NULL);
-    ht_buffer_destroy(x);
 }
 
-/* Memory that could not be pinned may make the host wait. */
-static void test_memory(struct ht_device *device, const struct kernels *k, struct ht_pinned *pinned,
-                        bool at_once, const char *what) {
-    test_round_trip(device, pinned, what);
-    test_read_behind_kernel(device, k, pinned, at_once, what);
-    test_kernel_behind_write(device, k, pinned, what);
-}
-
-static void test_both_memories(struct ht_device *device, const struct kernels *k) {
-    const int64_t bytes = MANY * (int64_t)sizeof(float);
+static void test_memory(struct ht_device *device, const struct kernels *k) {
     struct ht_pinned *made = NULL;
-    TEST_CHECK(ht_pinned_create(device, bytes, &made) == HT_OK && ht_pinned_memory(made) != NULL,
+    TEST_CHECK(ht_pinned_create(device, MANY * (int64_t)sizeof(float), &made) == HT_OK &&
+                   ht_pinned_memory(made) != NULL,
                "32 MiB of pinned memory");
-    if (made != NULL) test_memory(device, k, made, true, "made");
+    if (made == NULL) return;
+    test_round_trip(device, made, "made");
+    test_read_behind_kernel(device, k, made, true, "made");
+    test_kernel_behind_write(device, k, made, "made");
     ht_pinned_destroy(made);
 }
 
@@ -232,29 +215,25 @@ static void test_both_memories(struct ht_device *device, const struct kernels *k
 static enum ht_err send_values(struct ht_device *device, struct ht_peer *peer, int at, int count) {
     const int64_t bytes = count * (int64_t)sizeof(float);
     float values[PEER_VALUES];
-    struct ht_buffer *x = NULL;
-    struct ht_event *event = NULL;
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x = NULL;
+    HT_ENDED(ht_event_end) struct ht_event *event = NULL;
     for (int i = 0; i < count; i++) values[i] = (float)(i + 1);
-    enum ht_err err = ht_buffer_create(device, bytes, &x);
-    if (err == HT_OK) err = ht_event_create(device, &event);
-    if (err == HT_OK) err = ht_buffer_write(x, whole(bytes), values);
-    if (err == HT_OK) err = ht_transfer_peer(x, 0, bytes, peer, at * (int64_t)sizeof(float));
-    if (err == HT_OK) err = ht_event_record(event, HT_QUEUE_TRANSFER);
-    if (err == HT_OK && !wait_for(event)) err = HT_ERR_DEVICE;
-    ht_event_destroy(event);
-    ht_buffer_destroy(x);
-    return err;
+    TRY(ht_buffer_create(device, bytes, &x));
+    TRY(ht_event_create(device, &event));
+    TRY(ht_buffer_write(x, whole(bytes), values));
+    TRY(ht_transfer_peer(x, 0, bytes, peer, at * (int64_t)sizeof(float)));
+    TRY(ht_event_record(event, HT_QUEUE_TRANSFER));
+    return wait_for(event) ? HT_OK : HT_ERR_DEVICE;
 }
 
 enum { AT = 10, COUNT = 980 };
 
 /* A buffer of zeros with a neighbour, so that allocations may be shared. */
-static enum ht_err make_target(struct ht_device *device, struct ht_buffer **x,
-                               struct ht_buffer **beside) {
+static void make_target(struct ht_device *device, struct ht_buffer **x, struct ht_buffer **beside) {
     static const float zeros[PEER_VALUES] = {0};
-    TRY(ht_buffer_create(device, 64, beside));
-    TRY(ht_buffer_create(device, sizeof zeros, x));
-    return ht_buffer_write(*x, whole(sizeof zeros), zeros);
+    *beside = buffer_of(device, 64);
+    *x = buffer_of(device, sizeof zeros);
+    must(ht_buffer_write(*x, whole(sizeof zeros), zeros));
 }
 
 static int wrong_values(struct ht_buffer *x) {
@@ -269,14 +248,12 @@ static int wrong_values(struct ht_buffer *x) {
 static void test_peer_here(struct ht_device *device) {
     unsigned char name[HT_PEER_NAME];
     const char *no_peer = ht_device_info(device)->no_peer;
-    struct ht_buffer *x = NULL, *beside = NULL;
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x, *beside;
     struct ht_peer *peer = NULL;
-    enum ht_err err = make_target(device, &x, &beside);
-    if (err != HT_OK) return;
-    err = ht_peer_name(x, name);
+    make_target(device, &x, &beside);
+    enum ht_err err = ht_peer_name(x, name);
     if (no_peer != NULL) {
-        TEST_CHECK(err == HT_ERR_DEVICE && strstr(ht_err_message(), no_peer), "no peers: %s",
-                   ht_err_message());
+        TEST_ERROR(err, HT_ERR_DEVICE, no_peer, "no peers");
     } else {
         if (err == HT_OK) err = ht_peer_open(device, name, sizeof(float[PEER_VALUES]), &peer);
         if (err == HT_OK) err = send_values(device, peer, AT, COUNT);
@@ -288,8 +265,6 @@ static void test_peer_here(struct ht_device *device) {
     }
     ht_peer_close(peer);
     ht_peer_close(NULL);
-    ht_buffer_destroy(x);
-    ht_buffer_destroy(beside);
 }
 
 enum { NO_PEERS = 77 };
@@ -314,27 +289,23 @@ static int peer_process(int from, int to) {
 static void meet_peer(struct ht_device *device, int from, int to) {
     unsigned char name[HT_PEER_NAME];
     char answer[256] = "no answer";
-    struct ht_buffer *x = NULL, *beside = NULL;
-    enum ht_err err = make_target(device, &x, &beside);
-    if (err == HT_OK) err = ht_peer_name(x, name);
-    bool said = err == HT_OK && write(to, name, sizeof name) == sizeof name &&
-                read(from, answer, sizeof answer) == sizeof answer;
-    int wrong = said ? wrong_values(x) : -1;
+    HT_ENDED(ht_buffer_end) struct ht_buffer *x, *beside;
+    make_target(device, &x, &beside);
+    must(ht_peer_name(x, name));
+    const bool said = write(to, name, sizeof name) == sizeof name &&
+                      read(from, answer, sizeof answer) == sizeof answer;
+    const int wrong = said ? wrong_values(x) : -1;
     TEST_CHECK(said && answer[0] == '\0' && wrong == 0,
-               "a peer in another process: %d of %d values wrong %s%s", wrong, (int)PEER_VALUES,
-               answer, test_said(err));
-    ht_buffer_destroy(x);
-    ht_buffer_destroy(beside);
+               "a peer in another process: %d of %d values wrong %s", wrong, (int)PEER_VALUES,
+               answer);
 }
 
 static void run_tests(struct ht_device *device, int from, int to) {
-    struct kernels kernels;
-    enum ht_err err = make_kernels(device, &kernels);
-    TEST_CHECK(err == HT_OK, "kernels compile%s", test_said(err));
+    HT_ENDED(free_kernels) struct kernels kernels = {0};
+    make_kernels(device, &kernels);
     test_bad_events(device);
     test_bad_ranges(device);
-    if (err == HT_OK) test_both_memories(device, &kernels);
-    free_kernels(&kernels);
+    test_memory(device, &kernels);
     test_peer_here(device);
     if (ht_device_info(device)->no_peer == NULL)
         meet_peer(device, from, to);
