@@ -10,15 +10,14 @@ enum { N1 = 9, N2 = 7, SAMPLES = N1 * N2, SHOTS = 3 };
 static void open_model(struct scene *scene) {
     const int64_t cells[3] = {12, 10};
     float value[SAMPLES];
-    char options[600];
     for (int i = 0; i < SAMPLES; i++) value[i] = (float)(2 + ht_rng_uniform(1, (uint64_t)i));
-    write_raw(path_of("c.f32"), SAMPLES, value);
+    write_raw("c.f32", SAMPLES, value);
     *scene = (struct scene){.grid = make_grid(cells, 2, 3)};
-    snprintf(options, sizeof options,
-             "medium.type=file; medium.c=%s; medium.shape=[7, 9]; medium.axes=[\"x2\", \"x1\"]; "
-             "medium.spacing=[0.15, 0.12]; medium.origin=[0.01, 0.02]; output.units.length=km",
-             path_of("c.f32"));
-    must(open_scene(scene, "acoustic", options));
+    must(open_scene(
+        scene, "acoustic",
+        "medium.type=file; medium.c=%s; medium.shape=[7, 9]; medium.axes=[\"x2\", \"x1\"]; "
+        "medium.spacing=[0.15, 0.12]; medium.origin=[0.01, 0.02]; output.units.length=km",
+        path_of("c.f32")));
 }
 
 static void add_shot(struct ht_gradient_sums *sums, int shot) {

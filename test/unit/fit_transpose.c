@@ -100,17 +100,17 @@ static void read_medium(const struct case_ *c, const struct samples *s, const ch
                         struct scene *scene) {
     *scene = (struct scene){.grid = make_grid(c->cells, 2, c->walls)};
     memcpy(scene->grid.layer, c->layer, sizeof c->layer);
-    char options[900], files[MOST][160] = {"", "", ""};
+    char files[MOST][160] = {"", "", ""};
     for (int p = 0; p < c->model->count; p++)
         snprintf(files[p], sizeof files[p], "medium.%s=%s; ", c->model->name[p], path);
-    snprintf(options, sizeof options,
-             "device.precision=double; medium.type=file; %s%s%s"
-             "medium.format=hdf5; medium.scale=0.25; medium.dataset=; medium.spacing=[%.17g, "
-             "%.17g, %.17g]; "
-             "medium.origin=[%.17g, %.17g, %.17g]",
-             files[0], files[1], files[2], s->spacing[0], s->spacing[1], s->spacing[2],
-             s->origin[0], s->origin[1], s->origin[2]);
-    must(open_scene(scene, c->model->system, options));
+    must(
+        open_scene(scene, c->model->system,
+                   "device.precision=double; medium.type=file; %s%s%s"
+                   "medium.format=hdf5; medium.scale=0.25; medium.dataset=; medium.spacing=[%.17g, "
+                   "%.17g, %.17g]; "
+                   "medium.origin=[%.17g, %.17g, %.17g]",
+                   files[0], files[1], files[2], s->spacing[0], s->spacing[1], s->spacing[2],
+                   s->origin[0], s->origin[1], s->origin[2]));
 }
 
 /* ---- chi ---- */
@@ -320,7 +320,7 @@ static void of_contrasts(struct case_ c) {
 
 static enum ht_err make_scene(struct scene *scene, const int64_t *cells, const char *options) {
     *scene = (struct scene){.grid = make_grid(cells, 2, 3)};
-    must(open_scene(scene, "acoustic", options));
+    must(open_scene(scene, "acoustic", "%s", options));
     return HT_OK;
 }
 
@@ -419,7 +419,7 @@ static void refuse(const char *system, enum ht_fit_kind kind, int64_t layer, con
     const struct ht_names list = {1, names};
     snprintf(word, sizeof word, "%s", name);
     scene.grid.layer[0][0] = layer;
-    must(open_scene(&scene, system, options));
+    must(open_scene(&scene, system, "%s", options));
     const enum ht_err err =
         ht_medium_gradient_create(scene.medium, NULL, kind, &list, "medium.type", false, &g);
     TEST_CHECK(err == HT_ERR_INPUT && g == NULL && strstr(ht_err_message(), part), "refused: %s",

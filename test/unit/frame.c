@@ -13,7 +13,7 @@ struct case_ {
 static enum ht_err open_case(struct case_ *c, const char *system, const int64_t *cells, int walls,
                              enum ht_fit_kind kind, const char *options) {
     *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
-    must(open_scene(&c->scene, system, options));
+    must(open_scene(&c->scene, system, "%s", options));
     kind = ht_frame_kind(c->scene.medium, kind);
     if (ht_pair_make(&c->scene.eq, kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART,
                      &c->pair) != NULL)
@@ -398,7 +398,7 @@ static void write_rough(const int64_t *size) {
             value[i] = p == 1 ? (u < 0.3f ? 0 : 6 * u) : 0.5f + 8 * u;
         }
         snprintf(file, sizeof file, "%s.f32", name[p]);
-        write_raw(path_of(file), count, value);
+        write_raw(file, count, value);
     }
 }
 
@@ -435,10 +435,6 @@ int main(void) {
     test_backus();
     test_dielectric();
     test_rough();
-    remove(path_of("lambda.f32"));
-    remove(path_of("mu.f32"));
-    remove(path_of("rho.f32"));
-    rmdir(scene_directory);
-    free(scene_directory);
+    scratch_remove(scene_directory);
     return test_end("frame");
 }

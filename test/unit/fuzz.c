@@ -2,6 +2,7 @@
  * is refused with a key and its place (or the file), or makes a plan, and a resolved input that
  * reads back as itself; none takes long, crashes or, with address checks, leaks. HTWAVE_FUZZ: how
  * many, from a seed of HTWAVE_SEED on. */
+#include "io/damage.h"
 #include "io/scratch.h"
 #include "test.h"
 
@@ -144,14 +145,6 @@ static void make_input(void) {
 }
 
 /* ---- damaged files ---- */
-
-/* HDF5 keeps memory of damaged files that it refuses (seen with 1.10.8): for the leak checker,
- * which gives the name. NOLINTBEGIN */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void) {
-    return "leak:libhdf5";
-}
-/* NOLINTEND */
 
 static const struct {
     const char *name, *keys; /* an input that reads it */

@@ -4,10 +4,6 @@
 
 #include "htwave/h5.h"
 
-static double worst_of(double worst, double error) {
-    return error <= worst ? worst : error;
-}
-
 /* Node number -> its indices and position. */
 static void node_at(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t node,
                     int64_t index[3], double x[3]) {
@@ -19,10 +15,16 @@ static void node_at(const struct ht_grid *grid, enum ht_subgrid subgrid, int64_t
     }
 }
 
+static double at(const struct scene *s, const char *parameter, double x1) {
+    double value;
+    must(ht_medium_parameter(s->medium, parameter, (double[3]){x1}, &value));
+    return value;
+}
+
 /* ---- constant ---- */
 
 static void test_constant(void) {
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s, line;
     acoustic(&s, BOX, 2, 0, "medium.c=2; medium.rho=3");
     const struct ht_medium *m = s.medium;
     TEST_CHECK(m->uniform && m->degree == 0 && m->coefs == 1, "constant: uniform, degree %d",
@@ -31,23 +33,17 @@ static void test_constant(void) {
                "constant: K = rho c^2 and 1/rho");
     TEST_BELOW(fabs(m->speed[0] - 2) + fabs(m->speed[2] - 2) + fabs(m->speed_min - 2), 1e-14,
                "constant: speeds");
-    double *out = fill(&s, HT_DUAL);
+    HT_FREED double *out = fill(&s, HT_DUAL);
     TEST_BELOW(fabs(out[119] - 12) + fabs(out[120] - 1 / 3.0), 1e-15,
                "constant: fill, material by material");
-    free(out);
-    close_scene(&s);
-    acoustic(&s, LINE, 2, 0, "medium.K=12; medium.rho=3");
-    double c = 0, K = 0, rho = 0;
-    const double x[3] = {0.3, 0, 0};
-    must(ht_medium_parameter(s.medium, "c", x, &c));
-    must(ht_medium_parameter(s.medium, "K", x, &K));
-    must(ht_medium_parameter(s.medium, "rho", x, &rho));
-    TEST_BELOW(fabs(c - 2) + fabs(K - 12) + fabs(rho - 3), 1e-14,
-               "parameters by name, c from K and rho");
-    TEST_CHECK(ht_medium_parameter(s.medium, "vp", x, &c) == HT_ERR_INPUT &&
-                   strstr(ht_err_message(), "c|K, rho"),
-               "unknown parameter: %s", ht_err_message());
-    close_scene(&s);
+    acoustic(&line, LINE, 2, 0, "medium.K=12; medium.rho=3");
+    const double x[3] = {0.3};
+    TEST_BELOW(fabs(at(&line, "c", *x) - 2) + fabs(at(&line, "K", *x) - 12) +
+                   fabs(at(&line, "rho", *x) - 3),
+               1e-14, "parameters by name, c from K and rho");
+    double c;
+    TEST_ERROR(ht_medium_parameter(line.medium, "vp", x, &c), HT_ERR_INPUT, "c|K, rho",
+               "unknown parameter");
 }
 
 static void test_advection(void) {
@@ -82,7 +78,7 @@ static double against_text(const struct scene *s, enum ht_subgrid subgrid, const
                 odd |= s->grid.wall[k][0] && subgrid == HT_PRIMARY &&
                        (index[k] == 0 || index[k] == s->grid.cells[k]) && jets->index[a][k] % 2;
             double got = out[(material * m->coefs + a) * total + node];
-            worst = worst_of(worst, fabs(got - (odd ? 0 : want[a])));
+            worst = test_worse(worst, fabs(got - (odd ? 0 : want[a])));
         }
     }
     ht_expr_destroy(expr);
@@ -93,24 +89,22 @@ static double against_text(const struct scene *s, enum ht_subgrid subgrid, const
 static void check_expression(const int64_t *cells, int order, int walls) {
     static const char *const sums[] = {"2*x1", "2*x1 + x2", "2*x1 + x2 - x3"};
     int dims = cells[1] == 0 ? 1 : cells[2] == 0 ? 2 : 3;
-    char options[300], K[120], rho[40];
-    snprintf(rho, sizeof rho, "2 + 0.1*x1*%s", dims > 1 ? "x2" : "x1");
-    snprintf(K, sizeof K, "(%s)*(1 + 0.1*sin(%s))^2", rho, sums[dims - 1]);
-    snprintf(options, sizeof options,
+    const char *rho = HT_KEY("2 + 0.1*x1*%s", dims > 1 ? "x2" : "x1");
+    const char *text[] = {HT_KEY("(%s)*(1 + 0.1*sin(%s))^2", rho, sums[dims - 1]),
+                          HT_KEY("1/(%s)", rho)};
+    HT_ENDED(close_scene) struct scene s;
+    acoustic(&s, cells, order, walls,
              "medium.type=expression; medium.c=\"1 + 0.1*sin(%s)\";medium.rho=\"%s\"",
              sums[dims - 1], rho);
-    HT_ENDED(close_scene) struct scene s;
-    acoustic(&s, cells, order, walls, options);
     TEST_CHECK(s.medium->degree == order + 1 && s.medium->flattened == 0,
                "expression in %d-D: degree %d, %lld flattened", s.grid.dims, s.medium->degree,
                (long long)s.medium->flattened);
-    for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
-        HT_FREED double *out = fill(&s, (enum ht_subgrid)subgrid);
-        TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 0, K), 1e-14,
-                   "expression in %d-D, walls %d, mesh %d: K", dims, walls, subgrid);
-        snprintf(options, sizeof options, "1/(%s)", rho);
-        TEST_BELOW(against_text(&s, (enum ht_subgrid)subgrid, out, 1, options), 1e-14,
-                   "expression in %d-D, walls %d, mesh %d: 1/rho", dims, walls, subgrid);
+    for (int i = 0; i < 4; i++) {
+        const enum ht_subgrid subgrid = i / 2 ? HT_DUAL : HT_PRIMARY;
+        HT_FREED double *out = fill(&s, subgrid);
+        TEST_BELOW(against_text(&s, subgrid, out, i % 2, text[i % 2]), 1e-14,
+                   "expression in %d-D, walls %d, mesh %d: %s", dims, walls, i / 2,
+                   i % 2 ? "1/rho" : "K");
     }
     if (walls) TEST_CHECK(s.medium->wall_gradient, "gradient at the wall is seen");
 }
@@ -122,28 +116,28 @@ static void test_expression(void) {
     check_expression(LINE, 3, 1);
     check_expression(SQUARE, 2, 3);
     check_expression(BOX, 2, 6);
-    struct scene s;
+    HT_ENDED(close_scene) struct scene s, number;
     acoustic(&s, SQUARE, 3, 1, "medium.type=expression;medium.c=\"1 + 0.05*cos(pi*x1) + 0.1*x2\"");
     TEST_CHECK(!s.medium->wall_gradient, "no gradient across walls of x1 where c is even there");
     TEST_BELOW(fabs(s.medium->speed[1] - 1.09 - 0.05 * cos(acos(-1) / 12)), 1e-14,
                "largest speed over the nodes of both grids");
-    close_scene(&s);
-    acoustic(&s, SQUARE, 3, 0, "medium.type=expression; medium.c=1.5");
-    TEST_CHECK(s.medium->uniform, "expression of numbers alone is uniform");
-    close_scene(&s);
+    acoustic(&number, SQUARE, 3, 0, "medium.type=expression; medium.c=1.5");
+    TEST_CHECK(number.medium->uniform, "expression of numbers alone is uniform");
 }
 
 /* ---- layers ---- */
 
 static void test_layers(void) {
-    const char *options = "medium.type=layers; medium.axis=x1;medium.interfaces=[0.28125, "
-                          "0.5];medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
-    struct scene s;
+    static const char options[] = "medium.type=layers; medium.axis=x1;medium.interfaces=[0.28125, "
+                                  "0.5];medium.K=[1.0, 4.0, 2.0]; medium.rho=[1.0, 3.0, 1.0]";
+    HT_ENDED(close_scene) struct scene s, periodic;
     acoustic(&s, LINE, 3, 1, options);
+    acoustic(&periodic, LINE, 3, 0, options);
     TEST_CHECK(s.medium->degree == 0 && !s.medium->uniform && !s.medium->wall_gradient,
                "layers: degree 0, no gradient at walls");
     /* Dual node 2 has the cell [0.25, 0.375]: a quarter of layer 1. */
-    double *dual = fill(&s, HT_DUAL), *primary = fill(&s, HT_PRIMARY);
+    HT_FREED double *dual = fill(&s, HT_DUAL), *primary = fill(&s, HT_PRIMARY);
+    HT_FREED double *seam = fill(&periodic, HT_PRIMARY);
     TEST_BELOW(fabs(dual[2] - 1 / (0.25 + 0.75 / 4)), 1e-14,
                "layers: K, harmonic mean over the cell");
     TEST_BELOW(fabs(dual[8 + 2] - 1 / (0.25 + 0.75 * 3)), 1e-14,
@@ -152,45 +146,28 @@ static void test_layers(void) {
                "layers: node on an interface, half of each");
     TEST_BELOW(fabs(primary[0] - 1) + fabs(primary[8] - 2), 1e-14,
                "layers: nodes at walls, the part inside");
-    free(dual);
-    free(primary);
-    double below = 0, above = 0;
-    const double x[3] = {0.28, 0, 0}, y[3] = {0.29, 0, 0};
-    must(ht_medium_parameter(s.medium, "K", x, &below));
-    must(ht_medium_parameter(s.medium, "K", y, &above));
-    TEST_BELOW(fabs(below - 1) + fabs(above - 4), 0, "layers: point values");
-    close_scene(&s);
-    acoustic(&s, LINE, 3, 0, options);
-    primary = fill(&s, HT_PRIMARY);
-    TEST_BELOW(fabs(primary[0] - 2 / (1 + 0.5)), 1e-14,
+    TEST_BELOW(fabs(at(&s, "K", 0.28) - 1) + fabs(at(&s, "K", 0.29) - 4), 0,
+               "layers: point values");
+    TEST_BELOW(fabs(seam[0] - 2 / (1 + 0.5)), 1e-14,
                "layers: node on the periodic seam, half of each");
-    free(primary);
-    close_scene(&s);
 }
 
 /* ---- files ---- */
 
 static void test_file_mean(void) {
-    const float c[8] = {1, 1, 2, 1, 1, 1, 1, 1};
-    const int64_t two[3] = {2, 0, 0};
-    char options[512];
-    write_raw(path_of("c.f32"), 8, c);
-    snprintf(options, sizeof options,
+    static const float c[8] = {1, 1, 2, 1, 1, 1, 1, 1};
+    HT_ENDED(close_scene) struct scene s;
+    write_raw("c.f32", 8, c);
+    acoustic(&s, ((const int64_t[3]){2, 0, 0}), 3, 0,
              "medium.type=file; medium.c=\"%s\"; medium.shape=[8];medium.spacing=[0.125]; "
              "medium.origin=[0.0625];medium.scale=2.0; medium.degree=0; medium.rho=0.25",
              path_of("c.f32"));
-    HT_ENDED(close_scene) struct scene s;
-    acoustic(&s, two, 3, 0, options);
-    double *out = fill(&s, HT_DUAL);
+    HT_FREED double *out = fill(&s, HT_DUAL);
     TEST_BELOW(fabs(out[0] - 4 / (1 + 1 + 0.25 + 1)), 1e-14,
                "file at degree 0: harmonic mean of K of 4 samples");
     TEST_BELOW(fabs(out[2] - 4), 1e-15, "file at degree 0: 1/rho of a number");
-    TEST_CHECK(s.medium->flattened == 0, "degree 0 asked for: none flattened");
-    free(out);
-    double middle = 0;
-    const double x[3] = {0.25, 0, 0};
-    must(ht_medium_parameter(s.medium, "c", x, &middle));
-    TEST_BELOW(fabs(middle - 3), 1e-14, "file: point values are linear");
+    TEST_EQUAL(s.medium->flattened, 0, "degree 0 asked for: flattened");
+    TEST_BELOW(fabs(at(&s, "c", 0.25) - 3), 1e-14, "file: point values are linear");
 }
 
 /* ---- rough media ---- */
@@ -202,14 +179,14 @@ static void write_rough(void) {
     static float c[ROUGH_SIZE * ROUGH_SIZE];
     for (int i = 0; i < ROUGH_SIZE * ROUGH_SIZE; i++)
         c[i] = (float)(1 + 0.2 * (i % ROUGH_SIZE) / ROUGH_SIZE * ht_rng_uniform(7, (uint64_t)i));
-    write_raw(path_of("rough.f32"), ROUGH_SIZE * ROUGH_SIZE, c);
+    write_raw("rough.f32", ROUGH_SIZE * ROUGH_SIZE, c);
 }
 
 /* c = 1 everywhere while the density jumps between nodes. */
 static void test_density_jump(void) {
     static const float rho[5] = {1, 100, 1, 1, 0.01F};
     char file[512];
-    write_raw(path_of("c.f32"), 5, rho);
+    write_raw("c.f32", 5, rho);
     snprintf(file, sizeof file,
              "medium.type=file; medium.rho=\"%s\"; medium.shape=[5];medium.spacing=[0.23]",
              path_of("c.f32"));
@@ -219,7 +196,7 @@ static void test_density_jump(void) {
         "medium.type=expression; medium.rho=\"1 + 99*step(x1-0.29)\"", file};
     for (int i = 0; i < 3; i++) {
         HT_ENDED(close_scene) struct scene s;
-        acoustic(&s, LINE, 2, 1, options[i]);
+        acoustic(&s, LINE, 2, 1, "%s", options[i]);
         TEST_BELOW(fabs(s.medium->speed_min - 1), 1e-12,
                    "density jumps, c = 1: the slowest speed (case %d)", i);
     }
@@ -230,7 +207,8 @@ static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid, int
     enum { POINTS = 9 };
     const struct ht_medium *m = s->medium;
     int64_t total = ht_grid_total(&s->grid, subgrid);
-    double *out = fill(s, subgrid), smallest = INFINITY;
+    HT_FREED double *out = fill(s, subgrid);
+    double smallest = INFINITY;
     struct ht_jets *jets;
     must(ht_jets_total(s->grid.dims, m->degree, &jets));
     for (int64_t i = 0; i < total; i++) {
@@ -247,21 +225,17 @@ static double smallest_ratio(const struct scene *s, enum ht_subgrid subgrid, int
         }
     }
     ht_jets_destroy(jets);
-    free(out);
     return smallest;
 }
 
 static void test_rough(void) {
-    char options[512];
     int64_t flat = 0;
-    const int64_t cells[3] = {20, 20, 0};
+    HT_ENDED(close_scene) struct scene s, sine;
     write_rough();
-    snprintf(
-        options, sizeof options,
+    acoustic(
+        &s, ((const int64_t[3]){20, 20, 0}), 3, 0,
         "medium.type=file; medium.c=\"%s\"; medium.shape=[%d, %d];medium.spacing=[0.025, 0.025]",
         path_of("rough.f32"), ROUGH_SIZE, ROUGH_SIZE);
-    struct scene s;
-    acoustic(&s, cells, 3, 0, options);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++)
         TEST_BELOW(
             0.5 - smallest_ratio(&s, (enum ht_subgrid)subgrid, &flat), 1e-15,
@@ -272,11 +246,8 @@ static void test_rough(void) {
                "rough file: %lld of 800 nodes flattened, %lld found so",
                (long long)s.medium->flattened, (long long)flat);
     TEST_BELOW(s.medium->speed[0], 1.2, "rough file: no speed above its own");
-    close_scene(&s);
-    acoustic(&s, LINE, 3, 0, "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"");
-    TEST_CHECK(s.medium->flattened == 16, "unresolved expression: %lld of 16 nodes flattened",
-               (long long)s.medium->flattened);
-    close_scene(&s);
+    acoustic(&sine, LINE, 3, 0, "medium.type=expression; medium.c=\"1 + 0.9*sin(40*x1)\"");
+    TEST_EQUAL(sine.medium->flattened, 16, "unresolved expression: flattened of 16 nodes");
 }
 
 /* A fluid over a solid whose face slopes, on samples between and at nodes: nothing lies between
@@ -291,18 +262,17 @@ static void test_fluid_over_solid(void) {
     }
     snprintf(file[0], sizeof *file, "%s", path_of("c.f32"));
     snprintf(file[1], sizeof *file, "%s", path_of("rough.f32"));
-    write_raw(file[0], ROUGH_SIZE * ROUGH_SIZE, vs);
-    write_raw(file[1], ROUGH_SIZE * ROUGH_SIZE, q);
+    write_raw("c.f32", ROUGH_SIZE * ROUGH_SIZE, vs);
+    write_raw("rough.f32", ROUGH_SIZE * ROUGH_SIZE, q);
     for (int64_t n = 31; n <= 50; n++) {
         const int64_t cells[3] = {n, n, 0};
         HT_ENDED(close_scene) struct scene s = {.grid = make_grid(cells, 1, 0)};
-        char options[1024];
-        snprintf(options, sizeof options,
-                 "time.scheme=fd; medium.type=file; medium.vp=3.0; medium.vs=\"%s\"; "
-                 "medium.qp=\"%s\"; medium.qs=\"%s\"; medium.shape=[%d, %d]; "
-                 "medium.spacing=[0.025, 0.025]",
-                 file[0], file[1], file[1], ROUGH_SIZE, ROUGH_SIZE);
-        enum ht_err err = open_scene(&s, "elastic", options);
+        enum ht_err err =
+            open_scene(&s, "elastic",
+                       "time.scheme=fd; medium.type=file; medium.vp=3.0; medium.vs=\"%s\"; "
+                       "medium.qp=\"%s\"; medium.qs=\"%s\"; medium.shape=[%d, %d]; "
+                       "medium.spacing=[0.025, 0.025]",
+                       file[0], file[1], file[1], ROUGH_SIZE, ROUGH_SIZE);
         TEST_CHECK(err == HT_OK && s.medium->vanishes && fabs(s.medium->slowest - 1.2) < 0.1,
                    "fluid over solid, %lld cells: slowest %.17g %s", (long long)n,
                    err == HT_OK ? s.medium->slowest : 0, test_said(err));
@@ -331,7 +301,7 @@ static void test_many_nodes(void) {
 
 static void check_ranges(const char *what, const char *options) {
     HT_ENDED(close_scene) struct scene s;
-    acoustic(&s, BOX, 1, 4, options);
+    acoustic(&s, BOX, 1, 4, "%s", options);
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
         HT_FREED double *whole = fill(&s, (enum ht_subgrid)subgrid), *part = NULL;
         double worst = 0;
@@ -343,8 +313,8 @@ static void check_ranges(const char *what, const char *options) {
             must(ht_medium_fill(s.medium, (enum ht_subgrid)subgrid, p, p + 2, part));
             for (int64_t row = 0; row < rows; row++)
                 for (int64_t i = 0; i < 2 * size; i++)
-                    worst = worst_of(worst, fabs(part[row * 2 * size + i] -
-                                                 whole[(row * planes + p) * size + i]));
+                    worst = test_worse(worst, fabs(part[row * 2 * size + i] -
+                                                   whole[(row * planes + p) * size + i]));
         }
         TEST_BELOW(worst, 0, "%s, mesh %d: planes two by two equal the whole", what, subgrid);
     }
@@ -385,7 +355,7 @@ static void test_real(void) {
         s.grid.upper[k] = k == 0 ? 12 : 3;
         s.grid.h[k] = 0.03;
     }
-    must(open_scene(&s, "acoustic", options));
+    must(open_scene(&s, "acoustic", "%s", options));
     int64_t flat = 0, total = ht_grid_total(&s.grid, HT_PRIMARY) + ht_grid_total(&s.grid, HT_DUAL);
     double ratio = smallest_ratio(&s, HT_DUAL, &flat);
     TEST_CHECK(s.medium->speed[0] <= 4.7 * 1.5 && s.medium->speed_min >= 1,
@@ -407,7 +377,7 @@ static void test_constant_materials(void) {
                  {"medium.type=expression; medium.K=2; medium.rho=2-x2", 1u}};
     for (int i = 0; i < 4; i++) {
         HT_ENDED(close_scene) struct scene s;
-        acoustic(&s, SQUARE, 2, 0, cases[i].options);
+        acoustic(&s, SQUARE, 2, 0, "%s", cases[i].options);
         double *all = fill(&s, HT_PRIMARY);
         const int64_t nodes = ht_grid_total(&s.grid, HT_PRIMARY);
         unsigned found = 0;
@@ -425,7 +395,6 @@ static void test_constant_materials(void) {
 }
 
 int main(void) {
-    static const char *const files[] = {"c.h5", "c.f32", "rough.f32"};
     if ((scene_directory = scratch_make("medium")) == NULL) return 1;
     test_constant();
     test_constant_materials();
@@ -439,7 +408,6 @@ int main(void) {
     test_ranges();
     test_real();
     test_fluid_over_solid(); /* writes the files anew */
-    for (int i = 0; i < 3; i++) unlink(path_of(files[i]));
-    rmdir(scene_directory);
+    scratch_remove(scene_directory);
     return test_end("medium");
 }

@@ -13,13 +13,11 @@
 static double smooth_error(const int64_t *cells, int axes) {
     HT_ENDED(close_scene) struct scene s;
     const double w = 4;
-    char options[400];
     const char *sum = axes == 1 ? "4*x1" : "4*x1 + 4*x2";
-    snprintf(options, sizeof options,
+    acoustic(&s, cells, 2, 3,
              "medium.type=expression; medium.degree=0;medium.K=\"1/(1 + 0.3*sin(%s))\"; "
              "medium.rho=\"2 + 0.5*cos(%s)\"",
              sum, sum);
-    acoustic(&s, cells, 2, 3, options);
     double worst = 0, h = s.grid.h[0], part = sin(w * h / 2) / (w * h / 2);
     HT_FREED double *out = fill(&s, HT_DUAL);
     int64_t total = ht_grid_total(&s.grid, HT_DUAL);
@@ -58,14 +56,13 @@ static void test_smooth(void) {
  * below. */
 static void test_step(int degree) {
     HT_ENDED(close_scene) struct scene s;
-    char options[400];
-    snprintf(options, sizeof options,
+    acoustic(&s, LINE, 3, 1,
              "medium.type=expression; medium.degree=%d;medium.K=\"1 + 3*step(x1 - "
              "0.3)\";medium.rho=\"1 + 2*step(x1 - 0.3)\"",
              degree);
-    acoustic(&s, LINE, 3, 1, options);
     const struct ht_medium *m = s.medium;
-    double *out = fill(&s, HT_DUAL), rest = 0;
+    HT_FREED double *out = fill(&s, HT_DUAL);
+    double rest = 0;
     TEST_BELOW(fabs(1 / out[2] - (0.4 + 0.6 / 4)), 0.75 * 0.58 / 64,
                "step, degree %d: 1/K of the cell that it crosses, off by", degree);
     TEST_BELOW(fabs(1 / out[8 * m->coefs + 2] - (0.4 + 0.6 * 3)), 2 * 0.58 / 64,
@@ -75,7 +72,6 @@ static void test_step(int degree) {
     TEST_BELOW(rest, 1e-14, "step, degree %d: K beside it, off by", degree);
     TEST_CHECK(m->rough && m->flattened == (degree ? 2 : 0),
                "step, degree %d: rough, %lld nodes flattened", degree, (long long)m->flattened);
-    free(out);
 }
 
 /* Polynomials stay where the kink is not. */
@@ -83,14 +79,14 @@ static void test_kink(void) {
     HT_ENDED(close_scene) struct scene s;
     acoustic(&s, LINE, 3, 1, "medium.type=expression;medium.K=\"2 + sin(x1) + abs(x1 - 0.3)\"");
     const struct ht_medium *m = s.medium;
-    double *out = fill(&s, HT_DUAL), mean = 2 + 1.0 / 16;
+    HT_FREED double *out = fill(&s, HT_DUAL);
+    const double mean = 2 + 1.0 / 16;
     TEST_BELOW(fabs(out[8 + 1] - (cos(3 / 16.) - 1) / 8), 1e-15,
                "kink: slope of the cell beside it, off by");
     TEST_CHECK(out[8 + 2] == 0 && out[16 + 2] == 0 && fabs(out[2] - mean) < 0.4,
                "kink: the cell that has it is constant, %.4g", out[2]);
     TEST_CHECK(m->rough && m->flattened == 2, "kink: %lld nodes flattened",
                (long long)m->flattened);
-    free(out);
 }
 
 static void test_roughness(void) {
@@ -108,7 +104,7 @@ static void test_roughness(void) {
     };
     TEST_EACH(row, media) {
         HT_ENDED(close_scene) struct scene s;
-        acoustic(&s, LINE, 3, 1, row->options);
+        acoustic(&s, LINE, 3, 1, "%s", row->options);
         TEST_CHECK(s.medium->rough == row->rough, "%s: %s", row->options,
                    s.medium->rough ? "rough" : "smooth");
     }
@@ -123,16 +119,14 @@ static double difference(const char *a, const char *b, double *at_seam) {
     const int64_t cells[3] = {8, 3, 0};
     double worst = 0;
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
-        struct scene s, t;
-        acoustic(&s, cells, 2, 0, a);
-        acoustic(&t, cells, 2, 0, b);
+        HT_ENDED(close_scene) struct scene s, t;
+        acoustic(&s, cells, 2, 0, "%s", a);
+        acoustic(&t, cells, 2, 0, "%s", b);
         int64_t total = ht_grid_total(&s.grid, (enum ht_subgrid)subgrid);
         HT_FREED double *u = fill(&s, (enum ht_subgrid)subgrid);
         HT_FREED double *v = fill(&t, (enum ht_subgrid)subgrid);
         for (int64_t i = 0; i < 2 * total; i++) worst = test_worse(worst, fabs(u[i] / v[i] - 1));
         if (subgrid == HT_PRIMARY) *at_seam = u[0];
-        close_scene(&s);
-        close_scene(&t);
     }
     return worst;
 }
@@ -150,8 +144,8 @@ static void test_three_ways(void) {
         c[i] = i < 7 ? 1 : 2;
         rho[i] = i < 7 ? 1 : 3;
     }
-    write_raw(path_of("c.f32"), SAMPLES, c);
-    write_raw(path_of("rho.f32"), SAMPLES, rho);
+    write_raw("c.f32", SAMPLES, c);
+    write_raw("rho.f32", SAMPLES, rho);
     snprintf(name, sizeof name, "%s", path_of("c.f32"));
     snprintf(file, sizeof file,
              "medium.type=file; medium.degree=0; medium.shape=[16];medium.spacing=[0.0625]; "
@@ -165,32 +159,25 @@ static void test_three_ways(void) {
                           "0.4375)\";medium.rho=\"1 + 2*step(x1 - 0.4375)\"",
                           layers, &seam),
                1e-12, "and an expression, relative");
-    unlink(path_of("c.f32"));
-    unlink(path_of("rho.f32"));
 }
 
 /* Samples stand for a tenth to either side; those at the ends have no end. */
 static void test_samples(void) {
     const float K[4] = {1, 4, 2, 8}, rho[4] = {1, 3, 1, 1};
-    char options[600], name[128];
-    struct scene s;
-    write_raw(path_of("K.f32"), 4, K);
-    write_raw(path_of("rho.f32"), 4, rho);
+    char name[128];
+    HT_ENDED(close_scene) struct scene s;
+    write_raw("K.f32", 4, K);
+    write_raw("rho.f32", 4, rho);
     snprintf(name, sizeof name, "%s", path_of("K.f32"));
-    snprintf(options, sizeof options,
+    acoustic(&s, LINE, 2, 1,
              "medium.type=file; medium.degree=0; medium.shape=[4]; "
              "medium.spacing=[0.2];medium.origin=[0.3]; medium.K=\"%s\"; medium.rho=\"%s\"",
              name, path_of("rho.f32"));
-    acoustic(&s, LINE, 2, 1, options);
-    double *out = fill(&s, HT_DUAL);
+    HT_FREED double *out = fill(&s, HT_DUAL);
     /* 0.025 of the first and 0.1 of the second sample */
     TEST_BELOW(fabs(1 / out[3] - 0.4), 1e-7, "harmonic mean of a modulus, inverse");
     TEST_BELOW(fabs(1 / out[8 + 3] - 2.6), 1e-7, "arithmetic mean of a density");
     TEST_CHECK(out[0] == 1 && out[7] == 8, "beyond the samples: %g, %g", out[0], out[7]);
-    free(out);
-    close_scene(&s);
-    unlink(path_of("K.f32"));
-    unlink(path_of("rho.f32"));
 }
 
 /* A slab narrower than the distance of the points that are looked at, about a node: its value may
@@ -215,6 +202,6 @@ int main(void) {
     test_roughness();
     test_three_ways();
     test_samples();
-    rmdir(scene_directory);
+    scratch_remove(scene_directory);
     return test_end("medium_means");
 }

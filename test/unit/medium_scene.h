@@ -40,37 +40,36 @@ static inline struct ht_grid make_grid(const int64_t *cells, int order, int wall
     return grid;
 }
 
-/* file: NULL, or one of parameters. options: "key=value; key=value; ..". */
+/* On the grid of the scene. file: NULL, or one of parameters. options: "key=value; key=value; ..".
+ */
+HT_PRINTF(4, 5)
 static inline enum ht_err open_file(struct scene *scene, const char *system, const char *file,
-                                    const char *options) {
-    TRY(test_params(file, ';', &scene->params, "%s", options));
+                                    const char *options, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, options);
+    vsnprintf(text, sizeof text, options, args);
+    va_end(args);
+    TRY(test_params(file, ';', &scene->params, "%s", text));
     scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
     TRY(ht_medium_read(scene->params, &scene->eq, &scene->grid, &scene->medium));
     return ht_medium_scan(scene->medium, false);
 }
-
-static inline enum ht_err open_scene(struct scene *scene, const char *system, const char *options) {
-    return open_file(scene, system, NULL, options);
-}
+#define open_scene(to, system, ...) open_file(to, system, NULL, __VA_ARGS__)
 
 static inline void close_scene(struct scene *scene) {
     ht_medium_destroy(scene->medium);
     ht_params_destroy(scene->params);
-    scene->medium = NULL;
-    scene->params = NULL;
+    *scene = (struct scene){.medium = NULL};
 }
 
 /* eq and grid stay where the medium sees them: in *scene. */
-static inline void acoustic(struct scene *scene, const int64_t *cells, int order, int walls,
-                            const char *options) {
-    *scene = (struct scene){.grid = make_grid(cells, order, walls)};
-    must(open_scene(scene, "acoustic", options));
-}
+#define acoustic(to, cells, order, walls, ...)                       \
+    (*(to) = (struct scene){.grid = make_grid(cells, order, walls)}, \
+     must(open_scene(to, "acoustic", __VA_ARGS__)))
 
-static inline void write_raw(const char *path, int count, const float *values) {
-    FILE *file = fopen(path, "wb");
-    if (!file || fwrite(values, 4, (size_t)count, file) != (size_t)count) exit(1);
-    fclose(file);
+static inline void write_raw(const char *name, int count, const float *values) {
+    must(ht_file_write_in(scene_directory, name, values, (size_t)count * sizeof *values));
 }
 
 /* The whole medium on a grid, as ht_medium_fill; the caller frees it. */
