@@ -1,7 +1,7 @@
 /* The library (htwave/api.h): handles, models that change, errors after which a handle works, calls
  * that are ended, threads. By the serial reference, with address checks, too. */
 #include "io/scratch.h"
-#include "test.h"
+#include "must.h"
 
 #include "htwave/api.h"
 
@@ -24,11 +24,15 @@ static void fill(double factor, double c[N2 * N1]) {
     for (int i = 0; i < N2 * N1; i++) c[i] = factor * (i / N1 < 8 ? 1.0 : 1.3);
 }
 
-static ht_api *make(double factor) {
+static int set_model(ht_api *api, double factor) {
     double c[N2 * N1];
-    ht_api *api = NULL;
     fill(factor, c);
-    if (ht_api_open(NULL, COUNT(memory), memory, &api) != 0 || ht_api_model_set(api, "c", c) != 0)
+    return ht_api_model_set(api, "c", c);
+}
+
+static ht_api *make(double factor) {
+    ht_api *api = NULL;
+    if (ht_api_open(NULL, COUNT(memory), memory, &api) != 0 || set_model(api, factor) != 0)
         TEST_CHECK(false, "opens: %s", ht_api_error());
     return api;
 }
@@ -60,14 +64,11 @@ static bool equal(const struct traces *a, const struct traces *b) {
 }
 
 static void test_models(void) {
-    double c[N2 * N1];
     ht_api *first = make(1), *second = make(0.8);
     const struct traces a = record(first, 0), b = record(second, 0), shot = record(first, 1);
-    fill(0.8, c);
-    TEST_CHECK(ht_api_model_set(first, "c", c) == 0, "another model is set");
+    TEST_EQUAL(set_model(first, 0.8), 0, "another model is set");
     const struct traces changed = record(first, 0), again = record(second, 0);
-    fill(1, c);
-    TEST_CHECK(ht_api_model_set(first, "c", c) == 0, "and the first one");
+    TEST_EQUAL(set_model(first, 1), 0, "and the first one");
     const struct traces back = record(first, 0), shot_back = record(first, 1);
     TEST_CHECK(equal(&b, &changed) && equal(&b, &again) && equal(&a, &back) && !equal(&a, &b),
                "traces are those of the model, whatever came before, by two handles (largest %.3g)",
@@ -79,19 +80,16 @@ static void test_models(void) {
 
 /* The samples of a file, which memory replaces. */
 static void test_file(const char *folder) {
-    char path[512], key[600];
     double c[N2 * N1], found[N2 * N1] = {0};
+    float single[N2 * N1];
     int64_t shape[3] = {0};
     int rank = 0;
     ht_api *api = NULL, *own = make(1);
     fill(1, c);
-    snprintf(path, sizeof path, "%s/c.f32", folder);
-    snprintf(key, sizeof key, "medium.c=%s", path);
-    FILE *file = fopen(path, "wb");
-    for (int i = 0; file != NULL && i < N2 * N1; i++)
-        fwrite(&(float){(float)c[i]}, sizeof(float), 1, file);
-    if (file != NULL) fclose(file);
-    const char *const keys[] = {COMMON, SAMPLED, "medium.type=file", key};
+    for (int i = 0; i < N2 * N1; i++) single[i] = (float)c[i];
+    must(ht_file_write_in(folder, "c.f32", single, sizeof single));
+    const char *const keys[] = {COMMON, SAMPLED, "medium.type=file",
+                                HT_KEY("medium.c=%s/c.f32", folder)};
     const int code = ht_api_open(NULL, COUNT(keys), keys, &api);
     TEST_CHECK(code == 0 && ht_api_model_shape(api, "c", &rank, shape) == 0 && rank == 2 &&
                    shape[0] == N2 && shape[1] == N1,
@@ -104,7 +102,6 @@ static void test_file(const char *folder) {
     TEST_CHECK(ht_api_model_set(own, "c", found) == 0, "in memory");
     const struct traces by_memory = record(own, 0);
     TEST_CHECK(equal(&by_file, &by_memory), "they give the same traces");
-    remove(path);
     ht_api_close(api);
     ht_api_close(own);
 }
@@ -130,18 +127,14 @@ static void test_errors(void) {
     fill(1, c);
     c[5] = NAN;
     refused(ht_api_model_set(api, "c", c), HT_API_INPUT, "value 5 is nan");
-    fill(-1, c);
-    ht_api_model_set(api, "c", c);
+    (void)set_model(api, -1);
     refused(ht_api_shots(api, &count), HT_API_INPUT, "must be positive");
-    fill(1, c);
-    ht_api_model_set(api, "c", c);
+    (void)set_model(api, 1);
     const struct traces good = record(api, 0);
-    fill(3, c);
-    ht_api_model_set(api, "c", c);
+    (void)set_model(api, 3);
     refused(record(api, 0).code, -1, "time.step");
     refused(ht_api_forward(api, 0, 0, c), HT_API_INPUT, "time.step");
-    fill(1, c);
-    ht_api_model_set(api, "c", c);
+    (void)set_model(api, 1);
     const struct traces after = record(api, 0);
     TEST_CHECK(equal(&good, &after), "a model that works follows one that is refused");
     refused(ht_api_forward(api, 2, 0, c), HT_API_INPUT, "shot 2: must be 0 to 1");
@@ -207,22 +200,21 @@ static void judge_signal(ht_api *api, int knots, const double *s) {
 /* The same wavelet from a file and from memory. */
 static void test_signals(const char *folder) {
     enum { KNOTS = 40 };
-    char path[512], key[700];
-    double c[N2 * N1], s[KNOTS];
+    HT_FREED_TEXT struct ht_text wavelet = {0};
+    char key[400];
+    double s[KNOTS];
     ht_api *api = NULL, *own = make(1);
-    snprintf(path, sizeof path, "%s/s.txt", folder);
     snprintf(key, sizeof key,
-             "sources=({position=[0.05,0.1];signal=\"file\";file=\"%s\";},"
+             "sources=({position=[0.05,0.1];signal=\"file\";file=\"%s/s.txt\";},"
              "{position=[0.1,0.1];frequency=9.0;})",
-             path);
-    FILE *file = fopen(path, "w");
-    for (int i = 0; i < KNOTS; i++) s[i] = pow(sin(3.14159 * i / (KNOTS - 1)), 4);
-    for (int i = 0; file != NULL && i < KNOTS; i++) fprintf(file, "%.17g %.17g\n", i * 0.003, s[i]);
-    if (file != NULL) fclose(file);
+             folder);
+    for (int i = 0; i < KNOTS; i++) {
+        s[i] = pow(sin(3.14159 * i / (KNOTS - 1)), 4);
+        ht_text_add(&wavelet, "%.17g %.17g\n", i * 0.003, s[i]);
+    }
+    must(ht_file_write_in(folder, "s.txt", wavelet.data, wavelet.length));
     const char *const keys[] = {COMMON, SAMPLED, "medium.type=memory", "medium.c=array", key};
-    fill(1, c);
-    TEST_CHECK(ht_api_open(NULL, COUNT(keys), keys, &api) == 0 &&
-                   ht_api_model_set(api, "c", c) == 0,
+    TEST_CHECK(ht_api_open(NULL, COUNT(keys), keys, &api) == 0 && set_model(api, 1) == 0,
                "a signal of a file (%s)", ht_api_error());
     const struct traces by_file = record(api, 0), before = record(own, 0), other = record(own, 1);
     TEST_CHECK(ht_api_signal_set(own, 0, KNOTS, 0.003, s) == 0, "and in memory");
@@ -235,7 +227,6 @@ static void test_signals(const char *folder) {
     refused(ht_api_signal_set(own, 1, 3, 0.003, s), HT_API_INPUT, "at least 4");
     s[3] = INFINITY;
     refused(ht_api_signal_set(own, 1, KNOTS, 0.003, s), HT_API_INPUT, "value 3 is inf");
-    remove(path);
     ht_api_close(api);
     ht_api_close(own);
 }

@@ -9,6 +9,7 @@
 #include "../test.h"
 #include "htwave/base.h"
 #include "io/scratch.h"
+#include "must.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ADDRESS_SANITIZER
@@ -79,9 +80,7 @@ static void test_err(void) {
                "err: REQUIRE fails with \"%s\"", ht_err_message());
     static const int code[] = {0, 2, 1, 1, 1, 3, 4, 1};
     for (int i = 0; i < 8; i++)
-        TEST_CHECK(ht_err_exit_code((enum ht_err)i) == code[i],
-                   "err: error %d exits with %d (expected %d)", i, ht_err_exit_code((enum ht_err)i),
-                   code[i]);
+        TEST_EQUAL(ht_err_exit_code((enum ht_err)i), code[i], "err: exit code of error %d", i);
 }
 
 static void test_mem(void) {
@@ -89,7 +88,7 @@ static void test_mem(void) {
     enum ht_err err = HT_ALLOC(x, 100);
     int zeros = 0;
     for (int i = 0; !err && i < 100; i++) zeros += x[i] == 0.0;
-    TEST_CHECK(zeros == 100, "mem: %d of 100 numbers are zero", zeros);
+    TEST_EQUAL(zeros, 100, "mem: numbers that are zero");
     free(x);
     x = NULL;
     TEST_CHECK(HT_ALLOC(x, 0) == HT_OK && x, "mem: no items, a valid pointer");
@@ -215,18 +214,17 @@ static void test_numbers(void) {
     TEST_CHECK(slept >= 0.0199 && slept < 5, "clock: 20 ms of sleep took %.4f", slept);
 }
 
-/* What show() wrote to standard error. */
-static char *captured(void (*show)(void)) {
-    char *data = NULL;
+/* Whether show() writes this to standard error. */
+static bool shows(void (*show)(void), const char *expected) {
+    HT_FREED char *data = NULL;
     size_t size = 0;
     int keep = dup(STDERR_FILENO);
-    if (!freopen(inside("stderr"), "w", stderr)) return NULL;
+    if (!freopen(inside("stderr"), "w", stderr)) return false;
     show();
     fflush(stderr);
     dup2(keep, STDERR_FILENO);
     close(keep);
-    if (ht_file_read(inside("stderr"), &data, &size) != HT_OK) return NULL;
-    return data;
+    return ht_file_read(inside("stderr"), &data, &size) == HT_OK && strcmp(data, expected) == 0;
 }
 
 static void show_messages(void) {
@@ -262,18 +260,12 @@ static void show_long_progress(void) {
 }
 
 static void test_log(void) {
-    char *text = captured(show_messages);
-    TEST_CHECK(text && !strcmp(text, "one 1\nnote: two\nwarning: three\\x1b[31m\n"),
+    TEST_CHECK(shows(show_messages, "one 1\nnote: two\nwarning: three\\x1b[31m\n"),
                "log: messages by level");
-    free(text);
-    text = captured(show_quick_progress);
-    TEST_CHECK(text && !*text, "log: progress of quick work is silent");
-    free(text);
-    text = captured(show_long_progress);
-    TEST_CHECK(text && !strcmp(text, "wave  25 % 500 kcell half-steps/s, 1 min 00 s left\n"
-                                     "wave 100 % 1.00 Mcell half-steps/s, 40.0 s in all\n"),
-               "log: progress of long work, %zu characters", text ? strlen(text) : 0);
-    free(text);
+    TEST_CHECK(shows(show_quick_progress, ""), "log: progress of quick work is silent");
+    TEST_CHECK(shows(show_long_progress, "wave  25 % 500 kcell half-steps/s, 1 min 00 s left\n"
+                                         "wave 100 % 1.00 Mcell half-steps/s, 40.0 s in all\n"),
+               "log: progress of long work");
 }
 
 static long size_of(const char *path) {
@@ -282,12 +274,11 @@ static long size_of(const char *path) {
 }
 
 static void test_file(void) {
+    enum { BIG = 200001 };
+    static char big[BIG];
     char *data = NULL;
     size_t size = 0;
     const char *path = inside("data");
-    enum { BIG = 200001 };
-    HT_FREED char *big = calloc(BIG, 1);
-    if (!big) return;
     for (int i = 0; i < BIG; i++) big[i] = (char)(i % 251);
     TEST_CHECK(ht_file_write(path, big, BIG) == HT_OK && ht_file_exists(path),
                "file: wrote %d bytes", BIG);
@@ -295,39 +286,31 @@ static void test_file(void) {
                    memcmp(data, big, BIG) == 0 && data[BIG] == '\0',
                "file: read %zu bytes back, the same", size);
     free(data);
-    TEST_CHECK(ht_file_write(path, "short", 5) == HT_OK && size_of(path) == 5,
-               "file: replaced by %ld bytes", size_of(path));
-    TEST_CHECK(ht_file_read(inside("none"), &data, &size) == HT_ERR_IO && !data &&
-                   says("none: No such file"),
-               "file: %s", ht_err_message());
-    TEST_CHECK(ht_file_read(scratch, &data, &size) == HT_ERR_IO && !data && says("Is a directory"),
-               "file: %s", ht_err_message());
-    TEST_CHECK(ht_file_write(inside("no/where"), "x", 1) == HT_ERR_IO &&
-                   says("no/where: No such file"),
-               "file: %s", ht_err_message());
+    must(ht_file_write(path, "short", 5));
+    TEST_EQUAL(size_of(path), 5, "file: bytes that replace it");
+    TEST_ERROR(ht_file_read(inside("none"), &data, &size), HT_ERR_IO, "none: No such file", "file");
+    TEST_ERROR(ht_file_read(scratch, &data, &size), HT_ERR_IO, "Is a directory", "file");
+    TEST_ERROR(ht_file_write(inside("no/where"), "x", 1), HT_ERR_IO, "no/where: No such file",
+               "file");
+    TEST_CHECK(data == NULL, "nothing is given then");
 }
 
 /* Read without waiting, or refused before anything is read. */
 static void test_file_kinds(void) {
-    char *data = NULL, path[256];
+    const char *path = inside("data"), *fifo = inside("pipe");
+    char *data = NULL;
     size_t size = 0;
     int64_t bytes = 0;
-    snprintf(path, sizeof path, "%s", inside("data"));
-    TEST_CHECK(ht_file_size(path, &bytes) == HT_OK && bytes == 5, "file: %lld bytes",
-               (long long)bytes);
-    TEST_CHECK(ht_file_read_most(path, 4, &data, &size) == HT_ERR_IO && !data &&
-                   says("larger than 4 B"),
-               "file: %s", ht_err_message());
-    TEST_CHECK(ht_file_read_most(path, 5, &data, &size) == HT_OK && size == 5,
+    must(ht_file_size(path, &bytes));
+    TEST_EQUAL(bytes, 5, "file: bytes");
+    TEST_ERROR(ht_file_read_most(path, 4, &data, &size), HT_ERR_IO, "larger than 4 B", "file");
+    TEST_CHECK(mkfifo(fifo, 0600) == 0 && !data, "a pipe, and no data");
+    TEST_ERROR(ht_file_read(fifo, &data, &size), HT_ERR_IO, "named pipe", "file");
+    remove(fifo);
+    TEST_ERROR(ht_file_size("/dev/zero", &bytes), HT_ERR_IO, "device", "file");
+    TEST_CHECK(!data && ht_file_read_most(path, 5, &data, &size) == HT_OK && size == 5,
                "file: the largest allowed, %zu bytes", size);
     free(data);
-    snprintf(path, sizeof path, "%s", inside("pipe"));
-    TEST_CHECK(mkfifo(path, 0600) == 0 && ht_file_read(path, &data, &size) == HT_ERR_IO && !data &&
-                   says("named pipe"),
-               "file: %s", ht_err_message());
-    remove(path);
-    TEST_CHECK(ht_file_size("/dev/zero", &bytes) == HT_ERR_IO && says("device"), "file: %s",
-               ht_err_message());
     TEST_CHECK(ht_file_read("/proc/self/stat", &data, &size) == HT_OK && size > 0,
                "file: %zu bytes of one that says it has none", size);
     free(data);
@@ -336,9 +319,8 @@ static void test_file_kinds(void) {
 /* A disk that is full is played by a limit on the size of files. */
 static void test_full_disk(void) {
     static char big[100000];
-    char path[256];
+    const char *path = inside("data");
     struct rlimit before, small;
-    snprintf(path, sizeof path, "%s", inside("data"));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
@@ -349,15 +331,13 @@ static void test_full_disk(void) {
     TEST_CHECK(err == HT_ERR_IO && says("cannot write") && says("too large"), "file: full: %s",
                ht_err_message());
     TEST_CHECK(size_of(path) == 5, "file: full: the old %ld bytes are there", size_of(path));
-    char temporary[300];
-    snprintf(temporary, sizeof temporary, "%s.tmp.%ld.0", path, (long)getpid());
-    TEST_CHECK(!ht_file_exists(temporary), "file: full: nothing left behind");
+    TEST_CHECK(!ht_file_exists(inside(HT_KEY("data.tmp.%ld.0", (long)getpid()))),
+               "file: full: nothing left behind");
 }
 
 static void test_commit(void) {
-    char path[256];
+    const char *path = inside("data");
     HT_FREED char *one = NULL, *two = NULL;
-    snprintf(path, sizeof path, "%s", inside("data"));
     enum ht_err err = ht_file_temporary(path, &one);
     if (!err) err = ht_file_temporary(path, &two);
     TEST_CHECK(!err && strcmp(one, two) != 0 && size_of(one) == 0,
@@ -377,22 +357,19 @@ static void test_commit(void) {
 }
 
 static void test_directory(void) {
-    char path[256], below[300];
-    snprintf(path, sizeof path, "%s", inside("a/b//c/"));
+    static const struct {
+        const char *path, *part;
+    } refused[] = {{"data", "a file of this name"}, {"data/x", "data"}};
+    const char *path = inside("a/b//c/");
     TEST_CHECK(ht_file_make_directory(path) == HT_OK && ht_file_exists(path), "directory: made %s",
                path);
     TEST_CHECK(ht_file_make_directory(path) == HT_OK && rmdir(path) == 0,
                "directory: there already, and empty after the probe");
-    snprintf(below, sizeof below, "%s", inside("data"));
-    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO && says("a file of this name"),
-               "directory: %s", ht_err_message());
-    snprintf(below, sizeof below, "%s", inside("data/x"));
-    TEST_CHECK(ht_file_make_directory(below) == HT_ERR_IO && says("data"), "directory: %s",
-               ht_err_message());
-    TEST_CHECK(ht_file_make_directory("") == HT_ERR_IO, "directory: %s", ht_err_message());
-    TEST_CHECK(ht_file_make_directory("/proc/self") == HT_ERR_IO &&
-                   says("cannot write into directory /proc/self"),
-               "directory: %s", ht_err_message());
+    TEST_EACH(row, refused)
+        TEST_ERROR(ht_file_make_directory(inside(row->path)), HT_ERR_IO, row->part, "directory");
+    TEST_ERROR(ht_file_make_directory(""), HT_ERR_IO, "", "directory");
+    TEST_ERROR(ht_file_make_directory("/proc/self"), HT_ERR_IO,
+               "cannot write into directory /proc/self", "directory");
 }
 
 /* Another process that holds the lock until it is killed; its number. */
@@ -414,10 +391,14 @@ static pid_t lock_elsewhere(const char *path) {
     return good ? child : -1;
 }
 
+static void end_child(pid_t child) {
+    if (child > 0 && kill(child, SIGKILL) == 0) waitpid(child, NULL, 0);
+}
+
 static void test_lock(void) {
-    char path[256], holder[HT_LOCK_HOLDER] = "", wanted[64];
+    const char *path = inside("lock");
+    char holder[HT_LOCK_HOLDER] = "", wanted[64];
     struct ht_lock lock;
-    snprintf(path, sizeof path, "%s", inside("lock"));
     TEST_CHECK(!ht_lock_is_busy(path, holder), "lock: free before all");
     pid_t child = lock_elsewhere(path);
     snprintf(wanted, sizeof wanted, "process %ld on ", (long)child);
@@ -429,8 +410,7 @@ static void test_lock(void) {
                "lock: not given twice");
     ht_lock_release(&lock);
     TEST_CHECK(ht_lock_is_busy(path, holder), "lock: still held");
-    if (child > 0) kill(child, SIGKILL);
-    if (child > 0) waitpid(child, NULL, 0);
+    end_child(child);
     TEST_CHECK(ht_file_exists(path) && !ht_lock_is_busy(path, holder),
                "lock: ends with the process, its file stays");
     err = ht_lock_take(path, &lock);
@@ -443,11 +423,9 @@ static void test_lock(void) {
     ht_lock_release(&lock);
     TEST_CHECK(child > 0 && ht_lock_is_busy(path, holder),
                "lock: of a removed file, leaves that of others");
-    if (child > 0) kill(child, SIGKILL);
-    if (child > 0) waitpid(child, NULL, 0);
+    end_child(child);
     remove(path);
-    TEST_CHECK(ht_lock_take(inside("no/lock"), &lock) == HT_ERR_IO && says("no/lock: No such file"),
-               "lock: %s", ht_err_message());
+    TEST_ERROR(ht_lock_take(inside("no/lock"), &lock), HT_ERR_IO, "no/lock: No such file", "lock");
 }
 
 static void clean(void) {
