@@ -147,7 +147,7 @@ static void test_size(const char *path) {
 static void test_failures(const char *directory) {
     double values[NODES * NODES] = {0};
     struct ht_picture picture = make(values);
-    char *path = scratch_path(directory, "absent/x.png");
+    HT_FREED char *path = scratch_path(directory, "absent/x.png");
     TEST_CHECK(ht_picture_write(&picture, path) == HT_ERR_IO, "no directory: %s", ht_err_message());
     free(path);
 
@@ -164,7 +164,6 @@ static void test_failures(const char *directory) {
     TEST_CHECK(err == HT_ERR_IO && strstr(ht_err_message(), strerror(EFBIG)), "disk full: %s",
                ht_err_message());
     TEST_CHECK(scratch_entries(directory) == before, "nothing is left behind");
-    free(path);
 }
 
 int main(void) {

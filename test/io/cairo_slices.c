@@ -137,7 +137,7 @@ static void test_model(const char *root) {
                            .first = {0.25, 0.25, 0.5},
                            .last = {0.75, 0.25, 0.5}};
     struct ht_shots shots = {.count = 1, .shot = &shot};
-    struct run run;
+    HT_ENDED(close_run) struct run run;
     struct ht_h5 *file = NULL;
     double c[NODES] = {0}, place[6] = {0};
     enum ht_err err = open_run(&run, directory, "");
@@ -164,7 +164,6 @@ static void test_model(const char *root) {
     if (!err) err = ht_h5_read(file, "sources", 6, place);
     TEST_CHECK(!err && place[3] == 0.75, "its second source is at x1 = %g", place[3]);
     ht_h5_close(file);
-    close_run(&run);
 }
 
 /* The same source over the wave of a run that asks for marks, and of one that does not, where p is

@@ -53,7 +53,7 @@ static double differences(const struct ht_gradient_sums *a, const struct ht_grad
 
 static void test_kept(const struct scene *scene, struct ht_gradient_sums *all) {
     HT_FREED char *path = scratch_path(scene_directory, "gradient.h5.part");
-    struct ht_gradient_sums sums;
+    HT_ENDED(ht_gradient_sums_destroy) struct ht_gradient_sums sums;
     TEST_CHECK(taken_up(scene, "a", SHOTS, path, all) == 0, "no file: from the first shot on");
     add_shot(all, 0);
     must(ht_gradient_sums_save(all, path));
@@ -74,7 +74,6 @@ static void test_kept(const struct scene *scene, struct ht_gradient_sums *all) {
     must(truncate(path, 2000) == 0 ? HT_OK : HT_ERR_IO);
     TEST_CHECK(ht_gradient_sums_resume(&sums, path) == HT_ERR_IO && sums.done == 0, "damaged: %s",
                ht_err_message());
-    ht_gradient_sums_destroy(&sums);
 }
 
 static double read_differences(struct ht_h5 *file, const char *name, int64_t count,

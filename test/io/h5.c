@@ -146,7 +146,7 @@ static void test_refusals(const char *path, const char *directory) {
     ht_h5_close(file);
     ht_h5_close(NULL);
 
-    char *name = scratch_path(directory, "text.h5");
+    HT_FREED char *name = scratch_path(directory, "text.h5");
     TEST_CHECK(ht_file_write(name, "no HDF5", 7) == HT_OK, "a text file");
     TEST_CHECK(ht_h5_open(name, &file) == HT_ERR_IO && !file, "text: %s", ht_err_message());
     free(name);
@@ -156,7 +156,6 @@ static void test_refusals(const char *path, const char *directory) {
     name = scratch_path(directory, "absent/x.h5");
     TEST_CHECK(ht_h5_create(name, false, &file) == HT_ERR_IO && !file, "no directory: %s",
                ht_err_message());
-    free(name);
 }
 
 static void test_discard(const char *path, const char *directory) {

@@ -55,7 +55,7 @@ static const char maps[] =
 /* A map that steps keep beside: at each node the largest magnitude of all steps is missed by no
  * more than the map says of its samples, and not exceeded but by what lies between two steps. */
 static void kept_by_steps(const char *variant, int kind, const char *more) {
-    struct trial t;
+    HT_ENDED(finish) struct trial t;
     struct ht_field_map map;
     const char *word = HT_WORD(MAP, kind);
     record(&t, "device", 0,
@@ -92,7 +92,6 @@ static void kept_by_steps(const char *variant, int kind, const char *more) {
     TEST_BELOW(low, map.lacks, "%s, %s: what the map lacks", variant, word);
     TEST_BELOW(high, 1 / cos(turn) - 1, "%s, %s: what the map exceeds", variant, word);
     free(kept);
-    finish(&t);
 }
 
 /* ---- on nodes ---- */

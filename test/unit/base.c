@@ -298,7 +298,7 @@ static void test_file(void) {
 /* Read without waiting, or refused before anything is read. */
 static void test_file_kinds(void) {
     const char *path = inside("data"), *fifo = inside("pipe");
-    char *data = NULL;
+    HT_FREED char *data = NULL;
     size_t size = 0;
     int64_t bytes = 0;
     must(ht_file_size(path, &bytes));
@@ -313,7 +313,6 @@ static void test_file_kinds(void) {
     free(data);
     TEST_CHECK(ht_file_read("/proc/self/stat", &data, &size) == HT_OK && size > 0,
                "file: %zu bytes of one that says it has none", size);
-    free(data);
 }
 
 /* A disk that is full is played by a limit on the size of files. */

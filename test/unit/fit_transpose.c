@@ -168,11 +168,10 @@ static void find_chi(const struct case_ *c, const struct scene *scene, const str
 static void chi_of(const struct case_ *c, const struct samples *s, double step,
                    const struct samples *along, const struct weights *w, double chi[HT_MAX_TERMS],
                    bool *cut) {
-    struct scene scene;
+    HT_ENDED(close_scene) struct scene scene;
     write_samples(c, s, step, along, path_of("changed.h5"));
     read_medium(c, s, path_of("changed.h5"), &scene);
     find_chi(c, &scene, w, chi, cut);
-    close_scene(&scene);
 }
 
 /* ---- judgement ---- */
@@ -413,7 +412,7 @@ static void judge_share(void) {
 static void refuse(const char *system, enum ht_fit_kind kind, int64_t layer, const char *name,
                    const char *options, const char *part) {
     const int64_t cells[3] = {40, 9};
-    struct scene scene = {.grid = make_grid(cells, 2, 1)};
+    HT_ENDED(close_scene) struct scene scene = {.grid = make_grid(cells, 2, 1)};
     struct ht_medium_gradient *g = NULL;
     char word[8], *names[] = {word};
     const struct ht_names list = {1, names};
@@ -424,7 +423,6 @@ static void refuse(const char *system, enum ht_fit_kind kind, int64_t layer, con
         ht_medium_gradient_create(scene.medium, NULL, kind, &list, "medium.type", false, &g);
     TEST_CHECK(err == HT_ERR_INPUT && g == NULL && strstr(ht_err_message(), part), "refused: %s",
                err ? ht_err_message() : options);
-    close_scene(&scene);
 }
 
 static void test_refusals(void) {

@@ -164,7 +164,7 @@ static void list_times(const char *directory, char text[256]) {
 
 static void test_outputs(const char *directory) {
     char times[256];
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     run_trial(directory, PLANE "output.coefficients=true", NULL, &t);
     list_times(directory, times);
     int snapshots = count_files(directory, "fields_%06d.h5"),
@@ -180,7 +180,6 @@ static void test_outputs(const char *directory) {
     pictures = count_files(directory, "wave_%04d.png");
     TEST_CHECK(t.err == HT_OK && snapshots + pictures == 0, "both off: %d snapshots, %d pictures",
                snapshots, pictures);
-    close_trial(&t);
 }
 
 /* ---- bad states ---- */
@@ -236,7 +235,7 @@ static void test_failure(const char *directory) {
     int rank = 0;
     const struct ht_observer fails = {
         .name = "fails", .context = &step, .next = spoil_next, .look = fail_look};
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     struct ht_h5 *file = NULL;
     HT_FREED char *path = scratch_path(directory, "traces.h5");
     run_trial(directory,
@@ -253,7 +252,6 @@ static void test_failure(const char *directory) {
                "the traces have the samples until then: %d (4), %g, %g, %g", (int)extent[1], p[0],
                p[1], p[3]);
     ht_h5_close(file);
-    close_trial(&t);
 }
 
 /* Where the second picture should be stands a folder. */

@@ -262,7 +262,7 @@ static int build_once(const char *cache, int ready) {
 /* Before this process opens a device: drivers do not outlive a fork. */
 static void test_processes(const char *root) {
     enum { PROCESSES = 3 };
-    char *cache = scratch_path(root, "shared");
+    HT_FREED char *cache = scratch_path(root, "shared");
     int pipes[2], good = 0, without = 0;
     pid_t child[PROCESSES];
     fflush(stdout);
@@ -289,7 +289,6 @@ static void test_processes(const char *root) {
         TEST_CHECK(scratch_entries(cache) == 1, "they left %d files (expected 1)",
                    scratch_entries(cache));
     }
-    free(cache);
 }
 
 int main(void) {

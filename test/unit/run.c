@@ -224,7 +224,7 @@ static void test_values(void) {
 /* ---- judges ---- */
 
 static void test_judges(void) {
-    struct trial t;
+    HT_ENDED(close_trial) struct trial t;
     open_trial(&t, "2.3");
     struct record judge = make_record(&t, 10, 0), user = make_record(&t, 6, 0),
                   other = make_record(&t, 4, 0);
@@ -246,7 +246,6 @@ static void test_judges(void) {
     TEST_CHECK(err == HT_ERR_IO && t.run.steps == 12 && user.looks == 2 && user.step[1] == 6,
                "a state refused at step %lld is not used: %d looks before", (long long)t.run.steps,
                user.looks);
-    close_trial(&t);
 }
 
 /* ---- failures ---- */

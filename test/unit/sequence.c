@@ -183,7 +183,7 @@ static void test_refusals(struct scene *s) {
 }
 
 int main(void) {
-    struct scene s = {.device = test_device_here()};
+    HT_ENDED(close_scene) struct scene s = {.device = test_device_here()};
     struct ht_sequence *sequence = NULL;
     if (s.device == NULL) return test_end("sequence");
     open_scene(&s);
@@ -196,6 +196,5 @@ int main(void) {
         test_refusals(&s);
     }
     ht_sequence_destroy(sequence);
-    close_scene(&s);
     return test_end("sequence");
 }

@@ -31,40 +31,30 @@ static double half_cell(const struct setup *setup, const double *primary, const 
 /* theta: radians per cell. What a tensor polynomial leaves out is at most the sum over axes of
  * (theta/2)^(N+1)/(N+1)! times the sums of the others. */
 static void check_half_cell(const struct request *request, double theta, double growth) {
-    struct setup setup;
+    HT_ENDED(tear_down) struct setup setup;
     set_up(&setup, request);
-    double *primary = filled(&setup, HT_PRIMARY, 0);
-    double *dual = filled(&setup, HT_DUAL, 0);
+    HT_FREED double *primary = filled(&setup, HT_PRIMARY, 0);
+    HT_FREED double *dual = filled(&setup, HT_DUAL, 0);
     int terms = request->order + 1;
     double left = growth * request->dims * exp(theta * (request->dims - 1) / 2);
     for (int i = 1; i <= terms; i++) left *= theta / 2 / i;
-    TEST_BELOW(primary && dual ? half_cell(&setup, primary, dual) : NAN, left + 4e-15,
-               "half a cell away: %s, %s %d-D, N = %d", request->setting[0], request->system,
+    TEST_BELOW(half_cell(&setup, primary, dual), left + 4e-15,
+               "half a cell away: %s, %s %d-D, N = %d", request->options, request->system,
                request->dims, request->order);
-    free(primary);
-    free(dual);
-    tear_down(&setup);
 }
 
 static void test_coefficients(void) {
     for (int dims = 1; dims <= 3; dims++) {
-        struct request plane = {
-            "acoustic", dims, dims < 3 ? 8 : 6,
-            {7, 9, 6},  {0},  {"initial.type=plane", "initial.cycles=[1, 1, 1]"}};
+        const struct request plane = ask("acoustic", dims, dims < 3 ? 8 : 6, 7, 9, 6, "",
+                                         "initial.type=plane; initial.cycles=[1, 1, 1]");
+        const struct request standing = ask("acoustic", dims, dims < 3 ? 7 : 5, 5, 6, 7, "rf rr ff",
+                                            "initial.type=standing; initial.modes=[1, 2, 1]");
+        const struct request bell =
+            ask("acoustic", dims, dims < 3 ? 7 : 5, 9, 9, 9, "rf pp rr",
+                "initial.type=gaussian; initial.centre=[-0.4, 0.3, 1.1]; initial.width=0.25");
         check_half_cell(&plane, 2 * HT_PI / 6, 1);
-        struct request standing = {
-            "acoustic",         dims,
-            dims < 3 ? 7 : 5,   {5, 6, 7},
-            {"rf", "rr", "ff"}, {"initial.type=standing", "initial.modes=[1, 2, 1]"}};
         check_half_cell(&standing, 2 * HT_PI / 6, 1.5);
         /* Cramer's bound again: sqrt((N + 1)!) < 200 more than a wave */
-        struct request bell = {
-            "acoustic",
-            dims,
-            dims < 3 ? 7 : 5,
-            {9, 9, 9},
-            {"rf", "pp", "rr"},
-            {"initial.type=gaussian", "initial.centre=[-0.4, 0.3, 1.1]", "initial.width=0.25"}};
         check_half_cell(&bell, 1.5 / 9 / 0.25, 200);
     }
 }
@@ -73,51 +63,42 @@ static void test_coefficients(void) {
 
 /* Adds factor * Gaussian at `centre` on a periodic 1-D grid of `times` boxes, to the nodes of one
  * box. */
-static bool add_reference(const struct request *request, int times, double centre, double factor,
+static void add_reference(const struct request *request, int times, double centre, double factor,
                           double *sum) {
-    char text[64];
-    struct request wide = *request;
-    snprintf(text, sizeof text, "initial.centre=[%.17g]", centre);
-    wide.setting[1] = text;
-    wide.walls[0] = "pp";
-    struct setup setup;
+    const struct request wide =
+        ask(request->system, request->dims, request->order, request->cells[0], 1, 1, "",
+            "%s; initial.centre=[%.17g]", request->options, centre);
+    HT_ENDED(tear_down) struct setup setup;
     set_up(&setup, &wide);
     setup.grid.upper[0] = setup.grid.lower[0] + times;
     setup.grid.cells[0] = times * request->cells[0];
     double *u = filled(&setup, HT_PRIMARY, 0);
     int64_t wide_row = row(&setup, HT_PRIMARY), n = request->cells[0] + 1;
-    for (int r = 0; u && r < setup.eq.nfields * (request->order + 1); r++)
+    for (int r = 0; r < setup.eq.nfields * (request->order + 1); r++)
         for (int64_t m = 0; m < n; m++) sum[r * n + m] += factor * u[r * wide_row + m];
     free(u);
-    tear_down(&setup);
-    return u != NULL;
 }
 
 /* Between walls a wide Gaussian equals its mirror images on a longer periodic box: period 2 L for
  * equal walls, 4 L for unequal ones. */
 static void check_images(const char *walls, const char *field, int low, int high) {
-    char name[40];
-    snprintf(name, sizeof name, "initial.field=%s", field);
-    struct request request = {
-        "acoustic", 1,
-        4,          {5, 1, 1},
-        {walls},    {"initial.type=gaussian", "initial.centre=[-0.2]", "initial.width=0.45", name}};
-    struct setup setup;
+    const struct request request =
+        ask("acoustic", 1, 4, 5, 1, 1, walls,
+            "initial.type=gaussian; initial.centre=[-0.2]; initial.width=0.45; initial.field=%s",
+            field);
+    HT_ENDED(tear_down) struct setup setup;
     set_up(&setup, &request);
-    double *u = filled(&setup, HT_PRIMARY, 0), worst = NAN;
-    int64_t count = size_of(&setup, HT_PRIMARY);
-    double *want = calloc((size_t)count, sizeof *want);
-    double centre = -0.2, mirror = 2 * -0.5 - centre;
-    bool ok = u && want;
-    int times = low == high ? 2 : 4;
-    for (int n = 0; ok && n < times / 2; n++)
-        ok = add_reference(&request, times, centre + 2 * n, n ? -1 : 1, want) &&
-             add_reference(&request, times, mirror + 2 * n, n ? -low : low, want);
-    if (ok) worst = difference(u, want, count);
-    TEST_BELOW(worst, 2e-15, "images between walls %s, field %s", walls, field);
-    free(u);
-    free(want);
-    tear_down(&setup);
+    const int64_t count = size_of(&setup, HT_PRIMARY);
+    const double centre = -0.2, mirror = 2 * -0.5 - centre;
+    HT_FREED double *u = filled(&setup, HT_PRIMARY, 0), *want = NULL;
+    must(HT_ALLOC(want, count));
+    const int times = low == high ? 2 : 4;
+    for (int n = 0; n < times / 2; n++) {
+        add_reference(&request, times, centre + 2 * n, n ? -1 : 1, want);
+        add_reference(&request, times, mirror + 2 * n, n ? -low : low, want);
+    }
+    TEST_BELOW(difference(u, want, count), 2e-15, "images between walls %s, field %s", walls,
+               field);
 }
 
 static void test_images(void) {
@@ -127,61 +108,53 @@ static void test_images(void) {
     check_images("fr", "p", -1, 1);
     check_images("rr", "v1", -1, -1);
     check_images("fr", "v1", 1, -1);
-    struct request near = {
-        "advection", 2,
-        3,           {5, 4, 1},
-        {0},         {"initial.type=gaussian", "initial.centre=[-0.4, 0.3]", "initial.width=0.3"}};
-    struct request far = near;
-    far.setting[1] = "initial.centre=[3.6, -5.7]";
+    const struct request near =
+        ask("advection", 2, 3, 5, 4, 1, "",
+            "initial.type=gaussian; initial.width=0.3; initial.centre=[-0.4, 0.3]");
+    const struct request far =
+        ask("advection", 2, 3, 5, 4, 1, "",
+            "initial.type=gaussian; initial.width=0.3; initial.centre=[3.6, -5.7]");
     TEST_BELOW(compare(&near, &far, HT_DUAL), 1e-14, "a centre four periods away");
 }
 
 static void test_resolution(void) {
-    struct request request = {
-        "acoustic", 3, 3, {10, 10, 10}, {0}, {"initial.type=plane", "initial.cycles=[1, -3, 2]"}};
-    struct setup setup;
-    set_up(&setup, &request);
-    bool ok = setup.err == HT_OK;
-    TEST_BELOW(ok ? fabs(setup.solution->theta - 0.6 * HT_PI) : NAN, 1e-14,
-               "three waves on ten cells: theta");
-    TEST_BELOW(ok ? fabs(setup.solution->wavenumber[1] - 4 * HT_PI) : NAN, 1e-14,
-               "wavenumber along x2");
-    TEST_CHECK(ok && setup.solution->exact && !setup.solution->returns, "a plane wave is exact");
-    tear_down(&setup);
-    request.setting[0] = "initial.type=random";
-    request.setting[1] = "initial.frequency=2.0";
-    request.setting[2] = "initial.returns=true";
-    set_up(&setup, &request);
-    ok = setup.err == HT_OK;
-    double want = 2 * HT_PI * 2 / sqrt(1.4) * 0.15;
-    TEST_BELOW(ok ? fabs(setup.solution->theta - want) : NAN, 1e-14, "theta from a frequency");
-    TEST_CHECK(ok && !setup.solution->exact && setup.solution->returns,
+    const struct request plane =
+        ask("acoustic", 3, 3, 10, 10, 10, "", "initial.type=plane; initial.cycles=[1, -3, 2]");
+    const struct request random =
+        ask("acoustic", 3, 3, 10, 10, 10, "",
+            "initial.type=random; initial.frequency=2.0; initial.returns=true");
+    HT_ENDED(tear_down) struct setup waves, data;
+    set_up(&waves, &plane);
+    must(waves.err);
+    TEST_BELOW(fabs(waves.solution->theta - 0.6 * HT_PI), 1e-14, "three waves on ten cells: theta");
+    TEST_BELOW(fabs(waves.solution->wavenumber[1] - 4 * HT_PI), 1e-14, "wavenumber along x2");
+    TEST_CHECK(waves.solution->exact && !waves.solution->returns, "a plane wave is exact");
+    set_up(&data, &random);
+    must(data.err);
+    TEST_BELOW(fabs(data.solution->theta - 2 * HT_PI * 2 / sqrt(1.4) * 0.15), 1e-14,
+               "theta from a frequency");
+    TEST_CHECK(!data.solution->exact && data.solution->returns,
                "random data return if the user says so");
-    tear_down(&setup);
 }
 
 /* In a medium that varies a wave starts with the materials of the centre, x1 = 0: rho c = 3 however
  * it is given. */
 static void check_varying(const char *first, const char *second) {
-    struct request request = {
-        "acoustic", 1,   3,
-        {8, 1, 1},  {0}, {"initial.type=plane", "medium.type=expression", first, second}};
-    struct setup setup;
+    const struct request request =
+        ask("acoustic", 1, 3, 8, 1, 1, "", "initial.type=plane; medium.type=expression; %s; %s",
+            first, second);
+    HT_ENDED(tear_down) struct setup setup;
     set_up(&setup, &request);
     ht_solution_destroy(setup.solution);
     setup.solution = NULL;
     struct ht_medium *medium = NULL;
-    if (setup.err == HT_OK)
-        setup.err = ht_medium_read(setup.params, &setup.eq, &setup.grid, &medium);
-    if (setup.err == HT_OK) setup.err = ht_medium_scan(medium, false);
-    if (setup.err == HT_OK) setup.err = ht_solution_create(setup.params, medium, &setup.solution);
-    double *u = filled(&setup, HT_PRIMARY, 0);
+    must(ht_medium_read(setup.params, &setup.eq, &setup.grid, &medium));
+    must(ht_medium_scan(medium, false));
+    must(ht_solution_create(setup.params, medium, &setup.solution));
+    HT_FREED double *u = filled(&setup, HT_PRIMARY, 0);
     /* v1 follows the 4 coefficients of p at 8 nodes; p(-0.5) = -1 */
-    TEST_BELOW(u ? fabs(u[32] + 1.0 / 3) : NAN, 1e-15, "plane wave, %s, %s: v = p/3", first,
-               second);
-    TEST_CHECK(u && !setup.solution->exact, "it is not exact");
-    free(u);
-    tear_down(&setup);
+    TEST_BELOW(fabs(u[32] + 1.0 / 3), 1e-15, "plane wave, %s, %s: v = p/3", first, second);
+    TEST_CHECK(!setup.solution->exact, "it is not exact");
     ht_medium_destroy(medium);
 }
 

@@ -2,11 +2,10 @@
  * made from a short request. */
 #pragma once
 
-#include "../test.h"
+#include "must.h"
+#include "options.h"
 
 #include "htwave/medium.h"
-
-enum { MAX_SETTINGS = 10 };
 
 /* A grid, a uniform medium and data, as a run would have them. */
 struct setup {
@@ -18,14 +17,26 @@ struct setup {
     enum ht_err err;
 };
 
-/* What a test asks for; walls[j] holds two letters for axis j: p(eriodic), r(igid), f(ree). */
+/* What a test asks for; walls: two letters for each axis, p(eriodic), r(igid), f(ree): "rr pp rf",
+ * "": periodic; options: "key=value; key=value". */
 struct request {
     const char *system;
     int dims, order;
     int64_t cells[3];
-    const char *walls[3];
-    const char *setting[MAX_SETTINGS];
+    const char *walls;
+    char options[400];
 };
+
+HT_PRINTF(8, 9)
+static inline struct request ask(const char *system, int dims, int order, int64_t n1, int64_t n2,
+                                 int64_t n3, const char *walls, const char *format, ...) {
+    struct request out = {system, dims, order, {n1, n2, n3}, walls, .options = ""};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out.options, sizeof out.options, format, args);
+    va_end(args);
+    return out;
+}
 
 static inline int wall_factor(char letter) {
     return letter == 'p' ? 0 : letter == 'r' ? 1 : -1;
@@ -36,7 +47,7 @@ static inline void make_grid(const struct request *request, struct ht_grid *grid
     *grid = (struct ht_grid){.dims = request->dims, .order = request->order};
     for (int j = 0; j < 3; j++) {
         bool exists = j < request->dims;
-        const char *walls = request->walls[j] ? request->walls[j] : "pp";
+        const char *walls = strlen(request->walls) > 3 * (size_t)j ? request->walls + 3 * j : "pp";
         grid->cells[j] = exists ? request->cells[j] : 1;
         grid->lower[j] = exists ? lower[j] : 0;
         grid->upper[j] = exists ? lower[j] + side[j] : 1;
@@ -60,19 +71,14 @@ static inline void make_medium(struct setup *setup) {
 }
 
 static inline void set_up(struct setup *setup, const struct request *request) {
-    char *overrides[MAX_SETTINGS] = {NULL};
-    int count = 0;
     *setup = (struct setup){.err = HT_ERR_INTERNAL};
     setup->eq = ht_equations_make(ht_system_find(request->system), request->dims);
     make_grid(request, &setup->grid);
     make_medium(setup);
-    for (; count < MAX_SETTINGS && request->setting[count]; count++)
-        overrides[count] = strdup(request->setting[count]);
-    setup->err = ht_params_read(NULL, count, overrides, &setup->params);
+    setup->err = test_params(NULL, ';', &setup->params, "%s", request->options);
     if (setup->err == HT_OK)
         setup->err = ht_solution_create(setup->params, &setup->medium, &setup->solution);
     if (setup->err != HT_OK) printf("  %s\n", ht_err_message());
-    while (count > 0) free(overrides[--count]);
 }
 
 static inline void tear_down(struct setup *setup) {
@@ -89,16 +95,13 @@ static inline int64_t size_of(const struct setup *setup, enum ht_subgrid subgrid
     return setup->eq.nfields * coefs * row(setup, subgrid);
 }
 
-/* All coefficients of a grid; NULL when that fails. The caller frees them. */
+/* All coefficients of a grid; the caller frees them. */
 static inline double *filled(const struct setup *setup, enum ht_subgrid subgrid, double time) {
-    if (setup->err != HT_OK) return NULL;
-    double *out = calloc((size_t)size_of(setup, subgrid), sizeof *out);
-    if (out && ht_solution_fill(setup->solution, subgrid, time, 0,
-                                ht_grid_planes(&setup->grid, subgrid), out) != HT_OK) {
-        printf("  %s\n", ht_err_message());
-        free(out);
-        out = NULL;
-    }
+    double *out;
+    must(setup->err);
+    must(HT_ALLOC(out, size_of(setup, subgrid)));
+    must(ht_solution_fill(setup->solution, subgrid, time, 0, ht_grid_planes(&setup->grid, subgrid),
+                          out));
     return out;
 }
 
@@ -117,14 +120,9 @@ static inline double difference(const double *a, const double *b, int64_t count)
 /* Data of two requests agree on a grid; the grids must match. */
 static inline double compare(const struct request *a, const struct request *b,
                              enum ht_subgrid subgrid) {
-    struct setup first, second;
+    HT_ENDED(tear_down) struct setup first, second;
     set_up(&first, a);
     set_up(&second, b);
-    double *x = filled(&first, subgrid, 0), *y = filled(&second, subgrid, 0);
-    double worst = x && y ? difference(x, y, size_of(&first, subgrid)) : (double)NAN;
-    free(x);
-    free(y);
-    tear_down(&first);
-    tear_down(&second);
-    return worst;
+    HT_FREED double *x = filled(&first, subgrid, 0), *y = filled(&second, subgrid, 0);
+    return difference(x, y, size_of(&first, subgrid));
 }
