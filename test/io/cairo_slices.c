@@ -1,43 +1,37 @@
 /* Pictures of a run as files, read back: which slice each shows, what its colours span, the model
  * with its marks. */
-#include "../test.h"
 #include "htwave/h5.h"
 #include "htwave/output.h"
-#include "htwave/plan.h"
 #include "image.h"
-#include "options.h"
+#include "planned.h"
 #include "scratch.h"
 
 enum { N1 = 9, N2 = 9, N3 = 5, NODES = N1 * N2 * N3, MAP = 200 };
 enum { BLUE = 0x01429b, RED = 0x8d131a };
 
 struct run {
-    struct ht_params *params;
-    struct ht_plan *plan;
+    struct planned of;
     struct ht_output *output;
 };
 
 /* The unit cube with walls, 8 x 8 x 4 cells. */
-static enum ht_err open_run(struct run *run, const char *directory, const char *keys) {
-    memset(run, 0, sizeof *run);
-    TRY(test_params(NULL, '|', &run->params,
-                    "output.directory=\"%s\"|output.picture={pixels=%d;%s}|system=\"acoustic\"|"
-                    "grid.cells=[8,8,4]|grid.order=1|time.scheme=\"taylor\"|medium={type="
-                    "\"expression\";c=\"1+x1\";}|"
-                    "boundary.x1=\"rigid\"|boundary.x2=\"rigid\"|boundary.x3=\"rigid\"",
-                    directory, MAP, keys));
-    TRY(ht_plan_create(run->params, NULL, &run->plan));
-    return ht_output_create(run->params, run->plan->medium, 0, &run->output);
+static void open_run(struct run *run, const char *directory, const char *keys) {
+    must(plan_make(&run->of, '|',
+                   "output.directory=\"%s\"|output.picture={pixels=%d;%s}|system=\"acoustic\"|"
+                   "grid.cells=[8,8,4]|grid.order=1|time.scheme=\"taylor\"|medium={type="
+                   "\"expression\";c=\"1+x1\";}|"
+                   "boundary.x1=\"rigid\"|boundary.x2=\"rigid\"|boundary.x3=\"rigid\"",
+                   directory, MAP, keys));
+    must(ht_output_create(run->of.params, run->of.plan->medium, 0, &run->output));
 }
 
 static void close_run(struct run *run) {
     ht_output_destroy(run->output);
-    ht_plan_destroy(run->plan);
-    ht_params_destroy(run->params);
+    planned_end(&run->of);
 }
 
 /* p = factor times a coordinate, 2 x - 1, along an axis; v1 = -p. */
-static enum ht_err draw(struct run *run, int axis, double factor) {
+static void draw(struct run *run, int axis, double factor) {
     static double p[NODES], v1[NODES];
     for (int i = 0; i < NODES; i++) {
         const int at[] = {i % N1, i / N1 % N2, i / N1 / N2};
@@ -46,7 +40,7 @@ static enum ht_err draw(struct run *run, int axis, double factor) {
         v1[i] = -p[i];
     }
     const double *const nodal[] = {p, v1, v1, v1};
-    return ht_output_picture(run->output, 0.5, nodal);
+    must(ht_output_picture(run->output, 0.5, nodal));
 }
 
 /* A pixel of the map, at parts of its width and height. */
@@ -81,12 +75,11 @@ static void judge(const char *directory, const char *name, double x, double y, u
 static void test_places(const char *root) {
     HT_FREED char *directory = scratch_path(root, "places");
     HT_ENDED(close_run) struct run run;
-    enum ht_err err = open_run(
+    open_run(
         &run, directory,
         "slices=({name=\"low\";position=0.0;range=1.0;},{name=\"high\";position=1.0;range=1.0;},{"
         "plane=\"x1\";range=1.0;},{name=\"minus\";plane=\"x2\";field=\"v1\";range=1.0;});");
-    if (!err) err = draw(&run, 2, 1);
-    TEST_CHECK(err == HT_OK, "four slices %s", test_said(err));
+    draw(&run, 2, 1);
     judge(directory, "wave_low_0000.png", 0.5, 0.5, BLUE);
     judge(directory, "wave_high_0000.png", 0.5, 0.5, RED);
     judge(directory, "wave_slice-3_0000.png", 0.5, 0, RED); /* x3 upwards */
@@ -111,17 +104,16 @@ static void test_scale(const char *root) {
         HT_FREED char *directory = scratch_path(root, row[i].name);
         const double factor[] = {1, 0.5, 2};
         HT_ENDED(close_run) struct run run;
-        enum ht_err err = open_run(&run, directory, row[i].keys);
-        for (int k = 0; !err && k < 3; k++) {
+        open_run(&run, directory, row[i].keys);
+        for (int k = 0; k < 3; k++) {
             char name[32];
             uint32_t expected = 0;
             for (int j = 0; j < 4; j++)
                 if (known[j].part == row[i].last[k]) expected = known[j].colour;
-            err = draw(&run, 1, factor[k]);
+            draw(&run, 1, factor[k]);
             snprintf(name, sizeof name, "wave_%04d.png", k);
             judge(directory, name, 0.5, 0, expected);
         }
-        TEST_CHECK(err == HT_OK, "colours of %s", row[i].name);
     }
 }
 
@@ -140,9 +132,8 @@ static void test_model(const char *root) {
     HT_ENDED(close_run) struct run run;
     struct ht_h5 *file = NULL;
     double c[NODES] = {0}, place[6] = {0};
-    enum ht_err err = open_run(&run, directory, "");
-    if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, &receivers, other);
-    TEST_CHECK(err == HT_OK, "the model %s", test_said(err));
+    open_run(&run, directory, "");
+    must(ht_output_model(run.of.params, run.of.plan->medium, &shots, &receivers, other));
     judge(other, "model.png", 0, 0, 0x440154);
     judge(other, "model.png", 1, 0, 0xfde725);
     judge(other, "model.png", 0.25, 0.75, 0xe63c28); /* sources */
@@ -155,14 +146,14 @@ static void test_model(const char *root) {
                "the receiver above the slice is open: %06x on %06x", (unsigned)open,
                (unsigned)ground);
     HT_FREED char *path = scratch_path(other, "model.h5");
-    err = ht_h5_open(path, &file);
-    if (!err) err = ht_h5_read(file, "c", NODES, c);
-    if (!err) err = ht_h5_read(file, "receivers", 6, place);
-    TEST_CHECK(!err && c[0] == 1 && c[N1 - 1] == 2 && c[NODES - N1] == 1 && c[N1 * N2 + 4] == 1.5 &&
+    must(ht_h5_open(path, &file));
+    must(ht_h5_read(file, "c", NODES, c));
+    must(ht_h5_read(file, "receivers", 6, place));
+    TEST_CHECK(c[0] == 1 && c[N1 - 1] == 2 && c[NODES - N1] == 1 && c[N1 * N2 + 4] == 1.5 &&
                    place[5] == 0.9,
                "model.h5: c %g to %g", c[0], c[N1 - 1]);
-    if (!err) err = ht_h5_read(file, "sources", 6, place);
-    TEST_CHECK(!err && place[3] == 0.75, "its second source is at x1 = %g", place[3]);
+    must(ht_h5_read(file, "sources", 6, place));
+    TEST_EQUAL(place[3], 0.75, "its second source is at x1");
     ht_h5_close(file);
 }
 
@@ -177,10 +168,9 @@ static void test_marks(const char *root) {
     for (int on = 0; on < 2; on++) {
         HT_FREED char *directory = scratch_path(root, on ? "marked" : "bare");
         HT_ENDED(close_run) struct run run;
-        enum ht_err err = open_run(&run, directory, on ? "marks=true;" : "marks=false;");
-        if (!err) err = ht_output_mark(run.output, &shots, NULL);
-        if (!err) err = draw(&run, 2, 1);
-        TEST_CHECK(err == HT_OK, "a picture %s marks", on ? "with" : "without");
+        open_run(&run, directory, on ? "marks=true;" : "marks=false;");
+        must(ht_output_mark(run.output, &shots, NULL));
+        draw(&run, 2, 1);
         judge(directory, "wave_0000.png", 0.25, 0.75, on ? 0xe63c28 : 0xf6f6f6);
     }
 }
@@ -197,9 +187,8 @@ static void test_outlines(const char *root) {
     struct ht_shots shots = {.count = 3, .shot = shot};
     HT_ENDED(close_run) struct run run;
     int red[3] = {0};
-    enum ht_err err = open_run(&run, directory, "");
-    if (!err) err = ht_output_model(run.params, run.plan->medium, &shots, NULL, other);
-    TEST_CHECK(err == HT_OK, "planes %s", test_said(err));
+    open_run(&run, directory, "");
+    must(ht_output_model(run.of.params, run.of.plan->medium, &shots, NULL, other));
     for (int i = 0; i < MAP; i++) {
         const double at = (double)i / (MAP - 1);
         const double place[3][2] = {{0.125, at}, {0.25, at}, {at, 0.75}};

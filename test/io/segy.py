@@ -22,22 +22,15 @@ def by_segyio(path):
     import segyio
 
     with segyio.open(path, ignore_geometry=True) as f:
-        keys = segyio.TraceField
-        heads = [
-            {
-                "shot": h[keys.FieldRecord],
-                "point": h[keys.EnergySourcePoint],
-                "trace": h[keys.TraceNumber],
-                "offset": h[keys.offset],
-                "scalars": (h[keys.SourceGroupScalar], h[keys.ElevationScalar]),
-                "start": h[keys.DelayRecordingTime] * 1e-3,
-                "step": h[keys.TRACE_SAMPLE_INTERVAL] * 1e-6,
-                "source": (h[keys.SourceX], h[keys.SourceY], h[keys.SourceSurfaceElevation]),
-                "depth": h[keys.SourceDepth],
-                "receiver": (h[keys.GroupX], h[keys.GroupY], h[keys.ReceiverGroupElevation]),
-            }
-            for h in f.header
-        ]
+        k = segyio.TraceField
+        heads = [{
+            "shot": h[k.FieldRecord], "point": h[k.EnergySourcePoint], "trace": h[k.TraceNumber],
+            "offset": h[k.offset], "scalars": (h[k.SourceGroupScalar], h[k.ElevationScalar]),
+            "start": h[k.DelayRecordingTime] * 1e-3, "step": h[k.TRACE_SAMPLE_INTERVAL] * 1e-6,
+            "source": (h[k.SourceX], h[k.SourceY], h[k.SourceSurfaceElevation]),
+            "depth": h[k.SourceDepth],
+            "receiver": (h[k.GroupX], h[k.GroupY], h[k.ReceiverGroupElevation]),
+        } for h in f.header]
         return f.text[0].decode(), heads, f.trace.raw[:]
 
 
@@ -45,40 +38,22 @@ def by_obspy(path):
     from obspy.io.segy.segy import _read_segy
 
     f = _read_segy(path)
-    heads = []
-    for trace in f.traces:
-        h = trace.header
-        heads.append(
-            {
-                "shot": h.original_field_record_number,
-                "point": h.energy_source_point_number,
-                "trace": h.trace_number_within_the_original_field_record,
-                "offset": h.distance_from_center_of_the_source_point_to_the_center_of_the_receiver_group,
-                "scalars": (
-                    h.scalar_to_be_applied_to_all_coordinates,
-                    h.scalar_to_be_applied_to_all_elevations_and_depths,
-                ),
-                "start": h.delay_recording_time * 1e-3,
-                "step": h.sample_interval_in_ms_for_this_trace * 1e-6,
-                "source": (
-                    h.source_coordinate_x,
-                    h.source_coordinate_y,
-                    h.surface_elevation_at_source,
-                ),
-                "depth": h.source_depth_below_surface,
-                "receiver": (
-                    h.group_coordinate_x,
-                    h.group_coordinate_y,
-                    h.receiver_group_elevation,
-                ),
-            }
-        )
+    heads = [{
+        "shot": h.original_field_record_number, "point": h.energy_source_point_number,
+        "trace": h.trace_number_within_the_original_field_record,
+        "offset":
+            h.distance_from_center_of_the_source_point_to_the_center_of_the_receiver_group,
+        "scalars": (h.scalar_to_be_applied_to_all_coordinates,
+                    h.scalar_to_be_applied_to_all_elevations_and_depths),
+        "start": h.delay_recording_time * 1e-3,
+        "step": h.sample_interval_in_ms_for_this_trace * 1e-6,
+        "source": (h.source_coordinate_x, h.source_coordinate_y, h.surface_elevation_at_source),
+        "depth": h.source_depth_below_surface,
+        "receiver": (h.group_coordinate_x, h.group_coordinate_y, h.receiver_group_elevation),
+    } for h in (trace.header for trace in f.traces)]
     text = f.textual_file_header
-    return (
-        text.decode("ascii" if text[:1] == b"C" else "cp500"),
-        heads,
-        np.array([t.data for t in f.traces]),
-    )
+    return (text.decode("ascii" if text[:1] == b"C" else "cp500"), heads,
+            np.array([t.data for t in f.traces]))
 
 
 def places(heads, what):
@@ -96,60 +71,31 @@ with h5py.File(f"{folder}/traces.h5") as file:
     t, signal = known["signal_time"][:], known["signal"][0]
     a = (np.pi * 1.5 * (t - 1.0)) ** 2  # a Ricker wavelet, of amplitude 1
     worst = abs(signal - (1 - 2 * a) * np.exp(-a)).max()
-    judge(
-        (known["position"][:] == SOURCE).all()
-        and (known["points"][:] == 1).all()
-        and worst < 1e-6  # of single precision
-        and abs(t[1] - step) < 1e-15
-        and "frequency = 1.5;" in file["input.cfg"][()].decode()
-        and file.attrs.get("down") == (b"x3" if down else None),
-        f"source and input in traces.h5, signal off by {worst:.1e}",
-    )
+    judge((known["position"][:] == SOURCE).all() and (known["points"][:] == 1).all()
+          and worst < 1e-6  # of single precision
+          and abs(t[1] - step) < 1e-15 and "frequency = 1.5;" in file["input.cfg"][()].decode()
+          and file.attrs.get("down") == (b"x3" if down else None),
+          f"source and input in traces.h5, signal off by {worst:.1e}")
     for field in "p", "p_x3":
-        text, heads, data = (by_segyio if reader == "segyio" else by_obspy)(
-            f"{folder}/traces_cable_{field}.sgy"
-        )
-        judge(
-            text.startswith("C 1 htwave ")
-            and all(
-                words in text
-                for words in (
-                    "SEG Y REV1",
-                    f"field {field} ",
-                    "acoustic by fd, order 8, 1 shot",
-                    "box, in the units of the input, from (430, 5210, 0) ",
-                    "to (432, 5211.6, 1.8), cells 20 x 16 x 18 ",
-                    "medium uniform, speeds 1 to 1",
-                    f"time step {step:.9g} ",
-                    "x3: source at byte 45 (less 49), receiver at 41"
-                    + (": elevations, -x" if down else "  "),
-                )
-            ),
-            text[:60],
-        )
-        judge(
-            data.shape == file[f"cable/{field}"].shape
-            and (data == file[f"cable/{field}"][:].astype("f4")).all(),
-            f"{field}: values of {data.shape}",
-        )
-        judge(
-            all((h["shot"], h["point"], h["trace"]) == (1, 1, i + 1) for i, h in enumerate(heads)),
-            "numbers",
-        )
+        read = by_segyio if reader == "segyio" else by_obspy
+        text, heads, data = read(f"{folder}/traces_cable_{field}.sgy")
+        words = ("SEG Y REV1", f"field {field} ", "acoustic by fd, order 8, 1 shot",
+                 "box, in the units of the input, from (430, 5210, 0) ",
+                 "to (432, 5211.6, 1.8), cells 20 x 16 x 18 ", "medium uniform, speeds 1 to 1",
+                 f"time step {step:.9g} ", "x3: source at byte 45 (less 49), receiver at 41"
+                 + (": elevations, -x" if down else "  "))
+        judge(text.startswith("C 1 htwave ") and all(w in text for w in words), text[:60])
+        stored = file[f"cable/{field}"]
+        judge(data.shape == stored.shape and (data == stored[:].astype("f4")).all(),
+              f"{field}: values of {data.shape}")
+        judge(all((h["shot"], h["point"], h["trace"]) == (1, 1, i + 1)
+                  for i, h in enumerate(heads)), "numbers")
         apart = round(time[1] - time[0], 6)  # in whole microseconds
-        judge(
-            all(
-                abs(h["step"] - apart) < 1e-12 and abs(h["start"] - time[0]) < 1e-12 for h in heads
-            ),
-            "times",
-        )
-        judge(
-            all(h["depth"] == (-0.7e3 * h["scalars"][1] if down else 0) for h in heads), "depths"
-        )
-        worst = max(
-            np.abs(places(heads, "receiver") / x - 1).max(),
-            np.abs(places(heads, "source") / SOURCE - 1).max(),
-        )
+        judge(all(abs(h["step"] - apart) < 1e-12 and abs(h["start"] - time[0]) < 1e-12
+                  for h in heads), "times")
+        judge(all(h["depth"] == (-0.7e3 * h["scalars"][1] if down else 0) for h in heads), "depths")
+        worst = max(np.abs(places(heads, "receiver") / x - 1).max(),
+                    np.abs(places(heads, "source") / SOURCE - 1).max())
         judge(worst < 1e-6, f"positions off by {worst:.1e}")
         offset = 1e3 * np.linalg.norm((x - SOURCE)[:, :2], axis=1) * np.sign(x[:, 0] - SOURCE[0])
         judge(max(abs(offset - [h["offset"] for h in heads])) < 0.51, "offsets")

@@ -7,6 +7,7 @@
 
 #include "compiler.h"
 #include "open_device.h"
+#include "problem.h"
 #include "regions.h"
 
 enum { HALF_STEPS = 2 };
@@ -67,20 +68,10 @@ static void make_axis(struct trial *t, const struct row *row, int k) {
 }
 
 static void make_problem(struct trial *t, const struct row *row) {
-    t->problem = (struct ht_problem){.eq = &t->eq,
-                                     .grid = &t->grid,
-                                     .medium_degree = row->degree,
-                                     .dt = 0.2,
-                                     .stages = 5,
-                                     .layers = &t->layers};
-    if (row->degree >= 0) {
-        t->problem.medium_coefs = row->degree == 0 ? 1 : 1 + row->scene->dims;
-        t->problem.medium_fill = ht_test_medium;
-        t->problem.medium = &t->problem;
-    }
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) t->problem.uniform[m] = 0.75 + 0.125 * m;
-    (void)ht_problem_set_scheme(&t->problem,
-                                ht_scheme_at(row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR));
+    t->problem = hand_problem(&t->eq, &t->grid, row->kind == LEAPFROG ? HT_LEAPFROG : HT_TAYLOR,
+                              row->degree, 0.2, 5);
+    t->problem.layers = &t->layers;
+    t->problem.medium = &t->problem;
 }
 
 static void make(struct trial *t, const struct row *row, const struct ht_device_info *info) {

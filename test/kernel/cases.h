@@ -12,8 +12,7 @@
 #include "cover.h"
 #include "law.h"
 #include "open_device.h"
-
-#include "htwave/stepper.h"
+#include "problem.h"
 
 struct kind {
     const struct ht_variant *variant;
@@ -25,35 +24,17 @@ struct kind {
 };
 
 static inline struct ht_grid case_grid(int dims, int order, const int wall[3][2]) {
-    struct ht_grid grid = {.dims = dims, .order = order};
-    const int64_t cells[3] = {dims == 1 ? 7 : 3, 2, 3};
-    for (int k = 0; k < 3; k++) {
-        bool there = k < dims;
-        grid.cells[k] = there ? cells[k] : 1;
-        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
-        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
-        for (int side = 0; side < 2 && there; side++) grid.wall[k][side] = wall[k][side];
-    }
-    return grid;
+    return hand_grid(dims, order, (const int64_t[]){dims == 1 ? 7 : 3, 2, 3}, wall);
 }
 
 static inline struct ht_problem case_problem(const struct kind *kind, const struct ht_grid *grid) {
-    struct ht_problem p = {.eq = &kind->eq, .grid = grid, .dt = 0.4};
-    int full = grid->dims * (2 * grid->order + 1);
     /* Stages are loops in program text, but not of operators. */
-    bool reduced = grid->order > 3 && kind->variant->pack == NULL;
-    p.stages = reduced ? 6 : full;
-    (void)ht_problem_set_scheme(&p, ht_scheme_at(kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
-    p.medium_degree = kind->spec.medium_degree;
+    const bool reduced = grid->order > 3 && kind->variant->pack == NULL;
+    struct ht_problem p = hand_problem(&kind->eq, grid, kind->leapfrog ? HT_LEAPFROG : HT_TAYLOR,
+                                       kind->spec.medium_degree, 0.4,
+                                       reduced ? 6 : grid->dims * (2 * grid->order + 1));
     /* Material 1 is constant beside polynomials of degree 2. */
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
-    if (p.medium_degree >= 0) {
-        p.medium_coefs = 1;
-        for (int k = 1; k <= grid->dims; k++)
-            p.medium_coefs = p.medium_coefs * (p.medium_degree + k) / k;
-        p.medium_fill = ht_test_medium;
-        p.constant = p.medium_degree == 2 ? 2u : 0u;
-    }
+    p.constant = p.medium_degree == 2 ? 2u : 0u;
     return p;
 }
 
@@ -124,7 +105,6 @@ static inline struct kind case_of(const struct chooser *chooser, const unsigned 
 
 /* Whether the options of a case go together. */
 static inline bool case_possible(const struct chooser *chooser, const struct kind *kind) {
-    static const int none[3][2];
     const struct ht_variant *variant = kind->variant;
     const int dims = kind->eq.dims, order = kind->spec.order, degree = kind->spec.medium_degree;
     struct ht_shape shape;
@@ -138,7 +118,7 @@ static inline bool case_possible(const struct chooser *chooser, const struct kin
     /* Products of many terms take a minute; their rules are those of fewer dimensions. */
     if (dims == 3 && degree > 2) return false;
     const struct ht_tuning tuning = case_tuning(kind);
-    const struct ht_grid grid = case_grid(dims, order, none);
+    const struct ht_grid grid = case_grid(dims, order, NULL);
     const struct ht_problem problem = case_problem(kind, &grid);
     const struct ht_spec spec = ht_problem_spec(&problem, &tuning, HT_PRIMARY);
     return ht_variant_refuses(variant, &spec) == NULL &&

@@ -9,11 +9,9 @@
  *
  * Arguments: "small": sizes that an interpreting simulator bears; then a part of the names of the
  * cases to run. */
-#include "htwave/fd_kernel.h"
-
 #include "compiler.h"
 #include "open_device.h"
-#include "test.h"
+#include "window.h"
 
 enum { U, D, P, A, B, W = B + 3, FIELDS };
 
@@ -198,17 +196,12 @@ static enum ht_err run(struct scene *s, struct ht_tool *kernels, int kind, doubl
 }
 
 static bool inside(const struct scene *s, int64_t i) {
-    const int64_t m[3] = {i % s->box.row, i / s->box.row % (s->box.plane / s->box.row),
-                          i / s->box.plane};
-    bool in = true;
-    for (int k = 0; k < 3; k++) in = in && m[k] >= s->box.begin[k] && m[k] < s->box.end[k];
-    return in;
+    return in_box(&s->box, i);
 }
 
 /* Differences over their bounds; infinite where a node outside changed. */
 static double compare(const struct scene *s, int kind, double *const got[2]) {
-    const double unit = s->c->spec.fp64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
-    const double most = roundings(s) * unit;
+    const double most = roundings(s) * unit_of(s->c->spec.fp64);
     const int target = target_of(kind);
     double worst = 0;
     for (int64_t i = 0; i < s->nodes; i++) {
@@ -222,11 +215,11 @@ static double compare(const struct scene *s, int kind, double *const got[2]) {
         }
         double ratio = fabs(got[0][i] - d.value) / (most * d.size);
         if (!inside(s, i) || kind == STAGE) ratio = got[0][i] == d.value ? 0 : INFINITY;
-        if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+        worst = worse_ratio(worst, ratio);
         if (target < 0) continue;
         ratio = fabs(got[1][i] - out.value) / (most * out.size);
         if (!inside(s, i)) ratio = got[1][i] == out.value ? 0 : INFINITY;
-        if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+        worst = worse_ratio(worst, ratio);
     }
     return worst;
 }
@@ -245,51 +238,40 @@ struct verdict {
 };
 
 /* plain: NULL for the plain kernels themselves. */
-static enum ht_err judge(struct scene *s, struct ht_tool *kernels, struct ht_tool *plain,
-                         struct verdict *v) {
-    double *other[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) TRY(HT_ALLOC(other[i], s->nodes));
-    enum ht_err err = HT_OK;
-    for (int kind = 0; err == HT_OK && kind < KINDS; kind++) {
-        err = run(s, kernels, kind, s->got);
-        if (err == HT_OK) v->worst[kind] = compare(s, kind, s->got);
-        if (err == HT_OK && plain != NULL) err = run(s, plain, kind, other);
-        if (err == HT_OK && plain != NULL) v->unequal += count_unequal(s, kind, s->got, other);
+static void judge(struct scene *s, struct ht_tool *kernels, struct ht_tool *plain,
+                  struct verdict *v) {
+    HT_FREED double *room;
+    must(HT_ALLOC(room, 2 * s->nodes));
+    double *const other[2] = {room, room + s->nodes};
+    for (int kind = 0; kind < KINDS; kind++) {
+        must(run(s, kernels, kind, s->got));
+        v->worst[kind] = compare(s, kind, s->got);
+        if (plain == NULL) continue;
+        must(run(s, plain, kind, other));
+        v->unequal += count_unequal(s, kind, s->got, other);
     }
-    for (int i = 0; i < 2; i++) free(other[i]);
-    return err;
-}
-
-static enum ht_err run_kernels(struct scene *s, struct verdict *v) {
-    const struct ht_variant *plain = variant_named("fd-plain");
-    const struct fd_case *c = s->c;
-    struct ht_tool *kernels[2] = {NULL, NULL};
-    enum ht_err err = make_scene(s);
-    if (err == HT_OK)
-        err = ht_fd_kernels_create(s->device, &c->spec, c->variant, &c->shape, &kernels[0]);
-    if (err == HT_OK && c->variant != plain && same_bits(c))
-        err = ht_fd_kernels_create(s->device, &c->spec, plain, NULL, &kernels[1]);
-    if (err == HT_OK) err = judge(s, kernels[0], kernels[1], v);
-    for (int i = 0; i < 2; i++) ht_tool_destroy(kernels[i]);
-    return err;
 }
 
 static void run_case(struct ht_device *device, const struct fd_case *c) {
-    HT_ENDED(free_scene) struct scene s = {.device = device, .c = c};
+    const struct ht_variant *plain = variant_named("fd-plain");
+    struct ht_tool *kernels[2] = {NULL, NULL};
     struct verdict v = {.unequal = 0};
     char name[160];
     snprintf(name, sizeof name, "%s %dD order %d %s%s, %d x %d x %d%s%s", c->variant->name,
-             c->spec.dims, 2 * c->spec.radius, c->spec.fp64 ? "double" : "single",
+             c->spec.dims, 2 * c->spec.radius, ht_real_name(c->spec.fp64),
              c->spec.density ? " density" : "", (int)c->nodes[0], (int)c->nodes[1],
              (int)c->nodes[2], c->part ? " part" : "", c->shape.packs ? " shaped" : "");
     if (only != NULL && strstr(name, only) == NULL) return;
-    if (run_kernels(&s, &v) != HT_OK) {
-        TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    } else {
-        for (int kind = 0; kind < KINDS; kind++)
-            TEST_BELOW(v.worst[kind], 1.0, "%s, %s", name, kind_name[kind]);
-        TEST_CHECK(v.unequal == 0, "%s: %lld values unlike fd-plain's", name, (long long)v.unequal);
-    }
+    HT_ENDED(free_scene) struct scene s = {.device = device, .c = c};
+    must(make_scene(&s));
+    must(ht_fd_kernels_create(device, &c->spec, c->variant, &c->shape, &kernels[0]));
+    if (c->variant != plain && same_bits(c))
+        must(ht_fd_kernels_create(device, &c->spec, plain, NULL, &kernels[1]));
+    judge(&s, kernels[0], kernels[1], &v);
+    for (int i = 0; i < 2; i++) ht_tool_destroy(kernels[i]);
+    for (int kind = 0; kind < KINDS; kind++)
+        TEST_BELOW(v.worst[kind], 1.0, "%s, %s", name, kind_name[kind]);
+    TEST_EQUAL(v.unequal, 0, "%s: values unlike fd-plain's", name);
 }
 
 /* ---- cases ---- */
@@ -397,34 +379,30 @@ static void expect_ghosts(const struct scene *s, const int sides[3][2], double *
     }
 }
 
-static enum ht_err run_ghosts(struct scene *s, const int sides[3][2], int64_t *wrong,
-                              double *worst) {
-    struct ht_tool *kernels = NULL;
-    struct ht_tool *ghosts = NULL;
-    const double factor = -0.7, unit = DBL_EPSILON / 2;
-    TRY(make_scene(s));
+static void run_ghosts(struct scene *s, const int sides[3][2], int64_t *wrong, double *worst) {
+    struct ht_tool *kernels = NULL, *ghosts = NULL;
+    const double factor = -0.7;
+    must(make_scene(s));
     memcpy(s->got[0], s->value[U], (size_t)s->nodes * sizeof *s->got[0]);
     expect_ghosts(s, sides, s->got[0]);
-    TRY(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, &kernels));
-    enum ht_err err = ht_fd_ghosts_create(s->device, &s->c->spec, &ghosts);
-    for (int f = 0; err == HT_OK && f < A; f++) err = write_all(s, f);
-    if (err == HT_OK) err = ht_fd_ghosts_fill(ghosts, &s->box, sides, s->buffer[U]);
-    if (err == HT_OK) err = ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]);
-    if (err == HT_OK) err = ht_device_finish(s->device);
-    if (err == HT_OK) err = read_all(s, U, s->got[1]);
-    for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) *wrong += s->got[0][i] != s->got[1][i];
-    if (err == HT_OK) err = read_all(s, P, s->got[1]);
-    for (int64_t i = 0; err == HT_OK && i < s->nodes; i++) {
+    must(ht_fd_kernels_create(s->device, &s->c->spec, s->c->variant, NULL, &kernels));
+    must(ht_fd_ghosts_create(s->device, &s->c->spec, &ghosts));
+    for (int f = 0; f < A; f++) must(write_all(s, f));
+    must(ht_fd_ghosts_fill(ghosts, &s->box, sides, s->buffer[U]));
+    must(ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]));
+    must(ht_device_finish(s->device));
+    must(read_all(s, U, s->got[1]));
+    for (int64_t i = 0; i < s->nodes; i++) *wrong += s->got[0][i] != s->got[1][i];
+    must(read_all(s, P, s->got[1]));
+    for (int64_t i = 0; i < s->nodes; i++) {
         const double d = inside(s, i) ? factor * s->value[D][i] : 0;
         const double p = s->value[P][i], bound = fabs(d) + fabs(p);
-        double ratio =
-            fabs(s->got[1][i] - (p + d)) / (2 * (s->c->spec.fp64 ? unit : FLT_EPSILON / 2) * bound);
+        double ratio = fabs(s->got[1][i] - (p + d)) / (2 * unit_of(s->c->spec.fp64) * bound);
         if (!inside(s, i)) ratio = s->got[1][i] == p ? 0 : INFINITY;
         *worst = fmax(*worst, ratio);
     }
     ht_tool_destroy(ghosts);
     ht_tool_destroy(kernels);
-    return err;
 }
 
 static void test_ghosts(struct ht_device *device) {
@@ -447,10 +425,9 @@ static void test_ghosts(struct ht_device *device) {
         int64_t wrong = 0;
         double worst = 0;
         const int set = n % 5;
-        enum ht_err err = run_ghosts(&s, sides[set], &wrong, &worst);
-        TEST_CHECK(err == HT_OK && wrong == 0,
-                   "ghosts %dD reach %d, sides %d: %lld values wrong %s", c.spec.dims,
-                   ht_fd_reach(&c.spec), set, (long long)wrong, test_said(err));
+        run_ghosts(&s, sides[set], &wrong, &worst);
+        TEST_EQUAL(wrong, 0, "ghosts %dD reach %d, sides %d: values wrong", c.spec.dims,
+                   ht_fd_reach(&c.spec), set);
         TEST_BELOW(worst, 1.0, "advance %dD %s", c.spec.dims, c.spec.fp64 ? "double" : "single");
     }
 }
@@ -461,18 +438,16 @@ static void test_constant(struct ht_device *device) {
         const struct fd_case c = {.spec = {.dims = 3, .radius = v + 2},
                                   .variant = variant_named(names[v]),
                                   .nodes = {21, 6, 5}};
-        struct scene s = {.device = device, .c = &c};
+        HT_ENDED(free_scene) struct scene s = {.device = device, .c = &c};
         struct ht_tool *kernels = NULL;
         int64_t wrong = 0;
-        enum ht_err err = make_scene(&s);
-        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) s.value[U][i] = (double)1.1f;
-        if (err == HT_OK) err = ht_fd_kernels_create(device, &c.spec, c.variant, NULL, &kernels);
-        if (err == HT_OK) err = run(&s, kernels, OWN, s.got);
-        for (int64_t i = 0; err == HT_OK && i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
-        TEST_CHECK(err == HT_OK && wrong == 0, "%s of a constant: %lld increments changed %s",
-                   c.variant->name, (long long)wrong, test_said(err));
+        must(make_scene(&s));
+        for (int64_t i = 0; i < s.nodes; i++) s.value[U][i] = (double)1.1f;
+        must(ht_fd_kernels_create(device, &c.spec, c.variant, NULL, &kernels));
+        must(run(&s, kernels, OWN, s.got));
+        for (int64_t i = 0; i < s.nodes; i++) wrong += s.got[0][i] != s.value[D][i];
+        TEST_EQUAL(wrong, 0, "%s of a constant: increments changed", c.variant->name);
         ht_tool_destroy(kernels);
-        free_scene(&s);
     }
 }
 

@@ -8,9 +8,7 @@
  * form, too. */
 #include "compiler.h"
 #include "open_device.h"
-#include "test.h"
-
-#include "htwave/stepper.h"
+#include "problem.h"
 
 enum { PARITIES = 8, SETS = HT_MAX_FIELDS / PARITIES };
 
@@ -67,79 +65,43 @@ struct many_case {
     bool leapfrog, walls;
 };
 
-static enum ht_err verify(const struct many_case *c, struct ht_device *device, double *worst) {
-    struct ht_equations eq = ht_equations_make(&many, 3);
-    struct ht_grid grid = {.dims = 3, .order = 1};
-    struct ht_problem problem = {.eq = &eq,
-                                 .grid = &grid,
-                                 .medium_degree = c->degree,
-                                 .dt = 0.3,
-                                 .stages = 4,
-                                 .medium_coefs = c->degree < 0 ? 0 : 1};
-    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
-    for (int k = 0; k < 3; k++) {
-        grid.cells[k] = k ? 2 : 3;
-        grid.h[k] = 0.5 + 0.25 * k;
-        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
-        for (int side = 0; side < 2 && c->walls; side++) grid.wall[k][side] = side ? 1 : -1;
-    }
+static void test_case(const struct many_case *c, struct ht_device *device) {
+    static const int wall[3][2] = {{-1, 1}, {-1, 1}, {-1, 1}};
+    const struct ht_equations eq = ht_equations_make(&many, 3);
+    const struct ht_grid grid = hand_grid(3, 1, (const int64_t[]){3, 2, 2}, c->walls ? wall : NULL);
+    struct ht_problem problem =
+        hand_problem(&eq, &grid, c->leapfrog ? HT_LEAPFROG : HT_TAYLOR, c->degree, 0.3, 4);
+    const struct ht_tuning tuning = {.variant = ht_variant_find(c->variant, NULL, true),
+                                     .block = 1};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 0.75 + 0.0625 * m;
-    if (c->degree >= 0) problem.medium_fill = ht_test_medium;
     problem.medium = &problem;
-    (void)ht_problem_set_scheme(&problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
-    struct ht_tuning tuning = {.variant = ht_variant_find(c->variant, NULL, true), .block = 1};
-    TRY(ht_kernels_create(&problem, device, &tuning, &kernels));
-    return ht_verify_kernels(&problem, device, &kernels, worst);
+    judge_kernels(&problem, device, &tuning, "%s, %s, %s, %s", c->variant,
+                  c->degree < 0 ? "uniform" : "per node", c->leapfrog ? "leapfrog" : "taylor",
+                  c->walls ? "walls" : "periodic");
+}
+
+/* A scalar that is odd under reflections, with an even partner. */
+static void test_odd_scalar(struct ht_device *device) {
+    static const int wall[3][2] = {{1, -1}};
+    struct ht_system odd = *ht_system_find("acoustic");
+    odd.parity = 1;
+    const struct ht_equations eq = ht_equations_make(&odd, 1);
+    const struct ht_grid grid = hand_grid(1, 1, (const int64_t[]){5, 1, 1}, wall);
+    const struct ht_problem problem = hand_problem(&eq, &grid, HT_TAYLOR, HT_UNIFORM, 0.3, 3);
+    const struct ht_tuning tuning = {.variant = ht_variant_find("propagator", NULL, true),
+                                     .block = 1};
+    judge_kernels(&problem, device, &tuning, "an odd scalar");
 }
 
 /* By one kernel, whose arguments are all buffers at once, and by two. */
-static void test_kernels(struct ht_device *device) {
+static void judge(struct ht_device *device) {
     static const struct many_case cases[] = {
         {"monolithic", HT_PER_NODE, false, true},
         {"two-rolled", HT_PER_NODE, false, false},
         {"monolithic", HT_UNIFORM, true, true},
     };
-    TEST_EACH(c, cases) {
-        double worst = NAN;
-        enum ht_err err = verify(c, device, &worst);
-        TEST_BELOW(err ? (double)NAN : worst, 1.0,
-                   "%s, %s, %s, %s: over what rounding explains%s%s", c->variant,
-                   c->degree < 0 ? "uniform" : "per node", c->leapfrog ? "leapfrog" : "taylor",
-                   c->walls ? "walls" : "periodic", err ? ": " : "", test_said(err));
-    }
-}
-
-/* A scalar that is odd under reflections, with an even partner. */
-static void test_odd_scalar(struct ht_device *device) {
-    struct ht_system odd = *ht_system_find("acoustic");
-    odd.parity = 1;
-    struct ht_equations eq = ht_equations_make(&odd, 1);
-    struct ht_grid grid = {.dims = 1,
-                           .order = 1,
-                           .cells = {5, 1, 1},
-                           .h = {0.5, 1, 1},
-                           .upper = {2.5, 1, 1},
-                           .wall = {{1, -1}}};
-    struct ht_problem problem = {.eq = &eq,
-                                 .grid = &grid,
-                                 .scheme = ht_scheme_at(HT_TAYLOR),
-                                 .medium_degree = HT_UNIFORM,
-                                 .dt = 0.3,
-                                 .stages = 3,
-                                 .uniform = {0.75, 1.25}};
-    struct ht_tuning tuning = {.variant = ht_variant_find("propagator", NULL, true), .block = 1};
-    struct ht_kernels kernels = {0};
-    double worst = 0;
-    enum ht_err err = ht_kernels_create(&problem, device, &tuning, &kernels);
-    if (!err) err = ht_verify_kernels(&problem, device, &kernels, &worst);
-    ht_kernels_destroy(&kernels);
-    TEST_BELOW(err ? (double)NAN : worst, 1.0, "an odd scalar%s%s", err ? ": " : "",
-               test_said(err));
-}
-
-static void judge(struct ht_device *device) {
     test_odd_scalar(device);
-    test_kernels(device);
+    TEST_EACH(c, cases) test_case(c, device);
 }
 
 int main(void) {

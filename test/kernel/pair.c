@@ -3,10 +3,8 @@
  * were, and all kernels give the bits of the plain one. Systems x dimensions x radii x precisions,
  * sizes that are no multiples of groups and vectors, coefficients that vary beside constant ones.
  */
-#include "htwave/fd_kernel.h"
-
 #include "open_device.h"
-#include "test.h"
+#include "window.h"
 
 struct scene {
     struct ht_device *device;
@@ -100,29 +98,20 @@ static double expected(const struct scene *s, int field, int64_t at, double *siz
     return value;
 }
 
-static bool inside(const struct scene *s, int64_t i) {
-    const int64_t m[3] = {i % s->box.row, i / s->box.row % (s->box.plane / s->box.row),
-                          i / s->box.plane};
-    bool in = true;
-    for (int k = 0; k < 3; k++) in = in && m[k] >= s->box.begin[k] && m[k] < s->box.end[k];
-    return in;
-}
-
 /* Of a pass: differences over their bounds, infinite where a node that is no target changed. Each
  * term passes through 6 roundings, one for each difference, one for each term of its row. */
 static double compare(const struct scene *s, int group) {
-    const double unit = s->spec.fp64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
-    const double most = (s->spec.radius + s->pair.dims + 6) * unit;
+    const double most = (s->spec.radius + s->pair.dims + 6) * unit_of(s->spec.fp64);
     double worst = 0;
     for (int f = 0; f < s->pair.nfields; f++)
         for (int64_t i = 0; i < s->nodes; i++) {
             double size = 0, value = s->field[f][i], ratio;
-            const bool target = s->pair.group[group] >> f & 1u && inside(s, i);
+            const bool target = s->pair.group[group] >> f & 1u && in_box(&s->box, i);
             if (target) value = expected(s, f, i, &size);
             ratio = target                     ? fabs(s->got[0][f][i] - value) / (most * size)
                     : s->got[0][f][i] == value ? 0
                                                : INFINITY;
-            if (!(ratio <= worst)) worst = isfinite(ratio) ? ratio : INFINITY;
+            worst = worse_ratio(worst, ratio);
         }
     return worst;
 }
@@ -137,20 +126,19 @@ static enum ht_err run(struct scene *s, struct ht_tool *kernels, int group, doub
     return HT_OK;
 }
 
-static enum ht_err judge(struct scene *s, const struct ht_variant *variant, double worst[2],
-                         int64_t *unequal) {
+static void judge(struct scene *s, const struct ht_variant *variant, double worst[2],
+                  int64_t *unequal) {
     struct ht_tool *kernels[2] = {NULL, NULL};
     const struct ht_variant *plain = ht_variant_find("fd-plain", NULL, false);
-    enum ht_err err = ht_pair_kernels_create(s->device, &s->spec, variant, NULL, &kernels[0]);
-    if (err == HT_OK) err = ht_pair_kernels_create(s->device, &s->spec, plain, NULL, &kernels[1]);
-    for (int group = 0; err == HT_OK && group < 2; group++) {
-        for (int i = 0; err == HT_OK && i < 2; i++) err = run(s, kernels[i], group, s->got[i]);
-        if (err == HT_OK) worst[group] = compare(s, group);
-        for (int f = 0; err == HT_OK && f < s->pair.nfields; f++)
+    for (int i = 0; i < 2; i++)
+        must(ht_pair_kernels_create(s->device, &s->spec, i ? plain : variant, NULL, &kernels[i]));
+    for (int group = 0; group < 2; group++) {
+        for (int i = 0; i < 2; i++) must(run(s, kernels[i], group, s->got[i]));
+        worst[group] = compare(s, group);
+        for (int f = 0; f < s->pair.nfields; f++)
             for (int64_t i = 0; i < s->nodes; i++) *unequal += s->got[0][f][i] != s->got[1][f][i];
     }
     for (int i = 0; i < 2; i++) ht_tool_destroy(kernels[i]);
-    return err;
 }
 
 static void run_case(struct ht_device *device, const char *system, int dims, int radius, bool fp64,
@@ -163,18 +151,15 @@ static void run_case(struct ht_device *device, const char *system, int dims, int
     snprintf(name, sizeof name, "%s %s %dD order %d %s, %d x %d x %d", variant, system, dims,
              2 * radius, fp64 ? "double" : "single", (int)nodes[0], (int)nodes[1], (int)nodes[2]);
     const char *why = ht_pair_make(&eq, radius % 3 ? HT_PAIR_TOGETHER : HT_PAIR_APART, &s.pair);
-    enum ht_err err = HT_OK;
     TEST_CHECK(why == NULL, "%s: %s", name, why != NULL ? why : "a pair");
     s.spec = (struct ht_pair_spec){
         .pair = &s.pair, .radius = radius, .fp64 = fp64, .constant = radius % 2 ? 2u : 0};
     set_box(&s, nodes);
-    if (err == HT_OK) err = make_scene(&s);
-    if (err == HT_OK) err = judge(&s, ht_variant_find(variant, NULL, false), worst, &unequal);
-    if (err != HT_OK) TEST_CHECK(false, "%s: %s", name, ht_err_message());
-    for (int group = 0; err == HT_OK && group < 2; group++)
+    must(make_scene(&s));
+    judge(&s, ht_variant_find(variant, NULL, false), worst, &unequal);
+    for (int group = 0; group < 2; group++)
         TEST_BELOW(worst[group], 1.0, "%s, group %d", name, group);
-    if (err == HT_OK)
-        TEST_CHECK(unequal == 0, "%s: %lld values unlike fd-plain's", name, (long long)unequal);
+    TEST_EQUAL(unequal, 0, "%s: values unlike fd-plain's", name);
 }
 
 static void judge_all(struct ht_device *device) {

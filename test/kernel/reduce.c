@@ -11,8 +11,8 @@
  * roundings, relative to the sum of magnitudes of its products, of at most (sum of |weights|)^2
  * max(u)^2 per square. The largest magnitude and the counts have no error. */
 #include "open_device.h"
-#include "options.h"
-#include "test.h"
+#include "planned.h"
+#include "problem.h"
 
 #include "htwave/energy.h"
 
@@ -29,32 +29,12 @@ struct reduce_case {
 static struct ht_grid make_grid(int dims, int order, bool walls) {
     static const int64_t cells[3][3] = {{7001, 1, 1}, {83, 61, 1}, {19, 17, 15}};
     static const int wall[3][2] = {{1, -1}, {0, 0}, {1, 1}};
-    struct ht_grid grid = {.dims = dims, .order = order};
-    for (int k = 0; k < 3; k++) {
-        grid.cells[k] = cells[dims - 1][k];
-        grid.h[k] = k < dims ? 0.5 + 0.25 * k : 1;
-        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
-        grid.layer[k][0] = k < dims && walls ? 2 : 0;
-        grid.layer[k][1] = k < dims && walls ? 3 - k : 0;
-        for (int side = 0; side < 2; side++)
-            grid.wall[k][side] = k < dims && walls ? wall[k][side] : 0;
+    struct ht_grid grid = hand_grid(dims, order, cells[dims - 1], walls ? wall : NULL);
+    for (int k = 0; k < dims && walls; k++) {
+        grid.layer[k][0] = 2;
+        grid.layer[k][1] = 3 - k;
     }
     return grid;
-}
-
-static struct ht_problem make_problem(const struct reduce_case *c, int degree) {
-    struct ht_problem p = {.eq = &c->eq,
-                           .grid = &c->grid,
-                           .scheme = ht_scheme_at(HT_TAYLOR),
-                           .medium_degree = degree,
-                           .dt = 0.4,
-                           .stages = 3};
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) p.uniform[m] = 0.75 + 0.125 * m;
-    if (degree < 0) return p;
-    p.medium_coefs = 1;
-    for (int k = 1; k <= c->eq.dims; k++) p.medium_coefs = p.medium_coefs * (degree + k) / k;
-    p.medium_fill = ht_test_medium;
-    return p;
 }
 
 static enum ht_err create(struct reduce_case *c, struct ht_device *device,
@@ -74,21 +54,19 @@ static void destroy(struct reduce_case *c) {
 
 /* The same random data on both; bad > 0: value number `bad` and the one 5 places after it of the
  * last field's nodal coefficient are not finite. */
-static enum ht_err fill(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad) {
-    int64_t nodes = ht_grid_total(&c->grid, subgrid);
-    int64_t coefs = ht_grid_coefs(&c->grid), fields = c->eq.nfields;
+static void fill(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad) {
+    const int64_t nodes = ht_grid_total(&c->grid, subgrid);
+    const int64_t coefs = ht_grid_coefs(&c->grid), fields = c->eq.nfields;
+    const struct ht_stepper *both[2] = {&c->device, &c->host};
     HT_FREED double *data = NULL;
-    TRY(HT_ALLOC(data, nodes * coefs * fields));
+    must(HT_ALLOC(data, nodes * coefs * fields));
     for (int64_t n = 0; n < nodes * coefs * fields; n++)
         data[n] = (double)(float)ht_rng_uniform(11, (uint64_t)n);
     double *last = data + (fields - 1) * coefs * nodes;
     if (bad > 0) last[bad] = (double)NAN;
     if (bad > 0) last[bad + 5] = -(double)INFINITY;
-    enum ht_err err = HT_OK;
-    const struct ht_stepper *both[2] = {&c->device, &c->host};
-    for (int s = 0; err == HT_OK && s < 2; s++)
-        err = both[s]->ops->put(both[s]->self, subgrid, 0, ht_grid_planes(&c->grid, subgrid), data);
-    return err;
+    for (int s = 0; s < 2; s++)
+        must(both[s]->ops->put(both[s]->self, subgrid, 0, ht_grid_planes(&c->grid, subgrid), data));
 }
 
 /* The material of a field's part of the energy, -1 where it has none. */
@@ -149,16 +127,16 @@ struct verdict {
     int wrong;    /* maxima, counts, places; results that change */
 };
 
-static enum ht_err compare(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad,
-                           struct verdict *v) {
+static void compare(struct reduce_case *c, enum ht_subgrid subgrid, int64_t bad,
+                    struct verdict *v) {
     double weights[POINTS * HT_MAX_COEFS];
     struct ht_quantity what[QUANTITIES];
     struct ht_measure a[QUANTITIES], b[QUANTITIES], again[QUANTITIES];
     int count = quantities(c, weights, what);
-    TRY(fill(c, subgrid, bad));
-    TRY(c->device.ops->measure(c->device.self, subgrid, count, what, a));
-    TRY(c->device.ops->measure(c->device.self, subgrid, count, what, again));
-    TRY(c->host.ops->measure(c->host.self, subgrid, count, what, b));
+    fill(c, subgrid, bad);
+    must(c->device.ops->measure(c->device.self, subgrid, count, what, a));
+    must(c->device.ops->measure(c->device.self, subgrid, count, what, again));
+    must(c->host.ops->measure(c->host.self, subgrid, count, what, b));
     for (int i = 0; i < count; i++) {
         double bound =
             b[i].sum * sum_bound(c, subgrid, &what[i]) + value_bound(c, subgrid, &what[i]);
@@ -170,21 +148,15 @@ static enum ht_err compare(struct reduce_case *c, enum ht_subgrid subgrid, int64
         v->wrong += a[i].bad != (planted ? 2 : 0) || a[i].first != (planted ? bad : -1);
         v->wrong += a[i].sum != again[i].sum;
     }
-    return HT_OK;
 }
 
 static void run_case(struct reduce_case *c, struct ht_device *device,
                      const struct ht_tuning *tuning) {
     struct verdict v = {.ratio = 0};
-    enum ht_err err = create(c, device, tuning);
-    for (int subgrid = 0; err == HT_OK && subgrid < 2; subgrid++) {
-        enum ht_subgrid which = subgrid ? HT_DUAL : HT_PRIMARY;
-        err = compare(c, which, 0, &v);
-        if (err == HT_OK) err = compare(c, which, 4097, &v);
-    }
-    if (err == HT_OK) TEST_BELOW(v.ratio, 1.0, "%s: sums, difference over bound", c->name);
-    TEST_CHECK(err == HT_OK && v.wrong == 0, "%s: %d wrong maxima, counts or places (bound 0)%s%s",
-               c->name, v.wrong, err ? ": " : "", test_said(err));
+    must(create(c, device, tuning));
+    for (int i = 0; i < 4; i++) compare(c, i / 2 ? HT_DUAL : HT_PRIMARY, i % 2 ? 4097 : 0, &v);
+    TEST_BELOW(v.ratio, 1.0, "%s: sums, difference over bound", c->name);
+    TEST_EQUAL(v.wrong, 0, "%s: wrong maxima, counts or places", c->name);
     destroy(c);
 }
 
@@ -204,7 +176,7 @@ static void run_system(const struct ht_system *system, struct ht_device *device)
                 tuning.block = n % 2 ? 1 : tuning.fp64 ? 2 : 4;
                 c.eq = ht_equations_make(system, dims);
                 c.grid = make_grid(dims, 1 + n % 2, walls);
-                c.problem = make_problem(&c, degrees[d]);
+                c.problem = hand_problem(&c.eq, &c.grid, HT_TAYLOR, degrees[d], 0.4, 3);
                 snprintf(c.name, sizeof c.name, "%s %dD %s block %d medium %d %s, sums in %s",
                          system->name, dims, tuning.fp64 ? "double" : "single", tuning.block,
                          degrees[d], walls ? "walls" : "periodic", c.wide ? "double" : "single");
@@ -214,69 +186,56 @@ static void run_system(const struct ht_system *system, struct ht_device *device)
 
 /* Squares beyond the range of the sums are infinite, never NaN or small. */
 static void run_overflow(struct ht_device *device) {
-    struct reduce_case c = {.name = "overflow"};
+    HT_ENDED(destroy) struct reduce_case c = {.name = "overflow"};
     struct ht_tuning tuning = {.variant = ht_variant_find("monolithic", NULL, true), .block = 1};
     struct ht_quantity what = {.field = 0, .coef = 0, .material = -1};
     struct ht_measure m = {.sum = 0};
     HT_FREED double *data = NULL;
     c.eq = ht_equations_make(ht_system_at(0), 1);
     c.grid = make_grid(1, 1, false);
-    c.problem = make_problem(&c, -1);
-    int64_t values = ht_grid_total(&c.grid, HT_PRIMARY) * 2 * c.eq.nfields;
-    enum ht_err err = HT_ALLOC(data, values);
-    for (int64_t n = 0; err == HT_OK && n < values; n++) data[n] = 1e30;
-    if (err == HT_OK) err = create(&c, device, &tuning);
-    if (err == HT_OK) err = c.device.ops->put(c.device.self, HT_PRIMARY, 0, 1, data);
-    if (err == HT_OK) err = c.device.ops->measure(c.device.self, HT_PRIMARY, 1, &what, &m);
-    TEST_CHECK(err == HT_OK && isinf(m.sum) && m.bad == 0 && fabs(m.largest / 1e30 - 1) < 1e-6,
+    c.problem = hand_problem(&c.eq, &c.grid, HT_TAYLOR, -1, 0.4, 3);
+    const int64_t values = ht_grid_total(&c.grid, HT_PRIMARY) * 2 * c.eq.nfields;
+    must(HT_ALLOC(data, values));
+    for (int64_t n = 0; n < values; n++) data[n] = 1e30;
+    must(create(&c, device, &tuning));
+    must(c.device.ops->put(c.device.self, HT_PRIMARY, 0, 1, data));
+    must(c.device.ops->measure(c.device.self, HT_PRIMARY, 1, &what, &m));
+    TEST_CHECK(isinf(m.sum) && m.bad == 0 && fabs(m.largest / 1e30 - 1) < 1e-6,
                "values of 1e30 summed in single precision: sum %g, largest %g, %lld not finite",
                m.sum, m.largest, (long long)m.bad);
-    destroy(&c);
 }
 
 /* All coefficients are 1 on 4 x 3 cells of 0.5 x 0.5 between walls, but for the nodal value of the
  * last field at node (3, 2). */
-static enum ht_err measure_state(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                 double value, struct ht_state *state) {
+static enum ht_err measure_state(const struct planned *p, double value, struct ht_state *state) {
     enum { NODES = 5 * 4, COEFS = 4, VALUES = 3 * COEFS * NODES };
-    int last = plan->eq.nfields - 1;
     double data[VALUES];
     for (int n = 0; n < VALUES; n++) data[n] = 1;
-    data[last * COEFS * NODES + 2 * 5 + 3] = value;
-    TRY(stepper->ops->put(stepper->self, HT_PRIMARY, 0, 1, data));
-    return ht_state_measure(plan, stepper, 0.5, state);
-}
-
-static enum ht_err make_plan(const char *system, const char *c, struct ht_params **params,
-                             struct ht_plan **plan) {
-    TRY(test_params(NULL, ' ', params,
-                    "system=%s medium.c=%s grid.order=1 grid.cells=[4,3] grid.upper=[2.0,1.5] "
-                    "initial.type=random boundary.x1=rigid boundary.x2=rigid medium.type=constant "
-                    "time.end=1.0 time.scheme=taylor",
-                    system, c));
-    return ht_plan_create(*params, NULL, plan);
+    data[(p->plan->eq.nfields - 1) * COEFS * NODES + 2 * 5 + 3] = value;
+    must(p->stepper.ops->put(p->stepper.self, HT_PRIMARY, 0, 1, data));
+    return ht_state_measure(p->plan, &p->stepper, 0.5, state);
 }
 
 /* The rule of half weights at walls is exact for constants, so the energy is the area 3 times the
  * density `uniform` of ones; a value of 3 instead of 1 at one inner node adds (9 - 1)/2
  * density_last h1 h2. */
 static void run_state(const char *system, const char *c, double uniform, double density_last) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper host = {0};
+    HT_ENDED(planned_end) struct planned p;
     struct ht_state state = {0};
-    enum ht_err err = make_plan(system, c, &params, &plan);
-    if (err == HT_OK) err = ht_oracle_create(&plan->problem, &host);
-    if (err == HT_OK) err = measure_state(plan, &host, 3, &state);
-    double expected = 3 * uniform + 4 * density_last * 0.25;
-    TEST_CHECK(err == HT_OK && state.largest[0] == 1 && state.largest[plan->eq.nfields - 1] == 3,
-               "%s: largest of the first field %g (1)%s", system, state.largest[0], test_said(err));
+    must(plan_make(&p, ' ',
+                   "system=%s medium.c=%s grid.order=1 grid.cells=[4,3] grid.upper=[2.0,1.5] "
+                   "initial.type=random boundary.x1=rigid boundary.x2=rigid medium.type=constant "
+                   "time.end=1.0 time.scheme=taylor",
+                   system, c));
+    must(plan_oracle(&p, false));
+    must(measure_state(&p, 3, &state));
+    const double expected = 3 * uniform + 4 * density_last * 0.25;
+    TEST_CHECK(state.largest[0] == 1 && state.largest[p.plan->eq.nfields - 1] == 3,
+               "%s: largest of the first field %g (1)", system, state.largest[0]);
     TEST_BELOW(fabs(state.energy / expected - 1), 1e-14, "%s: energy %g, expected %g", system,
                state.energy, expected);
-    if (err == HT_OK) err = measure_state(plan, &host, NAN, &state);
-    TEST_CHECK(err == HT_ERR_NOT_FINITE &&
-                   strstr(ht_err_message(), " is not finite at (1.5, 1, 0), time 0.5") != NULL,
-               "%s, a planted NaN: %s", system, ht_err_message());
+    TEST_ERROR(measure_state(&p, NAN, &state), HT_ERR_NOT_FINITE,
+               " is not finite at (1.5, 1, 0), time 0.5", "%s, a planted NaN", system);
 }
 
 static void judge(struct ht_device *device) {

@@ -11,6 +11,7 @@
 #include "compiler.h"
 
 #include "open_device.h"
+#include "problem.h"
 
 struct trial {
     struct ht_equations eq;
@@ -23,20 +24,10 @@ struct trial {
 /* Walls along x2, where the system has any. */
 static void make(struct trial *t, const char *system, bool leapfrog, const char *variant,
                  bool fp64) {
-    *t = (struct trial){.eq = ht_equations_make(ht_system_find(system), 3),
-                        .grid = {.dims = 3, .order = 1, .cells = {19, 3, 4}}};
-    for (int k = 0; k < 3; k++) {
-        t->grid.h[k] = 0.5 + 0.25 * k;
-        t->grid.upper[k] = t->grid.h[k] * (double)t->grid.cells[k];
-        for (int side = 0; side < 2; side++)
-            t->grid.wall[k][side] = k == 1 && t->eq.system->nwalls > 0;
-    }
-    t->problem = (struct ht_problem){
-        .eq = &t->eq, .grid = &t->grid, .medium_degree = -1, .dt = 0.3, .stages = 9};
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) t->problem.uniform[m] = 0.75 + 0.125 * m;
-    if (ht_problem_set_scheme(&t->problem, ht_scheme_at(leapfrog ? HT_LEAPFROG : HT_TAYLOR)) !=
-        NULL)
-        TEST_CHECK(false, "%s has no such scheme", system);
+    static const int wall[3][2] = {{0, 0}, {1, 1}, {0, 0}};
+    *t = (struct trial){.eq = ht_equations_make(ht_system_find(system), 3)};
+    t->grid = hand_grid(3, 1, (const int64_t[]){19, 3, 4}, t->eq.system->nwalls > 0 ? wall : NULL);
+    t->problem = hand_problem(&t->eq, &t->grid, leapfrog ? HT_LEAPFROG : HT_TAYLOR, -1, 0.3, 9);
     t->tuning = (struct ht_tuning){
         .variant = ht_variant_find(variant, NULL, false), .fp64 = fp64, .trim = true, .block = 1};
     snprintf(t->name, sizeof t->name, "%s %s %s", variant, system,

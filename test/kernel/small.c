@@ -10,9 +10,7 @@
 #include "cover.h"
 #include "law.h"
 #include "open_device.h"
-#include "test.h"
-
-#include "htwave/stepper.h"
+#include "problem.h"
 
 enum { CELLS = 2, PLANES = 2 };
 
@@ -34,34 +32,12 @@ static bool wanted(const char *name) {
 
 static struct ht_grid make_grid(int dims, int order, bool walls) {
     static const int wall[3][2] = {{-1, 1}, {1, -1}, {1, 1}};
-    static const int64_t cells[3] = {3, 2, 2};
-    struct ht_grid grid = {.dims = dims, .order = order};
-    for (int k = 0; k < 3; k++) {
-        bool there = k < dims;
-        grid.cells[k] = there ? cells[k] : 1;
-        grid.h[k] = there ? 0.5 + 0.25 * k : 1;
-        grid.upper[k] = grid.h[k] * (double)grid.cells[k];
-        for (int side = 0; side < 2; side++)
-            grid.wall[k][side] = there && walls ? wall[k][side] : 0;
-    }
-    return grid;
+    return hand_grid(dims, order, (const int64_t[]){3, 2, 2}, walls ? wall : NULL);
 }
 
 static struct ht_problem make_problem(const struct small_case *c, const struct ht_grid *grid) {
-    struct ht_problem problem = {.eq = &c->eq,
-                                 .grid = grid,
-                                 .medium_degree = c->spec.medium_degree,
-                                 .dt = 0.4,
-                                 .stages = c->stages};
-    (void)ht_problem_set_scheme(&problem, ht_scheme_at(c->leapfrog ? HT_LEAPFROG : HT_TAYLOR));
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 0.75 + 0.125 * m;
-    if (problem.medium_degree >= 0) {
-        problem.medium_fill = ht_test_medium;
-        problem.medium_coefs = 1;
-        for (int k = 1; k <= grid->dims; k++)
-            problem.medium_coefs = problem.medium_coefs * (problem.medium_degree + k) / k;
-    }
-    return problem;
+    return hand_problem(&c->eq, grid, c->leapfrog ? HT_LEAPFROG : HT_TAYLOR, c->spec.medium_degree,
+                        0.4, c->stages);
 }
 
 static enum ht_err run_walls(struct small_case *c, bool walls, struct ht_device *device,

@@ -141,9 +141,9 @@ static void test_fine(void) {
     chooses(FINE "sources.1.tolerance=1e-3", "leapfrog", 3, UNIFORM);
     chooses(FINE "output.coefficients=true", "leapfrog", 3, UNIFORM);
     chooses(FINE "output.fields=[\"v1\"]", "taylor", 3, LACKS "output.fields");
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    if (plan_of(FINE, &params, &plan) != HT_OK) return;
+    HT_ENDED(planned_end) struct planned p;
+    must(plan_of(FINE, &p));
+    const struct ht_plan *plan = p.plan;
     const struct ht_shot *shot = &plan->shots->shot[0];
     const struct ht_fd_weights w = ht_fd_weights(8);
     const double axis[3] = {1, 0, 0}, path = 12 / shot->signal->given.frequency;
