@@ -10,11 +10,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "../test.h"
 #include "damage.h"
 #include "htwave/h5.h"
-#include "htwave/plan.h"
-#include "options.h"
+#include "planned.h"
 #include "scratch.h"
 
 enum { FIELDS = 4, ORDER = 1, N1 = 4, N2 = 4, N3 = 3, NODES = N1 * N2 * N3 };
@@ -26,37 +24,31 @@ static double value_of(int snapshot, int field, int node) {
 }
 
 struct run {
-    struct ht_params *params;
-    struct ht_plan *plan;
+    struct planned of;
     struct ht_output *output;
-    double *value[FIELDS], *coefs;
+    double value[FIELDS][NODES], coefs[FIELDS * COEFS * NODES];
 };
 
 /* Cells 4 x 3 x 2, periodic along x1, walls along x2 and x3, free on top. */
 static enum ht_err open_run(struct run *run, const char *directory, const char *more) {
     memset(run, 0, sizeof *run);
-    TRY(test_params(NULL, '|', &run->params,
-                    "output.directory=\"%s\"|system=\"acoustic\"|grid.cells=[4,3,2]|"
-                    "grid.upper=[1.0,1.5,2.0]|grid.order=1|time.scheme=\"taylor\"|"
-                    "initial.type=\"zero\"|boundary.x2=[\"rigid\",\"rigid\"]|"
-                    "boundary.x3=[\"free\",\"rigid\"]|%s",
-                    directory, more));
-    TRY(ht_plan_create(run->params, NULL, &run->plan));
-    TRY(HT_ALLOC(run->coefs, FIELDS * COEFS * NODES));
-    for (int f = 0; f < FIELDS; f++) TRY(HT_ALLOC(run->value[f], NODES));
-    return ht_output_create(run->params, run->plan->medium, 0, &run->output);
+    TRY(plan_make(&run->of, '|',
+                  "output.directory=\"%s\"|system=\"acoustic\"|grid.cells=[4,3,2]|"
+                  "grid.upper=[1.0,1.5,2.0]|grid.order=1|time.scheme=\"taylor\"|"
+                  "initial.type=\"zero\"|boundary.x2=[\"rigid\",\"rigid\"]|"
+                  "boundary.x3=[\"free\",\"rigid\"]|%s",
+                  directory, more));
+    return ht_output_create(run->of.params, run->of.plan->medium, 0, &run->output);
 }
 
 static void close_run(struct run *run) {
     ht_output_destroy(run->output);
-    for (int f = 0; f < FIELDS; f++) free(run->value[f]);
-    free(run->coefs);
-    ht_plan_destroy(run->plan);
-    ht_params_destroy(run->params);
+    planned_end(&run->of);
 }
 
 /* Coefficient i of a node is its value plus 10000 i. */
 static enum ht_err snapshot(struct run *run, int index) {
+    const double *const nodal[] = {run->value[0], run->value[1], run->value[2], run->value[3]};
     for (int f = 0; f < FIELDS; f++)
         for (int n = 0; n < NODES; n++) {
             run->value[f][n] = value_of(index, f, n);
@@ -65,8 +57,8 @@ static enum ht_err snapshot(struct run *run, int index) {
         }
     const struct ht_pair pair = {.group = {1 << 3}, .parity = {[3] = 1 << 1}}; /* v3 alone */
     ht_output_stagger(run->output, &pair, 0.02);
-    return ht_output_snapshot(run->output, 0.25 * index, (int64_t)10 * index,
-                              (const double *const *)run->value, run->coefs);
+    TRY(ht_output_snapshot(run->output, 0.25 * index, (int64_t)10 * index, nodal, run->coefs));
+    return ht_output_picture(run->output, 0.25 * index, nodal);
 }
 
 /* Largest deviation of a dataset of snapshot 1 from what was written; -1 when it cannot be read. */
@@ -80,37 +72,37 @@ static double deviation(struct ht_h5 *file, const char *name, int field, int coe
 }
 
 static void check_snapshot(const char *path) {
-    struct ht_h5 *file = NULL;
-    TEST_CHECK(ht_h5_open(path, &file) == HT_OK, "snapshot 1 opens");
-    if (!file) return;
+    static const struct {
+        const char *name;
+        int field, coefs;
+    } set[] = {{"p", 0, 1}, {"v3", 3, 1}, {"v3_coefficients", 3, COEFS}};
+    struct ht_h5 *file;
     int rank = 0;
     int64_t e[8] = {0};
-    enum ht_err err = ht_h5_extent(file, "p", &rank, e);
-    TEST_CHECK(!err && rank == 3 && e[0] == N3 && e[1] == N2 && e[2] == N1, "p is %d x %d x %d",
-               (int)e[0], (int)e[1], (int)e[2]);
-    err = ht_h5_extent(file, "v3_coefficients", &rank, e);
-    TEST_CHECK(!err && rank == 4 && e[0] == COEFS && e[3] == N1,
-               "v3_coefficients is %d x %d x %d x %d", (int)e[0], (int)e[1], (int)e[2], (int)e[3]);
-    TEST_CHECK(deviation(file, "p", 0, 1) == 0.0, "p deviates by %g", deviation(file, "p", 0, 1));
-    TEST_CHECK(deviation(file, "v3", 3, 1) == 0.0, "v3 deviates by %g",
-               deviation(file, "v3", 3, 1));
-    TEST_CHECK(deviation(file, "v3_coefficients", 3, COEFS) == 0.0, "its coefficients by %g",
-               deviation(file, "v3_coefficients", 3, COEFS));
+    must(ht_h5_open(path, &file));
+    must(ht_h5_extent(file, "p", &rank, e));
+    TEST_CHECK(rank == 3 && e[0] == N3 && e[1] == N2 && e[2] == N1, "p is %d x %d x %d", (int)e[0],
+               (int)e[1], (int)e[2]);
+    must(ht_h5_extent(file, "v3_coefficients", &rank, e));
+    TEST_CHECK(rank == 4 && e[0] == COEFS && e[3] == N1, "v3_coefficients is %d x %d x %d x %d",
+               (int)e[0], (int)e[1], (int)e[2], (int)e[3]);
+    TEST_EACH(s, set)
+        TEST_EQUAL(deviation(file, s->name, s->field, s->coefs), 0, "%s deviates by", s->name);
     TEST_CHECK(ht_h5_extent(file, "v1", &rank, e) == HT_ERR_IO, "v1 was not asked for");
     double time = 0, step = 0, order = 0, cells[3] = {0}, h[3] = {0};
-    err = ht_h5_get_number(file, "time", 1, &time);
-    if (!err) err = ht_h5_get_number(file, "step", 1, &step);
-    if (!err) err = ht_h5_get_number(file, "order", 1, &order);
-    if (!err) err = ht_h5_get_number(file, "cells", 3, cells);
-    if (!err) err = ht_h5_get_number(file, "spacing", 3, h);
-    TEST_CHECK(!err && time == 0.25 && step == 10 && order == ORDER && cells[2] == 2 && h[1] == 0.5,
+    must(ht_h5_get_number(file, "time", 1, &time));
+    must(ht_h5_get_number(file, "step", 1, &step));
+    must(ht_h5_get_number(file, "order", 1, &order));
+    must(ht_h5_get_number(file, "cells", 3, cells));
+    must(ht_h5_get_number(file, "spacing", 3, h));
+    TEST_CHECK(time == 0.25 && step == 10 && order == ORDER && cells[2] == 2 && h[1] == 0.5,
                "time %g, step %g, order %g, cells[2] %g, spacing[1] %g", time, step, order,
                cells[2], h[1]);
     double offset[3] = {-1, -1, -1}, at[2] = {0, 0};
-    err = ht_h5_get_number(file, "offset_v3", 3, offset);
-    if (!err) err = ht_h5_get_number(file, "time_v3", 1, &at[0]);
-    if (!err) err = ht_h5_get_number(file, "time_p", 1, &at[1]);
-    TEST_CHECK(!err && offset[0] == 0 && offset[1] == 0.25 && offset[2] == 0 && at[0] == 0.24 &&
+    must(ht_h5_get_number(file, "offset_v3", 3, offset));
+    must(ht_h5_get_number(file, "time_v3", 1, &at[0]));
+    must(ht_h5_get_number(file, "time_p", 1, &at[1]));
+    TEST_CHECK(offset[0] == 0 && offset[1] == 0.25 && offset[2] == 0 && at[0] == 0.24 &&
                    at[1] == 0.25,
                "v3 is half a spacing up x2, %g, at time %g", offset[1], at[0]);
     ht_h5_close(file);
@@ -123,15 +115,15 @@ static void check_damage(const char *path) {
         int field, coefs;
     } set[] = {
         {"p", 0, 1}, {"v3", 3, 1}, {"p_coefficients", 0, COEFS}, {"v3_coefficients", 3, COEFS}};
-    char *data = NULL;
+    HT_FREED char *data = NULL;
     size_t size = 0;
     int refused = 0, wrong = 0, tried = 0;
-    TEST_CHECK(ht_file_read(path, &data, &size) == HT_OK, "%s", ht_err_message());
-    for (size_t at = 0; data != NULL && at < size; at += 7, tried++) {
+    must(ht_file_read(path, &data, &size));
+    for (size_t at = 0; at < size; at += 7, tried++) {
         struct ht_h5 *file = NULL;
         double most = 0;
         data[at] ^= (char)(1 << at % 8);
-        if (ht_file_write(path, data, size) != HT_OK) break;
+        must(ht_file_write(path, data, size));
         if (ht_h5_open(path, &file) != HT_OK) most = -1;
         for (int i = 0; i < 4 && most == 0; i++)
             most = deviation(file, set[i].name, set[i].field, set[i].coefs);
@@ -140,8 +132,7 @@ static void check_damage(const char *path) {
         wrong += most > 0;
         data[at] ^= (char)(1 << at % 8);
     }
-    TEST_CHECK(ht_file_write(path, data, size) == HT_OK, "%s", ht_err_message());
-    free(data);
+    must(ht_file_write(path, data, size));
     TEST_CHECK(wrong == 0 && 2 * refused > tried,
                "of %d damaged files %d are refused, %d are wrong", tried, refused, wrong);
 }
@@ -155,8 +146,7 @@ static int count_of(const char *text, const char *word) {
 static void check_xdmf(const char *path) {
     HT_FREED char *text = NULL;
     size_t size;
-    TEST_CHECK(ht_file_read(path, &text, &size) == HT_OK, "fields.xdmf");
-    if (!text) return;
+    must(ht_file_read(path, &text, &size));
     /* A snapshot is a collection of two grids, of p and v3, which are staggered. */
     TEST_CHECK(count_of(text, "<Time ") == 9 && count_of(text, "fields_000002.h5:/v3<") == 1,
                "it lists %d times of 3 snapshots of 2 grids", count_of(text, "<Time "));
@@ -166,22 +156,17 @@ static void check_xdmf(const char *path) {
                count_of(text, ">1 0.5 0.25<"));
 }
 
-static enum ht_err write_run(const char *directory, int snapshots, const char *precision) {
+static void write_run(const char *directory, int snapshots, const char *precision) {
     HT_ENDED(close_run) struct run run;
-    const char *pictures =
-        ht_picture_cairo() ? "output.picture.plane=\"x1\"" : "output.pictures=false";
-    enum ht_err err = open_run(&run, directory,
-                               ht_text_format((char[192]){0}, 192,
-                                              "output.fields=[\"p\",\"v3\"]|%s|"
-                                              "output.coefficients=true|output.checksums=true|"
-                                              "device.precision=%s",
-                                              pictures, precision));
-    for (int i = 0; !err && i < snapshots; i++) {
-        err = snapshot(&run, i);
-        if (!err) err = ht_output_picture(run.output, 0.25 * i, (const double *const *)run.value);
-    }
-    if (!err) err = ht_output_summary(run.output, "{}");
-    return err;
+    must(open_run(
+        &run, directory,
+        ht_text_format((char[192]){0}, 192,
+                       "output.fields=[\"p\",\"v3\"]|%s|output.coefficients=true|"
+                       "output.checksums=true|device.precision=%s",
+                       ht_picture_cairo() ? "output.picture.plane=\"x1\"" : "output.pictures=false",
+                       precision)));
+    for (int i = 0; i < snapshots; i++) must(snapshot(&run, i));
+    must(ht_output_summary(run.output, "{}"));
 }
 
 static bool has(const char *directory, const char *name) {
@@ -192,37 +177,28 @@ static bool has(const char *directory, const char *name) {
 static void test_run(const char *root) {
     const bool drawn = ht_picture_cairo() != NULL;
     const int three = drawn ? 9 : 6, one = drawn ? 7 : 6; /* files */
-    char *directory = scratch_path(root, "deep/run");
-    enum ht_err err = write_run(directory, 3, "single");
-    TEST_CHECK(err == HT_OK, "a run of three snapshots %s", test_said(err));
+    HT_FREED char *directory = scratch_path(root, "deep/run"),
+                  *second = scratch_path(directory, "fields_000001.h5"),
+                  *list = scratch_path(directory, "fields.xdmf"),
+                  *before = scratch_path(directory, "run-001");
+    write_run(directory, 3, "single");
     TEST_CHECK(has(directory, "input.cfg") && has(directory, "summary.json") &&
                    has(directory, "wave_0002.png") == drawn,
                "input, summary and picture are there");
-    TEST_CHECK(scratch_entries(directory) == three, "%d files of %d", scratch_entries(directory),
-               three);
-    char *path = scratch_path(directory, "fields_000001.h5");
-    check_snapshot(path);
-    check_damage(path);
-    free(path);
-    path = scratch_path(directory, "fields.xdmf");
-    check_xdmf(path);
-    free(path);
-
-    path = scratch_path(directory, "fields_mine.h5");
-    TEST_CHECK(ht_file_write(path, "", 0) == HT_OK, "a file of the user's");
-    free(path);
-    TEST_CHECK(write_run(directory, 1, "single") == HT_OK, "a shorter run follows");
+    TEST_EQUAL(scratch_entries(directory), three, "files");
+    check_snapshot(second);
+    check_damage(second);
+    check_xdmf(list);
+    must(ht_file_write_in(directory, "fields_mine.h5", "", 0));
+    write_run(directory, 1, "single");
     TEST_CHECK(!has(directory, "fields_000001.h5") && !has(directory, "wave_0001.png") &&
                    has(directory, "fields_000000.h5") && has(directory, "fields_mine.h5") &&
                    scratch_entries(directory) == one,
-               "the longer run's files are elsewhere, the user's is not: %d of %d",
+               "a longer run's files are elsewhere, the user's is not: %d of %d",
                scratch_entries(directory), one);
-    path = scratch_path(directory, "run-001");
-    TEST_CHECK(scratch_entries(path) == three && has(path, "fields_000002.h5"),
-               "in run-001 are %d of %d", scratch_entries(path), three);
-    free(path);
+    TEST_CHECK(scratch_entries(before) == three && has(before, "fields_000002.h5"),
+               "in run-001 are %d of %d", scratch_entries(before), three);
     TEST_CHECK(!has(directory, ".htwave.lock"), "no lock is left");
-    free(directory);
 }
 
 /* Bytes of a value of p in the file, by HDF5 itself. */
@@ -244,22 +220,21 @@ static void test_precision(const char *root) {
         HT_FREED char *directory = scratch_path(root, names[i]), *text = NULL;
         char mark[64];
         size_t size;
-        enum ht_err err = write_run(directory, 1, names[i]);
+        write_run(directory, 1, names[i]);
         HT_FREED char *path = scratch_path(directory, "fields_000000.h5");
         HT_FREED char *list = scratch_path(directory, "fields.xdmf");
-        int bytes = err ? -1 : stored_bytes(path);
-        if (!err) err = ht_file_read(list, &text, &size);
+        const int bytes = stored_bytes(path);
+        must(ht_file_read(list, &text, &size));
         snprintf(mark, sizeof mark, "Precision=\"%d\" Dimensions=\"3 4 4\"", bytes);
-        TEST_CHECK(!err && bytes == (i ? 8 : 4) && count_of(text, mark) == 2,
+        TEST_CHECK(bytes == (i ? 8 : 4) && count_of(text, mark) == 2,
                    "%s: %d bytes in HDF5, %d times in XDMF of 2", names[i], bytes,
-                   err ? 0 : count_of(text, mark));
+                   count_of(text, mark));
     }
 }
 
 static void refuse(const char *directory, const char *key, enum ht_err expected, const char *part) {
     HT_ENDED(close_run) struct run run;
-    enum ht_err err = open_run(&run, directory, key);
-    TEST_CHECK(err == expected && strstr(ht_err_message(), part), "%s", ht_err_message());
+    TEST_ERROR(open_run(&run, directory, key), expected, part, "refused");
 }
 
 static void test_refusals(const char *root) {
@@ -276,13 +251,13 @@ static void test_disk_full(const char *root) {
     HT_FREED char *directory = scratch_path(root, "full");
     HT_ENDED(close_run) struct run run;
     struct rlimit old, limit;
-    enum ht_err err = open_run(&run, directory, "");
+    must(open_run(&run, directory, ""));
     getrlimit(RLIMIT_FSIZE, &old);
     limit = old;
     limit.rlim_cur = 2000;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    if (!err) err = snapshot(&run, 0);
+    const enum ht_err err = snapshot(&run, 0);
     setrlimit(RLIMIT_FSIZE, &old);
     TEST_CHECK(err == HT_ERR_IO, "disk full: %s", ht_err_message());
     TEST_CHECK(scratch_entries(directory) == 2 && has(directory, "input.cfg"),
@@ -292,9 +267,8 @@ static void test_disk_full(const char *root) {
 
 int main(int argc, char **argv) {
     if (argc > 1) {
-        enum ht_err err = write_run(argv[1], 3, argc > 2 ? argv[2] : "single");
-        if (err) fprintf(stderr, "%s\n", ht_err_message());
-        return err ? 1 : 0;
+        write_run(argv[1], 3, argc > 2 ? argv[2] : "single");
+        return 0;
     }
     char *root = scratch_make("output");
     if (!root) return 1;

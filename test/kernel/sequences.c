@@ -10,7 +10,7 @@
 #include "../compiler.h"
 #include "../open_device.h"
 #include "../regions.h"
-#include "options.h"
+#include "planned.h"
 
 #include "htwave/simulation.h"
 
@@ -24,8 +24,8 @@ struct test_case {
     bool far;    /* long batches */
 };
 struct scene {
-    struct ht_params *params;
-    struct ht_plan *plan;
+    struct planned of;
+    const struct ht_plan *plan;
     struct ht_kernels kernels;
     struct ht_stepper stepper[2]; /* by sequences, by launches */
 };
@@ -34,15 +34,16 @@ static enum ht_err open_scene(const struct test_case *c, struct ht_device *devic
                               struct scene *s) {
     struct ht_region region[MOST_REGIONS];
     *s = (struct scene){.plan = NULL};
-    TRY(test_params(NULL, ';', &s->params, "%s", c->options));
-    TRY(ht_plan_create(s->params, NULL, &s->plan));
+    TRY(plan_make(&s->of, ';', "%s", c->options));
+    s->plan = s->of.plan;
     const struct ht_problem *problem = &s->plan->problem;
     struct ht_tuning tuning = {.ptx = ht_device_info(device)->ptx,
                                .ptx_own = ht_device_info(device)->ptx_own,
                                .trim = true,
                                .block = 1};
     const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find(s->params->device.variant, &spec, ht_device_info(device)->gpu);
+    tuning.variant =
+        ht_variant_find(s->of.params->device.variant, &spec, ht_device_info(device)->gpu);
     TRY(ht_kernels_create(problem, device, &tuning, &s->kernels));
     const struct ht_kernels *kernels = &s->kernels;
     TRY(ht_stepper_create(problem, device, kernels, &s->stepper[1]));
@@ -54,8 +55,7 @@ static enum ht_err open_scene(const struct test_case *c, struct ht_device *devic
 static void close_scene(struct scene *s) {
     for (int i = 0; i < 2; i++) ht_stepper_destroy(&s->stepper[i]);
     ht_kernels_destroy(&s->kernels);
-    ht_plan_destroy(s->plan);
-    ht_params_destroy(s->params);
+    planned_end(&s->of);
 }
 
 /* Random data on both grids. */
@@ -64,14 +64,11 @@ static enum ht_err put(const struct scene *s, const struct ht_stepper *stepper, 
     for (int i = 0; i < 2; i++) {
         const enum ht_subgrid at = ht_problem_nodes(&s->plan->problem, i ? HT_DUAL : HT_PRIMARY);
         const int64_t values = ht_grid_total(grid, at) * s->plan->eq.nfields * ht_grid_coefs(grid);
-        double *data = NULL;
-        TRY(HT_ALLOC(data, values));
+        HT_ARRAY(double, data, values);
         for (int64_t n = 0; n < values; n++)
             data[n] = 0.1 * ht_rng_uniform(seed + (uint64_t)i, (uint64_t)n);
-        enum ht_err err = stepper->ops->put(stepper->self, i ? HT_DUAL : HT_PRIMARY, 0,
-                                            ht_grid_planes(grid, at), data);
-        free(data);
-        TRY(err);
+        TRY(stepper->ops->put(stepper->self, i ? HT_DUAL : HT_PRIMARY, 0, ht_grid_planes(grid, at),
+                              data));
     }
     return HT_OK;
 }
@@ -109,22 +106,21 @@ static enum ht_err read(const struct scene *s, const struct ht_stepper *stepper,
 
 static enum ht_err compare(const struct scene *s, int64_t *different, int64_t half_steps[2],
                            double *largest) {
-    double *data[2] = {NULL, NULL};
+    HT_FREED double *data = NULL, *other = NULL;
     const int64_t values = ht_grid_total(&s->plan->grid, HT_PRIMARY) *
                            ht_grid_coefs(&s->plan->grid) * s->plan->eq.nfields;
-    enum ht_err err = HT_OK;
-    for (int i = 0; i < 2 && err == HT_OK; i++) {
+    for (int i = 0; i < 2; i++) {
         struct ht_traffic traffic;
         s->stepper[i].ops->traffic(s->stepper[i].self, &traffic);
         half_steps[i] = traffic.half_steps;
-        err = read(s, &s->stepper[i], &data[i]);
     }
-    for (int64_t n = 0; err == HT_OK && n < values; n++) {
-        *different += !(data[0][n] == data[1][n]);
-        *largest = fmax(*largest, fabs(data[1][n]));
+    TRY(read(s, &s->stepper[0], &data));
+    TRY(read(s, &s->stepper[1], &other));
+    for (int64_t n = 0; n < values; n++) {
+        *different += !(data[n] == other[n]);
+        *largest = fmax(*largest, fabs(other[n]));
     }
-    for (int i = 0; i < 2; i++) free(data[i]);
-    return err;
+    return HT_OK;
 }
 
 static void judge_case(struct ht_device *device, const struct test_case *c) {
