@@ -70,9 +70,10 @@ static inline const char *test_said(enum ht_err err) {
     return err == HT_OK ? "" : ht_err_message();
 }
 
-/* A loop over the rows of a table. A name cannot stand in parentheses. NOLINTNEXTLINE */
+/* A loop over the rows of a table. A name cannot stand in parentheses. NOLINTBEGIN */
 #define TEST_EACH(row, rows) \
     for (__typeof__(&*(rows)) row = (rows); row < (rows) + sizeof(rows) / sizeof *(rows); row++)
+/* NOLINTEND */
 
 /* The larger one; unlike fmax it keeps a NaN. */
 static inline double test_worse(double a, double b) {

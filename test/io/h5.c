@@ -110,12 +110,17 @@ static void test_chunks(const char *directory) {
     must(ht_h5_create(path, false, &file));
     must(ht_h5_reserve(file, "a/b", 2, extent, true, true));
     for (int first = 0; first < COLUMNS; first += STEP) {
-        for (int i = 0; i < ROWS * STEP; i++) part[i] = 1000 * (i / STEP) + first + i % STEP;
+        for (int i = 0; i < ROWS * STEP; i++) {
+            const int row = i / STEP, column = first + i % STEP;
+            part[i] = 1000 * row + column;
+        }
         must(ht_h5_write_planes(file, "a/b", 1, first, first + STEP, part));
     }
     must(ht_h5_read_planes(file, "a/b", 1, FIRST, LAST, back));
-    for (int i = 0; i < ROWS * (LAST - FIRST); i++)
-        wrong += back[i] != 1000 * (i / (LAST - FIRST)) + FIRST + i % (LAST - FIRST);
+    for (int i = 0; i < ROWS * (LAST - FIRST); i++) {
+        const int row = i / (LAST - FIRST), column = FIRST + i % (LAST - FIRST);
+        wrong += back[i] != 1000 * row + column;
+    }
     TEST_EQUAL(wrong, 0, "columns %d to %d: values wrong", FIRST, LAST);
     TEST_ERROR(ht_h5_read_planes(file, "a/b", 1, LAST, COLUMNS + 1, back), HT_ERR_IO, "",
                "beyond the columns");

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "../test.h"
+#include "must.h"
 #include "options.h"
 #include "scratch.h"
 
@@ -32,7 +32,6 @@ static const struct scene scenes[] = {
     {"slices", "\"rigid\",\"rigid\"", "double", "false", 1,
      "scale=\"run\";slices=({position=0.1;},{name=\"b\";plane=\"x1\";});"},
 };
-enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
 struct run {
     struct ht_params *params;
@@ -135,13 +134,12 @@ static enum ht_err write_files(struct run *run) {
 }
 
 static enum ht_err write_all(struct ht_comm *comm, const char *directory) {
-    enum ht_err err = HT_OK;
-    for (int i = 0; !err && i < SCENES; i++) {
+    TEST_EACH(scene, scenes) {
         HT_ENDED(close_run) struct run run;
-        err = open_run(&run, comm, directory, &scenes[i]);
-        if (!err) err = write_files(&run);
+        TRY(open_run(&run, comm, directory, scene));
+        TRY(write_files(&run));
     }
-    return err;
+    return HT_OK;
 }
 
 /* ---- failures ---- */
@@ -183,64 +181,52 @@ static int run_ranks(int argc, char **argv) {
 /* ---- comparison ---- */
 
 static void compare_bytes(const char *a, const char *b, const char *name) {
-    char *path[2] = {scratch_path(a, name), scratch_path(b, name)};
-    char *data[2] = {NULL, NULL};
+    HT_FREED char *path = scratch_path(a, name), *other = scratch_path(b, name);
+    HT_FREED char *data = NULL, *found = NULL;
     size_t size[2] = {0, 0};
-    for (int i = 0; i < 2; i++)
-        if (ht_file_read(path[i], &data[i], &size[i]) != HT_OK) printf("%s\n", ht_err_message());
-    TEST_CHECK(data[0] && data[1] && size[0] == size[1] && memcmp(data[0], data[1], size[0]) == 0,
-               "%s: %zu bytes are those of a rank alone", path[1], size[1]);
-    for (int i = 0; i < 2; i++) {
-        free(data[i]);
-        free(path[i]);
-    }
+    if (ht_file_read(path, &data, &size[0]) != HT_OK ||
+        ht_file_read(other, &found, &size[1]) != HT_OK)
+        printf("%s\n", ht_err_message());
+    TEST_CHECK(data && found && size[0] == size[1] && memcmp(data, found, size[0]) == 0,
+               "%s: %zu bytes are those of a rank alone", other, size[1]);
 }
 
 static void compare_fields(const char *a, const char *b, bool periodic) {
     const int64_t row = N1, rows = N2 + 1;
     const int64_t nodes = row * rows * (periodic ? N3 : N3 + 1);
-    struct ht_difference difference = {.max_abs = NAN};
-    enum ht_err err = ht_compare(a, b, &difference);
-    if (err) printf("%s\n", ht_err_message());
+    struct ht_difference difference;
+    must(ht_compare(a, b, &difference));
     TEST_BELOW(difference.max_abs, 0.0, "%s: difference of fields", b);
-    TEST_CHECK(difference.values == nodes * FIELDS * (1 + COEFS), "%s: %lld values of %lld", b,
-               (long long)difference.values, (long long)(nodes * FIELDS * (1 + COEFS)));
+    TEST_EQUAL(difference.values, nodes * FIELDS * (1 + COEFS), "%s: values", b);
 }
 
 static void compare(const char *a, const char *b) {
-    for (int i = 0; i < SCENES; i++) {
-        char *in[2] = {scratch_path(a, scenes[i].plane), scratch_path(b, scenes[i].plane)};
-        bool fields = strcmp(scenes[i].snapshots, "true") == 0;
-        const bool slices = strcmp(scenes[i].plane, "slices") == 0;
+    TEST_EACH(scene, scenes) {
+        HT_FREED char *one = scratch_path(a, scene->plane), *in = scratch_path(b, scene->plane);
+        const bool fields = strcmp(scene->snapshots, "true") == 0;
+        const bool slices = strcmp(scene->plane, "slices") == 0;
         const int drawn = slices ? 4 : 2; /* pictures */
-        const int entries = (fields ? 5 : 2) + (draws() ? drawn : 0);
-        if (draws() && !slices) compare_bytes(in[0], in[1], "wave_0001.png");
+        if (draws() && !slices) compare_bytes(one, in, "wave_0001.png");
         if (draws() && slices) {
-            compare_bytes(in[0], in[1], "wave_slice-1_0001.png");
-            compare_bytes(in[0], in[1], "wave_b_0001.png");
+            compare_bytes(one, in, "wave_slice-1_0001.png");
+            compare_bytes(one, in, "wave_b_0001.png");
         }
         if (fields) {
-            compare_fields(in[0], in[1], scenes[i].factor == 0);
-            compare_bytes(in[0], in[1], "fields_000001.h5");
-            compare_bytes(in[0], in[1], "fields.xdmf");
+            compare_fields(one, in, scene->factor == 0);
+            compare_bytes(one, in, "fields_000001.h5");
+            compare_bytes(one, in, "fields.xdmf");
         }
-        TEST_CHECK(scratch_entries(in[1]) == entries, "%s: %d files of %d", in[1],
-                   scratch_entries(in[1]), entries);
-        free(in[0]);
-        free(in[1]);
+        TEST_EQUAL(scratch_entries(in), (fields ? 5 : 2) + (draws() ? drawn : 0), "%s: files", in);
     }
 }
 
 static void compare_alone(void) {
     char *root = scratch_make("slabs");
     if (!root) return;
-    char *a = scratch_path(root, "a"), *b = scratch_path(root, "b");
-    enum ht_err err = write_all(NULL, a);
-    if (!err) err = write_all(NULL, b);
-    TEST_CHECK(!err, "two runs %s", test_said(err));
-    if (!err) compare(a, b);
-    free(a);
-    free(b);
+    HT_FREED char *a = scratch_path(root, "a"), *b = scratch_path(root, "b");
+    must(write_all(NULL, a));
+    must(write_all(NULL, b));
+    compare(a, b);
     scratch_remove(root);
 }
 

@@ -2,42 +2,16 @@
  * its definition, and what it keeps: constants, integrals, mirror images, whatever the planes and
  * the kind of source. */
 #include "fit_window.h"
-#include "medium_scene.h"
 
 /* ---- scenes ---- */
 
-struct case_ {
-    struct scene scene;
-    struct ht_frame *fit;
-    int64_t count, planes, plane;
-};
-
-HT_PRINTF(6, 7)
-static enum ht_err open_case(struct case_ *c, const char *system, const int64_t *cells, int walls,
-                             enum ht_fit_kind kind, const char *options, ...) {
-    char text[1024];
-    va_list args;
-    va_start(args, options);
-    vsnprintf(text, sizeof text, options, args);
-    va_end(args);
-    *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
-    must(open_scene(&c->scene, system, "%s", text));
-    c->planes = ht_grid_planes(&c->scene.grid, HT_PRIMARY);
-    c->plane = ht_grid_plane(&c->scene.grid, HT_PRIMARY);
-    c->count = c->planes * c->plane;
-    return ht_frame_create(c->scene.medium, NULL, kind, &c->fit);
-}
-
-static void close_case(struct case_ *c) {
-    ht_frame_destroy(c->fit);
-    close_scene(&c->scene);
-}
+#define open_case(c, ...) open_frame(c, false, __VA_ARGS__)
 
 /* The caller frees it. */
 static double *filled(struct case_ *c, int what) {
     double *out;
     must(HT_ALLOC(out, c->count));
-    must(ht_frame_fill(c->fit, what, 0, c->planes, out));
+    must(ht_frame_fill(c->frame, what, 0, c->planes, out));
     return out;
 }
 
@@ -50,14 +24,10 @@ struct rule {
     double at[POINTS], weight[POINTS]; /* spacings */
 };
 static void rule_make(enum ht_fit_kind kind, bool normal, struct rule *rule) {
-    static const double place[3] = {0.23861918608319691, 0.66120938646626451, 0.93246951420315203};
-    static const double weight[3] = {0.46791393457269104, 0.36076157304813861, 0.17132449237917036};
     for (int i = 0; i < POINTS; i++) {
-        int g = i % GAUSS, j = g < 3 ? g : g - 3;
-        const int panel = i / GAUSS;
-        double middle = -4 + (panel + 0.5) / 40;
-        rule->at[i] = middle + (g < 3 ? -1 : 1) * place[j] / 80;
-        rule->weight[i] = weight[j] / 80 * window(kind, normal, rule->at[i]);
+        double weight;
+        rule->at[i] = -4 + (i / GAUSS + 0.5) / 40 + gauss(i % GAUSS, &weight) / 80;
+        rule->weight[i] = weight / 80 * window(kind, normal, rule->at[i]);
     }
 }
 
@@ -150,7 +120,7 @@ static void test_integrals(double contrast) {
         worst[0] = test_worse(worst[0], fabs(sums[0] - (1 + (1 / contrast - 1) * (far - at))));
         worst[1] = test_worse(worst[1], fabs(sums[1] - contrast - (1 - contrast) * (far - at)));
         worst[2] = test_worse(worst[2], fabs(sums[2] - exact));
-        cut += ht_frame_counts(c.fit).cut;
+        cut += ht_frame_counts(c.frame).cut;
     }
     TEST_BELOW(worst[0], 1e-14, "jumps by %g: mean of 1/K, off by", contrast);
     TEST_BELOW(worst[1] / contrast, 1e-14, "jumps by %g: mean of rho, off by", contrast);
@@ -189,7 +159,7 @@ static void test_split(bool falls, int along) {
         }
         worst[0] = test_worse(worst[0], fabs(sums[0] - 0.01 * (heavy - 1.5) - (18.5 - heavy)));
         worst[1] = test_worse(worst[1], fabs(sums[1] - 100 * (heavy - 2) - (18 - heavy)));
-        cut += ht_frame_counts(c.fit).cut > 0;
+        cut += ht_frame_counts(c.frame).cut > 0;
     }
     const char *name = falls ? "falls" : "rises";
     TEST_CHECK(means[0] == 41 && means[1] == 41 && cut == 0,
@@ -302,7 +272,7 @@ static void test_two_axes(enum ht_fit_kind kind, int walls) {
         TEST_BELOW(worst, 1e-12, "2-D samples, %s, walls %d, %s: against quadrature",
                    HT_WORD(FIT, kind), walls, what ? "b" : "K");
     }
-    TEST_CHECK(ht_frame_counts(c.fit).cut == 0, "nothing is cut");
+    TEST_CHECK(ht_frame_counts(c.frame).cut == 0, "nothing is cut");
 }
 
 /* Slabs of planes, and x3 made x1: b_3 takes another way through the code. */
@@ -318,7 +288,7 @@ static void test_three_axes(int walls) {
             int64_t last = first + 2 < c.planes ? first + 2 : c.planes;
             HT_FREED double *part = NULL;
             must(HT_ALLOC(part, 2 * c.plane));
-            must(ht_frame_fill(c.fit, what, first, last, part));
+            must(ht_frame_fill(c.frame, what, first, last, part));
             if (memcmp(part, whole[what] + first * c.plane,
                        (size_t)((last - first) * c.plane) * sizeof *part) != 0)
                 worst = 1;
@@ -447,7 +417,7 @@ static void test_cut(void) {
     must(open_case(&c, "acoustic", cells, 7, HT_FIT_SINC, options));
     must(open_case(&d, "acoustic", cells, 7, HT_FIT_BOX, options));
     HT_FREED double *K = filled(&c, 0), *box = filled(&d, 0);
-    struct ht_fit_counts of = ht_frame_counts(c.fit);
+    struct ht_fit_counts of = ht_frame_counts(c.frame);
     double most[2] = {0};
     for (int64_t i = 0; i < c.count; i++) most[0] = fmax(most[0], K[i]);
     for (int64_t i = 0; i < d.count; i++) most[1] = fmax(most[1], box[i]);
@@ -460,7 +430,7 @@ static void test_cut(void) {
     TEST_CHECK(of.place[0] > 0.52 && of.place[0] < 0.75 &&
                    K[(int64_t)round(of.place[0] * 20)] > 199.9,
                "cut: the first at %g, right of the jump", of.place[0]);
-    TEST_CHECK(ht_frame_counts(d.fit).cut == 0 && most[1] <= 100 + 1e-12, "box: nothing is cut");
+    TEST_CHECK(ht_frame_counts(d.frame).cut == 0 && most[1] <= 100 + 1e-12, "box: nothing is cut");
 }
 
 /* Cuts of random samples of great contrast, by one strip and by those of three threads. */
@@ -473,9 +443,9 @@ static void test_cut_strips(void) {
         ht_threads_set(i == 0 ? 1 : 3);
         must(open_case(&c, "acoustic", cells, 4, HT_FIT_SINC, "%s", samples));
         for (int what = 0; what < 4; what++) {
-            const int64_t before = ht_frame_counts(c.fit).cut;
+            const int64_t before = ht_frame_counts(c.frame).cut;
             free(filled(&c, what));
-            cut[i][what] = ht_frame_counts(c.fit).cut - before;
+            cut[i][what] = ht_frame_counts(c.frame).cut - before;
         }
     }
     ht_threads_set(0);
@@ -512,7 +482,7 @@ static void test_points_refused(void) {
         must(open_case(&c, "acoustic", cells, row->walls, HT_FIT_POINT, "medium.type=expression;%s",
                        row->medium));
         int m = 0;
-        for (; err == HT_OK && m < 8; m++) err = ht_frame_fill(c.fit, what, m, m + 1, out);
+        for (; err == HT_OK && m < 8; m++) err = ht_frame_fill(c.frame, what, m, m + 1, out);
         TEST_CHECK(row->place == NULL
                        ? err == HT_OK
                        : err == HT_ERR_INPUT && m == row->first + 1 && message_has(row->place),
@@ -528,13 +498,13 @@ static void test_refusals(void) {
     must(open_case(
         &contrast, "acoustic", cells, 2, HT_FIT_AUTO,
         "medium.type=layers; medium.axis=x2;medium.interfaces=[0.5]; medium.rho=[1.0, 20000.0]"));
-    TEST_CHECK(ht_frame_fill(contrast.fit, 2, 0, 1, out) == HT_ERR_INPUT &&
+    TEST_CHECK(ht_frame_fill(contrast.frame, 2, 0, 1, out) == HT_ERR_INPUT &&
                    message_has("medium.rho") && message_has("along x2") && message_has("10000"),
                "contrast of 20000: %s", ht_err_message());
     must(open_case(&points, "acoustic", cells, 0, HT_FIT_POINT,
                    "medium.type=expression;medium.c=\"1 + 200*step(x1 - 0.3)\""));
-    TEST_CHECK(ht_frame_fill(points.fit, 0, 0, 1, out) == HT_ERR_INPUT && message_has("medium.c") &&
-                   message_has("(0.375, 0)"),
+    TEST_CHECK(ht_frame_fill(points.frame, 0, 0, 1, out) == HT_ERR_INPUT &&
+                   message_has("medium.c") && message_has("(0.375, 0)"),
                "points: %s", ht_err_message());
     test_points_refused();
     TEST_ERROR(

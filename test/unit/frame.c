@@ -1,32 +1,8 @@
 /* The medium of staggered fields (htwave/medium.h, frame.c): values at points, averages in the
  * frame of a face. */
 #include "fit_window.h"
-#include "medium_scene.h"
 
-struct case_ {
-    struct scene scene;
-    struct ht_pair pair;
-    struct ht_frame *frame;
-    int64_t planes, n[2];
-};
-
-static enum ht_err open_case(struct case_ *c, const char *system, const int64_t *cells, int walls,
-                             enum ht_fit_kind kind, const char *options) {
-    *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
-    must(open_scene(&c->scene, system, "%s", options));
-    kind = ht_frame_kind(c->scene.medium, kind);
-    if (ht_pair_make(&c->scene.eq, kind == HT_FIT_POINT ? HT_PAIR_TOGETHER : HT_PAIR_APART,
-                     &c->pair) != NULL)
-        exit(1);
-    c->planes = ht_grid_planes(&c->scene.grid, HT_PRIMARY);
-    for (int k = 0; k < 2; k++) c->n[k] = ht_grid_nodes(&c->scene.grid, HT_PRIMARY, k);
-    return ht_frame_create(c->scene.medium, &c->pair, kind, &c->frame);
-}
-
-static void close_case(struct case_ *c) {
-    ht_frame_destroy(c->frame);
-    close_scene(&c->scene);
-}
+#define open_case(c, ...) open_frame(c, true, __VA_ARGS__)
 
 /* All coefficients, one after the other, filled by `parts` calls; the caller frees it. */
 static double *filled(const struct case_ *c, int64_t parts) {
@@ -96,7 +72,7 @@ static void test_points(void) {
     };
     TEST_EACH(row, cases) {
         HT_ENDED(close_case) struct case_ c;
-        must(open_case(&c, "elastic", row->cells, row->walls, HT_FIT_POINT, row->options));
+        must(open_case(&c, "elastic", row->cells, row->walls, HT_FIT_POINT, "%s", row->options));
         HT_FREED double *whole = filled(&c, 1), *parts = filled(&c, c.planes < 3 ? 1 : 3);
         const size_t bytes = (size_t)(c.pair.ncoefficients * c.planes * c.n[0] * c.n[1]) * 8;
         TEST_BELOW(off_points(&c, whole), 1e-14, "points, %s: off the materials by", row->name);
@@ -206,12 +182,11 @@ static double part_of(const struct cell *cell, int i1, int i2) {
 
 /* The integral of a window over a quarter of a spacing from r on. */
 static double integral(enum ht_fit_kind kind, bool normal, double r) {
-    static const double place[3] = {0.23861918608319691, 0.66120938646626451, 0.93246951420315203};
-    static const double weight[3] = {0.46791393457269104, 0.36076157304813861, 0.17132449237917036};
-    double sum = 0;
-    for (int i = 0; i < 6; i++)
-        sum += weight[i / 2] / 8 *
-               window(kind, normal, r + 0.125 + (i % 2 ? 0.125 : -0.125) * place[i / 2]);
+    double sum = 0, weight;
+    for (int i = 0; i < 6; i++) {
+        const double at = r + 0.125 + 0.125 * gauss(i, &weight);
+        sum += weight / 8 * window(kind, normal, at);
+    }
     return sum;
 }
 
@@ -273,7 +248,7 @@ static void test_cells(void) {
         const int64_t m[3] = {cell->m[0], cell->m[1], 0};
         HT_ENDED(close_case) struct case_ c;
         double worst = 0, expected[2][4];
-        must(open_case(&c, "elastic", size, 0, cell->kind, faces[cell->face][cell->fluid]));
+        must(open_case(&c, "elastic", size, 0, cell->kind, "%s", faces[cell->face][cell->fluid]));
         HT_FREED double *all = filled(&c, 1);
         for (int half = 0; half < 2; half++)
             expect(cell, (double[2]){(double)m[0] + 0.5 * half, (double)m[1] + 0.5 * half},
@@ -305,7 +280,7 @@ static void test_backus(void) {
     const int64_t node[3] = {1, 2, 2};
     HT_ENDED(close_case) struct case_ c;
     double worst = 0;
-    must(open_case(&c, "elastic", size, 4, HT_FIT_BOX, solid));
+    must(open_case(&c, "elastic", size, 4, HT_FIT_BOX, "%s", solid));
     HT_FREED double *all = filled(&c, 1);
     for (int e = 0; e < 8; e++) {
         const int k = coefficient_of(&c, name[e][0], name[e][1]);
@@ -338,7 +313,7 @@ static void test_dielectric(void) {
         const double along = i == 0 ? 0 : 1. / dims;
         const double expected = along * (1 - f + f / 4) + (1 - along) / (1 + 3 * f);
         HT_ENDED(close_case) struct case_ c;
-        must(open_case(&c, "maxwell", size, 0, HT_FIT_BOX, options[i]));
+        must(open_case(&c, "maxwell", size, 0, HT_FIT_BOX, "%s", options[i]));
         HT_FREED double *all = filled(&c, 1);
         const int k = i ? coefficient_of(&c, "E1", "E1") : coefficient_of(&c, "E2", "E2");
         TEST_CHECK(f > 0.05 && f < 0.95, "the face crosses the cell: f = %.3g", f);
@@ -407,17 +382,14 @@ static void test_rough(void) {
         const int64_t size[3] = {9, 8, i / 2 ? 7 : 0}, shape[3] = {12, 9, i / 2 ? 8 : 1};
         const enum ht_fit_kind kind = i % 2 ? HT_FIT_SINC : HT_FIT_BOX;
         const char *word = i % 2 ? "sinc" : "box";
-        char options[600], extent[120];
         HT_ENDED(close_case) struct case_ c;
         write_rough(shape);
-        snprintf(extent, sizeof extent,
-                 i / 2 ? "medium.shape=[12, 9, 8]; medium.spacing=[0.083, 0.11, 0.12]"
-                       : "medium.shape=[12, 9]; medium.spacing=[0.083, 0.11]");
-        snprintf(options, sizeof options,
-                 "medium.type=file; medium.lambda=%s/lambda.f32; "
-                 "medium.mu=%s/mu.f32;medium.rho=%s/rho.f32; %s",
-                 scene_directory, scene_directory, scene_directory, extent);
-        must(open_case(&c, "elastic", size, 2, kind, options));
+        must(open_case(&c, "elastic", size, 2, kind,
+                       "medium.type=file; medium.lambda=%s/lambda.f32; "
+                       "medium.mu=%s/mu.f32;medium.rho=%s/rho.f32; %s",
+                       scene_directory, scene_directory, scene_directory,
+                       i / 2 ? "medium.shape=[12, 9, 8]; medium.spacing=[0.083, 0.11, 0.12]"
+                             : "medium.shape=[12, 9]; medium.spacing=[0.083, 0.11]"));
         HT_FREED double *whole = filled(&c, 1), *parts = filled(&c, c.planes > 1 ? 3 : 1);
         const size_t bytes = (size_t)(c.pair.ncoefficients * c.planes * c.n[0] * c.n[1]) * 8;
         TEST_BELOW(-worst_block(&c, whole), 1e-14, "rough, %d-D, %s: least minor below 0 by",

@@ -380,7 +380,7 @@ static void test_files(void) {
     TEST_EQUAL(lines->grid.order, 4, "files: lines may end as on Windows");
     /* A hundred thousand brackets must end in a message. */
     memset(deep, '(', DEEP);
-    memcpy(deep, "a =", 3);
+    for (int i = 0; i < 3; i++) deep[i] = "a ="[i];
     TEST_CHECK(read_text(deep, NULL, &p) == HT_ERR_INPUT && p == NULL,
                "files: deep nesting refused: %.40s", ht_err_message());
 }

@@ -47,7 +47,8 @@ static inline void make_grid(const struct request *request, struct ht_grid *grid
     *grid = (struct ht_grid){.dims = request->dims, .order = request->order};
     for (int j = 0; j < 3; j++) {
         bool exists = j < request->dims;
-        const char *walls = strlen(request->walls) > 3 * (size_t)j ? request->walls + 3 * j : "pp";
+        const char *walls =
+            strlen(request->walls) > 3 * (size_t)j ? request->walls + (ptrdiff_t)3 * j : "pp";
         grid->cells[j] = exists ? request->cells[j] : 1;
         grid->lower[j] = exists ? lower[j] : 0;
         grid->upper[j] = exists ? lower[j] + side[j] : 1;
