@@ -85,28 +85,19 @@ static void test_sums(void) {
     stop_on(ht_comm_sum(comm, 0, NULL));
 }
 
-static void test_broadcast(void) {
-    const int64_t sizes[] = {0, 1, 7, 8, 4099, 300000};
-    double wrong = 0;
-    TEST_EACH(row, sizes) {
-        HT_FREED unsigned char *data = room(*row);
-        fill(data, rank, *row);
-        stop_on(ht_comm_broadcast(comm, data, (size_t)*row));
-        wrong += wrong_bytes(data, 0, *row);
+static void test_broadcast_and_gather(void) {
+    const int64_t sizes[] = {0, 1, 7, 8, 13, 4099, 300000};
+    double wrong[2] = {0, 0};
+    TEST_EACH(bytes, sizes) {
+        HT_FREED unsigned char *own = room(*bytes), *all = room(size * *bytes);
+        fill(own, rank, *bytes);
+        stop_on(ht_comm_gather(comm, own, (size_t)*bytes, all));
+        for (int r = 0; r < size; r++) wrong[1] += wrong_bytes(all + r * *bytes, r, *bytes);
+        stop_on(ht_comm_broadcast(comm, own, (size_t)*bytes));
+        wrong[0] += wrong_bytes(own, 0, *bytes);
     }
-    CHECK_ALL(wrong, "%d ranks: wrong bytes of broadcasts", size);
-}
-
-static void test_gather(void) {
-    const int64_t sizes[] = {0, 1, 13, 4099};
-    double wrong = 0;
-    TEST_EACH(row, sizes) {
-        HT_FREED unsigned char *own = room(*row), *all = room(size * *row);
-        fill(own, rank, *row);
-        stop_on(ht_comm_gather(comm, own, (size_t)*row, all));
-        for (int r = 0; r < size; r++) wrong += wrong_bytes(all + r * *row, r, *row);
-    }
-    CHECK_ALL(wrong, "%d ranks: wrong bytes of gathers", size);
+    CHECK_ALL(wrong[0], "%d ranks: wrong bytes of broadcasts", size);
+    CHECK_ALL(wrong[1], "%d ranks: wrong bytes of gathers", size);
 }
 
 /* Bytes that a rank brings: every third none. */
@@ -118,30 +109,22 @@ static void test_collect(void) {
     int64_t total = 0;
     double wrong = 0;
     for (int r = 0; r < size; r++) total += part_of(r);
-    unsigned char *own = room(part_of(rank));
-    unsigned char *all = rank == 0 ? room(total) : NULL;
+    HT_FREED unsigned char *own = room(part_of(rank)), *all = rank == 0 ? room(total) : NULL;
     fill(own, rank, part_of(rank));
     stop_on(ht_comm_collect(comm, own, part_of(rank), all));
     for (int64_t at = 0, r = 0; all != NULL && r < size; r++) {
         wrong += wrong_bytes(all + at, (int)r, part_of((int)r));
         at += part_of((int)r);
     }
-    free(all);
-    free(own);
     CHECK_ALL(wrong, "%d ranks: wrong bytes of parts of uneven sizes", size);
 }
 
-static void test_agreement(void) {
-    double wrong = 0;
-    for (int i = 0; i < 100; i++) wrong += ht_comm_agree(comm, HT_OK) != HT_OK;
-    wrong += ht_comm_look_out(comm) != HT_OK;
-    CHECK_ALL(wrong, "%d ranks: failures that there were not", size);
-}
-
-static void test_places(void) {
-    double wrong = ht_comm_rank(comm) != rank;
-    wrong += !ht_comm_same_machine(comm, rank);
-    CHECK_ALL(wrong, "%d ranks: wrong places", size);
+static void test_places_and_agreement(void) {
+    double failures = ht_comm_look_out(comm) != HT_OK;
+    for (int i = 0; i < 100; i++) failures += ht_comm_agree(comm, HT_OK) != HT_OK;
+    CHECK_ALL(failures, "%d ranks: failures that there were not", size);
+    CHECK_ALL((ht_comm_rank(comm) != rank) + !ht_comm_same_machine(comm, rank),
+              "%d ranks: wrong places", size);
 }
 
 /* ---- messages ---- */
@@ -174,8 +157,8 @@ static void test_message_order(void) {
     const int64_t large = 30000;
     int up = (rank + 1) % size, down = (rank + size - 1) % size;
     struct ht_message *in[MANY], *out[MANY];
-    int *to = (int *)(void *)room((int64_t)sizeof(int) * MANY * large);
-    int *from = (int *)(void *)room((int64_t)sizeof(int) * MANY * large);
+    HT_FREED int *to = (int *)(void *)room((int64_t)sizeof(int) * MANY * large),
+                 *from = (int *)(void *)room((int64_t)sizeof(int) * MANY * large);
     double wrong = 0;
     for (int i = 0; i < MANY; i++) {
         int64_t bytes = (int64_t)sizeof(int) * (i % 7 == 0 ? large : 1);
@@ -192,8 +175,6 @@ static void test_message_order(void) {
         stop_on(ht_message_wait(&out[i]));
         wrong += from[i * large] != 1000 * down + i;
     }
-    free(from);
-    free(to);
     CHECK_ALL(wrong, "%d ranks: of %d messages out of order", size, MANY);
 }
 
@@ -256,12 +237,10 @@ int main(int argc, char **argv) {
     rank = ht_comm_rank(comm);
     size = ht_comm_size(comm);
     if (argc > 1) fail(argv[1]);
-    test_places();
     test_sums();
-    test_broadcast();
-    test_gather();
+    test_broadcast_and_gather();
     test_collect();
-    test_agreement();
+    test_places_and_agreement();
     if (comm != NULL) {
         test_message_sizes();
         test_message_order();

@@ -38,7 +38,20 @@ struct samples {
     int64_t shape[3], count;
     double spacing[3], origin[3];
     double *value[MOST];
+    struct ht_pool pool;
 };
+
+static void free_samples(struct samples *s) {
+    ht_pool_free(&s->pool);
+}
+
+/* As many values that are 0. */
+static struct samples like(const struct samples *s) {
+    struct samples out = *s;
+    out.pool = (struct ht_pool){0};
+    for (int p = 0; p < MOST; p++) must(HT_TAKE(&out.pool, out.value[p], s->count));
+    return out;
+}
 
 static uint64_t seed = 1;
 static double uniform(void) {
@@ -47,8 +60,8 @@ static double uniform(void) {
 
 /* ---- files ---- */
 
-static void lay_out(const struct case_ *c, struct samples *s) {
-    s->count = 1;
+static struct samples lay_out(const struct case_ *c) {
+    struct samples out = {.count = 1}, *s = &out;
     for (int k = 0; k < 3; k++) {
         const bool exists = c->cells[k] > 0;
         const double part = 1 - c->before[k];
@@ -57,7 +70,7 @@ static void lay_out(const struct case_ *c, struct samples *s) {
         s->origin[k] = c->before[k] + s->spacing[k] / 3;
         s->count *= s->shape[k];
     }
-    for (int p = 0; p < MOST; p++) must(HT_ALLOC(s->value[p], s->count));
+    return like(s);
 }
 
 /* Values from 1 to the contrast; the same along axes on which they do not depend. */
@@ -122,6 +135,10 @@ struct weights {
     struct ht_pair room, *pair; /* NULL: of the form of second order */
     const struct ht_field *field;
 };
+
+static void free_weights(struct weights *w) {
+    free(w->value);
+}
 
 static void make_weights(const struct scene *scene, struct weights *w) {
     w->plane = ht_grid_plane(&scene->grid, HT_PRIMARY);
@@ -197,11 +214,10 @@ static void judge_quotient(const struct case_ *c, const struct samples *s, struc
                            const struct ht_medium_gradient *g) {
     const double step = 1e-6;
     double chi[2][HT_MAX_TERMS], sum = 0, size = 0, quotient = 0;
-    struct samples along = *s;
+    HT_ENDED(free_samples) struct samples along = like(s);
     bool cut;
     for (int p = 0; p < c->model->count; p++) {
         const struct ht_medium_wanted *wanted = &g->wanted[c->only > 0 ? 0 : p];
-        must(HT_ALLOC(along.value[p], s->count));
         if (c->only > 0 && p != c->only - 1) continue;
         for (int64_t i = 0; i < s->count; i++) {
             const double by = wanted->value[i];
@@ -218,16 +234,14 @@ static void judge_quotient(const struct case_ *c, const struct samples *s, struc
                "%s: difference quotient %.9g, transpose %.9g; %lld and %lld of %lld held", c->title,
                quotient, sum, (long long)g->wanted[0].held, (long long)g->wanted[c->only == 0].held,
                (long long)s->count);
-    for (int p = 0; p < c->model->count; p++) free(along.value[p]);
 }
 
 /* 1/K is linear in that of the samples where nothing is cut: of other ones. */
 static void judge_product(const struct case_ *c, const struct samples *s, const struct weights *w,
                           const struct ht_medium_gradient *g) {
-    struct samples other = *s;
+    HT_ENDED(free_samples) struct samples other = like(s);
     double chi[HT_MAX_TERMS], sum = 0, size = 0;
     bool cut;
-    for (int p = 0; p < c->model->count; p++) must(HT_ALLOC(other.value[p], s->count));
     draw(c, &other);
     chi_of(c, &other, 0, NULL, w, chi, &cut);
     for (int64_t i = 0; i < s->count; i++) {
@@ -237,7 +251,6 @@ static void judge_product(const struct case_ *c, const struct samples *s, const 
     }
     TEST_BELOW(fabs(sum - chi[0]) / sqrt(size), 1e-13, "%s: product of 1/K", c->title);
     TEST_CHECK(!cut, "%s: nothing is cut", c->title);
-    for (int p = 0; p < c->model->count; p++) free(other.value[p]);
 }
 
 /* Cut or not, coefficients of stresses are of degree 1 in the moduli, all others of degree -1 in
@@ -278,12 +291,11 @@ static void judge_threads(const struct case_ *c, const struct scene *scene, stru
 }
 
 static void judge(struct case_ c) {
-    struct samples s;
-    struct scene scene;
-    struct weights w;
+    HT_ENDED(free_samples) struct samples s = lay_out(&c);
+    HT_ENDED(close_scene) struct scene scene;
+    HT_ENDED(free_weights) struct weights w;
     double chi[HT_MAX_TERMS] = {0};
     bool cut;
-    lay_out(&c, &s);
     draw(&c, &s);
     write_samples(&c, &s, 0, NULL, path_of("model.h5"));
     read_medium(&c, &s, path_of("model.h5"), &scene);
@@ -298,9 +310,6 @@ static void judge(struct case_ c) {
     judge_quotient(&c, &s, &w, g);
     if (c.cells[1] > 0) judge_threads(&c, &scene, &w, g);
     ht_medium_gradient_destroy(g);
-    close_scene(&scene);
-    free(w.value);
-    for (int p = 0; p < MOST; p++) free(s.value[p]);
 }
 
 static void of_contrasts(struct case_ c) {
@@ -317,10 +326,9 @@ static void of_contrasts(struct case_ c) {
 
 /* ---- numbers, masks, parts of cells, refusals ---- */
 
-static enum ht_err make_scene(struct scene *scene, const int64_t *cells, const char *options) {
+static void make_scene(struct scene *scene, const int64_t *cells, const char *options) {
     *scene = (struct scene){.grid = make_grid(cells, 2, 3)};
     must(open_scene(scene, "acoustic", "%s", options));
-    return HT_OK;
 }
 
 /* Three numbers, of layers or the first of all and the third of rho. */
@@ -330,12 +338,12 @@ static void judge_numbers(const char *title, const char *form) {
     const struct case_ c = {.kind = HT_FIT_SINC};
     char options[400], first[] = "c", rho[] = "rho", *name[] = {rho, first};
     const struct ht_names names = {2, name};
-    struct scene scene;
-    struct weights w;
+    HT_ENDED(close_scene) struct scene scene;
+    HT_ENDED(free_weights) struct weights w;
     struct ht_medium_gradient *g;
     double worst = 0;
     snprintf(options, sizeof options, form, number[3], number[0], number[1], number[2]);
-    must(make_scene(&scene, cells, options));
+    make_scene(&scene, cells, options);
     make_weights(&scene, &w);
     must(ht_medium_gradient_create(scene.medium, NULL, HT_FIT_AUTO, &names, "medium.type", false,
                                    &g));
@@ -345,14 +353,13 @@ static void judge_numbers(const char *title, const char *form) {
         double chi[2][HT_MAX_TERMS] = {{0}}, quotient = 0;
         const double by = i == 3 ? *g->wanted[0].value : i < layers ? g->wanted[1].value[i] : 0;
         for (int side = 0; side < 2; side++) {
-            struct scene other;
+            HT_ENDED(close_scene) struct scene other;
             double x[4];
             bool cut;
             for (int j = 0; j < 4; j++) x[j] = number[j] * (1 + (i == j) * (side ? step : -step));
             snprintf(options, sizeof options, form, x[3], x[0], x[1], x[2]);
-            must(make_scene(&other, cells, options));
+            make_scene(&other, cells, options);
             find_chi(&c, &other, &w, chi[side], &cut);
-            close_scene(&other);
         }
         for (int q = 0; q < 3; q++) quotient += (chi[1][q] - chi[0][q]) / (2 * step * number[i]);
         worst = fmax(worst, fabs(quotient / by - 1) * (i == 3 || i < layers));
@@ -360,8 +367,6 @@ static void judge_numbers(const char *title, const char *form) {
     TEST_BELOW(worst, 1e-7, "%s: %lld and %lld numbers, relative", title,
                (long long)g->wanted[0].samples, (long long)layers);
     ht_medium_gradient_destroy(g);
-    close_scene(&scene);
-    free(w.value);
 }
 
 /* Sums over all samples and nodes are equal; a mask is a factor. */
@@ -370,12 +375,11 @@ static void judge_share(void) {
                             {-0.2},  2,       7, &ACOUSTIC_C, 0,           0};
     char first[] = "c", *name[] = {first};
     const struct ht_names names = {1, name};
-    struct samples s;
-    struct scene scene;
-    struct weights w;
+    HT_ENDED(free_samples) struct samples s = lay_out(&c);
+    HT_ENDED(close_scene) struct scene scene;
+    HT_ENDED(free_weights) struct weights w;
     struct ht_medium_gradient *g;
     double sum[2] = {0}, worst = 0;
-    lay_out(&c, &s);
     draw(&c, &s);
     write_samples(&c, &s, 0, NULL, path_of("model.h5"));
     read_medium(&c, &s, path_of("model.h5"), &scene);
@@ -400,13 +404,9 @@ static void judge_share(void) {
     s.count /= s.shape[1];
     s.shape[1] = 1;
     write_samples(&c, &s, 0, NULL, path_of("short.h5"));
-    TEST_CHECK(ht_medium_gradient_mask(g, path_of("short.h5"), "rho", "medium.c") == HT_ERR_INPUT &&
-                   strstr(ht_err_message(), "must be the same"),
-               "refused: %s", ht_err_message());
+    TEST_ERROR(ht_medium_gradient_mask(g, path_of("short.h5"), "rho", "medium.c"), HT_ERR_INPUT,
+               "must be the same", "refused");
     ht_medium_gradient_destroy(g);
-    close_scene(&scene);
-    free(w.value);
-    for (int p = 0; p < MOST; p++) free(s.value[p]);
 }
 
 static void refuse(const char *system, enum ht_fit_kind kind, int64_t layer, const char *name,
