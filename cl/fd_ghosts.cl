@@ -1,7 +1,7 @@
 /* Ghosts of finite differences, HT_FD_REACH nodes deep, of the faces alone: stars do not read
  * edges. Of a face, (axis, side) = HT_GROUP_2, i counts nodes along x1, or x2 where the face is
  * normal to x1: HT_TOOL_ITEMS of them are a group's; j counts along the axis that is left. Each
- * node has HT_FD_REACH ghosts, copied one after the other by a work-item, or, normal to x1 where
+ * node has HT_FD_REACH ghosts, copied by one work-item, or, normal to x1 where
  * they are neighbours in memory, by work-items that are neighbours. Mirrors stand at nodes; of
  * fields that lie half a spacing above them (HT_FD_HALF added to the side's number) ghost -d is the
  * image of node d - 1. No work-item divides: cl/ghosts.cl, which fills edges, too, takes three
@@ -26,14 +26,19 @@ HT_TOOL_KERNEL ht_fd_fill_ghosts(struct ht_fd_args s, HT_GLOBAL real *u) {
     const long way = upper ? stride : -stride;
     const long period = (end - begin) * (upper ? -stride : stride);
     const long line = (upper ? end - 1 : begin) * stride + j * (axis == 2 ? s.row : s.plane);
-    for (int n = 0; n < HT_FD_REACH; n++) {
+    /* All is read before it is written: compilers do not move reads before writes. */
+    real value[HT_FD_REACH];
+    long to[HT_FD_REACH];
+    HT_UNROLLED(n, HT_FD_REACH) {
         const int item = n * HT_TOOL_ITEMS + (int)HT_ITEM();
         const int depth = 1 + (axis == 0 ? item % HT_FD_REACH : n);
         const long i = first + (axis == 0 ? item / HT_FD_REACH : (int)HT_ITEM());
         const long at = line + i * row;
         const long mirror = at - depth * way + (above ? -stride : 0);
         const long from = side != 0 ? mirror : at + depth * way + period;
-        if (i >= last) continue;
-        u[at + depth * way] = sign < 0 ? -u[from] : u[from];
+        to[n] = i < last ? at + depth * way : -1;
+        value[n] = i < last ? u[from] : 0;
     }
+    HT_UNROLLED(n, HT_FD_REACH)
+        if (to[n] >= 0) u[to[n]] = sign < 0 ? -value[n] : value[n];
 }
