@@ -40,13 +40,15 @@ struct ht_pair_coefs {
     HT_PAIR_SOURCES(HT_PAIR_ARG) \
     HT_PAIR_MEDIA(HT_PAIR_ARG) HT_PAIR_TARGETS(HT_PAIR_ARG) HT_PAIR_PARTNERS(HT_PAIR_ARG)
 
-/* What is done at a time: a node, or HT_WIDTH nodes of a row (pair_vectors.cl). */
+/* What is done at a time: a node, or HT_WIDTH nodes of a row, on CPUs everywhere (pair_vectors.cl),
+ * on GPUs in a pass (pair_plain.cl). */
 #if HT_PAIR_VECTORS
 typedef vector ht_pair_value;
 #define HT_PAIR_LOAD(p) HT_GLOBAL_VECTOR(p)
 #else
 typedef real ht_pair_value;
 #define HT_PAIR_LOAD(p) (*(p))
+#define HT_PAIR_STORE(p, set, value) *(p) = (set ? 0 : *(p)) + (value)
 #endif
 
 #if HT_PAIR_FREE

@@ -276,33 +276,45 @@ static bool by_vectors(const struct ht_variant *variant) {
     return variant == &ht_variant_fd_vectors;
 }
 
+/* Nodes of a row that are done at a time. On GPUs packs are faster where neither registers nor the
+ * bytes of double precision limit a pass (bench/NOTES.md). */
+static int width_of(const struct ht_pair_spec *spec, const struct ht_variant *variant, int group) {
+    if (by_vectors(variant)) return spec->fp64 ? 8 : 16;
+    return spec->fp64 || spec->free > 0 || pass_of(spec->pair, group).loses ? 1 : HT_FD_PACK;
+}
+
 static struct ht_fd_shape shape_of(const struct ht_pair_spec *spec,
                                    const struct ht_variant *variant,
-                                   const struct ht_fd_shape *asked, int most) {
+                                   const struct ht_fd_shape *asked, int group, int most) {
+    const bool packs = width_of(spec, variant, group) > 1;
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
     if (by_vectors(variant)) return shape;
-    if (shape.packs == 0) shape.packs = spec->pair->dims > 1 ? 32 : 128;
-    if (shape.rows == 0) shape.rows = 4;
+    if (shape.packs == 0) shape.packs = spec->pair->dims == 1 ? 128 : packs ? 8 : 32;
+    if (shape.rows == 0) shape.rows = packs ? 8 : 4;
     if (spec->pair->dims == 1) shape.rows = 1;
-    while (shape.rows > 1 && shape.packs * shape.rows > most) shape.rows /= 2;
-    while (shape.packs > 1 && shape.packs * shape.rows > most) shape.packs /= 2;
+    shape.planes = packs && spec->pair->dims > 2 ? 2 : 1;
+    while (shape.rows > 1 && shape.packs * shape.rows * shape.planes > most) shape.rows /= 2;
+    while (shape.packs > 1 && shape.packs * shape.rows * shape.planes > most) shape.packs /= 2;
     return shape;
 }
 
 static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct ht_variant *variant,
                                   const struct ht_fd_shape *shape, int group, int ptx) {
     const bool vectors = by_vectors(variant), damped = spec->damping != HT_PAIR_UNDAMPED;
+    const int width = width_of(spec, variant, group);
     struct ht_recipe r = {
         .fp64 = spec->fp64,
-        .items = vectors ? 1 : shape->packs * shape->rows,
+        .items = vectors ? 1 : shape->packs * shape->rows * shape->planes,
         .number = {{"DIMS", spec->pair->dims},
                    {"FD_R", spec->radius},
                    {"FD_PACKS", shape->packs},
                    {"FD_ROWS", shape->rows},
+                   {"FD_PLANES", shape->planes},
                    {"MOST_REGISTERS", shape->registers},
                    {"PTX", ptx},
-                   {"WIDTH", spec->fp64 ? 8 : 16},
+                   {"WIDTH", width},
+                   {"PACK", width},
                    {"PAIR_VECTORS", vectors},
                    {"PAIR_NUMBERS", spec->pair->ncoefficients + (spec->pair->nlosses > 0)},
                    {"PAIR_LOSSY_DT", spec->pair->ncoefficients},
@@ -316,14 +328,16 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
         .parts = true};
     int n = 0;
     r.file[n++] = "fd_args.h";
-    if (vectors) r.file[n++] = "loose.cl";
+    if (width > 1) r.file[n++] = "loose.cl";
+    if (width > 1 && !vectors) r.file[n++] = "packs.cl";
     r.file[n++] = "pair.cl";
     if (spec->free > 0) r.file[n++] = "pair_surface.cl";
     if (pass_of(spec->pair, group).loses) r.file[n++] = "pair_losses.cl";
-    r.file[n++] = vectors ? "pair_vectors.cl" : "pair_plain.cl";
-    r.file[n++] = "pair_entry.cl";
+    if (vectors) r.file[n++] = "pair_vectors.cl";
     if (damped) r.file[n++] = "pair_layer_args.h";
     if (damped) r.file[n++] = "pair_layers.cl";
+    if (!vectors) r.file[n++] = "pair_plain.cl";
+    r.file[n++] = "pair_entry.cl";
     return r;
 }
 
@@ -336,7 +350,8 @@ struct kernels {
     struct ht_pair pair;
     struct ht_pair_spec spec;
     struct ht_fd_weights weights;
-    struct ht_fd_shape shape;
+    struct ht_fd_shape shape[2]; /* of each group */
+    int width[2];
     bool vectors;
     int coupled[2], number[HT_MAX_FIELDS]; /* of a group's fields that are coupled */
     struct ht_tool *group[2];
@@ -347,7 +362,7 @@ struct kernels {
 static enum ht_err make_tool(struct ht_device *device, struct kernels *k,
                              const struct ht_variant *variant, int group, int ptx, size_t size,
                              void *out) {
-    struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape, group, ptx);
+    struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape[group], group, ptx);
     HT_FREED_TEXT struct ht_text lists = {0};
     int number[HT_MAX_FIELDS];
     k->coupled[group] = find_coupled(&k->pair, k->pair.group[group], number);
@@ -369,11 +384,14 @@ static enum ht_err make_program(struct ht_device *device, const struct ht_pair_s
     struct kernels plan = {.pair = *spec->pair,
                            .spec = *spec,
                            .weights = ht_fd_weights(2 * spec->radius),
-                           .vectors = by_vectors(variant),
-                           .shape = shape_of(spec, variant, shape,
-                                             (int)ht_least(ht_tool_info(device)->max_group, 1024))};
+                           .vectors = by_vectors(variant)};
+    const int most = (int)ht_least(ht_tool_info(device)->max_group, 1024);
     struct kernels *k = NULL;
     *out = NULL;
+    for (int group = 0; group < 2; group++) {
+        plan.width[group] = width_of(spec, variant, group);
+        plan.shape[group] = shape_of(spec, variant, shape, group, most);
+    }
     plan.spec.pair = &plan.pair;
     TRY(make_tool(device, &plan, variant, 0, ptx, sizeof *k, &k));
     plan.tool = k->tool;
@@ -458,23 +476,24 @@ static struct ht_arg set_coefs(const struct kernels *k, const double scale[3],
 }
 
 /* Groups of a pass, and what each does in turn: on CPUs four groups per core share the rows. */
-static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
+static void set_groups(const struct kernels *k, int group, const struct ht_fd_box *box,
                        struct ht_fd_args *args, int64_t groups[3]) {
+    const struct ht_fd_shape *shape = &k->shape[group];
     const int last = k->pair.dims - 1;
     const int64_t most = (int64_t)ht_device_info(k->tool.device)->compute_units * 4;
     groups[0] = groups[1] = groups[2] = 1;
     if (!k->vectors) {
-        groups[0] = ht_divide_up(ht_fd_extent(box, 0), k->shape.packs);
-        groups[1] = ht_divide_up(ht_fd_extent(box, 1), k->shape.rows);
-        groups[2] = ht_fd_extent(box, 2);
+        const int64_t width = k->width[group], begin = box->begin[0] / width * width;
+        groups[0] = ht_divide_up(box->end[0] - begin, width * shape->packs);
+        groups[1] = ht_divide_up(ht_fd_extent(box, 1), shape->rows);
+        groups[2] = ht_divide_up(ht_fd_extent(box, 2), shape->planes);
         return;
     }
-    args->rows = k->shape.rows > 0 ? k->shape.rows : 16;
+    args->rows = shape->rows > 0 ? shape->rows : 16;
     if (last == 2) groups[1] = ht_divide_up(ht_fd_extent(box, 1), args->rows);
     if (last == 0) return;
     const int64_t parts = ht_divide_up(most, groups[1]);
-    args->planes =
-        k->shape.planes > 0 ? k->shape.planes : ht_divide_up(ht_fd_extent(box, last), parts);
+    args->planes = shape->planes > 0 ? shape->planes : ht_divide_up(ht_fd_extent(box, last), parts);
     groups[2] = ht_divide_up(ht_fd_extent(box, last), args->planes);
 }
 
@@ -513,7 +532,7 @@ static enum ht_err launch(const struct kernels *k, enum ht_step_part part, int e
     int64_t groups[3];
     int n = 0;
     if (ht_fd_empty(box)) return HT_OK;
-    set_groups(k, box, &args, groups);
+    set_groups(k, group, box, &args, groups);
     arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
     arg[n++] = set_coefs(k, scale, arrays, coefs);
     n = add_arrays(k, &p, target, arrays, arg, n);
@@ -534,8 +553,8 @@ static void cut_axis(const struct ht_fd_box *box, const struct ht_pair_layers *l
     for (int i = 0; i < 4; i++) out->cut[axis][i] = (int)cut[i];
 }
 
-static void set_layers(const struct kernels *k, const struct ht_fd_box *box,
-                       const struct ht_pair_layers *layers, struct ht_pair_layer_args *out) {
+static void set_layers(const struct ht_fd_box *box, const struct ht_pair_layers *layers, int items,
+                       struct ht_pair_layer_args *out) {
     *out = (struct ht_pair_layer_args){.row = (long)box->row, .plane = (long)box->plane};
     for (int i = 0; i < 6; i++) {
         for (int n = 0; n < 3; n++) {
@@ -552,8 +571,7 @@ static void set_layers(const struct kernels *k, const struct ht_fd_box *box,
         int64_t nodes = 1;
         for (int axis = 0; axis < 3; axis++)
             nodes *= out->cut[axis][at[axis] + 1] - out->cut[axis][at[axis]];
-        out->first[zone + 1] =
-            out->first[zone] + (int)(none ? 0 : ht_divide_up(nodes, k->tool.recipe.items));
+        out->first[zone + 1] = out->first[zone] + (int)(none ? 0 : ht_divide_up(nodes, items));
     }
 }
 
@@ -570,8 +588,8 @@ static enum ht_err launch_layers(const struct kernels *k, enum ht_step_part part
     int64_t groups[3];
     int n = 0;
     if (ht_fd_empty(box)) return HT_OK;
-    set_layers(k, box, layers, &args);
-    set_groups(k, box, &rows, groups);
+    set_layers(box, layers, k->group[group]->recipe.items, &args);
+    set_groups(k, group, box, &rows, groups);
     args.rows = rows.rows;
     args.planes = rows.planes;
     for (int axis = 0; axis < 3 && !k->vectors; axis++)

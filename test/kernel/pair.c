@@ -34,14 +34,17 @@ static enum ht_err make_array(struct scene *s, uint64_t seed, bool positive, dou
     return write_all(s, *buffer, *value);
 }
 
-/* The window has just the room that the header asks for; the box is a part of its nodes. */
+/* The window has just the room that the header asks for; the box is a part of its nodes, and does
+ * not begin at a pack. */
 static void set_box(struct scene *s, const int64_t nodes[3]) {
     const int64_t reach = s->spec.radius;
-    int64_t count[3] = {1, 1, 1};
+    const struct ht_fd_row row = ht_fd_row(nodes[0], reach);
+    int64_t count[3] = {row.row, 1, 1};
     for (int k = 0; k < s->pair.dims; k++) {
-        s->box.begin[k] = reach + (nodes[k] > 4);
-        s->box.end[k] = reach + nodes[k];
-        count[k] = 2 * reach + nodes[k];
+        const int64_t begin = k == 0 ? row.begin : reach;
+        s->box.begin[k] = begin + (nodes[k] > 4);
+        s->box.end[k] = begin + nodes[k];
+        if (k > 0) count[k] = 2 * reach + nodes[k];
     }
     for (int k = s->pair.dims; k < 3; k++) s->box.end[k] = 1;
     s->box.row = count[0];
