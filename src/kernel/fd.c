@@ -324,6 +324,9 @@ enum ht_err ht_fd_advance(struct ht_tool *tool, const struct ht_fd_box *box, dou
 
 /* ---- ghosts ---- */
 
+/* Of a group on CPUs, where work-items beyond the end of a row take time. */
+enum { GHOST_ITEMS = 16 };
+
 struct ghosts {
     struct ht_tool tool;
     int dims, reach;
@@ -331,9 +334,10 @@ struct ghosts {
 
 enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                 struct ht_tool **out) {
+    const bool gpu = ht_tool_info(device)->gpu;
     const struct ht_recipe recipe = {.what = "kernel of ghosts",
                                      .fp64 = spec->fp64,
-                                     .items = ROW_ITEMS,
+                                     .items = gpu ? ROW_ITEMS : GHOST_ITEMS,
                                      .number = {{"FD_REACH", ht_fd_reach(spec)},
                                                 {"FD_NONE", HT_FD_SIDE_NONE},
                                                 {"FD_HALF", HT_FD_SIDE_HALF}},

@@ -462,9 +462,13 @@ static enum ht_err fill_parity(struct fill *fill, int64_t first, int64_t last) {
 }
 
 bool ht_frame_keeps(const struct ht_frame *frame) {
-    enum { MOST = 1 << 24 }; /* values */
+    enum { MOST = 1 << 24, OF_SLABS = 1 << 17 }; /* values */
     const struct ht_grid *grid = frame->fit.medium->grid;
-    return !ht_grid_cut(grid) && frame->coefficients * ht_grid_total(grid, HT_PRIMARY) <= MOST;
+    const int64_t values = frame->coefficients * ht_grid_total(grid, HT_PRIMARY);
+    /* Slabs ask for a few planes at a time, of which small grids have few; what is counted is that
+     * of planes that were asked for. */
+    if (ht_grid_cut(grid)) return !frame->second_order && values <= OF_SLABS;
+    return values <= MOST;
 }
 
 /* All coefficients of the parity into what the frame keeps. */
