@@ -10,7 +10,8 @@ case $htwave in
 *) htwave=$PWD/$htwave ;;
 esac
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+scripts= # process of test/scripts.py
+trap '[ -z "$scripts" ] || kill "$scripts" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 passed=0 failed=0 skipped=0
 # Whether addresses are checked: long sums of numbers are for other builds.
@@ -106,6 +107,21 @@ have_modules() {
 sys.exit(None in map(u.find_spec, sys.argv[1:]))' "$@" 2>/dev/null
 }
 
+# script OUT ERR COMMAND...: a script of Python, whose modules are here, with its output and errors in
+# files; its exit code
+script() {
+    if [ -z "$scripts" ]; then
+        mkfifo "$scratch/requests" "$scratch/answers"
+        MPLBACKEND=Agg MPLCONFIGDIR="$scratch" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 \
+            python3 "${plot%/*}/../test/scripts.py" "$scratch/requests" "$scratch/answers" &
+        scripts=$!
+    fi
+    printf '%s\0' "$PWD" "$@" >"$scratch/request"
+    echo "$scratch/request" >"$scratch/requests"
+    read -r ended <"$scratch/answers"
+    return "$ended"
+}
+
 # plots WHAT FILE...: the script draws a CSV file as these pictures
 plots() {
     what=$1 file=$2
@@ -115,8 +131,7 @@ plots() {
         return
     fi
     rm -rf plots
-    if ! MPLCONFIGDIR="$scratch" "$plot" "$file" --out plots >plots.txt 2>&1
-    then
+    if ! script plots.txt plots.txt "$plot" "$file" --out plots; then
         sed 's/^/    | /' plots.txt
         fail "$what: exit code not 0"
         return

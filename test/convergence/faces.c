@@ -6,6 +6,7 @@
 #define _XOPEN_SOURCE 700 /* jn, yn */
 #include <complex.h>
 
+#include "compiler.h"
 #include "scene.h"
 #include "src/fd/fd.h"
 
@@ -435,7 +436,10 @@ int main(void) {
     judge_inclusion(&scene, "medium.q_frequency=4.0 "
                             "medium.qp=\"40-15*step(0.0529-(x1-0.52)^2-(x2-0.47)^2)\" "
                             "medium.qs=\"25-10*step(0.0529-(x1-0.52)^2-(x2-0.47)^2)\"");
-    for (int which = 0; which < BOXES; which++) judge_kernels(&scene, which);
+    for (int which = 0; which < BOXES; which++) {
+        test_optimise(which == 0 || ht_device_info(scene.device)->gpu); /* few steps */
+        judge_kernels(&scene, which);
+    }
     for (int which = 0; which < ROUGH; which++) judge_matrix(&scene, which);
     scene_end(&scene);
     return test_end("faces");

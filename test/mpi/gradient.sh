@@ -98,10 +98,12 @@ sed -e 's/"acoustic"/"maxwell"/; s/x1 = \["rigid", "free"\]/x1 = ["electric", "m
     -e 's/ c = \[.*/ fit = "box"; shape = [2, 1, 3]; spacing = [0.5, 0.4, 0.8]; };/' \
     -e 's/frequency = 0.6; }/frequency = 0.6; kind = "dipole"; direction = [0.3, 0.5, 0.8]; }/' \
     -e 's/amplitude = 2.0; }/kind = "dipole"; direction = [1.0, 0.0, 0.0]; }/; s/"force"/"magnetic"/' \
-    -e 's/"p", "v3"/"E1", "E3", "H2"/; s/"c", "rho"\]/"eps", "mu"]; nodes = true/' shots.cfg >light.cfg
-"$htwave" data light.cfg --anew --quiet "$device" medium.scale=1.1 >said.txt 2>&1
+    -e 's/"p", "v3"/"E1", "E3", "H2"/; s/"c", "rho"\]/"eps", "mu"]; nodes = true/' \
+    -e 's/end = 2.0/end = 1.4/; s/frequency = 0.[56]/frequency = 0.75/' shots.cfg >light.cfg
+rm -r obs
+"$htwave" data light.cfg --quiet "$device" medium.scale=1.1 >said.txt 2>&1
 judge "data of light $(cat said.txt)" [ -e obs/shot-3.h5 ]
-for count in 1 2 3; do
+for count in 1 3; do
     ranks "$count" "$htwave" gradient light.cfg --quiet "$device" output.directory=light$count \
         parallel.shots=1 >said.txt 2>&1 || sed 's/^/    | /' said.txt
     "$htwave" compare light1/gradient.h5 light$count/gradient.h5 --eps 0 >said.txt 2>&1
