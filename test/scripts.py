@@ -1,5 +1,5 @@
 """Scripts of tools/ by processes forked from one that has loaded what they import, which takes most
-of the time of each (script in config/common.sh).
+of the time of each (forked in config/common.sh).
 
     scripts.py REQUESTS ANSWERS     (named pipes)
 

@@ -107,9 +107,9 @@ have_modules() {
 sys.exit(None in map(u.find_spec, sys.argv[1:]))' "$@" 2>/dev/null
 }
 
-# script OUT ERR COMMAND...: a script of Python, whose modules are here, with its output and errors in
+# forked OUT ERR COMMAND...: a script of Python, whose modules are here, with its output and errors in
 # files; its exit code
-script() {
+forked() {
     if [ -z "$scripts" ]; then
         mkfifo "$scratch/requests" "$scratch/answers"
         MPLBACKEND=Agg MPLCONFIGDIR="$scratch" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 \
@@ -131,7 +131,7 @@ plots() {
         return
     fi
     rm -rf plots
-    if ! script plots.txt plots.txt "$plot" "$file" --out plots; then
+    if ! forked plots.txt plots.txt "$plot" "$file" --out plots; then
         sed 's/^/    | /' plots.txt
         fail "$what: exit code not 0"
         return

@@ -196,7 +196,7 @@ fi
 
 # The far field of a cylinder against its series: 10 points per wavelength inside.
 if have_modules h5py matplotlib scipy; then
-    script answer.txt answer.txt "$here/../../tools/farfield.py" mie/traces.h5 \
+    forked answer.txt answer.txt "$here/../../tools/farfield.py" mie/traces.h5 \
         --signal ricker:0.8 --frequency 0.75,1.0 --cylinder 0.5,4
     judge "mie: $(tail -n 1 answer.txt)" [ -s mie/farfield.png ]
     for error in $(sed -n 's/.*error //p' answer.txt); do
@@ -212,7 +212,7 @@ if have_modules h5py matplotlib scipy; then
             judge "sphere: radar cross section, error $error (bound 0.005)" below "$error" 0.005
         done
     fi
-    script answer.txt answer.txt "$here/../../tools/farfield.py" mie/traces.h5 \
+    forked answer.txt answer.txt "$here/../../tools/farfield.py" mie/traces.h5 \
         --signal ricker:0.8 --frequency 1.0 --groups left,right,above
     judge "a far field without a face: exit code $?" grep -q 'lower and upper' answer.txt
 else
@@ -221,7 +221,7 @@ fi
 
 # The resonances of a ring: 8 points per wavelength inside.
 if have_modules h5py matplotlib numpy; then
-    script answer.txt answer.txt "$here/../../tools/traces.py" ring/traces.h5 --modes 60:0.11,0.18
+    forked answer.txt answer.txt "$here/../../tools/traces.py" ring/traces.h5 --modes 60:0.11,0.18
     for mode in 0.118192,77.3 0.147431,344 0.175779,1634; do
         found=$(sed -n 's/.*frequency \(.*\), Q \(.*\), amp.*/\1 \2/p' answer.txt | awk -v m=$mode '
             BEGIN { split(m, exact, ",") }
@@ -231,7 +231,7 @@ if have_modules h5py matplotlib numpy; then
         judge "ring: mode $mode: off by $found (bounds 2e-3, 0.1)" \
             awk -v f="$found" 'BEGIN { split(f, x, " "); exit !(f ~ /^[0-9]/ && x[1] < 2e-3 && x[2] < 0.1) }'
     done
-    script answer.txt answer.txt "$here/../../tools/traces.py" ring/traces.h5 --modes 199:0.11,0.18
+    forked answer.txt answer.txt "$here/../../tools/traces.py" ring/traces.h5 --modes 199:0.11,0.18
     judge "modes of few samples: $(tail -n 1 answer.txt)" grep -q 'too few for modes' answer.txt
 else
     skip 'ring: no python3 with h5py and matplotlib is here'

@@ -89,7 +89,7 @@ draws() {
     files=$1 pattern=$2 script=$3
     shift 3
     rm -rf plots
-    script answer.txt answer.txt "$tools/$script" "$@"
+    forked answer.txt answer.txt "$tools/$script" "$@"
     code=$?
     judge "$script: exit code $code, $(ls plots | tr '\n' ' ')" \
         [ $code = 0 -a "$(ls plots | tr '\n' ' ')" = "$files " ]
@@ -141,7 +141,7 @@ print("fine")
 PY
 judge "one table of colours, lines of a plane: $(tail -n 1 answer.txt)" grep -qx fine answer.txt
 cp fine/traces.h5 same.h5
-script answer.txt answer.txt "$tools/traces.py" same.h5 --minus fine/traces.h5 --out plots
+forked answer.txt answer.txt "$tools/traces.py" same.h5 --minus fine/traces.h5 --out plots
 judge "a run minus itself: $(head -n 1 answer.txt)" \
     grep -q 'differs by 0 (root mean square), 0 (largest)' answer.txt
 
@@ -201,7 +201,7 @@ judge "usage.md: $(wc -l <snapshot.py) lines draw a snapshot" [ -s p.png ]
 fails() {
     script=$1 pattern=$2
     shift 2
-    script answer.txt message.txt "$tools/$script" "$@"
+    forked answer.txt message.txt "$tools/$script" "$@"
     code=$?
     judge "$script: exit code $code, $(cat message.txt)" [ $code = 1 \
         -a "$(wc -l <message.txt)" = 1 -a \

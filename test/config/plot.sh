@@ -83,13 +83,13 @@ relay answer.txt
 mkdir few
 sed -n '1p; /^wave,fd,/p' "$here/bench/accuracy.csv" >few/accuracy.csv
 plots 'accuracy' few/accuracy.csv accuracy.png accuracy_fd_1_term.png accuracy_fd_2_terms.png
-script names.txt message.txt "$plot" few/accuracy.csv --out vector --format svg
+forked names.txt message.txt "$plot" few/accuracy.csv --out vector --format svg
 judge "SVG: $(tr '\n' ' ' <names.txt)" grep -q '<svg' vector/accuracy.svg
 judge '--help' [ "$("$plot" --help | grep -c -e 'bench.csv' -e '--out')" -ge 2 ]
 
 # refused WHAT PATTERN FILE
 refused() {
-    script answer.txt message.txt "$plot" "$3" --out none
+    forked answer.txt message.txt "$plot" "$3" --out none
     code=$?
     judge "$1: $(cat message.txt)" [ $code = 1 -a ! -e none \
         -a "$(grep -c "^plot.py: $3: .*$2" message.txt)" = 1 \

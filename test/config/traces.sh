@@ -92,7 +92,7 @@ if have_modules h5py matplotlib; then
     "$htwave" run line.cfg --quiet "$device"
     said=$(python3 whole.py out/run-001/traces.h5 killed)
     judge "the next run moves them away: $said" [ -n "$said" ]
-    script answer.txt message.txt "$(dirname "$plot")/traces.py" \
+    forked answer.txt message.txt "$(dirname "$plot")/traces.py" \
         out/run-001/traces.h5 --out killed
     judge "traces.py: $(head -n 1 answer.txt)" \
         grep -q 'line: p: 7 traces of [0-9]* samples' answer.txt
@@ -100,14 +100,14 @@ if have_modules h5py matplotlib; then
     # ---- plots ----
     traces=$(dirname "$plot")/traces.py
     "$htwave" run line.cfg --quiet "$device" receivers.2.count=20
-    script answer.txt answer.txt "$traces" out/traces.h5 --out plots
+    forked answer.txt answer.txt "$traces" out/traces.h5 --out plots
     judge "traces.py: $(ls plots | tr '\n' ' ')" [ "$(ls plots | tr '\n' ' ')" = \
         'gather_line_p.png spectrum_line_p.png spectrum_receivers-1_p.png traces_receivers-1_p.png wiggle_line_p.png ' ]
     judge "it says: $(grep largest answer.txt | head -n 1)" \
         grep -q '^line: p: 20 traces of 51 samples, largest ' answer.txt
     for wrong in "out/traces.h5 --field q" out/none.h5; do
         # shellcheck disable=SC2086 # a file and its options
-        script answer.txt answer.txt "$traces" $wrong --out plots
+        forked answer.txt answer.txt "$traces" $wrong --out plots
         judge "traces.py $wrong: exit code $?, $(tail -n 1 answer.txt)" \
             grep -q '^traces.py: out/' answer.txt
     done
