@@ -6,7 +6,6 @@
 #include "htwave/base.h"
 
 struct ht_device;
-struct ht_buffer;
 struct ht_program;
 struct ht_kernel;
 
@@ -66,7 +65,14 @@ const struct ht_device_info *ht_device_info(const struct ht_device *device);
  * negative: as it is; work-items of a group, 0: as it is. */
 void ht_device_limit(struct ht_device *device, int64_t local_memory, int64_t max_group, bool fp64);
 
-/* Contents undefined, zeros, or values in a precision. */
+/* Without a device it lies in memory of the host and has zeros, of double precision (fp64). */
+struct ht_buffer {
+    struct ht_device *device;
+    void *handle;
+    double *host; /* NULL: it is on a device */
+    int64_t bytes;
+};
+/* Contents undefined, zeros, or values in a precision; device NULL: none. */
 HT_CHECKED enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes,
                                         struct ht_buffer **out);
 HT_CHECKED enum ht_err ht_buffer_create_zeros(struct ht_device *device, int64_t bytes,

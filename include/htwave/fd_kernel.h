@@ -94,8 +94,9 @@ HT_CHECKED enum ht_err ht_fd_update(struct ht_tool *kernels, enum ht_step_part p
 HT_CHECKED enum ht_err ht_fd_advance(struct ht_tool *kernels, const struct ht_fd_box *box,
                                      double factor, struct ht_buffer *d, struct ht_buffer *p);
 /* Sums of an adjoint run (cl/fd_correlate.cl), by a tool of its own: arrays of one window; of one
- * term o and w, of uniform density slopes are not used. */
+ * term o and w are NULL, of uniform density slopes are not used. */
 struct ht_fd_products {
+    struct ht_fd_box box;
     struct ht_buffer *e, *d, *q, *o, *u, *w;
     double sign; /* of d */
     struct ht_buffer *compliance, *light, *slopes[3];
@@ -103,20 +104,28 @@ struct ht_fd_products {
 HT_CHECKED enum ht_err ht_fd_products_create(struct ht_device *device,
                                              const struct ht_fd_spec *spec, int terms,
                                              struct ht_tool **out);
-HT_CHECKED enum ht_err ht_fd_products_add(struct ht_tool *products, const struct ht_fd_box *box,
+HT_CHECKED enum ht_err ht_fd_products_add(struct ht_tool *products,
                                           const struct ht_fd_products *of);
 /* Either tool: to = from, so many numbers. */
 HT_CHECKED enum ht_err ht_fd_products_copy(struct ht_tool *products, int64_t count,
                                            struct ht_buffer *from, struct ht_buffer *to);
 /* Of a pair, of so many fields that C couples, or of one: with parts y of the adjoint fields and of
- * the changes from `before` to `after` (ht_pair_parts), sum_ij += y_i y_j + y_j y_i, of i = j once;
- * lit: light += the squares of the changes. array: adjoint, after, before of each field, light,
- * sum_ij by i, then j >= i. */
-enum { HT_PAIR_TOGETHER_MOST = 3, HT_PAIR_PRODUCT_ARRAYS = 16 };
+ * the changes from `before` to `after` (ht_pair_parts), sum_ij += y_i y_j + y_j y_i, j >= i, of
+ * i = j once; lit: light += the squares of the changes. */
+enum { HT_PAIR_TOGETHER_MOST = 3 };
+struct ht_pair_product {
+    struct ht_fd_box box;
+    int count;
+    bool lit;
+    struct {
+        struct ht_buffer *adjoint, *after, *before, *sum[HT_PAIR_TOGETHER_MOST];
+    } field[HT_PAIR_TOGETHER_MOST];
+    struct ht_buffer *light;
+    struct ht_tool *tool; /* by ht_pair_product_create; NULL of the plain engine */
+};
 HT_CHECKED enum ht_err ht_pair_product_create(struct ht_device *device, bool fp64, int fields,
                                               struct ht_tool **out);
-HT_CHECKED enum ht_err ht_pair_product_add(struct ht_tool *tool, const struct ht_fd_box *box,
-                                           bool lit, int count, struct ht_buffer *const *array);
+HT_CHECKED enum ht_err ht_pair_product_add(const struct ht_pair_product *p);
 /* The sum of some values, then the differences of neighbours: pressure, which is large, is kept
  * apart from what is small beside it. */
 static inline void ht_pair_parts(int count, double *x) {

@@ -47,12 +47,6 @@ struct ht_device {
     struct ht_sequence *recording; /* gets the launches; NULL: none */
 };
 
-struct ht_buffer {
-    struct ht_device *device;
-    void *handle;
-    int64_t bytes;
-};
-
 struct ht_program {
     struct ht_device *device;
     void *handle;
@@ -276,14 +270,16 @@ void ht_device_cache(struct ht_device *device, const char *directory) {
 
 enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
     struct ht_buffer *buffer = NULL;
-    REQUIRE(bytes <= device->info.max_buffer, HT_ERR_DEVICE,
+    REQUIRE(device == NULL || bytes <= device->info.max_buffer, HT_ERR_DEVICE,
             "a buffer of %s is more than %s allows at once (%s)", HT_BYTES(bytes),
             device->info.name, HT_BYTES(device->info.max_buffer));
     TRY(HT_ALLOC(buffer, 1));
     buffer->device = device;
     buffer->bytes = bytes;
-    enum ht_err err =
-        device->backend->buffer_create(device->handle, bytes > 0 ? bytes : 1, &buffer->handle);
+    const size_t most = (size_t)ht_most(bytes, 1);
+    enum ht_err err = device == NULL ? ht_mem_alloc(most, 1, &buffer->host)
+                                     : device->backend->buffer_create(device->handle, (int64_t)most,
+                                                                      &buffer->handle);
     return HT_MADE(err, buffer, free, out);
 }
 
@@ -293,7 +289,8 @@ static struct ht_span row_of(int64_t offset, int64_t width) {
 
 enum ht_err ht_buffer_clear(struct ht_buffer *buffer) {
     struct ht_device *device = buffer->device;
-    if (buffer->bytes == 0) return HT_OK;
+    if (buffer->host != NULL) memset(buffer->host, 0, (size_t)buffer->bytes);
+    if (buffer->host != NULL || buffer->bytes == 0) return HT_OK;
     return device->backend->buffer_clear(device->handle, buffer->handle, buffer->bytes);
 }
 
@@ -311,7 +308,9 @@ enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t 
 
 void ht_buffer_destroy(struct ht_buffer *buffer) {
     if (buffer == NULL) return;
-    buffer->device->backend->buffer_destroy(buffer->device->handle, buffer->handle);
+    if (buffer->host == NULL)
+        buffer->device->backend->buffer_destroy(buffer->device->handle, buffer->handle);
+    free(buffer->host);
     free(buffer);
 }
 
@@ -364,8 +363,10 @@ static enum ht_err round_share(void *data, int64_t begin, int64_t end) {
 
 enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
                                   const double *values) {
-    const int64_t word = fp64 ? 8 : 4;
+    const int64_t word = ht_real_size(fp64);
     const struct ht_span span = row_of(first * word, count * word);
+    if (buffer->host != NULL) memcpy(buffer->host + first, values, (size_t)(count * word));
+    if (buffer->host != NULL) return HT_OK;
     if (fp64) return ht_buffer_write(buffer, span, values);
     HT_ARRAY(float, single, count);
     struct rounding r = {.from = values, .single = single};
@@ -375,8 +376,10 @@ enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t f
 
 enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
                                  double *values) {
-    const int64_t word = fp64 ? 8 : 4;
+    const int64_t word = ht_real_size(fp64);
     const struct ht_span span = row_of(first * word, count * word);
+    if (buffer->host != NULL) memcpy(values, buffer->host + first, (size_t)(count * word));
+    if (buffer->host != NULL) return HT_OK;
     if (fp64) return ht_buffer_read(buffer, span, values);
     HT_ARRAY(float, single, count);
     struct rounding r = {.to = values, .single = single};

@@ -33,16 +33,8 @@ enum ht_fd_sequence {
 };
 void ht_fd_passes(const struct ht_problem *problem, int sequence, struct ht_passes *out);
 
-/* Values at the nodes of the window, in the engine's memory. */
-struct ht_fd_array {
-    struct ht_buffer *buffer; /* on a device */
-    double *host;             /* of the plain engine */
-};
-/* L = a sum_k scale_k d_k(b_k d_k) of htwave/fd_kernel.h. */
-struct ht_fd_law {
-    struct ht_fd_array a, b[3]; /* a of no array: 1 */
-    double scale[3];
-};
+/* Values at the nodes of the window are buffers: on a device, or the plain engine's, of the host.
+ */
 /* Weights of the nodes of a box in sums, as those of struct ht_sum_item. */
 struct ht_fd_ends {
     int half[3][2]; /* [axis][lower, upper] */
@@ -61,15 +53,15 @@ struct ht_fd_layers {
     bool sponge;
     int radius;               /* of their first differences */
     struct ht_fd_sides sides; /* none: no layers */
-    struct ht_fd_array profile, memory[1 + HT_FD_MEMORIES];
+    struct ht_buffer *profile, *memory[1 + HT_FD_MEMORIES];
     bool start; /* no step was taken: memories hold data */
 };
-/* An operation on one field: the targets, the law with its factors, and arrays, of which those that
- * it has not have no memory. */
+/* An operation on one field: the targets, the law with its factors, and arrays, NULL those that it
+ * has not. */
 struct ht_fd_work {
     enum ht_fd_operation {
         HT_FD_ADD,     /* out = u + L u */
-        HT_FD_STEP,    /* d += L u, then out = p + d; out of no memory: d alone */
+        HT_FD_STEP,    /* d += L u, then out = p + d; out NULL: d alone */
         HT_FD_ADVANCE, /* p += factor d */
         HT_FD_SHIFT,   /* u += factor */
         HT_FD_ABSORB,  /* what layers add to a step: as ht_fd_layer_step or ht_fd_layer_damp */
@@ -77,27 +69,11 @@ struct ht_fd_work {
     } operation;
     enum ht_step_part part;
     struct ht_fd_box box;
-    struct ht_fd_law law;
-    struct ht_fd_array u, d, p, out;
+    struct ht_fd_operator law;
+    struct ht_buffer *u, *d, *p, *out;
     double factor;
     const struct ht_fd_layers *layers;
     const struct ht_fd_keep *keep; /* of a step; NULL: no map */
-};
-/* As of struct ht_fd_products. */
-struct ht_fd_correlation {
-    struct ht_fd_box box;
-    int terms;
-    struct ht_fd_array e, d, q, o, u, w, compliance, light, slopes[3];
-    double sign;
-};
-/* As of ht_pair_product_add; lit: with light. */
-struct ht_pair_product {
-    struct ht_fd_box box;
-    int count;
-    bool lit;
-    struct ht_fd_array adjoint[HT_PAIR_TOGETHER_MOST], after[HT_PAIR_TOGETHER_MOST],
-        before[HT_PAIR_TOGETHER_MOST], sum[HT_PAIR_TOGETHER_MOST][HT_PAIR_TOGETHER_MOST], light;
-    struct ht_tool *tool;
 };
 /* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass
  * and ht_pair_solve. */
@@ -116,47 +92,39 @@ struct ht_pair_task {
 struct ht_pair_meet_sum {
     const struct ht_pair_stepper *s;
     int group;
-    const struct ht_fd_array *y, *e;
-    struct ht_fd_array sum;
+    struct ht_buffer *const *y, *const *e;
+    struct ht_buffer *sum;
 };
 struct ht_shot;
 struct ht_fd_injection;
 struct ht_fd_shell;
 struct ht_fd_engine;
 struct ht_fd_engine_ops {
-    /* Zeros. */
-    enum ht_err (*create)(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out);
-    void (*destroy)(struct ht_fd_array *array);
-    /* Nodes [first, first + count). */
-    enum ht_err (*write)(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
-                         int64_t count, const double *from);
-    enum ht_err (*read)(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
-                        int64_t count, double *to);
     /* As in htwave/fd_kernel.h. */
     enum ht_err (*ghosts)(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                          const int sides[3][2], struct ht_fd_array u);
+                          const int sides[3][2], struct ht_buffer *u);
     enum ht_err (*work)(struct ht_fd_engine *e, const struct ht_fd_work *w);
     /* out[plane of the box]. */
-    enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_part *part, struct ht_fd_array x,
-                        struct ht_fd_array y, struct ht_fd_array a, double level,
+    enum ht_err (*sums)(struct ht_fd_engine *e, const struct ht_fd_part *part, struct ht_buffer *x,
+                        struct ht_buffer *y, struct ht_buffer *a, double level,
                         struct ht_measure *out);
     /* The table of amplitudes is new. */
     enum ht_err (*amplitudes)(struct ht_fd_engine *e, struct ht_fd_injection *in);
-    /* x, and y where it has memory, at nodes [first, last) of the list += the amplitudes
+    /* x, and y unless it is NULL, at nodes [first, last) of the list += the amplitudes
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                          int64_t last, int64_t row, struct ht_fd_array x, struct ht_fd_array y);
+                          int64_t last, int64_t row, struct ht_buffer *x, struct ht_buffer *y);
     /* u becomes record number i of a shell; the planes [first, last) of the window get the sum of
      * such records, which are needed until this call, in place of u, and d = u - old. */
     enum ht_err (*take)(struct ht_fd_engine *e, struct ht_fd_shell *shell, int64_t i,
-                        struct ht_fd_array u, double level);
+                        struct ht_buffer *u, double level);
     enum ht_err (*put)(struct ht_fd_engine *e, struct ht_fd_shell *shell, enum ht_step_part part,
                        int64_t first, int64_t last, const struct ht_fd_shell_sum *sum,
-                       struct ht_fd_array old, struct ht_fd_array u, struct ht_fd_array d);
+                       struct ht_buffer *old, struct ht_buffer *u, struct ht_buffer *d);
     /* Of an adjoint run: its sums; to = from, so many numbers. */
-    enum ht_err (*correlate)(struct ht_fd_engine *e, const struct ht_fd_correlation *c);
+    enum ht_err (*correlate)(struct ht_fd_engine *e, const struct ht_fd_products *c);
     enum ht_err (*product)(struct ht_fd_engine *e, const struct ht_pair_product *p);
-    enum ht_err (*copy)(struct ht_fd_engine *e, struct ht_fd_array from, struct ht_fd_array to,
+    enum ht_err (*copy)(struct ht_fd_engine *e, struct ht_buffer *from, struct ht_buffer *to,
                         int64_t count);
     enum ht_err (*pair)(struct ht_fd_engine *e, const struct ht_pair_task *t);
     /* What couplings of the group do after a pass or a rate, as ht_pair_meet. */
@@ -173,6 +141,9 @@ struct ht_fd_engine {
     struct ht_tool *products;         /* of an adjoint run, on it; else NULL */
     bool absolute;                    /* plain: of magnitudes, for bounds */
 };
+/* Zeros. */
+HT_CHECKED enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers,
+                                          struct ht_buffer **out);
 
 /* ---- fd_shots.c: sources ---- */
 /* Amplitudes of some steps are in the table at a time: row 2 j of step first + j is what the stage
@@ -314,15 +285,15 @@ struct ht_fd_kind {
     /* All arrays, which have `beyond` numbers more than the window: from this list they are
      * counted, created and destroyed. The first *state of them are no medium. */
     int64_t beyond;
-    int (*list)(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state);
+    int (*list)(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state);
     /* Number i of those that messages of an array of the schedule have; NULL: there are no more. */
-    struct ht_fd_array *(*sent)(void *self, int array, int i);
+    struct ht_buffer **(*sent)(void *self, int array, int i);
     int64_t (*layers_words)(const void *self);
     /* At rest, at time 0. */
     enum ht_err (*rest)(void *self);
     /* Number i, below HT_FD_MOST_STATE, of the arrays that later steps depend on, and how many
      * numbers they need of it; NULL: there are no more. */
-    struct ht_fd_array *(*state)(void *self, int i, int64_t *numbers);
+    struct ht_buffer **(*state)(void *self, int i, int64_t *numbers);
     enum ht_err (*fill)(void *self); /* what arrays hold, and the rest but for sources */
     void (*release)(void *self);     /* but for arrays and sources */
     /* The sources of s->problem. */
@@ -338,11 +309,11 @@ struct ht_fd_stepper {
     struct ht_range own;  /* x3 planes */
     int sides[3][2];      /* of ht_fd_ghosts_fill */
     struct ht_fd_ends ends;
-    struct ht_fd_law law;                      /* scale: 1 / h^2, times the uniform 1/rho */
-    struct ht_fd_array values[HT_FD_NAMES], z; /* z: for measures */
+    struct ht_fd_operator law;                 /* scale: 1 / h^2, times the uniform 1/rho */
+    struct ht_buffer *values[HT_FD_NAMES], *z; /* z: for measures */
     struct ht_buffer *sequence_u;              /* where u is when a recorded sequence begins */
     double apply_divisor;                      /* of pass HT_FD_APPLY, and where it adds */
-    struct ht_fd_array apply_to;
+    struct ht_buffer *apply_to;
     bool closed;                       /* nothing fixes the mean of u, in single precision */
     double mass;                       /* sum of 1/a over the nodes */
     double mean;                       /* of d, which the scheme keeps; NaN: not known yet */
@@ -375,12 +346,12 @@ void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out);
 /* ---- checkpoints ---- */
 /* An array's values at the own nodes. */
 void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
-                         struct ht_fd_array values);
+                         struct ht_buffer *values);
 /* Parts of an array that stand plane after plane from number `base` on, the groups `apart`; first,
  * last: own planes of all, none: equal. */
 struct ht_fd_stored {
     struct ht_fd_engine *engine;
-    struct ht_fd_array array;
+    struct ht_buffer *array;
     int64_t groups, planes, plane, first, last, base, apart;
 };
 void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct ht_fd_stored *of);
@@ -399,14 +370,12 @@ int64_t ht_fd_numbers(const struct ht_fd_stepper *s);
 enum ht_err ht_fd_start_at_rest(void *self);
 /* The weight of a node of the grid in integrals, of a cell's volume (fd_shots.c). */
 double ht_fd_weight(const struct ht_grid *grid, const int64_t m[3]);
-/* Zeros in all nodes of the window. */
-HT_CHECKED enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array);
 /* The law with its scales multiplied. */
-struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor);
+struct ht_fd_operator ht_fd_scaled(const struct ht_fd_operator *law, double factor);
 /* Sums over a part, NULL: over the whole grid, the same on all ranks and whatever their number;
  * first: node of the grid; largest: of x and its level. Collective. */
 HT_CHECKED enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part,
-                                   struct ht_fd_array x, struct ht_fd_array y,
+                                   struct ht_buffer *x, struct ht_buffer *y,
                                    struct ht_measure *out);
 /* HT_ERR_NOT_FINITE, of sums over the grid of a field that is not. */
 HT_CHECKED enum ht_err ht_fd_not_finite(const struct ht_fd_stepper *s, int field, double time,
@@ -421,16 +390,14 @@ void ht_fd_part_open(const struct ht_fd_stepper *s, struct ht_fd_part *part);
 struct ht_fd_box ht_fd_task_box(const struct ht_fd_stepper *s, const struct ht_task *task);
 void ht_fd_absolute(void *self);
 /* Own planes between an array and plain values [plane][n2][n1], read or written. */
-HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
+HT_CHECKED enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array,
                                          int64_t first, int64_t last, const double *from,
                                          double *to);
 /* p += factor d at the own nodes; -1 and p itself: 0. */
 HT_CHECKED enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor,
-                                         struct ht_fd_array d, struct ht_fd_array p);
+                                         struct ht_buffer *d, struct ht_buffer *p);
 /* u(N) and d(N) become u(N-1) and -d(N), with u(N) in w's place; the next steps go back. */
 HT_CHECKED enum ht_err ht_fd_reverse(struct ht_fd_stepper *s);
-HT_CHECKED enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to,
-                                         int64_t total);
 
 /* ---- fd_records.c: parts of one size, kept as they come, taken back in the reverse order ---- */
 struct ht_fd_records;
@@ -472,7 +439,7 @@ struct ht_fd_past {
     unsigned values, increments;
     bool slopes; /* planes beyond the slab are needed, too */
     /* Of `values`: after the step that is shown, of `store` and `checkpoint`. */
-    struct ht_fd_array after[HT_FD_MOST_STATE];
+    struct ht_buffer *after[HT_FD_MOST_STATE];
     struct ht_gradient_facts facts;
 };
 struct ht_fd_past_ops {
@@ -562,7 +529,7 @@ HT_CHECKED enum ht_err ht_fd_fill_planes(const struct ht_problem *problem, int w
                                          unsigned parity, int64_t first, int64_t last, double *out);
 /* ht_fd_problem.fill of `first` to `last` - 1, so continued, in the window. */
 HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last,
-                                         unsigned parity, const struct ht_fd_array *to);
+                                         unsigned parity, struct ht_buffer *const *to);
 /* ht_fd_problem.fill of a plan's frame; medium: the plan. */
 HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
                                         double *out);
@@ -581,19 +548,19 @@ struct ht_pair_stepper {
     unsigned coupled;  /* fields that share coefficients with others */
     unsigned constant; /* bit i: coefficient i is number[i] everywhere */
     double number[HT_MAX_TERMS];
-    struct ht_fd_array field[HT_MAX_FIELDS], coefficient[HT_MAX_TERMS];
-    struct ht_fd_array partner[HT_MAX_FIELDS]; /* what losses remember (struct ht_pair) */
-    double lossy_dt;                           /* of the pass that is done, for losses */
+    struct ht_buffer *field[HT_MAX_FIELDS], *coefficient[HT_MAX_TERMS];
+    struct ht_buffer *partner[HT_MAX_FIELDS]; /* what losses remember (struct ht_pair) */
+    double lossy_dt;                          /* of the pass that is done, for losses */
     /* spare[i] is rate[f] of the fields of group 1, with two terms in time of all, and solved[f] of
      * coupled ones; group 0's have the same as group 1's. */
     int spares;
-    struct ht_fd_array spare[2 * HT_MAX_FIELDS], rate[HT_MAX_FIELDS], solved[HT_MAX_FIELDS];
+    struct ht_buffer *spare[2 * HT_MAX_FIELDS], *rate[HT_MAX_FIELDS], *solved[HT_MAX_FIELDS];
     int sides[HT_MAX_FIELDS][3][2];  /* of ht_fd_ghosts_fill */
     int64_t wall[3][2];              /* nodes on free sides, as those of struct ht_pair_arrays */
     struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
-    struct ht_fd_array profile, memory[2]; /* of each group, as those of struct ht_pair_arrays */
+    struct ht_buffer *profile, *memory[2]; /* of each group, as those of struct ht_pair_arrays */
     bool remembers;                        /* memories and partners are not 0 */
     struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
     struct ht_fd_incidence **incident;                /* [shot] NULL: no plane wave */
@@ -671,7 +638,7 @@ HT_CHECKED enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
 HT_CHECKED enum ht_err ht_pair_inject(struct ht_pair_stepper *s,
                                       struct ht_fd_injection *const list[HT_MAX_FIELDS],
                                       unsigned fields, int64_t begin, int64_t end,
-                                      const struct ht_fd_array *to);
+                                      struct ht_buffer *const *to);
 /* What a shot adds to a field that it drives in step n; undispersed: as of ht_fd_amplitudes. */
 double ht_pair_amplitude(const struct ht_pair_stepper *s, const struct ht_shot *shot, int field,
                          const struct ht_fd_signal *undispersed, int64_t n);
@@ -723,7 +690,7 @@ HT_CHECKED enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, uns
  * and planes of a neighbour meet. */
 HT_CHECKED enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields,
                                       const struct ht_fd_box *box, bool edges,
-                                      const struct ht_fd_array *array);
+                                      struct ht_buffer *const *array);
 /* Layers and losses forget what steps have left. */
 HT_CHECKED enum ht_err ht_pair_forget(struct ht_pair_stepper *s);
 /* pair_losses.c: losses at a point. Those that a group has, by plain loops: sum[f], what a field f

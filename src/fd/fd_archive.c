@@ -4,7 +4,7 @@
 /* Own planes of an array. */
 struct stored {
     struct ht_fd_stepper *s;
-    struct ht_fd_array array;
+    struct ht_buffer *array;
 };
 
 static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
@@ -15,7 +15,7 @@ static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t 
 }
 
 void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
-                         struct ht_fd_array values) {
+                         struct ht_buffer *values) {
     struct stored of = {s, values};
     const struct ht_archive_array array = {.name = name,
                                            .single = !s->engine.spec.fp64,
@@ -33,13 +33,13 @@ void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, co
 static enum ht_err move_memory(void *context, bool load, int64_t first, int64_t last,
                                double *values) {
     const struct ht_fd_stored *of = context;
-    const struct ht_fd_engine_ops *ops = of->engine->ops;
+    const bool fp64 = of->engine->spec.fp64;
     for (int64_t g = 0; g < of->groups; g++) {
         const int64_t count = (last - first) * of->plane, at = of->base + g * of->apart;
         double *part = values + g * count;
         const int64_t from = at + (first - of->first) * of->plane;
-        TRY((load ? ops->write(of->engine, of->array, from, count, part)
-                  : ops->read(of->engine, of->array, from, count, part)));
+        TRY((load ? ht_buffer_write_reals(of->array, fp64, from, count, part)
+                  : ht_buffer_read_reals(of->array, fp64, from, count, part)));
     }
     return HT_OK;
 }

@@ -1,47 +1,26 @@
 /* Finite differences on a device: the engine, and the kernels of a problem. */
 #include "fd.h"
 
-/* ---- arrays ---- */
-
-static enum ht_err device_write(struct ht_fd_engine *e, struct ht_fd_array to, int64_t first,
-                                int64_t count, const double *from) {
-    return ht_buffer_write_reals(to.buffer, e->spec.fp64, first, count, from);
-}
-
-static enum ht_err device_read(struct ht_fd_engine *e, struct ht_fd_array from, int64_t first,
-                               int64_t count, double *to) {
-    return ht_buffer_read_reals(from.buffer, e->spec.fp64, first, count, to);
-}
-
-static enum ht_err device_create(struct ht_fd_engine *e, int64_t nodes, struct ht_fd_array *out) {
-    return ht_buffer_create_zeros(e->device, nodes * ht_real_size(e->spec.fp64), &out->buffer);
-}
-
-static void device_destroy(struct ht_fd_array *array) {
-    ht_buffer_destroy(array->buffer);
-    array->buffer = NULL;
-}
-
 /* ---- kernels ---- */
 
 static enum ht_err device_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                 const int sides[3][2], struct ht_fd_array u) {
-    return ht_fd_ghosts_fill(e->kernels->ghosts[0], box, sides, u.buffer);
+                                 const int sides[3][2], struct ht_buffer *u) {
+    return ht_fd_ghosts_fill(e->kernels->ghosts[0], box, sides, u);
 }
 
-static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_fd_array x) {
-    struct ht_sum_item item = {.x = x.buffer, .row = box->row, .plane = box->plane};
+static struct ht_sum_item item_of(const struct ht_fd_box *box, struct ht_buffer *x) {
+    struct ht_sum_item item = {.x = x, .row = box->row, .plane = box->plane};
     memcpy(item.box.begin, box->begin, sizeof item.box.begin);
     memcpy(item.box.end, box->end, sizeof item.box.end);
     return item;
 }
 
 static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *part,
-                               struct ht_fd_array x, struct ht_fd_array y, struct ht_fd_array a,
+                               struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
                                double level, struct ht_measure *out) {
     struct ht_sum_item item = item_of(&part->box, x);
-    item.y = y.buffer;
-    item.a = a.buffer;
+    item.y = y;
+    item.a = a;
     item.level = level;
     memcpy(item.half, part->ends.half, sizeof item.half);
     item.weights = part->ends.weights;
@@ -59,71 +38,48 @@ static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_inject
 }
 
 static enum ht_err device_inject(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_injection *in,
-                                 int64_t first, int64_t last, int64_t row, struct ht_fd_array x,
-                                 struct ht_fd_array y) {
-    return ht_inject(in->injected, first, last, row, 0, 0, x.buffer, y.buffer);
+                                 int64_t first, int64_t last, int64_t row, struct ht_buffer *x,
+                                 struct ht_buffer *y) {
+    return ht_inject(in->injected, first, last, row, 0, 0, x, y);
 }
 
-static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_correlation *c) {
-    struct ht_fd_products of = {.e = c->e.buffer,
-                                .d = c->d.buffer,
-                                .q = c->q.buffer,
-                                .o = c->o.buffer,
-                                .u = c->u.buffer,
-                                .w = c->w.buffer,
-                                .sign = c->sign,
-                                .compliance = c->compliance.buffer,
-                                .light = c->light.buffer};
-    for (int k = 0; k < 3; k++) of.slopes[k] = c->slopes[k].buffer;
-    return ht_fd_products_add(e->products, &c->box, &of);
+static enum ht_err device_correlate(struct ht_fd_engine *e, const struct ht_fd_products *of) {
+    return ht_fd_products_add(e->products, of);
 }
 
 static enum ht_err device_product(HT_UNUSED struct ht_fd_engine *e,
                                   const struct ht_pair_product *p) {
-    struct ht_buffer *array[HT_PAIR_PRODUCT_ARRAYS];
-    int n = 0;
-    for (int i = 0; i < p->count; i++) {
-        array[n++] = p->adjoint[i].buffer;
-        array[n++] = p->after[i].buffer;
-        array[n++] = p->before[i].buffer;
-    }
-    array[n++] = p->light.buffer;
-    for (int i = 0; i < p->count; i++)
-        for (int j = i; j < p->count; j++) array[n++] = p->sum[i][j].buffer;
-    return ht_pair_product_add(p->tool, &p->box, p->lit, n, array);
+    return ht_pair_product_add(p);
 }
 
-static enum ht_err device_copy(struct ht_fd_engine *e, struct ht_fd_array from,
-                               struct ht_fd_array to, int64_t count) {
-    return ht_fd_products_copy(e->products, count, from.buffer, to.buffer);
+static enum ht_err device_copy(struct ht_fd_engine *e, struct ht_buffer *from, struct ht_buffer *to,
+                               int64_t count) {
+    return ht_fd_products_copy(e->products, count, from, to);
 }
 
-static enum ht_err absorb(struct ht_fd_engine *e, const struct ht_fd_work *w,
-                          const struct ht_fd_operator *op) {
+static enum ht_err absorb(struct ht_fd_engine *e, const struct ht_fd_work *w) {
     const struct ht_fd_layers *l = w->layers;
-    const struct ht_fd_memory memory = {.profile = l->profile.buffer,
-                                        .before = l->memory[HT_FD_BEFORE].buffer,
-                                        .halves = l->memory[HT_FD_HALVES].buffer,
-                                        .nodes = l->memory[HT_FD_NODES].buffer,
+    const struct ht_fd_memory memory = {.profile = l->profile,
+                                        .before = l->memory[HT_FD_BEFORE],
+                                        .halves = l->memory[HT_FD_HALVES],
+                                        .nodes = l->memory[HT_FD_NODES],
                                         .start = l->start};
     if (l->sponge)
         return ht_fd_layer_damp(e->kernels->fd_layers, w->part, &w->box, &l->sides, memory.profile,
-                                w->out.buffer, w->d.buffer);
-    return ht_fd_layer_step(e->kernels->fd_layers, w->part, &w->box, &l->sides, op, &memory,
-                            w->u.buffer, w->d.buffer, w->out.buffer);
+                                w->out, w->d);
+    return ht_fd_layer_step(e->kernels->fd_layers, w->part, &w->box, &l->sides, &w->law, &memory,
+                            w->u, w->d, w->out);
 }
 
 static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    struct ht_buffer *u = w->u.buffer, *d = w->d.buffer, *p = w->p.buffer, *out = w->out.buffer;
-    struct ht_fd_operator op = {.a = w->law.a.buffer};
-    for (int k = 0; k < 3; k++) op.b[k] = w->law.b[k].buffer;
-    memcpy(op.scale, w->law.scale, sizeof op.scale);
+    const struct ht_fd_operator *op = &w->law;
+    struct ht_buffer *u = w->u, *d = w->d, *p = w->p, *out = w->out;
     switch (w->operation) {
     case HT_FD_ADD:
-        return ht_fd_stage(e->kernels->fd, w->part, &w->box, &op, u, out);
+        return ht_fd_stage(e->kernels->fd, w->part, &w->box, op, u, out);
     case HT_FD_STEP: /* or with the layers */
         if (w->layers != NULL && ht_fd_layers_step(e->kernels->fd_layers)) return HT_OK;
-        return ht_fd_update(e->kernels->fd, w->part, &w->box, &op, u, d, p, out, w->keep);
+        return ht_fd_update(e->kernels->fd, w->part, &w->box, op, u, d, p, out, w->keep);
     case HT_FD_ADVANCE:
         return ht_fd_advance(e->kernels->fd, &w->box, w->factor, d, p);
     case HT_FD_SHIFT: {
@@ -131,46 +87,46 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
         return ht_sums_shift(e->kernels->sums, &item, w->factor);
     }
     case HT_FD_ABSORB:
-        return absorb(e, w, &op);
+        return absorb(e, w);
     case HT_FD_SQUARES:
         break;
     }
-    return ht_fd_layer_squares(e->kernels->fd_layers, &w->box, &op, u, out);
+    return ht_fd_layer_squares(e->kernels->fd_layers, &w->box, op, u, out);
 }
 
 static enum ht_err device_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                               int64_t i, struct ht_fd_array u, double level) {
+                               int64_t i, struct ht_buffer *u, double level) {
     struct ht_fd_records *r = shell->records;
     TRY(ht_fd_records_begin(r, i));
-    TRY(ht_fd_shell_take(shell->tool, &shell->form, u.buffer, level, ht_fd_records_ring(r),
+    TRY(ht_fd_shell_take(shell->tool, &shell->form, u, level, ht_fd_records_ring(r),
                          ht_fd_records_slot(r, i)));
     return ht_fd_records_end(r, i);
 }
 
 static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
                               enum ht_step_part part, int64_t first, int64_t last,
-                              const struct ht_fd_shell_sum *sum, struct ht_fd_array old,
-                              struct ht_fd_array u, struct ht_fd_array d) {
+                              const struct ht_fd_shell_sum *sum, struct ht_buffer *old,
+                              struct ht_buffer *u, struct ht_buffer *d) {
     struct ht_fd_shell_sum slots = *sum;
     for (int j = 0; j < sum->count; j++)
         slots.record[j] = ht_fd_records_slot(shell->records, sum->record[j]);
     return ht_fd_shell_put(shell->tool, part, &shell->form, first, last, &slots,
-                           ht_fd_records_ring(shell->records), old.buffer, u.buffer, d.buffer);
+                           ht_fd_records_ring(shell->records), old, u, d);
 }
 
 static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
-                                         const struct ht_fd_array *rate) {
-    struct ht_pair_arrays arrays = {.profile = s->profile.buffer, .lossy_dt = s->lossy_dt};
+                                         struct ht_buffer *const *rate) {
+    struct ht_pair_arrays arrays = {.profile = s->profile, .lossy_dt = s->lossy_dt};
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        arrays.field[f] = s->field[f].buffer;
-        arrays.rate[f] = rate[f].buffer;
-        arrays.partner[f] = s->partner[f].buffer;
+        arrays.field[f] = s->field[f];
+        arrays.rate[f] = rate[f];
+        arrays.partner[f] = s->partner[f];
     }
     for (int c = 0; c < HT_MAX_TERMS; c++) {
-        arrays.coefficient[c] = s->coefficient[c].buffer;
+        arrays.coefficient[c] = s->coefficient[c];
         arrays.number[c] = s->number[c];
     }
-    for (int group = 0; group < 2; group++) arrays.memory[group] = s->memory[group].buffer;
+    for (int group = 0; group < 2; group++) arrays.memory[group] = s->memory[group];
     memcpy(arrays.wall, s->wall, sizeof arrays.wall);
     return arrays;
 }
@@ -195,21 +151,12 @@ static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,
                                    const struct ht_pair_meet_sum *m) {
     const int64_t *first = m->s->meets[m->group].first[0];
     const struct ht_fd_box *box = &m->s->fd.box;
-    struct ht_buffer *y[HT_MAX_FIELDS], *strain[HT_MAX_FIELDS];
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        y[f] = m->y[f].buffer;
-        strain[f] = m->e[f].buffer;
-    }
     return ht_pair_meet_add(m->s->met[m->group], box,
-                            (const int64_t[2]){first[box->begin[2]], first[box->end[2]]}, y, strain,
-                            m->sum.buffer);
+                            (const int64_t[2]){first[box->begin[2]], first[box->end[2]]}, m->y,
+                            m->e, m->sum);
 }
 
 const struct ht_fd_engine_ops ht_fd_device_ops = {
-    .create = device_create,
-    .destroy = device_destroy,
-    .write = device_write,
-    .read = device_read,
     .ghosts = device_ghosts,
     .work = device_work,
     .sums = device_sums,

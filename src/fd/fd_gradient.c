@@ -73,20 +73,18 @@ static enum ht_err field_correlate(struct ht_gradient *g) {
                 TRY(s->engine.ops->ghosts(&s->engine, &s->box, (const int(*)[2])s->sides,
                                           s->values[array]));
     }
-    const struct ht_fd_array none = {NULL, NULL};
     struct ht_fd_part open = {.box = a->box};
     if (a->problem.layers != NULL) ht_fd_part_open(a, &open);
-    struct ht_fd_correlation c = {.box = open.box,
-                                  .terms = 1 + stages,
-                                  .e = a->values[HT_FD_D],
-                                  .d = f->values[HT_FD_D],
-                                  .q = a->values[HT_FD_U],
-                                  .o = stages > 0 ? a->values[HT_FD_W] : none,
-                                  .u = f->values[HT_FD_U],
-                                  .w = stages > 0 ? f->values[HT_FD_W] : none,
-                                  .compliance = g->sum[HT_GRADIENT_COMPLIANCE],
-                                  .light = g->sum[HT_GRADIENT_ILLUMINATION],
-                                  .sign = g->past->sign};
+    struct ht_fd_products c = {.box = open.box,
+                               .e = a->values[HT_FD_D],
+                               .d = f->values[HT_FD_D],
+                               .q = a->values[HT_FD_U],
+                               .o = stages > 0 ? a->values[HT_FD_W] : NULL,
+                               .u = f->values[HT_FD_U],
+                               .w = stages > 0 ? f->values[HT_FD_W] : NULL,
+                               .compliance = g->sum[HT_GRADIENT_COMPLIANCE],
+                               .light = g->sum[HT_GRADIENT_ILLUMINATION],
+                               .sign = g->past->sign};
     for (int k = 0; k < 3; k++) c.slopes[k] = g->sum[HT_GRADIENT_INVERSE_DENSITY + k];
     if (g->cross) { /* what two terms add is 0 then */
         c.e = c.o = c.q;
@@ -145,7 +143,7 @@ static enum ht_err list_groups(const void *gradient, struct ht_sampler *out) {
 static void stage_arrays(const void *self, struct ht_arrays *out) {
     const struct ht_fd_stepper *s = self;
     ht_fd_kind.ops.arrays(s, out);
-    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_W].buffer;
+    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_W];
 }
 
 static enum ht_err stage_get(void *self, HT_UNUSED enum ht_subgrid subgrid, HT_UNUSED int field,
@@ -274,7 +272,7 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     }
     for (int i = 0; i < HT_FD_BY; i++) g->taken[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
-        if (g->ops->has(g, (enum ht_gradient_sum)i)) TRY(ht_fd_clear(g->adjoint, g->sum[i]));
+        if (g->ops->has(g, (enum ht_gradient_sum)i)) TRY(ht_buffer_clear(g->sum[i]));
     TRY(ht_pair_strains_begin(g));
     return g->adjoint->kind->rest(g->adjoint);
 }
@@ -346,7 +344,7 @@ enum ht_err ht_gradient_look(struct ht_gradient *g, int64_t step) {
 /* Bytes of this rank: of the adjoint stepper and the sums. */
 static int64_t bytes_beside(const struct ht_gradient *g) {
     struct ht_fd_stepper *s = g->adjoint;
-    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
     int arrays;
     s->kind->list(s, list, &arrays);
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) arrays += g->ops->has(g, (enum ht_gradient_sum)i);
@@ -444,7 +442,7 @@ static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *
     g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &stage_ops, .self = g->adjoint};
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (g->ops->has(g, (enum ht_gradient_sum)i))
-            TRY(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
+            TRY(ht_fd_array_create(&f->engine, ht_fd_numbers(f), &g->sum[i]));
     TRY(ht_pair_strains_create(g));
     return make_past(g, choice, &past);
 }
@@ -470,7 +468,7 @@ void ht_gradient_destroy(struct ht_gradient *g) {
     if (g == NULL) return;
     if (g->past != NULL) g->past->ops->destroy(g->past);
     forget_sources(g);
-    for (int i = 0; i < HT_GRADIENT_SUMS; i++) g->forward->engine.ops->destroy(&g->sum[i]);
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) ht_buffer_destroy(g->sum[i]);
     ht_pair_injections_destroy(g->removed);
     ht_pair_strains_destroy(g);
     ht_stepper_destroy(&g->handle[HT_FD_BY_UPDATE]);

@@ -26,7 +26,7 @@ struct ht_gradient {
     struct ht_tool *products, *block;   /* NULL: the plain engine; of a pair's coupled fields */
     struct ht_fd_past *past;
     int64_t steps; /* N */
-    struct ht_fd_array sum[HT_GRADIENT_SUMS];
+    struct ht_buffer *sum[HT_GRADIENT_SUMS];
     bool cross; /* the sums are an image */
     double larger,
         factor; /* the adjoint fields than for amplitudes that are given, than they are */
@@ -86,5 +86,5 @@ HT_CHECKED enum ht_err ht_pair_strains_read(const struct ht_gradient *g, enum ht
 /* Whether a field has strains. What follows is of such fields: those of both runs, by fields;
  * zeros. */
 bool ht_pair_strains_have(const struct ht_gradient *g, int field);
-const struct ht_fd_array *ht_pair_strains_of(const struct ht_gradient *g, bool forward);
-struct ht_fd_array ht_pair_strains_zero(const struct ht_gradient *g);
+struct ht_buffer *const *ht_pair_strains_of(const struct ht_gradient *g, bool forward);
+struct ht_buffer *ht_pair_strains_zero(const struct ht_gradient *g);

@@ -6,7 +6,7 @@
 
 /* What later steps depend on. */
 struct state {
-    struct ht_fd_array array[HT_FD_MOST_STATE];
+    struct ht_buffer *array[HT_FD_MOST_STATE];
     double level, mean;
     int64_t since;
     bool start;
@@ -15,9 +15,9 @@ struct kept {
     struct ht_fd_past past;
     int64_t segments, length;
     struct state *state; /* [segment]; of the first and the last one nothing */
-    struct ht_fd_array (*step)[HT_FD_MOST_STATE]; /* [step of the segment] */
-    int64_t shown;                                /* segment */
-    struct ht_fd_array own[HT_FD_MOST_STATE];     /* the stepper's while it has a step's */
+    struct ht_buffer *(*step)[HT_FD_MOST_STATE]; /* [step of the segment] */
+    int64_t shown;                               /* segment */
+    struct ht_buffer *own[HT_FD_MOST_STATE];     /* the stepper's while it has a step's */
     bool lent;
     struct ht_pool pool;
 };
@@ -25,14 +25,14 @@ struct kept {
 /* ---- states ---- */
 
 /* Array i of the stepper's state, in which a step's own may be. */
-static struct ht_fd_array *array_of(const struct ht_fd_past *past, int i) {
+static struct ht_buffer **array_of(const struct ht_fd_past *past, int i) {
     int64_t numbers;
     return past->forward->kind->state(past->forward, i, &numbers);
 }
 
 /* back: to the stepper. */
 static enum ht_err move_state(struct ht_fd_stepper *s, struct state *of, bool back) {
-    struct ht_fd_array *own;
+    struct ht_buffer **own;
     int64_t numbers;
     for (int i = 0; (own = s->kind->state(s, i, &numbers)) != NULL; i++)
         if (numbers > 0)
@@ -114,7 +114,7 @@ static enum ht_err show(struct ht_fd_past *past, int64_t n) {
     if (!k->lent) TRY(ht_runner_complete(&s->r));
     const int64_t at = n - 1 - segment * k->length;
     HT_EACH_BIT(a, past->values | past->increments) {
-        struct ht_fd_array *array = array_of(past, a);
+        struct ht_buffer **array = array_of(past, a);
         if (!k->lent) k->own[a] = *array;
         *array = k->step[at][a];
         past->after[a] = n == end_of(k, segment) ? k->own[a] : k->step[at + 1][a];
@@ -127,12 +127,11 @@ static enum ht_err show(struct ht_fd_past *past, int64_t n) {
 
 static void destroy(struct ht_fd_past *past) {
     struct kept *k = (struct kept *)past;
-    struct ht_fd_engine *e = &past->forward->engine;
     give_back(past);
     for (int64_t i = 0; k->step != NULL && i < k->length; i++)
-        for (int j = 0; j < HT_FD_MOST_STATE; j++) e->ops->destroy(&k->step[i][j]);
+        for (int j = 0; j < HT_FD_MOST_STATE; j++) ht_buffer_destroy(k->step[i][j]);
     for (int64_t i = 0; k->state != NULL && i < k->segments; i++)
-        for (int j = 0; j < HT_FD_MOST_STATE; j++) e->ops->destroy(&k->state[i].array[j]);
+        for (int j = 0; j < HT_FD_MOST_STATE; j++) ht_buffer_destroy(k->state[i].array[j]);
     ht_pool_free(&k->pool);
     free(k);
 }
@@ -188,10 +187,10 @@ static enum ht_err make(struct kept *k, bool store, double memory) {
     TRY(HT_TAKE(&k->pool, k->state, k->segments));
     for (int64_t i = 0; i < k->length; i++)
         HT_EACH_BIT(a, k->past.values | k->past.increments)
-            TRY(e->ops->create(e, ht_fd_numbers(s), &k->step[i][a]));
+            TRY(ht_fd_array_create(e, ht_fd_numbers(s), &k->step[i][a]));
     for (int64_t i = 1; i < k->segments - 1; i++)
         for (int j = 0; s->kind->state(s, j, &numbers) != NULL; j++)
-            if (numbers > 0) TRY(e->ops->create(e, numbers, &k->state[i].array[j]));
+            if (numbers > 0) TRY(ht_fd_array_create(e, numbers, &k->state[i].array[j]));
     return HT_OK;
 }
 

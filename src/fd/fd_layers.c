@@ -108,8 +108,8 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
             "most %lld are possible",
             s->engine.spec.dims > 2 ? "plane" : "row", (long long)apart, (long long)most);
     for (int i = 0; i < MEMORIES && !l->sponge; i++)
-        TRY(s->engine.ops->create(&s->engine, l->sides.memory, &l->memory[i]));
-    TRY(s->engine.ops->create(&s->engine, l->sides.profiles, &l->profile));
+        TRY(ht_fd_array_create(&s->engine, l->sides.memory, &l->memory[i]));
+    TRY(ht_fd_array_create(&s->engine, l->sides.profiles, &l->profile));
     TRY(HT_ALLOC(profile, l->sides.profiles));
     for (int i = 0; i < l->sides.count; i++) {
         const struct ht_fd_side *side = &l->sides.side[i];
@@ -118,13 +118,13 @@ enum ht_err ht_fd_layers_create(struct ht_fd_stepper *s) {
         for (int64_t n = 0; n < numbers * side->cells; n++)
             profile[ht_fd_side_profile(side, (int)(n % numbers), n / numbers)] = cell[n];
     }
-    return s->engine.ops->write(&s->engine, l->profile, 0, l->sides.profiles, profile);
+    return ht_buffer_write_reals(l->profile, s->engine.spec.fp64, 0, l->sides.profiles, profile);
 }
 
 enum ht_err ht_fd_layers_clear(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
     for (int i = 0; i < MEMORIES && l->sides.memory > 0 && !l->start; i++)
-        TRY(ht_fd_write_zeros(&s->engine, l->memory[i], l->sides.memory));
+        TRY(ht_buffer_clear(l->memory[i]));
     l->start = l->start || l->sides.memory > 0;
     return HT_OK;
 }
@@ -137,7 +137,7 @@ enum ht_err ht_fd_start_at_rest(void *self) {
     s->since = s->at = 0;
     TRY(ht_fd_layers_clear(s));
     for (int a = 0; a < HT_FD_NAMES; a++) {
-        TRY(ht_fd_clear(s, s->values[a]));
+        TRY(ht_buffer_clear(s->values[a]));
         ht_halo_overwritten(&s->r.state, a);
     }
     return HT_OK;
@@ -154,10 +154,10 @@ static int64_t first_number(const struct ht_fd_stepper *s, const struct ht_fd_si
 
 /* The memory of a side in the grid's plane m, or what a side along x3 has at a depth. */
 static enum ht_err write_chunk(struct ht_fd_stepper *s, const struct ht_fd_side *side, int64_t m,
-                               struct ht_fd_array to, const double *values) {
+                               struct ht_buffer *to, const double *values) {
     const int64_t plane = side->axis == 2 ? m : m - s->own.first, count = side->pitch[2];
-    return s->engine.ops->write(&s->engine, to, first_number(s, side) + plane * count, count,
-                                values);
+    return ht_buffer_write_reals(to, s->engine.spec.fp64, first_number(s, side) + plane * count,
+                                 count, values);
 }
 
 /* All ranks name all sides; along x3 a rank may have none of one. */
@@ -242,12 +242,12 @@ enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool 
                               double *values) {
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
     struct ht_fd_stepper *s = pair != NULL ? &pair->fd : ht_fd_stepper_of(stepper);
-    const struct ht_fd_array memory =
+    struct ht_buffer *const memory =
         pair != NULL ? pair->memory[which] : s->layers.memory[HT_FD_HALVES + which];
     const int64_t numbers = ht_fd_memory_numbers(stepper);
     s->layers.start = s->layers.start && !put;
-    return put ? s->engine.ops->write(&s->engine, memory, 0, numbers, values)
-               : s->engine.ops->read(&s->engine, memory, 0, numbers, values);
+    return put ? ht_buffer_write_reals(memory, s->engine.spec.fp64, 0, numbers, values)
+               : ht_buffer_read_reals(memory, s->engine.spec.fp64, 0, numbers, values);
 }
 
 /* ---- what a matched layer sends back ---- */

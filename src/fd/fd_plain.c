@@ -3,26 +3,8 @@
 #include "fd.h"
 #include "tool_args.h"
 
-static enum ht_err plain_create(HT_UNUSED struct ht_fd_engine *e, int64_t nodes,
-                                struct ht_fd_array *out) {
-    return HT_ALLOC(out->host, nodes);
-}
-
-static void plain_destroy(struct ht_fd_array *array) {
-    free(array->host);
-    array->host = NULL;
-}
-
-static enum ht_err plain_write(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array to,
-                               int64_t first, int64_t count, const double *from) {
-    memcpy(to.host + first, from, (size_t)count * sizeof *from);
-    return HT_OK;
-}
-
-static enum ht_err plain_read(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array from,
-                              int64_t first, int64_t count, double *to) {
-    memcpy(to, from.host + first, (size_t)count * sizeof *to);
-    return HT_OK;
+static double *host_of(const struct ht_buffer *array) {
+    return array != NULL ? array->host : NULL;
 }
 
 /* ---- ghosts ---- */
@@ -48,11 +30,11 @@ static void fill_side(const struct ht_fd_engine *e, const struct ht_fd_box *box,
 }
 
 static enum ht_err plain_ghosts(struct ht_fd_engine *e, const struct ht_fd_box *box,
-                                const int sides[3][2], struct ht_fd_array u) {
+                                const int sides[3][2], struct ht_buffer *u) {
     for (int k = 0; k < e->spec.dims; k++)
         for (int side = 0; side < 2; side++)
             if (sides[k][side] != HT_FD_SIDE_NONE)
-                fill_side(e, box, k, side, sides[k][side], u.host);
+                fill_side(e, box, k, side, sides[k][side], u->host);
     return HT_OK;
 }
 
@@ -101,9 +83,9 @@ static int64_t pitch_of(const struct ht_fd_box *box, int axis) {
     return axis == 0 ? 1 : axis == 1 ? box->row : box->plane;
 }
 
-static double fd_plain_axis(const struct ht_fd_engine *e, const struct ht_fd_law *law, int axis,
-                            const double *u, int64_t at, int64_t pitch) {
-    return e->spec.density ? divergence(e, u + at, law->b[axis].host + at, pitch)
+static double fd_plain_axis(const struct ht_fd_engine *e, const struct ht_fd_operator *law,
+                            int axis, const double *u, int64_t at, int64_t pitch) {
+    return e->spec.density ? divergence(e, u + at, law->b[axis]->host + at, pitch)
                            : second(e, u + at, pitch);
 }
 
@@ -111,12 +93,12 @@ static double add_axes(const struct ht_fd_engine *e, const struct ht_fd_work *w,
     double sum = 0;
     for (int k = 0; k < 3 && k < e->spec.dims; k++)
         sum += magnitude(e, w->law.scale[k]) *
-               fd_plain_axis(e, &w->law, k, w->u.host, at, pitch_of(&w->box, k));
+               fd_plain_axis(e, &w->law, k, w->u->host, at, pitch_of(&w->box, k));
     return sum;
 }
 
 static double laplacian(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
-    return w->law.a.host[at] * add_axes(e, w, at);
+    return w->law.a->host[at] * add_axes(e, w, at);
 }
 
 /* Half of the weighted squares of differences of u from node 0. */
@@ -144,18 +126,18 @@ static int64_t node_at(const struct ht_fd_box *box, int64_t m1, int64_t m2, int6
 
 /* What a node has of - <u, L u>, as differences alone. */
 static double all_squares(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
-    const double *u = w->u.host + at;
+    const double *u = w->u->host + at;
     double sum = 0;
     for (int k = 0; k < 3 && k < e->spec.dims; k++) {
         const int64_t pitch = pitch_of(&w->box, k);
-        sum += w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k].host + at, pitch)
+        sum += w->law.scale[k] * (e->spec.density ? fluxes(e, u, w->law.b[k]->host + at, pitch)
                                                   : squares(e, u, pitch));
     }
-    return w->law.a.host[at] * sum;
+    return w->law.a->host[at] * sum;
 }
 
 static void work_at(const struct ht_fd_engine *e, const struct ht_fd_work *w, int64_t at) {
-    double *u = w->u.host, *d = w->d.host, *p = w->p.host, *out = w->out.host;
+    double *u = host_of(w->u), *d = host_of(w->d), *p = host_of(w->p), *out = host_of(w->out);
     switch (w->operation) {
     case HT_FD_ADD:
         out[at] = magnitude(e, u[at]) + laplacian(e, w, at);
@@ -196,23 +178,23 @@ static double weight(const struct ht_fd_part *part, const int64_t m[3]) {
 }
 
 static enum ht_err plain_sums(HT_UNUSED struct ht_fd_engine *e, const struct ht_fd_part *part,
-                              struct ht_fd_array x, struct ht_fd_array y, struct ht_fd_array a,
+                              struct ht_buffer *x, struct ht_buffer *y, struct ht_buffer *a,
                               double level, struct ht_measure *out) {
     const struct ht_fd_box *box = &part->box;
     for (int64_t m3 = box->begin[2]; m3 < box->end[2]; m3++)
         out[m3 - box->begin[2]] = (struct ht_measure){.first = -1};
     EACH_NODE(box) {
         const int64_t at = node_at(box, m1, m2, m3), m[3] = {m1, m2, m3};
-        const double by = a.host != NULL ? a.host[at] : 1;
+        const double by = a != NULL ? a->host[at] : 1;
         const double factor = by != 0 ? weight(part, m) / by : 0;
-        const double value = x.host[at];
+        const double value = x->host[at];
         struct ht_measure *sum = &out[m3 - box->begin[2]];
         if (!isfinite(value)) {
             if (sum->bad++ == 0)
                 sum->first =
                     (m2 - box->begin[1]) * (box->end[0] - box->begin[0]) + m1 - box->begin[0];
         } else {
-            sum->sum += factor * value * y.host[at];
+            sum->sum += factor * value * y->host[at];
             sum->mean += factor * value;
             sum->largest = fmax(sum->largest, fabs(value + level));
         }
@@ -228,43 +210,43 @@ static enum ht_err plain_amplitudes(HT_UNUSED struct ht_fd_engine *e,
 }
 
 static enum ht_err plain_inject(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
-                                int64_t last, int64_t row, struct ht_fd_array x,
-                                struct ht_fd_array y) {
+                                int64_t last, int64_t row, struct ht_buffer *x,
+                                struct ht_buffer *y) {
     const struct ht_inject_list *list = &in->list;
     const double *amplitude = in->table + row * in->shapes.columns;
     for (int64_t i = first; i < last; i++) {
         double sum = 0;
         for (int k = list->begin[i]; k < list->begin[i + 1]; k++)
             sum += magnitude(e, in->shapes.value[k] * amplitude[list->column[k]]);
-        x.host[list->at[i]] += sum;
-        if (y.host != NULL) y.host[list->at[i]] += sum;
+        x->host[list->at[i]] += sum;
+        if (y != NULL) y->host[list->at[i]] += sum;
     }
     return HT_OK;
 }
 
 /* ---- sums of an adjoint run: as cl/fd_correlate.cl ---- */
 
-static void correlate_slopes(const struct ht_fd_engine *e, const struct ht_fd_correlation *c,
-                             int axis, int64_t at) {
+static void correlate_slopes(const struct ht_fd_engine *e, const struct ht_fd_products *c, int axis,
+                             int64_t at) {
     const int64_t pitch = pitch_of(&c->box, axis);
-    const double slope = first(e, c->q.host + at, pitch), u = first(e, c->u.host + at, pitch);
-    double *sum = &c->slopes[axis].host[at];
-    if (c->terms == 1)
+    const double slope = first(e, c->q->host + at, pitch), u = first(e, c->u->host + at, pitch);
+    double *sum = &c->slopes[axis]->host[at];
+    if (c->w == NULL)
         *sum += slope * u;
     else
-        *sum +=
-            slope * first(e, c->w.host + at, pitch) + (first(e, c->o.host + at, pitch) - slope) * u;
+        *sum += slope * first(e, c->w->host + at, pitch) +
+                (first(e, c->o->host + at, pitch) - slope) * u;
 }
 
-static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_correlation *c) {
+static enum ht_err plain_correlate(struct ht_fd_engine *e, const struct ht_fd_products *c) {
     EACH_NODE(&c->box) {
         const int64_t at = node_at(&c->box, m1, m2, m3);
-        const double d = c->d.host[at];
-        double *sum = &c->compliance.host[at];
-        *sum += c->sign * c->e.host[at] * d;
-        if (c->terms > 1)
-            *sum += 12 * (c->o.host[at] - c->q.host[at]) * (c->w.host[at] - c->u.host[at]);
-        c->light.host[at] += d * d;
+        const double d = c->d->host[at];
+        double *sum = &c->compliance->host[at];
+        *sum += c->sign * c->e->host[at] * d;
+        if (c->w != NULL)
+            *sum += 12 * (c->o->host[at] - c->q->host[at]) * (c->w->host[at] - c->u->host[at]);
+        c->light->host[at] += d * d;
         for (int k = 0; e->spec.density && k < e->spec.dims; k++) correlate_slopes(e, c, k, at);
     }
     return HT_OK;
@@ -276,22 +258,22 @@ static enum ht_err plain_product(HT_UNUSED struct ht_fd_engine *e,
         const int64_t at = node_at(&p->box, m1, m2, m3);
         double q[HT_PAIR_TOGETHER_MOST] = {0}, d[HT_PAIR_TOGETHER_MOST] = {0};
         for (int i = 0; i < p->count; i++) {
-            q[i] = p->adjoint[i].host[at];
-            d[i] = p->after[i].host[at] - p->before[i].host[at];
-            if (p->lit) p->light.host[at] += d[i] * d[i];
+            q[i] = p->field[i].adjoint->host[at];
+            d[i] = p->field[i].after->host[at] - p->field[i].before->host[at];
+            if (p->lit) p->light->host[at] += d[i] * d[i];
         }
         ht_pair_parts(p->count, q);
         ht_pair_parts(p->count, d);
         for (int i = 0; i < p->count; i++)
             for (int j = i; j < p->count; j++)
-                p->sum[i][j].host[at] += q[i] * d[j] + (j > i ? q[j] * d[i] : 0);
+                p->field[i].sum[j]->host[at] += q[i] * d[j] + (j > i ? q[j] * d[i] : 0);
     }
     return HT_OK;
 }
 
-static enum ht_err plain_copy(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_array from,
-                              struct ht_fd_array to, int64_t count) {
-    memcpy(to.host, from.host, (size_t)count * sizeof *to.host);
+static enum ht_err plain_copy(HT_UNUSED struct ht_fd_engine *e, struct ht_buffer *from,
+                              struct ht_buffer *to, int64_t count) {
+    memcpy(to->host, from->host, (size_t)count * sizeof *to->host);
     return HT_OK;
 }
 
@@ -332,7 +314,7 @@ static void take_block(const struct ht_fd_shell_form *form, const double x[HT_FD
 }
 
 static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                              int64_t i, struct ht_fd_array u, double level) {
+                              int64_t i, struct ht_buffer *u, double level) {
     struct codes to;
     TRY(codes_of(shell, i, true, &to));
     for (int b = 0; b < shell->form.count; b++) {
@@ -342,7 +324,7 @@ static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_she
             double x[HT_FD_SHELL_BLOCK];
             for (int64_t j = 0; j < HT_FD_SHELL_BLOCK; j++) {
                 const int64_t at = shell_node(&of->box, m3, n % of->blocks * HT_FD_SHELL_BLOCK + j);
-                x[j] = at < 0 ? 0 : u.host[at] + level;
+                x[j] = at < 0 ? 0 : u->host[at] + level;
             }
             take_block(&shell->form, x, of->first + n, &to);
         }
@@ -352,8 +334,8 @@ static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_she
 
 static enum ht_err plain_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
                              HT_UNUSED enum ht_step_part part, int64_t first, int64_t last,
-                             const struct ht_fd_shell_sum *sum, struct ht_fd_array old,
-                             struct ht_fd_array u, struct ht_fd_array d) {
+                             const struct ht_fd_shell_sum *sum, struct ht_buffer *old,
+                             struct ht_buffer *u, struct ht_buffer *d) {
     struct codes from[HT_FD_SHELL_RECORDS];
     for (int r = 0; r < sum->count; r++) TRY(codes_of(shell, sum->record[r], false, &from[r]));
     for (int b = 0; b < shell->form.count; b++) {
@@ -371,8 +353,8 @@ static enum ht_err plain_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shel
                                                   (double)from[r].factor[value / HT_FD_SHELL_BLOCK]
                                             : from[r].value[value]);
                 if (at < 0) continue;
-                d.host[at] = x - old.host[at];
-                u.host[at] = x;
+                d->host[at] = x - old->host[at];
+                u->host[at] = x;
             }
     }
     return HT_OK;
@@ -398,24 +380,24 @@ static double minus(const struct line *line, double x) {
 }
 
 static double profile_of(const struct line *line, int which, int64_t depth) {
-    return magnitude(line->e, line->l->profile.host[ht_fd_side_profile(line->side, which, depth)]);
+    return magnitude(line->e, line->l->profile->host[ht_fd_side_profile(line->side, which, depth)]);
 }
 
 /* u at a depth, odd at the wall. */
 static double u_at(const struct line *line, int64_t depth) {
     const double value =
-        magnitude(line->e, line->w->u.host[line->at + ht_most(depth, -depth) * line->inward]);
+        magnitude(line->e, line->w->u->host[line->at + ht_most(depth, -depth) * line->inward]);
     return depth < 0 ? minus(line, value) : value;
 }
 
 static void find_fluxes(struct line *line) {
     const struct ht_fd_side *side = line->side;
-    const double *b = line->w->law.b[side->axis].host;
+    const double *b = host_of(line->w->law.b[side->axis]);
     for (int64_t half = 0; half < side->cells; half++) {
         const int64_t at = line->at + half * line->inward;
         const int64_t own = line->own + half * line->pitch;
         const double first = line->l->start ? profile_of(line, 3, half) : 0;
-        const double memory = magnitude(line->e, line->l->memory[HT_FD_BEFORE].host[own]) *
+        const double memory = magnitude(line->e, line->l->memory[HT_FD_BEFORE]->host[own]) *
                               (line->l->start ? first : 1);
         double slope = 0;
         for (int j = 0; j < line->weights.radius; j++)
@@ -423,7 +405,7 @@ static void find_fluxes(struct line *line) {
                      (u_at(line, half + j + 1) + minus(line, u_at(line, half - j)));
         line->q[half] = (profile_of(line, 0, half) + first / 2) * slope + memory;
         if (half >= line->first && half < line->last)
-            line->l->memory[HT_FD_HALVES].host[own] =
+            line->l->memory[HT_FD_HALVES]->host[own] =
                 profile_of(line, 1, half) * slope + profile_of(line, 2, half) * line->q[half];
         if (line->e->spec.density) line->q[half] *= b[side->side == 0 ? at : at + line->inward];
     }
@@ -437,16 +419,16 @@ static double q_at(const struct line *line, int64_t half) {
 
 /* In the first step: d - a L u/2 of a node. */
 static double begin(const struct line *line, double d, int64_t at) {
-    return d + minus(line, line->w->law.a.host[at] * add_axes(line->e, line->w, at) / 2);
+    return d + minus(line, line->w->law.a->host[at] * add_axes(line->e, line->w, at) / 2);
 }
 
 /* What a node's d takes. */
 static double correct(const struct line *line, double d, int64_t depth) {
     const struct ht_fd_layers *l = line->l;
-    const double *u = line->w->u.host;
+    const double *u = line->w->u->host;
     const int k = line->side->axis;
     const int64_t at = line->at + depth * line->inward;
-    const double factor = line->w->law.a.host[at] * magnitude(line->e, line->w->law.scale[k]);
+    const double factor = line->w->law.a->host[at] * magnitude(line->e, line->w->law.scale[k]);
     const int64_t pitch = line->side->side == 0 ? line->inward : -line->inward;
     double change = 0;
     for (int j = 0; j < line->weights.radius; j++)
@@ -454,7 +436,7 @@ static double correct(const struct line *line, double d, int64_t depth) {
                   (q_at(line, depth + j) + minus(line, q_at(line, depth - 1 - j)));
     change *= factor;
     if (depth >= line->side->cells) return change;
-    double *memory = &l->memory[HT_FD_NODES].host[line->own + depth * line->pitch];
+    double *memory = &l->memory[HT_FD_NODES]->host[line->own + depth * line->pitch];
     const double p[4] = {profile_of(line, 4, depth), profile_of(line, 5, depth),
                          profile_of(line, 6, depth), profile_of(line, 7, depth)};
     const double step = factor * fd_plain_axis(line->e, &line->w->law, k, u, at, pitch);
@@ -476,19 +458,19 @@ static void damp_line(const struct line *line) {
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
         if (depth >= line->side->cells) continue;
-        line->w->d.host[at] *= profile_of(line, which, depth);
-        if (line->l->sponge) line->w->out.host[at] *= profile_of(line, which, depth);
+        line->w->d->host[at] *= profile_of(line, which, depth);
+        if (line->l->sponge) line->w->out->host[at] *= profile_of(line, which, depth);
     }
 }
 
 /* d without what other layers have added gets what this one does. */
 static void correct_line(struct line *line) {
-    const double *u = line->w->u.host, *out = line->w->out.host;
+    const double *u = line->w->u->host, *out = line->w->out->host;
     find_fluxes(line);
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
         const double plain = out[at] + minus(line, magnitude(line->e, u[at]));
-        line->w->d.host[at] += correct(line, plain, depth);
+        line->w->d->host[at] += correct(line, plain, depth);
     }
 }
 
@@ -496,7 +478,7 @@ static void correct_line(struct line *line) {
 static void add_line(const struct line *line) {
     for (int64_t depth = line->first; depth < line->last; depth++) {
         const int64_t at = line->at + depth * line->inward;
-        line->w->out.host[at] = magnitude(line->e, line->w->u.host[at]) + line->w->d.host[at];
+        line->w->out->host[at] = magnitude(line->e, line->w->u->host[at]) + line->w->d->host[at];
     }
 }
 
@@ -558,7 +540,7 @@ static double pair_difference(const struct ht_pair_task *t, const struct ht_pair
     const struct ht_pair_stepper *s = t->s;
     const struct ht_fd_engine *e = &s->fd.engine;
     const int64_t pitch = pitch_of(&t->box, term->axis);
-    const double *f = s->field[term->col].host + at;
+    const double *f = s->field[term->col]->host + at;
     const int up = ht_pair_up(&s->pair, term->col, term->axis);
     const int64_t m =
         at / pitch % (term->axis == 2 ? INT64_MAX : pitch_of(&t->box, term->axis + 1) / pitch);
@@ -606,9 +588,9 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
     if (t->work == HT_PAIR_STEP) ht_pair_lose(t, true, m, at, sum);
     HT_EACH_BIT(f, s->pair.group[t->group]) {
         if (t->work == HT_PAIR_STEP)
-            s->field[f].host[at] = magnitude(e, s->field[f].host[at]) + sum[f];
+            s->field[f]->host[at] = magnitude(e, s->field[f]->host[at]) + sum[f];
         else
-            s->rate[f].host[at] = (t->work == HT_PAIR_STAGE ? s->field[f].host[at] : 0) + sum[f];
+            s->rate[f]->host[at] = (t->work == HT_PAIR_STAGE ? s->field[f]->host[at] : 0) + sum[f];
     }
 }
 
@@ -619,9 +601,9 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     int number[HT_MAX_FIELDS];
     read_coefficients(s, at, coefficient);
     const int count = ht_pair_block(&s->pair, coupled, coefficient, 1, number, c);
-    HT_EACH_BIT(f, coupled) x[number[f]] = s->field[f].host[at];
+    HT_EACH_BIT(f, coupled) x[number[f]] = s->field[f]->host[at];
     ht_pair_invert(count, c, x, y);
-    HT_EACH_BIT(f, coupled) s->solved[f].host[at] = y[number[f]];
+    HT_EACH_BIT(f, coupled) s->solved[f]->host[at] = y[number[f]];
 }
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */
@@ -685,7 +667,7 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
     pair_meet(t, point, g);
     for (int64_t i = target[0]; i < target[1]; i++) {
         const int64_t r = meets->to[i] % rows, at = meets->to[i] / rows;
-        double *to = (t->work == HT_PAIR_STEP ? t->s->field : t->s->rate)[row[r]].host;
+        double *to = (t->work == HT_PAIR_STEP ? t->s->field : t->s->rate)[row[r]]->host;
         for (int j = 0; j < meets->corners; j++) {
             const int64_t near = meets->from[i * meets->corners + j];
             if (near < 0) continue;
@@ -698,13 +680,13 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
 }
 
 static double value_mean(const struct ht_pair_meet_sum *m, int field, int64_t at,
-                         const struct ht_fd_array *of) {
+                         struct ht_buffer *const *of) {
     double sum = 0;
     int count = 0;
     for (unsigned corner = 0; corner < 8; corner++) {
         int64_t near;
         if (!find_near(m->s, m->group, field, corner, at, &near)) continue;
-        sum += of[field].host[near];
+        sum += of[field]->host[near];
         count++;
     }
     return sum / count;
@@ -720,7 +702,7 @@ static enum ht_err plain_meet_add(HT_UNUSED struct ht_fd_engine *e,
         for (int c = 0; c < couplings; c++) {
             const struct ht_pair_coefficient *of = &m->s->pair.coefficient[first + c];
             const int64_t at = meets->at[i];
-            m->sum.host[i * couplings + c] +=
+            m->sum->host[i * couplings + c] +=
                 value_mean(m, of->row, at, m->y) * value_mean(m, of->col, at, m->e) +
                 value_mean(m, of->col, at, m->y) * value_mean(m, of->row, at, m->e);
         }
@@ -758,7 +740,7 @@ static double pair_profile(const struct spot *spot, int axis, unsigned parity, i
     const int64_t depths = s->layers.layer[i].end[axis] - begin;
     const int64_t row = half * ht_pair_profiles(s->damping) + which;
     const int64_t at = s->layers.layer[i].profile + row * depths + spot->m[axis] - begin;
-    return magnitude(&s->fd.engine, s->profile.host[at]);
+    return magnitude(&s->fd.engine, s->profile->host[at]);
 }
 
 /* A sponge, or the losses of matched layers. */
@@ -769,9 +751,9 @@ static void plain_sponge(const struct spot *spot) {
         for (int k = 0; k < 3; k++) {
             if (spot->layer[k] < 0) continue;
             const double factor = pair_profile(spot, k, s->pair.parity[f], which);
-            s->field[f].host[spot->at] *= factor;
+            s->field[f]->host[spot->at] *= factor;
             for (int i = 0; i < s->pair.npartners; i++)
-                if (s->pair.owner[i] == f) s->partner[i].host[spot->at] *= factor;
+                if (s->pair.owner[i] == f) s->partner[i]->host[spot->at] *= factor;
         }
 }
 
@@ -784,7 +766,7 @@ static double *memory_at(const struct spot *spot, int axis, int slot) {
         const int64_t begin = s->layers.layer[i].begin[k];
         number = number * (s->layers.layer[i].end[k] - begin) + spot->m[k] - begin;
     }
-    return &s->memory[spot->t->group].host[s->layers.layer[i].memory + number];
+    return &s->memory[spot->t->group]->host[s->layers.layer[i].memory + number];
 }
 
 /* The change of a difference d; number: among those of the group, along: of those of its axis. */
@@ -829,7 +811,7 @@ static void plain_matched(const struct spot *spot) {
     }
     pair_release(t, spot->m, spot->at, sum);
     ht_pair_lose(t, false, spot->m, spot->at, sum);
-    HT_EACH_BIT(f, s->pair.group[t->group]) s->field[f].host[spot->at] += sum[f];
+    HT_EACH_BIT(f, s->pair.group[t->group]) s->field[f]->host[spot->at] += sum[f];
 }
 
 static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
@@ -848,10 +830,6 @@ static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_
 }
 
 const struct ht_fd_engine_ops ht_fd_plain_ops = {
-    .create = plain_create,
-    .destroy = plain_destroy,
-    .write = plain_write,
-    .read = plain_read,
     .ghosts = plain_ghosts,
     .work = plain_work,
     .sums = plain_sums,

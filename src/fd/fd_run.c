@@ -8,7 +8,7 @@
 /* out += dt^2 M u / divisor at the own nodes, where M = L [+ dt^2/12 L^2]; w is scratch.
  * Collective.
  */
-static enum ht_err apply(struct ht_fd_stepper *s, double divisor, struct ht_fd_array out) {
+static enum ht_err apply(struct ht_fd_stepper *s, double divisor, struct ht_buffer *out) {
     s->apply_divisor = divisor;
     s->apply_to = out;
     return ht_fd_run_sequence(s, HT_FD_MEASURE);
@@ -191,7 +191,7 @@ enum ht_err ht_differences_start(const struct ht_plan *plan, HT_UNUSED struct ht
                                  const struct ht_stepper *stepper) {
     struct ht_fd_stepper *fd = ht_fd_stepper_of(stepper);
     if (plan->solution->rest) return fd->kind->rest(fd);
-    const struct ht_fd_array *v = fd->values;
+    struct ht_buffer *const *v = fd->values;
     HT_ENDED(end) struct start s = {.plan = plan, .fd = fd};
     struct ht_progress progress;
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
@@ -230,7 +230,7 @@ static enum ht_err apply_alone(struct ht_fd_stepper *s, struct ht_measure *u) {
 }
 
 static enum ht_err find_energy(struct ht_fd_stepper *s, double *energy, struct ht_measure *u) {
-    const struct ht_fd_array d = s->values[HT_FD_D];
+    struct ht_buffer *const d = s->values[HT_FD_D];
     const double dt = s->problem.dt;
     struct ht_measure dz, dd;
     TRY(apply_alone(s, u));
@@ -273,7 +273,7 @@ static enum ht_err find_open(struct ht_fd_stepper *s, struct ht_state *out, stru
                                      .law = ht_fd_scaled(&s->law, dt * dt),
                                      .u = s->values[HT_FD_U],
                                      .out = s->z};
-    const struct ht_fd_array d = s->values[HT_FD_D];
+    struct ht_buffer *const d = s->values[HT_FD_D];
     struct ht_fd_part inner;
     struct ht_measure dz, dd, slopes, rate;
     double half = 1 / (2 * dt * dt);
@@ -347,7 +347,7 @@ enum ht_err ht_differences_state_measure(const struct ht_plan *plan,
         /* Of the field itself, and of what the energy's terms round by: each value of dt^2 M u by
          * some units of u. */
         const double unit = s->engine.spec.fp64 ? DBL_EPSILON : FLT_EPSILON;
-        const struct ht_fd_array u = s->values[HT_FD_U];
+        struct ht_buffer *const u = s->values[HT_FD_U];
         struct ht_measure squares;
         TRY(ht_fd_total(s, NULL, u, u, &squares));
         out->held = squares.sum / 2;

@@ -170,7 +170,7 @@ enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
 
 /* u of a step on planes of the window, and d = u - old. */
 static enum ht_err put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_step_part part,
-                              const struct ht_fd_box *box, struct ht_fd_array old) {
+                              const struct ht_fd_box *box, struct ht_buffer *old) {
     struct ht_fd_stepper *s = shell->s;
     struct ht_fd_shell_sum sum;
     if (shell->records == NULL) return HT_OK;

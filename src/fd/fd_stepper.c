@@ -73,8 +73,13 @@ void ht_fd_stepper_plan(const struct ht_problem *problem, const struct ht_fd_eng
 
 /* ---- arrays ---- */
 
+enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t numbers,
+                               struct ht_buffer **out) {
+    return ht_buffer_create_zeros(e->device, numbers * ht_real_size(e->spec.fp64), out);
+}
+
 /* u, d, w, z, a, and b where density varies. */
-static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state) {
+static int list_arrays(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state) {
     struct ht_fd_stepper *s = self;
     int count = 0;
     for (int a = 0; a < HT_FD_NAMES; a++) list[count++] = &s->values[a];
@@ -86,7 +91,7 @@ static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], 
     return count;
 }
 
-static struct ht_fd_array *find_sent(void *self, int array, int i) {
+static struct ht_buffer **find_sent(void *self, int array, int i) {
     struct ht_fd_stepper *s = self;
     return i == 0 && array < HT_FD_NAMES ? &s->values[array] : NULL;
 }
@@ -94,13 +99,13 @@ static struct ht_fd_array *find_sent(void *self, int array, int i) {
 /* The messages of a planned stepper. */
 static void plan_halo(struct ht_fd_stepper *s, struct ht_halo *out) {
     struct ht_passes passes;
-    struct ht_fd_array *sent;
+    struct ht_buffer **sent;
     for (int a = 0; a < HT_ARRAYS; a++)
         for (int i = 0; (sent = s->kind->sent(s, a, i)) != NULL; i++) {
             struct ht_halo_part *part = ht_halo_add(out, a, &s->r.partition.window[HT_PRIMARY]);
             part->format = ht_fd_format(&s->problem, s->engine.spec.fp64);
             if (s->engine.kernels != NULL) part->packer = s->engine.kernels->packer[0];
-            part->u = &sent->buffer;
+            part->u = sent;
         }
     for (int i = 0; i < s->kind->sequences; i++) {
         s->kind->passes(&s->problem, i, &passes);
@@ -118,7 +123,7 @@ struct ht_budget ht_differences_stepper_budget(const struct ht_problem *problem,
     const struct ht_fd_engine engine = {.spec = ht_fd_spec_of(problem, tuning->fp64)};
     const struct ht_fd_kind *kind = kind_of(problem);
     const int64_t word = ht_real_size(tuning->fp64);
-    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
     struct ht_pair_stepper memory = {.spares = 0};
     struct ht_fd_stepper *s = &memory.fd; /* of either kind */
     struct ht_halo halo = {.parts = 0};
@@ -232,7 +237,7 @@ static enum ht_err continue_plane(void *data, int64_t plane) {
 }
 
 enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsigned parity,
-                              const struct ht_fd_array *to) {
+                              struct ht_buffer *const *to) {
     const struct ht_grid *grid = s->problem.grid;
     const int64_t planes = s->r.partition.window[HT_PRIMARY].count[2];
     struct planes p = {
@@ -247,8 +252,8 @@ enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int last, unsi
         for (int what = first; what < last; what++) {
             TRY(ht_fd_fill_planes(&s->problem, what, parity, at, at + some, p.from));
             TRY(ht_threads_run(some, continue_plane, &p));
-            TRY(s->engine.ops->write(&s->engine, to[what - first], m3 * s->box.plane,
-                                     some * s->box.plane, p.to));
+            TRY(ht_buffer_write_reals(to[what - first], s->engine.spec.fp64, m3 * s->box.plane,
+                                      some * s->box.plane, p.to));
         }
     }
     return HT_OK;
@@ -269,8 +274,8 @@ enum { STEPS_BETWEEN_MEANS = 100 };
  * without it rounding would hardly be less. */
 static const double SMALL_MEAN = 0.01;
 
-struct ht_fd_law ht_fd_scaled(const struct ht_fd_law *law, double factor) {
-    struct ht_fd_law out = *law;
+struct ht_fd_operator ht_fd_scaled(const struct ht_fd_operator *law, double factor) {
+    struct ht_fd_operator out = *law;
     for (int k = 0; k < 3; k++) out.scale[k] *= factor;
     return out;
 }
@@ -290,7 +295,7 @@ static enum ht_fd_name source_name(const struct ht_problem *problem, enum ht_fd_
     return staged && pass != HT_FD_STAGE ? HT_FD_W : HT_FD_U;
 }
 
-static struct ht_fd_array source_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
+static struct ht_buffer *source_of(const struct ht_fd_stepper *s, const struct ht_task *task) {
     return s->values[source_name(&s->problem, (enum ht_fd_pass)task->pass)];
 }
 
@@ -301,12 +306,12 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
 }
 
 static enum ht_err run_update(struct ht_fd_stepper *s, struct ht_fd_work *w, bool first) {
-    struct ht_fd_array *v = s->values;
+    struct ht_buffer **v = s->values;
     const bool in_place = s->problem.stages > 1;
     if (!in_place && first) {
         /* The next u takes w's place where L is applied to u itself: before the first box of the
          * pass the two change names, as do those that layers remember. */
-        struct ht_fd_array before = v[HT_FD_U], *memory = s->layers.memory;
+        struct ht_buffer *before = v[HT_FD_U], **memory = s->layers.memory;
         v[HT_FD_U] = v[HT_FD_W];
         v[HT_FD_W] = before;
         before = memory[HT_FD_BEFORE];
@@ -380,10 +385,10 @@ static enum ht_err run_inject(void *self, const struct ht_task *task) {
     const bool stage = task->pass == HT_FD_STAGE, update = task->pass == HT_FD_UPDATE;
     const int64_t first = in->plane[task->targets.box.begin[2]], step = s->at - in->first;
     const int64_t last = in->plane[task->targets.box.end[2]];
-    const struct ht_fd_array none = {NULL, NULL}, *v = s->values;
+    struct ht_buffer *const *v = s->values;
     if (first == last || !(in->push[step] > 0)) return HT_OK;
     return s->engine.ops->inject(&s->engine, in, first, last, 2 * step + !stage,
-                                 v[stage ? HT_FD_W : HT_FD_D], update ? v[HT_FD_U] : none);
+                                 v[stage ? HT_FD_W : HT_FD_D], update ? v[HT_FD_U] : NULL);
 }
 
 static enum ht_err run_record(void *self, HT_UNUSED const struct ht_task *task) {
@@ -445,17 +450,11 @@ enum ht_err ht_fd_run_sequence(struct ht_fd_stepper *s, int sequence) {
 
 /* ---- steps ---- */
 
-enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_fd_array d,
-                              struct ht_fd_array p) {
+enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor, struct ht_buffer *d,
+                              struct ht_buffer *p) {
     const struct ht_fd_work w = {
         .operation = HT_FD_ADVANCE, .box = s->box, .factor = factor, .d = d, .p = p};
     return s->engine.ops->work(&s->engine, &w);
-}
-
-enum ht_err ht_fd_write_zeros(struct ht_fd_engine *e, struct ht_fd_array to, int64_t total) {
-    if (e->device != NULL) return total > 0 ? ht_buffer_clear(to.buffer) : HT_OK;
-    if (total > 0) memset(to.host, 0, (size_t)total * sizeof *to.host);
-    return HT_OK;
 }
 
 /* Each rank has its planes among those of the grid: the others add 0, and all are added in their
@@ -489,8 +488,8 @@ static enum ht_err add_planes(struct ht_fd_stepper *s, const struct ht_measure *
     return HT_OK;
 }
 
-enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part,
-                        struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
+enum ht_err ht_fd_total(struct ht_fd_stepper *s, const struct ht_fd_part *part, struct ht_buffer *x,
+                        struct ht_buffer *y, struct ht_measure *out) {
     const struct ht_fd_part all = {s->box, s->ends}, *of = part != NULL ? part : &all;
     bool some = true;
     HT_ARRAY(struct ht_measure, own, s->own.last - s->own.first);
@@ -522,7 +521,7 @@ static enum ht_err shift(struct ht_fd_stepper *s, enum ht_fd_name name, double b
 
 /* The mean of u, where it matters, becomes a part of its level. */
 static enum ht_err lower(struct ht_fd_stepper *s) {
-    const struct ht_fd_array u = s->values[HT_FD_U];
+    struct ht_buffer *const u = s->values[HT_FD_U];
     struct ht_measure sum;
     TRY(ht_fd_total(s, NULL, u, u, &sum));
     const double mean = (float)(sum.mean / s->mass);
@@ -535,7 +534,7 @@ static enum ht_err lower(struct ht_fd_stepper *s) {
 
 static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     struct ht_measure sum;
-    const struct ht_fd_array d = s->values[HT_FD_D];
+    struct ht_buffer *const d = s->values[HT_FD_D];
     if (!s->closed || s->since % STEPS_BETWEEN_MEANS != 0) return HT_OK;
     TRY(ht_runner_complete(&s->r));
     TRY(lower(s));
@@ -574,13 +573,13 @@ static int64_t alike(void *self, int64_t *period) {
         return 0;
     *period = s->problem.stages > 1 ? 1 : 2;
     const int64_t steps = !s->closed ? INT64_MAX : since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
-    if (s->r.sequence == NULL && steps >= *period) s->sequence_u = s->values[HT_FD_U].buffer;
-    return s->values[HT_FD_U].buffer == s->sequence_u ? steps : 0;
+    if (s->r.sequence == NULL && steps >= *period) s->sequence_u = s->values[HT_FD_U];
+    return s->values[HT_FD_U] == s->sequence_u ? steps : 0;
 }
 
 enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
-    struct ht_fd_array *v = s->values;
-    const struct ht_fd_array last = v[HT_FD_U];
+    struct ht_buffer **v = s->values;
+    struct ht_buffer *const last = v[HT_FD_U];
     TRY(ht_runner_complete(&s->r));
     if (s->problem.layers != NULL && s->level != 0) TRY(shift(s, HT_FD_U, s->level));
     if (s->problem.layers != NULL) s->level = 0;
@@ -600,9 +599,9 @@ enum ht_err ht_fd_reverse(struct ht_fd_stepper *s) {
 /* ---- data ---- */
 
 /* Some planes at a time. */
-enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array, int64_t first,
+enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_buffer *array, int64_t first,
                               int64_t last, const double *from, double *to) {
-    const struct ht_fd_engine_ops *ops = s->engine.ops;
+    const bool fp64 = s->engine.spec.fp64;
     const struct ht_fd_box *box = &s->box;
     const int64_t n1 = box->end[0] - box->begin[0], n2 = box->end[1] - box->begin[1];
     const int64_t most = ht_most(ht_least((1 << 20) / box->plane, last - first), 1);
@@ -610,7 +609,7 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
     for (int64_t m = first; m < last; m += most) {
         const int64_t planes = ht_least(most, last - m), moved = (m - first) * n2 * n1;
         const int64_t at = (m - s->own.first + box->begin[2]) * box->plane;
-        if (to != NULL) TRY(ops->read(&s->engine, array, at, planes * box->plane, window));
+        if (to != NULL) TRY(ht_buffer_read_reals(array, fp64, at, planes * box->plane, window));
         for (int64_t row = 0; row < planes * n2; row++) {
             double *values = window + row / n2 * box->plane +
                              (box->begin[1] + row % n2) * box->row + box->begin[0];
@@ -618,7 +617,7 @@ enum ht_err ht_fd_move_planes(struct ht_fd_stepper *s, struct ht_fd_array array,
             if (to != NULL) memcpy(to + place, values, (size_t)n1 * sizeof *to);
             if (from != NULL) memcpy(values, from + place, (size_t)n1 * sizeof *to);
         }
-        if (from != NULL) TRY(ops->write(&s->engine, array, at, planes * box->plane, window));
+        if (from != NULL) TRY(ht_buffer_write_reals(array, fp64, at, planes * box->plane, window));
     }
     return HT_OK;
 }
@@ -675,15 +674,11 @@ static void fd_archive(void *self, struct ht_archive *archive) {
 
 /* ---- making ---- */
 
-enum ht_err ht_fd_clear(struct ht_fd_stepper *s, struct ht_fd_array array) {
-    return ht_fd_write_zeros(&s->engine, array, ht_fd_numbers(s));
-}
-
-static struct ht_fd_array *state_array(void *self, int i, int64_t *numbers) {
+static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
     struct ht_fd_stepper *s = self;
-    struct ht_fd_array *const list[] = {&s->values[HT_FD_U], &s->values[HT_FD_D],
-                                        &s->layers.memory[HT_FD_HALVES],
-                                        &s->layers.memory[HT_FD_NODES]};
+    struct ht_buffer **const list[] = {&s->values[HT_FD_U], &s->values[HT_FD_D],
+                                       &s->layers.memory[HT_FD_HALVES],
+                                       &s->layers.memory[HT_FD_NODES]};
     *numbers = i < 2 ? ht_fd_numbers(s) : s->layers.sides.memory;
     return i < 4 ? list[i] : NULL;
 }
@@ -710,18 +705,17 @@ enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
 
 static void release(void *self) {
     struct ht_fd_stepper *s = self;
-    for (int i = 0; i <= HT_FD_MEMORIES; i++) s->engine.ops->destroy(&s->layers.memory[i]);
-    s->engine.ops->destroy(&s->layers.profile);
+    for (int i = 0; i <= HT_FD_MEMORIES; i++) ht_buffer_destroy(s->layers.memory[i]);
+    ht_buffer_destroy(s->layers.profile);
 }
 
 void ht_fd_destroy(void *self) {
     struct ht_fd_stepper *s = self;
-    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
     int state;
     ht_runner_free(&s->r);
     const int count = s->kind->list(s, list, &state);
-    for (int i = (s->beside != NULL ? state : count) - 1; i >= 0; i--)
-        s->engine.ops->destroy(list[i]);
+    for (int i = (s->beside != NULL ? state : count) - 1; i >= 0; i--) ht_buffer_destroy(*list[i]);
     s->kind->sources_release(s);
     s->kind->release(s);
     free(s);
@@ -762,7 +756,7 @@ void ht_fd_arrays(const struct ht_fd_stepper *s, struct ht_arrays *out) {
 static void fd_arrays(const void *self, struct ht_arrays *out) {
     const struct ht_fd_stepper *s = self;
     ht_fd_arrays(s, out);
-    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U].buffer;
+    out->u[HT_PRIMARY][s->problem.eq->second_order.field] = s->values[HT_FD_U];
 }
 
 static enum ht_err fd_keep(void *self, unsigned what, const struct ht_fd_keep *keep) {
@@ -847,7 +841,7 @@ const struct ht_fd_kind ht_fd_kind = {
 
 static enum ht_err make(struct ht_fd_stepper *s) {
     struct ht_partition *p = &s->r.partition;
-    struct ht_fd_array *list[HT_FD_MOST_ARRAYS];
+    struct ht_buffer **list[HT_FD_MOST_ARRAYS];
     int state;
     TRY(HT_ALLOC(p->targets[HT_PRIMARY], 1));
     p->targets[HT_PRIMARY][0].box = p->window[HT_PRIMARY].held;
@@ -855,9 +849,9 @@ static enum ht_err make(struct ht_fd_stepper *s) {
     TRY(ht_runner_make(&s->r, &s->kind->runner, &s->problem, s->engine.device));
     const int count = s->kind->list(s, list, &state);
     for (int i = 0; i < (s->beside != NULL ? state : count); i++)
-        TRY(s->engine.ops->create(&s->engine, ht_fd_numbers(s), list[i]));
+        TRY(ht_fd_array_create(&s->engine, ht_fd_numbers(s), list[i]));
     if (s->beside != NULL) {
-        struct ht_fd_array *medium[HT_FD_MOST_ARRAYS];
+        struct ht_buffer **medium[HT_FD_MOST_ARRAYS];
         int other;
         s->kind->list(s->beside, medium, &other);
         for (int i = state; i < count; i++) *list[i] = *medium[other + i - state];

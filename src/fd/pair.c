@@ -68,7 +68,7 @@ static void make_passes(const struct ht_problem *problem, int sequence, struct h
 /* ---- tasks ---- */
 
 enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields, const struct ht_fd_box *of,
-                           bool edges, const struct ht_fd_array *array) {
+                           bool edges, struct ht_buffer *const *array) {
     const int64_t reach = ht_fd_reach(&s->fd.engine.spec);
     HT_EACH_BIT(f, fields) {
         struct ht_fd_box box = *of;
@@ -145,12 +145,9 @@ static int64_t alike(void *self, int64_t *period) {
 /* ---- data ---- */
 
 enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
-    struct ht_fd_engine *e = &s->fd.engine;
-    const int64_t nodes = ht_window_nodes(&s->fd.r.partition.window[HT_PRIMARY]) + HT_PAIR_BEYOND;
-    for (int i = 0; s->remembers && i < s->pair.npartners; i++)
-        TRY(ht_fd_write_zeros(e, s->partner[i], nodes));
-    for (int group = 0; s->remembers && group < 2; group++)
-        TRY(ht_fd_write_zeros(e, s->memory[group], s->layers.memory));
+    for (int i = 0; s->remembers && i < s->pair.npartners; i++) TRY(ht_buffer_clear(s->partner[i]));
+    for (int group = 0; s->remembers && s->layers.memory > 0 && group < 2; group++)
+        TRY(ht_buffer_clear(s->memory[group]));
     s->remembers = false;
     return HT_OK;
 }
@@ -158,12 +155,12 @@ enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
 static enum ht_err rest(void *self) {
     struct ht_pair_stepper *s = self;
     s->fd.at = 0;
-    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_fd_clear(&s->fd, s->field[f]));
+    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_buffer_clear(s->field[f]));
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
     return ht_pair_forget(s);
 }
 
-static struct ht_fd_array *state_array(void *self, int i, int64_t *numbers) {
+static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
     struct ht_pair_stepper *s = self;
     const int more = i - s->pair.nfields;
     *numbers = more < 0 ? ht_fd_numbers(&s->fd) : s->layers.memory;
@@ -240,13 +237,13 @@ static void archive(void *self, struct ht_archive *archive) {
 static void arrays(const void *self, struct ht_arrays *out) {
     const struct ht_pair_stepper *s = self;
     ht_fd_arrays(&s->fd, out);
-    for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->field[f].buffer;
+    for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->field[f];
 }
 
 /* ---- memory ---- */
 
 /* Fields, partners, spares but beside another stepper, coefficients that vary. */
-static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], int *state) {
+static int list_arrays(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state) {
     struct ht_pair_stepper *s = self;
     int count = 0;
     for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->field[f];
@@ -258,7 +255,7 @@ static int list_arrays(void *self, struct ht_fd_array *list[HT_FD_MOST_ARRAYS], 
     return count;
 }
 
-static struct ht_fd_array *find_sent(void *self, int array, int i) {
+static struct ht_buffer **find_sent(void *self, int array, int i) {
     struct ht_pair_stepper *s = self;
     if (array >= RATED && s->fd.problem.stages < 2) return NULL;
     HT_EACH_BIT(f, s->pair.group[array % RATED])
@@ -355,12 +352,12 @@ static enum ht_err create_layers(struct ht_pair_stepper *s) {
     HT_FREED double *profile = NULL;
     if (s->damping == HT_PAIR_UNDAMPED) return HT_OK;
     for (int group = 0; group < 2; group++)
-        TRY(e->ops->create(e, all->memory + HT_PAIR_BEYOND, &s->memory[group]));
-    TRY(e->ops->create(e, all->profiles + HT_PAIR_BEYOND, &s->profile));
+        TRY(ht_fd_array_create(e, all->memory + HT_PAIR_BEYOND, &s->memory[group]));
+    TRY(ht_fd_array_create(e, all->profiles + HT_PAIR_BEYOND, &s->profile));
     if (all->profiles == 0) return HT_OK;
     TRY(HT_ALLOC(profile, all->profiles));
     for (int i = 0; i < 6; i++) fill_profile(s, i, profile + all->layer[i].profile);
-    return e->ops->write(e, s->profile, 0, all->profiles, profile);
+    return ht_buffer_write_reals(s->profile, e->spec.fp64, 0, all->profiles, profile);
 }
 
 /* ---- making ---- */
@@ -398,9 +395,9 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
 
 static void release(void *self) {
     struct ht_pair_stepper *s = self;
-    s->fd.engine.ops->destroy(&s->profile);
+    ht_buffer_destroy(s->profile);
     for (int group = 0; group < 2; group++) {
-        s->fd.engine.ops->destroy(&s->memory[group]);
+        ht_buffer_destroy(s->memory[group]);
         ht_pair_meets_free(&s->meets[group]);
         ht_pair_met_destroy(s->met[group]);
     }

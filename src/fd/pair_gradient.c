@@ -168,10 +168,10 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
     struct ht_pair_product p = {.box = *box,
                                 .count = 1,
                                 .lit = true,
-                                .adjoint = {pair_of(g->adjoint)->field[field]},
-                                .after = {g->past->after[field]},
-                                .before = {pair_of(g->forward)->field[field]},
-                                .sum = {{ht_pair_strains_of(g, true)[field]}},
+                                .field = {{.adjoint = pair_of(g->adjoint)->field[field],
+                                           .after = g->past->after[field],
+                                           .before = pair_of(g->forward)->field[field],
+                                           .sum = {ht_pair_strains_of(g, true)[field]}}},
                                 .light = g->sum[HT_GRADIENT_ILLUMINATION],
                                 .tool = g->products};
     return g->adjoint->engine.ops->product(&g->adjoint->engine, &p);
@@ -189,10 +189,10 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
     p.tool = p.count > 1 ? g->block : g->products;
     for (int i = 0; i < p.count; i++) {
         const int at = row[i];
-        p.adjoint[i] = strains ? ht_pair_strains_of(g, false)[at] : a->field[at];
-        p.after[i] = strains ? ht_pair_strains_of(g, true)[at] : g->past->after[at];
-        p.before[i] = strains ? ht_pair_strains_zero(g) : f->field[at];
-        for (int j = i; j < p.count; j++) p.sum[i][j] = g->sum[sum_of(g, at, row[j])];
+        p.field[i].adjoint = strains ? ht_pair_strains_of(g, false)[at] : a->field[at];
+        p.field[i].after = strains ? ht_pair_strains_of(g, true)[at] : g->past->after[at];
+        p.field[i].before = strains ? ht_pair_strains_zero(g) : f->field[at];
+        for (int j = i; j < p.count; j++) p.field[i].sum[j] = g->sum[sum_of(g, at, row[j])];
     }
     return row[0] < field ? HT_OK : a->fd.engine.ops->product(&g->adjoint->engine, &p);
 }
@@ -298,7 +298,7 @@ static enum ht_err turn_plane(struct turn *t, double *room) {
         double *next = room;
         for (int i = 0; i < t->count; i++)
             for (int j = i; j < t->count; j++, next += t->nodes) {
-                const struct ht_fd_array sum = t->g->sum[sum_of(t->g, t->row[i], t->row[j])];
+                struct ht_buffer *const sum = t->g->sum[sum_of(t->g, t->row[i], t->row[j])];
                 t->sum[i][j] = next;
                 TRY(ht_fd_move_planes(&s->fd, sum, t->m3, t->m3 + 1, pass ? next : NULL,
                                       pass ? NULL : next));

@@ -384,7 +384,7 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
 /* Sums over the places of a field: along axes with walls those between nodes are one less, and
  * walls halve only nodes. Over the field's own coefficient, but of coupled ones. */
 static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *part, int f,
-                         struct ht_fd_array x, struct ht_fd_array y, struct ht_measure *out) {
+                         struct ht_buffer *x, struct ht_buffer *y, struct ht_measure *out) {
     const struct ht_grid *grid = s->fd.problem.grid;
     struct ht_fd_part own = *part;
     int c = -1;
@@ -398,19 +398,19 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
             if (own.ends.half[k][side] == 1) own.ends.half[k][side] = 0;
     }
     const bool varies = c >= 0 && !(s->constant >> c & 1u);
-    s->fd.law.a = varies ? s->coefficient[c] : (struct ht_fd_array){NULL, NULL};
+    s->fd.law.a = varies ? s->coefficient[c] : NULL;
     TRY(ht_fd_total(&s->fd, &own, x, y, out));
     if (c >= 0 && !varies && out->sum != 0) out->sum /= s->number[c]; /* 0: a fluid's shear */
     return HT_OK;
 }
 
 /* By what x is multiplied: C^-1 x, or x of a field that is not coupled. */
-static struct ht_fd_array partner_of(const struct ht_pair_stepper *s, int f, struct ht_fd_array x) {
+static struct ht_buffer *partner_of(const struct ht_pair_stepper *s, int f, struct ht_buffer *x) {
     return s->coupled >> f & 1u ? s->solved[f] : x;
 }
 
 /* <x, C^-1 x> of a field, or of what the medium remembers of it; in each layer, too. */
-static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_fd_array x,
+static enum ht_err add_squares(struct ht_pair_stepper *s, int f, struct ht_buffer *x,
                                double *squares, struct ht_measure *sums, struct ht_state *out) {
     const struct ht_fd_part all = {s->fd.box, s->fd.ends};
     const struct ht_layers *layers = s->fd.problem.layers;

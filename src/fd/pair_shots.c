@@ -367,13 +367,12 @@ enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
 
 enum ht_err ht_pair_inject(struct ht_pair_stepper *s,
                            struct ht_fd_injection *const list[HT_MAX_FIELDS], unsigned fields,
-                           int64_t begin, int64_t end, const struct ht_fd_array *to) {
-    const struct ht_fd_array none = {NULL, NULL};
+                           int64_t begin, int64_t end, struct ht_buffer *const *to) {
     HT_EACH_BIT(f, fields) {
         struct ht_fd_injection *in = list[f];
         if (in == NULL || in->plane[begin] >= in->plane[end]) continue;
         TRY(s->fd.engine.ops->inject(&s->fd.engine, in, in->plane[begin], in->plane[end],
-                                     s->fd.at - in->first, to[f], none));
+                                     s->fd.at - in->first, to[f], NULL));
     }
     return HT_OK;
 }

@@ -11,8 +11,8 @@ struct ht_pair_strains {
     unsigned fields;               /* of groups that have couplings */
     struct ht_pair_stepper raw[2]; /* of which passes see what they change, and C */
     struct ht_pair_stepper read;   /* of which sources' amplitudes are by */
-    struct ht_fd_array one, zero, strain[2][HT_MAX_FIELDS];
-    struct ht_fd_array sum[2];                           /* [point][coupling], of each group */
+    struct ht_buffer *one, *zero, *strain[2][HT_MAX_FIELDS];
+    struct ht_buffer *sum[2];                            /* [point][coupling], of each group */
     struct ht_fd_injection *injection[2][HT_MAX_FIELDS]; /* readings, sources */
 };
 
@@ -35,11 +35,11 @@ static int64_t numbers_of(const struct ht_gradient *g, int group) {
 static enum ht_err make(const struct ht_gradient *g, struct ht_pair_strains *out) {
     struct ht_fd_engine *e = &g->adjoint->engine;
     const int64_t numbers = ht_fd_numbers(g->adjoint);
-    TRY(e->ops->create(e, numbers, &out->one));
-    TRY(e->ops->create(e, numbers, &out->zero));
+    TRY(ht_fd_array_create(e, numbers, &out->one));
+    TRY(ht_fd_array_create(e, numbers, &out->zero));
     HT_ARRAY(double, ones, numbers);
     for (int64_t i = 0; i < numbers; i++) ones[i] = 1;
-    TRY(e->ops->write(e, out->one, 0, numbers, ones));
+    TRY(ht_buffer_write_reals(out->one, e->spec.fp64, 0, numbers, ones));
     for (int which = 0; which < 2; which++) {
         struct ht_pair_stepper *raw = &out->raw[which];
         *raw = *stepper_of(g, which);
@@ -48,10 +48,10 @@ static enum ht_err make(const struct ht_gradient *g, struct ht_pair_strains *out
             raw->coefficient[c] = own ? out->one : out->zero;
             raw->number[c] = own;
         }
-        HT_EACH_BIT(f, out->fields) TRY(e->ops->create(e, numbers, &out->strain[which][f]));
+        HT_EACH_BIT(f, out->fields) TRY(ht_fd_array_create(e, numbers, &out->strain[which][f]));
     }
     for (int group = 0; group < 2; group++)
-        if (uses(g, group)) TRY(e->ops->create(e, numbers_of(g, group) + 1, &out->sum[group]));
+        if (uses(g, group)) TRY(ht_fd_array_create(e, numbers_of(g, group) + 1, &out->sum[group]));
     return HT_OK;
 }
 
@@ -67,12 +67,11 @@ enum ht_err ht_pair_strains_create(struct ht_gradient *g) {
 void ht_pair_strains_destroy(struct ht_gradient *g) {
     struct ht_pair_strains *s = g->strains;
     if (s == NULL) return;
-    const struct ht_fd_engine_ops *ops = g->forward->engine.ops;
-    ops->destroy(&s->one);
-    ops->destroy(&s->zero);
+    ht_buffer_destroy(s->one);
+    ht_buffer_destroy(s->zero);
     for (int which = 0; which < 2; which++) {
-        for (int f = 0; f < HT_MAX_FIELDS; f++) ops->destroy(&s->strain[which][f]);
-        ops->destroy(&s->sum[which]);
+        for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(s->strain[which][f]);
+        ht_buffer_destroy(s->sum[which]);
         ht_pair_injections_destroy(s->injection[which]);
     }
     free(s);
@@ -110,18 +109,18 @@ bool ht_pair_strains_have(const struct ht_gradient *g, int field) {
     return g->strains != NULL && (g->strains->fields >> field & 1u);
 }
 
-const struct ht_fd_array *ht_pair_strains_of(const struct ht_gradient *g, bool forward) {
+struct ht_buffer *const *ht_pair_strains_of(const struct ht_gradient *g, bool forward) {
     return g->strains->strain[forward ? FORWARD : ADJOINT];
 }
 
-struct ht_fd_array ht_pair_strains_zero(const struct ht_gradient *g) {
+struct ht_buffer *ht_pair_strains_zero(const struct ht_gradient *g) {
     return g->strains->zero;
 }
 
 /* += e of a group, on own planes and the next ones of neighbours, by other fields of which `from`
  * has the values; and what is injected. */
 static enum ht_err add(const struct ht_gradient *g, int which, int group,
-                       const struct ht_fd_array *from) {
+                       struct ht_buffer *const *from) {
     struct ht_pair_stepper *s = stepper_of(g, which), *raw = &g->strains->raw[which];
     struct ht_pair_task t = {
         .s = raw, .work = HT_PAIR_STEP, .part = HT_PART_INTERIOR, .group = group, .box = s->fd.box};
@@ -142,7 +141,7 @@ enum ht_err ht_pair_strains_begin(struct ht_gradient *g) {
     if (s == NULL) return HT_OK;
     for (int f = 0; f < HT_MAX_FIELDS; f++) {
         struct ht_fd_injection *in = s->injection[ADJOINT][f];
-        if (s->fields >> f & 1u) TRY(ht_fd_clear(g->adjoint, s->strain[ADJOINT][f]));
+        if (s->fields >> f & 1u) TRY(ht_buffer_clear(s->strain[ADJOINT][f]));
         if (in == NULL) continue;
         in->given = g->readings[f]->given;
         in->factor = g->readings[f]->factor;
@@ -150,8 +149,7 @@ enum ht_err ht_pair_strains_begin(struct ht_gradient *g) {
         in->first = in->last = 0;
     }
     for (int group = 0; group < 2; group++)
-        if (uses(g, group))
-            TRY(ht_fd_write_zeros(&g->adjoint->engine, s->sum[group], numbers_of(g, group)));
+        if (uses(g, group)) TRY(ht_buffer_clear(s->sum[group]));
     return HT_OK;
 }
 
@@ -164,7 +162,7 @@ enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group) {
 static void swap_group(struct ht_gradient *g) {
     struct ht_pair_stepper *f = stepper_of(g, FORWARD);
     HT_EACH_BIT(i, f->pair.group[0]) {
-        const struct ht_fd_array own = f->field[i];
+        struct ht_buffer *const own = f->field[i];
         f->field[i] = g->strains->strain[FORWARD][i];
         g->strains->strain[FORWARD][i] = own;
     }
@@ -233,8 +231,8 @@ enum ht_err ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_s
         const int64_t window = m3 - s->fd.own.first + box->begin[2];
         const int64_t begin = meets->first[0][window], end = meets->first[0][window + 1];
         HT_ARRAY(double, values, (end - begin) * couplings + 1);
-        TRY(g->adjoint->engine.ops->read(&g->adjoint->engine, g->strains->sum[group],
-                                         begin * couplings, (end - begin) * couplings, values));
+        TRY(ht_buffer_read_reals(g->strains->sum[group], s->fd.engine.spec.fp64, begin * couplings,
+                                 (end - begin) * couplings, values));
         for (int64_t i = begin; i < end; i++) {
             const int64_t at = meets->at[i] - window * box->plane;
             const int64_t m1 = at % box->row - box->begin[0], m2 = at / box->row - box->begin[1];

@@ -431,20 +431,27 @@ static enum ht_err launch_products(struct ht_tool *tool, const struct ht_fd_box 
     return ht_tool_launch(tool, HT_PART_INTERIOR, CORRELATE, groups, n, arg);
 }
 
-enum ht_err ht_pair_product_add(struct ht_tool *tool, const struct ht_fd_box *box, bool lit,
-                                int count, struct ht_buffer *const *array) {
-    const struct ht_fd_args args = ht_fd_args_of(box);
-    const int light = lit;
-    struct ht_arg arg[2 + HT_PAIR_PRODUCT_ARRAYS] = {{.value = &args, .size = sizeof args},
-                                                     {.value = &light, .size = sizeof light}};
-    for (int i = 0; i < count; i++) arg[2 + i].buffer = array[i];
-    return launch_products(tool, box, 2 + count, arg);
+enum ht_err ht_pair_product_add(const struct ht_pair_product *p) {
+    enum { ARRAYS = 3 * HT_PAIR_TOGETHER_MOST + 1 + HT_PAIR_TOGETHER_MOST * HT_PAIR_TOGETHER_MOST };
+    const struct ht_fd_args args = ht_fd_args_of(&p->box);
+    const int light = p->lit;
+    struct ht_arg arg[2 + ARRAYS] = {{.value = &args, .size = sizeof args},
+                                     {.value = &light, .size = sizeof light}};
+    int n = 2;
+    for (int i = 0; i < p->count; i++) {
+        arg[n++].buffer = p->field[i].adjoint;
+        arg[n++].buffer = p->field[i].after;
+        arg[n++].buffer = p->field[i].before;
+    }
+    arg[n++].buffer = p->light;
+    for (int i = 0; i < p->count; i++)
+        for (int j = i; j < p->count; j++) arg[n++].buffer = p->field[i].sum[j];
+    return launch_products(p->tool, &p->box, n, arg);
 }
 
-enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_box *box,
-                               const struct ht_fd_products *of) {
+enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_products *of) {
     struct products *k = (struct products *)tool;
-    const struct ht_fd_args args = ht_fd_args_of(box);
+    const struct ht_fd_args args = ht_fd_args_of(&of->box);
     double sign = of->sign, weights[HT_FD_RADIUS];
     struct ht_buffer *const arrays[] = {of->e,          of->d,
                                         of->q,          of->o != NULL ? of->o : of->q,
@@ -457,7 +464,7 @@ enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_box *box
     for (int i = 0; i < 8; i++) arg[n++].buffer = arrays[i];
     for (int i = 0; k->spec.density && i < 3; i++)
         arg[n++].buffer = of->slopes[i < k->spec.dims ? i : 0];
-    return launch_products(tool, box, n, arg);
+    return launch_products(tool, &of->box, n, arg);
 }
 
 enum ht_err ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_buffer *from,

@@ -70,9 +70,9 @@ static void judge_amplitudes(const struct shot *s, const char *name, double boun
 
 struct born {
     struct ht_fd_stepper *forward, *change;
-    double *m;                        /* [own node] change of 1 / K */
-    struct ht_fd_array b[3], ones, x; /* of the window; x: scratch */
-    double *before[2];                /* u and d of the forward run before the step, [window] */
+    double *m;                         /* [own node] change of 1 / K */
+    struct ht_buffer *b[3], *ones, *x; /* of the window; x: scratch */
+    double *before[2];                 /* u and d of the forward run before the step, [window] */
 };
 
 static void open_born(struct born *b, const struct shot *plain) {
@@ -86,10 +86,10 @@ static void open_born(struct born *b, const struct shot *plain) {
     b->m = room(plain->run.nodes);
     must(fill_change(f, 0, 0, ht_grid_planes(f->problem.grid, HT_PRIMARY), b->m));
     for (int i = 0; i < 2; i++) b->before[i] = room(ht_fd_numbers(f));
-    for (int k = 0; k < 3; k++) must(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &b->b[k]));
-    must(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &b->ones));
-    must(f->engine.ops->create(&f->engine, ht_fd_numbers(f), &b->x));
-    for (int64_t i = 0; i < ht_fd_numbers(f); i++) b->ones.host[i] = 1;
+    for (int k = 0; k < 3; k++) must(ht_fd_array_create(&f->engine, ht_fd_numbers(f), &b->b[k]));
+    must(ht_fd_array_create(&f->engine, ht_fd_numbers(f), &b->ones));
+    must(ht_fd_array_create(&f->engine, ht_fd_numbers(f), &b->x));
+    for (int64_t i = 0; i < ht_fd_numbers(f); i++) b->ones->host[i] = 1;
     f->problem.fd.fill = fill_change;
     f->problem.fd.medium = f;
     for (int k = 0; k < f->engine.spec.dims && own.density; k++)
@@ -99,10 +99,9 @@ static void open_born(struct born *b, const struct shot *plain) {
 }
 
 static void close_born(struct born *b) {
-    struct ht_fd_engine *e = &b->forward->engine;
-    for (int k = 0; k < 3; k++) e->ops->destroy(&b->b[k]);
-    e->ops->destroy(&b->ones);
-    e->ops->destroy(&b->x);
+    for (int k = 0; k < 3; k++) ht_buffer_destroy(b->b[k]);
+    ht_buffer_destroy(b->ones);
+    ht_buffer_destroy(b->x);
     for (int i = 0; i < 2; i++) free(b->before[i]);
     free(b->m);
     ht_fd_destroy(b->change);
@@ -110,8 +109,8 @@ static void close_born(struct born *b) {
 
 /* What the change of the medium adds where L is applied to u, times 1 / divisor, and u changes by
  * `moved`: K (dt^2 dS u - dm moved). */
-static void add_change(struct born *b, double divisor, struct ht_fd_array u, const double *after,
-                       const double *moved, struct ht_fd_array *to, int count) {
+static void add_change(struct born *b, double divisor, struct ht_buffer *u, const double *after,
+                       const double *moved, struct ht_buffer **to, int count) {
     struct ht_fd_stepper *f = b->forward;
     const double dt = f->problem.dt;
     struct ht_fd_work w = {.operation = HT_FD_STEP,
@@ -120,7 +119,7 @@ static void add_change(struct born *b, double divisor, struct ht_fd_array u, con
                            .u = u,
                            .d = b->x};
     w.law.a = b->ones;
-    memset(b->x.host, 0, (size_t)ht_fd_numbers(f) * sizeof *b->x.host);
+    must(ht_buffer_clear(b->x));
     for (int k = 0; k < 3; k++) w.law.b[k] = b->b[k];
     must(f->engine.ops->ghosts(&f->engine, &f->box, (const int(*)[2])f->sides, u));
     if (f->engine.spec.density) must(f->engine.ops->work(&f->engine, &w));
@@ -130,15 +129,15 @@ static void add_change(struct born *b, double divisor, struct ht_fd_array u, con
             for (int64_t m1 = f->box.begin[0]; m1 < f->box.end[0]; m1++, m++) {
                 const int64_t at = m3 * f->box.plane + m2 * f->box.row + m1;
                 const double more =
-                    f->law.a.host[at] * (b->x.host[at] - *m * (after[at] - moved[at]));
-                for (int i = 0; i < count; i++) to[i].host[at] += more;
+                    f->law.a->host[at] * (b->x->host[at] - *m * (after[at] - moved[at]));
+                for (int i = 0; i < count; i++) to[i]->host[at] += more;
             }
 }
 
 static void keep(struct born *b) {
     const size_t bytes = (size_t)ht_fd_numbers(b->forward) * sizeof **b->before;
-    memcpy(b->before[0], b->forward->values[HT_FD_U].host, bytes);
-    memcpy(b->before[1], b->forward->values[HT_FD_D].host, bytes);
+    memcpy(b->before[0], b->forward->values[HT_FD_U]->host, bytes);
+    memcpy(b->before[1], b->forward->values[HT_FD_D]->host, bytes);
 }
 
 static void step_born(struct born *b) {
@@ -148,14 +147,14 @@ static void step_born(struct born *b) {
     keep(b);
     must(ht_runner_half_step(f, HT_PRIMARY));
     must(r->ops->before(r, HT_PRIMARY));
-    struct ht_fd_array before = {NULL, b->before[0]};
+    struct ht_buffer before = {.host = b->before[0]};
     if (two) {
         must(ht_runner_run(r, &r->passes, 0, 1));
-        add_change(b, 12, before, f->values[HT_FD_W].host, b->before[0], &c->values[HT_FD_W], 1);
+        add_change(b, 12, &before, f->values[HT_FD_W]->host, b->before[0], &c->values[HT_FD_W], 1);
     }
     must(ht_runner_run(r, &r->passes, two, r->passes.count));
-    add_change(b, 1, two ? f->values[HT_FD_W] : before, f->values[HT_FD_D].host, b->before[1],
-               (struct ht_fd_array[]){c->values[HT_FD_D], c->values[HT_FD_U]}, 2);
+    add_change(b, 1, two ? f->values[HT_FD_W] : &before, f->values[HT_FD_D]->host, b->before[1],
+               (struct ht_buffer *[]){c->values[HT_FD_D], c->values[HT_FD_U]}, 2);
     r->ops->after(r, 1);
 }
 

@@ -443,7 +443,7 @@ static void balance_begin(const struct fd_run *run, struct balance *b) {
     }
 }
 
-static void read_array(const struct balance *b, struct ht_fd_array array, double *out) {
+static void read_array(const struct balance *b, struct ht_buffer *array, double *out) {
     const int64_t planes = ht_grid_planes(b->s->fd.problem.grid, HT_PRIMARY);
     must(ht_fd_move_planes(&b->s->fd, array, 0, planes, NULL, out));
 }

@@ -89,7 +89,7 @@ static void plant(const struct planned *s) {
     const struct ht_fd_layers *l = &ht_fd_stepper_of(&s->stepper)->layers;
     for (int i = 0; i < l->sides.count; i++)
         for (int64_t depth = 0; depth < l->sides.side[i].cells; depth++)
-            l->profile.host[ht_fd_side_profile(&l->sides.side[i], HT_FD_PROFILES - 1, depth)] =
+            l->profile->host[ht_fd_side_profile(&l->sides.side[i], HT_FD_PROFILES - 1, depth)] =
                 1.05;
 }
 
