@@ -547,21 +547,16 @@ struct ht_pair_stepper {
     struct ht_pair pair;
     unsigned coupled;  /* fields that share coefficients with others */
     unsigned constant; /* bit i: coefficient i is number[i] everywhere */
-    double number[HT_MAX_TERMS];
-    struct ht_buffer *field[HT_MAX_FIELDS], *coefficient[HT_MAX_TERMS];
-    struct ht_buffer *partner[HT_MAX_FIELDS]; /* what losses remember (struct ht_pair) */
-    double lossy_dt;                          /* of the pass that is done, for losses */
+    struct ht_pair_arrays on;
     /* spare[i] is rate[f] of the fields of group 1, with two terms in time of all, and solved[f] of
      * coupled ones; group 0's have the same as group 1's. */
     int spares;
-    struct ht_buffer *spare[2 * HT_MAX_FIELDS], *rate[HT_MAX_FIELDS], *solved[HT_MAX_FIELDS];
+    struct ht_buffer *spare[2 * HT_MAX_FIELDS], *solved[HT_MAX_FIELDS];
     int sides[HT_MAX_FIELDS][3][2];  /* of ht_fd_ghosts_fill */
-    int64_t wall[3][2];              /* nodes on free sides, as those of struct ht_pair_arrays */
     struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
-    struct ht_buffer *profile, *memory[2]; /* of each group, as those of struct ht_pair_arrays */
-    bool remembers;                        /* memories and partners are not 0 */
+    bool remembers; /* memories and partners are not 0 */
     struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
     struct ht_fd_incidence **incident;                /* [shot] NULL: no plane wave */
     struct ht_pair_meets meets[2];                    /* of each group: no points, no couplings */

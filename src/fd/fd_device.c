@@ -114,37 +114,20 @@ static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_she
                            ht_fd_records_ring(shell->records), old, u, d);
 }
 
-static struct ht_pair_arrays pair_arrays(const struct ht_pair_stepper *s,
-                                         struct ht_buffer *const *rate) {
-    struct ht_pair_arrays arrays = {.profile = s->profile, .lossy_dt = s->lossy_dt};
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        arrays.field[f] = s->field[f];
-        arrays.rate[f] = rate[f];
-        arrays.partner[f] = s->partner[f];
-    }
-    for (int c = 0; c < HT_MAX_TERMS; c++) {
-        arrays.coefficient[c] = s->coefficient[c];
-        arrays.number[c] = s->number[c];
-    }
-    for (int group = 0; group < 2; group++) arrays.memory[group] = s->memory[group];
-    memcpy(arrays.wall, s->wall, sizeof arrays.wall);
-    return arrays;
-}
-
 static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    const struct ht_pair_arrays arrays =
-        pair_arrays(t->s, t->work == HT_PAIR_SOLVE ? t->s->solved : t->s->rate);
-    if (t->work == HT_PAIR_SOLVE) return ht_pair_solve(e->kernels->fd, t->group, &t->box, &arrays);
+    struct ht_pair_arrays solves = t->s->on;
+    memcpy(solves.rate, t->s->solved, sizeof solves.rate);
+    if (t->work == HT_PAIR_SOLVE) return ht_pair_solve(e->kernels->fd, t->group, &t->box, &solves);
     return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work, &t->box, t->scale, t->layers,
-                        &arrays);
+                        &t->s->on);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    const struct ht_pair_arrays arrays = pair_arrays(t->s, t->s->rate);
+    const struct ht_pair_arrays *on = &t->s->on;
     int64_t points[2], targets[2];
     ht_pair_meets_range(t, points, targets);
-    return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale, &arrays,
-                        t->work == HT_PAIR_STEP ? arrays.field : arrays.rate, t->keeps);
+    return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale, on,
+                        t->work == HT_PAIR_STEP ? on->field : on->rate, t->keeps);
 }
 
 static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,

@@ -61,30 +61,21 @@ struct ht_fd_gradient_ops {
                        const struct ht_fd_signal *undispersed, int64_t n, double *stage,
                        double *update);
 };
-extern const struct ht_fd_gradient_ops ht_pair_gradient; /* pair_gradient.c */
+extern const struct ht_fd_gradient_ops ht_pair_gradient;
 /* Adds rows of a field at the nodes of a point, times their weights. */
 HT_CHECKED enum ht_err ht_fd_list_nodes(const struct ht_gradient *g, int field,
                                         const struct ht_point *point, struct ht_sampler *out);
 
-/* ---- pair_strains.c: of a pair with couplings at oblique faces ---- */
+/* ---- pair_gradient.c: strains, of a pair with couplings at oblique faces ---- */
 /* In g->strains, which stays NULL without them: the others do nothing then. */
 HT_CHECKED enum ht_err ht_pair_strains_create(struct ht_gradient *g);
 void ht_pair_strains_destroy(struct ht_gradient *g);
 /* Numbers in the memory of the engine. */
 int64_t ht_pair_strains_numbers(const struct ht_gradient *g);
-HT_CHECKED enum ht_err ht_pair_strains_aim(struct ht_gradient *g,
-                                           const struct ht_receivers *receivers);
 /* An adjoint run begins; it has done the pass of a group. */
 HT_CHECKED enum ht_err ht_pair_strains_begin(struct ht_gradient *g);
 HT_CHECKED enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group);
-/* The forward run's strains of the step that is shown, and the sums by couplings. */
-HT_CHECKED enum ht_err ht_pair_strains_add(struct ht_gradient *g);
 /* Whether a sum is one of these; own planes of it. */
 bool ht_pair_strains_sum(const struct ht_gradient *g, enum ht_gradient_sum sum);
 HT_CHECKED enum ht_err ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_sum sum,
                                             int64_t first, int64_t last, double *out);
-/* Whether a field has strains. What follows is of such fields: those of both runs, by fields;
- * zeros. */
-bool ht_pair_strains_have(const struct ht_gradient *g, int field);
-struct ht_buffer *const *ht_pair_strains_of(const struct ht_gradient *g, bool forward);
-struct ht_buffer *ht_pair_strains_zero(const struct ht_gradient *g);

@@ -243,7 +243,7 @@ enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int which, bool 
     struct ht_pair_stepper *pair = ht_pair_stepper_of(stepper);
     struct ht_fd_stepper *s = pair != NULL ? &pair->fd : ht_fd_stepper_of(stepper);
     struct ht_buffer *const memory =
-        pair != NULL ? pair->memory[which] : s->layers.memory[HT_FD_HALVES + which];
+        pair != NULL ? pair->on.memory[which] : s->layers.memory[HT_FD_HALVES + which];
     const int64_t numbers = ht_fd_memory_numbers(stepper);
     s->layers.start = s->layers.start && !put;
     return put ? ht_buffer_write_reals(memory, s->engine.spec.fp64, 0, numbers, values)

@@ -540,7 +540,7 @@ static double pair_difference(const struct ht_pair_task *t, const struct ht_pair
     const struct ht_pair_stepper *s = t->s;
     const struct ht_fd_engine *e = &s->fd.engine;
     const int64_t pitch = pitch_of(&t->box, term->axis);
-    const double *f = s->field[term->col]->host + at;
+    const double *f = s->on.field[term->col]->host + at;
     const int up = ht_pair_up(&s->pair, term->col, term->axis);
     const int64_t m =
         at / pitch % (term->axis == 2 ? INT64_MAX : pitch_of(&t->box, term->axis + 1) / pitch);
@@ -548,7 +548,7 @@ static double pair_difference(const struct ht_pair_task *t, const struct ht_pair
     double weight[HT_FD_CLOSED_ROW], sum = 0;
     const int closed =
         ht_fd_closed_row(&s->closure[s->pair.group[1] >> term->row & 1u], &e->weights, up,
-                         m - s->wall[term->axis][0], s->wall[term->axis][1] - m, offset, weight);
+                         m - s->on.wall[term->axis][0], s->on.wall[term->axis][1] - m, offset, weight);
     for (int j = 0; j < closed; j++)
         sum += magnitude(e, weight[j]) * magnitude(e, f[offset[j] * pitch]);
     for (int j = 0; closed < 0 && j < e->weights.radius; j++) {
@@ -588,9 +588,9 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
     if (t->work == HT_PAIR_STEP) ht_pair_lose(t, true, m, at, sum);
     HT_EACH_BIT(f, s->pair.group[t->group]) {
         if (t->work == HT_PAIR_STEP)
-            s->field[f]->host[at] = magnitude(e, s->field[f]->host[at]) + sum[f];
+            s->on.field[f]->host[at] = magnitude(e, s->on.field[f]->host[at]) + sum[f];
         else
-            s->rate[f]->host[at] = (t->work == HT_PAIR_STAGE ? s->field[f]->host[at] : 0) + sum[f];
+            s->on.rate[f]->host[at] = (t->work == HT_PAIR_STAGE ? s->on.field[f]->host[at] : 0) + sum[f];
     }
 }
 
@@ -601,7 +601,7 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     int number[HT_MAX_FIELDS];
     read_coefficients(s, at, coefficient);
     const int count = ht_pair_block(&s->pair, coupled, coefficient, 1, number, c);
-    HT_EACH_BIT(f, coupled) x[number[f]] = s->field[f]->host[at];
+    HT_EACH_BIT(f, coupled) x[number[f]] = s->on.field[f]->host[at];
     ht_pair_invert(count, c, x, y);
     HT_EACH_BIT(f, coupled) s->solved[f]->host[at] = y[number[f]];
 }
@@ -667,7 +667,7 @@ static enum ht_err plain_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_
     pair_meet(t, point, g);
     for (int64_t i = target[0]; i < target[1]; i++) {
         const int64_t r = meets->to[i] % rows, at = meets->to[i] / rows;
-        double *to = (t->work == HT_PAIR_STEP ? t->s->field : t->s->rate)[row[r]]->host;
+        double *to = (t->work == HT_PAIR_STEP ? t->s->on.field : t->s->on.rate)[row[r]]->host;
         for (int j = 0; j < meets->corners; j++) {
             const int64_t near = meets->from[i * meets->corners + j];
             if (near < 0) continue;
@@ -740,7 +740,7 @@ static double pair_profile(const struct spot *spot, int axis, unsigned parity, i
     const int64_t depths = s->layers.layer[i].end[axis] - begin;
     const int64_t row = half * ht_pair_profiles(s->damping) + which;
     const int64_t at = s->layers.layer[i].profile + row * depths + spot->m[axis] - begin;
-    return magnitude(&s->fd.engine, s->profile->host[at]);
+    return magnitude(&s->fd.engine, s->on.profile->host[at]);
 }
 
 /* A sponge, or the losses of matched layers. */
@@ -751,9 +751,9 @@ static void plain_sponge(const struct spot *spot) {
         for (int k = 0; k < 3; k++) {
             if (spot->layer[k] < 0) continue;
             const double factor = pair_profile(spot, k, s->pair.parity[f], which);
-            s->field[f]->host[spot->at] *= factor;
+            s->on.field[f]->host[spot->at] *= factor;
             for (int i = 0; i < s->pair.npartners; i++)
-                if (s->pair.owner[i] == f) s->partner[i]->host[spot->at] *= factor;
+                if (s->pair.owner[i] == f) s->on.partner[i]->host[spot->at] *= factor;
         }
 }
 
@@ -766,7 +766,7 @@ static double *memory_at(const struct spot *spot, int axis, int slot) {
         const int64_t begin = s->layers.layer[i].begin[k];
         number = number * (s->layers.layer[i].end[k] - begin) + spot->m[k] - begin;
     }
-    return &s->memory[spot->t->group]->host[s->layers.layer[i].memory + number];
+    return &s->on.memory[spot->t->group]->host[s->layers.layer[i].memory + number];
 }
 
 /* The change of a difference d; number: among those of the group, along: of those of its axis. */
@@ -811,7 +811,7 @@ static void plain_matched(const struct spot *spot) {
     }
     pair_release(t, spot->m, spot->at, sum);
     ht_pair_lose(t, false, spot->m, spot->at, sum);
-    HT_EACH_BIT(f, s->pair.group[t->group]) s->field[f]->host[spot->at] += sum[f];
+    HT_EACH_BIT(f, s->pair.group[t->group]) s->on.field[f]->host[spot->at] += sum[f];
 }
 
 static enum ht_err plain_pair(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {

@@ -91,7 +91,7 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     const int group = kinds[task->pass].group;
     return ht_pair_ghosts(s, s->pair.group[1 - group], &box,
                           ht_pair_faces_use(s->fd.problem.fd.faces, group),
-                          source_of(&s->fd.problem, task->pass) < RATED ? s->field : s->rate);
+                          source_of(&s->fd.problem, task->pass) < RATED ? s->on.field : s->on.rate);
 }
 
 /* Steps alone have layers, which lie where nothing is coupled. The quarter step comes without
@@ -105,7 +105,7 @@ static struct ht_pair_task task_of(struct ht_pair_stepper *s, const struct ht_ta
                              .group = kinds[pass].group,
                              .box = ht_fd_task_box(&s->fd, task)};
     if (s->damping != HT_PAIR_UNDAMPED && pass < RATES) t.layers = &s->layers;
-    s->lossy_dt = pass == QUARTER ? 0 : dt;
+    s->on.lossy_dt = pass == QUARTER ? 0 : dt;
     t.keeps = pass != RATES && pass != QUARTER && ht_pair_loses(&s->pair, t.group);
     for (int k = 0; k < 3; k++) t.scale[k] = dt / s->fd.problem.grid->h[k];
     return t;
@@ -117,7 +117,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     s->remembers = s->remembers || s->pair.npartners > 0 || t.layers != NULL;
     if (source_of(&s->fd.problem, task->pass) >= RATED) {
         staged = *s;
-        HT_EACH_BIT(f, s->pair.group[1 - t.group]) staged.field[f] = s->rate[f];
+        HT_EACH_BIT(f, s->pair.group[1 - t.group]) staged.on.field[f] = s->on.rate[f];
         t.s = &staged;
     }
     TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
@@ -127,7 +127,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
     return ht_pair_inject(s, s->injection, s->pair.group[kinds[task->pass].group],
-                          task->targets.box.begin[2], task->targets.box.end[2], s->field);
+                          task->targets.box.begin[2], task->targets.box.end[2], s->on.field);
 }
 
 static void after(void *self, int64_t steps) {
@@ -145,9 +145,9 @@ static int64_t alike(void *self, int64_t *period) {
 /* ---- data ---- */
 
 enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
-    for (int i = 0; s->remembers && i < s->pair.npartners; i++) TRY(ht_buffer_clear(s->partner[i]));
+    for (int i = 0; s->remembers && i < s->pair.npartners; i++) TRY(ht_buffer_clear(s->on.partner[i]));
     for (int group = 0; s->remembers && s->layers.memory > 0 && group < 2; group++)
-        TRY(ht_buffer_clear(s->memory[group]));
+        TRY(ht_buffer_clear(s->on.memory[group]));
     s->remembers = false;
     return HT_OK;
 }
@@ -155,7 +155,7 @@ enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
 static enum ht_err rest(void *self) {
     struct ht_pair_stepper *s = self;
     s->fd.at = 0;
-    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_buffer_clear(s->field[f]));
+    for (int f = 0; f < s->pair.nfields; f++) TRY(ht_buffer_clear(s->on.field[f]));
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
     return ht_pair_forget(s);
 }
@@ -164,7 +164,7 @@ static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
     struct ht_pair_stepper *s = self;
     const int more = i - s->pair.nfields;
     *numbers = more < 0 ? ht_fd_numbers(&s->fd) : s->layers.memory;
-    return more < 0 ? &s->field[i] : more < 2 ? &s->memory[more] : NULL;
+    return more < 0 ? &s->on.field[i] : more < 2 ? &s->on.memory[more] : NULL;
 }
 
 static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t first, int64_t last,
@@ -175,7 +175,7 @@ static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t fi
     s->fd.at = 0;
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
     for (int f = 0; f < s->pair.nfields; f++)
-        TRY(ht_fd_move_planes(&s->fd, s->field[f], first, last, values + f * part, NULL));
+        TRY(ht_fd_move_planes(&s->fd, s->on.field[f], first, last, values + f * part, NULL));
     return HT_OK;
 }
 
@@ -183,7 +183,7 @@ static enum ht_err get(void *self, HT_UNUSED enum ht_subgrid subgrid, int field,
                        int64_t first, int64_t last, double *out) {
     struct ht_pair_stepper *s = self;
     REQUIRE(count == 1, HT_ERR_INTERNAL, "finite differences hold values only");
-    return ht_fd_move_planes(&s->fd, s->field[field], first, last, NULL, out);
+    return ht_fd_move_planes(&s->fd, s->on.field[field], first, last, NULL, out);
 }
 
 /* ---- checkpoints ---- */
@@ -198,7 +198,7 @@ static void archive_layer(struct ht_pair_stepper *s, struct ht_archive *archive,
     const int64_t planes = ht_grid_planes(grid, HT_PRIMARY);
     const int64_t origin = s->fd.own.first - s->fd.box.begin[2];
     struct ht_fd_stored of = {.engine = &s->fd.engine,
-                              .array = s->memory[group],
+                              .array = s->on.memory[group],
                               .groups = ht_pair_slots(&s->pair, s->damping, 0, axis),
                               .planes = planes,
                               .plane = 1,
@@ -221,10 +221,10 @@ static void archive(void *self, struct ht_archive *archive) {
     struct ht_pair_stepper *s = self;
     char name[48];
     for (int f = 0; f < s->pair.nfields; f++)
-        ht_fd_archive_nodes(&s->fd, archive, s->fd.problem.eq->field[f].name, s->field[f]);
+        ht_fd_archive_nodes(&s->fd, archive, s->fd.problem.eq->field[f].name, s->on.field[f]);
     for (int i = 0; i < s->pair.npartners; i++) {
         snprintf(name, sizeof name, "partner%d", i);
-        ht_fd_archive_nodes(&s->fd, archive, name, s->partner[i]);
+        ht_fd_archive_nodes(&s->fd, archive, name, s->on.partner[i]);
     }
     const bool remembers = s->damping == HT_PAIR_MATCHED || s->damping == HT_PAIR_MIXED;
     for (int n = 0; remembers && n < 12; n++) archive_layer(s, archive, n / 4, n / 2 % 2, n % 2);
@@ -237,7 +237,7 @@ static void archive(void *self, struct ht_archive *archive) {
 static void arrays(const void *self, struct ht_arrays *out) {
     const struct ht_pair_stepper *s = self;
     ht_fd_arrays(&s->fd, out);
-    for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->field[f];
+    for (int f = 0; f < s->pair.nfields; f++) out->u[HT_PRIMARY][f] = s->on.field[f];
 }
 
 /* ---- memory ---- */
@@ -246,12 +246,12 @@ static void arrays(const void *self, struct ht_arrays *out) {
 static int list_arrays(void *self, struct ht_buffer **list[HT_FD_MOST_ARRAYS], int *state) {
     struct ht_pair_stepper *s = self;
     int count = 0;
-    for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->field[f];
-    for (int i = 0; i < s->pair.npartners; i++) list[count++] = &s->partner[i];
+    for (int f = 0; f < s->pair.nfields; f++) list[count++] = &s->on.field[f];
+    for (int i = 0; i < s->pair.npartners; i++) list[count++] = &s->on.partner[i];
     for (int i = 0; s->fd.beside == NULL && i < s->spares; i++) list[count++] = &s->spare[i];
     *state = count;
     for (int c = 0; c < s->pair.ncoefficients; c++)
-        if (!(s->constant >> c & 1u)) list[count++] = &s->coefficient[c];
+        if (!(s->constant >> c & 1u)) list[count++] = &s->on.coefficient[c];
     return count;
 }
 
@@ -259,16 +259,16 @@ static struct ht_buffer **find_sent(void *self, int array, int i) {
     struct ht_pair_stepper *s = self;
     if (array >= RATED && s->fd.problem.stages < 2) return NULL;
     HT_EACH_BIT(f, s->pair.group[array % RATED])
-        if (i-- == 0) return array < RATED ? &s->field[f] : &s->rate[f];
+        if (i-- == 0) return array < RATED ? &s->on.field[f] : &s->on.rate[f];
     return NULL;
 }
 
 /* Numbers of the spares that rates and solutions take, or, once they have memory, the arrays. */
 static void share_spares(struct ht_pair_stepper *s) {
     int rates = 0, solved[2] = {0, 0};
-    HT_EACH_BIT(f, s->pair.group[1]) s->rate[f] = s->spare[rates++];
+    HT_EACH_BIT(f, s->pair.group[1]) s->on.rate[f] = s->spare[rates++];
     solved[1] = rates;
-    HT_EACH_BIT(f, s->fd.problem.stages > 1 ? s->pair.group[0] : 0) s->rate[f] = s->spare[rates++];
+    HT_EACH_BIT(f, s->fd.problem.stages > 1 ? s->pair.group[0] : 0) s->on.rate[f] = s->spare[rates++];
     HT_EACH_BIT(f, s->coupled) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
     s->spares = (int)ht_most(ht_most(solved[0], solved[1]), rates);
 }
@@ -352,12 +352,12 @@ static enum ht_err create_layers(struct ht_pair_stepper *s) {
     HT_FREED double *profile = NULL;
     if (s->damping == HT_PAIR_UNDAMPED) return HT_OK;
     for (int group = 0; group < 2; group++)
-        TRY(ht_fd_array_create(e, all->memory + HT_PAIR_BEYOND, &s->memory[group]));
-    TRY(ht_fd_array_create(e, all->profiles + HT_PAIR_BEYOND, &s->profile));
+        TRY(ht_fd_array_create(e, all->memory + HT_PAIR_BEYOND, &s->on.memory[group]));
+    TRY(ht_fd_array_create(e, all->profiles + HT_PAIR_BEYOND, &s->on.profile));
     if (all->profiles == 0) return HT_OK;
     TRY(HT_ALLOC(profile, all->profiles));
     for (int i = 0; i < 6; i++) fill_profile(s, i, profile + all->layer[i].profile);
-    return ht_buffer_write_reals(s->profile, e->spec.fp64, 0, all->profiles, profile);
+    return ht_buffer_write_reals(s->on.profile, e->spec.fp64, 0, all->profiles, profile);
 }
 
 /* ---- making ---- */
@@ -372,12 +372,12 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
     s->constant = ht_problem_constant(problem);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         const struct ht_pair_coefficient *of = &s->pair.coefficient[c];
-        s->number[c] = problem->medium_degree >= 0 ? problem->fd.number[c]
+        s->on.number[c] = problem->medium_degree >= 0 ? problem->fd.number[c]
                        : of->material < 0          ? 1
                                                    : problem->uniform[of->material];
         if (of->loss && problem->medium_degree < 0)
-            s->number[c] =
-                ht_pair_value(of, s->number[c], of->own < 0 ? 1 : problem->uniform[of->own]);
+            s->on.number[c] =
+                ht_pair_value(of, s->on.number[c], of->own < 0 ? 1 : problem->uniform[of->own]);
     }
     for (int n = 0; n < 6 * eq->nfields; n++) {
         const int f = n / 6, k = n / 2 % 3, side = n % 2, factor = s->fd.sides[k][side];
@@ -395,9 +395,9 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
 
 static void release(void *self) {
     struct ht_pair_stepper *s = self;
-    ht_buffer_destroy(s->profile);
+    ht_buffer_destroy(s->on.profile);
     for (int group = 0; group < 2; group++) {
-        ht_buffer_destroy(s->memory[group]);
+        ht_buffer_destroy(s->on.memory[group]);
         ht_pair_meets_free(&s->meets[group]);
         ht_pair_met_destroy(s->met[group]);
     }
@@ -413,7 +413,7 @@ static enum ht_err fill_rest(void *self) {
         while (end < s->pair.ncoefficients && of[end].parity == of[first].parity &&
                !(s->constant >> end & 1u))
             end++; /* neighbours of one parity together */
-        TRY(ht_fd_fill_arrays(&s->fd, first, end, of[first].parity, &s->coefficient[first]));
+        TRY(ht_fd_fill_arrays(&s->fd, first, end, of[first].parity, &s->on.coefficient[first]));
     }
     TRY(create_layers(s));
     for (int group = 0; group < 2; group++) {

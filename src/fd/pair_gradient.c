@@ -8,6 +8,245 @@ static struct ht_pair_stepper *pair_of(struct ht_fd_stepper *s) {
     return (struct ht_pair_stepper *)s;
 }
 
+/* ---- couplings at oblique faces ---- */
+
+/* With couplings at oblique faces C has entries
+ * between places, so that the adjoint field q = C y says nothing of y at a place. Of groups that
+ * have couplings y is kept beside q, a sum over the steps of
+ *     e = dt B_0 v,    C -> 1: the passes of the run with other coefficients,
+ * and of the readings without the medium; beside it stands e of the forward run's step, with its
+ * sources without the medium. Sums of their products are the derivatives by all entries of C. */
+enum { ADJOINT, FORWARD };
+struct ht_pair_strains {
+    unsigned fields;               /* of groups that have couplings */
+    struct ht_pair_stepper raw[2]; /* of which passes see what they change, and C */
+    struct ht_pair_stepper read;   /* of which sources' amplitudes are by */
+    struct ht_buffer *one, *zero, *strain[2][HT_MAX_FIELDS];
+    struct ht_buffer *sum[2];                            /* [point][coupling], of each group */
+    struct ht_fd_injection *injection[2][HT_MAX_FIELDS]; /* readings, sources */
+};
+
+static struct ht_pair_stepper *stepper_of(const struct ht_gradient *g, int which) {
+    return (struct ht_pair_stepper *)(which == ADJOINT ? g->adjoint : g->forward);
+}
+
+static bool uses(const struct ht_gradient *g, int group) {
+    return ht_pair_faces_use(g->plan->problem.fd.faces, group);
+}
+
+static int64_t numbers_of(const struct ht_gradient *g, int group) {
+    const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
+    int first;
+    return s->meets[group].points * ht_pair_couplings(&s->pair, group, &first);
+}
+
+static enum ht_err make_strains(const struct ht_gradient *g, struct ht_pair_strains *out) {
+    struct ht_fd_engine *e = &g->adjoint->engine;
+    const int64_t numbers = ht_fd_numbers(g->adjoint);
+    TRY(ht_fd_array_create(e, numbers, &out->one));
+    TRY(ht_fd_array_create(e, numbers, &out->zero));
+    HT_ARRAY(double, ones, numbers);
+    for (int64_t i = 0; i < numbers; i++) ones[i] = 1;
+    TRY(ht_buffer_write_reals(out->one, e->spec.fp64, 0, numbers, ones));
+    for (int which = 0; which < 2; which++) {
+        struct ht_pair_stepper *raw = &out->raw[which];
+        *raw = *stepper_of(g, which);
+        for (int c = 0; c < raw->pair.ncoefficients; c++) {
+            const bool own = raw->pair.coefficient[c].row == raw->pair.coefficient[c].col;
+            raw->on.coefficient[c] = own ? out->one : out->zero;
+            raw->on.number[c] = own;
+        }
+        HT_EACH_BIT(f, out->fields) TRY(ht_fd_array_create(e, numbers, &out->strain[which][f]));
+    }
+    for (int group = 0; group < 2; group++)
+        if (uses(g, group)) TRY(ht_fd_array_create(e, numbers_of(g, group) + 1, &out->sum[group]));
+    return HT_OK;
+}
+
+enum ht_err ht_pair_strains_create(struct ht_gradient *g) {
+    const struct ht_pair *pair = &stepper_of(g, ADJOINT)->pair;
+    if (!uses(g, 0) && !uses(g, 1)) return HT_OK;
+    TRY(HT_ALLOC(g->strains, 1));
+    for (int group = 0; group < 2; group++)
+        if (uses(g, group)) g->strains->fields |= pair->group[group];
+    return make_strains(g, g->strains);
+}
+
+void ht_pair_strains_destroy(struct ht_gradient *g) {
+    struct ht_pair_strains *s = g->strains;
+    if (s == NULL) return;
+    ht_buffer_destroy(s->one);
+    ht_buffer_destroy(s->zero);
+    for (int which = 0; which < 2; which++) {
+        for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(s->strain[which][f]);
+        ht_buffer_destroy(s->sum[which]);
+        ht_pair_injections_destroy(s->injection[which]);
+    }
+    free(s);
+    g->strains = NULL;
+}
+
+/* Beside what steppers have. */
+int64_t ht_pair_strains_numbers(const struct ht_gradient *g) {
+    int64_t arrays = 2, more = 0;
+    if (g->strains == NULL) return 0;
+    HT_EACH_BIT(f, g->strains->fields) arrays += 2;
+    for (int group = 0; group < 2; group++) more += uses(g, group) ? numbers_of(g, group) + 1 : 0;
+    return arrays * ht_fd_numbers(g->adjoint) + more;
+}
+
+/* A source adds x: the derivative is by y, of x = C times weights by the weights and q. */
+static enum ht_err aim_strains(struct ht_gradient *g, const struct ht_receivers *receivers) {
+    const struct ht_pair_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
+    struct ht_pair_strains *s = g->strains;
+    for (int which = 0; which < 2 && s != NULL; which++) {
+        ht_pair_injections_destroy(s->injection[which]);
+        TRY(ht_pair_injections_create(stepper_of(g, which), &by[which], s->injection[which]));
+    }
+    if (s == NULL) return HT_OK;
+    s->read = *stepper_of(g, ADJOINT);
+    HT_EACH_BIT(f, s->fields)
+        if (s->injection[FORWARD][f] == NULL) s->read.on.field[f] = s->strain[ADJOINT][f];
+    g->handle[HT_FD_BY_STAGE] = (struct ht_stepper){.ops = &ht_pair_kind.ops, .self = &s->read};
+    return HT_OK;
+}
+
+/* ---- a step ---- */
+
+static bool has_strains(const struct ht_gradient *g, int field) {
+    return g->strains != NULL && (g->strains->fields >> field & 1u);
+}
+
+static struct ht_buffer *const *strains_of(const struct ht_gradient *g, bool forward) {
+    return g->strains->strain[forward ? FORWARD : ADJOINT];
+}
+
+/* += e of a group, on own planes and the next ones of neighbours, by other fields of which `from`
+ * has the values; and what is injected. */
+static enum ht_err add_strains(const struct ht_gradient *g, int which, int group,
+                       struct ht_buffer *const *from) {
+    struct ht_pair_stepper *s = stepper_of(g, which), *raw = &g->strains->raw[which];
+    struct ht_pair_task t = {
+        .s = raw, .work = HT_PAIR_STEP, .part = HT_PART_INTERIOR, .group = group, .box = s->fd.box};
+    t.box.begin[2] -= s->fd.r.partition.neighbour[0];
+    t.box.end[2] += s->fd.r.partition.neighbour[1];
+    for (int k = 0; k < 3; k++) t.scale[k] = s->fd.problem.dt / s->fd.problem.grid->h[k];
+    for (int f = 0; f < s->pair.nfields; f++)
+        raw->on.field[f] = s->pair.group[group] >> f & 1u ? g->strains->strain[which][f] : from[f];
+    TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
+    TRY(ht_pair_injections_step(s, g->strains->injection[which]));
+    TRY(ht_pair_inject(s, g->strains->injection[which], s->pair.group[group], t.box.begin[2],
+                       t.box.end[2], g->strains->strain[which]));
+    return ht_pair_ghosts(s, s->pair.group[group], &s->fd.box, true, g->strains->strain[which]);
+}
+
+enum ht_err ht_pair_strains_begin(struct ht_gradient *g) {
+    struct ht_pair_strains *s = g->strains;
+    if (s == NULL) return HT_OK;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) {
+        struct ht_fd_injection *in = s->injection[ADJOINT][f];
+        if (s->fields >> f & 1u) TRY(ht_buffer_clear(s->strain[ADJOINT][f]));
+        if (in == NULL) continue;
+        in->given = g->readings[f]->given;
+        in->factor = g->readings[f]->factor;
+        in->steps = g->readings[f]->steps;
+        in->first = in->last = 0;
+    }
+    for (int group = 0; group < 2; group++)
+        if (uses(g, group)) TRY(ht_buffer_clear(s->sum[group]));
+    return HT_OK;
+}
+
+enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group) {
+    return g->strains != NULL && uses(g, group)
+               ? add_strains(g, ADJOINT, group, stepper_of(g, ADJOINT)->on.field)
+               : HT_OK;
+}
+
+static void swap_group(struct ht_gradient *g) {
+    struct ht_pair_stepper *f = stepper_of(g, FORWARD);
+    HT_EACH_BIT(i, f->pair.group[0]) {
+        struct ht_buffer *const own = f->on.field[i];
+        f->on.field[i] = g->strains->strain[FORWARD][i];
+        g->strains->strain[FORWARD][i] = own;
+    }
+    for (int group = 0; group < 2; group++) ht_halo_overwritten(&f->fd.r.state, group);
+}
+
+/* Ghosts and planes of neighbours of group 1 before the step that is shown: by the pass that reads
+ * them, whose result is not looked at. */
+static enum ht_err complete(struct ht_gradient *g) {
+    struct ht_runner *r = &g->forward->r;
+    TRY(ht_pair_injection_step(g->forward, HT_PRIMARY));
+    swap_group(g);
+    enum ht_err err = ht_runner_run(r, &r->passes, 0, 1);
+    if (err == HT_OK) err = ht_runner_complete(r);
+    swap_group(g);
+    return err;
+}
+
+/* Of the step that is shown. */
+static enum ht_err show_strains(struct ht_gradient *g, int group) {
+    struct ht_pair_strains *s = g->strains;
+    struct ht_pair_stepper *f = stepper_of(g, FORWARD);
+    const int64_t numbers = ht_fd_numbers(g->forward);
+    if (group == 0) TRY(complete(g));
+    HT_EACH_BIT(i, f->pair.group[group])
+        TRY(f->fd.engine.ops->copy(&f->fd.engine, s->zero, s->strain[FORWARD][i], numbers));
+    return add_strains(g, FORWARD, group, group == 0 ? f->on.field : g->past->after);
+}
+
+static enum ht_err correlate_strains(struct ht_gradient *g) {
+    for (int group = 0; g->strains != NULL && group < 2; group++) {
+        const struct ht_pair_meet_sum sum = {.s = stepper_of(g, ADJOINT),
+                                             .group = group,
+                                             .y = g->strains->strain[ADJOINT],
+                                             .e = g->strains->strain[FORWARD],
+                                             .sum = g->strains->sum[group]};
+        if (!uses(g, group)) continue;
+        TRY(show_strains(g, group));
+        if (numbers_of(g, group) > 0)
+            TRY(g->adjoint->engine.ops->meet_add(&g->adjoint->engine, &sum));
+    }
+    return HT_OK;
+}
+
+bool ht_pair_strains_sum(const struct ht_gradient *g, enum ht_gradient_sum sum) {
+    const int c = (int)sum - HT_GRADIENT_COEFFICIENT - g->apart.ncoefficients;
+    return g->strains != NULL && c >= 0 && c < g->apart.ncouplings;
+}
+
+/* The last point between nodes before a wall is an image. */
+enum ht_err ht_pair_strains_read(const struct ht_gradient *g, enum ht_gradient_sum sum,
+                                 int64_t first, int64_t last, double *out) {
+    const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
+    const int c = (int)sum - HT_GRADIENT_COEFFICIENT;
+    const int group = g->apart.group[1] >> g->apart.coefficient[c].row & 1u;
+    const int64_t n1 = ht_grid_nodes(&g->plan->grid, HT_PRIMARY, 0);
+    const int64_t plane = ht_grid_plane(&g->plan->grid, HT_PRIMARY);
+    const struct ht_fd_box *box = &s->fd.box;
+    const struct ht_pair_meets *meets = &s->meets[group];
+    int from = 0;
+    const int couplings = ht_pair_couplings(&g->apart, group, &from);
+    memset(out, 0, (size_t)((last - first) * plane) * sizeof *out);
+    for (int64_t m3 = first; uses(g, group) && m3 < last; m3++, out += plane) {
+        const int64_t window = m3 - s->fd.own.first + box->begin[2];
+        const int64_t begin = meets->first[0][window], end = meets->first[0][window + 1];
+        HT_ARRAY(double, values, (end - begin) * couplings + 1);
+        TRY(ht_buffer_read_reals(g->strains->sum[group], s->fd.engine.spec.fp64, begin * couplings,
+                                 (end - begin) * couplings, values));
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t at = meets->at[i] - window * box->plane;
+            const int64_t m1 = at % box->row - box->begin[0], m2 = at / box->row - box->begin[1];
+            if (m1 >= 0 && m1 < n1 && m2 >= 0 && m2 < plane / n1)
+                out[m2 * n1 + m1] = values[(i - begin) * couplings + c - from];
+        }
+    }
+    return HT_OK;
+}
+
+/* ---- fields ---- */
+
 /* The sum of C_rq. */
 static int sum_of(const struct ht_gradient *g, int r, int q) {
     const struct ht_pair_coefficient *of = g->apart.coefficient;
@@ -53,7 +292,7 @@ static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receive
     TRY(ht_pair_injections_create(pair_of(g->forward), &removed, g->removed));
     g->readings = pair_of(g->adjoint)->injection;
     g->lists = HT_MAX_FIELDS;
-    TRY(ht_pair_strains_aim(g, receivers));
+    TRY(aim_strains(g, receivers));
     return ht_pair_injections_create(pair_of(g->adjoint), &readings, g->readings);
 }
 
@@ -113,7 +352,7 @@ static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
         double c[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
         double keeps[HT_PAIR_TOGETHER_MOST][HT_MAX_FIELDS];
         double share[HT_MAX_FIELDS], x[HT_MAX_FIELDS], y[HT_MAX_FIELDS];
-        const bool strains = ht_pair_strains_have(g, drive->field), own = drive->material >= 0;
+        const bool strains = has_strains(g, drive->field), own = drive->material >= 0;
         int row = 0;
         if (i == 0 || m[2] != point.node[i - 1].m[2])
             TRY(ht_pair_read(s, s->pair.parity[drive->field], m[2], m[2] + 1, medium));
@@ -164,14 +403,14 @@ static bool is_lit(const struct ht_gradient *g, int field) {
 
 /* The light of a field with strains, which do not show it; the array of these is written later. */
 static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
-    if (!is_lit(g, field) || !ht_pair_strains_have(g, field)) return HT_OK;
+    if (!is_lit(g, field) || !has_strains(g, field)) return HT_OK;
     struct ht_pair_product p = {.box = *box,
                                 .count = 1,
                                 .lit = true,
-                                .field = {{.adjoint = pair_of(g->adjoint)->field[field],
+                                .field = {{.adjoint = pair_of(g->adjoint)->on.field[field],
                                            .after = g->past->after[field],
-                                           .before = pair_of(g->forward)->field[field],
-                                           .sum = {ht_pair_strains_of(g, true)[field]}}},
+                                           .before = pair_of(g->forward)->on.field[field],
+                                           .sum = {strains_of(g, true)[field]}}},
                                 .light = g->sum[HT_GRADIENT_ILLUMINATION],
                                 .tool = g->products};
     return g->adjoint->engine.ops->product(&g->adjoint->engine, &p);
@@ -180,7 +419,7 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
 /* Of a field and those that are coupled with it. */
 static enum ht_err add_products(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
     const struct ht_pair_stepper *f = pair_of(g->forward), *a = pair_of(g->adjoint);
-    const bool strains = ht_pair_strains_have(g, field);
+    const bool strains = has_strains(g, field);
     int row[HT_PAIR_TOGETHER_MOST];
     struct ht_pair_product p = {.box = *box,
                                 .count = block_of(f, field, row),
@@ -189,9 +428,9 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
     p.tool = p.count > 1 ? g->block : g->products;
     for (int i = 0; i < p.count; i++) {
         const int at = row[i];
-        p.field[i].adjoint = strains ? ht_pair_strains_of(g, false)[at] : a->field[at];
-        p.field[i].after = strains ? ht_pair_strains_of(g, true)[at] : g->past->after[at];
-        p.field[i].before = strains ? ht_pair_strains_zero(g) : f->field[at];
+        p.field[i].adjoint = strains ? strains_of(g, false)[at] : a->on.field[at];
+        p.field[i].after = strains ? strains_of(g, true)[at] : g->past->after[at];
+        p.field[i].before = strains ? g->strains->zero : f->on.field[at];
         for (int j = i; j < p.count; j++) p.field[i].sum[j] = g->sum[sum_of(g, at, row[j])];
     }
     return row[0] < field ? HT_OK : a->fd.engine.ops->product(&g->adjoint->engine, &p);
@@ -206,7 +445,7 @@ static enum ht_err correlate(struct ht_gradient *g) {
     TRY(ht_pair_inject(s, g->removed, (1u << s->pair.nfields) - 1, s->fd.box.begin[2],
                        s->fd.box.end[2], g->past->after));
     for (int f = 0; f < s->pair.nfields; f++) TRY(add_light(g, f, &open.box));
-    TRY(ht_pair_strains_add(g));
+    TRY(correlate_strains(g));
     for (int f = 0; f < s->pair.nfields; f++) TRY(add_products(g, f, &open.box));
     return HT_OK;
 }
@@ -277,7 +516,7 @@ static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
             for (int j = i; j < t->count; j++)
                 h[i][j] = h[j][i] = t->sum[i][j][node] / (i == j ? 1 : 2);
         turn_matrix(t->count, NULL, NULL, c);
-        turn_matrix(t->count, ht_pair_strains_have(t->g, t->row[0]) ? NULL : c, keeps, h);
+        turn_matrix(t->count, has_strains(t->g, t->row[0]) ? NULL : c, keeps, h);
         for (int i = 0; i < t->count; i++)
             for (int j = i; j < t->count; j++) t->sum[i][j][node] = h[i][j] * (i == j ? 1 : 2);
     }
@@ -290,9 +529,9 @@ static enum ht_err turn_plane(struct turn *t, double *room) {
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         double *out = t->medium + c * t->nodes;
         if (!(t->fields >> s->pair.coefficient[c].row & 1u)) continue;
-        for (int64_t n = 0; n < t->nodes; n++) out[n] = s->number[c];
+        for (int64_t n = 0; n < t->nodes; n++) out[n] = s->on.number[c];
         if (!(s->constant >> c & 1u))
-            TRY(ht_fd_move_planes(&s->fd, s->coefficient[c], t->m3, t->m3 + 1, NULL, out));
+            TRY(ht_fd_move_planes(&s->fd, s->on.coefficient[c], t->m3, t->m3 + 1, NULL, out));
     }
     for (int pass = 0; pass < 2; pass++) {
         double *next = room;

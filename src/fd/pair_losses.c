@@ -11,12 +11,12 @@ struct flow {
 
 double ht_pair_coefficient_at(const struct ht_pair_stepper *s, int c, int64_t at) {
     if (c < 0) return 0;
-    return s->constant >> c & 1u ? s->number[c] : s->coefficient[c]->host[at];
+    return s->constant >> c & 1u ? s->on.number[c] : s->on.coefficient[c]->host[at];
 }
 
 static struct flow find_flow(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
                              int strength, int64_t at) {
-    const double dt = s->lossy_dt, k = ht_pair_coefficient_at(s, strength, at);
+    const double dt = s->on.lossy_dt, k = ht_pair_coefficient_at(s, strength, at);
     const double rate = ht_pair_coefficient_at(s, loss->rate, at) * dt;
     struct flow flow = {.k = k, .w = 1};
     switch (loss->kind) {
@@ -62,8 +62,8 @@ static void lose(const struct ht_pair_stepper *s, int count, struct flow *flow, 
 static void keep(const struct ht_pair_stepper *s, const struct ht_pair_loss *loss,
                  const struct flow *flow, bool whole, int64_t at) {
     const double sign = sign_of(s);
-    double *P = loss->position < 0 ? NULL : &s->partner[loss->position]->host[at];
-    double *J = loss->current < 0 ? NULL : &s->partner[loss->current]->host[at];
+    double *P = loss->position < 0 ? NULL : &s->on.partner[loss->position]->host[at];
+    double *J = loss->current < 0 ? NULL : &s->on.partner[loss->current]->host[at];
     if (P != NULL) *P = (whole ? flow->P : *P) + flow->w * flow->q;
     if (J != NULL) *J = (whole ? 0 : *J) + 2 * flow->q + sign * flow->J;
 }
@@ -111,15 +111,15 @@ static void lose_row(const struct ht_pair_stepper *s, int row, bool whole, int64
                      struct block *b) {
     struct flow flow[HT_MAX_LOSSES];
     const struct ht_pair_loss *loss[HT_MAX_LOSSES];
-    const double f = whole ? size_of(s, s->field[row]->host[at]) : 0;
+    const double f = whole ? size_of(s, s->on.field[row]->host[at]) : 0;
     int count = 0;
     for (int l = 0; l < s->pair.nlosses; l++) {
         const struct ht_pair_loss *of = &s->pair.loss[l];
         if (of->row != row) continue;
         struct flow *to = &flow[count];
         *to = find_flow(s, of, of->strength, at);
-        if (whole && of->position >= 0) to->P = size_of(s, s->partner[of->position]->host[at]);
-        if (whole && of->current >= 0) to->J = size_of(s, s->partner[of->current]->host[at]);
+        if (whole && of->position >= 0) to->P = size_of(s, s->on.partner[of->position]->host[at]);
+        if (whole && of->current >= 0) to->J = size_of(s, s->on.partner[of->current]->host[at]);
         loss[count++] = of;
     }
     if (count == 0) return;
@@ -163,13 +163,13 @@ void ht_pair_rest(const struct ht_pair_stepper *s, int row, int64_t at, double c
         presses = loss->bulk >= 0;
         if (part > 0 && loss->frequency >= 0)
             part /= ht_pair_coefficient_at(s, loss->frequency, at);
-        s->partner[loss->position]->host[at] += part * change;
+        s->on.partner[loss->position]->host[at] += part * change;
     }
     find_shares(s, at, &b);
     for (int i = 0; presses && i < b.count; i++) {
         const double more = ht_pair_coefficient_at(s, b.loss[i]->bulk, at) -
                             ht_pair_coefficient_at(s, b.loss[i]->strength, at);
-        s->partner[b.loss[i]->position]->host[at] += size_of(s, more) * b.share[i] / b.all * change;
+        s->on.partner[b.loss[i]->position]->host[at] += size_of(s, more) * b.share[i] / b.all * change;
     }
 }
 

@@ -288,7 +288,7 @@ static enum ht_err put_fields(const struct ht_plan *plan, const struct ht_places
             TRY(ht_pair_surface_meet(s, mine, m, last, values));
             ht_plan_multiply(plan, false, part * plan->eq.nfields, values);
             HT_EACH_BIT(f, mine)
-                TRY(ht_fd_move_planes(&s->fd, s->field[f], m, last, values + f * part, NULL));
+                TRY(ht_fd_move_planes(&s->fd, s->on.field[f], m, last, values + f * part, NULL));
         }
     return HT_OK;
 }
@@ -398,9 +398,9 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
             if (own.ends.half[k][side] == 1) own.ends.half[k][side] = 0;
     }
     const bool varies = c >= 0 && !(s->constant >> c & 1u);
-    s->fd.law.a = varies ? s->coefficient[c] : NULL;
+    s->fd.law.a = varies ? s->on.coefficient[c] : NULL;
     TRY(ht_fd_total(&s->fd, &own, x, y, out));
-    if (c >= 0 && !varies && out->sum != 0) out->sum /= s->number[c]; /* 0: a fluid's shear */
+    if (c >= 0 && !varies && out->sum != 0) out->sum /= s->on.number[c]; /* 0: a fluid's shear */
     return HT_OK;
 }
 
@@ -434,10 +434,10 @@ static enum ht_err add_field(struct ht_pair_stepper *s, int f, double time, doub
     struct ht_fd_part open = {s->fd.box, s->fd.ends};
     struct ht_measure sums, rates = {.sum = 0};
     if (s->fd.problem.layers != NULL) ht_fd_part_open(&s->fd, &open);
-    TRY(add_squares(s, f, s->field[f], squares, &sums, out));
+    TRY(add_squares(s, f, s->on.field[f], squares, &sums, out));
     if (sums.bad > 0) return ht_fd_not_finite(&s->fd, f, time, &sums);
     if (s->pair.group[1] >> f & 1u)
-        TRY(total(s, &open, f, s->rate[f], partner_of(s, f, s->field[f]), &rates));
+        TRY(total(s, &open, f, s->on.rate[f], partner_of(s, f, s->on.field[f]), &rates));
     *energy += sums.sum - rates.sum;
     out->largest[f] = sums.largest;
     return HT_OK;
@@ -457,14 +457,14 @@ static enum ht_err add_partners(struct ht_pair_stepper *s, int group, double *en
     bool coupled = false;
     for (int i = 0; i < s->pair.npartners; i++)
         if ((s->pair.group[group] & s->coupled) >> s->pair.owner[i] & 1u) {
-            other.field[s->pair.owner[i]] = s->partner[i];
+            other.on.field[s->pair.owner[i]] = s->on.partner[i];
             coupled = true;
         }
     if (coupled) TRY(solve(&other, group));
     for (int i = 0; i < s->pair.npartners; i++) {
         struct ht_measure sums;
         if (!(s->pair.group[group] >> s->pair.owner[i] & 1u)) continue;
-        TRY(add_squares(s, s->pair.owner[i], s->partner[i], squares, &sums, out));
+        TRY(add_squares(s, s->pair.owner[i], s->on.partner[i], squares, &sums, out));
         *energy += sums.sum;
     }
     return HT_OK;

@@ -11,7 +11,7 @@ void ht_pair_surface_plan(struct ht_pair_stepper *s) {
         const int k = n / 2, side = n % 2;
         const int64_t node = side * grid->cells[k] - s->fd.r.partition.window[HT_PRIMARY].origin[k];
         const bool free = k < grid->dims && grid->wall[k][side] == HT_WALL_FREE;
-        s->wall[k][side] = free ? node : side ? HT_PAIR_FAR : -HT_PAIR_FAR;
+        s->on.wall[k][side] = free ? node : side ? HT_PAIR_FAR : -HT_PAIR_FAR;
     }
     for (int group = 0; group < 2 && ht_grid_free(grid); group++)
         s->closure[group] =
@@ -34,7 +34,7 @@ void ht_pair_surface_weigh(const struct ht_pair_stepper *s, int field, struct ht
 unsigned ht_pair_surface_at(const struct ht_pair_stepper *s, const int64_t m[3]) {
     unsigned sides = 0;
     for (int k = 0; k < 3; k++)
-        if (m[k] == s->wall[k][0] || m[k] == s->wall[k][1]) sides |= 1u << k;
+        if (m[k] == s->on.wall[k][0] || m[k] == s->on.wall[k][1]) sides |= 1u << k;
     return sides;
 }
 
@@ -91,7 +91,7 @@ enum ht_err ht_pair_fill(const struct ht_pair_stepper *s, int c, int64_t first, 
     const struct ht_problem *problem = &s->fd.problem;
     const int64_t nodes = (last - first) * ht_grid_plane(problem->grid, HT_PRIMARY);
     if (!(s->constant >> c & 1u)) return problem->fd.fill(problem->fd.medium, c, first, last, out);
-    for (int64_t n = 0; n < nodes; n++) out[n] = s->number[c];
+    for (int64_t n = 0; n < nodes; n++) out[n] = s->on.number[c];
     return HT_OK;
 }
 

@@ -453,10 +453,10 @@ static void read_state(struct balance *b) {
     for (int f = 0; f < FIELDS; f++) {
         memcpy(b->field_before[f], b->field[f], (size_t)b->nodes * sizeof(double));
         memcpy(b->kept_before[f], b->kept[f], (size_t)b->nodes * sizeof(double));
-        read_array(b, b->s->field[b->row[f]], b->field[f]);
+        read_array(b, b->s->on.field[b->row[f]], b->field[f]);
     }
     for (int l = 0; l < pair->nlosses; l++)
-        read_array(b, b->s->partner[pair->loss[l].position],
+        read_array(b, b->s->on.partner[pair->loss[l].position],
                    b->kept[field_of(b, pair->loss[l].row)]);
     for (int64_t i = 0; i < FIELDS * b->nodes; i++) {
         const int64_t f = i / b->nodes, m = i % b->nodes;
