@@ -399,32 +399,18 @@ HT_CHECKED enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor,
 /* u(N) and d(N) become u(N-1) and -d(N), with u(N) in w's place; the next steps go back. */
 HT_CHECKED enum ht_err ht_fd_reverse(struct ht_fd_stepper *s);
 
-/* ---- fd_records.c: parts of one size, kept as they come, taken back in the reverse order ---- */
+/* ---- fd_shell.c: records of the forward run, kept as they come, taken back in the reverse order
+ * ---- */
 struct ht_fd_records;
-struct ht_fd_records_shape {
-    int64_t bytes, count; /* of a record, a multiple of 16; of records, at least one */
-    int64_t together;     /* records that are needed at a time, up to HT_FD_SHELL_RECORDS */
-    const char *folder;   /* of a file without a name; NULL: in memory */
-    int rank;
-};
-/* Bytes of memory, of the host and of the device. */
-void ht_fd_records_size(const struct ht_fd_records_shape *shape, int64_t *host, int64_t *device);
-HT_CHECKED enum ht_err ht_fd_records_create(struct ht_device *device,
-                                            const struct ht_fd_records_shape *shape,
-                                            struct ht_fd_records **out);
-void ht_fd_records_destroy(struct ht_fd_records *records); /* NULL allowed */
-/* Without a device: where a record is, until others than these `together` are asked for. */
+/* Without a device: where a record is, until others are asked for. */
 HT_CHECKED enum ht_err ht_fd_records_at(struct ht_fd_records *records, int64_t i, bool write,
                                         void **out);
-/* On a device: a ring of slots of `bytes`, one for some of the records each. The work between begin
- * and end fills that of a record. Work enqueued after `need` finds those of the records first ..
- * last, at most `together` of them; both decrease from call to call. */
+/* On a device: a ring of slots, one for some of the records each. The work between begin and end
+ * fills that of a record. */
 struct ht_buffer *ht_fd_records_ring(const struct ht_fd_records *records);
 int64_t ht_fd_records_slot(const struct ht_fd_records *records, int64_t i);
 HT_CHECKED enum ht_err ht_fd_records_begin(struct ht_fd_records *records, int64_t i);
 HT_CHECKED enum ht_err ht_fd_records_end(struct ht_fd_records *records, int64_t i);
-HT_CHECKED enum ht_err ht_fd_records_need(struct ht_fd_records *records, int64_t first,
-                                          int64_t last);
 
 /* ---- the forward run in the reverse order of time, of gradients (docs/developers/gradients.md)
  * ---- */
@@ -556,7 +542,7 @@ struct ht_pair_stepper {
     struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
-    bool remembers; /* memories and partners are not 0 */
+    bool remembers;                                   /* memories and partners are not 0 */
     struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
     struct ht_fd_incidence **incident;                /* [shot] NULL: no plane wave */
     struct ht_pair_meets meets[2];                    /* of each group: no points, no couplings */

@@ -546,9 +546,9 @@ static double pair_difference(const struct ht_pair_task *t, const struct ht_pair
         at / pitch % (term->axis == 2 ? INT64_MAX : pitch_of(&t->box, term->axis + 1) / pitch);
     int offset[HT_FD_CLOSED_ROW];
     double weight[HT_FD_CLOSED_ROW], sum = 0;
-    const int closed =
-        ht_fd_closed_row(&s->closure[s->pair.group[1] >> term->row & 1u], &e->weights, up,
-                         m - s->on.wall[term->axis][0], s->on.wall[term->axis][1] - m, offset, weight);
+    const int closed = ht_fd_closed_row(&s->closure[s->pair.group[1] >> term->row & 1u],
+                                        &e->weights, up, m - s->on.wall[term->axis][0],
+                                        s->on.wall[term->axis][1] - m, offset, weight);
     for (int j = 0; j < closed; j++)
         sum += magnitude(e, weight[j]) * magnitude(e, f[offset[j] * pitch]);
     for (int j = 0; closed < 0 && j < e->weights.radius; j++) {
@@ -590,7 +590,8 @@ static void pair_rows(const struct ht_pair_task *t, const int64_t m[3], int64_t 
         if (t->work == HT_PAIR_STEP)
             s->on.field[f]->host[at] = magnitude(e, s->on.field[f]->host[at]) + sum[f];
         else
-            s->on.rate[f]->host[at] = (t->work == HT_PAIR_STAGE ? s->on.field[f]->host[at] : 0) + sum[f];
+            s->on.rate[f]->host[at] =
+                (t->work == HT_PAIR_STAGE ? s->on.field[f]->host[at] : 0) + sum[f];
     }
 }
 

@@ -145,7 +145,8 @@ static int64_t alike(void *self, int64_t *period) {
 /* ---- data ---- */
 
 enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
-    for (int i = 0; s->remembers && i < s->pair.npartners; i++) TRY(ht_buffer_clear(s->on.partner[i]));
+    for (int i = 0; s->remembers && i < s->pair.npartners; i++)
+        TRY(ht_buffer_clear(s->on.partner[i]));
     for (int group = 0; s->remembers && s->layers.memory > 0 && group < 2; group++)
         TRY(ht_buffer_clear(s->on.memory[group]));
     s->remembers = false;
@@ -268,7 +269,8 @@ static void share_spares(struct ht_pair_stepper *s) {
     int rates = 0, solved[2] = {0, 0};
     HT_EACH_BIT(f, s->pair.group[1]) s->on.rate[f] = s->spare[rates++];
     solved[1] = rates;
-    HT_EACH_BIT(f, s->fd.problem.stages > 1 ? s->pair.group[0] : 0) s->on.rate[f] = s->spare[rates++];
+    HT_EACH_BIT(f, s->fd.problem.stages > 1 ? s->pair.group[0] : 0)
+        s->on.rate[f] = s->spare[rates++];
     HT_EACH_BIT(f, s->coupled) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
     s->spares = (int)ht_most(ht_most(solved[0], solved[1]), rates);
 }
@@ -373,8 +375,8 @@ static void plan(const struct ht_problem *problem, const struct ht_fd_engine *en
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         const struct ht_pair_coefficient *of = &s->pair.coefficient[c];
         s->on.number[c] = problem->medium_degree >= 0 ? problem->fd.number[c]
-                       : of->material < 0          ? 1
-                                                   : problem->uniform[of->material];
+                          : of->material < 0          ? 1
+                                                      : problem->uniform[of->material];
         if (of->loss && problem->medium_degree < 0)
             s->on.number[c] =
                 ht_pair_value(of, s->on.number[c], of->own < 0 ? 1 : problem->uniform[of->own]);

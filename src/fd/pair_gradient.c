@@ -124,7 +124,7 @@ static struct ht_buffer *const *strains_of(const struct ht_gradient *g, bool for
 /* += e of a group, on own planes and the next ones of neighbours, by other fields of which `from`
  * has the values; and what is injected. */
 static enum ht_err add_strains(const struct ht_gradient *g, int which, int group,
-                       struct ht_buffer *const *from) {
+                               struct ht_buffer *const *from) {
     struct ht_pair_stepper *s = stepper_of(g, which), *raw = &g->strains->raw[which];
     struct ht_pair_task t = {
         .s = raw, .work = HT_PAIR_STEP, .part = HT_PART_INTERIOR, .group = group, .box = s->fd.box};

@@ -169,7 +169,8 @@ void ht_pair_rest(const struct ht_pair_stepper *s, int row, int64_t at, double c
     for (int i = 0; presses && i < b.count; i++) {
         const double more = ht_pair_coefficient_at(s, b.loss[i]->bulk, at) -
                             ht_pair_coefficient_at(s, b.loss[i]->strength, at);
-        s->on.partner[b.loss[i]->position]->host[at] += size_of(s, more) * b.share[i] / b.all * change;
+        s->on.partner[b.loss[i]->position]->host[at] +=
+            size_of(s, more) * b.share[i] / b.all * change;
     }
 }
 
