@@ -17,6 +17,35 @@ typedef HT_VECTOR(2) ht_pair;
     result.x = HT_RESULT(0); \
     result.y = HT_RESULT(1); \
     if (own) *at = result;
+#if HT_OLD_SIGN == 0
+#define HT_READ_RESULTS
+#else
+#define HT_READ_RESULTS HT_EACH_RESULT(HT_READ_RESULT)
+#endif
+#define HT_RESULTS_BEGIN   \
+    real acc[HT_TILES][4]; \
+    HT_READ_RESULTS        \
+    ht_results_begin(acc);
+
+/* Where a work-item stands in its group, rows of whose warps have so many targets of each, and
+ * planes. */
+#define HT_LANES_BEGIN(targets)                                            \
+    const int item = HT_ITEM(), t = item % 4;                              \
+    const int part = (int)(HT_GROUP_1() % HT_PARTS);                       \
+    const int row = item / (32 * HT_ROW_WARPS);                            \
+    const int first1 = item / 32 % HT_ROW_WARPS * targets + item % 32 / 4; \
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
+
+/* USE for the tiles of parity blocks [first, end), after HT_IN_TILE. */
+#define HT_EACH_TILE(first, end, USE)                           \
+    HT_UNROLL                                                   \
+    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) \
+        HT_UNROLLED(n, HT_MOST_TILES) {                         \
+            if (n >= HT_TILES_OF(g)) continue;                  \
+            const int tile = HT_FIRST_TILE(g) + n;              \
+            HT_IN_TILE(first)                                   \
+            USE                                                 \
+        }
 
 /* Starts to copy the operator of a chunk, so many packs. */
 HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs,

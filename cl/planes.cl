@@ -143,11 +143,7 @@ HT_INLINE void ht_targets_at(const struct ht_step_args *a, const int m1, const i
 /* The beginning of a kernel: where its work-items stand, the nodes that they copy, `where` their
  * results go and the `parities` of pairs. op: of all parts, then of the group's. */
 #define HT_PLANES_BEGIN                                                                       \
-    const int item = HT_ITEM(), t = item % 4;                                                 \
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);                                          \
-    const int row = item / (32 * HT_ROW_WARPS);                                               \
-    const int first1 = item / 32 % HT_ROW_WARPS * 8 + item % 32 / 4;                          \
-    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);                           \
+    HT_LANES_BEGIN(8)                                                                         \
     const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;                      \
     const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;                                  \
     const int m1 = (int)group1 + first1, m2 = (int)group2 + row;                              \

@@ -23,17 +23,7 @@
 #define HT_TOGETHER (HT_MOST_TILES >= 4 ? 1 : HT_MOST_TILES >= 2 ? 2 : HT_MIN_4(HT_PART_BLOCKS))
 #define HT_MIN_4(n) ((n) < 4 ? (n) : 4)
 
-/* USE for the tiles of parity blocks [first, end). */
-#define HT_EACH_TILE(first, end, USE)                           \
-    HT_UNROLL                                                   \
-    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) \
-        HT_UNROLLED(n, HT_MOST_TILES) {                         \
-            if (n >= HT_TILES_OF(g)) continue;                  \
-            const int tile = HT_FIRST_TILE(g) + n;              \
-            const int own = (g - (first)) * HT_MOST_TILES + n;  \
-            USE                                                 \
-        }
-
+#define HT_IN_TILE(first) const int own = (g - (first)) * HT_MOST_TILES + n;
 #define HT_EACH_STEP HT_UNROLL for (int j = 0; j < HT_PAIRS; j++)
 
 #if HT_DOUBLE
@@ -139,11 +129,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(HT_STEP_PARAMS
     for (long m3 = begin; m3 < end; m3 += 2) {
         int node[2], inside[2];
         ht_targets_at(&a, m1, m2, m3, end, node, inside);
-        real acc[HT_TILES][4];
-#if HT_OLD_SIGN != 0
-        HT_EACH_RESULT(HT_READ_RESULT)
-#endif
-        ht_results_begin(acc);
+        HT_RESULTS_BEGIN
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             real left[HT_PAIRS][HT_PART_BLOCKS][4];

@@ -64,17 +64,8 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
 #define HT_OP_PACKS (2 * HT_OP_STEPS * HT_STEP_PACKS)
 #endif
 
-/* USE for the tiles of parity blocks [first, end), with the warp lane's part of the operator in
- * `right`. */
-#define HT_EACH_TILE(first, end, USE)                           \
-    HT_UNROLL                                                   \
-    for (int g = (first); g < (end) && g < HT_PART_BLOCKS; g++) \
-        HT_UNROLLED(n, HT_MOST_TILES) {                         \
-            if (n >= HT_TILES_OF(g)) continue;                  \
-            const int tile = HT_FIRST_TILE(g) + n;              \
-            const ht_pair right = op[at + tile * 32];           \
-            USE                                                 \
-        }
+/* the warp lane's part of the operator */
+#define HT_IN_TILE(first) const ht_pair right = op[at + tile * 32];
 
 /* Blocks whose products are interleaved, so that at least four products are in flight between two
  * that add to the same results. */
@@ -147,11 +138,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(HT_STEP_PARAMS
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
-    const int item = HT_ITEM(), t = item % 4;
-    const int part = (int)(HT_GROUP_1() % HT_PARTS);
-    const int row = item / (32 * HT_ROW_WARPS);
-    const int first1 = item / 32 % HT_ROW_WARPS * 16 + item % 32 / 4;
-    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
+    HT_LANES_BEGIN(16)
     struct ht_tile tile;
     ht_tile_begin(&a, item, &tile);
     const int m1 = (int)tile.m1 + first1, m2 = (int)tile.m2 + row;
@@ -171,11 +158,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(HT_STEP_PARAMS
     HT_COPY_COMMIT();
     int stage = 0, unit = 0; /* buffers of the next chunk, the next k steps */
     for (long m3 = begin; m3 < end; m3++) {
-        real acc[HT_TILES][4];
-#if HT_OLD_SIGN != 0
-        HT_EACH_RESULT(HT_READ_RESULT)
-#endif
-        ht_results_begin(acc);
+        HT_RESULTS_BEGIN
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;

@@ -117,11 +117,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(HT_STEP_PAR
     for (long m3 = begin; m3 < end; m3 += 2) {
         int node[2], inside[2];
         ht_targets_at(&a, m1, m2, m3, end, node, inside);
-        real acc[HT_TILES][4];
-#if HT_OLD_SIGN != 0
-        HT_EACH_RESULT(HT_READ_RESULT)
-#endif
-        ht_results_begin(acc);
+        HT_RESULTS_BEGIN
         HT_ROLLED
         for (int chunk = 0; chunk < HT_CHUNKS; chunk++) {
             const int last = chunk + 1 == HT_CHUNKS;

@@ -228,6 +228,12 @@ static const char *reason(int error) {
     return error ? strerror(error) : "HDF5 refused it";
 }
 
+static enum ht_err set_written(bool ok, const char *name, const char *path, int error) {
+    REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, path,
+            reason(error));
+    return HT_OK;
+}
+
 /* Turns HDF5's own messages off. */
 static void quiet(void) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -356,9 +362,7 @@ enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const 
                     (!chunks || H5Pset_chunk(made, rank, chunk) >= 0) &&
                     H5Pset_create_intermediate_group(links, 1) >= 0;
     HID set = ok ? H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT) : -1;
-    REQUIRE(set >= 0 && !file->error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name,
-            file->path, reason(file->error));
-    return HT_OK;
+    return set_written(set >= 0, name, file->path, file->error);
 }
 
 enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text) {
@@ -368,10 +372,8 @@ enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *t
                     H5Tset_size(type, strlen(text) + 1) >= 0 &&
                     H5Pset_obj_track_times(made, false) >= 0;
     HID set = ok ? H5Dcreate2(file->id, name, type, space, H5P_DEFAULT, made, H5P_DEFAULT) : -1;
-    REQUIRE(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0 &&
-                !file->error,
-            HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path, reason(file->error));
-    return HT_OK;
+    const bool written = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    return set_written(written, name, file->path, file->error);
 }
 
 static enum ht_err add_name(const char *name, void *text) {
@@ -507,10 +509,7 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
         TRY(ht_h5_check_single(name, file->path, H5Sget_simple_extent_npoints(part), data));
     errno = 0; /* HDF5 does not pass on the system's errno */
     ok = ok && H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
-    int error = file->error || ok ? file->error : errno;
-    REQUIRE(ok && !error, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
-            reason(error));
-    return HT_OK;
+    return set_written(ok, name, file->path, file->error || ok ? file->error : errno);
 }
 
 enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
@@ -670,10 +669,8 @@ static enum ht_err place(struct ht_h5 *file, const char *name, int rank, const i
     TRY(ht_h5_reserve(file, name, rank, extent, false, single));
     TRY(open_set(file, name, &id, &space));
     const haddr_t offset = H5Dget_offset(id);
-    REQUIRE(offset != HADDR_UNDEF, HT_ERR_IO, "cannot write dataset %s of %s: %s", name, file->path,
-            reason(0));
     *out = (int64_t)offset;
-    return HT_OK;
+    return set_written(offset != HADDR_UNDEF, name, file->path, 0);
 }
 
 enum ht_err ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis,
@@ -724,8 +721,7 @@ static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
         if (set->single) TRY(ht_h5_check_single(set->name, p->path, set->plane, values));
         const int error =
             put_values(p, set->offset + plane * set->plane * size, set->plane, values);
-        REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", set->name, p->path,
-                reason(error));
+        TRY(set_written(true, set->name, p->path, error));
     }
     return HT_OK;
 }
@@ -737,9 +733,7 @@ static enum ht_err put_sums(struct part *p) {
     TRY(find_sums(&rows, sum));
     const int error =
         write_at(p->fd, (haddr_t)(set->sums + p->first * 8), (size_t)rows.planes * 8, sum);
-    REQUIRE(error == 0, HT_ERR_IO, "cannot write dataset %s of %s: %s", SUMS(set->name), p->path,
-            reason(error));
-    return HT_OK;
+    return set_written(true, SUMS(set->name), p->path, error);
 }
 
 enum ht_err ht_h5_fill(const char *name, const char *path, int count,

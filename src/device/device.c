@@ -361,30 +361,30 @@ static enum ht_err round_share(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
-                                  const double *values) {
+static enum ht_err move_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                              const double *from, double *to) {
     const int64_t word = ht_real_size(fp64);
     const struct ht_span span = row_of(first * word, count * word);
-    if (buffer->host != NULL) memcpy(buffer->host + first, values, (size_t)(count * word));
+    if (buffer->host != NULL && from != NULL)
+        memcpy(buffer->host + first, from, (size_t)span.width);
+    if (buffer->host != NULL && to != NULL) memcpy(to, buffer->host + first, (size_t)span.width);
     if (buffer->host != NULL) return HT_OK;
-    if (fp64) return ht_buffer_write(buffer, span, values);
+    if (fp64) return buffer_copy(buffer, span, to, from, HT_QUEUE_WORK);
     HT_ARRAY(float, single, count);
-    struct rounding r = {.from = values, .single = single};
+    struct rounding r = {from, to, single};
+    if (to != NULL) TRY(ht_buffer_read(buffer, span, single));
     TRY(ht_threads_share(count, LEAST, round_share, &r));
-    return ht_buffer_write(buffer, span, single);
+    return from != NULL ? ht_buffer_write(buffer, span, single) : HT_OK;
+}
+
+enum ht_err ht_buffer_write_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
+                                  const double *values) {
+    return move_reals(buffer, fp64, first, count, values, NULL);
 }
 
 enum ht_err ht_buffer_read_reals(struct ht_buffer *buffer, bool fp64, int64_t first, int64_t count,
                                  double *values) {
-    const int64_t word = ht_real_size(fp64);
-    const struct ht_span span = row_of(first * word, count * word);
-    if (buffer->host != NULL) memcpy(values, buffer->host + first, (size_t)(count * word));
-    if (buffer->host != NULL) return HT_OK;
-    if (fp64) return ht_buffer_read(buffer, span, values);
-    HT_ARRAY(float, single, count);
-    struct rounding r = {.to = values, .single = single};
-    TRY(ht_buffer_read(buffer, span, single));
-    return ht_threads_share(count, LEAST, round_share, &r);
+    return move_reals(buffer, fp64, first, count, NULL, values);
 }
 
 /* Reads the limit of registers per work-item from the program text, so that a binary depends on the

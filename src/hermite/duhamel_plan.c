@@ -1,6 +1,4 @@
 /* The plan of sources of Hermite methods: what is refused, how fine a grid they need. */
-#include <complex.h>
-
 #include "bloch.h"
 #include "duhamel_private.h"
 #include "htwave/plan.h"
@@ -287,15 +285,7 @@ static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhame
                                      .material = material,
                                      .dt = problem.dt,
                                      .steps = ceil(distance * h / (speed * problem.dt))};
-    struct ht_bloch_wave wave;
-    double sum = 0, whole = 0;
-    TRY(ht_bloch_step(&run, k, &wave));
-    for (int f = 0; f < eq.nfields; f++) {
-        sum += pow(cabs(wave.error[f]), 2);
-        whole += pow(cabs(wave.exact[f]), 2);
-    }
-    *error = sqrt(sum / whole);
-    return HT_OK;
+    return ht_bloch_error(&run, k, error);
 }
 
 /* What the scheme adds to a trace of a shot ten wavelengths of its strongest band away. */

@@ -320,12 +320,6 @@ static enum ht_err refuse_memory(struct ht_simulation *sim, double bytes, double
                            HT_BYTES(bytes), whose, sim->info.name, HT_BYTES(memory), advice);
 }
 
-static int bits_of(unsigned mask) {
-    int count = 0;
-    for (; mask != 0; mask &= mask - 1) count++;
-    return count;
-}
-
 /* Values per cell of both grids. */
 static double values_of(const struct ht_params *params, const struct ht_scheme *scheme,
                         const struct ht_equations *eq) {
@@ -333,7 +327,7 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
     const int order = given > 0 ? given : scheme->usual_order;
     struct ht_form form = {0};
     if (scheme->form(eq, &form) != NULL) return INFINITY;
-    double values = bits_of(form.stored[0]) + bits_of(form.stored[1]);
+    double values = ht_pair_axes(form.stored[0]) + ht_pair_axes(form.stored[1]);
     if (values == 0) values = 2 * eq->nfields;
     for (int k = 0; k < eq->dims && !scheme->nodal; k++) values *= order + 1;
     return values;
