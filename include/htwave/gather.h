@@ -3,7 +3,6 @@
  * data[group][reading][receiver][sample]. */
 #pragma once
 
-#include "htwave/archive.h"
 #include "htwave/sampler.h"
 
 /* ---- from steps to samples, while the steps are taken; gather.c; for one rank ---- */

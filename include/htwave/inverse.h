@@ -2,7 +2,6 @@
  * shots to observed ones, and their gradient by parameters of the medium. */
 #pragma once
 
-#include "htwave/gradient.h"
 #include "htwave/gradient_file.h"
 #include "htwave/misfit.h"
 #include "htwave/survey.h"

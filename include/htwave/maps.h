@@ -1,9 +1,7 @@
 /* Maps (output.maps): what a run keeps of a field at the nodes of a box: extremes, means, waves. */
 #pragma once
 
-#include "htwave/plan.h"
 #include "htwave/stepper.h"
-#include "htwave/tool.h"
 
 /* A group of them. */
 struct ht_field_map {

@@ -1,7 +1,6 @@
 /* htwave run, data and continue: prepare the simulation, take its steps with the observers below
  * and report; shots one after the other with one preparation. */
 #include "app.h"
-#include "htwave/formats.h"
 #include "htwave/h5.h"
 #include "htwave/maps.h"
 #include "htwave/survey.h"

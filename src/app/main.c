@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "htwave/formats.h"
 #include "htwave/h5.h"
 
 /* ---- htwave compare: the largest difference of two outputs, in numbers ---- */

@@ -1,6 +1,5 @@
 /* Plans of which there is no gradient (htwave/gradient.h). */
 #include "fd_gradient.h"
-#include "src/solve/sampler_private.h"
 
 /* Spacings between the inner face of a layer and what stands outside. */
 enum { APART = 4 };

@@ -2,7 +2,6 @@
  * changes in a step, field by field, of coupled ones of their parts with each other; after the run
  * derivatives by C, from C^+ times them times C^+. */
 #include "fd_gradient.h"
-#include "src/solve/sampler_private.h"
 
 static struct ht_pair_stepper *pair_of(struct ht_fd_stepper *s) {
     return (struct ht_pair_stepper *)s;

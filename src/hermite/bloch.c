@@ -14,8 +14,6 @@
  * They are scaled by BALANCE^j to keep norms small. */
 #include "bloch.h"
 
-#include <complex.h>
-
 #define BALANCE 0.25
 
 enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };

@@ -2,7 +2,6 @@
  * of 2^-32 cells, so that mirror images have exactly the distances that mirrored nodes have, and
  * nodes that lie alike about points of the same kind share a shape. */
 #include "duhamel_private.h"
-#include "htwave/duhamel.h"
 #include "src/solve/columns.h"
 
 /* The shapes of sources: G_r of docs/developers/sources.md with all derivatives at a node. In units

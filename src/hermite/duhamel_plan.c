@@ -1,6 +1,5 @@
 /* The plan of sources of Hermite methods: what is refused, how fine a grid they need. */
 #include "bloch.h"
-#include "duhamel_private.h"
 #include "htwave/plan.h"
 
 /* The Gaussians of sources (docs/developers/sources.md, Shape): their radius and order, and by how

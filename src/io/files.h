@@ -2,9 +2,7 @@
 #pragma once
 
 #include "htwave/h5.h"
-#include "htwave/medium.h"
 #include "htwave/output.h"
-#include "htwave/params.h"
 
 /* ---- what an input may name of outputs: fields, and units (output.units); names.c ---- */
 /* Refuses units of what the equations do not have, and what is no text. */

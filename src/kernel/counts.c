@@ -2,7 +2,6 @@
  * interpolation by parity and by faces along x3, followed by the trimmed Taylor series; dense
  * parity blocks of F^2 (N+1)^(2d) entries (uniform media, systems with parities); those of a scalar
  * and its potential; a one-dimensional half step per axis (constant velocity). */
-#include "blocks.h"
 #include "variant.h"
 
 static void number_groups(const struct ht_spec *spec, struct ht_sizes *z) {

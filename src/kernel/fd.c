@@ -3,7 +3,6 @@
 #include "fd_layer_args.h"
 #include "fd_sizes.h"
 #include "tool.h"
-#include "tool_args.h"
 #include "variant.h"
 
 int ht_fd_reach(const struct ht_fd_spec *spec) {

@@ -1,5 +1,4 @@
 /* Host side of cl/maps.cl. */
-#include "htwave/params.h"
 #include "tool.h"
 #include "tool_args.h"
 

@@ -1,7 +1,6 @@
 /* Host side of cl/propagator_tensor.cl, _planes.cl and _warpgroup.cl: their shapes, and the
  * operator in the order in which the kernels read it. */
 #include "blocks.h"
-#include "counts.h"
 #include "local_sizes.h"
 #include "variant.h"
 

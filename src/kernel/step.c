@@ -1,6 +1,5 @@
 /* A variant compiled for a device, and its launches. */
 #include "args.h"
-#include "counts.h"
 #include "tool.h"
 #include "variant.h"
 

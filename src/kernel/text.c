@@ -1,7 +1,6 @@
 /* Writes the program of a variant: numbers and tables first, then the files of cl/ that the variant
  * names. The host generates data only; all control flow is in cl/. */
 #include "blocks.h"
-#include "counts.h"
 #include "variant.h"
 
 enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out) {

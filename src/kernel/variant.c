@@ -1,7 +1,6 @@
 /* What rows of variants ask of a spec, a device and each other. */
 #include "variant.h"
 
-#include "counts.h"
 #include "local_sizes.h"
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {

@@ -1,5 +1,4 @@
 /* Values on a regular grid, from a file or in memory. */
-#include "htwave/formats.h"
 #include "htwave/h5.h"
 #include "medium_private.h"
 

@@ -2,7 +2,6 @@
  * Node coefficients u_i = h^|i|/i! D^i u come from formulas, never from differences of values. */
 #include <complex.h>
 
-#include "htwave/formats.h"
 #include "htwave/h5.h"
 #include "htwave/medium.h"
 

@@ -5,7 +5,6 @@
  * per row c of one group,
  *     v_c,t = m_c sum a_ck,r d_k s_r,     s_r,t = sum C_rq sum a_ck,q d_k v_c,
  * 1/2 integral of sum v_c^2/m_c + s^T C^-1 s stays, since derivatives are skew. */
-#include "htwave/system.h"
 #include "systems.h"
 
 /* ---- parities and groups ---- */

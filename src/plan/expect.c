@@ -5,7 +5,6 @@
  * The quadrature rule of a Gaussian and the images of its spectrum may be wrong by a factor of 2.
  * The error of a scheme that does not dissipate is a phase error, which is hidden when the data
  * return to their start; then the expectation is an upper bound only, within a factor of 4. */
-#include <complex.h>
 
 #include "plan_parts.h"
 #include "src/hermite/bloch.h"

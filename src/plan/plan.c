@@ -1,8 +1,6 @@
 /* From parameters to a problem: grid, walls, medium, initial data, stages, time step and the
  * expected error. */
-#include "htwave/energy.h"
 #include "plan_parts.h"
-#include "src/hermite/duhamel_private.h"
 #include "src/solve/sampler_private.h"
 
 /* What depends on sources and receivers. */

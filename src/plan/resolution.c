@@ -1,5 +1,4 @@
 /* Grids for an error. Cells of size 1, speed 1. */
-#include "htwave/plan.h"
 #include "htwave/stepper.h"
 #include "src/hermite/bloch.h"
 

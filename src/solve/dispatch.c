@@ -1,6 +1,5 @@
 /* Functions that ask the row of a problem's scheme, or of its discretisation, or the operations of
  * a stepper; and what all compiled kernels of a problem have in common. */
-#include "htwave/schedule.h"
 #include "methods.h"
 #include "sampler_private.h"
 

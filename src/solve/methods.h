@@ -3,9 +3,7 @@
 #pragma once
 
 #include "htwave/energy.h"
-#include "htwave/sampler.h"
 #include "htwave/schedule.h"
-#include "htwave/tool.h"
 
 /* X(name, type, function, arguments, problem, call) for each function of a row that the public one
  * of this name after ht_ asks for; name: of the row. */

@@ -9,7 +9,6 @@
 #include <complex.h>
 
 #include "htwave/misfit.h"
-#include "htwave/num.h"
 
 /* A trace; room: 2^bits values, at least twice the samples, for each worker. */
 struct trace {

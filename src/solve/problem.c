@@ -1,7 +1,5 @@
 /* What is true of a problem without a device: its scheme, the fields that its grids store, the
  * windows of a rank, the specs of its half steps. */
-#include "htwave/fd_kernel.h"
-#include "htwave/schedule.h"
 #include "htwave/stepper.h"
 
 const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_scheme *scheme) {

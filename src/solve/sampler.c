@@ -1,5 +1,4 @@
 /* Samplers: what is the same for all methods; see the header. */
-#include "htwave/sampler.h"
 #include "methods.h"
 #include "sampler_private.h"
 

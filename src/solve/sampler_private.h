@@ -4,7 +4,6 @@
 #pragma once
 
 #include "htwave/sampler.h"
-#include "htwave/tool.h"
 
 /* A row of an own plane. */
 struct ht_sampler_row {

@@ -2,7 +2,6 @@
  * that it changes nothing but the range of numbers: in single precision squares of 1e19 overflow,
  * and values below 1e-38 are lost. It follows from the largest values of the initial data and from
  * what sources bring, and is 1 where these are no extreme numbers. */
-#include "htwave/energy.h"
 #include "htwave/plan.h"
 
 /* How far the Taylor series of a half step amplifies rounding: rho(|A|) of

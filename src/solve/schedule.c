@@ -1,6 +1,5 @@
 /* Partition, schedule and steps by schedules; see the headers. docs/developers/scaling.md, section
  * 8, proves that the planes suffice and that no message overwrites another. */
-#include "htwave/schedule.h"
 #include "runner.h"
 
 /* ---- partition ---- */
