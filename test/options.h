@@ -2,8 +2,7 @@
  * between. */
 #pragma once
 
-#include <stdarg.h>
-#include <string.h>
+#include "test.h"
 
 #include "htwave/params.h"
 
@@ -12,14 +11,11 @@ HT_CHECKED HT_PRINTF(4, 5) static inline enum ht_err
     test_params(const char *file, char between, struct ht_params **out, const char *format, ...) {
     enum { MOST = 60, LONGEST = 8192 };
     const char ends[] = {between, '\0'}, skipped[] = {between, ' ', '\0'};
-    char text[LONGEST], *list[MOST];
-    va_list args;
+    TEST_TEXT(text, LONGEST, format);
+    char *list[MOST];
     int count = 0;
     *out = NULL;
-    va_start(args, format);
-    const int length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    REQUIRE(length < LONGEST, HT_ERR_INTERNAL, "text too long");
+    REQUIRE(strlen(text) < LONGEST - 1, HT_ERR_INTERNAL, "text too long");
     for (char *at = text + strspn(text, skipped); *at && count < MOST; at += strspn(at, skipped)) {
         list[count++] = at;
         at += strcspn(at, ends);

@@ -22,13 +22,9 @@ static inline void planned_end(struct planned *p) {
 /* Options as test_params has them, as printf's text of less than 2 KiB. */
 HT_CHECKED HT_PRINTF(3, 4) static inline enum ht_err
     plan_make(struct planned *p, char between, const char *format, ...) {
-    char text[2048];
-    va_list args;
+    TEST_TEXT(text, 2048, format);
     *p = (struct planned){.plan = NULL};
-    va_start(args, format);
-    const int length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    REQUIRE(length < (int)sizeof text, HT_ERR_INTERNAL, "text too long");
+    REQUIRE(strlen(text) < sizeof text - 1, HT_ERR_INTERNAL, "text too long");
     TRY(test_params(NULL, between, &p->params, "%s", text));
     return ht_plan_create(p->params, NULL, &p->plan);
 }

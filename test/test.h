@@ -3,6 +3,8 @@
  * and its bound. The plan "1..N" at the end tells a program that ended from one that broke off. */
 #pragma once
 
+#include <stdarg.h>
+
 #include "htwave/base.h"
 
 static int test_passed, test_failed, test_skipped;
@@ -64,6 +66,15 @@ static inline void test_done(bool ok, const char *file, int line, const char *wh
         printf(": %s", test_err_ ? ht_err_message() : "no failure");                   \
         test_done(test_ok_, __FILE__, __LINE__, #call);                                \
     } while (0)
+
+/* The text of printf's arguments that begin behind `format`. NOLINTBEGIN */
+#define TEST_TEXT(text, size, format)           \
+    char text[size];                            \
+    va_list text##_args;                        \
+    va_start(text##_args, format);              \
+    vsnprintf(text, size, format, text##_args); \
+    va_end(text##_args)
+/* NOLINTEND */
 
 /* For the end of a check's text: what the failure says, "" where there is none. */
 static inline const char *test_said(enum ht_err err) {

@@ -1,11 +1,9 @@
 /* Pictures as files, read back by cairo: the map's place, size and direction, ticks, texts of
  * users, atomic writing, the disk full. What the pixels of a map are is judged by plot.c. */
-#include <signal.h>
-#include <sys/resource.h>
 
-#include "../test.h"
 #include "htwave/output.h"
 #include "image.h"
+#include "redirect.h"
 #include "scratch.h"
 
 enum { NODES = 33, MAP = 200 };
@@ -152,15 +150,10 @@ static void test_failures(const char *directory) {
     free(path);
 
     path = scratch_path(directory, "full.png");
-    struct rlimit old, limit;
-    getrlimit(RLIMIT_FSIZE, &old);
-    limit = old;
-    limit.rlim_cur = 500;
-    signal(SIGXFSZ, SIG_IGN);
     int before = scratch_entries(directory);
-    setrlimit(RLIMIT_FSIZE, &limit);
+    limit_files(500);
     enum ht_err err = ht_picture_write(&picture, path);
-    setrlimit(RLIMIT_FSIZE, &old);
+    limit_files(RLIM_INFINITY);
     TEST_CHECK(err == HT_ERR_IO && strstr(ht_err_message(), strerror(EFBIG)), "disk full: %s",
                ht_err_message());
     TEST_CHECK(scratch_entries(directory) == before, "nothing is left behind");

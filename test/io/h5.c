@@ -1,12 +1,10 @@
 /* HDF5 files: round trip, atomic commit, discard, refusals, disk full. */
 #include "htwave/h5.h"
 
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "must.h"
+#include "redirect.h"
 #include "scratch.h"
 
 enum { N3 = 3, N2 = 4, N1 = 5, COUNT = N3 * N2 * N1 };
@@ -167,18 +165,14 @@ static void test_discard(const char *path, const char *directory) {
  * the metadata, inside the values. */
 static void test_disk_full(const char *directory) {
     enum { MANY = 100000 };
-    const rlim_t limits[] = {50, 1000, 300000};
+    static const rlim_t limits[] = {50, 1000, 300000};
     const int64_t extent = MANY;
     HT_FREED char *path = scratch_path(directory, "full.h5");
     HT_FREED double *data = calloc(MANY, sizeof *data);
-    struct rlimit old;
-    getrlimit(RLIMIT_FSIZE, &old);
-    signal(SIGXFSZ, SIG_IGN);
     for (int i = 0; data && i < 3; i++) {
         struct ht_h5 *file = NULL;
         int before = scratch_entries(directory);
-        struct rlimit limit = {limits[i], old.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &limit);
+        limit_files(limits[i]);
         enum ht_err err = ht_h5_create(path, false, &file);
         if (!err) {
             err = ht_h5_write(file, "p", 1, &extent, data, false);
@@ -187,7 +181,7 @@ static void test_disk_full(const char *directory) {
             else
                 err = ht_h5_commit(file);
         }
-        setrlimit(RLIMIT_FSIZE, &old);
+        limit_files(RLIM_INFINITY);
         TEST_CHECK(err == HT_ERR_IO, "disk full after %d bytes: %s", (int)limits[i],
                    ht_err_message());
         TEST_CHECK(!ht_file_exists(path) && scratch_entries(directory) == before,

@@ -6,13 +6,12 @@
 #include "src/io/files.h"
 
 #include <hdf5.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "damage.h"
 #include "htwave/h5.h"
 #include "planned.h"
+#include "redirect.h"
 #include "scratch.h"
 
 enum { FIELDS = 4, ORDER = 1, N1 = 4, N2 = 4, N3 = 3, NODES = N1 * N2 * N3 };
@@ -250,15 +249,10 @@ static void test_refusals(const char *root) {
 static void test_disk_full(const char *root) {
     HT_FREED char *directory = scratch_path(root, "full");
     HT_ENDED(close_run) struct run run;
-    struct rlimit old, limit;
     must(open_run(&run, directory, ""));
-    getrlimit(RLIMIT_FSIZE, &old);
-    limit = old;
-    limit.rlim_cur = 2000;
-    signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &limit);
+    limit_files(2000);
     const enum ht_err err = snapshot(&run, 0);
-    setrlimit(RLIMIT_FSIZE, &old);
+    limit_files(RLIM_INFINITY);
     TEST_CHECK(err == HT_ERR_IO, "disk full: %s", ht_err_message());
     TEST_CHECK(scratch_entries(directory) == 2 && has(directory, "input.cfg"),
                "only input.cfg and the lock: %d files", scratch_entries(directory));

@@ -2,8 +2,6 @@
  * the state at nodes meanwhile. */
 #pragma once
 
-#include <stdarg.h>
-
 #include "../open_device.h"
 #include "htwave/h5.h"
 #include "htwave/simulation.h"
@@ -65,14 +63,11 @@ static void observe(struct trial *t, int field) {
  * what test/open_device.h says. Options are separated by blanks. */
 HT_PRINTF(4, 5)
 static void record(struct trial *t, const char *backend, int field, const char *format, ...) {
-    char text[TEXT];
+    TEST_TEXT(text, TEXT, format);
     const bool oracle = strcmp(backend, "oracle") == 0;
     *t = (struct trial){.directory = scratch_make("traces")};
     if (t->directory == NULL) exit(1);
-    va_list args;
-    va_start(args, format);
-    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
-    va_end(args);
+    if (strlen(text) == TEXT - 1) abort();
     must(test_params(NULL, ' ', &t->params,
                      "output={snapshots=false;pictures=false;} output.directory=\"%s\" "
                      "device={backend=\"%s\";select=\"%s\";} device.tune=never "

@@ -9,11 +9,8 @@
 #include "slab_cut.h"
 #include "src/io/files.h"
 
-#include <signal.h>
-#include <sys/resource.h>
-
-#include "must.h"
 #include "options.h"
+#include "redirect.h"
 #include "scratch.h"
 
 enum { FIELDS = 4, ORDER = 1, COEFS = 8, MOST_RANKS = 64 };
@@ -145,11 +142,9 @@ static enum ht_err write_all(struct ht_comm *comm, const char *directory) {
 /* ---- failures ---- */
 
 static enum ht_err write_full(struct ht_comm *comm, const char *directory, int rank) {
-    const struct rlimit limit = {FULL, RLIM_INFINITY};
     HT_ENDED(close_run) struct run run;
     enum ht_err err = open_run(&run, comm, directory, &scenes[0]);
-    signal(SIGXFSZ, SIG_IGN);
-    if (rank < 0 || rank == ht_comm_rank(comm)) setrlimit(RLIMIT_FSIZE, &limit);
+    if (rank < 0 || rank == ht_comm_rank(comm)) limit_files(FULL);
     if (!err) err = write_files(&run);
     return err;
 }

@@ -1,8 +1,6 @@
 /* Problems by hand: boxes of few cells of unlike sizes, media of random values or of numbers. */
 #pragma once
 
-#include <stdarg.h>
-
 #include "must.h"
 
 #include "htwave/stepper.h"
@@ -42,12 +40,8 @@ HT_PRINTF(4, 5)
 static inline void judge_kernels(const struct ht_problem *problem, struct ht_device *device,
                                  const struct ht_tuning *tuning, const char *format, ...) {
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
-    char name[160];
     double worst = NAN;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
+    TEST_TEXT(name, 160, format);
     enum ht_err err = ht_kernels_create(problem, device, tuning, &kernels);
     if (err == HT_OK) err = ht_verify_kernels(problem, device, &kernels, &worst);
     TEST_BELOW(err ? (double)NAN : worst, 1.0, "%s: over what rounding explains%s%s", name,

@@ -3,8 +3,6 @@
  * them unless all are asked for (test_all). */
 #pragma once
 
-#include <stdarg.h>
-
 #include "test.h"
 
 #include "htwave/simulation.h"
@@ -41,11 +39,7 @@ static const struct ht_device_info texts_device = {
 HT_PRINTF(4, 5)
 static void texts_give(struct texts *t, enum ht_err err, struct ht_text *text, const char *format,
                        ...) {
-    char name[128];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
+    TEST_TEXT(name, 128, format);
     t->count++;
     if (err == HT_OK)
         t->use(t, name, text->data);
@@ -59,11 +53,7 @@ HT_PRINTF(4, 5)
 static void texts_tool(struct texts *t, enum ht_err err, struct ht_tool **tool, const char *format,
                        ...) {
     struct ht_text text = {0};
-    char name[128];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
+    TEST_TEXT(name, 128, format);
     if (err == HT_OK) ht_text_add(&text, "%s", ht_tool_text(*tool));
     texts_give(t, err, &text, "%s", name);
     ht_tool_destroy(*tool);

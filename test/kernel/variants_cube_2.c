@@ -1,8 +1,2 @@
-/* Kernel variants against the oracle in three dimensions: part 2 of 4. */
-#include "variants.h"
-
-int main(int argc, char **argv) {
-    part = 1;
-    parts = 4;
-    return run_dimensions(3, 3, argc, argv);
-}
+#define PART 1
+#include "variants_cube.h"

@@ -1,6 +1,4 @@
 /* Base services: each against values worked out by hand or published. */
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -9,7 +7,7 @@
 #include "../test.h"
 #include "htwave/base.h"
 #include "io/scratch.h"
-#include "must.h"
+#include "redirect.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ADDRESS_SANITIZER
@@ -216,15 +214,11 @@ static void test_numbers(void) {
 
 /* Whether show() writes this to standard error. */
 static bool shows(void (*show)(void), const char *expected) {
-    HT_FREED char *data = NULL;
-    size_t size = 0;
-    int keep = dup(STDERR_FILENO);
-    if (!freopen(inside("stderr"), "w", stderr)) return false;
+    const char *path = inside("stderr");
+    const int saved = begin_stderr(path);
     show();
-    fflush(stderr);
-    dup2(keep, STDERR_FILENO);
-    close(keep);
-    return ht_file_read(inside("stderr"), &data, &size) == HT_OK && strcmp(data, expected) == 0;
+    HT_FREED char *data = end_stderr(path, saved);
+    return data != NULL && strcmp(data, expected) == 0;
 }
 
 static void show_messages(void) {
@@ -319,14 +313,9 @@ static void test_file_kinds(void) {
 static void test_full_disk(void) {
     static char big[100000];
     const char *path = inside("data");
-    struct rlimit before, small;
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before);
-    small = before;
-    small.rlim_cur = 50000;
-    setrlimit(RLIMIT_FSIZE, &small);
+    limit_files(50000);
     enum ht_err err = ht_file_write(path, big, sizeof big);
-    setrlimit(RLIMIT_FSIZE, &before);
+    limit_files(RLIM_INFINITY);
     TEST_CHECK(err == HT_ERR_IO && says("cannot write") && says("too large"), "file: full: %s",
                ht_err_message());
     TEST_CHECK(size_of(path) == 5, "file: full: the old %ld bytes are there", size_of(path));

@@ -56,11 +56,7 @@ HT_PRINTF(7, 8)
 static inline enum ht_err open_frame(struct case_ *c, bool pairs, const char *system,
                                      const int64_t *cells, int walls, enum ht_fit_kind kind,
                                      const char *options, ...) {
-    char text[1024];
-    va_list args;
-    va_start(args, options);
-    vsnprintf(text, sizeof text, options, args);
-    va_end(args);
+    TEST_TEXT(text, 1024, options);
     *c = (struct case_){.scene = {.grid = make_grid(cells, 2, walls)}};
     must(open_scene(&c->scene, system, "%s", text));
     if (pairs) kind = ht_frame_kind(c->scene.medium, kind);

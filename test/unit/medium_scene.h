@@ -45,11 +45,7 @@ static inline struct ht_grid make_grid(const int64_t *cells, int order, int wall
 HT_PRINTF(4, 5)
 static inline enum ht_err open_file(struct scene *scene, const char *system, const char *file,
                                     const char *options, ...) {
-    char text[1024];
-    va_list args;
-    va_start(args, options);
-    vsnprintf(text, sizeof text, options, args);
-    va_end(args);
+    TEST_TEXT(text, 1024, options);
     TRY(test_params(file, ';', &scene->params, "%s", text));
     scene->eq = ht_equations_make(ht_system_find(system), scene->grid.dims);
     TRY(ht_medium_read(scene->params, &scene->eq, &scene->grid, &scene->medium));

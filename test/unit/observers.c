@@ -1,11 +1,11 @@
 /* The library's observers, on runs of the serial reference: what they find is what the measures of
  * the state give when called directly; outputs are at their steps; bad states are refused before
  * they are written. */
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "../io/scratch.h"
 #include "planned.h"
+#include "redirect.h"
 
 #include "htwave/h5.h"
 #include "htwave/run.h"
@@ -278,14 +278,12 @@ static void test_lost_picture(const char *directory) {
     rmdir(path);
 }
 
-/* Standard error of the run below, counted by lines that begin so. */
-static int count_lines(const char *path, const char *begin) {
-    HT_FREED char *data = NULL;
-    size_t size;
-    int count = 0;
-    if (ht_file_read(path, &data, &size) != HT_OK) return -1;
-    for (char *line = strtok(data, "\n"); line; line = strtok(NULL, "\n"))
+/* Lines of a text that begin so; it is freed. */
+static int count_lines(char *data, const char *begin) {
+    int count = data == NULL ? -1 : 0;
+    for (char *line = data ? strtok(data, "\n") : NULL; line; line = strtok(NULL, "\n"))
         count += strncmp(line, begin, strlen(begin)) == 0;
+    free(data);
     return count;
 }
 
@@ -301,14 +299,9 @@ static int count_lines(const char *path, const char *begin) {
 static void run_aloud(const char *directory, const char *options, const struct ht_observer *first,
                       const char *begin, struct trial *t, int *times) {
     HT_FREED char *path = scratch_path(directory, "messages");
-    fflush(stderr);
-    int saved = dup(2), file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-    dup2(file, 2);
+    const int saved = begin_stderr(path);
     run_trial(directory, options, first, t);
-    dup2(saved, 2);
-    close(file);
-    close(saved);
-    *times = count_lines(path, begin);
+    *times = count_lines(end_stderr(path, saved), begin);
 }
 
 static void test_growth(const char *directory) {

@@ -19,11 +19,7 @@ struct trial {
 
 HT_PRINTF(2, 3) static struct trial begin_file(const char *file, const char *format, ...) {
     struct trial t = {0};
-    char text[600];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    TEST_TEXT(text, 600, format);
     t.err = test_params(file, ';', &t.params, "%s", text);
     if (t.err == HT_OK) t.err = ht_plan_create(t.params, NULL, &t.plan);
     snprintf(t.message, sizeof t.message, "%.590s", t.err ? ht_err_message() : "accepted");

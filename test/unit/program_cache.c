@@ -5,7 +5,6 @@
  *
  * The layout of a file is that of src/device/cache.c: magic[24], three 64-bit numbers (size of key,
  * size of binary, checksum), key, binary. */
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "compiler.h"
 #include "device_scene.h"
 #include "io/scratch.h"
+#include "redirect.h"
 
 enum { HEADER = 48, MAX_PATH = 512 };
 
@@ -210,18 +210,13 @@ static void test_unwritable(struct ht_device *device, const char *root, enum ht_
     HT_FREED char *file = scratch_path(root, "file"), *said = NULL;
     HT_FREED char *cache = scratch_path(file, "cache");
     HT_FREED char *log = scratch_path(root, "stderr");
-    size_t size = 0;
     write_file(file, "x", 1);
-    int old = dup(STDERR_FILENO);
-    int fd = open(log, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    if (old < 0 || fd < 0 || dup2(fd, STDERR_FILENO) < 0) exit(1);
+    const int saved = begin_stderr(log);
     ht_log_level_set(level);
     expect_build(device, 3, cache, false, "a cache that cannot be made");
     ht_log_level_set(HT_LOG_NORMAL);
-    (void)dup2(old, STDERR_FILENO);
-    close(fd);
-    close(old);
-    bool read = ht_file_read(log, &said, &size) == HT_OK;
+    said = end_stderr(log, saved);
+    const bool read = said != NULL;
     bool noted = read && strstr(said, "note: compiled kernels are not cached");
     bool named = read && strstr(said, file);
     TEST_CHECK(read && noted == note && named == note, "said of it at log level %d: \"%.*s\"",

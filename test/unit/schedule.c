@@ -8,7 +8,7 @@
  * an exchange brings neither less nor more than by the formulas of docs/developers/differences.md,
  * and messages use their slots in turn. Only steps are branches, and those that may run side by
  * side share nothing. */
-#include "test.h"
+#include "must.h"
 
 #include "htwave/schedule.h"
 #include "src/fd/fd.h"
@@ -48,11 +48,11 @@ static void make_slab(struct rank *r, int depth, int64_t beyond, int64_t own, bo
 }
 
 /* Two boxes along x1, of which the second is cut along x3. */
-static bool make_regions(struct rank *r, int regions) {
+static void make_regions(struct rank *r, int regions) {
     struct ht_partition *p = &r->p;
     for (int subgrid = 0; subgrid < 2; subgrid++) {
         const struct ht_box held = p->window[subgrid].held;
-        if (HT_ALLOC(p->targets[subgrid], 3) != HT_OK) return false;
+        must(HT_ALLOC(p->targets[subgrid], 3));
         for (int i = 0; i < regions; i++) {
             struct ht_targets *t = &p->targets[subgrid][p->count[subgrid]++];
             *t = (struct ht_targets){.box = held, .region = i, .shares = i != 1};
@@ -62,11 +62,10 @@ static bool make_regions(struct rank *r, int regions) {
             if (i == 2) t->box.begin[2] = held.end[2] / 2;
         }
     }
-    return true;
 }
 
 /* A problem by Hermite methods with a sponge, of seven planes. */
-static bool make_hermite(struct rank *r, int depth, bool two_level, bool wall, int regions,
+static void make_hermite(struct rank *r, int depth, bool two_level, bool wall, int regions,
                          struct ht_layers *layers) {
     *r = (struct rank){.grid = {.dims = 3, .order = 1, .cells = {3, 2, 24}}};
     *layers = (struct ht_layers){.type = HT_ABSORBING_SPONGE};
@@ -74,18 +73,18 @@ static bool make_hermite(struct rank *r, int depth, bool two_level, bool wall, i
     r->problem = (struct ht_problem){.eq = &r->eq, .grid = &r->grid, .layers = layers};
     (void)ht_problem_set_scheme(&r->problem, ht_scheme_at(two_level ? HT_LEAPFROG : HT_TAYLOR));
     make_slab(r, depth, depth, 7, wall);
-    return make_regions(r, regions);
+    make_regions(r, regions);
 }
 
 /* A problem by finite differences, as thin as it may be. */
-static bool make_differences(struct rank *r, int depth, int terms, int radius, bool wall) {
+static void make_differences(struct rank *r, int depth, int terms, int radius, bool wall) {
     *r = (struct rank){.grid = {.dims = 3, .cells = {3, 2, 24}}};
     r->eq = ht_equations_make(ht_system_find("wave"), 3);
     r->problem = (struct ht_problem){
         .eq = &r->eq, .grid = &r->grid, .stages = terms, .fd = {.order = 2 * radius}};
     (void)ht_problem_set_scheme(&r->problem, ht_scheme_at(HT_DIFFERENCES));
     make_slab(r, depth, (int64_t)radius * depth, (int64_t)radius * depth, wall);
-    return make_regions(r, 1);
+    make_regions(r, 1);
 }
 
 /* ---- what tasks do ---- */
@@ -264,24 +263,22 @@ static void half_steps(int depth, bool two_level, bool wall, int regions, bool t
     static struct rank r;
     struct ht_layers layers;
     struct ht_passes passes;
-    const bool ok = make_hermite(&r, depth, two_level, wall, regions, &layers);
+    make_hermite(&r, depth, two_level, wall, regions, &layers);
     ht_schedule_passes(&r.problem, &passes);
-    for (int n = 0; n < HALVES && ok; n++) {
+    for (int n = 0; n < HALVES; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int from = turns ? n % 2 : (int)(bits & 1);
         run(&r, &passes, passes.half[from][0], passes.half[from][1]);
         if (!turns && (bits >> 1 & 7) == 0) put(&r, (int)(bits >> 4 & 1));
     }
     ht_partition_free(&r.p);
-    TEST_CHECK(ok && r.wrong == 0,
+    TEST_CHECK(r.wrong == 0,
                "depth %d, %d level(s), %s, %d region(s), %s: %d faults in %d half steps", depth,
                1 + two_level, wall ? "a wall" : "two neighbours", regions,
                turns ? "in turn" : "in any order", r.wrong, HALVES);
     if (!turns) return;
     /* one before the first half step, one after every depth-th */
-    const int64_t sends = r.counts.tasks[HT_TASK_SEND];
-    TEST_CHECK(sends == 1 + HALVES / depth, "depth %d: %lld exchanges (expected %d)", depth,
-               (long long)sends, 1 + HALVES / depth);
+    TEST_EQUAL(r.counts.tasks[HT_TASK_SEND], 1 + HALVES / depth, "depth %d: exchanges", depth);
 }
 
 static void make_sequences(const struct rank *r, struct ht_passes out[HT_FD_SEQUENCES]) {
@@ -292,9 +289,9 @@ static void any_order(int depth, int terms, int radius, bool wall) {
     enum { MOVES = 300 };
     static struct rank r;
     struct ht_passes all[HT_FD_SEQUENCES];
-    const bool ok = make_differences(&r, depth, terms, radius, wall);
+    make_differences(&r, depth, terms, radius, wall);
     make_sequences(&r, all);
-    for (int n = 0; n < MOVES && ok; n++) {
+    for (int n = 0; n < MOVES; n++) {
         const uint64_t bits = ht_rng_bits(3, (uint64_t)n) >> 16;
         const int what = (int)(bits % 12);
         if (what < 6) run(&r, &all[HT_FD_FORWARDS], 0, terms);
@@ -306,21 +303,21 @@ static void any_order(int depth, int terms, int radius, bool wall) {
         if (what == 11) run(&r, &all[HT_FD_BEGIN], 0, 1);
     }
     ht_partition_free(&r.p);
-    TEST_CHECK(ok && r.wrong == 0, "depth %d, %d term(s), reach %d, %s: %d faults in %d moves",
-               depth, terms, radius, wall ? "a wall" : "two neighbours", r.wrong, MOVES);
+    TEST_CHECK(r.wrong == 0, "depth %d, %d term(s), reach %d, %s: %d faults in %d moves", depth,
+               terms, radius, wall ? "a wall" : "two neighbours", r.wrong, MOVES);
 }
 
 static void in_turn(int depth, int terms) {
     enum { STEPS = 60 };
     static struct rank r;
     struct ht_passes all[HT_FD_SEQUENCES];
-    const bool ok = make_differences(&r, depth, terms, 3, false);
+    make_differences(&r, depth, terms, 3, false);
     make_sequences(&r, all);
-    for (int n = 0; n < STEPS && ok; n++) run(&r, &all[HT_FD_FORWARDS], 0, terms);
+    for (int n = 0; n < STEPS; n++) run(&r, &all[HT_FD_FORWARDS], 0, terms);
     const int64_t sends = r.counts.tasks[HT_TASK_SEND];
     const int64_t wanted = 1 + terms * STEPS / depth;
     ht_partition_free(&r.p);
-    TEST_CHECK(ok && r.wrong == 0 && sends == wanted,
+    TEST_CHECK(r.wrong == 0 && sends == wanted,
                "depth %d, %d term(s) in turn: %lld exchanges (expected %lld), %d faults", depth,
                terms, (long long)sends, (long long)wanted, r.wrong);
 }
@@ -348,7 +345,7 @@ static void test_planes(void) {
         struct ht_passes passes;
         const int64_t m = 3, all = k * m, less = all - m;
         const int64_t two = k > 2 ? all - 2 * m : 0;
-        (void)make_differences(&r, k, 1, (int)m, false);
+        make_differences(&r, k, 1, (int)m, false);
         judge_planes(&r, k, HT_FD_FORWARDS, 0, (int64_t[]){all, less, 0});
         judge_planes(&r, k, HT_FD_MEASURE, 0, (int64_t[]){m, 0, 0});
         r.problem.stages = 2;
@@ -427,7 +424,7 @@ static void test_half_steps(void) {
     static struct rank r;
     struct ht_layers layers;
     struct ht_passes passes;
-    if (!make_hermite(&r, 1, false, false, 1, &layers)) return;
+    make_hermite(&r, 1, false, false, 1, &layers);
     r.problem.layers = NULL;
     ht_schedule_passes(&r.problem, &passes);
     r.p.ghosts[HT_PRIMARY] = true;
@@ -435,12 +432,12 @@ static void test_half_steps(void) {
     judge_text(&r, &passes, 1, 2, "receive, step boundary, send, step interior");
     judge_text(&r, &passes, 0, 1, "receive, ghosts, step boundary, send, step interior");
     ht_partition_free(&r.p);
-    if (!make_hermite(&r, 2, false, false, 1, &layers)) return;
+    make_hermite(&r, 2, false, false, 1, &layers);
     judge_text(&r, &passes, 0, 1, "send, receive, step interior");
     judge_text(&r, &passes, 1, 2, "step boundary, step boundary, send, step interior");
     judge_text(&r, &passes, 0, 1, "receive, step interior");
     ht_partition_free(&r.p);
-    if (!make_hermite(&r, 1, false, false, 2, &layers)) return;
+    make_hermite(&r, 1, false, false, 2, &layers);
     r.p.cut = false;
     judge_text(&r, &passes, 1, 2, "step interior, step interior");
     ht_partition_free(&r.p);
@@ -449,14 +446,14 @@ static void test_half_steps(void) {
 static void test_passes(void) {
     static struct rank r;
     struct ht_passes passes;
-    if (!make_differences(&r, 1, 1, 2, true)) return;
+    make_differences(&r, 1, 1, 2, true);
     ht_schedule_passes(&r.problem, &passes);
     r.p.ghosts[HT_PRIMARY] = true;
     r.p.window[0].own.end[2] += 4;
     judge_text(&r, &passes, 0, 1, "send, receive, ghosts, step boundary, send, step interior");
     judge_text(&r, &passes, 0, 1, "receive, ghosts, step boundary, send, step interior");
     ht_partition_free(&r.p);
-    if (!make_differences(&r, 2, 2, 1, false)) return;
+    make_differences(&r, 2, 2, 1, false);
     ht_schedule_passes(&r.problem, &passes);
     r.p.ghosts[HT_PRIMARY] = true;
     r.p.window[0].own.end[2] += 4;

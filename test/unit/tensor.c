@@ -6,7 +6,7 @@
  * entries are rounded before (ht_blocks_round), so that splitting them loses nothing; every target
  * must be some result's, once. An operator that is read a k step too far, or without its second
  * halves, must exceed that. */
-#include "test.h"
+#include "must.h"
 
 #include "src/kernel/blocks.h"
 #include "src/kernel/counts.h"
@@ -206,19 +206,15 @@ static void test_scene(const struct scene *scene) {
     HT_ENDED(close_scene) struct packed p;
     int targets = 0;
     bool right = false;
-    const enum ht_err err = open_scene(scene, &p);
-    if (err == HT_OK) {
-        const int all = p.z.targets * p.coefs;
-        const double worst = compare(&p, scene->halves, 0, &targets, &right);
-        TEST_BELOW(worst, 1, "%s, %s, N = %d, %s, %d parts", scene->variant, scene->system,
-                   scene->order, scene->fp64 ? "double" : "single", p.parts);
-        TEST_CHECK(targets == all && right, "%d results of %d, parities and zeros in their places",
-                   targets, all);
-        const double late = compare(&p, scene->halves, 1, &targets, &right);
-        TEST_CHECK(late > 1, "read a k step too far: %.3g of the bound", late);
-    } else {
-        TEST_CHECK(false, "%s: %s", scene->variant, ht_err_message());
-    }
+    must(open_scene(scene, &p));
+    const int all = p.z.targets * p.coefs;
+    const double worst = compare(&p, scene->halves, 0, &targets, &right);
+    TEST_BELOW(worst, 1, "%s, %s, N = %d, %s, %d parts", scene->variant, scene->system,
+               scene->order, scene->fp64 ? "double" : "single", p.parts);
+    TEST_CHECK(targets == all && right, "%d results of %d, parities and zeros in their places",
+               targets, all);
+    const double late = compare(&p, scene->halves, 1, &targets, &right);
+    TEST_CHECK(late > 1, "read a k step too far: %.3g of the bound", late);
 }
 
 int main(void) {
