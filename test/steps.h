@@ -12,6 +12,15 @@ static inline double *zeros(int64_t count) {
     return x;
 }
 
+/* By the variant that a run takes, not tuned. */
+static inline void make_kernels(const struct ht_problem *p, struct ht_device *device, bool fp64,
+                                struct ht_kernels *out) {
+    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
+    const struct ht_spec spec = ht_problem_spec(p, &tuning, HT_PRIMARY);
+    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
+    must(ht_kernels_create(p, device, &tuning, out));
+}
+
 /* u, or of the dual grid d, of all nodes; other fields are 0. */
 static inline void put_u(const struct ht_problem *p, const struct ht_stepper *stepper,
                          enum ht_subgrid subgrid, const double *values) {

@@ -94,7 +94,6 @@ static void run(struct ht_device *device, int64_t side, int order) {
                                 .wall = {{1, 1}, {1, 1}, {1, 1}},
                                 .layer = {{10, 10}, {10, 10}, {10, 10}},
                                 .guided = true};
-    struct ht_tuning tuning = {.fp64 = false, .block = 1};
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
     HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
     struct scene s;
@@ -102,9 +101,7 @@ static void run(struct ht_device *device, int64_t side, int order) {
     s.problem.medium_degree = -1;
     s.problem.fd.fill = NULL;
     for (int m = 0; m < HT_MAX_MATERIALS; m++) s.problem.uniform[m] = 1;
-    const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-    must(ht_kernels_create(&s.problem, device, &tuning, &kernels));
+    make_kernels(&s.problem, device, false, &kernels);
     tell_plain(s, device, &kernels);
     must(ht_stepper_create(&s.problem, device, &kernels, &stepper));
     judge(&s, &stepper, 0, 1, 0.93);

@@ -434,11 +434,8 @@ static void test_device(struct ht_device *device, const struct given *g, bool fp
     char name[80];
     struct scene s;
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels;
-    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
     make(&s, g, 0.95);
-    const struct ht_spec spec = ht_problem_spec(&s.problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-    must(ht_kernels_create(&s.problem, device, &tuning, &kernels));
+    make_kernels(&s.problem, device, fp64, &kernels);
     for (int sponge = 0; sponge < 2; sponge++) {
         double worst = INFINITY;
         if (sponge) be_sponge(&s);

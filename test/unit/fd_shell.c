@@ -184,14 +184,6 @@ static void test_plain(void) {
     }
 }
 
-static void make_kernels(const struct scene *s, struct ht_device *device, bool fp64,
-                         struct ht_kernels *out) {
-    struct ht_tuning tuning = {.fp64 = fp64, .block = 1};
-    const struct ht_spec spec = ht_problem_spec(&s->problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-    must(ht_kernels_create(&s->problem, device, &tuning, out));
-}
-
 /* The first rows share programs. */
 static void test_kernels(struct ht_device *device) {
     static const struct {
@@ -206,7 +198,7 @@ static void test_kernels(struct ht_device *device) {
         HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {.fd = NULL};
         if (how.fp64 && !ht_device_info(device)->fp64) continue;
         make_row(&s, row);
-        make_kernels(&s, device, how.fp64, &kernels);
+        make_kernels(&s.problem, device, how.fp64, &kernels);
         for (; how.bits <= (how.fp64 || s.problem.layers == NULL ? 0 : 16); how.bits += 16) {
             struct result result;
             run(&s, &kernels, &how, &result);
@@ -247,7 +239,7 @@ static void run_sources(const struct row *row, const struct how *how, double mos
     struct scene s;
     make_row(&s, row);
     add_sources(&s, 1 / (most * s.problem.dt), &sources);
-    if (how->device != NULL) make_kernels(&s, how->device, how->fp64, &kernels);
+    if (how->device != NULL) make_kernels(&s.problem, how->device, how->fp64, &kernels);
     run(&s, &kernels, how, &result);
     const double bound = how->bits == 16 ? 2e-5 : how->fp64 ? 1e-13 : 5e-6;
     judge(row->given.name, how, &result, bound, bound);

@@ -25,8 +25,9 @@ struct rule {
 };
 static void rule_make(enum ht_fit_kind kind, bool normal, struct rule *rule) {
     for (int i = 0; i < POINTS; i++) {
+        const int panel = i / GAUSS;
         double weight;
-        rule->at[i] = -4 + (i / GAUSS + 0.5) / 40 + gauss(i % GAUSS, &weight) / 80;
+        rule->at[i] = -4 + (panel + 0.5) / 40 + gauss(i % GAUSS, &weight) / 80;
         rule->weight[i] = weight / 80 * window(kind, normal, rule->at[i]);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "open_device.h"
 #include "planned.h"
+#include "steps.h"
 
 #include "htwave/energy.h"
 #include "src/fd/fd.h"
@@ -172,10 +173,7 @@ static void test_device(const char *options, struct ht_device *device) {
     HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
     open_scene(options, &s);
     const struct ht_problem *problem = &s.plan->problem;
-    struct ht_tuning tuning = {.fp64 = true, .block = 1};
-    const struct ht_spec spec = ht_problem_spec(problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(device)->gpu);
-    must(ht_kernels_create(problem, device, &tuning, &kernels));
+    make_kernels(problem, device, true, &kernels);
     for (int i = 0; i < 2; i++) {
         struct planned on = s;
         if (i > 0) must(ht_stepper_create(problem, device, &kernels, &on.stepper));
