@@ -257,8 +257,10 @@ const struct ht_device_info *ht_device_info(const struct ht_device *device) {
 
 void ht_device_limit(struct ht_device *device, int64_t local_memory, int64_t max_group, bool fp64) {
     struct ht_device_info *info = &device->info;
-    if (local_memory >= 0) info->local_memory = ht_least(info->local_memory, local_memory);
-    info->open_memory = ht_least(info->open_memory, info->local_memory);
+    if (local_memory >= 0) {
+        info->local_memory = ht_least(info->local_memory, local_memory);
+        info->open_memory = ht_least(info->open_memory, local_memory);
+    }
     if (max_group > 0) info->max_group = ht_least(info->max_group, max_group);
     device->no_double = info->fp64 && !fp64;
     info->fp64 = info->fp64 && fp64;

@@ -255,6 +255,16 @@ static void test_buffers(struct ht_device *device) {
 
 /* ---- programs and launches ---- */
 
+/* What is not limited stays, also what a launch can give beyond arrays of fixed size. */
+static void test_limits(struct ht_device *device) {
+    const struct ht_device_info whole = *ht_device_info(device);
+    const struct ht_device_info *info = ht_device_info(device);
+    ht_device_limit(device, -1, 0, true);
+    TEST_CHECK(info->local_memory == whole.local_memory && info->open_memory == whole.open_memory &&
+                   info->max_group == whole.max_group,
+               "limits that say nothing change nothing");
+}
+
 static void test_bad_program(struct ht_device *device) {
     HT_FREED char *text = program_text("HT_KERNEL void ht_bad(HT_GLOBAL float *x) {\n"
                                        "    x[0] = no_such_thing_here;\n}\n");
@@ -346,6 +356,7 @@ int main(void) {
     test_sharers();
     test_missing();
     test_no_match();
+    test_limits(device);
     test_buffers(device);
     test_bad_program(device);
     test_programs(device);
