@@ -91,38 +91,38 @@ static double mean_change(const struct ht_array *array, int64_t stride) {
     return sum / (double)(array->count - stride);
 }
 
-/* Of all axes but the fastest, of extents from the fastest on or back. */
-static double mean_changes(const struct ht_array *array, bool back, int part) {
+/* Of all axes but the fastest, of extents from the fastest on or back; half rows further. */
+static double mean_changes(const struct ht_array *array, bool back, int halves) {
     double sum = 0;
     int64_t stride = 1;
     for (int j = 0; j + 1 < array->rank; j++) {
         stride *= array->extent[back ? j : array->rank - 1 - j];
-        sum += mean_change(array, ht_most(stride / part, 1));
+        sum += mean_change(array, ht_most(stride * halves / 2, 1));
     }
     return sum;
 }
 
-/* Shape and axes that are both swapped pass all else: the box is covered. Rows are sheared then, so
- * that neighbours across them have little in common, which they have by the true shape, and not
- * half a row further. Along a row, which is what it is in either case, they change less. */
+/* Shape and axes that are both swapped pass all else: the box is covered. Neighbours across the
+ * rows of the true shape have much in common, and little half a row before and behind them. By the
+ * given shape they are sheared or, of extents near 2:1, every second row. */
 static void warn_of_swap(const struct layout *layout) {
     const struct ht_array *array = &layout->array;
-    const double enough = 4, given = mean_changes(array, false, 1);
-    const double other = mean_changes(array, true, 1);
-    const double between = mean_changes(array, true, 2), along = mean_change(array, 1);
+    const double enough = 4, given = mean_changes(array, false, 2);
+    const double other = mean_changes(array, true, 2);
+    const double before = mean_changes(array, true, 1), behind = mean_changes(array, true, 3);
     HT_FREED_TEXT struct ht_text shape = {0}, axes = {0};
-    if (!(given > enough * other && between > enough * other &&
-          given > 2 * (array->rank - 1) * along))
-        return;
+    for (int j = 0; j < array->rank; j++)
+        if (array->extent[j] < 4) return; /* half a row is too little */
+    if (!(given > 1.25 * other && before > enough * other && behind > enough * other)) return;
     for (int j = array->rank - 1; j >= 0; j--) {
         const char *comma = j > 0 ? ", " : "";
         ht_text_add(&shape, "%lld%s", (long long)extent_at(layout, j), comma);
         ht_text_add(&axes, "\"x%d\"%s", layout->axis[j] + 1, comma);
     }
     if (ht_text_status(&shape) == HT_OK && ht_text_status(&axes) == HT_OK)
-        ht_warn("%s: neighbours differ at least %.0f times as much as with medium.shape = [%s] and "
+        ht_warn("%s: neighbours differ at least %.4g times as much as with medium.shape = [%s] and "
                 "medium.axes = [%s]: are both swapped?",
-                layout->path, floor(fmin(given / other, 1000)), shape.data, axes.data);
+                layout->path, floor(10 * fmin(given / other, 1000)) / 10, shape.data, axes.data);
 }
 
 /* float32 of exactly the promised size, in file order. With the wrong byte order numbers near 1 or

@@ -134,6 +134,15 @@ silent 'samples as they are' "$o" "$d;shape=[10,6];axes=[\"x2\",\"x1\"];}"
 warned 'shape and axes both swapped' \
     'at least 1000 times .*medium.shape = \[10, 6\] and medium.axes = \["x2", "x1"\]' \
     "$o" "$d;shape=[6,10];}"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do # rows of six, which change a little from row to row
+    printf '\000\000\200\077\000\000\200\077\000\000\200\077'
+    printf '\000%b\220\077\000%b\220\077\000%b\220\077' "\\0$((i / 4))$((i * 2 % 8))0" \
+        "\\0$((i / 4))$((i * 2 % 8))0" "\\0$((i / 4))$((i * 2 % 8))0"
+done >two.f32
+t='medium={type="file";c="two.f32";rho=1.0;spacing=[10.0,10.0]'
+silent 'twice as many rows' "$o" "$t;shape=[6,12];axes=[\"x2\",\"x1\"];}" 'grid.upper=[110.0,50.0]'
+warned 'both swapped near 2:1' 'at least 2 times .*medium.shape = \[6, 12\]' \
+    "$o" "$t;shape=[12,6];}" 'grid.upper=[110.0,50.0]'
 warned 'a medium that is uniform in the box' 'where it is uniform, and 1 to 1.0625 elsewhere' \
     "$o" "$m;axes=[\"x1\"];spacing=[60.0];}" 'medium.shape=[30]'
 
