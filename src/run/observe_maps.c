@@ -95,23 +95,44 @@ static enum ht_err maps_begin(void *context, struct ht_run *run) {
     return run->from == NULL ? take_due(m) : HT_OK;
 }
 
-/* Planes of the box, from their places in the window. */
-static enum ht_err move_rows(const struct ht_map_kept *kept, bool load, int64_t first, int64_t last,
-                             double *values) {
+/* Rows of the box, side by side, and some planes of the window; all: with the first row's node. */
+struct moved {
+    const struct ht_map_kept *kept;
+    bool load;
+    int64_t plane, row;
+    double *all, *values;
+};
+
+static enum ht_err move_rows(void *context, int64_t begin, int64_t end) {
+    const struct moved *m = context;
+    const int64_t *count = m->kept->map.count;
+    for (int64_t i = begin; i < end; i++) {
+        double *there = m->all + i / count[1] * m->plane + i % count[1] * m->row;
+        double *here = m->values + i * count[0];
+        memcpy(m->load ? there : here, m->load ? here : there, (size_t)count[0] * sizeof *here);
+    }
+    return HT_OK;
+}
+
+/* Planes of the box, from their places in the window; some at a time, for the threads. */
+static enum ht_err move_planes(const struct ht_map_kept *kept, bool load, int64_t first,
+                               int64_t last, double *values) {
+    enum { SOME = 1 << 22, LEAST = 64 }; /* values; rows of a thread */
     const struct ht_field_map *map = &kept->map;
     struct ht_arrays a;
     kept->of->stepper->ops->arrays(kept->of->stepper->self, &a);
     const struct ht_window *window = &a.window[HT_PRIMARY];
-    const int64_t plane = ht_window_plane(window), row = window->count[0];
-    HT_ARRAY(double, all, plane);
-    for (int64_t m3 = first; m3 < last; m3++) {
-        const int64_t node = first_node(kept, window) + (m3 - map->own.first) * plane;
-        if (!load) TRY(ht_mapper_move(kept->tool, false, node / plane * plane, plane, all));
-        for (int64_t m2 = 0; m2 < map->count[1]; m2++, values += map->count[0]) {
-            double *here = all + node % plane + m2 * row;
-            memcpy(load ? here : values, load ? values : here, (size_t)map->count[0] * sizeof *all);
-        }
-        if (load) TRY(ht_mapper_move(kept->tool, true, node / plane * plane, plane, all));
+    const int64_t plane = ht_window_plane(window), most = ht_most(SOME / plane, 1);
+    const int64_t start = first_node(kept, window), at = start % plane;
+    HT_ARRAY(double, all, ht_least(most, last - first) * plane);
+    struct moved m = {kept, load, plane, window->count[0], all + at, values};
+    for (int64_t m3 = first; m3 < last; m3 += most) {
+        const int64_t planes = ht_least(most, last - m3), rows = planes * map->count[1];
+        const int64_t node = start - at + (m3 - map->own.first) * plane, count = planes * plane;
+        if (!load) TRY(ht_mapper_move(kept->tool, false, node, count, all));
+        TRY(ht_threads_share(rows, LEAST, move_rows, &m));
+        if (load) TRY(ht_mapper_move(kept->tool, true, node, count, all));
+        m.values += rows * map->count[0];
     }
     return HT_OK;
 }
@@ -120,7 +141,7 @@ static enum ht_err move(void *context, bool load, int64_t first, int64_t last, d
     const struct ht_map_kept *kept = context;
     const int64_t plane = kept->map.count[0] * kept->map.count[1];
     const int64_t from = first - kept->map.own.first, count = (last - first) * plane;
-    if (kept->map.shape.window > 0) return move_rows(kept, load, first, last, values);
+    if (kept->map.shape.window > 0) return move_planes(kept, load, first, last, values);
     for (int slot = 0; slot < ht_map_slots(&kept->map.shape); slot++)
         TRY(ht_mapper_move(kept->tool, load, slot * kept->map.shape.nodes + from * plane, count,
                            values + slot * count));
