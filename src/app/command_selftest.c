@@ -234,9 +234,10 @@ static enum ht_err test_scene(struct tester *t, bool fp64) {
     const struct row row = UNKNOWN(.scene = t->scene, .fp64 = fp64);
     TRY(ht_text_print(&keys,
                       "system=%s time.scheme=%s grid.order=%d grid.cells=[%s] device.precision=%s "
-                      "initial.type=zero output.pictures=false absorbing.place=inside %s",
+                      "initial.type=zero output.pictures=false %s %s",
                       scene->system, scene->scheme, scene->order,
                       ht_text_extents(dims_of(scene), scene->cells, ",", cells), ht_real_name(fp64),
+                      strstr(scene->keys, "=absorbing") ? "absorbing.place=inside" : "",
                       scene->keys));
     TRY(ht_input_read(NULL, t->nkeys, t->keys, keys, &params));
     TRY(ht_plan_create(params, NULL, &plan));

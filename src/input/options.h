@@ -94,6 +94,13 @@ HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
 /* Where the key was set; NULL: nowhere. */
 struct ht_source *ht_params_source(const struct ht_params *params, const char *key);
 
+/* left: keys of `by` on the command line replace what the file alone gives for the option, which
+ * gets its default, as if it were not given. */
+HT_CHECKED enum ht_err ht_params_replace(struct ht_params *params, const char *by,
+                                         const struct ht_option *option, bool *left);
+
 /* ---- params_rules.c ---- */
+/* Refuses keys that have no meaning beside others, or replaces them. */
+HT_CHECKED enum ht_err ht_params_leave_aside(struct ht_params *params);
 /* Rules between options that the parameters alone decide. */
 HT_CHECKED enum ht_err ht_params_check(const struct ht_params *params);

@@ -560,8 +560,21 @@ static bool gives_data(const struct ht_params *params) {
     return given;
 }
 
-/* A file alone makes the type "file", values alone "expression". What the command line has replaces
- * what the file has: a type there leaves a file that the input has aside, a file or values there
+enum ht_err ht_params_replace(struct ht_params *params, const char *by,
+                              const struct ht_option *option, bool *left) {
+    bool replaced = false, in_file = true;
+    for (int i = 0; i < params->sources->count; i++) {
+        const struct ht_source *source = &params->sources->source[i];
+        replaced = replaced || (key_of(source->key, by) && !source->in_file);
+        in_file = in_file && (source->in_file || !key_of(source->key, option->key));
+    }
+    *left = replaced && in_file;
+    if (!*left) return HT_OK;
+    forget(params, option->key);
+    return ht_option_set_default(params, params, option);
+}
+
+/* A file alone makes the type "file", values alone "expression": on the command line they replace
  * the usual type of resolved inputs. */
 static void choose_data(struct ht_params *params) {
     const struct ht_source *type = ht_params_source(params, "initial.type");
@@ -571,8 +584,6 @@ static void choose_data(struct ht_params *params) {
     const bool usual = !ht_params_is_set(params, "initial.type");
     if (type == NULL || (usual && type->in_file && !given->in_file))
         params->initial.type = file ? HT_DATA_FILE : HT_DATA_EXPRESSION;
-    else if (params->initial.type != HT_DATA_FILE && !type->in_file && given->in_file)
-        params->initial.file[0] = '\0';
 }
 
 static enum ht_err read_all(struct ht_params *params, const char *path, int noverrides,
@@ -592,6 +603,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
     /* Sources begin at rest, unless initial data are asked for. */
     if (params->shots.count != 0 && !gives_data(params)) params->initial.type = HT_DATA_ZERO;
     choose_data(params);
+    TRY(ht_params_leave_aside(params));
     /* Makes relative names of files in the input file those from the current directory; once all is
      * read. */
     struct ht_leaf leaf;

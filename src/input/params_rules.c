@@ -157,6 +157,9 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     for (size_t i = 0; i < sizeof own / sizeof *own && !ht_source_is_array(type); i++)
         SHOT(ht_params_is_set(p, HT_KEY("sources.%d.%s", group, own[i])), own[i],
              "is for arrays, but the type is \"%s\"", type->word);
+    SHOT(ht_params_is_set(p, HT_KEY("sources.%d.focus", group)) &&
+             ht_params_is_set(p, HT_KEY("sources.%d.steer", group)),
+         "steer", "is for arrays without focus, which is given: give one of them");
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
         SHOT(!(shot->to[k] > shot->from[k]), "to", "x%d = %g must be above that of from, %g", k + 1,
              shot->to[k], shot->from[k]);
@@ -210,6 +213,9 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     const char *word = HT_WORD(SIGNAL, shot->signal);
     SHOT(file && !*shot->file, "file", "must name a file: the signal is \"%s\"", word);
     SHOT(!file && *shot->file, "file", "is for signal \"file\", but the signal is \"%s\"", word);
+    SHOT(shot->signal != HT_SIGNAL_BURST && shot->signal != HT_SIGNAL_SINE &&
+             ht_params_is_set(p, HT_KEY("sources.%d.cycles", group)),
+         "cycles", "is for the signals \"burst\" and \"sine\", but the signal is \"%s\"", word);
     SHOT(file && shot->frequency > 0, "frequency", "has no meaning for the signal \"%s\"", word);
     SHOT(!file && !(shot->frequency > 0), "frequency", "the signal \"%s\" needs one above 0", word);
     return HT_OK;
@@ -347,6 +353,94 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
                            eq->system->name, eq->dims, eq->dims == 1 ? "" : "s", known.data);
 }
 
+/* ---- keys that other keys leave without a meaning ---- */
+
+/* What keys belong to, a type or something that is there, and the keys that choose it. */
+static const char *const data_words[] = {HT_EACH_DATA(HT_CHOICE_WORD)};
+static const char *const medium_words[] = {HT_EACH_MEDIUM_TYPE(HT_CHOICE_WORD)};
+
+enum { DATA, MEDIUM, SIDES, RECORDED, SOLID };
+static const struct {
+    const char *const *words; /* of a type; NULL: there is one or none */
+    const char *type, *by[3];
+} chooser[] = {
+    [DATA] = {data_words, "initial.type", {"initial.type", "initial.file", "initial.values"}},
+    [MEDIUM] = {medium_words, "medium.type", {"medium.type"}},
+    [SIDES] = {NULL, "sides that absorb (boundary)", {"boundary"}},
+    [RECORDED] = {NULL, "receivers", {"receivers"}},
+    [SOLID] = {NULL, "grids of three dimensions", {"grid.cells"}},
+};
+
+static const struct belonging {
+    const char *section, *names;
+    int to;
+    unsigned types; /* bits */
+} belonging[] = {
+#define DATA_OF(type) (1u << HT_DATA_##type)
+    {"initial", "centre width pulses", DATA, DATA_OF(GAUSSIAN)},
+    {"initial", "field", DATA, DATA_OF(GAUSSIAN) | DATA_OF(FILE)},
+    {"initial", "amplitude", DATA,
+     DATA_OF(GAUSSIAN) | DATA_OF(PLANE) | DATA_OF(STANDING) | DATA_OF(RANDOM)},
+    {"initial", "phase", DATA, DATA_OF(PLANE) | DATA_OF(STANDING)},
+    {"initial", "cycles wave", DATA, DATA_OF(PLANE)},
+    {"initial", "modes", DATA, DATA_OF(STANDING)},
+    {"initial", "seed", DATA, DATA_OF(RANDOM)},
+    {"initial", "values", DATA, DATA_OF(EXPRESSION) | DATA_OF(FILE)},
+    {"initial", "file", DATA, DATA_OF(FILE)},
+    {"medium", "axis interfaces", MEDIUM, 1u << HT_MEDIUM_LAYERS},
+    {"medium", "format dataset shape", MEDIUM, 1u << HT_MEDIUM_FILE | 1u << HT_MEDIUM_MEMORY},
+    /* a constant medium may get arrays later, from a program that calls the library */
+    {"medium", "spacing origin axes scale", MEDIUM,
+     1u << HT_MEDIUM_FILE | 1u << HT_MEDIUM_MEMORY | 1u << HT_MEDIUM_CONSTANT},
+    {"absorbing", "cells width place type reflection speed degree alpha sponge mix", SIDES, 2},
+    {"output", "traces", RECORDED, 2},
+    {"output.picture", "plane position", SOLID, 2},
+};
+
+static int chosen(const struct ht_params *p, int to) {
+    bool absorbs = false;
+    for (int n = 0; n < 6; n++)
+        absorbs = absorbs || strcmp(p->boundary.side[n / 2][n % 2], "absorbing") == 0;
+    const int now[] = {[DATA] = (int)p->initial.type,
+                       [MEDIUM] = (int)p->medium.type,
+                       [SIDES] = absorbs,
+                       [RECORDED] = p->receivers.count > 0,
+                       [SOLID] = p->grid.dims == 3};
+    return now[to];
+}
+
+static enum ht_err refuse_belonging(const struct ht_params *p, const struct belonging *row,
+                                    const char *key) {
+    const char *const *words = chooser[row->to].words, *type = chooser[row->to].type;
+    HT_FREED_TEXT struct ht_text of = {0};
+    if (words == NULL) return ht_params_error(p, key, "is for %s, of which there are none", type);
+    for (int t = 0; row->types >> t > 0; t++)
+        if (row->types >> t & 1) ht_text_add(&of, "%s\"%s\"", of.length ? " or " : "", words[t]);
+    TRY(ht_text_status(&of));
+    return ht_params_error(p, key, "is for %s %s, but the type is \"%s\"", type, of.data,
+                           words[chosen(p, row->to)]);
+}
+
+enum ht_err ht_params_leave_aside(struct ht_params *params) {
+    for (size_t r = 0; r < sizeof belonging / sizeof *belonging; r++) {
+        const struct belonging *row = &belonging[r];
+        if (row->types >> chosen(params, row->to) & 1) continue;
+        for (int i = 0; i < ht_option_count(); i++) {
+            const struct ht_option *option = ht_option_at(i);
+            const int length = ht_option_section(option->key);
+            bool left = false;
+            if (strncmp(option->key, row->section, (size_t)length) != 0 || row->section[length] ||
+                !has_word(row->names, ht_option_name(option->key)) ||
+                !ht_params_is_set(params, option->key))
+                continue;
+            for (int k = 0; k < 3 && chooser[row->to].by[k] != NULL && !left; k++)
+                TRY(ht_params_replace(params, chooser[row->to].by[k], option, &left));
+            if (!left) return refuse_belonging(params, row, option->key);
+        }
+    }
+    return HT_OK;
+}
+
 /* ---- all ---- */
 
 enum ht_err ht_params_check(const struct ht_params *params) {
@@ -394,18 +488,12 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                        "slice", n, ht_params_slice_name));
     TRY(check_shots(params));
     TRY(check_survey(params));
-    const int pulses = params->initial.pulses.count;
-    REFUSE(pulses > 0 && params->initial.type != HT_DATA_GAUSSIAN, params, "initial.pulses",
-           "is for initial.type \"gaussian\", but the type is \"%s\"",
-           HT_WORD(DATA, params->initial.type));
-    TRY(check_single(params, "initial.pulses", pulses, "initial", "centre width amplitude field"));
+    TRY(check_single(params, "initial.pulses", params->initial.pulses.count, "initial",
+                     "centre width amplitude field"));
     REFUSE(params->initial.type == HT_DATA_EXPRESSION && params->initial.values.count == 0, params,
            "initial.values",
            "must give a field, such as { p = \"x1\"; }, when initial.type is \"expression\"");
     REFUSE(params->initial.type == HT_DATA_FILE && !*params->initial.file, params, "initial.file",
            "must name a file when initial.type is \"file\"");
-    REFUSE(params->initial.type != HT_DATA_FILE && *params->initial.file, params, "initial.file",
-           "is for initial.type = \"file\", but that is \"%s\": give one of them",
-           HT_WORD(DATA, params->initial.type));
     return HT_OK;
 }

@@ -326,6 +326,33 @@ judge "a snapshot of another box: $(tail -n 1 $message)" grep -q \
     'warning: initial.file is of another box: its x2 begins at 0 with cells of 0.25' $message
 base=$base_with_initial
 
+# ---- keys that others leave without a meaning ----
+base='system = "acoustic";
+grid = { cells = [6, 4]; order = 1; };
+time = { end = 0.1; };
+
+'
+bad 'cycles of no wave' 'initial.cycles = [2, 1]|is for initial.type "plane", but|"random"' \
+    'initial = { type = "random"; cycles = [2, 1]; };'
+bad 'a width of expressions' 'initial.width|is for initial.type "gaussian", but|"expression"' \
+    'initial = { type = "expression"; width = 0.2; values = { p = "x1"; }; };'
+bad 'values of a plane wave' 'initial.values|"expression" or "file", but the type is "plane"' \
+    'initial = { type = "plane"; values = { p = "x1"; }; };'
+bad 'interfaces of no layers' 'medium.interfaces = [0.5]|"layers", but the type is "constant"' \
+    'medium = { interfaces = [0.5]; };'
+bad 'the shape of no file' 'medium.shape|"file" or "memory", but the type is "expression"' \
+    'medium = { type = "expression"; c = "1"; shape = [4, 4]; };'
+bad 'a layer of no side' 'absorbing.width = 0.2|sides that absorb (boundary)|none' \
+    'absorbing = { width = 0.2; };'
+bad 'formats of no traces' 'output.traces = ["csv"]|receivers, of which there are none' \
+    'output = { traces = ["csv"]; };'
+bad 'a slice of a plane' 'output.picture.plane = "x1"|three dimensions' \
+    'output = { picture = { plane = "x1"; }; };'
+base=$base_with_initial
+shot 'cycles of a Ricker' 'sources.1.cycles|"burst" and "sine"|"ricker"' 'cycles = 3.0;'
+shot 'an array steered and focused' 'sources.1.steer|focus' \
+    'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; focus = [0.5, 0.9]; steer = [0.1, 1.0];'
+
 # ---- outputs ----
 over 'a frequency as text' \
     'output.maps.1.frequencies = "1.0"|must be a number or a list of numbers' \

@@ -33,6 +33,7 @@ static void open_pulse(struct fd_run *run, const struct scene *s, int end, int b
     add_axes(s, width + 2 * beyond, "", cells);
     add_axes(s, -beyond, ".0", lower);
     add_axes(s, width + beyond, ".0", upper);
+    if (!beyond) snprintf(sides, sizeof sides, "absorbing.cells=%d ", s->cells);
     for (int k = 1; k <= s->dims; k++) {
         snprintf(sides + strlen(sides), sizeof sides - strlen(sides), "boundary.x%d=%s ", k,
                  beyond ? "periodic" : "absorbing");
@@ -41,10 +42,10 @@ static void open_pulse(struct fd_run *run, const struct scene *s, int end, int b
     }
     fd_open(run,
             "system=%s grid.order=8 grid.cells=%s grid.lower=%s grid.upper=%s %s "
-            "absorbing.cells=%d time.stages=1 time.step=0.4 time.end=%d initial.type=expression "
+            "time.stages=1 time.step=0.4 time.end=%d initial.type=expression "
             "initial.values.%s=exp(-(%s)/12)*(1-(%s)/12) %s",
-            s->system, cells, lower, upper, sides, s->cells, end, s->pulse, distance, distance,
-            s->more);
+            s->system, cells, lower, upper, sides, end, s->pulse, distance, distance,
+            beyond && strstr(s->more, "absorbing") != NULL ? "" : s->more);
 }
 
 static double *values_of(const struct fd_run *run, int field) {

@@ -38,13 +38,14 @@ static const char whole_file[] =
     "         upper = (2.5, 3); order = 5L; };\n"
     "time: { end = 2; cfl = 0.25; stages = 7; }\n"
     "boundary = { x1 = [\"rigid\", \"free\"]; x2 = \"periodic\"; };\n"
-    "medium = { type = \"layers\"; c = [1, 2.5]; rho = 2; axis = \"x2\";\n"
-    "           interfaces = [1.25]; shape = [10, 20]; /* [1, */\n"
+    "medium = { type = \"file\"; c = [1, 2.5]; rho = 2; format = \"raw\";\n"
+    "           shape = [10, 20]; /* [1, */\n"
     "           axes = [\"x3\", \"x1\"]; };\n"
-    "initial = { type = \"expression\"; cycles = [2]; seed = 99999999999;\n"
+    "initial = { type = \"expression\"; frequency = 1e-3;\n"
     "            values = { p = \"sin(x1) // 1\"; v1 = 0.5; };\n"
-    "            returns = TRUE; amplitude = 1e-3; };\n"
-    "output = { directory = \"a\\\"b\\\\c\\n\\x01\xc3\xa9\"; fields = [];\n"
+    "            returns = TRUE; };\n"
+    "output = { maps = ({ frequencies = [1.25]; });\n"
+    "           directory = \"a\\\"b\\\\c\\n\\x01\xc3\xa9\"; fields = [];\n"
     "           picture = { pixels = 100; }; };\n";
 
 static void test_data(void) {
@@ -78,9 +79,8 @@ static void test_file(void) {
                    p->medium.shape[2] == 0 && ht_params_is_set(p, "medium.shape") &&
                    !ht_params_is_set(p, "medium.scale"),
                "file: integers and reals mixed in one array");
-    TEST_CHECK(p->initial.seed == 99999999999LL && p->initial.cycles[0] == 2 &&
-                   p->initial.returns && p->initial.amplitude == 1e-3,
-               "file: seed %lld beyond 32 bits", (long long)p->initial.seed);
+    TEST_CHECK(p->initial.returns && p->initial.frequency == 1e-3, "file: returns, %g",
+               p->initial.frequency);
     TEST_CHECK(p->initial.values.count == 2 && !strcmp(p->initial.values.text[0], "sin(x1) // 1") &&
                    !strcmp(p->initial.values.text[1], "0.5"),
                "file: map of %d", p->initial.values.count);
@@ -89,11 +89,33 @@ static void test_file(void) {
     BLAMED("initial.values.v1 = 0.5: no field (x.cfg:11)");
 }
 
+/* A type on the command line leaves keys of the file's type aside, also in the resolved input; keys
+ * beside it there do not. */
+static void test_left_aside(void) {
+    HT_ENDED(ht_params_end)
+    struct ht_params *p = params_of(whole_file, "initial={type=\"random\"; seed=99999999999;}",
+                                    "initial.amplitude=1e-3");
+    HT_ENDED(ht_params_end)
+    struct ht_params *q =
+        params_of("initial = { type = \"plane\"; cycles = [2, 0, 0]; wave = 2; };",
+                  "initial.values={p=\"x1\";}", "initial.type=expression");
+    HT_ENDED(ht_params_end)
+    struct ht_params *r =
+        params_of("boundary = { x1 = \"absorbing\"; }; absorbing = { width = 0.2; };",
+                  "boundary.x1=rigid", NULL);
+    TEST_CHECK(p->initial.values.count == 0 && !ht_params_is_set(p, "initial.values") &&
+                   p->initial.seed == 99999999999LL && p->initial.amplitude == 1e-3,
+               "left aside: values; seed %lld beyond 32 bits", (long long)p->initial.seed);
+    TEST_CHECK(q->initial.cycles[0] == 1 && q->initial.wave == 1, "left aside: cycles");
+    TEST_CHECK(r->absorbing.width.kind == HT_VALUE_NONE, "left aside: a width");
+}
+
 static void test_round_trip(void) {
     HT_ENDED(ht_params_end)
-    struct ht_params *p = params_of(whole_file, "grid.cells=[16, 8]", "time.step=0.1");
+    struct ht_params *p = params_of(whole_file, "grid.cells=[16, 8]", "initial.type=random");
     /* Numbers that need all their digits. */
     p->grid.lower[0] = -1.0 / 3;
+    p->time.step = 0.1;
     p->medium.scale = DBL_MIN;
     p->initial.amplitude = -DBL_MAX;
     p->initial.seed = INT64_MIN;
@@ -107,9 +129,9 @@ static void test_round_trip(void) {
                    q->time.step == 0.1,
                "round trip: the extremes are the same bits");
     TEST_CHECK(!strcmp(q->output.directory, p->output.directory) &&
-                   medium_value(q, "K")->kind == HT_VALUE_NONE && q->initial.values.count == 2 &&
+                   medium_value(q, "K")->kind == HT_VALUE_NONE && q->output.maps.count == 1 &&
                    q->grid.dims == 2,
-               "round trip: strings, map, absent values");
+               "round trip: strings, a list, absent values");
 }
 
 /* Every option's default must be printed, read back and be in range. */
@@ -322,7 +344,7 @@ static const struct {
     {"grid = { cells = [8]; lower = [0, -1]; };", NULL,
      "grid.lower = [0, -1]: has an entry for x2, but the grid has 1 axis "
      "(grid.cells) (x.cfg:1)"},
-    {"grid = { cells = [8]; };", "initial.cycles=[1, 1]",
+    {"grid = { cells = [8]; }; initial = { type = \"plane\"; };", "initial.cycles=[1, 1]",
      "initial.cycles = [1, 1]: has an entry for x2, but the grid has 1 axis "
      "(grid.cells) (command line)"},
     {"grid = { cells = [8, 8]; };", "boundary.x3=rigid",
@@ -498,6 +520,7 @@ int main(void) {
     test_defaults();
     test_file();
     test_data();
+    test_left_aside();
     test_round_trip();
     test_table();
     test_overrides();
