@@ -175,7 +175,7 @@ static bool may_differ(const struct ht_params *params) {
                params->grid.order == 0 && !params->output.coefficients &&
                !ht_params_is_set(params, "time.cfl") && !(params->time.step > 0);
     for (int k = 0; k < params->grid.dims; k++)
-        may = may && params->grid.cells[k] >= 2 * ht_scheme_fd.usual_order;
+        may = may && params->grid.cells[k] / 2 >= ht_scheme_fd.usual_order;
     for (int i = 1; i <= params->shots.count; i++)
         may = may && !ht_params_is_set(params, HT_KEY("sources.%d.radius", i)) &&
               !ht_params_is_set(params, HT_KEY("sources.%d.tolerance", i));

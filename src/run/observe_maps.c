@@ -125,7 +125,8 @@ static enum ht_err move_planes(const struct ht_map_kept *kept, bool load, int64_
     const int64_t plane = ht_window_plane(window), most = ht_most(SOME / plane, 1);
     const int64_t start = first_node(kept, window), at = start % plane;
     HT_ARRAY(double, all, ht_least(most, last - first) * plane);
-    struct moved m = {kept, load, plane, window->count[0], all + at, values};
+    struct moved m = {kept, load, plane, window->count[0], all + at, NULL};
+    m.values = values;
     for (int64_t m3 = first; m3 < last; m3 += most) {
         const int64_t planes = ht_least(most, last - m3), rows = planes * map->count[1];
         const int64_t node = start - at + (m3 - map->own.first) * plane, count = planes * plane;
