@@ -304,7 +304,7 @@ static const struct ht_option option[] = {
      "the host."},
     {KEY(device.select, STRING), "\"auto\"", ANY, NULL, "",
      "The device: gpu, cpu, its number or a part of its name as `htwave devices` prints them; auto "
-     "prefers a GPU."},
+     "prefers a GPU; none, for check: no device."},
     {KEY(device.precision, CHOICE), "\"single\"", ANY, CHOICES(HT_EACH_PRECISION), "",
      "32 or 64 bit floating point. In single precision kernels that sum series are refused at high "
      "orders (N = 8; advection N >= 7, in three dimensions N >= 5) for steps with which rounding "

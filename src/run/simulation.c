@@ -484,8 +484,10 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     struct ht_comm *whole = ht_comm_whole(sim->comm);
     if (whole != sim->comm)
         TRY(ht_ranks_assignments(whole, sim->device != NULL ? &sim->info : NULL, &sim->everyone));
-    const bool asked = strcmp(sim->params->device.select, "auto") != 0 ||
-                       strcmp(sim->params->device.backend, "auto") != 0;
+    const char *select = sim->params->device.select;
+    const bool none = strcmp(select, "none") == 0; /* to check without one */
+    const bool asked =
+        !none && (strcmp(select, "auto") != 0 || strcmp(sim->params->device.backend, "auto") != 0);
     TRY(ht_comm_agree(sim->comm, asked || ht_ranks_devices(ht_comm_size(whole), everyone(sim)) > 0
                                      ? need_device(sim)
                                      : HT_OK));

@@ -397,6 +397,9 @@ over 'device that is not there' \
     device.select=nonexistent
 refused 'such a device, by check' 2 'device.select = "rtx"|no device matches|command line' \
     check bad.cfg --quiet device.backend=auto device.select=rtx
+"$htwave" check bad.cfg --quiet device.select=none >answer.txt 2>$message
+judge "no device on purpose, by check: $(tail -n 1 answer.txt)" \
+    grep -q 'but no device is available' answer.txt
 if ! "$htwave" devices 2>&1 | grep -q '^ *cuda,'; then
     refused 'a back end that is not there, by check' 1 'device.backend = "cuda"' check bad.cfg \
         --quiet device.backend=cuda
