@@ -6,6 +6,7 @@
 struct source {
     const struct ht_params *params;
     const struct ht_grid *grid;
+    const struct ht_shots *shots; /* NULL: none */
     const struct ht_receivers *receivers;
     const char *key, *path; /* the option that names the file */
     int shot;
@@ -38,26 +39,60 @@ static enum ht_err check_times(const struct source *of, const struct ht_receiver
         (long long)group->samples, every, start, every, start, (long long)group->samples);
 }
 
-/* Refuses a receiver that stands elsewhere, but for `off`. */
-static enum ht_err check_place(const struct source *of, const struct ht_receiver_group *group,
-                               int64_t receiver, const double *x, double off) {
+/* Of a group of receivers, or of all sources. */
+struct places {
+    const char *kind, *group;
+    int64_t count;
+    double (*x)[3];
+};
+
+static struct places places_of(const struct ht_receiver_group *group) {
+    return (struct places){"receiver", group->name, group->count, group->x};
+}
+
+/* Refuses a receiver or source that stands elsewhere, but for `off`. */
+static enum ht_err check_place(const struct source *of, const struct places *at, int64_t i,
+                               const double *x, double off) {
     for (int k = 0; k < of->grid->dims; k++)
-        if (!(fabs(x[k] - group->x[receiver][k]) <= 1e-3 * of->grid->h[k] + off))
+        if (!(fabs(x[k] - at->x[i][k]) <= 1e-3 * of->grid->h[k] + off))
             return ht_params_error(of->params, of->key,
-                                   "%s has receiver %lld of \"%s\" at %s, not at %s: the traces "
-                                   "are of other receivers, or in another order",
-                                   of->path, (long long)receiver + 1, group->name,
-                                   HT_PLACED(of->grid, x), HT_PLACED(of->grid, group->x[receiver]));
+                                   "%s has %s %lld of \"%s\" at %s, not at %s: the traces "
+                                   "are of other %ss, or in another order",
+                                   of->path, at->kind, (long long)i + 1, at->group,
+                                   HT_PLACED(of->grid, x), HT_PLACED(of->grid, at->x[i]), at->kind);
     return HT_OK;
 }
 
 /* ---- HDF5 ---- */
 
+/* Where the file has them. */
+static enum ht_err check_places(const struct source *of, struct ht_h5 *file,
+                                const struct places *at) {
+    const char *name = HT_KEY("%s/position", at->group);
+    const int dims = of->grid->dims;
+    HT_ENDED(ht_array_end) struct ht_array x = {.rank = 0};
+    if (!ht_h5_has(file, name)) return HT_OK;
+    TRY(ht_h5_array(file, name, &x));
+    REFUSE(x.rank != 2 || x.extent[0] != at->count || x.extent[1] != dims, of->params, of->key,
+           "%s of %s has %s numbers, not %lld x %d: it is of other %ss", name, of->path,
+           HT_EXTENTS(x.rank, x.extent), (long long)at->count, dims, at->kind);
+    for (int64_t i = 0; i < at->count; i++) TRY(check_place(of, at, i, x.value + i * dims, 0));
+    return HT_OK;
+}
+
+/* Their signals may differ: wavelets are found beside the medium. */
+static enum ht_err check_sources(const struct source *of, struct ht_h5 *file) {
+    HT_ENDED(ht_places_free) struct ht_places at = {.x = NULL};
+    if (of->weights || of->shots == NULL) return HT_OK;
+    TRY(ht_places_make(of->shots, NULL, &at));
+    return check_places(of, file, &(struct places){"source", "sources", at.count, at.x});
+}
+
 static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
                                const struct ht_receiver_group *group) {
-    const char *time = HT_KEY("%s/time", group->name), *place = HT_KEY("%s/position", group->name);
-    const int dims = of->grid->dims;
-    HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0}, x = {.rank = 0};
+    const char *time = HT_KEY("%s/time", group->name);
+    const struct places at = places_of(group);
+    HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0};
     if (ht_h5_has(file, time)) {
         TRY(ht_h5_array(file, time, &t));
         const int64_t last = t.extent[0] - 1;
@@ -66,14 +101,7 @@ static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
                                     .every = (t.value[last] - t.value[0]) / (double)last};
         TRY(check_times(of, group, &times));
     }
-    if (!ht_h5_has(file, place)) return HT_OK;
-    TRY(ht_h5_array(file, place, &x));
-    REFUSE(x.rank != 2 || x.extent[0] != group->count || x.extent[1] != dims, of->params, of->key,
-           "%s of %s has %s numbers, not %lld x %d: it is of other receivers", place, of->path,
-           HT_EXTENTS(x.rank, x.extent), (long long)group->count, dims);
-    for (int64_t i = 0; i < group->count; i++)
-        TRY(check_place(of, group, i, x.value + i * dims, 0));
-    return HT_OK;
+    return check_places(of, file, &at);
 }
 
 static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
@@ -102,6 +130,7 @@ static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
 static enum ht_err read_h5(const struct source *of, double *const *data) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
     TRY(ht_params_blame(of->params, of->key, ht_h5_open(of->path, &file)));
+    TRY(check_sources(of, file));
     for (int n = 0; n < of->receivers->count; n++) {
         TRY(check_group(of, file, &of->receivers->group[n]));
         TRY(read_group(of, file, &of->receivers->group[n], data[n]));
@@ -226,7 +255,8 @@ static enum ht_err check_header(const struct segy *s, const struct ht_receiver_g
                                 .start = s->time * 1e-3 * ht_segy_scaled(&s->file, 109, 2, 215),
                                 .off = s->time * 0.51e-3};
     TRY(check_times(s->of, group, &times));
-    return check_place(s->of, group, receiver, x, rounding(s));
+    const struct places at = places_of(group);
+    return check_place(s->of, &at, receiver, x, rounding(s));
 }
 
 static enum ht_err read_values(struct segy *s, double *const *data) {
@@ -316,6 +346,7 @@ enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                              const char *path, struct ht_observed **out) {
     struct source of = {.params = plan->params,
                         .grid = &plan->grid,
+                        .shots = plan->shots,
                         .receivers = receivers,
                         .key = key,
                         .path = path,

@@ -116,6 +116,10 @@ refused 'a longer run' 'has 61 samples|record 71' gradient time.end=3.5
 refused 'other receivers' 'line/position|6 x 2 numbers, not 5 x 2' gradient receivers.1.count=5
 refused 'moved receivers' 'receiver 1 of "line"|(0.3, 0.4), not at (0.31, 0.4)' gradient \
     'receivers.1.from=[0.31,0.4]'
+refused 'a moved source' 'shots.1.data|source 1 of "sources"|other sources' gradient \
+    'sources.1.position=[0.91,0.5]'
+refused 'another source' 'sources/position|1 x 2 numbers, not 2 x 2' gradient \
+    'shots=({sources=[1,2];data="obs/shot-1.h5";})'
 refused 'another field of receivers' 'no line/v1' gradient 'receivers.1.fields=["p","v1"]'
 refused 'weights that are not there' 'gradient.weights = "none-*.h5"|none-1.h5' gradient \
     'gradient.weights=none-*.h5'
