@@ -61,6 +61,13 @@ double ht_plan_undriven(const struct ht_plan *plan);
  * slowest; those that keep the error over ten wavelengths below 0.1. */
 double ht_plan_shot_points(const struct ht_plan *plan);
 double ht_plan_needed_points(const struct ht_plan *plan);
+/* What q_frequency is at the source whose waves are furthest from it, and the mean frequency of
+ * their energy. */
+struct ht_quality_band {
+    double frequency, mean;
+    int group; /* of the input; 0: nothing attenuates, or there is no source */
+};
+HT_CHECKED enum ht_err ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *out);
 /* What layers, of which there are some, reflect of waves of 10 points per wavelength, the worst of
  * them, in dB at 0, 30 and 60 degrees (docs/developers/absorbing.md). */
 void ht_plan_layer_reflection(const struct ht_plan *plan, double db[3]);

@@ -475,6 +475,34 @@ static void warn_between(const struct ht_plan *plan) {
     }
 }
 
+enum ht_err ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *out) {
+    const bool attenuates =
+        plan->medium->losses != 0 && plan->eq.system->loss->kind == HT_LOSS_ATTENUATES;
+    *out = (struct ht_quality_band){.group = 0};
+    for (int i = 0; attenuates && plan->shots != NULL && i < plan->shots->count; i++) {
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        double energy[HT_SIGNAL_BANDS], mean = 0, at;
+        ht_shot_bands(&plan->eq, shot, energy);
+        for (int b = 0; b < HT_SIGNAL_BANDS; b++) mean += energy[b] * ht_shot_band(shot, b);
+        TRY(ht_medium_parameter(plan->medium, "q_frequency", shot->first, &at));
+        if (mean > 0 &&
+            (out->group == 0 || fabs(log(at / mean)) > fabs(log(out->frequency / out->mean))))
+            *out = (struct ht_quality_band){.frequency = at, .mean = mean, .group = shot->group};
+    }
+    return HT_OK;
+}
+
+/* One relaxation has the quality factor within half an octave of its frequency. */
+static enum ht_err warn_quality(const struct ht_plan *plan) {
+    struct ht_quality_band band;
+    TRY(ht_plan_quality(plan, &band));
+    if (band.group > 0 && fabs(log2(band.frequency / band.mean)) > 0.5)
+        ht_warn("medium.q_frequency is %.4g at sources.%d, whose waves are of %.3g in the mean: "
+                "quality factors hold within half an octave of q_frequency alone",
+                band.frequency, band.group, band.mean);
+    return HT_OK;
+}
+
 static enum ht_err make_experiment(struct ht_plan *plan) {
     TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
     plan->problem.shots = plan->shots;
@@ -483,6 +511,7 @@ static enum ht_err make_experiment(struct ht_plan *plan) {
     TRY(ht_plan_weigh_shots(plan));
     TRY(make_receivers(plan));
     ht_plan_warn_layers(plan);
+    TRY(warn_quality(plan));
     if (plan->receivers == NULL || plan->shots == NULL) return HT_OK;
     if (plan->duhamel != NULL) warn_near(plan);
     warn_beside(plan);

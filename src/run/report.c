@@ -483,6 +483,13 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_text_add(text, "\n");
     ht_fact(f, HT_INT("sources", shots->count), HT_NUM("sources_highest_frequency", shots->highest),
             HT_NUM("sources_points_per_wavelength", ht_plan_shot_points(plan)));
+    struct ht_quality_band band;
+    if (ht_plan_quality(plan, &band) == HT_OK && band.group > 0) {
+        ht_say(f, "            quality factors at frequency %.4g, sources.%d of %.3g in the mean\n",
+               band.frequency, band.group, band.mean);
+        ht_fact(f, HT_NUM("q_frequency", band.frequency),
+                HT_NUM("sources_mean_frequency", band.mean));
+    }
     if (plan->duhamel != NULL) add_forms(plan->duhamel, f);
 }
 

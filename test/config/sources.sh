@@ -78,6 +78,15 @@ warned 'a plane beside a jump' 'sources.1: 61 of 61 places' \
     "{type=\"plane\";axis=\"x2\";at=22.0;$f}"
 silent 'a plane through the layers' "{type=\"plane\";axis=\"x1\";at=22.0;$f}"
 
+# ---- quality factors at another frequency than the sources' ----
+near="{position=[30,9];$f}"
+warned 'a quality factor at frequency 1' 'q_frequency is 1 at sources.1' "$near" medium.q=30.0
+warned 'a quality factor an octave off' 'q_frequency is 0.03 at sources.2, .* of 0.01' \
+    "$near,{position=[30,9];frequency=0.015;}" medium.q=30.0 medium.q_frequency=0.03
+silent 'a quality factor at their frequency' "$near" medium.q=30.0 medium.q_frequency=0.03
+check_pool "$near" medium.q=30.0 medium.q_frequency=0.03 --json
+judge 'a quality factor in JSON' [ "$(number answer.txt q_frequency)" = 0.03 ]
+
 # ---- receivers that err by more than is said ----
 h='medium={type="constant";c=1.0;rho=1.0;}'
 near() { # a receiver on x2 = 9, by a Hermite method
