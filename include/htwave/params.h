@@ -371,6 +371,7 @@ struct ht_params {
         char *mask, *weights; /* files; "": none */
         bool nodes;           /* write the gradient by node, too */
         bool wanted;          /* no key: the run is one of those that make gradients */
+        bool alone;           /* no key: they are all that is made */
     } gradient;
     struct {
         char *directory;

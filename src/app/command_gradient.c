@@ -159,7 +159,7 @@ enum ht_err ht_command_gradient(const struct ht_args *args) {
     HT_ENDED(end_job) struct job j = {.args = args, .lock.fd = -1};
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     ht_traces_alone(params, "htwave gradient");
-    params->gradient.wanted = true;
+    params->gradient.wanted = params->gradient.alone = true;
     j.params = params;
     return ht_comm_agree(args->comm, prepare(&j));
 }

@@ -208,6 +208,7 @@ static enum ht_err suits_differences(const struct ht_plan *plan, bool *out) {
 /* NULL: nothing asks for finite differences. */
 static const char *why_differences(const struct ht_plan *plan) {
     const struct ht_shot_given *shots = plan->params->shots.group;
+    if (plan->params->gradient.alone) return "a gradient is made";
     if (ht_grid_free(&plan->grid)) return "a side is free";
     if (plan->eq.losses != 0) return "the medium loses energy";
     if (!plan->medium->uniform) return "the medium varies";

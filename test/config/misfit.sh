@@ -81,6 +81,11 @@ else
     skip 'no h5py'
 fi
 
+# Of a uniform medium runs take leapfrog by themselves.
+gradient whole 'medium.c=[1.2,1.2,1.2]'
+gradient other 'medium.c=[1.2,1.2,1.2]' time.scheme=auto grid.order=0
+same 'a uniform medium without a scheme' 0
+
 # ---- refused: WHAT PATTERNS COMMAND KEY=VALUE.. ----
 refused() {
     what=$1 patterns=$2 command=$3
