@@ -29,13 +29,10 @@ enum ht_err ht_units_check(const struct ht_params *params, const struct ht_equat
 }
 
 int ht_down_axis(const struct ht_params *params) {
-    const struct ht_system *system = ht_system_find(params->system);
     if (strcmp(params->output.down, "auto") != 0)
         return ht_text_find("x1|x2|x3", '|', params->output.down);
-    for (int axis = params->grid.dims - 1; axis >= 0; axis--) {
-        const struct ht_wall_kind *wall = ht_wall_find(system, params->boundary.side[axis][0]);
-        if (wall != NULL && wall->factor < 0) return axis;
-    }
+    for (int axis = params->grid.dims - 1; axis >= 0; axis--)
+        if (strcmp(params->boundary.side[axis][0], "free") == 0) return axis;
     return -1;
 }
 

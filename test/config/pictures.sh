@@ -117,6 +117,13 @@ judge "$(find ten -name 'wave_top*' | wc -l) pictures of ten" \
     [ "$(find ten -name 'wave_top_000[0-9].png' | wc -l)$(find ten -name 'wave*' | wc -l)" = 1020 ]
 draws 'gather_receivers-1_p.png spectrum_receivers-1_p.png' '^receivers-1: p: 20 traces of' \
     traces.py ten/traces.h5 --out plots
+# depth: away from a free side, not from other mirrors of negative images
+echo "output = { pictures = false; };" >side.cfg
+for side in elastic:free elastic:antisymmetric maxwell:magnetic; do
+    "$htwave" run side.cfg --quiet "$device" system="${side%:*}" grid.cells=[20,16] time.end=0.02 \
+        boundary.x2="${side#*:}" time.scheme=fd grid.order=4 \
+        output.directory="side_${side#*:}"
+done
 PYTHONDONTWRITEBYTECODE=1 python3 - "$tools" "${tools%/*}" >answer.txt 2>&1 <<'PY'
 import re, sys
 sys.path.insert(0, sys.argv[1])
@@ -137,6 +144,10 @@ assert name == "x1 (km)" or name == "x1" and np.allclose(along, np.linspace(0.1,
 assert traces.lines_of(at[:7]) == [slice(None)]
 with h5py.File("ten/fields_000001.h5") as file:
     assert snapshots.Grid(file).down == "x3"
+down = {"free": "x2", "antisymmetric": None, "magnetic": None}
+for side, axis in down.items():
+    with h5py.File("side_%s/fields_000000.h5" % side) as file:
+        assert file.attrs.get("down") == (axis.encode() if axis else None), side
 print("fine")
 PY
 judge "one table of colours, lines of a plane: $(tail -n 1 answer.txt)" grep -qx fine answer.txt
