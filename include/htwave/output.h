@@ -167,5 +167,6 @@ struct ht_difference {
 };
 /* Two HDF5 files, or output directories: the last snapshot of each, or the traces of all shots,
  * whose datasets are named "shot-001/NAME". A dataset that the other lacks
- * or that has another shape there is HT_ERR_DIFFERENT. NaN differs from everything, infinitely. */
+ * or that has another shape there is HT_ERR_DIFFERENT, but for signals of sources in traces, which
+ * are compared where shapes agree. NaN differs from everything, infinitely. */
 HT_CHECKED enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out);

@@ -90,9 +90,11 @@ static enum ht_err compare_set(const char *name, void *context) {
     HT_ENDED(ht_array_end) struct ht_array a = {.rank = 0}, b = {.rank = 0};
     TRY(ht_h5_array(c->file[0], name, &a));
     TRY(ht_h5_array(c->file[1], name, &b));
-    REQUIRE(a.rank == b.rank && memcmp(a.extent, b.extent, sizeof a.extent) == 0, HT_ERR_DIFFERENT,
-            "dataset %s has shape %s in %s, %s in %s", name, HT_EXTENTS(a.rank, a.extent),
-            c->path[0], HT_EXTENTS(b.rank, b.extent), c->path[1]);
+    const bool same = a.rank == b.rank && memcmp(a.extent, b.extent, sizeof a.extent) == 0;
+    /* Signals are by steps, which differ on another grid. */
+    if (!same && strncmp(name, "sources/signal", 14) == 0) return HT_OK;
+    REQUIRE(same, HT_ERR_DIFFERENT, "dataset %s has shape %s in %s, %s in %s", name,
+            HT_EXTENTS(a.rank, a.extent), c->path[0], HT_EXTENTS(b.rank, b.extent), c->path[1]);
     measure(a.count, a.value, b.value, &one, &c->sum);
     snprintf(one.dataset, sizeof one.dataset, "%s%s", c->shot, name);
     if (*c->worst->dataset == '\0' || one.max_rel > c->worst->max_rel) *c->worst = one;

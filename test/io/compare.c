@@ -108,6 +108,23 @@ static void test_refusals(const char *a, const char *b, const char *directory) {
     TEST_ERROR(ht_compare(a, directory, &d), HT_ERR_IO, "", "a directory without snapshots");
 }
 
+/* Traces of two grids have as many samples, and signals by other steps. */
+static void test_grids(const char *a, const char *b) {
+    const double value[4] = {1, 2, 3, 5};
+    for (int i = 0; i < 4; i++) {
+        const int64_t samples = 2, steps = 3 + (i == 1), sources = 1 + (i == 3);
+        struct ht_h5 *file;
+        must(ht_h5_create(i % 2 ? b : a, false, &file));
+        must(ht_h5_write(file, "line/p", 1, &samples, value + i, false));
+        must(ht_h5_write(file, "sources/signal", 1, &steps, value, false));
+        must(ht_h5_write(file, "sources/position", 1, &sources, value, false));
+        must(ht_h5_commit(file));
+        if (i == 1) TEST_EQUAL(compared(a, b).max_abs, 1.0, "receivers' data of two grids");
+    }
+    struct ht_difference d;
+    TEST_ERROR(ht_compare(a, b, &d), HT_ERR_DIFFERENT, "sources/position", "sources of one more");
+}
+
 /* Directories stand for their last snapshot; seven digits beat six. */
 static void test_directories(const char *directory) {
     static const char *const name[] = {"fields_000000.h5", "fields_999999.h5", "fields_1000000.h5"};
@@ -131,6 +148,7 @@ int main(void) {
     plant_infinity(a, b, 0.0);
     plant_infinity(a, b, INFINITY);
     test_refusals(a, b, directory);
+    test_grids(a, b);
     test_directories(directory);
     free(a);
     free(b);
