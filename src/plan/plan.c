@@ -539,6 +539,13 @@ static void warn_every(const struct ht_params *params) {
                 "output.maps.%d.every = %g is above what time.end leaves, %g: the map is of one "
                 "sample, at time %g",
                 n + 1, every, end - map[n].start, map[n].start);
+        for (int w = 0; w < map[n].frequencies.count; w++) {
+            const double periods = map[n].frequencies.number[w] * (end - map[n].start);
+            if (periods < 1)
+                ht_warn("output.maps.%d.frequencies: %g has %.2g of a period until time.end = %g, "
+                        "too little for a Fourier transform",
+                        n + 1, map[n].frequencies.number[w], periods, end);
+        }
     }
 }
 
