@@ -128,8 +128,8 @@ HT_API int ht_api_backward(ht_api *api, const double *residual, double *const *g
  * shot's order. NULL: not wanted. */
 HT_API int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *gradient);
 /* The misfits of all shots to data, the traces of the shots one after the other: chi[shot]. type:
- * "l2", "correlation" or "envelope"; weights like data, or NULL. gradient: of their sum; NULL: not
- * wanted. */
+ * "l2", "correlation" or "envelope"; weights like data, or NULL. Data of a shot that are all 0 are
+ * refused. gradient: of their sum; NULL: not wanted. */
 HT_API int ht_api_misfit(ht_api *api, const char *type, const double *data, const double *weights,
                          double *chi, double *const *gradient);
 

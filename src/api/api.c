@@ -647,9 +647,13 @@ static enum ht_err misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type typ
     const int64_t count = samples_of(api);
     HT_ARRAY(double, p, count);
     HT_ARRAY(double, r, count);
-    for (int64_t i = 0; i < count; i++)
+    bool any = false;
+    for (int64_t i = 0; i < count; i++) {
         REQUIRE(isfinite((*data)[i]), HT_ERR_INPUT, "data of shot %d: value %lld is %g", shot,
                 (long long)i, (*data)[i]);
+        any = any || (*data)[i] != 0;
+    }
+    REQUIRE(any, HT_ERR_INPUT, "data of shot %d: all values are 0", shot);
     TRY(gradient ? record_shot(api, shot, p) : run_shot(api, shot, p));
     TRY(compare(api, type, p, *data, *weights, r, chi));
     if (gradient) TRY(add(api, r, *chi));

@@ -245,6 +245,8 @@ def gradients():
         refuses("another misfit", "must be l2, correlation or envelope", m.misfit, data, "l1")
         bad = [data[0], [data[1][0] * np.nan, data[1][1]]]
         refuses("NaN in data", "data of shot 1: value 0 is nan", m.misfit, bad)
+        none = [[0 * group for group in shot] for shot in data]
+        refuses("data of zeros", "data of shot 1: all values are 0", m.misfit, [data[0], none[1]])
         same = m.misfit(data, c=1.05 * c0)
         judge("no misfit to its own traces", same[0] == 0 and not same[1]["c"].any())
         weights = [[np.zeros_like(group) for group in shot] for shot in data]
