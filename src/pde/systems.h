@@ -34,11 +34,11 @@ double ht_absorption_quality(double absorption, double c, double frequency);
         .names = (symbol), .meanings = (text), .units = (unit), .positive = true, .zero = true, \
         .loss = true, .inverse = true                                                           \
     }
-#define HT_QUALITY_FREQUENCY                                                                      \
-    {                                                                                             \
-        .names = "q_frequency",                                                                   \
-        .meanings = "frequency at which quality factors and speeds are taken", .units = "1/time", \
-        .fallback = 1.0, .positive = true, .loss = true                                           \
+#define HT_QUALITY_FREQUENCY                                                           \
+    {                                                                                  \
+        .names = "q_frequency",                                                        \
+        .meanings = "frequency of speeds and, within half an octave, quality factors", \
+        .units = "1/time", .fallback = 1.0, .positive = true, .loss = true             \
     }
 #define HT_ABSORPTION_POWER                                                                \
     {                                                                                      \
