@@ -521,10 +521,12 @@ enum ht_err ht_command_continue(const struct ht_args *args) {
     HT_FREED char **given = NULL;
     TRY(HT_ALLOC(given, count));
     TRY(ht_text_print(&own, "output.directory=\"%s\"", directory));
-    for (int i = 1; i < count; i++) given[i - 1] = args->operand[i];
-    given[count - 1] = own;
+    given[0] = own;
+    for (int i = 1; i < count; i++) given[i] = args->operand[i];
     TRY(ht_file_path(directory, HT_INPUT_NAME, &input));
     TRY(ht_params_read(input, count, given, &params));
+    REFUSE(strcmp(params->output.directory, directory) != 0, params, "output.directory",
+           "a run goes on in %s, where its checkpoint is: leave it out", directory);
     TRY(HT_BY_FIRST(args->comm, prepare_resume(directory, params)));
     TRY(share(args->comm, params));
     return run_input(params, args);

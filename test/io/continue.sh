@@ -136,6 +136,7 @@ refused 'medium.c = 2.0: not so in the run of part/checkpoint.h5' medium.c=2
 refused 'device.precision = "double": not so' device.precision=double
 refused 'time.end = 0.1: must lie behind the checkpoint' time.end=0.1
 refused 'grid.cells = \[20, 15\]: not so' grid.cells=[20,15]
+refused 'output.directory = "yy": a run goes on in part' output.directory=yy
 refused 'output.maps.1.name = "": not so in the run of part/checkpoint.h5' \
     'output.maps=({what=["rms"];})'
 refused 'output.fields = \["v1"\]: with these outputs a run steps .* v1' output.fields='["v1"]'
