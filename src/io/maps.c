@@ -313,7 +313,8 @@ static enum ht_err draw(const struct ht_plan *plan, const struct ht_field_map *m
             ? ht_h5_read(file, set, slice.width * slice.height, values)
             : ht_h5_read_planes(file, set, 2 - slice.normal, slice.index, slice.index + 1, values));
     HT_PATH(path, params->output.directory, HT_KEY("map_%s_%s.png", map->name, set));
-    picture.title = HT_KEY("%s of %s (%s)", set, field->name, field->meaning);
+    picture.title = HT_KEY(time ? "%s of the largest |%s| (%s)" : "%s of %s (%s)", set, field->name,
+                           field->meaning);
     picture.value = (struct ht_label){set, phase ? NULL : ht_units_name(params, unit)};
     *(slice.height == 1 ? &picture.values : &picture.background) = values;
     return ht_picture_write(&picture, path);
