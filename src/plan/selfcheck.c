@@ -160,8 +160,12 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *dev
     }
     REQUIRE(*worst <= 1, HT_ERR_DEVICE,
             "self-check: variant %s on %s differs from the reference by %.3g times what rounding "
-            "explains; the driver or device cannot be trusted with it (device.selfcheck = false "
+            "explains; the driver or device cannot be trusted with it%s (device.selfcheck = false "
             "runs anyway)",
-            kernels->variant->name, ht_device_info(device)->name, *worst);
+            kernels->variant->name, ht_device_info(device)->name, *worst,
+            kernels->spec[0].fp64 ? ""
+                                  : ", or the medium has values that single precision "
+                                    "does not carry with its steps: then take other units or "
+                                    "device.precision = \"double\"");
     return HT_OK;
 }

@@ -415,6 +415,8 @@ if have_device; then
         device.backend=auto 'output.maps=({what=["maximum"];every=0.3;})'
     warned 'less than a period of a map' 'output.maps.1.frequencies: 4 has 0.3 of a period' \
         device.backend=auto 'output.maps=({frequencies=[4.0];start=0.025;every="step";})'
+    refused 'a density beyond single precision' 1 'self-check|does not carry|"double"' run bad.cfg \
+        --quiet device.backend=auto time.scheme=fd grid.order=2 grid.cells=[20,16] medium.rho=1e36
     over 'larger than device memory' 'grid.cells|needs|has' \
         device.backend=auto 'grid.cells=[1000000,1000000]'
     over 'groups too large' 'device.cells_per_group = 1024' \
