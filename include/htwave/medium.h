@@ -65,6 +65,8 @@ HT_CHECKED enum ht_err ht_medium_speed(const struct ht_medium *medium, const dou
  * HT_ERR_INPUT when the name is unknown. */
 HT_CHECKED enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name,
                                            const double x[3], double *value);
+/* The rule of a system's parameter that a value breaks, "positive and finite"; NULL: none. */
+const char *ht_medium_forbids(const struct ht_system *system, const char *name, double value);
 /* Whether one of these parameters decides a material. */
 bool ht_medium_decides(const struct ht_medium *medium, const struct ht_names *names, int material);
 

@@ -246,13 +246,27 @@ int ht_api_model_get(ht_api *api, const char *parameter, double *values) {
     return (int)err;
 }
 
+/* Rules are of signs: the least value tells. */
+static enum ht_err check_values(const ht_api *api, const char *parameter, int64_t count,
+                                const double *values) {
+    const struct ht_system *system = ht_system_find(api->params->system);
+    const double scale = api->params->medium.scale;
+    int64_t least = 0;
+    for (int64_t n = 0; n < count; n++) {
+        REQUIRE(isfinite(values[n]), HT_ERR_INPUT, "%s: value %lld is %g: must be finite",
+                parameter, (long long)n, values[n]);
+        if (scale * values[n] < scale * values[least]) least = n;
+    }
+    const char *rule = ht_medium_forbids(system, parameter, scale * values[least]);
+    REQUIRE(rule == NULL, HT_ERR_INPUT, "%s: value %lld gives %g: must be %s", parameter,
+            (long long)least, scale * values[least], rule);
+    return HT_OK;
+}
+
 int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
     int i = 0;
     enum ht_err err = find_model(api, parameter, &i);
-    for (int64_t n = 0; err == HT_OK && n < api->model[i].count; n++)
-        if (!isfinite(values[n]))
-            err = ht_err_set(HT_ERR_INPUT, "%s: value %lld is %g: must be finite", parameter,
-                             (long long)n, values[n]);
+    if (err == HT_OK) err = check_values(api, parameter, api->model[i].count, values);
     if (err != HT_OK) return (int)err;
     memcpy(api->model[i].values, values, (size_t)api->model[i].count * sizeof *values);
     api->params->medium.given[i].memory = api->model[i].values;

@@ -96,6 +96,16 @@ static enum ht_err row_check(const struct ht_medium_source *source,
     return HT_OK;
 }
 
+const char *ht_medium_forbids(const struct ht_system *system, const char *name, double value) {
+    for (int p = 0; system != NULL && p < system->nparameters; p++) {
+        const struct ht_parameter *of = &system->parameter[p];
+        if (ht_text_find(of->names, '|', name) >= 0 &&
+            !ht_medium_valid(value, of->positive, of->zero))
+            return ht_medium_rule(of->positive, of->zero);
+    }
+    return NULL;
+}
+
 /* Whether a number or sample is 0, or all of them are. */
 static bool row_vanishes(const struct ht_medium_row *row, bool all) {
     const struct ht_samples *samples = row->samples;

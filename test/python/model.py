@@ -113,6 +113,8 @@ def arrays():
         bad = c0.copy()
         bad[1, 2] = np.nan
         refuses("NaN", "value 42 is nan", m.set, c=bad)
+        refuses("what the medium forbids", "gives -", m.set, c=-c0)
+        judge("after which the model is as before", np.array_equal(m.get("c"), wide[:, ::2]))
         refuses("no such parameter", "rho: no such array: the model's are c", m.set, rho=c0)
         m.set(c=4 * c0)
         refuses("a model too fast for the step", "time.step = 0.004: unstable", m.forward)

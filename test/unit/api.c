@@ -127,8 +127,7 @@ static void test_errors(void) {
     fill(1, c);
     c[5] = NAN;
     refused(ht_api_model_set(api, "c", c), HT_API_INPUT, "value 5 is nan");
-    (void)set_model(api, -1);
-    refused(ht_api_shots(api, &count), HT_API_INPUT, "must be positive");
+    refused(set_model(api, -1), HT_API_INPUT, "must be positive");
     (void)set_model(api, 1);
     const struct traces good = record(api, 0);
     (void)set_model(api, 3);
