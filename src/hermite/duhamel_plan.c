@@ -317,7 +317,7 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
 
 /* Two values per wavelength are N + 1 times as many cells. */
 static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duhamel *d) {
-    const double carried = 2.1 / (plan->order + 1), many = 5; /* with which fd serves, too */
+    const double carried = 2.1 / (plan->order + 1), many = 5;
     const double cells = ht_plan_shot_points(plan);
     REFUSE(cells < carried, plan->params, "sources",
            "have frequencies up to %.3g, of which the grid has %.2g cells per wavelength where "
@@ -330,8 +330,7 @@ static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duham
                 plan->shots->highest, cells, plan->medium->slowest, plan->order, d->needed);
     else if (cells >= many && plan->params->time.scheme == HT_SCHEME_AUTO)
         ht_note("the grid has %.2g cells per wavelength of the sources, of which %s, N = %d, needs "
-                "%.2g: time.scheme = \"fd\" takes a small part of the time on so fine a grid, or "
-                "take fewer cells (htwave check FILE --error 1e-2)",
+                "%.2g: fewer cells take less time (htwave check FILE --error 1e-2)",
                 cells, plan->problem.scheme->name, plan->order, d->needed);
     return HT_OK;
 }

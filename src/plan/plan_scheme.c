@@ -76,13 +76,22 @@ static bool asks_field(const struct ht_plan *plan, unsigned stored, const char *
     return name[0] != '\0' && (field < 0 || (stored != 0 && !(stored >> field & 1u)));
 }
 
-/* "v1", or of receivers "v1_x2". */
-static bool asks_names(const struct ht_plan *plan, unsigned stored, const struct ht_names *names) {
+/* "v1", or of receivers "v1_x2". fluxes: without values but for receivers, as integrals. */
+static bool asks_names(const struct ht_plan *plan, unsigned stored, unsigned fluxes,
+                       const struct ht_names *names) {
     for (int i = 0; i < names->count; i++) {
         char field[32];
-        snprintf(field, sizeof field, "%.*s", (int)strcspn(names->name[i], "_"), names->name[i]);
-        if (asks_field(plan, stored, field)) return true;
+        const int length = (int)strcspn(names->name[i], "_");
+        snprintf(field, sizeof field, "%.*s", length, names->name[i]);
+        if (asks_field(plan, stored | (names->name[i][length] ? 0 : fluxes), field)) return true;
     }
+    return false;
+}
+
+static bool receivers_ask(const struct ht_plan *plan, unsigned stored, unsigned fluxes) {
+    const struct ht_receivers_given *receivers = plan->params->receivers.group;
+    for (int i = 0; i < plan->params->receivers.count; i++)
+        if (asks_names(plan, stored, fluxes, &receivers[i].fields)) return true;
     return false;
 }
 
@@ -110,7 +119,7 @@ static const char *output_lacks(const struct ht_plan *plan, unsigned stored) {
     const struct ht_params *params = plan->params;
     const struct ht_map_given *maps = params->output.maps.group;
     struct ht_slice_given slice;
-    if (asks_names(plan, stored, &params->output.fields)) return "output.fields";
+    if (asks_names(plan, stored, 0, &params->output.fields)) return "output.fields";
     for (int i = 0; params->output.pictures && ht_params_slice(params, i, &slice); i++)
         if (slice.field != NULL && asks_field(plan, stored, slice.field))
             return params->output.picture.slices.count == 0 ? "output.picture.field"
@@ -127,11 +136,9 @@ static const char *leapfrog_lacks(const struct ht_plan *plan, const struct ht_fo
     const struct ht_value *stages = &params->time.stages;
     const unsigned stored = form->stored[HT_PRIMARY];
     const int full = ht_scheme_full_stages(&ht_scheme_leapfrog, &plan->eq, plan->order);
-    const struct ht_receivers_given *receivers = params->receivers.group;
     const char *output = output_lacks(plan, stored);
     if (output != NULL) return output;
-    for (int i = 0; i < params->receivers.count; i++)
-        if (asks_names(plan, stored, &receivers[i].fields)) return "receivers.fields";
+    if (receivers_ask(plan, stored, 0)) return "receivers.fields";
     if (ht_layers_any(&plan->grid) && params->absorbing.type != HT_ABSORBING_SPONGE)
         return "boundary";
     if (asks_variant(plan, form)) return "device.variant";
@@ -169,11 +176,14 @@ static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     return &ht_scheme_taylor;
 }
 
-/* Whether keys of finite differences mean what they do for leapfrog. */
+/* ---- where finite differences serve in a uniform medium, in a small part of the time ---- */
+
+/* Whether keys of finite differences mean what they do for Hermite methods. */
 static bool may_differ(const struct ht_params *params) {
     bool may = params->shots.count > 0 && params->initial.type == HT_DATA_ZERO &&
                params->grid.order == 0 && !params->output.coefficients &&
-               !ht_params_is_set(params, "time.cfl") && !(params->time.step > 0);
+               !ht_params_is_set(params, "time.cfl") &&
+               params->parallel.halo_precision == HT_HALO_SAME;
     for (int k = 0; k < params->grid.dims; k++)
         may = may && params->grid.cells[k] / 2 >= ht_scheme_fd.usual_order;
     for (int i = 1; i <= params->shots.count; i++)
@@ -182,26 +192,93 @@ static bool may_differ(const struct ht_params *params) {
     return may;
 }
 
-/* A uniform medium's grid with ten cells or more per shortest wavelength of the sources: traces of
- * order 8 err there by 1.3e-3 twelve wavelengths of a Ricker's peak away, as those of N = 3 on the
- * grid that it needs, and a cell takes a twentieth of the time. */
-static enum ht_err suits_differences(const struct ht_plan *plan, bool *out) {
-    const double many = 10;
-    const struct ht_shot_given *given = plan->params->shots.group;
-    double material[HT_MAX_MATERIALS] = {0}, highest = 0;
-    *out = false;
-    if (!plan->eq.second_order.known || !may_differ(plan->params)) return HT_OK;
-    for (int i = 0; i < plan->params->shots.count; i++) {
-        HT_ENDED(ht_signal_end) struct ht_signal *signal = NULL;
-        struct ht_shot_given until = given[i];
-        until.until = plan->params->time.end;
-        TRY(ht_params_blame(plan->params, HT_KEY("sources.%d.file", i + 1),
-                            ht_signal_create(&until, &signal)));
-        highest = fmax(highest, signal->highest);
+/* How finite differences would run. */
+struct instead {
+    int terms;  /* in time */
+    bool exact; /* without dispersion in time */
+    double speed, nu;
+};
+
+/* false: they have not the fields, or not the terms, that keys ask for, or the step is stable with
+ * Hermite methods alone. */
+static bool plan_instead(const struct ht_plan *plan, const struct ht_scheme *hermite,
+                         struct instead *out) {
+    const struct ht_params *params = plan->params;
+    const struct ht_second_order *second = &plan->eq.second_order;
+    const double terms = ht_value_or(&params->time.stages, 2);
+    const unsigned held = 1u << second->field;
+    const char *lacks = output_lacks(plan, held);
+    const bool pair = lacks != NULL;
+    unsigned fluxes = 0;
+    struct ht_form form;
+    double least = INFINITY;
+    for (int k = 0; k < plan->grid.dims; k++) {
+        if (second->rate < 0) fluxes |= 1u << second->flux[k];
+        least = fmin(least, plan->grid.h[k]);
     }
+    if (pair &&
+        (ht_scheme_fd.otherwise->form(&plan->eq, &form) != NULL || output_lacks(plan, 0) != NULL))
+        return false;
+    if (receivers_ask(plan, pair ? 0 : held, pair ? 0 : fluxes)) return false;
+    if (pair && params->time.stages.kind == HT_VALUE_NUMBERS && terms > 1) return false;
+    out->terms = pair ? 1 : (int)terms;
+    /* A picture may have what is removed from traces, not other outputs of the field. */
+    out->exact = out->terms == 1 && params->receivers.count > 0 &&
+                 params->time.dispersion != HT_DISPERSION_KEEP &&
+                 (!pair || strncmp(lacks, "output.picture", 14) == 0);
+    const int full = ht_scheme_full_stages(hermite, &plan->eq, plan->order);
+    const double given = out->speed * params->time.step / least;
+    const double stable =
+        ht_scheme_cfl(&ht_scheme_fd, &plan->eq, ht_scheme_fd.usual_order, out->terms);
+    out->nu = fmin(0.9, ht_scheme_fd.usual_part * stable);
+    if (given > 0 && given <= stable) out->nu = given;
+    return given <= stable || given > ht_scheme_cfl(hermite, &plan->eq, plan->order, full);
+}
+
+/* What order 8 adds to the waves of a source, which grows like the time: the root mean square over
+ * the run. */
+static enum ht_err find_error(const struct ht_plan *plan, const struct instead *as, int i,
+                              double *out) {
+    HT_ENDED(ht_signal_end) struct ht_signal *signal = NULL;
+    const struct ht_fd_weights w = ht_fd_weights(ht_scheme_fd.usual_order);
+    const double axis[3] = {1, 0, 0}, end = plan->params->time.end;
+    const struct ht_shot_given *group = plan->params->shots.group;
+    struct ht_shot_given given = group[i];
+    double energy[HT_SIGNAL_BANDS], sum = 0;
+    given.until = end;
+    TRY(ht_params_blame(plan->params, HT_KEY("sources.%d.file", i + 1),
+                        ht_signal_create(&given, &signal)));
+    struct ht_shot shot = {.type = &ht_source_types[given.type], .signal = signal};
+    for (int k = 0; k < plan->grid.dims; k++) shot.varies[k] = true;
+    ht_shot_bands(&plan->eq, &shot, energy);
+    for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+        const double f = ht_shot_band(&shot, b);
+        const double points = as->speed / (f * ht_grid_widest(&plan->grid));
+        const double nu = as->nu * (as->exact ? 0.01 : 1);
+        const double error = points > 2 ? ht_fd_error(&w, as->terms, axis, points, nu, end * f) : 2;
+        sum += energy[b] * pow(fmin(error, 2), 2);
+    }
+    *out = sqrt(sum / 3);
+    return HT_OK;
+}
+
+/* A cell of Hermite methods has (N + 1)^dims values of a field, each the sum of more. */
+static enum ht_err suits_differences(const struct ht_plan *plan, const struct ht_scheme *hermite,
+                                     bool *out) {
+    const double many = 10, most = 0.01;
+    double material[HT_MAX_MATERIALS] = {0}, error = 0;
+    struct instead as = {.nu = 0};
+    *out = false;
+    if (!plan->eq.second_order.known || !may_differ(plan->params) ||
+        pow(plan->order + 1, plan->grid.dims) < many)
+        return HT_OK;
     TRY(ht_medium_point(plan->medium, plan->grid.lower, material));
-    *out = ht_equations_slowest(&plan->eq, material, 0) >=
-           many * highest * ht_grid_widest(&plan->grid);
+    as.speed = ht_equations_slowest(&plan->eq, material, 0);
+    *out = plan_instead(plan, hermite, &as);
+    for (int i = 0; i < plan->params->shots.count && *out; i++) {
+        TRY(find_error(plan, &as, i, &error));
+        *out = error <= most;
+    }
     return HT_OK;
 }
 
@@ -231,10 +308,10 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
            "is for finite differences, which %s has no form for", plan->eq.system->name);
     *scheme = differences ? &ht_scheme_fd : choose_hermite(plan);
     bool fine = false;
-    if (!key.given && *scheme == &ht_scheme_leapfrog) TRY(suits_differences(plan, &fine));
+    if (!key.given && !differences && steps) TRY(suits_differences(plan, *scheme, &fine));
     if (fine) {
+        say(plan, "fd errs by some 1 % or less in a small part of the time of ", (*scheme)->name);
         *scheme = &ht_scheme_fd;
-        say(plan, "the grid is so fine that fd takes a small part of leapfrog's time", "");
     }
     if (key.given)
         say(plan, key.key, differences ? " is of fd" : " is of Hermite methods");
