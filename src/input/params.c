@@ -538,6 +538,7 @@ static enum ht_err complete_grid(struct ht_params *params, bool last) {
         int64_t *count = &params->grid.cells[k];
         double *end = &params->grid.upper[k];
         if (!upper) *end = lower + (double)*count * h;
+        if (*end <= lower) continue; /* which ht_params_check refuses */
         const double fits = (*end - lower) / h;
         if (!cells) *count = (int64_t)fmin(fmax(round(fits), 1), INT32_MAX);
         REFUSE(!isfinite(fits) || !(fabs(fits - (double)*count) <= 1e-6 * fits), params,

@@ -92,6 +92,8 @@ fi
 over 'an upper corner of fewer axes' 'grid.upper = [12.0]|each of the grid'"'"'s 2 axes' \
     'grid.upper=[12.0]'
 over 'a lower corner of fewer axes' 'grid.lower = [0.5]|2 axes' 'grid.lower=[0.5]'
+over 'a lower corner above the upper one' 'grid.upper = [1.0, 1.0]|above grid.lower|has 1 and 2' \
+    'grid.upper=[1.0,1.0]' 'grid.lower=[2.0,0.0]' grid.spacing=0.1
 over 'a spacing that does not fit' 'grid.spacing = 0.3|x1 has 3 cells from 0 to 1|not 0.3' \
     grid.spacing=0.3 'grid.upper=[1.0,1.0]'
 over 'cells, end and spacing that contradict' 'x2 has 4 cells from 0 to 1, 0.25 apart, not 0.2' \
