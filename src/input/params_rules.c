@@ -421,6 +421,16 @@ static enum ht_err refuse_belonging(const struct ht_params *p, const struct belo
                            words[chosen(p, row->to)]);
 }
 
+/* Of time.step and time.cfl one. */
+static enum ht_err choose_length(struct ht_params *params) {
+    bool left = false;
+    if (!(params->time.step > 0) || !ht_params_is_set(params, "time.cfl")) return HT_OK;
+    TRY(ht_params_replace(params, "time.step", ht_option_find("time.cfl"), &left));
+    if (!left) TRY(ht_params_replace(params, "time.cfl", ht_option_find("time.step"), &left));
+    REFUSE(!left, params, "time.step", "is given instead of time.cfl, which is given, too");
+    return HT_OK;
+}
+
 enum ht_err ht_params_leave_aside(struct ht_params *params) {
     for (size_t r = 0; r < sizeof belonging / sizeof *belonging; r++) {
         const struct belonging *row = &belonging[r];
@@ -438,7 +448,7 @@ enum ht_err ht_params_leave_aside(struct ht_params *params) {
             if (!left) return refuse_belonging(params, row, option->key);
         }
     }
-    return HT_OK;
+    return choose_length(params);
 }
 
 /* ---- all ---- */

@@ -242,6 +242,7 @@ refused 'escape in a file name' 2 'no\x1b[31m.cfg|No such file' \
 # ---- scheme ----
 over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
     system=advection time.scheme=leapfrog
+over 'a step beside time.cfl' 'time.step = 0.01|instead of time.cfl' time.step=0.01 time.cfl=0.5
 over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0
 
 # ---- medium ----

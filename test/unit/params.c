@@ -115,7 +115,7 @@ static void test_round_trip(void) {
     struct ht_params *p = params_of(whole_file, "grid.cells=[16, 8]", "initial.type=random");
     /* Numbers that need all their digits. */
     p->grid.lower[0] = -1.0 / 3;
-    p->time.step = 0.1;
+    p->time.end = 0.1;
     p->medium.scale = DBL_MIN;
     p->initial.amplitude = -DBL_MAX;
     p->initial.seed = INT64_MIN;
@@ -126,7 +126,7 @@ static void test_round_trip(void) {
                "round trip: %zu characters printed twice alike", first ? strlen(first) : 0);
     TEST_CHECK(q->grid.lower[0] == p->grid.lower[0] && q->medium.scale == DBL_MIN &&
                    q->initial.amplitude == -DBL_MAX && q->initial.seed == INT64_MIN &&
-                   q->time.step == 0.1,
+                   q->time.end == 0.1,
                "round trip: the extremes are the same bits");
     TEST_CHECK(!strcmp(q->output.directory, p->output.directory) &&
                    medium_value(q, "K")->kind == HT_VALUE_NONE && q->output.maps.count == 1 &&
@@ -358,6 +358,10 @@ static void test_refused_rules(void) {
     struct ht_params *p = params_of("grid = { cells = [8]; upper = [1, 1.0, 1]; };",
                                     "boundary.x2=[\"periodic\",\"periodic\"]", NULL);
     TEST_EQUAL(p->grid.dims, 1, "rules: defaults of axes that are not there are accepted");
+    HT_ENDED(ht_params_end)
+    struct ht_params *q = params_of("time = { cfl = 0.5; };", "time.step=0.01", NULL);
+    TEST_CHECK(q->time.step == 0.01 && q->time.cfl == 0.9,
+               "rules: time.step of the command line replaces time.cfl of the file");
 }
 
 static void test_refused_overrides(void) {
