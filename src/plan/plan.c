@@ -529,9 +529,19 @@ enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params) {
 static void warn_every(const struct ht_params *params) {
     const struct ht_map_given *map = params->output.maps.group;
     const double end = params->time.end;
-    if (params->output.every > end && end > 0)
-        ht_warn("output.every = %g is above time.end = %g: the last state alone is written",
-                params->output.every, end);
+    const struct {
+        const char *key, *then;
+        double every;
+    } row[] = {
+        {"output.every", "the last state alone is written", params->output.every},
+        {"output.picture.every", "none is drawn of the times between",
+         params->output.pictures ? ht_value_or(&params->output.picture.every, 0) : 0},
+        {"output.checkpoint.every", "none is written", params->output.checkpoint.every},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (row[i].every > end && end > 0)
+            ht_warn("%s = %g is above time.end = %g: %s", row[i].key, row[i].every, end,
+                    row[i].then);
     for (int n = 0; n < params->output.maps.count; n++) {
         const double every = ht_value_or(&map[n].every, 0);
         if (every > end - map[n].start && end > map[n].start)

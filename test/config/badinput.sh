@@ -385,6 +385,10 @@ warned() { # WHAT PATTERN OVERRIDE...
     judge "$what: $(cut -c1-150 $message)" [ "$? $(grep -c "^warning: .*$pattern" $message)" = '0 1' ]
 }
 warned 'snapshots after the end' 'output.every = 0.3 is above time.end = 0.1' output.every=0.3
+warned 'checkpoints after the end' 'output.checkpoint.every = 0.3 is above time.end' \
+    output.checkpoint.every=0.3
+warned 'pictures after the end' 'output.picture.every = 0.3 is above time.end' \
+    output.picture.every=0.3
 warned 'very many steps' 'waves at 1 go 1e+06 times along the box' time.end=1e6
 warned 'm/s in a box of km' 'are 150 times as long as the box' medium.c=1500 \
     initial.frequency=10
