@@ -426,8 +426,9 @@ static enum ht_err check_keys(const struct ht_args *args) {
                                        HT_KEY("%.*s", (int)strcspn(name, "= \t"), name)) < 0,
                 HT_ERR_INPUT,
                 "%s: selftest has problems of its own; it takes keys of device such as "
-                "device.limits.local_memory and device.cache",
-                HT_SHOWN(key));
+                "device.limits.local_memory and device.cache, but not those that it chooses: %s "
+                "(--device names devices)",
+                HT_SHOWN(key), own_keys);
     }
     return ht_params_read(NULL, args->count, args->operand, &params);
 }

@@ -251,7 +251,8 @@ static const struct ht_command commands[] = {
      .json = true,
      .more = "Worst is the largest difference over what rounding explains: up to 1 a row passes.\n"
              "Rates are of small grids. A simulator is tested where --device names it.\n"
-             "Keys of device, as device.limits.local_memory=16384, make devices smaller.",
+             "Keys are those of device, as device.limits.local_memory=16384, which makes devices\n"
+             "smaller, but backend, select, precision, variant, layout, selfcheck and tune.",
      .run = ht_command_selftest},
     {.name = "selftest-rows",
      .arguments = "DEVICE FIRST QUICK ONLY [key=value ...]",

@@ -67,6 +67,7 @@ refused() { # WHAT CODE TEXT ARGUMENT...
 }
 refused 'a key of a run' 2 'grid.order=3: selftest has problems of its own' grid.order=3
 refused 'a key that it chooses' 2 'device.variant=vector: selftest' device.variant=vector
+refused 'a device as a key' 2 'chooses: backend select .*--device' device.select=H100
 refused 'an unknown key' 2 'did you mean device.limits.group' device.limits.groups=3
 refused 'a wrong limit' 2 'device.limits.group = -1: must be' device.limits.group=-1
 refused 'no such row' 2 'only nosuch: no row has this in its name' --only nosuch --device "$where"
