@@ -297,6 +297,26 @@ static const char *why_differences(const struct ht_plan *plan) {
     return NULL;
 }
 
+/* Of "auto", which took differences for that reason; names what this problem can take. */
+static enum ht_err refuse_order(const struct ht_plan *plan, const char *why) {
+    const struct ht_shot_given *shots = plan->params->shots.group;
+    const bool free = ht_grid_free(&plan->grid);
+    bool hermite = !free && plan->eq.losses == 0 && !plan->params->gradient.alone &&
+                   (plan->params->shots.count == 0 || plan->eq.second_order.known);
+    int most = 2 * HT_FD_RADIUS;
+    while (free && ht_fd_closure(most, false).nodes == 0) most -= 2;
+    for (int i = 0; i < plan->params->shots.count; i++)
+        hermite = hermite && !ht_source_types[shots[i].type].outside;
+    return ht_params_error(
+        plan->params, "grid.order",
+        "%s, where time.scheme = \"auto\" takes finite differences, whose order is not N: give "
+        "time.scheme = \"fd\" with it (order in space%s: 2, 4 .. %d)%s, or leave it out (fd of "
+        "order %d)",
+        why, free ? " beside free sides" : "", most,
+        hermite ? HT_KEY(" or \"taylor\" (N: 1 to %d)", HT_MAX_ORDER) : "",
+        ht_scheme_fd.usual_order);
+}
+
 static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme) {
     struct kind_key key;
     TRY(find_kind_key(plan->params, &key));
@@ -317,12 +337,8 @@ static enum ht_err choose(struct ht_plan *plan, const struct ht_scheme **scheme)
         say(plan, key.key, differences ? " is of fd" : " is of Hermite methods");
     else if (differences)
         say(plan, why, "");
-    REFUSE(!key.given && differences && plan->params->grid.order != 0, plan->params, "grid.order",
-           "%s, where time.scheme = \"auto\" takes finite differences, whose order is not N: give "
-           "time.scheme = \"fd\" with it (order in space: 2, 4 .. %d) or \"taylor\" (N: 1 to %d), "
-           "or leave it out (fd of order %d)",
-           why, 2 * HT_FD_RADIUS, HT_MAX_ORDER, ht_scheme_fd.usual_order);
-    return HT_OK;
+    if (key.given || !differences || plan->params->grid.order == 0) return HT_OK;
+    return refuse_order(plan, why);
 }
 
 /* Free sides are for differences with closures. */

@@ -176,6 +176,15 @@ static void test_refusals(void) {
             "differences, whose order is not N: give time.scheme = \"fd\" with it (order in space: "
             "2, 4 .. 16) or \"taylor\" (N: 1 to 8), or leave it out (fd of order 8)");
     refuses(LAYERS "grid.order=3", "grid.order = 3: the medium varies");
+    /* What a free side or sources of this system exclude is not named. */
+    refuses(
+        "system=elastic; grid.cells=[32,32]; boundary.x2=free; grid.order=12",
+        "grid.order = 12: a side is free, where time.scheme = \"auto\" takes finite differences, "
+        "whose order is not N: give time.scheme = \"fd\" with it (order in space beside free "
+        "sides: 2, 4 .. 8), or leave it out (fd of order 8)");
+    refuses("system=elastic; grid.cells=[32,32]; grid.order=12; "
+            "sources=({position=[0.5,0.5],kind=\"explosion\",frequency=2.0})",
+            "order in space: 2, 4 .. 16), or leave it out (fd of order 8)");
     refuses(LAYERS "medium.fit=box; grid.order=3",
             "grid.order = 3: is the order in space of finite differences");
     refuses(LAYERS "medium.degree=0; grid.order=12",
