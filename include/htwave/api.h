@@ -63,7 +63,8 @@ HT_API int ht_api_model_name(ht_api *api, int index, char name[64]);
 /* *rank, and the extents of its array, slowest axis first, as numpy and HDF5 have them; the last
  * one is along x1, unless medium.axes says otherwise. */
 HT_API int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int64_t shape[3]);
-/* Values in this order, in the file's units (before medium.scale). Copied. */
+/* Values in this order, in the file's units (before medium.scale). Copied; HT_API_INPUT where they
+ * are not finite or the medium forbids one, as a speed below 0. */
 HT_API int ht_api_model_get(ht_api *api, const char *parameter, double *values);
 HT_API int ht_api_model_set(ht_api *api, const char *parameter, const double *values);
 
