@@ -110,7 +110,7 @@ static void test_refusals(const char *a, const char *b, const char *directory) {
 
 /* Traces of two grids have as many samples, and signals by other steps. */
 static void test_grids(const char *a, const char *b) {
-    const double value[4] = {1, 2, 3, 5};
+    const double value[5] = {1, 2, 3, 5, 8};
     for (int i = 0; i < 4; i++) {
         const int64_t samples = 2, steps = 3 + (i == 1), sources = 1 + (i == 3);
         struct ht_h5 *file;
