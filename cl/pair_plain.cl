@@ -8,7 +8,7 @@ enum { HT_PAIR_NEAR = (HT_FD_R + HT_WIDTH - 1) / HT_WIDTH };
 #undef HT_PAIR_LOAD
 #undef HT_PAIR_STORE
 #define HT_PAIR_LOAD(p) ht_pair_get(p)
-#define HT_PAIR_STORE(p, set, value) ht_pair_put(p, first, count, set, value)
+#define HT_PAIR_STORE(p, set, value) ht_pair_put(p, (int)(s->begin[0] - i1), count, set, value)
 
 HT_INLINE vector ht_pair_get(HT_GLOBAL const real *f) {
     real values[HT_WIDTH];
@@ -67,7 +67,7 @@ HT_INLINE void ht_pair_walk(const struct ht_fd_args *s, const struct ht_pair_coe
     const long i2 = s->begin[1] + HT_GROUP_2() * HT_FD_ROWS + row % HT_FD_ROWS;
     const long i3 = s->begin[2] + HT_GROUP_3() * HT_FD_PLANES + row / HT_FD_ROWS;
     const long at = i3 * s->plane + i2 * s->row + i1;
-    const int first = (int)(s->begin[0] - i1), count = (int)(s->end[0] - i1);
+    const int count = (int)(s->end[0] - i1);
     if (count > 0 && i2 < s->end[1] && i3 < s->end[2]) {
         HT_PAIR_CHANGES
         if (!set) {

@@ -41,7 +41,7 @@ static void open_model(struct scene *scene, struct ht_comm *comm, const char *sy
              "medium.spacing=[0.08, 0.12, 0.049]",
              *system == 'e' ? "vs=0.1; medium.vp" : "c", path_of("model.f32"),
              path_of("model.f32"));
-    must(open_scene(scene, system, options));
+    must(open_scene(scene, system, "%s", options));
 }
 
 static struct ht_medium_gradient *make(const struct scene *scene) {

@@ -278,7 +278,8 @@ static void half_steps(int depth, bool two_level, bool wall, int regions, bool t
                turns ? "in turn" : "in any order", r.wrong, HALVES);
     if (!turns) return;
     /* one before the first half step, one after every depth-th */
-    TEST_EQUAL(r.counts.tasks[HT_TASK_SEND], 1 + HALVES / depth, "depth %d: exchanges", depth);
+    const int exchanges = 1 + HALVES / depth;
+    TEST_EQUAL(r.counts.tasks[HT_TASK_SEND], exchanges, "depth %d: exchanges", depth);
 }
 
 static void make_sequences(const struct rank *r, struct ht_passes out[HT_FD_SEQUENCES]) {
