@@ -327,7 +327,9 @@ static double values_of(const struct ht_params *params, const struct ht_scheme *
     const int order = given > 0 ? given : scheme->usual_order;
     struct ht_form form = {0};
     if (scheme->form(eq, &form) != NULL) return INFINITY;
-    double values = ht_pair_axes(form.stored[0]) + ht_pair_axes(form.stored[1]);
+    double values = 0;
+    for (int grid = 0; grid < 2; grid++)
+        HT_EACH_BIT(f, form.stored[grid]) values++;
     if (values == 0) values = 2 * eq->nfields;
     for (int k = 0; k < eq->dims && !scheme->nodal; k++) values *= order + 1;
     return values;

@@ -90,7 +90,7 @@ int main(void) {
     scene_directory = scratch_make("fit_transpose");
     if (!scene_directory) return 1;
     for (int i = 0; i < SAMPLES; i++) model[i] = (float)(2 + ht_rng_uniform(9, (uint64_t)i) * 1.8);
-    write_raw(path_of("model.f32"), SAMPLES, model);
+    write_raw("model.f32", SAMPLES, model);
     judge(comm, "acoustic", false);
     judge(comm, "elastic", true);
     scratch_remove(scene_directory);

@@ -41,7 +41,7 @@ start_ranks() {
     no_ranks "mpiexec does not start 5 ranks: $(head -n 1 "$scratch/launcher")"
 }
 # For all scripts of a call of tools/check the first one asks: each time takes 0.5 s of CPU time.
-known=${HTWAVE_BUILD:-$scratch}/ranks-start
+known=${htwave%/*}/ranks-start
 if [ -z "$(find "$known" -mmin -15 2>/dev/null)" ]; then
     start_ranks
     if ranks 5 "$htwave" --version 2>&1 | grep -q 'Fatal error in .*Init'; then
