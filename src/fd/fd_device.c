@@ -115,11 +115,12 @@ static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_she
 }
 
 static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
+    if (t->work != HT_PAIR_SOLVE)
+        return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work, &t->box, t->scale,
+                            t->layers, &t->s->on);
     struct ht_pair_arrays solves = t->s->on;
     memcpy(solves.rate, t->s->solved, sizeof solves.rate);
-    if (t->work == HT_PAIR_SOLVE) return ht_pair_solve(e->kernels->fd, t->group, &t->box, &solves);
-    return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work, &t->box, t->scale, t->layers,
-                        &t->s->on);
+    return ht_pair_solve(e->kernels->fd, t->group, &t->box, &solves);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {

@@ -45,9 +45,8 @@ static const struct ht_option option[] = {
      "`htwave gradient` and where the medium varies, a side absorbs or is free, a plane wave comes "
      "from outside, elastic or maxwell have sources, or, in two or three dimensions, it errs by "
      "some 1 % or less and grid.order and time.cfl are left out; else leapfrog, but taylor for "
-     "advection or if "
-     "output.fields, output.picture.field, receivers.fields, time.stages, time.cfl or "
-     "parallel.halo_precision ask for what leapfrog has not. In any medium medium.fit and a "
+     "advection or if output.fields, output.picture.field, receivers.fields, time.stages, time.cfl "
+     "or parallel.halo_precision ask for what leapfrog has not. In any medium medium.fit and a "
      "device.variant of fd choose fd; medium.degree, time.stages above 2 and another "
      "device.variant choose taylor or leapfrog."},
 
