@@ -15,6 +15,12 @@ struct ht_launch {
     int fork, branch;
 };
 
+/* Of a back end, each has those of its own: a device, the timing of launches, a sequence of them, a
+ * buffer of another process. */
+struct ht_driver;
+struct ht_timing;
+struct ht_graph;
+struct ht_remote;
 struct ht_backend {
     const char *name;
     enum ht_err (*count)(int *count);
@@ -22,64 +28,67 @@ struct ht_backend {
     const char *(*missing)(void);
     /* info is zero on entry. */
     enum ht_err (*info)(int index, struct ht_device_info *info);
-    enum ht_err (*open)(int index, void **device);
-    void (*close)(void *device);
-    enum ht_err (*buffer_create)(void *device, int64_t bytes, void **buffer);
-    void (*buffer_destroy)(void *device, void *buffer);
+    enum ht_err (*open)(int index, struct ht_driver **device);
+    void (*close)(struct ht_driver *device);
+    enum ht_err (*buffer_create)(struct ht_driver *device, int64_t bytes, void **buffer);
+    void (*buffer_destroy)(struct ht_driver *device, void *buffer);
     /* All of it to zeros, after which the call returns. */
-    enum ht_err (*buffer_clear)(void *device, void *buffer, int64_t bytes);
+    enum ht_err (*buffer_clear)(struct ht_driver *device, void *buffer, int64_t bytes);
     /* A span that is not empty, to `in` or from `out` in host memory; the other is NULL. On the
      * work queue it is done when the call returns, on the transfer queue it is under way. */
-    enum ht_err (*copy)(void *device, void *buffer, struct ht_span span, void *in, const void *out,
-                        enum ht_queue queue);
+    enum ht_err (*copy)(struct ht_driver *device, void *buffer, struct ht_span span, void *in,
+                        const void *out, enum ht_queue queue);
     /* From source text, or from a binary of program_binary. registers: limit per work-item where
      * the compiler accepts one, 0: the compiler's choice. */
-    enum ht_err (*program_build)(void *device, const char *text, int registers, void **program);
-    enum ht_err (*program_load)(void *device, const void *binary, size_t size, int registers,
-                                void **program);
+    enum ht_err (*program_build)(struct ht_driver *device, const char *text, int registers,
+                                 void **program);
+    enum ht_err (*program_load)(struct ht_driver *device, const void *binary, size_t size,
+                                int registers, void **program);
     enum ht_err (*program_binary)(void *program, void **binary, size_t *size);
     void (*program_destroy)(void *program);
     enum ht_err (*kernel_create)(void *program, const char *name, void **kernel);
     void (*kernel_destroy)(void *kernel);
     /* Bytes of local memory that a group takes; 0: not known, as where it is NULL. */
-    int64_t (*kernel_local)(void *device, void *kernel);
+    int64_t (*kernel_local)(struct ht_driver *device, void *kernel);
     /* NULL where every info has no open_memory. */
     enum ht_err (*kernel_open_memory)(void *kernel, int64_t bytes);
-    enum ht_err (*launch)(void *device, const struct ht_launch *launch, void **timing);
+    enum ht_err (*launch)(struct ht_driver *device, const struct ht_launch *launch,
+                          struct ht_timing **timing);
     /* Launches that will be done in this order, or any other that keeps what forks and branches
      * say, many times. What they point to stays until sequence_destroy, which waits for those under
      * way. */
-    enum ht_err (*sequence_create)(void *device, int count, const struct ht_launch *launch,
-                                   void **sequence);
-    void (*sequence_destroy)(void *sequence);
+    enum ht_err (*sequence_create)(struct ht_driver *device, int count,
+                                   const struct ht_launch *launch, struct ht_graph **sequence);
+    void (*sequence_destroy)(struct ht_graph *sequence);
     /* All of them `times` times over; *timing is of all together. */
-    enum ht_err (*sequence_run)(void *sequence, int64_t times, void **timing);
+    enum ht_err (*sequence_run)(struct ht_graph *sequence, int64_t times,
+                                struct ht_timing **timing);
     /* Why there are no matrix products; NULL: gemm works. */
     const char *(*no_gemm)(void);
-    enum ht_err (*gemm)(void *device, bool fp64, const struct ht_gemm_shape *shape,
-                        void *const buffers[3], void **timing);
-    enum ht_err (*finish)(void *device);
+    enum ht_err (*gemm)(struct ht_driver *device, bool fp64, const struct ht_gemm_shape *shape,
+                        void *const buffers[3], struct ht_timing **timing);
+    enum ht_err (*finish)(struct ht_driver *device);
     /* Device seconds of finished launches, from the start of the first to the end of the last;
      * frees their timing. */
-    double (*launch_seconds)(void *timing);
+    double (*launch_seconds)(struct ht_timing *timing);
 
     /* *event: NULL before it is first recorded. */
-    enum ht_err (*event_record)(void *device, void **event, enum ht_queue queue);
-    void (*event_destroy)(void *device, void *event);
-    enum ht_err (*event_await)(void *device, void *event, enum ht_queue queue);
-    enum ht_err (*event_done)(void *device, void *event, bool *done);
+    enum ht_err (*event_record)(struct ht_driver *device, void **event, enum ht_queue queue);
+    void (*event_destroy)(struct ht_driver *device, void *event);
+    enum ht_err (*event_await)(struct ht_driver *device, void *event, enum ht_queue queue);
+    enum ht_err (*event_done)(struct ht_driver *device, void *event, bool *done);
     /* Sets nothing where the driver gives no such memory. `destroy` waits for transfers in any
      * case, after a failure some may be under way; pinned NULL: the memory is not the driver's. */
-    void (*pinned_create)(void *device, int64_t bytes, void **memory, void **pinned);
-    void (*pinned_destroy)(void *device, void *memory, void *pinned);
+    void (*pinned_create)(struct ht_driver *device, int64_t bytes, void **memory, void **pinned);
+    void (*pinned_destroy)(struct ht_driver *device, void *memory, void *pinned);
     /* These four may be NULL where every info has no_peer. */
-    enum ht_err (*peer_name)(void *device, void *buffer, int64_t bytes,
+    enum ht_err (*peer_name)(struct ht_driver *device, void *buffer, int64_t bytes,
                              unsigned char name[HT_PEER_NAME]);
-    enum ht_err (*peer_open)(void *device, const unsigned char name[HT_PEER_NAME], int64_t bytes,
-                             void **peer);
-    void (*peer_close)(void *peer);
-    enum ht_err (*transfer_peer)(void *device, void *buffer, int64_t at, int64_t bytes, void *peer,
-                                 int64_t to);
+    enum ht_err (*peer_open)(struct ht_driver *device, const unsigned char name[HT_PEER_NAME],
+                             int64_t bytes, struct ht_remote **peer);
+    void (*peer_close)(struct ht_remote *peer);
+    enum ht_err (*transfer_peer)(struct ht_driver *device, void *buffer, int64_t at, int64_t bytes,
+                                 struct ht_remote *peer, int64_t to);
 };
 
 /* What both back ends have, by the names of their functions. */

@@ -42,35 +42,34 @@ static struct {
     char missing[200];
 } cuda;
 
-struct timer;
-struct device {
+struct ht_driver {
     CUdevice id;
-    CUcontext context;   /* the device's primary one; NULL: none yet */
-    CUstream queue[2];   /* [enum ht_queue] */
-    struct timer *spare; /* a list, for later launches */
-    int architecture;    /* 10 major + minor */
-    int64_t most_pitch;  /* of copies by rows */
+    CUcontext context;       /* the device's primary one; NULL: none yet */
+    CUstream queue[2];       /* [enum ht_queue] */
+    struct ht_timing *spare; /* a list, for later launches */
+    int architecture;        /* 10 major + minor */
+    int64_t most_pitch;      /* of copies by rows */
 };
 
 struct cuda_program {
-    struct device *device;
+    struct ht_driver *device;
     CUmodule module;
     void *code; /* as it was loaded */
     size_t size;
 };
 
 struct cuda_kernel {
-    const struct device *device;
+    const struct ht_driver *device;
     CUfunction function;
     unsigned open_memory; /* local memory of a group that a launch gives */
     int nparameters;      /* -1: the driver does not report it */
     size_t size[HT_MAX_ARGS];
 };
 
-struct timer {
-    struct device *device;
+struct ht_timing {
+    struct ht_driver *device;
     CUevent start, end;
-    struct timer *next; /* of the spare ones */
+    struct ht_timing *next; /* of the spare ones */
 };
 
 /* ---- the library ---- */
@@ -194,24 +193,24 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     return HT_OK;
 }
 
-static enum ht_err enter(const struct device *device) {
+static enum ht_err enter(const struct ht_driver *device) {
     return check(cuda.cuCtxSetCurrent(device->context), "taking the device's context");
 }
 
-static void settle(const struct device *device) {
+static void settle(const struct ht_driver *device) {
     if (device->context == NULL || enter(device) != HT_OK) return;
     for (int q = 0; q < 2; q++)
         if (device->queue[q] != NULL) (void)cuda.cuStreamSynchronize(device->queue[q]);
 }
 
-static void destroy_timer(struct timer *timer) {
+static void destroy_timer(struct ht_timing *timer) {
     if (timer->start != NULL) (void)cuda.cuEventDestroy(timer->start);
     if (timer->end != NULL) (void)cuda.cuEventDestroy(timer->end);
     free(timer);
 }
 
-static enum ht_err take_timer(struct device *device, struct timer **out) {
-    struct timer *timer = device->spare;
+static enum ht_err take_timer(struct ht_driver *device, struct ht_timing **out) {
+    struct ht_timing *timer = device->spare;
     if (timer != NULL) {
         device->spare = timer->next;
         *out = timer;
@@ -229,12 +228,12 @@ static enum ht_err take_timer(struct device *device, struct timer **out) {
     return HT_OK;
 }
 
-static void give_timer(struct timer *timer) {
+static void give_timer(struct ht_timing *timer) {
     timer->next = timer->device->spare;
     timer->device->spare = timer;
 }
 
-static enum ht_err start_timer(struct device *device, struct timer **out) {
+static enum ht_err start_timer(struct ht_driver *device, struct ht_timing **out) {
     *out = NULL;
     TRY(enter(device));
     TRY(take_timer(device, out));
@@ -244,16 +243,15 @@ static enum ht_err start_timer(struct device *device, struct timer **out) {
     return err;
 }
 
-static enum ht_err end_timer(struct timer *timer, enum ht_err err, void **timing) {
-    const struct device *device = timer->device;
+static enum ht_err end_timer(struct ht_timing *timer, enum ht_err err, struct ht_timing **timing) {
+    const struct ht_driver *device = timer->device;
     if (err == HT_OK)
         err =
             check(cuda.cuEventRecord(timer->end, device->queue[HT_QUEUE_WORK]), "timing a kernel");
     return HT_MADE(err, timer, give_timer, timing);
 }
 
-static double cuda_launch_seconds(void *handle) {
-    struct timer *timer = handle;
+static double cuda_launch_seconds(struct ht_timing *timer) {
     const double millisecond = 1e-3;
     float ms = 0;
     bool known = enter(timer->device) == HT_OK &&
@@ -262,12 +260,11 @@ static double cuda_launch_seconds(void *handle) {
     return known && ms > 0 ? millisecond * (double)ms : 0;
 }
 
-static void cuda_close(void *handle) {
-    struct device *device = handle;
+static void cuda_close(struct ht_driver *device) {
     if (device->context != NULL) {
         settle(device);
         while (device->spare != NULL) {
-            struct timer *timer = device->spare;
+            struct ht_timing *timer = device->spare;
             device->spare = timer->next;
             destroy_timer(timer);
         }
@@ -279,7 +276,7 @@ static void cuda_close(void *handle) {
     free(device);
 }
 
-static enum ht_err open_into(struct device *device, int index) {
+static enum ht_err open_into(struct ht_driver *device, int index) {
     TRY(check(cuda.cuDeviceGet(&device->id, index), "opening the device"));
     device->architecture = architecture_of(device->id);
     device->most_pitch = attribute(device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
@@ -293,16 +290,15 @@ static enum ht_err open_into(struct device *device, int index) {
     return HT_OK;
 }
 
-static enum ht_err cuda_open(int index, void **out) {
-    struct device *device = NULL;
+static enum ht_err cuda_open(int index, struct ht_driver **out) {
+    struct ht_driver *device = NULL;
     REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
     TRY(HT_ALLOC(device, 1));
     enum ht_err err = open_into(device, index);
     return HT_MADE(err, device, cuda_close, out);
 }
 
-static enum ht_err cuda_finish(void *handle) {
-    const struct device *device = handle;
+static enum ht_err cuda_finish(struct ht_driver *device) {
     TRY(enter(device));
     return check(cuda.cuStreamSynchronize(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
@@ -311,8 +307,7 @@ static const char *cuda_no_gemm(void) {
     return "CLBlast needs OpenCL (device.backend = \"opencl\")";
 }
 
-static enum ht_err cuda_event_record(void *handle, void **event, enum ht_queue queue) {
-    const struct device *device = handle;
+static enum ht_err cuda_event_record(struct ht_driver *device, void **event, enum ht_queue queue) {
     CUevent fresh = *event;
     TRY(enter(device));
     if (fresh == NULL)
@@ -321,19 +316,16 @@ static enum ht_err cuda_event_record(void *handle, void **event, enum ht_queue q
     return check(cuda.cuEventRecord(fresh, device->queue[queue]), "recording an event");
 }
 
-static void cuda_event_destroy(void *handle, void *event) {
-    const struct device *device = handle;
+static void cuda_event_destroy(struct ht_driver *device, void *event) {
     if (enter(device) == HT_OK) (void)cuda.cuEventDestroy(event);
 }
 
-static enum ht_err cuda_event_await(void *handle, void *event, enum ht_queue queue) {
-    const struct device *device = handle;
+static enum ht_err cuda_event_await(struct ht_driver *device, void *event, enum ht_queue queue) {
     TRY(enter(device));
     return check(cuda.cuStreamWaitEvent(device->queue[queue], event, 0), "waiting for an event");
 }
 
-static enum ht_err cuda_event_done(void *handle, void *event, bool *done) {
-    const struct device *device = handle;
+static enum ht_err cuda_event_done(struct ht_driver *device, void *event, bool *done) {
     TRY(enter(device));
     CUresult code = cuda.cuEventQuery(event);
     *done = code == CUDA_SUCCESS;
@@ -348,7 +340,7 @@ static CUdeviceptr address_of(const void *buffer) {
     return (CUdeviceptr)(uintptr_t)buffer;
 }
 
-static enum ht_err cuda_buffer_create(void *device, int64_t bytes, void **out) {
+static enum ht_err cuda_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
     CUdeviceptr at = 0;
     char what[64];
     TRY(enter(device));
@@ -358,13 +350,12 @@ static enum ht_err cuda_buffer_create(void *device, int64_t bytes, void **out) {
     return err;
 }
 
-static void cuda_buffer_destroy(void *device, void *buffer) {
+static void cuda_buffer_destroy(struct ht_driver *device, void *buffer) {
     settle(device);
     if (enter(device) == HT_OK) (void)cuda.cuMemFree(address_of(buffer));
 }
 
-static enum ht_err cuda_buffer_clear(void *handle, void *buffer, int64_t bytes) {
-    const struct device *device = handle;
+static enum ht_err cuda_buffer_clear(struct ht_driver *device, void *buffer, int64_t bytes) {
     CUstream queue = device->queue[HT_QUEUE_WORK];
     TRY(enter(device));
     CUresult code = cuda.cuMemsetD8Async(address_of(buffer), 0, (size_t)bytes, queue);
@@ -403,9 +394,8 @@ static CUresult copy_rows(CUdeviceptr at, struct ht_span span, void *in, const v
 
 /* Rows further apart than the driver's largest pitch are copied one by one. On the work queue the
  * copy is in order with kernels; then the host waits for it. */
-static enum ht_err cuda_copy(void *handle, void *buffer, struct ht_span span, void *in,
+static enum ht_err cuda_copy(struct ht_driver *device, void *buffer, struct ht_span span, void *in,
                              const void *out, enum ht_queue on) {
-    const struct device *device = handle;
     const CUdeviceptr at = address_of(buffer) + (CUdeviceptr)span.offset;
     CUstream queue = device->queue[on];
     CUresult code = CUDA_SUCCESS;
@@ -424,14 +414,13 @@ static enum ht_err cuda_copy(void *handle, void *buffer, struct ht_span span, vo
 }
 
 /* Memory that the driver has locked; the handle is the memory itself. */
-static void cuda_pinned_create(void *handle, int64_t bytes, void **memory, void **pinned) {
-    const struct device *device = handle;
+static void cuda_pinned_create(struct ht_driver *device, int64_t bytes, void **memory,
+                               void **pinned) {
     if (enter(device) == HT_OK && cuda.cuMemAllocHost(memory, (size_t)bytes) == CUDA_SUCCESS)
         *pinned = *memory;
 }
 
-static void cuda_pinned_destroy(void *handle, void *memory, void *pinned) {
-    const struct device *device = handle;
+static void cuda_pinned_destroy(struct ht_driver *device, void *memory, void *pinned) {
     settle(device);
     if (pinned != NULL && enter(device) == HT_OK) (void)cuda.cuMemFreeHost(memory);
 }
@@ -452,8 +441,8 @@ struct name {
 };
 _Static_assert(sizeof(struct name) <= HT_PEER_NAME, "names of peers");
 
-struct cuda_peer {
-    struct device *device;
+struct ht_remote {
+    struct ht_driver *device;
     CUdeviceptr base; /* of the allocation; 0: of this process */
     CUdeviceptr at;
 };
@@ -473,7 +462,7 @@ static uint64_t process_number(void) {
     return number;
 }
 
-static enum ht_err cuda_peer_name(void *device, void *buffer, int64_t bytes,
+static enum ht_err cuda_peer_name(struct ht_driver *device, void *buffer, int64_t bytes,
                                   unsigned char out[HT_PEER_NAME]) {
     const CUdeviceptr at = address_of(buffer);
     struct name name;
@@ -492,8 +481,8 @@ static enum ht_err cuda_peer_name(void *device, void *buffer, int64_t bytes,
     return HT_OK;
 }
 
-static enum ht_err open_peer(struct cuda_peer *peer, const struct name *name) {
-    const struct device *device = peer->device;
+static enum ht_err open_peer(struct ht_remote *peer, const struct name *name) {
+    const struct ht_driver *device = peer->device;
     if (name->process == process_number()) {
         peer->at = (CUdeviceptr)name->address;
         return HT_OK;
@@ -506,30 +495,27 @@ static enum ht_err open_peer(struct cuda_peer *peer, const struct name *name) {
     return HT_OK;
 }
 
-static enum ht_err cuda_peer_open(void *handle, const unsigned char from[HT_PEER_NAME],
-                                  int64_t bytes, void **out) {
-    struct cuda_peer *peer = NULL;
+static enum ht_err cuda_peer_open(struct ht_driver *device, const unsigned char from[HT_PEER_NAME],
+                                  int64_t bytes, struct ht_remote **out) {
+    struct ht_remote *peer = NULL;
     struct name name;
     memcpy(&name, from, sizeof name);
     REQUIRE(bytes <= name.bytes, HT_ERR_INTERNAL, "a peer's buffer has %lld bytes, not %lld",
             (long long)name.bytes, (long long)bytes);
     TRY(HT_ALLOC(peer, 1));
-    peer->device = handle;
+    peer->device = device;
     enum ht_err err = open_peer(peer, &name);
     return HT_MADE(err, peer, free, out);
 }
 
-static void cuda_peer_close(void *handle) {
-    struct cuda_peer *peer = handle;
+static void cuda_peer_close(struct ht_remote *peer) {
     settle(peer->device);
     if (peer->base != 0 && enter(peer->device) == HT_OK) (void)cuda.cuIpcCloseMemHandle(peer->base);
     free(peer);
 }
 
-static enum ht_err cuda_transfer_peer(void *handle, void *buffer, int64_t at, int64_t bytes,
-                                      void *peer_handle, int64_t to) {
-    const struct device *device = handle;
-    const struct cuda_peer *peer = peer_handle;
+static enum ht_err cuda_transfer_peer(struct ht_driver *device, void *buffer, int64_t at,
+                                      int64_t bytes, struct ht_remote *peer, int64_t to) {
     TRY(enter(device));
     return check(cuda.cuMemcpyAsync(peer->at + (CUdeviceptr)to,
                                     address_of(buffer) + (CUdeviceptr)at, (size_t)bytes,
@@ -570,7 +556,8 @@ static enum ht_err load_module(struct cuda_program *program, void *code, int reg
 }
 
 /* Takes ownership of the code, also when it fails. */
-static enum ht_err make(struct device *device, void *code, size_t size, int registers, void **out) {
+static enum ht_err make(struct ht_driver *device, void *code, size_t size, int registers,
+                        void **out) {
     struct cuda_program *program = NULL;
     enum ht_err err = HT_ALLOC(program, 1);
     if (err != HT_OK) free(code);
@@ -580,8 +567,8 @@ static enum ht_err make(struct device *device, void *code, size_t size, int regi
     return HT_MADE(err, program, cuda_program_destroy, out);
 }
 
-static enum ht_err cuda_program_build(void *handle, const char *text, int registers, void **out) {
-    struct device *device = handle;
+static enum ht_err cuda_program_build(struct ht_driver *device, const char *text, int registers,
+                                      void **out) {
     void *code = NULL;
     size_t size = 0;
     TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &size));
@@ -596,8 +583,8 @@ static bool plausible(const char *code, size_t size) {
     return size > 0 && memchr(code, 0, size) == code + size - 1 && strstr(code, ".version") != NULL;
 }
 
-static enum ht_err cuda_program_load(void *handle, const void *binary, size_t size, int registers,
-                                     void **out) {
+static enum ht_err cuda_program_load(struct ht_driver *device, const void *binary, size_t size,
+                                     int registers, void **out) {
     char *code = NULL;
     TRY(HT_ALLOC(code, size + 1));
     memcpy(code, binary, size);
@@ -605,7 +592,7 @@ static enum ht_err cuda_program_load(void *handle, const void *binary, size_t si
         free(code);
         FAIL(HT_ERR_DEVICE, "the binary is not CUDA code");
     }
-    return make(handle, code, size, registers, out);
+    return make(device, code, size, registers, out);
 }
 
 static enum ht_err cuda_program_binary(void *handle, void **binary, size_t *size) {
@@ -691,7 +678,7 @@ static enum ht_err describe(const struct ht_launch *launch, void *parameter[HT_M
     return HT_OK;
 }
 
-static enum ht_err enqueue(const struct device *device, const struct ht_launch *launch) {
+static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launch *launch) {
     void *parameter[HT_MAX_ARGS];
     CUDA_KERNEL_NODE_PARAMS_v1 k;
     TRY(describe(launch, parameter, &k));
@@ -701,9 +688,9 @@ static enum ht_err enqueue(const struct device *device, const struct ht_launch *
                  "launching a kernel");
 }
 
-static enum ht_err cuda_launch(void *handle, const struct ht_launch *launch, void **timing) {
-    struct device *device = handle;
-    struct timer *timer;
+static enum ht_err cuda_launch(struct ht_driver *device, const struct ht_launch *launch,
+                               struct ht_timing **timing) {
+    struct ht_timing *timer;
     TRY(start_timer(device, &timer));
     return end_timer(timer, enqueue(device, launch), timing);
 }
@@ -717,14 +704,13 @@ static enum ht_err cuda_launch(void *handle, const struct ht_launch *launch, voi
 /* Launches of the larger graph, about. */
 enum { MANY = 64 };
 
-struct cuda_sequence {
-    struct device *device;
+struct ht_graph {
+    struct ht_driver *device;
     CUgraphExec once, often; /* the whole sequence once, `repeats` times */
     int64_t repeats;
 };
 
-static void cuda_sequence_destroy(void *handle) {
-    struct cuda_sequence *s = handle;
+static void cuda_sequence_destroy(struct ht_graph *s) {
     settle(s->device);
     if (s->once != NULL) (void)cuda.cuGraphExecDestroy(s->once);
     if (s->often != NULL) (void)cuda.cuGraphExecDestroy(s->often);
@@ -787,22 +773,21 @@ static enum ht_err make_graph(int64_t times, int count, const struct ht_launch *
     return err;
 }
 
-static enum ht_err cuda_sequence_create(void *handle, int count, const struct ht_launch *launch,
-                                        void **out) {
-    struct cuda_sequence *s = NULL;
-    TRY(enter(handle));
+static enum ht_err cuda_sequence_create(struct ht_driver *device, int count,
+                                        const struct ht_launch *launch, struct ht_graph **out) {
+    struct ht_graph *s = NULL;
+    TRY(enter(device));
     TRY(HT_ALLOC(s, 1));
-    s->device = handle;
+    s->device = device;
     s->repeats = ht_divide_up(MANY, count);
     enum ht_err err = make_graph(1, count, launch, &s->once);
     if (err == HT_OK) err = make_graph(s->repeats, count, launch, &s->often);
     return HT_MADE(err, s, cuda_sequence_destroy, out);
 }
 
-static enum ht_err cuda_sequence_run(void *handle, int64_t times, void **timing) {
-    const struct cuda_sequence *s = handle;
+static enum ht_err cuda_sequence_run(struct ht_graph *s, int64_t times, struct ht_timing **timing) {
     CUstream queue = s->device->queue[HT_QUEUE_WORK];
-    struct timer *timer;
+    struct ht_timing *timer;
     CUresult code = CUDA_SUCCESS;
     TRY(start_timer(s->device, &timer));
     for (int64_t left = times; code == CUDA_SUCCESS && left > 0;) {

@@ -18,7 +18,7 @@ struct ht_kernel {
 };
 
 struct ht_pending {
-    void *timing;                  /* handle of the back end */
+    struct ht_timing *timing;
     struct ht_launch_timer *timer; /* charged with it; NULL: closed */
     struct ht_sequence *sequence;  /* whose timers share it; NULL: a launch */
     double *sample;                /* gets it, too; NULL: none */
@@ -36,7 +36,7 @@ struct ht_kept {
 struct ht_device {
     const struct ht_backend *backend;
     struct ht_device_info info;
-    void *handle;
+    struct ht_driver *handle;
     struct ht_nvml *nvml; /* NULL: energy is unknown */
     bool no_double;       /* by ht_device_limit: its compiler has one */
     const char *cache;    /* directory of compiled programs; NULL: none */
@@ -67,7 +67,7 @@ struct ht_pinned {
 
 struct ht_peer {
     struct ht_device *device;
-    void *handle;
+    struct ht_remote *handle;
     int64_t bytes;
 };
 
@@ -84,7 +84,7 @@ struct ht_sequence {
     struct recorded *recorded;
     struct ht_launch *launch; /* as the back end gets them */
     struct ht_pool pool;      /* of their arguments */
-    void *handle;             /* of the back end; NULL: not made yet */
+    struct ht_graph *handle;  /* NULL: not made yet */
     int64_t until_sample;     /* of times */
 };
 

@@ -6,7 +6,7 @@
 #include "gemm.h"
 #include "nvidia.h"
 
-struct cl_device {
+struct ht_driver {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue[2]; /* [enum ht_queue]; the work queue measures times */
@@ -186,15 +186,13 @@ static enum ht_err opencl_info(int index, struct ht_device_info *info) {
 }
 
 /* Of the work queue. */
-static void set_last(struct cl_device *device, cl_event event) {
+static void set_last(struct ht_driver *device, cl_event event) {
     if (device->last != NULL) (void)clReleaseEvent(device->last);
     device->last = event;
     if (event != NULL) (void)clRetainEvent(event);
 }
 
-static void opencl_close(void *handle) {
-    struct cl_device *device = handle;
-    if (device == NULL) return;
+static void opencl_close(struct ht_driver *device) {
     for (int q = 0; q < 2; q++)
         if (device->queue[q] != NULL) (void)clFinish(device->queue[q]);
     if (device->queue[HT_QUEUE_WORK] != NULL) ht_clblast_forget();
@@ -220,7 +218,7 @@ static cl_context context_of(cl_device_id id, cl_int *code) {
     return kept;
 }
 
-static enum ht_err open_into(struct cl_device *device, int index) {
+static enum ht_err open_into(struct ht_driver *device, int index) {
     cl_int code = CL_SUCCESS;
     TRY(device_at(index, &device->id));
     device->context = context_of(device->id, &code);
@@ -238,8 +236,8 @@ static enum ht_err open_into(struct cl_device *device, int index) {
     return HT_OK;
 }
 
-static enum ht_err opencl_open(int index, void **out) {
-    struct cl_device *device = NULL;
+static enum ht_err opencl_open(int index, struct ht_driver **out) {
+    struct ht_driver *device = NULL;
     struct sigaction kept;
     TRY(HT_ALLOC(device, 1));
     (void)sigaction(SIGUSR1, NULL, &kept);
@@ -250,8 +248,7 @@ static enum ht_err opencl_open(int index, void **out) {
 
 /* ---- memory ---- */
 
-static enum ht_err opencl_buffer_create(void *handle, int64_t bytes, void **out) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "a device buffer of %s: %s (code %d)",
@@ -259,7 +256,7 @@ static enum ht_err opencl_buffer_create(void *handle, int64_t bytes, void **out)
     return HT_OK;
 }
 
-static void opencl_buffer_destroy(HT_UNUSED void *device, void *buffer) {
+static void opencl_buffer_destroy(HT_UNUSED struct ht_driver *device, void *buffer) {
     (void)clReleaseMemObject((cl_mem)buffer);
 }
 
@@ -276,8 +273,7 @@ static cl_int copy_rows(cl_command_queue queue, cl_bool wait, cl_mem buffer, str
                                                  width, 0, out, 0, NULL, NULL);
 }
 
-static enum ht_err opencl_buffer_clear(void *handle, void *buffer, int64_t bytes) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_buffer_clear(struct ht_driver *device, void *buffer, int64_t bytes) {
     cl_command_queue queue = device->queue[HT_QUEUE_WORK];
     const cl_uchar zero = 0;
     cl_int code = clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, (size_t)bytes, 0, NULL, NULL);
@@ -285,9 +281,8 @@ static enum ht_err opencl_buffer_clear(void *handle, void *buffer, int64_t bytes
     return check(code, "writing zeros to the device");
 }
 
-static enum ht_err opencl_copy(void *handle, void *buffer, struct ht_span span, void *in,
-                               const void *out, enum ht_queue on) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_copy(struct ht_driver *device, void *buffer, struct ht_span span,
+                               void *in, const void *out, enum ht_queue on) {
     cl_command_queue queue = device->queue[on];
     const cl_bool wait = on == HT_QUEUE_WORK ? CL_TRUE : CL_FALSE;
     const size_t at = (size_t)span.offset, bytes = (size_t)(span.width * span.rows);
@@ -305,8 +300,8 @@ static enum ht_err opencl_copy(void *handle, void *buffer, struct ht_span span, 
 
 /* Makes a buffer in memory of the driver and keeps it mapped: NVIDIA then locks its pages (55 GB/s
  * on an H200 instead of 14 to 17). Transfers use the memory, not the buffer. */
-static void opencl_pinned_create(void *handle, int64_t bytes, void **memory, void **out) {
-    struct cl_device *device = handle;
+static void opencl_pinned_create(struct ht_driver *device, int64_t bytes, void **memory,
+                                 void **out) {
     cl_int code = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
                                    (size_t)bytes, NULL, &code);
@@ -320,22 +315,21 @@ static void opencl_pinned_create(void *handle, int64_t bytes, void **memory, voi
         (void)clReleaseMemObject(buffer);
 }
 
-static void opencl_pinned_destroy(void *handle, void *memory, void *buffer) {
-    struct cl_device *device = handle;
+static void opencl_pinned_destroy(struct ht_driver *device, void *memory, void *buffer) {
     cl_command_queue queue = device->queue[HT_QUEUE_TRANSFER];
     if (buffer != NULL) (void)clEnqueueUnmapMemObject(queue, buffer, memory, 0, NULL, NULL);
     (void)clFinish(queue);
     if (buffer != NULL) (void)clReleaseMemObject(buffer);
 }
 
-static void opencl_event_destroy(HT_UNUSED void *device, void *event) {
+static void opencl_event_destroy(HT_UNUSED struct ht_driver *device, void *event) {
     (void)clReleaseEvent(event);
 }
 
 /* Flushed, so that another queue may wait for it. The event of a launch before it stands in for a
  * marker, which takes the device 5 us of each recorded step (H200). */
-static enum ht_err opencl_event_record(void *handle, void **event, enum ht_queue queue) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_event_record(struct ht_driver *device, void **event,
+                                       enum ht_queue queue) {
     cl_event fresh = queue == HT_QUEUE_WORK ? device->last : NULL;
     if (*event != NULL) (void)clReleaseEvent(*event);
     *event = NULL;
@@ -348,15 +342,15 @@ static enum ht_err opencl_event_record(void *handle, void **event, enum ht_queue
     return check(clFlush(device->queue[queue]), "recording an event");
 }
 
-static enum ht_err opencl_event_await(void *handle, void *event_handle, enum ht_queue queue) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_event_await(struct ht_driver *device, void *event_handle,
+                                      enum ht_queue queue) {
     cl_event event = event_handle;
     if (queue == HT_QUEUE_WORK) set_last(device, NULL);
     return check(clEnqueueBarrierWithWaitList(device->queue[queue], 1, &event, NULL),
                  "waiting for an event");
 }
 
-static enum ht_err opencl_event_done(HT_UNUSED void *handle, void *event, bool *done) {
+static enum ht_err opencl_event_done(HT_UNUSED struct ht_driver *device, void *event, bool *done) {
     cl_int status = CL_QUEUED;
     TRY(check(
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL),
@@ -368,7 +362,7 @@ static enum ht_err opencl_event_done(HT_UNUSED void *handle, void *event, bool *
 /* ---- programs and launches ---- */
 
 /* The compiler's log as the error message. */
-static enum ht_err build_failed(struct cl_device *device, cl_program program, cl_int code) {
+static enum ht_err build_failed(struct ht_driver *device, cl_program program, cl_int code) {
     size_t size = 0;
     (void)clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     HT_ARRAY(char, log, size + 1);
@@ -381,7 +375,7 @@ static void opencl_program_destroy(void *program) {
 }
 
 /* Compiles or links a program, which has just been created with code. */
-static enum ht_err finish_build(struct cl_device *device, cl_program program, cl_int code,
+static enum ht_err finish_build(struct ht_driver *device, cl_program program, cl_int code,
                                 void **out) {
     const bool own_builtins = device->pocl;
     char options[96];
@@ -403,7 +397,7 @@ static enum ht_err finish_build(struct cl_device *device, cl_program program, cl
     return HT_MADE(err, program, opencl_program_destroy, out);
 }
 
-static enum ht_err build_binary(struct cl_device *device, const void *binary, size_t size,
+static enum ht_err build_binary(struct ht_driver *device, const void *binary, size_t size,
                                 void **out) {
     cl_int code = CL_SUCCESS, status = CL_SUCCESS;
     const unsigned char *bytes = binary;
@@ -426,7 +420,7 @@ static enum ht_err opencl_program_binary(void *program, void **binary, size_t *s
 
 /* NVIDIA's compiler makes PTX, in which a limit holds. Replaces *program where all goes well;
  * without a limit it is right as well. */
-static enum ht_err limited_build(struct cl_device *device, int registers, void **program) {
+static enum ht_err limited_build(struct ht_driver *device, int registers, void **program) {
     void *limited = NULL;
     HT_FREED void *binary = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
@@ -448,8 +442,8 @@ static enum ht_err limited_build(struct cl_device *device, int registers, void *
     return HT_OK;
 }
 
-static enum ht_err opencl_program_build(void *handle, const char *text, int registers, void **out) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_program_build(struct ht_driver *device, const char *text, int registers,
+                                        void **out) {
     void *program = NULL;
     cl_int code = CL_SUCCESS;
     cl_program fresh = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
@@ -459,10 +453,10 @@ static enum ht_err opencl_program_build(void *handle, const char *text, int regi
     return HT_MADE(err, program, opencl_program_destroy, out);
 }
 
-static enum ht_err opencl_program_load(void *handle, const void *binary, size_t size, int registers,
-                                       void **out) {
-    (void)registers; /* they are in the binary */
-    return build_binary(handle, binary, size, out);
+/* Registers are in the binary. */
+static enum ht_err opencl_program_load(struct ht_driver *device, const void *binary, size_t size,
+                                       HT_UNUSED int registers, void **out) {
+    return build_binary(device, binary, size, out);
 }
 
 static enum ht_err opencl_kernel_create(void *program, const char *name, void **out) {
@@ -477,8 +471,7 @@ static void opencl_kernel_destroy(void *kernel) {
     (void)clReleaseKernel((cl_kernel)kernel);
 }
 
-static int64_t opencl_kernel_local(void *handle, void *kernel) {
-    const struct cl_device *device = handle;
+static int64_t opencl_kernel_local(struct ht_driver *device, void *kernel) {
     cl_ulong bytes = 0;
     const cl_int code = clGetKernelWorkGroupInfo(
         (cl_kernel)kernel, device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
@@ -486,11 +479,11 @@ static int64_t opencl_kernel_local(void *handle, void *kernel) {
 }
 
 /* Device times of commands in the work queue. */
-struct cl_timing {
+struct ht_timing {
     cl_event first, last; /* first: NULL if they are one */
 };
 
-static enum ht_err enqueue(const struct cl_device *device, const struct ht_launch *launch,
+static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launch *launch,
                            cl_event *done) {
     cl_kernel kernel = launch->kernel;
     for (int i = 0; i < launch->nargs; i++) {
@@ -509,70 +502,58 @@ static enum ht_err enqueue(const struct cl_device *device, const struct ht_launc
                  "launching a kernel");
 }
 
-static void free_timing(struct cl_timing *timing) {
+static void free_timing(struct ht_timing *timing) {
     if (timing->first != NULL) (void)clReleaseEvent(timing->first);
     if (timing->last != NULL) (void)clReleaseEvent(timing->last);
     free(timing);
 }
 
-static enum ht_err opencl_launch(void *handle, const struct ht_launch *launch, void **out) {
-    struct cl_device *device = handle;
-    struct cl_timing *timing = NULL;
-    TRY(HT_ALLOC(timing, 1));
-    enum ht_err err = enqueue(device, launch, &timing->last);
-    set_last(device, timing->last);
-    (void)clFlush(device->queue[HT_QUEUE_WORK]); /* finish reports a failure */
-    return HT_MADE(err, timing, free_timing, out);
-}
-
-struct cl_sequence {
-    struct cl_device *device;
+struct ht_graph {
+    struct ht_driver *device;
     int count;
     const struct ht_launch *launch;
 };
 
-static enum ht_err opencl_sequence_create(void *device, int count, const struct ht_launch *launch,
-                                          void **out) {
-    struct cl_sequence *s = NULL;
-    TRY(HT_ALLOC(s, 1));
-    *s = (struct cl_sequence){device, count, launch};
-    *out = s;
+static enum ht_err opencl_sequence_create(struct ht_driver *device, int count,
+                                          const struct ht_launch *launch, struct ht_graph **out) {
+    TRY(HT_ALLOC(*out, 1));
+    **out = (struct ht_graph){device, count, launch};
     return HT_OK;
 }
 
-static void opencl_sequence_destroy(void *sequence) {
-    free(sequence);
+static void opencl_sequence_destroy(struct ht_graph *s) {
+    free(s);
 }
 
 /* Only the first and the last launch have an event. The driver starts work after `between`
- * launches, and at most `ahead` wait. */
-static enum ht_err run_sequence(const struct cl_sequence *s, int64_t times,
-                                struct cl_timing *timing) {
+ * launches, and at most `ahead` wait; of failures opencl_finish tells. */
+static enum ht_err opencl_sequence_run(struct ht_graph *s, int64_t times, struct ht_timing **out) {
     const int64_t between = 16, ahead = 1024, last = times * s->count - 1;
-    for (int64_t n = 0; n <= last; n++) {
+    struct ht_timing *timing = NULL;
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(timing, 1));
+    for (int64_t n = 0; err == HT_OK && n <= last; n++) {
         cl_event *event = n == last ? &timing->last : n == 0 ? &timing->first : NULL;
-        TRY(enqueue(s->device, &s->launch[n % s->count], event));
+        err = enqueue(s->device, &s->launch[n % s->count], event);
         if (n % ahead == ahead - 1)
             (void)clFinish(s->device->queue[HT_QUEUE_WORK]);
         else if (n % between == 0 || n == last)
             (void)clFlush(s->device->queue[HT_QUEUE_WORK]);
     }
-    return HT_OK;
-}
-
-static enum ht_err opencl_sequence_run(void *handle, int64_t times, void **out) {
-    const struct cl_sequence *s = handle;
-    struct cl_timing *timing = NULL;
-    TRY(HT_ALLOC(timing, 1));
-    enum ht_err err = run_sequence(s, times, timing);
     set_last(s->device, timing->last);
     return HT_MADE(err, timing, free_timing, out);
 }
 
-static enum ht_err opencl_gemm(void *handle, bool fp64, const struct ht_gemm_shape *shape,
-                               void *const buffers[3], void **out) {
-    struct cl_device *device = handle;
-    struct cl_timing *timing = NULL;
+static enum ht_err opencl_launch(struct ht_driver *device, const struct ht_launch *launch,
+                                 struct ht_timing **out) {
+    struct ht_graph one = {device, 1, launch};
+    return opencl_sequence_run(&one, 1, out);
+}
+
+static enum ht_err opencl_gemm(struct ht_driver *device, bool fp64,
+                               const struct ht_gemm_shape *shape, void *const buffers[3],
+                               struct ht_timing **out) {
+    struct ht_timing *timing = NULL;
     TRY(HT_ALLOC(timing, 1));
     enum ht_err err =
         ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers, &timing->last);
@@ -580,13 +561,11 @@ static enum ht_err opencl_gemm(void *handle, bool fp64, const struct ht_gemm_sha
     return HT_MADE(err, timing, free_timing, out);
 }
 
-static enum ht_err opencl_finish(void *handle) {
-    struct cl_device *device = handle;
+static enum ht_err opencl_finish(struct ht_driver *device) {
     return check(clFinish(device->queue[HT_QUEUE_WORK]), "running kernels");
 }
 
-static double opencl_launch_seconds(void *handle) {
-    struct cl_timing *timing = handle;
+static double opencl_launch_seconds(struct ht_timing *timing) {
     cl_event first = timing->first != NULL ? timing->first : timing->last;
     cl_ulong start = 0, end = 0;
     bool known = clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start,
