@@ -69,7 +69,8 @@ void ht_device_limit(struct ht_device *device, int64_t local_memory, int64_t max
 struct ht_buffer {
     struct ht_device *device;
     void *handle;
-    double *host; /* NULL: it is on a device */
+    double *host;           /* or of ht_pinned_create; NULL: it is on a device */
+    struct ht_remote *peer; /* of ht_peer_open; NULL: it is of this process */
     int64_t bytes;
 };
 /* Contents undefined, zeros, or values in a precision; device NULL: none. */
@@ -171,30 +172,20 @@ HT_CHECKED enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queu
 /* Does not wait. A failure of the work before the event is an error. */
 HT_CHECKED enum ht_err ht_event_done(struct ht_event *event, bool *done);
 
-/* Host memory, page-locked where the device supports it. */
-struct ht_pinned;
+/* Host memory at `host`, page-locked where the device supports it. */
 HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,
-                                        struct ht_pinned **out);
-void ht_pinned_destroy(struct ht_pinned *pinned);
-void *ht_pinned_memory(const struct ht_pinned *pinned);
-
-/* bytes of a buffer, from `at` on, to or from the pinned memory at `to`. */
-HT_CHECKED enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                                        struct ht_pinned *pinned, int64_t to);
-HT_CHECKED enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                                         const struct ht_pinned *pinned, int64_t from);
-
+                                        struct ht_buffer **out);
 /* A buffer of another process of this machine, opened by the bytes of its name. The owner keeps it
- * until the peer is closed. */
-struct ht_peer;
+ * until it is destroyed here. */
 enum { HT_PEER_NAME = 96 };
 HT_CHECKED enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]);
 HT_CHECKED enum ht_err ht_peer_open(struct ht_device *device,
                                     const unsigned char name[HT_PEER_NAME], int64_t bytes,
-                                    struct ht_peer **out);
-void ht_peer_close(struct ht_peer *peer);
-HT_CHECKED enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                                        struct ht_peer *peer, int64_t to);
+                                    struct ht_buffer **out);
+/* bytes of a buffer, from `at` on, to another one at `to`: one of them is pinned or, to which it
+ * goes, of another process. */
+HT_CHECKED enum ht_err ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into,
+                                   int64_t to, int64_t bytes);
 
 /* ---- matrix products, from a library (CLBlast) ---- */
 /* C_b = A_b B_b for b < batches, all row-major without gaps: A_b is m x k and begins at value

@@ -26,13 +26,6 @@ struct ht_pending {
 
 enum { HT_MAX_PENDING = 256 };
 
-/* A program that stays until its device is closed. */
-struct ht_kept {
-    struct ht_kept *next;
-    char *text;
-    void *handle;
-};
-
 struct ht_device {
     const struct ht_backend *backend;
     struct ht_device_info info;
@@ -41,7 +34,7 @@ struct ht_device {
     bool no_double;       /* by ht_device_limit: its compiler has one */
     const char *cache;    /* directory of compiled programs; NULL: none */
     int keeps;            /* so many more programs stay */
-    struct ht_kept *kept;
+    struct ht_program *kept;
     struct ht_pending pending[HT_MAX_PENDING]; /* launches not yet added */
     int npending;
     struct ht_sequence *recording; /* gets the launches; NULL: none */
@@ -50,25 +43,14 @@ struct ht_device {
 struct ht_program {
     struct ht_device *device;
     void *handle;
-    bool cached, kept;
+    bool cached;
+    char *text; /* of one that stays until its device is closed; NULL: of none */
+    struct ht_program *next;
 };
 
 struct ht_event {
     struct ht_device *device;
     void *handle; /* NULL: not recorded */
-};
-
-struct ht_pinned {
-    struct ht_device *device;
-    void *handle; /* NULL: plain memory, as the driver gives no other */
-    void *memory;
-    int64_t bytes;
-};
-
-struct ht_peer {
-    struct ht_device *device;
-    struct ht_remote *handle;
-    int64_t bytes;
 };
 
 struct recorded {
@@ -240,7 +222,7 @@ void ht_device_close(struct ht_device *device) {
     if (device == NULL) return;
     for (int i = 0; i < device->npending; i++)
         (void)device->backend->launch_seconds(device->pending[i].timing);
-    for (struct ht_kept *kept = device->kept, *next; kept != NULL; kept = next) {
+    for (struct ht_program *kept = device->kept, *next; kept != NULL; kept = next) {
         next = kept->next;
         device->backend->program_destroy(kept->handle);
         free(kept->text);
@@ -310,27 +292,35 @@ enum ht_err ht_buffer_create_reals(struct ht_device *device, bool fp64, int64_t 
 
 void ht_buffer_destroy(struct ht_buffer *buffer) {
     if (buffer == NULL) return;
-    if (buffer->host == NULL)
-        buffer->device->backend->buffer_destroy(buffer->device->handle, buffer->handle);
-    free(buffer->host);
+    struct ht_device *device = buffer->device;
+    if (buffer->peer != NULL)
+        device->backend->peer_close(buffer->peer);
+    else if (buffer->host == NULL)
+        device->backend->buffer_destroy(device->handle, buffer->handle);
+    else if (device != NULL)
+        device->backend->pinned_destroy(device->handle, buffer->host, buffer->handle);
+    if (buffer->handle == NULL) free(buffer->host);
     free(buffer);
 }
 
-/* Rows lie inside the buffer and do not overlap; no sum here can overflow. */
-static bool span_fits(int64_t bytes, struct ht_span span) {
-    if (span.offset < 0 || span.width < 0 || span.rows < 1) return false;
-    if (span.offset > bytes || span.width > bytes - span.offset) return false;
+/* No sum here can overflow. */
+static bool has_range(const struct ht_buffer *buffer, int64_t at, int64_t bytes) {
+    return at >= 0 && bytes >= 0 && at <= buffer->bytes && bytes <= buffer->bytes - at;
+}
+
+/* Rows lie inside the buffer and do not overlap. */
+static bool has_span(const struct ht_buffer *buffer, struct ht_span span) {
+    if (span.rows < 1 || !has_range(buffer, span.offset, span.width)) return false;
     if (span.rows == 1) return true;
     if (span.pitch < 1 || span.pitch < span.width) return false;
-    int64_t room = bytes - span.offset - span.width;
-    return span.rows - 1 <= room / span.pitch;
+    return span.rows - 1 <= (buffer->bytes - span.offset - span.width) / span.pitch;
 }
 
 /* As `copy` of struct ht_backend, after a check that the span lies in the buffer. */
 static enum ht_err buffer_copy(struct ht_buffer *buffer, struct ht_span span, void *in,
                                const void *out, enum ht_queue queue) {
     struct ht_device *device = buffer->device;
-    REQUIRE(span_fits(buffer->bytes, span), HT_ERR_INTERNAL,
+    REQUIRE(has_span(buffer, span), HT_ERR_INTERNAL,
             "transfer of %lld rows of %lld bytes at %lld, pitch %lld, of a buffer of %lld",
             (long long)span.rows, (long long)span.width, (long long)span.offset,
             (long long)span.pitch, (long long)buffer->bytes);
@@ -437,22 +427,6 @@ void ht_device_keep(struct ht_device *device, int programs) {
     device->keeps = programs;
 }
 
-/* What does not stay, for lack of memory, is compiled again. */
-static void keep(struct ht_program *program, const char *text) {
-    struct ht_device *device = program->device;
-    struct ht_kept *kept = NULL;
-    if (program->kept || device->keeps <= 0) return;
-    if (HT_ALLOC(kept, 1) != HT_OK || ht_text_copy(text, &kept->text) != HT_OK) {
-        free(kept);
-        return;
-    }
-    kept->handle = program->handle;
-    kept->next = device->kept;
-    device->kept = kept;
-    device->keeps--;
-    program->kept = true;
-}
-
 enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
     const bool keeps = device->cache != NULL && !device->info.caches;
     struct ht_program *program = NULL;
@@ -463,26 +437,30 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text, struct 
         TRY(ht_text_status(&limited));
         text = limited.data;
     }
+    for (*out = device->kept; *out != NULL; *out = (*out)->next)
+        if (strcmp((*out)->text, text) == 0) {
+            (*out)->cached = true;
+            return HT_OK;
+        }
     TRY(HT_ALLOC(program, 1));
     program->device = device;
-    const struct ht_kept *kept = device->kept;
-    while (kept != NULL && strcmp(kept->text, text) != 0) kept = kept->next;
-    if (kept != NULL) {
-        program->handle = kept->handle;
-        program->cached = program->kept = true;
-    }
-    program->cached = program->cached || (keeps && load_cached(program, text));
+    program->cached = keeps && load_cached(program, text);
     if (!program->cached)
         err = device->backend->program_build(device->handle, text, registers_of(text),
                                              &program->handle);
     if (err == HT_OK && keeps && !program->cached) store_cached(program, text);
-    if (err == HT_OK) keep(program, text);
+    /* What does not stay, for lack of memory, is compiled again. */
+    if (err == HT_OK && device->keeps > 0 && ht_text_copy(text, &program->text) == HT_OK) {
+        program->next = device->kept;
+        device->kept = program;
+        device->keeps--;
+    }
     return HT_MADE(err, program, free, out);
 }
 
 void ht_program_destroy(struct ht_program *program) {
-    if (program == NULL) return;
-    if (!program->kept) program->device->backend->program_destroy(program->handle);
+    if (program == NULL || program->text != NULL) return;
+    program->device->backend->program_destroy(program->handle);
     free(program);
 }
 
@@ -695,57 +673,17 @@ enum ht_err ht_event_done(struct ht_event *event, bool *done) {
     return event->device->backend->event_done(event->device->handle, event->handle, done);
 }
 
-enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_pinned **out) {
-    struct ht_pinned *pinned = NULL;
-    TRY(HT_ALLOC(pinned, 1));
-    pinned->device = device;
-    pinned->bytes = bytes;
+enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
+    struct ht_buffer *buffer = NULL;
+    void *memory = NULL;
+    enum ht_err err = HT_OK;
+    TRY(HT_ALLOC(buffer, 1));
+    *buffer = (struct ht_buffer){.device = device, .bytes = bytes};
     bytes = ht_most(bytes, 1);
-    device->backend->pinned_create(device->handle, bytes, &pinned->memory, &pinned->handle);
-    enum ht_err err =
-        pinned->handle != NULL ? HT_OK : ht_mem_alloc((size_t)bytes, 1, &pinned->memory);
-    return HT_MADE(err, pinned, free, out);
-}
-
-void ht_pinned_destroy(struct ht_pinned *pinned) {
-    if (pinned == NULL) return;
-    struct ht_device *device = pinned->device;
-    device->backend->pinned_destroy(device->handle, pinned->memory, pinned->handle);
-    if (pinned->handle == NULL) free(pinned->memory);
-    free(pinned);
-}
-
-void *ht_pinned_memory(const struct ht_pinned *pinned) {
-    return pinned->memory;
-}
-
-/* No sum here can overflow. */
-static bool fits(int64_t at, int64_t bytes, int64_t whole) {
-    return at >= 0 && bytes >= 0 && at <= whole && bytes <= whole - at;
-}
-
-/* other: the other end of the transfer, of `whole` bytes. */
-static enum ht_err check_range(const struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                               const char *other, int64_t other_at, int64_t whole) {
-    REQUIRE(fits(at, bytes, buffer->bytes) && fits(other_at, bytes, whole), HT_ERR_INTERNAL,
-            "transfer of %lld bytes between %lld of a buffer of %lld and %lld of %s of %lld",
-            (long long)bytes, (long long)at, (long long)buffer->bytes, (long long)other_at, other,
-            (long long)whole);
-    return HT_OK;
-}
-
-enum ht_err ht_transfer_read(struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                             struct ht_pinned *pinned, int64_t to) {
-    TRY(check_range(buffer, at, bytes, "memory", to, pinned->bytes));
-    return buffer_copy(buffer, row_of(at, bytes), (char *)pinned->memory + to, NULL,
-                       HT_QUEUE_TRANSFER);
-}
-
-enum ht_err ht_transfer_write(struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                              const struct ht_pinned *pinned, int64_t from) {
-    TRY(check_range(buffer, at, bytes, "memory", from, pinned->bytes));
-    return buffer_copy(buffer, row_of(at, bytes), NULL, (const char *)pinned->memory + from,
-                       HT_QUEUE_TRANSFER);
+    device->backend->pinned_create(device->handle, bytes, &memory, &buffer->handle);
+    if (buffer->handle == NULL) err = ht_mem_alloc((size_t)bytes, 1, &memory);
+    buffer->host = memory;
+    return HT_MADE(err, buffer, free, out);
 }
 
 static enum ht_err check_peers(const struct ht_device *device) {
@@ -761,30 +699,32 @@ enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NA
 }
 
 enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],
-                         int64_t bytes, struct ht_peer **out) {
-    struct ht_peer *peer = NULL;
+                         int64_t bytes, struct ht_buffer **out) {
+    struct ht_buffer *buffer = NULL;
     TRY(check_peers(device));
-    TRY(HT_ALLOC(peer, 1));
-    peer->device = device;
-    peer->bytes = bytes;
-    enum ht_err err = device->backend->peer_open(device->handle, name, bytes, &peer->handle);
-    return HT_MADE(err, peer, free, out);
+    TRY(HT_ALLOC(buffer, 1));
+    *buffer = (struct ht_buffer){.device = device, .bytes = bytes};
+    enum ht_err err = device->backend->peer_open(device->handle, name, bytes, &buffer->peer);
+    return HT_MADE(err, buffer, free, out);
 }
 
-void ht_peer_close(struct ht_peer *peer) {
-    if (peer == NULL) return;
-    peer->device->backend->peer_close(peer->handle);
-    free(peer);
-}
-
-enum ht_err ht_transfer_peer(struct ht_buffer *buffer, int64_t at, int64_t bytes,
-                             struct ht_peer *peer, int64_t to) {
-    struct ht_device *device = buffer->device;
-    TRY(check_range(buffer, at, bytes, "a peer", to, peer->bytes));
-    REQUIRE(peer->device == device, HT_ERR_INTERNAL, "a peer was opened by another device");
+enum ht_err ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into, int64_t to,
+                        int64_t bytes) {
+    struct ht_device *device = from->device;
+    REQUIRE(has_range(from, at, bytes) && has_range(into, to, bytes), HT_ERR_INTERNAL,
+            "transfer of %lld bytes from %lld of a buffer of %lld to %lld of one of %lld",
+            (long long)bytes, (long long)at, (long long)from->bytes, (long long)to,
+            (long long)into->bytes);
+    REQUIRE(into->device == device, HT_ERR_INTERNAL, "a transfer between two devices");
     if (bytes == 0) return HT_OK;
-    return device->backend->transfer_peer(device->handle, buffer->handle, at, bytes, peer->handle,
-                                          to);
+    if (into->peer != NULL)
+        return device->backend->transfer_peer(device->handle, from->handle, at, bytes, into->peer,
+                                              to);
+    if (into->host != NULL)
+        return buffer_copy(from, row_of(at, bytes), (char *)into->host + to, NULL,
+                           HT_QUEUE_TRANSFER);
+    return buffer_copy(into, row_of(to, bytes), NULL, (const char *)from->host + at,
+                       HT_QUEUE_TRANSFER);
 }
 
 void ht_sequence_destroy(struct ht_sequence *s) {

@@ -29,7 +29,7 @@ struct records_shape {
 };
 
 struct chunk {
-    struct ht_pinned *pinned;
+    struct ht_buffer *pinned;
     char *memory;           /* its own, or that of `pinned` */
     int64_t number;         /* of the chunk that it holds; -1: none */
     bool fresh;             /* not in the file */
@@ -125,7 +125,7 @@ static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct c
         if (c->memory == NULL) {
             TRY(ht_event_create(r->device, &c->moved));
             TRY(ht_pinned_create(r->device, bytes, &c->pinned));
-            c->memory = ht_pinned_memory(c->pinned);
+            c->memory = (char *)c->pinned->host;
         }
         while (!done) {
             TRY(ht_event_done(c->moved, &done));
@@ -166,8 +166,8 @@ static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
     const int64_t slot = i % r->slots, bytes = r->shape.bytes;
     struct chunk *c;
     TRY(hold(r, i, write, &c));
-    TRY(write ? ht_transfer_read(r->ring, slot * bytes, bytes, c->pinned, within(r, i))
-              : ht_transfer_write(r->ring, slot * bytes, bytes, c->pinned, within(r, i)));
+    TRY(write ? ht_transfer(r->ring, slot * bytes, c->pinned, within(r, i), bytes)
+              : ht_transfer(c->pinned, within(r, i), r->ring, slot * bytes, bytes));
     TRY(ht_event_record(c->moved, HT_QUEUE_TRANSFER));
     r->slot[slot].used = true;
     return ht_event_record(r->slot[slot].moved, HT_QUEUE_TRANSFER);
@@ -213,7 +213,7 @@ static void records_destroy(struct ht_fd_records *r) {
     for (int64_t i = 0; r->chunk != NULL && i < r->chunks; i++) {
         ht_event_destroy(r->chunk[i].moved);
         if (r->chunk[i].pinned == NULL) free(r->chunk[i].memory);
-        ht_pinned_destroy(r->chunk[i].pinned);
+        ht_buffer_destroy(r->chunk[i].pinned);
     }
     for (int64_t i = 0; r->slot != NULL && i < r->slots; i++) ht_event_destroy(r->slot[i].moved);
     ht_event_destroy(r->worked);

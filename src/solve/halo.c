@@ -14,15 +14,15 @@
 /* ---- transports ---- */
 
 static enum ht_err ship_to_peer(struct ht_link *link, int slot, int64_t bytes) {
-    return ht_transfer_peer(link->out, 0, bytes, link->peer[slot], 0);
+    return ht_transfer(link->out, 0, link->peer[slot], 0, bytes);
 }
 
 static enum ht_err ship_to_host(struct ht_link *link, int slot, int64_t bytes) {
-    return ht_transfer_read(link->out, 0, bytes, link->out_host[slot], 0);
+    return ht_transfer(link->out, 0, link->out_host[slot], 0, bytes);
 }
 
 static enum ht_err fetch_from_host(struct ht_link *link, int slot, int64_t bytes) {
-    return ht_transfer_write(link->in[slot], 0, bytes, link->in_host[slot], 0);
+    return ht_transfer(link->in_host[slot], 0, link->in[slot], 0, bytes);
 }
 
 enum { PEER, STAGED, TRANSPORTS };
@@ -78,15 +78,15 @@ void ht_links_destroy(struct ht_link link[2]) {
     struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
-        for (int slot = 0; slot < HT_SLOTS; slot++) ht_peer_close(l->peer[slot]);
+        for (int slot = 0; slot < HT_SLOTS; slot++) ht_buffer_destroy(l->peer[slot]);
         if (l->transport == &transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
     }
     for (int i = 0; i < 4; i++) ht_message_end(notice[i / 2][i % 2], end);
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
-            ht_pinned_destroy(l->out_host[slot]);
-            ht_pinned_destroy(l->in_host[slot]);
+            ht_buffer_destroy(l->out_host[slot]);
+            ht_buffer_destroy(l->in_host[slot]);
             ht_buffer_destroy(l->in[slot]);
         }
         ht_buffer_destroy(l->out);
@@ -167,7 +167,7 @@ static enum ht_err use_transports(struct ht_link link[2]) {
         const int slot = n % HT_SLOTS;
         if (l->transport == &transports[PEER]) continue;
         /* before any rank frees the buffer that it refers to */
-        ht_peer_close(l->peer[slot]);
+        ht_buffer_destroy(l->peer[slot]);
         l->peer[slot] = NULL;
         if (l->transport == NULL || l->out_host[slot] != NULL) continue;
         TRY(ht_pinned_create(l->device, l->room, &l->out_host[slot]));
@@ -192,7 +192,7 @@ static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes, 
     TRY(ht_event_done(link->shipped, done));
     if (!*done) return HT_OK;
     return ht_message_send(link->comm, link->neighbour, tag_of(link, PLANES, link->side),
-                           token ? NULL : ht_pinned_memory(link->out_host[slot]), token ? 0 : bytes,
+                           token ? NULL : link->out_host[slot]->host, token ? 0 : bytes,
                            &link->sent[slot]);
 }
 
@@ -205,8 +205,8 @@ static enum ht_err wait_sent(struct ht_link link[2]) {
 static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
     bool token = link->transport->fetch == NULL;
     return ht_message_receive(link->comm, link->neighbour, tag_of(link, PLANES, 1 - link->side),
-                              token ? NULL : ht_pinned_memory(link->in_host[slot]),
-                              token ? 0 : bytes, &link->coming);
+                              token ? NULL : link->in_host[slot]->host, token ? 0 : bytes,
+                              &link->coming);
 }
 
 /* *done: work enqueued from now on finds the message in in[slot]. */

@@ -18,8 +18,8 @@ struct ht_link {
     int64_t room;  /* bytes of the longest message */
     const struct ht_transport *transport;
     struct ht_buffer *out, *in[HT_SLOTS];
-    struct ht_peer *peer[HT_SLOTS]; /* the neighbour's `in` */
-    struct ht_pinned *out_host[HT_SLOTS], *in_host[HT_SLOTS];
+    struct ht_buffer *peer[HT_SLOTS]; /* the neighbour's `in` */
+    struct ht_buffer *out_host[HT_SLOTS], *in_host[HT_SLOTS];
     struct ht_event *packed, *shipped, *fetched;
     struct ht_message *sent[HT_SLOTS], *coming;
 };

@@ -91,8 +91,8 @@ static bool wait_for(struct ht_event *event) {
 /* A read waits for an event behind a slow kernel: it must see what that wrote. at_once: the host
  * must not wait for either. */
 static void test_read_behind_kernel(struct ht_device *device, const struct kernels *k,
-                                    struct ht_pinned *pinned, bool at_once, const char *what) {
-    const float *values = ht_pinned_memory(pinned), zeros[VALUES] = {0};
+                                    struct ht_buffer *pinned, bool at_once, const char *what) {
+    const float *values = (void *)pinned->host, zeros[VALUES] = {0};
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, sizeof zeros);
     HT_ENDED(ht_event_end) struct ht_event *kernel = event_of(device), *read = event_of(device);
     bool early = true;
@@ -102,7 +102,7 @@ static void test_read_behind_kernel(struct ht_device *device, const struct kerne
     must(launch_slow(k, x, 7, turns));
     must(ht_event_record(kernel, HT_QUEUE_WORK));
     must(ht_event_await(kernel, HT_QUEUE_TRANSFER));
-    must(ht_transfer_read(x, 0, sizeof zeros, pinned, 0));
+    must(ht_transfer(x, 0, pinned, 0, sizeof zeros));
     must(ht_event_record(read, HT_QUEUE_TRANSFER));
     must(ht_event_done(kernel, &early));
     const double enqueued = ht_clock() - start;
@@ -118,16 +118,16 @@ static void test_read_behind_kernel(struct ht_device *device, const struct kerne
 
 /* A kernel waits for an event behind a large write, of which it reads the end. */
 static void test_kernel_behind_write(struct ht_device *device, const struct kernels *k,
-                                     struct ht_pinned *pinned, const char *what) {
+                                     struct ht_buffer *pinned, const char *what) {
     const int64_t bytes = MANY * (int64_t)sizeof(float);
-    float *values = ht_pinned_memory(pinned), last[VALUES] = {0};
+    float *values = (void *)pinned->host, last[VALUES] = {0};
     HT_ENDED(ht_buffer_end)
     struct ht_buffer *x = buffer_of(device, bytes), *y = buffer_of(device, sizeof last);
     HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
     int wrong = 0;
     for (int round = 1; round <= 3; round++) {
         for (int i = 0; i < MANY; i++) values[i] = (float)(i % 1000 * round);
-        must(ht_transfer_write(x, 0, bytes, pinned, 0));
+        must(ht_transfer(pinned, 0, x, 0, bytes));
         must(ht_event_record(event, HT_QUEUE_TRANSFER));
         must(ht_event_await(event, HT_QUEUE_WORK));
         must(launch_last(k, x, y, MANY - VALUES));
@@ -154,18 +154,18 @@ static void test_bad_events(struct ht_device *device) {
 /* ---- transfers ---- */
 
 /* Parts of a buffer out of and into parts of memory, in order on one queue. */
-static void test_round_trip(struct ht_device *device, struct ht_pinned *pinned, const char *what) {
+static void test_round_trip(struct ht_device *device, struct ht_buffer *pinned, const char *what) {
     enum { BYTES = 4096 };
-    unsigned char *memory = ht_pinned_memory(pinned), all[BYTES] = {0};
+    unsigned char *memory = (void *)pinned->host, all[BYTES] = {0};
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, BYTES);
     HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
     int wrong = 0;
     for (int i = 0; i < BYTES; i++) memory[i] = (unsigned char)(i * 7 % 251);
     memset(memory + BYTES, 0xee, BYTES);
     must(ht_buffer_write(x, whole(BYTES), all));
-    must(ht_transfer_write(x, 100, 1001, pinned, 3));
-    must(ht_transfer_read(x, 99, 1003, pinned, BYTES + 5));
-    must(ht_transfer_write(x, 0, 0, pinned, 0));
+    must(ht_transfer(pinned, 3, x, 100, 1001));
+    must(ht_transfer(x, 99, pinned, BYTES + 5, 1003));
+    must(ht_transfer(pinned, 0, x, 0, 0));
     must(ht_event_record(event, HT_QUEUE_TRANSFER));
     const bool done = wait_for(event);
     for (int i = 0; done && i < BYTES; i++) {
@@ -183,36 +183,36 @@ static void test_bad_ranges(struct ht_device *device) {
                                         {101, 0, 0},       {0, 0, 151},  {INT64_MAX, INT64_MAX, 0},
                                         {0, 10, INT64_MAX}};
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, 100);
-    struct ht_pinned *pinned = NULL;
+    struct ht_buffer *pinned = NULL;
     must(ht_pinned_create(device, 150, &pinned));
     TEST_EACH(row, ranges) {
         const int64_t *r = *row;
-        enum ht_err in = ht_transfer_read(x, r[0], r[1], pinned, r[2]);
-        enum ht_err out = ht_transfer_write(x, r[0], r[1], pinned, r[2]);
+        enum ht_err in = ht_transfer(x, r[0], pinned, r[2], r[1]);
+        enum ht_err out = ht_transfer(pinned, r[2], x, r[0], r[1]);
         TEST_CHECK(in == HT_ERR_INTERNAL && out == HT_ERR_INTERNAL,
                    "%lld bytes at %lld of 100 and %lld of 150 are refused: codes %d, %d",
                    (long long)r[1], (long long)r[0], (long long)r[2], in, out);
     }
-    ht_pinned_destroy(pinned);
-    ht_pinned_destroy(NULL);
+    ht_buffer_destroy(pinned);
 }
 
 static void test_memory(struct ht_device *device, const struct kernels *k) {
-    struct ht_pinned *made = NULL;
+    struct ht_buffer *made = NULL;
     TEST_CHECK(ht_pinned_create(device, MANY * (int64_t)sizeof(float), &made) == HT_OK &&
-                   ht_pinned_memory(made) != NULL,
+                   made->host != NULL,
                "32 MiB of pinned memory");
     if (made == NULL) return;
     test_round_trip(device, made, "made");
     test_read_behind_kernel(device, k, made, true, "made");
     test_kernel_behind_write(device, k, made, "made");
-    ht_pinned_destroy(made);
+    ht_buffer_destroy(made);
 }
 
 /* ---- peers ---- */
 
 /* Copies values 1, 2, ... behind the first `at` of the peer; 0: done. */
-static enum ht_err send_values(struct ht_device *device, struct ht_peer *peer, int at, int count) {
+static enum ht_err send_values(struct ht_device *device, struct ht_buffer *peer, int at,
+                               int count) {
     const int64_t bytes = count * (int64_t)sizeof(float);
     float values[PEER_VALUES];
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = NULL;
@@ -221,7 +221,7 @@ static enum ht_err send_values(struct ht_device *device, struct ht_peer *peer, i
     TRY(ht_buffer_create(device, bytes, &x));
     TRY(ht_event_create(device, &event));
     TRY(ht_buffer_write(x, whole(bytes), values));
-    TRY(ht_transfer_peer(x, 0, bytes, peer, at * (int64_t)sizeof(float)));
+    TRY(ht_transfer(x, 0, peer, at * (int64_t)sizeof(float), bytes));
     TRY(ht_event_record(event, HT_QUEUE_TRANSFER));
     return wait_for(event) ? HT_OK : HT_ERR_DEVICE;
 }
@@ -249,7 +249,7 @@ static void test_peer_here(struct ht_device *device) {
     unsigned char name[HT_PEER_NAME];
     const char *no_peer = ht_device_info(device)->no_peer;
     HT_ENDED(ht_buffer_end) struct ht_buffer *x, *beside;
-    struct ht_peer *peer = NULL;
+    struct ht_buffer *peer = NULL;
     make_target(device, &x, &beside);
     enum ht_err err = ht_peer_name(x, name);
     if (no_peer != NULL) {
@@ -260,11 +260,10 @@ static void test_peer_here(struct ht_device *device) {
         TEST_CHECK(err == HT_OK && wrong_values(x) == 0,
                    "a peer in this process: %d of %d values wrong%s", wrong_values(x),
                    (int)PEER_VALUES, test_said(err));
-        TEST_CHECK(err != HT_OK || ht_transfer_peer(x, 0, 8, peer, 3996) == HT_ERR_INTERNAL,
+        TEST_CHECK(err != HT_OK || ht_transfer(x, 0, peer, 3996, 8) == HT_ERR_INTERNAL,
                    "beyond its end: %s", ht_err_message());
     }
-    ht_peer_close(peer);
-    ht_peer_close(NULL);
+    ht_buffer_destroy(peer);
 }
 
 enum { NO_PEERS = 77 };
@@ -273,14 +272,14 @@ enum { NO_PEERS = 77 };
 static int peer_process(int from, int to) {
     unsigned char name[HT_PEER_NAME];
     struct ht_device *device = NULL;
-    struct ht_peer *peer = NULL;
+    struct ht_buffer *peer = NULL;
     if (read(from, name, sizeof name) != sizeof name) return NO_PEERS;
     enum ht_err err = test_open_device(&device);
     if (err == HT_OK) err = ht_peer_open(device, name, sizeof(float[PEER_VALUES]), &peer);
     if (err == HT_OK) err = send_values(device, peer, AT, COUNT);
     char answer[256] = "";
     if (err != HT_OK) snprintf(answer, sizeof answer, "%s", ht_err_message());
-    ht_peer_close(peer);
+    ht_buffer_destroy(peer);
     ht_device_close(device);
     return write(to, answer, sizeof answer) == sizeof answer ? 0 : 1;
 }
