@@ -13,26 +13,12 @@
 
 /* ---- transports ---- */
 
-static enum ht_err ship_to_peer(struct ht_link *link, int slot, int64_t bytes) {
-    return ht_transfer(link->out, 0, link->peer[slot], 0, bytes);
-}
-
-static enum ht_err ship_to_host(struct ht_link *link, int slot, int64_t bytes) {
-    return ht_transfer(link->out, 0, link->out_host[slot], 0, bytes);
-}
-
-static enum ht_err fetch_from_host(struct ht_link *link, int slot, int64_t bytes) {
-    return ht_transfer(link->in_host[slot], 0, link->in[slot], 0, bytes);
-}
-
+/* Best first: from device to device, or through memory of both hosts. */
 enum { PEER, STAGED, TRANSPORTS };
-static const struct ht_transport transports[TRANSPORTS] = {
-    [PEER] = {.name = "peer", .ship = ship_to_peer},
-    [STAGED] = {.name = "staged", .ship = ship_to_host, .fetch = fetch_from_host},
-};
+static const char *const transports[TRANSPORTS] = {"peer", "staged"};
 
 const char *ht_transport_name(int i) {
-    return i >= 0 && i < TRANSPORTS ? transports[i].name : NULL;
+    return i >= 0 && i < TRANSPORTS ? transports[i] : NULL;
 }
 
 /* ---- links ---- */
@@ -78,15 +64,16 @@ void ht_links_destroy(struct ht_link link[2]) {
     struct ht_message *notice[2][2] = {{NULL, NULL}, {NULL, NULL}};
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
-        for (int slot = 0; slot < HT_SLOTS; slot++) ht_buffer_destroy(l->peer[slot]);
-        if (l->transport == &transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
+        for (int slot = 0; slot < HT_SLOTS; slot++)
+            if (l->here[slot] == NULL) ht_buffer_destroy(l->there[slot]);
+        if (l->transport == transports[PEER] && notify_closed(l, notice[side]) != HT_OK) end = 0;
     }
     for (int i = 0; i < 4; i++) ht_message_end(notice[i / 2][i % 2], end);
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
         for (int slot = 0; slot < HT_SLOTS; slot++) {
-            ht_buffer_destroy(l->out_host[slot]);
-            ht_buffer_destroy(l->in_host[slot]);
+            if (l->here[slot] != NULL) ht_buffer_destroy(l->there[slot]);
+            ht_buffer_destroy(l->here[slot]);
             ht_buffer_destroy(l->in[slot]);
         }
         ht_buffer_destroy(l->out);
@@ -104,7 +91,7 @@ struct offer {
 };
 
 static bool is_wanted(const char *wish, int transport) {
-    return strcmp(wish, "auto") == 0 || strcmp(wish, transports[transport].name) == 0;
+    return strcmp(wish, "auto") == 0 || strcmp(wish, transports[transport]) == 0;
 }
 
 /* Names of the buffers that the neighbour may copy into. Where that fails messages are staged. */
@@ -124,7 +111,7 @@ static void open_peers(struct ht_link link[2], const struct offer *all, struct o
         own->opened[side] = own->named[side] && all[l->neighbour].named[1 - side];
         for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
             own->opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
-                                             l->room, &l->peer[slot]) == HT_OK;
+                                             l->room, &l->there[slot]) == HT_OK;
     }
 }
 
@@ -154,8 +141,8 @@ static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish)
         if (l->neighbour < 0) continue;
         /* The neighbour computes the same result. */
         const bool peer = own.opened[side] && all[l->neighbour].opened[1 - side];
-        if (is_wanted(wish, STAGED)) l->transport = &transports[STAGED];
-        if (peer && is_wanted(wish, PEER)) l->transport = &transports[PEER];
+        if (is_wanted(wish, STAGED)) l->transport = transports[STAGED];
+        if (peer && is_wanted(wish, PEER)) l->transport = transports[PEER];
         if (l->transport == NULL) err = refuse(l, wish);
     }
     return err;
@@ -165,173 +152,13 @@ static enum ht_err use_transports(struct ht_link link[2]) {
     for (int n = 0; n < 2 * HT_SLOTS; n++) {
         struct ht_link *l = &link[n / HT_SLOTS];
         const int slot = n % HT_SLOTS;
-        if (l->transport == &transports[PEER]) continue;
+        if (l->transport == transports[PEER] || l->here[slot] != NULL) continue;
         /* before any rank frees the buffer that it refers to */
-        ht_buffer_destroy(l->peer[slot]);
-        l->peer[slot] = NULL;
-        if (l->transport == NULL || l->out_host[slot] != NULL) continue;
-        TRY(ht_pinned_create(l->device, l->room, &l->out_host[slot]));
-        TRY(ht_pinned_create(l->device, l->room, &l->in_host[slot]));
-    }
-    return HT_OK;
-}
-
-/* ---- messages ---- */
-
-static enum ht_err link_send(struct ht_link *link, int slot, int64_t bytes) {
-    TRY(ht_message_wait(&link->sent[slot]));
-    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
-    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
-    TRY(link->transport->ship(link, slot, bytes));
-    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
-}
-
-/* Progresses as far as possible without waiting; *done: it has left `out` and is announced. */
-static enum ht_err link_announce(struct ht_link *link, int slot, int64_t bytes, bool *done) {
-    bool token = link->transport->fetch == NULL;
-    TRY(ht_event_done(link->shipped, done));
-    if (!*done) return HT_OK;
-    return ht_message_send(link->comm, link->neighbour, tag_of(link, PLANES, link->side),
-                           token ? NULL : link->out_host[slot]->host, token ? 0 : bytes,
-                           &link->sent[slot]);
-}
-
-static enum ht_err wait_sent(struct ht_link link[2]) {
-    for (int n = 0; n < 2 * HT_SLOTS; n++)
-        TRY(ht_message_wait(&link[n / HT_SLOTS].sent[n % HT_SLOTS]));
-    return HT_OK;
-}
-
-static enum ht_err link_expect(struct ht_link *link, int slot, int64_t bytes) {
-    bool token = link->transport->fetch == NULL;
-    return ht_message_receive(link->comm, link->neighbour, tag_of(link, PLANES, 1 - link->side),
-                              token ? NULL : link->in_host[slot]->host, token ? 0 : bytes,
-                              &link->coming);
-}
-
-/* *done: work enqueued from now on finds the message in in[slot]. */
-static enum ht_err link_fetch(struct ht_link *link, int slot, int64_t bytes, bool *done) {
-    TRY(ht_message_done(&link->coming, done));
-    if (!*done || link->transport->fetch == NULL) return HT_OK;
-    TRY(link->transport->fetch(link, slot, bytes));
-    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
-    return ht_event_await(link->fetched, HT_QUEUE_WORK);
-}
-
-/* ---- whether messages arrive unchanged ---- */
-
-/* On some hosts devices report access to each other's memory and copies between them end without an
- * error, but the data arrives elsewhere or nowhere (for example with an IOMMU enabled); a run would
- * continue with wrong planes. So each link transfers a pattern through both of its slots before it
- * is used. */
-
-enum { PATTERN_BYTES = 1 << 16 };
-
-static int64_t pattern_bytes(const struct ht_link *link) {
-    return link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
-}
-
-/* A different pattern for every rank, direction and slot; salt: different at each try, since
- * buffers may hold an older pattern. */
-static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t bytes, uint64_t *out) {
-    const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
-    for (int64_t i = 0; i < bytes / 8; i++)
-        out[i] = salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
-}
-
-static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
-    const int64_t bytes = pattern_bytes(link);
-    if (bytes == 0) return HT_OK;
-    uint64_t pattern[PATTERN_BYTES / 8];
-    TRY(link_expect(link, slot, bytes));
-    set_pattern(ht_comm_rank(link->comm), link->side, slot, salt, bytes, pattern);
-    TRY(ht_buffer_write(link->out, (struct ht_span){.width = bytes, .rows = 1}, pattern));
-    return link_send(link, slot, bytes);
-}
-
-static enum ht_err compare(const struct ht_link *link, int slot, uint64_t salt, bool *sound) {
-    const int64_t bytes = pattern_bytes(link);
-    if (bytes == 0) return HT_OK;
-    uint64_t pattern[PATTERN_BYTES / 8], came[PATTERN_BYTES / 8];
-    TRY(ht_buffer_read(link->in[slot], (struct ht_span){.width = bytes, .rows = 1}, came));
-    set_pattern(link->neighbour, 1 - link->side, slot, salt, bytes, pattern);
-    if (memcmp(came, pattern, (size_t)bytes) != 0) *sound = false;
-    return HT_OK;
-}
-
-static enum ht_err try_slots(struct ht_link link[2], uint64_t salt, bool sound[2]) {
-    for (int slot = 0; slot < HT_SLOTS; slot++) {
-        bool announced[2], arrived[2], done = false;
-        for (int side = 0; side < 2; side++) {
-            announced[side] = arrived[side] = pattern_bytes(&link[side]) == 0;
-            TRY(begin(&link[side], slot, salt));
-        }
-        for (long looks = 0; !done; looks++) {
-            done = true;
-            for (int side = 0; side < 2; side++) {
-                const int64_t bytes = pattern_bytes(&link[side]);
-                if (!announced[side])
-                    TRY(link_announce(&link[side], slot, bytes, &announced[side]));
-                if (!arrived[side]) TRY(link_fetch(&link[side], slot, bytes, &arrived[side]));
-                done = done && announced[side] && arrived[side];
-            }
-            if (!done) ht_comm_pause(looks);
-        }
-        for (int side = 0; side < 2; side++) TRY(compare(&link[side], slot, salt, &sound[side]));
-    }
-    return wait_sent(link);
-}
-
-enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
-    const double now = ht_clock();
-    uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
-    sound[0] = sound[1] = true;
-    TRY(ht_comm_agree(link[0].comm, ht_comm_broadcast(link[0].comm, &salt, sizeof salt)));
-    return ht_comm_agree(link[0].comm, try_slots(link, salt, sound));
-}
-
-/* unsound[t]: transport t failed on some link of the run, not always on one of this rank's. */
-static enum ht_err find_unsound(struct ht_link link[2], double unsound[TRANSPORTS]) {
-    bool sound[2];
-    memset(unsound, 0, TRANSPORTS * sizeof *unsound);
-    TRY(ht_links_try(link, sound));
-    for (int side = 0; side < 2; side++)
-        if (!sound[side]) unsound[link[side].transport - transports] = 1;
-    return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
-}
-
-/* The ranks agree on failures before they wait for each other. */
-enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
-                            struct ht_link link[2]) {
-    enum ht_err err = HT_OK;
-    if (wish == NULL) wish = "auto";
-    for (int side = 0; side < 2 && err == HT_OK; side++) {
-        link[side].comm = comm;
-        link[side].device = device;
-        link[side].side = side;
-        err = create_buffers(&link[side]);
-    }
-    TRY(ht_comm_agree(comm, err));
-    TRY(ht_comm_agree(comm, agree_on_transports(link, wish)));
-    double unsound[TRANSPORTS];
-    for (bool again = true; again;) {
-        again = false;
-        TRY(ht_comm_agree(comm, use_transports(link)));
-        TRY(ht_comm_agree(comm, find_unsound(link, unsound)));
-        for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
-            if (unsound[bad] == 0) continue;
-            /* The next transport for all links that use one which loses or changes messages. */
-            const char *name = transports[bad].name;
-            REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
-                    "messages by \"%s\" do not arrive unchanged (parallel.transport = \"%s\")",
-                    name, wish);
-            if (ht_comm_rank(comm) == 0)
-                ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is used instead", name,
-                        transports[bad + 1].name);
-            for (int side = 0; side < 2; side++)
-                if (link[side].transport == &transports[bad]) link[side].transport++;
-            again = true;
-        }
+        ht_buffer_destroy(l->there[slot]);
+        l->there[slot] = NULL;
+        if (l->transport == NULL) continue;
+        TRY(ht_pinned_create(l->device, l->room, &l->there[slot]));
+        TRY(ht_pinned_create(l->device, l->room, &l->here[slot]));
     }
     return HT_OK;
 }
@@ -369,14 +196,193 @@ static int64_t message_bytes(const struct ht_halo *h, const struct ht_planes *pl
 }
 
 /* Packs the message to a side, or unpacks the one from it, part by part. */
-static enum ht_err move(struct ht_halo *h, int side, bool leaves, struct ht_buffer *message) {
+static enum ht_err move(const struct ht_halo *h, int side, bool leaves, struct ht_buffer *message) {
     int64_t at = 0;
     for (int i = 0; i < h->parts; i++) {
         const struct ht_halo_part *part = &h->part[i];
         struct ht_pack_range range = {.window = &part->window, .at = at};
-        if (!find_box(h, h->planes, part, side, leaves, &range.box)) continue;
+        if (!find_box(h, &h->planes, part, side, leaves, &range.box)) continue;
         TRY((leaves ? ht_packer_pack : ht_packer_unpack)(part->packer, part->u, &range, message));
         at += ht_packer_bytes(&part->format, ht_box_nodes(&range.box));
+    }
+    return HT_OK;
+}
+
+/* ---- messages ---- */
+
+/* Begins an exchange of so many bytes. */
+static enum ht_err link_expect(struct ht_link *link, int64_t leaving, int64_t entering) {
+    link->leaving = leaving;
+    link->entering = entering;
+    link->announced = leaving == 0;
+    link->arrived = entering == 0;
+    if (link->arrived) return HT_OK;
+    const struct ht_buffer *here = link->here[link->slot[1]];
+    return ht_message_receive(link->comm, link->neighbour, tag_of(link, PLANES, 1 - link->side),
+                              here ? here->host : NULL, here ? entering : 0, &link->coming);
+}
+
+/* What is in `out`. */
+static enum ht_err link_send(struct ht_link *link) {
+    TRY(ht_message_wait(&link->sent[link->slot[0]]));
+    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
+    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(ht_transfer(link->out, 0, link->there[link->slot[0]], 0, link->leaving));
+    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
+}
+
+static enum ht_err link_announce(struct ht_link *link) {
+    const int slot = link->slot[0];
+    const double *data = link->there[slot]->host; /* NULL: it is where it goes */
+    TRY(ht_event_done(link->shipped, &link->announced));
+    if (!link->announced) return HT_OK;
+    link->slot[0] = (slot + 1) % HT_SLOTS;
+    return ht_message_send(link->comm, link->neighbour, tag_of(link, PLANES, link->side), data,
+                           data != NULL ? link->leaving : 0, &link->sent[slot]);
+}
+
+/* Work enqueued after it has arrived finds the message in in[slot]. */
+static enum ht_err link_fetch(struct ht_link *link) {
+    const int slot = link->slot[1];
+    TRY(ht_message_done(&link->coming, &link->arrived));
+    if (!link->arrived || link->here[slot] == NULL) return HT_OK;
+    TRY(ht_transfer(link->here[slot], 0, link->in[slot], 0, link->entering));
+    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
+    return ht_event_await(link->fetched, HT_QUEUE_WORK);
+}
+
+/* As far as possible without waiting; unpacks what has arrived, h NULL: it stays. */
+static enum ht_err progress(struct ht_link *link, const struct ht_halo *h) {
+    const int slot = link->slot[1];
+    if (!link->announced) TRY(link_announce(link));
+    if (link->arrived) return HT_OK;
+    TRY(link_fetch(link));
+    if (!link->arrived) return HT_OK;
+    link->slot[1] = (slot + 1) % HT_SLOTS;
+    return h != NULL ? move(h, link->side, false, link->in[slot]) : HT_OK;
+}
+
+/* Ends the exchange that both links have begun. */
+static enum ht_err end_exchange(struct ht_link link[2], const struct ht_halo *h) {
+    bool done = false;
+    for (long looks = 0; !done; looks++) {
+        done = true;
+        for (int side = 0; side < 2; side++) {
+            TRY(progress(&link[side], h));
+            done = done && link[side].announced && link[side].arrived;
+        }
+        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(link[0].comm));
+        if (!done) ht_comm_pause(looks);
+    }
+    return HT_OK;
+}
+
+static enum ht_err wait_sent(struct ht_link link[2]) {
+    for (int n = 0; n < 2 * HT_SLOTS; n++)
+        TRY(ht_message_wait(&link[n / HT_SLOTS].sent[n % HT_SLOTS]));
+    return HT_OK;
+}
+
+/* ---- whether messages arrive unchanged ---- */
+
+/* On some hosts devices report access to each other's memory and copies between them end without an
+ * error, but the data arrives elsewhere or nowhere (for example with an IOMMU enabled); a run would
+ * continue with wrong planes. So each link transfers a pattern through both of its slots before it
+ * is used. */
+
+enum { PATTERN_BYTES = 1 << 16 };
+
+static int64_t pattern_bytes(const struct ht_link *link) {
+    return link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
+}
+
+/* A different pattern for every rank, direction and slot; salt: different at each try, since
+ * buffers may hold an older pattern. */
+static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t bytes, uint64_t *out) {
+    const uint64_t seed = ((uint64_t)rank * 2 + (uint64_t)side) * HT_SLOTS;
+    for (int64_t i = 0; i < bytes / 8; i++)
+        out[i] = salt ^ ht_rng_bits(seed + (uint64_t)slot, (uint64_t)i);
+}
+
+static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
+    const int64_t bytes = pattern_bytes(link);
+    uint64_t pattern[PATTERN_BYTES / 8];
+    TRY(link_expect(link, bytes, bytes));
+    if (bytes == 0) return HT_OK;
+    set_pattern(ht_comm_rank(link->comm), link->side, slot, salt, bytes, pattern);
+    TRY(ht_buffer_write(link->out, (struct ht_span){.width = bytes, .rows = 1}, pattern));
+    return link_send(link);
+}
+
+static enum ht_err compare(const struct ht_link *link, int slot, uint64_t salt, bool *sound) {
+    const int64_t bytes = link->entering;
+    if (bytes == 0) return HT_OK;
+    uint64_t pattern[PATTERN_BYTES / 8], came[PATTERN_BYTES / 8];
+    TRY(ht_buffer_read(link->in[slot], (struct ht_span){.width = bytes, .rows = 1}, came));
+    set_pattern(link->neighbour, 1 - link->side, slot, salt, bytes, pattern);
+    if (memcmp(came, pattern, (size_t)bytes) != 0) *sound = false;
+    return HT_OK;
+}
+
+static enum ht_err try_slots(struct ht_link link[2], uint64_t salt, bool sound[2]) {
+    for (int slot = 0; slot < HT_SLOTS; slot++) {
+        for (int side = 0; side < 2; side++) TRY(begin(&link[side], slot, salt));
+        TRY(end_exchange(link, NULL));
+        for (int side = 0; side < 2; side++) TRY(compare(&link[side], slot, salt, &sound[side]));
+    }
+    return wait_sent(link);
+}
+
+enum ht_err ht_links_try(struct ht_link link[2], bool sound[2]) {
+    const double now = ht_clock();
+    uint64_t salt = ht_hash(HT_HASH_SEED, &now, sizeof now); /* rank 0's */
+    sound[0] = sound[1] = true;
+    TRY(ht_comm_agree(link[0].comm, ht_comm_broadcast(link[0].comm, &salt, sizeof salt)));
+    return ht_comm_agree(link[0].comm, try_slots(link, salt, sound));
+}
+
+/* unsound[t]: transport t failed on some link of the run, not always on one of this rank's. */
+static enum ht_err find_unsound(struct ht_link link[2], double unsound[TRANSPORTS]) {
+    bool sound[2];
+    memset(unsound, 0, TRANSPORTS * sizeof *unsound);
+    TRY(ht_links_try(link, sound));
+    for (int side = 0; side < 2; side++)
+        if (!sound[side]) unsound[link[side].transport == transports[STAGED]] = 1;
+    return ht_comm_max(link[0].comm, TRANSPORTS, unsound);
+}
+
+/* The ranks agree on failures before they wait for each other. */
+enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, const char *wish,
+                            struct ht_link link[2]) {
+    enum ht_err err = HT_OK;
+    if (wish == NULL) wish = "auto";
+    for (int side = 0; side < 2 && err == HT_OK; side++) {
+        link[side].comm = comm;
+        link[side].device = device;
+        link[side].side = side;
+        err = create_buffers(&link[side]);
+    }
+    TRY(ht_comm_agree(comm, err));
+    TRY(ht_comm_agree(comm, agree_on_transports(link, wish)));
+    double unsound[TRANSPORTS];
+    for (bool again = true; again;) {
+        again = false;
+        TRY(ht_comm_agree(comm, use_transports(link)));
+        TRY(ht_comm_agree(comm, find_unsound(link, unsound)));
+        for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
+            if (unsound[bad] == 0) continue;
+            /* The next transport for all links that use one which loses or changes messages. */
+            const char *name = transports[bad];
+            REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
+                    "messages by \"%s\" do not arrive unchanged (parallel.transport = \"%s\")",
+                    name, wish);
+            if (ht_comm_rank(comm) == 0)
+                ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is used instead", name,
+                        transports[bad + 1]);
+            for (int side = 0; side < 2; side++)
+                if (link[side].transport == name) link[side].transport = transports[bad + 1];
+            again = true;
+        }
     }
     return HT_OK;
 }
@@ -384,51 +390,22 @@ static enum ht_err move(struct ht_halo *h, int side, bool leaves, struct ht_buff
 /* ---- exchange ---- */
 
 enum ht_err ht_halo_send(struct ht_halo *h, const struct ht_planes *planes) {
-    h->planes = planes;
+    h->planes = *planes;
     for (int side = 0; side < 2; side++) {
         struct ht_link *link = &h->link[side];
-        h->leaving[side] = message_bytes(h, planes, side, true);
-        h->coming[side] = message_bytes(h, planes, side, false);
-        h->announced[side] = h->leaving[side] == 0;
-        h->arrived[side] = h->coming[side] == 0;
-        if (!h->arrived[side]) TRY(link_expect(link, h->slot[side][1], h->coming[side]));
-        if (h->announced[side]) continue;
+        TRY(link_expect(link, message_bytes(h, planes, side, true),
+                        message_bytes(h, planes, side, false)));
+        if (link->announced) continue;
         TRY(move(h, side, true, link->out));
-        TRY(link_send(link, h->slot[side][0], h->leaving[side]));
+        TRY(link_send(link));
         h->messages++;
-        h->bytes += h->leaving[side];
+        h->bytes += link->leaving;
     }
     return HT_OK;
 }
 
-static enum ht_err progress(struct ht_halo *h, int side) {
-    struct ht_link *link = &h->link[side];
-    int *slot = h->slot[side];
-    if (!h->announced[side]) {
-        TRY(link_announce(link, slot[0], h->leaving[side], &h->announced[side]));
-        if (h->announced[side]) slot[0] = (slot[0] + 1) % HT_SLOTS;
-    }
-    if (h->arrived[side]) return HT_OK;
-    TRY(link_fetch(link, slot[1], h->coming[side], &h->arrived[side]));
-    if (!h->arrived[side]) return HT_OK;
-    TRY(move(h, side, false, link->in[slot[1]]));
-    slot[1] = (slot[1] + 1) % HT_SLOTS;
-    return HT_OK;
-}
-
-enum ht_err ht_halo_receive(struct ht_halo *h, const struct ht_planes *planes) {
-    bool done = false;
-    h->planes = planes;
-    for (long looks = 0; !done; looks++) {
-        done = true;
-        for (int side = 0; side < 2; side++) {
-            TRY(progress(h, side));
-            done = done && h->announced[side] && h->arrived[side];
-        }
-        if (!done && looks % 64 == 63) TRY(ht_comm_look_out(h->comm));
-        if (!done) ht_comm_pause(looks);
-    }
-    return HT_OK;
+enum ht_err ht_halo_receive(struct ht_halo *h) {
+    return end_exchange(h->link, h);
 }
 
 enum ht_err ht_halo_finish(struct ht_halo *h) {
@@ -460,7 +437,7 @@ void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
     out->messages += h->messages;
     out->bytes += h->bytes;
     for (int side = 0; side < 2; side++)
-        if (h->link[side].transport != NULL) out->transport[side] = h->link[side].transport->name;
+        if (h->link[side].transport != NULL) out->transport[side] = h->link[side].transport;
     for (int i = 0; i < h->parts; i++) {
         bool counted = false;
         for (int j = 0; j < i; j++) counted = counted || h->part[j].packer == h->part[i].packer;

@@ -16,22 +16,18 @@ struct ht_link {
     int channel;   /* others than those of steppers that work at the same time */
     int neighbour; /* rank; -1: none, then all other members are empty */
     int64_t room;  /* bytes of the longest message */
-    const struct ht_transport *transport;
+    const char *transport;
     struct ht_buffer *out, *in[HT_SLOTS];
-    struct ht_buffer *peer[HT_SLOTS]; /* the neighbour's `in` */
-    struct ht_buffer *out_host[HT_SLOTS], *in_host[HT_SLOTS];
+    /* Where `out` is copied: to the neighbour's `in`, which an empty message announces; or to
+     * memory of this host, and the message comes into that of the other one, `here`. */
+    struct ht_buffer *there[HT_SLOTS], *here[HT_SLOTS];
     struct ht_event *packed, *shipped, *fetched;
     struct ht_message *sent[HT_SLOTS], *coming;
-};
-
-/* How messages travel from a device buffer of a rank to one of its neighbour: a row of a table. */
-struct ht_transport {
-    const char *name;
-    /* Enqueues the copy from `out`, after the event `packed`. */
-    enum ht_err (*ship)(struct ht_link *link, int slot, int64_t bytes);
-    /* Enqueues the copy into in[slot] when the message has arrived; NULL: the data is there
-     * already, which the message, itself empty, only announces. */
-    enum ht_err (*fetch)(struct ht_link *link, int slot, int64_t bytes);
+    int slot[2]; /* the next ones: of `sent`, of `coming` */
+    /* Of the exchange in progress: bytes of its messages; the one sent has left `out` and is
+     * announced, the other is in in[slot]. */
+    int64_t leaving, entering;
+    bool announced, arrived;
 };
 
 /* Device bytes of the buffers of links whose neighbour and room are given; of the largest of them.
@@ -63,11 +59,7 @@ struct ht_halo {
     struct ht_halo_part part[HT_HALO_PARTS];
     struct ht_comm *comm;
     struct ht_link link[2];
-    /* The exchange in progress: bytes of its messages; the next slots, [side][sent, received]. */
-    const struct ht_planes *planes;
-    int64_t leaving[2], coming[2];
-    bool announced[2], arrived[2];
-    int slot[2][2];
+    struct ht_planes planes; /* of the exchange in progress */
     int64_t messages, bytes;
 };
 
@@ -86,7 +78,7 @@ void ht_halo_destroy(struct ht_halo *halo);
 HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, const struct ht_planes *planes);
 /* Ends the exchange: waits for messages, not for the device, and makes the planes available to work
  * enqueued from now on. */
-HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo, const struct ht_planes *planes);
+HT_CHECKED enum ht_err ht_halo_receive(struct ht_halo *halo);
 HT_CHECKED enum ht_err ht_halo_finish(struct ht_halo *halo);
 /* Adds the counts of messages, their transports and the packing seconds to out. */
 void ht_halo_traffic(const struct ht_halo *halo, struct ht_traffic *out);

@@ -322,7 +322,7 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
 
 static enum ht_err run_task(struct ht_runner *r, const struct ht_task *task) {
     if (task->kind == HT_TASK_SEND) return ht_halo_send(r->halo, &task->planes);
-    if (task->kind == HT_TASK_RECEIVE) return ht_halo_receive(r->halo, &task->planes);
+    if (task->kind == HT_TASK_RECEIVE) return ht_halo_receive(r->halo);
     if (r->device != NULL && task->first) ht_sequence_branch(r->device, 0);
     if (r->device != NULL) ht_sequence_branch(r->device, task->branch);
     return r->ops->task[task->kind](r, task);
@@ -339,7 +339,7 @@ enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, i
 
 enum ht_err ht_runner_complete(struct ht_runner *r) {
     if (!r->state.open) return HT_OK;
-    TRY(ht_halo_receive(r->halo, &r->state.coming));
+    TRY(ht_halo_receive(r->halo));
     ht_halo_received(&r->state);
     return HT_OK;
 }

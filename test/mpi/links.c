@@ -33,8 +33,7 @@ static enum ht_err carry(struct ht_device *device, const char *wish, bool lose) 
     if (err == HT_OK && lose && setenv("FAKE_LOST", "1", 1) != 0) exit(1);
     if (err == HT_OK) err = ht_links_try(link, sound);
     if (err == HT_OK) judge(wish, sound, !lose, "once more");
-    if (err == HT_OK && rank == 0)
-        printf("ways %s %s\n", link[0].transport->name, link[1].transport->name);
+    if (err == HT_OK && rank == 0) printf("ways %s %s\n", link[0].transport, link[1].transport);
     ht_links_destroy(link);
     return err;
 }
