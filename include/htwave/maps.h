@@ -25,9 +25,9 @@ struct ht_field_map {
  * the scheme has not. */
 HT_CHECKED enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *variant,
                                    bool fp64, int n, struct ht_field_map *out);
-/* Of all groups, which are right: on the device, and in files. */
-int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64);
-double ht_maps_written(const struct ht_plan *plan);
+/* Of all groups, which are right: on the device, or in files, for which no variant counts. */
+int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64,
+                      bool written);
 /* Compiles what steps need that keep one of the maps themselves. */
 HT_CHECKED enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *tuning,
                                        struct ht_kernels *kernels);

@@ -23,10 +23,11 @@ int64_t ht_resampling_beyond(const struct ht_plan *plan);
 /* The newest steps that later samples may need. */
 int64_t ht_resampling_keeps(const struct ht_plan *plan);
 
-struct ht_resampler;
-HT_CHECKED enum ht_err ht_resampler_create(const struct ht_plan *plan, struct ht_resampler **out);
-void ht_resampler_destroy(struct ht_resampler *resampler); /* NULL allowed */
-bool ht_resampler_is_whole(const struct ht_resampler *resampler);
+enum { HT_RESAMPLING_WEIGHTS = 64 };
+struct ht_resampler {
+    struct ht_resampling of;
+    double weight[HT_RESAMPLING_WEIGHTS]; /* of the last sample, [level][derivative] */
+};
 /* Whether a sample can be made; at: its time in steps. reached: the newest step there is; last:
  * there will be no more. */
 bool ht_resampler_ready(const struct ht_resampler *resampler, double at, int64_t reached,

@@ -42,8 +42,8 @@ struct ht_survey;
 enum { HT_DISK_PARTS = 5 }; /* disk.c */
 struct ht_simulation {
     const struct ht_params *params;
-    const struct ht_survey *survey; /* whose shots it runs (htwave/survey.h); NULL: one run */
-    struct ht_comm *comm;           /* NULL: a single rank */
+    struct ht_survey *survey; /* whose shots it runs (htwave/survey.h); NULL: one run */
+    struct ht_comm *comm;     /* NULL: a single rank */
     int rank, ranks;
     struct ht_assignment *assignment; /* [rank] */
     struct ht_assignment *everyone;   /* [rank of all groups of a survey]; NULL: the same */
@@ -73,13 +73,15 @@ struct ht_simulation {
  * and comm must outlive the simulation. */
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                           struct ht_simulation **out);
-/* The same of a survey, into survey->sim. */
+/* The same of a survey. */
 HT_CHECKED enum ht_err ht_simulation_plan_survey(const struct ht_params *params,
-                                                 struct ht_comm *comm, struct ht_survey *survey);
+                                                 struct ht_comm *comm, struct ht_survey *survey,
+                                                 struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 HT_ENDS(ht_simulation)
-/* Plans anew for other values of the medium (struct ht_medium_given), on the same device, ready for
- * ht_simulation_start. Nothing is compiled twice where the device keeps programs. */
+/* Plans anew, a survey for all shots, for other values of the medium (struct ht_medium_given), on
+ * the same device, ready for ht_simulation_start. Nothing is compiled twice where the device keeps
+ * programs. */
 HT_CHECKED enum ht_err ht_simulation_replan(struct ht_simulation *sim);
 /* Where device.tune asks for it and no result is stored for this class of problems. Failures are
  * notes. */

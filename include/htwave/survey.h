@@ -36,8 +36,6 @@ HT_CHECKED enum ht_err ht_survey_plan(const struct ht_params *params, struct ht_
                                       bool each, struct ht_survey **out);
 void ht_survey_destroy(struct ht_survey *survey); /* NULL allowed */
 HT_ENDS(ht_survey)
-/* Plans anew for other values of the medium: see ht_simulation_replan. */
-HT_CHECKED enum ht_err ht_survey_replan(struct ht_survey *survey);
 /* survey->sim->run is that of a shot, from 0, at rest before its first step: nothing is planned,
  * compiled, fitted or uploaded again but its sources. What was made of the last shot's plan or
  * stepper, such as a sampler, must be gone. Collective in the group of ranks. */

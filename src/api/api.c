@@ -315,7 +315,7 @@ static enum ht_err plan(ht_api *api) {
     ht_inverse_destroy(api->inverse);
     api->inverse = NULL;
     api->recorded = api->backed = -1;
-    if (api->survey != NULL) return ht_survey_replan(api->survey);
+    if (api->survey != NULL) return ht_simulation_replan(api->survey->sim);
     TRY(ht_survey_plan(api->params, NULL, api->params->shots.count > 0, &survey));
     if (survey->sim->device != NULL) ht_device_keep(survey->sim->device, PROGRAMS);
     enum ht_err err = ht_simulation_tune(survey->sim);

@@ -209,25 +209,17 @@ enum ht_err ht_maps_compile(const struct ht_plan *plan, const struct ht_tuning *
     return HT_OK;
 }
 
-int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64) {
-    int64_t bytes = 0;
+int64_t ht_maps_bytes(const struct ht_plan *plan, const struct ht_variant *variant, bool fp64,
+                      bool written) {
+    int64_t values = 0;
     struct ht_field_map map;
-    for (int n = 0; n < plan->params->output.maps.count; n++)
-        if (ht_map_find(plan, variant, fp64, n, &map) == HT_OK)
-            bytes += ht_most(map.shape.window, ht_map_slots(&map.shape) * map.shape.nodes) *
-                     ht_real_size(fp64);
-    return bytes;
-}
-
-double ht_maps_written(const struct ht_plan *plan) {
-    const bool fp64 = ht_in_double(plan->params);
-    double bytes = 0;
-    struct ht_field_map map;
-    for (int n = 0; n < plan->params->output.maps.count; n++)
-        if (ht_map_find(plan, NULL, fp64, n, &map) == HT_OK)
-            bytes += (double)(ht_map_slots(&map.shape) * map.count[0] * map.count[1] *
-                              map.count[2] * ht_real_size(fp64));
-    return bytes;
+    for (int n = 0; n < plan->params->output.maps.count; n++) {
+        if (ht_map_find(plan, variant, fp64, n, &map) != HT_OK) continue;
+        const int64_t slots = ht_map_slots(&map.shape);
+        values += written ? slots * map.count[0] * map.count[1] * map.count[2]
+                          : ht_most(map.shape.window, slots * map.shape.nodes);
+    }
+    return values * ht_real_size(fp64);
 }
 
 /* ---- files ---- */

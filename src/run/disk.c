@@ -65,7 +65,7 @@ double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     part[1] = bytes_of_snapshots(plan) * left;
     part[2] = bytes_of_pictures(plan) * left;
     part[3] = bytes_of_checkpoints(plan);
-    part[4] = ht_maps_written(plan);
+    part[4] = (double)ht_maps_bytes(plan, NULL, ht_in_double(plan->params), true);
     return part[0] + part[1] + part[2] + part[3] + part[4];
 }
 

@@ -21,12 +21,10 @@ struct block {
 struct ht_gather {
     struct ht_sink sink;
     const struct ht_receivers *receivers;
-    int derivatives; /* by time, of a trace at a level */
-    int per_step;    /* levels of a step */
-    struct ht_resampler *resampler;
+    struct ht_resampler resampler;
     struct ht_source_samples *near; /* of sources; NULL: none */
     int64_t keeps;                  /* newest steps that later samples may need */
-    int64_t width;                  /* values of a level: traces times derivatives */
+    int64_t width, step;            /* values of a level: traces times derivatives; of a step */
     double *value;                  /* [level][width] of steps first .. first + count - 1 */
     int64_t room;                   /* values */
     int64_t first, count;
@@ -55,12 +53,13 @@ static enum ht_err write_block(struct ht_gather *r, struct block *b) {
 /* out += the weighted values of traces [from, from + traces). */
 static void add_weighted(const struct ht_gather *r, const struct ht_resampled *by, int64_t from,
                          int64_t traces, double *out) {
+    const int derivatives = r->resampler.of.derivatives;
     for (int64_t j = 0; j < by->count; j++)
-        for (int d = 0; d < r->derivatives; d++) {
-            const double weight = by->weight[j * r->derivatives + d];
-            const double *value = r->value + (by->low + j) * r->width + from * r->derivatives + d;
+        for (int d = 0; d < derivatives; d++) {
+            const double weight = by->weight[j * derivatives + d];
+            const double *value = r->value + (by->low + j) * r->width + from * derivatives + d;
             if (weight == 0) continue;
-            for (int64_t t = 0; t < traces; t++) out[t] += weight * value[t * r->derivatives];
+            for (int64_t t = 0; t < traces; t++) out[t] += weight * value[t * derivatives];
         }
 }
 
@@ -72,7 +71,7 @@ static int64_t reached(const struct ht_gather *r) {
 static enum ht_err add_integral(struct ht_gather *r, int64_t traces, int64_t count, double from,
                                 double to, double *out) {
     struct ht_resampled by;
-    TRY(ht_resampler_integral(r->resampler, from, to, r->first, reached(r), &by));
+    TRY(ht_resampler_integral(&r->resampler, from, to, r->first, reached(r), &by));
     add_weighted(r, &by, traces, count, out);
     return HT_OK;
 }
@@ -97,11 +96,11 @@ static enum ht_err make_sample(struct ht_gather *r, struct block *b, double at, 
     for (int64_t t = 0; t < b->traces; t++) out[t] = 0;
     for (int i = 0; i < group->readings; i++) {
         if (group->reading[i].integral) continue;
-        TRY(ht_resampler_weights(r->resampler, at + group->reading[i].late, r->first, reached(r),
+        TRY(ht_resampler_weights(&r->resampler, at + group->reading[i].late, r->first, reached(r),
                                  &by));
         add_weighted(r, &by, b->from + i * count, count, out + i * count);
     }
-    TRY(ht_resampler_weights(r->resampler, at, r->first, reached(r), &by));
+    TRY(ht_resampler_weights(&r->resampler, at, r->first, reached(r), &by));
     ht_source_samples_add(r->near, at, &by, b->from, b->traces, out);
     for (int i = 0; i < group->readings; i++)
         if (group->reading[i].integral) {
@@ -125,7 +124,7 @@ static bool is_ready(const struct ht_gather *r, const struct block *b, int64_t s
     double later = b->integrals && !last ? nextafter(*at, INFINITY) : *at;
     for (int i = 0; i < b->group->readings; i++)
         later = fmax(later, *at + b->group->reading[i].late);
-    return ht_resampler_ready(r->resampler, later, reached(r), last);
+    return ht_resampler_ready(&r->resampler, later, reached(r), last);
 }
 
 /* The samples that the steps so far give. */
@@ -175,32 +174,29 @@ static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
 }
 
 enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, bool last) {
-    const bool whole = ht_resampler_is_whole(r->resampler);
     r->count += steps;
     for (int n = 0; n < r->receivers->count; n++)
-        TRY((whole ? make_whole : make_samples)(r, &r->block[n], last));
+        TRY((r->resampler.of.whole ? make_whole : make_samples)(r, &r->block[n], last));
     /* Keeps the steps that later samples may need. */
     const int64_t gone = r->count - r->keeps;
     if (gone <= 0) return HT_OK;
     r->first += gone;
     r->count -= gone;
-    memmove(r->value, r->value + gone * r->per_step * r->width,
-            (size_t)(r->count * r->per_step * r->width) * sizeof *r->value);
+    memmove(r->value, r->value + gone * r->step, (size_t)(r->count * r->step) * sizeof *r->value);
     return HT_OK;
 }
 
 static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period) {
     int64_t most = 0, from = 0;
     const struct ht_resampling of = ht_resampling_of(plan);
+    r->resampler.of = of;
     r->receivers = plan->receivers;
-    r->derivatives = of.derivatives;
-    r->per_step = of.per_step;
-    r->width = r->receivers->traces * r->derivatives;
+    r->width = r->receivers->traces * of.derivatives;
+    r->step = r->width * of.per_step;
     r->keeps = ht_resampling_keeps(plan);
-    TRY(ht_resampler_create(plan, &r->resampler));
     TRY(ht_source_samples_create(plan, &r->near));
     r->most = ht_most(ht_least(VALUES / r->receivers->traces, MOST), of.whole ? r->keeps / 2 : 1);
-    r->room = (r->keeps + period) * r->per_step * r->width; /* with those since the last look */
+    r->room = (r->keeps + period) * r->step; /* with those since the last look */
     TRY(HT_TAKE(&r->pool, r->value, r->room));
     TRY(HT_TAKE(&r->pool, r->block, r->receivers->count));
     for (int n = 0; n < r->receivers->count; n++) {
@@ -210,8 +206,7 @@ static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t
             .group = group, .number = n, .from = from, .traces = group->count * group->readings};
         from += b->traces;
         most = ht_most(most, b->traces * r->most);
-        if (!ht_resampler_is_whole(r->resampler))
-            TRY(HT_TAKE(&r->pool, b->data, b->traces * r->most));
+        if (!of.whole) TRY(HT_TAKE(&r->pool, b->data, b->traces * r->most));
         for (int i = 0; i < group->readings; i++) {
             if (!group->reading[i].integral) continue;
             if (!b->integrals) {
@@ -239,7 +234,6 @@ enum ht_err ht_gather_create(const struct ht_plan *plan, int64_t period, struct 
 
 void ht_gather_destroy(struct ht_gather *r) {
     if (r == NULL) return;
-    ht_resampler_destroy(r->resampler);
     ht_source_samples_destroy(r->near);
     ht_pool_free(&r->pool);
     free(r);
@@ -250,7 +244,7 @@ int64_t ht_gather_taken(const struct ht_gather *r) {
 }
 
 double *ht_gather_next(struct ht_gather *r) {
-    return r->value + r->count * r->per_step * r->width;
+    return r->value + r->count * r->step;
 }
 
 enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *from,
@@ -258,7 +252,7 @@ enum ht_err ht_gather_archive(struct ht_gather *r, int64_t steps, const char *fr
     if (!ht_archive_loads(archive)) r->count += steps;
     ht_archive_integer(archive, "receivers/first", &r->first);
     ht_archive_integer(archive, "receivers/count", &r->count);
-    const int64_t values = r->count * r->per_step * r->width;
+    const int64_t values = r->count * r->step;
     REQUIRE(values <= r->room, HT_ERR_IO, "%s holds %lld steps of traces: it is of another run",
             from, (long long)r->count);
     ht_archive_numbers(archive, "receivers/values", values, r->value, false);

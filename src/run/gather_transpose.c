@@ -3,7 +3,7 @@
 
 struct transpose {
     const struct ht_plan *plan;
-    struct ht_resampler *resampler;
+    struct ht_resampler resampler;
     int64_t last, width; /* step, values of a step */
     double *out;
     /* Of a reading of a group: */
@@ -35,7 +35,7 @@ static enum ht_err add_values(struct transpose *t) {
     struct ht_resampled by;
     for (int64_t n = 0; n < t->group->samples; n++) {
         const double at = ht_receivers_step(t->plan->receivers, t->group, n) + t->reading->late;
-        TRY(ht_resampler_weights(t->resampler, at, 0, t->last, &by));
+        TRY(ht_resampler_weights(&t->resampler, at, 0, t->last, &by));
         find_row(t, n);
         scatter(t, &by, t->row);
     }
@@ -44,7 +44,7 @@ static enum ht_err add_values(struct transpose *t) {
 
 static enum ht_err add_integral(struct transpose *t, double from, double to, const double *row) {
     struct ht_resampled by;
-    TRY(ht_resampler_integral(t->resampler, from, to, 0, t->last, &by));
+    TRY(ht_resampler_integral(&t->resampler, from, to, 0, t->last, &by));
     scatter(t, &by, row);
     return HT_OK;
 }
@@ -89,9 +89,9 @@ static enum ht_err add_all(struct transpose *t, double *const *data) {
                 TRY(ht_integrals_find(t->plan, t->group, t->reading, t->row, t->factor));
                 for (int64_t j = 0; j < t->group->count; j++) t->factor[j] *= receivers->dt;
             }
-            TRY((ht_resampler_is_whole(t->resampler) ? add_whole
-                 : t->reading->integral              ? add_integrals
-                                                     : add_values)(t));
+            TRY((t->resampler.of.whole  ? add_whole
+                 : t->reading->integral ? add_integrals
+                                        : add_values)(t));
             t->from += t->group->count;
         }
     }
@@ -100,16 +100,14 @@ static enum ht_err add_all(struct transpose *t, double *const *data) {
 
 enum ht_err ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out) {
     struct transpose t = {.plan = plan, .last = ht_gather_last(plan), .out = out};
+    t.resampler.of = ht_resampling_of(plan);
     t.width = plan->receivers->traces;
     HT_ARRAY(double, room, 3 * t.width);
-    REQUIRE(ht_resampling_of(plan).derivatives == 1, HT_ERR_INTERNAL,
-            "the transpose of traces by %s", plan->problem.scheme->name);
+    REQUIRE(t.resampler.of.derivatives == 1, HT_ERR_INTERNAL, "the transpose of traces by %s",
+            plan->problem.scheme->name);
     t.factor = room;
     t.row = room + t.width;
     t.later = room + 2 * t.width;
     memset(out, 0, (size_t)((t.last + 1) * t.width) * sizeof *out);
-    TRY(ht_resampler_create(plan, &t.resampler));
-    const enum ht_err err = add_all(&t, data);
-    ht_resampler_destroy(t.resampler);
-    return err;
+    return add_all(&t, data);
 }

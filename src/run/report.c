@@ -562,7 +562,8 @@ static void add_maps(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_spec spec = ht_problem_spec(&plan->problem, &sim->tuning, HT_PRIMARY);
     struct ht_field_map map;
     if (count > 0)
-        ht_say(f, "  maps      of the device: %s\n", HT_BYTES(ht_maps_bytes(plan, variant, fp64)));
+        ht_say(f, "  maps      of the device: %s\n",
+               HT_BYTES(ht_maps_bytes(plan, variant, fp64, false)));
     for (int n = 0; n < count && ht_map_find(plan, variant, fp64, n, &map) == HT_OK; n++) {
         const char *between = ": ";
         ht_say(f, "            %s", map.name);

@@ -375,7 +375,7 @@ static struct ht_budget budget_of(const struct ht_simulation *sim, const struct 
     struct ht_budget b = ht_stepper_budget(&sim->plan->problem, &tuning, &sim->info);
     b.total += ht_start_bytes(sim->plan, &tuning, &sim->info) +
                ht_sampler_bytes(sim->plan, tuning.fp64) +
-               ht_maps_bytes(sim->plan, variant, tuning.fp64) + of_shots;
+               ht_maps_bytes(sim->plan, variant, tuning.fp64, false) + of_shots;
     return b;
 }
 
@@ -386,11 +386,11 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
     const struct {
         const char *key, *what;
         int64_t bytes;
-    } list[] = {
-        {"receivers", HT_KEY("%lld traces", receivers ? (long long)receivers->traces : 0),
-         ht_sampler_bytes(sim->plan, sim->tuning.fp64)},
-        {"output.maps", "they", ht_maps_bytes(sim->plan, sim->tuning.variant, sim->tuning.fp64)},
-        {"sources", "they", of_shots}};
+    } list[] = {{"receivers", HT_KEY("%lld traces", receivers ? (long long)receivers->traces : 0),
+                 ht_sampler_bytes(sim->plan, sim->tuning.fp64)},
+                {"output.maps", "they",
+                 ht_maps_bytes(sim->plan, sim->tuning.variant, sim->tuning.fp64, false)},
+                {"sources", "they", of_shots}};
     for (int i = 0; (double)bytes > memory && i < 3; i++)
         REFUSE((double)(bytes - list[i].bytes * sharers(sim)) <= memory, sim->params, list[i].key,
                "%s need %s on the device; with them the run needs %s, %s has %s: take fewer",
@@ -511,7 +511,10 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
 }
 
 static void forget_plan(struct ht_simulation *sim) {
-    if (sim->survey != NULL) sim->params = sim->survey->params;
+    if (sim->survey != NULL) {
+        sim->params = sim->survey->params;
+        sim->survey->at = -1;
+    }
     ht_stepper_destroy(&sim->run.stepper);
     ht_kernels_destroy(&sim->kernels);
     ht_plan_destroy(sim->plan);
@@ -538,8 +541,8 @@ enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     return check_memory(sim);
 }
 
-static enum ht_err make_simulation(const struct ht_params *params, struct ht_comm *comm,
-                                   struct ht_survey *survey, struct ht_simulation **out) {
+enum ht_err ht_simulation_plan_survey(const struct ht_params *params, struct ht_comm *comm,
+                                      struct ht_survey *survey, struct ht_simulation **out) {
     struct ht_simulation *sim = NULL;
     TRY(HT_ALLOC(sim, 1));
     *out = sim;
@@ -556,12 +559,7 @@ static enum ht_err make_simulation(const struct ht_params *params, struct ht_com
 
 enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
                                struct ht_simulation **out) {
-    return make_simulation(params, comm, NULL, out);
-}
-
-enum ht_err ht_simulation_plan_survey(const struct ht_params *params, struct ht_comm *comm,
-                                      struct ht_survey *survey) {
-    return make_simulation(params, comm, survey, &survey->sim);
+    return ht_simulation_plan_survey(params, comm, NULL, out);
 }
 
 void ht_simulation_destroy(struct ht_simulation *sim) {

@@ -215,7 +215,7 @@ static enum ht_err divide_ranks(struct ht_survey *s) {
         s->groups = groups;
         s->group = ht_comm_rank(s->comm) / (ranks / groups);
         TRY(ht_comm_split(s->comm, groups, &s->part));
-        TRY(ht_comm_agree(s->comm, ht_simulation_plan_survey(s->params, s->part, s)));
+        TRY(ht_comm_agree(s->comm, ht_simulation_plan_survey(s->params, s->part, s, &s->sim)));
         double large = s->sim->too_large;
         TRY(ht_comm_max(s->comm, 1, &large));
         if (!(large > 0)) return HT_OK;
@@ -250,12 +250,6 @@ void ht_survey_destroy(struct ht_survey *s) {
     ht_pool_free(&s->pool);
     free(s->shot);
     free(s);
-}
-
-enum ht_err ht_survey_replan(struct ht_survey *s) {
-    s->at = -1;
-    s->sim->params = s->params;
-    return ht_simulation_replan(s->sim);
 }
 
 /* ---- shots ---- */

@@ -299,10 +299,7 @@ enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, 
 enum { SINC = 16, LEVELS = 2 * SINC, POLYNOMIAL = 6 };
 static const double SHAPE = 13.4;
 
-struct ht_resampler {
-    struct ht_resampling of;
-    double *weight;
-};
+_Static_assert(2 * LEVELS <= HT_RESAMPLING_WEIGHTS, "levels and their second derivatives");
 
 /* ---- what is needed ---- */
 
@@ -344,10 +341,6 @@ int64_t ht_resampling_beyond(const struct ht_plan *plan) {
     if (of.sinc) return ht_divide_up(SINC - 1, of.per_step);
     if (of.whole) return ht_fd_steps_beside((double)plan->steps) + 1;
     return plan->problem.fd.pair != HT_PAIR_NONE ? HT_RECEIVERS_STENCIL / 2 : 0;
-}
-
-bool ht_resampler_is_whole(const struct ht_resampler *r) {
-    return r->of.whole;
 }
 
 int64_t ht_resampling_keeps(const struct ht_plan *plan) {
@@ -443,19 +436,4 @@ enum ht_err ht_resampler_integral(struct ht_resampler *r, double from, double to
         for (int64_t j = 0; j < out->count; j++) r->weight[j] += (to - from) / 2 * row[1] * part[j];
     }
     return HT_OK;
-}
-
-enum ht_err ht_resampler_create(const struct ht_plan *plan, struct ht_resampler **out) {
-    struct ht_resampler *r = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(r, 1));
-    r->of = ht_resampling_of(plan);
-    enum ht_err err = HT_ALLOC(r->weight, r->of.levels * r->of.derivatives);
-    return HT_MADE(err, r, ht_resampler_destroy, out);
-}
-
-void ht_resampler_destroy(struct ht_resampler *r) {
-    if (r == NULL) return;
-    free(r->weight);
-    free(r);
 }
