@@ -33,7 +33,7 @@ struct ht_grid {
     int64_t outer[3][2]; /* of these cells those outside of the user's box: all or none */
     int point_nodes;     /* about a point along an axis */
     /* From the nodes to the places of values, in spacings: 0 but for copies of a grid that stand
-     * for staggered fields (ht_places_create), of which ht_grid_x and points know. */
+     * for staggered fields (ht_places_find), of which ht_grid_x and points know. */
     double shift[3];
     struct ht_slab slab;
 };

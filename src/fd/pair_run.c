@@ -1,7 +1,7 @@
 /* Pairs of groups of fields in a run: the plan's parts, the start, energies.
  *
  * The places of a field's values and their times differ from the nodes of the primary grid and the
- * step's time: ht_places_create has the initial data and the solution there. */
+ * step's time: ht_places_find has the initial data and the solution there. */
 #include "fd.h"
 
 /* ---- plan ---- */
@@ -364,19 +364,17 @@ enum ht_err ht_staggered_start(const struct ht_plan *plan, HT_UNUSED struct ht_d
                                HT_UNUSED const struct ht_tuning *tuning,
                                const struct ht_stepper *stepper) {
     struct ht_pair_stepper *s = ht_pair_stepper_of(stepper);
-    struct ht_places *places = NULL;
+    HT_ENDED(ht_places_end) struct ht_places places = {0};
     TRY(s->fd.kind->rest(s));
     for (int i = 0;
          plan->problem.fd.fluid && plan->problem.shots != NULL && i < plan->problem.shots->count;
          i++)
         TRY(check_shot(plan, s, i));
     if (plan->solution->rest) return HT_OK;
-    TRY(ht_places_create(plan, &places));
-    enum ht_err err = put_data(plan, places, s, ~0u);
-    if (err == HT_OK) err = ht_fd_run_sequence(&s->fd, HT_PAIR_BEGIN);
-    if (err == HT_OK) err = put_data(plan, places, s, s->pair.group[1]);
-    ht_places_destroy(places);
-    return err;
+    TRY(ht_places_find(plan, &places));
+    TRY(put_data(plan, &places, s, ~0u));
+    TRY(ht_fd_run_sequence(&s->fd, HT_PAIR_BEGIN));
+    return put_data(plan, &places, s, s->pair.group[1]);
 }
 
 /* ---- energy ---- */

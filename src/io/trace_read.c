@@ -343,7 +343,7 @@ static enum ht_err read_file(const struct source *of, struct ht_pool *pool, doub
 
 enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                              const struct ht_receivers *receivers, const char *key,
-                             const char *path, struct ht_observed **out) {
+                             const char *path, struct ht_observed *out) {
     struct source of = {.params = plan->params,
                         .grid = &plan->grid,
                         .shots = plan->shots,
@@ -351,23 +351,12 @@ enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                         .key = key,
                         .path = path,
                         .shot = shot};
-    struct ht_observed *observed = NULL;
     HT_FREED char *weights = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(observed, 1));
-    enum ht_err err = read_file(&of, &observed->pool, &observed->data);
-    if (err == HT_OK && *plan->params->gradient.weights) {
-        err = ht_text_numbered(plan->params->gradient.weights, shot, &weights);
-        of.key = "gradient.weights";
-        of.path = weights;
-        of.weights = true;
-        if (err == HT_OK) err = read_file(&of, &observed->pool, &observed->weight);
-    }
-    return HT_MADE(err, observed, ht_observed_destroy, out);
-}
-
-void ht_observed_destroy(struct ht_observed *observed) {
-    if (observed == NULL) return;
-    ht_pool_free(&observed->pool);
-    free(observed);
+    TRY(read_file(&of, &out->pool, &out->data));
+    if (*plan->params->gradient.weights == '\0') return HT_OK;
+    TRY(ht_text_numbered(plan->params->gradient.weights, shot, &weights));
+    of.key = "gradient.weights";
+    of.path = weights;
+    of.weights = true;
+    return read_file(&of, &out->pool, &out->weight);
 }

@@ -157,7 +157,7 @@ enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char 
 
 /* By one rank, of the plan's shot. */
 static enum ht_err read_observed(const struct ht_survey *survey, int number,
-                                 struct ht_observed **out) {
+                                 struct ht_observed *out) {
     const struct ht_survey_shot *shot = &survey->shot[number];
     const struct ht_plan *plan = survey->sim->plan;
     const char *key = HT_KEY("shots.%d.data", shot->group > 0 ? shot->group : number + 1);
@@ -165,7 +165,7 @@ static enum ht_err read_observed(const struct ht_survey *survey, int number,
 }
 
 static enum ht_err check_observed(const struct ht_survey *survey, int number) {
-    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
+    HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
     return read_observed(survey, number, &observed);
 }
 
@@ -183,10 +183,10 @@ enum ht_err ht_inverse_check(const struct ht_inverse *inverse) {
 static enum ht_err compare(struct ht_inverse *inverse, double *const *r, struct ht_misfit *misfit) {
     struct ht_survey *survey = inverse->survey;
     const struct ht_receivers *receivers = survey->sim->plan->receivers;
-    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
+    HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
     TRY(read_observed(survey, survey->at, &observed));
     return ht_misfit_groups(survey->params->gradient.misfit, receivers, inverse->traces.data,
-                            observed->data, observed->weight, r, misfit);
+                            observed.data, observed.weight, r, misfit);
 }
 
 enum ht_err ht_inverse_misfit(struct ht_inverse *inverse, struct ht_pool *pool, double ***r,

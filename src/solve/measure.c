@@ -184,21 +184,16 @@ static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsign
     return ht_solution_create(plan->params, &place->medium, &place->solution);
 }
 
-enum ht_err ht_places_create(const struct ht_plan *plan, struct ht_places **out) {
-    struct ht_places *places = NULL;
+enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out) {
     struct ht_pair pair;
-    enum ht_err err = HT_OK;
-    *out = NULL;
-    TRY(HT_ALLOC(places, 1));
     if (plan->problem.fd.pair == HT_PAIR_NONE) {
-        places->place[places->count++] =
+        out->place[out->count++] =
             (struct ht_place){.solution = plan->solution, .fields = ~0u, .borrowed = true};
-        *out = places;
         return HT_OK;
     }
     ht_problem_pair(&plan->problem, &pair);
     unsigned left = pair.group[0] | pair.group[1];
-    for (int f = 0; err == HT_OK && f < pair.nfields; f++) {
+    for (int f = 0; f < pair.nfields; f++) {
         const int group = pair.group[1] >> f & 1u;
         unsigned fields = 0;
         for (int g = 0; g < pair.nfields; g++)
@@ -206,17 +201,14 @@ enum ht_err ht_places_create(const struct ht_plan *plan, struct ht_places **out)
                 fields |= 1u << g;
         if (!(left >> f & 1u)) continue;
         left &= ~fields;
-        err =
-            add_place(plan, fields, pair.parity[f], group == 0 ? -plan->problem.dt / 2 : 0, places);
+        TRY(add_place(plan, fields, pair.parity[f], group == 0 ? -plan->problem.dt / 2 : 0, out));
     }
-    return HT_MADE(err, places, ht_places_destroy, out);
+    return HT_OK;
 }
 
-void ht_places_destroy(struct ht_places *places) {
-    if (places == NULL) return;
+void ht_places_end(struct ht_places *places) {
     for (int i = 0; i < places->count; i++)
         if (!places->place[i].borrowed) ht_solution_destroy(places->place[i].solution);
-    free(places);
 }
 
 struct error_sums {
@@ -246,19 +238,16 @@ enum ht_err ht_nodal_error(const struct ht_plan *plan, const double *const *noda
                            double *error) {
     struct error_sums sums = {
         .plan = plan, .nodal = nodal, .begin = ht_grid_own(&plan->grid, HT_PRIMARY).first};
-    struct ht_places *places;
-    TRY(ht_places_create(plan, &places));
-    enum ht_err err = HT_OK;
-    for (int i = 0; err == HT_OK && i < places->count; i++) {
-        const struct ht_place *place = &places->place[i];
+    HT_ENDED(ht_places_end) struct ht_places places = {0};
+    TRY(ht_places_find(plan, &places));
+    for (int i = 0; i < places.count; i++) {
+        const struct ht_place *place = &places.place[i];
         /* Data that return are known at that time alone. */
         if (!plan->solution->exact && place->later < 0) continue;
         sums.fields = place->fields;
-        err = each_chunk(plan, place->solution, plan->solution->exact ? time + place->later : 0,
-                         add_chunk, &sums);
+        TRY(each_chunk(plan, place->solution, plan->solution->exact ? time + place->later : 0,
+                       add_chunk, &sums));
     }
-    ht_places_destroy(places);
-    TRY(err);
     TRY(ht_comm_sum(plan->grid.slab.comm, 2, sums.both));
     *error = sqrt(sums.both[0] / (sums.both[1] > 0 ? sums.both[1] : 1));
     return HT_OK;

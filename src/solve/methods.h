@@ -104,8 +104,9 @@ struct ht_places {
     int count;
     struct ht_place place[8];
 };
-HT_CHECKED enum ht_err ht_places_create(const struct ht_plan *plan, struct ht_places **out);
-void ht_places_destroy(struct ht_places *places); /* NULL allowed */
+/* HT_ENDED(ht_places_end) struct ht_places places = {0}: it stays where it is. */
+HT_CHECKED enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out);
+void ht_places_end(struct ht_places *places);
 
 /* ---- fd_layers.c, for the self-check ---- */
 /* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: the stepper

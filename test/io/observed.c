@@ -10,27 +10,27 @@ enum { ALL = RECEIVERS * SAMPLES, SIZE = HEAD + RECEIVERS * TRACE };
 /* ---- reading ---- */
 
 static enum ht_err read_as(const struct trial *t, const char *name, int shot,
-                           struct ht_observed **out) {
+                           struct ht_observed *out) {
     HT_FREED char *path = scratch_path(t->directory, name);
     return ht_observed_read(t->sim->plan, shot, t->sim->plan->receivers, "receivers", path, out);
 }
 
 /* Values off by so much, relative to the largest. */
 static void same(const struct trial *t, const char *name, int shot, const double *p, double bound) {
-    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
+    HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
     double worst = 0, most = 0;
     must(read_as(t, name, shot, &observed));
     for (int i = 0; i < ALL; i++) {
-        worst = fmax(worst, fabs(observed->data[0][i] - p[i]));
+        worst = fmax(worst, fabs(observed.data[0][i] - p[i]));
         most = fmax(most, fabs(p[i]));
     }
     TEST_BELOW(worst / most, bound, "%s, shot %d", name, shot);
 }
 
 static void refused(const struct trial *t, const char *name, int shot, const char *why) {
-    HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
+    HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
     const enum ht_err err = read_as(t, name, shot, &observed);
-    TEST_CHECK(err == HT_ERR_INPUT && observed == NULL && strstr(ht_err_message(), why) != NULL &&
+    TEST_CHECK(err == HT_ERR_INPUT && strstr(ht_err_message(), why) != NULL &&
                    strstr(ht_err_message(), name) != NULL,
                "%s is refused (%s): %s", name, why, err == HT_OK ? "no" : ht_err_message());
 }
@@ -225,19 +225,19 @@ static void weights(struct trial *t) {
     write_weights(t, "w-2.h5", 1, 7);
     write_weights(t, "w-3.h5", 2, -0.5);
     for (int shot = 1; shot <= 2; shot++) {
-        HT_ENDED(ht_observed_end) struct ht_observed *observed = NULL;
+        HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
         int wrong = 0;
         must(read_as(t, "traces.h5", shot, &observed));
         for (int i = 0; i < ALL; i++) {
             const int receiver = i / SAMPLES;
-            wrong += observed->weight[0][i] != (shot == 1       ? i % 5
-                                                : receiver == 0 ? 7
-                                                                : receiver % 5);
+            wrong += observed.weight[0][i] != (shot == 1       ? i % 5
+                                               : receiver == 0 ? 7
+                                                               : receiver % 5);
         }
         TEST_CHECK(wrong == 0, "weights of shot %d: %d are wrong", shot, wrong);
     }
-    struct ht_observed *observed;
-    TEST_CHECK(read_as(t, "traces.h5", 3, &observed) == HT_ERR_INPUT && observed == NULL &&
+    HT_ENDED(ht_observed_end) struct ht_observed observed = {0};
+    TEST_CHECK(read_as(t, "traces.h5", 3, &observed) == HT_ERR_INPUT &&
                    strstr(ht_err_message(), "gradient.weights") != NULL &&
                    strstr(ht_err_message(), "sample 1 of receiver 1 of line/p is -0.5") != NULL,
                "a weight below 0 is refused: %s", ht_err_message());
