@@ -1,4 +1,4 @@
-/* Parameters of a run, from one table of options (src/input/options.c). */
+/* Parameters of a run, from one table of options (htwave/params_rows.h). */
 #pragma once
 
 #include "htwave/system.h"
@@ -166,6 +166,50 @@ enum ht_gradient_image { HT_EACH_GRADIENT_IMAGE(HT_CHOICE_CONSTANT) };
 #define HT_CHOICE_WORD(constant, word) word,
 #define HT_WORD(each, value) ((const char *const[]){HT_EACH_##each(HT_CHOICE_WORD)}[value])
 
+/* ---- types of options ---- */
+/* X(type, in C, array, scalars, fewest, most of them, words), or for types with functions in
+ * src/input/types.c BY(type, in C, functions, its second, words). REAL takes integers, too; of
+ * arrays of three the default's stand for missing numbers. */
+#define HT_EACH_OPTION_TYPE(X, BY)                                                            \
+    X(INT, int, , INT, 1, 1, "an integer")                                                    \
+    X(INT64, int64_t, , INT, 1, 1, "an integer")                                              \
+    X(REAL, double, , REAL, 1, 1, "a number")                                                 \
+    X(BOOL, bool, , BOOL, 1, 1, "true or false")                                              \
+    X(STRING, char *, , STRING, 1, 1, "a string")                                             \
+    /* the name of a file */                                                                  \
+    X(FILE, char *, , STRING, 1, 1, "a string")                                               \
+    /* an enumeration in the order of `choices` */                                            \
+    X(CHOICE, int, , STRING, 1, 1, "a string")                                                \
+    /* also sets grid.dims */                                                                 \
+    X(CELLS, int64_t, [3], INT, 1, 3, "1 to 3 integers")                                      \
+    X(INT3, int, [3], INT, 1, 3, "1 to 3 integers")                                           \
+    X(INT64_3, int64_t, [3], INT, 1, 3, "1 to 3 integers")                                    \
+    X(REAL3, double, [3], REAL, 1, 3, "1 to 3 numbers")                                       \
+    X(REAL6, double, [6], REAL, 6, 6, "6 numbers")                                            \
+    /* for the axes of a file, not of the grid */                                             \
+    X(SAMPLES3, double, [3], REAL, 1, 3, "1 to 3 numbers")                                    \
+    /* one name for both sides or two */                                                      \
+    X(SIDES, char *, [2], STRING, 1, 2, "one or two strings")                                 \
+    BY(NAMES, struct ht_names, names, add_names, "a list of strings")                         \
+    BY(VALUE, struct ht_value, value, add_either, "a number or a list of numbers")            \
+    /* one number, or a word */                                                               \
+    BY(ONE, struct ht_value, value, add_either, "one number or a word")                       \
+    /* of a medium: text may be the name of a file */                                         \
+    BY(MEDIUM, struct ht_value, value, add_either, "a number, a list of numbers or a string") \
+    BY(MAP, struct ht_map, map, add_map, "a group of strings")                                \
+    /* low..high of them */                                                                   \
+    BY(LIST, struct ht_groups, groups, NULL, "a list of groups, ( { ... }, { ... } )")
+#define HT_OPTION_TYPE(type, ...) HT_OPT_##type,
+enum ht_option_type { HT_EACH_OPTION_TYPE(HT_OPTION_TYPE, HT_OPTION_TYPE) };
+/* What a member is: ht_member_REAL3, and where a row has words, too: */
+#define HT_MEMBER(type, in_c, array, ...) typedef in_c ht_member_##type array;
+#define HT_MEMBER_BY(type, in_c, ...) typedef in_c ht_member_##type;
+HT_EACH_OPTION_TYPE(HT_MEMBER, HT_MEMBER_BY)
+#define ht_member_CHOICE(of, each) enum of
+#define ht_member_WORDS(words) int
+#define ht_member_ONE_OF(words) char *
+#define ht_member_ONE(words) struct ht_value
+
 /* A parameter of the medium, such as c: of type HT_OPT_MEDIUM or, of a vector, HT_OPT_REAL3. */
 struct ht_medium_given {
     struct ht_value value;
@@ -179,33 +223,10 @@ struct ht_pulse {
     char *field;
 };
 /* A shot, a source of waves: a group of the list "sources". */
+#define MEMBER(...) __VA_ARGS__;
+#define ROW(type, section, member, ...) ht_member_##type member;
 struct ht_shot_given {
-    int type, kind;         /* of ht_source_types, ht_source_kinds */
-    double position[3];     /* point and volume */
-    double from[3], to[3];  /* line: its ends; plane wave: corners of its box */
-    int count;              /* points of a line; else 0 */
-    enum ht_grid_axis axis; /* plane: normal to it, at this place */
-    double at;
-    double width; /* volume, or a round array; else 0 */
-    int elements; /* of arrays, their distance, the radius of curvature, */
-    double pitch, curvature;
-    double focus[3], steer[3], speed; /* where waves meet or travel to, at this speed; 0: none */
-    enum ht_apodisation apodisation;
-    double direction[3], moment[6]; /* M11, M22, M33, M12, M13, M23 */
-    double polarisation[3];         /* of plane waves of vectors */
-    enum ht_signal_kind signal;
-    double frequency, cycles, amplitude;
-    double until; /* of its own time: a sine is whole up to there; set by the caller */
-    char *file;
-    /* Of signal "file", set by the caller, who keeps them: values from time 0 on, in place of the
-     * file's; NULL: none. */
-    const double *memory;
-    int64_t values;
-    double apart;
-    struct ht_value delay; /* "auto" or a number */
-    /* Of Hermite methods: "auto" or cells; relative error. */
-    struct ht_value radius;
-    double tolerance;
+#include "htwave/source_rows.h"
 };
 
 /* ---- sources.c ---- */
@@ -305,121 +326,15 @@ struct ht_slice_given {
 
 enum { HT_MAX_MEDIUM_OPTIONS = 64 };
 
+#define OPEN(name) struct {
+#define CLOSE(...) \
+    }              \
+    __VA_ARGS__;
+#define MEMBER(...) __VA_ARGS__;
+#define ROW(type, section, member, ...) ht_member_##type member;
+#define NAMED(...)
 struct ht_params {
-    char *system;
-    struct {
-        int dims; /* number of entries of grid.cells */
-        int64_t cells[3];
-        double lower[3], upper[3];
-        struct ht_value spacing; /* none, once cells and upper are known */
-        int order;               /* 0: the scheme's usual one */
-    } grid;
-    struct {
-        double end, cfl, step; /* step 0: from cfl */
-        enum ht_scheme_name scheme;
-        enum ht_dispersion dispersion;
-        struct ht_value stages; /* "full", "auto" or a number */
-    } time;
-    struct {
-        char *side[3][2]; /* [axis][lower, upper] */
-    } boundary;
-    struct {
-        /* One number, one per axis or one per side; width, a length, in place of cells where set.
-         */
-        struct ht_value cells, width;
-        enum ht_absorbing_place place;
-        enum ht_absorbing_type type;
-        struct ht_value reflection, speed, degree, alpha, sponge, mix; /* or "auto" */
-    } absorbing;
-    struct {
-        enum ht_medium_type type;
-        /* By the order of ht_medium_option_at: see ht_params_medium. */
-        struct ht_medium_given given[HT_MAX_MEDIUM_OPTIONS];
-        int degree;             /* cell polynomials; -1: keeps order 2N+1 */
-        enum ht_fit_kind fit;   /* finite differences: see htwave/medium.h */
-        bool couplings;         /* of pairs: struct ht_pair */
-        enum ht_grid_axis axis; /* layers */
-        struct ht_value interfaces;
-        enum ht_file_format format; /* file */
-        char *dataset;
-        int64_t shape[3];
-        double spacing[3], origin[3];
-        struct ht_names axes; /* axes of the file, fastest first */
-        double scale;         /* file values are multiplied by it */
-    } medium;
-    struct {
-        enum ht_data_type type;
-        char *field;
-        double centre[3], width, amplitude, phase;
-        struct ht_groups pulses; /* of struct ht_pulse */
-        int cycles[3], modes[3], wave;
-        int64_t seed;
-        struct ht_map values; /* expression: field = "..." ; file: dataset */
-        char *file;
-        bool returns;     /* the exact solution at time.end is the initial data */
-        double frequency; /* highest of interest; 0: unknown */
-    } initial;
-    struct ht_groups receivers; /* of struct ht_receivers_given */
-    struct ht_groups shots;     /* of struct ht_shot_given */
-    struct ht_groups survey;    /* of struct ht_survey_given: the list "shots" */
-    struct {
-        struct ht_names parameters;
-        enum ht_misfit_type misfit;
-        enum ht_gradient_image image;
-        enum ht_gradient_field field;
-        double memory;        /* bytes of the device for the forward field; 0: automatic */
-        char *mask, *weights; /* files; "": none */
-        bool nodes;           /* write the gradient by node, too */
-        bool wanted;          /* no key: the run is one of those that make gradients */
-        bool alone;           /* no key: they are all that is made */
-    } gradient;
-    struct {
-        char *directory;
-        double every;           /* time between snapshots; 0: none but the last */
-        struct ht_names fields; /* empty: all */
-        bool coefficients;
-        bool snapshots;         /* write HDF5 + XDMF */
-        bool checksums;         /* in them */
-        bool pictures;          /* draw PNG */
-        struct ht_names traces; /* formats beside HDF5 */
-        bool series;            /* energy and largest values while it runs */
-        struct ht_groups maps;  /* of struct ht_map_given */
-        struct ht_map units;    /* names: of length, time, fields, parameters */
-        char *down;             /* auto, none or an axis */
-        struct {
-            double seconds, every; /* between checkpoints, by the clock and of the run; 0: none */
-        } checkpoint;
-        struct {
-            enum ht_grid_axis plane; /* normal to the slice */
-            char *field;
-            struct ht_value every;  /* or "auto" */
-            double position, range; /* position: fraction 0..1 */
-            int pixels;             /* longest side at least this many pixels */
-            char *background;       /* "none" or a medium parameter, "c" */
-            enum ht_scale scale;
-            bool marks;              /* draw sources and receivers */
-            struct ht_groups slices; /* of struct ht_slice_given */
-        } picture;
-    } output;
-    struct {
-        char *backend, *select, *variant, *cache;
-        enum ht_precision precision;
-        enum ht_layout_choice layout;
-        enum ht_tune_when tune;
-        int cells_per_group, planes_per_group, threads; /* 0: automatic */
-        bool selfcheck;
-        struct {
-            int local_memory, group; /* -1, 0: the device's */
-            bool fp64;
-        } limits;
-    } device;
-    struct {
-        enum ht_halo_precision halo_precision;
-        char *transport;
-        int halo_depth; /* half steps per exchange */
-        double patience;
-        int shots; /* groups of ranks; 0: automatic */
-    } parallel;
+#include "htwave/params_rows.h"
     struct ht_sources *sources; /* where each key was set; private */
     struct ht_pool pool;        /* of what members point to, but resume.from */
     struct {
@@ -520,39 +435,17 @@ bool ht_params_reads(const struct ht_params *params, int index, const char **key
 HT_CHECKED enum ht_err ht_params_print(const struct ht_params *params, struct ht_text *out);
 
 /* ---- the option table ---- */
-enum ht_option_type {
-    HT_OPT_INT,   /* int */
-    HT_OPT_INT64, /* int64_t */
-    HT_OPT_REAL,  /* double; integers are accepted */
-    HT_OPT_BOOL,
-    HT_OPT_STRING,   /* char * */
-    HT_OPT_FILE,     /* char *, the name of a file */
-    HT_OPT_CHOICE,   /* an enumeration in the order of `choices` */
-    HT_OPT_CELLS,    /* int64_t[3] and grid.dims: 1 to 3 integers */
-    HT_OPT_INT3,     /* int[3], 1 to 3 integers (missing: the default's) */
-    HT_OPT_INT64_3,  /* int64_t[3], likewise */
-    HT_OPT_REAL3,    /* double[3], 1 to 3 numbers, likewise */
-    HT_OPT_REAL6,    /* double[6] */
-    HT_OPT_SAMPLES3, /* the same for the axes of a file, not of the grid */
-    HT_OPT_SIDES,    /* char *[2]: one name for both sides or two */
-    HT_OPT_NAMES,    /* struct ht_names */
-    HT_OPT_VALUE,    /* struct ht_value: numbers */
-    HT_OPT_ONE,      /* the same with one number, or a word */
-    HT_OPT_MEDIUM,   /* the same of a medium: numbers, or text, which may be the name of a file */
-    HT_OPT_MAP,      /* struct ht_map: a group of strings */
-    HT_OPT_LIST      /* struct ht_groups: a list of groups, low..high of them */
-};
 struct ht_option {
     const char *key; /* "grid.order" */
     enum ht_option_type type;
+    const char *choices;  /* "a|b|c" or NULL; of HT_OPT_CHOICE, or of the string of HT_OPT_ONE or
+                             HT_OPT_STRING */
     size_t offset;        /* in struct ht_params */
     const char *fallback; /* libconfig text of the default */
     double low, high;     /* inclusive range of numbers; low > high: none */
-    const char *choices;  /* "a|b|c" or NULL; of HT_OPT_CHOICE, or of the string
-                             of HT_OPT_VALUE or HT_OPT_STRING */
     const char *unit, *help;
 };
-/* The rows of src/input/options.c and, among them, those of the medium's parameters, made from the
+/* The rows of params_rows.h and, among them, those of the medium's parameters, made from the
  * rows of all systems. */
 int ht_option_count(void);
 const struct ht_option *ht_option_at(int index);

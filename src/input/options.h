@@ -7,7 +7,13 @@
 /* ---- rows of options ---- */
 /* The text "a|b|c" of a list of choices. */
 #define WORD(constant, word) "|" word
-#define CHOICES(each) &(each(WORD))[1]
+/* Of a row, from its key to what goes before its default. */
+#define HT_MEMBER_OF(of, option_type, name, member) \
+    .key = (name), .type = HT_OPT_##option_type, .offset = offsetof(struct of, member)
+#define HT_OPT_CHOICE(of, each) HT_OPT_CHOICE, .choices = &(each(WORD))[1]
+#define HT_OPT_WORDS(words) HT_OPT_CHOICE, .choices = (words)
+#define HT_OPT_ONE_OF(words) HT_OPT_STRING, .choices = (words)
+#define HT_OPT_ONE(words) HT_OPT_ONE, .choices = (words)
 #define ANY 1, 0 /* low > high: no range */
 #define POSITIVE DBL_MIN, DBL_MAX
 #define NOT_NEGATIVE 0, DBL_MAX

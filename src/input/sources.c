@@ -48,12 +48,13 @@
       DIRECTION, .field = {"H1", "H2", "H3"}, .sign = -1, .own = true)
 
 #define ROW(word, help, ...) {word, help, __VA_ARGS__},
-#define CHOICE(word, ...) "|" word
+#define ENTRY(word, ...) "|" word
 #define HELP_TYPE(word, help, ...) "; " word help
 #define HELP_KIND(word, help, ...) " " word help "."
 
 const struct ht_source_type ht_source_types[] = {EACH_TYPE(ROW){.word = NULL}};
 const struct ht_source_kind ht_source_kinds[] = {EACH_KIND(ROW){.word = NULL}};
+#undef ROW
 
 /* ---- what they drive ---- */
 
@@ -125,91 +126,11 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
     return count;
 }
 
-#define KEY(member, type) #member, HT_OPT_##type, IN_SHOT(member)
-
 static const struct ht_option option[] = {
-    {KEY(type, CHOICE), "\"point\"", ANY, &(EACH_TYPE(CHOICE))[1], "",
-     &(EACH_TYPE(HELP_TYPE) ".")[2]},
-    {KEY(position, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Point and volume: where it is, anywhere in the box; arrays: their centre. Must be given."},
-    {KEY(from, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its first point. Plane wave: lower corner of its box. The medium is uniform about the "
-     "surface of the box."},
-    {KEY(to, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Line: its last point. Plane wave: upper corner of its box, which has no surface along an "
-     "axis on which it is as long as the grid; the wave runs normal to such axes, whose sides are "
-     "rigid or periodic."},
-    {KEY(count, INT), "0", 0, 10000, NULL, "points",
-     "Line: number of points, 2 or more; each has the amplitude."},
-    {KEY(axis, CHOICE), "\"x1\"", ANY, CHOICES(HT_EACH_AXIS), "",
-     "Plane, must be given: the axis that is normal to it. Linear and curved arrays, must be "
-     "given: the axis along which the row lies, made normal to the direction."},
-    {KEY(at, REAL), "0.0", ANY, NULL, "length",
-     "Plane, must be given: its place along the axis, anywhere in the box."},
-    {KEY(width, REAL), "0.0", NOT_NEGATIVE, NULL, "length",
-     "Volume, must be given: w of the Gaussian exp(-|x - x0|^2/(2 w^2)), whose integral is 1; one "
-     "spacing or more. Disc and bowl: the diameter."},
-    {KEY(elements, INT), "0", 0, 4096, NULL, "points",
-     "Arrays, must be given: how many points, each with the amplitude; of discs and bowls they "
-     "stand for equal areas, in two dimensions in a row."},
-    {KEY(pitch, REAL), "0.0", NOT_NEGATIVE, NULL, "length",
-     "Linear and curved arrays, must be given: distance of elements, on an arc along it."},
-    {KEY(curvature, REAL), "0.0", ANY, NULL, "length",
-     "Curved arrays and bowls, must be given: radius of the arc or sphere, about a point in front "
-     "of the array, or behind it where negative (curved arrays)."},
-    {KEY(focus, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "length",
-     "Arrays: the place at which the waves of all elements arrive together; the first one begins "
-     "at `delay`."},
-    {KEY(steer, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
-     "Arrays without focus: the direction, of any length, in which their waves travel."},
-    {KEY(speed, REAL), "0.0", NOT_NEGATIVE, NULL, "length/time",
-     "Arrays: speed by which delays follow from focus and steer; 0: the medium's at `position`."},
-    {KEY(apodisation, CHOICE), "\"none\"", ANY, CHOICES(HT_EACH_APODISATION), "",
-     "Arrays: factor of the amplitudes, hann: cos^2, 0 at the ends."},
-    {KEY(kind, CHOICE), "\"monopole\"", ANY, &(EACH_KIND(CHOICE))[1], "",
-     &(EACH_KIND(
-         HELP_KIND) " The delta of a line is the sum over its points, that of a plane delta(x_k - "
-                    "at), that of a volume its Gaussian. A force of a volume gives all its points "
-                    "the acceleration that the density at its centre makes; that of a plane is "
-                    "normal to it. Plane waves have no kind.")[1]},
-    {KEY(direction, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
-     "Force: its direction; plane wave: where it travels to; arrays: where they face; of any "
-     "length."},
-    {KEY(polarisation, REAL3), "[0.0, 0.0, 0.0]", ANY, NULL, "",
-     "Plane wave of vectors, of any length: the direction of E (maxwell, maxwell_tm), made normal "
-     "to that of the wave, or of v (elastic): along that of the wave it is a compressional wave, "
-     "else, made normal to it, a shear wave. May be left out where the vector has one component."},
-    {KEY(moment, REAL6), "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", ANY, NULL, "",
-     "Moment: the tensor's M11, M22, M33, M12, M13, M23. A fault with normal n that slips along d: "
-     "M_ij = n_i d_j + n_j d_i; an explosion: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]."},
-    {KEY(signal, CHOICE), "\"ricker\"", ANY, CHOICES(HT_EACH_SIGNAL), "",
-     "s(t), of largest value 1 (burst: nearly), with a = pi frequency t: ricker (1 - 2 a^2) "
-     "exp(-a^2); gaussian exp(-a^2); gaussian derivative, the rise of the latter; burst, a sine of "
-     "`cycles` periods under a Hann window, from t = 0 on; sine, which rises over `cycles` periods "
-     "and goes on to the end; file, see there."},
-    {KEY(frequency, REAL), "0.0", NOT_NEGATIVE, NULL, "1/time",
-     "Of the signal (all but files): of a Ricker that of the spectrum's peak, of a burst that of "
-     "the sine."},
-    {KEY(cycles, REAL), "5.0", 1, 1e6, NULL, "periods",
-     "Burst and sine: periods, of a sine whole ones."},
-    {KEY(file, FILE), "\"\"", ANY, NULL, "",
-     "Signal \"file\": text with two columns, t and s, between them a cubic spline, outside of "
-     "them 0. # begins a comment."},
-    {KEY(delay, ONE), "\"auto\"", ANY, "auto", "time",
-     "Time of the run at which the signal has t = 0. auto: the signal begins with the run (a "
-     "Ricker has its peak at 5 / (pi frequency)); 0 for bursts, sines and files. Of a plane wave: "
-     "at the corner of its box that it reaches first."},
-    {KEY(amplitude, REAL), "1.0", ANY, NULL, "",
-     "Factor of the signal: a volume per time (monopole), a force, a moment per time or a current, "
-     "of a plane per area, in one and two dimensions per area and per length; of a plane wave its "
-     "p (acoustic), u (wave), E (maxwell) or v (elastic)."},
-    {KEY(radius, ONE), "\"auto\"", 0.25, 4, "auto", "cells",
-     "Hermite methods: of the Gaussian with a flat spectrum that stands for the point. auto: 1.25, "
-     "with grid.order 3 or less 1.5 (leapfrog of pressure and velocity 1.75), or less where that "
-     "errs less."},
-    {KEY(tolerance, REAL), "0.0002", 1e-9, 0.1, NULL, "",
-     "Hermite methods: error of traces, relative in L2, that the Gaussian may add; the banner "
-     "shows what it adds."},
+#define MEMBER(...)
+#define ROW(type, section, member, ...) \
+    {HT_MEMBER_OF(ht_shot_given, type, #member, member), __VA_ARGS__},
+#include "htwave/source_rows.h"
 };
 
 const struct ht_option_list ht_source_list = {"sources", sizeof(struct ht_shot_given),

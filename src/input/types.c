@@ -254,38 +254,12 @@ static enum ht_err store_groups(const struct target *t) {
 /* ---- the table ---- */
 
 _Static_assert(sizeof(enum ht_scheme_name) == sizeof(int), "enumerations are as large as int");
-#define ROWS(text, of, fewest, count, in_c)                                          \
-    {                                                                                \
-        .words = (text), .kind = HT_SCALAR_##of, .most = (count), .least = (fewest), \
-        .size = sizeof(in_c)                                                         \
-    }
-#define ROW(text, of, count, in_c) ROWS(text, of, 1, count, in_c)
-#define ROW_BY(text, in_c, name, add_name) \
-    { .words = (text), .size = sizeof(struct in_c), .store = store_##name, .add = (add_name) }
-
-static const struct type types[] = {
-    [HT_OPT_INT] = ROW("an integer", INT, 1, int),
-    [HT_OPT_INT64] = ROW("an integer", INT, 1, int64_t),
-    [HT_OPT_REAL] = ROW("a number", REAL, 1, double),
-    [HT_OPT_BOOL] = ROW("true or false", BOOL, 1, bool),
-    [HT_OPT_STRING] = ROW("a string", STRING, 1, char *),
-    [HT_OPT_FILE] = ROW("a string", STRING, 1, char *),
-    [HT_OPT_CHOICE] = ROW("a string", STRING, 1, int),
-    [HT_OPT_CELLS] = ROW("1 to 3 integers", INT, 3, int64_t),
-    [HT_OPT_INT3] = ROW("1 to 3 integers", INT, 3, int),
-    [HT_OPT_INT64_3] = ROW("1 to 3 integers", INT, 3, int64_t),
-    [HT_OPT_REAL3] = ROW("1 to 3 numbers", REAL, 3, double),
-    [HT_OPT_REAL6] = ROWS("6 numbers", REAL, 6, 6, double),
-    [HT_OPT_SAMPLES3] = ROW("1 to 3 numbers", REAL, 3, double),
-    [HT_OPT_SIDES] = ROW("one or two strings", STRING, 2, char *),
-    [HT_OPT_NAMES] = ROW_BY("a list of strings", ht_names, names, add_names),
-    [HT_OPT_VALUE] = ROW_BY("a number or a list of numbers", ht_value, value, add_either),
-    [HT_OPT_ONE] = ROW_BY("one number or a word", ht_value, value, add_either),
-    [HT_OPT_MEDIUM] =
-        ROW_BY("a number, a list of numbers or a string", ht_value, value, add_either),
-    [HT_OPT_MAP] = ROW_BY("a group of strings", ht_map, map, add_map),
-    [HT_OPT_LIST] = ROW_BY("a list of groups, ( { ... }, { ... } )", ht_groups, groups, NULL),
-};
+#define ROW(type, in_c, array, of, fewest, count, text) \
+    [HT_OPT_##type] = {(text), HT_SCALAR_##of, (count), (fewest), sizeof(in_c), NULL, NULL},
+#define ROW_BY(type, in_c, name, add_name, text) \
+    [HT_OPT_##                                   \
+        type] = {.words = (text), .size = sizeof(in_c), .store = store_##name, .add = (add_name)},
+static const struct type types[] = {HT_EACH_OPTION_TYPE(ROW, ROW_BY)};
 
 static const struct type *type_of(const struct ht_option *option) {
     return &types[option->type];
