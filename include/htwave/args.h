@@ -40,9 +40,13 @@ HT_CHECKED enum ht_err ht_args_read(const struct ht_command *command, int argc, 
 const char *ht_args_value(const struct ht_args *args, const char *flag);
 void ht_args_help(const struct ht_command *command, FILE *out);
 
-/* A flag's "4,6,8" as integers from least on; *out is owned by the caller. Not given: none. */
+/* A flag's "4,6,8" as integers from least on; not given: *out stays. */
+enum { HT_MAX_INTEGERS = 64 };
+struct ht_integers {
+    int count, number[HT_MAX_INTEGERS];
+};
 HT_CHECKED enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least,
-                                        long most, int *count, int **out);
+                                        long most, struct ht_integers *out);
 /* Whether word is an entry of a flag's list "a,b"; not given: all words are. */
 bool ht_args_listed(const struct ht_args *args, const char *flag, const char *word);
 /* Refuses a list with an entry that is not among the names. */

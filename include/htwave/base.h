@@ -6,6 +6,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -175,10 +176,12 @@ void ht_pool_free(struct ht_pool *pool);
 /* A growing string; ht_text_status says whether an append has failed. */
 struct ht_text {
     char *data; /* NUL-terminated after the first append; owned */
-    size_t length, capacity;
+    size_t length;
+    int64_t room;
     bool failed;
 };
 HT_PRINTF(2, 3) void ht_text_add(struct ht_text *text, const char *fmt, ...);
+HT_PRINTF(2, 0) void ht_text_add_list(struct ht_text *text, const char *fmt, va_list args);
 /* In quotes, escaped as JSON, else as libconfig has it. */
 void ht_text_add_quoted(struct ht_text *text, const char *string, bool json);
 HT_CHECKED enum ht_err ht_text_status(const struct ht_text *text);

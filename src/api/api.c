@@ -34,8 +34,15 @@ struct ht_api {
     void *snapshot_context;
 };
 
-/* What is said and what ends runs is the handle's, from a call's begin to its end; its code. */
-#define HT_API_CALL(api, call) (enter(api), leave(call))
+/* At the begin of a function: what is said and what ends runs is the handle's to its end. */
+#define HT_API_CALL(api) HT_ENDED(leave) HT_UNUSED ht_api *called = enter(api)
+/* All functions here return codes for callers. */
+#undef TRY
+#define TRY(call)                         \
+    do {                                  \
+        const int code_ = (int)(call);    \
+        if (code_ != HT_OK) return code_; \
+    } while (0)
 /* A call during which no other thread prepares. */
 #define HT_API_PREPARES(call) (preparing(), prepared(call))
 
@@ -45,9 +52,9 @@ static void preparing(void) {
     (void)pthread_mutex_lock(&preparation);
 }
 
-static enum ht_err prepared(enum ht_err err) {
+static int prepared(int code) {
     (void)pthread_mutex_unlock(&preparation);
-    return err;
+    return code;
 }
 
 int ht_api_version(void) {
@@ -82,16 +89,16 @@ static bool wanted(void *context) {
     return api->stop(api->stop_context) != 0;
 }
 
-static void enter(ht_api *api) {
+static ht_api *enter(ht_api *api) {
     api->asked = 0;
     ht_log_to(say, api);
     ht_stop_by(wanted, api);
+    return api;
 }
 
-static int leave(enum ht_err err) {
+static void leave(HT_UNUSED ht_api *const *called) {
     ht_log_to(NULL, NULL);
     ht_stop_by(NULL, NULL);
-    return (int)err;
 }
 
 void ht_api_stop(ht_api *api, int (*stop)(void *context), void *context) {
@@ -111,7 +118,7 @@ static const char *name_of(int i) {
 }
 
 /* Values of a parameter's file, which from here on are in memory. */
-static enum ht_err load(ht_api *api, int i) {
+static int load(ht_api *api, int i) {
     struct ht_params *params = api->params;
     struct ht_medium_given *given = &params->medium.given[i];
     const struct ht_option *option = ht_medium_option_at(i);
@@ -126,7 +133,7 @@ static enum ht_err load(ht_api *api, int i) {
     }
     model->count = 1;
     for (int k = 0; k < 3; k++) model->count *= ht_most(params->medium.shape[k], 1);
-    if (model->values == NULL) return HT_ALLOC(model->values, model->count);
+    if (model->values == NULL) TRY(HT_ALLOC(model->values, model->count));
     return HT_OK;
 }
 
@@ -139,7 +146,7 @@ static void forget(ht_api *api) {
     api->recorded = api->backed = -1;
 }
 
-static enum ht_err find_model(const ht_api *api, const char *parameter, int *out) {
+static int find_model(const ht_api *api, const char *parameter, int *out) {
     HT_FREED_TEXT struct ht_text names = {0};
     for (int i = 0; i < ht_medium_option_count(); i++) {
         if (api->model[i].values == NULL) continue;
@@ -155,7 +162,7 @@ static enum ht_err find_model(const ht_api *api, const char *parameter, int *out
          names.length > 0 ? names.data : "", HT_SHOWN(parameter));
 }
 
-static enum ht_err choose(ht_api *api, int count, const char *const *parameter) {
+static int choose(ht_api *api, int count, const char *const *parameter) {
     HT_FREED_TEXT struct ht_text text = {0};
     for (int i = 0; i < count; i++) {
         int at;
@@ -167,10 +174,10 @@ static enum ht_err choose(ht_api *api, int count, const char *const *parameter) 
     ht_text_add(&text, "]");
     TRY(ht_text_status(&text));
     forget(api); /* by a density the scheme may be another */
-    return ht_params_set(api->params, text.data);
+    return (int)ht_params_set(api->params, text.data);
 }
 
-static enum ht_err open_into(ht_api *api, const char *input, int keys, const char *const *key) {
+static int open_into(ht_api *api, const char *input, int keys, const char *const *key) {
     HT_ARRAY(char *, copy, keys);
     for (int i = 0; i < keys; i++) {
         REQUIRE(key[i] != NULL, HT_ERR_INPUT, "ht_api_open: key %d of %d is NULL", i, keys);
@@ -179,9 +186,10 @@ static enum ht_err open_into(ht_api *api, const char *input, int keys, const cha
     TRY(ht_params_read(input, keys, copy, &api->params));
     struct ht_params *params = api->params;
     if (params->medium.type == HT_MEDIUM_FILE || params->medium.type == HT_MEDIUM_MEMORY) {
-        REFUSE(params->medium.type == HT_MEDIUM_MEMORY && params->medium.shape[0] == 0, params,
-               "medium.shape",
-               "must give the extents of the arrays that are the medium, fastest axis first");
+        if (params->medium.type == HT_MEDIUM_MEMORY && params->medium.shape[0] == 0)
+            TRY(ht_params_error(params, "medium.shape",
+                                "must give the extents of the arrays that are the medium, fastest "
+                                "axis first"));
         for (int i = 0; i < ht_medium_option_count(); i++) TRY(load(api, i));
         params->medium.type = HT_MEDIUM_MEMORY;
     }
@@ -195,13 +203,12 @@ static enum ht_err open_into(ht_api *api, const char *input, int keys, const cha
 
 int ht_api_open(const char *input, int keys, const char *const *key, ht_api **out) {
     ht_api *api = NULL;
-    enum ht_err err = HT_ALLOC(api, 1);
-    if (err == HT_OK) {
-        api->recorded = api->backed = -1;
-        enter(api);
-        err = HT_API_PREPARES(open_into(api, input, keys, key));
-    }
-    return leave(HT_MADE(err, api, ht_api_close, out));
+    *out = NULL;
+    TRY(HT_ALLOC(api, 1));
+    HT_API_CALL(api);
+    api->recorded = api->backed = -1;
+    const int code = HT_API_PREPARES(open_into(api, input, keys, key));
+    return HT_MADE(code, api, ht_api_close, out);
 }
 
 void ht_api_close(ht_api *api) {
@@ -228,8 +235,7 @@ int ht_api_model_name(ht_api *api, int index, char name[64]) {
 int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int64_t shape[3]) {
     const int64_t *extent = api->params->medium.shape;
     int i = 0;
-    const enum ht_err err = find_model(api, parameter, &i);
-    if (err != HT_OK) return (int)err;
+    TRY(find_model(api, parameter, &i));
     *rank = 0;
     while (*rank < 3 && extent[*rank] > 0) ++*rank;
     for (int k = 0; k < *rank; k++) shape[k] = extent[*rank - 1 - k];
@@ -238,17 +244,16 @@ int ht_api_model_shape(ht_api *api, const char *parameter, int *rank, int64_t sh
 
 int ht_api_model_get(ht_api *api, const char *parameter, double *values) {
     int i = 0;
-    enum ht_err err = find_model(api, parameter, &i);
-    const struct ht_api_model *model = &api->model[i];
-    if (err == HT_OK && api->params->medium.given[i].memory == NULL)
-        err = ht_err_set(HT_ERR_INPUT, "%s: has no values yet", parameter);
-    if (err == HT_OK) memcpy(values, model->values, (size_t)model->count * sizeof *values);
-    return (int)err;
+    TRY(find_model(api, parameter, &i));
+    REQUIRE(api->params->medium.given[i].memory != NULL, HT_ERR_INPUT, "%s: has no values yet",
+            parameter);
+    memcpy(values, api->model[i].values, (size_t)api->model[i].count * sizeof *values);
+    return HT_OK;
 }
 
 /* Rules are of signs: the least value tells. */
-static enum ht_err check_values(const ht_api *api, const char *parameter, int64_t count,
-                                const double *values) {
+static int check_values(const ht_api *api, const char *parameter, int64_t count,
+                        const double *values) {
     const struct ht_system *system = ht_system_find(api->params->system);
     const double scale = api->params->medium.scale;
     int64_t least = 0;
@@ -265,9 +270,8 @@ static enum ht_err check_values(const ht_api *api, const char *parameter, int64_
 
 int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
     int i = 0;
-    enum ht_err err = find_model(api, parameter, &i);
-    if (err == HT_OK) err = check_values(api, parameter, api->model[i].count, values);
-    if (err != HT_OK) return (int)err;
+    TRY(find_model(api, parameter, &i));
+    TRY(check_values(api, parameter, api->model[i].count, values));
     memcpy(api->model[i].values, values, (size_t)api->model[i].count * sizeof *values);
     api->params->medium.given[i].memory = api->model[i].values;
     api->stale = true;
@@ -276,8 +280,7 @@ int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
 
 /* ---- signals ---- */
 
-static enum ht_err set_signal(ht_api *api, int source, int64_t count, double apart,
-                              const double *values) {
+int ht_api_signal_set(ht_api *api, int source, int64_t count, double apart, const double *values) {
     struct ht_shot_given *given = api->params->shots.group;
     double *copy = NULL;
     REQUIRE(source >= 0 && source < api->params->shots.count, HT_ERR_INPUT,
@@ -301,52 +304,48 @@ static enum ht_err set_signal(ht_api *api, int source, int64_t count, double apa
     return HT_OK;
 }
 
-int ht_api_signal_set(ht_api *api, int source, int64_t count, double apart, const double *values) {
-    return (int)set_signal(api, source, count, apart, values);
-}
-
 /* ---- preparation ---- */
 
 enum { PROGRAMS = 64 }; /* that stay for the next model */
 
-static enum ht_err plan(ht_api *api) {
+static int plan(ht_api *api) {
     struct ht_survey *survey = NULL;
     if (api->survey != NULL && !api->stale) return HT_OK;
     ht_inverse_destroy(api->inverse);
     api->inverse = NULL;
     api->recorded = api->backed = -1;
-    if (api->survey != NULL) return ht_simulation_replan(api->survey->sim);
+    if (api->survey != NULL) return (int)ht_simulation_replan(api->survey->sim);
     TRY(ht_survey_plan(api->params, NULL, api->params->shots.count > 0, &survey));
     if (survey->sim->device != NULL) ht_device_keep(survey->sim->device, PROGRAMS);
     enum ht_err err = ht_simulation_tune(survey->sim);
     if (err == HT_OK) err = ht_simulation_compile(survey->sim);
-    return HT_MADE(err, survey, ht_survey_destroy, &api->survey);
+    return (int)HT_MADE(err, survey, ht_survey_destroy, &api->survey);
 }
 
 /* After a model that was refused the next one is planned anew. */
-static enum ht_err planned(ht_api *api) {
+static int planned(ht_api *api) {
     api->silent = api->survey != NULL;
-    const enum ht_err err = plan(api);
+    const int code = plan(api);
     api->silent = false;
-    api->stale = err != HT_OK;
-    return err;
+    api->stale = code != HT_OK;
+    return code;
 }
 
-static enum ht_err check_shot(const ht_api *api, int shot) {
+static int check_shot(const ht_api *api, int shot) {
     REQUIRE(shot >= 0 && shot < api->survey->count, HT_ERR_INPUT, "shot %d: must be 0 to %d", shot,
             api->survey->count - 1);
     return HT_OK;
 }
 
-static enum ht_err aim_at(ht_api *api, int shot) {
+static int aim_at(ht_api *api, int shot) {
     TRY(planned(api));
     struct ht_survey *survey = api->survey;
     TRY(check_shot(api, shot));
     if (survey->at == shot && api->rest) return HT_OK;
     api->recorded = api->backed = -1;
-    const enum ht_err err = ht_survey_aim(survey, shot);
-    api->rest = err == HT_OK;
-    return err;
+    const int code = (int)ht_survey_aim(survey, shot);
+    api->rest = code == HT_OK;
+    return code;
 }
 
 static const struct ht_plan *plan_of(const ht_api *api) {
@@ -355,8 +354,7 @@ static const struct ht_plan *plan_of(const ht_api *api) {
 
 /* ---- facts ---- */
 
-static enum ht_err find_group(ht_api *api, int shot, int group,
-                              const struct ht_receiver_group **out) {
+static int find_group(ht_api *api, int shot, int group, const struct ht_receiver_group **out) {
     TRY(HT_API_PREPARES(aim_at(api, shot)));
     const struct ht_receivers *receivers = plan_of(api)->receivers;
     const int count = receivers != NULL ? receivers->count : 0;
@@ -367,32 +365,32 @@ static enum ht_err find_group(ht_api *api, int shot, int group,
 }
 
 int ht_api_shots(ht_api *api, int *count) {
-    const int code = HT_API_CALL(api, HT_API_PREPARES(planned(api)));
-    if (code == 0) *count = api->survey->count;
-    return code;
+    HT_API_CALL(api);
+    TRY(HT_API_PREPARES(planned(api)));
+    *count = api->survey->count;
+    return HT_OK;
 }
 
 int ht_api_time(ht_api *api, double *step, int64_t *steps, double *end) {
-    const int code = HT_API_CALL(api, HT_API_PREPARES(planned(api)));
-    if (code == 0) {
-        *step = plan_of(api)->problem.dt;
-        *steps = plan_of(api)->steps;
-        *end = api->params->time.end;
-    }
-    return code;
+    HT_API_CALL(api);
+    TRY(HT_API_PREPARES(planned(api)));
+    *step = plan_of(api)->problem.dt;
+    *steps = plan_of(api)->steps;
+    *end = api->params->time.end;
+    return HT_OK;
 }
 
 int ht_api_groups(ht_api *api, int shot, int *count) {
-    const int code = HT_API_CALL(api, HT_API_PREPARES(aim_at(api, shot)));
-    const struct ht_receivers *receivers = code == 0 ? plan_of(api)->receivers : NULL;
-    if (code == 0) *count = receivers != NULL ? receivers->count : 0;
-    return code;
+    HT_API_CALL(api);
+    TRY(HT_API_PREPARES(aim_at(api, shot)));
+    *count = plan_of(api)->receivers != NULL ? plan_of(api)->receivers->count : 0;
+    return HT_OK;
 }
 
 int ht_api_group(ht_api *api, int shot, int group, struct ht_api_group *out) {
     const struct ht_receiver_group *found = NULL;
-    const int code = HT_API_CALL(api, find_group(api, shot, group, &found));
-    if (found == NULL) return code;
+    HT_API_CALL(api);
+    TRY(find_group(api, shot, group, &found));
     const struct ht_receivers *receivers = plan_of(api)->receivers;
     *out = (struct ht_api_group){.receivers = found->count,
                                  .readings = found->readings,
@@ -400,28 +398,26 @@ int ht_api_group(ht_api *api, int shot, int group, struct ht_api_group *out) {
                                  .start = ht_receivers_time(receivers, found, 0),
                                  .every = found->every > 0 ? found->every : receivers->dt};
     snprintf(out->name, sizeof out->name, "%s", found->name);
-    return code;
+    return HT_OK;
 }
 
 int ht_api_positions(ht_api *api, int shot, int group, double *x) {
     const struct ht_receiver_group *found = NULL;
-    const int code = HT_API_CALL(api, find_group(api, shot, group, &found));
-    if (found != NULL) memcpy(x, found->x, (size_t)found->count * sizeof *found->x);
-    return code;
+    HT_API_CALL(api);
+    TRY(find_group(api, shot, group, &found));
+    memcpy(x, found->x, (size_t)found->count * sizeof *found->x);
+    return HT_OK;
 }
 
-static enum ht_err find_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
+int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
     const struct ht_receiver_group *found = NULL;
+    HT_API_CALL(api);
     TRY(find_group(api, shot, group, &found));
     REQUIRE(reading >= 0 && reading < found->readings, HT_ERR_INPUT,
             "reading %d: receivers \"%s\" have %d, from 0 on", reading, found->name,
             found->readings);
     snprintf(name, 64, "%s", found->reading[reading].name);
     return HT_OK;
-}
-
-int ht_api_reading(ht_api *api, int shot, int group, int reading, char name[64]) {
-    return HT_API_CALL(api, find_reading(api, shot, group, reading, name));
 }
 
 /* ---- snapshots ---- */
@@ -462,7 +458,7 @@ int ht_api_snapshots(ht_api *api, double every, ht_api_snapshot_take *take, void
 
 /* ---- a run ---- */
 
-static enum ht_err run(ht_api *api, struct ht_recording *recording) {
+static int run(ht_api *api, struct ht_recording *recording) {
     struct ht_energies energies = {.series = NULL};
     struct ht_observer observers[3] = {ht_observe_energy(&energies),
                                        ht_observe_receivers(recording)};
@@ -501,7 +497,7 @@ static void take_traces(const ht_api *api, const struct ht_recording *recording,
     }
 }
 
-static enum ht_err run_shot(ht_api *api, int shot, double *traces) {
+static int run_shot(ht_api *api, int shot, double *traces) {
     HT_ENDED(ht_recording_free) struct ht_recording recording = {.output = NULL};
     TRY(HT_API_PREPARES(aim_at(api, shot)));
     api->rest = false;
@@ -515,22 +511,23 @@ static enum ht_err run_shot(ht_api *api, int shot, double *traces) {
 /* ---- parameters ---- */
 
 int ht_api_parameters(ht_api *api, int count, const char *const *parameter) {
-    return HT_API_CALL(api, choose(api, count, parameter));
+    HT_API_CALL(api);
+    return choose(api, count, parameter);
 }
 
-static enum ht_err prepare(ht_api *api) {
+static int prepare(ht_api *api) {
     TRY(HT_API_PREPARES(planned(api)));
     char name[64];
     REQUIRE(ht_api_model_name(api, 0, name) == 0, HT_ERR_INPUT,
             "a gradient is by arrays of the model, which has none: give "
             "them by medium.type = \"file\" or \"memory\"");
     if (api->inverse != NULL) return HT_OK;
-    return HT_API_PREPARES(ht_inverse_create(api->survey, &api->inverse));
+    return HT_API_PREPARES((int)ht_inverse_create(api->survey, &api->inverse));
 }
 
 /* ---- one shot ---- */
 
-static enum ht_err record_shot(ht_api *api, int shot, double *traces) {
+static int record_shot(ht_api *api, int shot, double *traces) {
     api->recorded = api->backed = -1;
     TRY(prepare(api));
     TRY(check_shot(api, shot));
@@ -542,7 +539,8 @@ static enum ht_err record_shot(ht_api *api, int shot, double *traces) {
 }
 
 int ht_api_forward(ht_api *api, int shot, int record, double *traces) {
-    return HT_API_CALL(api, (record ? record_shot : run_shot)(api, shot, traces));
+    HT_API_CALL(api);
+    return (record ? record_shot : run_shot)(api, shot, traces);
 }
 
 static void forget_sums(ht_api *api) {
@@ -564,18 +562,18 @@ static void divide(const struct ht_api *api, double *samples, double **group) {
 }
 
 /* traces: the derivative of chi by those of the shot that was recorded. */
-static enum ht_err add(ht_api *api, double *traces, double chi) {
+static int add(ht_api *api, double *traces, double chi) {
     HT_ARRAY(double *, groups, plan_of(api)->receivers->count);
     divide(api, traces, groups);
     const int shot = api->recorded;
     api->recorded = api->backed = -1;
     TRY(ht_inverse_backward(api->inverse, groups));
     api->backed = shot;
-    return ht_inverse_add(api->inverse, chi);
+    return (int)ht_inverse_add(api->inverse, chi);
 }
 
 /* gradient[i] of parameter i, NULL: not wanted. */
-static enum ht_err finish(ht_api *api, double *const *gradient) {
+static int finish(ht_api *api, double *const *gradient) {
     TRY(ht_inverse_finish(api->inverse));
     const struct ht_medium_gradient *medium = api->inverse->medium;
     for (int i = 0; i < medium->count; i++) {
@@ -586,7 +584,8 @@ static enum ht_err finish(ht_api *api, double *const *gradient) {
     return HT_OK;
 }
 
-static enum ht_err illumination(ht_api *api, int parameter, double *out) {
+int ht_api_illumination(ht_api *api, int parameter, double *out) {
+    HT_API_CALL(api);
     const struct ht_inverse *inverse = api->inverse;
     REQUIRE(inverse != NULL && inverse->sums.done > 0, HT_ERR_INPUT,
             "ht_api_illumination: needs a gradient before, of this model");
@@ -596,14 +595,11 @@ static enum ht_err illumination(ht_api *api, int parameter, double *out) {
     HT_ARRAY(double, values, wanted->samples);
     TRY(ht_medium_gradient_share(inverse->medium, parameter, -1, ht_gradient_sums_read,
                                  (void *)&inverse->sums, values));
-    return ht_samples_unplace(api->params, wanted->shape, values, out);
+    return (int)ht_samples_unplace(api->params, wanted->shape, values, out);
 }
 
-int ht_api_illumination(ht_api *api, int parameter, double *out) {
-    return HT_API_CALL(api, illumination(api, parameter, out));
-}
-
-static enum ht_err backward(ht_api *api, const double *residual, double *const *gradient) {
+int ht_api_backward(ht_api *api, const double *residual, double *const *gradient) {
+    HT_API_CALL(api);
     REQUIRE(api->recorded >= 0 && !api->stale, HT_ERR_INPUT,
             "ht_api_backward: needs a call of ht_api_forward with record, of this model, before");
     const int64_t count = samples_of(api);
@@ -614,11 +610,8 @@ static enum ht_err backward(ht_api *api, const double *residual, double *const *
     return finish(api, gradient);
 }
 
-int ht_api_backward(ht_api *api, const double *residual, double *const *gradient) {
-    return HT_API_CALL(api, backward(api, residual, gradient));
-}
-
-static enum ht_err by_signal(ht_api *api, int source, int64_t *count, double *out) {
+int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *gradient) {
+    HT_API_CALL(api);
     REQUIRE(api->backed >= 0 && !api->stale, HT_ERR_INPUT,
             "ht_api_backward_signal: needs a call of ht_api_backward before, of this model");
     const struct ht_shots *shots = plan_of(api)->shots;
@@ -631,18 +624,15 @@ static enum ht_err by_signal(ht_api *api, int source, int64_t *count, double *ou
             "a file",
             source, api->backed);
     if (count != NULL) *count = shots->shot[source].signal->samples;
-    return out != NULL ? ht_gradient_signal(api->inverse->gradient, source, out) : HT_OK;
-}
-
-int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *gradient) {
-    return HT_API_CALL(api, by_signal(api, source, count, gradient));
+    if (gradient != NULL) TRY(ht_gradient_signal(api->inverse->gradient, source, gradient));
+    return HT_OK;
 }
 
 /* ---- all shots ---- */
 
 /* Of a shot's traces p, d, and weights w where there are some. */
-static enum ht_err compare(ht_api *api, enum ht_misfit_type type, const double *p, const double *d,
-                           const double *w, double *r, double *chi) {
+static int compare(ht_api *api, enum ht_misfit_type type, const double *p, const double *d,
+                   const double *w, double *r, double *chi) {
     const struct ht_receivers *receivers = plan_of(api)->receivers;
     double *const samples[] = {(double *)p, (double *)d, (double *)w, r};
     struct ht_misfit misfit = {.chi = 0};
@@ -654,9 +644,8 @@ static enum ht_err compare(ht_api *api, enum ht_misfit_type type, const double *
     return HT_OK;
 }
 
-static enum ht_err misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type type,
-                                  const double **data, const double **weights, double *chi,
-                                  bool gradient) {
+static int misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type type, const double **data,
+                          const double **weights, double *chi, bool gradient) {
     TRY(HT_API_PREPARES(aim_at(api, shot)));
     const int64_t count = samples_of(api);
     HT_ARRAY(double, p, count);
@@ -676,8 +665,9 @@ static enum ht_err misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type typ
     return HT_OK;
 }
 
-static enum ht_err misfit(ht_api *api, const char *type, const double *data, const double *weights,
-                          double *chi, double *const *gradient) {
+int ht_api_misfit(ht_api *api, const char *type, const double *data, const double *weights,
+                  double *chi, double *const *gradient) {
+    HT_API_CALL(api);
     const int row = ht_text_find("l2|correlation|envelope", '|', type);
     REQUIRE(row >= 0, HT_ERR_INPUT, "misfit \"%s\": must be l2, correlation or envelope",
             HT_SHOWN(type));
@@ -687,9 +677,4 @@ static enum ht_err misfit(ht_api *api, const char *type, const double *data, con
         TRY(misfit_of_shot(api, i, (enum ht_misfit_type)row, &data, &weights, &chi[i],
                            gradient != NULL));
     return gradient != NULL ? finish(api, gradient) : HT_OK;
-}
-
-int ht_api_misfit(ht_api *api, const char *type, const double *data, const double *weights,
-                  double *chi, double *const *gradient) {
-    return HT_API_CALL(api, misfit(api, type, data, weights, chi, gradient));
 }

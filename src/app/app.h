@@ -48,8 +48,6 @@ double ht_copied(const struct ht_limits limits[2]);
         HT_KNOWN("fma_double_per_s", (limits)[1].fma_per_s)
 
 /* ---- the combinations that bench and tune loop over, selected by common flags ---- */
-enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
-
 /* Flags of a command's table that ht_sweep_read understands. */
 #define HT_SWEEP_FLAGS                                                                          \
     {"--systems", "LIST", "of equations, as acoustic,advection"},                               \
@@ -64,9 +62,9 @@ enum { HT_SWEEP_ORDERS = 16, HT_SWEEP_DIMS = 3 };
 
 struct ht_sweep {
     const struct ht_args *args;
-    int norders, orders[HT_SWEEP_ORDERS]; /* none given: 0 */
-    int ndims, dims[HT_SWEEP_DIMS];       /* none given: 3 */
-    bool differences;                     /* schemes of finite differences, too */
+    struct ht_integers orders; /* none given: 0 */
+    struct ht_integers dims;   /* none given: 3 */
+    bool differences;          /* schemes of finite differences, too */
 };
 /* Refuses unknown names and numbers out of range. differences: as above. */
 HT_CHECKED enum ht_err ht_sweep_read(const struct ht_args *args, bool differences,

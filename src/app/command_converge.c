@@ -18,36 +18,25 @@ struct row {
 
 struct table {
     struct row *row;
-    int count, norders, ncells;
-    int *order, *cells;
+    int count;
+    struct ht_integers orders, cells;
     bool single; /* precision */
 };
 
-static void free_table(struct table *t) {
-    free(t->row);
-    free(t->order);
-    free(t->cells);
-}
-
 static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
                               struct table *t) {
-    TRY(ht_args_integers(args, "--cells", 1, 1000000, &t->ncells, &t->cells));
+    struct ht_integers *cells = &t->cells;
+    TRY(ht_args_integers(args, "--cells", 1, 1000000, cells));
     /* Half to double of the file's own. */
-    if (t->ncells == 0) {
-        static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
-        enum { FACTORS = sizeof factor / sizeof factor[0] };
-        TRY(HT_ALLOC(t->cells, FACTORS));
-        for (int i = 0; i < FACTORS; i++) {
-            int cells = (int)lround(factor[i] * (double)params->grid.cells[0]);
-            if (cells < 1 || (i > 0 && cells <= t->cells[t->ncells - 1])) continue;
-            t->cells[t->ncells++] = cells;
-        }
+    static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
+    const bool given = cells->count > 0;
+    for (size_t i = 0; i < sizeof factor / sizeof *factor && !given; i++) {
+        const int n = (int)lround(factor[i] * (double)params->grid.cells[0]);
+        if (n > (cells->count > 0 ? cells->number[cells->count - 1] : 0))
+            cells->number[cells->count++] = n;
     }
-    TRY(ht_args_integers(args, "--order", 1, 16, &t->norders, &t->order));
-    if (t->norders > 0) return HT_OK;
-    TRY(HT_ALLOC(t->order, 1));
-    t->order[t->norders++] = params->grid.order;
-    return HT_OK;
+    t->orders = (struct ht_integers){1, {params->grid.order}};
+    return ht_args_integers(args, "--order", 1, 16, &t->orders);
 }
 
 /* The file's parameters with other cells and another order. Kernels depend on the order only, so
@@ -112,8 +101,8 @@ static void add_row(const struct row *row, struct ht_facts *f) {
  * the wanted order is reached, not that it is missed. NULL: none, as of one grid, or where all
  * errors are rounding. */
 static const struct row *judged(const struct table *t, int n, double wanted) {
-    for (int i = t->ncells - 1; i > 0; i--) {
-        const struct row *row = &t->row[n * t->ncells + i];
+    for (int i = t->cells.count - 1; i > 0; i--) {
+        const struct row *row = &t->row[n * t->cells.count + i];
         bool clear = row->error > row->bound || row->observed >= wanted;
         if (isfinite(row->observed) && clear) return row;
     }
@@ -121,8 +110,8 @@ static const struct row *judged(const struct table *t, int n, double wanted) {
 }
 
 static enum ht_err check_order(const struct table *t, double wanted) {
-    for (int n = 0; n < t->norders; n++) {
-        const struct row *first = t->row + (ptrdiff_t)n * t->ncells;
+    for (int n = 0; n < t->orders.count; n++) {
+        const struct row *first = t->row + (ptrdiff_t)n * t->cells.count;
         const struct row *row = judged(t, n, wanted);
         REQUIRE(row != NULL, HT_ERR_DIFFERENT,
                 "grid.order = %d: --min-order %g is not shown: no grid has an error above what "
@@ -140,32 +129,32 @@ static enum ht_err check_order(const struct table *t, double wanted) {
 
 enum ht_err ht_command_converge(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *base = NULL;
-    HT_ENDED(free_table) struct table table = {.count = 0};
-    struct table *t = &table;
+    struct table table = {.count = 0}, *t = &table;
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &base));
     const char *text = ht_args_value(args, "--min-order");
     double wanted = 0;
     TRY(ht_args_real(args, "--min-order", -DBL_MAX, DBL_MAX, &wanted));
     TRY(read_lists(args, base, t));
-    REQUIRE(text == NULL || t->ncells > 1, HT_ERR_INPUT,
+    REQUIRE(text == NULL || t->cells.count > 1, HT_ERR_INPUT,
             "--min-order needs --cells with two numbers or more: an order is observed between two "
             "grids");
-    for (int i = 1; text != NULL && i < t->ncells; i++)
-        REQUIRE(t->cells[i] != t->cells[i - 1], HT_ERR_INPUT,
+    for (int i = 1; text != NULL && i < t->cells.count; i++)
+        REQUIRE(t->cells.number[i] != t->cells.number[i - 1], HT_ERR_INPUT,
                 "--cells %s: --min-order needs other cells from one grid to the next",
                 ht_args_value(args, "--cells"));
     HT_ENDED(ht_progress_end) struct ht_progress progress;
-    int total = t->norders * t->ncells;
+    int total = t->orders.count * t->cells.count;
     ht_progress_start(&progress, "converge", total, "grids", 1);
-    TRY(HT_ALLOC(t->row, total));
+    HT_ARRAY(struct row, rows, total);
+    t->row = rows;
     for (int i = 0; i < total; i++) {
         HT_ENDED(ht_params_end) struct ht_params *params = NULL;
         HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
         struct row *row = &t->row[t->count];
-        bool first = t->count % t->ncells == 0;
+        bool first = t->count % t->cells.count == 0;
         bool check = first && base->device.selfcheck;
-        TRY(read_params(args, base, t->order[i / t->ncells], t->cells[i % t->ncells], check,
-                        &params));
+        TRY(read_params(args, base, t->orders.number[i / t->cells.count],
+                        t->cells.number[i % t->cells.count], check, &params));
         enum ht_err err = ht_simulation_plan(params, args->comm, &sim);
         if (err == HT_OK) err = run(sim, row);
         if (err == HT_OK) {

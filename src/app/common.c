@@ -23,26 +23,17 @@ double ht_copied(const struct ht_limits limits[2]) {
 
 /* ---- sweeps ---- */
 
-static enum ht_err read_integers(const struct ht_args *args, const char *flag, int most, int room,
-                                 int *count, int *out) {
-    int n = 0;
-    HT_FREED int *list = NULL;
-    TRY(ht_args_integers(args, flag, 1, most, &n, &list));
-    if (n == 0) return HT_OK;
-    *count = n < room ? n : room;
-    memcpy(out, list, (size_t)*count * sizeof *out);
-    return HT_OK;
-}
-
 enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct ht_sweep *out) {
     const int most = differences ? 2 * HT_FD_RADIUS : HT_MAX_ORDER;
-    *out = (struct ht_sweep){.args = args, .ndims = 1, .dims = {3}, .differences = differences};
-    TRY(read_integers(args, "--orders", most, HT_SWEEP_ORDERS, &out->norders, out->orders));
-    TRY(read_integers(args, "--dims", 3, HT_SWEEP_DIMS, &out->ndims, out->dims));
-    for (int n = 0; n < out->norders; n++)
-        REQUIRE(out->orders[n] <= HT_MAX_ORDER || out->orders[n] % 2 == 0, HT_ERR_INPUT,
-                "--orders %d: N must be 1..%d, orders of fd 2, 4 .. %d", out->orders[n],
-                HT_MAX_ORDER, 2 * HT_FD_RADIUS);
+    *out = (struct ht_sweep){.args = args, .dims = {1, {3}}, .differences = differences};
+    TRY(ht_args_integers(args, "--orders", 1, most, &out->orders));
+    TRY(ht_args_integers(args, "--dims", 1, 3, &out->dims));
+    for (int n = 0; n < out->orders.count; n++) {
+        const int order = out->orders.number[n];
+        REQUIRE(order <= HT_MAX_ORDER || order % 2 == 0, HT_ERR_INPUT,
+                "--orders %d: N must be 1..%d, orders of fd 2, 4 .. %d", order, HT_MAX_ORDER,
+                2 * HT_FD_RADIUS);
+    }
     enum { MOST = 64 };
     const char *name[MOST];
     int count = 0;
@@ -68,10 +59,10 @@ static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_devi
                               void *context) {
     static const int even[] = {4, 8, 16};
     const bool fd = scheme->nodal;
-    const int count = sweep->norders > 0 ? sweep->norders : fd ? 3 : usual;
+    const int given = sweep->orders.count, count = given > 0 ? given : fd ? 3 : usual;
     for (int n = 0; n < count; n++)
         for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
-            const int order = sweep->norders > 0 ? sweep->orders[n] : fd ? even[n] : n + 1;
+            const int order = given > 0 ? sweep->orders.number[n] : fd ? even[n] : n + 1;
             if (ht_args_listed(sweep->args, "--precisions", ht_real_name(fp64)) &&
                 (fd ? order % 2 == 0 : order <= HT_MAX_ORDER))
                 TRY(visit(context, eq, scheme, order, fp64));
@@ -82,8 +73,9 @@ static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_devi
 enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info,
                           int usual, ht_sweep_visit *visit, void *context) {
     for (int s = 0; s < ht_system_count(); s++)
-        for (int d = 0; d < sweep->ndims; d++) {
-            const struct ht_equations eq = ht_equations_make(ht_system_at(s), sweep->dims[d]);
+        for (int d = 0; d < sweep->dims.count; d++) {
+            const struct ht_equations eq =
+                ht_equations_make(ht_system_at(s), sweep->dims.number[d]);
             if (!ht_args_listed(sweep->args, "--systems", ht_system_at(s)->name)) continue;
             for (int i = 0; i < ht_scheme_count(); i++) {
                 const struct ht_scheme *scheme = ht_scheme_at(i);

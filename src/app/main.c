@@ -98,14 +98,13 @@ static enum ht_err kernel_text(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
-    HT_FREED int *ptx = NULL;
-    int count = 0;
-    TRY(ht_args_integers(args, "--ptx", 1, 999, &count, &ptx)); /* 10 times the architecture */
+    struct ht_integers ptx = {0};
+    TRY(ht_args_integers(args, "--ptx", 1, 999, &ptx)); /* 10 times the architecture */
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
     TRY(ht_simulation_plan(params, NULL, &sim));
     REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so no kernels: %s",
             sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
-    if (ptx != NULL) sim->kernels.spec[0].ptx = ptx[0];
+    if (ptx.count > 0) sim->kernels.spec[0].ptx = ptx.number[0];
     TRY(ht_kernel_text(sim->kernels.variant, &sim->kernels.spec[0], &sim->kernels.shape[0], &text));
     return ht_args_print(&text);
 }

@@ -3,8 +3,6 @@
  * characters are made visible, and a line that is too long loses its middle. */
 #include "htwave/base.h"
 
-#include <stdarg.h>
-
 enum { RECORD_SIZE = HT_ERR_MESSAGE, LINE_SIZE = 800 };
 
 static _Thread_local char record[RECORD_SIZE];

@@ -1,6 +1,5 @@
 /* Messages and progress, on standard error unless somebody takes them. On a terminal a progress
  * line stays open, so every message clears the line first. */
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,26 +67,14 @@ int ht_log_warnings(void) {
 }
 
 static void say(const char *head, const char *fmt, va_list args) {
-    char fixed[4096];
+    HT_FREED_TEXT struct ht_text whole = {0};
     warnings += *head == 'w';
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(fixed, sizeof fixed, fmt, args);
-    char *text = fixed;
-    if (length < 0) fixed[0] = '\0';
-    if (length >= (int)sizeof fixed) {
-        text = malloc((size_t)length + 1);
-        if (text)
-            vsnprintf(text, (size_t)length + 1, fmt, again);
-        else
-            text = fixed; /* cut rather than lost */
-    }
-    va_end(again);
+    ht_text_add_list(&whole, fmt, args);
+    const char *text = whole.failed ? "(out of memory for a message)" : whole.data;
     if (taken.take != NULL)
         taken.take(taken.context, head, text);
     else
         print(head, text);
-    if (text != fixed) free(text);
 }
 
 #define SAY(name, level, head)         \

@@ -1,7 +1,5 @@
 /* Memory, growing lists and strings, the nearest name, quantities in readable units; hash and
  * random numbers. */
-#include <stdarg.h>
-
 #include "htwave/base.h"
 
 enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
@@ -58,31 +56,14 @@ void ht_pool_free(struct ht_pool *pool) {
     }
 }
 
-/* Room for extra characters and the NUL. Doubling makes appends linear in all. */
-static bool reserve(struct ht_text *text, size_t extra) {
-    size_t need = text->length + extra + 1;
-    if (need <= text->capacity) return true;
-    size_t capacity = text->capacity ? text->capacity : 256;
-    while (capacity < need && capacity <= SIZE_MAX / 2) capacity *= 2;
-    char *data = need > text->length ? realloc(text->data, capacity) : NULL;
-    if (!data || capacity < need) {
-        if (data) text->data = data;
-        text->failed = true;
-        return false;
-    }
-    text->data = data;
-    text->capacity = capacity;
-    return true;
-}
-
-HT_PRINTF(2, 0) static void add(struct ht_text *text, const char *fmt, va_list args) {
+void ht_text_add_list(struct ht_text *text, const char *fmt, va_list args) {
     va_list again;
     if (text->failed) return;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, fmt, args);
-    if (length < 0) {
-        text->failed = true;
-    } else if (reserve(text, (size_t)length)) {
+    const int length = vsnprintf(NULL, 0, fmt, args);
+    const int64_t need = (int64_t)text->length + length + 1;
+    text->failed = length < 0 || HT_GROW(text->data, need, text->room) != HT_OK;
+    if (!text->failed) {
         vsnprintf(text->data + text->length, (size_t)length + 1, fmt, again);
         text->length += (size_t)length;
     }
@@ -92,7 +73,7 @@ HT_PRINTF(2, 0) static void add(struct ht_text *text, const char *fmt, va_list a
 void ht_text_add(struct ht_text *text, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    add(text, fmt, args);
+    ht_text_add_list(text, fmt, args);
     va_end(args);
 }
 
@@ -110,7 +91,7 @@ enum ht_err ht_text_print(char **out, const char *fmt, ...) {
     struct ht_text text = {0};
     va_list args;
     va_start(args, fmt);
-    add(&text, fmt, args);
+    ht_text_add_list(&text, fmt, args);
     va_end(args);
     if (text.failed) ht_text_free(&text);
     *out = text.data;

@@ -111,26 +111,21 @@ void ht_args_help(const struct ht_command *command, FILE *out) {
 }
 
 enum ht_err ht_args_integers(const struct ht_args *args, const char *flag, long least, long most,
-                             int *count, int **out) {
+                             struct ht_integers *out) {
     const char *text = ht_args_value(args, flag);
-    int room = 1;
-    *count = 0;
-    if (text == NULL) return HT_OK;
-    for (const char *c = text; *c; c++) room += *c == ',';
-    HT_FREED int *list = NULL;
-    TRY(HT_ALLOC(list, room));
-    for (const char *c = text; *count < room; c++) {
+    if (text != NULL) out->count = 0;
+    for (const char *c = text; c != NULL;) {
         char *end = NULL;
         errno = 0;
         const long value = strtol(c, &end, 10);
         const bool good = end != c && (*end == ',' || *end == '\0') && errno == 0;
         REQUIRE(good && value >= least && value <= most, HT_ERR_INPUT,
                 "%s %s: must be integers %ld..%ld with commas", flag, HT_SHOWN(text), least, most);
-        list[(*count)++] = (int)value;
-        c = end;
+        REQUIRE(out->count < HT_MAX_INTEGERS, HT_ERR_INPUT, "%s %s: has more than %d numbers", flag,
+                HT_SHOWN(text), HT_MAX_INTEGERS);
+        out->number[out->count++] = (int)value;
+        c = *end ? end + 1 : NULL;
     }
-    *out = list;
-    list = NULL;
     return HT_OK;
 }
 

@@ -1,6 +1,5 @@
 /* The options medium.NAME, made from the parameters of all systems, once. A name of several systems
  * is one option; its help gives the meaning in each. */
-#include <stdarg.h>
 
 #include "htwave/system.h"
 #include "options.h"

@@ -1,7 +1,6 @@
 /* Parameters from defaults, a file and the command line, in this order, each replacing what came
  * before. Every key set is remembered with its text and place, so that any later check can name
  * them. */
-#include <stdarg.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -106,18 +105,15 @@ bool ht_params_is_set(const struct ht_params *params, const char *key) {
     return false;
 }
 
-bool ht_params_gives(const struct ht_params *params, const char *group) {
-    bool given = false;
-    for (int i = 0; i < params->sources->count; i++)
-        given = given || key_inside(params->sources->source[i].key, group);
-    return given;
-}
-
 /* Of a key or inside it; NULL: none. */
 static const struct ht_source *first_of(const struct ht_params *params, const char *key) {
     for (int i = 0; i < params->sources->count; i++)
         if (key_of(params->sources->source[i].key, key)) return &params->sources->source[i];
     return NULL;
+}
+
+bool ht_params_gives(const struct ht_params *params, const char *group) {
+    return first_of(params, group) != NULL;
 }
 
 /* ---- keys that are not there: what they may have meant ---- */
@@ -437,16 +433,10 @@ enum ht_err ht_params_beside(const struct ht_params *params, const char *name, c
 }
 
 static enum ht_err absolute_path(const char *path, char **out) {
-    HT_FREED char *here = NULL;
-    int64_t room = 0;
     *out = NULL;
     if (*path == '/') return ht_text_copy(path, out);
-    for (bool known = false; !known;) {
-        TRY(HT_GROW(here, room + 1, room));
-        known = getcwd(here, (size_t)room) != NULL;
-        REQUIRE(known || errno == ERANGE, HT_ERR_IO, "the current directory has no name: %s",
-                strerror(errno));
-    }
+    HT_FREED char *here = getcwd(NULL, 0); /* which allocates it, on all systems */
+    REQUIRE(here != NULL, HT_ERR_IO, "the current directory has no name: %s", strerror(errno));
     while (strncmp(path, "./", 2) == 0) path += 2;
     return ht_file_path(here, path, out);
 }
