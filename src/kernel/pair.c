@@ -12,8 +12,9 @@ struct pass {
     int nterms, term[HT_MAX_TERMS], difference[HT_MAX_TERMS];
     int ndifferences, source[HT_MAX_TERMS]; /* a term of each difference */
     unsigned sources, targets;              /* fields */
-    int ncoefficients, coefficient[HT_MAX_TERMS];
-    bool loses;
+    unsigned partners, losses;              /* of these */
+    unsigned coefficients;
+    int coupled, number[HT_MAX_FIELDS]; /* of targets that share coefficients; of others -1 */
 };
 
 static int find_difference(const struct ht_pair *pair, const struct ht_pair_term *term, int number,
@@ -26,31 +27,27 @@ static int find_difference(const struct ht_pair *pair, const struct ht_pair_term
     return p->ndifferences++;
 }
 
-static void add_coefficient(int coefficient, struct pass *p) {
-    for (int i = 0; i < p->ncoefficients; i++)
-        if (p->coefficient[i] == coefficient) return;
-    if (coefficient >= 0) p->coefficient[p->ncoefficients++] = coefficient;
-}
-
 static struct pass pass_of(const struct ht_pair *pair, int group) {
     struct pass p = {.targets = pair->group[group]};
+    const unsigned coupled = ht_pair_coupled(pair) & p.targets;
+    for (int f = 0; f < HT_MAX_FIELDS; f++) p.number[f] = coupled >> f & 1u ? p.coupled++ : -1;
     for (int t = 0; t < pair->nterms; t++) {
         const struct ht_pair_term *term = &pair->term[t];
         if (!(p.targets >> term->row & 1u)) continue;
         p.term[p.nterms] = t;
         p.difference[p.nterms++] = find_difference(pair, term, t, &p);
         p.sources |= 1u << term->col;
-        add_coefficient(term->coefficient, &p);
+        if (term->coefficient >= 0) p.coefficients |= 1u << term->coefficient;
     }
     for (int l = 0; l < pair->nlosses; l++) {
         const struct ht_pair_loss *loss = &pair->loss[l];
+        const int of[] = {loss->strength, loss->bulk, loss->frequency, loss->rate};
         if (!(p.targets >> loss->row & 1u)) continue;
-        p.loses = true;
-        add_coefficient(loss->strength, &p);
-        add_coefficient(loss->bulk, &p);
-        add_coefficient(loss->frequency, &p);
-        add_coefficient(loss->rate, &p);
+        p.losses |= 1u << l;
+        for (int i = 0; i < 4; i++)
+            if (of[i] >= 0) p.coefficients |= 1u << of[i];
     }
+    for (int i = 0; i < pair->npartners; i++) p.partners |= (p.targets >> pair->owner[i] & 1u) << i;
     return p;
 }
 
@@ -81,49 +78,33 @@ static bool is_constant(const struct ht_pair_spec *spec, int coefficient) {
     return spec->constant >> coefficient & 1u;
 }
 
-static void add_fields(const char *name, unsigned fields, struct ht_text *out) {
+/* A list's name behind the text before it; entries of a letter and a number. */
+static void add_list(const char *name, const char *letter, unsigned numbers, struct ht_text *out) {
     ht_text_add(out, "\n#define HT_PAIR_%s(X)", name);
-    for (int f = 0; f < HT_MAX_FIELDS; f++)
-        if (fields >> f & 1u) ht_text_add(out, " X(f%d)", f);
-}
-
-/* The rows of a group that share coefficients with others, by number; returns how many. */
-static int find_coupled(const struct ht_pair *pair, unsigned targets, int number[HT_MAX_FIELDS]) {
-    const unsigned coupled = ht_pair_coupled(pair);
-    int count = 0;
-    for (int f = 0; f < pair->nfields; f++) {
-        const bool is = (coupled & targets) >> f & 1u;
-        number[f] = is ? count : -1;
-        count += is;
-    }
-    return count;
+    HT_EACH_BIT(i, numbers) ht_text_add(out, " X(%s%d)", letter, i);
 }
 
 static void add_coupled(const struct ht_pair_spec *spec, const struct pass *p,
                         struct ht_text *out) {
-    const struct ht_pair *pair = spec->pair;
-    int number[HT_MAX_FIELDS];
-    const int count = find_coupled(pair, p->targets, number);
-    ht_text_add(out, "\n#define HT_PAIR_COUPLED %d\n#define HT_PAIR_COUPLED_ROWS(X)", count);
-    for (int f = 0; f < pair->nfields; f++)
-        if (number[f] >= 0) ht_text_add(out, " X(%d, f%d)", number[f], f);
+    ht_text_add(out, "\n#define HT_PAIR_COUPLED %d\n#define HT_PAIR_COUPLED_ROWS(X)", p->coupled);
+    for (int f = 0; f < spec->pair->nfields; f++)
+        if (p->number[f] >= 0) ht_text_add(out, " X(%d, f%d)", p->number[f], f);
     ht_text_add(out, "\n#define HT_PAIR_COUPLINGS(V, N)");
     for (int i = 0; i < p->nterms; i++) {
-        const struct ht_pair_term *t = &pair->term[p->term[i]];
-        const int col = number[t->partner];
+        const struct ht_pair_term *t = &spec->pair->term[p->term[i]];
+        const int row = p->number[t->row], col = p->number[t->partner];
         const bool constant = is_constant(spec, t->coefficient);
-        if (number[t->row] >= 0 && number[t->row] <= col)
-            ht_text_add(out, " %s(%d, %d, %s%d)", constant ? "N" : "V", number[t->row], col,
+        if (row >= 0 && row <= col)
+            ht_text_add(out, " %s(%d, %d, %s%d)", constant ? "N" : "V", row, col,
                         constant ? "" : "m", t->coefficient);
     }
-    ht_text_add(out, "\n");
 }
 
 static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
     const bool mixes = spec->damping == HT_PAIR_MIXED;
     if (spec->damping == HT_PAIR_UNDAMPED) return;
-    ht_text_add(out, "#define HT_PAIR_DAMPED(X)");
+    ht_text_add(out, "\n#define HT_PAIR_DAMPED(X)");
     for (int i = 0; i < p->ndifferences; i++) {
         const struct ht_pair_term *t = &pair->term[p->source[i]];
         ht_text_add(out, " X(d%d, f%d, %d, %d, %u, %d)", i, t->col, t->axis,
@@ -131,36 +112,31 @@ static void add_layers(const struct ht_pair_spec *spec, const struct pass *p, st
                     mixes ? i : count_along(pair, p, t->axis, i));
     }
     ht_text_add(out, "\n#define HT_PAIR_PLACES(X)");
-    for (int f = 0; f < pair->nfields; f++)
-        if (p->targets >> f & 1u) ht_text_add(out, " X(f%d, %u)", f, pair->parity[f]);
-    for (int i = 0; i < pair->npartners; i++)
-        if (p->targets >> pair->owner[i] & 1u)
-            ht_text_add(out, " X(q%d, %u)", i, pair->parity[pair->owner[i]]);
-    ht_text_add(out, "\n");
+    HT_EACH_BIT(f, p->targets) ht_text_add(out, " X(f%d, %u)", f, pair->parity[f]);
+    HT_EACH_BIT(i, p->partners) ht_text_add(out, " X(q%d, %u)", i, pair->parity[pair->owner[i]]);
 }
 
 static void add_table(const char *name, const double *values, int count, struct ht_text *out) {
-    ht_text_add(out, "#define HT_PAIR_%s {", name);
+    ht_text_add(out, "\n#define HT_PAIR_%s {", name);
     for (int i = 0; i < count; i++) ht_text_add(out, "%s%.17g", i > 0 ? ", " : "", values[i]);
-    ht_text_add(out, "}\n");
+    ht_text_add(out, "}");
 }
 
 /* Of a group, and by axis the rows whose stresses are 0 on a free side normal to it. */
-static void add_closure(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
+static void add_closure(const struct ht_pair_spec *spec, int group, const struct pass *p,
+                        struct ht_text *out) {
     const struct ht_fd_closure closure =
         ht_fd_closure(2 * spec->radius, group == ht_pair_stresses(spec->pair));
     const int rows = spec->free;
     double block[2 * HT_FD_CLOSED * HT_FD_CLOSED] = {0}, over[2 * HT_FD_CLOSED] = {0};
     double normal[3] = {0};
-    int number[HT_MAX_FIELDS];
     if (rows == 0) return;
     for (int i = 0; i < 2 * rows; i++) {
         over[i] = closure.over[i / rows][i % rows];
         for (int j = 0; j < rows; j++) block[i * rows + j] = closure.block[i / rows][i % rows][j];
     }
-    if (find_coupled(spec->pair, spec->pair->group[group], number) > 0)
-        for (int k = 0; k < spec->pair->dims; k++)
-            normal[k] = number[ht_pair_normal(spec->pair, k)];
+    for (int k = 0; k < spec->pair->dims && p->coupled > 0; k++)
+        normal[k] = p->number[ht_pair_normal(spec->pair, k)];
     add_table("BLOCK", block, 2 * rows * rows, out);
     add_table("OVER", over, 2 * rows, out);
     add_table("NORMALS", normal, spec->pair->dims, out);
@@ -202,120 +178,117 @@ static int list_of(const struct ht_pair_loss *loss) {
 
 static void add_losses(const struct ht_pair_spec *spec, const struct pass *p, struct ht_text *out) {
     static const char *const names[] = {"CONDUCTS", "RELAXES", "OSCILLATES", "STREAMS"};
-    const struct ht_pair *pair = spec->pair;
-    const struct ht_pair_loss *bulk = NULL;
-    int number[HT_MAX_FIELDS];
+    const struct ht_pair_loss *loss = spec->pair->loss, *bulk = NULL;
     unsigned lossy = 0;
-    ht_text_add(out, "#define HT_PAIR_PARTNERS(X)");
-    for (int i = 0; i < pair->npartners; i++)
-        if (p->targets >> pair->owner[i] & 1u) ht_text_add(out, " X(q%d)", i);
-    for (int f = 0; f < pair->nfields && spec->staged; f++)
-        if (p->targets >> f & 1u) ht_text_add(out, " X(bf%d)", f);
-    ht_text_add(out, "\n");
-    if (!p->loses) return;
-    find_coupled(pair, p->targets, number);
+    add_list("PARTNERS", "q", p->partners, out);
+    HT_EACH_BIT(f, spec->staged ? p->targets : 0) ht_text_add(out, " X(bf%d)", f);
+    if (p->losses == 0) return;
     for (int list = 0; list < LOSS_LISTS; list++) {
-        ht_text_add(out, "#define HT_PAIR_%s(X)", names[list]);
-        for (int n = 0; n < pair->nlosses; n++)
-            if ((p->targets >> pair->loss[n].row & 1u) && list_of(&pair->loss[n]) == list)
-                add_loss(spec, n, out);
-        ht_text_add(out, "\n");
+        ht_text_add(out, "\n#define HT_PAIR_%s(X)", names[list]);
+        HT_EACH_BIT(n, p->losses)
+            if (list_of(&loss[n]) == list) add_loss(spec, n, out);
     }
-    ht_text_add(out, "#define HT_PAIR_FLOWS(X)");
-    for (int n = 0; n < pair->nlosses; n++) {
-        if (!(p->targets >> pair->loss[n].row & 1u)) continue;
-        lossy |= 1u << pair->loss[n].row;
-        if (pair->loss[n].bulk >= 0) bulk = &pair->loss[n];
-        if (pair->loss[n].kind != HT_LOSS_CONDUCTS)
-            ht_text_add(out, " X(%d, f%d)", n, pair->loss[n].row);
+    ht_text_add(out, "\n#define HT_PAIR_FLOWS(X)");
+    HT_EACH_BIT(n, p->losses) {
+        lossy |= 1u << loss[n].row;
+        if (loss[n].bulk >= 0) bulk = &loss[n];
+        if (loss[n].kind != HT_LOSS_CONDUCTS) ht_text_add(out, " X(%d, f%d)", n, loss[n].row);
     }
-    add_fields("LOSSY", lossy, out);
+    add_list("LOSSY", "f", lossy, out);
     ht_text_add(out, "\n#define HT_PAIR_PRESSURE %d\n#define HT_PAIR_PRESSED(X)", bulk != NULL);
-    for (int n = 0; n < pair->nlosses; n++)
-        if ((p->targets >> pair->loss[n].row & 1u) && pair->loss[n].bulk >= 0)
-            ht_text_add(out, " X(%d, %d, f%d)", number[pair->loss[n].row], n, pair->loss[n].row);
-    ht_text_add(out, "\n");
+    HT_EACH_BIT(n, p->losses)
+        if (loss[n].bulk >= 0)
+            ht_text_add(out, " X(%d, %d, f%d)", p->number[loss[n].row], n, loss[n].row);
     if (bulk == NULL) return;
-    add_value(spec, "#define HT_PAIR_BULK", bulk->bulk, out);
+    add_value(spec, "\n#define HT_PAIR_BULK", bulk->bulk, out);
     add_value(spec, "\n#define HT_PAIR_BULK_RATE", bulk->rate, out);
-    ht_text_add(out, "\n");
 }
 
 /* ---- all lists ---- */
 
-static void add_lists(const struct ht_pair_spec *spec, int group, struct ht_text *out) {
+static void add_lists(const struct ht_pair_spec *spec, int group, const struct pass *p,
+                      struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
-    const struct pass p = pass_of(pair, group);
-    add_fields("SOURCES", p.sources, out);
-    add_fields("TARGETS", p.targets, out);
-    ht_text_add(out, "\n#define HT_PAIR_MEDIA(X)");
-    for (int i = 0; i < p.ncoefficients; i++)
-        if (!is_constant(spec, p.coefficient[i])) ht_text_add(out, " X(m%d)", p.coefficient[i]);
+    add_list("SOURCES", "f", p->sources, out);
+    add_list("TARGETS", "f", p->targets, out);
+    add_list("MEDIA", "m", p->coefficients & ~spec->constant, out);
     ht_text_add(out, "\n#define HT_PAIR_DIFFERENCES(X)");
-    for (int i = 0; i < p.ndifferences; i++) {
-        const struct ht_pair_term *t = &pair->term[p.source[i]];
+    for (int i = 0; i < p->ndifferences; i++) {
+        const struct ht_pair_term *t = &pair->term[p->source[i]];
         ht_text_add(out, " X(d%d, f%d, %d, %d)", i, t->col, t->axis,
                     ht_pair_up(pair, t->col, t->axis));
     }
     ht_text_add(out, "\n#define HT_PAIR_TERMS(V, N)");
-    for (int i = 0; i < p.nterms; i++) {
-        const struct ht_pair_term *t = &pair->term[p.term[i]];
+    for (int i = 0; i < p->nterms; i++) {
+        const struct ht_pair_term *t = &pair->term[p->term[i]];
         const bool number = is_constant(spec, t->coefficient);
         ht_text_add(out, " %s(f%d, %s%d, d%d, %.17g)", number ? "N" : "V", t->row,
-                    number ? "" : "m", t->coefficient, p.difference[i], t->factor);
+                    number ? "" : "m", t->coefficient, p->difference[i], t->factor);
     }
-    add_coupled(spec, &p, out);
-    add_losses(spec, &p, out);
-    add_layers(spec, &p, out);
-    add_closure(spec, group, out);
+    add_coupled(spec, p, out);
+    add_losses(spec, p, out);
+    add_layers(spec, p, out);
+    add_closure(spec, group, p, out);
+    ht_text_add(out, "\n");
 }
 
 /* ---- shapes ---- */
 
-static bool by_vectors(const struct ht_variant *variant) {
-    return variant == &ht_variant_fd_vectors;
-}
+enum { LAYERS = HT_PAIR_SOLVE + 1 }; /* entry beside those of enum ht_pair_work */
+
+/* A program of a group. */
+struct kernels {
+    struct ht_tool tool;
+    struct ht_pair pair;
+    struct ht_pair_spec spec;
+    struct ht_fd_weights weights;
+    struct pass pass;
+    struct ht_fd_shape shape;
+    int width;
+    bool vectors;
+    /* Of the first one: [beside free sides][group], which follow each other. */
+    struct kernels *all[2][2];
+};
 
 /* Nodes of a row that are done at a time. On GPUs packs are faster where neither registers nor the
  * bytes of double precision limit a pass (bench/NOTES.md). */
-static int width_of(const struct ht_pair_spec *spec, const struct ht_variant *variant, int group) {
-    if (by_vectors(variant)) return spec->fp64 ? 8 : 16;
-    return spec->fp64 || spec->free > 0 || pass_of(spec->pair, group).loses ? 1 : HT_FD_PACK;
+static int width_of(const struct ht_pair_spec *spec, bool vectors, const struct pass *p) {
+    if (vectors) return spec->fp64 ? 8 : 16;
+    return spec->fp64 || spec->free > 0 || p->losses != 0 ? 1 : HT_FD_PACK;
 }
 
-static struct ht_fd_shape shape_of(const struct ht_pair_spec *spec,
-                                   const struct ht_variant *variant,
-                                   const struct ht_fd_shape *asked, int group, int most) {
-    const bool packs = width_of(spec, variant, group) > 1;
+/* What fd-vectors is asked for stays as it is. */
+static struct ht_fd_shape shape_of(const struct kernels *k, const struct ht_fd_shape *asked,
+                                   int most) {
+    const bool packs = k->width > 1;
     struct ht_fd_shape shape = {0};
     if (asked != NULL) shape = *asked;
-    if (by_vectors(variant)) return shape;
-    if (shape.packs == 0) shape.packs = spec->pair->dims == 1 ? 128 : packs ? 8 : 32;
+    if (k->vectors) return shape;
+    if (shape.packs == 0) shape.packs = k->pair.dims == 1 ? 128 : packs ? 8 : 32;
     if (shape.rows == 0) shape.rows = packs ? 8 : 4;
-    if (spec->pair->dims == 1) shape.rows = 1;
-    shape.planes = packs && spec->pair->dims > 2 ? 2 : 1;
+    if (k->pair.dims == 1) shape.rows = 1;
+    shape.planes = packs && k->pair.dims > 2 ? 2 : 1;
     while (shape.rows > 1 && shape.packs * shape.rows * shape.planes > most) shape.rows /= 2;
     while (shape.packs > 1 && shape.packs * shape.rows * shape.planes > most) shape.packs /= 2;
     return shape;
 }
 
-static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct ht_variant *variant,
-                                  const struct ht_fd_shape *shape, int group, int ptx) {
-    const bool vectors = by_vectors(variant), damped = spec->damping != HT_PAIR_UNDAMPED;
-    const int width = width_of(spec, variant, group);
+static struct ht_recipe recipe_of(const struct kernels *k, int ptx) {
+    const struct ht_pair_spec *spec = &k->spec;
+    const bool damped = spec->damping != HT_PAIR_UNDAMPED;
     struct ht_recipe r = {
         .fp64 = spec->fp64,
-        .items = vectors ? 1 : shape->packs * shape->rows * shape->planes,
+        .items = k->vectors ? 1 : k->shape.packs * k->shape.rows * k->shape.planes,
         .number = {{"DIMS", spec->pair->dims},
                    {"FD_R", spec->radius},
-                   {"FD_PACKS", shape->packs},
-                   {"FD_ROWS", shape->rows},
-                   {"FD_PLANES", shape->planes},
-                   {"MOST_REGISTERS", shape->registers},
+                   {"FD_PACKS", k->shape.packs},
+                   {"FD_ROWS", k->shape.rows},
+                   {"FD_PLANES", k->shape.planes},
+                   {"MOST_REGISTERS", k->shape.registers},
                    {"PTX", ptx},
-                   {"WIDTH", width},
-                   {"PACK", width},
-                   {"PAIR_VECTORS", vectors},
+                   {"WIDTH", k->width},
+                   {"PACK", k->width},
+                   {"PAIR_VECTORS", k->vectors},
                    {"PAIR_NUMBERS", spec->pair->ncoefficients + (spec->pair->nlosses > 0)},
                    {"PAIR_LOSSY_DT", spec->pair->ncoefficients},
                    {"PAIR_STAGED", spec->staged},
@@ -324,88 +297,49 @@ static struct ht_recipe recipe_of(const struct ht_pair_spec *spec, const struct 
                    {"PAIR_PROFILES", ht_pair_profiles(spec->damping)},
                    {"PAIR_FREE", spec->free}},
         .entry = {"ht_pair_pass", "ht_pair_rate", spec->staged ? "ht_pair_stage" : NULL,
-                  "ht_pair_solve", damped ? "ht_pair_layers" : NULL},
-        .parts = true};
-    int n = 0;
-    r.file[n++] = "fd_args.h";
-    if (width > 1) r.file[n++] = "loose.cl";
-    if (width > 1 && !vectors) r.file[n++] = "packs.cl";
-    r.file[n++] = "pair.cl";
-    if (spec->free > 0) r.file[n++] = "pair_surface.cl";
-    if (pass_of(spec->pair, group).loses) r.file[n++] = "pair_losses.cl";
-    if (vectors) r.file[n++] = "pair_vectors.cl";
-    if (damped) r.file[n++] = "pair_layer_args.h";
-    if (damped) r.file[n++] = "pair_layers.cl";
-    if (!vectors) r.file[n++] = "pair_plain.cl";
-    r.file[n++] = "pair_entry.cl";
+                  k->pass.coupled > 0 ? "ht_pair_solve" : NULL, damped ? "ht_pair_layers" : NULL},
+        .parts = true,
+        .now = true};
+    const char *const files[] = {"fd_args.h",
+                                 k->width > 1 ? "loose.cl" : NULL,
+                                 k->width > 1 && !k->vectors ? "packs.cl" : NULL,
+                                 "pair.cl",
+                                 spec->free > 0 ? "pair_surface.cl" : NULL,
+                                 k->pass.losses != 0 ? "pair_losses.cl" : NULL,
+                                 k->vectors ? "pair_vectors.cl" : NULL,
+                                 damped ? "pair_layer_args.h" : NULL,
+                                 damped ? "pair_layers.cl" : NULL,
+                                 k->vectors ? NULL : "pair_plain.cl",
+                                 "pair_entry.cl"};
+    for (size_t i = 0, n = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] != NULL) r.file[n++] = files[i];
     return r;
 }
 
 /* ---- kernels ---- */
 
-enum { LAYERS = HT_PAIR_SOLVE + 1 }; /* entry beside those of enum ht_pair_work */
-
-struct kernels {
-    struct ht_tool tool; /* of the first group; the others' follow it */
-    struct ht_pair pair;
-    struct ht_pair_spec spec;
-    struct ht_fd_weights weights;
-    struct ht_fd_shape shape[2]; /* of each group */
-    int width[2];
-    bool vectors;
-    int coupled[2], number[HT_MAX_FIELDS]; /* of a group's fields that are coupled */
-    struct ht_tool *group[2];
-    struct kernels *strips; /* beside free sides; NULL: there are none */
-};
-
-/* *out: as of ht_tool_create. */
-static enum ht_err make_tool(struct ht_device *device, struct kernels *k,
-                             const struct ht_variant *variant, int group, int ptx, size_t size,
-                             void *out) {
-    struct ht_recipe recipe = recipe_of(&k->spec, variant, &k->shape[group], group, ptx);
-    HT_FREED_TEXT struct ht_text lists = {0};
-    int number[HT_MAX_FIELDS];
-    k->coupled[group] = find_coupled(&k->pair, k->pair.group[group], number);
-    for (int f = 0; f < k->pair.nfields; f++)
-        if (k->pair.group[group] >> f & 1u) k->number[f] = number[f];
-    if (k->coupled[group] == 0) recipe.entry[HT_PAIR_SOLVE] = NULL;
-    add_lists(&k->spec, group, &lists);
-    TRY(ht_text_status(&lists));
-    recipe.definitions = lists.data;
-    recipe.now = true;
-    const enum ht_err err = ht_tool_create(device, &recipe, size, out);
-    return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
-}
-
-/* Of the whole grid, or of the rows of closures. */
+/* Of a group, in the whole grid or in the rows of closures. */
 static enum ht_err make_program(struct ht_device *device, const struct ht_pair_spec *spec,
-                                const struct ht_variant *variant, const struct ht_fd_shape *shape,
-                                int ptx, struct kernels **out) {
+                                const struct ht_variant *variant, const struct ht_fd_shape *asked,
+                                int group, int ptx, struct kernels **out) {
     struct kernels plan = {.pair = *spec->pair,
                            .spec = *spec,
                            .weights = ht_fd_weights(2 * spec->radius),
-                           .vectors = by_vectors(variant)};
-    const int most = (int)ht_least(ht_tool_info(device)->max_group, 1024);
-    struct kernels *k = NULL;
-    *out = NULL;
-    for (int group = 0; group < 2; group++) {
-        plan.width[group] = width_of(spec, variant, group);
-        plan.shape[group] = shape_of(spec, variant, shape, group, most);
-    }
-    plan.spec.pair = &plan.pair;
-    TRY(make_tool(device, &plan, variant, 0, ptx, sizeof *k, &k));
-    plan.tool = k->tool;
-    *k = plan;
-    k->spec.pair = &k->pair;
-    k->group[0] = &k->tool;
-    const enum ht_err err =
-        make_tool(device, k, variant, 1, ptx, sizeof *k->group[1], &k->group[1]);
-    k->tool.next = k->group[1];
-    if (err != HT_OK)
-        ht_tool_destroy(&k->tool);
-    else
-        *out = k;
-    return err;
+                           .vectors = variant == &ht_variant_fd_vectors,
+                           .pass = pass_of(spec->pair, group)};
+    HT_FREED_TEXT struct ht_text lists = {0};
+    plan.width = width_of(spec, plan.vectors, &plan.pass);
+    plan.shape = shape_of(&plan, asked, (int)ht_least(ht_tool_info(device)->max_group, 1024));
+    struct ht_recipe recipe = recipe_of(&plan, ptx);
+    add_lists(spec, group, &plan.pass, &lists);
+    TRY(ht_text_status(&lists));
+    recipe.definitions = lists.data;
+    const enum ht_err err = ht_tool_create(device, &recipe, sizeof plan, out);
+    if (err != HT_OK) return ht_err_prefix(err, "variant %s", variant->name);
+    plan.tool = (*out)->tool;
+    **out = plan;
+    (*out)->spec.pair = &(*out)->pair;
+    return HT_OK;
 }
 
 /* device: NULL for the texts alone. */
@@ -414,20 +348,25 @@ static enum ht_err make(struct ht_device *device, const struct ht_pair_spec *spe
                         struct kernels **out) {
     /* Few nodes along x1 or x2, or many. */
     static const struct ht_fd_shape strips = {.packs = 8, .rows = 4};
+    struct kernels *all[2][2] = {{NULL}}, **last = NULL;
     struct ht_pair_spec inside = *spec;
     inside.free = 0;
-    struct kernels *k = NULL;
     *out = NULL;
-    TRY(make_program(device, &inside, variant, shape, ptx, &k));
-    enum ht_err err = HT_OK;
-    if (spec->free > 0)
-        err = make_program(device, spec, &ht_variant_fd_plain, &strips, ptx, &k->strips);
-    if (k->strips != NULL) k->group[1]->next = &k->strips->tool;
-    if (err != HT_OK)
-        ht_tool_destroy(&k->tool);
-    else
-        *out = k;
-    return err;
+    for (int i = 0; i < (spec->free > 0 ? 4 : 2); i++) {
+        struct kernels **k = &all[i / 2][i % 2];
+        const enum ht_err err =
+            i < 2 ? make_program(device, &inside, variant, shape, i, ptx, k)
+                  : make_program(device, spec, &ht_variant_fd_plain, &strips, i % 2, ptx, k);
+        if (err != HT_OK) {
+            if (last != NULL) ht_tool_destroy(&all[0][0]->tool);
+            return err;
+        }
+        if (last != NULL) (*last)->tool.next = &(*k)->tool;
+        last = k;
+    }
+    memcpy(all[0][0]->all, all, sizeof all);
+    *out = all[0][0];
+    return HT_OK;
 }
 
 enum ht_err ht_pair_kernels_create(struct ht_device *device, const struct ht_pair_spec *spec,
@@ -476,14 +415,14 @@ static struct ht_arg set_coefs(const struct kernels *k, const double scale[3],
 }
 
 /* Groups of a pass, and what each does in turn: on CPUs four groups per core share the rows. */
-static void set_groups(const struct kernels *k, int group, const struct ht_fd_box *box,
+static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
                        struct ht_fd_args *args, int64_t groups[3]) {
-    const struct ht_fd_shape *shape = &k->shape[group];
+    const struct ht_fd_shape *shape = &k->shape;
     const int last = k->pair.dims - 1;
     const int64_t most = (int64_t)ht_device_info(k->tool.device)->compute_units * 4;
     groups[0] = groups[1] = groups[2] = 1;
     if (!k->vectors) {
-        const int64_t width = k->width[group], begin = box->begin[0] / width * width;
+        const int64_t width = k->width, begin = box->begin[0] / width * width;
         groups[0] = ht_divide_up(box->end[0] - begin, width * shape->packs);
         groups[1] = ht_divide_up(ht_fd_extent(box, 1), shape->rows);
         groups[2] = ht_divide_up(ht_fd_extent(box, 2), shape->planes);
@@ -497,46 +436,34 @@ static void set_groups(const struct kernels *k, int group, const struct ht_fd_bo
     groups[2] = ht_divide_up(ht_fd_extent(box, last), args->planes);
 }
 
-static int add_media(const struct kernels *k, const struct pass *p,
-                     const struct ht_pair_arrays *arrays, struct ht_arg *arg, int n) {
-    for (int i = 0; i < p->ncoefficients; i++)
-        if (!is_constant(&k->spec, p->coefficient[i]))
-            arg[n++] = (struct ht_arg){.buffer = arrays->coefficient[p->coefficient[i]]};
+static int add_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht_arg *arg,
+                       int n) {
+    HT_EACH_BIT(i, numbers) arg[n++] = (struct ht_arg){.buffer = buffer[i]};
     return n;
 }
 
 /* HT_PAIR_PARAMS. */
-static int add_arrays(const struct kernels *k, const struct pass *p,
-                      struct ht_buffer *const *target, const struct ht_pair_arrays *arrays,
-                      struct ht_arg *arg, int n) {
-    for (int f = 0; f < k->pair.nfields; f++)
-        if (p->sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
-    n = add_media(k, p, arrays, arg, n);
-    for (int f = 0; f < k->pair.nfields; f++)
-        if (p->targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = target[f]};
-    for (int i = 0; i < k->pair.npartners; i++)
-        if (p->targets >> k->pair.owner[i] & 1u)
-            arg[n++] = (struct ht_arg){.buffer = arrays->partner[i]};
-    for (int f = 0; f < k->pair.nfields && k->spec.staged; f++)
-        if (p->targets >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
-    return n;
+static int add_arrays(const struct kernels *k, struct ht_buffer *const *target,
+                      const struct ht_pair_arrays *arrays, struct ht_arg *arg, int n) {
+    n = add_buffers(k->pass.sources, arrays->field, arg, n);
+    n = add_buffers(k->pass.coefficients & ~k->spec.constant, arrays->coefficient, arg, n);
+    n = add_buffers(k->pass.targets, target, arg, n);
+    n = add_buffers(k->pass.partners, arrays->partner, arg, n);
+    return add_buffers(k->spec.staged ? k->pass.targets : 0, arrays->field, arg, n);
 }
 
-static enum ht_err launch(const struct kernels *k, enum ht_step_part part, int entry, int group,
+static enum ht_err launch(struct kernels *k, enum ht_step_part part, int entry,
                           const struct ht_fd_box *box, const double scale[3],
                           struct ht_buffer *const *target, const struct ht_pair_arrays *arrays) {
-    const struct pass p = pass_of(&k->pair, group);
     struct ht_fd_args args = ht_fd_args_of(box);
-    struct ht_arg arg[HT_MAX_ARGS];
+    struct ht_arg arg[HT_MAX_ARGS] = {{.value = &args, .size = sizeof args}};
     double coefs[MOST_COEFS];
     int64_t groups[3];
-    int n = 0;
     if (ht_fd_empty(box)) return HT_OK;
-    set_groups(k, group, box, &args, groups);
-    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = set_coefs(k, scale, arrays, coefs);
-    n = add_arrays(k, &p, target, arrays, arg, n);
-    return ht_tool_launch(k->group[group], part, entry, groups, n, arg);
+    set_groups(k, box, &args, groups);
+    arg[1] = set_coefs(k, scale, arrays, coefs);
+    const int n = add_arrays(k, target, arrays, arg, 2);
+    return ht_tool_launch(&k->tool, part, entry, groups, n, arg);
 }
 
 /* ---- launches with layers ---- */
@@ -576,33 +503,30 @@ static void set_layers(const struct ht_fd_box *box, const struct ht_pair_layers 
 }
 
 /* On CPUs one launch does all rows with the layers; else they follow the pass. */
-static enum ht_err launch_layers(const struct kernels *k, enum ht_step_part part, int group,
+static enum ht_err launch_layers(struct kernels *k, enum ht_step_part part, int group,
                                  const struct ht_fd_box *box, const double scale[3],
                                  const struct ht_pair_layers *layers,
                                  const struct ht_pair_arrays *arrays) {
-    const struct pass p = pass_of(&k->pair, group);
     struct ht_pair_layer_args args;
     struct ht_fd_args rows = ht_fd_args_of(box);
-    struct ht_arg arg[HT_MAX_ARGS];
+    struct ht_arg arg[HT_MAX_ARGS] = {{.value = &args, .size = sizeof args}};
     double coefs[MOST_COEFS];
     int64_t groups[3];
-    int n = 0;
+    int n = 2;
     if (ht_fd_empty(box)) return HT_OK;
-    set_layers(box, layers, k->group[group]->recipe.items, &args);
-    set_groups(k, group, box, &rows, groups);
+    set_layers(box, layers, k->tool.recipe.items, &args);
+    set_groups(k, box, &rows, groups);
     args.rows = rows.rows;
     args.planes = rows.planes;
     for (int axis = 0; axis < 3 && !k->vectors; axis++)
         groups[axis] = axis == 0 ? args.first[HT_PAIR_ZONES] : 1;
-    if (!k->vectors) TRY(launch(k, part, HT_PAIR_STEP, group, box, scale, arrays->field, arrays));
+    if (!k->vectors) TRY(launch(k, part, HT_PAIR_STEP, box, scale, arrays->field, arrays));
     if (groups[0] == 0) return HT_OK;
-    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = set_coefs(k, scale, arrays, coefs);
-    arg[n++] = (struct ht_arg){.buffer = arrays->profile};
-    if (k->spec.damping != HT_PAIR_SPONGE)
-        arg[n++] = (struct ht_arg){.buffer = arrays->memory[group]};
-    n = add_arrays(k, &p, arrays->field, arrays, arg, n);
-    return ht_tool_launch(k->group[group], part, LAYERS, groups, n, arg);
+    arg[1] = set_coefs(k, scale, arrays, coefs);
+    arg[n++].buffer = arrays->profile;
+    if (k->spec.damping != HT_PAIR_SPONGE) arg[n++].buffer = arrays->memory[group];
+    n = add_arrays(k, arrays->field, arrays, arg, n);
+    return ht_tool_launch(&k->tool, part, LAYERS, groups, n, arg);
 }
 
 /* ---- boxes ---- */
@@ -613,8 +537,8 @@ static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
                    const struct ht_pair_arrays *arrays, struct ht_fd_box part[MOST_PARTS]) {
     int count = 1;
     part[0] = *box;
-    for (int axis = k->pair.dims - 1; axis >= 0 && k->strips != NULL; axis--) {
-        const int64_t rows = k->strips->spec.free;
+    for (int axis = k->pair.dims - 1; axis >= 0 && k->all[1][0] != NULL; axis--) {
+        const int64_t rows = k->all[1][0]->spec.free;
         int64_t *begin = &part[0].begin[axis], *end = &part[0].end[axis];
         const int64_t low = ht_least(arrays->wall[axis][0] + rows, *end);
         const int64_t high = ht_most(arrays->wall[axis][1] - rows + 1, ht_most(low, *begin));
@@ -639,10 +563,10 @@ enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group
     struct ht_fd_box boxes[MOST_PARTS];
     const int count = cut_box(all, box, arrays, boxes);
     for (int i = 0; i < count; i++) {
-        const struct kernels *k = i == 0 ? all : all->strips;
+        struct kernels *k = all->all[i > 0][group];
         TRY(layers != NULL && work == HT_PAIR_STEP
                 ? launch_layers(k, part, group, &boxes[i], scale, layers, arrays)
-                : launch(k, part, (int)work, group, &boxes[i], scale,
+                : launch(k, part, (int)work, &boxes[i], scale,
                          work == HT_PAIR_STEP ? arrays->field : arrays->rate, arrays));
     }
     return HT_OK;
@@ -650,23 +574,20 @@ enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group
 
 enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_box *box,
                           const struct ht_pair_arrays *arrays) {
-    const struct kernels *k = (const struct kernels *)tool;
-    const struct pass p = pass_of(&k->pair, group);
+    struct kernels *k = ((const struct kernels *)tool)->all[0][group];
     const double scale[3] = {0, 0, 0};
-    struct ht_fd_args args = ht_fd_args_of(box);
-    struct ht_arg arg[HT_MAX_ARGS];
+    const struct ht_fd_args args = ht_fd_args_of(box);
     double coefs[MOST_COEFS];
-    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), k->group[group]->recipe.items),
+    struct ht_arg arg[HT_MAX_ARGS] = {{.value = &args, .size = sizeof args},
+                                      set_coefs(k, scale, arrays, coefs)};
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), k->tool.recipe.items),
                                ht_fd_extent(box, 1), ht_fd_extent(box, 2)};
-    int n = 0;
-    if (ht_fd_empty(box) || k->coupled[group] == 0) return HT_OK;
-    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
-    arg[n++] = set_coefs(k, scale, arrays, coefs);
-    n = add_media(k, &p, arrays, arg, n);
+    if (ht_fd_empty(box) || k->pass.coupled == 0) return HT_OK;
+    int n = add_buffers(k->pass.coefficients & ~k->spec.constant, arrays->coefficient, arg, 2);
     for (int f = 0; f < k->pair.nfields; f++) {
-        if (!(p.targets >> f & 1u) || k->number[f] < 0) continue;
-        arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
-        arg[n++] = (struct ht_arg){.buffer = arrays->rate[f]};
+        if (k->pass.number[f] < 0) continue;
+        arg[n++].buffer = arrays->field[f];
+        arg[n++].buffer = arrays->rate[f];
     }
-    return ht_tool_launch(k->group[group], HT_PART_INTERIOR, HT_PAIR_SOLVE, groups, n, arg);
+    return ht_tool_launch(&k->tool, HT_PART_INTERIOR, HT_PAIR_SOLVE, groups, n, arg);
 }
