@@ -330,6 +330,8 @@ int ht_pair_axes(unsigned parity);
 /* The couplings of a group: how many, their first number; the fields that they couple: how many. */
 int ht_pair_couplings(const struct ht_pair *pair, int group, int *first);
 int ht_pair_rows(const struct ht_pair *pair, int group, int row[HT_MAX_FIELDS]);
+/* The most points around a field's place. */
+int ht_pair_corners(const struct ht_pair *pair, int group);
 /* y = C^+ x, C symmetric and not negative, x in its range; both change. */
 void ht_pair_invert(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y);
 /* The group of stresses, some of which lie at nodes; the other one has velocities. */

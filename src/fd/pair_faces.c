@@ -712,9 +712,7 @@ enum ht_err ht_pair_meets_make(const struct ht_pair_stepper *s, int group,
     *out = (struct ht_pair_meets){.points = 0};
     if (!ht_pair_faces_use(faces, group)) return HT_OK;
     l.rows = ht_pair_rows(&s->pair, group, l.row);
-    for (int i = 0; i < l.rows; i++)
-        out->corners = (int)ht_most(
-            out->corners, 1 << ht_pair_axes(s->pair.parity[l.row[i]] ^ s->pair.meets[group]));
+    out->corners = ht_pair_corners(&s->pair, group);
     for (int i = 0; i < 2; i++) TRY(HT_ALLOC(out->first[i], planes + 1));
     TRY(around_begin(faces, group, &around));
     const struct ht_fd_stepper *fd = &s->fd;

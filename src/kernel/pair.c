@@ -436,20 +436,14 @@ static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
     groups[2] = ht_divide_up(ht_fd_extent(box, last), args->planes);
 }
 
-static int add_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht_arg *arg,
-                       int n) {
-    HT_EACH_BIT(i, numbers) arg[n++] = (struct ht_arg){.buffer = buffer[i]};
-    return n;
-}
-
 /* HT_PAIR_PARAMS. */
 static int add_arrays(const struct kernels *k, struct ht_buffer *const *target,
                       const struct ht_pair_arrays *arrays, struct ht_arg *arg, int n) {
-    n = add_buffers(k->pass.sources, arrays->field, arg, n);
-    n = add_buffers(k->pass.coefficients & ~k->spec.constant, arrays->coefficient, arg, n);
-    n = add_buffers(k->pass.targets, target, arg, n);
-    n = add_buffers(k->pass.partners, arrays->partner, arg, n);
-    return add_buffers(k->spec.staged ? k->pass.targets : 0, arrays->field, arg, n);
+    n = ht_tool_buffers(k->pass.sources, arrays->field, arg, n);
+    n = ht_tool_buffers(k->pass.coefficients & ~k->spec.constant, arrays->coefficient, arg, n);
+    n = ht_tool_buffers(k->pass.targets, target, arg, n);
+    n = ht_tool_buffers(k->pass.partners, arrays->partner, arg, n);
+    return ht_tool_buffers(k->spec.staged ? k->pass.targets : 0, arrays->field, arg, n);
 }
 
 static enum ht_err launch(struct kernels *k, enum ht_step_part part, int entry,
@@ -583,7 +577,7 @@ enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_bo
     const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), k->tool.recipe.items),
                                ht_fd_extent(box, 1), ht_fd_extent(box, 2)};
     if (ht_fd_empty(box) || k->pass.coupled == 0) return HT_OK;
-    int n = add_buffers(k->pass.coefficients & ~k->spec.constant, arrays->coefficient, arg, 2);
+    int n = ht_tool_buffers(k->pass.coefficients & ~k->spec.constant, arrays->coefficient, arg, 2);
     for (int f = 0; f < k->pair.nfields; f++) {
         if (k->pass.number[f] < 0) continue;
         arg[n++].buffer = arrays->field[f];

@@ -8,10 +8,9 @@ enum { MEET, PART, ADD }; /* entries */
 
 struct meeting {
     struct ht_tool tool;
-    int dims, radius, rows, row[HT_MAX_FIELDS], couplings;
+    int dims, radius, rows, row[HT_MAX_FIELDS], couplings, numbers;
     unsigned sources;
-    int numbers, kept, partner[HT_MAX_FIELDS]; /* what losses remember */
-    bool medium[HT_MAX_TERMS];                 /* that it needs, of coefficients that vary */
+    unsigned partners, media; /* what losses remember; what that needs of those that vary */
     struct ht_fd_weights weights;
 };
 enum { AT, VALUE, TO, FROM, G, BUFFERS };
@@ -26,15 +25,14 @@ static unsigned apart_of(const struct ht_pair *pair, int group, int field) {
     return pair->parity[field] ^ pair->meets[group];
 }
 
-/* Rows and their own terms; returns the most points around a node. */
-static int add_rows(const struct ht_pair *pair, int group, struct meeting *m, struct ht_text *out) {
-    int corners = 1;
+/* Rows and their own terms. */
+static void add_rows(const struct ht_pair *pair, int group, struct meeting *m,
+                     struct ht_text *out) {
     ht_text_add(out, "#define HT_PAIR_MEET_ROWS(X)");
     for (int i = 0; i < m->rows; i++) {
-        const int around = 1 << ht_pair_axes(apart_of(pair, group, m->row[i]));
-        ht_text_add(out, " X(%d, f%d, %.17g, %u)", i, m->row[i], 1.0 / around,
-                    apart_of(pair, group, m->row[i]));
-        corners = around > corners ? around : corners;
+        const unsigned apart = apart_of(pair, group, m->row[i]);
+        ht_text_add(out, " X(%d, f%d, %.17g, %u)", i, m->row[i], 1.0 / (1 << ht_pair_axes(apart)),
+                    apart);
     }
     ht_text_add(out, "\n#define HT_PAIR_MEET_MEANS(X)");
     for (int i = 0; i < m->rows; i++)
@@ -46,7 +44,6 @@ static int add_rows(const struct ht_pair *pair, int group, struct meeting *m, st
                         ht_pair_up(pair, term->col, term->axis), apart_of(pair, group, term->row),
                         term->factor);
         }
-    return corners;
 }
 
 static int number_of(const struct meeting *m, int field) {
@@ -60,30 +57,30 @@ static void add_value(const struct ht_pair_spec *spec, const char *word, int c, 
                       struct ht_text *out) {
     const bool number = spec->constant >> c & 1u;
     ht_text_add(out, number ? "%sc.number[%d]" : "%sm%d[at]", word, c);
-    m->medium[c] = m->medium[c] || !number;
+    m->media |= (unsigned)!number << c;
 }
 
 /* Of rows that lose what the medium remembers; what flows for ever is 0 where they meet. */
 static void add_kept(const struct ht_pair_spec *spec, struct meeting *m, struct ht_text *out) {
     const struct ht_pair *pair = spec->pair;
-    unsigned rows = 0, pressed = 0;
+    unsigned rows = 0, pressed = 0, pressing = 0; /* rows, losses */
     for (int i = 0; i < m->rows; i++) rows |= 1u << m->row[i];
-    ht_text_add(out, "#define HT_PAIR_KEPT(X)");
+    ht_text_add(out, "\n#define HT_PAIR_KEPT(X)");
     for (int l = 0; l < pair->nlosses; l++) {
         const struct ht_pair_loss *loss = &pair->loss[l];
+        const bool divides = loss->frequency >= 0;
         if (!(rows >> loss->row & 1u) || loss->position < 0) continue;
-        if (loss->bulk >= 0) pressed |= 1u << loss->row;
+        pressed |= (unsigned)(loss->bulk >= 0) << loss->row;
+        pressing |= (unsigned)(loss->bulk >= 0) << l;
+        m->partners |= 1u << loss->position;
         ht_text_add(out, " X(%d, q%d", number_of(m, loss->row), loss->position);
-        add_value(spec, loss->frequency < 0 ? ", " : ", HT_PAIR_KEPT_OVER(", loss->strength, m,
-                  out);
-        if (loss->frequency >= 0) add_value(spec, ", ", loss->frequency, m, out);
-        ht_text_add(out, loss->frequency < 0 ? ")" : "))");
-        m->partner[m->kept++] = loss->position;
+        add_value(spec, divides ? ", HT_PAIR_KEPT_OVER(" : ", ", loss->strength, m, out);
+        if (divides) add_value(spec, ", ", loss->frequency, m, out);
+        ht_text_add(out, divides ? "))" : ")");
     }
     ht_text_add(out, "\n#define HT_PAIR_KEPT_PRESSURE(X)");
-    for (int l = 0; l < pair->nlosses; l++) {
+    HT_EACH_BIT(l, pressing) {
         const struct ht_pair_loss *loss = &pair->loss[l];
-        if (!(pressed >> loss->row & 1u)) continue;
         ht_text_add(out, " X(%d, q%d", number_of(m, loss->row), loss->position);
         add_value(spec, ", ", loss->bulk, m, out);
         add_value(spec, " - ", loss->strength, m, out);
@@ -97,62 +94,56 @@ static void add_kept(const struct ht_pair_spec *spec, struct meeting *m, struct 
         add_value(spec, ", ", c, m, out);
         ht_text_add(out, ")");
     }
-    m->numbers = pair->ncoefficients;
-    ht_text_add(out, "\n#define HT_PAIR_KEPT_PRESSED %d", pressed != 0);
-    ht_text_add(out, "\n#define HT_PAIR_KEPT_NUMBERS %d\n#define HT_PAIR_KEPT_MEDIA(X)",
-                m->numbers);
-    for (int c = 0; c < m->numbers; c++)
-        if (m->medium[c]) ht_text_add(out, " X(m%d)", c);
+    ht_text_add(out, "\n#define HT_PAIR_KEPT_PRESSED %d\n#define HT_PAIR_KEPT_NUMBERS %d",
+                pressed != 0, m->numbers);
+    ht_text_add(out, "\n#define HT_PAIR_KEPT_MEDIA(X)");
+    HT_EACH_BIT(c, m->media) ht_text_add(out, " X(m%d)", c);
     ht_text_add(out, "\n");
 }
 
-/* Returns the most points around a node. */
-static int add_lists(const struct ht_pair_spec *spec, int group, struct meeting *m,
-                     struct ht_text *out) {
-    const struct ht_pair *pair = spec->pair;
+static void add_lists(const struct ht_pair_spec *spec, int group, struct meeting *m,
+                      struct ht_text *out) {
+    const struct ht_pair_coefficient *of = spec->pair->coefficient;
     int first = 0;
-    m->rows = ht_pair_rows(pair, group, m->row);
-    m->couplings = ht_pair_couplings(pair, group, &first);
-    const int corners = add_rows(pair, group, m, out);
+    m->couplings = ht_pair_couplings(spec->pair, group, &first);
+    add_rows(spec->pair, group, m, out);
     ht_text_add(out, "\n#define HT_PAIR_MEET_SOURCES(X)");
-    for (int f = 0; f < pair->nfields; f++)
-        if (m->sources >> f & 1u) ht_text_add(out, " X(f%d)", f);
+    HT_EACH_BIT(f, m->sources) ht_text_add(out, " X(f%d)", f);
     ht_text_add(out, "\n#define HT_PAIR_MEET_COUPLINGS(X)");
     for (int i = 0; i < m->couplings; i++)
-        ht_text_add(out, " X(%d, %d, %d)", number_of(m, pair->coefficient[first + i].row),
-                    number_of(m, pair->coefficient[first + i].col), i);
-    ht_text_add(out, "\n");
+        ht_text_add(out, " X(%d, %d, %d)", number_of(m, of[first + i].row),
+                    number_of(m, of[first + i].col), i);
     add_kept(spec, m, out);
-    return corners;
 }
 
 enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pair_spec *spec,
                                    int group, struct ht_tool **out) {
-    struct meeting lists = {.rows = 0}, *made;
-    struct ht_text text = {0};
+    struct meeting lists = {.dims = spec->pair->dims,
+                            .radius = spec->radius,
+                            .numbers = spec->pair->ncoefficients,
+                            .weights = ht_fd_weights(2 * spec->radius)};
+    struct meeting *made;
+    HT_FREED_TEXT struct ht_text text = {0};
     *out = NULL;
-    const int corners = add_lists(spec, group, &lists, &text);
-    const struct ht_recipe recipe = {.what = "kernels of couplings",
-                                     .fp64 = spec->fp64,
-                                     .items = 128,
-                                     .number = {{"DIMS", spec->pair->dims},
-                                                {"FD_R", spec->radius},
-                                                {"PAIR_MEETS", (int)spec->pair->meets[group]},
-                                                {"PAIR_MEET_COUNT", lists.rows},
-                                                {"PAIR_MEET_NUMBERS", lists.couplings},
-                                                {"PAIR_CORNERS", corners}},
-                                     .definitions = text.data,
-                                     .file = {"tool_args.h", "pair_faces.cl"},
-                                     .entry = {"ht_pair_meet", "ht_pair_part", "ht_pair_meet_add"},
-                                     .parts = true};
-    enum ht_err err = ht_text_status(&text);
-    if (err == HT_OK) err = ht_tool_create(device, &recipe, sizeof *made, &made);
-    ht_text_free(&text);
-    TRY(err);
+    lists.rows = ht_pair_rows(spec->pair, group, lists.row);
+    add_lists(spec, group, &lists, &text);
+    const struct ht_recipe recipe = {
+        .what = "kernels of couplings",
+        .fp64 = spec->fp64,
+        .items = 128,
+        .number = {{"DIMS", lists.dims},
+                   {"FD_R", lists.radius},
+                   {"PAIR_MEETS", (int)spec->pair->meets[group]},
+                   {"PAIR_MEET_COUNT", lists.rows},
+                   {"PAIR_MEET_NUMBERS", lists.couplings},
+                   {"PAIR_CORNERS", ht_pair_corners(spec->pair, group)}},
+        .definitions = text.data,
+        .file = {"tool_args.h", "pair_faces.cl"},
+        .entry = {"ht_pair_meet", "ht_pair_part", "ht_pair_meet_add"},
+        .parts = true};
+    TRY(ht_text_status(&text));
+    TRY(ht_tool_create(device, &recipe, sizeof *made, &made));
     lists.tool = made->tool;
-    lists.dims = spec->pair->dims;
-    lists.radius = spec->radius;
-    lists.weights = ht_fd_weights(2 * spec->radius);
     *made = lists;
     *out = &made->tool;
     return HT_OK;
@@ -161,15 +152,12 @@ enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pai
 /* ---- lists ---- */
 
 int64_t ht_pair_met_bytes(const struct ht_pair *pair, int group, bool fp64, int64_t points) {
-    int first, row[HT_MAX_FIELDS], corners = 1, targets = 0;
+    int first, row[HT_MAX_FIELDS], targets = 0;
     const int rows = ht_pair_rows(pair, group, row);
     const int couplings = ht_pair_couplings(pair, group, &first);
-    for (int i = 0; i < rows; i++) {
-        const int around = 1 << ht_pair_axes(apart_of(pair, group, row[i]));
-        corners = around > corners ? around : corners;
-        targets += around;
-    }
-    return points * (8 + ht_real_size(fp64) * (rows + couplings) + targets * (8 + 4 * corners));
+    for (int i = 0; i < rows; i++) targets += 1 << ht_pair_axes(apart_of(pair, group, row[i]));
+    return points * (8 + ht_real_size(fp64) * (rows + couplings) +
+                     targets * (8 + 4 * ht_pair_corners(pair, group)));
 }
 
 void ht_pair_met_destroy(struct ht_pair_met *met) {
@@ -202,24 +190,20 @@ enum ht_err ht_pair_met_create(struct ht_tool *meeting, const struct ht_pair_mee
 
 /* ---- launches ---- */
 
+static struct ht_pair_meet_args args_of(const int64_t range[2], const struct ht_fd_box *box,
+                                        bool keeps) {
+    return (struct ht_pair_meet_args){.first = (long)range[0],
+                                      .end = (long)range[1],
+                                      .row = (long)box->row,
+                                      .plane = (long)box->plane,
+                                      .keeps = keeps};
+}
+
 static enum ht_err launch(struct ht_pair_met *met, enum ht_step_part part, int entry,
                           const int64_t range[2], int count, const struct ht_arg *arg) {
     struct ht_tool *tool = &met->meeting->tool;
     const int64_t groups[3] = {ht_divide_up(range[1] - range[0], tool->recipe.items), 1, 1};
     return range[0] < range[1] ? ht_tool_launch(tool, part, entry, groups, count, arg) : HT_OK;
-}
-
-/* Of the kernel that adds to targets: what it needs for what losses remember; returns how many. */
-static int add_kept_arguments(const struct meeting *m, const struct ht_pair_arrays *arrays,
-                              double numbers[HT_MAX_TERMS], struct ht_arg *arg) {
-    int n = 0;
-    memcpy(numbers, arrays->number, HT_MAX_TERMS * sizeof *numbers);
-    arg[n++] = ht_tool_reals(&m->tool, m->numbers, numbers);
-    for (int c = 0; c < m->numbers; c++)
-        if (m->medium[c]) arg[n++] = (struct ht_arg){.buffer = arrays->coefficient[c]};
-    for (int i = 0; i < m->kept; i++)
-        arg[n++] = (struct ht_arg){.buffer = arrays->partner[m->partner[i]]};
-    return n;
 }
 
 enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
@@ -228,13 +212,9 @@ enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                          const struct ht_pair_arrays *arrays, struct ht_buffer *const *target,
                          bool keeps) {
     const struct meeting *m = met->meeting;
-    const struct ht_pair_meet_args points = {.first = (long)point_range[0],
-                                             .end = (long)point_range[1],
-                                             .row = (long)box->row,
-                                             .plane = (long)box->plane};
-    const struct ht_pair_meet_args targets = {
-        .first = (long)target_range[0], .end = (long)target_range[1], .keeps = keeps};
-    double coefs[3 * HT_FD_RADIUS];
+    const struct ht_pair_meet_args points = args_of(point_range, box, false);
+    const struct ht_pair_meet_args targets = args_of(target_range, box, keeps);
+    double coefs[3 * HT_FD_RADIUS], numbers[HT_MAX_TERMS];
     const int count = m->dims * m->radius;
     for (int i = 0; i < count; i++)
         coefs[i] = scale[i / m->radius] * m->weights.first[i % m->radius];
@@ -243,18 +223,18 @@ enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
                                             {.buffer = met->buffer[AT]},
                                             {.buffer = met->buffer[VALUE]},
                                             {.buffer = met->buffer[G]}};
-    int n = 5;
-    for (int f = 0; f < HT_MAX_FIELDS; f++)
-        if (m->sources >> f & 1u) arg[n++] = (struct ht_arg){.buffer = arrays->field[f]};
-    TRY(launch(met, part, MEET, point_range, n, arg));
-    double numbers[HT_MAX_TERMS];
+    TRY(launch(met, part, MEET, point_range, ht_tool_buffers(m->sources, arrays->field, arg, 5),
+               arg));
     struct ht_arg other[HT_MAX_ARGS] = {{.value = &targets, .size = sizeof targets},
                                         {.buffer = met->buffer[TO]},
                                         {.buffer = met->buffer[FROM]},
                                         {.buffer = met->buffer[G]}};
-    for (int i = 0; i < m->rows; i++) other[4 + i] = (struct ht_arg){.buffer = target[m->row[i]]};
-    n = 4 + m->rows;
-    n += add_kept_arguments(m, arrays, numbers, other + n);
+    int n = 4;
+    for (int i = 0; i < m->rows; i++) other[n++].buffer = target[m->row[i]];
+    memcpy(numbers, arrays->number, sizeof numbers);
+    other[n++] = ht_tool_reals(&m->tool, m->numbers, numbers);
+    n = ht_tool_buffers(m->media, arrays->coefficient, other, n);
+    n = ht_tool_buffers(m->partners, arrays->partner, other, n);
     return launch(met, part, PART, target_range, n, other);
 }
 
@@ -262,15 +242,12 @@ enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *bo
                              const int64_t range[2], struct ht_buffer *const *y,
                              struct ht_buffer *const *e, struct ht_buffer *sum) {
     const struct meeting *m = met->meeting;
-    const struct ht_pair_meet_args points = {.first = (long)range[0],
-                                             .end = (long)range[1],
-                                             .row = (long)box->row,
-                                             .plane = (long)box->plane};
+    const struct ht_pair_meet_args points = args_of(range, box, false);
     struct ht_arg arg[3 + 2 * HT_MAX_FIELDS] = {
         {.value = &points, .size = sizeof points}, {.buffer = met->buffer[AT]}, {.buffer = sum}};
     for (int i = 0; i < m->rows; i++) {
-        arg[3 + 2 * i] = (struct ht_arg){.buffer = y[m->row[i]]};
-        arg[4 + 2 * i] = (struct ht_arg){.buffer = e[m->row[i]]};
+        arg[3 + 2 * i].buffer = y[m->row[i]];
+        arg[4 + 2 * i].buffer = e[m->row[i]];
     }
     return launch(met, HT_PART_INTERIOR, ADD, range, 3 + 2 * m->rows, arg);
 }

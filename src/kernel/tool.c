@@ -114,6 +114,11 @@ struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *value
     return (struct ht_arg){.value = values, .size = size * (size_t)count};
 }
 
+int ht_tool_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht_arg *arg, int n) {
+    HT_EACH_BIT(i, numbers) arg[n++] = (struct ht_arg){.buffer = buffer[i]};
+    return n;
+}
+
 enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,
                           struct ht_buffer **out) {
     const struct ht_span span = {.width = bytes, .pitch = bytes, .rows = 1};

@@ -51,6 +51,8 @@ HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part pa
 /* The argument of `count` values in the tool's precision, to which they are changed in their place.
  */
 struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *values);
+/* Buffers of these numbers (bits) become arguments from number n on; the next one's. */
+int ht_tool_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht_arg *arg, int n);
 /* A buffer with these bytes, or these values in the tool's precision; NULL: undefined ones. Nothing
  * where there is no device. */
 HT_CHECKED enum ht_err ht_tool_store(const struct ht_tool *tool, int64_t bytes, const void *data,

@@ -129,6 +129,15 @@ int ht_pair_rows(const struct ht_pair *pair, int group, int row[HT_MAX_FIELDS]) 
     return count;
 }
 
+int ht_pair_corners(const struct ht_pair *pair, int group) {
+    int row[HT_MAX_FIELDS], axes = 0;
+    for (int i = ht_pair_rows(pair, group, row) - 1; i >= 0; i--) {
+        const int apart = ht_pair_axes(pair->parity[row[i]] ^ pair->meets[group]);
+        axes = apart > axes ? apart : axes;
+    }
+    return 1 << axes;
+}
+
 /* The fields of a group whose coefficients depend on the normal of a face, if there are several. */
 static unsigned find_turning(const struct ht_equations *eq, unsigned group) {
     unsigned turning = 0;
