@@ -1,16 +1,12 @@
 /* The kernels of a group; pair_plain.cl or pair_vectors.cl defines the walk. */
-HT_TOOL_KERNEL ht_pair_pass(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) {
-    ht_pair_walk(&s, &c, 0 HT_PAIR_ARGS);
-}
-
-HT_TOOL_KERNEL ht_pair_rate(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) {
-    ht_pair_walk(&s, &c, 1 HT_PAIR_ARGS);
-}
-
+#define HT_PAIR_ENTRY(name, set)                                                      \
+    HT_TOOL_KERNEL name(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) { \
+        ht_pair_walk(&s, &c, set HT_PAIR_ARGS);                                       \
+    }
+HT_PAIR_ENTRY(ht_pair_pass, 0)
+HT_PAIR_ENTRY(ht_pair_rate, 1)
 #if HT_PAIR_STAGED
-HT_TOOL_KERNEL ht_pair_stage(struct ht_fd_args s, struct ht_pair_coefs c HT_PAIR_PARAMS) {
-    ht_pair_walk(&s, &c, 2 HT_PAIR_ARGS);
-}
+HT_PAIR_ENTRY(ht_pair_stage, 2)
 #endif
 
 /* z = C^+ f of the coupled fields of a node, f in the range of C: elimination with the largest

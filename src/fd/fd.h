@@ -519,6 +519,9 @@ HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int
 /* ht_fd_problem.fill of a plan's frame; medium: the plan. */
 HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
                                         double *out);
+/* A field of second order as a pair: fluxes where the density varies, else second differences;
+ * coefficients as numbers of ht_fd_problem.fill. */
+struct ht_pair ht_fd_second_order(const struct ht_problem *problem);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 
@@ -672,8 +675,6 @@ HT_CHECKED enum ht_err ht_pair_surface_meet(const struct ht_pair_stepper *s, uns
 HT_CHECKED enum ht_err ht_pair_ghosts(struct ht_pair_stepper *s, unsigned fields,
                                       const struct ht_fd_box *box, bool edges,
                                       struct ht_buffer *const *array);
-/* Layers and losses forget what steps have left. */
-HT_CHECKED enum ht_err ht_pair_forget(struct ht_pair_stepper *s);
 /* pair_losses.c: losses at a point. Those that a group has, by plain loops: sum[f], what a field f
  * is to change at node m of the window, number at, before them. whole: in a step, with the fields
  * and what they remember; else they are of a further change alone, and add to what is remembered.

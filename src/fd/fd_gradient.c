@@ -197,30 +197,24 @@ static enum ht_err take_sources(struct ht_gradient *g, bool last) {
     return HT_OK;
 }
 
-static int field_order(const struct ht_gradient *g, const struct ht_shot *shot, bool *later) {
-    *later = false;
-    return ht_shot_order(g->forward->problem.eq, shot);
-}
-
-static void field_amplitudes(const struct ht_gradient *g, const struct ht_shot *shot,
-                             const struct ht_fd_signal *undispersed, int64_t n, double *stage,
-                             double *update) {
-    const struct ht_fd_injection *in = g->forward->injection;
-    ht_fd_amplitudes(in, shot, undispersed, (double)n * in->dt, stage, update);
-}
-
 enum ht_err ht_gradient_push(const struct ht_gradient *g, int group, const struct ht_shot *shot,
                              double *out) {
     const struct ht_problem *problem = &g->forward->problem;
+    const bool pair = problem->fd.pair != HT_PAIR_NONE;
+    const int field = shot->drive[0].field, order = pair ? 0 : ht_shot_order(problem->eq, shot);
     struct ht_fd_signal steps = {.f = NULL};
-    double sum = 0, stage, update;
-    bool later;
-    const int order = g->ops->order(g, shot, &later);
-    if (problem->fd.undispersed)
-        TRY(ht_fd_undispersed(shot, order, problem->dt, later, &steps.count, &steps.f));
+    const struct ht_fd_signal *of = problem->fd.undispersed ? &steps : NULL;
+    double sum = 0, stage = 0, update;
+    if (of != NULL)
+        TRY(ht_fd_undispersed(shot, order, problem->dt, pair && g->apart.group[1] >> field & 1u,
+                              &steps.count, &steps.f));
     for (int64_t n = 0; n < g->steps; n++) {
         const int64_t at = n * problem->shots->count + group;
-        g->ops->amplitudes(g, shot, steps.f != NULL ? &steps : NULL, n, &stage, &update);
+        if (pair)
+            update = ht_pair_amplitude((struct ht_pair_stepper *)g->forward, shot, field, of, n);
+        else
+            ht_fd_amplitudes(g->forward->injection, shot, of, (double)n * problem->dt, &stage,
+                             &update);
         sum += update * g->amplitude[HT_FD_BY_UPDATE][at];
         if (g->amplitude[HT_FD_BY_STAGE] != NULL) sum += stage * g->amplitude[HT_FD_BY_STAGE][at];
     }
@@ -427,9 +421,7 @@ static const struct ht_fd_gradient_ops field_gradient = {.has = field_has,
                                                          .aim = field_aim,
                                                          .list = field_list,
                                                          .correlate = field_correlate,
-                                                         .place = field_place,
-                                                         .order = field_order,
-                                                         .amplitudes = field_amplitudes};
+                                                         .place = field_place};
 
 static enum ht_err make(struct ht_gradient *g, const struct ht_gradient_choice *choice) {
     struct ht_fd_stepper *f = g->forward;

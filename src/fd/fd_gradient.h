@@ -55,11 +55,6 @@ struct ht_fd_gradient_ops {
     enum ht_err (*finish)(struct ht_gradient *g);
     /* Where a sum's values lie, a parity, and its factor beside the nodes' weights. */
     double (*place)(const struct ht_gradient *g, enum ht_gradient_sum sum, unsigned *parity);
-    /* Of ht_fd_undispersed; as ht_fd_amplitudes, of step n of the forward run. */
-    int (*order)(const struct ht_gradient *g, const struct ht_shot *shot, bool *later);
-    void (*amplitudes)(const struct ht_gradient *g, const struct ht_shot *shot,
-                       const struct ht_fd_signal *undispersed, int64_t n, double *stage,
-                       double *update);
 };
 extern const struct ht_fd_gradient_ops ht_pair_gradient;
 /* Adds rows of a field at the nodes of a point, times their weights. */

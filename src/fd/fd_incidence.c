@@ -214,23 +214,11 @@ static enum ht_err check_plane(const struct ht_plan *plan, int group, const stru
 /* What has to be looked at; how much. */
 static int list_wanted(const struct ht_plan *plan, const struct ht_fd_surface *s,
                        struct wanted out[HT_MAX_TERMS]) {
-    const struct ht_fd_problem *fd = &plan->problem.fd;
-    const struct ht_second_order *form = &plan->eq.second_order;
     const struct ht_material *material = plan->eq.system->material;
-    struct ht_pair pair;
+    struct ht_pair pair = ht_fd_second_order(&plan->problem);
     unsigned losses = 0;
     int count = 0;
-    if (fd->pair == HT_PAIR_NONE) {
-        for (int what = 0; what <= (fd->density ? s->grid->dims : 0); what++) {
-            const int of = what == 0 ? form->modulus : form->inverse_density;
-            out[count++] = (struct wanted){.what = what,
-                                           .parity = what == 0 ? 0 : 1u << (what - 1),
-                                           .name = material[of].name,
-                                           .value = s->material[of]};
-        }
-        return count;
-    }
-    ht_problem_pair(&plan->problem, &pair);
+    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
     for (int l = 0; l < pair.nlosses; l++) {
         losses |= 1u << pair.loss[l].strength;
         if (pair.loss[l].bulk >= 0) losses |= 1u << pair.loss[l].bulk;

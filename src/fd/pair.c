@@ -144,7 +144,8 @@ static int64_t alike(void *self, int64_t *period) {
 
 /* ---- data ---- */
 
-enum ht_err ht_pair_forget(struct ht_pair_stepper *s) {
+/* Layers and losses forget what steps have left. */
+static enum ht_err forget(struct ht_pair_stepper *s) {
     for (int i = 0; s->remembers && i < s->pair.npartners; i++)
         TRY(ht_buffer_clear(s->on.partner[i]));
     for (int group = 0; s->remembers && s->layers.memory > 0 && group < 2; group++)
@@ -158,7 +159,7 @@ static enum ht_err rest(void *self) {
     s->fd.at = 0;
     for (int f = 0; f < s->pair.nfields; f++) TRY(ht_buffer_clear(s->on.field[f]));
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
-    return ht_pair_forget(s);
+    return forget(s);
 }
 
 static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
@@ -172,7 +173,7 @@ static enum ht_err put(void *self, HT_UNUSED enum ht_subgrid subgrid, int64_t fi
                        const double *values) {
     struct ht_pair_stepper *s = self;
     const int64_t part = ht_grid_plane(s->fd.problem.grid, HT_PRIMARY) * (last - first);
-    TRY(ht_pair_forget(s));
+    TRY(forget(s));
     s->fd.at = 0;
     for (int group = 0; group < 2; group++) ht_halo_overwritten(&s->fd.r.state, group);
     for (int f = 0; f < s->pair.nfields; f++)

@@ -400,28 +400,19 @@ static enum ht_err couple_group(const struct ht_problem *problem, struct ht_pair
     return err == HT_OK ? sweep_group(&w, wanted) : err;
 }
 
-struct couple {
-    struct ht_frame *frame;
-};
-
-static enum ht_err fill_couple(const void *couple, int what, int64_t first, int64_t last,
-                               double *out) {
-    return ht_frame_fill(((const struct couple *)couple)->frame, what, first, last, out);
-}
-
 enum ht_err ht_gradient_couple(const struct ht_plan *plan, double *const *sum) {
     struct ht_pair_faces *faces = plan->faces;
     struct ht_problem problem = plan->problem;
-    struct couple couple;
+    struct ht_plan again = *plan; /* with a frame of the couplings, too */
     if (problem.fd.faces == NULL) return HT_OK;
-    problem.fd.fill = fill_couple;
-    problem.fd.medium = &couple;
+    problem.fd.fill = ht_fd_fill_frame;
+    problem.fd.medium = &again;
     enum ht_err err =
         ht_frame_create(plan->medium, &faces->pair,
-                        ht_frame_kind(plan->medium, plan->params->medium.fit), &couple.frame);
+                        ht_frame_kind(plan->medium, plan->params->medium.fit), &again.frame);
     for (int group = 0; group < 2 && err == HT_OK; group++)
         err = couple_group(&problem, faces, group, sum);
-    ht_frame_destroy(couple.frame);
+    ht_frame_destroy(again.frame);
     return ht_comm_agree(plan->grid.slab.comm, err);
 }
 
@@ -544,6 +535,10 @@ static bool is_turned(const struct ht_grid *grid, unsigned parity, int axis, int
     return m > period / 2 - (parity >> axis & 1u);
 }
 
+static int compare_nodes(const void *a, const void *b) {
+    return *(const int *)a - *(const int *)b;
+}
+
 /* The entry of a point, or of what it is the image of, -1: none; turned: axes of mirrors. */
 static int64_t find_entry(const struct ht_pair_faces *faces, int group, const int64_t m[3],
                           unsigned *turned) {
@@ -555,17 +550,14 @@ static int64_t find_entry(const struct ht_pair_faces *faces, int group, const in
         at[k] = ht_fd_inside(faces->grid, meets, k, m[k]);
         if (k < faces->pair.dims && is_turned(faces->grid, meets, k, m[k])) *turned |= 1u << k;
     }
-    const int64_t node = at[1] * ht_grid_nodes(faces->grid, HT_PRIMARY, 0) + at[0];
-    int64_t low = of->first[at[2]], high = of->first[at[2] + 1];
-    const int64_t end = high;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (of->node[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && of->node[low] == node ? low : -1;
+    const int node = (int)(at[1] * ht_grid_nodes(faces->grid, HT_PRIMARY, 0) + at[0]);
+    const int64_t first = of->first[at[2]];
+    const int *found =
+        of->first[at[2] + 1] > first
+            ? bsearch(&node, of->node + first, (size_t)(of->first[at[2] + 1] - first), sizeof node,
+                      compare_nodes)
+            : NULL;
+    return found != NULL ? found - of->node : -1;
 }
 
 /* Of fields at such places a coupling, one of them turned. */

@@ -3,8 +3,9 @@
  * derivatives by C, from C^+ times them times C^+. */
 #include "fd_gradient.h"
 
-static struct ht_pair_stepper *pair_of(struct ht_fd_stepper *s) {
-    return (struct ht_pair_stepper *)s;
+enum { ADJOINT, FORWARD };
+static struct ht_pair_stepper *stepper_of(const struct ht_gradient *g, int which) {
+    return (struct ht_pair_stepper *)(which == ADJOINT ? g->adjoint : g->forward);
 }
 
 /* ---- couplings at oblique faces ---- */
@@ -15,7 +16,6 @@ static struct ht_pair_stepper *pair_of(struct ht_fd_stepper *s) {
  *     e = dt B_0 v,    C -> 1: the passes of the run with other coefficients,
  * and of the readings without the medium; beside it stands e of the forward run's step, with its
  * sources without the medium. Sums of their products are the derivatives by all entries of C. */
-enum { ADJOINT, FORWARD };
 struct ht_pair_strains {
     unsigned fields;               /* of groups that have couplings */
     struct ht_pair_stepper raw[2]; /* of which passes see what they change, and C */
@@ -24,10 +24,6 @@ struct ht_pair_strains {
     struct ht_buffer *sum[2];                            /* [point][coupling], of each group */
     struct ht_fd_injection *injection[2][HT_MAX_FIELDS]; /* readings, sources */
 };
-
-static struct ht_pair_stepper *stepper_of(const struct ht_gradient *g, int which) {
-    return (struct ht_pair_stepper *)(which == ADJOINT ? g->adjoint : g->forward);
-}
 
 static bool uses(const struct ht_gradient *g, int group) {
     return ht_pair_faces_use(g->plan->problem.fd.faces, group);
@@ -267,7 +263,7 @@ static int block_of(const struct ht_pair_stepper *s, int field, int row[HT_PAIR_
 }
 
 static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
-    const struct ht_pair_stepper *s = pair_of(g->forward);
+    const struct ht_pair_stepper *s = stepper_of(g, FORWARD);
     const struct ht_fd_engine *e = &s->fd.engine;
     int coupled = 0;
     (void)ht_pair_make(g->forward->problem.eq, HT_PAIR_APART, &g->apart);
@@ -288,11 +284,11 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
 static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     const struct ht_pair_driven readings = {.receivers = receivers}, removed = {.removes = true};
     ht_pair_injections_destroy(g->removed);
-    TRY(ht_pair_injections_create(pair_of(g->forward), &removed, g->removed));
-    g->readings = pair_of(g->adjoint)->injection;
+    TRY(ht_pair_injections_create(stepper_of(g, FORWARD), &removed, g->removed));
+    g->readings = stepper_of(g, ADJOINT)->injection;
     g->lists = HT_MAX_FIELDS;
     TRY(aim_strains(g, receivers));
-    return ht_pair_injections_create(pair_of(g->adjoint), &readings, g->readings);
+    return ht_pair_injections_create(stepper_of(g, ADJOINT), &readings, g->readings);
 }
 
 /* Group 0 of the adjoint run has the opposite sign. */
@@ -334,7 +330,7 @@ static void solve(int count, double (*c)[HT_MAX_FIELDS], double *x, double *y) {
  * or its weights where these are multiplied by C. */
 static enum ht_err list_drive(const struct ht_gradient *g, int shot, int number,
                               struct ht_sampler *out) {
-    const struct ht_pair_stepper *s = pair_of(g->adjoint);
+    const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
     const struct ht_shots *shots = s->fd.problem.shots;
     const struct ht_drive *drive = &shots->shot[shot].drive[number];
     const unsigned fields = ht_pair_takers(s, drive->field, true);
@@ -380,22 +376,10 @@ static enum ht_err list(const struct ht_gradient *g, int group, struct ht_sample
     return HT_OK;
 }
 
-static int order(const struct ht_gradient *g, const struct ht_shot *shot, bool *later) {
-    *later = sign_of(g, shot->drive[0].field) > 0;
-    return 0;
-}
-
-static void amplitudes(const struct ht_gradient *g, const struct ht_shot *shot,
-                       const struct ht_fd_signal *undispersed, int64_t n, double *stage,
-                       double *update) {
-    *stage = 0;
-    *update = ht_pair_amplitude(pair_of(g->forward), shot, shot->drive[0].field, undispersed, n);
-}
-
 /* ---- sums ---- */
 
 static bool is_lit(const struct ht_gradient *g, int field) {
-    const struct ht_pair_stepper *f = pair_of(g->forward);
+    const struct ht_pair_stepper *f = stepper_of(g, FORWARD);
     const unsigned lit = f->pair.group[1], coupled = lit & f->coupled;
     return (coupled != 0 ? coupled : lit) >> field & 1u;
 }
@@ -406,9 +390,9 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
     struct ht_pair_product p = {.box = *box,
                                 .count = 1,
                                 .lit = true,
-                                .field = {{.adjoint = pair_of(g->adjoint)->on.field[field],
+                                .field = {{.adjoint = stepper_of(g, ADJOINT)->on.field[field],
                                            .after = g->past->after[field],
-                                           .before = pair_of(g->forward)->on.field[field],
+                                           .before = stepper_of(g, FORWARD)->on.field[field],
                                            .sum = {strains_of(g, true)[field]}}},
                                 .light = g->sum[HT_GRADIENT_ILLUMINATION],
                                 .tool = g->products};
@@ -417,7 +401,7 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
 
 /* Of a field and those that are coupled with it. */
 static enum ht_err add_products(struct ht_gradient *g, int field, const struct ht_fd_box *box) {
-    const struct ht_pair_stepper *f = pair_of(g->forward), *a = pair_of(g->adjoint);
+    const struct ht_pair_stepper *f = stepper_of(g, FORWARD), *a = stepper_of(g, ADJOINT);
     const bool strains = has_strains(g, field);
     int row[HT_PAIR_TOGETHER_MOST];
     struct ht_pair_product p = {.box = *box,
@@ -436,7 +420,7 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
 }
 
 static enum ht_err correlate(struct ht_gradient *g) {
-    struct ht_pair_stepper *s = pair_of(g->forward);
+    struct ht_pair_stepper *s = stepper_of(g, FORWARD);
     struct ht_fd_part open = {.box = g->adjoint->box};
     if (g->adjoint->problem.layers != NULL) ht_fd_part_open(g->adjoint, &open);
     /* What does not go through the medium is no part of a change. */
@@ -502,7 +486,7 @@ static void turn_matrix(int n, double (*by)[HT_MAX_FIELDS], double (*keeps)[HT_M
  * strains, the sums of P y e^T P^T, R^T P^-1 H P^-T R. */
 static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
     const struct turn *t = data;
-    const struct ht_pair_stepper *s = pair_of(t->g->adjoint);
+    const struct ht_pair_stepper *s = stepper_of(t->g, ADJOINT);
     const int64_t n1 = ht_grid_nodes(&t->g->plan->grid, HT_PRIMARY, 0);
     for (int64_t node = begin; node < end; node++) {
         const int64_t m[3] = {node % n1, node / n1, t->m3};
@@ -524,7 +508,7 @@ static enum ht_err turn_nodes(void *data, int64_t begin, int64_t end) {
 
 /* Coefficients as the steps have them. */
 static enum ht_err turn_plane(struct turn *t, double *room) {
-    struct ht_pair_stepper *s = pair_of(t->g->adjoint);
+    struct ht_pair_stepper *s = stepper_of(t->g, ADJOINT);
     for (int c = 0; c < s->pair.ncoefficients; c++) {
         double *out = t->medium + c * t->nodes;
         if (!(t->fields >> s->pair.coefficient[c].row & 1u)) continue;
@@ -548,7 +532,7 @@ static enum ht_err turn_plane(struct turn *t, double *room) {
 
 static enum ht_err finish(struct ht_gradient *g) {
     enum { SUMS = HT_PAIR_TOGETHER_MOST * (HT_PAIR_TOGETHER_MOST + 1) / 2 };
-    const struct ht_pair_stepper *s = pair_of(g->adjoint);
+    const struct ht_pair_stepper *s = stepper_of(g, ADJOINT);
     struct turn t = {.g = g, .nodes = ht_grid_plane(&g->plan->grid, HT_PRIMARY)};
     HT_ARRAY(double, medium, s->pair.ncoefficients *t.nodes);
     HT_ARRAY(double, room, SUMS *t.nodes);
@@ -574,6 +558,4 @@ const struct ht_fd_gradient_ops ht_pair_gradient = {.has = has,
                                                     .list = list,
                                                     .correlate = correlate,
                                                     .finish = finish,
-                                                    .place = place,
-                                                    .order = order,
-                                                    .amplitudes = amplitudes};
+                                                    .place = place};
