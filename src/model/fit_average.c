@@ -1,231 +1,225 @@
-/* Averages of the medium along the axes, plane by plane.
+/* Averages of the medium along the axes, plane by plane, and their derivative, transposed:
+ * gradients by averages at the nodes become gradients by the values of boxes.
  *
- * Rows of the grid are done in strips, so that planes of a strip stay in the caches and threads
- * have strips of their own. Planes of boxes are averaged along x1 and x2 and kept in
- * a ring, from which planes of the grid are averaged along x3.
+ * Planes of boxes are averaged along x1 and x2 and kept in a ring, from which planes of the grid
+ * are averaged along x3. Without gradients rows of the grid are done in strips, so that planes of a
+ * strip stay in the caches and threads have strips of their own. Gradients go back by the same
+ * planes: those by planes of boxes are summed up in a ring, and when no node needs such a plane any
+ * more it is averaged again along x1 and x2, so that the cut is known, and its gradient goes on to
+ * the boxes.
  *
- * Every plane carries the least value in reach of its values along the axes that were averaged so
- * far. After each axis a value v below half of that, t, is cut: with d = max(t - v, 0),
- *     v_m + d_m - (d_(m-1) + d_(m+1))/2, and t where that is less,
- * along the axis. So sums over points, of v and of x v, stay what they are; a cut alone makes jumps
- * errors of first order (bench/NOTES.md, "Fitted medium"). For this, averages go one point beyond
- * the first and the last.
+ * Every plane carries the least value l in reach of its values along the axes that were averaged so
+ * far. Along an axis, with the averages v = F x, t = l/2 and d = max(t - v, 0), the cut is
+ *     max(v_m + d_m - (d_(m-1) + d_(m+1))/2, t_m).
+ * So sums over points, of v and of x v, stay what they are; a cut alone makes jumps errors of first
+ * order (bench/NOTES.md, "Fitted medium"). For this, averages go one point beyond the first and the
+ * last. Of the gradient g by the cut and g_l by the least values that go on
+ *     k = g, 0 where t is taken,         g_d = k_m - (k_(m-1) + k_(m+1))/2 where d > 0, else 0,
+ *     F^T (k - g_d) goes to the values,  g_l + (g - k + g_d)/2 to the value that is the least.
  *
- * All averages are sums over rows of contiguous values; along x1 these are LANES lines of the
- * plane, stored side by side. */
+ * All is done on columns: values that lie side by side in the rows of a pass do not depend on each
+ * other. Each sum has one order, whatever threads and strips there are. */
 #include "fit_private.h"
 
-/* ---- values ---- */
-
-/* The first parameter that was given, else the first. */
-const char *ht_fit_key(const struct ht_fit *fit, int quantity) {
-    const struct ht_medium_source *source = fit->medium->source;
-    const char *key = NULL, *first = NULL;
-    for (int p = fit->medium->eq->system->nparameters - 1; p >= 0; p--) {
-        if (!(fit->shown[quantity] >> p & 1u)) continue;
-        first = source->row[p].key;
-        if (ht_params_is_set(source->params, first)) key = first;
-    }
-    return key != NULL ? key : first;
-}
-
-static double centre(const struct ht_fit_axis *axis, int64_t i) {
-    return (axis->edge[i] + axis->edge[i + 1]) / 2;
-}
-
-/* Whether all materials are positive and well in the range of single precision. */
-static bool usual(const struct ht_medium *medium, const struct ht_medium_work *line) {
-    int64_t good = 0;
-    for (int m = 0; m < medium->eq->nmaterials; m++)
-        for (int64_t i = 0; i < line->count; i++)
-            good += line->material[m][i] >= FLT_MIN && line->material[m][i] <= FLT_MAX;
-    return good == medium->eq->nmaterials * line->count;
-}
-
-enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
-                                  const double x[3], int64_t at,
-                                  const struct ht_medium_work *line) {
-    const struct ht_jets points = {.dims = 1, .count = (int)line->count};
-    const double *value[HT_MAX_MATERIALS];
-    double material[HT_MAX_MATERIALS];
-    for (int p = 0; p < medium->eq->system->nparameters; p++) {
-        const struct ht_samples *samples = at >= 0 ? medium->source->row[p].samples : NULL;
-        value[p] = samples ? samples->value + at : line->value[p];
-        if ((parameters >> p & 1u) && !samples)
-            TRY(ht_medium_row_line(medium, p, line->count, line->x1, x, line->value[p]));
-    }
-    medium->eq->system->materials(&points, medium->source->chosen, value, line->material);
-    if (parameters != ~0u && usual(medium, line)) return HT_OK;
-    for (int64_t i = 0; i < line->count; i++) {
-        const double place[3] = {line->x1[i], x[1], x[2]};
-        for (int m = 0; m < medium->eq->system->nmaterials; m++) material[m] = line->material[m][i];
-        TRY(ht_medium_check(medium, material, place));
-    }
-    return HT_OK;
-}
-
-/* Scalars of the system's rule on a line, and the materials of losses. */
-static enum ht_err scalars_line(const struct ht_fit *fit, const double x[3], int64_t at,
-                                const struct ht_medium_work *line, double *const *out) {
-    const int scalars = fit->average->nscalars;
-    TRY(ht_fit_line_materials(fit->medium, fit->parameters, x, at, line));
-    fit->average->scalars(line->count, line->material, out);
-    for (int q = 0; q < scalars; q++) {
-        int64_t i = 0;
-        while (i < line->count && isfinite(out[q][i])) i++;
-        if (i == line->count) continue;
-        const double place[3] = {line->x1[i], x[1], x[2]};
-        return ht_params_error(fit->medium->source->params, ht_fit_key(fit, q),
-                               "gives %s = %.6g at %s: must be finite", fit->average->name[q],
-                               out[q][i], HT_PLACED(fit->medium->grid, place));
-    }
-    for (int l = 0; l < fit->nlost; l++)
-        memcpy(out[scalars + l], line->material[fit->medium->eq->nmaterials + l],
-               (size_t)line->count * sizeof *out[0]);
-    return HT_OK;
-}
-
-enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first, int64_t last,
-                          int64_t row, double *const out[HT_MAX_SCALARS]) {
-    const struct ht_fit_axis *axis = fit->axis;
-    const struct ht_medium_row *lattice = fit->medium->source->lattice;
-    const int64_t *shape = lattice != NULL ? lattice->samples->shape : (const int64_t[3]){0};
-    const int64_t i3 = axis[2].box[p3];
-    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work lines;
-    TRY(ht_medium_work_create(fit->medium, axis[0].boxes, &lines));
-    for (int64_t i = 0; i < lines.count; i++) lines.x1[i] = centre(&axis[0], i);
-    for (int64_t p = first; p < last; p++) {
-        const int64_t i2 = axis[1].box[p];
-        const double x[3] = {0, centre(&axis[1], i2), centre(&axis[2], i3)};
-        double *to[HT_MAX_SCALARS];
-        int64_t at = (axis[2].base + i3) * shape[1];
-        at = (at + axis[1].base + i2) * shape[0] + axis[0].base;
-        for (int q = 0; q < HT_MAX_SCALARS; q++) to[q] = out[q] ? out[q] + (p - first) * row : NULL;
-        TRY(scalars_line(fit, x, at, &lines, to));
-    }
-    return HT_OK;
-}
-
 /* Of a strip: rows at least, of one thread and of several, and values of a plane that are aimed at.
- * Strips read some ten rows of neighbours. */
+ * Strips read some ten rows of neighbours. Rows are padded to a multiple of LANES. */
 enum { LANES = 8, STRIP = 64, THREAD_STRIP = 24, STRIP_VALUES = 1 << 17 };
-
-/* ---- planes ---- */
-
-/* Values of x1 and x2; rows are padded to a multiple of LANES. least NULL: the values are their own
- * least ones. */
-struct sheet {
-    int64_t n[2], row;
-    double *value, *least;
-};
 
 static int64_t padded(int64_t n) {
     return (n + LANES - 1) / LANES * LANES;
 }
 
-static enum ht_err sheet_make(struct ht_pool *pool, int64_t n1, int64_t n2, bool track,
-                              struct sheet *sheet) {
-    *sheet = (struct sheet){.n = {n1, n2}, .row = padded(n1)};
-    TRY(HT_TAKE(pool, sheet->value, sheet->row * n2));
-    return track ? HT_TAKE(pool, sheet->least, sheet->row * n2) : HT_OK;
-}
-
-static const double *sheet_least(const struct sheet *sheet) {
-    return sheet->least ? sheet->least : sheet->value;
-}
-
-/* ---- sums of rows ---- */
-
-/* weight[t] multiplies the row value[t] of `length` values, a multiple of LANES; least[t] are the
- * least values in its reach. */
+/* Rows of `size` values, of nodes or of pieces, which take turns in `slots` places, row 0 in place
+ * number `ahead`. least: the least values in reach, or the gradients by these; NULL: not tracked.
+ */
 struct rows {
-    int count;
-    const double *weight, **value, **least;
-    int64_t length;
+    int64_t size, slots, ahead;
+    double *value, *least;
+};
+static double *row_of(const struct rows *rows, double *from, int64_t i) {
+    return from + (i + rows->ahead) % rows->slots * rows->size;
+}
+static double *value_of(const struct rows *rows, int64_t i) {
+    return row_of(rows, rows->value, i);
+}
+static double *least_of(const struct rows *rows, int64_t i) {
+    return row_of(rows, rows->least, i);
+}
+static void rows_clear(const struct rows *rows, int64_t i) {
+    memset(value_of(rows, i), 0, (size_t)rows->size * sizeof(double));
+    if (rows->least) memset(least_of(rows, i), 0, (size_t)rows->size * sizeof(double));
+}
+/* Row i from row j of others, on one side all rows of a plane. */
+static void rows_copy(const struct rows *from, int64_t j, const struct rows *to, int64_t i) {
+    const size_t bytes = (size_t)ht_most(from->size, to->size) * sizeof(double);
+    memcpy(value_of(to, i), value_of(from, j), bytes);
+    if (from->least && to->least) memcpy(least_of(to, i), least_of(from, j), bytes);
+}
+
+/* One axis. in: values of pieces, raw: averages before the cut, out: behind it; by_out and by_in:
+ * gradients by them, kept: k. */
+struct pass {
+    int axis;
+    const struct ht_fit_taps *taps; /* of node m: taps[m + 1] */
+    const int64_t *box;             /* the row of a piece; NULL: piece less `first` */
+    int64_t first, nodes;
+    int most; /* taps */
+    bool track;
+    struct rows in, raw, out, by_out, kept, by_in;
 };
 
-/* The weighted sum; least: NULL, or what becomes the least of least[t]. */
-static void rows_add(const struct rows *rows, double *value, double *least) {
-    for (int64_t i = 0; i < rows->length; i += LANES) {
+static int64_t row_in(const struct pass *p, int64_t piece) {
+    return p->box != NULL ? p->box[piece] : piece - p->first;
+}
+
+/* ---- rows ---- */
+
+/* Node m; room: for pointers to the rows of its pieces. */
+static void average(const struct pass *p, int64_t m, int64_t begin, int64_t end,
+                    const double **room) {
+    const struct ht_fit_taps *taps = &p->taps[m + 1];
+    const struct rows *to = p->track ? &p->raw : &p->out;
+    const double **value = room, **least = room + p->most;
+    double *out = value_of(to, m), *out_least = p->track ? least_of(to, m) : NULL;
+    for (int t = 0; t < taps->count; t++) {
+        const int64_t from = row_in(p, taps->first + t);
+        value[t] = value_of(&p->in, from);
+        least[t] = p->track ? least_of(&p->in, from) : NULL;
+    }
+    for (int64_t i = begin; i < end; i += LANES) {
         double sum[LANES] = {0}, low[LANES];
-        for (int t = 0; t < rows->count; t++) {
-            const double *in = rows->value[t] + i;
-            for (int l = 0; l < LANES; l++) sum[l] += rows->weight[t] * in[l];
+        for (int t = 0; t < taps->count; t++) {
+            const double *in = value[t] + i;
+            for (int l = 0; l < LANES; l++) sum[l] += taps->weight[t] * in[l];
         }
-        memcpy(value + i, sum, sizeof sum);
-        if (!least) continue;
-        memcpy(low, rows->least[0] + i, sizeof low);
-        for (int t = 1; t < rows->count; t++) {
-            const double *in = rows->least[t] + i;
+        memcpy(out + i, sum, sizeof sum);
+        if (!p->track) continue;
+        memcpy(low, least[0] + i, sizeof low);
+        for (int t = 1; t < taps->count; t++) {
+            const double *in = least[t] + i;
             for (int l = 0; l < LANES; l++) low[l] = in[l] < low[l] ? in[l] : low[l];
         }
-        memcpy(least + i, low, sizeof low);
+        memcpy(out_least + i, low, sizeof low);
     }
 }
 
-/* Three neighbours along an axis; least: half of it is the bound. */
-struct neighbours {
+/* Averages of three neighbours. */
+struct three {
     const double *value[3], *least[3];
 };
-
-static double missing(const struct neighbours *of, int j, int64_t i) {
-    double d = of->least[j][i] / 2 - of->value[j][i];
+static struct three three_at(const struct pass *p, int64_t m) {
+    struct three of;
+    for (int j = 0; j < 3; j++) {
+        of.value[j] = value_of(&p->raw, m + j - 1);
+        of.least[j] = least_of(&p->raw, m + j - 1);
+    }
+    return of;
+}
+static double missing(const struct three *of, int j, int64_t i) {
+    const double d = of->least[j][i] / 2 - of->value[j][i];
     return d > 0 ? d : 0;
 }
-
-/* The middle one after the cut; whether it was below its bound anywhere. */
-static bool rows_cut(const struct neighbours *of, int64_t length, double *out) {
-    double most = 0;
-    for (int64_t i = 0; i < length; i++) {
-        double d = missing(of, 1, i), least = of->least[1][i] / 2;
-        double rest = (missing(of, 0, i) + missing(of, 2, i)) / 2;
-        double value = of->value[1][i] + d - rest;
-        out[i] = value > least ? value : least;
-        most = d > most ? d : most;
-    }
-    return most > 0;
+/* What the cut makes of the middle one, before the bound. */
+static inline double lifted(const struct three *of, int64_t i) {
+    return of->value[1][i] + missing(of, 1, i) - (missing(of, 0, i) + missing(of, 2, i)) / 2;
 }
 
-/* ---- the work of a fill ---- */
+/* Of a pass that tracks; whether node m is below its bound anywhere. */
+static bool cut(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
+    const struct three of = three_at(p, m);
+    double *value = value_of(&p->out, m);
+    bool low = false;
+    if (p->out.least)
+        memcpy(least_of(&p->out, m) + begin, of.least[1] + begin,
+               (size_t)(end - begin) * sizeof *value);
+    for (int64_t i = begin; i < end; i++) {
+        const double bound = of.least[1][i] / 2, free = lifted(&of, i);
+        value[i] = free > bound ? free : bound;
+        low |= of.value[1][i] < bound;
+    }
+    return low;
+}
 
-/* What a channel keeps from plane to plane. */
-struct stage {
-    const struct ht_fit_channel *channel;
-    struct sheet *ring;  /* of planes of boxes, averaged in the plane */
-    int same;            /* averages along x1, or x1 and x2, are those of the channel before */
-    struct sheet raw[3]; /* planes of the grid before the cut, in turn */
-    struct sheet done;   /* all axes averaged */
-};
+static void keep(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
+    const double *by_out = value_of(&p->by_out, m);
+    double *kept = value_of(&p->kept, m);
+    memcpy(kept + begin, by_out + begin, (size_t)(end - begin) * sizeof *kept);
+    if (!p->track) return;
+    const struct three of = three_at(p, m);
+    for (int64_t i = begin; i < end; i++)
+        if (!(lifted(&of, i) > of.least[1][i] / 2)) kept[i] = 0;
+}
+
+/* What node m hands on to the values and, in place of the gradients by it, to the least one. */
+static void split(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
+    const struct three of = three_at(p, m);
+    const double *below = value_of(&p->kept, m - 1), *above = value_of(&p->kept, m + 1);
+    const double *kept = value_of(&p->kept, m);
+    double *value = value_of(&p->by_out, m), *least = least_of(&p->by_out, m);
+    for (int64_t i = begin; i < end; i++) {
+        const bool low = missing(&of, 1, i) > 0;
+        const double by_missing = low ? kept[i] - (below[i] + above[i]) / 2 : 0;
+        least[i] += (value[i] - kept[i] + by_missing) / 2;
+        value[i] = kept[i] - by_missing;
+    }
+}
+
+/* Column i of node m: `rest` to the least value in reach, of several in equal parts. */
+static void spread_least(const struct pass *p, int64_t m, int64_t i, double rest) {
+    const struct ht_fit_taps *taps = &p->taps[m + 1];
+    const double least = least_of(&p->raw, m)[i];
+    int equal = 0;
+    for (int t = 0; t < taps->count; t++)
+        equal += least_of(&p->in, row_in(p, taps->first + t))[i] == least;
+    for (int t = 0; t < taps->count; t++) {
+        const int64_t to = row_in(p, taps->first + t);
+        if (least_of(&p->in, to)[i] == least) least_of(&p->by_in, to)[i] += rest / equal;
+    }
+}
+
+static void spread(const struct pass *p, int64_t m, int64_t begin, int64_t end) {
+    const struct ht_fit_taps *taps = &p->taps[m + 1];
+    const double *value = value_of(&p->by_out, m);
+    double *rest = p->track ? least_of(&p->by_out, m) : NULL;
+    if (p->track) split(p, m, begin, end);
+    for (int t = 0; t < taps->count; t++) {
+        double *by_value = value_of(&p->by_in, row_in(p, taps->first + t));
+        for (int64_t i = begin; i < end; i++) by_value[i] += taps->weight[t] * value[i];
+    }
+    for (int64_t i = begin; i < end && p->track; i++) {
+        if (rest[i] != 0) spread_least(p, m, i, rest[i]);
+        rest[i] = 0;
+    }
+}
+
+/* ---- the work of a job ---- */
 
 struct work {
     struct ht_fit_job *job;
-    struct stage stage[HT_FIT_CHANNELS], *at; /* at: whose turn it is */
-    struct ht_fit_done done[HT_FIT_CHANNELS];
-    int slots;
-    unsigned checked;                    /* scalars that are averaged and have one sign */
-    struct sheet boxes[HT_MAX_SCALARS];  /* values of boxes ... */
-    struct sheet before[HT_MAX_SCALARS]; /* ... and those of the plane below, where checked */
-    struct near *near;                   /* NULL: boxes hold what is at their centres */
-    struct sheet middle;                 /* one axis averaged */
-    double *line[2][3];                  /* rows before the cut, in turn; least */
-    double *tile[4];               /* lines side by side: values and least of boxes, of nodes */
-    const double **value, **least; /* rows of one output */
-    struct ht_pool pool;           /* of all this */
+    struct ht_fit_near *near; /* NULL: boxes hold what is at their centres */
+    double *source[HT_MAX_SCALARS], *before[HT_MAX_SCALARS]; /* [line][box], and the piece below */
+    int64_t read;         /* the piece along x3 that these are of; -1: none yet */
+    unsigned checked;     /* scalars that are averaged and have one sign */
+    struct pass plane[2]; /* along x1 and x2, of one plane and channel after the other */
+    struct pass high[HT_FIT_CHANNELS]; /* along x3 */
+    int same[HT_FIT_CHANNELS]; /* averages along x1, or x1 and x2, are those of the one before */
+    int64_t loaded, done[HT_FIT_CHANNELS]; /* pieces */
+    struct ht_pool pool;
 };
 
 static const struct ht_fit_axis *axis_of(const struct work *work, int k) {
     return &work->job->fit->axis[k];
 }
 
-/* Whether the least values are kept. */
-static bool tracks(const struct work *work) {
-    return work->at->channel->track;
+/* Of node m along axis k, from -1 on. */
+static const struct ht_fit_taps *taps_of(const struct work *work, int c, int k, int64_t m) {
+    const struct ht_fit_channel *channel = &work->job->channel[c];
+    return &axis_of(work, k)->taps[channel->window[k]][channel->shift >> k & 1u][m + 1];
 }
 
-/* Of node m along axis k, from -1 on. */
-static const struct ht_fit_taps *taps_of(const struct work *work, int k, int64_t m) {
-    const struct ht_fit_channel *channel = work->at->channel;
-    return &axis_of(work, k)->taps[channel->window[k]][channel->shift >> k & 1u][m + 1];
+static void set_channel(const struct work *work, int c, int k, struct pass *pass) {
+    pass->taps = taps_of(work, c, k, k == 1 ? work->job->first[1] - 1 : -1);
+    pass->track = work->job->channel[c].track;
 }
 
 /* ---- counts of the cut ---- */
@@ -245,13 +239,15 @@ static bool counted(const struct work *work, int k, int64_t i) {
     return x > low && x <= high && (axis->periodic || (x > axis->lower && x < axis->upper));
 }
 
-/* Counts those of `length` entries that are below their bound: entry i is at (i1 + i step, i2 + i
- * (1 - step)). */
-static void note_cuts(const struct work *work, const struct neighbours *of, int64_t length,
-                      int step, int64_t i1, int64_t i2) {
-    for (int64_t i = 0; i < length; i++) {
-        const int64_t at1 = i1 + i * step, at2 = i2 + i * (1 - step);
-        if (!(missing(of, 1, i) > 0) || !counted(work, 1, at2) || !counted(work, 2, 0)) continue;
+/* Counts what is below its bound at node m. */
+static void note_cuts(const struct work *work, const struct pass *p, int64_t m, int64_t begin,
+                      int64_t end) {
+    const struct three of = three_at(p, m);
+    const int64_t row = work->plane[1].in.size;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t at1 = p->axis == 0 ? m : i % row;
+        const int64_t at2 = p->axis == 0 ? i : p->axis == 1 ? m : i / row;
+        if (!(missing(&of, 1, i) > 0) || !counted(work, 1, at2) || !counted(work, 2, 0)) continue;
         const struct ht_fit_counts one = {.cut = 1,
                                           .place = {ht_fit_position(work->job, 0, at1),
                                                     ht_fit_position(work->job, 1, at2),
@@ -260,302 +256,331 @@ static void note_cuts(const struct work *work, const struct neighbours *of, int6
     }
 }
 
-/* ---- averages in a plane ---- */
+/* ---- columns: of gradients by threads, else threads have strips ---- */
 
-/* The tile of LANES lines from line i2 on; the last one is repeated. */
-static void tile_read(const struct sheet *sheet, const double *from, int64_t i2, double *tile) {
-    for (int l = 0; l < LANES; l++) {
-        int64_t line = i2 + l < sheet->n[1] ? i2 + l : sheet->n[1] - 1;
-        const double *in = from + line * sheet->row;
-        for (int64_t i = 0; i < sheet->n[0]; i++) tile[i * LANES + l] = in[i];
-    }
-}
-
-static void tile_write(const struct sheet *sheet, const double *tile, int64_t i2, double *to) {
-    for (int l = 0; l < LANES && i2 + l < sheet->n[1]; l++) {
-        double *out = to + (i2 + l) * sheet->row;
-        for (int64_t i = 0; i < sheet->n[0]; i++) out[i] = tile[i * LANES + l];
-    }
-}
-
-/* Averages along axis k of rows of `length` values, from those of pieces to those of n nodes. The
- * rows are those of LANES lines from line i2 on, of which `lines` exist, or have `lines` values. */
-static void average_rows(const struct work *work, int k, const struct rows *in, int64_t n,
-                         int64_t i2, int64_t lines, double *value, double *least) {
-    const struct ht_fit_job *job = work->job;
-    const int64_t *box = axis_of(work, 0)->box, length = in->length, cuts = tracks(work);
-    for (int64_t i = -cuts; i < n + cuts; i++) {
-        const struct ht_fit_taps *taps = taps_of(work, k, k == 1 ? job->first[1] + i : i);
-        const int64_t slot = (i + 3) % 3;
-        for (int t = 0; t < taps->count; t++) {
-            const int64_t p = taps->first + t, from = k == 0 ? box[p] : p - job->pieces[0];
-            work->value[t] = *in->value + from * length;
-            work->least[t] = *in->least + from * length;
-        }
-        const struct rows rows = {taps->count, taps->weight, work->value, work->least, length};
-        rows_add(&rows, cuts ? work->line[0][slot] : value + i * length,
-                 cuts ? work->line[1][slot] : NULL);
-        if (!cuts || i < 1) continue;
-        struct neighbours of;
-        for (int j = 0; j < 3; j++) {
-            of.value[j] = work->line[0][(i + j + 1) % 3];
-            of.least[j] = work->line[1][(i + j + 1) % 3];
-        }
-        memcpy(least + (i - 1) * length, of.least[1], (size_t)length * sizeof *least);
-        if (rows_cut(&of, length, value + (i - 1) * length))
-            note_cuts(work, &of, lines, k, k == 0 ? i - 1 : 0, k == 0 ? i2 : i - 1);
-    }
-}
-
-/* Averages along axis k of the plane. */
-static void average(const struct work *work, int k, const struct sheet *in,
-                    const struct sheet *out) {
-    double *const *tile = work->tile;
-    const double *value = k == 0 ? tile[0] : in->value, *least = k == 0 ? tile[1] : sheet_least(in);
-    const struct rows rows = {.value = &value, .least = &least, .length = k == 0 ? LANES : in->row};
-    work->job->fitted[k] = true;
-    if (k == 1) average_rows(work, 1, &rows, out->n[1], 0, out->n[0], out->value, out->least);
-    for (int64_t i2 = 0; k == 0 && i2 < in->n[1]; i2 += LANES) {
-        const int64_t lines = ht_least(in->n[1] - i2, LANES);
-        tile_read(in, in->value, i2, tile[0]);
-        if (tracks(work)) tile_read(in, sheet_least(in), i2, tile[1]);
-        average_rows(work, 0, &rows, out->n[0], i2, lines, tile[2], tile[3]);
-        tile_write(out, tile[2], i2, out->value);
-        if (tracks(work)) tile_write(out, tile[3], i2, out->least);
-    }
-}
-
-/* ---- expressions at faces ---- */
-
-/* A box of an expression whose value at the centre differs by PART and more from that of a box at
- * one of its sides gets the mean of POINTS of it per axis on which the medium depends, in three
- * dimensions of POINTS / 2. Not beside fluid, of which rules ask whether a cell has any. */
-static const double PART = 0.1;
-enum { POINTS = 4 };
-struct near {
-    int64_t first, last; /* lines: those of the strip's pieces and one more to either side */
-    int64_t held[3];     /* pieces along x3 of which there are the values at the centres */
-    double *value[3][HT_MAX_SCALARS];
-    int64_t size;         /* of one of these */
-    int64_t *face;        /* [entry] boxes of a line at faces */
-    unsigned char *marks; /* [box of a line] */
-    int points[3];
-    struct ht_medium_work line;                        /* of the points of these boxes */
-    double *mean[HT_MAX_SCALARS], *at[HT_MAX_SCALARS]; /* [entry], [point] */
+enum step { FORWARDS, BACK, AVERAGE, CUT, KEEP, SPREAD };
+struct columns {
+    const struct work *work;
+    const struct pass *pass;
+    enum step step;
+    int64_t m; /* of single rows */
 };
 
-static int quantities(const struct work *work) {
-    return work->job->fit->average->nscalars + work->job->fit->nlost;
-}
-
-static enum ht_err make_near(struct work *work) {
-    const struct ht_fit *fit = work->job->fit;
-    const struct ht_medium_source *source = fit->medium->source;
-    const bool *depends = source->depends;
-    const int64_t boxes = fit->axis[0].boxes;
-    if (source->type != HT_MEDIUM_EXPRESSION || !fit->medium->rough || fit->split) return HT_OK;
-    TRY(HT_TAKE(&work->pool, work->near, 1));
-    struct near *n = work->near;
-    const int points = depends[0] && depends[1] && depends[2] ? POINTS / 2 : POINTS;
-    for (int k = 0; k < 3; k++) n->points[k] = depends[k] ? points : 1;
-    n->first = ht_most(work->job->pieces[0] - 1, 0);
-    n->last = ht_least(work->job->pieces[1] + 1, fit->axis[1].pieces);
-    n->size = (n->last - n->first) * boxes;
-    for (int i = 0; i < 3; i++) n->held[i] = -1;
-    TRY(HT_TAKE(&work->pool, n->face, boxes));
-    TRY(HT_TAKE(&work->pool, n->marks, boxes));
-    for (int q = 0; q < quantities(work); q++) {
-        for (int i = 0; i < 3; i++) TRY(HT_TAKE(&work->pool, n->value[i][q], n->size));
-        TRY(HT_TAKE(&work->pool, n->mean[q], boxes));
-        TRY(HT_TAKE(&work->pool, n->at[q], n->points[0] * boxes));
+/* All rows; or one. */
+static enum ht_err do_columns(void *data, int64_t begin, int64_t end) {
+    const struct columns *c = data;
+    const struct pass *p = c->pass;
+    const bool all = c->step == FORWARDS || c->step == BACK;
+    const int64_t from = all ? -1 : c->m, to = all ? p->nodes : c->m;
+    HT_ARRAY(const double *, room, 2 * p->most);
+    begin *= LANES;
+    end *= LANES;
+    for (int64_t m = from; m <= to; m++) {
+        const bool beyond = all && (m < 0 || m == p->nodes);
+        const int64_t before = all ? m - 1 : m;
+        if ((c->step == FORWARDS || c->step == AVERAGE) && (p->track || !beyond))
+            average(p, m, begin, end, room);
+        if (p->track && before >= 0 && (c->step == FORWARDS || c->step == CUT) &&
+            cut(p, before, begin, end) && c->work->job->shape == NULL)
+            note_cuts(c->work, p, before, begin, end);
+        if (!beyond && (c->step == BACK || c->step == KEEP)) keep(p, m, begin, end);
     }
-    return ht_medium_work_create(fit->medium, n->points[0] * boxes, &n->line);
-}
-
-enum { FACE = 1, FLUID = 2 };
-
-/* What stands between `count` values from entry a of piece p on and those from entry b of piece r
- * on is added to marks. */
-static void mark(const struct work *work, int64_t p, int64_t a, int64_t r, int64_t b, int64_t count,
-                 unsigned char *marks) {
-    for (int q = 0; q < quantities(work); q++) {
-        const double *x = work->near->value[p % 3][q] + a, *y = work->near->value[r % 3][q] + b;
-        const int fluid = work->job->fit->average->vanishing >> q & 1u ? FLUID : 0;
-        for (int64_t i = 0; i < count; i++)
-            marks[i] |= fabs(x[i] - y[i]) > PART / 2 * (fabs(x[i]) + fabs(y[i])) ? FACE : 0;
-        for (int64_t i = 0; fluid && i < count; i++) marks[i] |= x[i] == 0 || y[i] == 0 ? FLUID : 0;
-    }
-}
-
-/* The boxes of line l of the piece at faces that are not those of a fluid, into n->face. */
-static int64_t find_faces(const struct work *work, int64_t p, int64_t l) {
-    const struct near *n = work->near;
-    const struct ht_fit_axis *axis = work->job->fit->axis;
-    const int64_t boxes = axis[0].boxes, at = (l - n->first) * boxes, last = boxes - 1;
-    int64_t count = 0;
-    memset(n->marks, 0, (size_t)boxes);
-    mark(work, p, at, p, at + 1, last, n->marks);
-    mark(work, p, at + 1, p, at, last, n->marks + 1);
-    if (axis[0].periodic) {
-        mark(work, p, at, p, at + last, 1, n->marks);
-        mark(work, p, at + last, p, at, 1, n->marks + last);
-    }
-    if (l > n->first) mark(work, p, at, p, at - boxes, boxes, n->marks);
-    if (l < n->last - 1) mark(work, p, at, p, at + boxes, boxes, n->marks);
-    if (p > 0) mark(work, p, at, p - 1, at, boxes, n->marks);
-    if (p < axis[2].pieces - 1) mark(work, p, at, p + 1, at, boxes, n->marks);
-    for (int64_t i = 0; i < boxes; i++)
-        if (n->marks[i] == FACE) n->face[count++] = i;
-    return count;
-}
-
-/* The place of a point of a box. */
-static double point_of(const struct ht_fit_axis *axis, int64_t box, int point, int points) {
-    const double part = (point + 0.5) / points;
-    return axis->edge[box] + part * (axis->edge[box + 1] - axis->edge[box]);
-}
-
-/* Means of the first `count` boxes of n->face. */
-static enum ht_err find_means(const struct work *work, int64_t i2, int64_t i3, int64_t count) {
-    struct near *n = work->near;
-    const struct ht_fit *fit = work->job->fit;
-    const int all = n->points[0] * n->points[1] * n->points[2];
-    for (int q = 0; q < quantities(work); q++)
-        memset(n->mean[q], 0, (size_t)count * sizeof *n->mean[q]);
-    n->line.count = count * n->points[0];
-    for (int64_t i = 0; i < n->line.count; i++)
-        n->line.x1[i] = point_of(&fit->axis[0], n->face[i / n->points[0]], (int)(i % n->points[0]),
-                                 n->points[0]);
-    for (int j = 0; j < n->points[1] * n->points[2]; j++) {
-        const double x[3] = {0, point_of(&fit->axis[1], i2, j % n->points[1], n->points[1]),
-                             point_of(&fit->axis[2], i3, j / n->points[1], n->points[2])};
-        TRY(scalars_line(fit, x, -1, &n->line, n->at));
-        for (int q = 0; q < quantities(work); q++)
-            for (int64_t i = 0; i < n->line.count; i++)
-                n->mean[q][i / n->points[0]] += n->at[q][i] / all;
-    }
+    for (int64_t m = from; m <= to && (c->step == BACK || c->step == SPREAD); m++)
+        spread(p, m, begin, end);
     return HT_OK;
 }
 
-/* Values of piece p at the centres of the boxes, and those of its neighbours. */
-static enum ht_err load_centres(struct work *work, int64_t p) {
-    struct near *n = work->near;
-    const struct ht_fit *fit = work->job->fit;
-    const int64_t last = ht_least(p + 2, fit->axis[2].pieces), boxes = fit->axis[0].boxes;
-    for (int64_t i = ht_most(p - 1, 0); i < last; i++) {
-        if (n->held[i % 3] == i) continue;
-        TRY(ht_fit_source(fit, i, n->first, n->last, boxes, n->value[i % 3]));
-        n->held[i % 3] = i;
-    }
-    for (int q = 0; q < quantities(work); q++)
-        for (int64_t l = work->job->pieces[0]; l < work->job->pieces[1]; l++)
-            memcpy(work->boxes[q].value + (l - work->job->pieces[0]) * work->boxes[q].row,
-                   n->value[p % 3][q] + (l - n->first) * boxes, (size_t)boxes * sizeof(double));
+static enum ht_err pass_do(const struct work *work, const struct pass *pass, enum step step,
+                           int64_t m) {
+    /* LEAST: values of a chunk, worth a thread; CACHED: columns over LANES, of which rows stay in
+     * the first cache. */
+    enum { LEAST = 1 << 15, CACHED = 8 };
+    struct columns columns = {work, pass, step, m};
+    const int64_t rows = step == FORWARDS || step == BACK ? pass->nodes : 1;
+    const int64_t all = pass->in.size / LANES;
+    for (int64_t at = 0; at < all && work->job->shape == NULL; at += CACHED)
+        TRY(do_columns(&columns, at, ht_least(at + CACHED, all)));
+    if (work->job->shape == NULL) return HT_OK;
+    return ht_threads_share(all, ht_most(LEAST / rows, 16) / LANES, do_columns, &columns);
+}
+
+/* to[i][r] from from[r][i], of so many rows r of `size` entries i; rows of these arrays are
+ * from_row and to_row apart. */
+struct turned {
+    const double *from;
+    double *to;
+    int64_t rows, size, from_row, to_row;
+};
+static enum ht_err turn_rows(void *data, int64_t begin, int64_t end) {
+    enum { BLOCK = 16 };
+    const struct turned *t = data;
+    for (int64_t block = begin; block < end; block += BLOCK)
+        for (int64_t i = 0; i < t->size; i++)
+            for (int64_t r = block; r < ht_least(block + BLOCK, end); r++)
+                t->to[i * t->to_row + r] = t->from[r * t->from_row + i];
     return HT_OK;
 }
-
-static enum ht_err average_faces(const struct work *work, int64_t p) {
-    struct near *n = work->near;
-    const struct ht_fit_axis *axis = work->job->fit->axis;
-    for (int64_t l = work->job->pieces[0]; l < work->job->pieces[1]; l++) {
-        const int64_t count = find_faces(work, p, l);
-        if (count == 0) continue;
-        TRY(find_means(work, axis[1].box[l], axis[2].box[p], count));
-        for (int q = 0; q < quantities(work); q++)
-            for (int64_t i = 0; i < count; i++)
-                work->boxes[q].value[(l - work->job->pieces[0]) * work->boxes[q].row + n->face[i]] =
-                    n->mean[q][i];
-    }
-    return HT_OK;
+static enum ht_err transpose(const struct work *work, struct turned turned) {
+    if (work->job->shape == NULL) return turn_rows(&turned, 0, turned.rows);
+    return ht_threads_share(turned.rows, 32, turn_rows, &turned);
 }
 
-/* ---- averages along x3 ---- */
+/* ---- planes of boxes ---- */
 
-/* Values of boxes at piece p along x3; first: there is none below. */
-static enum ht_err load_boxes(struct work *work, int64_t p, bool first) {
-    struct ht_fit_job *job = work->job;
-    double *out[HT_MAX_SCALARS];
-    int64_t row = 0;
-    for (int q = 0; q < HT_MAX_SCALARS; q++) {
-        out[q] = work->boxes[q].value;
-        if (out[q]) row = work->boxes[q].row;
-    }
-    memset(job->fitted, 0, sizeof job->fitted);
-    job->at3 = p;
-    TRY(work->near != NULL ? load_centres(work, p)
-                           : ht_fit_source(job->fit, p, job->pieces[0], job->pieces[1], row, out));
-    for (int q = 0; q < HT_MAX_SCALARS; q++) {
-        const struct sheet *boxes = &work->boxes[q];
-        double *before = work->before[q].value;
-        if (!(work->checked >> q & 1u)) continue;
-        job->quantity = q;
-        TRY(ht_fit_check_plane(job, boxes->n, row, out[q], first ? NULL : before));
-        if (before) memcpy(before, out[q], (size_t)(row * boxes->n[1]) * sizeof *before);
-    }
-    return work->near != NULL ? average_faces(work, p) : HT_OK;
-}
-
-/* Piece p along x3 into the rings. */
-static enum ht_err load(struct work *work, int64_t p, bool first) {
+static enum ht_err read_lines(void *data, int64_t begin, int64_t end) {
+    const struct work *work = data;
     const struct ht_fit_job *job = work->job;
-    TRY(load_boxes(work, p, first));
-    for (int c = 0; c < job->nchannels; c++) {
-        work->at = &work->stage[c];
-        const struct sheet *boxes = &work->boxes[work->at->channel->quantity];
-        work->job->fitted[0] = work->job->fitted[1] = false;
-        if (work->at->same == 2) continue;
-        if (work->at->same == 0) average(work, 0, boxes, &work->middle);
-        average(work, 1, &work->middle, &work->at->ring[p % work->slots]);
+    const int64_t row = axis_of(work, 0)->boxes, first = job->pieces[0];
+    double *out[HT_MAX_SCALARS] = {NULL};
+    for (int q = 0; q < ht_fit_quantities(job->fit); q++) out[q] = work->source[q] + begin * row;
+    return ht_fit_source(job->fit, work->read, first + begin, first + end, row, out);
+}
+
+/* Values of boxes at piece p along x3. */
+static enum ht_err read_source(struct work *work, int64_t p) {
+    struct ht_fit_job *job = work->job;
+    const int64_t n[2] = {axis_of(work, 0)->boxes, job->pieces[1] - job->pieces[0]};
+    const bool first = work->read < 0; /* there is none below */
+    if (work->read == p) return HT_OK;
+    memset(job->fitted, 0, sizeof job->fitted);
+    work->read = job->at3 = p;
+    if (work->near != NULL)
+        TRY(ht_fit_near_read(work->near, p, work->source));
+    else
+        TRY(job->shape != NULL ? ht_threads_share(n[1], 16, read_lines, work)
+                               : read_lines(work, 0, n[1]));
+    HT_EACH_BIT(q, work->checked) {
+        job->quantity = q;
+        TRY(ht_fit_check_plane(job, n, n[0], work->source[q], first ? NULL : work->before[q]));
+        if (work->before[q])
+            memcpy(work->before[q], work->source[q], (size_t)(n[0] * n[1]) * sizeof(double));
+    }
+    return work->near != NULL ? ht_fit_near_average(work->near, p, work->source) : HT_OK;
+}
+
+/* Piece p along x3 averaged along x1 and x2 into the ring; again: along x1 it is that already. */
+static enum ht_err plane_forwards(struct work *work, int c, int64_t p, bool again) {
+    struct pass *one = &work->plane[0], *two = &work->plane[1];
+    const struct rows *ring = &work->high[c].in;
+    const int64_t lines = work->job->pieces[1] - work->job->pieces[0];
+    const int64_t boxes = axis_of(work, 0)->boxes;
+    for (int k = 0; k < 2; k++) set_channel(work, c, k, &work->plane[k]);
+    TRY(read_source(work, p));
+    work->job->fitted[0] = work->job->fitted[1] = false;
+    two->out.value = value_of(ring, p);
+    two->out.least = one->track ? least_of(ring, p) : NULL;
+    if (!again) {
+        const double *from = work->source[work->job->channel[c].quantity];
+        TRY(transpose(
+            work, (struct turned){from, value_of(&one->in, 0), lines, boxes, boxes, one->in.size}));
+        work->job->fitted[0] = true;
+        TRY(pass_do(work, one, FORWARDS, 0));
+        struct turned turned = {value_of(&one->out, 0), value_of(&two->in, 0), one->nodes, lines,
+                                one->in.size,           two->in.size};
+        TRY(transpose(work, turned));
+        turned.from = least_of(&one->out, 0);
+        turned.to = least_of(&two->in, 0);
+        if (one->track) TRY(transpose(work, turned));
+    }
+    work->job->fitted[1] = true;
+    return pass_do(work, two, FORWARDS, 0);
+}
+
+static enum ht_err pass_back(const struct work *work, const struct pass *pass, int64_t rows_in) {
+    for (int64_t i = 0; i < rows_in; i++) rows_clear(&pass->by_in, i);
+    rows_clear(&pass->by_out, -1);
+    rows_clear(&pass->by_out, pass->nodes);
+    return pass_do(work, pass, BACK, 0);
+}
+
+/* The gradient by a plane of boxes, of which there is that by its averages along x1 and x2. */
+static enum ht_err plane_back(struct work *work, int c, int64_t piece) {
+    const struct ht_fit_job *job = work->job;
+    const struct ht_fit_axis *axis = job->fit->axis;
+    const struct pass *one = &work->plane[0], *two = &work->plane[1], *high = &work->high[c];
+    const int64_t lines = job->pieces[1] - job->pieces[0];
+    TRY(plane_forwards(work, c, piece, false));
+    rows_copy(&high->by_in, piece, &two->by_out, 0);
+    TRY(pass_back(work, two, lines));
+    struct turned turned = {value_of(&two->by_in, 0),
+                            value_of(&one->by_out, 0),
+                            lines,
+                            one->nodes,
+                            two->in.size,
+                            one->in.size};
+    TRY(transpose(work, turned));
+    turned.from = least_of(&two->by_in, 0);
+    turned.to = least_of(&one->by_out, 0);
+    if (one->track) TRY(transpose(work, turned));
+    TRY(pass_back(work, one, axis[0].boxes));
+    /* The boxes' gradients, next to each other, into the sums. */
+    const int64_t plane = axis[2].base + axis[2].box[piece];
+    for (int64_t l = 0; l < lines; l++) {
+        const int64_t line = axis[1].base + axis[1].box[job->pieces[0] + l];
+        double *to = job->sum[job->channel[c].quantity] + axis[0].base +
+                     (plane * job->shape[1] + line) * job->shape[0];
+        for (int64_t i = 0; i < axis[0].boxes; i++)
+            to[i] += value_of(&one->by_in, i)[l] + least_of(&one->by_in, i)[l];
     }
     return HT_OK;
 }
 
-static struct sheet *raw_of(struct work *work, int64_t m) {
-    return &work->at->raw[(m + 3) % 3];
-}
+/* ---- planes of the grid ---- */
 
-/* Plane m of the grid, from -1 on, from the ring, before the cut. */
-static void plane_average(struct work *work, int64_t m) {
-    const struct ht_fit_taps *taps = taps_of(work, 2, m);
-    struct sheet *to = raw_of(work, m);
-    for (int t = 0; t < taps->count; t++) {
-        const struct sheet *from = &work->at->ring[(taps->first + t) % work->slots];
-        work->value[t] = from->value;
-        work->least[t] = sheet_least(from);
+/* The pieces [first, last) along axis k of which node m needs some. */
+static void pieces_of(const struct work *work, int k, int64_t m, int64_t *first, int64_t *last) {
+    *first = INT64_MAX;
+    *last = 0;
+    for (int c = 0; c < work->job->nchannels; c++) {
+        const struct ht_fit_taps *taps = taps_of(work, c, k, m);
+        *first = ht_least(*first, taps->first);
+        *last = ht_most(*last, taps->first + taps->count);
     }
-    struct rows rows = {taps->count, taps->weight, work->value, work->least, to->row * to->n[1]};
-    rows_add(&rows, to->value, to->least);
 }
 
-static void plane_cut(struct work *work, int64_t m, struct sheet *out) {
-    for (int64_t i2 = 0; i2 < out->n[1]; i2++) {
-        struct neighbours of;
-        int64_t at = i2 * out->row;
-        for (int j = 0; j < 3; j++) {
-            of.value[j] = raw_of(work, m + j - 1)->value + at;
-            of.least[j] = sheet_least(raw_of(work, m + j - 1)) + at;
+/* Plane m before the cut, with pieces of the boxes that come into reach. */
+static enum ht_err average_plane(struct work *work, int64_t m) {
+    int64_t first, end;
+    pieces_of(work, 2, m, &first, &end);
+    for (; work->loaded < end; work->loaded++)
+        for (int c = 0; c < work->job->nchannels; c++) {
+            if (work->job->shape != NULL) rows_clear(&work->high[c].by_in, work->loaded);
+            if (work->same[c] < 2) TRY(plane_forwards(work, c, work->loaded, work->same[c] == 1));
         }
-        if (!tracks(work))
-            memcpy(out->value + at, of.value[1], (size_t)out->row * sizeof(double));
-        else if (rows_cut(&of, out->row, out->value + at))
-            note_cuts(work, &of, out->n[0], 1, 0, i2);
-    }
+    for (int c = 0; c < work->job->nchannels; c++) TRY(pass_do(work, &work->high[c], AVERAGE, m));
+    return HT_OK;
 }
 
-/* Plane m of the grid, of all channels. */
-static enum ht_err finish(struct work *work, int64_t m) {
+/* Hands on plane m, of all channels. */
+static enum ht_err emit_plane(const struct work *work, int64_t m) {
     struct ht_fit_job *job = work->job;
+    struct ht_fit_done done[HT_FIT_CHANNELS];
+    double *gradient[HT_FIT_CHANNELS];
+    job->at3 = m;
+    for (int k = 0; k < 3; k++) job->fitted[k] = true;
     for (int c = 0; c < job->nchannels; c++) {
-        struct sheet *done = &work->stage[c].done;
-        work->at = &work->stage[c];
-        job->at3 = m;
-        for (int k = 0; k < 3; k++) job->fitted[k] = true;
-        plane_cut(work, m, done);
-        work->done[c] = (struct ht_fit_done){.row = done->row,
-                                             .value = done->value,
-                                             .least = tracks(work) ? raw_of(work, m)->least : NULL};
+        const struct pass *high = &work->high[c];
+        TRY(pass_do(work, high, CUT, m));
+        done[c] = (struct ht_fit_done){.row = work->plane[1].in.size,
+                                       .value = value_of(&high->out, m),
+                                       .least = high->track ? least_of(&high->raw, m) : NULL};
+        if (job->shape != NULL) gradient[c] = value_of(&high->by_out, m);
     }
-    return job->emit(job, work->done);
+    TRY(job->emit(job, done, job->shape != NULL ? gradient : NULL));
+    for (int c = 0; c < job->nchannels && job->shape != NULL; c++)
+        TRY(pass_do(work, &work->high[c], KEEP, m));
+    return HT_OK;
+}
+
+/* Node plane m has its gradient, and so have pieces that no plane above it needs. */
+static enum ht_err spread_plane(struct work *work, int c, int64_t m) {
+    const struct pass *high = &work->high[c];
+    const bool last = m == work->job->last[2];
+    const int64_t end = last ? work->loaded : high->taps[m + 2].first;
+    TRY(pass_do(work, high, SPREAD, m));
+    for (; work->done[c] < end; work->done[c]++) TRY(plane_back(work, c, work->done[c]));
+    return HT_OK;
+}
+
+static enum ht_err do_planes(struct work *work, struct ht_progress *progress) {
+    const struct ht_fit_job *job = work->job;
+    const int64_t first = job->first[2], last = job->last[2];
+    const bool back = job->shape != NULL;
+    for (int64_t m = first - 1; m <= last + (back ? 2 : 0); m++) {
+        if (m <= last) TRY(average_plane(work, m));
+        if (m > first && m <= last) {
+            TRY(emit_plane(work, m - 1));
+            ht_progress_add(progress, job->last[1] - job->first[1]);
+        }
+        for (int c = 0; c < job->nchannels && back; c++) {
+            if (m > last) rows_clear(&work->high[c].kept, m - 1);
+            if (m > last) rows_clear(&work->high[c].by_out, m - 1);
+            if (m > first) TRY(spread_plane(work, c, m - 2));
+        }
+    }
+    return HT_OK;
+}
+
+/* ---- memory ---- */
+
+/* Of nodes -1 to `rows`, of gradients one more to either side. */
+static enum ht_err rows_make(struct work *work, int64_t rows, int64_t size, bool track,
+                             struct rows *out) {
+    *out = (struct rows){.size = size, .slots = rows + 4, .ahead = 2};
+    TRY(HT_TAKE(&work->pool, out->value, out->slots * size));
+    return track ? HT_TAKE(&work->pool, out->least, out->slots * size) : HT_OK;
+}
+
+/* track: of some channel that uses it. Rows `in` may be those of another pass; planes along x2 go
+ * into a ring. */
+static enum ht_err pass_make(struct work *work, int axis, int64_t in, int64_t nodes, int64_t size,
+                             bool track, struct pass *pass) {
+    const bool back = work->job->shape != NULL;
+    pass->axis = axis;
+    pass->nodes = nodes;
+    pass->most = axis_of(work, axis)->most;
+    if (pass->in.value == NULL) TRY(rows_make(work, in, size, track, &pass->in));
+    TRY(rows_make(work, back ? nodes : -1, size, track, &pass->raw));
+    if (axis == 1)
+        pass->out = (struct rows){.size = size, .slots = nodes};
+    else
+        TRY(rows_make(work, axis == 2 ? -1 : nodes, size, track && axis == 0, &pass->out));
+    if (!back) return HT_OK;
+    TRY(rows_make(work, in, size, track, &pass->by_in));
+    TRY(rows_make(work, nodes, size, false, &pass->kept));
+    return rows_make(work, nodes, size, track, &pass->by_out);
+}
+
+/* Axes, from x1 on, along which two channels take the same averages; the cut depends on all. */
+static int shared(const struct ht_fit_channel *a, const struct ht_fit_channel *b) {
+    int k = 0;
+    if (a->quantity != b->quantity || a->track || b->track) return 0;
+    while (k < 2 && a->window[k] == b->window[k]) k++;
+    return k;
+}
+
+static enum ht_err make_high(struct work *work, int64_t size) {
+    const struct ht_fit_job *job = work->job;
+    const struct ht_average *rule = job->fit->average;
+    int64_t held = 0, from, first,
+            end; /* pieces at the same time; gradients come two planes late */
+    for (int64_t m = job->first[2] - 1; m <= job->last[2]; m++) {
+        pieces_of(work, 2, ht_most(m - (job->shape != NULL ? 2 : 0), -1), &from, &end);
+        pieces_of(work, 2, m, &first, &end);
+        held = ht_most(held, end - from);
+    }
+    pieces_of(work, 2, job->first[2] - 1, &work->loaded, &end);
+    for (int c = 0; c < job->nchannels; c++) {
+        struct pass *high = &work->high[c];
+        const int q = job->channel[c].quantity;
+        work->done[c] = work->loaded;
+        set_channel(work, c, 2, high);
+        if (c > 0) work->same[c] = shared(&job->channel[c - 1], &job->channel[c]);
+        if (work->same[c] == 2) high->in = high[-1].in;
+        TRY(pass_make(work, 2, held, 1, size, high->track, high));
+        if (job->shape == NULL && q < rule->nscalars && !(rule->any_sign >> q & 1u))
+            work->checked |= 1u << q;
+    }
+    return HT_OK;
+}
+
+static enum ht_err work_make(struct work *work) {
+    const struct ht_fit_job *job = work->job;
+    const int64_t boxes = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
+    const int64_t lines = job->pieces[1] - job->pieces[0], rows = job->last[1] - job->first[1];
+    struct pass *one = &work->plane[0], *two = &work->plane[1];
+    TRY(pass_make(work, 0, boxes, n1, padded(lines), true, one));
+    TRY(pass_make(work, 1, lines, rows, padded(n1), true, two));
+    one->in.least = one->in.value; /* boxes are their own least ones */
+    one->box = axis_of(work, 0)->box;
+    two->first = job->pieces[0];
+    TRY(make_high(work, two->in.size * rows));
+    for (int q = 0; q < ht_fit_quantities(job->fit); q++) {
+        TRY(HT_TAKE(&work->pool, work->source[q], boxes * lines));
+        if (axis_of(work, 2)->boxes > 1 && (work->checked >> q & 1u))
+            TRY(HT_TAKE(&work->pool, work->before[q], boxes * lines));
+    }
+    return ht_fit_near_make(job->fit, job->pieces, &work->pool, &work->near);
 }
 
 /* ---- strips ---- */
@@ -567,96 +592,10 @@ struct strips {
     struct ht_progress progress;  /* rows of planes */
 };
 
-/* The pieces [first, last) along axis k of which node m needs some. */
-static void pieces_of(struct work *work, int k, int64_t m, int64_t *first, int64_t *last) {
-    *first = INT64_MAX;
-    *last = 0;
-    for (int c = 0; c < work->job->nchannels; c++) {
-        work->at = &work->stage[c];
-        const struct ht_fit_taps *taps = taps_of(work, k, m);
-        *first = ht_least(*first, taps->first);
-        *last = ht_most(*last, taps->first + taps->count);
-    }
-}
-
-static enum ht_err average_planes(struct work *work, struct strips *strips) {
-    struct ht_fit_job *job = work->job;
-    int64_t from, next, end;
-    pieces_of(work, 2, job->first[2] - 1, &from, &end);
-    next = from;
-    for (int64_t m = job->first[2] - 1; m <= job->last[2]; m++) {
-        int64_t first;
-        pieces_of(work, 2, m, &first, &end);
-        for (; next < end; next++) TRY(load(work, next, next == from));
-        for (int c = 0; c < job->nchannels; c++) {
-            work->at = &work->stage[c];
-            plane_average(work, m);
-        }
-        if (m <= job->first[2]) continue;
-        TRY(finish(work, m - 1));
-        ht_progress_add(&strips->progress, job->last[1] - job->first[1]);
-    }
-    return HT_OK;
-}
-
-/* Axes, from x1 on, along which two channels take the same averages; the cut depends on all. */
-static int shared(const struct ht_fit_channel *a, const struct ht_fit_channel *b) {
-    int k = 0;
-    if (a->quantity != b->quantity || a->track || b->track) return 0;
-    while (k < 2 && a->window[k] == b->window[k]) k++;
-    return k;
-}
-
-static enum ht_err make_stages(struct work *work) {
-    const struct ht_fit_job *job = work->job;
-    const int64_t n1 = axis_of(work, 0)->nodes, n2 = job->last[1] - job->first[1];
-    const struct ht_average *rule = job->fit->average;
-    work->slots = axis_of(work, 2)->most;
-    for (int c = 0; c < job->nchannels; c++) {
-        struct stage *stage = &work->stage[c];
-        const int q = stage->channel->quantity;
-        const bool track = stage->channel->track;
-        if (c > 0) stage->same = shared(stage[-1].channel, stage->channel);
-        if (stage->same == 2) stage->ring = stage[-1].ring;
-        if (stage->same < 2) TRY(HT_TAKE(&work->pool, stage->ring, work->slots));
-        for (int s = 0; stage->same < 2 && s < work->slots; s++)
-            TRY(sheet_make(&work->pool, n1, n2, track, &stage->ring[s]));
-        for (int i = 0; i < 3; i++) TRY(sheet_make(&work->pool, n1, n2, track, &stage->raw[i]));
-        TRY(sheet_make(&work->pool, n1, n2, track, &stage->done));
-        if (q < rule->nscalars && !(rule->any_sign >> q & 1u)) work->checked |= 1u << q;
-    }
-    return HT_OK;
-}
-
-static enum ht_err work_make(struct work *work) {
-    const struct ht_fit_job *job = work->job;
-    const int64_t box1 = axis_of(work, 0)->boxes, n1 = axis_of(work, 0)->nodes;
-    const int64_t pieces = job->pieces[1] - job->pieces[0];
-    const bool stacked = axis_of(work, 2)->boxes > 1;
-    int most = 0;
-    TRY(make_stages(work));
-    TRY(sheet_make(&work->pool, n1, pieces, true, &work->middle));
-    for (int q = 0; q < quantities(work); q++) {
-        TRY(sheet_make(&work->pool, box1, pieces, false, &work->boxes[q]));
-        if (stacked && (work->checked >> q & 1u))
-            TRY(sheet_make(&work->pool, box1, pieces, false, &work->before[q]));
-    }
-    TRY(make_near(work));
-    for (int i = 0; i < 4; i++)
-        TRY(HT_TAKE(&work->pool, work->tile[i], LANES * (i < 2 ? box1 : n1)));
-    for (int i = 0; i < 6; i++)
-        TRY(HT_TAKE(&work->pool, work->line[i / 3][i % 3], padded(box1 > n1 ? box1 : n1)));
-    for (int k = 0; k < 3; k++)
-        if (axis_of(work, k)->most > most) most = axis_of(work, k)->most;
-    TRY(HT_TAKE(&work->pool, work->value, most));
-    return HT_TAKE(&work->pool, work->least, most);
-}
-
 static enum ht_err average_strip(void *data, int64_t strip) {
     struct strips *strips = data;
     struct ht_fit_job job = *strips->job;
-    struct work work = {.job = &job};
-    for (int c = 0; c < job.nchannels; c++) work.stage[c].channel = &job.channel[c];
+    struct work work = {.job = &job, .read = -1};
     const int64_t nodes = axis_of(&work, 1)->nodes;
     int64_t other; /* pieces along x2 that the rows need */
     job.first[1] = ht_threads_first(nodes, strips->count, strip);
@@ -664,9 +603,9 @@ static enum ht_err average_strip(void *data, int64_t strip) {
     pieces_of(&work, 1, job.first[1] - 1, &job.pieces[0], &other);
     pieces_of(&work, 1, job.last[1], &other, &job.pieces[1]);
     enum ht_err err = work_make(&work);
-    if (err == HT_OK) err = average_planes(&work, strips);
+    if (err == HT_OK) err = do_planes(&work, &strips->progress);
     strips->counts[strip] = job.counts;
-    if (work.near != NULL) ht_medium_work_destroy(&work.near->line);
+    ht_fit_near_end(work.near);
     ht_pool_free(&work.pool);
     return err;
 }
@@ -675,9 +614,9 @@ static enum ht_err average_strips(struct ht_fit_job *job, int64_t count) {
     const struct ht_fit_axis *axis = job->fit->axis;
     struct strips strips = {.job = job, .count = count};
     TRY(HT_ALLOC(strips.counts, count));
-    ht_progress_start(&strips.progress, "fitting the medium",
-                      (double)((job->last[2] - job->first[2]) * axis[1].nodes), "points",
-                      (double)axis[0].nodes);
+    ht_progress_start(
+        &strips.progress, job->shape != NULL ? "transposing the fit" : "fitting the medium",
+        (double)((job->last[2] - job->first[2]) * axis[1].nodes), "points", (double)axis[0].nodes);
     enum ht_err err = ht_threads_run(count, average_strip, &strips);
     ht_progress_end(&strips.progress);
     for (int64_t s = 0; err == HT_OK && s < count; s++)
@@ -694,6 +633,7 @@ enum ht_err ht_fit_average(struct ht_fit_job *job) {
     const int64_t threads = ht_least(ht_threads_count(), axis[1].nodes / THREAD_STRIP);
     int64_t count = ht_divide_up(axis[1].nodes, rows); /* for the caches */
     if (threads > 1) count = ht_divide_up(count, threads) * threads;
+    if (job->shape != NULL) count = 1;
     enum ht_err err = average_strips(job, count);
     return err == HT_ERR_INPUT && count > 1 ? average_strips(job, 1) : err;
 }

@@ -1,6 +1,6 @@
 /* Gradients by the parameters of a fitted medium; see the header. Gradients by coefficients go back
- * to the averages that frame.c makes them of, with n, and from these to the boxes
- * (fit_transpose.c), plane by plane for all coefficients of a parity.
+ * to the averages that frame.c makes them of, with n, and from these to the boxes (fit_average.c),
+ * plane by plane for all coefficients of a parity.
  *
  * n, the eigenvector of the largest eigenvalue e_1 of J = sum of rows r r^T, changes by
  *     dn = sum over the other ones v_j, e_j of v_j (v_j dJ n)/(e_1 - e_j),
@@ -388,14 +388,16 @@ static void turn_normal(const struct pull *pull, int64_t i, const struct ht_fram
 static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
     const struct pull *pull = data;
     const struct ht_frame *frame = &pull->gradient->data->frame;
-    const int64_t size = ht_grid_plane(pull->gradient->data->medium->grid, HT_PRIMARY);
-    for (int64_t i = begin; i < end; i++) {
+    const struct ht_grid *grid = pull->gradient->data->medium->grid;
+    const int64_t size = ht_grid_plane(grid, HT_PRIMARY), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    for (int64_t n = begin; n < end; n++) {
+        const int64_t i = n / n1 * pull->done->row + n % n1;
         double by_mean[HT_MAX_SCALARS] = {0}, by_n[3] = {0};
         struct ht_frame_point point;
         ht_frame_at(frame, &pull->means, pull->done, i, &point);
         for (int c = 0; c < pull->count; c++) {
             const struct ht_pair_coefficient *of = &frame->pair.coefficient[pull->coefficient[c]];
-            const double by = pull->plane[c * size + i];
+            const double by = pull->plane[c * size + n];
             if (frame->second_order && pull->coefficient[c] == 0) /* 1/K is the mean */
                 by_mean[ht_fit_scalar(&frame->fit, of->row)] += by;
             else
@@ -411,22 +413,23 @@ static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
     return HT_OK;
 }
 
-static enum ht_err turn_plane(void *data, int64_t m, const struct ht_fit_done *done,
+static enum ht_err turn_plane(struct ht_fit_job *job, const struct ht_fit_done *done,
                               double *const *to) {
-    struct pull *pull = data;
-    const int64_t size = ht_grid_plane(pull->gradient->data->medium->grid, HT_PRIMARY);
-    TRY(pull_inside(pull, m));
+    struct pull *pull = job->data;
+    const struct ht_grid *grid = pull->gradient->data->medium->grid;
+    const int64_t size = ht_grid_plane(grid, HT_PRIMARY), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
+    TRY(pull_inside(pull, job->at3));
     pull->done = done;
     pull->to = to;
-    if (!pull->means.turned) /* values that go to the samples as they are */
-        memcpy(to[0], pull->plane, (size_t)size * sizeof *to[0]);
+    for (int64_t i = 0; i < size && !pull->means.turned; i++) /* to the samples as they are */
+        to[0][i / n1 * done->row + i % n1] = pull->plane[i];
     return !pull->means.turned ? HT_OK : ht_threads_share(size, 1 << 12, turn_points, pull);
 }
 
 /* ---- all ---- */
 
 /* Rank 0 turns, others hand over their planes. */
-static enum ht_err turn_all(struct pull *pull, struct ht_fit_turn *turn) {
+static enum ht_err turn_all(struct pull *pull, struct ht_fit_job *turn) {
     const data_of *data = pull->gradient->data;
     const struct ht_grid *grid = data->medium->grid;
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY);
@@ -439,15 +442,15 @@ static enum ht_err turn_all(struct pull *pull, struct ht_fit_turn *turn) {
     turn->shift = pull->means.parity;
     turn->nchannels = pull->means.nchannels;
     turn->channel = pull->means.channel;
-    turn->at = turn_plane;
-    turn->first = ht_layers_inside(grid, 2, half, 0);
-    turn->last = ht_layers_inside(grid, 2, half, ht_grid_planes(grid, HT_PRIMARY) - 1) + 1;
-    memcpy(turn->shape, data->shape, sizeof turn->shape);
-    return ht_fit_turn(turn);
+    turn->emit = turn_plane;
+    turn->first[2] = ht_layers_inside(grid, 2, half, 0);
+    turn->last[2] = ht_layers_inside(grid, 2, half, ht_grid_planes(grid, HT_PRIMARY) - 1) + 1;
+    turn->shape = data->shape;
+    return ht_fit_average(turn);
 }
 
 /* Collective. */
-static enum ht_err turn_parity(struct pull *pull, struct ht_fit_turn *turn) {
+static enum ht_err turn_parity(struct pull *pull, struct ht_fit_job *turn) {
     const struct ht_grid *grid = pull->gradient->data->medium->grid;
     const struct ht_range own = ht_grid_own(grid, HT_PRIMARY);
     HT_ARRAY(struct ht_range, all, ht_comm_size(grid->slab.comm));
@@ -464,7 +467,7 @@ enum ht_err ht_medium_gradient_find(struct ht_medium_gradient *g, ht_medium_grad
         if (data->sum[q]) memset(data->sum[q], 0, (size_t)data->size * sizeof *data->sum[q]);
     for (unsigned parity = 0; parity < 8; parity++) {
         struct pull pull = {.gradient = g, .read = read, .data = context};
-        struct ht_fit_turn turn = {.data = &pull};
+        struct ht_fit_job turn = {.data = &pull};
         pull.means = (struct ht_frame_means){.parity = parity, .turned = true};
         HT_EACH_BIT(c, g->coefficients) {
             if (data->frame.pair.coefficient[c].parity != parity) continue;
@@ -493,7 +496,7 @@ enum ht_err ht_medium_gradient_share(const struct ht_medium_gradient *g, int wan
     const data_of *data = g->data;
     const struct ht_medium_wanted *of = &g->wanted[wanted];
     struct pull pull = {.gradient = g, .read = read, .data = context, .count = 1};
-    struct ht_fit_turn turn = {.data = &pull};
+    struct ht_fit_job turn = {.data = &pull};
     pull.coefficient[0] = coefficient;
     HT_ARRAY(double, sum, data->size);
     pull.means.nchannels = 1;

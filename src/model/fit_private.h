@@ -72,16 +72,22 @@ struct ht_fit_done {
 };
 
 /* What a fill computes: of x3 planes [first[2], last[2]) rows [first[1], last[1]). Functions on
- * values of x1 and x2, some averaged to nodes already and others of pieces, share it. */
+ * values of x1 and x2, some averaged to nodes already and others of pieces, share it. With a shape
+ * gradients by the averages become those by the values of the boxes. */
 struct ht_fit_job {
     const struct ht_fit *fit;
     int quantity;   /* scalar that is looked at */
     unsigned shift; /* axes along which points lie half a spacing up */
     int nchannels;
     const struct ht_fit_channel *channel;
-    /* Takes plane at3 of averages, of all channels. */
-    enum ht_err (*emit)(struct ht_fit_job *job, const struct ht_fit_done *done);
+    /* Takes plane at3 of averages, of all channels; with a shape gives the gradients by them, in
+     * the same rows, whose ends are 0. */
+    enum ht_err (*emit)(struct ht_fit_job *job, const struct ht_fit_done *done,
+                        double *const *gradient);
     void *data; /* of emit */
+    /* Gradients by quantity, of boxes on a lattice of this shape: added to. */
+    const int64_t *shape; /* NULL: averages alone */
+    double *sum[HT_MAX_SCALARS];
     int64_t first[3], last[3];
     int64_t pieces[2];               /* [first, last) along x2 that the rows need */
     bool fitted[3];                  /* axes that have been averaged */
@@ -156,25 +162,7 @@ struct ht_frame_point {
 void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *means,
                  const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point);
 
-/* ---- fit_transpose.c ---- */
-/* Averages of some channels, and the gradient by the values of the boxes from that by the averages:
- * both plane by plane. */
-struct ht_fit_turn {
-    const struct ht_fit *fit;
-    unsigned shift;
-    int64_t first, last; /* planes of nodes that have gradients */
-    int nchannels;
-    const struct ht_fit_channel *channel;
-    /* The gradients by the averages on plane m, which are given, next to each other. */
-    enum ht_err (*at)(void *data, int64_t m, const struct ht_fit_done *done,
-                      double *const *gradient);
-    void *data;
-    /* The sums by quantity, of boxes on a lattice of this shape: added to. */
-    int64_t shape[3];
-    double *sum[HT_MAX_SCALARS];
-};
-HT_CHECKED enum ht_err ht_fit_turn(const struct ht_fit_turn *turn);
-
+/* ---- fit_source.c ---- */
 /* Materials at the points x1[i], x[1], x[2], checked, of parameters in the mask, the others at
  * their defaults; at: number of the first one's samples, -1: files are interpolated. */
 HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, unsigned parameters,
@@ -184,7 +172,20 @@ HT_CHECKED enum ht_err ht_fit_line_materials(const struct ht_medium *medium, uns
  * last) along x2, `row` apart. */
 HT_CHECKED enum ht_err ht_fit_source(const struct ht_fit *fit, int64_t p3, int64_t first,
                                      int64_t last, int64_t row, double *const out[HT_MAX_SCALARS]);
+/* Of expressions, lines of the pieces [first, last) along x2, next to each other: values at the
+ * centres of piece p, with those of its neighbours; then means of the boxes at faces in their
+ * place. *out: NULL where there are no such faces. */
+struct ht_fit_near;
+HT_CHECKED enum ht_err ht_fit_near_make(const struct ht_fit *fit, const int64_t pieces[2],
+                                        struct ht_pool *pool, struct ht_fit_near **out);
+HT_CHECKED enum ht_err ht_fit_near_read(struct ht_fit_near *near, int64_t p, double *const *out);
+HT_CHECKED enum ht_err ht_fit_near_average(struct ht_fit_near *near, int64_t p, double *const *out);
+void ht_fit_near_end(struct ht_fit_near *near);
 /* The first scalar of those that a field's coefficients take: that of the mean along its axis. */
 int ht_fit_scalar(const struct ht_fit *fit, int field);
+/* Scalars and materials of losses. */
+static inline int ht_fit_quantities(const struct ht_fit *fit) {
+    return fit->average->nscalars + fit->nlost;
+}
 /* The key to blame for a scalar. */
 const char *ht_fit_key(const struct ht_fit *fit, int quantity);

@@ -391,7 +391,8 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
     return HT_OK;
 }
 
-static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *done) {
+static enum ht_err emit_plane(struct ht_fit_job *job, const struct ht_fit_done *done,
+                              HT_UNUSED double *const *gradient) {
     const struct fill *fill = job->data;
     for (int64_t i2 = job->first[1]; i2 < job->last[1]; i2++) {
         const int64_t to = ((job->at3 - job->first[2]) * fill->nodes[1] + i2) * fill->nodes[0];

@@ -1,4 +1,4 @@
-/* The gradient by samples in slabs (htwave/medium.h, fit_transpose.c) against that of one process,
+/* The gradient by samples in slabs (htwave/medium.h, fit_average.c) against that of one process,
  * bit by bit; then a rank that cannot read its planes. */
 #include "slab_cut.h"
 #include "unit/medium_scene.h"

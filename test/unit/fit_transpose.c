@@ -1,4 +1,4 @@
-/* Gradients by the samples of a medium (htwave/medium.h, fit_transpose.c) of
+/* Gradients by the samples of a medium (htwave/medium.h, fit_average.c) of
  *     chi = sum over nodes of w_0/K + w_1 b_1 + ..,
  * w random, against what the fit itself makes of other samples: products, since averages that are
  * not cut are linear, and difference quotients. */
