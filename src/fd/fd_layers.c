@@ -266,6 +266,7 @@ struct line {
     double nu2, across; /* (c dt/h)^2; minus the other axes' symbol */
     double complex z;   /* of a step */
     const double *profile;
+    double complex half[MOST_CELLS], node[MOST_CELLS]; /* 1/s there */
 };
 
 /* 1/s of cl/fd_layers.cl, from four numbers of the profile. */
@@ -289,8 +290,7 @@ static double complex slope(const struct ht_fd_weights *w, const double complex 
 static double complex damped(const struct line *l, const double complex *u, int point) {
     const int inside = point < 0 ? -1 - point : point;
     if (inside >= l->cells) return 0;
-    const double *p = l->profile + (long)inside * HT_FD_PROFILES;
-    return (filter(l, p) - 1) * slope(&l->narrow, u, inside);
+    return (l->half[inside] - 1) * slope(&l->narrow, u, inside);
 }
 
 /* What is zero at a node. */
@@ -302,9 +302,8 @@ static double complex rest(const struct line *l, const double complex *u, int i)
         sum += l->wide.first[j] * (slope(&l->wide, u, i + j) - slope(&l->wide, u, i - 1 - j));
     for (int j = 1; !l->density && j <= l->wide.radius; j++)
         sum += l->wide.second[j] * (at(u, i + j) + at(u, i - j) - 2 * u[i]);
-    const double *p = l->profile + (long)i * HT_FD_PROFILES;
-    const double complex back = i < l->cells ? filter(l, p + 4) : 1;
-    const double complex gain = i < l->cells ? 1 / p[8] : 1;
+    const double complex back = i < l->cells ? l->node[i] : 1;
+    const double gain = i < l->cells ? 1 / l->profile[i * HT_FD_PROFILES + 8] : 1;
     return l->nu2 * (back * sum - l->across * u[i]) - (gain - 1 / l->z) * (l->z - 1) * u[i];
 }
 
@@ -321,8 +320,10 @@ static void solve(int n, double complex *a, double complex *b) {
             *x = *y;
             *y = swap;
         }
+        const double complex pivot = 1 / a[k * n + k];
         for (int i = k + 1; i < n; i++) {
-            const double complex f = a[i * n + k] / a[k * n + k];
+            const double complex f = a[i * n + k] * pivot;
+            if (f == 0) continue;
             for (int j = k; j < n; j++) a[i * n + j] -= f * a[k * n + j];
             b[i] -= f * b[k];
         }
@@ -343,7 +344,8 @@ static double returned(const struct line *l, int n, double k1) {
         if (j < n - 1) u[j + 1] = 1;
         for (int m = n; m < all && j >= n - 1; m++) u[m] = cexp((j == n ? I : -I) * k1 * m);
         for (int i = 0; i < n; i++) {
-            const double complex r = rest(l, u, i + 1);
+            const bool apart = j < n - 1 && (i > j + reach || j > i + reach);
+            const double complex r = apart ? 0 : rest(l, u, i + 1);
             *(j < n ? &a[i * n + j] : &b[i]) = j < n ? r : -r;
         }
     }
@@ -388,5 +390,9 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side
     /* The profile of a side's layer, cleared before. */
     fd_layer_profile(&thin, axis, side, profile);
     l.profile = profile;
+    for (int i = 0; i < l.cells; i++) {
+        l.half[i] = filter(&l, profile + i * HT_FD_PROFILES);
+        l.node[i] = filter(&l, profile + i * HT_FD_PROFILES + 4);
+    }
     return returned(&l, n, k1);
 }

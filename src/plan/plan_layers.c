@@ -549,11 +549,15 @@ static double returned(const struct ht_plan *plan, double frequency, double cosi
 
 /* Of all waves of a source the root of their energy, of the source that has the most. */
 static double returned_shots(const struct ht_plan *plan, double cosine, int *shot) {
-    double most = 0;
+    double most = 0, energy[HT_SIGNAL_BANDS];
     for (int i = 0; i < plan->shots->count; i++) {
         const struct ht_shot *at = &plan->shots->shot[i];
-        double energy[HT_SIGNAL_BANDS], sum = 0;
+        double before[HT_SIGNAL_BANDS], sum = 0;
+        memcpy(before, energy, sizeof before);
         ht_shot_bands(&plan->eq, at, energy);
+        bool again = i > 0 && ht_shot_band(at, 0) == ht_shot_band(at - 1, 0);
+        for (int b = 0; b < HT_SIGNAL_BANDS; b++) again = again && energy[b] == before[b];
+        if (again) continue; /* elements of an array, shots of a survey */
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
             sum += energy[b] * pow(returned(plan, ht_shot_band(at, b), cosine), 2);
         if (sqrt(sum) > most) *shot = i;
