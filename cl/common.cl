@@ -81,23 +81,24 @@ HT_INLINE long ht_last_plane(const struct ht_step_args *a) {
  * in[0..N] left, in[N+1..2N+1] right; out[0..2N+1] about the midpoint. The even coefficients depend
  * only on sums and the odd ones only on differences of the ends, up to the sign (-1)^i, so half the
  * multiplications of the full matrix suffice. */
-HT_INLINE void ht_line(const real *in, real *out) {
-    real even[HT_N1], odd[HT_N1];
-    HT_UNROLLED(i, HT_N1) {
-        real left = i % 2 ? -in[i] : in[i], right = in[HT_N1 + i];
-        even[i] = (real)0.5 * (right + left);
-        odd[i] = (real)0.5 * (right - left);
+#define HT_LINE(number, in, out, stride)                                           \
+    number even[HT_N1], odd[HT_N1];                                                \
+    HT_UNROLLED(i, HT_N1) {                                                        \
+        const number lower = in[i * (stride)], right = in[(HT_N1 + i) * (stride)]; \
+        const number left = i % 2 ? -lower : lower;                                \
+        even[i] = (real)0.5 * (right + left);                                      \
+        odd[i] = (real)0.5 * (right - left);                                       \
+    }                                                                              \
+    HT_UNROLLED(m, HT_N1) {                                                        \
+        number e = 0, o = 0;                                                       \
+        HT_UNROLLED(i, HT_N1) {                                                    \
+            e = fma((number)ht_even[m * HT_N1 + i], even[i], e);                   \
+            o = fma((number)ht_odd[m * HT_N1 + i], odd[i], o);                     \
+        }                                                                          \
+        out[2 * m * (stride)] = e;                                                 \
+        out[(2 * m + 1) * (stride)] = o;                                           \
     }
-    HT_UNROLLED(m, HT_N1) {
-        real e = 0, o = 0;
-        HT_UNROLLED(i, HT_N1) {
-            e = fma(ht_even[m * HT_N1 + i], even[i], e);
-            o = fma(ht_odd[m * HT_N1 + i], odd[i], o);
-        }
-        out[2 * m] = e;
-        out[2 * m + 1] = o;
-    }
-}
+HT_INLINE void ht_line(const real *in, real *out){HT_LINE(real, in, out, 1)}
 
 /* Trimming: whether coefficient (n1, n2, s) of w at stage k can reach an output coefficient. The
  * k - 1 remaining applications of L lower the total degree by k - 1 +- HT_SLACK, and each index by

@@ -145,3 +145,19 @@ HT_INLINE void ht_march(const struct ht_step_args *a, HT_LOCAL real *face, const
         HT_UNROLLED(i3, HT_N3) bottom[f][i3] = top[f][i3];
 #endif
 }
+
+/* USE for each x3 plane m3 of a work-item's march, with the interpolant b of its target (m, m2,
+ * m3); m1: the group's first one. */
+#define HT_EACH_MARCHED(face, USE)                                                       \
+    const int item = HT_ITEM();                                                          \
+    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;                                \
+    const long m2 = a.begin[1] + HT_GROUP_2();                                           \
+    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);                      \
+    const long m = m1 + item / HT_COLUMN;                                                \
+    real bottom[HT_SOURCES][HT_N3], b[HT_FIELDS][HT_T3];                                 \
+    (void)m;                                                                             \
+    ht_face(&a, face, item, m1, m2, begin + a.shift[2], bottom HT_EACH_SRC(HT_SRC_ARG)); \
+    for (long m3 = begin; m3 < end; m3++) {                                              \
+        ht_march(&a, face, item, m1, m2, m3, bottom, b HT_EACH_SRC(HT_SRC_ARG));         \
+        USE                                                                              \
+    }

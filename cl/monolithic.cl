@@ -7,16 +7,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_monolithic(HT_STEP_PARAMS(scale)
                                                          HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_MAX2(HT_FACE_SIZE, HT_STEP_LOCAL));
     HT_LOCAL_ARRAY(real, local_medium, HT_MAX2(HT_MEDIUM_SIZE_OR_0, 1));
-    const int item = HT_ITEM();
-    const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
-    const long m2 = a.begin[1] + HT_GROUP_2();
-    const long begin = ht_first_plane(&a), end = ht_last_plane(&a);
-    real bottom[HT_SOURCES][HT_N3], b[HT_FIELDS][HT_T3];
-    ht_face(&a, scratch, item, m1, m2, begin + a.shift[2], bottom HT_EACH_SRC(HT_SRC_ARG));
-    for (long m3 = begin; m3 < end; m3++) {
-        ht_march(&a, scratch, item, m1, m2, m3, bottom, b HT_EACH_SRC(HT_SRC_ARG));
-        ht_target(&a, item, m1, m2, m3, scale, b, scratch,
-                  local_medium HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG));
-        HT_BARRIER();
-    }
+#define HT_TAKE_STEP                                                                 \
+    ht_target(&a, item, m1, m2, m3, scale, b, scratch,                               \
+              local_medium HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG)); \
+    HT_BARRIER();
+    HT_EACH_MARCHED(scratch, HT_TAKE_STEP)
 }

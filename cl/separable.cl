@@ -89,23 +89,14 @@ HT_INLINE void ht_face_part(const struct ht_step_args *a, HT_GLOBAL const real *
     }
 }
 
-/* out = low + contribution of the upper face. */
-HT_INLINE void ht_add_upper(real low[HT_N3][HT_PLANE], real face[HT_N3][HT_PLANE],
-                            real out[HT_N3][HT_PLANE]) {
+/* out = the contribution of the face below (side 0), or low and that of the face above. */
+HT_INLINE void ht_along_march(const int side, real low[HT_N3][HT_PLANE], real face[HT_N3][HT_PLANE],
+                              real out[HT_N3][HT_PLANE]) {
     HT_UNROLLED(q, HT_PLANE)
         HT_UNROLLED(r3, HT_N3) {
-            real sum = low[r3][q];
-            HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, 1, r3, i3), face[i3][q], sum);
+            real sum = side ? low[r3][q] : (real)0;
+            HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, side, r3, i3), face[i3][q], sum);
             out[r3][q] = sum;
-        }
-}
-
-HT_INLINE void ht_lower_part(real face[HT_N3][HT_PLANE], real low[HT_N3][HT_PLANE]) {
-    HT_UNROLLED(q, HT_PLANE)
-        HT_UNROLLED(r3, HT_N3) {
-            real sum = 0;
-            HT_UNROLLED(i3, HT_N3) sum = fma(HT_AXIS_AT(2, 0, r3, i3), face[i3][q], sum);
-            low[r3][q] = sum;
         }
 }
 
@@ -167,9 +158,9 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(struct ht_step_args a,
         const long target = ht_target_row(&a, m2, m3 - (HT_DIMS > 2)) + m1;
 #if HT_DIMS > 2
         real out[HT_N3][HT_PLANE];
-        ht_add_upper(low, face, out);
+        ht_along_march(1, low, face, out);
         if (m3 > begin) ht_store_part(dst0, r1, target, a.dst_nodes, out);
-        ht_lower_part(face, low);
+        ht_along_march(0, low, face, low);
 #else
         ht_store_part(dst0, r1, target, a.dst_nodes, face);
 #endif

@@ -28,24 +28,7 @@
 /* ---- interpolation ---- */
 
 /* ht_line in place on elements `stride` apart. */
-HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride) {
-    vector even[HT_N1], odd[HT_N1];
-    HT_UNROLLED(i, HT_N1) {
-        const vector lower = at[i * stride], right = at[(HT_N1 + i) * stride];
-        const vector left = i % 2 ? -lower : lower;
-        even[i] = (real)0.5 * (right + left);
-        odd[i] = (real)0.5 * (right - left);
-    }
-    HT_UNROLLED(m, HT_N1) {
-        vector e = 0, o = 0;
-        HT_UNROLLED(i, HT_N1) {
-            e = fma((vector)ht_even[m * HT_N1 + i], even[i], e);
-            o = fma((vector)ht_odd[m * HT_N1 + i], odd[i], o);
-        }
-        at[2 * m * stride] = e;
-        at[(2 * m + 1) * stride] = o;
-    }
-}
+HT_INLINE void ht_vector_line(HT_LOCAL vector *at, int stride){HT_LINE(vector, at, at, stride)}
 
 /* The line along x1 of row r2 = side (N+1) + derivative of plane r3. */
 HT_INLINE void ht_first_line(const struct ht_step_args *a, HT_GLOBAL const real *src,
