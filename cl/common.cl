@@ -37,6 +37,12 @@
 #define HT_MEDIUM_ARG(m) , medium##m
 #define HT_SRC_CHOOSE(slot, f) chosen = field == slot ? src##slot : chosen;
 #define HT_DST_CHOOSE(slot, f) chosen = field == slot ? dst##slot : chosen;
+#define HT_CHOOSE_SRC                    \
+    HT_GLOBAL const real *chosen = src0; \
+    HT_EACH_SRC(HT_SRC_CHOOSE)
+#define HT_CHOOSE_DST              \
+    HT_GLOBAL real *chosen = dst0; \
+    HT_EACH_DST(HT_DST_CHOOSE)
 
 /* Values of material m in a cell. */
 #define HT_COEFS_OF(m) \

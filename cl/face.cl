@@ -44,8 +44,7 @@ HT_INLINE void ht_face_lines(const struct ht_step_args *a, HT_LOCAL real *face, 
         const int f = line / (HT_CELLS * HT_T2 * HT_N3);
         const int field = field0 + f, i2 = r % HT_N2, j2 = r / HT_N2;
         if (field >= HT_SOURCES) continue;
-        HT_GLOBAL const real *chosen = src0;
-        HT_EACH_SRC(HT_SRC_CHOOSE)
+        HT_CHOOSE_SRC
         const long m = m1 + c < a->end[0] ? m1 + c : a->end[0] - 1;
         const long row = ht_line_row(a, field, m2 + a->shift[1] + j2, s3);
         const long nodes = ht_line_nodes(a, field);

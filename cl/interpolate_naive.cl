@@ -35,8 +35,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_ITEMS) void ht_interpolate_naive(
     const int field = (int)(HT_GROUP_3() % HT_SOURCES);
     const long m[3] = {a.begin[0] + HT_GROUP_1(), a.begin[1] + HT_GROUP_2(),
                        a.begin[2] + HT_GROUP_3() / HT_SOURCES};
-    HT_GLOBAL const real *chosen = src0;
-    HT_EACH_SRC(HT_SRC_CHOOSE)
+    HT_CHOOSE_SRC
     for (int q = item; q < HT_CUBE; q += HT_NAIVE_ITEMS) {
         const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
         cube[q] = ht_vertex(&a, chosen, r, m);

@@ -65,8 +65,7 @@ HT_INLINE void ht_chunk_copy(const struct ht_step_args *a, const struct ht_copie
         const int block = next < HT_BLOCKS ? next : HT_BLOCKS - 1;
         if (b % HT_STEPS == 0) {
             const int field = block / HT_FIELD_BLOCKS;
-            HT_GLOBAL const real *chosen = src0;
-            HT_EACH_SRC(HT_SRC_CHOOSE)
+            HT_CHOOSE_SRC
             from = (HT_GLOBAL const ht_pack *)chosen + block % HT_FIELD_BLOCKS * nodes;
         } else if (HT_BLOCKS % HT_CHUNK == 0 || next < HT_BLOCKS) {
             from += nodes;
@@ -109,8 +108,7 @@ HT_INLINE void ht_face_sums(HT_LOCAL const ht_pair *at, const int face, const re
     HT_UNROLLED(tile, HT_TILES) {                                                                  \
         const long entry = where[tile * 4 + t];                                                    \
         const int field = (int)(entry >> HT_SLOT_BIT);                                             \
-        HT_GLOBAL real *chosen = dst0;                                                             \
-        HT_EACH_DST(HT_DST_CHOOSE)                                                                 \
+        HT_CHOOSE_DST                                                                              \
         chosen += entry & (((long)1 << HT_SLOT_BIT) - 1);                                          \
         HT_UNROLLED(target, 2) {                                                                   \
             const int own = entry >= 0 && inside[target];                                          \

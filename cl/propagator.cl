@@ -54,12 +54,11 @@ HT_INLINE void ht_face_sums(const struct ht_step_args *a, HT_GLOBAL const real *
 HT_INLINE void ht_march_begin(const struct ht_step_args *a, const struct ht_ends *e,
                               const struct ht_plane *p, HT_LOCAL vector *faces,
                               HT_LOCAL real *stage HT_EACH_SRC(HT_SRC_PARAM)) {
-    for (int slot = 0; HT_ROLL && slot < HT_SOURCES; slot++) {
-        HT_GLOBAL const real *from = src0;
-        HT_EACH_SRC(HT_SOURCE_CHOOSE)
+    for (int field = 0; HT_ROLL && field < HT_SOURCES; field++) {
+        HT_CHOOSE_SRC
         for (int i = 0; i < HT_COEFS; i++, faces += HT_FACE_SUMS * HT_ROWS) {
             vector face[HT_FACE_SUMS][HT_ROWS];
-            ht_face_sums(a, from, i, e, p, face, stage);
+            ht_face_sums(a, chosen, i, e, p, face, stage);
             HT_UNROLLED(n, HT_FACE_SUMS * HT_ROWS) faces[n] = face[n / HT_ROWS][n % HT_ROWS];
         }
     }
@@ -136,13 +135,12 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(HT_STEP_PARAMS(op)) {
         ht_set_plane(&a, m2, m3 + a.shift[2] + 1, &above);
         HT_GLOBAL const real *at = op;
         for (int n = 0; n < HT_RESULT_ROWS * HT_ROWS; n++) result[n] = 0;
-        for (int slot = 0; slot < HT_SOURCES; slot++) {
-            HT_GLOBAL const real *from = src0;
-            HT_EACH_SRC(HT_SOURCE_CHOOSE)
+        for (int field = 0; field < HT_SOURCES; field++) {
+            HT_CHOOSE_SRC
             for (int i0 = 0; i0 < HT_COEFS; i0 += HT_CHUNK) {
                 const int count = HT_COEFS - i0 < HT_CHUNK ? HT_COEFS - i0 : HT_CHUNK;
-                ht_sums(&a, from, i0, count, ht_parity[slot], &ends, &below, &above,
-                        faces + slot * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums, stage);
+                ht_sums(&a, chosen, i0, count, ht_parity[field], &ends, &below, &above,
+                        faces + field * HT_COEFS * HT_FACE_SUMS * HT_ROWS, sums, stage);
                 for (int g = 0; g < HT_CORNERS; g++)
                     for (int row = ht_block_row[g]; row < ht_block_row[g + 1];
                          row += HT_TILE, at += HT_TILE * count)
@@ -150,12 +148,11 @@ HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(HT_STEP_PARAMS(op)) {
             }
         }
         for (int row = 0; row < HT_RESULT_ROWS; row++) {
-            const int target = ht_row_target[row], slot = target / HT_COEFS;
+            const int target = ht_row_target[row], field = target / HT_COEFS;
             if (target < 0) continue;
-            HT_GLOBAL real *to = dst0;
-            HT_EACH_DST(HT_TARGET_CHOOSE)
+            HT_CHOOSE_DST
             for (int v = 0; v < HT_ROWS && m2 + v < a.end[1]; v++)
-                ht_put_row(&a, to, target % HT_COEFS, &ends, m1, ht_target_row(&a, m2 + v, m3),
+                ht_put_row(&a, chosen, target % HT_COEFS, &ends, m1, ht_target_row(&a, m2 + v, m3),
                            result[row * HT_ROWS + v], stage);
         }
         below = above;

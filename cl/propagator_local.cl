@@ -70,8 +70,7 @@ HT_INLINE void ht_put_sums(const struct ht_step_args *a, const int s,
     const int field = s / HT_COEFS, i = s % HT_COEFS, bits = ht_bits[s];
     const real sign1 = HT_SIGN_OF(bits, 0), sign2 = HT_SIGN_OF(bits, 1);
     const real sign3 = HT_SIGN_OF(bits, 2);
-    HT_GLOBAL const real *chosen = src0;
-    HT_EACH_SRC(HT_SRC_CHOOSE)
+    HT_CHOOSE_SRC
     real sum[HT_CORNERS][HT_WIDE], row[2][HT_CORNERS / 2];
     ht_row_sums(chosen, i, a->src_nodes, around, 0, sign1, sign3, row[0]);
     HT_UNROLLED(t, HT_WIDE) {
@@ -111,8 +110,7 @@ HT_INLINE void ht_store_tile(const struct ht_step_args *a, const int tile, long 
         const int target = ht_row_target[tile * HT_TILE + r];
         const int field = target / HT_COEFS, i = target % HT_COEFS;
         if (target < 0) continue;
-        HT_GLOBAL real *chosen = dst0;
-        HT_EACH_DST(HT_DST_CHOOSE)
+        HT_CHOOSE_DST
         HT_UNROLLED(t, HT_WIDE) {
             if (m2 + t >= a->end[1]) continue;
             HT_GLOBAL real *at = chosen + HT_AT(i, ht_target_row(a, m2 + t, m3) + m1, nodes);

@@ -41,8 +41,7 @@ HT_INLINE void ht_corner_pairs(HT_LOCAL const ht_pair *at, const int target,
         const int to = entry < 0 ? 0 : entry;                                               \
         const int field = to / HT_PADDED_COEFS, index = to % HT_PADDED_COEFS;               \
         const long nodes = a.dst_nodes;                                                     \
-        HT_GLOBAL real *chosen = dst0;                                                      \
-        HT_EACH_DST(HT_DST_CHOOSE)                                                          \
+        HT_CHOOSE_DST                                                                       \
         HT_UNROLLED(target, 2) {                                                            \
             const int n1 = (int)a.end[0], n2 = (int)a.end[1];                               \
             const int last2 = m2 < n2 ? m2 : n2 - 1;                                        \

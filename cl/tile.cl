@@ -21,11 +21,6 @@
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
 #define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
-/* Where node number n of a tile is; HT_TILE_LINE numbers rows in both planes. */
-#define HT_TILE_CELL(n) ((n) % HT_TILE_1)
-#define HT_TILE_ROW(n) ((n) / HT_TILE_1 % HT_TILE_2)
-#define HT_TILE_PLANE(n) ((n) / (HT_TILE_1 * HT_TILE_2))
-#define HT_TILE_LINE(n) ((n) / HT_TILE_1)
 
 /* The tile of a work-group and the nodes that a work-item copies. The host ensures that 2 * node
  * fits int. */
@@ -44,9 +39,9 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item, struc
     HT_UNROLLED(i, HT_COPIES) {
         const int own = i * HT_GROUP_ITEMS + item;
         const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
-        const int c1 = HT_TILE_CELL(n), c2 = HT_TILE_ROW(n);
-        const int top = HT_TILE_PLANE(n);
-        tile->to[i] = HT_TILE_LINE(n) * HT_CHUNK * HT_PITCH + c1;
+        const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
+        const int top = n / (HT_TILE_1 * HT_TILE_2);
+        tile->to[i] = n / HT_TILE_1 * HT_CHUNK * HT_PITCH + c1;
         /* nodes beyond the last target are copied but not used: clamp */
         long q1 = tile->m1 + c1, q2 = tile->m2 + c2;
         q1 = (q1 < a->end[0] ? q1 : a->end[0]) + a->shift[0];
@@ -76,8 +71,7 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
         const int block = own + b < HT_BLOCKS ? own + b : HT_BLOCKS - 1;
         if (b % HT_STEPS == 0) {
             const int field = block / HT_FIELD_BLOCKS;
-            HT_GLOBAL const real *chosen = src0;
-            HT_EACH_SRC(HT_SRC_CHOOSE)
+            HT_CHOOSE_SRC
             nodes = a->src_nodes;
             from = (HT_GLOBAL const ht_pack *)chosen + block % HT_FIELD_BLOCKS * nodes;
             HT_UNROLLED(i, HT_COPIES) node[i] = ht_tile_node(tile, i, bottom, top);

@@ -96,6 +96,3 @@ HT_INLINE void ht_put_row(const struct ht_step_args *a, HT_GLOBAL real *dst, int
             HT_WRITE(dst[HT_AT(i, node + m, nodes)], stage[m - e->start]);
     }
 }
-
-#define HT_SOURCE_CHOOSE(number, f) from = slot == number ? src##number : from;
-#define HT_TARGET_CHOOSE(number, f) to = slot == number ? dst##number : to;

@@ -37,9 +37,6 @@ HT_INLINE ht_right ht_right_at(HT_LOCAL const void *at) {
     "{.reg .pred p;\nsetp.ne.s32 p, " add ", 0;\n"                                       \
     "wgmma.mma_async.sync.aligned.m64n" columns "k8.f32.tf32.tf32 {" results "}, {" left \
     "}, " right ", p, 1, 1;}"
-#define HT_LEFT(a)                                                             \
-    "r"(HT_AS_UINT((a)[0])), "r"(HT_AS_UINT((a)[1])), "r"(HT_AS_UINT((a)[2])), \
-        "r"(HT_AS_UINT((a)[3]))
 #define HT_TILE(d, n) "+f"((d)[n][0]), "+f"((d)[n][1]), "+f"((d)[n][2]), "+f"((d)[n][3])
 #define HT_NAMES_1 "%0,%1,%2,%3"
 #define HT_NAMES_2 HT_NAMES_1 ",%4,%5,%6,%7"

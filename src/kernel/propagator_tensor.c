@@ -310,7 +310,7 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .shape = choose_shape,
     .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "tf32.cl",
-              "dmma.cl", "operator.cl", "propagator_tensor.cl"},
+              "operator.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {
@@ -323,7 +323,7 @@ const struct ht_variant ht_variant_propagator_planes = {
     .ptx_double = 90,
     .shape = planes_shape,
     .pack = pack_products,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "dmma.cl", "operator.cl",
+    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "operator.cl",
               "chunks.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};
 
