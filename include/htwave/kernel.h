@@ -103,6 +103,7 @@ struct ht_shape {
     int parts;           /* groups that share the same targets; 0 means 1 */
     int group_size;      /* work-items per group */
     int registers;       /* most per work-item; 0: the compiler's choice */
+    bool halves;         /* an operator in two parts, of 11 bits and the rest */
     int64_t local_bytes; /* largest local memory of a kernel */
 };
 
@@ -143,6 +144,7 @@ struct ht_variant {
     enum { HT_FOR_ANY, HT_FOR_CPU, HT_FOR_GPU } made_for;
     bool differences; /* of finite differences (fd_kernel.h), else Hermite */
     bool uniform;     /* computes uniform media only */
+    int dims, order;  /* the least that it computes */
     bool blocks;      /* needs the half step as parity blocks (blocks.h) */
     bool series;      /* sums the Taylor series term by term on the device */
     bool sorted;      /* its state's coefficients are sorted by parity */
@@ -163,8 +165,6 @@ struct ht_variant {
     const char *(*refuses)(const struct ht_spec *spec);
     /* Where "auto" takes it; NULL: wherever it applies. */
     bool (*pays)(const struct ht_spec *spec);
-    /* What it needs and a device lacks, or NULL. A NULL function: no needs. */
-    const char *(*lacks)(const struct ht_device_info *info);
     /* Shape for a spec that the variant does not refuse, as ht_variant_shape. On entry out has one
      * row, one work-item and the planes of the tuning. */
     enum ht_err (*shape)(const struct ht_tuning *tuning, const struct ht_spec *spec,
@@ -195,6 +195,7 @@ const struct ht_variant *ht_variant_choose(const char *name, const struct ht_spe
                                            const struct ht_device_info *info);
 /* Why a variant does not apply to a spec; NULL if it applies. */
 const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht_spec *spec);
+/* What it needs and a device lacks, or NULL. */
 const char *ht_variant_lacks(const struct ht_variant *variant, const struct ht_device_info *info);
 bool ht_variant_suits(const struct ht_variant *variant, bool gpu);
 /* Appends the names of the variants that apply, as "a", "b" or "c". */

@@ -96,10 +96,6 @@ void ht_blocks_destroy(struct ht_blocks *blocks) {
     free(blocks);
 }
 
-const char *ht_blocks_refuse(const struct ht_spec *spec) {
-    return ht_blocks_apply(spec->eq) ? NULL : "the system has no parities";
-}
-
 int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage) {
     return entry / coefs * padded_coefs + storage[entry % coefs];
 }

@@ -45,8 +45,6 @@ double ht_first_half(double value);
 /* Whether all terms respect the parities of the fields. (Those of advection do not, since its waves
  * travel in one direction only.) */
 bool ht_blocks_apply(const struct ht_equations *eq);
-/* As ht_variant.refuses. */
-const char *ht_blocks_refuse(const struct ht_spec *spec);
 /* slot * padded_coefs + storage index, from a source or target entry slot * coefs + i. storage: of
  * ht_storage_order. */
 int ht_storage_entry(int entry, int coefs, int padded_coefs, const int *storage);

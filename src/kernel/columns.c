@@ -5,10 +5,6 @@
 
 #include "local_sizes.h"
 
-static const char *gemm_lacks(const struct ht_device_info *info) {
-    return info->no_gemm;
-}
-
 /* ---- local memory, in values ---- */
 
 static int64_t face_size(const struct ht_sizes *z, const struct ht_shape *s) {
@@ -113,7 +109,6 @@ const struct ht_variant ht_variant_gemm = {
     .name = "gemm",
     .meaning = "interpolation as matrix products by CLBlast, for comparison",
     OF_COLUMNS,
-    .lacks = gemm_lacks,
     .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
               "gather.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},

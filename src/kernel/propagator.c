@@ -139,7 +139,6 @@ const struct ht_variant ht_variant_propagator = {
                "(uniform media)",
     .uniform = true,
     .blocks = true,
-    .refuses = ht_blocks_refuse,
     .made_for = HT_FOR_CPU,
     .shape = choose_shape,
     .cost = ht_cost_operator,

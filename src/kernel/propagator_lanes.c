@@ -13,8 +13,6 @@ static int64_t entries_of(const struct ht_spec *spec) {
 
 static const char *refuses(const struct ht_spec *spec) {
     const int64_t most = 3000; /* entries, about 50 kB of instructions */
-    const char *reason = ht_blocks_refuse(spec);
-    if (reason != NULL) return reason;
     return entries_of(spec) <= most ? NULL : "the operator is too long for literals";
 }
 

@@ -7,11 +7,6 @@ static int wide_of(const struct ht_spec *spec) {
     return spec->fp64 ? 2 : 4; /* HT_WIDE: 16 bytes */
 }
 
-static const char *refuses(const struct ht_spec *spec) {
-    if (spec->eq->dims < 2) return "it needs two or three dimensions";
-    return ht_blocks_refuse(spec);
-}
-
 static int64_t local_bytes(const struct ht_spec *spec, const struct ht_shape *s, int tiles) {
     const int64_t sums = (int64_t)s->cells << spec->eq->dims;
     const int64_t values = (int64_t)tiles * s->tile / wide_of(spec);
@@ -75,7 +70,7 @@ const struct ht_variant ht_variant_propagator_local = {
     .meaning =
         "the half step as dense parity blocks through local memory, for any GPU (uniform media)",
     HT_BLOCKS_ON_GPU,
-    .refuses = refuses,
+    .dims = 2,
     .shape = choose_shape,
     .pack = pack_tiles,
     .files = {"common.cl", "packs.cl", "vertices.cl", "propagator_local.cl"},

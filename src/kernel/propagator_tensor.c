@@ -107,11 +107,6 @@ static int ht_tensor_parts(const struct ht_spec *spec, int most_tiles) {
     return parts;
 }
 
-static const char *refuses(const struct ht_spec *spec) {
-    const char *reason = ht_blocks_refuse(spec);
-    return reason == NULL && spec->order < 2 ? "it needs grid.order = 2 or more" : reason;
-}
-
 /* Completes a shape of so many cells, at most so many rows and so many tiles of a part, whose
  * results registers hold; rows: halved until the arrays fit. */
 static enum ht_err complete(const struct ht_tuning *tuning, const struct ht_spec *spec,
@@ -148,7 +143,7 @@ static enum ht_err choose_shape(const struct ht_tuning *tuning, const struct ht_
 
 struct packing {
     const struct ht_blocks *blocks;
-    bool halves; /* values in two halves, as cl/propagator_warpgroup.cl has them */
+    bool halves;
     struct ht_tensor_shape s;
     int entries, *source; /* [slot * padded_coefs + storage index]: source entry or -1 */
     int64_t op_size;      /* values of a part */
@@ -237,17 +232,17 @@ static void add_tiles(const struct ht_tensor_shape *s, const struct ht_shape *sh
 }
 
 /* As ht_variant.pack. */
-static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec, bool halves,
+static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *spec,
                         const struct ht_shape *shape, struct ht_operator *out) {
     int storage[HT_MAX_COEFS];
     const struct ht_sizes z = ht_sizes_of(spec);
     const int padded_coefs = ht_storage_order(spec, storage);
     struct packing p = {.blocks = blocks,
-                        .halves = halves,
+                        .halves = shape->halves,
                         .s = tensor_shape(spec, shape, shape->local_bytes),
                         .entries = z.sources * padded_coefs};
     HT_ARRAY(int, source, p.entries);
-    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (halves ? 2 : 1);
+    p.op_size = (int64_t)p.s.chunks * p.s.pairs * p.s.cut.all * 64 * (p.halves ? 2 : 1);
     out->count = shape->parts * (p.op_size + p.s.infos);
     TRY(HT_ALLOC(out->value, out->count));
     p.source = source;
@@ -262,16 +257,6 @@ static enum ht_err pack(const struct ht_blocks *blocks, const struct ht_spec *sp
     }
     add_tiles(&p.s, shape, &out->text);
     return pack_rows(&p, z.targets * padded_coefs, z.coefs, padded_coefs, storage);
-}
-
-static enum ht_err pack_products(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                                 const struct ht_shape *shape, struct ht_operator *out) {
-    return pack(blocks, spec, false, shape, out);
-}
-
-static const char *planes_refuse(const struct ht_spec *spec) {
-    if (spec->eq->dims < 3) return "it is for three dimensions";
-    return refuses(spec);
 }
 
 /* Measured on an H200 and, in double precision, an H100 (bench/NOTES.md): what spills at 128
@@ -298,17 +283,16 @@ static enum ht_err planes_shape(const struct ht_tuning *tuning, const struct ht_
     return HT_OK;
 }
 
+#define OF_TENSORS HT_BLOCKS_ON_GPU, .order = 2, .sorted = true, .pack = pack
+
 const struct ht_variant ht_variant_propagator_tensor = {
     .name = "propagator-tensor",
     .meaning = "the half step as dense parity blocks on NVIDIA's tensor cores, in single precision "
                "as three products of halves (uniform media)",
-    HT_BLOCKS_ON_GPU,
-    .refuses = refuses,
-    .sorted = true,
+    OF_TENSORS,
     .ptx = 80,
     .ptx_double = 90, /* mma.m16n8k8 of double precision */
     .shape = choose_shape,
-    .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "tf32.cl",
               "operator.cl", "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
@@ -316,13 +300,11 @@ const struct ht_variant ht_variant_propagator_tensor = {
 const struct ht_variant ht_variant_propagator_planes = {
     .name = "propagator-planes",
     .meaning = "as propagator-tensor, in three dimensions, two x3 planes at a time (uniform media)",
-    HT_BLOCKS_ON_GPU,
-    .refuses = planes_refuse,
-    .sorted = true,
+    OF_TENSORS,
+    .dims = 3,
     .ptx = 80,
     .ptx_double = 90,
     .shape = planes_shape,
-    .pack = pack_products,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "operator.cl",
               "chunks.cl", "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};
@@ -336,7 +318,7 @@ enum {
 };
 
 static const char *warpgroup_refuses(const struct ht_spec *spec) {
-    return spec->fp64 ? "it is for single precision" : planes_refuse(spec);
+    return spec->fp64 ? "it is for single precision" : NULL;
 }
 
 /* Where products are narrow, those of a warp are as fast or faster (bench/NOTES.md). */
@@ -366,6 +348,7 @@ static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct 
                              .chunk = HT_TENSOR_CHUNK,
                              .parts = ht_tensor_parts(spec, MOST_TILES),
                              .depth = DEPTH,
+                             .halves = true,
                              .group_size = WARPGROUP};
     const struct ht_tensor_shape s = tensor_shape(spec, out, 0);
     out->local_bytes = local_bytes(&s);
@@ -374,24 +357,18 @@ static enum ht_err warpgroup_shape(const struct ht_tuning *tuning, const struct 
     return HT_OK;
 }
 
-static enum ht_err pack_warpgroup(const struct ht_blocks *blocks, const struct ht_spec *spec,
-                                  const struct ht_shape *shape, struct ht_operator *out) {
-    return pack(blocks, spec, true, shape, out);
-}
-
 const struct ht_variant ht_variant_propagator_warpgroup = {
     .name = "propagator-warpgroup",
     .meaning = "as propagator-planes, by products of warpgroups, which architecture 9.0 has "
                "through CUDA (uniform media)",
-    HT_BLOCKS_ON_GPU,
+    OF_TENSORS,
+    .dims = 3,
     .refuses = warpgroup_refuses,
     .pays = warpgroup_pays,
-    .sorted = true,
     .ptx = 90,
     .ptx_own = true,
     .open_memory = true,
     .shape = warpgroup_shape,
-    .pack = pack_warpgroup,
     .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "wgmma.cl",
               "operator.cl", "chunks.cl", "planes.cl", "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};

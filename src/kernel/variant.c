@@ -1,6 +1,6 @@
 /* What rows of variants ask of a spec, a device and each other. */
 #include "variant.h"
-
+#include "blocks.h"
 #include "local_sizes.h"
 
 bool ht_spec_reads(const struct ht_spec *spec, int material) {
@@ -34,6 +34,11 @@ const char *ht_variant_refuses(const struct ht_variant *variant, const struct ht
     if (spec->sorted && !variant->sorted && !variant->any_order)
         return "it does not read coefficients sorted by parity";
     if (variant->uniform && spec->medium_degree >= 0) return "it needs a uniform medium";
+    if (spec->eq->dims < variant->dims)
+        return variant->dims > 2 ? "it is for three dimensions"
+                                 : "it needs two or three dimensions";
+    if (variant->blocks && !ht_blocks_apply(spec->eq)) return "the system has no parities";
+    if (spec->order < variant->order) return "it needs grid.order = 2 or more";
     if (reason == NULL) reason = device_refuses(variant, spec);
     if (reason == NULL && variant->series && ht_noise_grows(spec->noise, spec->eq->dims))
         reason = "the rounding of its series would grow at this order, step and precision";

@@ -94,7 +94,7 @@ bool ht_variant_needs_work(const struct ht_variant *variant) {
 }
 
 const char *ht_variant_lacks(const struct ht_variant *variant, const struct ht_device_info *info) {
-    return variant->lacks != NULL ? variant->lacks(info) : NULL;
+    return ht_variant_needs_work(variant) ? info->no_gemm : NULL;
 }
 
 struct ht_cost ht_variant_cost(const struct ht_variant *variant, const struct ht_spec *spec,
