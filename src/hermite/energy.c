@@ -33,108 +33,10 @@ static void make_points(int order, double *matrix) {
         }
 }
 
-/* ---- one field's data at the points of all own cells ---- */
-
 /* Number of own planes plus one plane of a neighbour. */
 static int64_t planes_held(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     const struct ht_range slab = ht_grid_own(grid, subgrid);
     return slab.last - slab.first + (ht_grid_cut(grid) ? 1 : 0);
-}
-
-/* A pass along one axis, from the nodes of `from` to the cells around the nodes of the other grid.
- * Index order as in a state, [coefficients][nodes], where the axes of earlier passes have points
- * and cells already. */
-struct pass {
-    const struct ht_problem *problem;
-    enum ht_subgrid from;
-    int field, axis;
-    int m;            /* N+1, indices per axis */
-    int64_t nodes[3]; /* before the pass */
-    int64_t target;   /* nodes of the other grid along the axis */
-    int64_t begin[2]; /* first stored nodes of the source and of the target:
-                         along x3 the first own ones */
-    const double *matrix;
-};
-
-/* What `count` values of a line, or of neighbouring lines, add to the points, for all coefficients.
- * in, out: of the first; rows: from one coefficient's values to the next one's. */
-static void add_values(const struct pass *p, int side, const int sign[2], int64_t coefs,
-                       int64_t count, const double *in, int64_t in_row, double *out,
-                       int64_t out_row) {
-    int64_t step = 1; /* stride of the axis among the coefficients */
-    for (int k = 0; k < p->axis; k++) step *= p->m;
-    for (int64_t c = 0; c < coefs; c++) {
-        const int i = (int)(c / step % p->m);
-        const double *x = in + c * in_row;
-        for (int point = 0; point < p->m; point++) {
-            const double g = sign[i % 2] * p->matrix[point * 2 * p->m + side * p->m + i];
-            double *y = out + (c + (point - i) * step) * out_row;
-            for (int64_t a = 0; a < count; a++) y[a] += g * x[a];
-        }
-    }
-}
-
-/* Adds what the nodes at one side of the cells give. Values of a block stay in the cache for all
- * coefficients and points. */
-static void pass_side(const struct pass *p, int side, const int64_t *size, const double *in,
-                      double *out) {
-    enum { BLOCK = 256 };
-    const int64_t inner = size[0], outer = size[1], coefs = size[2];
-    const int64_t in_line = p->nodes[p->axis] * inner;
-    const int64_t out_line = p->target * inner;
-    for (int64_t cell = 0, count; cell < p->target; cell += count) {
-        /* Corners of the cells but the first and the last one follow one another with equal signs.
-         */
-        const int64_t last = p->target - 1;
-        count = cell == 0 || cell == last ? 1 : last - cell;
-        /* The neighbour's plane is stored after the own planes; across the periodic seam its node
-         * number may be lower. */
-        int sign[2]; /* of even and of odd derivatives along the axis */
-        const int64_t node = p->begin[1] + cell + side - (p->from == HT_PRIMARY ? 0 : 1);
-        const int64_t beyond = p->nodes[p->axis] - 1;
-        int64_t at = ht_grid_source(p->problem->grid, p->problem->eq, p->field, p->from, p->axis,
-                                    node, sign) -
-                     p->begin[0];
-        if (p->axis == 2 && (at < 0 || at > beyond)) at = beyond;
-        for (int64_t o = 0; o < outer; o++)
-            for (int64_t a = 0; a < count * inner; a += BLOCK) {
-                const int64_t left = count * inner - a;
-                add_values(p, side, sign, coefs, left < BLOCK ? left : BLOCK,
-                           in + o * in_line + at * inner + a, outer * in_line,
-                           out + o * out_line + cell * inner + a, outer * out_line);
-            }
-    }
-}
-
-/* On entry work[0] holds the field's coefficients [i][node] of the own planes and one more; on
- * return work[*turn] holds the values at the points of the own cells. */
-static void to_points(const struct ht_problem *problem, enum ht_subgrid from, int field,
-                      const double *matrix, double *work[2], int *turn) {
-    const struct ht_grid *grid = problem->grid;
-    enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
-    struct pass p = {
-        .problem = problem, .from = from, .field = field, .m = grid->order + 1, .matrix = matrix};
-    int64_t coefs = ht_grid_coefs(grid);
-    for (int k = 0; k < 3; k++) p.nodes[k] = ht_grid_nodes(grid, from, k);
-    p.nodes[2] = planes_held(grid, from);
-    *turn = 0;
-    for (p.axis = 0; p.axis < grid->dims; p.axis++) {
-        int64_t size[3] = {1, 1, coefs};
-        for (int k = 0; k < p.axis; k++) size[0] *= p.nodes[k];
-        for (int k = p.axis + 1; k < 3; k++) size[1] *= p.nodes[k];
-        p.target = ht_grid_nodes(grid, to, p.axis);
-        if (p.axis == 2) {
-            const struct ht_range own = ht_grid_own(grid, to);
-            p.begin[0] = ht_grid_own(grid, from).first;
-            p.begin[1] = own.first;
-            p.target = own.last - own.first;
-        }
-        memset(work[1 - *turn], 0, (size_t)(coefs * size[0] * size[1] * p.target) * sizeof **work);
-        for (int side = 0; side < 2; side++)
-            pass_side(&p, side, size, work[*turn], work[1 - *turn]);
-        p.nodes[p.axis] = p.target;
-        *turn = 1 - *turn;
-    }
 }
 
 /* ---- the energy ---- */
@@ -153,13 +55,17 @@ static double field_weight(const struct ht_plan *plan, int field) {
     return 0.5;
 }
 
+enum { CELLS = 16 }; /* of a row at a time */
+
 struct state {
     const struct ht_plan *plan;
     const struct ht_stepper *stepper;
     double matrix[NODE * CELL];
-    double *work[3];      /* buffers for a field's values on either grid */
-    double *plane[2];     /* values of one plane: sent, received */
-    double *before;       /* the dual grid before its half step [field][i][node] */
+    double *own,
+        *wide[2];     /* a field's values on either grid, with a neighbour's plane: now, before */
+    double *plane[2]; /* values of one plane: sent, received */
+    double *room[4];  /* two for each of now and before: data of cells */
+    double *before;   /* the dual grid before its half step [field][i][node] */
     const double *weight; /* of the physical energy; NULL: the conserved one */
 };
 
@@ -195,73 +101,112 @@ static enum ht_err exchange(const struct state *s, int64_t values, int side) {
     return err;
 }
 
-/* Copies the values [i][node] of the own planes to work[0] and for each i appends the plane of the
- * neighbour, if the grid is divided into slabs. */
-static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const double *values) {
+/* Copies the values [i][node] of the own planes and for each i appends the plane of the neighbour,
+ * if the grid is divided into slabs. */
+static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const double *values,
+                         double *out) {
     const struct ht_grid *grid = &s->plan->grid;
     int64_t coefs = ht_grid_coefs(grid), plane = ht_grid_plane(grid, subgrid);
     int64_t own = ht_grid_own_total(grid, subgrid);
     int64_t held = planes_held(grid, subgrid) * plane;
     int side = subgrid == HT_PRIMARY ? 1 : 0;
-    copy_rows(coefs, own, values, own, s->work[0], held);
+    copy_rows(coefs, own, values, own, out, held);
     if (!ht_grid_cut(grid)) return HT_OK;
     copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own, s->plane[0], plane);
     TRY(exchange(s, coefs * plane, side));
-    copy_rows(coefs, plane, s->plane[1], plane, s->work[0] + own, held);
+    copy_rows(coefs, plane, s->plane[1], plane, out + own, held);
     return HT_OK;
+}
+
+/* Values of a field at the points of `count` cells of a row, which lie about the nodes of the other
+ * grid from m on: [point][cell] in one of two arrays, which is returned. */
+static const double *find_points(const struct state *s, enum ht_subgrid from, int field,
+                                 const int64_t m[3], int count, const double *values,
+                                 double *const room[2]) {
+    const struct ht_grid *grid = &s->plan->grid;
+    const struct ht_range own = ht_grid_own(grid, from);
+    const int64_t nodes = planes_held(grid, from) * ht_grid_plane(grid, from);
+    const int shift = from == HT_PRIMARY ? 0 : 1, n = grid->order + 1;
+    int64_t outer = ht_grid_coefs(grid) << grid->dims, inner = count;
+    for (int c = 0; c < count; c++) {
+        const int64_t lower[3] = {m[0] + c - shift, m[1] - shift, m[2] - shift};
+        ht_hermite_corners(grid, s->plan->problem.eq, from, field, lower, own, nodes, values, count,
+                           room[0] + c);
+    }
+    for (int k = 0; k < grid->dims; k++, inner *= n) {
+        double *out = room[1 - k % 2];
+        outer /= 2 * n;
+        memset(out, 0, (size_t)(outer * n * inner) * sizeof *out);
+        for (int64_t o = 0; o < outer; o++, out += n * inner)
+            for (int r = 0; r < 2 * n; r++) {
+                const double *in = room[k % 2] + (o * 2 * n + r) * inner;
+                for (int p = 0; p < n; p++)
+                    for (int64_t i = 0; i < inner; i++)
+                        out[p * inner + i] += s->matrix[p * 2 * n + r] * in[i];
+            }
+    }
+    return room[grid->dims % 2];
 }
 
 /* Of two states of a field on a grid: of their values at the points of the cells of that grid's
- * nodes, which lie about the nodes of the other one, or, of the physical energy, at the nodes. */
-static double product(const struct state *s, enum ht_subgrid from, const double *x,
-                      const double *y) {
+ * nodes, which lie about the nodes of the other one. */
+static double cells_product(const struct state *s, enum ht_subgrid from, int field,
+                            const double *now, const double *before) {
     const struct ht_grid *grid = &s->plan->grid;
-    const enum ht_subgrid to = (from == HT_PRIMARY) == (s->weight == NULL) ? HT_DUAL : HT_PRIMARY;
-    const int64_t nodes = ht_grid_own_total(grid, to);
-    const int64_t begin = ht_grid_own(grid, to).first * ht_grid_plane(grid, to);
+    const enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
+    const struct ht_range own = ht_grid_own(grid, to);
+    const int64_t n1 = ht_grid_nodes(grid, to, 0), n2 = ht_grid_nodes(grid, to, 1);
     double sum = 0;
-    for (int64_t n = 0; n < nodes; n++) {
-        double part = 0, a = 0, b = 0;
-        for (int c = 0; c < ht_grid_coefs(grid); c++) {
-            const double u = x[c * nodes + n], v = y[c * nodes + n];
-            part += u * v;
-            if (s->weight != NULL) a += s->weight[c] * u;
-            if (s->weight != NULL) b += s->weight[c] * v;
+    for (int64_t row = own.first * n2; row < own.last * n2; row++)
+        for (int64_t first = 0; first < n1; first += CELLS) {
+            const int64_t m[3] = {first, row % n2, row / n2};
+            const int count = (int)ht_least(CELLS, n1 - first);
+            const double *x = find_points(s, from, field, m, count, now, s->room), *y = x;
+            if (before != now) y = find_points(s, from, field, m, count, before, s->room + 2);
+            for (int c = 0; c < count; c++) {
+                double part = 0;
+                for (int64_t p = c; p < (int64_t)count * ht_grid_coefs(grid); p += count)
+                    part += x[p] * y[p];
+                sum += part * ht_measure_weight(grid, to, false, row * n1 + first + c);
+            }
         }
-        sum += (s->weight != NULL ? a * b : part) * ht_measure_weight(grid, to, false, begin + n);
-    }
-    return s->weight != NULL ? ht_grid_volume(grid) * sum : sum;
+    return sum;
 }
 
-/* What products take of a field's own coefficients: *out, these or, in work[0] or work[1], its
- * values at points. */
-static enum ht_err prepare(const struct state *s, enum ht_subgrid from, int field,
-                           const double *values, const double **out) {
-    int turn;
-    *out = values;
-    if (s->weight != NULL) return HT_OK;
-    TRY(widen(s, from, values));
-    to_points(&s->plan->problem, from, field, s->matrix, (double **)s->work, &turn);
-    *out = s->work[turn];
-    return HT_OK;
+/* The same of the physical energy, at the nodes. */
+static double nodes_product(const struct state *s, enum ht_subgrid from, const double *x,
+                            const double *y) {
+    const struct ht_grid *grid = &s->plan->grid;
+    const int64_t nodes = ht_grid_own_total(grid, from);
+    const int64_t begin = ht_grid_own(grid, from).first * ht_grid_plane(grid, from);
+    double sum = 0;
+    for (int64_t n = 0; n < nodes; n++) {
+        double a = 0, b = 0;
+        for (int c = 0; c < ht_grid_coefs(grid); c++) {
+            a += s->weight[c] * x[c * nodes + n];
+            b += s->weight[c] * y[c * nodes + n];
+        }
+        sum += a * b * ht_measure_weight(grid, from, false, begin + n);
+    }
+    return ht_grid_volume(grid) * sum;
 }
 
 /* Adds the product of a grid's values and of those before: of the dual grid before a half step. */
 static enum ht_err add_grid(const struct state *s, enum ht_subgrid from, double *energy) {
     const struct ht_problem *p = &s->plan->problem;
     const int64_t values = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, from);
-    const int64_t points = ht_grid_coefs(p->grid) * ht_grid_own_total(p->grid, HT_PRIMARY);
+    const bool dual = from == HT_DUAL;
     HT_EACH_STORED(f, p, from) {
-        const double *now, *before = NULL;
-        if (from == HT_DUAL) {
-            TRY(prepare(s, from, f, s->before + f * values, &before));
-            if (s->weight == NULL)
-                before = memcpy(s->work[2], before, (size_t)points * sizeof *now);
-        }
-        TRY(read_field(s, from, f, s->work[1]));
-        TRY(prepare(s, from, f, s->work[1], &now));
-        *energy += (from == HT_DUAL ? p->old_sign : 1) * field_weight(s->plan, f) *
-                   product(s, from, now, from == HT_DUAL ? before : now);
+        const double *before = dual ? s->before + f * values : s->own;
+        double product;
+        TRY(read_field(s, from, f, s->own));
+        if (s->weight == NULL) {
+            TRY(widen(s, from, s->own, s->wide[0]));
+            if (dual) TRY(widen(s, from, before, s->wide[1]));
+            product = cells_product(s, from, f, s->wide[0], s->wide[dual]);
+        } else
+            product = nodes_product(s, from, s->own, before);
+        *energy += (dual ? p->old_sign : 1) * field_weight(s->plan, f) * product;
     }
     return HT_OK;
 }
@@ -300,8 +245,11 @@ static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_steppe
     struct state s = {.plan = plan, .stepper = stepper, .weight = weight};
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     make_points(grid->order, s.matrix);
-    for (int i = 0; i < 3; i++) TRY(HT_TAKE(&pool, s.work[i], values));
+    TRY(HT_TAKE(&pool, s.own, values));
+    for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.wide[i], values));
     for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.plane[i], plane));
+    for (int i = 0; i < 4; i++)
+        TRY(HT_TAKE(&pool, s.room[i], CELLS * ((int64_t)ht_grid_coefs(grid) << grid->dims)));
     TRY(HT_TAKE(&pool, s.before, values * plan->eq.nfields));
     return add_all(&s, energy);
 }

@@ -38,28 +38,33 @@ static void oracle_destroy(void *self) {
     free(o);
 }
 
-/* b[field] <- values at the vertices of the cell from source node lower[] on, which may lie behind
- * walls or the periodic seam: index r = side (N+1) + derivative along each axis. */
-static void gather(struct oracle *o, enum ht_subgrid from, int field, const int64_t *lower) {
-    const struct ht_grid *grid = o->problem.grid;
-    const int64_t nodes = ht_grid_total(grid, from);
-    const int *n = o->n, *t = o->t;
+void ht_hermite_corners(const struct ht_grid *grid, const struct ht_equations *eq,
+                        enum ht_subgrid from, int field, const int64_t lower[3],
+                        struct ht_range own, int64_t nodes, const double *u, int64_t apart,
+                        double *out) {
+    const int64_t planes = own.last - own.first;
+    int n[3], t[3];
+    for (int k = 0; k < 3; k++) {
+        n[k] = k < grid->dims ? grid->order + 1 : 1;
+        t[k] = k < grid->dims ? 2 * n[k] : 1;
+    }
     for (int corner = 0; corner < 1 << grid->dims; corner++) {
         int64_t node = 0, first = 0;
         int sign[3][2];
         for (int k = 2; k >= 0; k--) {
             const int side = corner >> k & 1;
-            node = node * ht_grid_nodes(grid, from, k) +
-                   ht_grid_source(grid, &o->eq, field, from, k, lower[k] + side, sign[k]);
+            int64_t at = ht_grid_source(grid, eq, field, from, k, lower[k] + side, sign[k]);
+            if (k == 2) at -= own.first;
+            if (k == 2 && (at < 0 || at > planes)) at = planes;
+            node = node * ht_grid_nodes(grid, from, k) + at;
             first = first * t[k] + (int64_t)side * n[k];
         }
-        const double *u = o->u[from] + field * o->coefs * nodes + node;
-        double *b = o->b + field * o->cube + first;
+        const double *from_u = u + node;
         for (int i = 0; i < n[1] * n[2]; i++)
-            for (int i1 = 0; i1 < n[0]; i1++, u += nodes) {
+            for (int i1 = 0; i1 < n[0]; i1++, from_u += nodes) {
                 const int i2 = i % n[1], i3 = i / n[1];
                 const int turn = sign[0][i1 & 1] * sign[1][i2 & 1] * sign[2][i3 & 1];
-                b[(i3 * t[1] + i2) * t[0] + i1] = magnitude(o, turn * *u);
+                out[(first + (i3 * t[1] + i2) * t[0] + i1) * apart] = turn * *from_u;
             }
     }
 }
@@ -174,6 +179,7 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
     enum ht_subgrid to = from == HT_PRIMARY ? HT_DUAL : HT_PRIMARY;
     int fields = o->eq.nfields;
     const int shift = from == HT_PRIMARY ? 0 : 1;
+    const struct ht_grid *grid = o->problem.grid;
     const int64_t lower[3] = {target[0] - shift, target[1] - shift, target[2] - shift};
     find_layers(o, to, target);
     for (int f = 0; f < fields; f++) {
@@ -181,9 +187,14 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
             memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
             continue;
         }
-        gather(o, from, f, lower);
+        double *b = o->b + f * o->cube;
+        const int64_t nodes = ht_grid_total(grid, from);
+        ht_hermite_corners(grid, &o->eq, from, f, lower,
+                           (struct ht_range){0, ht_grid_planes(grid, from)}, nodes,
+                           o->u[from] + f * o->coefs * nodes, 1, b);
+        for (int q = 0; o->absolute && q < o->cube; q++) b[q] = fabs(b[q]);
         for (int axis = 0; axis < o->problem.eq->dims; axis++)
-            ht_hermite_along(o->matrix, o->t, axis, o->b + f * o->cube);
+            ht_hermite_along(o->matrix, o->t, axis, b);
     }
     size_t count = (size_t)(o->eq.nfields * o->cube);
     const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;

@@ -172,15 +172,11 @@ struct arguments {
     struct ht_arg arg[4 * HT_MAX_FIELDS];
 };
 
-static void add_buffers(struct arguments *list, int count, struct ht_buffer *const *buffers) {
+/* field: the number of each buffer's field; NULL: in order. */
+static void add_buffers(struct arguments *list, int count, const int *field,
+                        struct ht_buffer *const *buffers) {
     for (int i = 0; i < count; i++)
-        list->arg[list->count++] = (struct ht_arg){.buffer = buffers[i]};
-}
-
-static void add_fields(struct arguments *list, int count, const int *field,
-                       struct ht_buffer *const *buffers) {
-    for (int i = 0; i < count; i++)
-        list->arg[list->count++] = (struct ht_arg){.buffer = buffers[field[i]]};
+        list->arg[list->count++].buffer = buffers[field != NULL ? field[i] : i];
 }
 
 /* The parameter lists of the kernels in cl/. */
@@ -191,18 +187,18 @@ static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
     bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
     list->arg[list->count++] = (struct ht_arg){.value = args, .size = step->args_size};
     if (kind == HT_STAGE_OPERATOR) {
-        add_buffers(list, 1, step->tool.buffer);
-        add_fields(list, z->sources, z->source_field, buffers->src);
-        add_fields(list, z->targets, z->target_field, buffers->dst);
+        add_buffers(list, 1, NULL, step->tool.buffer);
+        add_buffers(list, z->sources, z->source_field, buffers->src);
+        add_buffers(list, z->targets, z->target_field, buffers->dst);
         return;
     }
-    if (evolves) add_buffers(list, 1, &buffers->scale);
-    if (kind != HT_STAGE_EVOLVE) add_fields(list, z->sources, z->source_field, buffers->src);
-    if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, buffers->poly);
+    if (evolves) add_buffers(list, 1, NULL, &buffers->scale);
+    if (kind != HT_STAGE_EVOLVE) add_buffers(list, z->sources, z->source_field, buffers->src);
+    if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, NULL, buffers->poly);
     if (evolves) {
-        add_fields(list, z->targets, z->target_field, buffers->dst);
+        add_buffers(list, z->targets, z->target_field, buffers->dst);
         for (int m = 0; m < step->spec.eq->nmaterials; m++)
-            if (ht_spec_reads(&step->spec, m)) add_buffers(list, 1, &buffers->medium[m]);
+            if (ht_spec_reads(&step->spec, m)) add_buffers(list, 1, NULL, &buffers->medium[m]);
     }
 }
 

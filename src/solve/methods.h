@@ -108,6 +108,15 @@ struct ht_places {
 HT_CHECKED enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out);
 void ht_places_end(struct ht_places *places);
 
+/* ---- oracle.c ---- */
+/* The data of a field at the corners of a cell from node `lower` on, which may lie behind walls or
+ * the periodic seam: r = side (N+1) + derivative along each axis, [r3][r2][r1], numbers `apart`.
+ * u: [i][node], so many nodes, of the x3 planes `own`; then may follow one of a neighbour. */
+void ht_hermite_corners(const struct ht_grid *grid, const struct ht_equations *eq,
+                        enum ht_subgrid from, int field, const int64_t lower[3],
+                        struct ht_range own, int64_t nodes, const double *u, int64_t apart,
+                        double *out);
+
 /* ---- fd_layers.c, for the self-check ---- */
 /* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: the stepper
  * has none. */

@@ -196,8 +196,7 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
 
 struct kept {
     char variant[32];
-    int block, cells, rows, planes, trim;
-    double rate;
+    struct ht_tuned tuned; /* but for the variant */
 };
 
 /* With a hash of the text of cl/ and the version: other kernels have other results. */
@@ -213,12 +212,7 @@ bool ht_tuning_load(const struct ht_device *device, const char *class_name, stru
     struct kept kept;
     name_result(class_name, name);
     if (!ht_device_recall(device, name, &kept, sizeof kept)) return false;
-    *out = (struct ht_tuned){.tuning = {.block = kept.block,
-                                        .cells = kept.cells,
-                                        .rows = kept.rows,
-                                        .planes = kept.planes,
-                                        .trim = kept.trim != 0},
-                             .rate = kept.rate};
+    *out = kept.tuned;
     for (int i = 0; i < ht_variant_count(); i++)
         if (strcmp(ht_variant_at(i)->name, kept.variant) == 0)
             out->tuning.variant = ht_variant_at(i);
@@ -227,17 +221,10 @@ bool ht_tuning_load(const struct ht_device *device, const char *class_name, stru
 
 bool ht_tuning_store(const struct ht_device *device, const char *class_name,
                      const struct ht_tuned *tuned) {
-    const struct ht_tuning *t = &tuned->tuning;
     char name[HT_TUNE_CLASS + 32];
-    struct kept kept;
-    memset(&kept, 0, sizeof kept);
-    snprintf(kept.variant, sizeof kept.variant, "%s", t->variant->name);
-    kept.block = t->block;
-    kept.cells = t->cells;
-    kept.rows = t->rows;
-    kept.planes = t->planes;
-    kept.trim = t->trim;
-    kept.rate = tuned->rate;
+    struct kept kept = {.tuned = *tuned};
+    snprintf(kept.variant, sizeof kept.variant, "%s", tuned->tuning.variant->name);
+    kept.tuned.tuning.variant = NULL;
     name_result(class_name, name);
     return ht_device_remember(device, name, &kept, sizeof kept);
 }
