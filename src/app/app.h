@@ -6,7 +6,10 @@
 #include "htwave/simulation.h"
 
 /* ---- a function per command ---- */
-HT_CHECKED enum ht_err ht_command_run(const struct ht_args *args);
+typedef enum ht_err ht_command_do(const struct ht_args *args);
+ht_command_do ht_command_run, ht_command_data, ht_command_gradient, ht_command_continue,
+    ht_command_check, ht_command_converge, ht_command_describe, ht_command_bench, ht_command_tune,
+    ht_command_selftest, ht_command_selftest_rows;
 /* Refuses outputs that the plan cannot have, of this rank alone; tunes, says the banner, makes
  * kernels: after ht_simulation_plan. */
 HT_CHECKED enum ht_err ht_run_check_wanted(const struct ht_simulation *sim);
@@ -14,16 +17,6 @@ HT_CHECKED enum ht_err ht_run_ready(struct ht_simulation *sim);
 /* Of a command that runs shots for their traces: no other outputs; a warning where there are maps.
  */
 void ht_traces_alone(struct ht_params *params, const char *command);
-HT_CHECKED enum ht_err ht_command_data(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_gradient(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_continue(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_check(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_converge(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_describe(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_bench(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_tune(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_selftest(const struct ht_args *args);
-HT_CHECKED enum ht_err ht_command_selftest_rows(const struct ht_args *args);
 
 /* ---- signals.c: they end the program with exit code 1 and a message, after the current steps
  * while a command watches for them ---- */

@@ -56,12 +56,6 @@ static const char *type_name(const struct ht_option *option) {
 
 enum { HELP_INDENT = 6, HELP_WIDTH = 78, TYPE_SIZE = RANGE_SIZE + 64 };
 
-/* An option with its name in the manual; for a list's group list.N.key. */
-struct help_row {
-    const struct ht_option *option;
-    const char *key, *none; /* text for no default */
-};
-
 /* In lines of HELP_WIDTH, indented by HELP_INDENT spaces. */
 static void print_text(FILE *out, const char *text) {
     int room = HELP_WIDTH - HELP_INDENT;
@@ -79,31 +73,32 @@ static void print_text(FILE *out, const char *text) {
 }
 
 /* "integer, 0..16 [cells]": type, unless its words and numbers stand there, range and unit. */
-static const char *type_and_range(const struct ht_option *option, char *type, size_t size) {
+static void type_and_range(const struct ht_option *option, char *type, size_t size) {
     char range[RANGE_SIZE];
     ht_option_range(option, range);
     const bool any_number = option->type == HT_OPT_ONE && option->low > option->high;
     const bool said = option->choices && !any_number;
     snprintf(type, size, *option->unit ? "%s%s%s [%s]" : "%s%s%s", said ? "" : type_name(option),
              *range && !said ? ", " : "", range, option->unit);
-    return type;
 }
 
-static void print_terminal(FILE *out, const struct help_row *row) {
-    const struct ht_option *option = row->option;
+/* An option with its name in the manual, for a list's group list.N.key, and the text for no
+ * default.
+ */
+static void print_option(FILE *out, bool markdown, const struct ht_option *option, const char *key,
+                         const char *none) {
+    static const char *const form[2][2] = {{"  %s = (%s)\n", "  %s = %s\n"},
+                                           {"- `%s`, %s", "- `%s = %s`"}};
     char type[TYPE_SIZE];
-    fprintf(out, option->fallback ? "  %s = %s\n" : "  %s = (%s)\n", row->key,
-            option->fallback ? option->fallback : row->none);
-    print_text(out, type_and_range(option, type, sizeof type));
-    print_text(out, option->help);
-}
-
-static void print_markdown(FILE *out, const struct help_row *row) {
-    const struct ht_option *option = row->option;
-    char type[TYPE_SIZE];
-    fprintf(out, option->fallback ? "- `%s = %s`" : "- `%s`, %s", row->key,
-            option->fallback ? option->fallback : row->none);
-    fprintf(out, ": %s. %s\n", type_and_range(option, type, sizeof type), option->help);
+    type_and_range(option, type, sizeof type);
+    fprintf(out, form[markdown][option->fallback != NULL], key,
+            option->fallback ? option->fallback : none);
+    if (markdown) {
+        fprintf(out, ": %s. %s\n", type, option->help);
+    } else {
+        print_text(out, type);
+        print_text(out, option->help);
+    }
 }
 
 void ht_params_help(FILE *out, bool markdown) {
@@ -129,18 +124,12 @@ void ht_params_help(FILE *out, bool markdown) {
             fprintf(out, "%s### %.*s\n\n", i ? "\n" : "", length, title);
         else if (fresh)
             fprintf(out, "\n%.*s\n", length, title);
-        /* Prints an option and, for a list, the keys of its groups. */
-        void (*print)(FILE *, const struct help_row *) = markdown ? print_markdown : print_terminal;
         const struct ht_option_list *list = ht_option_list(option);
-        struct help_row row = {option, option->key, "not set"};
-        print(out, &row);
+        print_option(out, markdown, option, option->key, "not set");
         for (int k = 0; list && k < list->count; k++) {
-            char key[96];
-            snprintf(key, sizeof key, "%s.N.%s", list->key, list->option[k].key);
-            row =
-                (struct help_row){&list->option[k], key,
-                                  ht_option_needed(&list->option[k]) ? "must be given" : "not set"};
-            print(out, &row);
+            const struct ht_option *row = &list->option[k];
+            print_option(out, markdown, row, HT_KEY("%s.N.%s", list->key, row->key),
+                         ht_option_needed(row) ? "must be given" : "not set");
         }
         previous = option->key;
     }
