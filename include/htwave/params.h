@@ -140,27 +140,9 @@ struct ht_groups {
     X(HT_GRADIENT_STORE, "store")
 
 #define HT_CHOICE_CONSTANT(constant, word) constant,
-enum ht_scheme_name { HT_EACH_SCHEME_WORD(HT_CHOICE_CONSTANT) };
-enum ht_absorbing_type { HT_EACH_ABSORBING(HT_CHOICE_CONSTANT) };
-enum ht_absorbing_place { HT_EACH_PLACE(HT_CHOICE_CONSTANT) };
-enum ht_dispersion { HT_EACH_DISPERSION(HT_CHOICE_CONSTANT) };
-enum ht_medium_type { HT_EACH_MEDIUM_TYPE(HT_CHOICE_CONSTANT) };
-enum ht_data_type { HT_EACH_DATA(HT_CHOICE_CONSTANT) };
-enum ht_fit_kind { HT_EACH_FIT(HT_CHOICE_CONSTANT) };
 enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
-enum ht_file_format { HT_EACH_FORMAT(HT_CHOICE_CONSTANT) };
-enum ht_precision { HT_EACH_PRECISION(HT_CHOICE_CONSTANT) };
-enum ht_layout_choice { HT_EACH_LAYOUT(HT_CHOICE_CONSTANT) };
-enum ht_tune_when { HT_EACH_TUNE(HT_CHOICE_CONSTANT) };
 enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
-enum ht_halo_precision { HT_EACH_HALO_PRECISION(HT_CHOICE_CONSTANT) };
-enum ht_signal_kind { HT_EACH_SIGNAL(HT_CHOICE_CONSTANT) };
-enum ht_apodisation { HT_EACH_APODISATION(HT_CHOICE_CONSTANT) };
-enum ht_scale { HT_EACH_SCALE(HT_CHOICE_CONSTANT) };
-enum ht_misfit_type { HT_EACH_MISFIT(HT_CHOICE_CONSTANT) };
 enum ht_map_kind { HT_EACH_MAP(HT_CHOICE_CONSTANT) HT_MAP_KINDS };
-enum ht_gradient_field { HT_EACH_GRADIENT_FIELD(HT_CHOICE_CONSTANT) };
-enum ht_gradient_image { HT_EACH_GRADIENT_IMAGE(HT_CHOICE_CONSTANT) };
 
 /* The word, for messages and results: HT_WORD(FIT, kind). */
 #define HT_CHOICE_WORD(constant, word) word,
@@ -205,7 +187,8 @@ enum ht_option_type { HT_EACH_OPTION_TYPE(HT_OPTION_TYPE, HT_OPTION_TYPE) };
 #define HT_MEMBER(type, in_c, array, ...) typedef in_c ht_member_##type array;
 #define HT_MEMBER_BY(type, in_c, ...) typedef in_c ht_member_##type;
 HT_EACH_OPTION_TYPE(HT_MEMBER, HT_MEMBER_BY)
-#define ht_member_CHOICE(of, each) enum of
+#define ht_member_CHOICE(of, each) enum of { each(HT_CHOICE_CONSTANT) }
+#define ht_member_AXIS enum ht_grid_axis
 #define ht_member_WORDS(words) int
 #define ht_member_ONE_OF(words) char *
 #define ht_member_ONE(words) struct ht_value

@@ -123,8 +123,7 @@ ROW(CHOICE(ht_fit_kind, HT_EACH_FIT), medium., fit, "\"auto\"", ANY, "",
 ROW(BOOL, medium., couplings, "true", ANY, "",
     "fd of elastic and maxwell: fields at different places are coupled at faces that are oblique "
     "to the grid, unless these are more than a third of all points.")
-ROW(CHOICE(ht_grid_axis, HT_EACH_AXIS), medium., axis, "\"x3\"", ANY, "",
-    "Layers: the axis along which they are stacked.")
+ROW(AXIS, medium., axis, "\"x3\"", ANY, "", "Layers: the axis along which they are stacked.")
 ROW(VALUE, medium., interfaces, NULL, ANY, "length",
     "Layers: increasing positions of the interfaces along the axis, one fewer than the layers.")
 ROW(CHOICE(ht_file_format, HT_EACH_FORMAT), medium., format, "\"auto\"", ANY, "",
@@ -278,7 +277,7 @@ ROW(REAL, output.checkpoint., every, "0.0", NOT_NEGATIVE, "time",
     "Time of the run between checkpoints; 0: none.")
 CLOSE(checkpoint)
 OPEN(picture)
-ROW(CHOICE(ht_grid_axis, HT_EACH_AXIS), output.picture., plane, "\"x3\"", ANY, "",
+ROW(AXIS, output.picture., plane, "\"x3\"", ANY, "",
     "Three dimensions: the axis normal to the slice.")
 ROW(STRING, output.picture., field, "\"\"", ANY, "",
     "Field to draw; empty means the first of the system.")

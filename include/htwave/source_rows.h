@@ -13,7 +13,7 @@ ROW(REAL3, , to, "[0.0, 0.0, 0.0]", ANY, "length",
     "rigid or periodic.")
 ROW(INT, , count, "0", 0, 10000, "points",
     "Line: number of points, 2 or more; each has the amplitude.")
-ROW(CHOICE(ht_grid_axis, HT_EACH_AXIS), , axis, "\"x1\"", ANY, "",
+ROW(AXIS, , axis, "\"x1\"", ANY, "",
     "Plane, must be given: the axis that is normal to it. Linear and curved arrays, must be "
     "given: the axis along which the row lies, made normal to the direction.")
 ROW(REAL, , at, "0.0", ANY, "length",

@@ -141,10 +141,8 @@ enum ht_err ht_args_names(const struct ht_args *args, const char *flag, int coun
     TRY(ht_text_status(&known));
     for (const char *at = ht_args_value(args, flag); at != NULL;) {
         const size_t length = strcspn(at, ",");
-        int i = 0;
-        while (i < count && (strlen(names[i]) != length || memcmp(names[i], at, length) != 0)) i++;
-        REQUIRE(i < count, HT_ERR_INPUT, "%s %.*s: must be of %s", flag, (int)length, at,
-                known.data);
+        REQUIRE(ht_text_find(known.data, ',', HT_KEY("%.*s", (int)length, at)) >= 0, HT_ERR_INPUT,
+                "%s %.*s: must be of %s", flag, (int)length, at, known.data);
         at = at[length] ? at + length + 1 : NULL;
     }
     return HT_OK;

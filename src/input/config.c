@@ -130,30 +130,18 @@ struct walk {
     void *data;
 };
 
-static enum ht_err take_scalar(const config_setting_t *from, struct ht_scalar *to) {
-    *to = (struct ht_scalar){.kind = HT_SCALAR_INT};
-    switch (config_setting_type(from)) {
-    case CONFIG_TYPE_INT:
-    case CONFIG_TYPE_INT64:
-        to->integer = config_setting_get_int64(from);
-        to->real = (double)to->integer;
-        break;
-    case CONFIG_TYPE_FLOAT:
-        to->kind = HT_SCALAR_REAL;
-        to->real = config_setting_get_float(from);
-        break;
-    case CONFIG_TYPE_BOOL:
-        to->kind = HT_SCALAR_BOOL;
-        to->flag = config_setting_get_bool(from) != 0;
-        break;
-    case CONFIG_TYPE_STRING:
-        to->kind = HT_SCALAR_STRING;
-        to->text = config_setting_get_string(from);
-        break;
-    default:
-        FAIL(HT_ERR_INTERNAL, "setting of unknown type");
-    }
-    return HT_OK;
+static struct ht_scalar scalar_of(const config_setting_t *from) {
+    const int type = config_setting_type(from);
+    const int64_t integer = config_setting_get_int64(from);
+    const bool real = type == CONFIG_TYPE_FLOAT;
+    return (struct ht_scalar){.kind = real                         ? HT_SCALAR_REAL
+                                      : type == CONFIG_TYPE_BOOL   ? HT_SCALAR_BOOL
+                                      : type == CONFIG_TYPE_STRING ? HT_SCALAR_STRING
+                                                                   : HT_SCALAR_INT,
+                              .integer = integer,
+                              .real = real ? config_setting_get_float(from) : (double)integer,
+                              .flag = config_setting_get_bool(from) != 0,
+                              .text = config_setting_get_string(from)};
 }
 
 static void add_scalar(struct ht_text *out, const struct ht_scalar *item) {
@@ -184,7 +172,7 @@ static enum ht_err take_value(config_setting_t *from, struct ht_setting *to,
             to->kind = HT_SETTING_NESTED;
             return HT_OK;
         }
-        TRY(take_scalar(element, &(*items)[i]));
+        (*items)[i] = scalar_of(element);
     }
     to->count = count;
     to->item = *items;

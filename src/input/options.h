@@ -11,6 +11,7 @@
 #define HT_MEMBER_OF(of, option_type, name, member) \
     .key = (name), .type = HT_OPT_##option_type, .offset = offsetof(struct of, member)
 #define HT_OPT_CHOICE(of, each) HT_OPT_CHOICE, .choices = &(each(WORD))[1]
+#define HT_OPT_AXIS HT_OPT_CHOICE(, HT_EACH_AXIS)
 #define HT_OPT_WORDS(words) HT_OPT_CHOICE, .choices = (words)
 #define HT_OPT_ONE_OF(words) HT_OPT_STRING, .choices = (words)
 #define HT_OPT_ONE(words) HT_OPT_ONE, .choices = (words)
