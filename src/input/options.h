@@ -90,14 +90,6 @@ bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *l
 /* Whether a key of a group must be given: without a value "not set" is one, of types that have it.
  */
 bool ht_option_needed(const struct ht_option *row);
-/* Every group has the keys that it must have. */
-HT_CHECKED enum ht_err ht_params_check_lists(const struct ht_params *params);
-
-/* A vector in a group, which was given, has an entry for each axis of the grid:
- * what it leaves out has no default. */
-HT_CHECKED enum ht_err ht_params_check_axes(const struct ht_params *params,
-                                            const struct ht_option *row, const char *key);
-
 /* Where the key was set; NULL: nowhere. */
 struct ht_source *ht_params_source(const struct ht_params *params, const char *key);
 

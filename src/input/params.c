@@ -333,34 +333,6 @@ int ht_params_entries(const struct ht_params *params, const char *key) {
     return source != NULL ? 1 + count_of(source->value, ',') : 0;
 }
 
-enum ht_err ht_params_check_axes(const struct ht_params *params, const struct ht_option *row,
-                                 const char *key) {
-    const int given = ht_params_entries(params, key);
-    REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && given > 0 &&
-               given < params->grid.dims,
-           params, key, "must have an entry for each of the grid's %d axes (grid.cells)",
-           params->grid.dims);
-    return HT_OK;
-}
-
-enum ht_err ht_params_check_lists(const struct ht_params *params) {
-    for (int i = 0; i < ht_option_count(); i++) {
-        const struct ht_option *option = ht_option_at(i);
-        const struct ht_option_list *list = ht_option_list(option);
-        for (int n = 1; list && n <= groups_of(params, option)->count; n++) {
-            const char *group = HT_KEY("%s.%d", list->key, n);
-            for (int k = 0; k < list->count; k++) {
-                const struct ht_option *row = &list->option[k];
-                const char *key = HT_KEY("%s.%s", group, row->key);
-                TRY(ht_params_check_axes(params, row, key));
-                REFUSE(ht_option_needed(row) && !ht_params_source(params, key), params, group,
-                       "must give %s", row->key);
-            }
-        }
-    }
-    return HT_OK;
-}
-
 bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse *out) {
     const struct ht_pulse *pulses = params->initial.pulses.group;
     if (index < params->initial.pulses.count) {

@@ -2,15 +2,32 @@
  * receivers and of slices, which become those of files. */
 #include "options.h"
 
-/* ---- axes that the grid does not have ---- */
+/* ---- axes of the grid, and axes that it does not have ---- */
 
-/* Entries for them must be the defaults, as the resolved input has them; samples of files have axes
- * of their own, and directions of sources may be those of fields (H3 in two dimensions: shots.c).
- */
+/* A vector in a group, which was given, has an entry for each axis of the grid: what it leaves out
+ * has no default. */
+static enum ht_err check_entries(const struct ht_params *p, const struct ht_option *row,
+                                 const char *key) {
+    const int given = ht_params_entries(p, key);
+    REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && given > 0 &&
+               given < p->grid.dims,
+           p, key, "must have an entry for each of the grid's %d axes (grid.cells)", p->grid.dims);
+    return HT_OK;
+}
+
+/* A group has the keys that it must have. Entries for axes that the grid does not have must be the
+ * defaults, as the resolved input has them; samples of files have axes of their own, and directions
+ * of sources may be those of fields (H3 in two dimensions: shots.c). */
 static enum ht_err check_axes(const struct ht_params *p) {
     struct ht_leaf leaf;
+    struct ht_list_key in;
     for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
         const struct ht_option *option = leaf.option;
+        if (ht_option_in_list(leaf.key, &in)) {
+            TRY(check_entries(p, option, leaf.key));
+            REFUSE(ht_option_needed(option) && !ht_params_source(p, leaf.key), p,
+                   HT_KEY("%s.%d", in.list->key, in.group), "must give %s", option->key);
+        }
         const void *at = (const char *)leaf.base + option->offset;
         if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
         if (strstr(leaf.key, ".direction") != NULL) continue;
@@ -78,7 +95,7 @@ static enum ht_err check_owned(const struct ht_params *params, const char *list,
         REFUSE(wanted && !ht_params_source(params, key), params, group,
                "must give %s: its type is \"%s\"", name, word);
         if (wanted)
-            TRY(ht_params_check_axes(params, &rows->option[i], key));
+            TRY(check_entries(params, &rows->option[i], key));
         else if (ht_params_is_set(params, key))
             return ht_params_error(params, key, "does not belong to %s of type \"%s\"", list, word);
     }
@@ -454,10 +471,9 @@ enum ht_err ht_params_leave_aside(struct ht_params *params) {
 /* ---- all ---- */
 
 enum ht_err ht_params_check(const struct ht_params *params) {
-    TRY(ht_params_check_lists(params));
     TRY(check_axes(params));
-    TRY(ht_params_check_axes(params, ht_option_find("grid.lower"), "grid.lower"));
-    TRY(ht_params_check_axes(params, ht_option_find("grid.upper"), "grid.upper"));
+    TRY(check_entries(params, ht_option_find("grid.lower"), "grid.lower"));
+    TRY(check_entries(params, ht_option_find("grid.upper"), "grid.upper"));
     for (int axis = 0; axis < params->grid.dims; axis++) {
         double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
         bool blame_lower = !ht_params_is_set(params, "grid.upper");
