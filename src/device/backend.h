@@ -38,13 +38,13 @@ struct ht_backend {
      * work queue it is done when the call returns, on the transfer queue it is under way. */
     enum ht_err (*copy)(struct ht_driver *device, void *buffer, struct ht_span span, void *in,
                         const void *out, enum ht_queue queue);
-    /* From source text, or from a binary of program_binary. registers: limit per work-item where
-     * the compiler accepts one, 0: the compiler's choice. */
+    /* From source text, or from a binary of program_build: its `size` bytes are asked for where
+     * binary is not NULL; 0: the driver gives none. registers: limit per work-item where the
+     * compiler accepts one, 0: the compiler's choice. */
     enum ht_err (*program_build)(struct ht_driver *device, const char *text, int registers,
-                                 void **program);
+                                 void **program, void **binary, size_t *size);
     enum ht_err (*program_load)(struct ht_driver *device, const void *binary, size_t size,
                                 int registers, void **program);
-    enum ht_err (*program_binary)(void *program, void **binary, size_t *size);
     void (*program_destroy)(void *program);
     enum ht_err (*kernel_create)(void *program, const char *name, void **kernel);
     void (*kernel_destroy)(void *kernel);
@@ -97,14 +97,14 @@ struct ht_backend {
     .open = of##_open, .close = of##_close, .buffer_create = of##_buffer_create,                 \
     .buffer_destroy = of##_buffer_destroy, .buffer_clear = of##_buffer_clear, .copy = of##_copy, \
     .program_build = of##_program_build, .program_load = of##_program_load,                      \
-    .program_binary = of##_program_binary, .program_destroy = of##_program_destroy,              \
-    .kernel_create = of##_kernel_create, .kernel_destroy = of##_kernel_destroy,                  \
-    .launch = of##_launch, .sequence_create = of##_sequence_create,                              \
-    .sequence_destroy = of##_sequence_destroy, .sequence_run = of##_sequence_run,                \
-    .finish = of##_finish, .launch_seconds = of##_launch_seconds,                                \
-    .event_record = of##_event_record, .event_destroy = of##_event_destroy,                      \
-    .event_await = of##_event_await, .event_done = of##_event_done,                              \
-    .pinned_create = of##_pinned_create, .pinned_destroy = of##_pinned_destroy
+    .program_destroy = of##_program_destroy, .kernel_create = of##_kernel_create,                \
+    .kernel_destroy = of##_kernel_destroy, .launch = of##_launch,                                \
+    .sequence_create = of##_sequence_create, .sequence_destroy = of##_sequence_destroy,          \
+    .sequence_run = of##_sequence_run, .finish = of##_finish,                                    \
+    .launch_seconds = of##_launch_seconds, .event_record = of##_event_record,                    \
+    .event_destroy = of##_event_destroy, .event_await = of##_event_await,                        \
+    .event_done = of##_event_done, .pinned_create = of##_pinned_create,                          \
+    .pinned_destroy = of##_pinned_destroy
 
 extern const struct ht_backend ht_backend_cuda, ht_backend_opencl;
 

@@ -54,8 +54,6 @@ struct ht_driver {
 struct cuda_program {
     struct ht_driver *device;
     CUmodule module;
-    void *code; /* as it was loaded */
-    size_t size;
 };
 
 struct cuda_kernel {
@@ -531,13 +529,12 @@ static void cuda_program_destroy(void *handle) {
         settle(program->device);
         if (enter(program->device) == HT_OK) (void)cuda.cuModuleUnload(program->module);
     }
-    free(program->code);
     free(program);
 }
 
 /* code: machine code, or PTX with a zero at its end. The driver's compiler gets the limit of
  * registers for PTX. */
-static enum ht_err load_module(struct cuda_program *program, void *code, int registers) {
+static enum ht_err load_module(struct cuda_program *program, const void *code, int registers) {
     char log[2048] = "";
     CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_MAX_REGISTERS};
@@ -555,24 +552,25 @@ static enum ht_err load_module(struct cuda_program *program, void *code, int reg
     return check(result, what);
 }
 
-/* Takes ownership of the code, also when it fails. */
-static enum ht_err make(struct ht_driver *device, void *code, size_t size, int registers,
-                        void **out) {
+static enum ht_err make(struct ht_driver *device, const void *code, int registers, void **out) {
     struct cuda_program *program = NULL;
-    enum ht_err err = HT_ALLOC(program, 1);
-    if (err != HT_OK) free(code);
-    TRY(err);
-    *program = (struct cuda_program){.device = device, .code = code, .size = size};
-    err = load_module(program, code, registers);
+    TRY(HT_ALLOC(program, 1));
+    program->device = device;
+    const enum ht_err err = load_module(program, code, registers);
     return HT_MADE(err, program, cuda_program_destroy, out);
 }
 
 static enum ht_err cuda_program_build(struct ht_driver *device, const char *text, int registers,
-                                      void **out) {
-    void *code = NULL;
-    size_t size = 0;
-    TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &size));
-    return make(device, code, size, registers, out);
+                                      void **out, void **binary, size_t *size) {
+    HT_FREED void *code = NULL;
+    size_t bytes = 0;
+    TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &bytes));
+    TRY(make(device, code, registers, out));
+    if (binary == NULL) return HT_OK;
+    *binary = code;
+    *size = bytes;
+    code = NULL;
+    return HT_OK;
 }
 
 /* Only machine code and PTX are given to the driver, which would take anything else for PTX text.
@@ -585,24 +583,8 @@ static bool plausible(const char *code, size_t size) {
 
 static enum ht_err cuda_program_load(struct ht_driver *device, const void *binary, size_t size,
                                      int registers, void **out) {
-    char *code = NULL;
-    TRY(HT_ALLOC(code, size + 1));
-    memcpy(code, binary, size);
-    if (!plausible(code, size)) {
-        free(code);
-        FAIL(HT_ERR_DEVICE, "the binary is not CUDA code");
-    }
-    return make(device, code, size, registers, out);
-}
-
-static enum ht_err cuda_program_binary(void *handle, void **binary, size_t *size) {
-    const struct cuda_program *program = handle;
-    char *bytes = NULL;
-    TRY(HT_ALLOC(bytes, program->size));
-    memcpy(bytes, program->code, program->size);
-    *binary = bytes;
-    *size = program->size;
-    return HT_OK;
+    REQUIRE(plausible(binary, size), HT_ERR_DEVICE, "the binary is not CUDA code");
+    return make(device, binary, registers, out);
 }
 
 static void ask_parameters(struct cuda_kernel *kernel) {

@@ -415,14 +415,6 @@ static bool load_cached(struct ht_program *program, const char *text) {
                                          &program->handle) == HT_OK;
 }
 
-static void store_cached(struct ht_program *program, const char *text) {
-    HT_FREED void *binary = NULL;
-    size_t size = 0;
-    const struct ht_device *device = program->device;
-    if (device->backend->program_binary(program->handle, &binary, &size) == HT_OK)
-        ht_cache_store(device->cache, &device->info, text, binary, size);
-}
-
 void ht_device_keep(struct ht_device *device, int programs) {
     device->keeps = programs;
 }
@@ -430,6 +422,8 @@ void ht_device_keep(struct ht_device *device, int programs) {
 enum ht_err ht_program_build(struct ht_device *device, const char *text, struct ht_program **out) {
     const bool keeps = device->cache != NULL && !device->info.caches;
     struct ht_program *program = NULL;
+    HT_FREED void *binary = NULL;
+    size_t size = 0;
     HT_FREED_TEXT struct ht_text limited = {0};
     enum ht_err err = HT_OK;
     if (device->no_double) {
@@ -447,8 +441,8 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text, struct 
     program->cached = keeps && load_cached(program, text);
     if (!program->cached)
         err = device->backend->program_build(device->handle, text, registers_of(text),
-                                             &program->handle);
-    if (err == HT_OK && keeps && !program->cached) store_cached(program, text);
+                                             &program->handle, keeps ? &binary : NULL, &size);
+    if (size > 0) (void)ht_cache_store(device->cache, &device->info, text, binary, size);
     /* What does not stay, for lack of memory, is compiled again. */
     if (err == HT_OK && device->keeps > 0 && ht_text_copy(text, &program->text) == HT_OK) {
         program->next = device->kept;

@@ -406,7 +406,7 @@ static enum ht_err build_binary(struct ht_driver *device, const void *binary, si
     return finish_build(device, program, code != CL_SUCCESS ? code : status, out);
 }
 
-static enum ht_err opencl_program_binary(void *program, void **binary, size_t *size) {
+static enum ht_err read_binary(cl_program program, void **binary, size_t *size) {
     unsigned char *bytes = NULL;
     TRY(check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
               "reading the size of a compiled program"));
@@ -425,7 +425,7 @@ static enum ht_err limited_build(struct ht_driver *device, int registers, void *
     HT_FREED void *binary = NULL;
     HT_FREED_TEXT struct ht_text text = {0};
     size_t size = 0;
-    TRY(opencl_program_binary(*program, &binary, &size));
+    TRY(read_binary(*program, &binary, &size));
     HT_ARRAY(char, ptx, size + 1);
     memcpy(ptx, binary, size);
     /* PTX with a limit of registers in each kernel, whose group size it states: the text is
@@ -443,13 +443,14 @@ static enum ht_err limited_build(struct ht_driver *device, int registers, void *
 }
 
 static enum ht_err opencl_program_build(struct ht_driver *device, const char *text, int registers,
-                                        void **out) {
+                                        void **out, void **binary, size_t *size) {
     void *program = NULL;
     cl_int code = CL_SUCCESS;
     cl_program fresh = clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     TRY(finish_build(device, fresh, code, &program));
     enum ht_err err = HT_OK;
     if (registers > 0 && device->nvidia) err = limited_build(device, registers, &program);
+    if (err == HT_OK && binary != NULL && read_binary(program, binary, size) != HT_OK) *size = 0;
     return HT_MADE(err, program, opencl_program_destroy, out);
 }
 

@@ -25,7 +25,7 @@ struct ht_comm {
     int rank, size, local_size;
     int *machine_rank;  /* [rank] on this machine; MPI_UNDEFINED elsewhere */
     enum ht_err failed; /* the agreed failure, and its message */
-    char *message;
+    char message[MESSAGE];
     double abandoned_at; /* when the first message was abandoned; 0: none */
     double patience;     /* seconds, 0: without end */
     double looked;       /* times: last look for notices, */
@@ -108,7 +108,6 @@ static enum ht_err start(struct ht_comm *c) {
 static void comm_free(struct ht_comm *c) {
     free(c->machine_rank);
     free(c->answered);
-    free(c->message);
     free(c);
 }
 
@@ -118,8 +117,7 @@ enum ht_err ht_comm_start(struct ht_comm **out) {
     struct ht_comm *c = NULL;
     if (!launched()) return HT_OK;
     TRY(HT_ALLOC(c, 1));
-    enum ht_err err = ht_mem_alloc(MESSAGE, 1, &c->message);
-    if (err == HT_OK) err = start(c);
+    const enum ht_err err = start(c);
     return HT_MADE(err, c, comm_free, out);
 }
 
@@ -134,6 +132,16 @@ void ht_comm_pause(long polls) {
         nanosleep(&moment, NULL);
 }
 
+/* Looks at a request until it is done or the time has come, whatever the other ranks do. */
+static bool is_done_by(MPI_Request *request, double end) {
+    int done = 0;
+    for (long n = 0; !done && (n == 0 || ht_clock() < end); n++) {
+        if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+        if (!done) ht_comm_pause(n);
+    }
+    return done;
+}
+
 static volatile sig_atomic_t last_code;
 
 static void end_now(HT_UNUSED int unused) {
@@ -145,9 +153,7 @@ static void end_now(HT_UNUSED int unused) {
  */
 static void end_failed(struct ht_comm *c, int exit_code) {
     const double patience = 5;
-    double began = ht_clock();
     MPI_Request request;
-    int done = 0;
     /* MPI may print complaints about unfinished messages; they do not help users. */
     int nothing = open("/dev/null", O_WRONLY);
     fflush(NULL);
@@ -157,11 +163,8 @@ static void end_failed(struct ht_comm *c, int exit_code) {
     }
     last_code = exit_code;
     (void)signal(SIGALRM, end_now);
-    if (MPI_Ibarrier(c->agree, &request) == MPI_SUCCESS)
-        for (long n = 0; !done && ht_clock() - began < patience; n++) {
-            if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-            ht_comm_pause(n);
-        }
+    const bool done = MPI_Ibarrier(c->agree, &request) == MPI_SUCCESS &&
+                      is_done_by(&request, ht_clock() + patience);
     (void)alarm(2);
     if (done) (void)MPI_Finalize();
     _exit(exit_code);
@@ -197,11 +200,9 @@ enum ht_err ht_comm_split(struct ht_comm *whole, int parts, struct ht_comm **out
     TRY(HT_ALLOC(c, 1));
     c->whole = whole;
     c->run = c->agree = c->notice = c->machine = MPI_COMM_NULL;
-    enum ht_err err = ht_mem_alloc(MESSAGE, 1, &c->message);
-    if (err == HT_OK)
-        err = comm_check(
-            MPI_Comm_split(whole->run, whole->rank / (whole->size / parts), whole->rank, &among),
-            "dividing the ranks");
+    enum ht_err err = comm_check(
+        MPI_Comm_split(whole->run, whole->rank / (whole->size / parts), whole->rank, &among),
+        "dividing the ranks");
     if (err == HT_OK) err = connect_ranks(c, among);
     if (among != MPI_COMM_NULL) (void)MPI_Comm_free(&among);
     err = ht_comm_agree(whole, err);
@@ -479,16 +480,6 @@ enum ht_err ht_message_wait(struct ht_message **message) {
     return HT_OK;
 }
 
-/* Looks at a message until it is done or the time has come, whatever the other ranks do. */
-static bool is_done_by(struct ht_message *message, double end) {
-    int done = 0;
-    for (long n = 0; !done && (n == 0 || ht_clock() < end); n++) {
-        if (MPI_Test(&message->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-        if (!done) ht_comm_pause(n);
-    }
-    return done;
-}
-
 /* Cancels a receive that has not begun to be answered. A message under way is completed when the
  * other side polls, too. All abandoned messages together get one second for that. */
 void ht_message_abandon(struct ht_message *message) {
@@ -499,7 +490,7 @@ void ht_message_abandon(struct ht_message *message) {
     /* A test that failed has freed the request, which must not be cancelled. */
     if (message->receives && message->request != MPI_REQUEST_NULL)
         (void)MPI_Cancel(&message->request);
-    (void)is_done_by(message, c->abandoned_at + patience);
+    (void)is_done_by(&message->request, c->abandoned_at + patience);
     free(message);
 }
 
@@ -514,7 +505,7 @@ enum ht_err ht_message_pass(struct ht_comm *comm, int rank, int tag, bool sends,
 
 void ht_message_end(struct ht_message *message, double end) {
     if (message == NULL) return;
-    if (is_done_by(message, end))
+    if (is_done_by(&message->request, end))
         free(message);
     else
         ht_message_abandon(message);
