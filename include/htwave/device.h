@@ -46,7 +46,7 @@ HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
  * first). HT_ERR_DEVICE lists the available devices when nothing matches. */
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                                       struct ht_device **out);
-bool ht_device_is(const struct ht_device_info *info, const char *select);
+bool ht_device_is(const struct ht_device_info *info, const char *backend, const char *select);
 /* Names of the back ends, built in or not; NULL after the last. */
 const char *ht_device_backend(int i);
 /* Why a back end has no devices here (not built in, no driver); NULL: it is unknown or it has some.

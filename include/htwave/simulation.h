@@ -134,11 +134,12 @@ struct ht_parallel {
     struct {
         double mean, worst; /* over the ranks */
     } part[HT_TIMES];
-    double exchanges;       /* per step */
-    double messages, bytes; /* per step, sent by all ranks */
-    double limit;           /* of all devices, or NaN */
-    double joules;          /* likewise */
-    char transport[HT_TRANSPORT_NAMES];
+    double exchanges;                   /* per step */
+    double messages, bytes;             /* per step, sent by all ranks */
+    double limit;                       /* of all devices, or NaN */
+    double joules;                      /* likewise */
+    unsigned transports;                /* bit per name of ht_transport_name, that some rank uses */
+    char transport[HT_TRANSPORT_NAMES]; /* "peer + staged" */
 };
 
 /* Collective; after the last step. */

@@ -110,7 +110,7 @@ enum ht_err ht_each_device(const char *name, const char *backend, ht_device_visi
     TRY(ht_device_list(&count, &infos));
     for (int i = 0; i < count; i++) {
         const bool taken =
-            strcmp(name, "all") == 0 ? !infos[i].simulator : ht_device_is(&infos[i], name);
+            strcmp(name, "all") == 0 ? !infos[i].simulator : ht_device_is(&infos[i], "auto", name);
         if (!taken || (backend != NULL && strcmp(backend, "auto") != 0 &&
                        strcmp(backend, infos[i].backend) != 0))
             continue;

@@ -207,38 +207,26 @@ static void destroy_timer(struct ht_timing *timer) {
     free(timer);
 }
 
-static enum ht_err take_timer(struct ht_driver *device, struct ht_timing **out) {
-    struct ht_timing *timer = device->spare;
-    if (timer != NULL) {
-        device->spare = timer->next;
-        *out = timer;
-        return HT_OK;
-    }
-    TRY(HT_ALLOC(timer, 1));
-    timer->device = device;
-    CUresult code = cuda.cuEventCreate(&timer->start, 0);
-    if (code == CUDA_SUCCESS) code = cuda.cuEventCreate(&timer->end, 0);
-    if (code != CUDA_SUCCESS) {
-        destroy_timer(timer);
-        return check(code, "timing a kernel");
-    }
-    *out = timer;
-    return HT_OK;
-}
-
 static void give_timer(struct ht_timing *timer) {
     timer->next = timer->device->spare;
     timer->device->spare = timer;
 }
 
 static enum ht_err start_timer(struct ht_driver *device, struct ht_timing **out) {
-    *out = NULL;
+    struct ht_timing *timer = device->spare;
+    CUresult code = CUDA_SUCCESS;
     TRY(enter(device));
-    TRY(take_timer(device, out));
-    enum ht_err err =
-        check(cuda.cuEventRecord((*out)->start, device->queue[HT_QUEUE_WORK]), "timing a kernel");
-    if (err != HT_OK) give_timer(*out);
-    return err;
+    if (timer != NULL) {
+        device->spare = timer->next;
+    } else {
+        TRY(HT_ALLOC(timer, 1));
+        timer->device = device;
+        code = cuda.cuEventCreate(&timer->start, 0);
+        if (code == CUDA_SUCCESS) code = cuda.cuEventCreate(&timer->end, 0);
+    }
+    if (code == CUDA_SUCCESS) code = cuda.cuEventRecord(timer->start, device->queue[HT_QUEUE_WORK]);
+    const enum ht_err err = check(code, "timing a kernel");
+    return HT_MADE(err, timer, destroy_timer, out);
 }
 
 static enum ht_err end_timer(struct ht_timing *timer, enum ht_err err, struct ht_timing **timing) {
@@ -371,22 +359,19 @@ static CUresult copy_range(CUdeviceptr at, int64_t bytes, void *in, const void *
 /* Rows with gaps between them on the device. */
 static CUresult copy_rows(CUdeviceptr at, struct ht_span span, void *in, const void *out,
                           CUstream queue) {
-    CUDA_MEMCPY2D rows = {.WidthInBytes = (size_t)span.width, .Height = (size_t)span.rows};
-    if (in != NULL) {
-        rows.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-        rows.srcDevice = at;
-        rows.srcPitch = (size_t)span.pitch;
-        rows.dstMemoryType = CU_MEMORYTYPE_HOST;
-        rows.dstHost = in;
-        rows.dstPitch = (size_t)span.width;
-    } else {
-        rows.srcMemoryType = CU_MEMORYTYPE_HOST;
-        rows.srcHost = out;
-        rows.srcPitch = (size_t)span.width;
-        rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-        rows.dstDevice = at;
-        rows.dstPitch = (size_t)span.pitch;
-    }
+    const bool reads = in != NULL;
+    const CUDA_MEMCPY2D rows = {
+        .WidthInBytes = (size_t)span.width,
+        .Height = (size_t)span.rows,
+        .srcMemoryType = reads ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+        .srcDevice = at,
+        .srcHost = out,
+        .srcPitch = (size_t)(reads ? span.pitch : span.width),
+        .dstMemoryType = reads ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstDevice = at,
+        .dstHost = in,
+        .dstPitch = (size_t)(reads ? span.width : span.pitch),
+    };
     return cuda.cuMemcpy2DAsync(&rows, queue);
 }
 
@@ -479,20 +464,6 @@ static enum ht_err cuda_peer_name(struct ht_driver *device, void *buffer, int64_
     return HT_OK;
 }
 
-static enum ht_err open_peer(struct ht_remote *peer, const struct name *name) {
-    const struct ht_driver *device = peer->device;
-    if (name->process == process_number()) {
-        peer->at = (CUdeviceptr)name->address;
-        return HT_OK;
-    }
-    TRY(enter(device));
-    TRY(check(
-        cuda.cuIpcOpenMemHandle(&peer->base, name->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
-        "opening a buffer of another process"));
-    peer->at = peer->base + (CUdeviceptr)name->offset;
-    return HT_OK;
-}
-
 static enum ht_err cuda_peer_open(struct ht_driver *device, const unsigned char from[HT_PEER_NAME],
                                   int64_t bytes, struct ht_remote **out) {
     struct ht_remote *peer = NULL;
@@ -500,9 +471,15 @@ static enum ht_err cuda_peer_open(struct ht_driver *device, const unsigned char 
     memcpy(&name, from, sizeof name);
     REQUIRE(bytes <= name.bytes, HT_ERR_INTERNAL, "a peer's buffer has %lld bytes, not %lld",
             (long long)name.bytes, (long long)bytes);
+    TRY(enter(device));
     TRY(HT_ALLOC(peer, 1));
-    peer->device = device;
-    enum ht_err err = open_peer(peer, &name);
+    *peer = (struct ht_remote){.device = device, .at = (CUdeviceptr)name.address};
+    *out = peer;
+    if (name.process == process_number()) return HT_OK;
+    const enum ht_err err =
+        check(cuda.cuIpcOpenMemHandle(&peer->base, name.handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+              "opening a buffer of another process");
+    peer->at = peer->base + (CUdeviceptr)name.offset;
     return HT_MADE(err, peer, free, out);
 }
 

@@ -132,7 +132,7 @@ static bool contains(const char *text, const char *part) {
     return false;
 }
 
-static bool matches(const struct ht_device_info *info, const char *backend, const char *select) {
+bool ht_device_is(const struct ht_device_info *info, const char *backend, const char *select) {
     char *end = NULL;
     long index = strtol(select, &end, 10);
     if (strcmp(backend, "auto") != 0 && strcmp(backend, info->backend) != 0) return false;
@@ -141,10 +141,6 @@ static bool matches(const struct ht_device_info *info, const char *backend, cons
     if (strcmp(select, "gpu") == 0) return info->gpu && !info->simulator;
     if (strcmp(select, "cpu") == 0) return !info->gpu && !info->simulator;
     return contains(info->name, select) || contains(info->platform, select);
-}
-
-bool ht_device_is(const struct ht_device_info *info, const char *select) {
-    return matches(info, "auto", select);
 }
 
 /* Two back ends may list the same GPU. When all processes of a machine use one back end they get
@@ -158,7 +154,7 @@ int ht_device_choose(int count, const struct ht_device_info *infos, const char *
                      const char *select, int sharer) {
     int best = 3, alike = 0;
     for (int n = 0; n < count; n++) {
-        if (!matches(&infos[n], backend, select)) continue;
+        if (!ht_device_is(&infos[n], backend, select)) continue;
         if (kind_of(&infos[n]) < best) {
             best = kind_of(&infos[n]);
             alike = 0;
@@ -168,7 +164,7 @@ int ht_device_choose(int count, const struct ht_device_info *infos, const char *
     if (alike == 0) return -1;
     int left = sharer % alike;
     for (int n = 0; n < count; n++)
-        if (matches(&infos[n], backend, select) && kind_of(&infos[n]) == best && left-- == 0)
+        if (ht_device_is(&infos[n], backend, select) && kind_of(&infos[n]) == best && left-- == 0)
             return n;
     return -1;
 }

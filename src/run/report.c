@@ -23,25 +23,6 @@ static const char *with_prefix(double value, char buffer[32]) {
 static const char *const part_name[HT_TIMES] = {"kernel", "step", "interior", "boundary",
                                                 "ghosts", "pack", "exposed"};
 
-/* The transports of all pairs of ranks, each once, the fastest first: "peer + staged"; "" without
- * neighbours. */
-static enum ht_err find_transport(struct ht_comm *comm, const struct ht_traffic *own,
-                                  char out[HT_TRANSPORT_NAMES]) {
-    const char *name;
-    *out = '\0';
-    for (int i = 0; (name = ht_transport_name(i)) != NULL; i++) {
-        double used = 0;
-        for (int side = 0; side < 2; side++)
-            if (own->transport[side] != NULL && strcmp(own->transport[side], name) == 0) used = 1;
-        TRY(ht_comm_max(comm, 1, &used));
-        size_t length = strlen(out);
-        if (used > 0)
-            snprintf(out + length, HT_TRANSPORT_NAMES - length, "%s%s", length > 0 ? " + " : "",
-                     name);
-    }
-    return HT_OK;
-}
-
 /* Joules that the device used since the start of the steps; NaN: it does not report them. */
 static double joules_of(const struct ht_simulation *sim) {
     if (sim->device == NULL || sim->joules_before < 0) return NAN;
@@ -57,7 +38,12 @@ static struct ht_parallel own_part(const struct ht_simulation *sim,
     const double scale = (double)sim->run.steps / done;
     const double inner = (traffic->interior_s + traffic->boundary_s + traffic->pack_s) * scale;
     const bool leads = ht_simulation_leads(sim);
-    return (struct ht_parallel){.part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
+    unsigned transports = 0;
+    for (int i = 0; ht_transport_name(i) != NULL; i++)
+        for (int side = 0; side < 2; side++)
+            if (traffic->transport[side] == ht_transport_name(i)) transports |= 1u << i;
+    return (struct ht_parallel){.transports = transports,
+                                .part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
                                          [HT_TIME_STEP].mean = sim->run.step_s,
                                          [HT_TIME_INTERIOR].mean = traffic->interior_s * scale,
                                          [HT_TIME_BOUNDARY].mean = traffic->boundary_s * scale,
@@ -88,8 +74,13 @@ enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parall
         out->bytes += all[r].bytes;
         out->limit += all[r].limit;
         out->joules += all[r].joules;
+        out->transports |= all[r].transports;
     }
-    return find_transport(sim->comm, &traffic, out->transport);
+    size_t length = 0;
+    HT_EACH_BIT(i, out->transports)
+        length += (size_t)snprintf(out->transport + length, HT_TRANSPORT_NAMES - length, "%s%s",
+                                   length > 0 ? " + " : "", ht_transport_name(i));
+    return HT_OK;
 }
 
 static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
