@@ -104,7 +104,7 @@ struct ht_output {
     struct ht_comm *comm;
     struct ht_grid grid; /* of what is written: of the box */
     struct ht_lock lock;
-    int first;       /* number of the first snapshot: behind those that are read */
+    int64_t first;   /* number of the first snapshot: behind those that are read */
     unsigned stored; /* bit per field of the primary grid, 0: all */
     int nfields;     /* of snapshots: */
     int field[HT_MAX_FIELDS];
@@ -113,11 +113,11 @@ struct ht_output {
     bool staggered; /* fields have places and times of their own: */
     struct ht_pair pair;
     double dt;
-    int count; /* snapshots, from number `first` on */
-    int64_t room;
-    double *time; /* [room], of snapshots */
+    int64_t count, room; /* snapshots, from number `first` on */
+    double *time;        /* [room], of snapshots */
     char *xdmf_path;
-    int slices, drawn;            /* of pictures; times that they were drawn */
+    int slices;                   /* of pictures, */
+    int64_t drawn;                /* times that they were drawn */
     struct ht_picture_view *view; /* [slice] */
     char *last_picture;           /* NULL: none */
     struct ht_traces *traces;     /* on rank 0, while they are written */

@@ -41,11 +41,13 @@ struct listing {
     int64_t room;
     struct entry {
         char *name;
+        int kind;        /* row of the table; OUTPUTS: of none */
         bool unfinished; /* a temporary file of a process that has ended */
         bool read;       /* by this run */
     } * entry;
-    int first, last_old; /* numbers: of the first snapshot, of folders */
-    bool moving;         /* the last folder has not got all files */
+    int64_t first; /* snapshot's number */
+    int last_old;  /* folder's */
+    bool moving;   /* the last folder has not got all files */
 };
 
 /* ---- names ---- */
@@ -59,7 +61,6 @@ static bool fits(const char *name, const char *end, const char *pattern) {
     return same && (fits(name + 1, end, pattern + 1) || (more && fits(name + 1, end, pattern)));
 }
 
-/* Row of the table, or OUTPUTS. */
 static int output_kind(const char *name, const char *end) {
     int kind = 0;
     while (kind < OUTPUTS && !fits(name, end, outputs[kind])) kind++;
@@ -113,10 +114,9 @@ static enum ht_err list_entry(struct listing *list, const char *name) {
         }
         return HT_OK;
     }
-    bool unfinished = is_unfinished(name);
-    if (!unfinished && output_kind(name, end) == OUTPUTS) return HT_OK;
+    struct entry entry = {.kind = output_kind(name, end), .unfinished = is_unfinished(name)};
+    if (!entry.unfinished && entry.kind == OUTPUTS) return HT_OK;
     TRY(HT_GROW(list->entry, list->count + 1, list->room));
-    struct entry entry = {.unfinished = unfinished};
     TRY(ht_text_copy(name, &entry.name));
     list->entry[list->count++] = entry;
     return HT_OK;
@@ -158,12 +158,11 @@ static enum ht_err check_input(const struct ht_params *params, const char *path)
 /* An output of an earlier run that this run reads. */
 static enum ht_err keep(const struct ht_params *params, struct listing *list, struct entry *entry,
                         const char *key, const char *path) {
-    int kind = output_kind(entry->name, entry->name + strlen(entry->name));
     entry->read = true;
-    if (!key && kind == INPUT) return check_input(params, path);
-    const int number = kind == SNAPSHOT ? number_of(entry->name, "fields_") : INT_MAX;
+    if (!key && entry->kind == INPUT) return check_input(params, path);
+    const int number = entry->kind == SNAPSHOT ? number_of(entry->name, "fields_") : INT_MAX;
     if (number < INT_MAX / 2) { /* leaves numbers for the snapshots of any run */
-        list->first = (int)ht_most(list->first, number + 1);
+        list->first = ht_most(list->first, number + 1);
         return HT_OK;
     }
     return ht_params_error(params, key ? key : "output.directory",
@@ -178,12 +177,11 @@ static enum ht_err check_age(const struct ht_params *params, const struct listin
     int64_t input = 0, other = 0;
     for (int i = 0; i < list->count; i++) {
         const struct entry *entry = &list->entry[i];
-        bool is_input = strcmp(entry->name, HT_INPUT_NAME) == 0;
         struct stat file;
-        if (entry->unfinished || (is_input && !entry->read)) continue;
+        if (entry->unfinished || (entry->kind == INPUT && !entry->read)) continue;
         HT_PATH(path, params->output.directory, entry->name);
         if (stat(path, &file) != 0) continue;
-        int64_t *last = is_input ? &input : &other;
+        int64_t *last = entry->kind == INPUT ? &input : &other;
         *last = ht_most(*last, (int64_t)file.st_mtim.tv_sec * 1000000000 + file.st_mtim.tv_nsec);
     }
     if (other == 0 || input <= other) return HT_OK;
@@ -247,7 +245,7 @@ static bool move_file(const char *from, const char *to) {
 static enum ht_err move_entry(const struct entry *entry, const char *directory, const char *old) {
     HT_PATH(from, directory, entry->name);
     HT_PATH(to, old, entry->name);
-    if (entry->read && strcmp(entry->name, HT_INPUT_NAME) == 0) {
+    if (entry->read && entry->kind == INPUT) {
         /* The input is copied: later changes must not affect the stored one. */
         HT_FREED char *data = NULL;
         size_t size = 0;
@@ -311,8 +309,8 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
         TRY(move_all(directory, list, moving, old));
     }
     if (list->first > 0)
-        ht_log("snapshots begin with number %d: the run reads number %d", list->first,
-               list->first - 1);
+        ht_log("snapshots begin with number %lld: the run reads number %lld",
+               (long long)list->first, (long long)list->first - 1);
     return HT_OK;
 }
 
@@ -333,7 +331,7 @@ static enum ht_err take_listed(struct ht_output *output, struct listing *list, b
     /* The caller has checked that the file that is read is the same. */
     HT_FREED_TEXT struct ht_text text = {0};
     for (int i = 0; i < list->count; i++)
-        if (list->entry[i].read && strcmp(list->entry[i].name, HT_INPUT_NAME) == 0) return HT_OK;
+        if (list->entry[i].read && list->entry[i].kind == INPUT) return HT_OK;
     TRY(ht_params_print(params, &text));
     return ht_file_write_in(params->output.directory, HT_INPUT_NAME, text.data, text.length);
 }
@@ -596,7 +594,7 @@ static unsigned parity_of(const struct ht_output *output, int i) {
 /* The fields from number `first` on that stand where it does. */
 static void add_grid(const struct ht_output *output, int index, int first, struct ht_text *text) {
     const struct ht_grid *grid = &output->grid;
-    const int number = output->first + index;
+    const int number = (int)output->first + index;
     const unsigned parity = parity_of(output, first);
     const double *h = grid->h;
     double from[3];
@@ -632,7 +630,7 @@ static void add_snapshot(const struct ht_output *output, int index, struct ht_te
         ht_text_add(text,
                     "   <Grid Name=\"snapshot %d\" GridType=\"Collection\" "
                     "CollectionType=\"Spatial\">\n    <Time Value=\"%.17g\"/>\n",
-                    output->first + index, output->time[index]);
+                    (int)output->first + index, output->time[index]);
     for (int f = 0; f < output->nfields; f++) {
         int like = 0;
         while (parity_of(output, like) != parity_of(output, f)) like++;
@@ -657,7 +655,7 @@ static enum ht_err write_xdmf(const struct ht_output *output) {
 enum ht_err ht_output_snapshot(struct ht_output *output, double time, int64_t step,
                                const double *const *nodal, const double *coefs) {
     const double *stored = output->params->output.coefficients ? coefs : NULL;
-    const char *name = HT_KEY(HT_SNAPSHOT_NAME, output->first + output->count);
+    const char *name = HT_KEY(HT_SNAPSHOT_NAME, (int)(output->first + output->count));
     HT_FREED char *path = NULL;
     if (!output->params->output.snapshots) return HT_OK;
     enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
@@ -680,14 +678,14 @@ enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk
 /* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
 static enum ht_err remove_later(const struct ht_output *output) {
     const char *directory = output->params->output.directory;
-    const int next[OUTPUTS] = {[SNAPSHOT] = output->first + output->count,
-                               [PICTURE] = output->drawn,
-                               [SLICE] = output->drawn};
+    const int64_t next[OUTPUTS] = {[SNAPSHOT] = output->first + output->count,
+                                   [PICTURE] = output->drawn,
+                                   [SLICE] = output->drawn};
     HT_ENDED(free_listing) struct listing list = {0};
     TRY(list_outputs(directory, &list));
     for (int i = 0; i < list.count; i++) {
         const char *name = list.entry[i].name;
-        const int kind = output_kind(name, name + strlen(name));
+        const int kind = list.entry[i].kind;
         if (list.entry[i].unfinished || kind < SNAPSHOT || kind > SLICE) continue;
         if (number_of(strrchr(name, '_'), "_") < next[kind]) continue;
         HT_PATH(path, directory, name);
@@ -697,18 +695,15 @@ static enum ht_err remove_later(const struct ht_output *output) {
 }
 
 enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
-    int64_t count = output->count, first = output->first;
     int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
-    ht_archive_integer(archive, "snapshots", &count);
-    ht_archive_integer(archive, "first_snapshot", &first);
+    ht_archive_integer(archive, "snapshots", &output->count);
+    ht_archive_integer(archive, "first_snapshot", &output->first);
     ht_archive_integer(archive, "series_bytes", &bytes);
-    if (ht_archive_loads(archive)) TRY(HT_GROW(output->time, count + 1, output->room));
-    ht_archive_numbers(archive, "snapshot_times", count, output->time, false);
+    if (ht_archive_loads(archive)) TRY(HT_GROW(output->time, output->count + 1, output->room));
+    ht_archive_numbers(archive, "snapshot_times", output->count, output->time, false);
     ht_pictures_archive(output, archive);
     if (!ht_archive_loads(archive)) return HT_OK;
     TRY(ht_archive_status(archive));
-    output->count = (int)count;
-    output->first = (int)first;
     if (ht_comm_rank(output->comm) > 0) return HT_OK;
     TRY(remove_later(output));
     /* series.csv may have more rows than these: the run goes on behind them. */

@@ -333,8 +333,8 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
     if (!ht_output_draws(output->params)) return HT_OK;
     for (int i = 0; i < output->slices; i++) {
         struct ht_picture_view *view = &output->view[i];
-        const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, output->drawn)
-                                       : HT_KEY(HT_PICTURE_NAME, output->drawn);
+        const char *name = *view->name ? HT_KEY(HT_SLICE_PICTURE, view->name, (int)output->drawn)
+                                       : HT_KEY(HT_PICTURE_NAME, (int)output->drawn);
         HT_FREED char *path = NULL;
         bool drawn = true;
         enum ht_err err = ht_file_path(output->params->output.directory, name, &path);
@@ -350,9 +350,7 @@ enum ht_err ht_output_picture(struct ht_output *output, double time, const doubl
 }
 
 void ht_pictures_archive(struct ht_output *output, struct ht_archive *archive) {
-    int64_t drawn = output->drawn;
-    ht_archive_integer(archive, "pictures", &drawn);
-    output->drawn = (int)drawn;
+    ht_archive_integer(archive, "pictures", &output->drawn);
     /* a slice that was not there before begins with its first picture */
     for (int i = 0; i < output->slices; i++)
         ht_archive_numbers(archive, HT_KEY("picture_largest/%s%d", output->view[i].name, i), 1,

@@ -210,9 +210,9 @@ static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t
         for (int i = 0; i < group->readings; i++) {
             if (!group->reading[i].integral) continue;
             if (!b->integrals) {
-                TRY(HT_TAKE(&r->pool, b->start, b->traces));
-                TRY(HT_TAKE(&r->pool, b->factor, b->traces));
-                TRY(HT_TAKE(&r->pool, b->sum, b->traces));
+                TRY(HT_TAKE(&r->pool, b->start, 3 * b->traces));
+                b->factor = b->start + b->traces;
+                b->sum = b->factor + b->traces;
             }
             b->integrals = true;
             TRY(ht_integrals_find(plan, group, &group->reading[i], b->start + i * group->count,
