@@ -163,14 +163,17 @@ double ht_device_joules(struct ht_device *device);
  * in a queue when it was recorded, again or for the first time. Memory in use must stay until an
  * event recorded after the transfer is done. */
 enum ht_queue { HT_QUEUE_WORK, HT_QUEUE_TRANSFER };
-struct ht_event;
-HT_CHECKED enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out);
-void ht_event_destroy(struct ht_event *event);
-HT_CHECKED enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue);
+struct ht_event {
+    struct ht_device *device;
+    void *handle; /* NULL: not recorded */
+};
+HT_CHECKED enum ht_err ht_event_record(struct ht_device *device, struct ht_event *event,
+                                       enum ht_queue queue);
+void ht_event_end(struct ht_event *event); /* it may be recorded again */
 /* Commands enqueued from now on wait for the event, which must have been recorded. */
-HT_CHECKED enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queue);
+HT_CHECKED enum ht_err ht_event_await(const struct ht_event *event, enum ht_queue queue);
 /* Does not wait. A failure of the work before the event is an error. */
-HT_CHECKED enum ht_err ht_event_done(struct ht_event *event, bool *done);
+HT_CHECKED enum ht_err ht_event_done(const struct ht_event *event, bool *done);
 
 /* Host memory at `host`, page-locked where the device supports it. */
 HT_CHECKED enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes,

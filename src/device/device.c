@@ -48,11 +48,6 @@ struct ht_program {
     struct ht_program *next;
 };
 
-struct ht_event {
-    struct ht_device *device;
-    void *handle; /* NULL: not recorded */
-};
-
 struct recorded {
     struct ht_kernel *kernel;
     double seconds; /* of its samples so far */
@@ -630,21 +625,15 @@ enum ht_err ht_device_finish(struct ht_device *device) {
     return err;
 }
 
-enum ht_err ht_event_create(struct ht_device *device, struct ht_event **out) {
-    TRY(HT_ALLOC(*out, 1));
-    (*out)->device = device;
-    return HT_OK;
-}
-
-void ht_event_destroy(struct ht_event *event) {
-    if (event == NULL) return;
+void ht_event_end(struct ht_event *event) {
     if (event->handle != NULL)
         event->device->backend->event_destroy(event->device->handle, event->handle);
-    free(event);
+    event->handle = NULL;
 }
 
-enum ht_err ht_event_record(struct ht_event *event, enum ht_queue queue) {
-    return event->device->backend->event_record(event->device->handle, &event->handle, queue);
+enum ht_err ht_event_record(struct ht_device *device, struct ht_event *event, enum ht_queue queue) {
+    event->device = device;
+    return device->backend->event_record(device->handle, &event->handle, queue);
 }
 
 static enum ht_err check_event(const struct ht_event *event) {
@@ -652,12 +641,12 @@ static enum ht_err check_event(const struct ht_event *event) {
     return HT_OK;
 }
 
-enum ht_err ht_event_await(struct ht_event *event, enum ht_queue queue) {
+enum ht_err ht_event_await(const struct ht_event *event, enum ht_queue queue) {
     TRY(check_event(event));
     return event->device->backend->event_await(event->device->handle, event->handle, queue);
 }
 
-enum ht_err ht_event_done(struct ht_event *event, bool *done) {
+enum ht_err ht_event_done(const struct ht_event *event, bool *done) {
     *done = false;
     TRY(check_event(event));
     return event->device->backend->event_done(event->device->handle, event->handle, done);

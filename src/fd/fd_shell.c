@@ -30,10 +30,10 @@ struct records_shape {
 
 struct chunk {
     struct ht_buffer *pinned;
-    char *memory;           /* its own, or that of `pinned` */
-    int64_t number;         /* of the chunk that it holds; -1: none */
-    bool fresh;             /* not in the file */
-    struct ht_event *moved; /* the last transfer from it or to it; NULL: none so far */
+    char *memory;          /* its own, or that of `pinned` */
+    int64_t number;        /* of the chunk that it holds; -1: none */
+    bool fresh;            /* not in the file */
+    struct ht_event moved; /* the last transfer from it or to it, if there was one */
 };
 
 struct ht_fd_records {
@@ -46,12 +46,9 @@ struct ht_fd_records {
     char *path;
     struct ht_buffer *ring;
     int64_t slots;
-    int64_t low; /* records from here on are in the ring, or were */
-    struct slot {
-        struct ht_event *moved; /* its last transfer */
-        bool used;
-    } * slot;
-    struct ht_event *worked; /* the work until a transfer */
+    int64_t low;            /* records from here on are in the ring, or were */
+    struct ht_event *moved; /* [slot]: its last transfer, if there was one */
+    struct ht_event worked; /* the work until a transfer */
 };
 
 static int64_t each_of(const struct records_shape *shape) {
@@ -120,15 +117,14 @@ static enum ht_err hold(struct ht_fd_records *r, int64_t i, bool write, struct c
     if (r->shape.folder != NULL && r->file < 0) TRY(open_file(r));
     if (c->number != number) {
         const struct timespec pause = {.tv_nsec = 20000};
-        bool done = c->number < 0 || c->moved == NULL;
+        bool done = c->number < 0 || c->moved.handle == NULL;
         if (c->memory == NULL && r->device == NULL) TRY(HT_ALLOC(c->memory, bytes));
         if (c->memory == NULL) {
-            TRY(ht_event_create(r->device, &c->moved));
             TRY(ht_pinned_create(r->device, bytes, &c->pinned));
             c->memory = (char *)c->pinned->host;
         }
         while (!done) {
-            TRY(ht_event_done(c->moved, &done));
+            TRY(ht_event_done(&c->moved, &done));
             if (!done) (void)nanosleep(&pause, NULL);
         }
         if (c->number >= 0 && c->fresh && write) TRY(move_file(r, c, true));
@@ -168,21 +164,20 @@ static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
     TRY(hold(r, i, write, &c));
     TRY(write ? ht_transfer(r->ring, slot * bytes, c->pinned, within(r, i), bytes)
               : ht_transfer(c->pinned, within(r, i), r->ring, slot * bytes, bytes));
-    TRY(ht_event_record(c->moved, HT_QUEUE_TRANSFER));
-    r->slot[slot].used = true;
-    return ht_event_record(r->slot[slot].moved, HT_QUEUE_TRANSFER);
+    TRY(ht_event_record(r->device, &c->moved, HT_QUEUE_TRANSFER));
+    return ht_event_record(r->device, &r->moved[slot], HT_QUEUE_TRANSFER);
 }
 
 /* The transfer queue waits for the work enqueued so far. */
 static enum ht_err after_work(struct ht_fd_records *r) {
-    TRY(ht_event_record(r->worked, HT_QUEUE_WORK));
-    return ht_event_await(r->worked, HT_QUEUE_TRANSFER);
+    TRY(ht_event_record(r->device, &r->worked, HT_QUEUE_WORK));
+    return ht_event_await(&r->worked, HT_QUEUE_TRANSFER);
 }
 
 enum ht_err ht_fd_records_begin(struct ht_fd_records *r, int64_t i) {
-    const struct slot *slot = &r->slot[i % r->slots];
+    const struct ht_event *moved = &r->moved[i % r->slots];
     r->low = INT64_MAX;
-    return slot->used ? ht_event_await(slot->moved, HT_QUEUE_WORK) : HT_OK;
+    return moved->handle != NULL ? ht_event_await(moved, HT_QUEUE_WORK) : HT_OK;
 }
 
 enum ht_err ht_fd_records_end(struct ht_fd_records *r, int64_t i) {
@@ -197,29 +192,29 @@ static enum ht_err records_need(struct ht_fd_records *r, int64_t first, int64_t 
     r->low = ht_least(r->low, last + 1);
     if (r->low > ahead) TRY(after_work(r));
     while (r->low > ahead) TRY(transfer(r, --r->low, false));
-    return ht_event_await(r->slot[first % r->slots].moved, HT_QUEUE_WORK);
+    return ht_event_await(&r->moved[first % r->slots], HT_QUEUE_WORK);
 }
 
 /* ---- making ---- */
 
 static void records_destroy(struct ht_fd_records *r) {
     if (r == NULL) return;
-    if (r->worked != NULL) { /* transfers may be in progress, after a reported failure, too */
-        enum ht_err err = ht_event_record(r->worked, HT_QUEUE_TRANSFER);
-        if (err == HT_OK) err = ht_event_await(r->worked, HT_QUEUE_WORK);
+    if (r->device != NULL) { /* transfers may be in progress, after a reported failure, too */
+        enum ht_err err = ht_event_record(r->device, &r->worked, HT_QUEUE_TRANSFER);
+        if (err == HT_OK) err = ht_event_await(&r->worked, HT_QUEUE_WORK);
         if (err == HT_OK) err = ht_device_finish(r->device);
         (void)err;
     }
     for (int64_t i = 0; r->chunk != NULL && i < r->chunks; i++) {
-        ht_event_destroy(r->chunk[i].moved);
+        ht_event_end(&r->chunk[i].moved);
         if (r->chunk[i].pinned == NULL) free(r->chunk[i].memory);
         ht_buffer_destroy(r->chunk[i].pinned);
     }
-    for (int64_t i = 0; r->slot != NULL && i < r->slots; i++) ht_event_destroy(r->slot[i].moved);
-    ht_event_destroy(r->worked);
+    for (int64_t i = 0; r->moved != NULL && i < r->slots; i++) ht_event_end(&r->moved[i]);
+    ht_event_end(&r->worked);
     ht_buffer_destroy(r->ring);
     if (r->file >= 0) close(r->file);
-    free(r->slot);
+    free(r->moved);
     free(r->chunk);
     free(r->path);
     free(r);
@@ -239,10 +234,7 @@ static enum ht_err records_create(struct ht_device *device, const struct records
     enum ht_err err = HT_ALLOC(r->chunk, r->chunks);
     for (int64_t i = 0; err == HT_OK && i < r->chunks; i++) r->chunk[i].number = -1;
     if (err == HT_OK && device != NULL) {
-        err = HT_ALLOC(r->slot, r->slots);
-        if (err == HT_OK) err = ht_event_create(device, &r->worked);
-        for (int64_t i = 0; err == HT_OK && i < r->slots; i++)
-            err = ht_event_create(device, &r->slot[i].moved);
+        err = HT_ALLOC(r->moved, r->slots);
         if (err == HT_OK) err = ht_buffer_create(device, r->slots * shape->bytes, &r->ring);
     }
     return HT_MADE(err, r, records_destroy, out);

@@ -30,9 +30,6 @@ int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest) {
 
 static enum ht_err create_buffers(struct ht_link *link) {
     if (link->neighbour < 0) return HT_OK;
-    TRY(ht_event_create(link->device, &link->packed));
-    TRY(ht_event_create(link->device, &link->shipped));
-    TRY(ht_event_create(link->device, &link->fetched));
     for (int slot = 0; slot < HT_SLOTS; slot++)
         TRY(ht_buffer_create(link->device, link->room, &link->in[slot]));
     return ht_buffer_create(link->device, link->room, &link->out);
@@ -77,9 +74,9 @@ void ht_links_destroy(struct ht_link link[2]) {
             ht_buffer_destroy(l->in[slot]);
         }
         ht_buffer_destroy(l->out);
-        ht_event_destroy(l->packed);
-        ht_event_destroy(l->shipped);
-        ht_event_destroy(l->fetched);
+        ht_event_end(&l->packed);
+        ht_event_end(&l->shipped);
+        ht_event_end(&l->fetched);
     }
 }
 
@@ -225,16 +222,16 @@ static enum ht_err link_expect(struct ht_link *link, int64_t leaving, int64_t en
 /* What is in `out`. */
 static enum ht_err link_send(struct ht_link *link) {
     TRY(ht_message_wait(&link->sent[link->slot[0]]));
-    TRY(ht_event_record(link->packed, HT_QUEUE_WORK));
-    TRY(ht_event_await(link->packed, HT_QUEUE_TRANSFER));
+    TRY(ht_event_record(link->device, &link->packed, HT_QUEUE_WORK));
+    TRY(ht_event_await(&link->packed, HT_QUEUE_TRANSFER));
     TRY(ht_transfer(link->out, 0, link->there[link->slot[0]], 0, link->leaving));
-    return ht_event_record(link->shipped, HT_QUEUE_TRANSFER);
+    return ht_event_record(link->device, &link->shipped, HT_QUEUE_TRANSFER);
 }
 
 static enum ht_err link_announce(struct ht_link *link) {
     const int slot = link->slot[0];
     const double *data = link->there[slot]->host; /* NULL: it is where it goes */
-    TRY(ht_event_done(link->shipped, &link->announced));
+    TRY(ht_event_done(&link->shipped, &link->announced));
     if (!link->announced) return HT_OK;
     link->slot[0] = (slot + 1) % HT_SLOTS;
     return ht_message_send(link->comm, link->neighbour, tag_of(link, PLANES, link->side), data,
@@ -247,8 +244,8 @@ static enum ht_err link_fetch(struct ht_link *link) {
     TRY(ht_message_done(&link->coming, &link->arrived));
     if (!link->arrived || link->here[slot] == NULL) return HT_OK;
     TRY(ht_transfer(link->here[slot], 0, link->in[slot], 0, link->entering));
-    TRY(ht_event_record(link->fetched, HT_QUEUE_TRANSFER));
-    return ht_event_await(link->fetched, HT_QUEUE_WORK);
+    TRY(ht_event_record(link->device, &link->fetched, HT_QUEUE_TRANSFER));
+    return ht_event_await(&link->fetched, HT_QUEUE_WORK);
 }
 
 /* As far as possible without waiting; unpacks what has arrived, h NULL: it stays. */

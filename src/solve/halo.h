@@ -21,7 +21,7 @@ struct ht_link {
     /* Where `out` is copied: to the neighbour's `in`, which an empty message announces; or to
      * memory of this host, and the message comes into that of the other one, `here`. */
     struct ht_buffer *there[HT_SLOTS], *here[HT_SLOTS];
-    struct ht_event *packed, *shipped, *fetched;
+    struct ht_event packed, shipped, fetched;
     struct ht_message *sent[HT_SLOTS], *coming;
     int slot[2]; /* the next ones: of `sent`, of `coming` */
     /* Of the exchange in progress: bytes of its messages; the one sent has left `out` and is

@@ -8,7 +8,6 @@
 #include "htwave/kernel.h"
 
 HT_ENDS(ht_buffer)
-HT_ENDS(ht_event)
 HT_ENDS(ht_kernel)
 HT_ENDS(ht_program)
 

@@ -45,12 +45,6 @@ static struct ht_buffer *buffer_of(struct ht_device *device, int64_t bytes) {
     return x;
 }
 
-static struct ht_event *event_of(struct ht_device *device) {
-    struct ht_event *event;
-    must(ht_event_create(device, &event));
-    return event;
-}
-
 static enum ht_err launch_slow(const struct kernels *k, struct ht_buffer *x, float add, int turns) {
     const int64_t groups[3] = {VALUES / GROUP_SIZE, 1, 1};
     const struct ht_arg args[3] = {{.buffer = x},
@@ -78,7 +72,7 @@ static int slow_turns(struct ht_device *device, const struct kernels *k, struct 
 }
 
 /* Asks until it is done; false after a minute or a failure. */
-static bool wait_for(struct ht_event *event) {
+static bool wait_for(const struct ht_event *event) {
     double start = ht_clock();
     bool done = false;
     while (!done && ht_clock() - start < 60)
@@ -94,19 +88,19 @@ static void test_read_behind_kernel(struct ht_device *device, const struct kerne
                                     struct ht_buffer *pinned, bool at_once, const char *what) {
     const float *values = (void *)pinned->host, zeros[VALUES] = {0};
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, sizeof zeros);
-    HT_ENDED(ht_event_end) struct ht_event *kernel = event_of(device), *read = event_of(device);
+    HT_ENDED(ht_event_end) struct ht_event kernel = {0}, read = {0};
     bool early = true;
     const int turns = slow_turns(device, k, x);
     must(ht_buffer_write(x, whole(sizeof zeros), zeros));
     const double start = ht_clock();
     must(launch_slow(k, x, 7, turns));
-    must(ht_event_record(kernel, HT_QUEUE_WORK));
-    must(ht_event_await(kernel, HT_QUEUE_TRANSFER));
+    must(ht_event_record(device, &kernel, HT_QUEUE_WORK));
+    must(ht_event_await(&kernel, HT_QUEUE_TRANSFER));
     must(ht_transfer(x, 0, pinned, 0, sizeof zeros));
-    must(ht_event_record(read, HT_QUEUE_TRANSFER));
-    must(ht_event_done(kernel, &early));
+    must(ht_event_record(device, &read, HT_QUEUE_TRANSFER));
+    must(ht_event_done(&kernel, &early));
     const double enqueued = ht_clock() - start;
-    const bool done = wait_for(read);
+    const bool done = wait_for(&read);
     const double waited = ht_clock() - start;
     int wrong = 0;
     for (int i = 0; done && i < VALUES; i++) wrong += values[i] != (float)i + 7;
@@ -123,13 +117,13 @@ static void test_kernel_behind_write(struct ht_device *device, const struct kern
     float *values = (void *)pinned->host, last[VALUES] = {0};
     HT_ENDED(ht_buffer_end)
     struct ht_buffer *x = buffer_of(device, bytes), *y = buffer_of(device, sizeof last);
-    HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
+    HT_ENDED(ht_event_end) struct ht_event event = {0};
     int wrong = 0;
     for (int round = 1; round <= 3; round++) {
         for (int i = 0; i < MANY; i++) values[i] = (float)(i % 1000 * round);
         must(ht_transfer(pinned, 0, x, 0, bytes));
-        must(ht_event_record(event, HT_QUEUE_TRANSFER));
-        must(ht_event_await(event, HT_QUEUE_WORK));
+        must(ht_event_record(device, &event, HT_QUEUE_TRANSFER));
+        must(ht_event_await(&event, HT_QUEUE_WORK));
         must(launch_last(k, x, y, MANY - VALUES));
         must(ht_buffer_read(y, whole(sizeof last), last));
         for (int i = 0; i < VALUES; i++)
@@ -141,14 +135,13 @@ static void test_kernel_behind_write(struct ht_device *device, const struct kern
 }
 
 static void test_bad_events(struct ht_device *device) {
-    HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
+    HT_ENDED(ht_event_end) struct ht_event event = {0};
     bool done = true;
-    TEST_CHECK(ht_event_await(event, HT_QUEUE_WORK) == HT_ERR_INTERNAL &&
-                   ht_event_done(event, &done) == HT_ERR_INTERNAL && !done,
+    TEST_CHECK(ht_event_await(&event, HT_QUEUE_WORK) == HT_ERR_INTERNAL &&
+                   ht_event_done(&event, &done) == HT_ERR_INTERNAL && !done,
                "an event that is not recorded is refused: %s", ht_err_message());
-    TEST_CHECK(ht_event_record(event, HT_QUEUE_WORK) == HT_OK && wait_for(event),
+    TEST_CHECK(ht_event_record(device, &event, HT_QUEUE_WORK) == HT_OK && wait_for(&event),
                "one behind nothing is done");
-    ht_event_destroy(NULL);
 }
 
 /* ---- transfers ---- */
@@ -158,7 +151,7 @@ static void test_round_trip(struct ht_device *device, struct ht_buffer *pinned, 
     enum { BYTES = 4096 };
     unsigned char *memory = (void *)pinned->host, all[BYTES] = {0};
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = buffer_of(device, BYTES);
-    HT_ENDED(ht_event_end) struct ht_event *event = event_of(device);
+    HT_ENDED(ht_event_end) struct ht_event event = {0};
     int wrong = 0;
     for (int i = 0; i < BYTES; i++) memory[i] = (unsigned char)(i * 7 % 251);
     memset(memory + BYTES, 0xee, BYTES);
@@ -166,8 +159,8 @@ static void test_round_trip(struct ht_device *device, struct ht_buffer *pinned, 
     must(ht_transfer(pinned, 3, x, 100, 1001));
     must(ht_transfer(x, 99, pinned, BYTES + 5, 1003));
     must(ht_transfer(pinned, 0, x, 0, 0));
-    must(ht_event_record(event, HT_QUEUE_TRANSFER));
-    const bool done = wait_for(event);
+    must(ht_event_record(device, &event, HT_QUEUE_TRANSFER));
+    const bool done = wait_for(&event);
     for (int i = 0; done && i < BYTES; i++) {
         const bool inside = i >= 6 && i < 6 + 1001;
         const int want = i < 5 || i >= 5 + 1003 ? 0xee : inside ? memory[i - 3] : 0;
@@ -216,14 +209,13 @@ static enum ht_err send_values(struct ht_device *device, struct ht_buffer *peer,
     const int64_t bytes = count * (int64_t)sizeof(float);
     float values[PEER_VALUES];
     HT_ENDED(ht_buffer_end) struct ht_buffer *x = NULL;
-    HT_ENDED(ht_event_end) struct ht_event *event = NULL;
+    HT_ENDED(ht_event_end) struct ht_event event = {0};
     for (int i = 0; i < count; i++) values[i] = (float)(i + 1);
     TRY(ht_buffer_create(device, bytes, &x));
-    TRY(ht_event_create(device, &event));
     TRY(ht_buffer_write(x, whole(bytes), values));
     TRY(ht_transfer(x, 0, peer, at * (int64_t)sizeof(float), bytes));
-    TRY(ht_event_record(event, HT_QUEUE_TRANSFER));
-    return wait_for(event) ? HT_OK : HT_ERR_DEVICE;
+    TRY(ht_event_record(device, &event, HT_QUEUE_TRANSFER));
+    return wait_for(&event) ? HT_OK : HT_ERR_DEVICE;
 }
 
 enum { AT = 10, COUNT = 980 };
