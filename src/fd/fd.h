@@ -351,6 +351,7 @@ void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, co
  * last: own planes of all, none: equal. */
 struct ht_fd_stored {
     struct ht_fd_engine *engine;
+    struct ht_fd_stepper *nodes; /* whose own nodes the array has; NULL: other numbers */
     struct ht_buffer *array;
     int64_t groups, planes, plane, first, last, base, apart;
 };

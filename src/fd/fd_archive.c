@@ -1,39 +1,13 @@
 /* Arrays of steppers in checkpoints. */
 #include "fd.h"
 
-/* Own planes of an array. */
-struct stored {
-    struct ht_fd_stepper *s;
-    struct ht_buffer *array;
-};
-
 static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
-                               double *values) {
-    const struct stored *of = context;
-    return ht_fd_move_planes(of->s, of->array, first, last, load ? values : NULL,
-                             load ? NULL : values);
-}
-
-void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
-                         struct ht_buffer *values) {
-    struct stored of = {s, values};
-    const struct ht_archive_array array = {.name = name,
-                                           .single = !s->engine.spec.fp64,
-                                           .groups = 1,
-                                           .planes = ht_grid_planes(s->problem.grid, HT_PRIMARY),
-                                           .plane = ht_grid_plane(s->problem.grid, HT_PRIMARY),
-                                           .first = s->own.first,
-                                           .last = s->own.last,
-                                           .move = move_stored,
-                                           .context = &of};
-    ht_archive_array(archive, &array);
-}
-
-/* A number per plane of a list of so many, `apart` from each other, from `base` on. */
-static enum ht_err move_memory(void *context, bool load, int64_t first, int64_t last,
                                double *values) {
     const struct ht_fd_stored *of = context;
     const bool fp64 = of->engine->spec.fp64;
+    if (of->nodes != NULL)
+        return ht_fd_move_planes(of->nodes, of->array, first, last, load ? values : NULL,
+                                 load ? NULL : values);
     for (int64_t g = 0; g < of->groups; g++) {
         const int64_t count = (last - first) * of->plane, at = of->base + g * of->apart;
         double *part = values + g * count;
@@ -52,7 +26,20 @@ void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct h
                                            .plane = of->plane,
                                            .first = of->first,
                                            .last = of->last,
-                                           .move = move_memory,
+                                           .move = move_stored,
                                            .context = of};
     ht_archive_array(archive, &array);
+}
+
+void ht_fd_archive_nodes(struct ht_fd_stepper *s, struct ht_archive *archive, const char *name,
+                         struct ht_buffer *values) {
+    struct ht_fd_stored of = {.engine = &s->engine,
+                              .nodes = s,
+                              .array = values,
+                              .groups = 1,
+                              .planes = ht_grid_planes(s->problem.grid, HT_PRIMARY),
+                              .plane = ht_grid_plane(s->problem.grid, HT_PRIMARY),
+                              .first = s->own.first,
+                              .last = s->own.last};
+    ht_fd_archive_memory(archive, name, &of);
 }

@@ -35,36 +35,33 @@ static int64_t numbers_of(const struct ht_gradient *g, int group) {
     return s->meets[group].points * ht_pair_couplings(&s->pair, group, &first);
 }
 
-static enum ht_err make_strains(const struct ht_gradient *g, struct ht_pair_strains *out) {
+enum ht_err ht_pair_strains_create(struct ht_gradient *g) {
     struct ht_fd_engine *e = &g->adjoint->engine;
     const int64_t numbers = ht_fd_numbers(g->adjoint);
-    TRY(ht_fd_array_create(e, numbers, &out->one));
-    TRY(ht_fd_array_create(e, numbers, &out->zero));
+    if (!uses(g, 0) && !uses(g, 1)) return HT_OK;
+    TRY(HT_ALLOC(g->strains, 1));
+    struct ht_pair_strains *s = g->strains;
+    for (int group = 0; group < 2; group++) {
+        if (!uses(g, group)) continue;
+        s->fields |= stepper_of(g, ADJOINT)->pair.group[group];
+        TRY(ht_fd_array_create(e, numbers_of(g, group) + 1, &s->sum[group]));
+    }
+    TRY(ht_fd_array_create(e, numbers, &s->one));
+    TRY(ht_fd_array_create(e, numbers, &s->zero));
     HT_ARRAY(double, ones, numbers);
     for (int64_t i = 0; i < numbers; i++) ones[i] = 1;
-    TRY(ht_buffer_write_reals(out->one, e->spec.fp64, 0, numbers, ones));
+    TRY(ht_buffer_write_reals(s->one, e->spec.fp64, 0, numbers, ones));
     for (int which = 0; which < 2; which++) {
-        struct ht_pair_stepper *raw = &out->raw[which];
+        struct ht_pair_stepper *raw = &s->raw[which];
         *raw = *stepper_of(g, which);
         for (int c = 0; c < raw->pair.ncoefficients; c++) {
             const bool own = raw->pair.coefficient[c].row == raw->pair.coefficient[c].col;
-            raw->on.coefficient[c] = own ? out->one : out->zero;
+            raw->on.coefficient[c] = own ? s->one : s->zero;
             raw->on.number[c] = own;
         }
-        HT_EACH_BIT(f, out->fields) TRY(ht_fd_array_create(e, numbers, &out->strain[which][f]));
+        HT_EACH_BIT(f, s->fields) TRY(ht_fd_array_create(e, numbers, &s->strain[which][f]));
     }
-    for (int group = 0; group < 2; group++)
-        if (uses(g, group)) TRY(ht_fd_array_create(e, numbers_of(g, group) + 1, &out->sum[group]));
     return HT_OK;
-}
-
-enum ht_err ht_pair_strains_create(struct ht_gradient *g) {
-    const struct ht_pair *pair = &stepper_of(g, ADJOINT)->pair;
-    if (!uses(g, 0) && !uses(g, 1)) return HT_OK;
-    TRY(HT_ALLOC(g->strains, 1));
-    for (int group = 0; group < 2; group++)
-        if (uses(g, group)) g->strains->fields |= pair->group[group];
-    return make_strains(g, g->strains);
 }
 
 void ht_pair_strains_destroy(struct ht_gradient *g) {
@@ -110,10 +107,6 @@ static enum ht_err aim_strains(struct ht_gradient *g, const struct ht_receivers 
 
 static bool has_strains(const struct ht_gradient *g, int field) {
     return g->strains != NULL && (g->strains->fields >> field & 1u);
-}
-
-static struct ht_buffer *const *strains_of(const struct ht_gradient *g, bool forward) {
-    return g->strains->strain[forward ? FORWARD : ADJOINT];
 }
 
 /* += e of a group, on own planes and the next ones of neighbours, by other fields of which `from`
@@ -393,7 +386,7 @@ static enum ht_err add_light(struct ht_gradient *g, int field, const struct ht_f
                                 .field = {{.adjoint = stepper_of(g, ADJOINT)->on.field[field],
                                            .after = g->past->after[field],
                                            .before = stepper_of(g, FORWARD)->on.field[field],
-                                           .sum = {strains_of(g, true)[field]}}},
+                                           .sum = {g->strains->strain[FORWARD][field]}}},
                                 .light = g->sum[HT_GRADIENT_ILLUMINATION],
                                 .tool = g->products};
     return g->adjoint->engine.ops->product(&g->adjoint->engine, &p);
@@ -411,8 +404,8 @@ static enum ht_err add_products(struct ht_gradient *g, int field, const struct h
     p.tool = p.count > 1 ? g->block : g->products;
     for (int i = 0; i < p.count; i++) {
         const int at = row[i];
-        p.field[i].adjoint = strains ? strains_of(g, false)[at] : a->on.field[at];
-        p.field[i].after = strains ? strains_of(g, true)[at] : g->past->after[at];
+        p.field[i].adjoint = strains ? g->strains->strain[ADJOINT][at] : a->on.field[at];
+        p.field[i].after = strains ? g->strains->strain[FORWARD][at] : g->past->after[at];
         p.field[i].before = strains ? g->strains->zero : f->on.field[at];
         for (int j = i; j < p.count; j++) p.field[i].sum[j] = g->sum[sum_of(g, at, row[j])];
     }
