@@ -165,9 +165,8 @@ static enum ht_err check_box(const struct ht_plan *plan, int group, const struct
                            "the box is the whole grid: the wave cannot enter");
 }
 
-/* What of the medium must be as it is at the corner `from`: number `what` of fd->fill. */
+/* What of the medium must be as it is at the corner `from`. */
 struct wanted {
-    int what;
     unsigned parity; /* of its places */
     const char *name;
     double value;
@@ -211,40 +210,21 @@ static enum ht_err check_plane(const struct ht_plan *plan, int group, const stru
     return HT_OK;
 }
 
-/* What has to be looked at; how much. */
-static int list_wanted(const struct ht_plan *plan, const struct ht_fd_surface *s,
-                       struct wanted out[HT_MAX_TERMS]) {
+static enum ht_err check_medium(const struct ht_plan *plan, int group,
+                                const struct ht_fd_surface *s) {
+    const struct ht_fd_problem *fd = &plan->problem.fd;
     const struct ht_material *material = plan->eq.system->material;
     struct ht_pair pair = ht_fd_second_order(&plan->problem);
+    struct ht_range own = ht_grid_own(s->grid, HT_PRIMARY);
     unsigned losses = 0;
-    int count = 0;
-    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
+    if (fd->pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
     for (int l = 0; l < pair.nlosses; l++) {
         losses |= 1u << pair.loss[l].strength;
         if (pair.loss[l].bulk >= 0) losses |= 1u << pair.loss[l].bulk;
     }
-    for (int c = 0; c < pair.ncoefficients; c++) {
-        const struct ht_pair_coefficient *of = &pair.coefficient[c];
-        const bool loss = losses >> c & 1u;
-        if (of->material < 0 || (of->loss && !loss)) continue;
-        out[count++] = (struct wanted){.what = c,
-                                       .parity = of->parity,
-                                       .name = material[of->material].name,
-                                       .value = loss ? 0 : s->material[of->material],
-                                       .loss = loss};
-    }
-    return count;
-}
-
-static enum ht_err check_medium(const struct ht_plan *plan, int group,
-                                const struct ht_fd_surface *s) {
-    const struct ht_fd_problem *fd = &plan->problem.fd;
-    struct wanted wanted[HT_MAX_TERMS];
-    const int count = list_wanted(plan, s, wanted);
-    struct ht_range own = ht_grid_own(s->grid, HT_PRIMARY);
-    for (int i = 0; i < count; i++)
-        if (wanted[i].loss && fd->fill == NULL)
-            return refuse_medium(plan, group, s, &wanted[i], 1, s->shot->first);
+    if (fd->fill == NULL && losses != 0)
+        return refuse_medium(plan, group, s, &(const struct wanted){.loss = true}, 1,
+                             s->shot->first);
     if (fd->fill == NULL) return HT_OK;
     if (s->grid->dims > 2) {
         own.first = ht_most(own.first, s->lower[2] / 2 - reach_of(s));
@@ -254,11 +234,18 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
     const int64_t block = 16, nodes = ht_grid_plane(s->grid, HT_PRIMARY);
     HT_ARRAY(double, value, (block * nodes));
     for (int64_t m = own.first; m < own.last; m += block)
-        for (int i = 0; i < count; i++) {
+        for (int c = 0; c < pair.ncoefficients; c++) {
+            const struct ht_pair_coefficient *of = &pair.coefficient[c];
             const int64_t last = ht_least(m + block, own.last);
-            TRY(fd->fill(fd->medium, wanted[i].what, m, last, value));
+            const bool loss = losses >> c & 1u;
+            if (of->material < 0 || (of->loss && !loss)) continue;
+            const struct wanted wanted = {.parity = of->parity,
+                                          .name = material[of->material].name,
+                                          .value = loss ? 0 : s->material[of->material],
+                                          .loss = loss};
+            TRY(fd->fill(fd->medium, c, m, last, value));
             for (int64_t plane = m; plane < last; plane++)
-                TRY(check_plane(plan, group, s, &wanted[i], plane, value + (plane - m) * nodes));
+                TRY(check_plane(plan, group, s, &wanted, plane, value + (plane - m) * nodes));
         }
     return HT_OK;
 }
