@@ -126,7 +126,8 @@ static const double *find_points(const struct state *s, enum ht_subgrid from, in
     const struct ht_grid *grid = &s->plan->grid;
     const struct ht_range own = ht_grid_own(grid, from);
     const int64_t nodes = planes_held(grid, from) * ht_grid_plane(grid, from);
-    const int shift = from == HT_PRIMARY ? 0 : 1, n = grid->order + 1;
+    const int64_t n = grid->order + 1;
+    const int shift = from == HT_PRIMARY ? 0 : 1;
     int64_t outer = ht_grid_coefs(grid) << grid->dims, inner = count;
     for (int c = 0; c < count; c++) {
         const int64_t lower[3] = {m[0] + c - shift, m[1] - shift, m[2] - shift};
@@ -138,9 +139,9 @@ static const double *find_points(const struct state *s, enum ht_subgrid from, in
         outer /= 2 * n;
         memset(out, 0, (size_t)(outer * n * inner) * sizeof *out);
         for (int64_t o = 0; o < outer; o++, out += n * inner)
-            for (int r = 0; r < 2 * n; r++) {
+            for (int64_t r = 0; r < 2 * n; r++) {
                 const double *in = room[k % 2] + (o * 2 * n + r) * inner;
-                for (int p = 0; p < n; p++)
+                for (int64_t p = 0; p < n; p++)
                     for (int64_t i = 0; i < inner; i++)
                         out[p * inner + i] += s->matrix[p * 2 * n + r] * in[i];
             }

@@ -62,7 +62,7 @@ void ht_hermite_corners(const struct ht_grid *grid, const struct ht_equations *e
         const double *from_u = u + node;
         for (int i = 0; i < n[1] * n[2]; i++)
             for (int i1 = 0; i1 < n[0]; i1++, from_u += nodes) {
-                const int i2 = i % n[1], i3 = i / n[1];
+                const int64_t i2 = i % n[1], i3 = i / n[1];
                 const int turn = sign[0][i1 & 1] * sign[1][i2 & 1] * sign[2][i3 & 1];
                 out[(first + (i3 * t[1] + i2) * t[0] + i1) * apart] = turn * *from_u;
             }
