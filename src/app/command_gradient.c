@@ -106,8 +106,8 @@ static enum ht_err report(const struct job *j) {
     ht_log("misfit of %d shot%s: %.9g; runs forwards %s, adjoint runs %s; %s", j->survey->count,
            j->survey->count == 1 ? "" : "s", sum, HT_SECONDS(inverse->forward_s),
            HT_SECONDS(inverse->adjoint_s), j->path);
-    HT_PATH(path, j->params->output.directory, "summary.json");
-    TRY(ht_file_write(path, f.json.text.data, f.json.text.length));
+    TRY(ht_file_write_in(j->params->output.directory, "summary.json", f.json.text.data,
+                         f.json.text.length));
     return j->args->json ? ht_args_print(&f.json.text) : HT_OK;
 }
 

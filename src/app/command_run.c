@@ -344,10 +344,9 @@ static enum ht_err report_shots(struct shots *s) {
            HT_SECONDS(ht_clock() - s->began),
            s->traces ? survey->shot[0].data : survey->params->output.directory,
            s->traces && survey->count > 1 ? " and so on" : "");
-    if (!s->traces) {
-        HT_PATH(path, survey->params->output.directory, "summary.json");
-        TRY(ht_file_write(path, f.json.text.data, f.json.text.length));
-    }
+    if (!s->traces)
+        TRY(ht_file_write_in(survey->params->output.directory, "summary.json", f.json.text.data,
+                             f.json.text.length));
     return s->args->json ? ht_args_print(&f.json.text) : HT_OK;
 }
 

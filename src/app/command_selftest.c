@@ -287,7 +287,7 @@ enum ht_err ht_command_selftest_rows(const struct ht_args *args) {
 
 struct selftest {
     const struct ht_args *args;
-    struct ht_facts facts;
+    struct ht_facts *facts;
     int rows[4]; /* of each state */
     struct ht_progress progress;
 };
@@ -304,7 +304,7 @@ static enum ht_err show_row(struct selftest *t, const struct row *row) {
     const char *name = NAME_OF(&scenes[row->scene]), *precision = ht_real_name(row->fp64);
     const char *state = state_name[row->state];
     t->rows[row->state]++;
-    ht_fact(&t->facts, HT_OPEN(NULL, '{'), HT_TEXT("problem", name),
+    ht_fact(t->facts, HT_OPEN(NULL, '{'), HT_TEXT("problem", name),
             HT_TEXT("variant", row->variant), HT_TEXT("precision", precision),
             HT_TEXT("result", state), HT_NUM("worst_ratio", rounded(row->worst)),
             HT_NUM("cell_half_steps_per_s", rounded(row->rate)),
@@ -404,14 +404,13 @@ static enum ht_err run_device(void *context, const struct ht_device_info *info) 
     ht_text_add(&text, "  %-47s %-20s %-6s %8s %10s %8s\n", "problem", "variant", "prec.", "worst",
                 "Mcells/s", "ready s");
     if (!t->args->json) TRY(ht_args_print(&text));
-    ht_fact(&t->facts, HT_OPEN(NULL, '{'), HT_TEXT("name", info->name),
+    ht_fact(t->facts, HT_OPEN(NULL, '{'), HT_TEXT("name", info->name),
             HT_TEXT("backend", info->backend), HT_TEXT("platform", info->platform),
             HT_TEXT("driver", info->driver), HT_OPEN("rows", '['));
     ht_progress_start(&t->progress, "selftest", SCENES, "problems", 1);
     for (int next = 0; err == HT_OK && next >= 0;) err = run_process(t, info, next, &next);
     ht_progress_end(&t->progress);
-    ht_fact(&t->facts, HT_CLOSE(']'), HT_NUM("seconds", rounded(ht_clock() - began)),
-            HT_CLOSE('}'));
+    ht_fact(t->facts, HT_CLOSE(']'), HT_NUM("seconds", rounded(ht_clock() - began)), HT_CLOSE('}'));
     return err;
 }
 
@@ -443,33 +442,30 @@ static enum ht_err check_out(const char *path) {
     return HT_OK;
 }
 
-static void end_selftest(struct selftest *t) {
-    ht_facts_free(&t->facts);
-}
-
 enum ht_err ht_command_selftest(const struct ht_args *args) {
-    HT_ENDED(end_selftest) struct selftest t = {.args = args, .facts = ht_facts_open()};
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
+    struct selftest t = {.args = args, .facts = &f};
     const char *path = ht_args_value(args, "--out");
     const int *rows = t.rows;
-    struct ht_text *json = &t.facts.json.text;
+    struct ht_text *json = &f.json.text;
     TRY(check_keys(args));
     if (path != NULL) TRY(check_out(path));
-    ht_json_stamp(&t.facts.json);
-    ht_fact(&t.facts, HT_OPEN("keys", '['));
-    for (int i = 0; i < args->count; i++) ht_fact(&t.facts, HT_TEXT(NULL, args->operand[i]));
-    ht_fact(&t.facts, HT_CLOSE(']'), HT_OPEN("devices", '['));
+    ht_json_stamp(&f.json);
+    ht_fact(&f, HT_OPEN("keys", '['));
+    for (int i = 0; i < args->count; i++) ht_fact(&f, HT_TEXT(NULL, args->operand[i]));
+    ht_fact(&f, HT_CLOSE(']'), HT_OPEN("devices", '['));
     const char *device = ht_args_value(args, "--device");
     TRY(ht_each_device(device != NULL ? device : "all", NULL, run_device, &t));
     const char *only = ht_args_value(args, "--only");
     REQUIRE(only == NULL || rows[PASSED] + rows[FAILED] + rows[IMPOSSIBLE] > 0, HT_ERR_INPUT,
             "--only %s: no row has this in its name", only);
-    ht_fact(&t.facts, HT_CLOSE(']'), HT_INT("passed", rows[PASSED]), HT_INT("failed", rows[FAILED]),
+    ht_fact(&f, HT_CLOSE(']'), HT_INT("passed", rows[PASSED]), HT_INT("failed", rows[FAILED]),
             HT_INT("not_possible", rows[IMPOSSIBLE]), HT_CLOSE('}'));
     TRY(ht_text_status(json));
     if (path != NULL) TRY(ht_file_write(path, json->data, json->length));
-    ht_say(&t.facts, "%d passed, %d failed, %d not possible here\n", rows[PASSED], rows[FAILED],
+    ht_say(&f, "%d passed, %d failed, %d not possible here\n", rows[PASSED], rows[FAILED],
            rows[IMPOSSIBLE]);
-    TRY(ht_args_print(args->json ? json : &t.facts.text));
+    TRY(ht_args_print(args->json ? json : &f.text));
     REQUIRE(rows[FAILED] == 0, HT_ERR_DEVICE, "%d row%s failed", rows[FAILED],
             rows[FAILED] == 1 ? "" : "s");
     return HT_OK;

@@ -7,8 +7,8 @@ struct tune {
     struct ht_device *device;
     const char *cache; /* NULL: nothing is stored */
     double seconds;    /* per class */
-    struct ht_facts facts;
-    struct ht_text winners; /* lines of the classes */
+    struct ht_facts *facts;
+    struct ht_text *winners; /* lines of the classes */
     int classes, trials;
 };
 
@@ -57,7 +57,7 @@ static void report(void *context, const struct ht_trial *trial) {
     tune->trials++;
     add_row(&trial->tuning, rate, trial->why, &text);
     log_and_free(&text);
-    ht_fact(&tune->facts, HT_OPEN(NULL, '{'), TUNING_FACTS(&trial->tuning, rate), HT_CLOSE('}'));
+    ht_fact(tune->facts, HT_OPEN(NULL, '{'), TUNING_FACTS(&trial->tuning, rate), HT_CLOSE('}'));
 }
 
 static enum ht_err tune_class(struct tune *tune, const struct ht_problem *problem, bool fp64,
@@ -83,16 +83,16 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
     ht_text_add(&text, ", %s grids", ht_tune_size(problem->grid));
     if (choice->variant != NULL) ht_text_add(&text, ", only variant %s", choice->variant->name);
     if (choice->block != 0) ht_text_add(&text, ", only layout %s", ht_layout_name(choice->block));
-    if (tune->classes++ > 0) ht_text_add(&tune->winners, "\n");
-    ht_text_add(&tune->winners, "%s\n", text.data != NULL ? text.data : "");
+    if (tune->classes++ > 0) ht_text_add(tune->winners, "\n");
+    ht_text_add(tune->winners, "%s\n", text.data != NULL ? text.data : "");
     ht_text_add(&text, "\n%s", columns);
     log_and_free(&text);
     const struct ht_tune_effort effort = {
         .seconds = tune->seconds, .report = report, .context = tune};
-    ht_fact(&tune->facts, HT_OPEN(NULL, '{'), HT_TEXT("class", name), HT_OPEN("trials", '['));
+    ht_fact(tune->facts, HT_OPEN(NULL, '{'), HT_TEXT("class", name), HT_OPEN("trials", '['));
     TRY(ht_tune(problem, tune->device, fp64, choice, &effort, &best));
-    ht_fact(&tune->facts, HT_CLOSE(']'), TUNING_FACTS(&best.tuning, best.rate), HT_CLOSE('}'));
-    add_row(&best.tuning, best.rate, "", &tune->winners);
+    ht_fact(tune->facts, HT_CLOSE(']'), TUNING_FACTS(&best.tuning, best.rate), HT_CLOSE('}'));
+    add_row(&best.tuning, best.rate, "", tune->winners);
     REQUIRE(tune->cache == NULL || ht_tuning_store(tune->device, name, &best), HT_ERR_IO, "%s",
             ht_err_message());
     return HT_OK;
@@ -100,19 +100,19 @@ static enum ht_err tune_class(struct tune *tune, const struct ht_problem *proble
 
 /* The winners, and what becomes of them. */
 static enum ht_err show(struct tune *tune) {
-    TRY(ht_text_status(&tune->winners));
-    ht_say(&tune->facts, "Fastest on %s, %d timings for %d class%s of problems:\n%s\n%s\n",
+    TRY(ht_text_status(tune->winners));
+    ht_say(tune->facts, "Fastest on %s, %d timings for %d class%s of problems:\n%s\n%s\n",
            ht_device_info(tune->device)->name, tune->trials, tune->classes,
            tune->classes == 1 ? "" : "es", columns,
-           tune->winners.data != NULL ? tune->winners.data : "");
+           tune->winners->data != NULL ? tune->winners->data : "");
     if (tune->cache != NULL)
-        ht_say(&tune->facts,
+        ht_say(tune->facts,
                "Kept in %s:\nruns of these classes on this device take them where "
                "device.variant and device.layout are \"auto\".\n",
                tune->cache);
     else
-        ht_say(&tune->facts, "Not kept: there is no cache directory. Runs take them by "
-                             "device.variant and device.layout.\n");
+        ht_say(tune->facts, "Not kept: there is no cache directory. Runs take them by "
+                            "device.variant and device.layout.\n");
     return HT_OK;
 }
 
@@ -154,19 +154,16 @@ static enum ht_err tune_classes(struct tune *tune) {
     return show(tune);
 }
 
-static void end_tune(struct tune *tune) {
-    ht_facts_free(&tune->facts);
-    ht_text_free(&tune->winners);
-}
-
 enum ht_err ht_command_tune(const struct ht_args *args) {
-    HT_ENDED(end_tune) struct tune tune = {.args = args, .seconds = 60, .facts = ht_facts_open()};
+    HT_FREED_TEXT struct ht_text winners = {0};
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
+    struct tune tune = {.args = args, .seconds = 60, .facts = &f, .winners = &winners};
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     TRY(ht_args_real(args, "--seconds", 0, DBL_MAX, &tune.seconds));
     if (args->count > 0)
         TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    ht_fact(&tune.facts, HT_OPEN("classes", '['));
+    ht_fact(&f, HT_OPEN("classes", '['));
     TRY(params != NULL ? tune_file(&tune, params) : tune_classes(&tune));
-    ht_fact(&tune.facts, HT_CLOSE(']'));
-    return ht_facts_print(&tune.facts, args->json);
+    ht_fact(&f, HT_CLOSE(']'));
+    return ht_facts_print(&f, args->json);
 }

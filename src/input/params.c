@@ -120,13 +120,6 @@ bool ht_params_gives(const struct ht_params *params, const char *group) {
 
 enum { KEYS_MAX = 192 }; /* more than there are options */
 
-/* The names directly inside a section, or the sections: members of a section without the section's
- * name. */
-struct key_list {
-    int count;
-    const char *name[KEYS_MAX];
-};
-
 /* What other programs, or other countries, call an option or a group. */
 static const struct {
     const char *key, *words;
@@ -171,21 +164,21 @@ static const char *synonym(const char *name) {
     return NULL;
 }
 
-/* section.name for a name of the list that is near, else NULL; a key of the same name elsewhere is
- * near as well. */
-static const char *suggest(const char *key, const struct key_list *list) {
+/* section.name for one of these names in the key's section that is near, else NULL; a key of the
+ * same name elsewhere is near as well. */
+static const char *suggest(const char *key, int names, const char *const *inside) {
     int section = ht_option_section(key);
     const char *name = ht_option_name(key);
     const char *whole[KEYS_MAX];
     int count = 0;
-    const char *near = ht_text_nearest(name, list->name, list->count);
+    const char *near = ht_text_nearest(name, inside, names);
     if (near) return near - (section ? section + 1 : 0);
     const char *meant = synonym(name);
     if (meant && section && !strncmp(meant, key, (size_t)section + 1)) return meant;
-    const char *group = section && !list->count ? synonym(HT_KEY("%.*s", section, key)) : NULL;
+    const char *group = section && !names ? synonym(HT_KEY("%.*s", section, key)) : NULL;
     if (group && !strchr(group, '.')) {
-        const struct ht_option *inside = ht_option_find(HT_KEY("%s.%s", group, name));
-        return inside ? inside->key : group;
+        const struct ht_option *same = ht_option_find(HT_KEY("%s.%s", group, name));
+        return same ? same->key : group;
     }
     for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
         const char *other = ht_option_at(i)->key;
@@ -195,7 +188,7 @@ static const char *suggest(const char *key, const struct key_list *list) {
     if (meant) return meant;
     /* A section that exists was searched: other sections only mislead. At the top a name may be
      * that of any of them. */
-    if (section && list->count) return NULL;
+    if (section && names) return NULL;
     if (section) return ht_text_nearest(key, whole, count);
     for (int i = 0; i < count; i++) {
         const char *other = ht_option_name(whole[i]);
@@ -260,24 +253,12 @@ bool ht_params_leaf(const struct ht_params *params, int index, struct ht_leaf *l
     return false;
 }
 
-static enum ht_err fail_no_group(const struct ht_params *params, const struct ht_list_key *in,
-                                 const struct ht_setting *setting) {
-    int count = groups_of(params, in->option)->count;
-    FAIL(HT_ERR_INPUT, "%s = %s: %s has no such group; it has %d, counted from 1 (%s)",
-         HT_SHOWN(setting->key), HT_SHOWN(setting->value), in->list->key, count,
-         HT_SHOWN_PLACE(setting->place));
-}
-
 /* The group itself, which stands before its keys: a new one, or on the command line one that
  * replaces another. */
 static enum ht_err visit_group(struct ht_params *params, const struct ht_list_key *in,
                                const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
     const int most = (int)in->option->high;
-    if (setting->kind != HT_SETTING_GROUP)
-        FAIL(HT_ERR_INPUT, "%s = %s: group %d of %s must be { ... } (%s)", HT_SHOWN(setting->key),
-             HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
-    if (in->group < 1 || in->group > groups->count + 1) return fail_no_group(params, in, setting);
     forget(params, setting->key);
     REFUSE(in->group > most, params, in->option->key, "must have at most %d groups", most);
     if (groups->count == 0)
@@ -301,8 +282,11 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
              HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
              HT_SHOWN_PLACE(setting->place));
     }
-    if (*in->name == '\0') return visit_group(params, in, setting);
-    if (!in->row) {
+    const bool whole = *in->name == '\0';
+    REQUIRE(!whole || setting->kind == HT_SETTING_GROUP, HT_ERR_INPUT,
+            "%s = %s: group %d of %s must be { ... } (%s)", HT_SHOWN(setting->key),
+            HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
+    if (!whole && !in->row) {
         const char *known[32];
         char what[128];
         int count = 0;
@@ -315,7 +299,10 @@ static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key
             if (strcmp(ht_option_name(word), known[k]) == 0) near = known[k];
         return ht_option_unknown(setting, what, near, ", whose groups have the keys", count, known);
     }
-    if (in->group > groups->count) return fail_no_group(params, in, setting);
+    REQUIRE(in->group >= 1 && in->group <= groups->count + whole, HT_ERR_INPUT,
+            "%s = %s: %s has no such group; it has %d, counted from 1 (%s)", HT_SHOWN(setting->key),
+            HT_SHOWN(setting->value), in->list->key, groups->count, HT_SHOWN_PLACE(setting->place));
+    if (whole) return visit_group(params, in, setting);
     void *group = group_at(groups, in->list, in->group);
     TRY(remember(params, setting));
     TRY(ht_option_set_default(params, group, in->row));
@@ -443,18 +430,18 @@ static enum ht_err visit_setting(void *data, const struct ht_setting *setting) {
     REQUIRE(instead == NULL, HT_ERR_INPUT, "%s: no longer there; use %s (%s)",
             HT_SHOWN(setting->key), instead, HT_SHOWN_PLACE(setting->place));
     if (group) return unknown_group(setting);
-    struct key_list list = {0};
+    const char *names[KEYS_MAX];
+    int count = 0;
     const int section = ht_option_section(setting->key);
     char has[96];
-    for (int i = 0; i < ht_option_count() && list.count < KEYS_MAX; i++) {
+    for (int i = 0; i < ht_option_count() && count < KEYS_MAX; i++) {
         const char *key = ht_option_at(i)->key;
-        if (ht_option_section(key) != section || strncmp(key, setting->key, (size_t)section) != 0)
-            continue;
-        list.name[list.count++] = ht_option_name(key);
+        if (ht_option_section(key) == section && strncmp(key, setting->key, (size_t)section) == 0)
+            names[count++] = ht_option_name(key);
     }
     snprintf(has, sizeof has, "; %.*s has the keys", section, setting->key);
-    return ht_option_unknown(setting, "key", suggest(setting->key, &list), has,
-                             section ? list.count : 0, list.name);
+    return ht_option_unknown(setting, "key", suggest(setting->key, count, names), has,
+                             section ? count : 0, names);
 }
 
 enum ht_err ht_params_set(struct ht_params *params, const char *text) {
