@@ -355,7 +355,6 @@ static void add_machine(const struct bench *bench, int machine, struct ht_json *
 }
 
 static void add_json(const struct bench *bench, struct ht_json *json) {
-    ht_json_add(json, HT_OPEN(NULL, '{'));
     ht_json_stamp(json);
     if (bench->machines == 1) add_machine(bench, 0, json);
     if (bench->machines > 1) ht_json_add(json, HT_OPEN("devices", '['));
@@ -451,7 +450,7 @@ static enum ht_err measure_one(void *context, const struct ht_device_info *info)
 
 static enum ht_err write_results(const struct bench *bench, const struct ht_args *args) {
     HT_FREED_TEXT struct ht_text csv = {0};
-    HT_ENDED(ht_facts_free) struct ht_facts f = {.text = {0}};
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     const struct ht_text *json = &f.json.text;
     const bool shown = ht_args_value(args, "--csv") != NULL;
     REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");

@@ -72,25 +72,18 @@ static void print_text(FILE *out, const char *text) {
     }
 }
 
-/* "integer, 0..16 [cells]": type, unless its words and numbers stand there, range and unit. */
-static void type_and_range(const struct ht_option *option, char *type, size_t size) {
-    char range[RANGE_SIZE];
-    ht_option_range(option, range);
-    const bool any_number = option->type == HT_OPT_ONE && option->low > option->high;
-    const bool said = option->choices && !any_number;
-    snprintf(type, size, *option->unit ? "%s%s%s [%s]" : "%s%s%s", said ? "" : type_name(option),
-             *range && !said ? ", " : "", range, option->unit);
-}
-
-/* An option with its name in the manual, for a list's group list.N.key, and the text for no
- * default.
- */
+/* With its name in the manual (in a list's group list.N.key), and the text for no default. */
 static void print_option(FILE *out, bool markdown, const struct ht_option *option, const char *key,
                          const char *none) {
     static const char *const form[2][2] = {{"  %s = (%s)\n", "  %s = %s\n"},
                                            {"- `%s`, %s", "- `%s = %s`"}};
-    char type[TYPE_SIZE];
-    type_and_range(option, type, sizeof type);
+    /* "integer, 0..16 [cells]": type, unless its words and numbers stand there, range and unit. */
+    char type[TYPE_SIZE], range[RANGE_SIZE];
+    ht_option_range(option, range);
+    const bool any_number = option->type == HT_OPT_ONE && option->low > option->high;
+    const bool said = option->choices && !any_number;
+    snprintf(type, sizeof type, *option->unit ? "%s%s%s [%s]" : "%s%s%s",
+             said ? "" : type_name(option), *range && !said ? ", " : "", range, option->unit);
     fprintf(out, form[markdown][option->fallback != NULL], key,
             option->fallback ? option->fallback : none);
     if (markdown) {
