@@ -459,10 +459,10 @@ enum ht_err ht_fd_shell_back(struct ht_fd_shell *shell) {
     TRY(need(shell, s->at));
     TRY(put_planes(shell, s->at, HT_PART_INTERIOR, &s->box, s->values[HT_FD_W]));
     /* Planes of the neighbours that the first pass reads. */
-    if (s->r.halo == NULL) return HT_OK;
+    if (!s->r.partition.cut) return HT_OK;
     s->r.state.coming = ht_exchange_planes(&s->r.passes, s->r.partition.depth, 0);
     s->r.state.open = true;
-    TRY(ht_halo_send(s->r.halo, &s->r.state.coming));
+    TRY(ht_halo_send(&s->r.halo, &s->r.state.coming));
     return ht_runner_complete(&s->r);
 }
 

@@ -69,9 +69,16 @@ int ht_places_of(const struct ht_shot *shot);
 /* [point][axis], where there are some. */
 HT_CHECKED enum ht_err ht_positions_write(struct ht_h5 *file, const char *name, int dims,
                                           int64_t count, double (*x)[3]);
-struct ht_traces; /* of a run: ht_output_traces_begin and what follows it in output.h */
-/* What is not finished stays as it was written; NULL allowed. */
-void ht_traces_destroy(struct ht_traces *traces);
+/* Of a run: ht_output_traces_begin and what follows it in output.h. */
+struct ht_traces {
+    const struct ht_output *output;
+    const struct ht_plan *plan;
+    const struct ht_receivers *receivers; /* of the plan */
+    struct ht_h5 *file;
+    int64_t *done, *room; /* samples [group]: written, and in the file */
+};
+/* What is not finished stays as it was written; also of none. */
+void ht_traces_end(struct ht_traces *traces);
 
 /* ---- slices of fields over the medium, and of the model; pictures.c ---- */
 /* What ht_output_check says of pictures. */
@@ -120,7 +127,7 @@ struct ht_output {
     int64_t drawn;                /* times that they were drawn */
     struct ht_picture_view *view; /* [slice] */
     char *last_picture;           /* NULL: none */
-    struct ht_traces *traces;     /* on rank 0, while they are written */
+    struct ht_traces traces;      /* on rank 0, while they are written */
     const char *traces_path;      /* where; NULL: traces.h5 in the directory */
     double mark;                  /* of the input, for them */
     FILE *series;                 /* on rank 0; NULL: not begun */

@@ -408,7 +408,7 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
 
 void ht_output_destroy(struct ht_output *output) {
     if (!output) return;
-    ht_traces_destroy(output->traces);
+    ht_traces_end(&output->traces);
     if (output->series) fclose(output->series);
     ht_lock_release(&output->lock);
     ht_pictures_destroy(output);

@@ -7,14 +7,6 @@
 
 enum { MOST_CSV = 64 };
 
-struct ht_traces {
-    const struct ht_output *output;
-    const struct ht_plan *plan;
-    const struct ht_receivers *receivers; /* of the plan */
-    struct ht_h5 *file;
-    int64_t *done, *room; /* samples [group]: written, and in the file */
-};
-
 static enum ht_err check_csv(const struct ht_params *params, const struct ht_receivers *receivers,
                              int n) {
     const struct ht_receiver_group *group = &receivers->group[n];
@@ -201,14 +193,16 @@ static enum ht_err copy_all(struct ht_traces *t) {
 }
 
 enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive *archive) {
-    struct ht_traces *t = output->traces;
+    struct ht_traces *t = &output->traces;
     for (int n = 0; n < t->receivers->count; n++)
         ht_archive_integer(archive, HT_KEY("receivers/%d/written", n), &t->done[n]);
     TRY(ht_archive_status(archive));
     return ht_archive_loads(archive) ? copy_all(t) : ht_h5_publish(t->file);
 }
 
-static enum ht_err begin(struct ht_traces *t) {
+enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan) {
+    struct ht_traces *t = &output->traces;
+    *t = (struct ht_traces){.output = output, .plan = plan, .receivers = plan->receivers};
     TRY(HT_ALLOC(t->done, t->receivers->count));
     TRY(HT_ALLOC(t->room, t->receivers->count));
     for (int n = 0; n < t->receivers->count; n++) t->room[n] = t->receivers->group[n].samples;
@@ -217,25 +211,16 @@ static enum ht_err begin(struct ht_traces *t) {
     return t->output->params->resume.from == NULL ? ht_h5_publish(t->file) : HT_OK;
 }
 
-enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_plan *plan) {
-    struct ht_traces *t = NULL;
-    TRY(HT_ALLOC(t, 1));
-    *t = (struct ht_traces){.output = output, .plan = plan, .receivers = plan->receivers};
-    enum ht_err err = begin(t);
-    return HT_MADE(err, t, ht_traces_destroy, &output->traces);
-}
-
-void ht_traces_destroy(struct ht_traces *t) {
-    if (t == NULL) return;
+void ht_traces_end(struct ht_traces *t) {
     ht_h5_discard(t->file);
     free(t->done);
     free(t->room);
-    free(t);
+    *t = (struct ht_traces){.file = NULL};
 }
 
 enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first, int64_t last,
                                  const double *data) {
-    struct ht_traces *t = output->traces;
+    struct ht_traces *t = &output->traces;
     const struct ht_receiver_group *group = &t->receivers->group[n];
     REQUIRE(first == t->done[n] && last <= group->samples, HT_ERR_INTERNAL,
             "traces: samples %lld to %lld after %lld", (long long)first, (long long)last,
@@ -252,7 +237,7 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
 /* A run that was interrupted has fewer samples: a file of so many takes the place of the other in
  * one step. Of a group that did not begin one stays, which is not a number. */
 static enum ht_err shorten(struct ht_output *output) {
-    struct ht_traces *t = output->traces;
+    struct ht_traces *t = &output->traces;
     struct ht_h5 *whole = t->file;
     t->file = NULL;
     for (int n = 0; n < t->receivers->count; n++) t->room[n] = ht_most(t->done[n], 1);
@@ -270,7 +255,7 @@ static enum ht_err shorten(struct ht_output *output) {
 }
 
 static enum ht_err finish(struct ht_output *output, const char *how, double time) {
-    struct ht_traces *t = output->traces;
+    struct ht_traces *t = &output->traces;
     bool all = true;
     for (int n = 0; n < t->receivers->count; n++)
         all = all && t->done[n] == t->receivers->group[n].samples;
@@ -292,7 +277,6 @@ static enum ht_err finish(struct ht_output *output, const char *how, double time
 
 enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time) {
     enum ht_err err = finish(output, how, time);
-    ht_traces_destroy(output->traces);
-    output->traces = NULL;
+    ht_traces_end(&output->traces);
     return err;
 }

@@ -424,12 +424,6 @@ void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *pass
     }
 }
 
-void ht_halo_destroy(struct ht_halo *h) {
-    if (h == NULL) return;
-    ht_links_destroy(h->link);
-    free(h);
-}
-
 void ht_halo_traffic(const struct ht_halo *h, struct ht_traffic *out) {
     out->messages += h->messages;
     out->bytes += h->bytes;

@@ -38,6 +38,9 @@ int64_t ht_links_bytes(const struct ht_link link[2], int64_t *largest);
  * changes messages is not used, or is HT_ERR_DEVICE where the user asked for it. Collective. */
 HT_CHECKED enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device,
                                        const char *wish, struct ht_link link[2]);
+/* Also of none. Call it after ht_halo_finish (MPI may lose a message whose receive was cancelled),
+ * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
+ * have buffers of this rank open. */
 void ht_links_destroy(struct ht_link link[2]);
 /* sound[side]: the link delivers what its other end sent; true where there is no link. Collective.
  */
@@ -70,10 +73,6 @@ void ht_halo_plan(const struct ht_problem *problem, const struct ht_passes *pass
                   struct ht_halo *halo);
 /* By a planned halo, as if its slab had two neighbours; mean per time step. */
 struct ht_sent ht_halo_sent(const struct ht_problem *problem, const struct ht_halo *halo);
-/* NULL allowed. Call it after ht_halo_finish (MPI may lose a message whose receive was cancelled),
- * or after a failure that the ranks have agreed on. It waits up to a second for neighbours that
- * have buffers of this rank open. */
-void ht_halo_destroy(struct ht_halo *halo);
 /* Begins an exchange: packs own planes for the neighbours, after all work enqueued so far. */
 HT_CHECKED enum ht_err ht_halo_send(struct ht_halo *halo, const struct ht_planes *planes);
 /* Ends the exchange: waits for messages, not for the device, and makes the planes available to work

@@ -30,7 +30,7 @@ struct ht_runner {
     struct ht_partition partition;
     struct ht_passes passes; /* of a time step */
     struct ht_halo_state state;
-    struct ht_halo *halo;         /* NULL: the grid is one slab */
+    struct ht_halo halo;          /* where the partition is cut */
     struct ht_schedule schedule;  /* the last one */
     struct ht_sequence *sequence; /* of a period; NULL: not recorded */
     bool recording;

@@ -321,8 +321,8 @@ void ht_schedule_count(const struct ht_schedule *schedule, int64_t times,
 }
 
 static enum ht_err run_task(struct ht_runner *r, const struct ht_task *task) {
-    if (task->kind == HT_TASK_SEND) return ht_halo_send(r->halo, &task->planes);
-    if (task->kind == HT_TASK_RECEIVE) return ht_halo_receive(r->halo);
+    if (task->kind == HT_TASK_SEND) return ht_halo_send(&r->halo, &task->planes);
+    if (task->kind == HT_TASK_RECEIVE) return ht_halo_receive(&r->halo);
     if (r->device != NULL && task->first) ht_sequence_branch(r->device, 0);
     if (r->device != NULL) ht_sequence_branch(r->device, task->branch);
     return r->ops->task[task->kind](r, task);
@@ -339,7 +339,7 @@ enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, i
 
 enum ht_err ht_runner_complete(struct ht_runner *r) {
     if (!r->state.open) return HT_OK;
-    TRY(ht_halo_receive(r->halo));
+    TRY(ht_halo_receive(&r->halo));
     ht_halo_received(&r->state);
     return HT_OK;
 }
@@ -363,7 +363,7 @@ enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
     const struct ht_passes *passes = &r->passes;
     int64_t period = 1;
     *done = 0;
-    if (r->device == NULL || r->halo != NULL) return HT_OK;
+    if (r->device == NULL || r->partition.cut) return HT_OK;
     const int64_t alike = r->ops->alike(self, &period);
     const int64_t times = ht_least(steps, alike) / period;
     if (times == 0) return HT_OK;
@@ -388,7 +388,7 @@ enum ht_err ht_runner_repeat(void *self, int64_t steps, int64_t *done) {
 enum ht_err ht_runner_finish(void *self) {
     struct ht_runner *r = self;
     TRY(ht_runner_complete(r));
-    if (r->halo != NULL) TRY(ht_halo_finish(r->halo));
+    if (r->partition.cut) TRY(ht_halo_finish(&r->halo));
     return r->device != NULL ? ht_device_finish(r->device) : HT_OK;
 }
 
@@ -401,7 +401,7 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
         .interior_s = now.part[HT_PART_INTERIOR] - since->part[HT_PART_INTERIOR],
         .boundary_s = now.part[HT_PART_BOUNDARY] - since->part[HT_PART_BOUNDARY],
         .ghosts_s = now.ghosts - since->ghosts};
-    if (r->halo != NULL) ht_halo_traffic(r->halo, out);
+    if (r->partition.cut) ht_halo_traffic(&r->halo, out);
 }
 
 /* ---- making ---- */
@@ -450,23 +450,15 @@ enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
 
 enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
                               const struct ht_halo *planned) {
-    struct ht_halo *halo = NULL;
     if (!r->partition.cut) return HT_OK;
-    TRY(HT_ALLOC(halo, 1));
-    *halo = *planned;
-    enum ht_err err = ht_links_create(halo->comm, r->device, problem->halo.transport, halo->link);
-    if (err == HT_OK) err = log_schedules(r);
-    if (err != HT_OK) {
-        ht_halo_destroy(halo);
-        return err;
-    }
-    r->halo = halo;
-    return HT_OK;
+    r->halo = *planned;
+    TRY(ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link));
+    return log_schedules(r);
 }
 
 void ht_runner_free(struct ht_runner *r) {
     ht_sequence_destroy(r->sequence);
-    ht_halo_destroy(r->halo);
+    ht_links_destroy(r->halo.link);
     ht_partition_free(&r->partition);
     free(r->schedule.task);
 }
