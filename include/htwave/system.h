@@ -53,6 +53,11 @@ struct ht_material {
  * normal of the face. Where the scalars do not vary it must be what the materials say, whatever n.
  */
 enum { HT_MAX_SCALARS = 12 }; /* with the materials of losses */
+struct ht_face {
+    int dims;
+    bool slips; /* part of the cell is fluid */
+    double mean[HT_MAX_SCALARS], n[3];
+};
 struct ht_average {
     int nscalars; /* 0: the system has no such rule */
     const char *name[HT_MAX_SCALARS];
@@ -61,15 +66,14 @@ struct ht_average {
     unsigned any_sign;            /* scalars; the others are positive, or 0 in a fluid */
     unsigned vanishing;           /* a scalar that is 0 in a fluid alone; 0: there are none */
     void (*scalars)(int64_t count, double *const *material, double *const *out);
-    /* slips: part of the cell is fluid. r, q: fields of the system. */
-    double (*coefficient)(int dims, const double *mean, bool slips, const double n[3], int r,
-                          int q);
+    /* r, q: fields of the system. */
+    double (*coefficient)(const struct ht_face *at, int r, int q);
     /* Transposed derivatives: by_material becomes the derivative of a function by the materials,
-     * `by` being that by the scalars; by_mean and by_n get in addition what they have by a
+     * `by` being that by the scalars; those by means and by n get in addition what they have by a
      * coefficient, the components of n being independent. */
     void (*scalars_back)(const double *material, const double *by, double *by_material);
-    void (*coefficient_back)(int dims, const double *mean, bool slips, const double n[3], int r,
-                             int q, double by, double *by_mean, double by_n[3]);
+    void (*coefficient_back)(const struct ht_face *at, int r, int q, double by,
+                             struct ht_face *out);
 };
 
 /* What fields lose at a point, and what the medium remembers there. A field f of the rate f_t = ..

@@ -371,7 +371,7 @@ static void turn_normal(const struct pull *pull, int64_t i, const struct ht_fram
     double w[3];
     if (!find_weights(point, fit->axis[0].h, by_n, w)) return;
     for (int r = 0; r < point->rows; r++) {
-        const double *row = point->row[r], *n = point->n;
+        const double *row = point->row[r], *n = point->face.n;
         const int q = point->scalar[r], whole = pull->means.whole[q];
         const double mean = pull->done[whole].value[i];
         const double along = row[0] * n[0] + row[1] * n[1] + row[2] * n[2];
@@ -392,23 +392,22 @@ static enum ht_err turn_points(void *data, int64_t begin, int64_t end) {
     const int64_t size = ht_grid_plane(grid, HT_PRIMARY), n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
     for (int64_t n = begin; n < end; n++) {
         const int64_t i = n / n1 * pull->done->row + n % n1;
-        double by_mean[HT_MAX_SCALARS] = {0}, by_n[3] = {0};
+        struct ht_face by_face = {0};
         struct ht_frame_point point;
         ht_frame_at(frame, &pull->means, pull->done, i, &point);
         for (int c = 0; c < pull->count; c++) {
             const struct ht_pair_coefficient *of = &frame->pair.coefficient[pull->coefficient[c]];
             const double by = pull->plane[c * size + n];
             if (frame->second_order && pull->coefficient[c] == 0) /* 1/K is the mean */
-                by_mean[ht_fit_scalar(&frame->fit, of->row)] += by;
+                by_face.mean[ht_fit_scalar(&frame->fit, of->row)] += by;
             else
-                frame->fit.average->coefficient_back(frame->pair.dims, point.mean, point.slips,
-                                                     point.n, frame->field[of->row],
-                                                     frame->field[of->col], by, by_mean, by_n);
+                frame->fit.average->coefficient_back(&point.face, frame->field[of->row],
+                                                     frame->field[of->col], by, &by_face);
         }
         for (int c = 0; c < pull->means.nchannels; c++) pull->to[c][i] = 0;
         for (int q = 0; q < frame->fit.average->nscalars; q++)
-            if (point.from[q] >= 0) pull->to[point.from[q]][i] += by_mean[q];
-        if (point.rows > 0) turn_normal(pull, i, &point, by_n);
+            if (point.from[q] >= 0) pull->to[point.from[q]][i] += by_face.mean[q];
+        if (point.rows > 0) turn_normal(pull, i, &point, by_face.n);
     }
     return HT_OK;
 }

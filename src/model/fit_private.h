@@ -153,8 +153,7 @@ void ht_frame_find_means(const struct ht_frame *frame, struct ht_frame_means *me
 /* Those of a point. rows: the slopes of scalars over their means, whose squares J sums up. */
 struct ht_frame_point {
     const int *from; /* channels of the means */
-    bool slips;
-    double mean[HT_MAX_SCALARS], n[3];
+    struct ht_face face;
     int rows, scalar[HT_MAX_SCALARS];
     double row[HT_MAX_SCALARS][3];
 };

@@ -241,12 +241,11 @@ static unsigned find_used(const struct ht_frame *frame, const double n[3], int c
     const int col = frame->field[frame->pair.coefficient[c].col];
     unsigned used = 0;
     for (int q = 0; q < rule->nscalars; q++) {
-        double mean[HT_MAX_SCALARS], value[2];
-        for (int other = 0; other < HT_MAX_SCALARS; other++) mean[other] = 1.3 + 0.7 * other;
-        value[0] = rule->coefficient(frame->pair.dims, mean, false, n, row, col);
-        mean[q] *= 1.1;
-        value[1] = rule->coefficient(frame->pair.dims, mean, false, n, row, col);
-        if (value[0] != value[1]) used |= 1u << q;
+        struct ht_face face = {.dims = frame->pair.dims, .n = {n[0], n[1], n[2]}};
+        for (int other = 0; other < HT_MAX_SCALARS; other++) face.mean[other] = 1.3 + 0.7 * other;
+        const double before = rule->coefficient(&face, row, col);
+        face.mean[q] *= 1.1;
+        if (rule->coefficient(&face, row, col) != before) used |= 1u << q;
     }
     return used & mask;
 }
@@ -330,10 +329,11 @@ static void largest(int count, double row[][3], double n[3]) {
 static void find_normal(const struct ht_frame *frame, const struct ht_frame_means *means,
                         const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point) {
     const struct ht_fit *fit = &frame->fit;
+    double *n = point->face.n;
     memset(point->row, 0, sizeof point->row);
     point->rows = 0;
-    memcpy(point->n, means->n, sizeof means->n);
-    if (point->n[0] + point->n[1] + point->n[2] > 0) return;
+    memcpy(n, means->n, sizeof means->n);
+    if (n[0] + n[1] + n[2] > 0) return;
     for (int q = 0; q < fit->average->nscalars; q++) {
         if (means->whole[q] < 0 || !(done[means->whole[q]].value[i] > 0)) continue;
         for (int k = 0; k < 3; k++)
@@ -342,7 +342,7 @@ static void find_normal(const struct ht_frame *frame, const struct ht_frame_mean
                                              done[means->whole[q]].value[i];
         point->scalar[point->rows++] = q;
     }
-    largest(point->rows, point->row, point->n);
+    largest(point->rows, point->row, n);
 }
 
 /* Whether fluid is in reach of entry i of a channel. */
@@ -357,9 +357,10 @@ static bool has_fluid(const struct ht_frame *frame, const int *channels,
 void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *means,
                  const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point) {
     point->from = has_fluid(frame, means->mean, done, i) ? means->box : means->mean;
-    point->slips = has_fluid(frame, means->box, done, i);
+    point->face.dims = frame->pair.dims;
+    point->face.slips = has_fluid(frame, means->box, done, i);
     for (int q = 0; q < frame->fit.average->nscalars; q++) /* 1: nothing depends on it */
-        point->mean[q] = point->from[q] >= 0 ? done[point->from[q]].value[i] : 1;
+        point->face.mean[q] = point->from[q] >= 0 ? done[point->from[q]].value[i] : 1;
     find_normal(frame, means, done, i, point);
 }
 
@@ -378,8 +379,7 @@ static enum ht_err emit_point(const struct fill *fill, const struct ht_fit_done 
         const double own =
             of->loss && of->own < 0
                 ? 1
-                : rule->coefficient(frame->pair.dims, point.mean, point.slips, point.n,
-                                    frame->field[of->row], frame->field[of->col]);
+                : rule->coefficient(&point.face, frame->field[of->row], frame->field[of->col]);
         const int lost =
             of->material - frame->fit.medium->eq->nmaterials; /* losses alone have it */
         const double value =

@@ -55,11 +55,10 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     }
 }
 
-static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
-                          const double n[3], int r, int q) {
-    if (r == P) return 1 / mean[MEAN_COMPLIANCE];
-    const double along = n[r - V1] * n[q - V1];
-    return along / mean[MEAN_RHO] + ((r == q) - along) * mean[MEAN_INVERSE_RHO];
+static double coefficient(const struct ht_face *at, int r, int q) {
+    if (r == P) return 1 / at->mean[MEAN_COMPLIANCE];
+    const double along = at->n[r - V1] * at->n[q - V1];
+    return along / at->mean[MEAN_RHO] + ((r == q) - along) * at->mean[MEAN_INVERSE_RHO];
 }
 
 static void scalars_back(const double *material, const double *by, double *by_material) {
@@ -68,15 +67,14 @@ static void scalars_back(const double *material, const double *by, double *by_ma
     by_material[INVERSE_DENSITY] = by[MEAN_INVERSE_RHO] - by[MEAN_RHO] / (b * b);
 }
 
-static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
-                             const double n[3], int r, int q, double by, double *by_mean,
-                             double by_n[3]) {
-    const double b = 1 / mean[r == P ? MEAN_COMPLIANCE : MEAN_RHO];
+static void coefficient_back(const struct ht_face *at, int r, int q, double by,
+                             struct ht_face *out) {
+    const double b = 1 / at->mean[r == P ? MEAN_COMPLIANCE : MEAN_RHO];
     double by_b = r == P ? by : 0;
     if (r != P)
-        ht_entry_back(n, r - V1, q - V1, b, mean[MEAN_INVERSE_RHO], by, &by_b,
-                      &by_mean[MEAN_INVERSE_RHO], by_n);
-    by_mean[r == P ? MEAN_COMPLIANCE : MEAN_RHO] -= by_b * b * b;
+        ht_entry_back(at->n, r - V1, q - V1, b, at->mean[MEAN_INVERSE_RHO], by, &by_b,
+                      &out->mean[MEAN_INVERSE_RHO], out->n);
+    out->mean[r == P ? MEAN_COMPLIANCE : MEAN_RHO] -= by_b * b * b;
 }
 
 #define VECTOR (1 << MEAN_RHO | 1 << MEAN_INVERSE_RHO)

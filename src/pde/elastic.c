@@ -102,14 +102,14 @@ static const int axes_of[][2] = {
     [S11] = {0, 0}, [S22] = {1, 1}, [S33] = {2, 2}, [S12] = {0, 1}, [S13] = {0, 2}, [S23] = {1, 2}};
 
 /* Of the stresses ij and kl: half of the second derivative of 2 W, e_ij and e_ji being one. */
-static double coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
-                          int q) {
+static double coefficient(const struct ht_face *at, int r, int q) {
+    const double *mean = at->mean, *n = at->n;
     if (r < S11) return 1 / mean[MEAN_RHO];
     const int i = axes_of[r][0], j = axes_of[r][1], k = axes_of[q][0], l = axes_of[q][1];
-    const double m = mean[MEAN_M], G = slips ? 0 : 1 / mean[MEAN_G];
-    const double d = dims == 3 && mean[MEAN_D] < m ? m : mean[MEAN_D];
+    const double m = mean[MEAN_M], G = at->slips ? 0 : 1 / mean[MEAN_G];
+    const double d = at->dims == 3 && mean[MEAN_D] < m ? m : mean[MEAN_D];
     const double nn = 1 / mean[MEAN_A], nt = mean[MEAN_B] * nn;
-    if (slips && mean[MEAN_D] == 0) return i == j && k == l ? nn : 0; /* all is fluid */
+    if (at->slips && mean[MEAN_D] == 0) return i == j && k == l ? nn : 0; /* all is fluid */
     const double tt = d + mean[MEAN_B] * nt - 2 * m;
     double P[3][3];
     for (int a = 0; a < 3; a++)
@@ -156,22 +156,25 @@ static void products_back(const double n[3], int r, int q, double by, const doub
     }
 }
 
-static void coefficient_back(int dims, const double *mean, bool slips, const double n[3], int r,
-                             int q, double by, double *by_mean, double by_n[3]) {
+static void coefficient_back(const struct ht_face *at, int r, int q, double by,
+                             struct ht_face *out) {
+    const double *mean = at->mean;
+    double *by_mean = out->mean;
     const double a = mean[MEAN_A], b = mean[MEAN_B], m = mean[MEAN_M], g = mean[MEAN_G];
-    const bool raised = dims == 3 && mean[MEAN_D] < m, fluid = slips && mean[MEAN_D] == 0;
+    const bool raised = at->dims == 3 && mean[MEAN_D] < m;
+    const bool fluid = at->slips && mean[MEAN_D] == 0;
     const double d = raised ? m : mean[MEAN_D];
-    const double factor[FACTORS] = {1 / a, b / a, d + b * b / a - 2 * m, m, slips ? 0 : 1 / g};
+    const double factor[FACTORS] = {1 / a, b / a, d + b * b / a - 2 * m, m, at->slips ? 0 : 1 / g};
     double by_factor[FACTORS] = {0};
     if (r < S11) by_mean[MEAN_RHO] -= by / (mean[MEAN_RHO] * mean[MEAN_RHO]);
     if (fluid && r <= S33 && q <= S33) by_mean[MEAN_A] -= by / (a * a);
     if (r < S11 || fluid) return;
-    products_back(n, r, q, by, factor, by_factor, by_n);
+    products_back(at->n, r, q, by, factor, by_factor, out->n);
     by_mean[MEAN_A] -= (by_factor[NN] + by_factor[NT] * b + by_factor[TT] * b * b) / (a * a);
     by_mean[MEAN_B] += (by_factor[NT] + by_factor[TT] * 2 * b) / a;
     by_mean[raised ? MEAN_M : MEAN_D] += by_factor[TT];
     by_mean[MEAN_M] += by_factor[MM] - 2 * by_factor[TT];
-    if (!slips) by_mean[MEAN_G] -= by_factor[GG] / (g * g);
+    if (!at->slips) by_mean[MEAN_G] -= by_factor[GG] / (g * g);
 }
 
 /* The work of any strain is positive. */

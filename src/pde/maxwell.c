@@ -118,23 +118,21 @@ static int means_of(int r, int *first) {
     return r < H1 ? MEAN_EPS : MEAN_MU;
 }
 
-static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
-                          const double n[3], int r, int q) {
+static double coefficient(const struct ht_face *at, int r, int q) {
     int first;
-    const double *m = mean + means_of(r, &first);
-    const double along = n[r - first] * n[q - first];
+    const double *m = at->mean + means_of(r, &first);
+    const double along = at->n[r - first] * at->n[q - first];
     return along * m[1] + ((r == q) - along) / m[0];
 }
 
-static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
-                             const double n[3], int r, int q, double by, double *by_mean,
-                             double by_n[3]) {
+static void coefficient_back(const struct ht_face *at, int r, int q, double by,
+                             struct ht_face *out) {
     int first;
-    const int at = means_of(r, &first);
-    const double *m = mean + at;
-    double by_b = 0;
-    ht_entry_back(n, r - first, q - first, m[1], 1 / m[0], by, &by_mean[at + 1], &by_b, by_n);
-    by_mean[at] -= by_b / (m[0] * m[0]);
+    const int of = means_of(r, &first);
+    const double *m = at->mean + of;
+    double *to = out->mean + of, by_b = 0;
+    ht_entry_back(at->n, r - first, q - first, m[1], 1 / m[0], by, &to[1], &by_b, out->n);
+    to[0] -= by_b / (m[0] * m[0]);
 }
 
 const struct ht_system ht_system_maxwell = {
@@ -170,14 +168,13 @@ const struct ht_system ht_system_maxwell = {
 enum { TM_E3, TM_H1, TM_H2 };
 static const int tm_field[] = {E3, H1, H2};
 
-static double tm_coefficient(int dims, const double *mean, bool slips, const double n[3], int r,
-                             int q) {
-    return coefficient(dims, mean, slips, n, tm_field[r], tm_field[q]);
+static double tm_coefficient(const struct ht_face *at, int r, int q) {
+    return coefficient(at, tm_field[r], tm_field[q]);
 }
 
-static void tm_coefficient_back(int dims, const double *mean, bool slips, const double n[3], int r,
-                                int q, double by, double *by_mean, double by_n[3]) {
-    coefficient_back(dims, mean, slips, n, tm_field[r], tm_field[q], by, by_mean, by_n);
+static void tm_coefficient_back(const struct ht_face *at, int r, int q, double by,
+                                struct ht_face *out) {
+    coefficient_back(at, tm_field[r], tm_field[q], by, out);
 }
 
 const struct ht_system ht_system_maxwell_tm = {

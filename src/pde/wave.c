@@ -19,19 +19,17 @@ static void scalars(int64_t count, double *const *material, double *const *out) 
     for (int64_t i = 0; i < count; i++) out[0][i] = 1 / material[SPEED_SQUARED][i];
 }
 
-static double coefficient(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
-                          HT_UNUSED const double n[3], HT_UNUSED int r, HT_UNUSED int q) {
-    return 1 / mean[0];
+static double coefficient(const struct ht_face *at, HT_UNUSED int r, HT_UNUSED int q) {
+    return 1 / at->mean[0];
 }
 
 static void scalars_back(const double *material, const double *by, double *by_material) {
     by_material[0] = -by[0] / (material[0] * material[0]);
 }
 
-static void coefficient_back(HT_UNUSED int dims, const double *mean, HT_UNUSED bool slips,
-                             HT_UNUSED const double n[3], HT_UNUSED int r, HT_UNUSED int q,
-                             double by, double *by_mean, HT_UNUSED double by_n[3]) {
-    by_mean[0] -= by / (mean[0] * mean[0]);
+static void coefficient_back(const struct ht_face *at, HT_UNUSED int r, HT_UNUSED int q, double by,
+                             struct ht_face *out) {
+    out->mean[0] -= by / (at->mean[0] * at->mean[0]);
 }
 
 const struct ht_system ht_system_wave = {

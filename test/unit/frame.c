@@ -87,16 +87,18 @@ static double off_uniform(const char *name, int dims, const double *material) {
     const struct ht_system *system = ht_system_find(name);
     const struct ht_average *rule = &system->average;
     const struct ht_equations eq = ht_equations_make(system, dims);
-    double scalar[HT_MAX_SCALARS], copy[HT_MAX_MATERIALS], worst = 0, *out[HT_MAX_SCALARS];
+    double copy[HT_MAX_MATERIALS], worst = 0, *out[HT_MAX_SCALARS];
+    struct ht_face face = {.dims = dims};
     double *in[HT_MAX_MATERIALS];
     struct ht_pair pair;
-    for (int q = 0; q < HT_MAX_SCALARS; q++) out[q] = &scalar[q];
+    for (int q = 0; q < HT_MAX_SCALARS; q++) out[q] = &face.mean[q];
     for (int m = 0; m < system->nmaterials; m++) copy[m] = material[m], in[m] = &copy[m];
     rule->scalars(1, in, out);
     if (ht_pair_make(&eq, HT_PAIR_APART, &pair) != NULL) return INFINITY;
     for (int i = 0; i < 20; i++) {
         const double u = 0.3 * i, v = dims == 3 ? 0.17 * i * i : 0;
         const double n[3] = {cos(u) * cos(v), sin(u) * cos(v), sin(v)};
+        memcpy(face.n, n, sizeof n);
         for (int c = 0; c < pair.ncoefficients; c++) {
             int of[2] = {pair.coefficient[c].row, pair.coefficient[c].col};
             for (int j = 0; j < 2; j++) {
@@ -104,7 +106,7 @@ static double off_uniform(const char *name, int dims, const double *material) {
                 while (strcmp(system->field[f].name, eq.field[of[j]].name) != 0) f++;
                 of[j] = f;
             }
-            worst = fmax(worst, fabs(rule->coefficient(dims, scalar, false, n, of[0], of[1]) -
+            worst = fmax(worst, fabs(rule->coefficient(&face, of[0], of[1]) -
                                      material[pair.coefficient[c].material]));
         }
     }
