@@ -161,7 +161,11 @@ const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_sc
 int ht_halo_depth(const struct ht_problem *problem);
 /* Of finite differences by a pair. */
 void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out);
-/* Its coefficients that are numbers: all in a uniform medium, where they are its materials. */
+/* One field of second order as a pair, with coefficients as numbers of ht_fd_problem.fill: fluxes
+ * where the density varies, else second differences. */
+struct ht_pair ht_problem_second_order(const struct ht_problem *problem);
+/* Of a pair coefficients that are numbers: all in a uniform medium, where they are its materials.
+ */
 unsigned ht_problem_constant(const struct ht_problem *problem);
 /* The window of a grid that a rank's buffers hold. */
 struct ht_window ht_problem_window(const struct ht_problem *problem, enum ht_subgrid subgrid);

@@ -520,9 +520,6 @@ HT_CHECKED enum ht_err ht_fd_fill_arrays(struct ht_fd_stepper *s, int first, int
 /* ht_fd_problem.fill of a plan's frame; medium: the plan. */
 HT_CHECKED enum ht_err ht_fd_fill_frame(const void *medium, int what, int64_t first, int64_t last,
                                         double *out);
-/* A field of second order as a pair: fluxes where the density varies, else second differences;
- * coefficients as numbers of ht_fd_problem.fill. */
-struct ht_pair ht_fd_second_order(const struct ht_problem *problem);
 /* Planes to fill at once: averages along x3 begin anew with each fill. */
 int64_t ht_fd_block_planes(const struct ht_grid *grid);
 

@@ -657,33 +657,8 @@ enum ht_err ht_pair_bound(const struct ht_problem *problem, const struct ht_pair
 
 /* ---- one field ---- */
 
-struct ht_pair ht_fd_second_order(const struct ht_problem *problem) {
-    const struct ht_second_order *form = &problem->eq->second_order;
-    const bool density = problem->fd.density;
-    const int dims = problem->grid->dims;
-    struct ht_pair pair = {.dims = dims,
-                           .nfields = 1,
-                           .ncoefficients = 1,
-                           .group = {0, 1},
-                           .coefficient = {{.material = form->modulus}}};
-    for (int k = 0; k < dims; k++) {
-        if (!density) {
-            append(&pair, 0, 0, k, problem->fd.inverse_density, 0);
-            continue;
-        }
-        const int flux = pair.nfields++, c = pair.ncoefficients++;
-        pair.parity[flux] = 1u << k;
-        pair.coefficient[c] =
-            (struct ht_pair_coefficient){.parity = 1u << k, .material = form->inverse_density};
-        pair.group[0] |= 1u << flux;
-        append(&pair, flux, 0, k, 1, c);
-        append(&pair, 0, flux, k, 1, 0);
-    }
-    return pair;
-}
-
 enum ht_err ht_fd_bound(const struct ht_problem *problem, struct ht_frame *frame, double *most) {
-    const struct ht_pair pair = ht_fd_second_order(problem);
+    const struct ht_pair pair = ht_problem_second_order(problem);
     struct range range[HT_MAX_TERMS];
     TRY(run(problem, frame, &pair, 1, range, most));
     return frame != NULL ? ht_frame_share_counts(frame, problem->grid->slab.comm) : HT_OK;

@@ -214,7 +214,7 @@ static enum ht_err check_medium(const struct ht_plan *plan, int group,
                                 const struct ht_fd_surface *s) {
     const struct ht_fd_problem *fd = &plan->problem.fd;
     const struct ht_material *material = plan->eq.system->material;
-    struct ht_pair pair = ht_fd_second_order(&plan->problem);
+    struct ht_pair pair = ht_problem_second_order(&plan->problem);
     struct ht_range own = ht_grid_own(s->grid, HT_PRIMARY);
     unsigned losses = 0;
     if (fd->pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);

@@ -37,6 +37,29 @@ void ht_problem_pair(const struct ht_problem *problem, struct ht_pair *out) {
     (void)ht_pair_make(problem->eq, problem->fd.pair, out);
 }
 
+struct ht_pair ht_problem_second_order(const struct ht_problem *problem) {
+    const struct ht_second_order *form = &problem->eq->second_order;
+    const bool density = problem->fd.density;
+    struct ht_pair pair = {.dims = problem->eq->dims,
+                           .nfields = 1,
+                           .ncoefficients = 1,
+                           .group = {0, 1},
+                           .coefficient = {{.material = form->modulus}}};
+    for (int k = 0; k < pair.dims; k++) {
+        const int flux = density ? pair.nfields++ : 0, c = density ? pair.ncoefficients++ : 0;
+        const double factor = density ? 1 : problem->fd.inverse_density;
+        pair.term[pair.nterms++] =
+            (struct ht_pair_term){.row = flux, .axis = k, .factor = factor, .coefficient = c};
+        if (!density) continue;
+        pair.term[pair.nterms++] = (struct ht_pair_term){.col = flux, .axis = k, .factor = 1};
+        pair.parity[flux] = 1u << k;
+        pair.group[0] |= 1u << flux;
+        pair.coefficient[c] =
+            (struct ht_pair_coefficient){.parity = 1u << k, .material = form->inverse_density};
+    }
+    return pair;
+}
+
 unsigned ht_problem_constant(const struct ht_problem *problem) {
     return problem->medium_degree < 0 ? ~0u : problem->fd.constant;
 }
