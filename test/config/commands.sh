@@ -207,14 +207,14 @@ judge "XDMF: places of staggered fields $(echo $places)" [ "$(echo $places)" = \
 
 # 49 steps would do, 50 hit all times
 answers 'run that hits the times' 0 run plane.cfg "$device" \
-    'grid.cells=[88,6]' output.directory=times
+    'grid.cells=[88,6]' grid.order=1 output.directory=times
 times=$(sed -n 's/.*<Time Value="\(.*\)".*/\1/p' times/fields.xdmf | tr '\n' ' ')
 # shellcheck disable=SC2086 # the times are words
 judge "run: snapshots at $times" [ "$(printf '%.15g ' $times)" = '0 0.2 0.4 0.5 ' ]
 judge 'run: not told that times are missed' \
     [ "$(grep -c nearest message.txt)" = 0 ]
 answers 'run that misses times' 0 run plane.cfg "$device" \
-    'grid.cells=[88,6]' output.directory=times output.every=0.2123
+    'grid.cells=[88,6]' grid.order=1 output.directory=times output.every=0.2123
 judge "run: $(grep nearest message.txt)" \
     grep -q 'outputs   snapshots at the steps nearest' message.txt
 

@@ -1,21 +1,30 @@
 /* Memory that runs out: the allocations of a run by the serial reference fail in turn, the first
- * two of each place of the program that makes some. The run ends with that message, and what was
- * made until then is destroyed, objects with missing parts, too; what is lost or used after its end
- * is found with address checks. */
+ * two of each place of the program that makes some: the call and its callers. The run ends with
+ * that message, and what was made until then is destroyed, objects with missing parts, too; what is
+ * lost or used after its end is found with address checks. */
 #include "../io/scratch.h"
 #include "test.h"
 
 #include "htwave/simulation.h"
 
+#include <execinfo.h>
+
 static const char message[] = "there is no memory for this one";
-enum { MOST = 4096 };
+enum { MOST = 4096, CALLERS = 5 };
 static int64_t allocated, fails_at;
-static const void *place[MOST]; /* that made allocation number n */
+static bool marking;         /* in a run of which no allocation fails */
+static uint64_t place[MOST]; /* of allocation number n */
+
+static uint64_t here(void) {
+    void *caller[CALLERS];
+    const int count = backtrace(caller, CALLERS);
+    return ht_hash(0, caller, (size_t)count * sizeof *caller);
+}
 
 /* In place of the library's. */
 enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
     REQUIRE(++allocated != fails_at, HT_ERR_MEMORY, "%s", message);
-    if (fails_at == 0 && allocated < MOST) place[allocated] = __builtin_return_address(0);
+    if (marking && allocated < MOST) place[allocated] = here();
     void *fresh = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
     REQUIRE(fresh != NULL, HT_ERR_MEMORY, "out of memory");
     memcpy(out, &fresh, sizeof fresh);
@@ -52,7 +61,9 @@ static enum ht_err run_trial(int64_t n, const char *text) {
     enum ht_err err = ht_file_write(input, text, strlen(text));
     allocated = 0;
     fails_at = n;
+    marking = n == 0;
     if (err == HT_OK) err = simulate(&t, input, into);
+    marking = false;
     fails_at = 0;
     ht_output_destroy(t.output);
     ht_simulation_destroy(t.sim);
