@@ -12,7 +12,7 @@
 static enum ht_err compare(const struct ht_args *args) {
     struct ht_difference d = {.values = 0};
     double eps = 0;
-    TRY(ht_args_real(args, "--eps", -DBL_MAX, DBL_MAX, &eps));
+    TRY(ht_args_real(args, "--eps", 0, DBL_MAX, &eps));
     TRY(ht_compare(args->operand[0], args->operand[1], &d));
     struct ht_facts f = ht_facts_open();
     ht_fact(&f, HT_TEXT("dataset", d.dataset), HT_NUM("largest", d.largest),

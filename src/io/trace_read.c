@@ -10,7 +10,7 @@ struct source {
     const struct ht_receivers *receivers;
     const char *key, *path; /* the option that names the file */
     int shot;
-    bool weights; /* not below 0; of HDF5 a number for each receiver will do */
+    bool weights; /* not below 0; a number for each trace will do, of SEG-Y not */
 };
 /* "GROUP/FIELD" of reading i of a group, for messages and as the name of a dataset. */
 #define TRACE_NAME(group, i) HT_KEY("%s/%s", (group)->name, (group)->reading[i].name)
@@ -146,15 +146,18 @@ static enum ht_err read_npy(const struct source *of, double *const *data) {
     const int64_t samples = receivers->group[0].samples, *extent = array.extent;
     int64_t at = 0;
     TRY(ht_params_blame(of->params, of->key, ht_npy_read(of->path, &array)));
+    const bool each = of->weights && array.rank == 1 && extent[0] == receivers->traces;
     for (int n = 0; n < receivers->count; n++) {
         const struct ht_receiver_group *group = &receivers->group[n];
         const int64_t count = group->readings * group->count * samples;
-        REFUSE(array.rank != 2 || extent[0] != receivers->traces || extent[1] != samples ||
+        REFUSE((!each &&
+                (array.rank != 2 || extent[0] != receivers->traces || extent[1] != samples)) ||
                    group->samples != samples,
                of->params, of->key, "%s has %s values, not %lld traces x %lld samples%s", of->path,
                HT_EXTENTS(array.rank, extent), (long long)receivers->traces, (long long)samples,
                group->samples != samples ? " of all groups" : "");
-        memcpy(data[n], array.value + at, (size_t)count * sizeof *array.value);
+        for (int64_t j = 0; j < count; j++)
+            data[n][j] = array.value[each ? (at + j) / samples : at + j];
         at += count;
     }
     return HT_OK;

@@ -240,7 +240,8 @@ enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal
     s->given = *given;
     enum ht_err err = given->signal == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
     if (err == HT_OK) err = find_traits(s);
-    if (err == HT_OK && !(s->largest > 0)) err = ht_err_set(HT_ERR_INPUT, "the signal is zero");
+    if (err == HT_OK && !(s->largest > 0))
+        err = ht_err_set(HT_ERR_INPUT, "the signal is zero or not finite");
     return HT_MADE(err, s, ht_signal_destroy, out);
 }
 

@@ -270,7 +270,7 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
             if (cells == 0) continue;
             REFUSE(plan->grid.dims > 1 && cells < least_matched, plan->params,
                    ht_layers_key(plan->params),
-                   "%lld: perfectly matched layers of time.scheme = \"fd\" with less than %d "
+                   "%lld cells: perfectly matched layers of time.scheme = \"fd\" with less than %d "
                    "points grow beside media that vary; take more, or absorbing.type = \"sponge\"",
                    (long long)cells, least_matched);
             plan->grid.wall[n / 2][n % 2] =

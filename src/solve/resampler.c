@@ -281,6 +281,9 @@ enum { FINE = 4 };
 enum ht_err ht_fd_undispersed(const struct ht_shot *shot, int order, double dt, bool later,
                               int64_t *count, double **out) {
     const double end = shot->signal->end + shot->delay;
+    REQUIRE(fmax(end, 0) < 1e12 * dt, HT_ERR_INPUT,
+            "time.end, time.step: a source's signal, until %g, takes more than 1e12 steps of %g",
+            end, dt);
     const int64_t last = (int64_t)ceil(fmax(end, 0) / dt) + 1;
     const int64_t values = FINE * last;
     *out = NULL;

@@ -68,7 +68,7 @@ static enum ht_err find_units(const struct ht_plan *plan, double unit[HT_MAX_FIE
     for (int t = 0; t < plan->eq.nenergy; t++) {
         const struct ht_energy_term *term = &plan->eq.energy[t];
         const double scale = term->material >= 0 ? material[term->material] : 1;
-        unit[term->field] = sqrt(scale) * (term->gradient ? h : 1);
+        unit[term->field] = sqrt(fabs(scale)) * (term->gradient ? h : 1);
     }
     return HT_OK;
 }

@@ -125,6 +125,15 @@ shot 'a force of a wave' 'sources.1.kind|wave has no sources' \
 shot 'a signal without a frequency' 'sources.1.frequency|above 0' '' \
     sources.1.frequency=0.0
 shot 'a signal that begins early' 'sources.1.delay = 0.1|1.59' 'delay = 0.1;'
+shot 'a burst of which two periods are cut off' \
+    'sources.1.delay = -2.0|of its largest value before the run' 'signal = "burst"; delay = -2.0;'
+shot 'a signal that ends before the run' 'sources.1.delay = -9.0|1 of its largest|1.59' \
+    'delay = -9.0;'
+printf '%s\n' "$base" >bad.cfg
+refused 'a signal of more steps than are numbered' 2 'time.end|1e12 steps' run bad.cfg --quiet \
+    "$device" 'grid.cells=[12,12]' grid.order=8 time.scheme=fd time.stages=1 time.end=1e-300 \
+    'sources=({ position = [0.5, 0.5]; frequency = 1.0; })' \
+    'receivers=({ position = [0.5, 0.5]; })'
 shot 'waves that the grid does not carry' 'sources|up to 25.5|0.47 points per wavelength' \
     '' sources.1.frequency=10.0 time.scheme=fd
 shot 'waves that N = 8 does not carry' 'sources|up to 76|0.16 cells per wavelength|0.7' \

@@ -227,6 +227,10 @@ answers 'compare equal' 0 compare out again --json
 has_keys compare dataset largest max_abs max_relative l2_relative values equal
 answers 'run of zero length' 0 run plane.cfg "$device" --quiet time.end=0.0 \
     output.directory=zero
+answers 'run of zero length with a source' 0 run plane.cfg "$device" --quiet time.end=0.0 \
+    time.scheme=fd time.stages=1 grid.order=8 initial.type=zero "grid.cells=[12,12]" \
+    "sources=({position=[0.5,0.5];frequency=1.0;})" "receivers=({position=[0.5,0.5];})" \
+    output.directory=atonce
 answers 'run with coefficients' 0 run plane.cfg "$device" --quiet \
     output.coefficients=true output.directory=coefficients
 answers 'compare with coefficients' 4 compare coefficients out

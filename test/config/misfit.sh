@@ -60,6 +60,7 @@ for shot in 1, 2:
         file["line/p"] = np.linspace(0.2, 1, 6)[:, None] * (np.arange(61) > 20)
     with h5py.File(f"one-{shot}.h5", "w") as file:
         file["line/p"] = np.ones(6)
+    np.save(f"one-{shot}.npy", np.ones(6))
 PY
 same() { # WHAT BOUND: as whole
     error=$(echo "$(number whole.json misfit) $(number other.json misfit)" |
@@ -76,6 +77,8 @@ if have_modules h5py; then
     python3 weights.py
     gradient other 'gradient.weights=one-*.h5'
     same 'weights of 1' 0
+    gradient other 'gradient.weights=one-*.npy'
+    same 'weights of 1 of .npy' 0
     differences weights 'gradient.weights=w-*.h5'
 else
     skip 'no h5py'
