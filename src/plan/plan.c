@@ -383,8 +383,8 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
 /* ---- receivers whose traces err by more than what is said of the run ---- */
 
 struct nearest {
-    double error, distance; /* distance: cells */
-    int shot;
+    double error, distance, from; /* distance: cells; from: radii */
+    int shot, order;
     double x[3];
 };
 
@@ -399,16 +399,21 @@ static void judge_point(const struct ht_plan *plan, const struct ht_source_point
         if (ht_source_varies(form, k)) square += pow((x[k] - point->x[k]) / plan->grid.h[k], 2);
     }
     /* The part of the Gaussian beyond the distance, by magnitude: there the source acts on both
-     * sides. */
+     * sides. It is less further away. */
     const double distance = sqrt(square), from = distance / form->radius;
+    if (form->order == worst->order && from > worst->from + 2 * apart) return;
     for (int n = 0; from < end && n < (int)ceil((end - from) / apart - 0.5); n++) {
         long double value;
         ht_flat_derivatives(form->order, from + (n + 0.5) * apart, 1, &value);
         error += apart * fabs((double)value);
     }
     if (error <= worst->error) return;
-    *worst = (struct nearest){
-        .error = error, .distance = distance, .shot = point->shot, .x = {x[0], x[1], x[2]}};
+    *worst = (struct nearest){.error = error,
+                              .distance = distance,
+                              .from = from,
+                              .shot = point->shot,
+                              .order = form->order,
+                              .x = {x[0], x[1], x[2]}};
 }
 
 static void warn_near(const struct ht_plan *plan) {

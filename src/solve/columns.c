@@ -4,7 +4,7 @@
 enum ht_err ht_columns_add(struct ht_columns *columns, struct ht_column_entry entry) {
     REQUIRE(columns->count < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
     TRY(HT_GROW(columns->entry, columns->count + 1, columns->room));
-    entry.number = columns->count;
+    entry.number = (int)columns->count;
     columns->entry[columns->count++] = entry;
     return HT_OK;
 }

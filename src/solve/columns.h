@@ -6,8 +6,8 @@
 /* A node takes the amplitudes of a column times a shape; where shapes are one number, times a
  * weight. number: in what order entries of one column are added at a node. */
 struct ht_column_entry {
-    int64_t at, number;
-    int column, shape, wall;
+    int64_t at;
+    int number, column, shape, wall;
     double weight;
 };
 struct ht_columns {

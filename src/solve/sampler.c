@@ -231,6 +231,7 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct ht_rows_tables tables;
     struct ht_arrays arrays;
+    bool *filled;
     if (s->rows == 0 || !find_arrays(s, &arrays)) return HT_OK;
     shape.fp64 = arrays.fp64;
     shape.block = arrays.block;
@@ -238,6 +239,7 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     TRY(HT_TAKE(&pool, tables.node, shape.patterns * shape.nodes));
     TRY(HT_TAKE(&pool, tables.weight, shape.patterns * shape.nodes * shape.coefs));
     TRY(HT_TAKE(&pool, tables.from, shape.rows));
+    TRY(HT_TAKE(&pool, filled, shape.patterns));
     /* Nodes count from the first of a pattern in the row's plane of the window; weights are by
      * storage index. */
     const int nodes = s->shape.nodes, coefs = s->shape.coefs;
@@ -246,16 +248,17 @@ static enum ht_err make_tool(struct ht_sampler *s) {
         const struct ht_window *w = &arrays.window[row->subgrid];
         const int64_t n1 = ht_grid_nodes(s->grid, row->subgrid, 0), p = row->pattern;
         tables.from[i][0] = p;
-        for (int n = 0; n < nodes; n++) {
+        for (int n = 0; n < (filled[p] ? 1 : nodes); n++) {
             const int64_t at = s->node[p * nodes + n];
             const int64_t node = ht_window_at(w, w->own.begin[0] + at % n1,
                                               w->own.begin[1] + at / n1, row->plane - w->origin[2]);
             if (n == 0) tables.from[i][1] = node;
             tables.node[p * nodes + n] = (int)(node - tables.from[i][1]);
         }
-        for (int n = 0; n < coefs * nodes; n++)
+        for (int n = 0; n < coefs * nodes && !filled[p]; n++)
             tables.weight[(p * arrays.coefs + arrays.storage[n / nodes]) * nodes + n % nodes] =
                 s->value[p * coefs * nodes + n];
+        filled[p] = true;
     }
     return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
 }
