@@ -231,6 +231,11 @@ answers 'run of zero length with a source' 0 run plane.cfg "$device" --quiet tim
     time.scheme=fd time.stages=1 grid.order=8 initial.type=zero "grid.cells=[12,12]" \
     "sources=({position=[0.5,0.5];frequency=1.0;})" "receivers=({position=[0.5,0.5];})" \
     output.directory=atonce
+# Without the dispersion of the steps the burst rings before it begins.
+answers 'run with a burst that begins late' 0 run plane.cfg "$device" --quiet time.end=6.0 \
+    time.scheme=fd time.stages=1 grid.order=8 initial.type=zero "grid.cells=[24,24]" \
+    'sources=({position=[0.5,0.5];signal="burst";frequency=1.0;delay=5.5;})' \
+    "receivers=({position=[0.5,0.5];})" output.directory=late
 answers 'run with coefficients' 0 run plane.cfg "$device" --quiet \
     output.coefficients=true output.directory=coefficients
 answers 'compare with coefficients' 4 compare coefficients out
