@@ -413,8 +413,10 @@ static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *sho
     set_place(given, medium->grid, shot);
     struct ht_shot_given until = *given;
     until.until = params->time.end;
-    TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
-                        ht_signal_create(&until, &shot->signal)));
+    if (element > 0) shot->signal = shot[-1].signal; /* of the group's first element */
+    if (element == 0)
+        TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
+                            ht_signal_create(&until, &shot->signal)));
     shot->amplitude = given->amplitude;
     shot->delay = ht_value_or(&given->delay, fmax(0, -shot->signal->begin));
     if (ht_source_is_array(shot->type)) TRY(set_element(params, medium, group, element, shot));
@@ -461,7 +463,9 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
 
 void ht_shots_destroy(struct ht_shots *shots) {
     if (shots == NULL) return;
-    for (int i = 0; i < shots->count; i++) ht_signal_destroy(shots->shot[i].signal);
+    for (int i = 0; i < shots->count; i++)
+        if (i == 0 || shots->shot[i].signal != shots->shot[i - 1].signal)
+            ht_signal_destroy(shots->shot[i].signal);
     free(shots->shot);
     free(shots);
 }
