@@ -256,10 +256,13 @@ static enum ht_err check_begin(const struct ht_params *params, const struct ht_s
            "the signal has up to %.2g of its largest value before the run begins: must be %.6g or "
            "more",
            before, 0 - t->begin);
-    if (t->begin + shot->delay >= params->time.end && params->time.end > 0)
-        ht_warn("sources.%d: the signal begins at %g, after the run's end", group,
-                t->begin + shot->delay);
     return HT_OK;
+}
+
+static void warn_late(const struct ht_params *params, const struct ht_shot *shot, int group) {
+    const double begin = shot->signal->begin + shot->delay;
+    if (begin >= params->time.end && params->time.end > 0)
+        ht_warn("sources.%d: the signal begins at %g, after the run's end", group, begin);
 }
 
 static void set_place(const struct ht_shot_given *given, const struct ht_grid *grid,
@@ -438,7 +441,10 @@ static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *sho
     }
     TRY(check_begin(params, shot, group));
     warn_silent(medium, shot, group);
-    warn_constant(medium->grid, shot, group);
+    if (element == 0) { /* of an array said once */
+        warn_late(params, shot, group);
+        warn_constant(medium->grid, shot, group);
+    }
     shots->highest = fmax(shots->highest, shot->signal->highest);
     shots->end = fmax(shots->end, shot->signal->end + shot->delay + 1.25 * shot->crossing);
     return HT_OK;
