@@ -391,8 +391,8 @@ double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side
     fd_layer_profile(&thin, axis, side, profile);
     l.profile = profile;
     for (int i = 0; i < l.cells; i++) {
-        l.half[i] = filter(&l, profile + i * HT_FD_PROFILES);
-        l.node[i] = filter(&l, profile + i * HT_FD_PROFILES + 4);
+        l.half[i] = filter(&l, profile + (ptrdiff_t)i * HT_FD_PROFILES);
+        l.node[i] = filter(&l, profile + (ptrdiff_t)i * HT_FD_PROFILES + 4);
     }
     return returned(&l, n, k1);
 }
