@@ -549,7 +549,7 @@ static double returned(const struct ht_plan *plan, double frequency, double cosi
 
 /* Of all waves of a source the root of their energy, of the source that has the most. */
 static double returned_shots(const struct ht_plan *plan, double cosine, int *shot) {
-    double most = 0, energy[HT_SIGNAL_BANDS];
+    double most = 0, energy[HT_SIGNAL_BANDS] = {0};
     for (int i = 0; i < plan->shots->count; i++) {
         const struct ht_shot *at = &plan->shots->shot[i];
         double before[HT_SIGNAL_BANDS], sum = 0;
