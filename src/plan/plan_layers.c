@@ -557,7 +557,7 @@ static double returned_shots(const struct ht_plan *plan, double cosine, int *sho
         ht_shot_bands(&plan->eq, at, energy);
         bool again = i > 0 && ht_shot_band(at, 0) == ht_shot_band(at - 1, 0);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++) again = again && energy[b] == before[b];
-        if (again) continue; /* elements of an array, shots of a survey */
+        if (again) continue; /* as elements of an array, or points with one signal */
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
             sum += energy[b] * pow(returned(plan, ht_shot_band(at, b), cosine), 2);
         if (sqrt(sum) > most) *shot = i;
