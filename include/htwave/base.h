@@ -157,6 +157,14 @@ void ht_mem_release(void *address); /* of a pointer */
  * and hands over NULL; has the value of err. What fails before leaves *out as it is: NULL. */
 #define HT_MADE(err, made, destroy, out) \
     (*(out) = (err) == HT_OK ? (made) : ((destroy)(made), NULL), (err))
+/* The same of an object at *out, zeroed, of which `making` is a call that sets it. */
+#define HT_CREATE(out, making, destroy)                      \
+    do {                                                     \
+        *(out) = NULL;                                       \
+        TRY(HT_ALLOC(*(out), 1));                            \
+        const enum ht_err made_err_ = (making);              \
+        return HT_MADE(made_err_, *(out), (destroy), (out)); \
+    } while (0)
 /* A list of `*room` items, NULL or allocated, gets room for `count`; after a failure it is as it
  * was. out: address of the pointer. */
 HT_CHECKED enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room);

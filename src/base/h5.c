@@ -259,10 +259,7 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
 
 enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
     quiet();
-    struct ht_h5 *file;
-    TRY(HT_ALLOC(file, 1));
-    enum ht_err err = create_file(path, checked, file);
-    return HT_MADE(err, file, free_file, out);
+    HT_CREATE(out, create_file(path, checked, *out), free_file);
 }
 
 /* Closes what is open; a failure is recorded in file->error. */
@@ -327,10 +324,7 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
     quiet();
-    struct ht_h5 *file;
-    TRY(HT_ALLOC(file, 1));
-    enum ht_err err = open_file(path, file);
-    return HT_MADE(err, file, free_file, out);
+    HT_CREATE(out, open_file(path, *out), free_file);
 }
 
 void ht_h5_close(struct ht_h5 *file) {

@@ -108,22 +108,6 @@ static enum ht_err check(nvrtcResult code, const char *what) {
     return HT_OK;
 }
 
-/* The newest architecture that the compiler supports and the device runs. */
-static enum ht_err nearest(int architecture, int *out) {
-    int count = 0;
-    *out = 0;
-    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
-    HT_ARRAY(int, list, count);
-    TRY(check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC"));
-    for (int i = 0; i < count; i++)
-        if (list[i] <= architecture && list[i] > *out) *out = list[i];
-    REQUIRE(*out > 0, HT_ERR_DEVICE,
-            "NVRTC %s does not support architecture %d.%d any more: use an "
-            "older CUDA toolkit or device.backend = \"opencl\"",
-            nvrtc.version, architecture / 10, architecture % 10);
-    return HT_OK;
-}
-
 /* The compiler's log as the error message. */
 static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     size_t size = 0;
@@ -140,7 +124,19 @@ static enum ht_err compile(nvrtcProgram program, int architecture, int registers
     char target[40], most[32];
     const char *options[] = {target, "--ftz=true", "--std=c++17", "--disable-warnings", most};
     int known = 0;
-    TRY(nearest(architecture, &known));
+    /* The newest architecture that the compiler supports and the device runs. */
+    int *out = &known;
+    int count = 0;
+    *out = 0;
+    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
+    HT_ARRAY(int, list, count);
+    TRY(check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC"));
+    for (int i = 0; i < count; i++)
+        if (list[i] <= architecture && list[i] > *out) *out = list[i];
+    REQUIRE(*out > 0, HT_ERR_DEVICE,
+            "NVRTC %s does not support architecture %d.%d any more: use an "
+            "older CUDA toolkit or device.backend = \"opencl\"",
+            nvrtc.version, architecture / 10, architecture % 10);
     bool cubin = known == architecture;
     snprintf(target, sizeof target, "--gpu-architecture=%s_%d%s", cubin ? "sm" : "compute", known,
              cubin && ht_nvrtc_own(known) ? "a" : "");

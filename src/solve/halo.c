@@ -102,16 +102,6 @@ static void offer_names(const struct ht_link link[2], struct offer *own) {
     }
 }
 
-static void open_peers(struct ht_link link[2], const struct offer *all, struct offer *own) {
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
-        own->opened[side] = own->named[side] && all[l->neighbour].named[1 - side];
-        for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
-            own->opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
-                                             l->room, &l->there[slot]) == HT_OK;
-    }
-}
-
 static enum ht_err refuse(const struct ht_link *link, const char *wish) {
     const struct ht_device_info *info = ht_device_info(link->device);
     const char *why = "the ranks are on different machines";
@@ -131,7 +121,13 @@ static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish)
     HT_ARRAY(struct offer, all, ht_comm_size(comm));
     if (is_wanted(wish, PEER)) offer_names(link, &own);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
-    open_peers(link, all, &own);
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        own.opened[side] = own.named[side] && all[l->neighbour].named[1 - side];
+        for (int slot = 0; slot < HT_SLOTS && own.opened[side]; slot++)
+            own.opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
+                                            l->room, &l->there[slot]) == HT_OK;
+    }
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];

@@ -364,15 +364,6 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at, int64_t reached
 
 /* ---- weights ---- */
 
-static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count) {
-    const struct ht_resampling *of = &r->of;
-    if (of->derivatives == 1) {
-        ht_lagrange_weights((int)count, at, r->weight);
-        return HT_OK;
-    }
-    return ht_birkhoff_weights((int)count, of->derivatives, of->derivative, at, r->weight);
-}
-
 /* Levels around those below and above `below`, from the first on. */
 static void find_window(const struct ht_resampler *r, double below, int64_t held,
                         struct ht_resampled *out) {
@@ -416,7 +407,13 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at, int64_t firs
     }
     find_window(r, below, held, out);
     out->from = (from + (double)out->low) / per_step;
-    return find_weights(r, level - (double)out->low, out->count);
+    const double place = level - (double)out->low;
+    const struct ht_resampling *of = &r->of;
+    if (of->derivatives == 1) {
+        ht_lagrange_weights((int)out->count, place, r->weight);
+        return HT_OK;
+    }
+    return ht_birkhoff_weights((int)out->count, of->derivatives, of->derivative, place, r->weight);
 }
 
 /* Gauss's formula of six points: exact for polynomials of degree 11. */

@@ -195,29 +195,23 @@ static struct ht_box planes_of(const struct ht_partition *p, const struct ht_pas
     return box;
 }
 
-/* Adds STEP tasks for planes of the targets, one per region. */
-static void add_regions(const struct ht_partition *p, const struct ht_pass *pass,
-                        enum ht_step_part part, const struct ht_box *planes,
-                        struct ht_schedule *s) {
-    for (int i = 0; i < p->count[pass->to]; i++) {
-        const struct ht_targets *targets = &p->targets[pass->to][i];
-        const struct ht_box box = intersect(&targets->box, planes);
-        if (ht_box_nodes(&box) == 0) continue;
-        struct ht_task *task = add_task(s, HT_TASK_STEP, pass);
-        task->branch = targets->shares ? 1 : 1 + s->count;
-        task->part = part;
-        task->targets = *targets;
-        task->targets.box = box;
-    }
-}
-
 /* Adds the pass's work on planes [first, last) of the targets. */
 static void add_work(const struct ht_partition *p, const struct ht_pass *pass,
                      enum ht_step_part part, int64_t first, int64_t last, struct ht_schedule *s) {
     const struct ht_box planes = planes_of(p, pass, first, last);
     for (int i = 0; i < pass->works && first < last; i++) {
         if (pass->work[i] == HT_TASK_STEP) {
-            add_regions(p, pass, part, &planes, s);
+            /* Adds STEP tasks for planes of the targets, one per region. */
+            for (int r = 0; r < p->count[pass->to]; r++) {
+                const struct ht_targets *targets = &p->targets[pass->to][r];
+                const struct ht_box box = intersect(&targets->box, &planes);
+                if (ht_box_nodes(&box) == 0) continue;
+                struct ht_task *task = add_task(s, HT_TASK_STEP, pass);
+                task->branch = targets->shares ? 1 : 1 + s->count;
+                task->part = part;
+                task->targets = *targets;
+                task->targets.box = box;
+            }
             continue;
         }
         struct ht_task *task = add_task(s, pass->work[i], pass);
@@ -231,26 +225,6 @@ static void add_transfer(struct ht_schedule *s, enum ht_task_kind kind, const st
     add_task(s, kind, pass)->planes = state->coming;
     state->open = true;
     if (kind == HT_TASK_RECEIVE) ht_halo_received(state);
-}
-
-/* Adds the planes [first, last) of a pass: those that are sent down and up, SEND, then the
- * interior, which overlaps with the messages. What leaves at one end comes from beyond the other
- * one. */
-static void add_split(const struct ht_partition *p, const struct ht_pass *pass,
-                      const struct ht_pass *next, int64_t first, int64_t last,
-                      struct ht_halo_state *state, struct ht_schedule *s) {
-    const struct ht_box *own = &p->window[pass->to].own;
-    int64_t down = 0, up = 0, low = first, high = last;
-    for (int a = 0; a < HT_ARRAYS; a++) {
-        if (has(pass->writes, a)) down = ht_most(down, state->coming.of[a][1]);
-        if (has(pass->writes, a)) up = ht_most(up, state->coming.of[a][0]);
-    }
-    if (p->neighbour[0] && down > 0) low = own->begin[2] + down;
-    if (p->neighbour[1] && up > 0) high = ht_most(low, own->end[2] - up);
-    add_work(p, pass, HT_PART_BOUNDARY, first, low, s);
-    add_work(p, pass, HT_PART_BOUNDARY, high, last, s);
-    add_transfer(s, HT_TASK_SEND, next, state);
-    add_work(p, pass, HT_PART_INTERIOR, low, high, s);
 }
 
 /* The planes that the pass needs are there. next: number of the pass after it. */
@@ -273,7 +247,20 @@ static void add_pass(const struct ht_partition *p, const struct ht_passes *passe
         add_work(p, pass, HT_PART_INTERIOR, first, last, s);
     } else {
         state->coming = ht_exchange_planes(passes, p->depth, next);
-        add_split(p, pass, &passes->pass[next], first, last, state, s);
+        /* Adds the planes [first, last) of a pass: those that are sent down and up, SEND, then the
+         * interior, which overlaps with the messages. What leaves at one end comes from beyond the
+         * other one. */
+        int64_t down = 0, up = 0, low = first, high = last;
+        for (int a = 0; a < HT_ARRAYS; a++) {
+            if (has(pass->writes, a)) down = ht_most(down, state->coming.of[a][1]);
+            if (has(pass->writes, a)) up = ht_most(up, state->coming.of[a][0]);
+        }
+        if (p->neighbour[0] && down > 0) low = own->begin[2] + down;
+        if (p->neighbour[1] && up > 0) high = ht_most(low, own->end[2] - up);
+        add_work(p, pass, HT_PART_BOUNDARY, first, low, s);
+        add_work(p, pass, HT_PART_BOUNDARY, high, last, s);
+        add_transfer(s, HT_TASK_SEND, &passes->pass[next], state);
+        add_work(p, pass, HT_PART_INTERIOR, low, high, s);
     }
     if (pass->records) add_task(s, HT_TASK_RECORD, pass);
     for (int i = before; i < s->count; i++) {
@@ -411,9 +398,23 @@ static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state
            (!a->open || memcmp(&a->coming, &b->coming, sizeof a->coming) == 0);
 }
 
-/* Logs the schedules of a run until they repeat. An exchange serves at least one pass, so that
- * after it one of `depth` + 1 states comes again. */
-static enum ht_err log_schedules(struct ht_runner *r) {
+enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
+                           const struct ht_problem *problem, struct ht_device *device) {
+    const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
+    r->ops = ops;
+    r->device = device;
+    ht_schedule_passes(problem, &r->passes);
+    r->since = ops->seconds(r);
+    return HT_ALLOC(r->schedule.task, HT_MOST_TASKS(HT_PASSES, (int64_t)targets));
+}
+
+enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
+                              const struct ht_halo *planned) {
+    if (!r->partition.cut) return HT_OK;
+    r->halo = *planned;
+    TRY(ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link));
+    /* Logs the schedules of a run until they repeat. An exchange serves at least one pass, so that
+     * after it one of `depth` + 1 states comes again. */
     const struct ht_passes *passes = &r->passes;
     const int most = 4 * (r->partition.depth + 1);
     struct ht_halo_state state = r->state;
@@ -436,24 +437,6 @@ static enum ht_err log_schedules(struct ht_runner *r) {
                    text.data);
     }
     return HT_OK;
-}
-
-enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
-                           const struct ht_problem *problem, struct ht_device *device) {
-    const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
-    r->ops = ops;
-    r->device = device;
-    ht_schedule_passes(problem, &r->passes);
-    r->since = ops->seconds(r);
-    return HT_ALLOC(r->schedule.task, HT_MOST_TASKS(HT_PASSES, (int64_t)targets));
-}
-
-enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
-                              const struct ht_halo *planned) {
-    if (!r->partition.cut) return HT_OK;
-    r->halo = *planned;
-    TRY(ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link));
-    return log_schedules(r);
 }
 
 void ht_runner_free(struct ht_runner *r) {
