@@ -20,11 +20,12 @@ struct ht_gather;
 HT_CHECKED enum ht_err ht_gather_create(const struct ht_plan *plan, int64_t period,
                                         struct ht_sink sink, struct ht_gather **out);
 void ht_gather_destroy(struct ht_gather *gather); /* NULL allowed */
-/* Steps so far, and where the values of the next ones go, as ht_sampler_collect has them. */
-int64_t ht_gather_taken(const struct ht_gather *gather);
+/* Where the values of the next steps go, as ht_sampler_collect has them. */
 double *ht_gather_next(struct ht_gather *gather);
-/* So many steps have come; last: there will be no more. Gives the sink what can be made. */
-HT_CHECKED enum ht_err ht_gather_add(struct ht_gather *gather, int64_t steps, bool last);
+/* So many have come, up to number `step`; last: there will be no more. Gives the sink what can be
+ * made. */
+HT_CHECKED enum ht_err ht_gather_add(struct ht_gather *gather, int64_t steps, int64_t step,
+                                     bool last);
 /* With `steps` that have come and of which ht_gather_add makes samples after the load; from: the
  * checkpoint, for messages. */
 HT_CHECKED enum ht_err ht_gather_archive(struct ht_gather *gather, int64_t steps, const char *from,

@@ -46,7 +46,7 @@ struct ht_simulation {
     struct ht_comm *comm;     /* NULL: a single rank */
     int rank, ranks;
     struct ht_assignment *assignment; /* [rank] */
-    struct ht_assignment *everyone;   /* [rank of all groups of a survey]; NULL: the same */
+    struct ht_assignment *everyone;   /* [rank of all groups of a survey] */
     int64_t *planes;                  /* of cells along x3 [rank]; 3-D */
     struct ht_plan *plan;
     bool oracle;                /* the serial reference on the host */
@@ -70,13 +70,9 @@ struct ht_simulation {
 
 /* Collective; a rank that fails by itself must enter ht_comm_agree before it destroys the
  * simulation. A missing device, on any rank, is no failure yet: no_device has the reason. params
- * and comm must outlive the simulation. */
+ * and comm must outlive the simulation. survey: NULL of one run. */
 HT_CHECKED enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
-                                          struct ht_simulation **out);
-/* The same of a survey. */
-HT_CHECKED enum ht_err ht_simulation_plan_survey(const struct ht_params *params,
-                                                 struct ht_comm *comm, struct ht_survey *survey,
-                                                 struct ht_simulation **out);
+                                          struct ht_survey *survey, struct ht_simulation **out);
 void ht_simulation_destroy(struct ht_simulation *sim); /* NULL allowed */
 HT_ENDS(ht_simulation)
 /* Plans anew, a survey for all shots, for other values of the medium (struct ht_medium_given), on
@@ -101,7 +97,9 @@ HT_CHECKED enum ht_err ht_simulation_stepper(struct ht_simulation *sim,
                                              struct ht_stepper *out);
 
 /* Cells of the grid; a step is two half steps of each. */
-double ht_simulation_cells(const struct ht_simulation *sim);
+static inline double ht_simulation_cells(const struct ht_simulation *sim) {
+    return (double)ht_grid_total(&sim->plan->grid, HT_DUAL);
+}
 /* Cell half-steps per second with the least work of the method at the limits of the device; NaN:
  * not known. */
 double ht_simulation_limit(const struct ht_simulation *sim);
@@ -165,8 +163,8 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
 
 /* ---- disk.c ---- */
 /* Bytes of traces in all their formats, of snapshots, and about those of pictures and
- * checkpoints; the sum. */
-double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]);
+ * checkpoints, and of maps. */
+void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]);
 /* The nearest folder above a path that exists; the caller frees it. */
 HT_CHECKED enum ht_err ht_disk_above(const char *path, char **out);
 /* Refuses a run that writes more than its output.directory has room for. For one rank. */

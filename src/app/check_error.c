@@ -114,7 +114,7 @@ static enum ht_err plan_and_time(const struct search *s, struct choice *c) {
     TRY(ht_text_print(&all, "%s%s device.variant=auto device.selfcheck=false", list_keys(c, keys),
                       s->sim->params->time.step > 0 ? " time.step=0" : ""));
     TRY(ht_input_read(args->operand[0], args->count - 1, args->operand + 1, all, &params));
-    TRY(ht_simulation_plan(params, NULL, &sim));
+    TRY(ht_simulation_plan(params, NULL, NULL, &sim));
     c->steps = sim->plan->steps;
     c->bytes = (double)sim->budget.total;
     if (c->carrier.undispersed && !sim->plan->problem.fd.undispersed)
@@ -248,24 +248,6 @@ static enum ht_err report(const struct search *s) {
     return ht_facts_print(&f, s->args->json);
 }
 
-/* The best of each family, then the next best. */
-static void show_best(struct search *s) {
-    int shown = 0;
-    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
-    for (int i = 0; i < s->count; i++) {
-        bool first = true;
-        for (int k = 0; k < i; k++)
-            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
-                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
-        s->choice[i].shown = first;
-        shown += first;
-    }
-    for (int i = 0; i < s->count && shown < SHOWN; i++) {
-        shown += !s->choice[i].shown;
-        s->choice[i].shown = true;
-    }
-}
-
 static enum ht_err search(struct search *s) {
     TRY(find_waves(s));
     /* Without a device its limits are those of no particular one. */
@@ -296,7 +278,21 @@ static enum ht_err search(struct search *s) {
             TRY(add_method(s, &carrier));
         }
     }
-    show_best(s);
+    /* The best of each family, then the next best. */
+    int shown = 0;
+    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
+    for (int i = 0; i < s->count; i++) {
+        bool first = true;
+        for (int k = 0; k < i; k++)
+            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
+                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
+        s->choice[i].shown = first;
+        shown += first;
+    }
+    for (int i = 0; i < s->count && shown < SHOWN; i++) {
+        shown += !s->choice[i].shown;
+        s->choice[i].shown = true;
+    }
     for (int i = 0; i < s->count; i++)
         if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));
     qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_seconds);
@@ -306,7 +302,7 @@ static enum ht_err search(struct search *s) {
 enum ht_err ht_check_error(const struct ht_args *args, const struct ht_params *params) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     REQUIRE(ht_comm_size(args->comm) == 1, HT_ERR_INPUT, "--error: not on several ranks");
-    TRY(ht_simulation_plan(params, args->comm, &sim));
+    TRY(ht_simulation_plan(params, args->comm, NULL, &sim));
     HT_ARRAY(struct search, s, 1);
     s->args = args;
     s->sim = sim;

@@ -118,7 +118,7 @@ static enum ht_err show(struct tune *tune) {
 
 static enum ht_err tune_file(struct tune *tune, struct ht_params *params) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, NULL, &sim));
+    TRY(ht_simulation_plan(params, NULL, NULL, &sim));
     REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so nothing to tune: %s",
             sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
     const struct ht_tune_choice choice = ht_tuning_choice(sim);

@@ -101,7 +101,7 @@ static enum ht_err kernel_text(const struct ht_args *args) {
     struct ht_integers ptx = {0};
     TRY(ht_args_integers(args, "--ptx", 1, 999, &ptx)); /* 10 times the architecture */
     TRY(ht_params_read(args->operand[0], args->count - 1, args->operand + 1, &params));
-    TRY(ht_simulation_plan(params, NULL, &sim));
+    TRY(ht_simulation_plan(params, NULL, NULL, &sim));
     REQUIRE(sim->device != NULL, HT_ERR_DEVICE, "no device, so no kernels: %s",
             sim->no_device ? sim->no_device : "device.backend is \"oracle\"");
     if (ptx.count > 0) sim->kernels.spec[0].ptx = ptx.number[0];

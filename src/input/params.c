@@ -571,10 +571,7 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
 
 enum ht_err ht_params_read(const char *path, int noverrides, char *const *overrides,
                            struct ht_params **out) {
-    struct ht_params *params = NULL;
-    TRY(HT_ALLOC(params, 1));
-    enum ht_err err = read_all(params, path, noverrides, overrides);
-    return HT_MADE(err, params, ht_params_destroy, out);
+    HT_CREATE(out, read_all(*out, path, noverrides, overrides), ht_params_destroy);
 }
 
 void ht_params_destroy(struct ht_params *params) {

@@ -37,23 +37,6 @@ static struct ht_range slice_own(const struct ht_slice *slice) {
     return (struct ht_range){0, ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up)};
 }
 
-/* out[last - first][width], own rows, from nodal values of the own planes. */
-static void slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
-    const struct ht_grid *grid = slice->grid;
-    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
-    const struct ht_range rows = slice_own(slice);
-    int64_t n[3];
-    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    for (int64_t j = rows.first; j < rows.last; j++)
-        for (int64_t i = 0; i < slice->width; i++) {
-            int64_t at[3] = {0, 0, 0};
-            if (slice->normal >= 0) at[slice->normal] = slice->index;
-            at[slice->up] = j;
-            at[slice->across] = i % n[slice->across];
-            *out++ = nodal[((at[2] - first) * n[1] + at[1]) * n[0] + at[0]];
-        }
-}
-
 /* out[height][width] of a parameter of the medium. */
 static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
                                    const char *name, double *out) {
@@ -309,7 +292,20 @@ static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_vie
     const struct ht_range rows = slice_own(slice);
     const int64_t count = (rows.last - rows.first) * slice->width;
     HT_ARRAY(double, own, count);
-    slice_values(slice, nodal[view->field], own);
+    /* out[last - first][width], own rows, from nodal values of the own planes. */
+    double *out = own;
+    const struct ht_grid *grid = slice->grid;
+    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
+    int64_t n[3];
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    for (int64_t j = rows.first; j < rows.last; j++)
+        for (int64_t i = 0; i < slice->width; i++) {
+            int64_t at[3] = {0, 0, 0};
+            if (slice->normal >= 0) at[slice->normal] = slice->index;
+            at[slice->up] = j;
+            at[slice->across] = i % n[slice->across];
+            *out++ = nodal[view->field][((at[2] - first) * n[1] + at[1]) * n[0] + at[0]];
+        }
     TRY(ht_comm_collect(p->comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
         /* the row behind a periodic seam */

@@ -13,60 +13,36 @@ static double count_times(const struct ht_plan *plan, double every) {
     return fmin(1 + whole + (apart > whole * (1 + rounding)), (double)plan->steps + 1);
 }
 
-static double bytes_of_traces(const struct ht_plan *plan) {
-    double bytes = 0;
-    if (plan->receivers == NULL) return 0;
-    const double value = ht_output_trace_bytes(plan->params);
-    for (int n = 0; n < plan->receivers->count; n++) {
-        const struct ht_receiver_group *group = &plan->receivers->group[n];
-        bytes += (double)group->samples * (8 + value * (double)(group->count * group->readings));
-    }
-    return bytes;
-}
-
-static double bytes_of_snapshots(const struct ht_plan *plan) {
+/* A run that goes on has a part of snapshots and pictures, and copies traces.h5. Pictures take
+ * about half a byte per pixel. Checkpoints are two, of the fields' values, without what layers
+ * remember. */
+void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     const struct ht_params *params = plan->params;
-    const struct ht_grid box = ht_grid_inner(&plan->grid), *grid = &box;
-    double values = params->output.fields.count;
-    if (!params->output.snapshots) return 0;
-    for (int f = 0; params->output.fields.count == 0 && f < plan->eq.nfields; f++)
-        values += ht_problem_stores(&plan->problem, HT_PRIMARY, f);
-    if (params->output.coefficients) values *= 1 + ht_grid_coefs(grid);
-    for (int k = 0; k < grid->dims; k++) values *= (double)ht_grid_nodes(grid, HT_PRIMARY, k);
-    return values * (params->device.precision == HT_DOUBLE ? 8 : 4) *
-           count_times(plan, params->output.every);
-}
-
-/* About half a byte per pixel. */
-static double bytes_of_pictures(const struct ht_plan *plan) {
-    const struct ht_params *params = plan->params;
-    const double side = params->output.picture.pixels;
-    const int slices = params->output.picture.slices.count;
-    if (!ht_output_draws(params)) return 0;
-    return side * side / 2 * (slices > 0 ? slices : 1) *
-           count_times(plan, ht_output_drawn_every(params));
-}
-
-/* Two, of the fields' values, without what layers remember. */
-static double bytes_of_checkpoints(const struct ht_plan *plan) {
     const struct ht_problem *p = &plan->problem;
-    const struct ht_params *params = plan->params;
-    double values = ht_problem_stored(p, HT_PRIMARY);
-    if (!ht_checkpoints_wanted(params)) return 0;
-    if (p->scheme->two_level) values += ht_problem_stored(p, HT_DUAL);
-    return 2 * values * ht_grid_coefs(p->grid) * (double)ht_grid_total(p->grid, HT_PRIMARY) *
-           ht_real_size(ht_in_double(params));
-}
-
-/* A run that goes on has a part of snapshots and pictures, and copies traces.h5. */
-double ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
-    const double left = plan->params->resume.from != NULL ? plan->params->resume.left : 1;
-    part[0] = bytes_of_traces(plan);
-    part[1] = bytes_of_snapshots(plan) * left;
-    part[2] = bytes_of_pictures(plan) * left;
-    part[3] = bytes_of_checkpoints(plan);
-    part[4] = (double)ht_maps_bytes(plan, NULL, ht_in_double(plan->params), true);
-    return part[0] + part[1] + part[2] + part[3] + part[4];
+    const struct ht_grid grid = ht_grid_inner(&plan->grid);
+    const double left = params->resume.from != NULL ? params->resume.left : 1;
+    const double value = ht_output_trace_bytes(params), side = params->output.picture.pixels;
+    const int slices = params->output.picture.slices.count;
+    double values = params->output.fields.count, state = ht_problem_stored(p, HT_PRIMARY);
+    memset(part, 0, HT_DISK_PARTS * sizeof *part);
+    for (int n = 0; plan->receivers != NULL && n < plan->receivers->count; n++) {
+        const struct ht_receiver_group *group = &plan->receivers->group[n];
+        part[0] += (double)group->samples * (8 + value * (double)(group->count * group->readings));
+    }
+    if (values == 0) values = state;
+    if (params->output.coefficients) values *= 1 + ht_grid_coefs(&grid);
+    for (int k = 0; k < grid.dims; k++) values *= (double)ht_grid_nodes(&grid, HT_PRIMARY, k);
+    if (params->output.snapshots)
+        part[1] = values * (params->device.precision == HT_DOUBLE ? 8 : 4) *
+                  count_times(plan, params->output.every) * left;
+    if (ht_output_draws(params))
+        part[2] = side * side / 2 * (slices > 0 ? slices : 1) *
+                  count_times(plan, ht_output_drawn_every(params)) * left;
+    if (p->scheme->two_level) state += ht_problem_stored(p, HT_DUAL);
+    if (ht_checkpoints_wanted(params))
+        part[3] = 2 * state * ht_grid_coefs(p->grid) * (double)ht_grid_total(p->grid, HT_PRIMARY) *
+                  ht_real_size(ht_in_double(params));
+    part[4] = (double)ht_maps_bytes(plan, NULL, ht_in_double(params), true);
 }
 
 enum ht_err ht_disk_above(const char *path, char **out) {

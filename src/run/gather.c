@@ -42,12 +42,11 @@ static enum ht_err write_turned(struct ht_gather *r, struct block *b, int64_t co
 }
 
 static enum ht_err write_block(struct ht_gather *r, struct block *b) {
+    const int64_t count = b->count;
     for (int64_t t = 0; t < b->traces; t++)
-        for (int64_t i = 0; i < b->count; i++)
-            r->turned[t * b->count + i] = b->data[i * b->traces + t];
-    TRY(write_turned(r, b, b->count));
+        for (int64_t i = 0; i < count; i++) r->turned[t * count + i] = b->data[i * b->traces + t];
     b->count = 0;
-    return HT_OK;
+    return write_turned(r, b, count);
 }
 
 /* out += the weighted values of traces [from, from + traces). */
@@ -87,34 +86,6 @@ static enum ht_err sum_up(struct ht_gather *r, struct block *b, int64_t step) {
     return HT_OK;
 }
 
-/* One sample of all readings of a group. */
-static enum ht_err make_sample(struct ht_gather *r, struct block *b, double at, double *out) {
-    const struct ht_receiver_group *group = b->group;
-    const int64_t count = group->count;
-    struct ht_resampled by;
-    TRY(sum_up(r, b, (int64_t)floor(at)));
-    for (int64_t t = 0; t < b->traces; t++) out[t] = 0;
-    for (int i = 0; i < group->readings; i++) {
-        if (group->reading[i].integral) continue;
-        TRY(ht_resampler_weights(&r->resampler, at + group->reading[i].late, r->first, reached(r),
-                                 &by));
-        add_weighted(r, &by, b->from + i * count, count, out + i * count);
-    }
-    TRY(ht_resampler_weights(&r->resampler, at, r->first, reached(r), &by));
-    ht_source_samples_add(r->near, at, &by, b->from, b->traces, out);
-    for (int i = 0; i < group->readings; i++)
-        if (group->reading[i].integral) {
-            double *own = out + i * count;
-            const int64_t from = i * count;
-            memcpy(own, b->sum + from, (size_t)count * sizeof *own);
-            if (at > (double)b->summed)
-                TRY(add_integral(r, b->from + from, count, (double)b->summed, at, own));
-            for (int64_t t = 0; t < count; t++)
-                own[t] = b->start[from + t] + b->factor[from + t] * r->receivers->dt * own[t];
-        }
-    return HT_OK;
-}
-
 /* Whether a sample can be made; at: its time in steps. Integrals need the steps about the one
  * before, early values those about the one after. */
 static bool is_ready(const struct ht_gather *r, const struct block *b, int64_t sample, bool last,
@@ -131,31 +102,36 @@ static bool is_ready(const struct ht_gather *r, const struct block *b, int64_t s
 static enum ht_err make_samples(struct ht_gather *r, struct block *b, bool last) {
     double at;
     while (is_ready(r, b, b->first + b->count, last, &at)) {
-        TRY(make_sample(r, b, at, b->data + b->count * b->traces));
+        /* One sample of all readings of a group. */
+        double *out = b->data + b->count * b->traces;
+        const struct ht_receiver_group *group = b->group;
+        const int64_t count = group->count;
+        struct ht_resampled by;
+        TRY(sum_up(r, b, (int64_t)floor(at)));
+        for (int64_t t = 0; t < b->traces; t++) out[t] = 0;
+        for (int i = 0; i < group->readings; i++) {
+            if (group->reading[i].integral) continue;
+            TRY(ht_resampler_weights(&r->resampler, at + group->reading[i].late, r->first,
+                                     reached(r), &by));
+            add_weighted(r, &by, b->from + i * count, count, out + i * count);
+        }
+        TRY(ht_resampler_weights(&r->resampler, at, r->first, reached(r), &by));
+        ht_source_samples_add(r->near, at, &by, b->from, b->traces, out);
+        for (int i = 0; i < group->readings; i++)
+            if (group->reading[i].integral) {
+                double *own = out + i * count;
+                const int64_t from = i * count;
+                memcpy(own, b->sum + from, (size_t)count * sizeof *own);
+                if (at > (double)b->summed)
+                    TRY(add_integral(r, b->from + from, count, (double)b->summed, at, own));
+                for (int64_t t = 0; t < count; t++)
+                    own[t] = b->start[from + t] + b->factor[from + t] * r->receivers->dt * own[t];
+            }
         if (++b->count == r->most) TRY(write_block(r, b));
     }
     /* before the steps that it takes are forgotten */
     if (!last) TRY(sum_up(r, b, reached(r) - HT_RECEIVERS_STENCIL / 2));
     return last ? write_block(r, b) : HT_OK;
-}
-
-/* The next `count` samples, of all steps. */
-static enum ht_err write_whole(struct ht_gather *r, struct block *b, int64_t count) {
-    const struct ht_receiver_group *group = b->group;
-    const double dt = r->receivers->dt;
-    for (int i = 0; i < group->readings; i++) {
-        const int64_t own = i * group->count;
-        double *out = r->turned + own * count;
-        struct ht_whole whole =
-            ht_whole_of(r->receivers, group, &group->reading[i], b->first, count);
-        whole.value = r->value + b->from + own;
-        whole.width = r->width;
-        whole.steps = r->count;
-        TRY(ht_resample_whole(&whole, group->count, out));
-        for (int64_t t = 0; whole.integral && t < group->count * count; t++)
-            out[t] = b->start[own + t / count] + b->factor[own + t / count] * dt * out[t];
-    }
-    return write_turned(r, b, count);
 }
 
 /* Transforms of all steps so far are made when these are half as many again: all together take
@@ -168,13 +144,30 @@ static enum ht_err make_whole(struct ht_gather *r, struct block *b, bool last) {
     while (is_ready(r, b, b->first + ready, last, &at)) ready++;
     for (int64_t some; ready > 0; ready -= some) {
         some = ht_least(ready, r->most);
-        TRY(write_whole(r, b, some));
+        /* The next ones, of all steps. */
+        const struct ht_receiver_group *group = b->group;
+        const double dt = r->receivers->dt;
+        for (int i = 0; i < group->readings; i++) {
+            const int64_t own = i * group->count;
+            double *out = r->turned + own * some;
+            struct ht_whole whole =
+                ht_whole_of(r->receivers, group, &group->reading[i], b->first, some);
+            whole.value = r->value + b->from + own;
+            whole.width = r->width;
+            whole.steps = r->count;
+            TRY(ht_resample_whole(&whole, group->count, out));
+            for (int64_t t = 0; whole.integral && t < group->count * some; t++)
+                out[t] = b->start[own + t / some] + b->factor[own + t / some] * dt * out[t];
+        }
+        TRY(write_turned(r, b, some));
     }
     return HT_OK;
 }
 
-enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, bool last) {
+enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, int64_t step, bool last) {
     r->count += steps;
+    REQUIRE(steps == 0 || reached(r) == step, HT_ERR_INTERNAL,
+            "receivers: %lld samples after %lld steps", (long long)reached(r) + 1, (long long)step);
     for (int n = 0; n < r->receivers->count; n++)
         TRY((r->resampler.of.whole ? make_whole : make_samples)(r, &r->block[n], last));
     /* Keeps the steps that later samples may need. */
@@ -186,9 +179,11 @@ enum ht_err ht_gather_add(struct ht_gather *r, int64_t steps, bool last) {
     return HT_OK;
 }
 
-static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period) {
+static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t period,
+                        struct ht_sink sink) {
     int64_t most = 0, from = 0;
     const struct ht_resampling of = ht_resampling_of(plan);
+    r->sink = sink;
     r->resampler.of = of;
     r->receivers = plan->receivers;
     r->width = r->receivers->traces * of.derivatives;
@@ -224,12 +219,7 @@ static enum ht_err make(struct ht_gather *r, const struct ht_plan *plan, int64_t
 
 enum ht_err ht_gather_create(const struct ht_plan *plan, int64_t period, struct ht_sink sink,
                              struct ht_gather **out) {
-    struct ht_gather *r = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(r, 1));
-    r->sink = sink;
-    const enum ht_err err = make(r, plan, period);
-    return HT_MADE(err, r, ht_gather_destroy, out);
+    HT_CREATE(out, make(*out, plan, period, sink), ht_gather_destroy);
 }
 
 void ht_gather_destroy(struct ht_gather *r) {
@@ -237,10 +227,6 @@ void ht_gather_destroy(struct ht_gather *r) {
     ht_source_samples_destroy(r->near);
     ht_pool_free(&r->pool);
     free(r);
-}
-
-int64_t ht_gather_taken(const struct ht_gather *r) {
-    return r->first + r->count;
 }
 
 double *ht_gather_next(struct ht_gather *r) {

@@ -38,13 +38,13 @@ static bool is_image(const struct ht_inverse *inverse) {
     return inverse->survey->params->gradient.image == HT_IMAGE_CROSS;
 }
 
-static enum ht_err make(struct ht_inverse *inverse) {
-    struct ht_survey *survey = inverse->survey;
+static enum ht_err make(struct ht_survey *survey, struct ht_inverse *inverse) {
     const struct ht_params *params = survey->params;
     const struct ht_plan *plan = survey->sim->plan;
     const bool pairs = plan->problem.fd.pair != HT_PAIR_NONE;
     struct ht_pair pair;
     char mark[17] = "";
+    inverse->survey = survey;
     for (int i = 0; i < survey->count; i++)
         REFUSE(survey->shot[i].params.receivers.count == 0, params, "receivers",
                "shot %d has none: a gradient needs traces", i + 1);
@@ -72,11 +72,7 @@ static enum ht_err make(struct ht_inverse *inverse) {
 }
 
 enum ht_err ht_inverse_create(struct ht_survey *survey, struct ht_inverse **out) {
-    struct ht_inverse *inverse = NULL;
-    TRY(HT_ALLOC(inverse, 1));
-    inverse->survey = survey;
-    const enum ht_err err = make(inverse);
-    return HT_MADE(err, inverse, ht_inverse_destroy, out);
+    HT_CREATE(out, make(survey, *out), ht_inverse_destroy);
 }
 
 void ht_inverse_destroy(struct ht_inverse *inverse) {
@@ -125,18 +121,6 @@ enum ht_err ht_inverse_ready(struct ht_inverse *inverse, int shot) {
     return ht_gradient_create(survey->sim->plan, stepper, &choice, &inverse->gradient);
 }
 
-static enum ht_err aim(struct ht_inverse *inverse, int shot) {
-    struct ht_stepper *stepper = &inverse->survey->sim->run.stepper;
-    TRY(ht_inverse_ready(inverse, shot));
-    const struct ht_plan *plan = inverse->survey->sim->plan;
-    TRY(ht_gradient_aim(inverse->gradient, plan->receivers));
-    inverse->step = -1;
-    TRY(follow(inverse));
-    stepper->follow = follow;
-    stepper->follower = inverse;
-    return HT_OK;
-}
-
 enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char *title) {
     struct ht_run *run = &inverse->survey->sim->run;
     const double began = ht_clock();
@@ -146,7 +130,14 @@ enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char 
                                             ht_observe_energy(&energies),
                                             ht_observe_receivers(&inverse->traces)};
     ht_recording_free(&inverse->traces);
-    TRY(aim(inverse, shot));
+    struct ht_stepper *stepper = &inverse->survey->sim->run.stepper;
+    TRY(ht_inverse_ready(inverse, shot));
+    const struct ht_plan *plan = inverse->survey->sim->plan;
+    TRY(ht_gradient_aim(inverse->gradient, plan->receivers));
+    inverse->step = -1;
+    TRY(follow(inverse));
+    stepper->follow = follow;
+    stepper->follower = inverse;
     run->title = title;
     TRY(ht_survey_blame(inverse->survey, shot, ht_run_execute(run, 3, observers)));
     inverse->forward_s += ht_clock() - began;

@@ -53,20 +53,13 @@ static int64_t receivers_next(void *context, HT_UNUSED const struct ht_run *run,
     return r->next;
 }
 
-static enum ht_err take_samples(struct ht_recording *r, int64_t steps, int64_t reached, bool end) {
-    const int64_t samples = ht_gather_taken(r->gather) + steps;
-    REQUIRE(samples == reached + 1, HT_ERR_INTERNAL, "receivers: %lld samples after %lld steps",
-            (long long)samples, (long long)reached);
-    return ht_gather_add(r->gather, steps, end);
-}
-
 /* Samples of the steps since the last call. end: they are the last ones. */
 static enum ht_err collect(struct ht_recording *r, struct ht_comm *comm, int64_t reached,
                            bool end) {
     int64_t steps;
     double *values = r->gather != NULL ? ht_gather_next(r->gather) : NULL;
     TRY(ht_sampler_collect(r->sampler, &steps, values));
-    return HT_BY_FIRST(comm, take_samples(r, steps, reached, end));
+    return HT_BY_FIRST(comm, ht_gather_add(r->gather, steps, reached, end));
 }
 
 static enum ht_err end_traces(struct ht_recording *r, const char *how, double time) {
@@ -79,13 +72,12 @@ static enum ht_err end_traces(struct ht_recording *r, const char *how, double ti
 static enum ht_err receivers_save(void *context, const struct ht_run *run) {
     struct ht_recording *r = context;
     /* where the failure was that of their end they are gone */
-    if (r->sampler == NULL || (r->gather != NULL && !r->writes)) return HT_OK;
+    if (r->sampler == NULL || !r->writes) return HT_OK;
     /* Of several ranks the others may wait elsewhere for this one. */
     struct ht_comm *comm = run->plan->grid.slab.comm;
     const bool alone = ht_comm_size(comm) == 1;
     const enum ht_err err = alone ? collect(r, comm, run->steps, true) : HT_ERR_ELSEWHERE;
-    if (!r->writes) return HT_OK;
-    if (err != HT_OK) TRY(ht_gather_add(r->gather, 0, true));
+    if (err != HT_OK) TRY(ht_gather_add(r->gather, 0, run->steps, true));
     return end_traces(r, "failed", ht_run_time(run));
 }
 

@@ -99,19 +99,6 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
                 HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
 }
 
-static void add_parts(const struct ht_parallel *p, struct ht_facts *f) {
-    for (int n = 0; n < 2; n++) {
-        const char *between = n ? "            worst rank:" : "  steps     mean of ranks:";
-        for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
-            if (i == HT_TIME_GHOSTS) continue;
-            ht_say(f, "%s %s %s", between, i == HT_TIME_PACK ? "packing" : part_name[i],
-                   HT_SECONDS(n ? p->part[i].worst : p->part[i].mean));
-            between = ",";
-        }
-        ht_say(f, "\n");
-    }
-}
-
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
                           struct ht_json *json) {
     if (sim->ranks == 1) return;
@@ -154,18 +141,6 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_NUM("unknowns", unknowns));
 }
 
-/* What errors are proportional to where the medium is smooth: docs/developers/method.md, section 7.
- */
-static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
-    const struct ht_medium *medium = sim->plan->medium;
-    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
-    const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
-    if (medium->rough || (cells && degree == 0))
-        ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 || !cells ? " where it jumps" : "");
-    else
-        ht_text_add(text, "; errors ~ h^%d\n", cells ? (int)ht_least(degree + 1, full) : full);
-}
-
 /* Of the group with more of them. */
 static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
     const double share =
@@ -199,7 +174,16 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, ", speeds %.4g to %.4g", least, fastest);
     else
         ht_say(f, ", speeds up to %.4g", fastest);
-    add_order(sim, &f->text);
+    /* What errors are proportional to where the medium is smooth: docs/developers/method.md,
+     * section 7.
+     */
+    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
+    const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
+    if (medium->rough || (cells && degree == 0))
+        ht_text_add(&f->text, "; errors ~ h to h^2%s\n",
+                    degree > 0 || !cells ? " where it jumps" : "");
+    else
+        ht_text_add(&f->text, "; errors ~ h^%d\n", cells ? (int)ht_least(degree + 1, full) : full);
     ht_fact(f, HT_INT("medium_degree", sim->plan->problem.medium_degree));
     double share = NAN; /* the same of all files */
     struct ht_coverage c;
@@ -496,23 +480,6 @@ static void add_survey(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_INT("shots", survey->count), HT_INT("shot_groups", survey->groups));
 }
 
-static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
-    const struct ht_plan *plan = sim->plan;
-    const char *mark = ht_scheme_mark(plan->problem.scheme);
-    const char *terms = !sim->plan->problem.scheme->nodal ? "Taylor stages"
-                        : plan->problem.stages > 1        ? "terms in time"
-                        : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
-                            ? "term in time"
-                            : "term in time, as absorbing layers take";
-    ht_say(f, "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most %.3g, %s%s%d %s\n",
-           (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
-           plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
-    ht_fact(f, HT_INT("steps", plan->steps), HT_NUM("dt", plan->problem.dt),
-            HT_NUM("time_end", sim->params->time.end), HT_NUM("cfl", plan->cfl),
-            HT_NUM("cfl_limit", plan->cfl_limit), HT_INT("stages", plan->problem.stages));
-    add_accuracy(plan, f);
-}
-
 static void add_outputs(const struct ht_plan *plan, struct ht_facts *f) {
     const bool snapshots = plan->snapshots_off, pictures = plan->pictures_off;
     if (snapshots || pictures)
@@ -615,7 +582,19 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
     ht_say(f, "\n");
     ht_fact(f, HT_INT("memory_bytes", b->total));
-    add_steps(sim, f);
+    const char *mark = ht_scheme_mark(plan->problem.scheme);
+    const char *terms = !sim->plan->problem.scheme->nodal ? "Taylor stages"
+                        : plan->problem.stages > 1        ? "terms in time"
+                        : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
+                            ? "term in time"
+                            : "term in time, as absorbing layers take";
+    ht_say(f, "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most %.3g, %s%s%d %s\n",
+           (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
+           plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
+    ht_fact(f, HT_INT("steps", plan->steps), HT_NUM("dt", plan->problem.dt),
+            HT_NUM("time_end", sim->params->time.end), HT_NUM("cfl", plan->cfl),
+            HT_NUM("cfl_limit", plan->cfl_limit), HT_INT("stages", plan->problem.stages));
+    add_accuracy(plan, f);
     add_survey(sim, f);
     add_shots(sim, f);
     add_outputs(plan, f);
@@ -808,7 +787,17 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
     if (sim->ranks != 1) {
         ht_say(f, "  exchange  %s: %.4g messages and %s per step\n", result->parallel.transport,
                result->parallel.messages, HT_BYTES(result->parallel.bytes));
-        add_parts(&result->parallel, f);
+        for (int n = 0; n < 2; n++) {
+            const char *between = n ? "            worst rank:" : "  steps     mean of ranks:";
+            for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
+                if (i == HT_TIME_GHOSTS) continue;
+                ht_say(
+                    f, "%s %s %s", between, i == HT_TIME_PACK ? "packing" : part_name[i],
+                    HT_SECONDS(n ? result->parallel.part[i].worst : result->parallel.part[i].mean));
+                between = ",";
+            }
+            ht_say(f, "\n");
+        }
     }
     ht_fact_said(f, "joules", joules,
                  "  power     %.4g J of the device%s, %.3g nJ per cell half-step\n", joules,

@@ -225,19 +225,6 @@ static enum ht_err begin_all(struct loop *l) {
     return HT_OK;
 }
 
-static void end_all(struct loop *l) {
-    while (l->begun > 0) {
-        const struct ht_observer *o = &l->observer[--l->begun];
-        if (o->end != NULL) o->end(o->context);
-        l->run->look_s += l->seconds[l->begun];
-        if (ht_log_level_get() >= HT_LOG_VERBOSE)
-            ht_log("%s: %lld looks in %.3g s", o->name, (long long)l->looks[l->begun],
-                   l->seconds[l->begun]);
-    }
-    for (int f = 0; f < HT_MAX_FIELDS; f++) free(l->nodal[f]);
-    free(l->coefs);
-}
-
 enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observer *observer) {
     struct loop l = {.run = run, .count = count, .observer = observer, .batch = 1};
     REQUIRE(count <= HT_MAX_OBSERVERS, HT_ERR_INTERNAL, "%d observers of a run: at most %d", count,
@@ -247,6 +234,15 @@ enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observ
         err = take_steps(&l);
         if (err != HT_OK) save_all(&l, err);
     }
-    end_all(&l);
+    while (l.begun > 0) {
+        const struct ht_observer *o = &l.observer[--l.begun];
+        if (o->end != NULL) o->end(o->context);
+        l.run->look_s += l.seconds[l.begun];
+        if (ht_log_level_get() >= HT_LOG_VERBOSE)
+            ht_log("%s: %lld looks in %.3g s", o->name, (long long)l.looks[l.begun],
+                   l.seconds[l.begun]);
+    }
+    for (int f = 0; f < HT_MAX_FIELDS; f++) free(l.nodal[f]);
+    free(l.coefs);
     return err;
 }

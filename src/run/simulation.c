@@ -58,7 +58,6 @@ bool ht_simulation_leads(const struct ht_simulation *sim) {
     return sim->ranks == 1 || sim->assignment[sim->rank].first == sim->rank;
 }
 
-/* The spec of the half step from the primary grid. */
 static struct ht_spec spec_of(const struct ht_simulation *sim) {
     return ht_problem_spec(&sim->plan->problem, &sim->tuning, HT_PRIMARY);
 }
@@ -240,32 +239,6 @@ static enum ht_err settle_kernels(struct ht_simulation *sim) {
         ht_kernels_plan(&sim->plan->problem, &sim->info, &sim->tuning, &sim->kernels));
 }
 
-/* The tuning is complete without a device as well, for the budget. */
-static enum ht_err choose_kernels(struct ht_simulation *sim) {
-    const struct ht_params *params = sim->params;
-    struct ht_tuning *tuning = &sim->tuning;
-    const bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
-    *tuning =
-        (struct ht_tuning){.fp64 = fp64,
-                           .ptx = sim->info.ptx,
-                           .ptx_own = sim->info.ptx_own,
-                           .block = ht_layout_block(params->device.layout, sim->info.gpu, fp64),
-                           .cells = params->device.cells_per_group,
-                           .planes = params->device.planes_per_group};
-    TRY(choose_variant(sim));
-    /* Branches prevent a CPU from vectorising work-items; vector kernels use vectors anyway. */
-    tuning->trim =
-        sim->info.gpu || (tuning->variant != NULL && tuning->variant->made_for == HT_FOR_CPU);
-    if (!sim->oracle && sim->device == NULL) return HT_OK;
-    if (!sim->oracle) {
-        if (sim->rank == 0) recall_tuning(sim);
-        return settle_kernels(sim);
-    }
-    tuning->block = 1;
-    tuning->variant = NULL;
-    return HT_OK;
-}
-
 enum ht_err ht_cache_directory(const char *given, char **out) {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "/htwave";
     *out = NULL;
@@ -290,16 +263,9 @@ static enum ht_err check_host(const struct ht_simulation *sim, const char *list,
                            HT_BYTES(bytes), where, HT_BYTES(host_memory()), advice);
 }
 
-/* Per trace, on rank 0: position, weights, nodes, a block of samples. */
-enum { TRACE_BYTES = 1024 };
-
 /* Ranks whose needs are added up: those of one device. */
-static const struct ht_assignment *everyone(const struct ht_simulation *sim) {
-    return sim->everyone != NULL ? sim->everyone : sim->assignment;
-}
-
 static bool shares_memory(const struct ht_simulation *sim, int rank) {
-    const struct ht_assignment *of = everyone(sim);
+    const struct ht_assignment *of = sim->everyone;
     return of[rank].first == of[ht_comm_rank(ht_comm_whole(sim->comm))].first;
 }
 
@@ -402,7 +368,7 @@ static enum ht_err check_lists(const struct ht_simulation *sim, int64_t bytes, i
 /* Rank 0 keeps the traces of all steps where dispersion is removed. */
 static enum ht_err check_history(const struct ht_simulation *sim) {
     const struct ht_plan *plan = sim->plan;
-    if (sim->rank > 0 || plan->receivers == NULL || !ht_resampling_of(plan).whole) return HT_OK;
+    if (plan->receivers == NULL || !ht_resampling_of(plan).whole) return HT_OK;
     const double steps = (double)(plan->steps + ht_resampling_beyond(plan));
     const double traces = (double)plan->receivers->traces;
     return check_host(sim, "receivers", 8 * steps * traces,
@@ -416,7 +382,7 @@ static enum ht_err check_shot_memory(struct ht_simulation *sim) {
     TRY(ht_plan_shot_bytes(sim->plan, sim->tuning.fp64, &shots));
     TRY(ht_comm_agree(sim->comm, check_host(sim, "sources", (double)shots.host, "", "",
                                             ", smaller or shorter ones")));
-    TRY(ht_comm_agree(sim->comm, check_history(sim)));
+    TRY(HT_BY_FIRST(sim->comm, check_history(sim)));
     sim->budget = budget_of(sim, variant != NULL ? variant : leanest(sim), shots.device);
     if (sim->device == NULL && !sim->oracle) return HT_OK;
     const struct ht_budget *b = &sim->budget;
@@ -454,7 +420,7 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
     struct ht_budget most = {.total = 0};
     double part[HT_DISK_PARTS];
     if (shots == 0) {
-        (void)ht_disk_need(sim->plan, sim->disk);
+        ht_disk_need(sim->plan, sim->disk);
         return check_shot_memory(sim);
     }
     memset(sim->disk, 0, sizeof sim->disk);
@@ -462,7 +428,7 @@ static enum ht_err check_memory(struct ht_simulation *sim) {
         TRY(ht_survey_aim_plan(sim->survey, i));
         TRY(ht_survey_blame(sim->survey, i, check_shot_memory(sim)));
         if (sim->budget.total > most.total) most = sim->budget;
-        (void)ht_disk_need(sim->plan, part);
+        ht_disk_need(sim->plan, part);
         for (int k = 0; k < HT_DISK_PARTS; k++) sim->disk[k] += part[k];
     }
     sim->budget = most;
@@ -475,7 +441,29 @@ static enum ht_err plan_problem(struct ht_simulation *sim) {
     const struct ht_range slab = ht_grid_own(&sim->plan->grid, HT_DUAL);
     const int64_t own = slab.last - slab.first;
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, sim->planes));
-    return choose_kernels(sim);
+    /* The tuning is complete without a device as well, for the budget. */
+    const struct ht_params *params = sim->params;
+    struct ht_tuning *tuning = &sim->tuning;
+    const bool fp64 = sim->oracle || params->device.precision == HT_DOUBLE;
+    *tuning =
+        (struct ht_tuning){.fp64 = fp64,
+                           .ptx = sim->info.ptx,
+                           .ptx_own = sim->info.ptx_own,
+                           .block = ht_layout_block(params->device.layout, sim->info.gpu, fp64),
+                           .cells = params->device.cells_per_group,
+                           .planes = params->device.planes_per_group};
+    TRY(choose_variant(sim));
+    /* Branches prevent a CPU from vectorising work-items; vector kernels use vectors anyway. */
+    tuning->trim =
+        sim->info.gpu || (tuning->variant != NULL && tuning->variant->made_for == HT_FOR_CPU);
+    if (!sim->oracle && sim->device == NULL) return HT_OK;
+    if (!sim->oracle) {
+        if (sim->rank == 0) recall_tuning(sim);
+        return settle_kernels(sim);
+    }
+    tuning->block = 1;
+    tuning->variant = NULL;
+    return HT_OK;
 }
 
 static enum ht_err make_plan(struct ht_simulation *sim) {
@@ -484,25 +472,25 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     /* Either all ranks have a device or none. */
     TRY(ht_ranks_assignments(sim->comm, sim->device != NULL ? &sim->info : NULL, &sim->assignment));
     struct ht_comm *whole = ht_comm_whole(sim->comm);
-    if (whole != sim->comm)
-        TRY(ht_ranks_assignments(whole, sim->device != NULL ? &sim->info : NULL, &sim->everyone));
+    TRY(ht_ranks_assignments(whole, sim->device != NULL ? &sim->info : NULL, &sim->everyone));
     const char *select = sim->params->device.select;
     const bool none = strcmp(select, "none") == 0; /* to check without one */
     const bool asked =
         !none && (strcmp(select, "auto") != 0 || strcmp(sim->params->device.backend, "auto") != 0);
-    TRY(ht_comm_agree(sim->comm, asked || ht_ranks_devices(ht_comm_size(whole), everyone(sim)) > 0
+    TRY(ht_comm_agree(sim->comm, asked || ht_ranks_devices(ht_comm_size(whole), sim->everyone) > 0
                                      ? need_device(sim)
                                      : HT_OK));
     TRY(check_cells(sim));
     if (sim->too_large) return HT_OK;
     const struct ht_groups *groups = &sim->params->receivers;
     const struct ht_receivers_given *group = groups->group;
+    const double trace = 1024; /* bytes: position, weights, nodes, a block of samples */
     double traces = 0;
     for (int n = 0; n < groups->count; n++) {
         const int fields = group[n].fields.count;
         traces += (double)group[n].count * group[n].count2 * (fields > 0 ? fields : 1);
     }
-    TRY(check_host(sim, "receivers", traces * TRACE_BYTES, HT_KEY("%.3g traces ", traces), "", ""));
+    TRY(check_host(sim, "receivers", traces * trace, HT_KEY("%.3g traces ", traces), "", ""));
     TRY(HT_ALLOC(sim->planes, sim->ranks));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
     if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
@@ -531,8 +519,7 @@ enum ht_err ht_simulation_replan(struct ht_simulation *sim) {
 
 enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     double began = ht_clock();
-    bool wanted = sim->rank == 0 && sim->device != NULL;
-    wanted = wanted && wants_tuning(sim);
+    bool wanted = sim->rank == 0 && sim->device != NULL && wants_tuning(sim);
     TRY(ht_comm_broadcast(sim->comm, &wanted, sizeof wanted));
     if (!wanted) return HT_OK;
     if (sim->rank == 0) search_tuning(sim);
@@ -541,25 +528,16 @@ enum ht_err ht_simulation_tune(struct ht_simulation *sim) {
     return check_memory(sim);
 }
 
-enum ht_err ht_simulation_plan_survey(const struct ht_params *params, struct ht_comm *comm,
-                                      struct ht_survey *survey, struct ht_simulation **out) {
-    struct ht_simulation *sim = NULL;
-    TRY(HT_ALLOC(sim, 1));
-    *out = sim;
-    *sim = (struct ht_simulation){.params = params,
-                                  .survey = survey,
-                                  .comm = comm,
-                                  .rank = ht_comm_rank(comm),
-                                  .ranks = ht_comm_size(comm),
-                                  .selfcheck_ratio = NAN};
-    ht_comm_be_patient(comm, params->parallel.patience);
-    enum ht_err err = make_plan(sim);
-    return HT_MADE(err, sim, ht_simulation_destroy, out);
-}
-
 enum ht_err ht_simulation_plan(const struct ht_params *params, struct ht_comm *comm,
-                               struct ht_simulation **out) {
-    return ht_simulation_plan_survey(params, comm, NULL, out);
+                               struct ht_survey *survey, struct ht_simulation **out) {
+    const struct ht_simulation begun = {.params = params,
+                                        .survey = survey,
+                                        .comm = comm,
+                                        .rank = ht_comm_rank(comm),
+                                        .ranks = ht_comm_size(comm),
+                                        .selfcheck_ratio = NAN};
+    ht_comm_be_patient(comm, params->parallel.patience);
+    HT_CREATE(out, (**out = begun, make_plan(*out)), ht_simulation_destroy);
 }
 
 void ht_simulation_destroy(struct ht_simulation *sim) {
@@ -628,8 +606,4 @@ enum ht_err ht_simulation_start(struct ht_simulation *sim) {
     sim->joules_before = sim->device != NULL ? ht_device_joules(sim->device) : -1;
     sim->start_s = ht_clock() - began;
     return HT_OK;
-}
-
-double ht_simulation_cells(const struct ht_simulation *sim) {
-    return (double)ht_grid_total(&sim->plan->grid, HT_DUAL);
 }

@@ -20,46 +20,6 @@ static const struct ht_survey_given whole = {.file = "", .data = ""};
 
 /* ---- the list ---- */
 
-/* The groups' own parameters, moved to where the shot has them. */
-static enum ht_err copy_groups(struct ht_survey *s, struct ht_survey_shot *shot, int sources,
-                               const int *source, int receivers, const int *receiver,
-                               const struct moved *moved) {
-    const struct ht_shot_given *from = s->params->shots.group;
-    const struct ht_receivers_given *of = s->params->receivers.group;
-    struct ht_shot_given *to = NULL;
-    struct ht_receivers_given *group = NULL;
-    char name[HT_GROUP_NAME];
-    TRY(HT_TAKE(&s->pool, to, sources));
-    TRY(HT_TAKE(&s->pool, group, receivers));
-    for (int i = 0; i < sources; i++) to[i] = from[source[i] - 1];
-    for (int i = 0; i < receivers; i++) {
-        group[i] = of[receiver[i] - 1];
-        ht_params_receivers_name(s->params, receiver[i], name);
-        TRY(ht_pool_copy(&s->pool, name, &group[i].name));
-    }
-    shot->params.shots = (struct ht_groups){sources, to};
-    shot->params.receivers = (struct ht_groups){receivers, group};
-    shot->params.number.source = source;
-    shot->params.number.receivers = receiver;
-    if (moved == NULL) return HT_OK;
-    memcpy(to->position, moved->source, sizeof to->position);
-    if (moved->receivers == 0) return HT_OK;
-    HT_FREED char *path = NULL;
-    TRY(ht_file_path(shot->params.output.directory, HT_PLACES_NAME, &path));
-    *group = (struct ht_receivers_given){.name = group->name,
-                                         .type = HT_RECEIVER_FILE,
-                                         .count = 1,
-                                         .count2 = 1,
-                                         .fields = group->fields,
-                                         .every = group->every,
-                                         .start = group->start,
-                                         .places = moved->receivers};
-    TRY(ht_pool_copy(&s->pool, path, &group->file));
-    TRY(HT_TAKE(&s->pool, group->place, moved->receivers));
-    memcpy(group->place, moved->receiver, (size_t)moved->receivers * sizeof *group->place);
-    return HT_OK;
-}
-
 static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *given, int group,
                             const struct moved *moved) {
     const struct ht_params *all = s->params;
@@ -84,7 +44,41 @@ static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *g
     for (int i = 0; i < sources; i++) source[i] = some ? (int)given->sources.number[i] : i + 1;
     for (int i = 0; i < receivers; i++)
         receiver[i] = named ? ht_params_receivers_find(all, given->receivers.name[i]) : i + 1;
-    return copy_groups(s, shot, sources, source, receivers, receiver, moved);
+    /* The groups' own parameters, moved to where the shot has them. */
+    const struct ht_shot_given *from = s->params->shots.group;
+    const struct ht_receivers_given *of = s->params->receivers.group;
+    struct ht_shot_given *to = NULL;
+    struct ht_receivers_given *records = NULL;
+    char name[HT_GROUP_NAME];
+    TRY(HT_TAKE(&s->pool, to, sources));
+    TRY(HT_TAKE(&s->pool, records, receivers));
+    for (int i = 0; i < sources; i++) to[i] = from[source[i] - 1];
+    for (int i = 0; i < receivers; i++) {
+        records[i] = of[receiver[i] - 1];
+        ht_params_receivers_name(s->params, receiver[i], name);
+        TRY(ht_pool_copy(&s->pool, name, &records[i].name));
+    }
+    shot->params.shots = (struct ht_groups){sources, to};
+    shot->params.receivers = (struct ht_groups){receivers, records};
+    shot->params.number.source = source;
+    shot->params.number.receivers = receiver;
+    if (moved == NULL) return HT_OK;
+    memcpy(to->position, moved->source, sizeof to->position);
+    if (moved->receivers == 0) return HT_OK;
+    HT_FREED char *path = NULL;
+    TRY(ht_file_path(shot->params.output.directory, HT_PLACES_NAME, &path));
+    *records = (struct ht_receivers_given){.name = records->name,
+                                           .type = HT_RECEIVER_FILE,
+                                           .count = 1,
+                                           .count2 = 1,
+                                           .fields = records->fields,
+                                           .every = records->every,
+                                           .start = records->start,
+                                           .places = moved->receivers};
+    TRY(ht_pool_copy(&s->pool, path, &records->file));
+    TRY(HT_TAKE(&s->pool, records->place, moved->receivers));
+    memcpy(records->place, moved->receiver, (size_t)moved->receivers * sizeof *records->place);
+    return HT_OK;
 }
 
 /* ---- shots of a file ---- */
@@ -145,9 +139,22 @@ static enum ht_err add_places(struct ht_survey *s, const struct ht_survey_given 
     return HT_OK;
 }
 
-/* Two shots have the same file where one of them has a name without a number; SEG-Y holds many. */
-static enum ht_err check_data(const struct ht_survey *s) {
+static enum ht_err list_shots(struct ht_survey *s, bool each) {
     const struct ht_survey_given *given = s->params->survey.group;
+    REFUSE(each && s->params->shots.count == 0, s->params, "sources",
+           "must have a group for each shot");
+    for (int i = 1; each && s->params->survey.count == 0 && i <= s->params->shots.count; i++) {
+        double number = i;
+        struct ht_survey_given one = whole;
+        one.sources = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = 1, .number = &number};
+        TRY(add_shot(s, &one, 0, NULL));
+    }
+    if (s->params->survey.count == 0) return each ? HT_OK : add_shot(s, &whole, 0, NULL);
+    for (int n = 1; n <= s->params->survey.count; n++)
+        TRY(*given[n - 1].file ? add_places(s, &given[n - 1], n)
+                               : add_shot(s, &given[n - 1], n, NULL));
+    /* Two shots have the same file where one of them has a name without a number; SEG-Y holds many.
+     */
     for (int i = 0; i < s->count; i++) {
         const int group = s->shot[i].group;
         if (group == 0 || *given[group - 1].data == '\0' ||
@@ -160,22 +167,6 @@ static enum ht_err check_data(const struct ht_survey *s) {
                    (int)ht_least(i, j) + 1, (int)ht_most(i, j) + 1);
     }
     return HT_OK;
-}
-
-static enum ht_err list_shots(struct ht_survey *s, bool each) {
-    const struct ht_survey_given *given = s->params->survey.group;
-    REFUSE(each && s->params->shots.count == 0, s->params, "sources",
-           "must have a group for each shot");
-    for (int i = 1; each && s->params->survey.count == 0 && i <= s->params->shots.count; i++) {
-        double number = i;
-        struct ht_survey_given one = whole;
-        one.sources = (struct ht_value){.kind = HT_VALUE_NUMBERS, .count = 1, .number = &number};
-        TRY(add_shot(s, &one, 0, NULL));
-    }
-    if (s->params->survey.count == 0) return each ? HT_OK : add_shot(s, &whole, 0, NULL);
-    for (int n = 1; n <= s->params->survey.count; n++, given++)
-        TRY(*given->file ? add_places(s, given, n) : add_shot(s, given, n, NULL));
-    return check_data(s);
 }
 
 /* ---- planning ---- */
@@ -201,8 +192,14 @@ enum ht_err ht_survey_aim_plan(const struct ht_survey *s, int shot) {
     return shot < 0 ? err : ht_survey_blame(s, shot, err);
 }
 
-/* As many groups as there are ranks, but for shots that there are not, or that do not fit. */
-static enum ht_err divide_ranks(struct ht_survey *s) {
+static enum ht_err make(struct ht_survey *s, const struct ht_params *params, struct ht_comm *comm,
+                        bool each) {
+    s->params = params;
+    s->comm = comm;
+    s->at = -1;
+    TRY(ht_ranks_check_params(s->comm, s->params));
+    TRY(ht_comm_agree(s->comm, list_shots(s, each)));
+    /* As many groups as there are ranks, but for shots that there are not, or that do not fit. */
     const int given = s->params->parallel.shots, ranks = ht_comm_size(s->comm);
     const bool cut = s->params->grid.dims > 2;
     REFUSE(given > 0 && ranks % given != 0, s->params, "parallel.shots",
@@ -215,7 +212,7 @@ static enum ht_err divide_ranks(struct ht_survey *s) {
         s->groups = groups;
         s->group = ht_comm_rank(s->comm) / (ranks / groups);
         TRY(ht_comm_split(s->comm, groups, &s->part));
-        TRY(ht_comm_agree(s->comm, ht_simulation_plan_survey(s->params, s->part, s, &s->sim)));
+        TRY(ht_comm_agree(s->comm, ht_simulation_plan(s->params, s->part, s, &s->sim)));
         double large = s->sim->too_large;
         TRY(ht_comm_max(s->comm, 1, &large));
         if (!(large > 0)) return HT_OK;
@@ -226,21 +223,9 @@ static enum ht_err divide_ranks(struct ht_survey *s) {
     }
 }
 
-static enum ht_err make(struct ht_survey *s, bool each) {
-    TRY(ht_ranks_check_params(s->comm, s->params));
-    TRY(ht_comm_agree(s->comm, list_shots(s, each)));
-    return divide_ranks(s);
-}
-
 enum ht_err ht_survey_plan(const struct ht_params *params, struct ht_comm *comm, bool each,
                            struct ht_survey **out) {
-    struct ht_survey *s = NULL;
-    TRY(HT_ALLOC(s, 1));
-    s->params = params;
-    s->comm = comm;
-    s->at = -1;
-    const enum ht_err err = ht_comm_agree(comm, make(s, each));
-    return HT_MADE(err, s, ht_survey_destroy, out);
+    HT_CREATE(out, ht_comm_agree(comm, make(*out, params, comm, each)), ht_survey_destroy);
 }
 
 void ht_survey_destroy(struct ht_survey *s) {

@@ -40,7 +40,7 @@ static inline void fd_open(struct fd_run *run, const char *format, ...) {
                      "output.pictures=false device.tune=never device.selfcheck=false "
                      "device.select=%s device.backend=%s %s",
                      test_select(), test_backend(), text));
-    must(ht_simulation_plan(run->params, NULL, &run->sim));
+    must(ht_simulation_plan(run->params, NULL, NULL, &run->sim));
     must(ht_simulation_compile(run->sim));
     must(ht_simulation_start(run->sim));
     run->nodes = ht_grid_total(&run->sim->plan->grid, HT_PRIMARY);

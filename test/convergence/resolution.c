@@ -46,7 +46,7 @@ static enum ht_err read_method(const struct method *m, const struct ht_resolutio
 
 static enum ht_err run_params(const struct ht_params *params, double *error) {
     struct ht_simulation *sim = NULL;
-    TRY(ht_simulation_plan(params, NULL, &sim));
+    TRY(ht_simulation_plan(params, NULL, NULL, &sim));
     const struct ht_observer observer = ht_observe_error(sim->plan, error);
     enum ht_err err = ht_simulation_compile(sim);
     if (err == HT_OK) err = ht_simulation_start(sim);

@@ -73,7 +73,7 @@ static void record(struct trial *t, const char *backend, int field, const char *
                      "device={backend=\"%s\";select=\"%s\";} device.tune=never "
                      "device.selfcheck=false %s",
                      t->directory, oracle ? "oracle" : test_backend(), test_select(), text));
-    must(ht_simulation_plan(t->params, NULL, &t->sim));
+    must(ht_simulation_plan(t->params, NULL, NULL, &t->sim));
     must(ht_output_check_traces(t->params, t->sim->plan->receivers));
     must(ht_simulation_compile(t->sim));
     must(ht_simulation_start(t->sim));

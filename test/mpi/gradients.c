@@ -51,7 +51,7 @@ static void take(struct shot *s, const struct ht_params *params, struct ht_comm 
     struct ht_gradient_choice choice = *given;
     struct ht_gradient_facts facts;
     *s = (struct shot){.sim = NULL};
-    must(ht_simulation_plan(params, comm, &s->sim));
+    must(ht_simulation_plan(params, comm, NULL, &s->sim));
     must(ht_simulation_compile(s->sim));
     must(ht_simulation_start(s->sim));
     const struct ht_plan *plan = s->sim->plan;

@@ -266,7 +266,7 @@ static int try_input(const char *file) {
     for (int i = 0; i < count; i++) overrides[i] = given[i];
     enum ht_err err = ht_params_read(input, count, overrides, &params);
     if (err == HT_OK && !reads_back(params)) return -1;
-    if (err == HT_OK) err = ht_simulation_plan(params, NULL, &sim);
+    if (err == HT_OK) err = ht_simulation_plan(params, NULL, NULL, &sim);
     if (err == HT_OK && file != NULL) err = ht_simulation_start(sim);
     if (err == HT_OK) return 1;
     if (is_placed(err, file) && err != HT_ERR_INTERNAL) return 0;

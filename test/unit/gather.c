@@ -25,7 +25,7 @@ static void record(const struct ht_plan *plan, const double *value, struct trace
     for (int64_t n = 0; n < steps; n += period) {
         const int64_t some = ht_least(period, steps - n);
         memcpy(ht_gather_next(gather), value + n * width, (size_t)(some * width) * sizeof *value);
-        must(ht_gather_add(gather, some, n + some == steps));
+        must(ht_gather_add(gather, some, n + some - 1, n + some == steps));
     }
     ht_gather_destroy(gather);
 }

@@ -41,7 +41,7 @@ static enum ht_err simulate(struct trial *t, const char *input, char *into) {
     char device[] = "device={backend=\"oracle\";threads=1;}";
     char *options[] = {into, device};
     TRY(ht_params_read(input, 2, options, &t->params));
-    TRY(ht_simulation_plan(t->params, NULL, &t->sim));
+    TRY(ht_simulation_plan(t->params, NULL, NULL, &t->sim));
     TRY(ht_simulation_compile(t->sim));
     TRY(ht_simulation_start(t->sim));
     TRY(ht_output_create(t->params, t->sim->plan->medium, 0, &t->output));
