@@ -331,16 +331,6 @@ static bool of_one_problem(const struct row *a, const struct row *b) {
            a->tuning.fp64 == b->tuning.fp64;
 }
 
-/* The fastest row of a problem on a machine; NULL: it has none. */
-static const struct row *fastest(const struct bench *bench, const struct row *like, int machine) {
-    const struct row *best = NULL;
-    for (const struct row *r = bench->row; r < bench->row + bench->count; r++)
-        if (r->done && r->kernel < 0 && r->machine == machine && of_one_problem(r, like) &&
-            (best == NULL || rate_of(r) > rate_of(best)))
-            best = r;
-    return best;
-}
-
 /* A line for each problem, with the rate of the fastest kernels on each device. */
 static enum ht_err print_beside(const struct bench *bench) {
     HT_FREED_TEXT struct ht_text text = {0};
@@ -361,7 +351,12 @@ static enum ht_err print_beside(const struct bench *bench) {
                     row->scheme->name, row->dims, row->order, row->stages,
                     ht_real_name(row->tuning.fp64), row->density ? "density" : "uniform");
         for (int m = 0; m < bench->machines; m++) {
-            const struct row *best = fastest(bench, row, m);
+            /* The fastest row of a problem on a machine; NULL: it has none. */
+            const struct row *best = NULL;
+            for (const struct row *r = bench->row; r < bench->row + bench->count; r++)
+                if (r->done && r->kernel < 0 && r->machine == m && of_one_problem(r, row) &&
+                    (best == NULL || rate_of(r) > rate_of(best)))
+                    best = r;
             ht_text_add(&text, "  %12s %-16s", best ? HT_KEY("%.4g", rate_of(best)) : "-",
                         best ? best->tuning.variant->name : "");
         }

@@ -402,16 +402,6 @@ static enum ht_err run_device(void *context, const struct ht_device_info *info) 
     return err;
 }
 
-/* Known before the rows take minutes. */
-static enum ht_err check_out(const char *path) {
-    HT_FREED char *temporary = NULL;
-    HT_PATH(within, path, ".");
-    REQUIRE(!ht_file_exists(within), HT_ERR_INPUT, "--out %s: is a directory", HT_SHOWN(path));
-    TRY(ht_file_temporary(path, &temporary));
-    (void)unlink(temporary);
-    return HT_OK;
-}
-
 enum ht_err ht_command_selftest(const struct ht_args *args) {
     HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
     struct selftest t = {.args = args, .facts = &f};
@@ -433,7 +423,14 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
                 HT_SHOWN(key), own_keys);
     }
     TRY(ht_params_read(NULL, args->count, args->operand, &params));
-    if (path != NULL) TRY(check_out(path));
+    if (path != NULL) {
+        /* Known before the rows take minutes. */
+        HT_FREED char *temporary = NULL;
+        HT_PATH(within, path, ".");
+        REQUIRE(!ht_file_exists(within), HT_ERR_INPUT, "--out %s: is a directory", HT_SHOWN(path));
+        TRY(ht_file_temporary(path, &temporary));
+        (void)unlink(temporary);
+    }
     ht_json_stamp(&f.json);
     ht_fact(&f, HT_OPEN("keys", '['));
     for (int i = 0; i < args->count; i++) ht_fact(&f, HT_TEXT(NULL, args->operand[i]));

@@ -49,17 +49,6 @@ static void *open_major(int major) {
     return open_name(name);
 }
 
-static void *open_library(int driver) {
-    enum { FIRST = 11, LAST = 20 };
-    int own = driver > 0 ? driver / 1000 : LAST;
-    void *library = NULL;
-    for (int major = own; library == NULL && major >= FIRST; major--) library = open_major(major);
-    if (library == NULL) library = open_name("libnvrtc.so");
-    for (int major = own + 1; library == NULL && major <= LAST; major++)
-        library = open_major(major);
-    return library;
-}
-
 static bool find(void *library, const char *name, void *function) {
     if (ht_library_find(library, name, function)) return true;
     snprintf(nvrtc.missing, sizeof nvrtc.missing,
@@ -68,7 +57,13 @@ static bool find(void *library, const char *name, void *function) {
 }
 
 static void load(int driver) {
-    void *library = open_library(driver);
+    enum { FIRST = 11, LAST = 20 };
+    int own = driver > 0 ? driver / 1000 : LAST;
+    void *library = NULL;
+    for (int major = own; library == NULL && major >= FIRST; major--) library = open_major(major);
+    if (library == NULL) library = open_name("libnvrtc.so");
+    for (int major = own + 1; library == NULL && major <= LAST; major++)
+        library = open_major(major);
     int major = 0, minor = 0;
     if (library == NULL) {
         snprintf(nvrtc.missing, sizeof nvrtc.missing, "%s",

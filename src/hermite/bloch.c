@@ -49,20 +49,6 @@ struct map {
 
 /* ---- the map ---- */
 
-/* Amplitudes of the fields in units of their size, and the frequency. */
-static double fill_wave(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
-    const struct ht_equations *eq = s->problem->eq;
-    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
-    const int wave = run->wave > 0 ? run->wave : 1;
-    (void)ht_equations_plane(eq, run->material, k, wave, real, imaginary, &omega);
-    for (int f = 0; f < eq->nfields; f++) {
-        const double size = hypot(real[f], imaginary[f]);
-        s->size_of[f] = size > 0 ? size : 1;
-        s->amplitude[f] = ht_complex(real[f], imaginary[f]) / s->size_of[f];
-    }
-    return omega;
-}
-
 static void fill_matrix(struct map *s, double theta) {
     double h[CELL * CELL];
     const number turn = ht_complex(cos(theta / 2), sin(theta / 2));
@@ -217,21 +203,22 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     return HT_OK;
 }
 
-/* Of a field without amplitude what is added sums up. */
-static void add_change(const struct map *s, const number *base, const number *axis, number *out) {
-    for (int f = 0; f < s->problem->eq->nfields; f++) {
-        const number a = s->amplitude[f], more = axis[f] - base[f];
-        out[f] += a == 0 ? more : more * (a + out[f]) / (a + base[f]);
-    }
-}
-
 enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                           struct ht_bloch_wave *out) {
     *out = (struct ht_bloch_wave){{0}, {0}};
     HT_ARRAY(struct map, s, 1);
     s->problem = run->problem;
     s->two_level = s->problem->scheme->two_level;
-    const double omega = fill_wave(s, run, k);
+    /* Amplitudes of the fields in units of their size, and the frequency. */
+    const struct ht_equations *eq = s->problem->eq;
+    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
+    const int wave = run->wave > 0 ? run->wave : 1;
+    (void)ht_equations_plane(eq, run->material, k, wave, real, imaginary, &omega);
+    for (int f = 0; f < eq->nfields; f++) {
+        const double size = hypot(real[f], imaginary[f]);
+        s->size_of[f] = size > 0 ? size : 1;
+        s->amplitude[f] = ht_complex(real[f], imaginary[f]) / s->size_of[f];
+    }
     const double angle = omega * run->dt / (s->two_level ? 1 : 2);
     const double end = fmod(omega * run->dt * run->steps, 2 * acos(-1.0));
     const number turned = ht_complex(cos(end), -sin(end));
@@ -243,7 +230,13 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
         if (k[j] == 0) continue;
         if (count == 1) TRY(change_axis(s, run, k, -1, base));
         TRY(change_axis(s, run, k, j, count == 0 ? out->error : axis));
-        if (count++ > 0) add_change(s, base, axis, out->error);
+        if (count++ > 0) {
+            /* Of a field without amplitude what is added sums up. */
+            for (int f = 0; f < s->problem->eq->nfields; f++) {
+                const number a = s->amplitude[f], more = axis[f] - base[f];
+                out->error[f] += a == 0 ? more : more * (a + out->error[f]) / (a + base[f]);
+            }
+        }
     }
     HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
         out->exact[f] = s->size_of[f] * times(turned, s->amplitude[f]);

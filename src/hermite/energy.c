@@ -284,19 +284,6 @@ const struct ht_invariant ht_leapfrog_energy = {
 
 /* Measures of a state of Hermite methods: finiteness, energy. */
 
-static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
-                              int64_t node, double time) {
-    double x[3];
-    ht_grid_position(&plan->grid, subgrid, node, x);
-    if (time == 0)
-        FAIL(HT_ERR_NOT_FINITE,
-             "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "
-             "derivatives",
-             plan->eq.field[field].name, x[0], x[1], x[2]);
-    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
-         plan->eq.field[field].name, x[0], x[1], x[2], time, ht_growth_cause(plan));
-}
-
 /* The quantities measured of a state. On the primary grid: the terms of the energy with their
  * factors, and the nodal values of every stored field that is in no term. On all grids of the
  * scheme's state: the terms again from the nodes' Taylor polynomials. */
@@ -362,8 +349,18 @@ static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_step
     for (int i = 0; i < list->count; i++) {
         measure[i].sum = sum[i];
         measure[i].largest = largest[i];
-        if (isfinite(lowest[i]))
-            return not_finite(plan, subgrid, list->what[i].field, (int64_t)-lowest[i], time);
+        if (isfinite(lowest[i])) {
+            double x[3];
+            ht_grid_position(&plan->grid, subgrid, (int64_t)-lowest[i], x);
+            if (time == 0)
+                FAIL(HT_ERR_NOT_FINITE,
+                     "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "
+                     "derivatives",
+                     plan->eq.field[list->what[i].field].name, x[0], x[1], x[2]);
+            FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
+                 plan->eq.field[list->what[i].field].name, x[0], x[1], x[2], time,
+                 ht_growth_cause(plan));
+        }
     }
     return HT_OK;
 }

@@ -95,27 +95,6 @@ static int64_t field_values(const struct ht_device_stepper *t, const struct ht_w
     return HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs, ht_window_nodes(window));
 }
 
-/* Interpolants of as many planes as fit about an eighth of the device's memory, at least one. work:
- * one more buffer, and each of less than 2^31 values. */
-static void list_interpolants(struct ht_device_stepper *t, int64_t per_target, bool work,
-                              const struct ht_device_info *info) {
-    const struct ht_problem *p = &t->problem;
-    const struct ht_window *window = t->r.partition.window;
-    const int64_t sources =
-        ht_most(ht_problem_stored(p, HT_PRIMARY), ht_problem_stored(p, HT_DUAL));
-    const int64_t per_plane =
-        per_target * ht_most(ht_grid_plane(p->grid, HT_PRIMARY), ht_grid_plane(p->grid, HT_DUAL));
-    int64_t room = ht_most(info->memory / 8 / (sources + work), 1);
-    if (work) room = ht_least(room, (int64_t)INT32_MAX * t->element_size);
-    t->poly_planes = ht_most(1, ht_least(room, info->max_buffer) / per_plane);
-    t->poly_planes = ht_least(t->poly_planes, ht_most(window[0].count[2], window[1].count[2]));
-    for (int f = 0; f < sources; f++)
-        add_buffer(t, HT_USE_INTERPOLANT, &t->poly[f],
-                   t->poly_planes * per_plane / t->element_size);
-    if (work)
-        add_buffer(t, HT_USE_INTERPOLANT, &t->work, t->poly_planes * per_plane / t->element_size);
-}
-
 /* From this list the buffers are counted, created and destroyed. The halo owns those of messages.
  */
 static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool work,
@@ -142,7 +121,25 @@ static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool w
                 add_buffer(t, HT_USE_LAYER, &t->jets[i][k], along * (t->spec.order + 1));
         }
     }
-    if (per_target > 0) list_interpolants(t, per_target, work, info);
+    if (per_target > 0) {
+        /* Interpolants of as many planes as fit about an eighth of the device's memory, at least
+         * one. work: one more buffer, and each of less than 2^31 values. */
+        const struct ht_window *window = t->r.partition.window;
+        const int64_t sources =
+            ht_most(ht_problem_stored(p, HT_PRIMARY), ht_problem_stored(p, HT_DUAL));
+        const int64_t per_plane = per_target * ht_most(ht_grid_plane(p->grid, HT_PRIMARY),
+                                                       ht_grid_plane(p->grid, HT_DUAL));
+        int64_t room = ht_most(info->memory / 8 / (sources + work), 1);
+        if (work) room = ht_least(room, (int64_t)INT32_MAX * t->element_size);
+        t->poly_planes = ht_most(1, ht_least(room, info->max_buffer) / per_plane);
+        t->poly_planes = ht_least(t->poly_planes, ht_most(window[0].count[2], window[1].count[2]));
+        for (int f = 0; f < sources; f++)
+            add_buffer(t, HT_USE_INTERPOLANT, &t->poly[f],
+                       t->poly_planes * per_plane / t->element_size);
+        if (work)
+            add_buffer(t, HT_USE_INTERPOLANT, &t->work,
+                       t->poly_planes * per_plane / t->element_size);
+    }
     for (int r = 0; r < t->regions; r++) add_buffer(t, HT_USE_REST, &t->scale[r], HT_MAX_TERMS);
 }
 

@@ -64,22 +64,6 @@ static double lacking(const struct ht_field_map *map, double angle) {
     return 1 - least;
 }
 
-static double pulse_lacks(const struct ht_plan *plan, const struct ht_field_map *map) {
-    double worst = 0;
-    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
-        double energy[HT_SIGNAL_BANDS], all = 0, lacks = 0;
-        ht_shot_bands(&plan->eq, shot, energy);
-        for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
-            const double part = sqrt(energy[b]);
-            all += part;
-            lacks += part * lacking(map, 2 * HT_PI * ht_shot_band(shot, b) * plan->problem.dt);
-        }
-        worst = fmax(worst, all > 0 ? lacks / all : 0);
-    }
-    return plan->shots != NULL ? worst : NAN;
-}
-
 /* So many per period of the highest frequency; of those that steps keep, fewer rather than more
  * than each fourth step. */
 static int64_t steps_apart(const struct ht_field_map *map, double per_period, bool extremes) {
@@ -122,7 +106,19 @@ static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_varian
         out->lacks = 0;
         for (int i = 1; i <= PARTS; i++)
             out->lacks = fmax(out->lacks, lacking(out, angle * i / PARTS));
-        out->of_pulse = pulse_lacks(plan, out);
+        double worst = 0;
+        for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++) {
+            const struct ht_shot *shot = &plan->shots->shot[i];
+            double energy[HT_SIGNAL_BANDS], all = 0, lacks = 0;
+            ht_shot_bands(&plan->eq, shot, energy);
+            for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+                const double part = sqrt(energy[b]);
+                all += part;
+                lacks += part * lacking(out, 2 * HT_PI * ht_shot_band(shot, b) * plan->problem.dt);
+            }
+            worst = fmax(worst, all > 0 ? lacks / all : 0);
+        }
+        out->of_pulse = plan->shots != NULL ? worst : NAN;
     }
     for (int w = 0; w < out->shape.waves; w++)
         REFUSE(out->frequency[w] * apart >= 0.5, plan->params,

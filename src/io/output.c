@@ -594,23 +594,6 @@ static void add_grid(const struct ht_output *output, int index, int first, struc
     ht_text_add(text, "   </Grid>\n");
 }
 
-static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
-    bool several = false;
-    for (int f = 1; f < output->nfields; f++)
-        several = several || parity_of(output, f) != parity_of(output, 0);
-    if (several)
-        ht_text_add(text,
-                    "   <Grid Name=\"snapshot %d\" GridType=\"Collection\" "
-                    "CollectionType=\"Spatial\">\n    <Time Value=\"%.17g\"/>\n",
-                    (int)output->first + index, output->time[index]);
-    for (int f = 0; f < output->nfields; f++) {
-        int like = 0;
-        while (parity_of(output, like) != parity_of(output, f)) like++;
-        if (like == f) add_grid(output, index, f, text);
-    }
-    if (several) ht_text_add(text, "   </Grid>\n");
-}
-
 static enum ht_err write_xdmf(const struct ht_output *output) {
     HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text,
@@ -618,7 +601,22 @@ static enum ht_err write_xdmf(const struct ht_output *output) {
                 "<Xdmf Version=\"3.0\">\n"
                 " <Domain>\n"
                 "  <Grid Name=\"htwave\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
-    for (int i = 0; i < output->count; i++) add_snapshot(output, i, &text);
+    for (int i = 0; i < output->count; i++) {
+        bool several = false;
+        for (int f = 1; f < output->nfields; f++)
+            several = several || parity_of(output, f) != parity_of(output, 0);
+        if (several)
+            ht_text_add(&text,
+                        "   <Grid Name=\"snapshot %d\" GridType=\"Collection\" "
+                        "CollectionType=\"Spatial\">\n    <Time Value=\"%.17g\"/>\n",
+                        (int)output->first + i, output->time[i]);
+        for (int f = 0; f < output->nfields; f++) {
+            int like = 0;
+            while (parity_of(output, like) != parity_of(output, f)) like++;
+            if (like == f) add_grid(output, i, f, &text);
+        }
+        if (several) ht_text_add(&text, "   </Grid>\n");
+    }
     ht_text_add(&text, "  </Grid>\n </Domain>\n</Xdmf>\n");
     TRY(ht_text_status(&text));
     return ht_file_write(output->xdmf_path, text.data, text.length);

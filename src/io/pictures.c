@@ -376,32 +376,28 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
     return false;
 }
 
-/* By planes along the last axis. */
-static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
-    const struct ht_grid *grid = &m->output.grid;
-    const int dims = grid->dims, last = dims - 1;
-    struct ht_slice plane = {
-        .grid = grid, .normal = last, .across = last == 0, .up = last == 2 ? 1 : 2};
-    int64_t extent[3] = {0};
-    for (int k = 0; k < dims; k++) extent[k] = ht_grid_nodes(grid, HT_PRIMARY, last - k);
-    plane.width = ht_grid_nodes(grid, HT_PRIMARY, plane.across);
-    plane.height = ht_grid_nodes(grid, HT_PRIMARY, plane.up);
-    TRY(ht_h5_reserve(file, name, dims, extent, false, !ht_in_double(m->output.params)));
-    HT_ARRAY(double, values, plane.width *plane.height);
-    for (; plane.index < extent[0]; plane.index++) {
-        TRY(slice_parameter(&plane, m->output.medium, name, values));
-        TRY(ht_h5_write_planes(file, name, 0, plane.index, plane.index + 1, values));
-    }
-    return HT_OK;
-}
-
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     const struct ht_grid *grid = &m->output.grid;
     const struct ht_system *system = m->output.medium->eq->system;
     char name[32];
     TRY(ht_planes_describe(m->output.params, grid, file));
     for (int p = 0; p < system->nparameters; p++)
-        if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
+        if (find_name(m->output.medium, p, name)) {
+            /* By planes along the last axis. */
+            const int dims = grid->dims, last = dims - 1;
+            struct ht_slice plane = {
+                .grid = grid, .normal = last, .across = last == 0, .up = last == 2 ? 1 : 2};
+            int64_t extent[3] = {0};
+            for (int k = 0; k < dims; k++) extent[k] = ht_grid_nodes(grid, HT_PRIMARY, last - k);
+            plane.width = ht_grid_nodes(grid, HT_PRIMARY, plane.across);
+            plane.height = ht_grid_nodes(grid, HT_PRIMARY, plane.up);
+            TRY(ht_h5_reserve(file, name, dims, extent, false, !ht_in_double(m->output.params)));
+            HT_ARRAY(double, values, plane.width *plane.height);
+            for (; plane.index < extent[0]; plane.index++) {
+                TRY(slice_parameter(&plane, m->output.medium, name, values));
+                TRY(ht_h5_write_planes(file, name, 0, plane.index, plane.index + 1, values));
+            }
+        }
     const struct ht_places *at = &m->places;
     TRY(ht_positions_write(file, "sources", grid->dims, at->sources, at->x));
     return ht_positions_write(file, "receivers", grid->dims, at->count - at->sources,

@@ -30,38 +30,34 @@ static double joules_of(const struct ht_simulation *sim) {
     return now >= sim->joules_before ? now - sim->joules_before : NAN;
 }
 
-/* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
- * seconds are scaled to these steps. */
-static struct ht_parallel own_part(const struct ht_simulation *sim,
-                                   const struct ht_traffic *traffic) {
-    const double done = fmax(0.5 * (double)traffic->half_steps, 1);
-    const double scale = (double)sim->run.steps / done;
-    const double inner = (traffic->interior_s + traffic->boundary_s + traffic->pack_s) * scale;
-    const bool leads = ht_simulation_leads(sim);
-    unsigned transports = 0;
-    for (int i = 0; ht_transport_name(i) != NULL; i++)
-        for (int side = 0; side < 2; side++)
-            if (traffic->transport[side] == ht_transport_name(i)) transports |= 1u << i;
-    return (struct ht_parallel){.transports = transports,
-                                .part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
-                                         [HT_TIME_STEP].mean = sim->run.step_s,
-                                         [HT_TIME_INTERIOR].mean = traffic->interior_s * scale,
-                                         [HT_TIME_BOUNDARY].mean = traffic->boundary_s * scale,
-                                         [HT_TIME_GHOSTS].mean = traffic->ghosts_s * scale,
-                                         [HT_TIME_PACK].mean = traffic->pack_s * scale,
-                                         [HT_TIME_EXPOSED].mean = fmax(0, sim->run.step_s - inner)},
-                                .exchanges = (double)traffic->exchanges / done,
-                                .messages = (double)traffic->messages / done,
-                                .bytes = (double)traffic->bytes / done,
-                                .limit = leads ? ht_simulation_limit(sim) : 0,
-                                .joules = leads ? joules_of(sim) : 0};
-}
-
 enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
     const struct ht_stepper *s = &sim->run.stepper;
     struct ht_traffic traffic = {.half_steps = 0};
     if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
-    const struct ht_parallel own = own_part(sim, &traffic);
+    /* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
+     * seconds are scaled to these steps. */
+    const double done = fmax(0.5 * (double)traffic.half_steps, 1);
+    const double scale = (double)sim->run.steps / done;
+    const double inner = (traffic.interior_s + traffic.boundary_s + traffic.pack_s) * scale;
+    const bool leads = ht_simulation_leads(sim);
+    unsigned transports = 0;
+    for (int i = 0; ht_transport_name(i) != NULL; i++)
+        for (int side = 0; side < 2; side++)
+            if (traffic.transport[side] == ht_transport_name(i)) transports |= 1u << i;
+    const struct ht_parallel own = {
+        .transports = transports,
+        .part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
+                 [HT_TIME_STEP].mean = sim->run.step_s,
+                 [HT_TIME_INTERIOR].mean = traffic.interior_s * scale,
+                 [HT_TIME_BOUNDARY].mean = traffic.boundary_s * scale,
+                 [HT_TIME_GHOSTS].mean = traffic.ghosts_s * scale,
+                 [HT_TIME_PACK].mean = traffic.pack_s * scale,
+                 [HT_TIME_EXPOSED].mean = fmax(0, sim->run.step_s - inner)},
+        .exchanges = (double)traffic.exchanges / done,
+        .messages = (double)traffic.messages / done,
+        .bytes = (double)traffic.bytes / done,
+        .limit = leads ? ht_simulation_limit(sim) : 0,
+        .joules = leads ? joules_of(sim) : 0};
     HT_ARRAY(struct ht_parallel, all, sim->ranks);
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, all));
     *out = (struct ht_parallel){.exchanges = all->exchanges};
@@ -141,18 +137,6 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_NUM("unknowns", unknowns));
 }
 
-/* Of the group with more of them. */
-static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
-    const double share =
-        fmax(ht_pair_faces_share(plan->faces, 0), ht_pair_faces_share(plan->faces, 1));
-    if (share > 1 / 3.0)
-        ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
-    else if (share > 0)
-        ht_say(f, ", coupled at oblique faces%s, %.2g %% of the points",
-               plan->eq.losses != 0 ? " by what does not relax" : "", 100 * share);
-    ht_fact(f, HT_NUM("oblique_points", share));
-}
-
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
     const double least = medium->speed_min, fastest = ht_medium_fastest(medium);
@@ -169,7 +153,17 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);
-    if (sim->plan->faces != NULL) add_faces(sim->plan, f);
+    if (sim->plan->faces != NULL) {
+        /* Of the group with more of them. */
+        const double share = fmax(ht_pair_faces_share(sim->plan->faces, 0),
+                                  ht_pair_faces_share(sim->plan->faces, 1));
+        if (share > 1 / 3.0)
+            ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
+        else if (share > 0)
+            ht_say(f, ", coupled at oblique faces%s, %.2g %% of the points",
+                   sim->plan->eq.losses != 0 ? " by what does not relax" : "", 100 * share);
+        ht_fact(f, HT_NUM("oblique_points", share));
+    }
     if (least < fastest)
         ht_say(f, ", speeds %.4g to %.4g", least, fastest);
     else

@@ -74,36 +74,30 @@ static unsigned due_now(const struct loop *l, unsigned by_clock) {
     return needs & HT_NEED_JUDGED ? due | judges : due;
 }
 
-static enum ht_err read_nodal(struct loop *l) {
-    const struct ht_plan *plan = l->run->plan;
-    TRY(ht_nodal_read(plan, &l->run->stepper, l->nodal));
-    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) ht_grid_crop(&plan->grid, 1, l->nodal[f]);
-    return HT_OK;
-}
-
-static enum ht_err read_coefs(struct loop *l) {
-    const struct ht_plan *plan = l->run->plan;
-    const struct ht_grid inner = ht_grid_inner(&plan->grid);
-    const struct ht_stepper *stepper = &l->run->stepper;
-    const int count = ht_grid_coefs(&plan->grid);
-    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
-    const int64_t values = count * ht_grid_own_total(&inner, HT_PRIMARY);
-    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
-        double *coefs = l->coefs + f * values;
-        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, coefs));
-        ht_plan_multiply(plan, true, count * ht_grid_own_total(&plan->grid, HT_PRIMARY), coefs);
-        ht_grid_crop(&plan->grid, count, coefs);
-    }
-    return HT_OK;
-}
-
 static enum ht_err look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
     double began = ht_clock();
     struct ht_view view = {.run = l->run, .time = ht_run_time(l->run), .last = l->last};
     unsigned missing = o->needs & ~l->held;
-    if (missing & HT_NEED_NODAL) TRY(read_nodal(l));
-    if (missing & HT_NEED_COEFS) TRY(read_coefs(l));
+    if (missing & HT_NEED_NODAL) {
+        const struct ht_plan *plan = l->run->plan;
+        TRY(ht_nodal_read(plan, &l->run->stepper, l->nodal));
+        HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) ht_grid_crop(&plan->grid, 1, l->nodal[f]);
+    }
+    if (missing & HT_NEED_COEFS) {
+        const struct ht_plan *plan = l->run->plan;
+        const struct ht_grid inner = ht_grid_inner(&plan->grid);
+        const struct ht_stepper *stepper = &l->run->stepper;
+        const int count = ht_grid_coefs(&plan->grid);
+        const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
+        const int64_t values = count * ht_grid_own_total(&inner, HT_PRIMARY);
+        HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
+            double *coefs = l->coefs + f * values;
+            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, coefs));
+            ht_plan_multiply(plan, true, count * ht_grid_own_total(&plan->grid, HT_PRIMARY), coefs);
+            ht_grid_crop(&plan->grid, count, coefs);
+        }
+    }
     l->held |= o->needs;
     if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;
     if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs;

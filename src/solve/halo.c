@@ -285,10 +285,6 @@ static enum ht_err wait_sent(struct ht_link link[2]) {
 
 enum { PATTERN_BYTES = 1 << 16 };
 
-static int64_t pattern_bytes(const struct ht_link *link) {
-    return link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
-}
-
 /* A different pattern for every rank, direction and slot; salt: different at each try, since
  * buffers may hold an older pattern. */
 static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t bytes, uint64_t *out) {
@@ -298,7 +294,7 @@ static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t byt
 }
 
 static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
-    const int64_t bytes = pattern_bytes(link);
+    const int64_t bytes = link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
     uint64_t pattern[PATTERN_BYTES / 8];
     TRY(link_expect(link, bytes, bytes));
     if (bytes == 0) return HT_OK;

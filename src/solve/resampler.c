@@ -48,22 +48,6 @@ struct transform {
     double *out;
 };
 
-static void set_frequency(struct transform *t, int64_t q) {
-    const struct ht_whole *of = t->of;
-    const double s = 2 * sin(HT_PI * (double)q / (double)t->size);
-    const double turns = s * of->every / (2 * HT_PI);
-    const double at = (turns - floor(turns)) * (double)t->grid;
-    const double tau = of->at + (double)t->middle_sample * of->every;
-    const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
-    t->first[q] = (int64_t)ceil(at - W / 2.0);
-    t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
-    t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
-    for (int k = 0; k < W; k++) {
-        const double y = 2 * ((double)(t->first[q] + k) - at) / W;
-        t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
-    }
-}
-
 /* M: at least so much. */
 static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
@@ -79,7 +63,20 @@ static enum ht_err make(struct transform *t, int64_t least) {
     TRY(HT_TAKE(&t->pool, t->room, ht_threads_count()));
     for (int i = 0; i < ht_threads_count(); i++)
         TRY(HT_TAKE(&t->pool, t->room[i], t->size + t->grid));
-    for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
+    for (int64_t q = 0; q < t->count; q++) {
+        const double s = 2 * sin(HT_PI * (double)q / (double)t->size);
+        const double turns = s * of->every / (2 * HT_PI);
+        const double at = (turns - floor(turns)) * (double)t->grid;
+        const double tau = of->at + (double)t->middle_sample * of->every;
+        const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
+        t->first[q] = (int64_t)ceil(at - W / 2.0);
+        t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
+        t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
+        for (int k = 0; k < W; k++) {
+            const double y = 2 * ((double)(t->first[q] + k) - at) / W;
+            t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
+        }
+    }
     for (int64_t j = 0; j < of->samples; j++) {
         /* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
         const double angle = 2 * HT_PI / (double)t->grid * (double)(j - t->middle_sample);
@@ -119,19 +116,6 @@ static void find_waves(const struct transform *t, int64_t q, double complex valu
     wave[1] = sine ? i * half * back : half * back;
 }
 
-/* Adds the waves s and -s to the grid. */
-static void spread(const struct transform *t, int64_t q, double complex value,
-                   double complex *grid) {
-    const int64_t mask = t->grid - 1;
-    double complex wave[2];
-    find_waves(t, q, value, wave);
-    for (int k = 0; k < W; k++) {
-        const int64_t at = t->first[q] + k;
-        grid[at & mask] += t->weight[q * W + k] * wave[0];
-        grid[-at & mask] += t->weight[q * W + k] * wave[1];
-    }
-}
-
 /* Samples of the traces 2 `chunk` and, if there is one, the next. */
 static enum ht_err transform_pair(void *data, int64_t chunk) {
     const struct transform *t = data;
@@ -146,7 +130,18 @@ static enum ht_err transform_pair(void *data, int64_t chunk) {
     const double complex first = x[0];
     ht_fourier(t->bits[0], x);
     for (int64_t l = 0; l < t->grid; l++) grid[l] = 0;
-    for (int64_t q = 0; q < t->count; q++) spread(t, q, series(t, x, first, q), grid);
+    for (int64_t q = 0; q < t->count; q++) {
+        /* Adds the waves s and -s to the grid. */
+        const double complex value = series(t, x, first, q);
+        const int64_t mask = t->grid - 1;
+        double complex wave[2];
+        find_waves(t, q, value, wave);
+        for (int k = 0; k < W; k++) {
+            const int64_t at = t->first[q] + k;
+            grid[at & mask] += t->weight[q * W + k] * wave[0];
+            grid[-at & mask] += t->weight[q * W + k] * wave[1];
+        }
+    }
     ht_fourier(t->bits[1], grid);
     const double complex still = of->integral ? series(t, x, first, 0) / (double)t->size : 0;
     for (int64_t j = 0; j < of->samples; j++) {
@@ -156,25 +151,6 @@ static enum ht_err transform_pair(void *data, int64_t chunk) {
         if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
     }
     return HT_OK;
-}
-
-/* The transposes of both, from the grid's transform, and `more` of the series itself: adds to x,
- * and to the first value, which the series has once. */
-static void gather(const struct transform *t, int64_t q, double complex more,
-                   const double complex *grid, double complex *x, double complex *first) {
-    const int64_t mask = t->grid - 1, mirror = q > 0 ? t->size - q : 0;
-    double complex wave[2], sum[2] = {0, 0};
-    find_waves(t, q, 1, wave);
-    for (int k = 0; k < W; k++) {
-        const int64_t at = t->first[q] + k;
-        sum[0] += t->weight[q * W + k] * grid[at & mask];
-        sum[1] += t->weight[q * W + k] * grid[-at & mask];
-    }
-    const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
-    const double complex half = half_turn(t, q), i = ht_complex(0, 1);
-    x[mirror] += t->of->between ? -i * half * value : value;
-    x[q] += t->of->between ? i * conj(half) * value : value;
-    if (!t->of->between) *first -= value;
 }
 
 /* The transpose of transform_pair. */
@@ -192,7 +168,24 @@ static enum ht_err transpose_pair(void *data, int64_t chunk) {
         if (of->integral) still += (of->at + (double)j * of->every) / (double)t->size * sample;
     }
     ht_fourier(t->bits[1], grid);
-    for (int64_t q = 0; q < t->count; q++) gather(t, q, q == 0 ? still : 0, grid, x, &first);
+    for (int64_t q = 0; q < t->count; q++) {
+        /* The transposes of both, from the grid's transform, and `more` of the series itself: adds
+         * to x, and to the first value, which the series has once. */
+        const double complex more = q == 0 ? still : 0;
+        const int64_t mask = t->grid - 1, mirror = q > 0 ? t->size - q : 0;
+        double complex wave[2], sum[2] = {0, 0};
+        find_waves(t, q, 1, wave);
+        for (int k = 0; k < W; k++) {
+            const int64_t at = t->first[q] + k;
+            sum[0] += t->weight[q * W + k] * grid[at & mask];
+            sum[1] += t->weight[q * W + k] * grid[-at & mask];
+        }
+        const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
+        const double complex half = half_turn(t, q), i = ht_complex(0, 1);
+        x[mirror] += t->of->between ? -i * half * value : value;
+        x[q] += t->of->between ? i * conj(half) * value : value;
+        if (!t->of->between) first -= value;
+    }
     ht_fourier(t->bits[0], x);
     x[0] += first;
     for (int64_t n = begin; n < t->steps; n++) {

@@ -21,33 +21,6 @@ void ht_partition_free(struct ht_partition *partition) {
     }
 }
 
-/* Adds the targets of a box of cells; of their images by a period along x3, too, since held planes
- * may lie beyond the periodic seam. */
-static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
-                       const struct ht_region *from, int region, struct ht_partition *p) {
-    const struct ht_box *cells = &from->cells;
-    const struct ht_kernels *kernels = from->kernels;
-    const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
-    const bool shares =
-        kernels != NULL && ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
-    const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
-    for (int image = -images; image <= images; image++) {
-        struct ht_box box = p->window[subgrid].held;
-        for (int k = 0; k < (whole ? 2 : 3); k++) {
-            const int64_t nodes = ht_grid_nodes(grid, subgrid, k);
-            const int64_t n = k < grid->dims ? grid->cells[k] : 1;
-            const int64_t end = cells->end[k] == n ? nodes : cells->end[k];
-            const int64_t shift = (k == 2 ? image * nodes : 0) - p->window[subgrid].origin[k];
-            const int *later = subgrid == HT_PRIMARY ? from->later[k] : (const int[2]){0, 0};
-            box.begin[k] = ht_most(box.begin[k], cells->begin[k] + shift + later[0]);
-            box.end[k] = ht_least(box.end[k], end + shift + later[1]);
-        }
-        if (ht_box_nodes(&box) > 0)
-            p->targets[subgrid][p->count[subgrid]++] =
-                (struct ht_targets){.box = box, .region = region, .shares = shares};
-    }
-}
-
 /* Of the same number of nodes those of the first region. */
 static int by_nodes(const void *first, const void *second) {
     const struct ht_targets *a = first, *b = second;
@@ -74,7 +47,32 @@ static enum ht_err divide(const struct ht_problem *problem, enum ht_subgrid subg
     out->window[subgrid] = ht_problem_window(problem, subgrid);
     out->ghosts[subgrid] = ht_window_nodes(w) > ht_box_nodes(&w->held);
     TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
-    for (int r = 0; r < regions; r++) add_region(problem->grid, subgrid, &region[r], r, out);
+    for (int r = 0; r < regions; r++) {
+        /* Adds the targets of a box of cells; of their images by a period along x3, too, since held
+         * planes may lie beyond the periodic seam. */
+        const struct ht_box *cells = &region[r].cells;
+        const struct ht_kernels *kernels = region[r].kernels;
+        const bool whole = cells->begin[2] == 0 && cells->end[2] == problem->grid->cells[2];
+        const bool shares =
+            kernels != NULL && ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
+        const int images = !whole && out->cut && ht_grid_periodic(problem->grid, 2) ? 1 : 0;
+        for (int image = -images; image <= images; image++) {
+            struct ht_box box = out->window[subgrid].held;
+            for (int k = 0; k < (whole ? 2 : 3); k++) {
+                const int64_t nodes = ht_grid_nodes(problem->grid, subgrid, k);
+                const int64_t n = k < problem->grid->dims ? problem->grid->cells[k] : 1;
+                const int64_t end = cells->end[k] == n ? nodes : cells->end[k];
+                const int64_t shift = (k == 2 ? image * nodes : 0) - out->window[subgrid].origin[k];
+                const int *later =
+                    subgrid == HT_PRIMARY ? region[r].later[k] : (const int[2]){0, 0};
+                box.begin[k] = ht_most(box.begin[k], cells->begin[k] + shift + later[0]);
+                box.end[k] = ht_least(box.end[k], end + shift + later[1]);
+            }
+            if (ht_box_nodes(&box) > 0)
+                out->targets[subgrid][out->count[subgrid]++] =
+                    (struct ht_targets){.box = box, .region = r, .shares = shares};
+        }
+    }
     REQUIRE(covers(out, subgrid), HT_ERR_INTERNAL, "regions overlap or leave targets out");
     qsort(out->targets[subgrid], (size_t)out->count[subgrid], sizeof *out->targets[subgrid],
           by_nodes);
