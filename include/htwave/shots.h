@@ -16,15 +16,18 @@ struct ht_signal {
     double band[HT_SIGNAL_BANDS];
     double whole;               /* of a sine, until when it is; else 0 */
     int64_t samples;            /* of a file; else 0 */
+    int holders;                /* shots that have it */
     struct ht_shot_given given; /* private from here on */
     int64_t room;
     struct ht_knot *knot;
 };
-/* signal, frequency, cycles and file of a group; of a Gaussian family a = pi frequency t. */
-/* Refuses files with wrong columns, values that are not finite, times that do not increase, and
- * gaps: an interval above ten times the median one. */
+/* signal, frequency, cycles and file of a group; of a Gaussian family a = pi frequency t. Refuses
+ * files with wrong columns, values that are not finite, times that do not increase, and gaps: an
+ * interval above ten times the median one. */
 HT_CHECKED enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out);
-void ht_signal_destroy(struct ht_signal *signal); /* NULL allowed */
+void ht_signal_destroy(struct ht_signal *signal); /* by its last holder; NULL allowed */
+/* Whether ht_signal_create makes the same of this group; names of files are compared. */
+bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given *given);
 HT_ENDS(ht_signal)
 /* That of a file which is 1 at a sample and 0 at the others: signals are linear in their samples.
  */
@@ -74,10 +77,14 @@ struct ht_shots {
 /* Refuses, with key, group and place: points outside the box, volumes that the grid does not
  * resolve, signals that begin before the run, kinds that the system does not have; warns of points
  * on a free wall, which are silent, and of signals with a constant part in a closed box. *out: NULL
- * without groups. params, eq, grid and medium as ht_medium_read has them. */
+ * without groups. params, eq, grid and medium as ht_medium_read has them. before: shots whose
+ * signals serve again where the groups have the same, which saves the reading of files; NULL: none.
+ */
 HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
-                                       const struct ht_medium *medium, struct ht_shots **out);
+                                       const struct ht_medium *medium,
+                                       const struct ht_shots *before, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
+HT_ENDS(ht_shots)
 
 /* The fields of a plane wave whose scalar or vector (ht_drive) is 1, in a medium of these
  * materials, for a direction of any length that differences see, near its own. */

@@ -404,9 +404,20 @@ static enum ht_err take_pressure(const struct ht_params *params, const struct ht
     return HT_OK;
 }
 
+/* That of shots, the last ones first, as elements of an array follow each other; NULL: none. */
+static struct ht_signal *find_signal(const struct ht_shots *shots,
+                                     const struct ht_shot_given *given) {
+    for (int i = shots != NULL ? shots->count - 1 : -1; i >= 0; i--)
+        if (shots->shot[i].signal != NULL && ht_signal_is_of(shots->shot[i].signal, given)) {
+            shots->shot[i].signal->holders++;
+            return shots->shot[i].signal;
+        }
+    return NULL;
+}
+
 /* Appends an element of a group. */
-static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *shots, int group,
-                            int element) {
+static enum ht_err add_shot(const struct ht_params *params, const struct ht_shots *before,
+                            struct ht_shots *shots, int group, int element) {
     const struct ht_medium *medium = shots->medium;
     const struct ht_shot_given *given =
         (const struct ht_shot_given *)params->shots.group + group - 1;
@@ -416,8 +427,9 @@ static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *sho
     set_place(given, medium->grid, shot);
     struct ht_shot_given until = *given;
     until.until = params->time.end;
-    if (element > 0) shot->signal = shot[-1].signal; /* of the group's first element */
-    if (element == 0)
+    shot->signal = find_signal(shots, &until);
+    if (shot->signal == NULL) shot->signal = find_signal(before, &until);
+    if (shot->signal == NULL)
         TRY(ht_params_blame(params, HT_KEY("sources.%d.file", group),
                             ht_signal_create(&until, &shot->signal)));
     shot->amplitude = given->amplitude;
@@ -451,7 +463,7 @@ static enum ht_err add_shot(const struct ht_params *params, struct ht_shots *sho
 }
 
 enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
-                            struct ht_shots **out) {
+                            const struct ht_shots *before, struct ht_shots **out) {
     struct ht_shots *shots = NULL;
     *out = NULL;
     if (params->shots.count == 0) return HT_OK;
@@ -462,16 +474,14 @@ enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medi
     for (int i = 0; i < params->shots.count; i++) {
         const bool array = ht_source_is_array(&ht_source_types[given[i].type]);
         for (int e = 0; err == HT_OK && e < (array ? given[i].elements : 1); e++)
-            err = add_shot(params, shots, i + 1, e);
+            err = add_shot(params, before, shots, i + 1, e);
     }
     return HT_MADE(err, shots, ht_shots_destroy, out);
 }
 
 void ht_shots_destroy(struct ht_shots *shots) {
     if (shots == NULL) return;
-    for (int i = 0; i < shots->count; i++)
-        if (i == 0 || shots->shot[i].signal != shots->shot[i - 1].signal)
-            ht_signal_destroy(shots->shot[i].signal);
+    for (int i = 0; i < shots->count; i++) ht_signal_destroy(shots->shot[i].signal);
     free(shots->shot);
     free(shots);
 }

@@ -238,6 +238,7 @@ enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal
     *out = NULL;
     TRY(HT_ALLOC(s, 1));
     s->given = *given;
+    s->holders = 1;
     enum ht_err err = given->signal == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
     if (err == HT_OK) err = find_traits(s);
     if (err == HT_OK && !(s->largest > 0))
@@ -245,11 +246,20 @@ enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal
     return HT_MADE(err, s, ht_signal_destroy, out);
 }
 
+bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given *given) {
+    const struct ht_shot_given *s = &signal->given;
+    return s->signal == given->signal && s->frequency == given->frequency &&
+           s->cycles == given->cycles && s->until == given->until && s->memory == given->memory &&
+           s->values == given->values && s->apart == given->apart &&
+           strcmp(s->file, given->file) == 0;
+}
+
 enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out) {
     struct ht_signal *s = NULL;
     *out = NULL;
     TRY(HT_ALLOC(s, 1));
     *s = *of;
+    s->holders = 1;
     s->knot = NULL;
     s->room = 0;
     const enum ht_err err = HT_GROW(s->knot, s->samples, s->room);
@@ -262,7 +272,7 @@ enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht
 }
 
 void ht_signal_destroy(struct ht_signal *signal) {
-    if (signal == NULL) return;
+    if (signal == NULL || --signal->holders > 0) return;
     free(signal->knot);
     free(signal);
 }

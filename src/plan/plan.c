@@ -508,8 +508,8 @@ static enum ht_err warn_quality(const struct ht_plan *plan) {
     return HT_OK;
 }
 
-static enum ht_err make_experiment(struct ht_plan *plan) {
-    TRY(ht_shots_create(plan->params, plan->medium, &plan->shots));
+static enum ht_err make_experiment(struct ht_plan *plan, const struct ht_shots *before) {
+    TRY(ht_shots_create(plan->params, plan->medium, before, &plan->shots));
     plan->problem.shots = plan->shots;
     TRY(choose_dispersion(plan));
     TRY(method(plan)->plan_shots(plan));
@@ -525,10 +525,12 @@ static enum ht_err make_experiment(struct ht_plan *plan) {
 }
 
 enum ht_err ht_plan_aim(struct ht_plan *plan, const struct ht_params *params) {
+    HT_ENDED(ht_shots_end) struct ht_shots *before = plan->shots;
+    plan->shots = NULL;
     forget_experiment(plan);
     plan->params = params;
     plan->scale = 1;
-    return ht_comm_agree(plan->grid.slab.comm, make_experiment(plan));
+    return ht_comm_agree(plan->grid.slab.comm, make_experiment(plan, before));
 }
 
 static void warn_every(const struct ht_params *params) {
@@ -604,7 +606,7 @@ static enum ht_err make(struct ht_plan *plan) {
     if (!plan->medium->uniform) ht_plan_continue_medium(plan);
     TRY(ht_solution_create(plan->params, plan->medium, &plan->solution));
     TRY(check_snapshot(plan));
-    TRY(make_experiment(plan));
+    TRY(make_experiment(plan, NULL));
     warn_units(plan);
     warn_every(params);
     return ht_expect(plan);

@@ -117,7 +117,7 @@ static enum ht_err add_sources(struct trial *t, struct sources *out) {
         2.63 * h[0], 3 * h[1], border, frequency, 0.2 * h[0], 4.4 * h[1], border - 0.37 * h[2],
         frequency, upper[0], upper[2], 1.2 * frequency, 0.61 * border, frequency, 1.7 * h[0],
         border - 0.2 * h[2], 1.1 * h[2], frequency));
-    TRY(ht_shots_create(out->params, &out->medium, &out->shots));
+    TRY(ht_shots_create(out->params, &out->medium, NULL, &out->shots));
     t->problem.shots = t->alone.shots = out->shots;
     return HT_OK;
 }

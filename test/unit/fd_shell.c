@@ -228,7 +228,7 @@ static void add_sources(struct scene *s, double most, struct sources *out) {
         "\"ricker\"; }, { position = [%.3f, %.3f]; frequency = %.8f; signal = \"burst\"; "
         "cycles = 5.0; amplitude = 0.3; } )",
         0.3 * upper[0], 0.4 * upper[1], most / 3, 0.65 * upper[0], 0.61 * upper[1], most / 3));
-    must(ht_shots_create(out->params, &out->medium, &out->shots));
+    must(ht_shots_create(out->params, &out->medium, NULL, &out->shots));
     s->problem.shots = out->shots;
 }
 

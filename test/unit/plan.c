@@ -326,8 +326,45 @@ static void test_damping(void) {
     }
 }
 
+/* A file of a signal is read once, as long as its group has the same signal: written with other
+ * values in between, it is seen by a group that has another delay no more, by a new plan it is. */
+static void test_signals(void) {
+    static const char options[] = "system=acoustic; grid.cells=[200]; time.end=1; time.scheme=fd; "
+                                  "sources.1={ position=[0.5] signal=\"file\" file=\"%s\" };"
+                                  "sources.2={ position=[0.2] signal=\"%s\" %s };%s";
+    static const char *const texts[] = {"0 0\n.1 1\n.2 2\n.3 0\n", "0 0\n.1 1\n.2 7\n.3 0\n"};
+    char *directory = scratch_make("plan");
+    if (directory == NULL) exit(1);
+    char *path = scratch_path(directory, "s.txt"), *same = scratch_path(directory, "s.txt");
+    must(ht_file_write(path, texts[0], strlen(texts[0])));
+    HT_ENDED(end) struct trial t = begin(options, path, "ricker", "frequency=2.0", "");
+    HT_ENDED(end)
+    struct trial file =
+        begin(options, same, "file", HT_KEY("file=\"%s\"", path), "sources.1.delay=0.5");
+    must(t.err);
+    must(file.err);
+    must(ht_file_write(path, texts[1], strlen(texts[1])));
+    must(ht_plan_aim(t.plan, file.params));
+    const struct ht_shot *shot = t.plan->shots->shot;
+    TEST_CHECK(fabs(shot[0].signal->largest / 2 - 1) < 0.1 && shot[0].delay == 0.5 &&
+                   shot[1].signal == shot[0].signal,
+               "largest %g of 2, and %g", shot[0].signal->largest, shot[1].signal->largest);
+    HT_ENDED(end) struct trial again = begin(options, path, "ricker", "frequency=2.0", "");
+    must(again.err);
+    must(ht_plan_aim(t.plan, again.params));
+    TEST_CHECK(fabs(t.plan->shots->shot[0].signal->largest / 2 - 1) < 0.1 &&
+                   t.plan->shots->shot[1].signal->samples == 0 &&
+                   again.plan->shots->shot[0].signal->largest > 6,
+               "largest %g of 2, of a new plan %g of 7", t.plan->shots->shot[0].signal->largest,
+               again.plan->shots->shot[0].signal->largest);
+    free(path);
+    free(same);
+    scratch_remove(directory);
+}
+
 int main(void) {
     test_refusals();
+    test_signals();
     test_place();
     test_limits();
     test_least();
