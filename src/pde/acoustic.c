@@ -38,7 +38,7 @@ static void materials(const struct ht_jets *jets, const int *chosen, const doubl
 }
 
 static const char *refuse(HT_UNUSED int dims, const double *material) {
-    if (!isfinite(material[RATE])) return HT_FREQUENCY_RULE;
+    if (HT_RATE_RULE(material[RATE]) != NULL) return HT_RATE_RULE(material[RATE]);
     return material[STRENGTH] >= 0 && material[STRENGTH] <= 2
                ? NULL
                : "too much is lost: q, nearly pi q_frequency/(c absorption), " HT_QUALITY_RULE;

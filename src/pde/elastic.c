@@ -44,7 +44,7 @@ static void attenuate(const struct ht_jets *jets, const double *const *value, do
                 bulk_strength(dims, out[P_MODULUS][i], out[MU][i], p.strength / (1 + p.strength),
                               s.strength / (1 + s.strength));
         out[SHEAR][i] = s.strength;
-        out[RATE][i] = p.rate;
+        out[RATE][i] = fmin(p.rate, s.rate);
     }
 }
 
@@ -184,7 +184,7 @@ static const char *refuse(int dims, const double *material) {
         "3 lambda + 2 mu must be positive, vs less than vp sqrt(3)/2 = 0.866 vp"};
     const double strength = dims > 1 ? material[SHEAR] : material[BULK];
     if (!(dims * material[LAMBDA] + 2 * material[MU] > 0)) return must[dims - 1];
-    if (!isfinite(material[RATE])) return HT_FREQUENCY_RULE;
+    if (HT_RATE_RULE(material[RATE]) != NULL) return HT_RATE_RULE(material[RATE]);
     if (!(strength >= 0 && strength <= 2)) return "qp and qs " HT_QUALITY_RULE;
     if (material[BULK + dims - 1] >= 0 && material[BULK + dims - 1] < INFINITY) return NULL;
     return "qp must be 2 or more and, with qs, at most about 0.75 (vp/vs)^2 qs (in 2-D (vp/vs)^2 "

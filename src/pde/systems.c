@@ -76,6 +76,7 @@ struct ht_attenuation ht_attenuation_of(double q, double power, double frequency
     if (!(q > 0)) return of;
     const double square = 1 + 1 / (q * q);
     of.strength = x > 0 && q > x ? (1 + x * x) / (x * (q - x)) : 3;
+    if (!(power < 2)) of.rate = -1;
     if (x > 0) of.stiffer = (1 + 1 / (q * x)) * (1 + sqrt(square)) / (2 * square);
     return of;
 }

@@ -18,16 +18,21 @@ HT_EACH_SYSTEM(HT_DECLARE_SYSTEM)
  * (docs/developers/differences.md). The strength of the loss is Y/(1 - Y) = (1 + x^2)/(x (Q - x)).
  */
 struct ht_attenuation {
-    double stiffer;        /* M over rho c^2 */
-    double strength, rate; /* beyond the rule: 3 */
+    double stiffer;  /* M over rho c^2 */
+    double strength; /* beyond the rule: 3 */
+    double rate;     /* of a power beyond its rule: -1 */
 };
 /* q 0: nothing is lost. power: y. */
 struct ht_attenuation ht_attenuation_of(double q, double power, double frequency);
 /* Q of an absorption at a frequency, where the phase speed is c; 0 of 0. */
 double ht_absorption_quality(double absorption, double c, double frequency);
-#define HT_FREQUENCY_RULE "q_frequency must be less than 1e307"
-#define HT_QUALITY_RULE                                                                         \
-    "must be at least (3 - y)/sqrt(y (2 - y)), y = absorption_power < 2 (2 with y = 1), or 0: " \
+/* NULL: the rate is one. */
+#define HT_RATE_RULE(rate)                                     \
+    ((rate) < 0       ? "absorption_power must be less than 2" \
+     : isfinite(rate) ? NULL                                   \
+                      : "q_frequency must be less than 1e307")
+#define HT_QUALITY_RULE                                                                     \
+    "must be at least (3 - y)/sqrt(y (2 - y)), y = absorption_power (2 with y = 1), or 0: " \
     "nothing is lost"
 #define HT_QUALITY(symbol, text, unit)                                                          \
     {                                                                                           \

@@ -634,7 +634,7 @@ solid 'a variant of one field' 'fd-march|fd-plain' device.variant=fd-march \
     device.backend=auto
 
 solid 'a quality factor below 2' 'medium.|qp and qs|2 with y = 1' medium.qp=1.5 medium.qs=1.5
-solid 'absorption as frequency squared' 'medium.|absorption_power < 2' medium.qp=9 medium.qs=9 medium.absorption_power=2
+solid 'absorption as frequency squared' 'medium.absorption_power = 2|less than 2|command line' medium.qp=9 medium.qs=9 medium.absorption_power=2
 solid 'a quality factor of P alone too large' 'medium.qp|(vp/vs)^2 qs' medium.qp=90 \
     medium.qs=20
 solid 'a negative quality factor' 'medium.qs|>= 0' medium.qs=-3
