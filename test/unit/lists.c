@@ -28,15 +28,6 @@ static void test_read(void) {
     HT_ENDED(ht_params_end)
     struct ht_params *p = params_of(three, NULL, NULL), *none = params_of("", NULL, NULL);
     struct ht_pulse one;
-    TEST_EQUAL(p->initial.pulses.count, 3, "groups that are read");
-    TEST_CHECK(pulse_at(p, 0)->centre[0] == 0.25 && pulse_at(p, 0)->centre[2] == 0 &&
-                   pulse_at(p, 0)->width == 0.1 && pulse_at(p, 0)->amplitude == 1 &&
-                   !*pulse_at(p, 0)->field,
-               "what a group leaves out has its default, width %g", pulse_at(p, 0)->width);
-    TEST_CHECK(pulse_at(p, 1)->width == 0.05 && pulse_at(p, 1)->amplitude == -2 &&
-                   !strcmp(pulse_at(p, 1)->field, "v1"),
-               "the second group: width %g, amplitude %g, field %s", pulse_at(p, 1)->width,
-               pulse_at(p, 1)->amplitude, pulse_at(p, 1)->field);
     TEST_CHECK(ht_params_is_set(p, "initial.pulses") &&
                    ht_params_is_set(p, "initial.pulses.2.width") &&
                    !ht_params_is_set(p, "initial.pulses.1.width"),
@@ -64,30 +55,43 @@ static void test_printed(void) {
     TEST_CHECK(strcmp(first, second) == 0, "printed again: the same text");
 }
 
-static void test_overrides(void) {
-    static const char *const group[] = {"initial.pulses.2={centre=[0.1, 0.2];}",
-                                        "initial.pulses.4={centre=[1.0, 1.0];}",
-                                        "initial.pulses.4.width=3", NULL};
+static const struct reading readings[] = {
+    {"groups and their defaults",
+     three,
+     {NULL},
+     "initial.pulses = 3|initial.pulses.1.centre = [0.25, 0.5, 0.0]|initial.pulses.1.width = 0.1|"
+     "initial.pulses.1.amplitude = 1.0|initial.pulses.1.field = \"\"|"
+     "initial.pulses.2.width = 0.05|initial.pulses.2.amplitude = -2.0|"
+     "initial.pulses.2.field = \"v1\""},
+    {"overrides of keys in groups leave the others",
+     three,
+     {"initial.pulses.2.width=0.5", "initial.pulses.3.centre=[0, 1]"},
+     "initial.pulses = 3|initial.pulses.2.width = 0.5|initial.pulses.2.amplitude = -2.0|"
+     "initial.pulses.3.centre = [0.0, 1.0, 0.0]"},
+    {"an override replaces a group, one behind the last is new",
+     three,
+     {"initial.pulses.2={centre=[0.1, 0.2];}", "initial.pulses.4={centre=[1.0, 1.0];}",
+      "initial.pulses.4.width=3"},
+     "initial.pulses = 4|initial.pulses.2.width = 0.1|initial.pulses.2.field = \"\"|"
+     "initial.pulses.4.width = 3.0|initial.pulses.4.centre = [1.0, 1.0, 0.0]"},
+    {"an override replaces the list",
+     three,
+     {"initial.pulses=({centre=[1.0, 1.0];})", "initial.pulses.1.width=7"},
+     "initial.pulses = 1|initial.pulses.1.width = 7.0"},
+    {"an empty list is none",
+     three,
+     {"initial.pulses=()", "initial.width=0.3"},
+     "initial.pulses = 0|initial.width = 0.3"},
+};
+
+/* What overrides replace is not set. */
+static void test_replaced(void) {
     HT_ENDED(ht_params_end)
-    struct ht_params *p = params_of(three, "initial.pulses.2.width=0.5",
-                                    "initial.pulses.3.centre=[0, 1]"),
-                     *q = NULL,
-                     *whole = params_of(three, "initial.pulses=({centre=[1.0, 1.0];})",
-                                        "initial.pulses.1.width=7"),
-                     *none = params_of(three, "initial.pulses=()", "initial.width=0.3");
-    must(read_text(three, group, &q));
-    TEST_CHECK(pulse_at(p, 1)->width == 0.5 && pulse_at(p, 1)->amplitude == -2 &&
-                   pulse_at(p, 2)->centre[1] == 1,
-               "overrides of keys in groups leave the others");
-    TEST_CHECK(q->initial.pulses.count == 4 && pulse_at(q, 1)->width == 0.1 &&
-                   !*pulse_at(q, 1)->field && pulse_at(q, 3)->width == 3 &&
-                   pulse_at(q, 3)->centre[0] == 1,
-               "an override replaces a group, one behind the last is new");
-    TEST_CHECK(whole->initial.pulses.count == 1 && pulse_at(whole, 0)->width == 7 &&
-                   !ht_params_is_set(whole, "initial.pulses.2.width"),
-               "an override replaces the list");
-    TEST_CHECK(none->initial.pulses.count == 0 && !ht_params_is_set(none, "initial.pulses"),
-               "an empty list is none");
+    struct ht_params *whole = params_of(three, "initial.pulses=({centre=[1.0, 1.0];})", NULL),
+                     *none = params_of(three, "initial.pulses=()", NULL);
+    TEST_CHECK(!ht_params_is_set(whole, "initial.pulses.2.width") &&
+                   !ht_params_is_set(none, "initial.pulses"),
+               "what overrides replace is not set");
 }
 
 static const char *const wrong_files[][2] = {
@@ -220,7 +224,8 @@ int main(void) {
     if ((scratch = scratch_make("lists")) == NULL || chdir(scratch) != 0) return 1;
     test_read();
     test_printed();
-    test_overrides();
+    TEST_EACH(row, readings) expect_reading(row);
+    test_replaced();
     test_refused_files();
     test_refused_overrides();
     test_many();
