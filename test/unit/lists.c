@@ -88,8 +88,10 @@ static const struct reading readings[] = {
 static void test_replaced(void) {
     HT_ENDED(ht_params_end)
     struct ht_params *whole = params_of(three, "initial.pulses=({centre=[1.0, 1.0];})", NULL),
+                     *group = params_of(three, "initial.pulses.2={centre=[0.1, 0.2];}", NULL),
                      *none = params_of(three, "initial.pulses=()", NULL);
-    TEST_CHECK(!ht_params_is_set(whole, "initial.pulses.2.width") &&
+    TEST_CHECK(!ht_params_is_set(group, "initial.pulses.2.width") &&
+                   !ht_params_is_set(whole, "initial.pulses.2.width") &&
                    !ht_params_is_set(none, "initial.pulses"),
                "what overrides replace is not set");
 }
