@@ -53,6 +53,7 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct h
     return ht_args_names(args, "--layouts", 2, (const char *const[]){"tensor", "blocked"});
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity) */
 enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info,
                           int usual, ht_sweep_visit *visit, void *context) {
     for (int s = 0; s < ht_system_count(); s++)

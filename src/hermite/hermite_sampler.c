@@ -180,6 +180,7 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
                    (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }
 
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity) */
 static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
     const struct ht_problem *p = m->problem;
     const int64_t traces = plan->receivers->traces;
