@@ -251,14 +251,13 @@ int ht_api_model_get(ht_api *api, const char *parameter, double *values) {
     return HT_OK;
 }
 
-int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
-    int i = 0;
-    TRY(find_model(api, parameter, &i));
-    /* Rules are of signs: the least value tells. */
+/* Rules are of signs: the least value tells. */
+static int check_values(const ht_api *api, const char *parameter, int64_t count,
+                        const double *values) {
     const struct ht_system *system = ht_system_find(api->params->system);
     const double scale = api->params->medium.scale;
     int64_t least = 0;
-    for (int64_t n = 0; n < api->model[i].count; n++) {
+    for (int64_t n = 0; n < count; n++) {
         REQUIRE(isfinite(values[n]), HT_ERR_INPUT, "%s: value %lld is %g: must be finite",
                 parameter, (long long)n, values[n]);
         if (scale * values[n] < scale * values[least]) least = n;
@@ -266,6 +265,13 @@ int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
     const char *rule = ht_medium_forbids(system, parameter, scale * values[least]);
     REQUIRE(rule == NULL, HT_ERR_INPUT, "%s: value %lld gives %g: must be %s", parameter,
             (long long)least, scale * values[least], rule);
+    return HT_OK;
+}
+
+int ht_api_model_set(ht_api *api, const char *parameter, const double *values) {
+    int i = 0;
+    TRY(find_model(api, parameter, &i));
+    TRY(check_values(api, parameter, api->model[i].count, values));
     memcpy(api->model[i].values, values, (size_t)api->model[i].count * sizeof *values);
     api->params->medium.given[i].memory = api->model[i].values;
     api->stale = true;
@@ -624,6 +630,20 @@ int ht_api_backward_signal(ht_api *api, int source, int64_t *count, double *grad
 
 /* ---- all shots ---- */
 
+/* Of a shot's traces p, d, and weights w where there are some. */
+static int compare(ht_api *api, enum ht_misfit_type type, const double *p, const double *d,
+                   const double *w, double *r, double *chi) {
+    const struct ht_receivers *receivers = plan_of(api)->receivers;
+    double *const samples[] = {(double *)p, (double *)d, (double *)w, r};
+    struct ht_misfit misfit = {.chi = 0};
+    HT_ARRAY(double *, group, (4 * receivers->count));
+    for (int i = 0; i < 4; i++) divide(api, samples[i], group + (ptrdiff_t)i * receivers->count);
+    double **const of_d = group + receivers->count, **const of_w = of_d + receivers->count;
+    TRY(ht_misfit_groups(type, receivers, group, of_d, of_w, of_w + receivers->count, &misfit));
+    *chi = misfit.chi;
+    return HT_OK;
+}
+
 static int misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type type, const double **data,
                           const double **weights, double *chi, bool gradient) {
     TRY(HT_API_PREPARES(aim_at(api, shot)));
@@ -638,17 +658,7 @@ static int misfit_of_shot(ht_api *api, int shot, enum ht_misfit_type type, const
     }
     REQUIRE(any, HT_ERR_INPUT, "data of shot %d: all values are 0", shot);
     TRY(gradient ? record_shot(api, shot, p) : run_shot(api, shot, p));
-    /* Of a shot's traces p, d, and weights w where there are some. */
-    const double *d = *data;
-    const double *w = *weights;
-    const struct ht_receivers *receivers = plan_of(api)->receivers;
-    double *const samples[] = {(double *)p, (double *)d, (double *)w, r};
-    struct ht_misfit misfit = {.chi = 0};
-    HT_ARRAY(double *, group, (4 * receivers->count));
-    for (int i = 0; i < 4; i++) divide(api, samples[i], group + (ptrdiff_t)i * receivers->count);
-    double **const of_d = group + receivers->count, **const of_w = of_d + receivers->count;
-    TRY(ht_misfit_groups(type, receivers, group, of_d, of_w, of_w + receivers->count, &misfit));
-    *chi = misfit.chi;
+    TRY(compare(api, type, p, *data, *weights, r, chi));
     if (gradient) TRY(add(api, r, *chi));
     *data += count;
     if (*weights != NULL) *weights += count;

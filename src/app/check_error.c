@@ -248,6 +248,24 @@ static enum ht_err report(const struct search *s) {
     return ht_facts_print(&f, s->args->json);
 }
 
+/* The best of each family, then the next best. */
+static void show_best(struct search *s) {
+    int shown = 0;
+    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
+    for (int i = 0; i < s->count; i++) {
+        bool first = true;
+        for (int k = 0; k < i; k++)
+            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
+                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
+        s->choice[i].shown = first;
+        shown += first;
+    }
+    for (int i = 0; i < s->count && shown < SHOWN; i++) {
+        shown += !s->choice[i].shown;
+        s->choice[i].shown = true;
+    }
+}
+
 static enum ht_err search(struct search *s) {
     TRY(find_waves(s));
     /* Without a device its limits are those of no particular one. */
@@ -278,21 +296,7 @@ static enum ht_err search(struct search *s) {
             TRY(add_method(s, &carrier));
         }
     }
-    /* The best of each family, then the next best. */
-    int shown = 0;
-    qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_work);
-    for (int i = 0; i < s->count; i++) {
-        bool first = true;
-        for (int k = 0; k < i; k++)
-            first &= !(s->choice[k].carrier.scheme == s->choice[i].carrier.scheme &&
-                       s->choice[k].carrier.stages == s->choice[i].carrier.stages);
-        s->choice[i].shown = first;
-        shown += first;
-    }
-    for (int i = 0; i < s->count && shown < SHOWN; i++) {
-        shown += !s->choice[i].shown;
-        s->choice[i].shown = true;
-    }
+    show_best(s);
     for (int i = 0; i < s->count; i++)
         if (s->choice[i].shown) TRY(try_run(s, &s->choice[i]));
     qsort(s->choice, (size_t)s->count, sizeof *s->choice, by_seconds);

@@ -238,6 +238,37 @@ static enum ht_err measure_row(const struct bench *bench, struct row *row) {
     return HT_OK;
 }
 
+/* Those from number `first` on. */
+static enum ht_err measure_rows(struct bench *bench, int first) {
+    HT_ENDED(ht_progress_end) struct ht_progress progress;
+    const double began = ht_clock();
+    const struct ht_args *args = bench->sweep.args;
+    const bool table = !args->json && ht_args_value(args, "--csv") == NULL;
+    ht_progress_start(&progress, "rates", bench->count - first, "rows", 1);
+    if (table) fputs(head, stdout);
+    (void)fflush(stdout); /* a row takes long */
+    for (int i = first; i < bench->count; i++) {
+        HT_FREED_TEXT struct ht_text text = {0};
+        struct row *row = &bench->row[i];
+        if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
+            snprintf(row->why, sizeof row->why, "no time left");
+            bench->machine[row->machine].left_out++;
+            continue;
+        }
+        /* Measures a row. If it fails, the reason is reported and the other rows continue. */
+        if (measure_row(bench, row) != HT_OK) {
+            snprintf(row->why, sizeof row->why, "%s", ht_err_message());
+            ht_warn("rates, %s, N = %d, %s, %s: %s", row->system->name, row->order,
+                    row->tuning.variant->name, ht_real_name(row->tuning.fp64), row->why);
+            if (row->verified > 1) bench->wrong = true;
+        }
+        if (row->done) print_row(row, &text);
+        if (table) TRY(ht_args_print(&text));
+        ht_progress_update(&progress, i + 1 - first);
+    }
+    return HT_OK;
+}
+
 enum { COLUMNS = 36 };
 
 /* Columns of a row for CSV and JSON. */
@@ -323,12 +354,35 @@ static void add_machine(const struct bench *bench, int machine, struct ht_json *
     ht_json_add(json, HT_CLOSE(']'));
 }
 
+static void add_json(const struct bench *bench, struct ht_json *json) {
+    ht_json_stamp(json);
+    if (bench->machines == 1) add_machine(bench, 0, json);
+    if (bench->machines > 1) ht_json_add(json, HT_OPEN("devices", '['));
+    for (int m = 0; bench->machines > 1 && m < bench->machines; m++) {
+        ht_json_add(json, HT_OPEN(NULL, '{'));
+        add_machine(bench, m, json);
+        ht_json_add(json, HT_CLOSE('}'));
+    }
+    if (bench->machines > 1) ht_json_add(json, HT_CLOSE(']'));
+    ht_json_add(json, HT_CLOSE('}'));
+}
+
 /* ---- several devices ---- */
 
 static bool of_one_problem(const struct row *a, const struct row *b) {
     return a->system == b->system && a->scheme == b->scheme && a->dims == b->dims &&
            a->order == b->order && a->stages == b->stages && a->density == b->density &&
            a->tuning.fp64 == b->tuning.fp64;
+}
+
+/* The fastest row of a problem on a machine; NULL: it has none. */
+static const struct row *fastest(const struct bench *bench, const struct row *like, int machine) {
+    const struct row *best = NULL;
+    for (const struct row *r = bench->row; r < bench->row + bench->count; r++)
+        if (r->done && r->kernel < 0 && r->machine == machine && of_one_problem(r, like) &&
+            (best == NULL || rate_of(r) > rate_of(best)))
+            best = r;
+    return best;
 }
 
 /* A line for each problem, with the rate of the fastest kernels on each device. */
@@ -351,12 +405,7 @@ static enum ht_err print_beside(const struct bench *bench) {
                     row->scheme->name, row->dims, row->order, row->stages,
                     ht_real_name(row->tuning.fp64), row->density ? "density" : "uniform");
         for (int m = 0; m < bench->machines; m++) {
-            /* The fastest row of a problem on a machine; NULL: it has none. */
-            const struct row *best = NULL;
-            for (const struct row *r = bench->row; r < bench->row + bench->count; r++)
-                if (r->done && r->kernel < 0 && r->machine == m && of_one_problem(r, row) &&
-                    (best == NULL || rate_of(r) > rate_of(best)))
-                    best = r;
+            const struct row *best = fastest(bench, row, m);
             ht_text_add(&text, "  %12s %-16s", best ? HT_KEY("%.4g", rate_of(best)) : "-",
                         best ? best->tuning.variant->name : "");
         }
@@ -383,32 +432,7 @@ static enum ht_err measure(struct bench *bench, const struct ht_args *args) {
                 "so that a case takes about a minute");
     if (ht_args_value(args, "--seconds") == NULL) bench->seconds = info->gpu ? 600 : 60;
     TRY(ht_sweep_each(&bench->sweep, info, info->gpu ? 5 : 3, plan_rows, bench));
-    /* Those from number `first` on. */
-    HT_ENDED(ht_progress_end) struct ht_progress progress;
-    const double began = ht_clock();
-    const bool table = !args->json && ht_args_value(args, "--csv") == NULL;
-    ht_progress_start(&progress, "rates", bench->count - first, "rows", 1);
-    if (table) fputs(head, stdout);
-    (void)fflush(stdout); /* a row takes long */
-    for (int i = first; i < bench->count; i++) {
-        HT_FREED_TEXT struct ht_text text = {0};
-        struct row *row = &bench->row[i];
-        if (ht_stop_wanted() || ht_clock() - began > bench->seconds) {
-            snprintf(row->why, sizeof row->why, "no time left");
-            bench->machine[row->machine].left_out++;
-            continue;
-        }
-        /* Measures a row. If it fails, the reason is reported and the other rows continue. */
-        if (measure_row(bench, row) != HT_OK) {
-            snprintf(row->why, sizeof row->why, "%s", ht_err_message());
-            ht_warn("rates, %s, N = %d, %s, %s: %s", row->system->name, row->order,
-                    row->tuning.variant->name, ht_real_name(row->tuning.fp64), row->why);
-            if (row->verified > 1) bench->wrong = true;
-        }
-        if (row->done) print_row(row, &text);
-        if (table) TRY(ht_args_print(&text));
-        ht_progress_update(&progress, i + 1 - first);
-    }
+    TRY(measure_rows(bench, first));
     if (m->left_out > 0)
         ht_note("%d row%s left out by the time limit (--seconds %g)", m->left_out,
                 m->left_out == 1 ? "" : "s", bench->seconds);
@@ -422,6 +446,27 @@ static enum ht_err measure_one(void *context, const struct ht_device_info *info)
     TRY(ht_device_open("auto", HT_KEY("%d", info->index), 0, &bench->device));
     ht_device_cache(bench->device, bench->cache);
     return ht_stop_wanted() ? HT_OK : measure(bench, bench->sweep.args);
+}
+
+static enum ht_err write_results(const struct bench *bench, const struct ht_args *args) {
+    HT_FREED_TEXT struct ht_text csv = {0};
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
+    const struct ht_text *json = &f.json.text;
+    const bool shown = ht_args_value(args, "--csv") != NULL;
+    REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
+    for (int i = -1; i < bench->count; i++) add_csv(bench, &bench->row[i < 0 ? 0 : i], i < 0, &csv);
+    add_json(bench, &f.json);
+    TRY(ht_text_status(json));
+    TRY(ht_text_status(&csv));
+    TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
+    TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
+    if (shown) TRY(ht_args_print(&csv));
+    if (args->json) TRY(ht_args_print(json));
+    if (bench->machines > 1 && !shown && !args->json) TRY(print_beside(bench));
+    ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory, bench->directory);
+    REQUIRE(!bench->wrong, HT_ERR_DEVICE, "at least one program does not agree with the reference");
+    REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
+    return HT_OK;
 }
 
 static enum ht_err run(struct bench *bench, const struct ht_args *args) {
@@ -438,33 +483,7 @@ static enum ht_err run(struct bench *bench, const struct ht_args *args) {
         TRY(ht_sweep_open(&bench->sweep, &bench->cache, &bench->device));
         TRY(measure(bench, args));
     }
-    HT_FREED_TEXT struct ht_text csv = {0};
-    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
-    const struct ht_text *json = &f.json.text;
-    const bool shown = ht_args_value(args, "--csv") != NULL;
-    REQUIRE(bench->count > 0, HT_ERR_INPUT, "bench: the flags exclude all rows");
-    for (int i = -1; i < bench->count; i++) add_csv(bench, &bench->row[i < 0 ? 0 : i], i < 0, &csv);
-    ht_json_stamp(&f.json);
-    if (bench->machines == 1) add_machine(bench, 0, &f.json);
-    if (bench->machines > 1) ht_json_add(&f.json, HT_OPEN("devices", '['));
-    for (int m = 0; bench->machines > 1 && m < bench->machines; m++) {
-        ht_json_add(&f.json, HT_OPEN(NULL, '{'));
-        add_machine(bench, m, &f.json);
-        ht_json_add(&f.json, HT_CLOSE('}'));
-    }
-    if (bench->machines > 1) ht_json_add(&f.json, HT_CLOSE(']'));
-    ht_json_add(&f.json, HT_CLOSE('}'));
-    TRY(ht_text_status(json));
-    TRY(ht_text_status(&csv));
-    TRY(ht_file_write_in(bench->directory, "bench.json", json->data, json->length));
-    TRY(ht_file_write_in(bench->directory, "bench.csv", csv.data, csv.length));
-    if (shown) TRY(ht_args_print(&csv));
-    if (args->json) TRY(ht_args_print(json));
-    if (bench->machines > 1 && !shown && !args->json) TRY(print_beside(bench));
-    ht_log("results in %s; tools/plot.py %s/*.csv draws them", bench->directory, bench->directory);
-    REQUIRE(!bench->wrong, HT_ERR_DEVICE, "at least one program does not agree with the reference");
-    REQUIRE(!ht_stop_wanted(), HT_ERR_INTERRUPTED, "interrupted");
-    return HT_OK;
+    return write_results(bench, args);
 }
 
 enum ht_err ht_command_bench(const struct ht_args *args) {

@@ -99,6 +99,28 @@ static double most_cells(const struct ht_simulation *sim) {
     return fd ? 1 << 18 : cells_beyond_caches(sim, 2048);
 }
 
+/* Without layers. */
+static enum ht_err find_plain(struct ht_simulation *sim, double most, struct estimate *out) {
+    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is proportional to their
+     * number. */
+    const int few = 4;
+    struct ht_part part;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
+    /* The same problem on at most `most` cells, in the grid's proportions. */
+    const struct ht_grid *grid = &sim->plan->grid;
+    double factor = pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
+    struct ht_box box = {{0}, {0}};
+    for (int k = 0; k < grid->dims; k++)
+        box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
+    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, &part);
+    if (sim->oracle && part.problem.stages > few) part.problem.stages = few;
+    TRY(ht_simulation_stepper(sim, &part.problem, &stepper));
+    TRY(find_rate(&stepper, &part, sim->oracle, &out->rate));
+    memcpy(out->cells, part.grid.cells, sizeof out->cells);
+    out->rate *= (double)part.problem.stages / sim->plan->problem.stages;
+    return HT_OK;
+}
+
 static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
     const struct ht_problem *problem = &sim->plan->problem;
     const bool layers = problem->layers != NULL && !sim->oracle;
@@ -114,24 +136,7 @@ static enum ht_err measure(struct ht_simulation *sim, struct estimate *out) {
     double all = 0;
     const bool fits = layers && shrink_with_layers(problem, with_layers, &kept, &part);
     out->layers_left_out = layers && !fits;
-    /* Without layers. */
-    /* The reference takes minutes for all stages at N = 8 in 3-D; its time is proportional to their
-     * number. */
-    const int few = 4;
-    struct ht_part plain;
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper small = {0};
-    /* The same problem on at most `most` cells, in the grid's proportions. */
-    const struct ht_grid *grid = &sim->plan->grid;
-    double factor = pow(fmin(1, most / ht_simulation_cells(sim)), 1.0 / grid->dims);
-    struct ht_box box = {{0}, {0}};
-    for (int k = 0; k < grid->dims; k++)
-        box.end[k] = (int64_t)fmax(2, floor((double)grid->cells[k] * factor));
-    ht_problem_part(&sim->plan->problem, &box, HT_SIDES_SAME, HT_MEDIUM_TEST, &plain);
-    if (sim->oracle && plain.problem.stages > few) plain.problem.stages = few;
-    TRY(ht_simulation_stepper(sim, &plain.problem, &small));
-    TRY(find_rate(&small, &plain, sim->oracle, &out->rate));
-    memcpy(out->cells, plain.grid.cells, sizeof out->cells);
-    out->rate *= (double)plain.problem.stages / sim->plan->problem.stages;
+    TRY(find_plain(sim, most, out));
     if (!fits) return HT_OK;
     /* What layers add to the time of all cells. */
     TRY(ht_simulation_stepper(sim, &part.problem, &stepper));

@@ -23,6 +23,22 @@ struct table {
     bool single; /* precision */
 };
 
+static enum ht_err read_lists(const struct ht_args *args, const struct ht_params *params,
+                              struct table *t) {
+    struct ht_integers *cells = &t->cells;
+    TRY(ht_args_integers(args, "--cells", 1, 1000000, cells));
+    /* Half to double of the file's own. */
+    static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
+    const bool given = cells->count > 0;
+    for (size_t i = 0; i < sizeof factor / sizeof *factor && !given; i++) {
+        const int n = (int)lround(factor[i] * (double)params->grid.cells[0]);
+        if (n > (cells->count > 0 ? cells->number[cells->count - 1] : 0))
+            cells->number[cells->count++] = n;
+    }
+    t->orders = (struct ht_integers){1, {params->grid.order}};
+    return ht_args_integers(args, "--order", 1, 16, &t->orders);
+}
+
 /* The file's parameters with other cells and another order. Kernels depend on the order only, so
  * they are checked on the first grid of each. */
 static enum ht_err read_params(const struct ht_args *args, const struct ht_params *base, int order,
@@ -118,18 +134,7 @@ enum ht_err ht_command_converge(const struct ht_args *args) {
     const char *text = ht_args_value(args, "--min-order");
     double wanted = 0;
     TRY(ht_args_real(args, "--min-order", -DBL_MAX, DBL_MAX, &wanted));
-    struct ht_integers *cells = &t->cells;
-    TRY(ht_args_integers(args, "--cells", 1, 1000000, cells));
-    /* Half to double of the file's own. */
-    static const double factor[] = {0.5, 0.75, 1, 1.5, 2};
-    const bool given = cells->count > 0;
-    for (size_t i = 0; i < sizeof factor / sizeof *factor && !given; i++) {
-        const int n = (int)lround(factor[i] * (double)base->grid.cells[0]);
-        if (n > (cells->count > 0 ? cells->number[cells->count - 1] : 0))
-            cells->number[cells->count++] = n;
-    }
-    t->orders = (struct ht_integers){1, {base->grid.order}};
-    TRY(ht_args_integers(args, "--order", 1, 16, &t->orders));
+    TRY(read_lists(args, base, t));
     REQUIRE(text == NULL || t->cells.count > 1, HT_ERR_INPUT,
             "--min-order needs --cells with two numbers or more: an order is observed between two "
             "grids");

@@ -48,6 +48,28 @@ static const char *parameter_meaning(const struct ht_parameter *row, char *buffe
     return buffer;
 }
 
+static void add_medium(const struct ht_system *system, struct ht_facts *f) {
+    char meaning[160];
+    ht_fact(f, HT_OPEN("parameters", '['));
+    for (int p = 0; p < system->nparameters; p++) {
+        const struct ht_parameter *row = &system->parameter[p];
+        parameter_meaning(row, meaning, sizeof meaning);
+        ht_say(f, "%-11s medium.%-16s %s (default %g)\n", p ? "" : "medium",
+               row->vector ? row->vector : row->names, meaning, row->fallback);
+        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->names), HT_TEXT("meaning", meaning),
+                HT_NUM("default", row->fallback), HT_CLOSE('}'));
+    }
+    ht_fact(f, HT_CLOSE(']'), HT_OPEN("materials", '['));
+    for (int m = 0; m < system->nmaterials; m++) {
+        const struct ht_material *row = &system->material[m];
+        ht_say(f, "%-11s %-18s %s%s%s\n", m ? "" : "materials", row->name, row->meaning,
+               row->positive ? ", positive" : "", row->varies ? ", may vary in space" : "");
+        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->name), HT_TEXT("meaning", row->meaning),
+                HT_BOOL("positive", row->positive), HT_BOOL("varies", row->varies), HT_CLOSE('}'));
+    }
+    ht_fact(f, HT_CLOSE(']'));
+}
+
 static void add_fields(const struct ht_equations *eq, struct ht_facts *f) {
     char words[40];
     ht_fact(f, HT_OPEN("fields", '['));
@@ -79,25 +101,7 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
     ht_fact(f, HT_TEXT("name", system->name), HT_TEXT("title", system->title),
             HT_TEXT("equations", system->equations));
     add_fields(&eq, f);
-    char meaning[160];
-    ht_fact(f, HT_OPEN("parameters", '['));
-    for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_parameter *row = &system->parameter[p];
-        parameter_meaning(row, meaning, sizeof meaning);
-        ht_say(f, "%-11s medium.%-16s %s (default %g)\n", p ? "" : "medium",
-               row->vector ? row->vector : row->names, meaning, row->fallback);
-        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->names), HT_TEXT("meaning", meaning),
-                HT_NUM("default", row->fallback), HT_CLOSE('}'));
-    }
-    ht_fact(f, HT_CLOSE(']'), HT_OPEN("materials", '['));
-    for (int m = 0; m < system->nmaterials; m++) {
-        const struct ht_material *row = &system->material[m];
-        ht_say(f, "%-11s %-18s %s%s%s\n", m ? "" : "materials", row->name, row->meaning,
-               row->positive ? ", positive" : "", row->varies ? ", may vary in space" : "");
-        ht_fact(f, HT_OPEN(NULL, '{'), HT_TEXT("name", row->name), HT_TEXT("meaning", row->meaning),
-                HT_BOOL("positive", row->positive), HT_BOOL("varies", row->varies), HT_CLOSE('}'));
-    }
-    ht_fact(f, HT_CLOSE(']'));
+    add_medium(system, f);
     ht_fact(f, HT_OPEN("boundaries", '['));
     for (int n = 0; (side = ht_wall_at(system, n)) != NULL; n++) {
         ht_say(f, "%-11s %-10s %s\n", n == 0 ? "boundaries" : "", side->name, side->meaning);
@@ -133,23 +137,25 @@ static void add_system(const struct ht_system *system, struct ht_facts *f) {
            eq.second_order.known ? "yes" : "no", eq.translates ? "yes" : "no");
 }
 
+static enum ht_err fail_unknown(const char *word) {
+    const char *names[32];
+    int count = 0;
+    HT_FREED_TEXT struct ht_text list = {0};
+    for (int i = 0; i < ht_system_count() && count < 32; i++) {
+        names[count++] = ht_system_at(i)->name;
+        ht_text_add(&list, "%s%s", i ? ", " : "", ht_system_at(i)->name);
+    }
+    const char *near = ht_text_nearest(word, names, count);
+    TRY(ht_text_status(&list));
+    return ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s", word,
+                      near ? ", nearest is " : "", near ? near : "", list.data);
+}
+
 /* Of all systems the text is their names, titles and equations. */
 enum ht_err ht_command_describe(const struct ht_args *args) {
     const char *name = args->count > 0 ? args->operand[0] : NULL;
     const struct ht_system *only = name != NULL ? ht_system_find(name) : NULL;
-    if (name != NULL && only == NULL) {
-        const char *names[32];
-        int count = 0;
-        HT_FREED_TEXT struct ht_text list = {0};
-        for (int i = 0; i < ht_system_count() && count < 32; i++) {
-            names[count++] = ht_system_at(i)->name;
-            ht_text_add(&list, "%s%s", i ? ", " : "", ht_system_at(i)->name);
-        }
-        const char *near = ht_text_nearest(name, names, count);
-        TRY(ht_text_status(&list));
-        return ht_err_set(HT_ERR_INPUT, "%s: unknown system%s%s; there are %s", name,
-                          near ? ", nearest is " : "", near ? near : "", list.data);
-    }
+    if (name != NULL && only == NULL) return fail_unknown(name);
     struct ht_facts f = ht_facts_open();
     if (only != NULL) {
         add_system(only, &f);

@@ -150,6 +150,24 @@ static enum ht_err send_row(const struct tester *t, const struct row *row) {
     return HT_OK;
 }
 
+/* Half steps per second and cell of a small grid that is periodic, in the medium of tests. */
+static enum ht_err measure(const struct tester *t, const struct ht_problem *problem,
+                           struct ht_kernels *kernels, const struct ht_tuning *tuning,
+                           struct row *row) {
+    const bool gpu = t->info->gpu;
+    const struct ht_effort effort = {.warm = 1, .least = gpu ? 5 : 2};
+    const double bytes = gpu ? 0x1p27 : 0x1p21, fma = gpu ? 1e9 : 2e6;
+    const int64_t side = ht_test_problem_cells(problem, tuning, 1 << 16, bytes, fma);
+    const int64_t cells[3] = {side, side, side};
+    struct ht_part test;
+    struct ht_rate rate;
+    if (t->info->simulator) return HT_OK;
+    ht_test_problem(problem, cells, &test);
+    TRY(ht_rate_measure(&test, t->device, kernels, &effort, &rate));
+    row->rate = (double)ht_grid_total(&test.grid, HT_DUAL) / rate.median;
+    return HT_OK;
+}
+
 /* The self-check of runs, and with sources the whole problem. */
 static enum ht_err compare(const struct tester *t, const struct ht_problem *problem,
                            const struct ht_tuning *tuning, struct row *row) {
@@ -165,19 +183,7 @@ static enum ht_err compare(const struct tester *t, const struct ht_problem *prob
     REQUIRE(whole <= 1, HT_ERR_DEVICE,
             "with sources it differs from the reference by %.3g times what rounding explains",
             whole);
-    /* Half steps per second and cell of a small grid that is periodic, in the medium of tests. */
-    const bool gpu = t->info->gpu;
-    const struct ht_effort effort = {.warm = 1, .least = gpu ? 5 : 2};
-    const double bytes = gpu ? 0x1p27 : 0x1p21, fma = gpu ? 1e9 : 2e6;
-    const int64_t side = ht_test_problem_cells(problem, tuning, 1 << 16, bytes, fma);
-    const int64_t cells[3] = {side, side, side};
-    struct ht_part test;
-    struct ht_rate rate;
-    if (t->info->simulator) return HT_OK;
-    ht_test_problem(problem, cells, &test);
-    TRY(ht_rate_measure(&test, t->device, &kernels, &effort, &rate));
-    row->rate = (double)ht_grid_total(&test.grid, HT_DUAL) / rate.median;
-    return HT_OK;
+    return measure(t, problem, &kernels, tuning, row);
 }
 
 static enum ht_err test_row(struct tester *t, const struct ht_problem *problem,
@@ -325,14 +331,8 @@ static bool read_row(int from, struct row *row, bool *late) {
     return ready > 0 && read(from, row, sizeof *row) == (ssize_t)sizeof *row;
 }
 
-/* Rows from number `first` on; *next: of the one to go on with, -1: all are done. */
-static enum ht_err run_process(struct selftest *t, const struct ht_device_info *info, int first,
-                               int *next) {
-    struct row row = UNKNOWN(.state = BEGUN);
-    enum ht_err err = HT_OK;
-    pid_t child;
-    int from, status = 0;
-    bool late = false;
+static enum ht_err start(const struct selftest *t, const struct ht_device_info *info, int first,
+                         pid_t *child, int *from) {
     int end[2];
     posix_spawn_file_actions_t actions;
     const char *only = ht_args_value(t->args, "--only");
@@ -353,12 +353,24 @@ static enum ht_err run_process(struct selftest *t, const struct ht_device_info *
     if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, end[1], STDOUT_FILENO);
     if (code == 0) code = posix_spawn_file_actions_addclose(&actions, end[0]);
     if (code == 0) code = posix_spawn_file_actions_addclose(&actions, end[1]);
-    if (code == 0) code = posix_spawn(&child, "/proc/self/exe", &actions, NULL, argv, environ);
+    if (code == 0) code = posix_spawn(child, "/proc/self/exe", &actions, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)close(end[1]);
     if (code != 0) (void)close(end[0]);
     REQUIRE(code == 0, HT_ERR_IO, "starting a process for %s: %s", info->name, strerror(code));
-    from = end[0];
+    *from = end[0];
+    return HT_OK;
+}
+
+/* Rows from number `first` on; *next: of the one to go on with, -1: all are done. */
+static enum ht_err run_process(struct selftest *t, const struct ht_device_info *info, int first,
+                               int *next) {
+    struct row row = UNKNOWN(.state = BEGUN);
+    enum ht_err err = HT_OK;
+    pid_t child;
+    int from, status = 0;
+    bool late = false;
+    TRY(start(t, info, first, &child, &from));
     while (err == HT_OK && read_row(from, &row, &late)) {
         if (row.state != BEGUN) err = show_row(t, &row);
         ht_progress_update(&t->progress, row.scene + 0.5 * row.fp64);
@@ -402,12 +414,7 @@ static enum ht_err run_device(void *context, const struct ht_device_info *info) 
     return err;
 }
 
-enum ht_err ht_command_selftest(const struct ht_args *args) {
-    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
-    struct selftest t = {.args = args, .facts = &f};
-    const char *path = ht_args_value(args, "--out");
-    const int *rows = t.rows;
-    struct ht_text *json = &f.json.text;
+static enum ht_err check_keys(const struct ht_args *args) {
     HT_ENDED(ht_params_end) struct ht_params *params = NULL;
     const int group = (int)strlen("device.");
     for (int i = 0; i < args->count; i++) {
@@ -422,15 +429,27 @@ enum ht_err ht_command_selftest(const struct ht_args *args) {
                 "(--device names devices)",
                 HT_SHOWN(key), own_keys);
     }
-    TRY(ht_params_read(NULL, args->count, args->operand, &params));
-    if (path != NULL) {
-        /* Known before the rows take minutes. */
-        HT_FREED char *temporary = NULL;
-        HT_PATH(within, path, ".");
-        REQUIRE(!ht_file_exists(within), HT_ERR_INPUT, "--out %s: is a directory", HT_SHOWN(path));
-        TRY(ht_file_temporary(path, &temporary));
-        (void)unlink(temporary);
-    }
+    return ht_params_read(NULL, args->count, args->operand, &params);
+}
+
+/* Known before the rows take minutes. */
+static enum ht_err check_out(const char *path) {
+    HT_FREED char *temporary = NULL;
+    HT_PATH(within, path, ".");
+    REQUIRE(!ht_file_exists(within), HT_ERR_INPUT, "--out %s: is a directory", HT_SHOWN(path));
+    TRY(ht_file_temporary(path, &temporary));
+    (void)unlink(temporary);
+    return HT_OK;
+}
+
+enum ht_err ht_command_selftest(const struct ht_args *args) {
+    HT_ENDED(ht_facts_free) struct ht_facts f = ht_facts_open();
+    struct selftest t = {.args = args, .facts = &f};
+    const char *path = ht_args_value(args, "--out");
+    const int *rows = t.rows;
+    struct ht_text *json = &f.json.text;
+    TRY(check_keys(args));
+    if (path != NULL) TRY(check_out(path));
     ht_json_stamp(&f.json);
     ht_fact(&f, HT_OPEN("keys", '['));
     for (int i = 0; i < args->count; i++) ht_fact(&f, HT_TEXT(NULL, args->operand[i]));

@@ -53,7 +53,23 @@ enum ht_err ht_sweep_read(const struct ht_args *args, bool differences, struct h
     return ht_args_names(args, "--layouts", 2, (const char *const[]){"tensor", "blocked"});
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity) */
+static enum ht_err each_order(const struct ht_sweep *sweep, const struct ht_device_info *info,
+                              int usual, const struct ht_equations *eq,
+                              const struct ht_scheme *scheme, ht_sweep_visit *visit,
+                              void *context) {
+    static const int even[] = {4, 8, 16};
+    const bool fd = scheme->nodal;
+    const int given = sweep->orders.count, count = given > 0 ? given : fd ? 3 : usual;
+    for (int n = 0; n < count; n++)
+        for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
+            const int order = given > 0 ? sweep->orders.number[n] : fd ? even[n] : n + 1;
+            if (ht_args_listed(sweep->args, "--precisions", ht_real_name(fp64)) &&
+                (fd ? order % 2 == 0 : order <= HT_MAX_ORDER))
+                TRY(visit(context, eq, scheme, order, fp64));
+        }
+    return HT_OK;
+}
+
 enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_info *info,
                           int usual, ht_sweep_visit *visit, void *context) {
     for (int s = 0; s < ht_system_count(); s++)
@@ -64,22 +80,8 @@ enum ht_err ht_sweep_each(const struct ht_sweep *sweep, const struct ht_device_i
             for (int i = 0; i < ht_scheme_count(); i++) {
                 const struct ht_scheme *scheme = ht_scheme_at(i);
                 if (ht_scheme_steps(scheme, &eq) && (sweep->differences || !scheme->nodal) &&
-                    ht_args_listed(sweep->args, "--schemes", scheme->name)) {
-                    static const int even[] = {4, 8, 16};
-                    const bool fd = scheme->nodal;
-                    const int given = sweep->orders.count, count = given > 0 ? given
-                                                                   : fd      ? 3
-                                                                             : usual;
-                    for (int n = 0; n < count; n++)
-                        for (int fp64 = 0; fp64 < 1 + info->fp64; fp64++) {
-                            const int order = given > 0 ? sweep->orders.number[n]
-                                              : fd      ? even[n]
-                                                        : n + 1;
-                            if (ht_args_listed(sweep->args, "--precisions", ht_real_name(fp64)) &&
-                                (fd ? order % 2 == 0 : order <= HT_MAX_ORDER))
-                                TRY(visit(context, &eq, scheme, order, fp64));
-                        }
-                }
+                    ht_args_listed(sweep->args, "--schemes", scheme->name))
+                    TRY(each_order(sweep, info, usual, &eq, scheme, visit, context));
             }
         }
     return HT_OK;

@@ -259,7 +259,10 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
 
 enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
     quiet();
-    HT_CREATE(out, create_file(path, checked, *out), free_file);
+    struct ht_h5 *file;
+    TRY(HT_ALLOC(file, 1));
+    enum ht_err err = create_file(path, checked, file);
+    return HT_MADE(err, file, free_file, out);
 }
 
 /* Closes what is open; a failure is recorded in file->error. */
@@ -324,7 +327,10 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
     quiet();
-    HT_CREATE(out, open_file(path, *out), free_file);
+    struct ht_h5 *file;
+    TRY(HT_ALLOC(file, 1));
+    enum ht_err err = open_file(path, file);
+    return HT_MADE(err, file, free_file, out);
 }
 
 void ht_h5_close(struct ht_h5 *file) {

@@ -39,6 +39,28 @@ static bool on_terminal(void) {
     return isatty(STDERR_FILENO) == 1;
 }
 
+/* A file name may contain terminal control sequences. */
+static void put_lines(const char *text) {
+    char line[1024];
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        ht_text_show_part(text, length, line, sizeof line);
+        fputs(line, stderr);
+        text += length;
+        if (*text) fputc(*text++, stderr);
+    }
+}
+
+static void print(const char *head, const char *text) {
+    flockfile(stderr);
+    if (on_terminal()) fputs(CLEAR_LINE, stderr);
+    fputs(head, stderr);
+    put_lines(text);
+    fputc('\n', stderr);
+    fflush(stderr);
+    funlockfile(stderr);
+}
+
 static _Thread_local int warnings;
 int ht_log_warnings(void) {
     return warnings;
@@ -51,23 +73,8 @@ static void say(const char *head, const char *fmt, va_list args) {
     const char *text = whole.failed ? "(out of memory for a message)" : whole.data;
     if (taken.take != NULL)
         taken.take(taken.context, head, text);
-    else {
-        flockfile(stderr);
-        if (on_terminal()) fputs(CLEAR_LINE, stderr);
-        fputs(head, stderr);
-        /* A file name may contain terminal control sequences. */
-        char line[1024];
-        while (*text) {
-            size_t length = strcspn(text, "\n");
-            ht_text_show_part(text, length, line, sizeof line);
-            fputs(line, stderr);
-            text += length;
-            if (*text) fputc(*text++, stderr);
-        }
-        fputc('\n', stderr);
-        fflush(stderr);
-        funlockfile(stderr);
-    }
+    else
+        print(head, text);
 }
 
 #define SAY(name, level, head)         \
@@ -95,6 +102,18 @@ void ht_progress_start(struct ht_progress *p, const char *what, double total, co
     p->shown_at = p->started;
 }
 
+/* "1.23 G" with an SI prefix, so that a unit may follow. */
+static void format_rate(double rate, char *buffer, size_t size) {
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
+    int step = 0;
+    while (rate >= 999.5 && step < 5) {
+        rate /= 1000;
+        step++;
+    }
+    int digits = rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0;
+    snprintf(buffer, size, "%.*f %s", digits, rate, prefix[step]);
+}
+
 enum { LINE_WIDTH = 79, BAR_MAX = 30, BAR_MIN = 8 };
 
 static void show(const struct ht_progress *p, double done, double elapsed) {
@@ -103,17 +122,7 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
     bool complete = done >= p->total;
     snprintf(head, sizeof head, "%s %3.0f %% ", p->what, floor(fraction * 100));
     const double own = done - p->begun;
-    /* "1.23 G" with an SI prefix, so that a unit may follow. */
-    double value = own * p->units_per_item / fmax(elapsed, 1e-9);
-    const size_t size = sizeof rate;
-    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
-    int step = 0;
-    while (value >= 999.5 && step < 5) {
-        value /= 1000;
-        step++;
-    }
-    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    snprintf(rate, size, "%.*f %s", digits, value, prefix[step]);
+    format_rate(own * p->units_per_item / fmax(elapsed, 1e-9), rate, sizeof rate);
     ht_text_seconds(complete ? elapsed : elapsed * (p->total - done) / own, time);
     snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time, complete ? "in all" : "left");
     if (on_terminal()) {

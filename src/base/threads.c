@@ -90,6 +90,22 @@ static void *run_thread(void *argument) {
     return NULL;
 }
 
+/* Where a thread cannot be made the others do its work. */
+static int start_threads(struct task *task, int count, struct thread *threads) {
+    sigset_t all, before;
+    int started = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < count; i++) {
+        struct thread *thread = &threads[started];
+        *thread = (struct thread){.task = task, .number = started + 1};
+        if (pthread_create(&thread->id, NULL, run_thread, thread) != 0) break;
+        started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_t chunk),
                            void *data) {
     struct thread threads[MOST_THREADS];
@@ -99,19 +115,7 @@ enum ht_err ht_threads_run(int64_t chunks, enum ht_err (*run)(void *data, int64_
         return HT_OK;
     }
     struct task task = {.run = run, .data = data, .end = chunks, .lock = PTHREAD_MUTEX_INITIALIZER};
-    /* Where a thread cannot be made the others do its work. */
-    const int count = (int)most - 1;
-    sigset_t all, before;
-    int others = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (int i = 0; i < count; i++) {
-        struct thread *thread = &threads[others];
-        *thread = (struct thread){.task = &task, .number = others + 1};
-        if (pthread_create(&thread->id, NULL, run_thread, thread) != 0) break;
-        others++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int others = start_threads(&task, (int)most - 1, threads);
     run_chunks(&task);
     for (int i = 0; i < others; i++) pthread_join(threads[i].id, NULL);
     pthread_mutex_destroy(&task.lock);

@@ -111,16 +111,18 @@ static bool start(void) {
     return missing == NULL;
 }
 
+static void load(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    cuda.tried = true;
+    if (library == NULL)
+        snprintf(cuda.missing, sizeof cuda.missing, "%s",
+                 "no NVIDIA driver is installed (libcuda.so.1 not found)");
+    else if (!find_all(library) || !start())
+        cuda.devices = 0;
+}
+
 static const char *cuda_missing(void) {
-    if (!cuda.tried) {
-        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-        cuda.tried = true;
-        if (library == NULL)
-            snprintf(cuda.missing, sizeof cuda.missing, "%s",
-                     "no NVIDIA driver is installed (libcuda.so.1 not found)");
-        else if (!find_all(library) || !start())
-            cuda.devices = 0;
-    }
+    if (!cuda.tried) load();
     return cuda.devices > 0 ? NULL : cuda.missing;
 }
 

@@ -49,6 +49,17 @@ static void *open_major(int major) {
     return open_name(name);
 }
 
+static void *open_library(int driver) {
+    enum { FIRST = 11, LAST = 20 };
+    int own = driver > 0 ? driver / 1000 : LAST;
+    void *library = NULL;
+    for (int major = own; library == NULL && major >= FIRST; major--) library = open_major(major);
+    if (library == NULL) library = open_name("libnvrtc.so");
+    for (int major = own + 1; library == NULL && major <= LAST; major++)
+        library = open_major(major);
+    return library;
+}
+
 static bool find(void *library, const char *name, void *function) {
     if (ht_library_find(library, name, function)) return true;
     snprintf(nvrtc.missing, sizeof nvrtc.missing,
@@ -57,13 +68,7 @@ static bool find(void *library, const char *name, void *function) {
 }
 
 static void load(int driver) {
-    enum { FIRST = 11, LAST = 20 };
-    int own = driver > 0 ? driver / 1000 : LAST;
-    void *library = NULL;
-    for (int major = own; library == NULL && major >= FIRST; major--) library = open_major(major);
-    if (library == NULL) library = open_name("libnvrtc.so");
-    for (int major = own + 1; library == NULL && major <= LAST; major++)
-        library = open_major(major);
+    void *library = open_library(driver);
     int major = 0, minor = 0;
     if (library == NULL) {
         snprintf(nvrtc.missing, sizeof nvrtc.missing, "%s",
@@ -103,6 +108,22 @@ static enum ht_err check(nvrtcResult code, const char *what) {
     return HT_OK;
 }
 
+/* The newest architecture that the compiler supports and the device runs. */
+static enum ht_err nearest(int architecture, int *out) {
+    int count = 0;
+    *out = 0;
+    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
+    HT_ARRAY(int, list, count);
+    TRY(check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC"));
+    for (int i = 0; i < count; i++)
+        if (list[i] <= architecture && list[i] > *out) *out = list[i];
+    REQUIRE(*out > 0, HT_ERR_DEVICE,
+            "NVRTC %s does not support architecture %d.%d any more: use an "
+            "older CUDA toolkit or device.backend = \"opencl\"",
+            nvrtc.version, architecture / 10, architecture % 10);
+    return HT_OK;
+}
+
 /* The compiler's log as the error message. */
 static enum ht_err compile_failed(nvrtcProgram program, nvrtcResult code) {
     size_t size = 0;
@@ -119,19 +140,7 @@ static enum ht_err compile(nvrtcProgram program, int architecture, int registers
     char target[40], most[32];
     const char *options[] = {target, "--ftz=true", "--std=c++17", "--disable-warnings", most};
     int known = 0;
-    /* The newest architecture that the compiler supports and the device runs. */
-    int *out = &known;
-    int count = 0;
-    *out = 0;
-    TRY(check(nvrtc.nvrtcGetNumSupportedArchs(&count), "architectures of NVRTC"));
-    HT_ARRAY(int, list, count);
-    TRY(check(nvrtc.nvrtcGetSupportedArchs(list), "architectures of NVRTC"));
-    for (int i = 0; i < count; i++)
-        if (list[i] <= architecture && list[i] > *out) *out = list[i];
-    REQUIRE(*out > 0, HT_ERR_DEVICE,
-            "NVRTC %s does not support architecture %d.%d any more: use an "
-            "older CUDA toolkit or device.backend = \"opencl\"",
-            nvrtc.version, architecture / 10, architecture % 10);
+    TRY(nearest(architecture, &known));
     bool cubin = known == architecture;
     snprintf(target, sizeof target, "--gpu-architecture=%s_%d%s", cubin ? "sm" : "compute", known,
              cubin && ht_nvrtc_own(known) ? "a" : "");

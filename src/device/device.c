@@ -175,6 +175,22 @@ static void add_reason(const char *backend, struct ht_text *text) {
     }
 }
 
+static enum ht_err none_matches(int count, const struct ht_device_info *infos, const char *backend,
+                                const char *select) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    for (int n = 0; n < count; n++)
+        ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
+    if (count == 0) ht_text_add(&text, "none");
+    const bool any = strcmp(backend, "auto") == 0;
+    if (!any) add_reason(backend, &text);
+    for (int b = 0; any && count == 0 && b < NBACKENDS; b++) add_reason(backends[b]->name, &text);
+    TRY(ht_text_status(&text));
+    return ht_err_set(HT_ERR_DEVICE,
+                      "no device matches device.backend = \"%s\", "
+                      "device.select = \"%s\"; available: %s",
+                      backend, select, text.data);
+}
+
 enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                            struct ht_device **out) {
     int count = 0;
@@ -182,21 +198,7 @@ enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
     struct ht_device *device = NULL;
     TRY(ht_device_list(&count, &infos));
     const int n = ht_device_choose(count, infos, backend, select, sharer);
-    if (n < 0) {
-        HT_FREED_TEXT struct ht_text text = {0};
-        for (int k = 0; k < count; k++)
-            ht_text_add(&text, "%s%d: %s (%s)", k ? "; " : "", k, infos[k].name, infos[k].backend);
-        if (count == 0) ht_text_add(&text, "none");
-        const bool any = strcmp(backend, "auto") == 0;
-        if (!any) add_reason(backend, &text);
-        for (int b = 0; any && count == 0 && b < NBACKENDS; b++)
-            add_reason(backends[b]->name, &text);
-        TRY(ht_text_status(&text));
-        return ht_err_set(HT_ERR_DEVICE,
-                          "no device matches device.backend = \"%s\", "
-                          "device.select = \"%s\"; available: %s",
-                          backend, select, text.data);
-    }
+    if (n < 0) return none_matches(count, infos, backend, select);
     TRY(HT_ALLOC(device, 1));
     device->info = infos[n];
     device->backend = backend_of(infos[n].backend);

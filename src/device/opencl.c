@@ -203,20 +203,25 @@ static void opencl_close(struct ht_driver *device) {
     free(device);
 }
 
+/* The context of a device, owned by the caller. The last one stays for whoever opens the device
+ * next: PoCL reads its library of functions, half a second, once per context. */
+static cl_context context_of(cl_device_id id, cl_int *code) {
+    static cl_context kept;
+    static cl_device_id kept_of;
+    *code = CL_SUCCESS;
+    if (kept == NULL || kept_of != id) {
+        if (kept != NULL) (void)clReleaseContext(kept);
+        kept = clCreateContext(NULL, 1, &id, NULL, NULL, code);
+        kept_of = id;
+    }
+    if (kept != NULL) (void)clRetainContext(kept);
+    return kept;
+}
+
 static enum ht_err open_into(struct ht_driver *device, int index) {
     cl_int code = CL_SUCCESS;
     TRY(device_at(index, &device->id));
-    /* The last context stays for whoever opens the device next: PoCL reads its library of
-     * functions, half a second, once per context. */
-    static cl_context kept;
-    static cl_device_id kept_of;
-    if (kept == NULL || kept_of != device->id) {
-        if (kept != NULL) (void)clReleaseContext(kept);
-        kept = clCreateContext(NULL, 1, &device->id, NULL, NULL, &code);
-        kept_of = device->id;
-    }
-    if (kept != NULL) (void)clRetainContext(kept);
-    device->context = kept;
+    device->context = context_of(device->id, &code);
     TRY(check(code, "opening the device"));
     device->queue[HT_QUEUE_WORK] =
         clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &code);

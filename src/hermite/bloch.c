@@ -49,6 +49,36 @@ struct map {
 
 /* ---- the map ---- */
 
+/* Amplitudes of the fields in units of their size, and the frequency. */
+static double fill_wave(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
+    const struct ht_equations *eq = s->problem->eq;
+    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
+    const int wave = run->wave > 0 ? run->wave : 1;
+    (void)ht_equations_plane(eq, run->material, k, wave, real, imaginary, &omega);
+    for (int f = 0; f < eq->nfields; f++) {
+        const double size = hypot(real[f], imaginary[f]);
+        s->size_of[f] = size > 0 ? size : 1;
+        s->amplitude[f] = ht_complex(real[f], imaginary[f]) / s->size_of[f];
+    }
+    return omega;
+}
+
+static void fill_factors(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
+    const struct ht_equations *eq = s->problem->eq;
+    s->nfactors = 0;
+    for (int t = 0; t < eq->nterms; t++) {
+        const struct ht_term *term = &eq->term[t];
+        const bool along = term->axis == s->axis && term->derivative > 0;
+        number value = term->coef * run->dt / 2 * s->size_of[term->col] / s->size_of[term->row];
+        if (term->material >= 0) value *= run->material[term->material];
+        for (int n = 0; n < term->derivative; n++)
+            value *= along ? 1 / (BALANCE * s->problem->grid->h[term->axis])
+                           : ht_complex(0, k[term->axis]);
+        s->factor[s->nfactors++] =
+            (struct factor){term->row, term->col, along ? term->derivative : 0, value};
+    }
+}
+
 static void fill_matrix(struct map *s, double theta) {
     double h[CELL * CELL];
     const number turn = ht_complex(cos(theta / 2), sin(theta / 2));
@@ -123,6 +153,22 @@ static number *put_wave(const struct map *s, enum ht_subgrid subgrid, double the
 
 /* ---- many steps ---- */
 
+/* matrix: T; change: d_1 */
+static void fill_step(struct map *s, double theta, number *matrix, number *change, number *wave,
+                      number *unit) {
+    const int n = s->size;
+    number *dual = put_wave(s, HT_PRIMARY, theta, 1, wave);
+    if (s->two_level) (void)put_wave(s, HT_DUAL, theta, s->early, dual);
+    for (int c = 0; c < n; c++) {
+        for (int r = 0; r < n; r++) unit[r] = r == c;
+        step(s, unit, change);
+        for (int r = 0; r < n; r++) matrix[r * n + c] = times(change[r], conj(s->lambda));
+    }
+    step(s, wave, change);
+    for (int r = 0; r < n; r++)
+        change[r] = times(change[r] - times(s->lambda, wave[r]), conj(s->lambda));
+}
+
 /* y += A x */
 static void add_product(int n, const number *a, const number *x, number *y) {
     for (int r = 0; r < n; r++)
@@ -166,35 +212,11 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     if (s->two_level) s->size += s->n * ht_problem_stored(s->problem, HT_DUAL);
     const int64_t n = s->size;
     const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
-    const struct ht_equations *eq = s->problem->eq;
-    s->nfactors = 0;
-    for (int t = 0; t < eq->nterms; t++) {
-        const struct ht_term *term = &eq->term[t];
-        const bool along = term->axis == s->axis && term->derivative > 0;
-        number value = term->coef * run->dt / 2 * s->size_of[term->col] / s->size_of[term->row];
-        if (term->material >= 0) value *= run->material[term->material];
-        for (int d = 0; d < term->derivative; d++)
-            value *= along ? 1 / (BALANCE * s->problem->grid->h[term->axis])
-                           : ht_complex(0, k[term->axis]);
-        s->factor[s->nfactors++] =
-            (struct factor){term->row, term->col, along ? term->derivative : 0, value};
-    }
+    fill_factors(s, run, k);
     fill_matrix(s, theta);
     HT_ARRAY(number, room, 2 * n * n + 3 * n);
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
-    /* matrix: T; change: d_1 */
-    number *unit = sum + n;
-    const int rows = s->size;
-    number *dual = put_wave(s, HT_PRIMARY, theta, 1, sum);
-    if (s->two_level) (void)put_wave(s, HT_DUAL, theta, s->early, dual);
-    for (int c = 0; c < rows; c++) {
-        for (int r = 0; r < rows; r++) unit[r] = r == c;
-        step(s, unit, change);
-        for (int r = 0; r < rows; r++) room[r * rows + c] = times(change[r], conj(s->lambda));
-    }
-    step(s, sum, change);
-    for (int r = 0; r < rows; r++)
-        change[r] = times(change[r] - times(s->lambda, sum[r]), conj(s->lambda));
+    fill_step(s, theta, room, change, sum, sum + n);
     take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room, power, change, sum);
     HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
         out[f] = *change;
@@ -203,22 +225,21 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     return HT_OK;
 }
 
+/* Of a field without amplitude what is added sums up. */
+static void add_change(const struct map *s, const number *base, const number *axis, number *out) {
+    for (int f = 0; f < s->problem->eq->nfields; f++) {
+        const number a = s->amplitude[f], more = axis[f] - base[f];
+        out[f] += a == 0 ? more : more * (a + out[f]) / (a + base[f]);
+    }
+}
+
 enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
                           struct ht_bloch_wave *out) {
     *out = (struct ht_bloch_wave){{0}, {0}};
     HT_ARRAY(struct map, s, 1);
     s->problem = run->problem;
     s->two_level = s->problem->scheme->two_level;
-    /* Amplitudes of the fields in units of their size, and the frequency. */
-    const struct ht_equations *eq = s->problem->eq;
-    double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
-    const int wave = run->wave > 0 ? run->wave : 1;
-    (void)ht_equations_plane(eq, run->material, k, wave, real, imaginary, &omega);
-    for (int f = 0; f < eq->nfields; f++) {
-        const double size = hypot(real[f], imaginary[f]);
-        s->size_of[f] = size > 0 ? size : 1;
-        s->amplitude[f] = ht_complex(real[f], imaginary[f]) / s->size_of[f];
-    }
+    const double omega = fill_wave(s, run, k);
     const double angle = omega * run->dt / (s->two_level ? 1 : 2);
     const double end = fmod(omega * run->dt * run->steps, 2 * acos(-1.0));
     const number turned = ht_complex(cos(end), -sin(end));
@@ -230,13 +251,7 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
         if (k[j] == 0) continue;
         if (count == 1) TRY(change_axis(s, run, k, -1, base));
         TRY(change_axis(s, run, k, j, count == 0 ? out->error : axis));
-        if (count++ > 0) {
-            /* Of a field without amplitude what is added sums up. */
-            for (int f = 0; f < s->problem->eq->nfields; f++) {
-                const number a = s->amplitude[f], more = axis[f] - base[f];
-                out->error[f] += a == 0 ? more : more * (a + out->error[f]) / (a + base[f]);
-            }
-        }
+        if (count++ > 0) add_change(s, base, axis, out->error);
     }
     HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
         out->exact[f] = s->size_of[f] * times(turned, s->amplitude[f]);

@@ -44,6 +44,24 @@ static int64_t row_values(const struct ht_injection *in) {
     return (int64_t)most_fields(in) * d->shots->count * d->terms;
 }
 
+/* Row of half step q. */
+static void fill_row(struct ht_injection *in, const struct quadrature *rule, int64_t row) {
+    const struct ht_duhamel *d = in->problem.duhamel;
+    const int64_t q = in->first + row;
+    const struct ht_injection_grid *grid = &in->grid[q % 2 == 0 ? HT_DUAL : HT_PRIMARY];
+    const double tau = in->problem.dt / 2, t = (double)q * tau;
+    const int64_t values = row_values(in);
+    double *out = memset(in->table + row * values, 0, (size_t)values * sizeof *out);
+    in->acts[row] = false;
+    for (int c = 0; c < d->shots->count; c++) {
+        if (!ht_shot_acts(&d->shots->shot[c], t - tau, t + tau)) continue;
+        in->acts[row] = true;
+        for (int f = 0; f < grid->shapes.fields; f++)
+            expand(in, rule, c, grid->field[f], q,
+                   out + ((int64_t)f * d->shots->count + c) * d->terms);
+    }
+}
+
 enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
     const int64_t later = from == HT_PRIMARY ? 0 : 1;
     const int64_t q = 2 * in->steps + later;
@@ -55,21 +73,7 @@ enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from) {
             ht_legendre(in->problem.duhamel->terms, 2 * rule.x[i], rule.legendre[i]);
         in->first = q;
         for (int64_t row = 0; row < HT_INJECTION_ROWS; row++) {
-            /* Row of half step q. */
-            const struct ht_duhamel *d = in->problem.duhamel;
-            const int64_t step = in->first + row;
-            const struct ht_injection_grid *grid = &in->grid[step % 2 == 0 ? HT_DUAL : HT_PRIMARY];
-            const double tau = in->problem.dt / 2, t = (double)step * tau;
-            const int64_t values = row_values(in);
-            double *out = memset(in->table + row * values, 0, (size_t)values * sizeof *out);
-            in->acts[row] = false;
-            for (int c = 0; c < d->shots->count; c++) {
-                if (!ht_shot_acts(&d->shots->shot[c], t - tau, t + tau)) continue;
-                in->acts[row] = true;
-                for (int f = 0; f < grid->shapes.fields; f++)
-                    expand(in, &rule, c, grid->field[f], step,
-                           out + ((int64_t)f * d->shots->count + c) * d->terms);
-            }
+            fill_row(in, &rule, row);
             any = any || in->acts[row];
         }
         for (int i = 0; any && i < 2; i++)
@@ -126,10 +130,8 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 
 /* ---- making ---- */
 
-static enum ht_err make(const struct ht_problem *p, const struct ht_window window[2],
-                        struct ht_injection *in) {
-    in->problem = *p;
-    in->first = -HT_INJECTION_ROWS; /* no rows yet */
+static enum ht_err make(const struct ht_window window[2], struct ht_injection *in) {
+    const struct ht_problem *p = &in->problem;
     for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(ht_injection_list(p, i, &window[i], &in->grid[i]));
         for (int f = 0, n = 0; f < p->eq->nfields; f++)
@@ -141,9 +143,14 @@ static enum ht_err make(const struct ht_problem *p, const struct ht_window windo
 
 enum ht_err ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
                                 struct ht_injection **out) {
+    struct ht_injection *in = NULL;
     *out = NULL;
     if (problem->duhamel == NULL) return HT_OK;
-    HT_CREATE(out, make(problem, window, *out), ht_injection_destroy);
+    TRY(HT_ALLOC(in, 1));
+    in->problem = *problem;
+    in->first = -HT_INJECTION_ROWS; /* no rows yet */
+    const enum ht_err err = make(window, in);
+    return HT_MADE(err, in, ht_injection_destroy, out);
 }
 
 void ht_injection_destroy(struct ht_injection *in) {
@@ -225,6 +232,22 @@ struct ht_source_samples {
     double x[GAUSS], weight[GAUSS];
 };
 
+static void add_image(const struct ht_source_samples *s, const struct ht_source_vector *source,
+                      const struct ht_source_image *const image[3], const struct ht_trace *trace,
+                      double *out) {
+    const struct ht_grid *grid = s->problem->grid;
+    const struct ht_source_vector v = ht_source_vector_image(s->problem, source, image);
+    long double distance[3] = {0, 0, 0};
+    for (int k = 0; k < grid->dims; k++) {
+        const double at = (trace->x[k] - grid->lower[k]) / grid->h[k];
+        distance[k] =
+            ldexpl((long double)llround(ldexp(at, HT_SOURCE_FRACTION)) - (long double)image[k]->at,
+                   -HT_SOURCE_FRACTION);
+    }
+    ht_source_powers(s->problem, &v, distance, trace->reading.field, trace->reading.slope,
+                     s->powers - 1, out);
+}
+
 /* Points of a shot follow one another. */
 static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
                              const struct ht_trace *trace) {
@@ -248,20 +271,8 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
         for (int k = 0; k < 3; k++) reach[k] = d->form[point->shot].reach[k] + 1;
         ht_source_images(s->problem, point, reach, &images);
         const struct ht_source_image *image[3];
-        for (int64_t n = 0; ht_source_image_at(&images, n, image); n++) {
-            double *out = s->value + (s->count - 1) * s->powers;
-            const struct ht_grid *grid = s->problem->grid;
-            const struct ht_source_vector mirrored = ht_source_vector_image(s->problem, &v, image);
-            long double distance[3] = {0, 0, 0};
-            for (int k = 0; k < grid->dims; k++) {
-                const double at = (trace->x[k] - grid->lower[k]) / grid->h[k];
-                distance[k] = ldexpl((long double)llround(ldexp(at, HT_SOURCE_FRACTION)) -
-                                         (long double)image[k]->at,
-                                     -HT_SOURCE_FRACTION);
-            }
-            ht_source_powers(s->problem, &mirrored, distance, trace->reading.field,
-                             trace->reading.slope, s->powers - 1, out);
-        }
+        for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
+            add_image(s, &v, image, trace, s->value + (s->count - 1) * s->powers);
     }
     return HT_OK;
 }
@@ -315,7 +326,7 @@ static const double *find_factors(struct ht_source_samples *s, int shot, double 
 
 void ht_source_samples_add(struct ht_source_samples *s, double at, const struct ht_resampled *by,
                            int64_t from, int64_t traces, double *out) {
-    if (s == NULL || s->count == 0 || by->count < 2 || s->of.derivatives == 1) return;
+    if (s == NULL || by->count < 2 || s->of.derivatives == 1) return;
     memset(s->known, 0, (size_t)s->problem->duhamel->shots->count * sizeof *s->known);
     for (int64_t i = s->first[from]; i < s->first[from + traces]; i++) {
         const double *factor = find_factors(s, s->record[i].shot, at, by);
@@ -364,9 +375,16 @@ static enum ht_err make_samples(const struct ht_plan *plan, struct ht_source_sam
 }
 
 enum ht_err ht_source_samples_create(const struct ht_plan *plan, struct ht_source_samples **out) {
+    struct ht_source_samples *s = NULL;
     *out = NULL;
     if (plan->duhamel == NULL) return HT_OK;
-    HT_CREATE(out, make_samples(plan, *out), ht_source_samples_destroy);
+    TRY(HT_ALLOC(s, 1));
+    const enum ht_err err = make_samples(plan, s);
+    if (err == HT_OK && s->count > 0)
+        *out = s;
+    else
+        ht_source_samples_destroy(s);
+    return err;
 }
 
 void ht_source_samples_destroy(struct ht_source_samples *s) {

@@ -29,6 +29,18 @@ struct term {
     long double factor;
 };
 
+/* Adds `term`, to one of its field and shift. */
+static void merge(struct term *list, int *count, const struct term *term) {
+    int i = 0;
+    while (i < *count && (list[i].field != term->field ||
+                          memcmp(list[i].shift, term->shift, sizeof term->shift) != 0))
+        i++;
+    if (i == *count)
+        list[(*count)++] = *term;
+    else
+        list[i].factor += term->factor;
+}
+
 /* L of a list of derivatives of the Gaussian. */
 static int apply(const struct ht_equations *eq, const double *material, int count,
                  const struct term *list, struct term *out) {
@@ -41,15 +53,7 @@ static int apply(const struct ht_equations *eq, const double *material, int coun
             term.field = by->row;
             term.shift[by->axis] += by->derivative;
             term.factor *= by->coef * (by->material < 0 ? 1 : material[by->material]);
-            /* Adds `term`, to one of its field and shift. */
-            int at = 0;
-            while (at < made && (out[at].field != term.field ||
-                                 memcmp(out[at].shift, term.shift, sizeof term.shift) != 0))
-                at++;
-            if (at == made)
-                out[(made)++] = term;
-            else
-                out[at].factor += term.factor;
+            merge(out, &made, &term);
         }
     return made;
 }
@@ -253,6 +257,19 @@ static void make_shaper(const struct ht_problem *problem, enum ht_subgrid to,
         }
 }
 
+/* Adds one coefficient of a term to out[r]. */
+static void add_terms(const struct shaper *m, const struct term *term, int powers,
+                      const long double *all, double *out) {
+    for (int r = 0; r < m->terms; r++) {
+        const long double *w = m->weight[term->first][term->odd][r];
+        const long double *scale = m->s.scale[term->scale];
+        const int from = (r - term->odd + 1) / 2 - term->first; /* j >= r */
+        long double sum = 0;
+        for (int l = from > 0 ? from : 0; l <= powers; l++) sum += w[l] * scale[l] * all[l];
+        out[(ptrdiff_t)r * m->coefs] += (double)(term->factor * sum);
+    }
+}
+
 /* Adds a term to out[r][coefficient]. */
 static void add_shape(const struct shaper *m, long double place[3][HT_FLAT_DERIVATIVES],
                       const struct term *term, double *out) {
@@ -267,17 +284,9 @@ static void add_shape(const struct shaper *m, long double place[3][HT_FLAT_DERIV
         for (int i2 = 0; i2 < s->n[1]; i2++) {
             sequence(s, place[1], 1, i2, term->shift[1], powers, b);
             convolve(powers, b, c, lower);
-            for (int i1 = 0; i1 < s->n[0]; i1++, out++) {
+            for (int i1 = 0; i1 < s->n[0]; i1++) {
                 convolve(powers, a[i1], lower, all);
-                for (int r = 0; r < m->terms; r++) {
-                    const long double *w = m->weight[term->first][term->odd][r];
-                    const long double *scale = m->s.scale[term->scale];
-                    const int from = (r - term->odd + 1) / 2 - term->first; /* j >= r */
-                    long double sum = 0;
-                    for (int l = from > 0 ? from : 0; l <= powers; l++)
-                        sum += w[l] * scale[l] * all[l];
-                    out[(ptrdiff_t)r * m->coefs] += (double)(term->factor * sum);
-                }
+                add_terms(m, term, powers, all, out++);
             }
         }
     }
@@ -467,6 +476,29 @@ static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis, int
     return bits;
 }
 
+/* e: NULL along an axis along which the source does not vary; nu: cells that waves travel in a half
+ * step. */
+static void list_nodes(struct listing *l, int axis, const struct ht_source_image *image,
+                       const struct envelope *e, double nu) {
+    struct axis_nodes *list = &l->axis[axis];
+    const struct ht_box *held = &l->window->held;
+    const int64_t nodes = ht_grid_nodes(l->grid, l->to, axis);
+    list->count = 0;
+    for (int64_t i = held->begin[axis]; i < held->end[axis]; i++) {
+        int64_t m = l->window->origin[axis] + i; /* the node of the grid */
+        if (ht_grid_periodic(l->grid, axis)) m = (m % nodes + nodes) % nodes;
+        struct axis_node node = {.index = i, .size = 1, .wall = wall_of(l->grid, l->to, axis, m)};
+        if (e != NULL) {
+            node.distance = m * one + (l->to == HT_DUAL ? one / 2 : 0) - image->at;
+            const double beyond =
+                fmax(0, fabs(ldexp((double)node.distance, -HT_SOURCE_FRACTION)) - nu);
+            if (beyond * STEPS_PER_CELL >= e->count) continue;
+            node.size = e->value[(int)(beyond * STEPS_PER_CELL)];
+        }
+        list->node[list->count++] = node;
+    }
+}
+
 /* ---- shapes ---- */
 
 static bool same_vector(const struct ht_source_vector *a, const struct ht_source_vector *b) {
@@ -510,6 +542,18 @@ static enum ht_err grow_table(struct listing *l) {
     return HT_OK;
 }
 
+static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
+    TRY(grow_table(l));
+    struct key *slot = slot_of(l->key, l->slots, &key);
+    if (slot->shape == 0) {
+        REQUIRE(l->shapes < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
+        *slot = key;
+        slot->shape = (int)++l->shapes;
+    }
+    *out = slot->shape - 1;
+    return HT_OK;
+}
+
 static enum ht_err add_image(struct listing *l, const struct ht_source_point *point,
                              const struct ht_source_vector *source, const double nu[3],
                              const struct ht_source_image *const image[3]) {
@@ -517,29 +561,9 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
     const struct ht_source_vector v = ht_source_vector_image(l->problem, source, image);
     int vector;
     TRY(find_vector(l, &v, &vector));
-    for (int k = 0; k < 3; k++) {
-        /* e: NULL along an axis along which the source does not vary; nu: cells that waves travel
-         * in a half step. */
-        const struct envelope *e =
-            ht_source_varies(form, k) ? &l->envelope[3 * point->shot + k] : NULL;
-        struct axis_nodes *list = &l->axis[k];
-        const struct ht_box *held = &l->window->held;
-        const int64_t nodes = ht_grid_nodes(l->grid, l->to, k);
-        list->count = 0;
-        for (int64_t i = held->begin[k]; i < held->end[k]; i++) {
-            int64_t m = l->window->origin[k] + i; /* the node of the grid */
-            if (ht_grid_periodic(l->grid, k)) m = (m % nodes + nodes) % nodes;
-            struct axis_node node = {.index = i, .size = 1, .wall = wall_of(l->grid, l->to, k, m)};
-            if (e != NULL) {
-                node.distance = m * one + (l->to == HT_DUAL ? one / 2 : 0) - image[k]->at;
-                const double beyond =
-                    fmax(0, fabs(ldexp((double)node.distance, -HT_SOURCE_FRACTION)) - nu[k]);
-                if (beyond * STEPS_PER_CELL >= e->count) continue;
-                node.size = e->value[(int)(beyond * STEPS_PER_CELL)];
-            }
-            list->node[list->count++] = node;
-        }
-    }
+    for (int k = 0; k < 3; k++)
+        list_nodes(l, k, image[k],
+                   ht_source_varies(form, k) ? &l->envelope[3 * point->shot + k] : NULL, nu[k]);
     /* The nodes of the axes' lists of which the product of envelopes counts. */
     const struct axis_nodes *a = l->axis;
     for (int64_t i3 = 0; i3 < a[2].count; i3++)
@@ -553,19 +577,47 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
                 const struct key key = {
                     .vector = vector, .distance = {n[0]->distance, n[1]->distance, n[2]->distance}};
                 if (n[0]->size * n[1]->size * n[2]->size < form->cut) continue;
-                int *out = &entry.shape;
-                TRY(grow_table(l));
-                struct key *slot = slot_of(l->key, l->slots, &key);
-                if (slot->shape == 0) {
-                    REQUIRE(l->shapes < INT32_MAX - 1, HT_ERR_MEMORY,
-                            "sources have too many nodes");
-                    *slot = key;
-                    slot->shape = (int)++l->shapes;
-                }
-                *out = slot->shape - 1;
+                TRY(find_shape(l, key, &entry.shape));
                 l->entries++;
                 if (!l->counts) TRY(ht_columns_add(&l->columns, entry));
             }
+    return HT_OK;
+}
+
+static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid *out) {
+    struct ht_inject_shapes *s = &out->shapes;
+    const struct ht_duhamel *d = l->problem->duhamel;
+    *s = (struct ht_inject_shapes){.fields = ht_problem_stored(l->problem, l->to),
+                                   .terms = d->terms,
+                                   .coefs = ht_grid_coefs(l->grid),
+                                   .columns = d->shots->count,
+                                   .count = l->shapes};
+    const int64_t size = (int64_t)s->fields * s->terms * s->coefs;
+    TRY(HT_ALLOC(s->value, s->count * size));
+    TRY(HT_TAKE(&out->pool, s->odd, (int64_t)s->fields * s->coefs));
+    /* odd[stored field][coefficient] of htwave/tool.h. */
+    int *odd = s->odd;
+    const struct ht_equations *eq = l->problem->eq;
+    const int n = l->problem->grid->order + 1;
+    HT_EACH_STORED(f, l->problem, l->to) {
+        for (int i = 0; i < s->coefs; i++) {
+            const int j[3] = {i % n, i / n % n, i / n / n};
+            *odd++ = (int)eq->field[f].parity ^ ((j[0] & 1) | (j[1] & 1) << 1 | (j[2] & 1) << 2);
+        }
+    }
+    /* In the order of their numbers, in which few neighbours differ in the vector. */
+    HT_ARRAY(struct shaper, shaper, 1);
+    HT_ARRAY(const struct key *, of, l->shapes);
+    for (int64_t i = 0; i < l->slots; i++)
+        if (l->key[i].shape > 0) of[l->key[i].shape - 1] = &l->key[i];
+    for (int64_t i = 0; i < l->shapes; i++) {
+        long double distance[3];
+        for (int k = 0; k < 3; k++)
+            distance[k] = (long double)of[i]->distance[k] / (long double)one;
+        if (i == 0 || of[i]->vector != of[i - 1]->vector)
+            make_shaper(l->problem, l->to, &l->vector[of[i]->vector], shaper);
+        apply_shaper(shaper, distance, s->value + i * size);
+    }
     return HT_OK;
 }
 
@@ -611,40 +663,7 @@ enum ht_err ht_injection_list(const struct ht_problem *problem, enum ht_subgrid 
     TRY(walk(&l));
     TRY(ht_columns_list(&l.columns, window->count[2], ht_window_plane(window), &out->pool,
                         &out->list, &out->plane, NULL));
-    struct ht_inject_shapes *s = &out->shapes;
-    const struct ht_duhamel *d = l.problem->duhamel;
-    *s = (struct ht_inject_shapes){.fields = ht_problem_stored(l.problem, l.to),
-                                   .terms = d->terms,
-                                   .coefs = ht_grid_coefs(l.grid),
-                                   .columns = d->shots->count,
-                                   .count = l.shapes};
-    const int64_t size = (int64_t)s->fields * s->terms * s->coefs;
-    TRY(HT_ALLOC(s->value, s->count * size));
-    TRY(HT_TAKE(&out->pool, s->odd, (int64_t)s->fields * s->coefs));
-    /* odd[stored field][coefficient] of htwave/tool.h. */
-    int *odd = s->odd;
-    const struct ht_equations *eq = l.problem->eq;
-    const int n = l.problem->grid->order + 1;
-    HT_EACH_STORED(f, l.problem, l.to) {
-        for (int i = 0; i < s->coefs; i++) {
-            const int j[3] = {i % n, i / n % n, i / n / n};
-            *odd++ = (int)eq->field[f].parity ^ ((j[0] & 1) | (j[1] & 1) << 1 | (j[2] & 1) << 2);
-        }
-    }
-    /* In the order of their numbers, in which few neighbours differ in the vector. */
-    HT_ARRAY(struct shaper, shaper, 1);
-    HT_ARRAY(const struct key *, of, l.shapes);
-    for (int64_t i = 0; i < l.slots; i++)
-        if (l.key[i].shape > 0) of[l.key[i].shape - 1] = &l.key[i];
-    for (int64_t i = 0; i < l.shapes; i++) {
-        long double distance[3];
-        for (int k = 0; k < 3; k++)
-            distance[k] = (long double)of[i]->distance[k] / (long double)one;
-        if (i == 0 || of[i]->vector != of[i - 1]->vector)
-            make_shaper(l.problem, l.to, &l.vector[of[i]->vector], shaper);
-        apply_shaper(shaper, distance, s->value + i * size);
-    }
-    return HT_OK;
+    return make_shapes(&l, out);
 }
 
 enum ht_err ht_injection_count(const struct ht_problem *problem, enum ht_subgrid to,

@@ -315,6 +315,26 @@ static enum ht_err find_travel(const struct ht_plan *plan, const struct ht_duham
     return HT_OK;
 }
 
+/* Two values per wavelength are N + 1 times as many cells. */
+static enum ht_err check_cells(const struct ht_plan *plan, const struct ht_duhamel *d) {
+    const double carried = 2.1 / (plan->order + 1), many = 5;
+    const double cells = ht_plan_shot_points(plan);
+    REFUSE(cells < carried, plan->params, "sources",
+           "have frequencies up to %.3g, of which the grid has %.2g cells per wavelength where "
+           "waves travel at %.3g: it carries none with less than %.2g, and %.2g are needed",
+           plan->shots->highest, cells, plan->medium->slowest, carried, d->needed);
+    if (cells < d->needed)
+        ht_warn("sources have frequencies up to %.3g, of which the grid has %.2g cells per "
+                "wavelength where waves travel at %.3g: N = %d needs %.2g for errors below 10 %% "
+                "over ten wavelengths",
+                plan->shots->highest, cells, plan->medium->slowest, plan->order, d->needed);
+    else if (cells >= many && plan->params->time.scheme == HT_SCHEME_AUTO)
+        ht_note("the grid has %.2g cells per wavelength of the sources, of which %s, N = %d, needs "
+                "%.2g: fewer cells take less time (htwave check FILE --error 1e-2)",
+                cells, plan->problem.scheme->name, plan->order, d->needed);
+    return HT_OK;
+}
+
 static enum ht_err check_type(const struct ht_plan *plan, int i) {
     const struct ht_shot *shot = &plan->shots->shot[i];
     REFUSE(shot->type->outside, plan->params, HT_KEY("sources.%d.type", shot->group),
@@ -358,22 +378,7 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
         d->needed = tenths / 10.0;
         TRY(wave_error(plan, d, d->needed, 10 * d->needed, &error));
     }
-    /* Two values per wavelength are N + 1 times as many cells. */
-    const double carried = 2.1 / (plan->order + 1), many = 5;
-    const double cells = ht_plan_shot_points(plan);
-    REFUSE(cells < carried, plan->params, "sources",
-           "have frequencies up to %.3g, of which the grid has %.2g cells per wavelength where "
-           "waves travel at %.3g: it carries none with less than %.2g, and %.2g are needed",
-           plan->shots->highest, cells, plan->medium->slowest, carried, d->needed);
-    if (cells < d->needed)
-        ht_warn("sources have frequencies up to %.3g, of which the grid has %.2g cells per "
-                "wavelength where waves travel at %.3g: N = %d needs %.2g for errors below 10 %% "
-                "over ten wavelengths",
-                plan->shots->highest, cells, plan->medium->slowest, plan->order, d->needed);
-    else if (cells >= many && plan->params->time.scheme == HT_SCHEME_AUTO)
-        ht_note("the grid has %.2g cells per wavelength of the sources, of which %s, N = %d, needs "
-                "%.2g: fewer cells take less time (htwave check FILE --error 1e-2)",
-                cells, plan->problem.scheme->name, plan->order, d->needed);
+    TRY(check_cells(plan, d));
     for (int i = 0; i < d->shots->count; i++) {
         TRY(make_form(plan, i, d));
         TRY(find_travel(plan, d, i, &d->form[i].travel));
@@ -398,7 +403,10 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
 }
 
 enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out) {
+    struct ht_duhamel *d = NULL;
     *out = NULL;
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
-    HT_CREATE(out, make(plan, *out), ht_duhamel_destroy);
+    TRY(HT_ALLOC(d, 1));
+    const enum ht_err err = make(plan, d);
+    return HT_MADE(err, d, ht_duhamel_destroy, out);
 }

@@ -14,6 +14,25 @@ enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
 /* Tag of the messages; steppers use small numbers. */
 enum { TAG = 4096 };
 
+/* G: [point][side (N+1) + i]. */
+static void make_points(int order, double *matrix) {
+    int m = order + 1, n = 2 * m;
+    double hermite[CELL * CELL], x[NODE], weight[NODE];
+    ht_hermite_matrix(order, hermite);
+    ht_gauss_points(m, x, weight);
+    for (int p = 0; p < m; p++)
+        for (int r = 0; r < n; r++) {
+            double power = sqrt(weight[p]), sum = 0;
+            for (int j = m; j < n; j++) {
+                double factor = 1; /* j!/(j-N-1)! */
+                for (int k = 0; k < m; k++) factor *= j - k;
+                sum += factor * power * hermite[j * n + r];
+                power *= x[p];
+            }
+            matrix[p * n + r] = sum;
+        }
+}
+
 /* Number of own planes plus one plane of a neighbour. */
 static int64_t planes_held(const struct ht_grid *grid, enum ht_subgrid subgrid) {
     const struct ht_range slab = ht_grid_own(grid, subgrid);
@@ -65,6 +84,23 @@ static void copy_rows(int64_t rows, int64_t width, const double *in, int64_t fro
         memcpy(out + r * to, in + r * from, (size_t)width * sizeof *out);
 }
 
+/* Sends plane[0] to the neighbour on one side and receives plane[1] from the neighbour on the other
+ * side. */
+static enum ht_err exchange(const struct state *s, int64_t values, int side) {
+    const struct ht_grid *grid = &s->plan->grid;
+    struct ht_comm *comm = grid->slab.comm;
+    int to = ht_grid_neighbour(grid, 1 - side);
+    int from = ht_grid_neighbour(grid, side);
+    int64_t bytes = values * (int64_t)sizeof(double);
+    struct ht_message *sent = NULL;
+    enum ht_err err = HT_OK;
+    if (to >= 0) TRY(ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent));
+    if (from >= 0) err = ht_message_pass(comm, from, TAG, false, s->plane[1], bytes);
+    if (err == HT_OK) err = ht_message_wait(&sent);
+    ht_message_abandon(sent);
+    return err;
+}
+
 /* Copies the values [i][node] of the own planes and for each i appends the plane of the neighbour,
  * if the grid is divided into slabs. */
 static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const double *values,
@@ -77,19 +113,7 @@ static enum ht_err widen(const struct state *s, enum ht_subgrid subgrid, const d
     copy_rows(coefs, own, values, own, out, held);
     if (!ht_grid_cut(grid)) return HT_OK;
     copy_rows(coefs, plane, values + (side == 1 ? 0 : own - plane), own, s->plane[0], plane);
-    /* Sends plane[0] to the neighbour on one side and receives plane[1] from the neighbour on the
-     * other side. */
-    struct ht_comm *comm = grid->slab.comm;
-    int to = ht_grid_neighbour(grid, 1 - side);
-    int from = ht_grid_neighbour(grid, side);
-    int64_t bytes = (coefs * plane) * (int64_t)sizeof(double);
-    struct ht_message *sent = NULL;
-    enum ht_err err = HT_OK;
-    if (to >= 0) TRY(ht_message_send(comm, to, TAG, s->plane[0], bytes, &sent));
-    if (from >= 0) err = ht_message_pass(comm, from, TAG, false, s->plane[1], bytes);
-    if (err == HT_OK) err = ht_message_wait(&sent);
-    ht_message_abandon(sent);
-    TRY(err);
+    TRY(exchange(s, coefs * plane, side));
     copy_rows(coefs, plane, s->plane[1], plane, out + own, held);
     return HT_OK;
 }
@@ -221,22 +245,7 @@ static enum ht_err measure_by(const struct ht_plan *plan, const struct ht_steppe
     int64_t values = plane * planes_held(grid, HT_PRIMARY);
     struct state s = {.plan = plan, .stepper = stepper, .weight = weight};
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
-    /* G: [point][side (N+1) + i]. */
-    int m = grid->order + 1, n = 2 * m;
-    double hermite[CELL * CELL], x[NODE], share[NODE];
-    ht_hermite_matrix(grid->order, hermite);
-    ht_gauss_points(m, x, share);
-    for (int p = 0; p < m; p++)
-        for (int r = 0; r < n; r++) {
-            double power = sqrt(share[p]), sum = 0;
-            for (int j = m; j < n; j++) {
-                double factor = 1; /* j!/(j-N-1)! */
-                for (int k = 0; k < m; k++) factor *= j - k;
-                sum += factor * power * hermite[j * n + r];
-                power *= x[p];
-            }
-            s.matrix[p * n + r] = sum;
-        }
+    make_points(grid->order, s.matrix);
     TRY(HT_TAKE(&pool, s.own, values));
     for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.wide[i], values));
     for (int i = 0; i < 2; i++) TRY(HT_TAKE(&pool, s.plane[i], plane));
@@ -284,6 +293,19 @@ const struct ht_invariant ht_leapfrog_energy = {
 
 /* Measures of a state of Hermite methods: finiteness, energy. */
 
+static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgrid, int field,
+                              int64_t node, double time) {
+    double x[3];
+    ht_grid_position(&plan->grid, subgrid, node, x);
+    if (time == 0)
+        FAIL(HT_ERR_NOT_FINITE,
+             "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "
+             "derivatives",
+             plan->eq.field[field].name, x[0], x[1], x[2]);
+    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
+         plan->eq.field[field].name, x[0], x[1], x[2], time, ht_growth_cause(plan));
+}
+
 /* The quantities measured of a state. On the primary grid: the terms of the energy with their
  * factors, and the nodal values of every stored field that is in no term. On all grids of the
  * scheme's state: the terms again from the nodes' Taylor polynomials. */
@@ -308,6 +330,28 @@ static void add_quantity(struct energy_list *list, int field, int coef, int mate
 static double monomial(double xi, int power, double scale) {
     if (!(scale > 0)) return pow(xi, power);
     return power > 0 ? scale * power * pow(xi, power - 1) : 0;
+}
+
+static void list_state(const struct ht_plan *plan, struct energy_list *list) {
+    list->count = 0;
+    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
+        bool values = false;
+        for (int t = 0; t < plan->eq.nenergy; t++) {
+            const struct ht_energy_term *term = &plan->eq.energy[t];
+            if (term->field != f || term->other != f) continue;
+            /* The components of the gradient are the first scaled derivatives over h. */
+            if (!term->gradient) add_quantity(list, term->field, 0, term->material, false, 0.5);
+            for (int k = 0, i = 1; term->gradient && k < plan->grid.dims;
+                 k++, i *= plan->grid.order + 1) {
+                const double factor = 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
+                add_quantity(list, term->field, i, term->material, true, factor);
+                if (ht_layers_any(&plan->grid)) /* all of them, for ht_state.steep */
+                    add_quantity(list, term->field, i, term->material, false, factor);
+            }
+            values = values || !term->gradient;
+        }
+        if (!values) add_quantity(list, f, 0, -1, false, 0);
+    }
 }
 
 static void add_points(const struct ht_grid *grid, const struct ht_energy_term *term, int axis,
@@ -349,18 +393,8 @@ static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_step
     for (int i = 0; i < list->count; i++) {
         measure[i].sum = sum[i];
         measure[i].largest = largest[i];
-        if (isfinite(lowest[i])) {
-            double x[3];
-            ht_grid_position(&plan->grid, subgrid, (int64_t)-lowest[i], x);
-            if (time == 0)
-                FAIL(HT_ERR_NOT_FINITE,
-                     "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "
-                     "derivatives",
-                     plan->eq.field[list->what[i].field].name, x[0], x[1], x[2]);
-            FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
-                 plan->eq.field[list->what[i].field].name, x[0], x[1], x[2], time,
-                 ht_growth_cause(plan));
-        }
+        if (isfinite(lowest[i]))
+            return not_finite(plan, subgrid, list->what[i].field, (int64_t)-lowest[i], time);
     }
     return HT_OK;
 }
@@ -373,6 +407,24 @@ static double slope_factor(const struct ht_plan *plan, int field) {
             if (plan->eq.energy[t].field == field && plan->eq.energy[t].gradient)
                 sum += 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
     return sum;
+}
+
+static enum ht_err measure_nodes(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                 double time, struct energy_list *list, struct ht_state *out) {
+    struct ht_measure measure[MOST_QUANTITIES];
+    list_state(plan, list);
+    TRY(measure_list(plan, stepper, time, HT_PRIMARY, list, measure));
+    for (int i = 0; i < list->count; i++) {
+        const struct ht_quantity *what = &list->what[i];
+        const double part = list->factor[i] * measure[i].sum;
+        if (what->coef == 0 || what->beside) out->energy += part;
+        if (what->coef != 0 && ht_layers_any(&plan->grid))
+            out->steep += what->beside ? -part : part;
+        if (what->coef != 0) continue;
+        out->largest[what->field] = measure[i].largest;
+        if (!(list->factor[i] > 0)) out->slope += slope_factor(plan, what->field) * measure[i].sum;
+    }
+    return HT_OK;
 }
 
 static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_stepper *stepper,
@@ -400,37 +452,7 @@ enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht
              (int64_t)MOST_QUANTITIES *HT_MEASURE_POINTS *ht_grid_coefs(&plan->grid));
     struct energy_list list = {.weights = weights};
     *out = (struct ht_state){.energy = 0};
-    struct ht_measure measure[MOST_QUANTITIES];
-    list.count = 0;
-    HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
-        bool values = false;
-        for (int t = 0; t < plan->eq.nenergy; t++) {
-            const struct ht_energy_term *term = &plan->eq.energy[t];
-            if (term->field != f || term->other != f) continue;
-            /* The components of the gradient are the first scaled derivatives over h. */
-            if (!term->gradient) add_quantity(&list, term->field, 0, term->material, false, 0.5);
-            for (int k = 0, i = 1; term->gradient && k < plan->grid.dims;
-                 k++, i *= plan->grid.order + 1) {
-                const double factor = 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
-                add_quantity(&list, term->field, i, term->material, true, factor);
-                if (ht_layers_any(&plan->grid)) /* all of them, for ht_state.steep */
-                    add_quantity(&list, term->field, i, term->material, false, factor);
-            }
-            values = values || !term->gradient;
-        }
-        if (!values) add_quantity(&list, f, 0, -1, false, 0);
-    }
-    TRY(measure_list(plan, stepper, time, HT_PRIMARY, &list, measure));
-    for (int i = 0; i < list.count; i++) {
-        const struct ht_quantity *what = &list.what[i];
-        const double part = list.factor[i] * measure[i].sum;
-        if (what->coef == 0 || what->beside) out->energy += part;
-        if (what->coef != 0 && ht_layers_any(&plan->grid))
-            out->steep += what->beside ? -part : part;
-        if (what->coef != 0) continue;
-        out->largest[what->field] = measure[i].largest;
-        if (!(list.factor[i] > 0)) out->slope += slope_factor(plan, what->field) * measure[i].sum;
-    }
+    TRY(measure_nodes(plan, stepper, time, &list, out));
     TRY(measure_content(plan, stepper, time, HT_PRIMARY, &list, out));
     /* In a one-level scheme the dual grid is no part of the state. */
     if (!plan->problem.scheme->two_level) return HT_OK;

@@ -39,6 +39,28 @@ static enum ht_err create_steps(const struct ht_problem *problem, struct ht_devi
 
 /* ---- absorbing layers ---- */
 
+/* The kernels where the layers of these axes overlap. The Taylor series does not end in layers, so
+ * that nothing is trimmed. */
+static enum ht_err create_set(const struct ht_problem *problem, struct ht_device *device,
+                              const struct ht_tuning *interior, unsigned axes,
+                              struct ht_layer_kernels *k) {
+    struct ht_tuning tuning = *interior;
+    /* The law of the layers of some axes. eq: set to its equations. The medium is uniform or has
+     * values at the nodes there. */
+    TRY(ht_equations_absorb(problem->eq, axes, &k->eq[axes]));
+    k->eq[axes].profile_degree = problem->layers->profile_degree;
+    k->law[axes] = (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
+                                   .eq = (&k->eq[axes]),
+                                   .stages = problem->layers->stages};
+    memcpy(k->law[axes].uniform, problem->uniform, sizeof k->law[axes].uniform);
+    const struct ht_problem p = ht_problem_with_law(problem, &k->law[axes]);
+    tuning.variant = ht_variant_find("monolithic", NULL, true);
+    tuning.sorted = ht_problem_spec(&p, interior, HT_PRIMARY).sorted;
+    tuning.trim = false;
+    tuning.cells = tuning.rows = tuning.planes = 0;
+    return create_steps(&p, device, &tuning, &k->set[axes]);
+}
+
 /* Of the memory variables of an axis. */
 static enum ht_err create_axis(const struct ht_problem *problem, struct ht_device *device,
                                const struct ht_tuning *tuning, int axis,
@@ -66,28 +88,8 @@ static enum ht_err create_layers(const struct ht_problem *problem, struct ht_dev
     TRY(HT_ALLOC(*out, 1));
     TRY(ht_equations_absorb(problem->eq, axes, &(*out)->full));
     for (int i = 0; i < boxes; i++)
-        if (box[i].axes != 0 && (*out)->set[box[i].axes].step[0] == NULL) {
-            /* The kernels where the layers of these axes overlap. The Taylor series does not end in
-             * layers, so that nothing is trimmed. */
-            struct ht_layer_kernels *k = *out;
-            struct ht_tuning layers = *tuning;
-            /* The law of the layers of some axes. eq: set to its equations. The medium is uniform
-             * or has values at the nodes there. */
-            TRY(ht_equations_absorb(problem->eq, box[i].axes, &k->eq[box[i].axes]));
-            k->eq[box[i].axes].profile_degree = problem->layers->profile_degree;
-            k->law[box[i].axes] =
-                (struct ht_law){.medium_degree = problem->medium_degree < 0 ? -1 : 0,
-                                .eq = (&k->eq[box[i].axes]),
-                                .stages = problem->layers->stages};
-            memcpy(k->law[box[i].axes].uniform, problem->uniform,
-                   sizeof k->law[box[i].axes].uniform);
-            const struct ht_problem p = ht_problem_with_law(problem, &k->law[box[i].axes]);
-            layers.variant = ht_variant_find("monolithic", NULL, true);
-            layers.sorted = ht_problem_spec(&p, tuning, HT_PRIMARY).sorted;
-            layers.trim = false;
-            layers.cells = layers.rows = layers.planes = 0;
-            TRY(create_steps(&p, device, &layers, &k->set[box[i].axes]));
-        }
+        if (box[i].axes != 0 && (*out)->set[box[i].axes].step[0] == NULL)
+            TRY(create_set(problem, device, tuning, box[i].axes, *out));
     for (int axis = 0; axis < 3; axis++)
         if (axes >> axis & 1u) TRY(create_axis(problem, device, tuning, axis, *out));
     return HT_OK;

@@ -180,7 +180,22 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
                    (int64_t)p->eq->nmaterials * m->jets->count * ht_grid_plane(p->grid, HT_DUAL));
 }
 
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity) */
+/* Cells of the dual grid may reach beyond walls. */
+static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_subgrid subgrid) {
+    const struct ht_grid *grid = m->problem->grid;
+    const double close_by = 1e-9;
+    const bool dual = subgrid == HT_DUAL;
+    m->subgrid = subgrid;
+    for (int k = 0; k < grid->dims; k++) {
+        double at = (trace->x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
+        const double last = (double)(grid->cells[k] - 1);
+        if (fabs(at - round(at)) < close_by) at = round(at);
+        const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
+        m->cell[k] = (int64_t)cell;
+        m->eta[k] = at - cell - 0.5;
+    }
+}
+
 static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struct ht_sampler *out) {
     const struct ht_problem *p = m->problem;
     const int64_t traces = plan->receivers->traces;
@@ -191,19 +206,7 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
         const enum ht_subgrid subgrid = t / traces + 1 < levels ? HT_DUAL : HT_PRIMARY;
         int64_t *first = out->first + t * m->need.derivatives;
         int made = 0;
-        /* Cells of the dual grid may reach beyond walls. */
-        const struct ht_grid *grid = m->problem->grid;
-        const double close_by = 1e-9;
-        const bool dual = subgrid == HT_DUAL;
-        m->subgrid = subgrid;
-        for (int k = 0; k < grid->dims; k++) {
-            double at = (trace.x[k] - grid->lower[k]) / grid->h[k] - (dual ? 0.5 : 0);
-            const double last = (double)(grid->cells[k] - 1);
-            if (fabs(at - round(at)) < close_by) at = round(at);
-            const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
-            m->cell[k] = (int64_t)cell;
-            m->eta[k] = at - cell - 0.5;
-        }
+        find_cell(m, &trace, subgrid);
         if (m->jets != NULL && m->plane != m->cell[2]) {
             m->plane = m->cell[2];
             TRY(p->medium_fill(p->medium, HT_DUAL, m->plane, m->plane + 1, m->medium));

@@ -144,6 +144,22 @@ static bool applies(const struct oracle *o, int axis) {
     return axis < 0 || (o->axes >> axis & 1u);
 }
 
+/* Writes the outputs of a field. */
+static void put_target(struct oracle *o, enum ht_subgrid to, int field, int64_t node) {
+    int64_t nodes = ht_grid_total(o->problem.grid, to);
+    for (int i = 0; i < o->coefs; i++) {
+        int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
+        int i3 = i / (o->n[0] * o->n[1]);
+        int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
+        double w = o->w[field * o->cube + q];
+        double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
+        if (o->problem.old_sign == 0)
+            *u = w;
+        else
+            *u = magnitude(o, o->problem.old_sign) * magnitude(o, *u) + 2 * w;
+    }
+}
+
 /* The layers that the target is in, and its profiles. */
 static void find_layers(struct oracle *o, enum ht_subgrid to, const int64_t *target) {
     const unsigned axes = ht_absorbing_axes(o->problem.layers);
@@ -197,21 +213,8 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
         for (size_t q = 0; q < count; q++) o->w[q] = o->b[q] + o->next[q];
     }
     for (int f = 0; f < fields; f++)
-        if (ht_problem_stores(&o->problem, to, f) && applies(o, ht_field_layer(&o->eq, f))) {
-            /* Writes the outputs of a field. */
-            int64_t nodes = ht_grid_total(o->problem.grid, to);
-            for (int i = 0; i < o->coefs; i++) {
-                int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
-                int i3 = i / (o->n[0] * o->n[1]);
-                int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
-                double w = o->w[f * o->cube + q];
-                double *u = &o->u[to][(f * o->coefs + i) * nodes + node];
-                if (o->problem.old_sign == 0)
-                    *u = w;
-                else
-                    *u = magnitude(o, o->problem.old_sign) * magnitude(o, *u) + 2 * w;
-            }
-        }
+        if (ht_problem_stores(&o->problem, to, f) && applies(o, ht_field_layer(&o->eq, f)))
+            put_target(o, to, f, node);
 }
 
 /* u <- G u of a node's coefficients along one axis, those of highest degree first. */
@@ -368,6 +371,18 @@ static const struct ht_stepper_ops oracle_ops = {
     .destroy = oracle_destroy,
 };
 
+static enum ht_err allocate_medium(struct oracle *o) {
+    const struct ht_problem *p = &o->problem;
+    if (p->medium_degree < 0) return HT_OK;
+    TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
+    for (enum ht_subgrid i = 0; i < 2; i++) {
+        const int64_t values = ht_grid_total(p->grid, i) * p->eq->nmaterials * o->jets->count;
+        TRY(HT_TAKE(&o->pool, o->medium[i], values));
+        TRY(p->medium_fill(p->medium, i, 0, ht_grid_planes(p->grid, i), o->medium[i]));
+    }
+    return HT_OK;
+}
+
 static enum ht_err allocate(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
     o->coefs = o->cube = 1;
@@ -392,14 +407,7 @@ static enum ht_err allocate(struct oracle *o) {
                 ht_grid_nodes(p->grid, i, k);
     }
     TRY(ht_injection_create(&o->problem, window, &o->injection));
-    if (p->medium_degree < 0) return HT_OK;
-    TRY(ht_jets_total(p->eq->dims, p->medium_degree, &o->jets));
-    for (enum ht_subgrid i = 0; i < 2; i++) {
-        const int64_t values = ht_grid_total(p->grid, i) * p->eq->nmaterials * o->jets->count;
-        TRY(HT_TAKE(&o->pool, o->medium[i], values));
-        TRY(p->medium_fill(p->medium, i, 0, ht_grid_planes(p->grid, i), o->medium[i]));
-    }
-    return HT_OK;
+    return allocate_medium(o);
 }
 
 enum ht_err ht_hermite_oracle_create(const struct ht_problem *problem, struct ht_stepper *out) {

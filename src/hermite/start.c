@@ -93,6 +93,47 @@ static int64_t layer_planes(const struct ht_plan *plan) {
     return ht_most(1, ht_least(chunk, own.last - own.first));
 }
 
+static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *part,
+                             const struct ht_stepper *stepper, double *coefs) {
+    const int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
+    for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_PRIMARY); m++) {
+        const int64_t at = (part->cells.begin[2] + m) % whole;
+        TRY(fill(plan, HT_PRIMARY, 0, at, at + 1, coefs));
+        clear_walls(plan, at, at + 1, coefs);
+        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
+    }
+    return HT_OK;
+}
+
+/* Copies the dual planes of a layer from its stepper to the run's. */
+static enum ht_err move_dual(const struct ht_part *part, const struct ht_stepper *from,
+                             double *coefs, const struct ht_stepper *to) {
+    const int count = ht_grid_coefs(&part->grid);
+    const int64_t values = ht_grid_plane(&part->grid, HT_DUAL) * count;
+    for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_DUAL); m++) {
+        const int64_t at = part->cells.begin[2] + m;
+        for (int f = 0; f < part->problem.eq->nfields; f++)
+            TRY(from->ops->get(from->self, HT_DUAL, f, count, m, m + 1, coefs + f * values));
+        TRY(to->ops->put(to->self, HT_DUAL, at, at + 1, coefs));
+    }
+    return HT_OK;
+}
+
+static enum ht_err do_layer(const struct ht_plan *plan, const struct ht_part *part,
+                            struct ht_device *device, const struct ht_kernels *kernels,
+                            const struct ht_stepper *out) {
+    const struct ht_grid *grid = &plan->grid;
+    HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper = {0};
+    TRY(device != NULL ? ht_stepper_create(&part->problem, device, kernels, &stepper)
+                       : ht_oracle_create(&part->problem, &stepper));
+    HT_ARRAY(double, coefs,
+             ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * plan->eq.nfields);
+    TRY(put_layer(plan, part, &stepper, coefs));
+    TRY(stepper.ops->half_step(stepper.self, HT_PRIMARY));
+    TRY(stepper.ops->finish(stepper.self));
+    return move_dual(part, &stepper, coefs, out);
+}
+
 /* Tuning of the layers. The run's variant may not apply to all fields, or only to the run's own
  * step. */
 static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht_tuning *tuning) {
@@ -101,6 +142,29 @@ static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht
     out.variant = ht_variant_find("monolithic", &spec, false);
     out.cells = out.rows = out.planes = 0;
     return out;
+}
+
+static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *device,
+                             const struct ht_tuning *tuning, const struct ht_stepper *stepper) {
+    const int64_t chunk = layer_planes(plan);
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
+    HT_ENDED(ht_progress_end) struct ht_progress progress = {.what = NULL};
+    struct ht_part part;
+    const struct ht_range planes = ht_grid_own(&plan->grid, HT_DUAL);
+    make_layer(plan, planes.first, planes.first + chunk, &part);
+    if (device != NULL) {
+        const struct ht_tuning own = start_tuning(&part, tuning);
+        TRY(ht_kernels_create(&part.problem, device, &own, &kernels));
+    }
+    ht_progress_start(&progress, "half a step back", (double)(planes.last - planes.first), "cells",
+                      (double)ht_grid_plane(&plan->grid, HT_DUAL));
+    for (int64_t first = planes.first; first < planes.last; first += chunk) {
+        const int64_t last = ht_least(first + chunk, planes.last);
+        make_layer(plan, first, last, &part);
+        TRY(do_layer(plan, &part, device, &kernels, stepper));
+        ht_progress_update(&progress, (double)(last - planes.first));
+    }
+    return HT_OK;
 }
 
 static bool steps_back(const struct ht_plan *plan) {
@@ -122,46 +186,5 @@ enum ht_err ht_hermite_start(const struct ht_plan *plan, struct ht_device *devic
     TRY(put_solution(plan, HT_PRIMARY, 0, stepper));
     if (!plan->problem.scheme->two_level || plan->steps == 0) return HT_OK;
     if (!steps_back(plan)) return put_solution(plan, HT_DUAL, -plan->problem.dt / 2, stepper);
-    const int64_t chunk = layer_planes(plan);
-    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {0};
-    HT_ENDED(ht_progress_end) struct ht_progress progress = {.what = NULL};
-    struct ht_part part;
-    const struct ht_range planes = ht_grid_own(&plan->grid, HT_DUAL);
-    make_layer(plan, planes.first, planes.first + chunk, &part);
-    if (device != NULL) {
-        const struct ht_tuning own = start_tuning(&part, tuning);
-        TRY(ht_kernels_create(&part.problem, device, &own, &kernels));
-    }
-    ht_progress_start(&progress, "half a step back", (double)(planes.last - planes.first), "cells",
-                      (double)ht_grid_plane(&plan->grid, HT_DUAL));
-    for (int64_t first = planes.first; first < planes.last; first += chunk) {
-        const int64_t last = ht_least(first + chunk, planes.last);
-        make_layer(plan, first, last, &part);
-        const struct ht_grid *grid = &plan->grid;
-        HT_ENDED(ht_stepper_destroy) struct ht_stepper layer = {0};
-        TRY(device != NULL ? ht_stepper_create(&part.problem, device, &kernels, &layer)
-                           : ht_oracle_create(&part.problem, &layer));
-        HT_ARRAY(double, coefs,
-                 ht_grid_plane(grid, HT_PRIMARY) * ht_grid_coefs(grid) * plan->eq.nfields);
-        const int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
-        for (int64_t m = 0; m < ht_grid_planes(&part.grid, HT_PRIMARY); m++) {
-            const int64_t at = (part.cells.begin[2] + m) % whole;
-            TRY(fill(plan, HT_PRIMARY, 0, at, at + 1, coefs));
-            clear_walls(plan, at, at + 1, coefs);
-            TRY(layer.ops->put(layer.self, HT_PRIMARY, m, m + 1, coefs));
-        }
-        TRY(layer.ops->half_step(layer.self, HT_PRIMARY));
-        TRY(layer.ops->finish(layer.self));
-        /* Copies the dual planes of a layer from its stepper to the run's. */
-        const int count = ht_grid_coefs(&part.grid);
-        const int64_t values = ht_grid_plane(&part.grid, HT_DUAL) * count;
-        for (int64_t m = 0; m < ht_grid_planes(&part.grid, HT_DUAL); m++) {
-            const int64_t at = part.cells.begin[2] + m;
-            for (int f = 0; f < part.problem.eq->nfields; f++)
-                TRY(layer.ops->get(layer.self, HT_DUAL, f, count, m, m + 1, coefs + f * values));
-            TRY(stepper->ops->put(stepper->self, HT_DUAL, at, at + 1, coefs));
-        }
-        ht_progress_update(&progress, (double)(last - planes.first));
-    }
-    return HT_OK;
+    return step_back(plan, device, tuning, stepper);
 }

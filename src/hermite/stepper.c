@@ -95,6 +95,46 @@ static int64_t field_values(const struct ht_device_stepper *t, const struct ht_w
     return HT_LAYOUT_SIZE(t->spec.block, t->padded_coefs, ht_window_nodes(window));
 }
 
+/* The buffers of absorbing layers, and of a sponge, on a grid. */
+static void list_layers(struct ht_device_stepper *t, enum ht_subgrid subgrid) {
+    const struct ht_problem *p = &t->problem;
+    for (int k = 0; k < 3; k++) {
+        const int64_t along = t->r.partition.window[subgrid].count[k];
+        const int fields = ht_layer_fields(&t->full, k);
+        for (int n = 0; n < 2 * fields; n++) {
+            struct ht_layer_memory *m = &t->memory[k][n / fields];
+            add_buffer(t, HT_USE_LAYER, &m->u[subgrid][n % fields],
+                       field_values(t, &m->window[subgrid]));
+        }
+        for (int n = 0; fields > 0 && n < HT_LAYER_PROFILES; n++)
+            add_buffer(t, HT_USE_REST, &t->profile[subgrid][k][n],
+                       along * (p->layers->profile_degree + 1));
+        if (ht_sponge_damps(p, subgrid, k))
+            add_buffer(t, HT_USE_LAYER, &t->jets[subgrid][k], along * (t->spec.order + 1));
+    }
+}
+
+/* Interpolants of as many planes as fit about an eighth of the device's memory, at least one. work:
+ * one more buffer, and each of less than 2^31 values. */
+static void list_interpolants(struct ht_device_stepper *t, int64_t per_target, bool work,
+                              const struct ht_device_info *info) {
+    const struct ht_problem *p = &t->problem;
+    const struct ht_window *window = t->r.partition.window;
+    const int64_t sources =
+        ht_most(ht_problem_stored(p, HT_PRIMARY), ht_problem_stored(p, HT_DUAL));
+    const int64_t per_plane =
+        per_target * ht_most(ht_grid_plane(p->grid, HT_PRIMARY), ht_grid_plane(p->grid, HT_DUAL));
+    int64_t room = ht_most(info->memory / 8 / (sources + work), 1);
+    if (work) room = ht_least(room, (int64_t)INT32_MAX * t->element_size);
+    t->poly_planes = ht_most(1, ht_least(room, info->max_buffer) / per_plane);
+    t->poly_planes = ht_least(t->poly_planes, ht_most(window[0].count[2], window[1].count[2]));
+    for (int f = 0; f < sources; f++)
+        add_buffer(t, HT_USE_INTERPOLANT, &t->poly[f],
+                   t->poly_planes * per_plane / t->element_size);
+    if (work)
+        add_buffer(t, HT_USE_INTERPOLANT, &t->work, t->poly_planes * per_plane / t->element_size);
+}
+
 /* From this list the buffers are counted, created and destroyed. The halo owns those of messages.
  */
 static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool work,
@@ -106,40 +146,9 @@ static void list_buffers(struct ht_device_stepper *t, int64_t per_target, bool w
         for (int m = 0; p->medium_degree >= 0 && m < p->eq->nmaterials; m++)
             add_buffer(t, HT_USE_MEDIUM, &t->medium[i][m],
                        ht_window_nodes(window) * p->medium_coefs);
-        /* The buffers of absorbing layers, and of a sponge, on a grid. */
-        for (int k = 0; k < 3; k++) {
-            const int64_t along = t->r.partition.window[i].count[k];
-            const int fields = ht_layer_fields(&t->full, k);
-            for (int n = 0; n < 2 * fields; n++) {
-                struct ht_layer_memory *m = &t->memory[k][n / fields];
-                add_buffer(t, HT_USE_LAYER, &m->u[i][n % fields], field_values(t, &m->window[i]));
-            }
-            for (int n = 0; fields > 0 && n < HT_LAYER_PROFILES; n++)
-                add_buffer(t, HT_USE_REST, &t->profile[i][k][n],
-                           along * (p->layers->profile_degree + 1));
-            if (ht_sponge_damps(p, i, k))
-                add_buffer(t, HT_USE_LAYER, &t->jets[i][k], along * (t->spec.order + 1));
-        }
+        list_layers(t, i);
     }
-    if (per_target > 0) {
-        /* Interpolants of as many planes as fit about an eighth of the device's memory, at least
-         * one. work: one more buffer, and each of less than 2^31 values. */
-        const struct ht_window *window = t->r.partition.window;
-        const int64_t sources =
-            ht_most(ht_problem_stored(p, HT_PRIMARY), ht_problem_stored(p, HT_DUAL));
-        const int64_t per_plane = per_target * ht_most(ht_grid_plane(p->grid, HT_PRIMARY),
-                                                       ht_grid_plane(p->grid, HT_DUAL));
-        int64_t room = ht_most(info->memory / 8 / (sources + work), 1);
-        if (work) room = ht_least(room, (int64_t)INT32_MAX * t->element_size);
-        t->poly_planes = ht_most(1, ht_least(room, info->max_buffer) / per_plane);
-        t->poly_planes = ht_least(t->poly_planes, ht_most(window[0].count[2], window[1].count[2]));
-        for (int f = 0; f < sources; f++)
-            add_buffer(t, HT_USE_INTERPOLANT, &t->poly[f],
-                       t->poly_planes * per_plane / t->element_size);
-        if (work)
-            add_buffer(t, HT_USE_INTERPOLANT, &t->work,
-                       t->poly_planes * per_plane / t->element_size);
-    }
+    if (per_target > 0) list_interpolants(t, per_target, work, info);
     for (int r = 0; r < t->regions; r++) add_buffer(t, HT_USE_REST, &t->scale[r], HT_MAX_TERMS);
 }
 
@@ -558,6 +567,33 @@ static void archive_state(void *self, struct ht_archive *archive) {
     if (t->injection != NULL) ht_archive_integer(archive, "injected", &t->injection->steps);
 }
 
+/* Sets the item's nodes to the own nodes of a grid, `beside` absorbing layers; ends at a
+ * neighbour's slab are no walls. None is left: no values. */
+static void measure_own(const struct ht_device_stepper *t, enum ht_subgrid subgrid, bool beside,
+                        struct ht_sum_item *item) {
+    const struct ht_grid *grid = t->problem.grid;
+    const struct ht_window *window = &t->r.partition.window[subgrid];
+    item->row = window->count[0];
+    item->plane = ht_window_plane(window);
+    item->total = ht_window_nodes(window);
+    item->box = window->own;
+    for (int k = 0; k < 3; k++) {
+        int64_t inner[2];
+        ht_measure_beside(grid, subgrid, k, &inner[0], &inner[1]);
+        for (int side = 0; side < 2; side++) {
+            int64_t *end = side == 0 ? &item->box.begin[k] : &item->box.end[k];
+            const int64_t face = inner[side] - window->origin[k];
+            item->half[k][side] = ht_measure_half(grid, subgrid, k, side) &&
+                                  !(k == 2 && ht_grid_neighbour(grid, side) >= 0);
+            if (!beside || grid->layer[k][side] == 0 || (side == 0 ? face < *end : face > *end))
+                continue;
+            *end = face;
+            item->half[k][side] = subgrid == HT_PRIMARY;
+        }
+        if (item->box.end[k] <= item->box.begin[k]) item->x = NULL;
+    }
+}
+
 /* Each of the 8 classes of the sorted order may leave a gap. */
 enum { MOST_STORED = HT_MAX_COEFS + 8 };
 
@@ -601,30 +637,7 @@ static enum ht_err measure(void *self, enum ht_subgrid subgrid, int count,
         item->coef = t->storage[what[i].coef];
         if (what[i].weights != NULL) weigh_all(t, &what[i], stored + i * room, item);
         if (what[i].material >= 0) item->a = t->medium[subgrid][what[i].material];
-        /* Sets the item's nodes to the own nodes of a grid, `beside` absorbing layers; ends at a
-         * neighbour's slab are no walls. None is left: no values. */
-        const struct ht_grid *grid = t->problem.grid;
-        const struct ht_window *window = &t->r.partition.window[subgrid];
-        item->row = window->count[0];
-        item->plane = ht_window_plane(window);
-        item->total = ht_window_nodes(window);
-        item->box = window->own;
-        for (int k = 0; k < 3; k++) {
-            int64_t inner[2];
-            ht_measure_beside(grid, subgrid, k, &inner[0], &inner[1]);
-            for (int side = 0; side < 2; side++) {
-                int64_t *end = side == 0 ? &item->box.begin[k] : &item->box.end[k];
-                const int64_t face = inner[side] - window->origin[k];
-                item->half[k][side] = ht_measure_half(grid, subgrid, k, side) &&
-                                      !(k == 2 && ht_grid_neighbour(grid, side) >= 0);
-                if (!what[i].beside || grid->layer[k][side] == 0 ||
-                    (side == 0 ? face < *end : face > *end))
-                    continue;
-                *end = face;
-                item->half[k][side] = subgrid == HT_PRIMARY;
-            }
-            if (item->box.end[k] <= item->box.begin[k]) item->x = NULL;
-        }
+        measure_own(t, subgrid, what[i].beside, item);
     }
     TRY(ht_sums_run(t->set[0].sums, count, items, false, out));
     for (int i = 0; i < count; i++) {
@@ -704,6 +717,37 @@ static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_va
                               .block = spec->block};
 }
 
+/* Creates all buffers that the variants of the sets of kernels need. */
+static enum ht_err create_buffers(struct ht_device_stepper *t) {
+    int64_t per_target = 0;
+    bool work = false, leaves = false;
+    for (int i = 0; i < t->sets; i++) {
+        const struct ht_variant *variant = t->set[i].variant;
+        per_target = ht_most(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
+        work = work || ht_variant_needs_work(variant);
+        leaves = leaves || !variant->sorted;
+    }
+    list_buffers(t, per_target, work, ht_device_info(t->r.device));
+    /* Gaps of the sorted order are cleared: variants that also read the plain order do not write
+     * them, but other variants and the reductions read them. */
+    const bool gaps = leaves && t->spec.sorted && t->padded_coefs > t->coefs;
+    for (int i = 0; i < t->buffers; i++) {
+        const struct ht_stepper_buffer *b = &t->buffer[i];
+        const bool zeros = b->use == HT_USE_LAYER || (b->use == HT_USE_FIELD && gaps);
+        TRY((zeros ? ht_buffer_create_zeros : ht_buffer_create)(t->r.device, b->bytes, b->at));
+    }
+    for (int i = 0; i < 2; i++)
+        for (int f = 0, n = 0; f < t->problem.eq->nfields; f++)
+            if (t->u[i][f] != NULL) t->stored[i][n++] = t->u[i][f];
+    for (int r = 0; r < t->regions; r++) {
+        const struct ht_problem p = ht_problem_with_law(&t->problem, t->region[r].law);
+        const struct ht_tuning tuning = tuning_of(&t->spec, NULL);
+        const struct ht_spec law = ht_problem_spec(&p, &tuning, HT_PRIMARY);
+        TRY(ht_buffer_write_reals(t->scale[r], t->spec.fp64, 0, law.eq->nterms, law.scale));
+    }
+    return HT_OK;
+}
+
 /* The profiles of layers along an axis at the indices of a window, [index][degree]. */
 static enum ht_err fill_profiles(struct ht_device_stepper *t, enum ht_subgrid subgrid, int axis) {
     const struct ht_window *w = &t->r.partition.window[subgrid];
@@ -748,33 +792,7 @@ static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, i
         t->region[t->regions] = region[t->regions];
     }
     TRY(ht_runner_make(&t->r, &runner_ops, &t->problem, device));
-    /* Creates all buffers that the variants of the sets of kernels need. */
-    int64_t per_target = 0;
-    bool work = false, leaves = false;
-    for (int i = 0; i < t->sets; i++) {
-        const struct ht_variant *variant = t->set[i].variant;
-        per_target = ht_most(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
-        work = work || ht_variant_needs_work(variant);
-        leaves = leaves || !variant->sorted;
-    }
-    list_buffers(t, per_target, work, ht_device_info(t->r.device));
-    /* Gaps of the sorted order are cleared: variants that also read the plain order do not write
-     * them, but other variants and the reductions read them. */
-    const bool gaps = leaves && t->spec.sorted && t->padded_coefs > t->coefs;
-    for (int i = 0; i < t->buffers; i++) {
-        const struct ht_stepper_buffer *b = &t->buffer[i];
-        const bool zeros = b->use == HT_USE_LAYER || (b->use == HT_USE_FIELD && gaps);
-        TRY((zeros ? ht_buffer_create_zeros : ht_buffer_create)(t->r.device, b->bytes, b->at));
-    }
-    for (int i = 0; i < 2; i++)
-        for (int f = 0, n = 0; f < t->problem.eq->nfields; f++)
-            if (t->u[i][f] != NULL) t->stored[i][n++] = t->u[i][f];
-    for (int r = 0; r < t->regions; r++) {
-        const struct ht_problem p = ht_problem_with_law(&t->problem, t->region[r].law);
-        const struct ht_tuning tuning = tuning_of(&t->spec, NULL);
-        const struct ht_spec law = ht_problem_spec(&p, &tuning, HT_PRIMARY);
-        TRY(ht_buffer_write_reals(t->scale[r], t->spec.fp64, 0, law.eq->nterms, law.scale));
-    }
+    TRY(create_buffers(t));
     for (int n = 0; n < 6; n++) {
         const enum ht_subgrid i = (enum ht_subgrid)(n % 2);
         if (t->profile[i][n / 2][0] != NULL) TRY(fill_profiles(t, i, n / 2));

@@ -189,6 +189,19 @@ static void draw_frame(cairo_t *cr, double x, double y, double width, double hei
 
 /* ---- the sheet ---- */
 
+/* Width and height of the map: the physical extents' ratio between 1:4 and 4:1, the longest side at
+ * least `pixels` and one pixel per node. */
+static void map_size(const struct ht_picture *p, bool curve, int64_t map[2]) {
+    double ratio = curve ? 2 : (p->x1 - p->x0) / (p->y1 - p->y0);
+    if (!isfinite(ratio) || ratio <= 0.0) ratio = 1.0;
+    ratio = fmin(fmax(ratio, 0.25), 4.0);
+    const int64_t most = ht_most(ratio >= 1.0 ? p->width : p->height, p->pixels);
+    const int64_t longest = ht_least(ht_most(most, SMALLEST), LARGEST);
+    const double side = (double)longest;
+    map[0] = ratio >= 1.0 ? longest : (int64_t)lround(side * ratio);
+    map[1] = ratio >= 1.0 ? (int64_t)lround(side / ratio) : longest;
+}
+
 static void make_axes(struct sheet *s) {
     const struct ht_picture *p = s->picture;
     double edge = s->range / HT_PLOT_HEADROOM, d = s->letter;
@@ -262,6 +275,24 @@ static double pixel_of(const struct axis *axis, double x) {
     return axis->from + part * (axis->to - axis->from);
 }
 
+/* White with a dark edge shows on every colour; outside of the slice the edge alone. */
+static void draw_mark(const struct sheet *s, const struct ht_mark *mark, double x, double y) {
+    const double r = mark_size * s->letter;
+    cairo_new_path(s->cr);
+    if (mark->source) {
+        cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
+    } else {
+        cairo_move_to(s->cr, x, y);
+        cairo_rel_line_to(s->cr, -r, -1.6 * r);
+        cairo_rel_line_to(s->cr, 2 * r, 0);
+    }
+    cairo_close_path(s->cr);
+    set_colour(s->cr, mark->source ? source_colour : paper_colour);
+    if (mark->inside) cairo_fill_preserve(s->cr);
+    set_colour(s->cr, mark->inside ? ink : paper_colour);
+    cairo_stroke(s->cr);
+}
+
 /* Receivers first, and what is in the slice last: none is covered by one that says less. Of a kind
  * one in each square, and of a line those that are three radii apart. */
 static enum ht_err draw_marks(const struct sheet *s) {
@@ -278,20 +309,7 @@ static enum ht_err draw_marks(const struct sheet *s) {
             if (!(x >= 0 && y >= 0 && x < (double)s->size[0] && y < (double)s->size[1])) continue;
             bool *there = &taken[(int64_t)(y / (2 * r)) * columns + (int64_t)(x / (2 * r))];
             if (*there || hypot(x - last[0], y - last[1]) < 3 * r) continue;
-            /* White with a dark edge shows on every colour; outside of the slice the edge alone. */
-            cairo_new_path(s->cr);
-            if (mark->source) {
-                cairo_arc(s->cr, x, y, r, 0, 4 * acos(0));
-            } else {
-                cairo_move_to(s->cr, x, y);
-                cairo_rel_line_to(s->cr, -r, -1.6 * r);
-                cairo_rel_line_to(s->cr, 2 * r, 0);
-            }
-            cairo_close_path(s->cr);
-            set_colour(s->cr, mark->source ? source_colour : paper_colour);
-            if (mark->inside) cairo_fill_preserve(s->cr);
-            set_colour(s->cr, mark->inside ? ink : paper_colour);
-            cairo_stroke(s->cr);
+            draw_mark(s, mark, x, y);
             *there = true;
             last[0] = x;
             last[1] = y;
@@ -382,16 +400,7 @@ enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path)
     s.range = picture->range;
     if (picture->values && !(s.range > 0)) s.range = ht_plot_largest(picture);
     if (picture->values && !(s.range > 0)) s.range = 1;
-    /* Width and height of the map: the physical extents' ratio between 1:4 and 4:1, the longest
-     * side at least `pixels` and one pixel per node. */
-    double ratio = s.curve ? 2 : (picture->x1 - picture->x0) / (picture->y1 - picture->y0);
-    if (!isfinite(ratio) || ratio <= 0.0) ratio = 1.0;
-    ratio = fmin(fmax(ratio, 0.25), 4.0);
-    const int64_t most = ht_most(ratio >= 1.0 ? picture->width : picture->height, picture->pixels);
-    const int64_t pixels = ht_least(ht_most(most, SMALLEST), LARGEST);
-    const double side = (double)pixels;
-    s.map[0] = ratio >= 1.0 ? pixels : (int64_t)lround(side * ratio);
-    s.map[1] = ratio >= 1.0 ? (int64_t)lround(side / ratio) : pixels;
+    map_size(picture, s.curve, s.map);
     double longest = (double)(s.map[0] > s.map[1] ? s.map[0] : s.map[1]);
     s.letter = fmin(fmax(longest / 46, 11), 90);
     make_axes(&s);

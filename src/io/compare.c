@@ -63,6 +63,27 @@ static double ratio(double difference, double scale) {
     return difference > 0.0 ? difference / scale : 0.0;
 }
 
+/* NaN on either side differs from everything. Infinite values are not used as scale: relative to
+ * them any difference would vanish. */
+static void measure(int64_t count, const double *a, const double *b, struct ht_difference *out,
+                    struct squares *sum) {
+    double most = 0.0, scale = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        double difference = a[i] == b[i] ? 0.0 : fabs(a[i] - b[i]);
+        if (isnan(difference)) difference = INFINITY;
+        most = fmax(most, difference);
+        if (isfinite(a[i])) scale = fmax(scale, fabs(a[i]));
+        if (isfinite(b[i])) scale = fmax(scale, fabs(b[i]));
+        sum->difference += difference * difference;
+        sum->a += a[i] * a[i];
+        sum->b += b[i] * b[i];
+    }
+    out->largest = scale;
+    out->max_abs = most;
+    out->max_rel = isinf(most) ? most : ratio(most, scale);
+    out->values = count;
+}
+
 static enum ht_err compare_set(const char *name, void *context) {
     struct comparison *c = context;
     struct ht_difference one;
@@ -74,23 +95,7 @@ static enum ht_err compare_set(const char *name, void *context) {
     if (!same && strncmp(name, "sources/signal", 14) == 0) return HT_OK;
     REQUIRE(same, HT_ERR_DIFFERENT, "dataset %s has shape %s in %s, %s in %s", name,
             HT_EXTENTS(a.rank, a.extent), c->path[0], HT_EXTENTS(b.rank, b.extent), c->path[1]);
-    /* NaN on either side differs from everything. Infinite values are not used as scale: relative
-     * to them any difference would vanish. */
-    double most = 0.0, scale = 0.0;
-    for (int64_t i = 0; i < a.count; i++) {
-        double difference = a.value[i] == b.value[i] ? 0.0 : fabs(a.value[i] - b.value[i]);
-        if (isnan(difference)) difference = INFINITY;
-        most = fmax(most, difference);
-        if (isfinite(a.value[i])) scale = fmax(scale, fabs(a.value[i]));
-        if (isfinite(b.value[i])) scale = fmax(scale, fabs(b.value[i]));
-        c->sum.difference += difference * difference;
-        c->sum.a += a.value[i] * a.value[i];
-        c->sum.b += b.value[i] * b.value[i];
-    }
-    one.largest = scale;
-    one.max_abs = most;
-    one.max_rel = isinf(most) ? most : ratio(most, scale);
-    one.values = a.count;
+    measure(a.count, a.value, b.value, &one, &c->sum);
     snprintf(one.dataset, sizeof one.dataset, "%s%s", c->shot, name);
     if (*c->worst->dataset == '\0' || one.max_rel > c->worst->max_rel) *c->worst = one;
     c->values += a.count;

@@ -153,6 +153,24 @@ static enum ht_err write_samples(struct ht_h5 *file, const struct ht_params *par
     return ht_h5_write(file, name, rank, extent, out, false);
 }
 
+/* Where the samples of a file are. */
+static enum ht_err write_lattice(struct ht_h5 *file, const struct ht_params *params,
+                                 const struct ht_medium_wanted *wanted) {
+    HT_FREED_TEXT struct ht_text text = {0};
+    double origin[3], spacing[3];
+    int axis[3];
+    const int rank = find_axes(params, wanted, axis);
+    for (int j = 0; j < rank; j++) {
+        ht_text_add(&text, "%sx%d", j ? " " : "", axis[j] + 1);
+        origin[j] = wanted->origin[axis[j]];
+        spacing[j] = wanted->spacing[axis[j]];
+    }
+    TRY(ht_text_status(&text));
+    TRY(ht_h5_set_text(file, "model_axes", text.data));
+    TRY(ht_h5_set_number(file, "model_origin", rank, origin));
+    return ht_h5_set_number(file, "model_spacing", rank, spacing);
+}
+
 struct result {
     const struct ht_params *params;
     const struct ht_gradient_sums *sums;
@@ -176,22 +194,7 @@ static enum ht_err lay_out(struct result *r, struct ht_h5 *file) {
     for (int w = 0; w < g->count; w++) {
         const struct ht_medium_wanted *of = &g->wanted[w];
         const char *name = HT_KEY("%s/%s", r->image, of->name);
-        if (of->samples > 1) {
-            /* Where the samples of a file are. */
-            HT_FREED_TEXT struct ht_text text = {0};
-            double origin[3], spacing[3];
-            int axis[3];
-            const int rank = find_axes(r->params, of, axis);
-            for (int j = 0; j < rank; j++) {
-                ht_text_add(&text, "%sx%d", j ? " " : "", axis[j] + 1);
-                origin[j] = of->origin[axis[j]];
-                spacing[j] = of->spacing[axis[j]];
-            }
-            TRY(ht_text_status(&text));
-            TRY(ht_h5_set_text(file, "model_axes", text.data));
-            TRY(ht_h5_set_number(file, "model_origin", rank, origin));
-            TRY(ht_h5_set_number(file, "model_spacing", rank, spacing));
-        }
+        if (of->samples > 1) TRY(write_lattice(file, r->params, of));
         TRY(write_samples(file, r->params, of, name, of->value));
         name = HT_KEY("illumination/%s", of->name);
         if (r->light[w] != NULL) TRY(write_samples(file, r->params, of, name, r->light[w]));

@@ -15,6 +15,32 @@ static void add_number(struct ht_json *json, double value) {
     ht_text_add(&json->text, "%s", digits);
 }
 
+static void add_value(struct ht_json *json, const struct ht_member *m) {
+    if (json->members && m->kind != HT_JSON_CLOSE) ht_text_add(&json->text, ", ");
+    json->members = m->kind != HT_JSON_OPEN; /* behind it another one may stand */
+    if (m->kind != HT_JSON_CLOSE && m->name != NULL) {
+        ht_text_add_quoted(&json->text, m->name, true);
+        ht_text_add(&json->text, ": ");
+    }
+    switch (m->kind) {
+    case HT_JSON_NUMBER:
+        add_number(json, m->number);
+        break;
+    case HT_JSON_INTEGER:
+        ht_text_add(&json->text, "%lld", (long long)m->integer);
+        break;
+    case HT_JSON_BOOL:
+        ht_text_add(&json->text, m->integer ? "true" : "false");
+        break;
+    case HT_JSON_TEXT:
+        ht_text_add_quoted(&json->text, m->text, true);
+        break;
+    default:
+        json->depth += m->kind == HT_JSON_OPEN ? 1 : -1;
+        ht_text_add(&json->text, json->depth == 0 ? "%c\n" : "%c", (int)m->integer);
+    }
+}
+
 void ht_json_list(struct ht_json *json, const struct ht_member *m) {
     for (; m->kind != HT_JSON_END; m++) {
         if (m->numbers != NULL || m->integers != NULL) {
@@ -24,31 +50,8 @@ void ht_json_list(struct ht_json *json, const struct ht_member *m) {
                                                      : HT_INT(NULL, m->integers[i]));
             ht_json_add(json, HT_CLOSE(']'));
         } else if ((m->kind != HT_JSON_NUMBER || isfinite(m->number)) &&
-                   (m->kind != HT_JSON_TEXT || m->text != NULL)) {
-            if (json->members && m->kind != HT_JSON_CLOSE) ht_text_add(&json->text, ", ");
-            json->members = m->kind != HT_JSON_OPEN; /* behind it another one may stand */
-            if (m->kind != HT_JSON_CLOSE && m->name != NULL) {
-                ht_text_add_quoted(&json->text, m->name, true);
-                ht_text_add(&json->text, ": ");
-            }
-            switch (m->kind) {
-            case HT_JSON_NUMBER:
-                add_number(json, m->number);
-                break;
-            case HT_JSON_INTEGER:
-                ht_text_add(&json->text, "%lld", (long long)m->integer);
-                break;
-            case HT_JSON_BOOL:
-                ht_text_add(&json->text, m->integer ? "true" : "false");
-                break;
-            case HT_JSON_TEXT:
-                ht_text_add_quoted(&json->text, m->text, true);
-                break;
-            default:
-                json->depth += m->kind == HT_JSON_OPEN ? 1 : -1;
-                ht_text_add(&json->text, json->depth == 0 ? "%c\n" : "%c", (int)m->integer);
-            }
-        }
+                   (m->kind != HT_JSON_TEXT || m->text != NULL))
+            add_value(json, m);
     }
 }
 

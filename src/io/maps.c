@@ -24,6 +24,38 @@ static enum ht_err find_what(const struct ht_plan *plan, const struct ht_map_giv
     return HT_OK;
 }
 
+static enum ht_err find_box(const struct ht_plan *plan, const struct ht_map_given *given, int n,
+                            struct ht_field_map *out) {
+    const struct ht_grid inner = ht_grid_inner(&plan->grid), *grid = &inner;
+    const char *key[] = {HT_KEY("output.maps.%d.from", n + 1), HT_KEY("output.maps.%d.to", n + 1)};
+    const bool set[] = {ht_params_is_set(plan->params, key[0]),
+                        ht_params_is_set(plan->params, key[1])};
+    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
+    const int64_t stride = out->stride = given->stride;
+    const double rounding = 1e-9;
+    for (int k = 0; k < 3; k++) {
+        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
+        const double from = set[0] ? (given->from[k] - grid->lower[k]) / grid->h[k] : 0;
+        const double to = set[1] ? (given->to[k] - grid->lower[k]) / grid->h[k] : (double)nodes;
+        out->count[k] = 1;
+        if (k >= grid->dims) continue;
+        REFUSE(!(from <= to && to >= -0.5 && from <= (double)nodes - 0.5), plan->params,
+               key[set[0] ? 0 : 1], "leaves no nodes along x%d, which are from %.6g to %.6g", k + 1,
+               grid->lower[k], ht_grid_x(grid, HT_PRIMARY, k, nodes - 1));
+        const int64_t begin = ht_most(0, (int64_t)ceil(from - rounding));
+        const int64_t end = ht_least(nodes, (int64_t)floor(to + rounding) + 1);
+        out->from[k] = begin < end ? begin : ht_least(nodes - 1, ht_most(0, (int64_t)round(from)));
+        if (begin < end) out->count[k] = ht_divide_up(end - begin, stride);
+    }
+    for (int k = 0; k < 3; k++) out->from[k] += plan->grid.outer[k][0]; /* behind layers outside */
+    const int64_t first = ht_divide_up(ht_most(0, own.first - out->from[2]), stride);
+    const int64_t last = ht_divide_up(ht_most(0, own.last - out->from[2]), stride);
+    out->own.first = ht_least(first, out->count[2]);
+    out->own.last = ht_least(last, out->count[2]);
+    out->shape.nodes = out->count[0] * out->count[1] * (out->own.last - out->own.first);
+    return HT_OK;
+}
+
 static bool is_auto(const struct ht_map_given *given) {
     return given->every.kind == HT_VALUE_TEXT && strcmp(given->every.text, "auto") == 0;
 }
@@ -62,6 +94,22 @@ static double lacking(const struct ht_field_map *map, double angle) {
         least = fmin(least, wave ? fmax(top, hypot(middle, swing)) : top);
     }
     return 1 - least;
+}
+
+static double pulse_lacks(const struct ht_plan *plan, const struct ht_field_map *map) {
+    double worst = 0;
+    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++) {
+        const struct ht_shot *shot = &plan->shots->shot[i];
+        double energy[HT_SIGNAL_BANDS], all = 0, lacks = 0;
+        ht_shot_bands(&plan->eq, shot, energy);
+        for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
+            const double part = sqrt(energy[b]);
+            all += part;
+            lacks += part * lacking(map, 2 * HT_PI * ht_shot_band(shot, b) * plan->problem.dt);
+        }
+        worst = fmax(worst, all > 0 ? lacks / all : 0);
+    }
+    return plan->shots != NULL ? worst : NAN;
 }
 
 /* So many per period of the highest frequency; of those that steps keep, fewer rather than more
@@ -106,19 +154,7 @@ static enum ht_err find_steps(const struct ht_plan *plan, const struct ht_varian
         out->lacks = 0;
         for (int i = 1; i <= PARTS; i++)
             out->lacks = fmax(out->lacks, lacking(out, angle * i / PARTS));
-        double worst = 0;
-        for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++) {
-            const struct ht_shot *shot = &plan->shots->shot[i];
-            double energy[HT_SIGNAL_BANDS], all = 0, lacks = 0;
-            ht_shot_bands(&plan->eq, shot, energy);
-            for (int b = 0; b < HT_SIGNAL_BANDS; b++) {
-                const double part = sqrt(energy[b]);
-                all += part;
-                lacks += part * lacking(out, 2 * HT_PI * ht_shot_band(shot, b) * plan->problem.dt);
-            }
-            worst = fmax(worst, all > 0 ? lacks / all : 0);
-        }
-        out->of_pulse = plan->shots != NULL ? worst : NAN;
+        out->of_pulse = pulse_lacks(plan, out);
     }
     for (int w = 0; w < out->shape.waves; w++)
         REFUSE(out->frequency[w] * apart >= 0.5, plan->params,
@@ -157,33 +193,7 @@ enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *var
         out->early = pair.group[0] >> out->field & 1u ? plan->problem.dt / 2 : 0;
     }
     TRY(find_what(plan, given, n, out));
-    const struct ht_grid inner = ht_grid_inner(&plan->grid), *grid = &inner;
-    const char *key[] = {HT_KEY("output.maps.%d.from", n + 1), HT_KEY("output.maps.%d.to", n + 1)};
-    const bool set[] = {ht_params_is_set(plan->params, key[0]),
-                        ht_params_is_set(plan->params, key[1])};
-    const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
-    const int64_t stride = out->stride = given->stride;
-    const double rounding = 1e-9;
-    for (int k = 0; k < 3; k++) {
-        const int64_t nodes = ht_grid_nodes(grid, HT_PRIMARY, k);
-        const double from = set[0] ? (given->from[k] - grid->lower[k]) / grid->h[k] : 0;
-        const double to = set[1] ? (given->to[k] - grid->lower[k]) / grid->h[k] : (double)nodes;
-        out->count[k] = 1;
-        if (k >= grid->dims) continue;
-        REFUSE(!(from <= to && to >= -0.5 && from <= (double)nodes - 0.5), plan->params,
-               key[set[0] ? 0 : 1], "leaves no nodes along x%d, which are from %.6g to %.6g", k + 1,
-               grid->lower[k], ht_grid_x(grid, HT_PRIMARY, k, nodes - 1));
-        const int64_t begin = ht_most(0, (int64_t)ceil(from - rounding));
-        const int64_t end = ht_least(nodes, (int64_t)floor(to + rounding) + 1);
-        out->from[k] = begin < end ? begin : ht_least(nodes - 1, ht_most(0, (int64_t)round(from)));
-        if (begin < end) out->count[k] = ht_divide_up(end - begin, stride);
-    }
-    for (int k = 0; k < 3; k++) out->from[k] += plan->grid.outer[k][0]; /* behind layers outside */
-    const int64_t first = ht_divide_up(ht_most(0, own.first - out->from[2]), stride);
-    const int64_t last = ht_divide_up(ht_most(0, own.last - out->from[2]), stride);
-    out->own.first = ht_least(first, out->count[2]);
-    out->own.last = ht_least(last, out->count[2]);
-    out->shape.nodes = out->count[0] * out->count[1] * (out->own.last - out->own.first);
+    TRY(find_box(plan, given, n, out));
     TRY(find_steps(plan, variant, n, out));
     out->moved = bytes_moved(plan, out);
     return HT_OK;
@@ -255,6 +265,25 @@ static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_
     return ht_planes_describe(plan->params, box, file);
 }
 
+/* The box as a grid of its own, at the places of the field's values. */
+static void make_box(const struct ht_plan *plan, const struct ht_field_map *map,
+                     struct ht_grid *box) {
+    struct ht_pair pair = {.dims = 0};
+    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
+    *box = (struct ht_grid){
+        .dims = plan->grid.dims,
+        .slab = {plan->grid.slab.comm, map->own.first, map->own.last, .nodes = true}};
+    for (int k = 0; k < 3; k++) {
+        const double half = pair.parity[map->field] >> k & 1u ? 0.5 : 0;
+        box->h[k] = plan->grid.h[k] * (double)map->stride;
+        box->cells[k] = map->count[k] - (k < box->dims);
+        box->wall[k][0] = box->wall[k][1] = 1;
+        box->lower[k] =
+            ht_grid_x(&plan->grid, HT_PRIMARY, k, map->from[k]) + half * plan->grid.h[k];
+        box->upper[k] = box->lower[k] + (double)box->cells[k] * box->h[k];
+    }
+}
+
 enum { SETS = HT_MAP_KINDS + 2 * HT_MAP_WAVES };
 
 /* A slice of a dataset, in three dimensions normal to the axis along which the box is one node, or
@@ -309,20 +338,7 @@ enum ht_err ht_map_write(const struct ht_plan *plan, const struct ht_field_map *
     struct ht_grid box;
     struct ht_h5 *file = NULL;
     HT_FREED char *path = NULL;
-    /* The box as a grid of its own, at the places of the field's values. */
-    struct ht_pair pair = {.dims = 0};
-    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
-    box = (struct ht_grid){
-        .dims = plan->grid.dims,
-        .slab = {plan->grid.slab.comm, map->own.first, map->own.last, .nodes = true}};
-    for (int k = 0; k < 3; k++) {
-        const double half = pair.parity[map->field] >> k & 1u ? 0.5 : 0;
-        box.h[k] = plan->grid.h[k] * (double)map->stride;
-        box.cells[k] = map->count[k] - (k < box.dims);
-        box.wall[k][0] = box.wall[k][1] = 1;
-        box.lower[k] = ht_grid_x(&plan->grid, HT_PRIMARY, k, map->from[k]) + half * plan->grid.h[k];
-        box.upper[k] = box.lower[k] + (double)box.cells[k] * box.h[k];
-    }
+    make_box(plan, map, &box);
     struct sums sums = {map, (double)samples, plan->scale, slots};
     HT_EACH_BIT(kind, map->shape.what)
         snprintf(name[count++], sizeof *name, "%s", HT_WORD(MAP, kind));

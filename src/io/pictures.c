@@ -37,6 +37,23 @@ static struct ht_range slice_own(const struct ht_slice *slice) {
     return (struct ht_range){0, ht_grid_nodes(slice->grid, HT_PRIMARY, slice->up)};
 }
 
+/* out[last - first][width], own rows, from nodal values of the own planes. */
+static void slice_values(const struct ht_slice *slice, const double *nodal, double *out) {
+    const struct ht_grid *grid = slice->grid;
+    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
+    const struct ht_range rows = slice_own(slice);
+    int64_t n[3];
+    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
+    for (int64_t j = rows.first; j < rows.last; j++)
+        for (int64_t i = 0; i < slice->width; i++) {
+            int64_t at[3] = {0, 0, 0};
+            if (slice->normal >= 0) at[slice->normal] = slice->index;
+            at[slice->up] = j;
+            at[slice->across] = i % n[slice->across];
+            *out++ = nodal[((at[2] - first) * n[1] + at[1]) * n[0] + at[0]];
+        }
+}
+
 /* out[height][width] of a parameter of the medium. */
 static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht_medium *medium,
                                    const char *name, double *out) {
@@ -292,20 +309,7 @@ static enum ht_err take_picture(const struct ht_output *p, struct ht_picture_vie
     const struct ht_range rows = slice_own(slice);
     const int64_t count = (rows.last - rows.first) * slice->width;
     HT_ARRAY(double, own, count);
-    /* out[last - first][width], own rows, from nodal values of the own planes. */
-    double *out = own;
-    const struct ht_grid *grid = slice->grid;
-    const int64_t first = ht_grid_own(grid, HT_PRIMARY).first;
-    int64_t n[3];
-    for (int k = 0; k < 3; k++) n[k] = ht_grid_nodes(grid, HT_PRIMARY, k);
-    for (int64_t j = rows.first; j < rows.last; j++)
-        for (int64_t i = 0; i < slice->width; i++) {
-            int64_t at[3] = {0, 0, 0};
-            if (slice->normal >= 0) at[slice->normal] = slice->index;
-            at[slice->up] = j;
-            at[slice->across] = i % n[slice->across];
-            *out++ = nodal[view->field][((at[2] - first) * n[1] + at[1]) * n[0] + at[0]];
-        }
+    slice_values(slice, nodal[view->field], own);
     TRY(ht_comm_collect(p->comm, own, count * (int64_t)sizeof *own, values));
     if (values) {
         /* the row behind a periodic seam */
@@ -376,28 +380,32 @@ static bool find_name(const struct ht_medium *medium, int row, char name[32]) {
     return false;
 }
 
+/* By planes along the last axis. */
+static enum ht_err write_parameter(const struct model *m, struct ht_h5 *file, const char *name) {
+    const struct ht_grid *grid = &m->output.grid;
+    const int dims = grid->dims, last = dims - 1;
+    struct ht_slice plane = {
+        .grid = grid, .normal = last, .across = last == 0, .up = last == 2 ? 1 : 2};
+    int64_t extent[3] = {0};
+    for (int k = 0; k < dims; k++) extent[k] = ht_grid_nodes(grid, HT_PRIMARY, last - k);
+    plane.width = ht_grid_nodes(grid, HT_PRIMARY, plane.across);
+    plane.height = ht_grid_nodes(grid, HT_PRIMARY, plane.up);
+    TRY(ht_h5_reserve(file, name, dims, extent, false, !ht_in_double(m->output.params)));
+    HT_ARRAY(double, values, plane.width *plane.height);
+    for (; plane.index < extent[0]; plane.index++) {
+        TRY(slice_parameter(&plane, m->output.medium, name, values));
+        TRY(ht_h5_write_planes(file, name, 0, plane.index, plane.index + 1, values));
+    }
+    return HT_OK;
+}
+
 static enum ht_err fill_file(const struct model *m, struct ht_h5 *file) {
     const struct ht_grid *grid = &m->output.grid;
     const struct ht_system *system = m->output.medium->eq->system;
     char name[32];
     TRY(ht_planes_describe(m->output.params, grid, file));
     for (int p = 0; p < system->nparameters; p++)
-        if (find_name(m->output.medium, p, name)) {
-            /* By planes along the last axis. */
-            const int dims = grid->dims, last = dims - 1;
-            struct ht_slice plane = {
-                .grid = grid, .normal = last, .across = last == 0, .up = last == 2 ? 1 : 2};
-            int64_t extent[3] = {0};
-            for (int k = 0; k < dims; k++) extent[k] = ht_grid_nodes(grid, HT_PRIMARY, last - k);
-            plane.width = ht_grid_nodes(grid, HT_PRIMARY, plane.across);
-            plane.height = ht_grid_nodes(grid, HT_PRIMARY, plane.up);
-            TRY(ht_h5_reserve(file, name, dims, extent, false, !ht_in_double(m->output.params)));
-            HT_ARRAY(double, values, plane.width *plane.height);
-            for (; plane.index < extent[0]; plane.index++) {
-                TRY(slice_parameter(&plane, m->output.medium, name, values));
-                TRY(ht_h5_write_planes(file, name, 0, plane.index, plane.index + 1, values));
-            }
-        }
+        if (find_name(m->output.medium, p, name)) TRY(write_parameter(m, file, name));
     const struct ht_places *at = &m->places;
     TRY(ht_positions_write(file, "sources", grid->dims, at->sources, at->x));
     return ht_positions_write(file, "receivers", grid->dims, at->count - at->sources,

@@ -62,6 +62,15 @@ static const char ebcdic[] =
     "\205\206\207\210\211\221\222\223\224\225\226\227\230\231\242\243\244\245\246\247\250\251\300"
     "\117\320\241";
 
+static void put_line(char *text, int line, const char *words) {
+    char whole[SEGY_LINE + 1];
+    snprintf(whole, sizeof whole, "C%2d %-76s", line, words);
+    for (int i = 0; i < SEGY_LINE; i++) {
+        const unsigned char c = (unsigned char)whole[i];
+        text[(line - 1) * SEGY_LINE + i] = ebcdic[c >= ' ' && c <= '~' ? c - ' ' : '?' - ' '];
+    }
+}
+
 /* What a file holds. */
 struct sheet {
     const struct ht_plan *plan;
@@ -81,6 +90,49 @@ static const char *named(const struct sheet *s, const char *quantity, const char
     const char *unit = ht_units_name(s->params, quantity);
     if (unit == NULL || strcmp(unit, "km") == 0 || strcmp(unit, "ms") == 0) return standard;
     return unit;
+}
+
+static void write_text(const struct sheet *s) {
+    static const char *const where[] = {"source at byte 73, receiver at 81",
+                                        "source at byte 77, receiver at 85",
+                                        "source at byte 45 (less 49), receiver at 41"};
+    const struct ht_grid box = ht_grid_inner(&s->plan->grid), *grid = &box;
+    const struct ht_medium *medium = s->plan->medium;
+    const int down = ht_down_axis(s->params);
+    char text[SEGY_TEXT], axis[3][SEGY_LINE] = {{0}};
+    for (int k = 0; k < grid->dims; k++)
+        snprintf(axis[k], SEGY_LINE, "  x%d: %s%s", k + 1, where[ht_segy_slot(s->params, k)],
+                 k == down ? ": elevations, -x" : "");
+    const char *const words[] = {
+        HT_KEY("htwave %s: group %s, field %s", HT_VERSION, s->group, s->field),
+        HT_KEY("%s by %s, order %d, %d shot%s", s->params->system, s->plan->problem.scheme->name,
+               s->plan->order, s->shots, s->shots == 1 ? "" : "s"),
+        HT_KEY("medium %s, speeds %.6g to %.6g",
+               medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, s->params->medium.type),
+               medium->speed_min, ht_medium_fastest(medium)),
+        HT_KEY("box, in the units of the input, from %s", HT_PLACED(grid, grid->lower)),
+        HT_KEY("  to %s, cells %s", HT_PLACED(grid, grid->upper),
+               HT_EXTENTS(grid->dims, grid->cells)),
+        HT_KEY("time step %.9g", s->plan->problem.dt),
+        HT_KEY("%lld samples every %.9g, the first at %.9g", (long long)s->samples, s->every,
+               s->start),
+        "",
+        HT_KEY("positions below in %s, times in %s:", named(s, "length", "m"),
+               named(s, "time", "s")),
+        axis[0],
+        axis[1],
+        axis[2],
+        "scalars at 71 (73 to 88) and 69 (41 to 52); midpoint at 181, 185",
+        "offset at 37, of 73 to 88 alone, with the sign of the first of them",
+        "shot number at 9 and 17, trace of the shot at 13",
+        "a position that is 0 in all headers was not known"};
+    for (int line = 1; line <= SEGY_TEXT / SEGY_LINE; line++)
+        put_line(text, line,
+                 line <= (int)(sizeof words / sizeof *words) ? words[line - 1]
+                 : line == 39                                ? "SEG Y REV1"
+                 : line == 40                                ? "END TEXTUAL HEADER"
+                                                             : "");
+    fwrite(text, 1, SEGY_TEXT, s->out);
 }
 
 /* By bytes of the file from 3201 on: traces of a shot, microseconds and samples, twice, 5: IEEE
@@ -193,52 +245,7 @@ static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t trac
     s->samples = time.count;
     s->start = time.value[0];
     s->every = last > 0 ? (time.value[last] - s->start) / (double)last : s->plan->receivers->dt;
-    static const char *const where[] = {"source at byte 73, receiver at 81",
-                                        "source at byte 77, receiver at 85",
-                                        "source at byte 45 (less 49), receiver at 41"};
-    const struct ht_grid box = ht_grid_inner(&s->plan->grid), *grid = &box;
-    const struct ht_medium *medium = s->plan->medium;
-    const int down = ht_down_axis(s->params);
-    char text[SEGY_TEXT], axis[3][SEGY_LINE] = {{0}};
-    for (int k = 0; k < grid->dims; k++)
-        snprintf(axis[k], SEGY_LINE, "  x%d: %s%s", k + 1, where[ht_segy_slot(s->params, k)],
-                 k == down ? ": elevations, -x" : "");
-    const char *const words[] = {
-        HT_KEY("htwave %s: group %s, field %s", HT_VERSION, s->group, s->field),
-        HT_KEY("%s by %s, order %d, %d shot%s", s->params->system, s->plan->problem.scheme->name,
-               s->plan->order, s->shots, s->shots == 1 ? "" : "s"),
-        HT_KEY("medium %s, speeds %.6g to %.6g",
-               medium->uniform ? "uniform" : HT_WORD(MEDIUM_TYPE, s->params->medium.type),
-               medium->speed_min, ht_medium_fastest(medium)),
-        HT_KEY("box, in the units of the input, from %s", HT_PLACED(grid, grid->lower)),
-        HT_KEY("  to %s, cells %s", HT_PLACED(grid, grid->upper),
-               HT_EXTENTS(grid->dims, grid->cells)),
-        HT_KEY("time step %.9g", s->plan->problem.dt),
-        HT_KEY("%lld samples every %.9g, the first at %.9g", (long long)s->samples, s->every,
-               s->start),
-        "",
-        HT_KEY("positions below in %s, times in %s:", named(s, "length", "m"),
-               named(s, "time", "s")),
-        axis[0],
-        axis[1],
-        axis[2],
-        "scalars at 71 (73 to 88) and 69 (41 to 52); midpoint at 181, 185",
-        "offset at 37, of 73 to 88 alone, with the sign of the first of them",
-        "shot number at 9 and 17, trace of the shot at 13",
-        "a position that is 0 in all headers was not known"};
-    for (int line = 1; line <= SEGY_TEXT / SEGY_LINE; line++) {
-        char whole[SEGY_LINE + 1];
-        snprintf(whole, sizeof whole, "C%2d %-76s", line,
-                 (line <= (int)(sizeof words / sizeof *words) ? words[line - 1]
-                  : line == 39                                ? "SEG Y REV1"
-                  : line == 40                                ? "END TEXTUAL HEADER"
-                                                              : ""));
-        for (int i = 0; i < SEGY_LINE; i++) {
-            const unsigned char c = (unsigned char)whole[i];
-            text[(line - 1) * SEGY_LINE + i] = ebcdic[c >= ' ' && c <= '~' ? c - ' ' : '?' - ' '];
-        }
-    }
-    fwrite(text, 1, SEGY_TEXT, s->out);
+    write_text(s);
     write_binary(s, traces);
     return HT_OK;
 }
@@ -272,6 +279,22 @@ static enum ht_err add_shot(struct sheet *s, struct ht_h5 *file) {
     return HT_OK;
 }
 
+static enum ht_err write_sheet(struct sheet *s, const char *what, const struct ht_segy_shot *shot) {
+    struct ht_stream stream;
+    TRY(ht_stream_open(s->params->output.directory,
+                       HT_KEY("%s_%s_%s.sgy", what, s->group, s->field), &stream));
+    s->out = stream.file;
+    enum ht_err err = HT_OK;
+    for (int i = 0; err == HT_OK && i < s->shots; i++) {
+        struct ht_h5 *file = NULL;
+        s->shot = &shot[i];
+        err = ht_h5_open(shot[i].traces, &file);
+        if (err == HT_OK) err = add_shot(s, file);
+        ht_h5_close(file);
+    }
+    return ht_stream_close(&stream, err);
+}
+
 /* what: the files' names begin so. */
 static enum ht_err write_sheets(const struct sheet *of, const char *what,
                                 const struct ht_segy_shot *shot) {
@@ -287,19 +310,7 @@ static enum ht_err write_sheets(const struct sheet *of, const char *what,
             struct sheet sheet = *of;
             sheet.group = name;
             sheet.field = fields.name[r];
-            struct ht_stream stream;
-            TRY(ht_stream_open(sheet.params->output.directory,
-                               HT_KEY("%s_%s_%s.sgy", what, sheet.group, sheet.field), &stream));
-            sheet.out = stream.file;
-            enum ht_err err = HT_OK;
-            for (int i = 0; err == HT_OK && i < sheet.shots; i++) {
-                struct ht_h5 *file = NULL;
-                sheet.shot = &shot[i];
-                err = ht_h5_open(shot[i].traces, &file);
-                if (err == HT_OK) err = add_shot(&sheet, file);
-                ht_h5_close(file);
-            }
-            TRY(ht_stream_close(&stream, err));
+            TRY(write_sheet(&sheet, what, shot));
         }
     }
     return HT_OK;

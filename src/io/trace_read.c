@@ -88,6 +88,22 @@ static enum ht_err check_sources(const struct source *of, struct ht_h5 *file) {
     return check_places(of, file, &(struct places){"source", "sources", at.count, at.x});
 }
 
+static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
+                               const struct ht_receiver_group *group) {
+    const char *time = HT_KEY("%s/time", group->name);
+    const struct places at = places_of(group);
+    HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0};
+    if (ht_h5_has(file, time)) {
+        TRY(ht_h5_array(file, time, &t));
+        const int64_t last = t.extent[0] - 1;
+        const struct times times = {.samples = t.extent[0],
+                                    .start = t.value[0],
+                                    .every = (t.value[last] - t.value[0]) / (double)last};
+        TRY(check_times(of, group, &times));
+    }
+    return check_places(of, file, &at);
+}
+
 static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
                               const struct ht_receiver_group *group, double *data) {
     int64_t extent[8];
@@ -116,18 +132,7 @@ static enum ht_err read_h5(const struct source *of, double *const *data) {
     TRY(ht_params_blame(of->params, of->key, ht_h5_open(of->path, &file)));
     TRY(check_sources(of, file));
     for (int n = 0; n < of->receivers->count; n++) {
-        const char *time = HT_KEY("%s/time", of->receivers->group[n].name);
-        const struct places at = places_of(&of->receivers->group[n]);
-        HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0};
-        if (ht_h5_has(file, time)) {
-            TRY(ht_h5_array(file, time, &t));
-            const int64_t last = t.extent[0] - 1;
-            const struct times times = {.samples = t.extent[0],
-                                        .start = t.value[0],
-                                        .every = (t.value[last] - t.value[0]) / (double)last};
-            TRY(check_times(of, &of->receivers->group[n], &times));
-        }
-        TRY(check_places(of, file, &at));
+        TRY(check_group(of, file, &of->receivers->group[n]));
         TRY(read_group(of, file, &of->receivers->group[n], data[n]));
     }
     return HT_OK;
@@ -257,25 +262,29 @@ static enum ht_err check_header(const struct segy *s, const struct ht_receiver_g
     return check_place(s->of, &at, receiver, x, rounding(s));
 }
 
+static enum ht_err read_values(struct segy *s, double *const *data) {
+    HT_ARRAY(int64_t, number, s->of->receivers->traces);
+    TRY(blame(s, choose(s, number)));
+    const int64_t *next = number;
+    for (int n = 0; n < s->of->receivers->count; n++) {
+        const struct ht_receiver_group *group = &s->of->receivers->group[n];
+        for (int64_t t = 0; t < group->readings * group->count; t++) {
+            TRY(blame(s, ht_segy_trace(&s->file, *next++, true)));
+            TRY(check_header(s, group, t % group->count));
+            for (int64_t j = 0; j < group->samples; j++)
+                data[n][t * group->samples + j] = ht_segy_value(&s->file, j);
+        }
+    }
+    return HT_OK;
+}
+
 static enum ht_err read_segy(const struct source *of, double *const *data) {
     HT_ENDED(close_segy)
     struct segy s = {.of = of,
                      .length = 1 / ht_segy_unit(of->params, "length"),
                      .time = 1 / ht_segy_unit(of->params, "time")};
     TRY(blame(&s, ht_segy_open(of->path, &s.file)));
-    HT_ARRAY(int64_t, number, s.of->receivers->traces);
-    TRY(blame(&s, choose(&s, number)));
-    const int64_t *next = number;
-    for (int n = 0; n < s.of->receivers->count; n++) {
-        const struct ht_receiver_group *group = &s.of->receivers->group[n];
-        for (int64_t t = 0; t < group->readings * group->count; t++) {
-            TRY(blame(&s, ht_segy_trace(&s.file, *next++, true)));
-            TRY(check_header(&s, group, t % group->count));
-            for (int64_t j = 0; j < group->samples; j++)
-                data[n][t * group->samples + j] = ht_segy_value(&s.file, j);
-        }
-    }
-    return HT_OK;
+    return read_values(&s, data);
 }
 
 enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_file_row *take,
@@ -302,14 +311,7 @@ enum ht_err ht_segy_places(const struct ht_params *params, const char *path, ht_
 
 /* ---- values ---- */
 
-static enum ht_err read_file(const struct source *of, struct ht_pool *pool, double ***out) {
-    REFUSE(!of->weights && !ht_file_exists(of->path), of->params, of->key,
-           "%s does not exist: htwave data FILE makes the data of a model", of->path);
-    TRY(ht_receivers_room(pool, of->receivers, out));
-    TRY((ht_is_segy(of->path)            ? read_segy
-         : ht_file_ends(of->path, "npy") ? read_npy
-                                         : read_h5)(of, *out));
-    double *const *data = *out;
+static enum ht_err check_values(const struct source *of, double *const *data) {
     bool any = false;
     for (int n = 0; n < of->receivers->count; n++) {
         const struct ht_receiver_group *group = &of->receivers->group[n];
@@ -330,6 +332,16 @@ static enum ht_err read_file(const struct source *of, struct ht_pool *pool, doub
     any = any || (!of->weights && of->params->gradient.misfit == HT_MISFIT_GIVEN);
     REFUSE(!any, of->params, of->key, "%s: all values of shot %d are 0", of->path, of->shot);
     return HT_OK;
+}
+
+static enum ht_err read_file(const struct source *of, struct ht_pool *pool, double ***out) {
+    REFUSE(!of->weights && !ht_file_exists(of->path), of->params, of->key,
+           "%s does not exist: htwave data FILE makes the data of a model", of->path);
+    TRY(ht_receivers_room(pool, of->receivers, out));
+    TRY((ht_is_segy(of->path)            ? read_segy
+         : ht_file_ends(of->path, "npy") ? read_npy
+                                         : read_h5)(of, *out));
+    return check_values(of, *out);
 }
 
 enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,

@@ -234,30 +234,32 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
     return HT_OK;
 }
 
+/* A run that was interrupted has fewer samples: a file of so many takes the place of the other in
+ * one step. Of a group that did not begin one stays, which is not a number. */
+static enum ht_err shorten(struct ht_output *output) {
+    struct ht_traces *t = &output->traces;
+    struct ht_h5 *whole = t->file;
+    t->file = NULL;
+    for (int n = 0; n < t->receivers->count; n++) t->room[n] = ht_most(t->done[n], 1);
+    enum ht_err err = lay_out(t);
+    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, whole);
+    ht_h5_discard(whole);
+    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) {
+        const struct ht_receiver_group *group = &t->receivers->group[n];
+        const int64_t values = t->done[n] == 0 ? group->count * group->readings : 0;
+        HT_ARRAY(double, none, values);
+        for (int64_t i = 0; i < values; i++) none[i] = NAN;
+        if (values > 0) err = ht_output_traces_add(output, n, 0, 1, none);
+    }
+    return err;
+}
+
 static enum ht_err finish(struct ht_output *output, const char *how, double time) {
     struct ht_traces *t = &output->traces;
     bool all = true;
     for (int n = 0; n < t->receivers->count; n++)
         all = all && t->done[n] == t->receivers->group[n].samples;
-    if (!all) {
-        /* A run that was interrupted has fewer samples: a file of so many takes the place of the
-         * other in one step. Of a group that did not begin one stays, which is not a number. */
-        struct ht_h5 *whole = t->file;
-        t->file = NULL;
-        for (int n = 0; n < t->receivers->count; n++) t->room[n] = ht_most(t->done[n], 1);
-        enum ht_err err = lay_out(t);
-        for (int n = 0; err == HT_OK && n < t->receivers->count; n++)
-            err = copy_samples(t, n, whole);
-        ht_h5_discard(whole);
-        for (int n = 0; err == HT_OK && n < t->receivers->count; n++) {
-            const struct ht_receiver_group *group = &t->receivers->group[n];
-            const int64_t values = t->done[n] == 0 ? group->count * group->readings : 0;
-            HT_ARRAY(double, none, values);
-            for (int64_t i = 0; i < values; i++) none[i] = NAN;
-            if (values > 0) err = ht_output_traces_add(output, n, 0, 1, none);
-        }
-        TRY(err);
-    }
+    if (!all) TRY(shorten(output));
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
     if (output->traces_path != NULL && strcmp(how, "end") == 0)

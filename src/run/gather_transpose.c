@@ -77,6 +77,27 @@ static enum ht_err add_whole(struct transpose *t) {
     return ht_resample_whole_transposed(&whole, group->count, data, t->out + t->from);
 }
 
+static enum ht_err add_all(struct transpose *t, double *const *data) {
+    const struct ht_receivers *receivers = t->plan->receivers;
+    for (int n = 0; n < receivers->count; n++) {
+        t->group = &receivers->group[n];
+        for (int i = 0; i < t->group->readings; i++) {
+            t->reading = &t->group->reading[i];
+            t->data = data[n] + i * t->group->count * t->group->samples;
+            for (int64_t j = 0; j < t->group->count; j++) t->factor[j] = 1;
+            if (t->reading->integral) {
+                TRY(ht_integrals_find(t->plan, t->group, t->reading, t->row, t->factor));
+                for (int64_t j = 0; j < t->group->count; j++) t->factor[j] *= receivers->dt;
+            }
+            TRY((t->resampler.of.whole  ? add_whole
+                 : t->reading->integral ? add_integrals
+                                        : add_values)(t));
+            t->from += t->group->count;
+        }
+    }
+    return HT_OK;
+}
+
 enum ht_err ht_gather_transpose(const struct ht_plan *plan, double *const *data, double *out) {
     struct transpose t = {.plan = plan, .last = ht_gather_last(plan), .out = out};
     t.resampler.of = ht_resampling_of(plan);
@@ -88,22 +109,5 @@ enum ht_err ht_gather_transpose(const struct ht_plan *plan, double *const *data,
     t.row = room + t.width;
     t.later = room + 2 * t.width;
     memset(out, 0, (size_t)((t.last + 1) * t.width) * sizeof *out);
-    const struct ht_receivers *receivers = t.plan->receivers;
-    for (int n = 0; n < receivers->count; n++) {
-        t.group = &receivers->group[n];
-        for (int i = 0; i < t.group->readings; i++) {
-            t.reading = &t.group->reading[i];
-            t.data = data[n] + i * t.group->count * t.group->samples;
-            for (int64_t j = 0; j < t.group->count; j++) t.factor[j] = 1;
-            if (t.reading->integral) {
-                TRY(ht_integrals_find(t.plan, t.group, t.reading, t.row, t.factor));
-                for (int64_t j = 0; j < t.group->count; j++) t.factor[j] *= receivers->dt;
-            }
-            TRY((t.resampler.of.whole  ? add_whole
-                 : t.reading->integral ? add_integrals
-                                       : add_values)(&t));
-            t.from += t.group->count;
-        }
-    }
-    return HT_OK;
+    return add_all(&t, data);
 }

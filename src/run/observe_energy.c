@@ -6,6 +6,34 @@ static int64_t energy_next(HT_UNUSED void *context, const struct ht_run *run, in
     return (from + apart - 1) / apart * apart;
 }
 
+/* What takes a transfer of all coefficients only where it is asked for. */
+static enum ht_err find_energy(const struct ht_view *view, const struct ht_state *state,
+                               struct ht_energies *e) {
+    const struct ht_run *run = view->run;
+    const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
+    const bool dear = invariant != NULL && invariant->physical != NULL;
+    /* Where nothing adds or takes energy, that of p's rate is conserved, and that of p in
+     * proportion. */
+    const bool keeps = run->plan->problem.layers == NULL && run->plan->shots == NULL;
+    if (run->steps == 0) e->rate = state->energy;
+    e->final = NAN;
+    if (!dear || e->series != NULL || run->steps == 0 || view->last)
+        TRY(ht_physical_energy(run->plan, &run->stepper, state, &e->final));
+    if (run->steps == 0) {
+        /* The field's own energy and that of data that are no part of the state. */
+        double hidden;
+        e->initial = e->final;
+        if (state->of_rate && ht_equations_measured(&run->plan->eq)) {
+            TRY(ht_data_hidden(run->plan, &hidden));
+            e->initial = (state->held + hidden) / (run->plan->scale * run->plan->scale);
+        }
+    }
+    if (state->of_rate && e->rate > 0 && keeps) e->final = e->initial * state->energy / e->rate;
+    /* Its half steps are none of the run. */
+    if (dear && run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);
+    return HT_OK;
+}
+
 static enum ht_err energy_look(void *context, const struct ht_view *view) {
     const struct ht_run *run = view->run;
     struct ht_energies *e = context;
@@ -17,28 +45,7 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
         ht_log("step %lld: energy %.6g, largest %s %.3g", (long long)run->steps,
                state.energy / pow(run->plan->scale, 2), run->plan->eq.field[0].name,
                state.largest[0] / run->plan->scale);
-    /* What takes a transfer of all coefficients only where it is asked for. */
-    const struct ht_invariant *invariant = run->plan->problem.scheme->invariant;
-    const bool dear = invariant != NULL && invariant->physical != NULL;
-    /* Where nothing adds or takes energy, that of p's rate is conserved, and that of p in
-     * proportion. */
-    const bool keeps = run->plan->problem.layers == NULL && run->plan->shots == NULL;
-    if (run->steps == 0) e->rate = state.energy;
-    e->final = NAN;
-    if (!dear || e->series != NULL || run->steps == 0 || view->last)
-        TRY(ht_physical_energy(run->plan, &run->stepper, &state, &e->final));
-    if (run->steps == 0) {
-        /* The field's own energy and that of data that are no part of the state. */
-        double hidden;
-        e->initial = e->final;
-        if (state.of_rate && ht_equations_measured(&run->plan->eq)) {
-            TRY(ht_data_hidden(run->plan, &hidden));
-            e->initial = (state.held + hidden) / (run->plan->scale * run->plan->scale);
-        }
-    }
-    if (state.of_rate && e->rate > 0 && keeps) e->final = e->initial * state.energy / e->rate;
-    /* Its half steps are none of the run. */
-    if (dear && run->kernels != NULL) (void)ht_kernels_seconds(run->kernels);
+    TRY(find_energy(view, &state, e));
     const struct ht_plan *plan = view->run->plan;
     if (e->series != NULL) {
         double largest[HT_MAX_FIELDS];

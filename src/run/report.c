@@ -30,34 +30,38 @@ static double joules_of(const struct ht_simulation *sim) {
     return now >= sim->joules_before ? now - sim->joules_before : NAN;
 }
 
-enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
-    const struct ht_stepper *s = &sim->run.stepper;
-    struct ht_traffic traffic = {.half_steps = 0};
-    if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
-    /* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
-     * seconds are scaled to these steps. */
-    const double done = fmax(0.5 * (double)traffic.half_steps, 1);
+/* The stepper's timers also have kernels outside the run's steps (of the conserved energy): its
+ * seconds are scaled to these steps. */
+static struct ht_parallel own_part(const struct ht_simulation *sim,
+                                   const struct ht_traffic *traffic) {
+    const double done = fmax(0.5 * (double)traffic->half_steps, 1);
     const double scale = (double)sim->run.steps / done;
-    const double inner = (traffic.interior_s + traffic.boundary_s + traffic.pack_s) * scale;
+    const double inner = (traffic->interior_s + traffic->boundary_s + traffic->pack_s) * scale;
     const bool leads = ht_simulation_leads(sim);
     unsigned transports = 0;
     for (int i = 0; ht_transport_name(i) != NULL; i++)
         for (int side = 0; side < 2; side++)
-            if (traffic.transport[side] == ht_transport_name(i)) transports |= 1u << i;
-    const struct ht_parallel own = {
-        .transports = transports,
-        .part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
-                 [HT_TIME_STEP].mean = sim->run.step_s,
-                 [HT_TIME_INTERIOR].mean = traffic.interior_s * scale,
-                 [HT_TIME_BOUNDARY].mean = traffic.boundary_s * scale,
-                 [HT_TIME_GHOSTS].mean = traffic.ghosts_s * scale,
-                 [HT_TIME_PACK].mean = traffic.pack_s * scale,
-                 [HT_TIME_EXPOSED].mean = fmax(0, sim->run.step_s - inner)},
-        .exchanges = (double)traffic.exchanges / done,
-        .messages = (double)traffic.messages / done,
-        .bytes = (double)traffic.bytes / done,
-        .limit = leads ? ht_simulation_limit(sim) : 0,
-        .joules = leads ? joules_of(sim) : 0};
+            if (traffic->transport[side] == ht_transport_name(i)) transports |= 1u << i;
+    return (struct ht_parallel){.transports = transports,
+                                .part = {[HT_TIME_KERNEL].mean = sim->run.kernel_s,
+                                         [HT_TIME_STEP].mean = sim->run.step_s,
+                                         [HT_TIME_INTERIOR].mean = traffic->interior_s * scale,
+                                         [HT_TIME_BOUNDARY].mean = traffic->boundary_s * scale,
+                                         [HT_TIME_GHOSTS].mean = traffic->ghosts_s * scale,
+                                         [HT_TIME_PACK].mean = traffic->pack_s * scale,
+                                         [HT_TIME_EXPOSED].mean = fmax(0, sim->run.step_s - inner)},
+                                .exchanges = (double)traffic->exchanges / done,
+                                .messages = (double)traffic->messages / done,
+                                .bytes = (double)traffic->bytes / done,
+                                .limit = leads ? ht_simulation_limit(sim) : 0,
+                                .joules = leads ? joules_of(sim) : 0};
+}
+
+enum ht_err ht_parallel_gather(const struct ht_simulation *sim, struct ht_parallel *out) {
+    const struct ht_stepper *s = &sim->run.stepper;
+    struct ht_traffic traffic = {.half_steps = 0};
+    if (s->ops->traffic != NULL) s->ops->traffic(s->self, &traffic);
+    const struct ht_parallel own = own_part(sim, &traffic);
     HT_ARRAY(struct ht_parallel, all, sim->ranks);
     TRY(ht_comm_gather(sim->comm, &own, sizeof own, all));
     *out = (struct ht_parallel){.exchanges = all->exchanges};
@@ -93,6 +97,19 @@ static void add_ranks(const struct ht_simulation *sim, struct ht_text *text) {
     ht_text_add(text, "planes%s, halo depth %d, halo precision %s\n", least < most ? "" : " each",
                 sim->plan->problem.halo.depth,
                 HT_WORD(HALO_PRECISION, sim->plan->problem.halo.precision));
+}
+
+static void add_parts(const struct ht_parallel *p, struct ht_facts *f) {
+    for (int n = 0; n < 2; n++) {
+        const char *between = n ? "            worst rank:" : "  steps     mean of ranks:";
+        for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
+            if (i == HT_TIME_GHOSTS) continue;
+            ht_say(f, "%s %s %s", between, i == HT_TIME_PACK ? "packing" : part_name[i],
+                   HT_SECONDS(n ? p->part[i].worst : p->part[i].mean));
+            between = ",";
+        }
+        ht_say(f, "\n");
+    }
 }
 
 void ht_parallel_add_json(const struct ht_simulation *sim, const struct ht_parallel *p,
@@ -137,6 +154,30 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_NUM("unknowns", unknowns));
 }
 
+/* What errors are proportional to where the medium is smooth: docs/developers/method.md, section 7.
+ */
+static void add_order(const struct ht_simulation *sim, struct ht_text *text) {
+    const struct ht_medium *medium = sim->plan->medium;
+    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
+    const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
+    if (medium->rough || (cells && degree == 0))
+        ht_text_add(text, "; errors ~ h to h^2%s\n", degree > 0 || !cells ? " where it jumps" : "");
+    else
+        ht_text_add(text, "; errors ~ h^%d\n", cells ? (int)ht_least(degree + 1, full) : full);
+}
+
+/* Of the group with more of them. */
+static void add_faces(const struct ht_plan *plan, struct ht_facts *f) {
+    const double share =
+        fmax(ht_pair_faces_share(plan->faces, 0), ht_pair_faces_share(plan->faces, 1));
+    if (share > 1 / 3.0)
+        ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
+    else if (share > 0)
+        ht_say(f, ", coupled at oblique faces%s, %.2g %% of the points",
+               plan->eq.losses != 0 ? " by what does not relax" : "", 100 * share);
+    ht_fact(f, HT_NUM("oblique_points", share));
+}
+
 static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
     const struct ht_medium *medium = sim->plan->medium;
     const double least = medium->speed_min, fastest = ht_medium_fastest(medium);
@@ -153,31 +194,12 @@ static void add_medium(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, ", constant per node");
     else if (!medium->uniform)
         ht_say(f, ", cell polynomials of degree %d", medium->degree);
-    if (sim->plan->faces != NULL) {
-        /* Of the group with more of them. */
-        const double share = fmax(ht_pair_faces_share(sim->plan->faces, 0),
-                                  ht_pair_faces_share(sim->plan->faces, 1));
-        if (share > 1 / 3.0)
-            ht_say(f, ", oblique faces at %.0f %% of the points: not coupled", 100 * share);
-        else if (share > 0)
-            ht_say(f, ", coupled at oblique faces%s, %.2g %% of the points",
-                   sim->plan->eq.losses != 0 ? " by what does not relax" : "", 100 * share);
-        ht_fact(f, HT_NUM("oblique_points", share));
-    }
+    if (sim->plan->faces != NULL) add_faces(sim->plan, f);
     if (least < fastest)
         ht_say(f, ", speeds %.4g to %.4g", least, fastest);
     else
         ht_say(f, ", speeds up to %.4g", fastest);
-    /* What errors are proportional to where the medium is smooth: docs/developers/method.md,
-     * section 7.
-     */
-    const int full = ht_plan_full_order(sim->plan), degree = medium->degree;
-    const bool cells = !sim->plan->problem.scheme->nodal && !medium->uniform; /* polynomials */
-    if (medium->rough || (cells && degree == 0))
-        ht_text_add(&f->text, "; errors ~ h to h^2%s\n",
-                    degree > 0 || !cells ? " where it jumps" : "");
-    else
-        ht_text_add(&f->text, "; errors ~ h^%d\n", cells ? (int)ht_least(degree + 1, full) : full);
+    add_order(sim, &f->text);
     ht_fact(f, HT_INT("medium_degree", sim->plan->problem.medium_degree));
     double share = NAN; /* the same of all files */
     struct ht_coverage c;
@@ -474,6 +496,23 @@ static void add_survey(const struct ht_simulation *sim, struct ht_facts *f) {
     ht_fact(f, HT_INT("shots", survey->count), HT_INT("shot_groups", survey->groups));
 }
 
+static void add_steps(const struct ht_simulation *sim, struct ht_facts *f) {
+    const struct ht_plan *plan = sim->plan;
+    const char *mark = ht_scheme_mark(plan->problem.scheme);
+    const char *terms = !sim->plan->problem.scheme->nodal ? "Taylor stages"
+                        : plan->problem.stages > 1        ? "terms in time"
+                        : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
+                            ? "term in time"
+                            : "term in time, as absorbing layers take";
+    ht_say(f, "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most %.3g, %s%s%d %s\n",
+           (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
+           plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
+    ht_fact(f, HT_INT("steps", plan->steps), HT_NUM("dt", plan->problem.dt),
+            HT_NUM("time_end", sim->params->time.end), HT_NUM("cfl", plan->cfl),
+            HT_NUM("cfl_limit", plan->cfl_limit), HT_INT("stages", plan->problem.stages));
+    add_accuracy(plan, f);
+}
+
 static void add_outputs(const struct ht_plan *plan, struct ht_facts *f) {
     const bool snapshots = plan->snapshots_off, pictures = plan->pictures_off;
     if (snapshots || pictures)
@@ -576,19 +615,7 @@ void ht_report_plan(const struct ht_simulation *sim, struct ht_facts *f) {
         ht_say(f, "; %.2g %% of the device", 100.0 * (double)b->total / (double)sim->info.memory);
     ht_say(f, "\n");
     ht_fact(f, HT_INT("memory_bytes", b->total));
-    const char *mark = ht_scheme_mark(plan->problem.scheme);
-    const char *terms = !sim->plan->problem.scheme->nodal ? "Taylor stages"
-                        : plan->problem.stages > 1        ? "terms in time"
-                        : plan->problem.layers == NULL || plan->layers.type == HT_ABSORBING_SPONGE
-                            ? "term in time"
-                            : "term in time, as absorbing layers take";
-    ht_say(f, "  time      %lld steps of %.6g to %.6g: cfl %.3g of at most %.3g, %s%s%d %s\n",
-           (long long)plan->steps, plan->problem.dt, sim->params->time.end, plan->cfl,
-           plan->cfl_limit, mark, mark[0] ? ", " : "", plan->problem.stages, terms);
-    ht_fact(f, HT_INT("steps", plan->steps), HT_NUM("dt", plan->problem.dt),
-            HT_NUM("time_end", sim->params->time.end), HT_NUM("cfl", plan->cfl),
-            HT_NUM("cfl_limit", plan->cfl_limit), HT_INT("stages", plan->problem.stages));
-    add_accuracy(plan, f);
+    add_steps(sim, f);
     add_survey(sim, f);
     add_shots(sim, f);
     add_outputs(plan, f);
@@ -781,17 +808,7 @@ void ht_report_result(const struct ht_simulation *sim, const struct ht_result *r
     if (sim->ranks != 1) {
         ht_say(f, "  exchange  %s: %.4g messages and %s per step\n", result->parallel.transport,
                result->parallel.messages, HT_BYTES(result->parallel.bytes));
-        for (int n = 0; n < 2; n++) {
-            const char *between = n ? "            worst rank:" : "  steps     mean of ranks:";
-            for (int i = HT_TIME_INTERIOR; i < HT_TIMES; i++) {
-                if (i == HT_TIME_GHOSTS) continue;
-                ht_say(
-                    f, "%s %s %s", between, i == HT_TIME_PACK ? "packing" : part_name[i],
-                    HT_SECONDS(n ? result->parallel.part[i].worst : result->parallel.part[i].mean));
-                between = ",";
-            }
-            ht_say(f, "\n");
-        }
+        add_parts(&result->parallel, f);
     }
     ht_fact_said(f, "joules", joules,
                  "  power     %.4g J of the device%s, %.3g nJ per cell half-step\n", joules,

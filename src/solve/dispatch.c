@@ -80,18 +80,23 @@ void ht_oracle_absolute(struct ht_stepper *oracle) {
 
 /* ---- kernels ---- */
 
-enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
-                            const struct ht_tuning *tuning, struct ht_kernels *out) {
-    *out = (struct ht_kernels){.variant = tuning->variant};
-    /* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. */
-    for (enum ht_subgrid i = 0; tuning->variant->counts32 && i < 2; i++) {
+/* HT_ERR_DEVICE if the nodes of this rank's slab exceed the variant's node indices. */
+static enum ht_err check_nodes(const struct ht_problem *problem, const struct ht_variant *variant) {
+    for (enum ht_subgrid i = 0; variant->counts32 && i < 2; i++) {
         const struct ht_window window = ht_problem_window(problem, i);
         const int64_t plane = ht_window_plane(&window);
         REQUIRE(plane <= INT32_MAX / 2 && window.count[2] <= INT32_MAX / plane, HT_ERR_DEVICE,
                 "device.variant = \"%s\" uses 32-bit node indices, too few for this grid: use "
                 "\"monolithic\"",
-                tuning->variant->name);
+                variant->name);
     }
+    return HT_OK;
+}
+
+enum ht_err ht_kernels_plan(const struct ht_problem *problem, const struct ht_device_info *info,
+                            const struct ht_tuning *tuning, struct ht_kernels *out) {
+    *out = (struct ht_kernels){.variant = tuning->variant};
+    TRY(check_nodes(problem, tuning->variant));
     for (enum ht_subgrid i = 0; i < 2; i++) {
         out->spec[i] = ht_problem_spec(problem, tuning, i);
         TRY(ht_variant_shape(tuning, &out->spec[i], info, &out->shape[i]));

@@ -102,6 +102,16 @@ static void offer_names(const struct ht_link link[2], struct offer *own) {
     }
 }
 
+static void open_peers(struct ht_link link[2], const struct offer *all, struct offer *own) {
+    for (int side = 0; side < 2; side++) {
+        struct ht_link *l = &link[side];
+        own->opened[side] = own->named[side] && all[l->neighbour].named[1 - side];
+        for (int slot = 0; slot < HT_SLOTS && own->opened[side]; slot++)
+            own->opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
+                                             l->room, &l->there[slot]) == HT_OK;
+    }
+}
+
 static enum ht_err refuse(const struct ht_link *link, const char *wish) {
     const struct ht_device_info *info = ht_device_info(link->device);
     const char *why = "the ranks are on different machines";
@@ -121,13 +131,7 @@ static enum ht_err agree_on_transports(struct ht_link link[2], const char *wish)
     HT_ARRAY(struct offer, all, ht_comm_size(comm));
     if (is_wanted(wish, PEER)) offer_names(link, &own);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
-    for (int side = 0; side < 2; side++) {
-        struct ht_link *l = &link[side];
-        own.opened[side] = own.named[side] && all[l->neighbour].named[1 - side];
-        for (int slot = 0; slot < HT_SLOTS && own.opened[side]; slot++)
-            own.opened[side] = ht_peer_open(l->device, all[l->neighbour].name[1 - side][slot],
-                                            l->room, &l->there[slot]) == HT_OK;
-    }
+    open_peers(link, all, &own);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     for (int side = 0; side < 2; side++) {
         struct ht_link *l = &link[side];
@@ -285,6 +289,10 @@ static enum ht_err wait_sent(struct ht_link link[2]) {
 
 enum { PATTERN_BYTES = 1 << 16 };
 
+static int64_t pattern_bytes(const struct ht_link *link) {
+    return link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
+}
+
 /* A different pattern for every rank, direction and slot; salt: different at each try, since
  * buffers may hold an older pattern. */
 static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t bytes, uint64_t *out) {
@@ -294,7 +302,7 @@ static void set_pattern(int rank, int side, int slot, uint64_t salt, int64_t byt
 }
 
 static enum ht_err begin(struct ht_link *link, int slot, uint64_t salt) {
-    const int64_t bytes = link->transport == NULL ? 0 : ht_least(link->room, PATTERN_BYTES) / 8 * 8;
+    const int64_t bytes = pattern_bytes(link);
     uint64_t pattern[PATTERN_BYTES / 8];
     TRY(link_expect(link, bytes, bytes));
     if (bytes == 0) return HT_OK;

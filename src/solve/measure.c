@@ -174,6 +174,16 @@ enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out) {
 /* ---- where and when values of fields are: of most schemes all at the nodes of the primary grid;
  * see methods.h ---- */
 
+static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsigned parity,
+                             double later, struct ht_places *places) {
+    struct ht_place *place = &places->place[places->count++];
+    *place = (struct ht_place){
+        .fields = fields, .later = later, .grid = plan->grid, .medium = *plan->medium};
+    for (int k = 0; k < 3; k++) place->grid.shift[k] = parity >> k & 1u ? 0.5 : 0;
+    place->medium.grid = &place->grid;
+    return ht_solution_create(plan->params, &place->medium, &place->solution);
+}
+
 enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out) {
     struct ht_pair pair;
     if (plan->problem.fd.pair == HT_PAIR_NONE) {
@@ -191,14 +201,7 @@ enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out) {
                 fields |= 1u << g;
         if (!(left >> f & 1u)) continue;
         left &= ~fields;
-        struct ht_place *place = &out->place[out->count++];
-        *place = (struct ht_place){.fields = fields,
-                                   .later = (group == 0 ? -plan->problem.dt / 2 : 0),
-                                   .grid = plan->grid,
-                                   .medium = *plan->medium};
-        for (int k = 0; k < 3; k++) place->grid.shift[k] = pair.parity[f] >> k & 1u ? 0.5 : 0;
-        place->medium.grid = &place->grid;
-        TRY(ht_solution_create(plan->params, &place->medium, &place->solution));
+        TRY(add_place(plan, fields, pair.parity[f], group == 0 ? -plan->problem.dt / 2 : 0, out));
     }
     return HT_OK;
 }

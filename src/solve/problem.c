@@ -197,23 +197,26 @@ void ht_absorbing_profiles(const struct ht_layers *layers, int axis, double at,
     if (side >= 0) out[HT_PROFILE_DECAY][0] += layers->side[axis][side].alpha;
 }
 
+/* Sets the cells of part -1 (between the layers), 0 or 1 of an axis. */
+static void set_part(const struct ht_grid *grid, const struct ht_layers *layers, int axis, int part,
+                     struct ht_region *box) {
+    const int64_t low = layers->side[axis][0].cells;
+    const int64_t high = grid->cells[axis] - layers->side[axis][1].cells;
+    box->cells.begin[axis] = part < 0 ? low : part == 0 ? 0 : high;
+    box->cells.end[axis] = part < 0 ? high : part == 0 ? low : grid->cells[axis];
+    box->later[axis][0] = part < 0 && low > 0;
+    box->later[axis][1] = part == 0;
+    box->side[axis] = part;
+    if (part >= 0) box->axes |= 1u << axis;
+}
+
 int ht_absorbing_boxes(const struct ht_grid *grid, const struct ht_layers *layers,
                        struct ht_region out[HT_ABSORBING_BOXES]) {
     int count = 0;
     for (int n = 0; n < HT_ABSORBING_BOXES; n++) {
         const int part[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
         struct ht_region box = {.axes = 0};
-        for (int k = 0; k < 3; k++) {
-            /* Sets the cells of part -1 (between the layers), 0 or 1 of an axis. */
-            const int64_t low = layers->side[k][0].cells;
-            const int64_t high = grid->cells[k] - layers->side[k][1].cells;
-            box.cells.begin[k] = part[k] < 0 ? low : part[k] == 0 ? 0 : high;
-            box.cells.end[k] = part[k] < 0 ? high : part[k] == 0 ? low : grid->cells[k];
-            box.later[k][0] = part[k] < 0 && low > 0;
-            box.later[k][1] = part[k] == 0;
-            box.side[k] = part[k];
-            if (part[k] >= 0) box.axes |= 1u << k;
-        }
+        for (int k = 0; k < 3; k++) set_part(grid, layers, k, part[k], &box);
         if (ht_box_nodes(&box.cells) > 0) out[count++] = box;
     }
     return count;

@@ -48,6 +48,22 @@ struct transform {
     double *out;
 };
 
+static void set_frequency(struct transform *t, int64_t q) {
+    const struct ht_whole *of = t->of;
+    const double s = 2 * sin(HT_PI * (double)q / (double)t->size);
+    const double turns = s * of->every / (2 * HT_PI);
+    const double at = (turns - floor(turns)) * (double)t->grid;
+    const double tau = of->at + (double)t->middle_sample * of->every;
+    const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
+    t->first[q] = (int64_t)ceil(at - W / 2.0);
+    t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
+    t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
+    for (int k = 0; k < W; k++) {
+        const double y = 2 * ((double)(t->first[q] + k) - at) / W;
+        t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
+    }
+}
+
 /* M: at least so much. */
 static enum ht_err make(struct transform *t, int64_t least) {
     const struct ht_whole *of = t->of;
@@ -63,20 +79,7 @@ static enum ht_err make(struct transform *t, int64_t least) {
     TRY(HT_TAKE(&t->pool, t->room, ht_threads_count()));
     for (int i = 0; i < ht_threads_count(); i++)
         TRY(HT_TAKE(&t->pool, t->room[i], t->size + t->grid));
-    for (int64_t q = 0; q < t->count; q++) {
-        const double s = 2 * sin(HT_PI * (double)q / (double)t->size);
-        const double turns = s * of->every / (2 * HT_PI);
-        const double at = (turns - floor(turns)) * (double)t->grid;
-        const double tau = of->at + (double)t->middle_sample * of->every;
-        const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
-        t->first[q] = (int64_t)ceil(at - W / 2.0);
-        t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
-        t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
-        for (int k = 0; k < W; k++) {
-            const double y = 2 * ((double)(t->first[q] + k) - at) / W;
-            t->weight[q * W + k] = exp(B * (sqrt(fmax(1 - y * y, 0)) - 1));
-        }
-    }
+    for (int64_t q = 0; q < t->count; q++) set_frequency(t, q);
     for (int64_t j = 0; j < of->samples; j++) {
         /* By the trapezoidal rule in a, y = W/2 sin a, at whose ends all is 1e-14. */
         const double angle = 2 * HT_PI / (double)t->grid * (double)(j - t->middle_sample);
@@ -116,6 +119,19 @@ static void find_waves(const struct transform *t, int64_t q, double complex valu
     wave[1] = sine ? i * half * back : half * back;
 }
 
+/* Adds the waves s and -s to the grid. */
+static void spread(const struct transform *t, int64_t q, double complex value,
+                   double complex *grid) {
+    const int64_t mask = t->grid - 1;
+    double complex wave[2];
+    find_waves(t, q, value, wave);
+    for (int k = 0; k < W; k++) {
+        const int64_t at = t->first[q] + k;
+        grid[at & mask] += t->weight[q * W + k] * wave[0];
+        grid[-at & mask] += t->weight[q * W + k] * wave[1];
+    }
+}
+
 /* Samples of the traces 2 `chunk` and, if there is one, the next. */
 static enum ht_err transform_pair(void *data, int64_t chunk) {
     const struct transform *t = data;
@@ -130,18 +146,7 @@ static enum ht_err transform_pair(void *data, int64_t chunk) {
     const double complex first = x[0];
     ht_fourier(t->bits[0], x);
     for (int64_t l = 0; l < t->grid; l++) grid[l] = 0;
-    for (int64_t q = 0; q < t->count; q++) {
-        /* Adds the waves s and -s to the grid. */
-        const double complex value = series(t, x, first, q);
-        const int64_t mask = t->grid - 1;
-        double complex wave[2];
-        find_waves(t, q, value, wave);
-        for (int k = 0; k < W; k++) {
-            const int64_t at = t->first[q] + k;
-            grid[at & mask] += t->weight[q * W + k] * wave[0];
-            grid[-at & mask] += t->weight[q * W + k] * wave[1];
-        }
-    }
+    for (int64_t q = 0; q < t->count; q++) spread(t, q, series(t, x, first, q), grid);
     ht_fourier(t->bits[1], grid);
     const double complex still = of->integral ? series(t, x, first, 0) / (double)t->size : 0;
     for (int64_t j = 0; j < of->samples; j++) {
@@ -151,6 +156,25 @@ static enum ht_err transform_pair(void *data, int64_t chunk) {
         if (two) t->out[(trace + 1) * of->samples + j] = cimag(sample);
     }
     return HT_OK;
+}
+
+/* The transposes of both, from the grid's transform, and `more` of the series itself: adds to x,
+ * and to the first value, which the series has once. */
+static void gather(const struct transform *t, int64_t q, double complex more,
+                   const double complex *grid, double complex *x, double complex *first) {
+    const int64_t mask = t->grid - 1, mirror = q > 0 ? t->size - q : 0;
+    double complex wave[2], sum[2] = {0, 0};
+    find_waves(t, q, 1, wave);
+    for (int k = 0; k < W; k++) {
+        const int64_t at = t->first[q] + k;
+        sum[0] += t->weight[q * W + k] * grid[at & mask];
+        sum[1] += t->weight[q * W + k] * grid[-at & mask];
+    }
+    const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
+    const double complex half = half_turn(t, q), i = ht_complex(0, 1);
+    x[mirror] += t->of->between ? -i * half * value : value;
+    x[q] += t->of->between ? i * conj(half) * value : value;
+    if (!t->of->between) *first -= value;
 }
 
 /* The transpose of transform_pair. */
@@ -168,24 +192,7 @@ static enum ht_err transpose_pair(void *data, int64_t chunk) {
         if (of->integral) still += (of->at + (double)j * of->every) / (double)t->size * sample;
     }
     ht_fourier(t->bits[1], grid);
-    for (int64_t q = 0; q < t->count; q++) {
-        /* The transposes of both, from the grid's transform, and `more` of the series itself: adds
-         * to x, and to the first value, which the series has once. */
-        const double complex more = q == 0 ? still : 0;
-        const int64_t mask = t->grid - 1, mirror = q > 0 ? t->size - q : 0;
-        double complex wave[2], sum[2] = {0, 0};
-        find_waves(t, q, 1, wave);
-        for (int k = 0; k < W; k++) {
-            const int64_t at = t->first[q] + k;
-            sum[0] += t->weight[q * W + k] * grid[at & mask];
-            sum[1] += t->weight[q * W + k] * grid[-at & mask];
-        }
-        const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
-        const double complex half = half_turn(t, q), i = ht_complex(0, 1);
-        x[mirror] += t->of->between ? -i * half * value : value;
-        x[q] += t->of->between ? i * conj(half) * value : value;
-        if (!t->of->between) first -= value;
-    }
+    for (int64_t q = 0; q < t->count; q++) gather(t, q, q == 0 ? still : 0, grid, x, &first);
     ht_fourier(t->bits[0], x);
     x[0] += first;
     for (int64_t n = begin; n < t->steps; n++) {
@@ -357,6 +364,15 @@ bool ht_resampler_ready(const struct ht_resampler *r, double at, int64_t reached
 
 /* ---- weights ---- */
 
+static enum ht_err find_weights(struct ht_resampler *r, double at, int64_t count) {
+    const struct ht_resampling *of = &r->of;
+    if (of->derivatives == 1) {
+        ht_lagrange_weights((int)count, at, r->weight);
+        return HT_OK;
+    }
+    return ht_birkhoff_weights((int)count, of->derivatives, of->derivative, at, r->weight);
+}
+
 /* Levels around those below and above `below`, from the first on. */
 static void find_window(const struct ht_resampler *r, double below, int64_t held,
                         struct ht_resampled *out) {
@@ -400,13 +416,7 @@ enum ht_err ht_resampler_weights(struct ht_resampler *r, double at, int64_t firs
     }
     find_window(r, below, held, out);
     out->from = (from + (double)out->low) / per_step;
-    const double place = level - (double)out->low;
-    const struct ht_resampling *of = &r->of;
-    if (of->derivatives == 1) {
-        ht_lagrange_weights((int)out->count, place, r->weight);
-        return HT_OK;
-    }
-    return ht_birkhoff_weights((int)out->count, of->derivatives, of->derivative, place, r->weight);
+    return find_weights(r, level - (double)out->low, out->count);
 }
 
 /* Gauss's formula of six points: exact for polynomials of degree 11. */

@@ -4,21 +4,10 @@
 
 /* ---- initial values and factors of velocities ---- */
 
-enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
-                              const struct ht_reading *reading, double *start, double *factor) {
-    const struct ht_second_order *form = &plan->eq.second_order;
-    const char *density = plan->eq.system->material[form->inverse_density].name;
-    const int field = form->flux[reading->slope];
-    for (int64_t i = 0; i < group->count; i++) {
-        TRY(ht_medium_parameter(plan->medium, density, group->x[i], &factor[i]));
-        factor[i] *= form->sign[reading->slope];
-        start[i] = 0;
-    }
-    if (!ht_solution_occurs(plan->solution, field)) return HT_OK;
-    const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
-    HT_ARRAY(struct ht_point_axis, planes, group->count);
-    HT_ARRAY(double, values, (plan->eq.nfields * nodes));
-    /* planes, values: room for those of the receivers along x3, and for a plane of all fields. */
+/* planes, values: room for those of the receivers along x3, and for a plane of all fields. */
+static enum ht_err read_initial(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                                int field, struct ht_point_axis *planes, double *values,
+                                double *start) {
     /* The grid with the walls' signs of a field in place of those of p. */
     struct ht_grid grid = plan->grid;
     for (int k = 0; k < grid.dims; k++)
@@ -48,6 +37,23 @@ enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiv
             }
     }
     return HT_OK;
+}
+
+enum ht_err ht_integrals_find(const struct ht_plan *plan, const struct ht_receiver_group *group,
+                              const struct ht_reading *reading, double *start, double *factor) {
+    const struct ht_second_order *form = &plan->eq.second_order;
+    const char *density = plan->eq.system->material[form->inverse_density].name;
+    const int field = form->flux[reading->slope];
+    for (int64_t i = 0; i < group->count; i++) {
+        TRY(ht_medium_parameter(plan->medium, density, group->x[i], &factor[i]));
+        factor[i] *= form->sign[reading->slope];
+        start[i] = 0;
+    }
+    if (!ht_solution_occurs(plan->solution, field)) return HT_OK;
+    const int64_t nodes = ht_grid_plane(&plan->grid, HT_PRIMARY);
+    HT_ARRAY(struct ht_point_axis, planes, group->count);
+    HT_ARRAY(double, values, (plan->eq.nfields * nodes));
+    return read_initial(plan, group, field, planes, values, start);
 }
 
 /* Values of a ring, and its slots at most and at least. */
@@ -220,27 +226,7 @@ static int by_plane(const void *a, const void *b) {
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
-    s->grid = of->grid;
-    s->scale = of->scale;
-    s->traces = of->traces;
-    TRY(HT_TAKE(&s->pool, s->first, s->traces + 1));
-    s->shape = of->shape;
-    s->shape.patterns = 0;
-    TRY(of->list(of->context, s));
-    if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
-    s->shape.rows = s->rows;
-    s->shape.slots = slots_of(s->all);
-    TRY(HT_TAKE(&s->pool, s->level, s->shape.slots));
-    TRY(HT_TAKE(&s->pool, s->ring, s->shape.slots * s->rows));
-    if (ht_grid_cut(s->grid)) TRY(HT_TAKE(&s->pool, s->sums, s->shape.slots * s->all));
-    TRY(HT_TAKE(&s->pool, s->whole, s->shape.patterns));
-    for (int64_t p = 0; p < s->shape.patterns; p++)
-        for (int n = 0; n < s->shape.nodes; n++)
-            s->whole[p] += s->value[p * s->shape.nodes * s->shape.coefs + n];
-    TRY(HT_TAKE(&s->pool, s->place, s->all));
-    for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
-    TRY(HT_TAKE(&s->pool, s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
+static enum ht_err make_tool(struct ht_sampler *s) {
     struct ht_rows_shape shape = s->shape;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct ht_rows_tables tables;
@@ -275,6 +261,30 @@ static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
         filled[p] = true;
     }
     return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
+}
+
+static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
+    s->grid = of->grid;
+    s->scale = of->scale;
+    s->traces = of->traces;
+    TRY(HT_TAKE(&s->pool, s->first, s->traces + 1));
+    s->shape = of->shape;
+    s->shape.patterns = 0;
+    TRY(of->list(of->context, s));
+    if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
+    s->shape.rows = s->rows;
+    s->shape.slots = slots_of(s->all);
+    TRY(HT_TAKE(&s->pool, s->level, s->shape.slots));
+    TRY(HT_TAKE(&s->pool, s->ring, s->shape.slots * s->rows));
+    if (ht_grid_cut(s->grid)) TRY(HT_TAKE(&s->pool, s->sums, s->shape.slots * s->all));
+    TRY(HT_TAKE(&s->pool, s->whole, s->shape.patterns));
+    for (int64_t p = 0; p < s->shape.patterns; p++)
+        for (int n = 0; n < s->shape.nodes; n++)
+            s->whole[p] += s->value[p * s->shape.nodes * s->shape.coefs + n];
+    TRY(HT_TAKE(&s->pool, s->place, s->all));
+    for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
+    TRY(HT_TAKE(&s->pool, s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));
+    return make_tool(s);
 }
 
 enum ht_err ht_sampler_make(const struct ht_sampler_of *of, struct ht_stepper *stepper,

@@ -21,6 +21,33 @@ void ht_partition_free(struct ht_partition *partition) {
     }
 }
 
+/* Adds the targets of a box of cells; of their images by a period along x3, too, since held planes
+ * may lie beyond the periodic seam. */
+static void add_region(const struct ht_grid *grid, enum ht_subgrid subgrid,
+                       const struct ht_region *from, int region, struct ht_partition *p) {
+    const struct ht_box *cells = &from->cells;
+    const struct ht_kernels *kernels = from->kernels;
+    const bool whole = cells->begin[2] == 0 && cells->end[2] == grid->cells[2];
+    const bool shares =
+        kernels != NULL && ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
+    const int images = !whole && p->cut && ht_grid_periodic(grid, 2) ? 1 : 0;
+    for (int image = -images; image <= images; image++) {
+        struct ht_box box = p->window[subgrid].held;
+        for (int k = 0; k < (whole ? 2 : 3); k++) {
+            const int64_t nodes = ht_grid_nodes(grid, subgrid, k);
+            const int64_t n = k < grid->dims ? grid->cells[k] : 1;
+            const int64_t end = cells->end[k] == n ? nodes : cells->end[k];
+            const int64_t shift = (k == 2 ? image * nodes : 0) - p->window[subgrid].origin[k];
+            const int *later = subgrid == HT_PRIMARY ? from->later[k] : (const int[2]){0, 0};
+            box.begin[k] = ht_most(box.begin[k], cells->begin[k] + shift + later[0]);
+            box.end[k] = ht_least(box.end[k], end + shift + later[1]);
+        }
+        if (ht_box_nodes(&box) > 0)
+            p->targets[subgrid][p->count[subgrid]++] =
+                (struct ht_targets){.box = box, .region = region, .shares = shares};
+    }
+}
+
 /* Of the same number of nodes those of the first region. */
 static int by_nodes(const void *first, const void *second) {
     const struct ht_targets *a = first, *b = second;
@@ -47,32 +74,7 @@ static enum ht_err divide(const struct ht_problem *problem, enum ht_subgrid subg
     out->window[subgrid] = ht_problem_window(problem, subgrid);
     out->ghosts[subgrid] = ht_window_nodes(w) > ht_box_nodes(&w->held);
     TRY(HT_ALLOC(out->targets[subgrid], 3 * (int64_t)regions));
-    for (int r = 0; r < regions; r++) {
-        /* Adds the targets of a box of cells; of their images by a period along x3, too, since held
-         * planes may lie beyond the periodic seam. */
-        const struct ht_box *cells = &region[r].cells;
-        const struct ht_kernels *kernels = region[r].kernels;
-        const bool whole = cells->begin[2] == 0 && cells->end[2] == problem->grid->cells[2];
-        const bool shares =
-            kernels != NULL && ht_variant_poly_bytes(kernels->variant, &kernels->spec[0]) > 0;
-        const int images = !whole && out->cut && ht_grid_periodic(problem->grid, 2) ? 1 : 0;
-        for (int image = -images; image <= images; image++) {
-            struct ht_box box = out->window[subgrid].held;
-            for (int k = 0; k < (whole ? 2 : 3); k++) {
-                const int64_t nodes = ht_grid_nodes(problem->grid, subgrid, k);
-                const int64_t n = k < problem->grid->dims ? problem->grid->cells[k] : 1;
-                const int64_t end = cells->end[k] == n ? nodes : cells->end[k];
-                const int64_t shift = (k == 2 ? image * nodes : 0) - out->window[subgrid].origin[k];
-                const int *later =
-                    subgrid == HT_PRIMARY ? region[r].later[k] : (const int[2]){0, 0};
-                box.begin[k] = ht_most(box.begin[k], cells->begin[k] + shift + later[0]);
-                box.end[k] = ht_least(box.end[k], end + shift + later[1]);
-            }
-            if (ht_box_nodes(&box) > 0)
-                out->targets[subgrid][out->count[subgrid]++] =
-                    (struct ht_targets){.box = box, .region = r, .shares = shares};
-        }
-    }
+    for (int r = 0; r < regions; r++) add_region(problem->grid, subgrid, &region[r], r, out);
     REQUIRE(covers(out, subgrid), HT_ERR_INTERNAL, "regions overlap or leave targets out");
     qsort(out->targets[subgrid], (size_t)out->count[subgrid], sizeof *out->targets[subgrid],
           by_nodes);
@@ -193,23 +195,29 @@ static struct ht_box planes_of(const struct ht_partition *p, const struct ht_pas
     return box;
 }
 
+/* Adds STEP tasks for planes of the targets, one per region. */
+static void add_regions(const struct ht_partition *p, const struct ht_pass *pass,
+                        enum ht_step_part part, const struct ht_box *planes,
+                        struct ht_schedule *s) {
+    for (int i = 0; i < p->count[pass->to]; i++) {
+        const struct ht_targets *targets = &p->targets[pass->to][i];
+        const struct ht_box box = intersect(&targets->box, planes);
+        if (ht_box_nodes(&box) == 0) continue;
+        struct ht_task *task = add_task(s, HT_TASK_STEP, pass);
+        task->branch = targets->shares ? 1 : 1 + s->count;
+        task->part = part;
+        task->targets = *targets;
+        task->targets.box = box;
+    }
+}
+
 /* Adds the pass's work on planes [first, last) of the targets. */
 static void add_work(const struct ht_partition *p, const struct ht_pass *pass,
                      enum ht_step_part part, int64_t first, int64_t last, struct ht_schedule *s) {
     const struct ht_box planes = planes_of(p, pass, first, last);
     for (int i = 0; i < pass->works && first < last; i++) {
         if (pass->work[i] == HT_TASK_STEP) {
-            /* Adds STEP tasks for planes of the targets, one per region. */
-            for (int r = 0; r < p->count[pass->to]; r++) {
-                const struct ht_targets *targets = &p->targets[pass->to][r];
-                const struct ht_box box = intersect(&targets->box, &planes);
-                if (ht_box_nodes(&box) == 0) continue;
-                struct ht_task *task = add_task(s, HT_TASK_STEP, pass);
-                task->branch = targets->shares ? 1 : 1 + s->count;
-                task->part = part;
-                task->targets = *targets;
-                task->targets.box = box;
-            }
+            add_regions(p, pass, part, &planes, s);
             continue;
         }
         struct ht_task *task = add_task(s, pass->work[i], pass);
@@ -223,6 +231,26 @@ static void add_transfer(struct ht_schedule *s, enum ht_task_kind kind, const st
     add_task(s, kind, pass)->planes = state->coming;
     state->open = true;
     if (kind == HT_TASK_RECEIVE) ht_halo_received(state);
+}
+
+/* Adds the planes [first, last) of a pass: those that are sent down and up, SEND, then the
+ * interior, which overlaps with the messages. What leaves at one end comes from beyond the other
+ * one. */
+static void add_split(const struct ht_partition *p, const struct ht_pass *pass,
+                      const struct ht_pass *next, int64_t first, int64_t last,
+                      struct ht_halo_state *state, struct ht_schedule *s) {
+    const struct ht_box *own = &p->window[pass->to].own;
+    int64_t down = 0, up = 0, low = first, high = last;
+    for (int a = 0; a < HT_ARRAYS; a++) {
+        if (has(pass->writes, a)) down = ht_most(down, state->coming.of[a][1]);
+        if (has(pass->writes, a)) up = ht_most(up, state->coming.of[a][0]);
+    }
+    if (p->neighbour[0] && down > 0) low = own->begin[2] + down;
+    if (p->neighbour[1] && up > 0) high = ht_most(low, own->end[2] - up);
+    add_work(p, pass, HT_PART_BOUNDARY, first, low, s);
+    add_work(p, pass, HT_PART_BOUNDARY, high, last, s);
+    add_transfer(s, HT_TASK_SEND, next, state);
+    add_work(p, pass, HT_PART_INTERIOR, low, high, s);
 }
 
 /* The planes that the pass needs are there. next: number of the pass after it. */
@@ -245,20 +273,7 @@ static void add_pass(const struct ht_partition *p, const struct ht_passes *passe
         add_work(p, pass, HT_PART_INTERIOR, first, last, s);
     } else {
         state->coming = ht_exchange_planes(passes, p->depth, next);
-        /* Adds the planes [first, last) of a pass: those that are sent down and up, SEND, then the
-         * interior, which overlaps with the messages. What leaves at one end comes from beyond the
-         * other one. */
-        int64_t down = 0, up = 0, low = first, high = last;
-        for (int a = 0; a < HT_ARRAYS; a++) {
-            if (has(pass->writes, a)) down = ht_most(down, state->coming.of[a][1]);
-            if (has(pass->writes, a)) up = ht_most(up, state->coming.of[a][0]);
-        }
-        if (p->neighbour[0] && down > 0) low = own->begin[2] + down;
-        if (p->neighbour[1] && up > 0) high = ht_most(low, own->end[2] - up);
-        add_work(p, pass, HT_PART_BOUNDARY, first, low, s);
-        add_work(p, pass, HT_PART_BOUNDARY, high, last, s);
-        add_transfer(s, HT_TASK_SEND, &passes->pass[next], state);
-        add_work(p, pass, HT_PART_INTERIOR, low, high, s);
+        add_split(p, pass, &passes->pass[next], first, last, state, s);
     }
     if (pass->records) add_task(s, HT_TASK_RECORD, pass);
     for (int i = before; i < s->count; i++) {
@@ -396,23 +411,9 @@ static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state
            (!a->open || memcmp(&a->coming, &b->coming, sizeof a->coming) == 0);
 }
 
-enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
-                           const struct ht_problem *problem, struct ht_device *device) {
-    const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
-    r->ops = ops;
-    r->device = device;
-    ht_schedule_passes(problem, &r->passes);
-    r->since = ops->seconds(r);
-    return HT_ALLOC(r->schedule.task, HT_MOST_TASKS(HT_PASSES, (int64_t)targets));
-}
-
-enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
-                              const struct ht_halo *planned) {
-    if (!r->partition.cut) return HT_OK;
-    r->halo = *planned;
-    TRY(ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link));
-    /* Logs the schedules of a run until they repeat. An exchange serves at least one pass, so that
-     * after it one of `depth` + 1 states comes again. */
+/* Logs the schedules of a run until they repeat. An exchange serves at least one pass, so that
+ * after it one of `depth` + 1 states comes again. */
+static enum ht_err log_schedules(struct ht_runner *r) {
     const struct ht_passes *passes = &r->passes;
     const int most = 4 * (r->partition.depth + 1);
     struct ht_halo_state state = r->state;
@@ -435,6 +436,24 @@ enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *prob
                    text.data);
     }
     return HT_OK;
+}
+
+enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
+                           const struct ht_problem *problem, struct ht_device *device) {
+    const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
+    r->ops = ops;
+    r->device = device;
+    ht_schedule_passes(problem, &r->passes);
+    r->since = ops->seconds(r);
+    return HT_ALLOC(r->schedule.task, HT_MOST_TASKS(HT_PASSES, (int64_t)targets));
+}
+
+enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
+                              const struct ht_halo *planned) {
+    if (!r->partition.cut) return HT_OK;
+    r->halo = *planned;
+    TRY(ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link));
+    return log_schedules(r);
 }
 
 void ht_runner_free(struct ht_runner *r) {

@@ -97,6 +97,34 @@ static int faster(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Times all variants and layouts with the shapes that their rules choose. The variants are in the
+ * order of expected speed. */
+static int try_defaults(struct search *s, bool fp64, struct candidate *out) {
+    const bool gpu = ht_device_info(s->device)->gpu;
+    const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
+    int count = 0;
+    const int layouts = s->problem->scheme->nodal ? 1 : 2; /* one value per node */
+    for (int n = 0; n < layouts; n++)
+        for (int i = 0; i < ht_variant_count(); i++) {
+            const struct ht_variant *variant = ht_variant_at(i);
+            const struct ht_tuning t = {.variant = variant,
+                                        .fp64 = fp64,
+                                        .trim = gpu,
+                                        .ptx = ht_device_info(s->device)->ptx,
+                                        .ptx_own = ht_device_info(s->device)->ptx_own,
+                                        .block = layouts > 1 ? layout[n] : 1};
+            if ((s->choice->block != 0 && s->choice->block != t.block) ||
+                (s->choice->variant != NULL && s->choice->variant != variant) ||
+                (s->choice->variant == NULL && !ht_variant_suits(variant, gpu)))
+                continue;
+            double seconds = try_tuning(s, &t);
+            if (isfinite(seconds) && count < CANDIDATES)
+                out[count++] = (struct candidate){t, seconds};
+        }
+    qsort(out, (size_t)count, sizeof *out, faster);
+    return count;
+}
+
 /* Tries increasing values of a member of a tuning until one is far behind the best. */
 static void search_member(struct search *s, struct candidate *at, int *member, const int *values) {
     const double far_behind = 1.3;
@@ -155,29 +183,7 @@ enum ht_err ht_tune(const struct ht_problem *problem, struct ht_device *device, 
     const int64_t side = ht_test_problem_cells(s->problem, &tuning, most, bytes, fma);
     for (int k = 0; k < 3; k++) cells[k] = ht_least(grid->cells[k], side);
     ht_test_problem(s->problem, cells, &s->test);
-    /* Times all variants and layouts with the shapes that their rules choose. The variants are in
-     * the order of expected speed. */
-    const int wide = fp64 ? 2 : 4, layout[2] = {gpu ? wide : 1, gpu ? 1 : wide};
-    int count = 0;
-    const int layouts = s->problem->scheme->nodal ? 1 : 2; /* one value per node */
-    for (int n = 0; n < layouts; n++)
-        for (int i = 0; i < ht_variant_count(); i++) {
-            const struct ht_variant *variant = ht_variant_at(i);
-            const struct ht_tuning t = {.variant = variant,
-                                        .fp64 = fp64,
-                                        .trim = gpu,
-                                        .ptx = ht_device_info(s->device)->ptx,
-                                        .ptx_own = ht_device_info(s->device)->ptx_own,
-                                        .block = layouts > 1 ? layout[n] : 1};
-            if ((s->choice->block != 0 && s->choice->block != t.block) ||
-                (s->choice->variant != NULL && s->choice->variant != variant) ||
-                (s->choice->variant == NULL && !ht_variant_suits(variant, gpu)))
-                continue;
-            double seconds = try_tuning(s, &t);
-            if (isfinite(seconds) && count < CANDIDATES)
-                list[count++] = (struct candidate){t, seconds};
-        }
-    qsort(list, (size_t)count, sizeof *list, faster);
+    int count = try_defaults(s, fp64, list);
     for (int i = 0; i < count && i < FINALISTS; i++)
         if (list[i].seconds < hopeless * s->best.seconds) improve(s, &list[i]);
     out->tuning = s->best.tuning;
