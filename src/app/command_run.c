@@ -176,6 +176,17 @@ static enum ht_err look_at_data(struct shots *s, int i) {
     return HT_OK;
 }
 
+/* "1 to 3, 7" */
+static void add_numbers(const bool *of, int count, struct ht_text *text) {
+    for (int i = 0, last; i < count; i = last + 1) {
+        for (last = i; last < count && of[last] == of[i]; last++) continue;
+        last--;
+        if (!of[i]) continue;
+        ht_text_add(text, "%s%d", text->length > 0 ? ", " : "", i + 1);
+        if (last > i) ht_text_add(text, "%s%d", last > i + 1 ? " to " : ", ", last + 1);
+    }
+}
+
 static enum ht_err begin_shots(struct shots *s) {
     const struct ht_params *params = s->survey->params;
     HT_FREED_TEXT struct ht_text text = {0};
@@ -189,15 +200,7 @@ static enum ht_err begin_shots(struct shots *s) {
         if (ht_args_value(s->args, "--anew") != NULL) s->finished[i] = false;
         any = any || s->finished[i];
     }
-    /* "1 to 3, 7" */
-    for (int i = 0, last; i < s->survey->count; i = last + 1) {
-        for (last = i; last < s->survey->count && s->finished[last] == s->finished[i]; last++)
-            continue;
-        last--;
-        if (!s->finished[i]) continue;
-        ht_text_add(&text, "%s%d", text.length > 0 ? ", " : "", i + 1);
-        if (last > i) ht_text_add(&text, "%s%d", last > i + 1 ? " to " : ", ", last + 1);
-    }
+    add_numbers(s->finished, s->survey->count, &text);
     if (any)
         ht_log("finished by an earlier call of this input: shot%s %s (--anew begins anew)",
                strpbrk(text.data, " ,") ? "s" : "", text.data);
@@ -237,6 +240,23 @@ static enum ht_err run_traces(struct shots *s, struct ht_simulation *sim, const 
     return HT_OK;
 }
 
+static enum ht_err run_shot(struct shots *s, int i, const char *title) {
+    struct ht_simulation *sim = s->survey->sim;
+    const struct ht_survey_shot *shot = &s->survey->shot[i];
+    const double began = ht_clock();
+    TRY(ht_survey_aim(s->survey, i));
+    sim->run.title = title;
+    if (s->traces)
+        TRY(ht_survey_blame(s->survey, i, run_traces(s, sim, shot->data)));
+    else {
+        TRY(HT_BY_FIRST(sim->comm, write_places(&shot->params)));
+        TRY(ht_survey_blame(s->survey, i, run_started(sim, began, NULL)));
+        TRY(HT_BY_FIRST(sim->comm, ht_output_finish(&shot->params, s->mark)));
+    }
+    s->seconds[i] = ht_clock() - began;
+    return HT_OK;
+}
+
 /* ---- all ---- */
 
 /* Of this group of ranks: seconds of the shots to come, from those that were run. */
@@ -258,23 +278,9 @@ static enum ht_err run_all(struct shots *s) {
     for (int i = ht_survey_next(survey, 0); i < survey->count; i = ht_survey_next(survey, i + 1)) {
         if (s->finished[i]) continue;
         const double before = seconds_left(s, i);
-        struct ht_simulation *sim = s->survey->sim;
-        const struct ht_survey_shot *shot = &s->survey->shot[i];
-        const double began = ht_clock();
-        TRY(ht_survey_aim(s->survey, i));
-        sim->run.title =
-            HT_KEY(isfinite(before) ? "shot %d of %d (%s left of all)" : "shot %d of %d", i + 1,
-                   survey->count, HT_SECONDS(before));
-        if (s->traces)
-            TRY(ht_survey_blame(s->survey, i, run_traces(s, sim, shot->data)));
-        else {
-            TRY(HT_BY_FIRST(sim->comm, write_places(&shot->params)));
-            TRY(ht_survey_blame(s->survey, i, run_started(sim, began, NULL)));
-            TRY(HT_BY_FIRST(sim->comm,
-                            ht_file_write_in(shot->params.output.directory, HT_FINISHED_NAME,
-                                             s->mark, strlen(s->mark))));
-        }
-        s->seconds[i] = ht_clock() - began;
+        TRY(run_shot(s, i,
+                     HT_KEY(isfinite(before) ? "shot %d of %d (%s left of all)" : "shot %d of %d",
+                            i + 1, survey->count, HT_SECONDS(before))));
         const double left = seconds_left(s, i + 1);
         ht_log("shot %d of %d: %lld traces in %s%s%s", i + 1, survey->count,
                survey->sim->plan->receivers != NULL
@@ -455,23 +461,26 @@ static bool find_other(const char *text, const char *other, char *line, size_t s
     "only time.end and keys of output, device and parallel may change, but not device.precision " \
     "and output.maps, which hold what was before: begin a new run"
 
-static enum ht_err prepare_resume(const char *directory, struct ht_params *params) {
-    TRY(choose(directory, &params->resume.from));
+static enum ht_err compare_physics(const struct ht_params *params, const char *path) {
     HT_FREED_TEXT struct ht_text now = {0};
     HT_FREED char *then = NULL;
     char line[200];
     TRY(ht_params_physics(params, &now));
-    TRY(ht_archive_read_text(params->resume.from, "physics", &then));
+    TRY(ht_archive_read_text(path, "physics", &then));
     REQUIRE(!find_other(now.data, then, line, sizeof line), HT_ERR_INPUT,
-            "%s: not so in the run of %s: " MAY_CHANGE, line, params->resume.from);
+            "%s: not so in the run of %s: " MAY_CHANGE, line, path);
     REQUIRE(!find_other(then, now.data, line, sizeof line), HT_ERR_INPUT,
-            "the run of %s has %s, which the input lacks: " MAY_CHANGE, params->resume.from, line);
-    /* The steps stay; another end takes more or fewer of them. */
+            "the run of %s has %s, which the input lacks: " MAY_CHANGE, path, line);
+    return HT_OK;
+}
+
+/* The steps stay; another end takes more or fewer of them. */
+static enum ht_err set_steps(struct ht_params *params, const char *path) {
     const double rounding = 1e-12;
     double all = 0, done = 0, end = 0;
-    TRY(ht_archive_read_number(params->resume.from, "all_steps", &all));
-    TRY(ht_archive_read_number(params->resume.from, "steps", &done));
-    TRY(ht_archive_read_number(params->resume.from, "end", &end));
+    TRY(ht_archive_read_number(path, "all_steps", &all));
+    TRY(ht_archive_read_number(path, "steps", &done));
+    TRY(ht_archive_read_number(path, "end", &end));
     const double steps = end > 0 ? ceil(params->time.end / end * all * (1 - rounding)) : all;
     REFUSE(steps <= done || !(steps < 1e15), params, "time.end",
            "must lie behind the checkpoint, which is at time %g", end * done / all);
@@ -482,8 +491,25 @@ static enum ht_err prepare_resume(const char *directory, struct ht_params *param
     }
     params->resume.steps = (int64_t)steps;
     params->resume.left = 1 - done / steps;
-    ht_log("going on from %s: step %.0f of %.0f", params->resume.from, done, steps);
+    ht_log("going on from %s: step %.0f of %.0f", path, done, steps);
     return HT_OK;
+}
+
+static enum ht_err prepare_resume(const char *directory, struct ht_params *params) {
+    TRY(choose(directory, &params->resume.from));
+    TRY(compare_physics(params, params->resume.from));
+    return set_steps(params, params->resume.from);
+}
+
+/* Rank 0 looks at the files; all get what it finds. */
+static enum ht_err share(struct ht_comm *comm, struct ht_params *params) {
+    char *from = NULL;
+    TRY(ht_comm_broadcast_text(comm, params->resume.from, &from));
+    free(params->resume.from);
+    params->resume.from = from;
+    TRY(ht_comm_broadcast(comm, &params->resume.steps, sizeof params->resume.steps));
+    TRY(ht_comm_broadcast(comm, &params->resume.left, sizeof params->resume.left));
+    return ht_comm_broadcast(comm, &params->time.end, sizeof params->time.end);
 }
 
 enum ht_err ht_command_continue(const struct ht_args *args) {
@@ -501,13 +527,6 @@ enum ht_err ht_command_continue(const struct ht_args *args) {
     REFUSE(strcmp(params->output.directory, directory) != 0, params, "output.directory",
            "a run goes on in %s, where its checkpoint is: leave it out", directory);
     TRY(HT_BY_FIRST(args->comm, prepare_resume(directory, params)));
-    /* Rank 0 looks at the files; all get what it finds. */
-    char *from = NULL;
-    TRY(ht_comm_broadcast_text(args->comm, params->resume.from, &from));
-    free(params->resume.from);
-    params->resume.from = from;
-    TRY(ht_comm_broadcast(args->comm, &params->resume.steps, sizeof params->resume.steps));
-    TRY(ht_comm_broadcast(args->comm, &params->resume.left, sizeof params->resume.left));
-    TRY(ht_comm_broadcast(args->comm, &params->time.end, sizeof params->time.end));
+    TRY(share(args->comm, params));
     return run_input(params, args);
 }

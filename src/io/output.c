@@ -171,23 +171,16 @@ static enum ht_err keep(const struct ht_params *params, struct listing *list, st
                            path);
 }
 
-static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
-    TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
-    const char *key, *path;
-    for (int i = 0; i < list->count; i++) {
-        HT_PATH(own, params->output.directory, list->entry[i].name);
-        for (int n = 0; ht_params_reads(params, n, &key, &path); n++)
-            if (same_file(own, path)) TRY(keep(params, list, &list->entry[i], key, path));
-    }
-    /* An input that is younger than all other outputs was changed after their run:
-     * it would be stored as that run's input. */
+/* An input that is younger than all other outputs was changed after their run:
+ * it would be stored as that run's input. */
+static enum ht_err check_age(const struct ht_params *params, const struct listing *list) {
     int64_t input = 0, other = 0;
     for (int i = 0; i < list->count; i++) {
         const struct entry *entry = &list->entry[i];
         struct stat file;
         if (entry->unfinished || (entry->kind == INPUT && !entry->read)) continue;
-        HT_PATH(whole, params->output.directory, entry->name);
-        if (stat(whole, &file) != 0) continue;
+        HT_PATH(path, params->output.directory, entry->name);
+        if (stat(path, &file) != 0) continue;
         int64_t *last = entry->kind == INPUT ? &input : &other;
         *last = ht_most(*last, (int64_t)file.st_mtim.tv_sec * 1000000000 + file.st_mtim.tv_nsec);
     }
@@ -198,11 +191,37 @@ static enum ht_err make_listing(const struct ht_params *params, struct listing *
                            HT_INPUT_NAME);
 }
 
+static enum ht_err make_listing(const struct ht_params *params, struct listing *list) {
+    TRY(ht_params_blame(params, "output.directory", list_outputs(params->output.directory, list)));
+    const char *key, *path;
+    for (int i = 0; i < list->count; i++) {
+        HT_PATH(own, params->output.directory, list->entry[i].name);
+        for (int n = 0; ht_params_reads(params, n, &key, &path); n++)
+            if (same_file(own, path)) TRY(keep(params, list, &list->entry[i], key, path));
+    }
+    return check_age(params, list);
+}
+
 /* ---- changes ---- */
 
-#define REFUSE_BUSY(busy, params, holder)        \
-    REFUSE((busy), (params), "output.directory", \
-           "%s is writing to it: choose another directory, or wait until it has ended", (holder))
+static enum ht_err refuse_busy(const struct ht_params *params, const char *holder) {
+    return ht_params_error(
+        params, "output.directory",
+        "%s is writing to it: choose another directory, or wait until it has ended", holder);
+}
+
+static void remove_unfinished(const char *directory, const struct listing *list) {
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        HT_FREED char *path = NULL;
+        if (!list->entry[i].unfinished || list->entry[i].read) continue;
+        if (ht_file_path(directory, list->entry[i].name, &path) == HT_OK)
+            count += unlink(path) == 0;
+    }
+    if (count > 0)
+        ht_log("removed %d unfinished file%s of a killed run from %s", count, count > 1 ? "s" : "",
+               directory);
+}
 
 static bool move_file(const char *from, const char *to) {
     struct stat file;
@@ -239,6 +258,43 @@ static enum ht_err move_entry(const struct entry *entry, const char *directory, 
     return HT_OK;
 }
 
+/* After a failure: moves files back as far as possible. */
+static void move_back(const char *directory, const struct listing *list, const char *old,
+                      int moved) {
+    for (int i = 0; i < moved; i++) {
+        HT_FREED char *from = NULL, *to = NULL;
+        const struct entry *entry = &list->entry[i];
+        if (entry->unfinished) continue;
+        if (ht_file_path(old, entry->name, &from) == HT_OK &&
+            ht_file_path(directory, entry->name, &to) == HT_OK) {
+            if (entry->read)
+                (void)unlink(from);
+            else
+                (void)rename(from, to);
+        }
+    }
+    (void)rmdir(old);
+}
+
+static enum ht_err move_all(const char *directory, const struct listing *list, const char *moving,
+                            const char *old) {
+    enum ht_err err = HT_OK;
+    int count = 0, done = 0;
+    for (; done < list->count; done++) {
+        const struct entry *entry = &list->entry[done];
+        if (!entry->unfinished) err = move_entry(entry, directory, moving);
+        if (err != HT_OK) break;
+        count += !entry->unfinished && !entry->read;
+    }
+    if (err == HT_OK && rename(moving, old) != 0)
+        err = ht_err_set(HT_ERR_IO, "cannot rename %s to %s: %s", moving, old, strerror(errno));
+    if (err != HT_OK)
+        move_back(directory, list, moving, done);
+    else
+        ht_log("moved %d file%s of an earlier run to %s", count, count == 1 ? "" : "s", old);
+    return err;
+}
+
 /* To the folder of a killed run that has not got all files, or a new one. */
 static enum ht_err move_outputs(const char *directory, const struct listing *list) {
     bool any = list->moving;
@@ -250,29 +306,7 @@ static enum ht_err move_outputs(const char *directory, const struct listing *lis
         HT_PATH(moving, directory, HT_KEY(OLD_NAME MOVING, number));
         REQUIRE(list->moving || mkdir(moving, 0777) == 0, HT_ERR_IO,
                 "cannot create directory %s: %s", moving, strerror(errno));
-        /* After a failure moves files back as far as possible. */
-        enum ht_err err = HT_OK;
-        int count = 0, done = 0;
-        for (; done < list->count; done++) {
-            const struct entry *entry = &list->entry[done];
-            if (!entry->unfinished) err = move_entry(entry, directory, moving);
-            if (err != HT_OK) break;
-            count += !entry->unfinished && !entry->read;
-        }
-        if (err == HT_OK && rename(moving, old) != 0)
-            err = ht_err_set(HT_ERR_IO, "cannot rename %s to %s: %s", moving, old, strerror(errno));
-        if (err == HT_OK)
-            ht_log("moved %d file%s of an earlier run to %s", count, count == 1 ? "" : "s", old);
-        for (int i = 0; err != HT_OK && i < done; i++) {
-            HT_FREED char *from = NULL, *to = NULL;
-            const struct entry *entry = &list->entry[i];
-            if (entry->unfinished || ht_file_path(moving, entry->name, &from) != HT_OK ||
-                ht_file_path(directory, entry->name, &to) != HT_OK)
-                continue;
-            (void)(entry->read ? unlink(from) : rename(from, to));
-        }
-        if (err != HT_OK) (void)rmdir(moving);
-        TRY(err);
+        TRY(move_all(directory, list, moving, old));
     }
     if (list->first > 0)
         ht_log("snapshots begin with number %lld: the run reads number %lld",
@@ -289,18 +323,9 @@ static enum ht_err take_listed(struct ht_output *output, struct listing *list, b
             "while it moved them: move them back",
             directory, list->last_old);
     output->first = list->first;
-    if (output->lock.state == HT_LOCK_TAKEN) {
-        int count = 0;
-        for (int i = 0; i < list->count; i++) {
-            HT_FREED char *path = NULL;
-            if (!list->entry[i].unfinished || list->entry[i].read) continue;
-            if (ht_file_path(directory, list->entry[i].name, &path) == HT_OK)
-                count += unlink(path) == 0;
-        }
-        if (count > 0)
-            ht_log("removed %d unfinished file%s of a killed run from %s", count,
-                   count > 1 ? "s" : "", directory);
-    } else
+    if (output->lock.state == HT_LOCK_TAKEN)
+        remove_unfinished(directory, list);
+    else
         ht_note("%s is on a file system without locks: keep other runs away", directory);
     if (!resumes) TRY(ht_params_blame(params, "output.directory", move_outputs(directory, list)));
     /* The caller has checked that the file that is read is the same. */
@@ -314,8 +339,7 @@ static enum ht_err take_listed(struct ht_output *output, struct listing *list, b
 enum ht_err ht_output_idle(const struct ht_params *params) {
     char holder[HT_LOCK_HOLDER];
     HT_PATH(path, params->output.directory, LOCK_NAME);
-    REFUSE_BUSY(ht_lock_is_busy(path, holder), params, holder);
-    return HT_OK;
+    return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 
 static enum ht_err take_directory(struct ht_output *output, bool resumes) {
@@ -326,7 +350,7 @@ static enum ht_err take_directory(struct ht_output *output, bool resumes) {
     enum ht_err err = ht_file_make_directory(params->output.directory);
     if (err == HT_OK) err = ht_lock_take(path, &output->lock);
     TRY(ht_params_blame(params, "output.directory", err));
-    REFUSE_BUSY(output->lock.state == HT_LOCK_BUSY, params, output->lock.holder);
+    if (output->lock.state == HT_LOCK_BUSY) return refuse_busy(params, output->lock.holder);
     return take_listed(output, &list, resumes);
 }
 
@@ -400,6 +424,10 @@ bool ht_output_finished(const struct ht_params *params, const char *mark) {
     size_t size;
     return ht_file_path(params->output.directory, HT_FINISHED_NAME, &path) == HT_OK &&
            ht_file_read(path, &text, &size) == HT_OK && strcmp(text, mark) == 0;
+}
+
+enum ht_err ht_output_finish(const struct ht_params *params, const char *mark) {
+    return ht_file_write_in(params->output.directory, HT_FINISHED_NAME, mark, strlen(mark));
 }
 
 enum ht_err ht_output_survey(const struct ht_params *params, bool goes_on, struct ht_lock *lock) {
@@ -594,6 +622,23 @@ static void add_grid(const struct ht_output *output, int index, int first, struc
     ht_text_add(text, "   </Grid>\n");
 }
 
+static void add_snapshot(const struct ht_output *output, int index, struct ht_text *text) {
+    bool several = false;
+    for (int f = 1; f < output->nfields; f++)
+        several = several || parity_of(output, f) != parity_of(output, 0);
+    if (several)
+        ht_text_add(text,
+                    "   <Grid Name=\"snapshot %d\" GridType=\"Collection\" "
+                    "CollectionType=\"Spatial\">\n    <Time Value=\"%.17g\"/>\n",
+                    (int)output->first + index, output->time[index]);
+    for (int f = 0; f < output->nfields; f++) {
+        int like = 0;
+        while (parity_of(output, like) != parity_of(output, f)) like++;
+        if (like == f) add_grid(output, index, f, text);
+    }
+    if (several) ht_text_add(text, "   </Grid>\n");
+}
+
 static enum ht_err write_xdmf(const struct ht_output *output) {
     HT_FREED_TEXT struct ht_text text = {0};
     ht_text_add(&text,
@@ -601,22 +646,7 @@ static enum ht_err write_xdmf(const struct ht_output *output) {
                 "<Xdmf Version=\"3.0\">\n"
                 " <Domain>\n"
                 "  <Grid Name=\"htwave\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
-    for (int i = 0; i < output->count; i++) {
-        bool several = false;
-        for (int f = 1; f < output->nfields; f++)
-            several = several || parity_of(output, f) != parity_of(output, 0);
-        if (several)
-            ht_text_add(&text,
-                        "   <Grid Name=\"snapshot %d\" GridType=\"Collection\" "
-                        "CollectionType=\"Spatial\">\n    <Time Value=\"%.17g\"/>\n",
-                        (int)output->first + i, output->time[i]);
-        for (int f = 0; f < output->nfields; f++) {
-            int like = 0;
-            while (parity_of(output, like) != parity_of(output, f)) like++;
-            if (like == f) add_grid(output, i, f, &text);
-        }
-        if (several) ht_text_add(&text, "   </Grid>\n");
-    }
+    for (int i = 0; i < output->count; i++) add_snapshot(output, i, &text);
     ht_text_add(&text, "  </Grid>\n </Domain>\n</Xdmf>\n");
     TRY(ht_text_status(&text));
     return ht_file_write(output->xdmf_path, text.data, text.length);
@@ -645,18 +675,8 @@ enum ht_err ht_output_checkpoint(struct ht_output *output, ht_archive_walk *walk
     return ht_archive_save(output->comm, path, older, walk, context);
 }
 
-enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
-    int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
-    ht_archive_integer(archive, "snapshots", &output->count);
-    ht_archive_integer(archive, "first_snapshot", &output->first);
-    ht_archive_integer(archive, "series_bytes", &bytes);
-    if (ht_archive_loads(archive)) TRY(HT_GROW(output->time, output->count + 1, output->room));
-    ht_archive_numbers(archive, "snapshot_times", output->count, output->time, false);
-    ht_pictures_archive(output, archive);
-    if (!ht_archive_loads(archive)) return HT_OK;
-    TRY(ht_archive_status(archive));
-    if (ht_comm_rank(output->comm) > 0) return HT_OK;
-    /* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
+/* Snapshots and pictures of steps after a checkpoint: the run writes them again. */
+static enum ht_err remove_later(const struct ht_output *output) {
     const char *directory = output->params->output.directory;
     const int64_t next[OUTPUTS] = {[SNAPSHOT] = output->first + output->count,
                                    [PICTURE] = output->drawn,
@@ -671,7 +691,21 @@ enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archi
         HT_PATH(path, directory, name);
         REQUIRE(unlink(path) == 0, HT_ERR_IO, "cannot remove %s: %s", path, strerror(errno));
     }
-    TRY(output->count > 0 ? write_xdmf(output) : HT_OK);
+    return output->count > 0 ? write_xdmf(output) : HT_OK;
+}
+
+enum ht_err ht_output_archive(struct ht_output *output, struct ht_archive *archive) {
+    int64_t bytes = output->series != NULL ? ftell(output->series) : 0;
+    ht_archive_integer(archive, "snapshots", &output->count);
+    ht_archive_integer(archive, "first_snapshot", &output->first);
+    ht_archive_integer(archive, "series_bytes", &bytes);
+    if (ht_archive_loads(archive)) TRY(HT_GROW(output->time, output->count + 1, output->room));
+    ht_archive_numbers(archive, "snapshot_times", output->count, output->time, false);
+    ht_pictures_archive(output, archive);
+    if (!ht_archive_loads(archive)) return HT_OK;
+    TRY(ht_archive_status(archive));
+    if (ht_comm_rank(output->comm) > 0) return HT_OK;
+    TRY(remove_later(output));
     /* series.csv may have more rows than these: the run goes on behind them. */
     if (bytes == 0 || !output->params->output.series) return HT_OK;
     HT_PATH(path, output->params->output.directory, HT_SERIES_NAME);
