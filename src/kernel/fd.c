@@ -311,14 +311,12 @@ enum ht_err ht_fd_update(struct ht_tool *k, enum ht_step_part part, const struct
 enum ht_err ht_fd_advance(struct ht_tool *tool, const struct ht_fd_box *box, double factor,
                           struct ht_buffer *d, struct ht_buffer *p) {
     const struct ht_fd_args args = ht_fd_args_of(box);
-    const struct ht_arg arg[4] = {{.value = &args, .size = sizeof args},
-                                  ht_tool_reals(tool, 1, &factor),
-                                  {.buffer = d},
-                                  {.buffer = p}};
     const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), ROW_ITEMS) * ht_fd_extent(box, 1),
                                1, ht_fd_extent(box, 2)};
     if (ht_fd_empty(box)) return HT_OK;
-    return ht_tool_launch(tool, HT_PART_INTERIOR, ADVANCE, groups, 4, arg);
+    return ht_tool_launch(
+        tool, HT_PART_INTERIOR, ADVANCE, groups,
+        HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, 1, &factor), HT_BUFFER(d), HT_BUFFER(p)));
 }
 
 /* ---- ghosts ---- */
@@ -369,11 +367,11 @@ enum ht_err ht_fd_ghosts_fill(struct ht_tool *ghosts, const struct ht_fd_box *bo
                 HT_ERR_INTERNAL, "%lld nodes along x%d: ghosts need more than %d",
                 (long long)ht_fd_extent(box, axis), (int)axis + 1, k->reach);
     }
-    const struct ht_arg arg[2] = {{.value = &args, .size = sizeof args}, {.buffer = u}};
     const int64_t groups[3] = {ht_divide_up(fast, k->tool.recipe.items), (int64_t)2 * k->dims,
                                slow};
     if (fast == 0) return HT_OK;
-    return ht_tool_launch(ghosts, HT_PART_INTERIOR, 0, groups, 2, arg);
+    return ht_tool_launch(ghosts, HT_PART_INTERIOR, 0, groups,
+                          HT_ARGS(HT_VALUE(args), HT_BUFFER(u)));
 }
 
 /* ---- sums of an adjoint run ---- */
@@ -469,10 +467,9 @@ enum ht_err ht_fd_products_add(struct ht_tool *tool, const struct ht_fd_products
 enum ht_err ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_buffer *from,
                                 struct ht_buffer *to) {
     const struct ht_fd_args args = {.end = {(long)count}};
-    const struct ht_arg arg[] = {
-        {.value = &args, .size = sizeof args}, {.buffer = from}, {.buffer = to}};
     const int64_t groups[3] = {ht_divide_up(count, tool->recipe.items), 1, 1};
-    return ht_tool_launch(tool, HT_PART_INTERIOR, COPY, groups, 3, arg);
+    return ht_tool_launch(tool, HT_PART_INTERIOR, COPY, groups,
+                          HT_ARGS(HT_VALUE(args), HT_BUFFER(from), HT_BUFFER(to)));
 }
 
 /* ---- rows of the table of variants: what a user can choose, and their work ---- */

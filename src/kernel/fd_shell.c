@@ -83,12 +83,9 @@ enum ht_err ht_fd_shell_take(struct ht_tool *tool, const struct ht_fd_shell_form
     struct ht_shell_args args;
     const int64_t blocks = args_of(form, 0, INT64_MAX, &args);
     args.slot[0] = (long)slot;
-    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 ht_tool_reals(tool, 1, &level),
-                                 {.buffer = u},
-                                 {.buffer = ring},
-                                 {.buffer = ring}};
-    return launch(tool, HT_PART_INTERIOR, TAKE, blocks, 5, arg);
+    return launch(tool, HT_PART_INTERIOR, TAKE, blocks,
+                  HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, 1, &level), HT_BUFFER(u),
+                          HT_BUFFER(ring), HT_BUFFER(ring)));
 }
 
 enum ht_err ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
@@ -101,12 +98,8 @@ enum ht_err ht_fd_shell_put(struct ht_tool *tool, enum ht_step_part part,
     args.records = sum->count;
     for (int j = 0; j < sum->count; j++) args.slot[j] = (long)sum->record[j];
     memcpy(weight, sum->weight, sizeof weight);
-    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 ht_tool_reals(tool, HT_FD_SHELL_RECORDS, weight),
-                                 {.buffer = ring},
-                                 {.buffer = ring},
-                                 {.buffer = old},
-                                 {.buffer = u},
-                                 {.buffer = d}};
-    return launch(tool, part, PUT, blocks, 7, arg);
+    return launch(tool, part, PUT, blocks,
+                  HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, HT_FD_SHELL_RECORDS, weight),
+                          HT_BUFFER(ring), HT_BUFFER(ring), HT_BUFFER(old), HT_BUFFER(u),
+                          HT_BUFFER(d)));
 }

@@ -51,11 +51,10 @@ enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *windo
     memcpy(reals + 2, turn, (size_t)(2 * shape->waves) * sizeof *turn);
     const int64_t pieces = ht_divide_up(count[0], HT_SUM_PIECE);
     const int64_t groups[3] = {pieces * count[1], count[2], 1};
-    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 ht_tool_reals(mapper, 3 + 2 * shape->waves, reals),
-                                 {.buffer = u},
-                                 {.buffer = mapper->buffer[0]}};
-    return ht_tool_launch(mapper, HT_PART_INTERIOR, 0, groups, 4, arg);
+    return ht_tool_launch(mapper, HT_PART_INTERIOR, 0, groups,
+                          HT_ARGS(HT_VALUE(args),
+                                  ht_tool_reals(mapper, 3 + 2 * shape->waves, reals), HT_BUFFER(u),
+                                  HT_BUFFER(mapper->buffer[0])));
 }
 
 struct ht_buffer *ht_mapper_buffer(const struct ht_tool *mapper) {

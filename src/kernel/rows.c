@@ -64,16 +64,13 @@ enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, stru
                                       .slot = (long)slot};
     const int64_t each = tool->recipe.items == 1 ? TURN : ITEMS / sums_of(shape);
     const int64_t groups[3] = {ht_divide_up(last - first, each), 1, 1};
-    const struct ht_arg arg[] = {{.value = &args, .size = sizeof args},
-                                 {.buffer = tool->buffer[NODE]},
-                                 {.buffer = tool->buffer[FROM]},
-                                 {.buffer = tool->buffer[WEIGHT]},
-                                 {.buffer = u},
-                                 {.buffer = tool->buffer[RING]}};
     REQUIRE(slot < shape->slots, HT_ERR_INTERNAL,
             "receivers: sample %lld of %lld before they are read", (long long)slot + 1,
             (long long)shape->slots);
-    return ht_tool_launch(tool, HT_PART_INTERIOR, 0, groups, 6, arg);
+    return ht_tool_launch(tool, HT_PART_INTERIOR, 0, groups,
+                          HT_ARGS(HT_VALUE(args), HT_BUFFER(tool->buffer[NODE]),
+                                  HT_BUFFER(tool->buffer[FROM]), HT_BUFFER(tool->buffer[WEIGHT]),
+                                  HT_BUFFER(u), HT_BUFFER(tool->buffer[RING])));
 }
 
 enum ht_err ht_rows_read(struct ht_tool *tool, int64_t slots, double *out) {

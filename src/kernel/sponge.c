@@ -50,9 +50,8 @@ enum ht_err ht_sponge_multiply(struct ht_tool *tool, enum ht_step_part part,
     const int64_t nodes = args->count[0] * args->count[1] * args->count[2];
     const int64_t groups[3] = {ht_divide_up(nodes, tool->recipe.items),
                                ((struct sponge *)tool)->lines, 1};
-    const struct ht_arg arg[] = {{.value = args, .size = sizeof *args},
-                                 {.buffer = tool->buffer[0]},
-                                 {.buffer = jets},
-                                 {.buffer = u}};
-    return nodes == 0 ? HT_OK : ht_tool_launch(tool, part, 0, groups, 4, arg);
+    if (nodes == 0) return HT_OK;
+    return ht_tool_launch(
+        tool, part, 0, groups,
+        HT_ARGS(HT_VALUE(*args), HT_BUFFER(tool->buffer[0]), HT_BUFFER(jets), HT_BUFFER(u)));
 }

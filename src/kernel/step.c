@@ -215,8 +215,8 @@ static enum ht_err interpolate_by_products(struct ht_step *step, enum ht_step_pa
     for (int slot = 0; slot < z->sources; slot++) {
         struct ht_buffer *poly = buffers->poly[slot], *work = buffers->work;
         const struct ht_arg list[3] = {{.value = args, .size = step->args_size},
-                                       {.buffer = buffers->src[z->source_field[slot]]},
-                                       {.buffer = products_source(step, poly, work)}};
+                                       HT_BUFFER(buffers->src[z->source_field[slot]]),
+                                       HT_BUFFER(products_source(step, poly, work))};
         TRY(ht_kernel_launch(step->tool.kernel[part][0], 3, list, groups, step->shape.group_size));
         TRY(run_products(step, row * rows, poly, work));
     }

@@ -92,15 +92,13 @@ static enum ht_err launch(struct sums *r, const struct ht_sum_item *item,
                           const struct ht_sum_args *args) {
     const int64_t groups[3] = {args->groups, args->count[2], 1};
     const float single = (float)item->level;
-    const struct ht_arg arg[] = {{.value = args, .size = sizeof *args},
-                                 {.value = r->wide ? (const void *)&item->level : &single,
-                                  .size = r->wide ? sizeof item->level : sizeof single},
-                                 {.buffer = item->x},
-                                 {.buffer = item->y != NULL ? item->y : item->x},
-                                 {.buffer = item->a != NULL ? item->a : item->x},
-                                 {.buffer = r->tool.buffer[r->weighs ? WEIGHTS : RESULTS]},
-                                 {.buffer = r->tool.buffer[RESULTS]}};
-    return ht_tool_launch(&r->tool, HT_PART_INTERIOR, SUMS, groups, 7, arg);
+    return ht_tool_launch(
+        &r->tool, HT_PART_INTERIOR, SUMS, groups,
+        HT_ARGS(HT_VALUE(*args), r->wide ? HT_VALUE(item->level) : HT_VALUE(single),
+                HT_BUFFER(item->x), HT_BUFFER(item->y != NULL ? item->y : item->x),
+                HT_BUFFER(item->a != NULL ? item->a : item->x),
+                HT_BUFFER(r->tool.buffer[r->weighs ? WEIGHTS : RESULTS]),
+                HT_BUFFER(r->tool.buffer[RESULTS])));
 }
 
 /* Adds the results of a plane's groups, in their order; before: nodes of planes below. */
@@ -150,7 +148,7 @@ enum ht_err ht_sums_run(struct ht_tool *sums, int count, const struct ht_sum_ite
 enum ht_err ht_sums_shift(struct ht_tool *sums, const struct ht_sum_item *item, double shift) {
     const struct ht_sum_args args = args_of(item);
     const int64_t groups[3] = {args.groups, args.count[2], 1};
-    const struct ht_arg arg[] = {
-        {.value = &args, .size = sizeof args}, ht_tool_reals(sums, 1, &shift), {.buffer = item->x}};
-    return ht_tool_launch(sums, HT_PART_INTERIOR, SHIFT, groups, 3, arg);
+    return ht_tool_launch(
+        sums, HT_PART_INTERIOR, SHIFT, groups,
+        HT_ARGS(HT_VALUE(args), ht_tool_reals(sums, 1, &shift), HT_BUFFER(item->x)));
 }

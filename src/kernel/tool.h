@@ -51,6 +51,13 @@ HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part pa
 /* The argument of `count` values in the tool's precision, to which they are changed in their place.
  */
 struct ht_arg ht_tool_reals(const struct ht_tool *tool, int count, double *values);
+#define HT_VALUE(x) ((struct ht_arg){.value = &(x), .size = sizeof(x)})
+#define HT_BUFFER(b) ((struct ht_arg){.buffer = (b)})
+/* The number of arguments, and them. */
+#define HT_ARGS(...)                                                                           \
+    (int)(sizeof((struct ht_arg[]){__VA_ARGS__}) / sizeof(struct ht_arg)), (struct ht_arg[]) { \
+        __VA_ARGS__                                                                            \
+    }
 /* Buffers of these numbers (bits) become arguments from number n on; the next one's. */
 int ht_tool_buffers(unsigned numbers, struct ht_buffer *const *buffer, struct ht_arg *arg, int n);
 /* A buffer with these bytes, or these values in the tool's precision; NULL: undefined ones. Nothing
