@@ -22,6 +22,11 @@ static inline const char *test_numbers(void) {
     return chosen ? test_backend() : "oracle";
 }
 
+/* The same by the words of io/recorded.h; by night on the device. */
+static inline const char *test_judged(void) {
+    return !test_all() && strcmp(test_numbers(), "oracle") == 0 ? "oracle" : "device";
+}
+
 HT_CHECKED static inline enum ht_err test_open_device(struct ht_device **out) {
     return ht_device_open(test_backend(), test_select(), 0, out);
 }

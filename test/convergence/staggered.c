@@ -38,24 +38,17 @@ enum { MEDIA = sizeof media / sizeof *media };
 /* Rounding of sums over steps; in single precision of each step's, too, as a random walk. */
 static void judge_energy(struct scene *scene, int which, bool fp64, int terms) {
     HT_ENDED(scene_close) struct scene_run run;
-    struct ht_state before, after;
     const double most = fp64 ? 1e-13 : 1e-6;
-    enum ht_err err = scene_open(
-        scene, &run,
-        "%s medium.type=layers medium.fit=point initial.type=gaussian "
-        "initial.width=0.05 time.scheme=fd time.end=100 time.stages=%d device.precision=%s",
-        media[which].text, terms, fp64 ? "double" : "single");
-    if (err == HT_OK) err = ht_state_measure(run.plan, &run.stepper, 0, &before);
-    if (err == HT_OK) err = scene_advance(&run, media[which].steps);
-    if (err == HT_OK) err = ht_state_measure(run.plan, &run.stepper, 1, &after);
-    if (err != HT_OK)
-        TEST_CHECK(false, "%s: %s", media[which].name, ht_err_message());
-    else
-        TEST_BELOW(
-            fabs(after.energy / before.energy - 1), most,
-            "%s, %s, terms %d: relative change of the energy in %d steps at %.2f of the limit",
-            media[which].name, fp64 ? "double" : "single", terms, media[which].steps,
-            run.plan->cfl / run.plan->cfl_limit);
+    scene_open(scene, &run,
+               "%s medium.type=layers medium.fit=point initial.type=gaussian "
+               "initial.width=0.05 time.scheme=fd time.end=100 time.stages=%d device.precision=%s",
+               media[which].text, terms, fp64 ? "double" : "single");
+    const double before = scene_state(&run).energy;
+    scene_advance(&run, media[which].steps);
+    TEST_BELOW(fabs(scene_state(&run).energy / before - 1), most,
+               "%s, %s, terms %d: relative change of the energy in %d steps at %.2f of the limit",
+               media[which].name, fp64 ? "double" : "single", terms, media[which].steps,
+               run.plan->cfl / run.plan->cfl_limit);
 }
 
 /* ---- the largest step with two terms ---- */
@@ -64,21 +57,15 @@ static void judge_energy(struct scene *scene, int which, bool fp64, int terms) {
  * dt omega, beyond which they grow by 17 % per step at a part of 1.0005. */
 static void judge_limit(struct scene *scene, const char *system, double part, int steps) {
     HT_ENDED(scene_close) struct scene_run run;
-    struct ht_state before, after;
     scene->part = part;
-    enum ht_err err = scene_open(scene, &run,
-                                 "system=%s grid.cells=[16,12] grid.order=4 initial.type=random "
-                                 "time.scheme=fd time.stages=2 time.end=100",
-                                 system);
+    scene_open(scene, &run,
+               "system=%s grid.cells=[16,12] grid.order=4 initial.type=random time.scheme=fd "
+               "time.stages=2 time.end=100",
+               system);
     scene->part = 0;
-    if (err == HT_OK) err = ht_state_measure(run.plan, &run.stepper, 0, &before);
-    if (err == HT_OK) err = scene_advance(&run, steps);
-    if (err == HT_OK) err = ht_state_measure(run.plan, &run.stepper, 1, &after);
-    if (err != HT_OK) {
-        TEST_CHECK(false, "%s: %s", system, ht_err_message());
-        return;
-    }
-    const double ratio = after.largest[0] / before.largest[0];
+    const double before = scene_state(&run).largest[0];
+    scene_advance(&run, steps);
+    const double ratio = scene_state(&run).largest[0] / before;
     TEST_CHECK(
         part < 1 ? ratio < 10 : ratio > 1e6,
         "%s, two terms: the largest value changes by a factor of %.3g in %d steps at %.4f of "
@@ -97,43 +84,36 @@ static const struct {
 };
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
-static enum ht_err open_box(struct scene *scene, int which, const char *scheme,
-                            struct scene_run *run) {
-    return scene_open(scene, run,
-                      "%s %s grid.cells=[40,48] initial.type=gaussian initial.width=0.08 "
-                      "initial.centre=[0.4,0.25] time.end=0.8",
-                      boxes[which].text, scheme);
+static void open_box(struct scene *scene, int which, const char *scheme, struct scene_run *run) {
+    scene_open(scene, run,
+               "%s %s grid.cells=[40,48] initial.type=gaussian initial.width=0.08 "
+               "initial.centre=[0.4,0.25] time.end=0.8",
+               boxes[which].text, scheme);
 }
 
 /* The field is that of half a step before and after the end: their mean errs by (omega dt)^2/8, and
  * in all by less than what both schemes do to waves of eight points. */
 static void judge_walls(struct scene *scene, int which) {
-    struct scene_run fd, hermite;
+    HT_ENDED(scene_close) struct scene_run fd;
+    HT_ENDED(scene_close) struct scene_run hermite;
     const int f = boxes[which].field;
-    double *before = NULL, difference = 0, whole = 0;
-    enum ht_err err = open_box(scene, which, "time.scheme=fd grid.order=12 time.cfl=0.01", &fd);
-    const int64_t nodes = err == HT_OK ? ht_grid_total(&fd.plan->grid, HT_PRIMARY) : 0;
-    if (err == HT_OK) err = HT_ALLOC(before, nodes);
-    if (err == HT_OK) err = scene_advance(&fd, fd.plan->steps);
-    if (err == HT_OK) memcpy(before, fd.nodal[f], (size_t)nodes * sizeof *before);
-    if (err == HT_OK) err = scene_advance(&fd, 1);
-    if (err == HT_OK) err = open_box(scene, which, "time.scheme=taylor grid.order=3", &hermite);
-    if (err == HT_OK) {
-        err = scene_advance(&hermite, hermite.plan->steps);
-        for (int64_t n = 0; err == HT_OK && n < nodes; n++) {
-            const double exact = hermite.nodal[f][n];
-            difference += pow((before[n] + fd.nodal[f][n]) / 2 - exact, 2);
-            whole += exact * exact;
-        }
-        scene_close(&hermite);
+    double difference = 0, whole = 0;
+    HT_FREED double *before = NULL;
+    open_box(scene, which, "time.scheme=fd grid.order=12 time.cfl=0.01", &fd);
+    open_box(scene, which, "time.scheme=taylor grid.order=3", &hermite);
+    const int64_t nodes = ht_grid_total(&fd.plan->grid, HT_PRIMARY);
+    must(HT_ALLOC(before, nodes));
+    scene_advance(&fd, fd.plan->steps);
+    memcpy(before, fd.nodal[f], (size_t)nodes * sizeof *before);
+    scene_advance(&fd, 1);
+    scene_advance(&hermite, hermite.plan->steps);
+    for (int64_t n = 0; n < nodes; n++) {
+        const double exact = hermite.nodal[f][n];
+        difference += pow((before[n] + fd.nodal[f][n]) / 2 - exact, 2);
+        whole += exact * exact;
     }
-    if (err != HT_OK)
-        TEST_CHECK(false, "%s: %s", boxes[which].name, ht_err_message());
-    else
-        TEST_BELOW(sqrt(difference / whole), 1e-4, "%s between walls, against Taylor series",
-                   boxes[which].name);
-    free(before);
-    scene_close(&fd);
+    TEST_BELOW(sqrt(difference / whole), 1e-4, "%s between walls, against Taylor series",
+               boxes[which].name);
 }
 
 int main(void) {
