@@ -74,6 +74,24 @@ double ht_flat_missing(int order, double wavenumber) {
     return sum;
 }
 
+/* Joins transforms of `width` values in pairs, by a piece of their factors: values beside each
+ * other at a time. */
+enum { PIECE = 64 };
+static void join(int64_t n, int64_t width, int64_t first, double complex *x) {
+    const int64_t piece = ht_least(width, PIECE);
+    double complex turn[PIECE];
+    for (int64_t i = 0; i < piece; i++) {
+        const double angle = -HT_PI * (double)(first + i) / (double)width;
+        turn[i] = ht_complex(cos(angle), sin(angle));
+    }
+    for (int64_t at = first; at < n; at += 2 * width)
+        for (int64_t i = at; i < at + piece; i++) {
+            const double complex odd = turn[i - at] * x[i + width];
+            x[i + width] = x[i] - odd;
+            x[i] += odd;
+        }
+}
+
 /* By decimation in time. */
 void ht_fourier(int bits, double complex *x) {
     const int64_t n = (int64_t)1 << bits;
@@ -87,15 +105,7 @@ void ht_fourier(int bits, double complex *x) {
         x[j] = before;
     }
     for (int64_t width = 1; width < n; width *= 2)
-        for (int64_t i = 0; i < width; i++) {
-            const double angle = -HT_PI * (double)i / (double)width;
-            const double complex turn = ht_complex(cos(angle), sin(angle));
-            for (int64_t at = i; at < n; at += 2 * width) {
-                const double complex odd = turn * x[at + width];
-                x[at + width] = x[at] - odd;
-                x[at] += odd;
-            }
-        }
+        for (int64_t first = 0; first < width; first += PIECE) join(n, width, first, x);
 }
 
 static int ascending(const void *a, const void *b) {
