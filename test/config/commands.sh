@@ -207,14 +207,14 @@ judge "XDMF: places of staggered fields $(echo $places)" [ "$(echo $places)" = \
 
 # 49 steps would do, 50 hit all times
 answers 'run that hits the times' 0 run plane.cfg "$device" \
-    'grid.cells=[88,6]' grid.order=1 output.directory=times
+    'grid.cells=[88,6]' grid.order=1 output.directory=times output.pictures=false
 times=$(sed -n 's/.*<Time Value="\(.*\)".*/\1/p' times/fields.xdmf | tr '\n' ' ')
 # shellcheck disable=SC2086 # the times are words
 judge "run: snapshots at $times" [ "$(printf '%.15g ' $times)" = '0 0.2 0.4 0.5 ' ]
 judge 'run: not told that times are missed' \
     [ "$(grep -c nearest message.txt)" = 0 ]
 answers 'run that misses times' 0 run plane.cfg "$device" \
-    'grid.cells=[88,6]' grid.order=1 output.directory=times output.every=0.2123
+    'grid.cells=[88,6]' grid.order=1 output.directory=times output.pictures=false output.every=0.2123
 judge "run: $(grep nearest message.txt)" \
     grep -q 'outputs   snapshots at the steps nearest' message.txt
 
@@ -226,17 +226,17 @@ answers 'run its own input' 0 run out/input.cfg --quiet \
 answers 'compare equal' 0 compare out again --json
 has_keys compare dataset largest max_abs max_relative l2_relative values equal
 answers 'run of zero length' 0 run plane.cfg "$device" --quiet time.end=0.0 \
-    output.directory=zero
+    output.directory=zero output.pictures=false
 answers 'run of zero length with a source' 0 run plane.cfg "$device" --quiet time.end=0.0 \
     time.scheme=fd time.stages=1 grid.order=8 initial.type=zero "grid.cells=[12,12]" \
     "sources=({position=[0.5,0.5];frequency=1.0;})" "receivers=({position=[0.5,0.5];})" \
-    output.directory=atonce
+    output.directory=atonce output.pictures=false
 # Without the dispersion of the steps the burst rings before it begins.
 answers 'run with a burst that begins late' 0 run plane.cfg "$device" --quiet time.end=6.0 \
     time.scheme=fd time.stages=1 grid.order=8 initial.type=zero "grid.cells=[24,24]" \
     'sources=({position=[0.5,0.5];signal="burst";frequency=1.0;delay=5.5;})' \
-    "receivers=({position=[0.5,0.5];})" output.directory=late
-answers 'run with coefficients' 0 run plane.cfg "$device" --quiet \
+    "receivers=({position=[0.5,0.5];})" output.directory=late output.pictures=false
+answers 'run with coefficients' 0 run plane.cfg "$device" --quiet output.pictures=false \
     output.coefficients=true output.directory=coefficients
 answers 'compare with coefficients' 4 compare coefficients out
 answers 'compare different' 4 compare out zero
@@ -289,7 +289,7 @@ absorbs='boundary.x1="absorbing"'
 answers 'data in layers, looked at after a step' 0 run plane.cfg "$device" \
     "$absorbs" 'grid.cells=[200]' 'grid.upper=[200.0]' grid.order=2 \
     time.scheme=fd time.step=0.2 time.end=0.8 initial.type=expression \
-    'initial.values={p="cos(0.3*x1)"}' output.directory=early
+    'initial.values={p="cos(0.3*x1)"}' output.directory=early output.pictures=false
 answers 'check of absorbing sides' 0 check plane.cfg "$device" "$absorbs" \
     time.scheme=auto \
     initial.type=gaussian 'grid.cells=[24,16,16]' grid.order=0 absorbing.cells=6
