@@ -176,12 +176,6 @@ static void test_sponges(void) {
 
 /* ---- decay ---- */
 
-static double energy_of(const struct fd_run *run) {
-    struct ht_state state;
-    must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
-    return state.energy;
-}
-
 /* Energy after `steps` over that after `before` of them. */
 static double decay(const char *system, int order, int before, int steps, const char *more) {
     HT_ENDED(fd_close) struct fd_run run;
@@ -191,9 +185,9 @@ static double decay(const char *system, int order, int before, int steps, const 
             "initial.type=random %s",
             system, order, more);
     fd_advance(&run, before);
-    const double early = energy_of(&run);
+    const double early = fd_state_energy(&run);
     fd_advance(&run, steps - before);
-    const double late = energy_of(&run);
+    const double late = fd_state_energy(&run);
     return late / early;
 }
 

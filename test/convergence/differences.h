@@ -2,6 +2,7 @@
  * run takes (htwave/simulation.h), on the device of test/open_device.h. */
 #pragma once
 
+#include <float.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -54,15 +55,23 @@ static inline void fd_advance(struct fd_run *run, int64_t steps) {
     must(ht_run_advance(&run->sim->run, steps));
 }
 
-/* u, or d of the dual grid: nodes values, to be freed. */
-static inline double *fd_values(const struct fd_run *run, enum ht_subgrid subgrid) {
+/* A field: nodes values, to be freed. */
+static inline double *fd_field(const struct fd_run *run, enum ht_subgrid subgrid, int field) {
     const struct ht_stepper *s = fd_stepper(run);
-    const struct ht_plan *plan = run->sim->plan;
     double *u = NULL;
     must(HT_ALLOC(u, run->nodes));
-    must(s->ops->get(s->self, subgrid, plan->eq.second_order.field, 1, 0,
-                     ht_grid_planes(&plan->grid, HT_PRIMARY), u));
+    must(s->ops->get(s->self, subgrid, field, 1, 0,
+                     ht_grid_planes(&run->sim->plan->grid, HT_PRIMARY), u));
     return u;
+}
+
+static inline double *fd_named(const struct fd_run *run, const char *name) {
+    return fd_field(run, HT_PRIMARY, ht_equations_field(&run->sim->plan->eq, name));
+}
+
+/* u, or d of the dual grid. */
+static inline double *fd_values(const struct fd_run *run, enum ht_subgrid subgrid) {
+    return fd_field(run, subgrid, run->sim->plan->eq.second_order.field);
 }
 
 static inline void fd_put(const struct fd_run *run, enum ht_subgrid subgrid, const double *values) {
@@ -81,6 +90,13 @@ static inline double fd_energy(const struct fd_run *run) {
     return energy;
 }
 
+/* Of the state, which layers and losses lessen. */
+static inline double fd_state_energy(const struct fd_run *run) {
+    struct ht_state state;
+    must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
+    return state.energy;
+}
+
 /* |a - b| / |b - mean|. */
 static inline double fd_distance(int64_t count, const double *a, const double *b, double mean) {
     double sum = 0, all = 0;
@@ -89,6 +105,38 @@ static inline double fd_distance(int64_t count, const double *a, const double *b
         all += (b[n] - mean) * (b[n] - mean);
     }
     return sqrt(sum / all);
+}
+
+/* Both kernels meet the reference of self-checks, and give the same bits, but through CUDA, whose
+ * compiler fuses products and sums of losses in each kernel as it likes: some 16 roundings of a
+ * step, where there are losses. */
+static inline void fd_judge_kernels(const char *text, const char *more, bool lossy) {
+    static const char *const variants[] = {"fd-plain", "fd-vectors"};
+    enum { STEPS = 9 };
+    struct fd_run run[2];
+    double worst = 0;
+    for (int i = 0; i < 2; i++) {
+        fd_open(&run[i],
+                "boundary.x1=absorbing boundary.x2=absorbing absorbing.cells=6 initial.type=random "
+                "time.end=10 device.precision=single device.selfcheck=true device.variant=%s %s %s",
+                variants[i], text, more);
+        fd_advance(&run[i], STEPS);
+    }
+    for (int f = 0; f < run[0].sim->plan->eq.nfields; f++) {
+        HT_FREED double *a = fd_field(&run[0], HT_PRIMARY, f);
+        HT_FREED double *b = fd_field(&run[1], HT_PRIMARY, f);
+        double most = DBL_MIN, off = 0;
+        for (int64_t n = 0; n < run[0].nodes; n++) {
+            most = fmax(most, fabs(a[n]));
+            off = test_worse(fabs(a[n] - b[n]), off);
+        }
+        worst = test_worse(off / most, worst);
+    }
+    const bool fuses = lossy && strcmp(ht_device_info(run[0].sim->device)->backend, "cuda") == 0;
+    TEST_CHECK(worst <= (fuses ? STEPS * 16 * ldexp(1, -24) : 0),
+               "%.30s %s: values of fd-vectors are unlike those of fd-plain by %.2g", text, more,
+               worst);
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
 }
 
 /* ---- media in files ---- */

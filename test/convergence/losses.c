@@ -15,16 +15,6 @@
 #include "differences.h"
 #include "src/fd/fd.h"
 
-static double *values_of(const struct fd_run *run, const char *name) {
-    const struct ht_stepper *s = fd_stepper(run);
-    const int field = ht_equations_field(&run->sim->plan->eq, name);
-    double *u = NULL;
-    must(HT_ALLOC(u, run->nodes));
-    must(s->ops->get(s->self, HT_PRIMARY, field, 1, 0,
-                     ht_grid_planes(&run->sim->plan->grid, HT_PRIMARY), u));
-    return u;
-}
-
 /* ---- waves ---- */
 
 enum { CELLS = 24, CYCLES = 2, MOST = 8 };
@@ -118,7 +108,7 @@ static double complex measure(const struct medium *m, double complex exact) {
         "time.end=1e4 initial.type=expression initial.values.%s=cos(2*pi*%d*x1/%d) %s",
         m->from, cells[m->dims - 1], upper[m->dims - 1], m->field, cycles, row, m->text);
     for (int i = 0; i < 2 * n; i++) {
-        double *u = values_of(&run, m->field);
+        double *u = fd_named(&run, m->field);
         const bool half = strncmp(m->field, "v", 1) == 0 && m->field[1] == '1';
         sample[i] = 0;
         for (int j = 0; j < row; j++)
@@ -214,12 +204,6 @@ static void test_waves(void) {
 
 /* ---- energy ---- */
 
-static double energy_of(const struct fd_run *run) {
-    struct ht_state state;
-    must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
-    return state.energy;
-}
-
 #define ROUGH(least, most) #least "+" #most "*(0.5+0.5*sin(97*x1+31*x2^2))"
 /* clang-format off */
 static const char *const lossy[] = {
@@ -243,7 +227,7 @@ static void test_energy(const char *text, const char *precision, const char *mor
             "initial.type=random medium.type=expression medium.fit=point device.precision=%s %s %s",
             precision, text, more);
     for (int i = 0; i < 40; i++) {
-        const double energy = energy_of(&run);
+        const double energy = fd_state_energy(&run);
         if (i == 0) first = energy;
         if (i > 0) worst = fmax(worst, (energy - least) / first);
         least = fmin(least, energy);
@@ -265,7 +249,7 @@ static double at_end(const char *text, const char *field, int count) {
             "time.step=%.17g time.end=8 %s",
             0.2 / count, text);
     fd_advance(&run, (int64_t)40 * count);
-    HT_FREED double *u = values_of(&run, field);
+    HT_FREED double *u = fd_named(&run, field);
     const double value = u[6 * 17 + 7];
     return value;
 }
@@ -341,7 +325,7 @@ static double complex reflect(const struct medium *m, double w, double face, dou
                 "medium.axis=x1 medium.interfaces=[%g] %s",
                 cells, length, dt, w, w, face, i == 0 ? "medium.eps=[1.0,1.0]" : m->text);
         for (int n = 0; n < steps; n++) {
-            double *u = values_of(&run, "E2");
+            double *u = fd_named(&run, "E2");
             sum[i] += u[at] * cexp(I * w * n * dt);
             free(u);
             fd_advance(&run, 1);
@@ -579,43 +563,9 @@ static void test_balance(const char *precision) {
     TEST_BELOW(last / first, 0.5, "coupled faces, %s: energy left", precision);
 }
 
-/* ---- kernels ---- */
-
-/* Equal bits, but through CUDA, whose compiler fuses products and sums of losses in each kernel as
- * it likes: some 16 roundings of a step. */
-static void test_kernels(const char *text, const char *more) {
-    static const char *const variants[] = {"fd-plain", "fd-vectors"};
-    enum { STEPS = 9 };
-    struct fd_run run[2];
-    double worst = 0;
-    for (int i = 0; i < 2; i++) {
-        fd_open(&run[i],
-                "grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0] "
-                "initial.type=random time.end=10 device.precision=single device.selfcheck=true "
-                "medium.type=expression device.variant=%s %s %s",
-                variants[i], text, more);
-        fd_advance(&run[i], STEPS);
-    }
-    for (int f = 0; f < run[0].sim->plan->eq.nfields; f++) {
-        const char *name = run[0].sim->plan->eq.field[f].name;
-        double *u[2] = {values_of(&run[0], name), values_of(&run[1], name)};
-        double most = 0, off = 0;
-        for (int64_t n = 0; n < run[0].nodes; n++) {
-            most = fmax(most, fabs(u[0][n]));
-            off = test_worse(fabs(u[0][n] - u[1][n]), off);
-        }
-        worst = test_worse(off / most, worst);
-        for (int i = 0; i < 2; i++) free(u[i]);
-    }
-    const bool fuses = strcmp(ht_device_info(run[0].sim->device)->backend, "cuda") == 0;
-    TEST_CHECK(worst <= (fuses ? STEPS * 16 * ldexp(1, -24) : 0),
-               "%.16s %s: values of fd-vectors are unlike those of fd-plain by %.2g", text, more,
-               worst);
-    for (int i = 0; i < 2; i++) fd_close(&run[i]);
-}
-
 int main(void) {
-    const char *open = "boundary.x1=absorbing boundary.x2=absorbing absorbing.cells=6";
+    const char *box = "grid.order=4 grid.cells=[19,17,15] grid.upper=[19.0,17.0,15.0] "
+                      "medium.type=expression";
     if (!test_have_double()) return test_end("losses");
     test_waves();
     for (int i = 0; i < 3; i++)
@@ -627,7 +577,7 @@ int main(void) {
     test_absorption(1.5);
     test_mirrors();
     for (int p = 0; p < 2; p++) test_balance(p ? "double" : "single");
-    test_kernels(lossy[0], open);
-    if (test_all()) test_kernels(lossy[1], open);
+    fd_judge_kernels(lossy[0], box, true);
+    if (test_all()) fd_judge_kernels(lossy[1], box, true);
     return test_end("losses");
 }
