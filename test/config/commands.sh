@@ -199,8 +199,10 @@ time = { scheme = "fd"; end = 0.5; };
 output = { pictures = false; directory = "staggered"; };
 CFG
 answers 'run of staggered fields' 0 run staggered.cfg "$device"
-places=$(awk '/<Geometry/ { getline; gsub(/<[^>]*>/, ""); split($0, at, " "); place = at[3] "," at[2] }
-    /<Attribute/ { split($0, word, "\""); print word[2] ":" place }' staggered/fields.xdmf | sort | uniq)
+places=$(awk '
+    /<Geometry/ { getline; gsub(/<[^>]*>/, ""); split($0, at, " "); place = at[3] "," at[2] }
+    /<Attribute/ { split($0, word, "\""); print word[2] ":" place }' staggered/fields.xdmf |
+    sort | uniq)
 # shellcheck disable=SC2086 # the places are words
 judge "XDMF: places of staggered fields $(echo $places)" [ "$(echo $places)" = \
     's11:1,2 s12:1.5,2.5 s22:1,2 v1:1.5,2 v2:1,2.5' ]
@@ -214,7 +216,8 @@ judge "run: snapshots at $times" [ "$(printf '%.15g ' $times)" = '0 0.2 0.4 0.5 
 judge 'run: not told that times are missed' \
     [ "$(grep -c nearest message.txt)" = 0 ]
 answers 'run that misses times' 0 run plane.cfg "$device" \
-    'grid.cells=[88,6]' grid.order=1 output.directory=times output.pictures=false output.every=0.2123
+    'grid.cells=[88,6]' grid.order=1 output.directory=times output.pictures=false \
+    output.every=0.2123
 judge "run: $(grep nearest message.txt)" \
     grep -q 'outputs   snapshots at the steps nearest' message.txt
 
@@ -244,7 +247,8 @@ answers 'compare with --eps' 0 compare out zero --eps 3
 
 # ---- initial data of .npy: p = x1 at nine nodes ----
 {
-    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (9,), }"
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (9,), }"
     printf '\0\0\0\0\0\0\200\077\0\0\0\100\0\0\100\100\0\0\200\100\0\0\240\100\0\0\300\100'
     printf '\0\0\340\100\0\0\0\101'
 } >p.npy

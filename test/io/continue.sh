@@ -52,7 +52,7 @@ light='system=maxwell_tm time.scheme=fd grid.order=4 medium.eps=2 medium.sigma=0
 {
     continued "the reference" device.backend=oracle time.scheme=leapfrog
     continued "layers of Hermite methods" "$kernels" time.scheme=taylor device.variant=vector \
-        boundary.x1='"absorbing"' absorbing.cells=3 time.end=0.5 grid.order=1
+        boundary.x1='"absorbing"' absorbing.cells=3 time.end=0.5
     continued "leapfrog" "$kernels" time.scheme=leapfrog device.variant=propagator $source \
         $receiver sources.1.tolerance=0.1 receivers.1.fields='["p"]'
     continued "differences with layers" "$numbers" $fd $rho $source $receiver \
