@@ -70,29 +70,36 @@ struct ht_fd_operator {
                                ht_fd_reach spans; not used unless density */
     double scale[3];        /* factor / h_k^2 */
 };
-/* Enqueued in order. u, w, d, p, out are of the same window; L has its factor in scale.
- *     stage:   w = u + L u
- *     update:  d = d + L u, then out = p + d; out may be p where u is not p;
- *              out NULL: d alone
- *     advance: p = p + factor d
- * u is neither w, d nor out. Where p is u it is read once. keep: NULL, or after
- * ht_fd_keeper_build the map takes, before the update, the peak of p + level between the values at
- * this step and at the one before, which was p - d (cl/fd_common.cl). */
+/* After ht_fd_keeper_build the map takes, before a step, the peak of p + level between the values
+ * at this step and at the one before, which was p - d (cl/fd_common.cl). */
 struct ht_fd_keep {
     struct ht_buffer *map; /* [node] */
     double level;
     double rate;     /* 1/(2 tan(w dt/2)), w the highest frequency */
     double steepest; /* of rate d / p, beyond which a peak lies nearer to another update's */
 };
-HT_CHECKED enum ht_err ht_fd_stage(struct ht_tool *kernels, enum ht_step_part part,
-                                   const struct ht_fd_box *box, const struct ht_fd_operator *op,
-                                   struct ht_buffer *u, struct ht_buffer *w);
-HT_CHECKED enum ht_err ht_fd_update(struct ht_tool *kernels, enum ht_step_part part,
-                                    const struct ht_fd_box *box, const struct ht_fd_operator *op,
-                                    struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
-                                    struct ht_buffer *out, const struct ht_fd_keep *keep);
-HT_CHECKED enum ht_err ht_fd_advance(struct ht_tool *kernels, const struct ht_fd_box *box,
-                                     double factor, struct ht_buffer *d, struct ht_buffer *p);
+/* An operation on one field: the targets, the law with its factors, and arrays of one window, NULL
+ * those that it has not. u is neither d nor out. Where p is u it is read once. */
+struct ht_fd_work {
+    enum ht_fd_operation {
+        HT_FD_ADD,     /* out = u + L u */
+        HT_FD_STEP,    /* d += L u, then out = p + d, which may be p where u is not; out NULL: d
+                          alone */
+        HT_FD_ADVANCE, /* p += factor d */
+        HT_FD_SHIFT,   /* u += factor: by ht_sums_shift */
+        HT_FD_ABSORB,  /* of ht_fd_layer_launch, as the next one */
+        HT_FD_SQUARES
+    } operation;
+    enum ht_step_part part;
+    struct ht_fd_box box;
+    struct ht_fd_operator law;
+    struct ht_buffer *u, *d, *p, *out;
+    double factor;
+    const struct ht_fd_layers *layers;
+    const struct ht_fd_keep *keep; /* of a step; NULL: no map */
+};
+/* Enqueued in order. */
+HT_CHECKED enum ht_err ht_fd_launch(struct ht_tool *kernels, const struct ht_fd_work *work);
 /* Sums of an adjoint run (cl/fd_correlate.cl), by a tool of its own: arrays of one window; of one
  * term o and w are NULL, of uniform density slopes are not used. */
 struct ht_fd_products {
@@ -178,11 +185,12 @@ struct ht_pair_layers {
 /* What a pass works on. Arrays that it does not touch may be NULL. */
 struct ht_pair_arrays {
     struct ht_buffer *field[HT_MAX_FIELDS];      /* [node] */
-    struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node]: of ht_pair_pass and ht_pair_solve */
+    struct ht_buffer *rate[HT_MAX_FIELDS];       /* [node] */
     struct ht_buffer *coefficient[HT_MAX_TERMS]; /* [node]; of constant ones: not used */
     double number[HT_MAX_TERMS];                 /* of constant ones */
     struct ht_buffer *partner[HT_MAX_FIELDS];    /* [node]: what losses remember */
     double lossy_dt;                             /* for losses */
+    struct ht_buffer *solved[HT_MAX_FIELDS];     /* [node]: of HT_PAIR_SOLVE, coupled fields */
     /* Of layers, with room for HT_PAIR_BEYOND numbers more; memory of each group. */
     struct ht_buffer *profile, *memory[2];
     /* Nodes on free sides, in the window; -+HT_PAIR_FAR: there is none. */
@@ -195,19 +203,25 @@ HT_CHECKED enum ht_err ht_pair_kernels_create(struct ht_device *device,
                                               const struct ht_variant *variant,
                                               const struct ht_fd_shape *shape,
                                               struct ht_tool **out);
-/* The fields of a group at the nodes of the box change by factor times the derivatives of the other
- * group's; scale[k]: factor / h_k. layers: those that change them, too; NULL: none. RATE: these
- * changes alone, without layers, in arrays->rate, STAGE: the fields with them. Enqueued. */
+/* STEP: the fields of a group at the nodes of the box change by factor times the derivatives of the
+ * other group's; scale[k]: factor / h_k. RATE: these changes alone, without layers, in rate,
+ * STAGE: the fields with them. SOLVE: of those fields f that are coupled (ht_pair_coupled)
+ * solved = C^+ f, by a generalized inverse; f is in the range of C. */
 enum ht_pair_work { HT_PAIR_STEP, HT_PAIR_RATE, HT_PAIR_STAGE, HT_PAIR_SOLVE };
-HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, enum ht_step_part part, int group,
-                                    enum ht_pair_work work, const struct ht_fd_box *box,
-                                    const double scale[3], const struct ht_pair_layers *layers,
+struct ht_pair_stepper;
+struct ht_pair_task {
+    const struct ht_pair_stepper *s; /* of engines */
+    enum ht_pair_work work;
+    enum ht_step_part part;
+    int group;
+    struct ht_fd_box box;
+    double scale[3];
+    const struct ht_pair_layers *layers; /* of a step; NULL: none */
+    bool keeps;                          /* what losses remember changes with couplings */
+};
+/* Enqueued. */
+HT_CHECKED enum ht_err ht_pair_pass(struct ht_tool *kernels, const struct ht_pair_task *task,
                                     const struct ht_pair_arrays *arrays);
-/* Of those fields f of a group that are coupled (ht_pair_coupled): arrays->rate = C^+ f, by a
- * generalized inverse; f is in the range of C. */
-HT_CHECKED enum ht_err ht_pair_solve(struct ht_tool *kernels, int group,
-                                     const struct ht_fd_box *box,
-                                     const struct ht_pair_arrays *arrays);
 /* The programs of both groups, one after the other. ptx: as in struct ht_device_info. */
 HT_CHECKED enum ht_err ht_pair_text(const struct ht_pair_spec *spec,
                                     const struct ht_variant *variant,
@@ -233,14 +247,12 @@ HT_CHECKED enum ht_err ht_pair_met_create(struct ht_tool *meeting,
                                           struct ht_pair_met **out);
 void ht_pair_met_destroy(struct ht_pair_met *met); /* NULL allowed */
 int64_t ht_pair_met_bytes(const struct ht_pair *pair, int group, bool fp64, int64_t points);
-/* After a pass on a box, which reads a node more: what couplings add to `target` (by fields) at
- * targets [target_range), from points [point_range) around them; keeps: and to arrays->partner.
- * Enqueued. */
-HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
-                                    const struct ht_fd_box *box, const int64_t point_range[2],
-                                    const int64_t target_range[2], const double scale[3],
-                                    const struct ht_pair_arrays *arrays,
-                                    struct ht_buffer *const *target, bool keeps);
+/* After a pass, which reads a node more: what couplings add to its fields or rates at targets
+ * [target_range), from points [point_range) around them; keeps: and to arrays->partner. Enqueued.
+ */
+HT_CHECKED enum ht_err ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *task,
+                                    const int64_t point_range[2], const int64_t target_range[2],
+                                    const struct ht_pair_arrays *arrays);
 /* sum[point][coupling] += y_r e_q + y_q e_r of means of y and e, by fields, at the points [range),
  * in the window of the box. Enqueued. */
 HT_CHECKED enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,
@@ -286,12 +298,15 @@ struct ht_fd_sides {
     int64_t beyond;
     int64_t profiles, memory; /* numbers of the table, of each of the others */
 };
+/* What layers remember, of half points before a step and after it, and of nodes. */
+enum { HT_FD_BEFORE, HT_FD_HALVES, HT_FD_NODES };
 /* profile, of a perfectly matched layer: HT_FD_PROFILES numbers of each cell of each layer, as in
- * cl/fd_layers.cl; of a sponge exp(-sigma dt) at nodes, and nothing else. Memories of half points
- * before and after a step, and of nodes; start: they hold data (cl/fd_layers.cl). */
-struct ht_fd_memory {
-    struct ht_buffer *profile, *before, *halves, *nodes;
-    bool start;
+ * cl/fd_layers.cl; of a sponge exp(-sigma dt) at nodes, and nothing else. */
+struct ht_fd_layers {
+    bool sponge;
+    struct ht_fd_sides sides; /* none: no layers */
+    struct ht_buffer *profile, *memory[HT_FD_NODES + 1];
+    bool start; /* no step was taken: memories hold data (cl/fd_layers.cl) */
 };
 
 /* Most nodes from one to its neighbour along an axis of the window. */
@@ -307,29 +322,16 @@ HT_CHECKED enum ht_err ht_fd_layer_kernels_create(struct ht_device *device,
                                                   struct ht_tool **out);
 bool ht_fd_layers_step(const struct ht_tool *k);
 
-/* Enqueued in order, one launch each for all layers of a box of the window. L of op has its factor
- * in scale; u: before the step.
- *     step: nodes that layers change, after d = d + L u; out = u + d; where they step a box
- *           themselves, all its nodes from the d before
- *     damp: nodes of sponges, after a step */
-HT_CHECKED enum ht_err ht_fd_layer_step(struct ht_tool *k, enum ht_step_part part,
-                                        const struct ht_fd_box *box,
-                                        const struct ht_fd_sides *sides,
-                                        const struct ht_fd_operator *op,
-                                        const struct ht_fd_memory *memory, struct ht_buffer *u,
-                                        struct ht_buffer *d, struct ht_buffer *out);
-HT_CHECKED enum ht_err ht_fd_layer_damp(struct ht_tool *k, enum ht_step_part part,
-                                        const struct ht_fd_box *box,
-                                        const struct ht_fd_sides *sides, struct ht_buffer *profile,
-                                        struct ht_buffer *u, struct ht_buffer *d);
-/* z = a times what a node has of - <u, L u>, which is L's share of the energy, by differences
- * alone: where density is uniform half of the weights of second differences times squares of
- * differences from the node, else half of b times squares of first differences at the half points
- * to either side. Over all nodes z / a adds up to - <u, L u>; over some of them, too, a constant
- * counts nothing. */
-HT_CHECKED enum ht_err ht_fd_layer_squares(struct ht_tool *k, const struct ht_fd_box *box,
-                                           const struct ht_fd_operator *op, struct ht_buffer *u,
-                                           struct ht_buffer *z);
+/* Enqueued in order, one launch each for all layers of a box of the window.
+ *     ABSORB:  u: before the step; nodes that layers change, after d = d + L u; out = u + d; where
+ *              they step a box themselves, all its nodes from the d before. Of sponges: damps d
+ *              and out after a step
+ *     SQUARES: out = a times what a node has of - <u, L u>, which is L's share of the energy, by
+ *              differences alone: where density is uniform half of the weights of second
+ *              differences times squares of differences from the node, else half of b times
+ *              squares of first differences at the half points to either side. Over all nodes
+ *              out / a adds up to - <u, L u>; over some of them, too, a constant counts nothing */
+HT_CHECKED enum ht_err ht_fd_layer_launch(struct ht_tool *k, const struct ht_fd_work *work);
 
 /* ---- fd_shell.c: values in boxes of a window, recorded and put back (cl/fd_shell.cl) ---- */
 /* Disjoint boxes, each with blocks of its x3 planes: first .. first + planes * blocks - 1 of a

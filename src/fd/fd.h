@@ -46,48 +46,6 @@ struct ht_fd_part {
     struct ht_fd_box box;
     struct ht_fd_ends ends;
 };
-/* What layers remember, of half points before a step and after it, and of nodes. */
-enum { HT_FD_BEFORE, HT_FD_HALVES, HT_FD_NODES };
-/* Absorbing layers of a slab, and what they remember: of a sponge the profile alone. */
-struct ht_fd_layers {
-    bool sponge;
-    int radius;               /* of their first differences */
-    struct ht_fd_sides sides; /* none: no layers */
-    struct ht_buffer *profile, *memory[1 + HT_FD_MEMORIES];
-    bool start; /* no step was taken: memories hold data */
-};
-/* An operation on one field: the targets, the law with its factors, and arrays, NULL those that it
- * has not. */
-struct ht_fd_work {
-    enum ht_fd_operation {
-        HT_FD_ADD,     /* out = u + L u */
-        HT_FD_STEP,    /* d += L u, then out = p + d; out NULL: d alone */
-        HT_FD_ADVANCE, /* p += factor d */
-        HT_FD_SHIFT,   /* u += factor */
-        HT_FD_ABSORB,  /* what layers add to a step: as ht_fd_layer_step or ht_fd_layer_damp */
-        HT_FD_SQUARES  /* into out, as ht_fd_layer_squares, where there are layers */
-    } operation;
-    enum ht_step_part part;
-    struct ht_fd_box box;
-    struct ht_fd_operator law;
-    struct ht_buffer *u, *d, *p, *out;
-    double factor;
-    const struct ht_fd_layers *layers;
-    const struct ht_fd_keep *keep; /* of a step; NULL: no map */
-};
-/* What operations on a group of fields of a pair take; scale: as of ht_pair_pass. As ht_pair_pass
- * and ht_pair_solve. */
-struct ht_pair_stepper;
-struct ht_pair_task {
-    const struct ht_pair_stepper *s;
-    enum ht_pair_work work;
-    enum ht_step_part part;
-    int group;
-    struct ht_fd_box box;
-    double scale[3];
-    const struct ht_pair_layers *layers; /* of a step; NULL: none */
-    bool keeps;                          /* what losses remember changes with couplings */
-};
 /* y, e: by fields. */
 struct ht_pair_meet_sum {
     const struct ht_pair_stepper *s;
@@ -535,10 +493,10 @@ struct ht_pair_stepper {
     unsigned coupled;  /* fields that share coefficients with others */
     unsigned constant; /* bit i: coefficient i is number[i] everywhere */
     struct ht_pair_arrays on;
-    /* spare[i] is rate[f] of the fields of group 1, with two terms in time of all, and solved[f] of
-     * coupled ones; group 0's have the same as group 1's. */
+    /* spare[i] is rate[f] of the fields of group 1, with two terms in time of all, and on.solved[f]
+     * of coupled ones; group 0's have the same as group 1's. */
     int spares;
-    struct ht_buffer *spare[2 * HT_MAX_FIELDS], *solved[HT_MAX_FIELDS];
+    struct ht_buffer *spare[2 * HT_MAX_FIELDS];
     int sides[HT_MAX_FIELDS][3][2];  /* of ht_fd_ghosts_fill */
     struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
     enum ht_pair_damping damping;

@@ -57,41 +57,15 @@ static enum ht_err device_copy(struct ht_fd_engine *e, struct ht_buffer *from, s
     return ht_fd_products_copy(e->products, count, from, to);
 }
 
-static enum ht_err absorb(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    const struct ht_fd_layers *l = w->layers;
-    const struct ht_fd_memory memory = {.profile = l->profile,
-                                        .before = l->memory[HT_FD_BEFORE],
-                                        .halves = l->memory[HT_FD_HALVES],
-                                        .nodes = l->memory[HT_FD_NODES],
-                                        .start = l->start};
-    if (l->sponge)
-        return ht_fd_layer_damp(e->kernels->fd_layers, w->part, &w->box, &l->sides, memory.profile,
-                                w->out, w->d);
-    return ht_fd_layer_step(e->kernels->fd_layers, w->part, &w->box, &l->sides, &w->law, &memory,
-                            w->u, w->d, w->out);
-}
-
 static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *w) {
-    const struct ht_fd_operator *op = &w->law;
-    struct ht_buffer *u = w->u, *d = w->d, *p = w->p, *out = w->out;
-    switch (w->operation) {
-    case HT_FD_ADD:
-        return ht_fd_stage(e->kernels->fd, w->part, &w->box, op, u, out);
-    case HT_FD_STEP: /* or with the layers */
-        if (w->layers != NULL && ht_fd_layers_step(e->kernels->fd_layers)) return HT_OK;
-        return ht_fd_update(e->kernels->fd, w->part, &w->box, op, u, d, p, out, w->keep);
-    case HT_FD_ADVANCE:
-        return ht_fd_advance(e->kernels->fd, &w->box, w->factor, d, p);
-    case HT_FD_SHIFT: {
+    const struct ht_kernels *k = e->kernels;
+    if (w->operation == HT_FD_SHIFT) {
         const struct ht_sum_item item = item_of(&w->box, w->u);
-        return ht_sums_shift(e->kernels->sums, &item, w->factor);
+        return ht_sums_shift(k->sums, &item, w->factor);
     }
-    case HT_FD_ABSORB:
-        return absorb(e, w);
-    case HT_FD_SQUARES:
-        break;
-    }
-    return ht_fd_layer_squares(e->kernels->fd_layers, &w->box, op, u, out);
+    if (w->operation >= HT_FD_ABSORB) return ht_fd_layer_launch(k->fd_layers, w);
+    /* A step may be taken with the layers. */
+    return w->layers != NULL && ht_fd_layers_step(k->fd_layers) ? HT_OK : ht_fd_launch(k->fd, w);
 }
 
 static enum ht_err device_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
@@ -115,20 +89,13 @@ static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_she
 }
 
 static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    if (t->work != HT_PAIR_SOLVE)
-        return ht_pair_pass(e->kernels->fd, t->part, t->group, t->work, &t->box, t->scale,
-                            t->layers, &t->s->on);
-    struct ht_pair_arrays solves = t->s->on;
-    memcpy(solves.rate, t->s->solved, sizeof solves.rate);
-    return ht_pair_solve(e->kernels->fd, t->group, &t->box, &solves);
+    return ht_pair_pass(e->kernels->fd, t, &t->s->on);
 }
 
 static enum ht_err device_meet(HT_UNUSED struct ht_fd_engine *e, const struct ht_pair_task *t) {
-    const struct ht_pair_arrays *on = &t->s->on;
     int64_t points[2], targets[2];
     ht_pair_meets_range(t, points, targets);
-    return ht_pair_meet(t->s->met[t->group], t->part, &t->box, points, targets, t->scale, on,
-                        t->work == HT_PAIR_STEP ? on->field : on->rate, t->keeps);
+    return ht_pair_meet(t->s->met[t->group], t, points, targets, &t->s->on);
 }
 
 static enum ht_err device_meet_add(HT_UNUSED struct ht_fd_engine *e,

@@ -36,10 +36,9 @@ static void add_side(struct ht_fd_stepper *s, int axis, int side) {
 
 void ht_fd_layers_plan(struct ht_fd_stepper *s) {
     struct ht_fd_layers *l = &s->layers;
-    l->radius = ht_fd_layer_radius(&s->engine.spec);
     if (s->problem.layers == NULL || s->problem.fd.pair != HT_PAIR_NONE) return;
     l->sponge = s->problem.layers->type == HT_ABSORBING_SPONGE;
-    l->sides.beyond = l->sponge ? 0 : l->radius;
+    l->sides.beyond = l->sponge ? 0 : ht_fd_layer_radius(&s->engine.spec);
     l->sides.profiles = HT_FD_LAYER_MARGIN;
     l->sides.memory = l->sponge ? 0 : HT_FD_LAYER_MARGIN;
     for (int k = 0; k < s->engine.spec.dims; k++)

@@ -604,7 +604,7 @@ static void pair_solve(const struct ht_pair_stepper *s, int group, int64_t at) {
     const int count = ht_pair_block(&s->pair, coupled, coefficient, 1, number, c);
     HT_EACH_BIT(f, coupled) x[number[f]] = s->on.field[f]->host[at];
     ht_pair_invert(count, c, x, y);
-    HT_EACH_BIT(f, coupled) s->solved[f]->host[at] = y[number[f]];
+    HT_EACH_BIT(f, coupled) s->on.solved[f]->host[at] = y[number[f]];
 }
 
 /* ---- couplings, from the formulas of cl/pair_faces.cl ---- */

@@ -272,7 +272,7 @@ static void share_spares(struct ht_pair_stepper *s) {
     solved[1] = rates;
     HT_EACH_BIT(f, s->fd.problem.stages > 1 ? s->pair.group[0] : 0)
         s->on.rate[f] = s->spare[rates++];
-    HT_EACH_BIT(f, s->coupled) s->solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
+    HT_EACH_BIT(f, s->coupled) s->on.solved[f] = s->spare[solved[s->pair.group[1] >> f & 1u]++];
     s->spares = (int)ht_most(ht_most(solved[0], solved[1]), rates);
 }
 

@@ -404,7 +404,7 @@ static enum ht_err total(struct ht_pair_stepper *s, const struct ht_fd_part *par
 
 /* By what x is multiplied: C^-1 x, or x of a field that is not coupled. */
 static struct ht_buffer *partner_of(const struct ht_pair_stepper *s, int f, struct ht_buffer *x) {
-    return s->coupled >> f & 1u ? s->solved[f] : x;
+    return s->coupled >> f & 1u ? s->on.solved[f] : x;
 }
 
 /* <x, C^-1 x> of a field, or of what the medium remembers of it; in each layer, too. */

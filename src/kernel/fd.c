@@ -248,6 +248,16 @@ static void set_groups(const struct kernels *k, const struct ht_fd_box *box,
 /* Of struct ht_fd_coefs of cl/fd_common.cl, or struct ht_fd_layer_coefs of cl/fd_layers.cl. */
 enum { MOST_COEFS = 7 * HT_FD_RADIUS };
 
+/* u and the medium, from argument n on; the next one's number. */
+static int add_medium(const struct ht_fd_spec *spec, const struct ht_fd_work *w, struct ht_arg *arg,
+                      int n) {
+    arg[n++] = HT_BUFFER(w->u);
+    arg[n++] = HT_BUFFER(w->law.a);
+    for (int i = 0; spec->density && i < 3; i++)
+        arg[n++] = HT_BUFFER(i < spec->dims ? w->law.b[i] : w->law.a);
+    return n;
+}
+
 /* Appends struct ht_fd_coefs (cl/fd_common.cl). */
 static void put_coefs(const struct ht_fd_spec *spec, const struct ht_fd_weights *weights,
                       const double scale[3], int *count, double *out) {
@@ -261,19 +271,35 @@ static void put_coefs(const struct ht_fd_spec *spec, const struct ht_fd_weights 
         }
 }
 
-static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
-                        const struct ht_fd_box *box, const struct ht_fd_operator *op,
-                        struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *p,
-                        struct ht_buffer *out, const struct ht_fd_keep *keep) {
+static enum ht_err advance(struct ht_tool *tool, const struct ht_fd_work *w) {
+    const struct ht_fd_args args = ht_fd_args_of(&w->box);
+    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(&w->box, 0), ROW_ITEMS) *
+                                   ht_fd_extent(&w->box, 1),
+                               1, ht_fd_extent(&w->box, 2)};
+    double factor = w->factor;
+    return ht_tool_launch(
+        tool, HT_PART_INTERIOR, ADVANCE, groups,
+        HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, 1, &factor), HT_BUFFER(w->d), HT_BUFFER(w->p)));
+}
+
+/* What a kernel does not use is still given. */
+enum ht_err ht_fd_launch(struct ht_tool *tool, const struct ht_fd_work *w) {
     const struct kernels *k = (const struct kernels *)tool;
-    struct ht_fd_args args = ht_fd_args_of(box);
+    const struct ht_fd_keep *keep = w->keep;
+    const struct ht_fd_operator *op = &w->law;
+    struct ht_fd_args args = ht_fd_args_of(&w->box);
+    const int which = w->operation == HT_FD_ADD ? STAGE
+                      : w->out == NULL          ? ALONE
+                      : w->p == w->u            ? OWN
+                                                : APART;
     double coefs[MOST_COEFS + 4];
     struct ht_arg arg[11];
     int64_t groups[3];
     int n = 0, count = 0;
-    if (ht_fd_empty(box)) return HT_OK;
-    set_groups(k, box, &args, groups);
-    arg[n++] = (struct ht_arg){.value = &args, .size = sizeof args};
+    if (ht_fd_empty(&w->box)) return HT_OK;
+    if (w->operation == HT_FD_ADVANCE) return advance(tool, w);
+    set_groups(k, &w->box, &args, groups);
+    arg[n++] = HT_VALUE(args);
     put_coefs(&k->spec, &k->weights, op->scale, &count, coefs);
     if (keep != NULL) {
         coefs[count++] = keep->level;
@@ -282,41 +308,12 @@ static enum ht_err pass(struct ht_tool *tool, enum ht_step_part part, int which,
         coefs[count++] = hypot(1, keep->steepest);
     }
     arg[n++] = ht_tool_reals(tool, count, coefs);
-    arg[n++] = (struct ht_arg){.buffer = u};
-    arg[n++] = (struct ht_arg){.buffer = op->a};
-    for (int i = 0; k->spec.density && i < 3; i++)
-        arg[n++] = (struct ht_arg){.buffer = i < k->spec.dims ? op->b[i] : op->a};
-    arg[n++] = (struct ht_arg){.buffer = d};
-    arg[n++] = (struct ht_arg){.buffer = p};
-    arg[n++] = (struct ht_arg){.buffer = out};
-    if (keep != NULL) arg[n++] = (struct ht_arg){.buffer = keep->map};
-    return ht_tool_launch(tool, part, which, groups, n, arg);
-}
-
-/* What a kernel does not use is still given. */
-enum ht_err ht_fd_stage(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
-                        const struct ht_fd_operator *op, struct ht_buffer *u, struct ht_buffer *w) {
-    return pass(k, part, STAGE, box, op, u, w, u, w, NULL);
-}
-
-enum ht_err ht_fd_update(struct ht_tool *k, enum ht_step_part part, const struct ht_fd_box *box,
-                         const struct ht_fd_operator *op, struct ht_buffer *u, struct ht_buffer *d,
-                         struct ht_buffer *p, struct ht_buffer *out,
-                         const struct ht_fd_keep *keep) {
-    const int which = out == NULL ? ALONE : p == u ? OWN : APART;
-    return pass(keep != NULL ? k->next : k, part, which, box, op, u, d, which == APART ? p : u,
-                out == NULL ? d : out, keep);
-}
-
-enum ht_err ht_fd_advance(struct ht_tool *tool, const struct ht_fd_box *box, double factor,
-                          struct ht_buffer *d, struct ht_buffer *p) {
-    const struct ht_fd_args args = ht_fd_args_of(box);
-    const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), ROW_ITEMS) * ht_fd_extent(box, 1),
-                               1, ht_fd_extent(box, 2)};
-    if (ht_fd_empty(box)) return HT_OK;
-    return ht_tool_launch(
-        tool, HT_PART_INTERIOR, ADVANCE, groups,
-        HT_ARGS(HT_VALUE(args), ht_tool_reals(tool, 1, &factor), HT_BUFFER(d), HT_BUFFER(p)));
+    n = add_medium(&k->spec, w, arg, n);
+    arg[n++] = HT_BUFFER(which == STAGE ? w->out : w->d);
+    arg[n++] = HT_BUFFER(which == APART ? w->p : w->u);
+    arg[n++] = HT_BUFFER(which == ALONE ? w->d : w->out);
+    if (keep != NULL) arg[n++] = HT_BUFFER(keep->map);
+    return ht_tool_launch(keep != NULL ? tool->next : tool, w->part, which, groups, n, arg);
 }
 
 /* ---- ghosts ---- */
@@ -730,10 +727,6 @@ struct launch {
     struct ht_arg arg[14];
 };
 
-static void add_buffer(struct launch *l, struct ht_buffer *buffer) {
-    l->arg[l->count++] = (struct ht_arg){.buffer = buffer};
-}
-
 static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
                   const struct ht_fd_sides *sides, struct launch *l) {
     *l = (struct launch){
@@ -767,7 +760,7 @@ static void begin(const struct layer_kernels *k, const struct ht_fd_box *box,
     l->args.rows = (int)rows.rows;
     l->args.planes = (int)rows.planes;
     for (int i = 0; i < sides->count; i++) l->args.layer[i] = layer_of(k, box, &sides->side[i]);
-    l->arg[l->count++] = (struct ht_arg){.value = &l->args, .size = sizeof l->args};
+    l->arg[l->count++] = HT_VALUE(l->args);
 }
 
 static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator *op,
@@ -780,59 +773,24 @@ static void add_coefs(const struct layer_kernels *k, const struct ht_fd_operator
     l->arg[l->count++] = ht_tool_reals(&k->of.tool, count, l->coefs);
 }
 
-static void add_medium(const struct layer_kernels *k, const struct ht_fd_operator *op,
-                       struct ht_buffer *u, struct launch *l) {
-    add_buffer(l, u);
-    add_buffer(l, op->a);
-    for (int i = 0; k->of.spec.density && i < 3; i++)
-        add_buffer(l, i < k->of.spec.dims ? op->b[i] : op->a);
-}
-
-static enum ht_err run(struct layer_kernels *k, enum ht_step_part part, int entry,
-                       struct launch *l) {
-    if (by_rows(k) && entry > START) l->groups[0] = 1; /* whole rows */
-    if (l->groups[0] * l->groups[1] * l->groups[2] == 0) return HT_OK;
-    return ht_tool_launch(&k->of.tool, part, entry, l->groups, l->count, l->arg);
-}
-
-enum ht_err ht_fd_layer_step(struct ht_tool *tool, enum ht_step_part part,
-                             const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                             const struct ht_fd_operator *op, const struct ht_fd_memory *memory,
-                             struct ht_buffer *u, struct ht_buffer *d, struct ht_buffer *out) {
+enum ht_err ht_fd_layer_launch(struct ht_tool *tool, const struct ht_fd_work *w) {
+    static const struct ht_fd_sides none = {.count = 0};
     struct layer_kernels *k = (struct layer_kernels *)tool;
-    struct ht_buffer *const memories[] = {memory->profile, memory->before, memory->halves,
-                                          memory->nodes};
+    const struct ht_fd_layers *of = w->layers;
+    const int entry = w->operation == HT_FD_SQUARES ? SQUARES
+                      : of->sponge                  ? DAMP
+                      : of->start                   ? START
+                                                    : CORRECT;
     struct launch l;
-    begin(k, box, sides, &l);
-    add_coefs(k, op, &l);
-    for (int i = 0; i < 4; i++) add_buffer(&l, memories[i]);
-    add_medium(k, op, u, &l);
-    add_buffer(&l, d);
-    add_buffer(&l, out);
-    return run(k, part, memory->start ? START : CORRECT, &l);
-}
-
-enum ht_err ht_fd_layer_squares(struct ht_tool *tool, const struct ht_fd_box *box,
-                                const struct ht_fd_operator *op, struct ht_buffer *u,
-                                struct ht_buffer *z) {
-    const struct ht_fd_sides none = {.count = 0};
-    struct layer_kernels *k = (struct layer_kernels *)tool;
-    struct launch l;
-    begin(k, box, &none, &l);
-    add_coefs(k, op, &l);
-    add_medium(k, op, u, &l);
-    add_buffer(&l, z);
-    return run(k, HT_PART_INTERIOR, SQUARES, &l);
-}
-
-enum ht_err ht_fd_layer_damp(struct ht_tool *tool, enum ht_step_part part,
-                             const struct ht_fd_box *box, const struct ht_fd_sides *sides,
-                             struct ht_buffer *profile, struct ht_buffer *u, struct ht_buffer *d) {
-    struct layer_kernels *k = (struct layer_kernels *)tool;
-    struct launch l;
-    begin(k, box, sides, &l);
-    add_buffer(&l, profile);
-    add_buffer(&l, u);
-    add_buffer(&l, d);
-    return run(k, part, DAMP, &l);
+    begin(k, &w->box, entry == SQUARES ? &none : &of->sides, &l);
+    if (entry != DAMP) add_coefs(k, &w->law, &l);
+    if (entry != SQUARES) l.arg[l.count++] = HT_BUFFER(of->profile);
+    if (entry < SQUARES) l.count = ht_tool_buffers(7, of->memory, l.arg, l.count);
+    if (entry != DAMP) l.count = add_medium(&k->of.spec, w, l.arg, l.count);
+    if (entry < SQUARES) l.arg[l.count++] = HT_BUFFER(w->d);
+    l.arg[l.count++] = HT_BUFFER(w->out);
+    if (entry == DAMP) l.arg[l.count++] = HT_BUFFER(w->d);
+    if (by_rows(k) && entry > START) l.groups[0] = 1; /* whole rows */
+    if (l.groups[0] * l.groups[1] * l.groups[2] == 0) return HT_OK;
+    return ht_tool_launch(tool, w->part, entry, l.groups, l.count, l.arg);
 }

@@ -446,18 +446,18 @@ static int add_arrays(const struct kernels *k, struct ht_buffer *const *target,
     return ht_tool_buffers(k->spec.staged ? k->pass.targets : 0, arrays->field, arg, n);
 }
 
-static enum ht_err launch(struct kernels *k, enum ht_step_part part, int entry,
-                          const struct ht_fd_box *box, const double scale[3],
-                          struct ht_buffer *const *target, const struct ht_pair_arrays *arrays) {
+static enum ht_err launch(struct kernels *k, const struct ht_pair_task *t, int entry,
+                          const struct ht_fd_box *box, struct ht_buffer *const *target,
+                          const struct ht_pair_arrays *arrays) {
     struct ht_fd_args args = ht_fd_args_of(box);
-    struct ht_arg arg[HT_MAX_ARGS] = {{.value = &args, .size = sizeof args}};
+    struct ht_arg arg[HT_MAX_ARGS] = {HT_VALUE(args)};
     double coefs[MOST_COEFS];
     int64_t groups[3];
     if (ht_fd_empty(box)) return HT_OK;
     set_groups(k, box, &args, groups);
-    arg[1] = set_coefs(k, scale, arrays, coefs);
+    arg[1] = set_coefs(k, t->scale, arrays, coefs);
     const int n = add_arrays(k, target, arrays, arg, 2);
-    return ht_tool_launch(&k->tool, part, entry, groups, n, arg);
+    return ht_tool_launch(&k->tool, t->part, entry, groups, n, arg);
 }
 
 /* ---- launches with layers ---- */
@@ -497,30 +497,28 @@ static void set_layers(const struct ht_fd_box *box, const struct ht_pair_layers 
 }
 
 /* On CPUs one launch does all rows with the layers; else they follow the pass. */
-static enum ht_err launch_layers(struct kernels *k, enum ht_step_part part, int group,
-                                 const struct ht_fd_box *box, const double scale[3],
-                                 const struct ht_pair_layers *layers,
-                                 const struct ht_pair_arrays *arrays) {
+static enum ht_err launch_layers(struct kernels *k, const struct ht_pair_task *t,
+                                 const struct ht_fd_box *box, const struct ht_pair_arrays *arrays) {
     struct ht_pair_layer_args args;
     struct ht_fd_args rows = ht_fd_args_of(box);
-    struct ht_arg arg[HT_MAX_ARGS] = {{.value = &args, .size = sizeof args}};
+    struct ht_arg arg[HT_MAX_ARGS] = {HT_VALUE(args)};
     double coefs[MOST_COEFS];
     int64_t groups[3];
     int n = 2;
     if (ht_fd_empty(box)) return HT_OK;
-    set_layers(box, layers, k->tool.recipe.items, &args);
+    set_layers(box, t->layers, k->tool.recipe.items, &args);
     set_groups(k, box, &rows, groups);
     args.rows = rows.rows;
     args.planes = rows.planes;
     for (int axis = 0; axis < 3 && !k->vectors; axis++)
         groups[axis] = axis == 0 ? args.first[HT_PAIR_ZONES] : 1;
-    if (!k->vectors) TRY(launch(k, part, HT_PAIR_STEP, box, scale, arrays->field, arrays));
+    if (!k->vectors) TRY(launch(k, t, HT_PAIR_STEP, box, arrays->field, arrays));
     if (groups[0] == 0) return HT_OK;
-    arg[1] = set_coefs(k, scale, arrays, coefs);
+    arg[1] = set_coefs(k, t->scale, arrays, coefs);
     arg[n++].buffer = arrays->profile;
-    if (k->spec.damping != HT_PAIR_SPONGE) arg[n++].buffer = arrays->memory[group];
+    if (k->spec.damping != HT_PAIR_SPONGE) arg[n++].buffer = arrays->memory[t->group];
     n = add_arrays(k, arrays->field, arrays, arg, n);
-    return ht_tool_launch(&k->tool, part, LAYERS, groups, n, arg);
+    return ht_tool_launch(&k->tool, t->part, LAYERS, groups, n, arg);
 }
 
 /* ---- boxes ---- */
@@ -550,30 +548,12 @@ static int cut_box(const struct kernels *k, const struct ht_fd_box *box,
     return count;
 }
 
-enum ht_err ht_pair_pass(struct ht_tool *tool, enum ht_step_part part, int group,
-                         enum ht_pair_work work, const struct ht_fd_box *box, const double scale[3],
-                         const struct ht_pair_layers *layers, const struct ht_pair_arrays *arrays) {
-    const struct kernels *all = (const struct kernels *)tool;
-    struct ht_fd_box boxes[MOST_PARTS];
-    const int count = cut_box(all, box, arrays, boxes);
-    for (int i = 0; i < count; i++) {
-        struct kernels *k = all->all[i > 0][group];
-        TRY(layers != NULL && work == HT_PAIR_STEP
-                ? launch_layers(k, part, group, &boxes[i], scale, layers, arrays)
-                : launch(k, part, (int)work, &boxes[i], scale,
-                         work == HT_PAIR_STEP ? arrays->field : arrays->rate, arrays));
-    }
-    return HT_OK;
-}
-
-enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_box *box,
-                          const struct ht_pair_arrays *arrays) {
-    struct kernels *k = ((const struct kernels *)tool)->all[0][group];
+static enum ht_err solve(struct kernels *k, const struct ht_fd_box *box,
+                         const struct ht_pair_arrays *arrays) {
     const double scale[3] = {0, 0, 0};
     const struct ht_fd_args args = ht_fd_args_of(box);
     double coefs[MOST_COEFS];
-    struct ht_arg arg[HT_MAX_ARGS] = {{.value = &args, .size = sizeof args},
-                                      set_coefs(k, scale, arrays, coefs)};
+    struct ht_arg arg[HT_MAX_ARGS] = {HT_VALUE(args), set_coefs(k, scale, arrays, coefs)};
     const int64_t groups[3] = {ht_divide_up(ht_fd_extent(box, 0), k->tool.recipe.items),
                                ht_fd_extent(box, 1), ht_fd_extent(box, 2)};
     if (ht_fd_empty(box) || k->pass.coupled == 0) return HT_OK;
@@ -581,7 +561,23 @@ enum ht_err ht_pair_solve(struct ht_tool *tool, int group, const struct ht_fd_bo
     for (int f = 0; f < k->pair.nfields; f++) {
         if (k->pass.number[f] < 0) continue;
         arg[n++].buffer = arrays->field[f];
-        arg[n++].buffer = arrays->rate[f];
+        arg[n++].buffer = arrays->solved[f];
     }
     return ht_tool_launch(&k->tool, HT_PART_INTERIOR, HT_PAIR_SOLVE, groups, n, arg);
+}
+
+enum ht_err ht_pair_pass(struct ht_tool *tool, const struct ht_pair_task *t,
+                         const struct ht_pair_arrays *arrays) {
+    const struct kernels *all = (const struct kernels *)tool;
+    const bool steps = t->work == HT_PAIR_STEP;
+    struct ht_fd_box boxes[MOST_PARTS];
+    if (t->work == HT_PAIR_SOLVE) return solve(all->all[0][t->group], &t->box, arrays);
+    const int count = cut_box(all, &t->box, arrays, boxes);
+    for (int i = 0; i < count; i++) {
+        struct kernels *k = all->all[i > 0][t->group];
+        TRY(t->layers != NULL && steps ? launch_layers(k, t, &boxes[i], arrays)
+                                       : launch(k, t, (int)t->work, &boxes[i],
+                                                steps ? arrays->field : arrays->rate, arrays));
+    }
+    return HT_OK;
 }

@@ -206,36 +206,31 @@ static enum ht_err launch(struct ht_pair_met *met, enum ht_step_part part, int e
     return range[0] < range[1] ? ht_tool_launch(tool, part, entry, groups, count, arg) : HT_OK;
 }
 
-enum ht_err ht_pair_meet(struct ht_pair_met *met, enum ht_step_part part,
-                         const struct ht_fd_box *box, const int64_t point_range[2],
-                         const int64_t target_range[2], const double scale[3],
-                         const struct ht_pair_arrays *arrays, struct ht_buffer *const *target,
-                         bool keeps) {
+enum ht_err ht_pair_meet(struct ht_pair_met *met, const struct ht_pair_task *t,
+                         const int64_t point_range[2], const int64_t target_range[2],
+                         const struct ht_pair_arrays *arrays) {
     const struct meeting *m = met->meeting;
-    const struct ht_pair_meet_args points = args_of(point_range, box, false);
-    const struct ht_pair_meet_args targets = args_of(target_range, box, keeps);
+    const struct ht_pair_meet_args points = args_of(point_range, &t->box, false);
+    const struct ht_pair_meet_args targets = args_of(target_range, &t->box, t->keeps);
     double coefs[3 * HT_FD_RADIUS], numbers[HT_MAX_TERMS];
     const int count = m->dims * m->radius;
     for (int i = 0; i < count; i++)
-        coefs[i] = scale[i / m->radius] * m->weights.first[i % m->radius];
-    struct ht_arg arg[5 + HT_MAX_FIELDS] = {{.value = &points, .size = sizeof points},
-                                            ht_tool_reals(&m->tool, count, coefs),
-                                            {.buffer = met->buffer[AT]},
-                                            {.buffer = met->buffer[VALUE]},
-                                            {.buffer = met->buffer[G]}};
-    TRY(launch(met, part, MEET, point_range, ht_tool_buffers(m->sources, arrays->field, arg, 5),
+        coefs[i] = t->scale[i / m->radius] * m->weights.first[i % m->radius];
+    struct ht_arg arg[5 + HT_MAX_FIELDS] = {
+        HT_VALUE(points), ht_tool_reals(&m->tool, count, coefs), HT_BUFFER(met->buffer[AT]),
+        HT_BUFFER(met->buffer[VALUE]), HT_BUFFER(met->buffer[G])};
+    TRY(launch(met, t->part, MEET, point_range, ht_tool_buffers(m->sources, arrays->field, arg, 5),
                arg));
-    struct ht_arg other[HT_MAX_ARGS] = {{.value = &targets, .size = sizeof targets},
-                                        {.buffer = met->buffer[TO]},
-                                        {.buffer = met->buffer[FROM]},
-                                        {.buffer = met->buffer[G]}};
+    struct ht_arg other[HT_MAX_ARGS] = {HT_VALUE(targets), HT_BUFFER(met->buffer[TO]),
+                                        HT_BUFFER(met->buffer[FROM]), HT_BUFFER(met->buffer[G])};
+    struct ht_buffer *const *target = t->work == HT_PAIR_STEP ? arrays->field : arrays->rate;
     int n = 4;
     for (int i = 0; i < m->rows; i++) other[n++].buffer = target[m->row[i]];
     memcpy(numbers, arrays->number, sizeof numbers);
     other[n++] = ht_tool_reals(&m->tool, m->numbers, numbers);
     n = ht_tool_buffers(m->media, arrays->coefficient, other, n);
     n = ht_tool_buffers(m->partners, arrays->partner, other, n);
-    return launch(met, part, PART, target_range, n, other);
+    return launch(met, t->part, PART, target_range, n, other);
 }
 
 enum ht_err ht_pair_meet_add(struct ht_pair_met *met, const struct ht_fd_box *box,

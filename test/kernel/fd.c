@@ -176,13 +176,17 @@ static int target_of(int kind) {
 
 static enum ht_err launch(const struct scene *s, struct ht_tool *kernels, int kind) {
     struct ht_buffer *const *b = s->buffer;
-    const struct ht_fd_operator op = {.a = b[A],
-                                      .b = {b[B], b[B + 1], b[B + 2]},
-                                      .scale = {s->scale[0], s->scale[1], s->scale[2]}};
-    const enum ht_step_part part = HT_PART_BOUNDARY;
-    if (kind == STAGE) return ht_fd_stage(kernels, part, &s->box, &op, b[U], b[W]);
-    return ht_fd_update(kernels, part, &s->box, &op, b[U], b[D], kind == OWN ? b[U] : b[P],
-                        kind == ALONE ? NULL : b[target_of(kind)], NULL);
+    const struct ht_fd_work work = {.operation = kind == STAGE ? HT_FD_ADD : HT_FD_STEP,
+                                    .part = HT_PART_BOUNDARY,
+                                    .box = s->box,
+                                    .law = {.a = b[A],
+                                            .b = {b[B], b[B + 1], b[B + 2]},
+                                            .scale = {s->scale[0], s->scale[1], s->scale[2]}},
+                                    .u = b[U],
+                                    .d = b[D],
+                                    .p = kind == OWN ? b[U] : b[P],
+                                    .out = kind == ALONE ? NULL : b[target_of(kind)]};
+    return ht_fd_launch(kernels, &work);
 }
 
 /* got: d and the target, afterwards. */
@@ -389,7 +393,12 @@ static void run_ghosts(struct scene *s, const int sides[3][2], int64_t *wrong, d
     must(ht_fd_ghosts_create(s->device, &s->c->spec, &ghosts));
     for (int f = 0; f < A; f++) must(write_all(s, f));
     must(ht_fd_ghosts_fill(ghosts, &s->box, sides, s->buffer[U]));
-    must(ht_fd_advance(kernels, &s->box, factor, s->buffer[D], s->buffer[P]));
+    const struct ht_fd_work advance = {.operation = HT_FD_ADVANCE,
+                                       .box = s->box,
+                                       .d = s->buffer[D],
+                                       .p = s->buffer[P],
+                                       .factor = factor};
+    must(ht_fd_launch(kernels, &advance));
     must(ht_device_finish(s->device));
     must(read_all(s, U, s->got[1]));
     for (int64_t i = 0; i < s->nodes; i++) *wrong += s->got[0][i] != s->got[1][i];

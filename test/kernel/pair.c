@@ -121,8 +121,9 @@ static double compare(const struct scene *s, int group) {
 
 static enum ht_err run(struct scene *s, struct ht_tool *kernels, int group, double *const got[]) {
     for (int f = 0; f < s->pair.nfields; f++) TRY(write_all(s, s->arrays.field[f], s->field[f]));
-    TRY(ht_pair_pass(kernels, HT_PART_INTERIOR, group, HT_PAIR_STEP, &s->box, s->scale, NULL,
-                     &s->arrays));
+    struct ht_pair_task task = {.work = HT_PAIR_STEP, .group = group, .box = s->box};
+    memcpy(task.scale, s->scale, sizeof task.scale);
+    TRY(ht_pair_pass(kernels, &task, &s->arrays));
     TRY(ht_device_finish(s->device));
     for (int f = 0; f < s->pair.nfields; f++)
         TRY(ht_buffer_read_reals(s->arrays.field[f], s->spec.fp64, 0, s->nodes, got[f]));
