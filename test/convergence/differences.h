@@ -26,15 +26,11 @@ static inline void fd_close(struct fd_run *run) {
     *run = (struct fd_run){0};
 }
 
-/* Options separated by blanks; in double precision unless they say so. The state is that at time 0.
- */
+/* Options separated by blanks; in double precision unless they say so. */
 HT_PRINTF(2, 3)
-static inline void fd_open(struct fd_run *run, const char *format, ...) {
-    char text[FD_TEXT];
-    va_list args;
-    va_start(args, format);
-    if (vsnprintf(text, sizeof text, format, args) >= FD_TEXT) abort();
-    va_end(args);
+static inline void fd_plan(struct fd_run *run, const char *format, ...) {
+    TEST_TEXT(text, FD_TEXT, format);
+    if (strlen(text) == FD_TEXT - 1) abort();
     *run = (struct fd_run){0};
     must(test_params(NULL, ' ', &run->params,
                      "time.scheme=fd device.precision=double output.snapshots=false "
@@ -42,10 +38,16 @@ static inline void fd_open(struct fd_run *run, const char *format, ...) {
                      "device.select=%s device.backend=%s %s",
                      test_select(), test_backend(), text));
     must(ht_simulation_plan(run->params, NULL, NULL, &run->sim));
-    must(ht_simulation_compile(run->sim));
-    must(ht_simulation_start(run->sim));
     run->nodes = ht_grid_total(&run->sim->plan->grid, HT_PRIMARY);
 }
+
+/* The state is that at time 0. */
+static inline void fd_start(struct fd_run *run) {
+    must(ht_simulation_compile(run->sim));
+    must(ht_simulation_start(run->sim));
+}
+
+#define fd_open(run, ...) (fd_plan(run, __VA_ARGS__), fd_start(run))
 
 static inline struct ht_stepper *fd_stepper(const struct fd_run *run) {
     return &run->sim->run.stepper;
@@ -90,11 +92,10 @@ static inline double fd_energy(const struct fd_run *run) {
     return energy;
 }
 
-/* Of the state, which layers and losses lessen. */
-static inline double fd_state_energy(const struct fd_run *run) {
+static inline struct ht_state fd_state(const struct fd_run *run) {
     struct ht_state state;
     must(ht_state_measure(run->sim->plan, fd_stepper(run), 0, &state));
-    return state.energy;
+    return state;
 }
 
 /* |a - b| / |b - mean|. */

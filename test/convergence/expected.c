@@ -289,6 +289,5 @@ int main(void) {
     plane_waves(&scene, 0, 0);
     gaussians(&scene);
     modes(&scene);
-    scene_end(&scene);
     return test_end("expected");
 }

@@ -10,45 +10,15 @@
 #include "scene.h"
 #include "src/fd/fd.h"
 
-struct run {
-    struct scene_run of;
-    struct ht_kernels kernels;
-};
-
-static void close_run(struct run *run) {
-    scene_close(&run->of);
-    ht_kernels_destroy(&run->kernels);
-}
-
 /* coupled: 1 as planned, 0 without, 2 however many points are coupled. */
-static void open_run(struct scene *scene, int coupled, bool plain, const char *text,
-                     struct run *run) {
-    *run = (struct run){.kernels = {0}};
-    must(scene_read(text, &run->of.params));
-    must(ht_plan_create(run->of.params, NULL, &run->of.plan));
-    struct ht_plan *plan = run->of.plan;
+static void open_run(struct scene *scene, int coupled, const char *text, struct scene_run *run) {
+    scene_plan(scene, run, text);
+    struct ht_plan *plan = run->plan;
     if (coupled != 1) plan->problem.fd.faces = coupled ? plan->faces : NULL;
     if (coupled == 2) plan->problem.fd.wide = true;
     for (int group = 0; coupled == 2 && group < 2; group++)
         plan->faces->listed[group].used = plan->faces->listed[group].count > 0;
-    for (int f = 0; f < plan->eq.nfields; f++)
-        must(HT_ALLOC(run->of.nodal[f], ht_grid_total(&plan->grid, HT_PRIMARY)));
-    const struct ht_tuning none = {.fp64 = plan->params->device.precision == HT_DOUBLE};
-    if (plain) {
-        must(ht_oracle_create(&plan->problem, &run->of.stepper));
-        must(ht_start(plan, NULL, &none, &run->of.stepper));
-        return;
-    }
-    struct ht_tuning tuning = {.fp64 = none.fp64,
-                               .ptx = ht_device_info(scene->device)->ptx,
-                               .ptx_own = ht_device_info(scene->device)->ptx_own,
-                               .trim = true,
-                               .block = 1};
-    const struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
-    tuning.variant = ht_variant_find("auto", &spec, ht_device_info(scene->device)->gpu);
-    must(ht_kernels_create(&plan->problem, scene->device, &tuning, &run->kernels));
-    must(ht_stepper_create(&plan->problem, scene->device, &run->kernels, &run->of.stepper));
-    must(ht_start(plan, scene->device, &tuning, &run->of.stepper));
+    fd_start(&run->of);
 }
 
 /* ---- a dielectric cylinder ---- */
@@ -107,7 +77,7 @@ static double cylinder(struct scene *scene, int which, double points, int couple
     const double h = 2 * acos(-1.0) / (wave * inside * points), layer = 12 * h;
     const int64_t cells = 2 * (int64_t)ceil((3.2 + layer) / h);
     char text[SCENE_TEXT];
-    struct run run;
+    struct scene_run run;
     const double half = 0.5 * (double)cells * h;
     snprintf(text, sizeof text,
              "%s=\"1+3*step(1-x1^2-x2^2)\" time.scheme=fd grid.order=8 grid.cells=[%d,%d] "
@@ -117,17 +87,17 @@ static double cylinder(struct scene *scene, int which, double points, int couple
              "initial.type=gaussian initial.field=%s initial.centre=[%g,0] initial.width=0.25",
              cylinders[which].text, (int)cells, (int)cells, -half, -half, half, half,
              cylinders[which].field, source);
-    open_run(scene, coupled, false, text, &run);
-    const struct ht_plan *plan = run.of.plan;
+    open_run(scene, coupled, text, &run);
+    const struct ht_plan *plan = run.plan;
     const int f = ht_equations_field(&plan->eq, cylinders[which].field);
     const int64_t n = ht_grid_nodes(&plan->grid, HT_PRIMARY, 0);
     const double dt = plan->problem.dt, omega = 2 / dt * asin(wave * dt / 2);
     double _Complex *sum = calloc((size_t)(n * n), sizeof *sum), in[ORDERS], out[ORDERS];
     const int64_t every = 4;
     for (int64_t i = 0; i < plan->steps / every; i++) {
-        scene_advance(&run.of, every);
+        scene_advance(&run, every);
         const double _Complex turn = cexp(I * omega * dt * (double)(i * every));
-        for (int64_t m = 0; m < n * n; m++) sum[m] += turn * run.of.nodal[f][m];
+        for (int64_t m = 0; m < n * n; m++) sum[m] += turn * run.nodal[f][m];
     }
     double _Complex product = 0;
     double norm = 0, exact = 0;
@@ -147,7 +117,7 @@ static double cylinder(struct scene *scene, int which, double points, int couple
             }
         }
     free(sum);
-    close_run(&run);
+    scene_close(&run);
     return sqrt(norm / exact);
 }
 
@@ -158,7 +128,7 @@ enum { COARSE = 32, FINE = 4 * COARSE };
 static void inclusion(struct scene *scene, const char *losses, int cells, int coupled,
                       double *out) {
     char text[SCENE_TEXT];
-    struct run run;
+    struct scene_run run;
     const char *ball = "step(0.0529-(x1-0.52)^2-(x2-0.47)^2)";
     snprintf(text, sizeof text,
              "system=elastic time.scheme=fd grid.order=8 grid.cells=[%d,%d] medium.type=expression "
@@ -166,12 +136,12 @@ static void inclusion(struct scene *scene, const char *losses, int cells, int co
              "time.end=0.4 initial.type=gaussian initial.field=s11 initial.width=0.06 "
              "initial.centre=[0.15,0.2] %s",
              cells, cells, ball, ball, ball, 0.06 * cells / COARSE, losses);
-    open_run(scene, coupled, false, text, &run);
-    scene_advance(&run.of, run.of.plan->steps);
-    const int f = ht_equations_field(&run.of.plan->eq, "s11"), ratio = cells / COARSE;
+    open_run(scene, coupled, text, &run);
+    scene_advance(&run, run.plan->steps);
+    const int f = ht_equations_field(&run.plan->eq, "s11"), ratio = cells / COARSE;
     for (int m = 0; m < COARSE * COARSE; m++)
-        out[m] = run.of.nodal[f][m / COARSE * ratio * cells + m % COARSE * ratio];
-    close_run(&run);
+        out[m] = run.nodal[f][m / COARSE * ratio * cells + m % COARSE * ratio];
+    scene_close(&run);
 }
 
 /* Away from the face, where normal stress along it jumps. */
@@ -251,12 +221,12 @@ static enum ht_err fill_raised(const void *medium, int what, int64_t first, int6
 }
 
 /* Row i of the matrix: what v = 1 at place i alone changes. */
-static void find_row(struct run *run, const struct ht_pair *pair, int group, int64_t place,
+static void find_row(struct scene_run *run, const struct ht_pair *pair, int group, int64_t place,
                      double *values, double *row) {
-    const struct ht_plan *plan = run->of.plan;
+    const struct ht_plan *plan = run->plan;
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
     const double dt = plan->problem.dt;
-    const struct ht_stepper *stepper = &run->of.stepper;
+    const struct ht_stepper *stepper = fd_stepper(&run->of);
     int64_t i = 0, from = -1;
     for (int f = 0; f < pair->nfields; f++)
         for (int64_t n = 0; n < nodes; n++, i += pair->group[group] >> f & 1u)
@@ -265,24 +235,25 @@ static void find_row(struct run *run, const struct ht_pair *pair, int group, int
     values[from] = 1;
     must(stepper->ops->put(stepper->self, HT_PRIMARY, 0, ht_grid_planes(&plan->grid, HT_PRIMARY),
                            values));
-    scene_advance(&run->of, group == 0 ? 2 : 1);
+    scene_advance(run, group == 0 ? 2 : 1);
     i = 0;
     for (int f = 0; f < pair->nfields; f++)
         for (int64_t n = 0; n < nodes && (pair->group[group] >> f & 1u); n++, i++)
-            row[i] = ((i == place) - run->of.nodal[f][n]) / (dt * dt);
+            row[i] = ((i == place) - run->nodal[f][n]) / (dt * dt);
 }
 
 static void find_matrix(struct scene *scene, int which, double **out, int *size, double *share,
                         double *bound) {
     char text[SCENE_TEXT];
     struct ht_pair pair;
-    struct run run;
+    struct scene_run run;
     HT_FREED double *values = NULL;
     snprintf(text, sizeof text,
-             "%s medium.type=expression time.scheme=fd time.end=1 medium.fit=box",
+             "%s medium.type=expression time.scheme=fd time.end=1 medium.fit=box "
+             "device.backend=oracle",
              rough[which].text);
-    open_run(scene, 2, true, text, &run);
-    const struct ht_plan *plan = run.of.plan;
+    open_run(scene, 2, text, &run);
+    const struct ht_plan *plan = run.plan;
     const int64_t nodes = ht_grid_total(&plan->grid, HT_PRIMARY);
     const int group = rough[which].group;
     ht_problem_pair(&plan->problem, &pair);
@@ -299,7 +270,7 @@ static void find_matrix(struct scene *scene, int which, double **out, int *size,
     raised.fd.medium = plan;
     pair.ncouplings = 0;
     must(ht_pair_bound(&raised, &pair, bound));
-    close_run(&run);
+    scene_close(&run);
 }
 
 static void judge_matrix(struct scene *scene, int which) {
@@ -354,13 +325,13 @@ static const struct {
 enum { BOXES = sizeof boxes / sizeof *boxes };
 
 /* The largest difference of two runs over the largest value. */
-static double difference(const struct run *a, const struct run *b) {
-    const int64_t nodes = ht_grid_total(&a->of.plan->grid, HT_PRIMARY);
+static double difference(const struct scene_run *a, const struct scene_run *b) {
+    const int64_t nodes = a->of.nodes;
     double apart = 0, most = 0;
-    for (int f = 0; f < a->of.plan->eq.nfields; f++)
+    for (int f = 0; f < a->plan->eq.nfields; f++)
         for (int64_t n = 0; n < nodes; n++) {
-            most = fmax(most, fabs(a->of.nodal[f][n]));
-            apart = fmax(apart, fabs(a->of.nodal[f][n] - b->of.nodal[f][n]));
+            most = fmax(most, fabs(a->nodal[f][n]));
+            apart = fmax(apart, fabs(a->nodal[f][n] - b->nodal[f][n]));
         }
     return apart / most;
 }
@@ -369,17 +340,17 @@ static double difference(const struct run *a, const struct run *b) {
  * too. */
 static void judge_kernels(struct scene *scene, int which) {
     enum { DOUBLE, SINGLE, WITHOUT, PLAIN, RUNS, STEPS = 20 };
-    struct run run[RUNS] = {{.kernels = {0}}};
+    struct scene_run run[RUNS];
     for (int i = DOUBLE; i < RUNS; i++) {
         char text[SCENE_TEXT];
         snprintf(text, sizeof text,
                  "%s medium.type=expression medium.fit=box time.scheme=fd time.end=9 "
                  "initial.type=gaussian initial.width=0.15 initial.centre=[0.8,0.2%s] "
-                 "device.precision=%s",
+                 "device.precision=%s device.backend=%s",
                  boxes[which].text, strstr(boxes[which].name, "3-D") ? ",0.7" : "",
-                 i == SINGLE ? "single" : "double");
-        open_run(scene, i == WITHOUT ? 0 : 2, i >= WITHOUT, text, &run[i]);
-        scene_advance(&run[i].of, STEPS);
+                 i == SINGLE ? "single" : "double", i >= WITHOUT ? "oracle" : test_backend());
+        open_run(scene, i == WITHOUT ? 0 : 2, text, &run[i]);
+        scene_advance(&run[i], STEPS);
     }
     const double change = difference(&run[PLAIN], &run[WITHOUT]);
     TEST_BELOW(difference(&run[PLAIN], &run[DOUBLE]), 1e-13, "%s: kernels against the plain engine",
@@ -387,7 +358,7 @@ static void judge_kernels(struct scene *scene, int which) {
     TEST_BELOW(difference(&run[PLAIN], &run[SINGLE]), 5e-6, "%s: in single precision",
                boxes[which].name);
     TEST_CHECK(change > 1e-3, "%s: couplings change %.2g", boxes[which].name, change);
-    for (int i = DOUBLE; i < RUNS; i++) close_run(&run[i]);
+    for (int i = DOUBLE; i < RUNS; i++) scene_close(&run[i]);
 }
 
 int main(void) {
@@ -408,10 +379,9 @@ int main(void) {
                             "medium.qp=\"40-15*step(0.0529-(x1-0.52)^2-(x2-0.47)^2)\" "
                             "medium.qs=\"25-10*step(0.0529-(x1-0.52)^2-(x2-0.47)^2)\"");
     for (int which = 0; which < BOXES; which++) {
-        test_optimise(which == 0 || ht_device_info(scene.device)->gpu); /* few steps */
+        test_optimise(which == 0); /* few steps */
         judge_kernels(&scene, which);
     }
     for (int which = 0; which < ROUGH; which++) judge_matrix(&scene, which);
-    scene_end(&scene);
     return test_end("faces");
 }

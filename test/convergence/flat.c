@@ -151,7 +151,6 @@ int main(void) {
         }
         walls(&scene);
         shapes(&scene);
-        scene_end(&scene);
     }
     return test_end("flat");
 }

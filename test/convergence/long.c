@@ -55,8 +55,8 @@ static void travels(struct scene *scene) {
     TEST_EACH(j, journeys) {
         HT_ENDED(scene_close) struct scene_run run;
         scene_open(scene, &run, "%s time.end=108", j->text);
-        const double start = scene_state(&run).energy, error = scene_finish(&run);
-        judge(j, &run, error, scene_state(&run).energy / start - 1);
+        const double start = fd_state(&run.of).energy, error = scene_finish(&run);
+        judge(j, &run, error, fd_state(&run.of).energy / start - 1);
     }
 }
 
@@ -91,7 +91,6 @@ int main(void) {
     if (scene_start_plain(&scene)) {
         travels(&scene);
         single(&scene);
-        scene_end(&scene);
     }
     return test_end("long");
 }

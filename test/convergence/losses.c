@@ -227,7 +227,7 @@ static void test_energy(const char *text, const char *precision, const char *mor
             "initial.type=random medium.type=expression medium.fit=point device.precision=%s %s %s",
             precision, text, more);
     for (int i = 0; i < 40; i++) {
-        const double energy = fd_state_energy(&run);
+        const double energy = fd_state(&run).energy;
         if (i == 0) first = energy;
         if (i > 0) worst = fmax(worst, (energy - least) / first);
         least = fmin(least, energy);

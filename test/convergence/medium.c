@@ -74,7 +74,7 @@ static void pressure(struct scene *scene, int cells, int order, int degree, doub
         "initial.type=expression initial.values.p=\"exp(cos(2*pi*x1))\" time.end=1 time.cfl=0.5",
         cells, order, degree);
     scene_advance(&run, run.plan->steps);
-    must(run.stepper.ops->get(run.stepper.self, HT_PRIMARY, 0, 1, 0, 1, p));
+    memcpy(p, run.nodal[0], (size_t)cells * sizeof *p);
 }
 
 /* What leaving out powers above the degree changes, against all that matter. */
@@ -143,7 +143,6 @@ int main(void) {
         constant(&scene);
         general(&scene);
         symmetry(&scene);
-        scene_end(&scene);
     }
     return test_end("medium");
 }

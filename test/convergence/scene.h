@@ -1,6 +1,4 @@
-/* Runs for the convergence tests: from `key=value` texts to the error at the end, on the device
- * that test/open_device.h opens. A step is compiled once for each (variant, system, dimension, N,
- * precision, layout, degree of the medium); grids, walls, stages and time steps are its arguments.
+/* Runs of any scheme for the convergence tests: from `key=value` texts to the error at the end.
  *
  * The error of the scheme is C h^(2N+1) at a fixed CFL number. A ladder is the same run on several
  * grids; observed is
@@ -10,36 +8,18 @@
  * so that orders over short times beat about 2N+1: hence 2N+0.7. */
 #pragma once
 
-#include <float.h>
-#include <stdarg.h>
-
-#include "../open_device.h"
-#include "../test.h"
-#include "htwave/energy.h"
-#include "must.h"
-#include "options.h"
+#include "differences.h"
 
 enum { SCENE_TEXT = 1024, SCENE_RUNGS = 8 };
 
-/* ---- compiled steps ---- */
-
-struct scene_step {
-    struct ht_equations eq;
-    struct ht_kernels kernels;
-    struct scene_step *next;
-};
-
 struct scene {
-    struct ht_device *device;
-    struct scene_step *steps;
-    double compile_s;
     bool plain;  /* flat grids in double precision by the serial reference: nothing is compiled */
     double part; /* of the largest step, in place of the planned one; 0: that */
 };
 
 static inline bool scene_start(struct scene *scene) {
     *scene = (struct scene){0};
-    return test_have_double() && test_open_device(&scene->device) == HT_OK;
+    return test_have_double();
 }
 
 /* Of what judges numbers and not kernels, which test/kernel compares with the reference: by night
@@ -50,79 +30,18 @@ static inline bool scene_start_plain(struct scene *scene) {
     return started;
 }
 
-static inline void scene_end(struct scene *scene) {
-    struct scene_step *next;
-    for (struct scene_step *s = scene->steps; s != NULL; s = next) {
-        next = s->next;
-        ht_kernels_destroy(&s->kernels);
-        free(s);
-    }
-    ht_device_close(scene->device);
-    printf("compiled in %.1f s\n", scene->compile_s);
-}
-
-static inline bool scene_same(const struct ht_spec *a, const struct ht_spec *b) {
-    return a->eq->system == b->eq->system && a->eq->dims == b->eq->dims && a->order == b->order &&
-           a->fp64 == b->fp64 && a->block == b->block && a->medium_degree == b->medium_degree &&
-           a->src == b->src && a->dst == b->dst && a->old_sign == b->old_sign &&
-           a->differences == b->differences && a->density == b->density && a->pair == b->pair &&
-           a->wide == b->wide && (a->pair == HT_PAIR_NONE || a->stages == b->stages);
-}
-
-static inline enum ht_err scene_compile(struct scene *scene, const struct ht_plan *plan,
-                                        const struct ht_tuning *tuning, struct scene_step *entry) {
-    struct ht_problem problem = plan->problem;
-    double began = ht_clock();
-    problem.eq = &entry->eq;
-    enum ht_err err = ht_kernels_create(&problem, scene->device, tuning, &entry->kernels);
-    scene->compile_s += ht_clock() - began;
-    return err;
-}
-
-/* The step that suits a plan. An operator variant has one for each medium, step and grid. */
-static inline enum ht_err scene_find(struct scene *scene, const struct ht_plan *plan,
-                                     struct scene_step **out) {
-    const struct ht_params *params = plan->params;
-    bool fp64 = params->device.precision == HT_DOUBLE;
-    bool blocked = params->device.layout == HT_LAYOUT_BLOCKED;
-    struct ht_tuning tuning = {.fp64 = fp64,
-                               .ptx = ht_device_info(scene->device)->ptx,
-                               .ptx_own = ht_device_info(scene->device)->ptx_own,
-                               .trim = true,
-                               .block = !blocked ? 1
-                                        : fp64   ? 2
-                                                 : 4};
-    struct ht_spec spec = ht_problem_spec(&plan->problem, &tuning, HT_PRIMARY);
-    struct scene_step *s = scene->steps;
-    tuning.variant =
-        ht_variant_find(params->device.variant, &spec, ht_device_info(scene->device)->gpu);
-    REQUIRE(tuning.variant, HT_ERR_INPUT, "no variant %s", params->device.variant);
-    while (s && (s->kernels.variant != tuning.variant || tuning.variant->pack ||
-                 !scene_same(&s->kernels.spec[0], &spec)))
-        s = s->next;
-    *out = s;
-    if (s != NULL) return HT_OK;
-    TRY(HT_ALLOC(s, 1));
-    *s = (struct scene_step){.eq = plan->eq, .next = scene->steps};
-    *out = scene->steps = s;
-    return scene_compile(scene, plan, &tuning, s);
-}
-
 /* ---- one run ---- */
 
 struct scene_run {
-    struct ht_params *params;
+    struct fd_run of;
     struct ht_plan *plan;
-    struct ht_stepper stepper;
     double *nodal[HT_MAX_FIELDS];
     int64_t done; /* steps */
 };
 
 static inline void scene_close(struct scene_run *run) {
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(run->nodal[f]);
-    ht_stepper_destroy(&run->stepper);
-    ht_plan_destroy(run->plan);
-    ht_params_destroy(run->params);
+    fd_close(&run->of);
     *run = (struct scene_run){0};
 }
 
@@ -131,50 +50,32 @@ static inline enum ht_err scene_read(const char *text, struct ht_params **out) {
     return test_params(NULL, ' ', out, "device.precision=double time.scheme=taylor %s", text);
 }
 
-static inline enum ht_err scene_prepare(struct scene *scene, const char *text,
-                                        struct scene_run *run) {
-    struct scene_step *step;
-    TRY(scene_read(text, &run->params));
-    TRY(ht_plan_create(run->params, NULL, &run->plan));
-    if (scene->part > 0)
-        run->plan->problem.dt *= scene->part * run->plan->cfl_limit / run->plan->cfl;
-    int64_t nodes = ht_grid_total(&run->plan->grid, HT_PRIMARY);
-    for (int f = 0; f < run->plan->eq.nfields; f++)
-        if (ht_problem_stores(&run->plan->problem, HT_PRIMARY, f))
-            TRY(HT_ALLOC(run->nodal[f], nodes));
-    const bool fp64 = run->params->device.precision == HT_DOUBLE;
-    if (scene->plain && fp64 && run->plan->grid.dims < 3) {
-        TRY(ht_oracle_create(&run->plan->problem, &run->stepper));
-        return ht_start(run->plan, NULL, NULL, &run->stepper);
-    }
-    TRY(scene_find(scene, run->plan, &step));
-    TRY(ht_stepper_create(&run->plan->problem, scene->device, &step->kernels, &run->stepper));
-    const struct ht_spec *spec = &step->kernels.spec[0];
-    const struct ht_tuning tuning = {.variant = step->kernels.variant,
-                                     .fp64 = spec->fp64,
-                                     .trim = spec->trim,
-                                     .block = spec->block};
-    return ht_start(run->plan, scene->device, &tuning, &run->stepper);
+static inline void scene_plan(const struct scene *scene, struct scene_run *run, const char *text) {
+    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
+    must(scene_read(text, &params));
+    const bool flat = params->device.precision == HT_DOUBLE && params->grid.dims < 3;
+    *run = (struct scene_run){0};
+    fd_plan(&run->of, "time.scheme=taylor device.backend=%s %s",
+            scene->plain && flat ? "oracle" : test_backend(), text);
+    struct ht_plan *plan = run->plan = run->of.sim->plan;
+    if (scene->part > 0) plan->problem.dt *= scene->part * plan->cfl_limit / plan->cfl;
+    for (int f = 0; f < plan->eq.nfields; f++)
+        if (ht_problem_stores(&plan->problem, HT_PRIMARY, f))
+            must(HT_ALLOC(run->nodal[f], run->of.nodes));
 }
 
 /* The state at time 0. */
 HT_PRINTF(3, 4)
 static inline void scene_open(struct scene *scene, struct scene_run *run, const char *format, ...) {
     TEST_TEXT(text, SCENE_TEXT, format);
-    *run = (struct scene_run){0};
-    must(scene_prepare(scene, text, run));
+    scene_plan(scene, run, text);
+    fd_start(&run->of);
 }
 
 static inline void scene_advance(struct scene_run *run, int64_t steps) {
     run->done += steps;
-    must(ht_stepper_advance(&run->stepper, steps));
-    must(ht_nodal_read(run->plan, &run->stepper, run->nodal));
-}
-
-static inline struct ht_state scene_state(const struct scene_run *run) {
-    struct ht_state state;
-    must(ht_state_measure(run->plan, &run->stepper, 0, &state));
-    return state;
+    fd_advance(&run->of, steps);
+    must(ht_nodal_read(run->plan, fd_stepper(&run->of), run->nodal));
 }
 
 /* To the end: the error there. */
@@ -182,7 +83,7 @@ static inline double scene_finish(struct scene_run *run) {
     const double *const *nodal = (const double *const *)run->nodal;
     double error = NAN;
     scene_advance(run, run->plan->steps - run->done);
-    must(ht_nodal_error(run->plan, nodal, run->params->time.end, &error));
+    must(ht_nodal_error(run->plan, nodal, run->of.params->time.end, &error));
     return error;
 }
 

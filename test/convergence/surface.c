@@ -45,19 +45,17 @@ enum { MEDIA = sizeof media / sizeof *media };
 static void judge_medium(struct scene *scene, int which, bool fp64) {
     const char *precision = fp64 ? "double" : "single";
     HT_ENDED(scene_close) struct scene_run run;
-    struct scene_step *step = NULL;
-    double worst = INFINITY;
     scene_open(scene, &run,
                "system=elastic medium.type=layers medium.fit=point initial.type=gaussian "
-               "initial.width=0.05 time.scheme=fd time.end=100 device.precision=%s %s",
+               "initial.width=0.05 time.scheme=fd time.end=100 device.selfcheck=true "
+               "device.precision=%s %s",
                precision, media[which].text);
-    must(scene_find(scene, run.plan, &step));
-    must(ht_selfcheck(&run.plan->problem, scene->device, &step->kernels, &worst));
-    const double before = scene_state(&run).energy;
+    const double before = fd_state(&run.of).energy;
     scene_advance(&run, media[which].steps);
-    TEST_BELOW(worst, 1, "%s, %s: kernels against plain loops", media[which].name, precision);
+    TEST_BELOW(run.of.sim->selfcheck_ratio, 1, "%s, %s: kernels against plain loops",
+               media[which].name, precision);
     if (media[which].steps > 0)
-        TEST_BELOW(fabs(scene_state(&run).energy / before - 1), fp64 ? 1e-13 : 1e-6,
+        TEST_BELOW(fabs(fd_state(&run.of).energy / before - 1), fp64 ? 1e-13 : 1e-6,
                    "%s, %s: relative change of the energy in %d steps at %.2f of the limit",
                    media[which].name, precision, media[which].steps,
                    run.plan->cfl / run.plan->cfl_limit);
@@ -92,9 +90,9 @@ static double wave_at(int f, double k, double x, double z, double t) {
 }
 
 static void put_wave(const struct scene_run *run, double k) {
-    const struct ht_grid *grid = &run->plan->grid;
-    const int64_t n1 = ht_grid_nodes(grid, HT_PRIMARY, 0);
-    const int64_t nodes = ht_grid_total(grid, HT_PRIMARY);
+    const struct ht_stepper *s = fd_stepper(&run->of);
+    const int64_t n1 = ht_grid_nodes(&run->plan->grid, HT_PRIMARY, 0);
+    const int64_t nodes = run->of.nodes;
     HT_FREED double *data = NULL;
     must(HT_ALLOC(data, 5 * nodes));
     for (int f = 0; f < 5; f++)
@@ -105,7 +103,7 @@ static void put_wave(const struct scene_run *run, double k) {
             const double z = (double)row + 0.5 * (parity >> 1 & 1u);
             data[f * nodes + n] = wave_at(f, k, x, z, f < 2 ? 0 : -run->plan->problem.dt / 2);
         }
-    must(run->stepper.ops->put(run->stepper.self, HT_PRIMARY, 0, 1, data));
+    must(s->ops->put(s->self, HT_PRIMARY, 0, 1, data));
 }
 
 /* What the frequency of v1 on the surface lacks of w: from the phases of two windows of time. Steps
@@ -159,6 +157,5 @@ int main(void) {
     for (int which = 0; which < MEDIA; which++)
         for (int fp64 = !media[which].both; fp64 < 2; fp64++) judge_medium(&scene, which, fp64);
     for (int which = 0; which < RAYLEIGH; which++) judge_rayleigh(&scene, which);
-    scene_end(&scene);
     return test_end("surface");
 }

@@ -107,6 +107,5 @@ int main(void) {
                 test_all())
                 judge_differences(&scene, wave, order);
         }
-    scene_end(&scene);
     return test_end("systems");
 }
