@@ -1,5 +1,6 @@
 /* Rules between options that need neither the system nor the device, and the names of groups of
  * receivers and of slices, which become those of files. */
+#include "htwave/formats.h"
 #include "options.h"
 
 /* ---- axes of the grid, and axes that it does not have ---- */
@@ -12,6 +13,15 @@ static enum ht_err check_entries(const struct ht_params *p, const struct ht_opti
     REFUSE((row->type == HT_OPT_REAL3 || row->type == HT_OPT_INT3) && given > 0 &&
                given < p->grid.dims,
            p, key, "must have an entry for each of the grid's %d axes (grid.cells)", p->grid.dims);
+    return HT_OK;
+}
+
+static enum ht_err check_names(const struct ht_params *p, const struct ht_names *names,
+                               const char *key) {
+    for (int i = 1; i < names->count; i++)
+        for (int j = 0; j < i; j++)
+            REFUSE(strcmp(names->name[i], names->name[j]) == 0, p, key, "names \"%s\" twice",
+                   names->name[i]);
     return HT_OK;
 }
 
@@ -29,6 +39,7 @@ static enum ht_err check_axes(const struct ht_params *p) {
                    HT_KEY("%s.%d", in.list->key, in.group), "must give %s", option->key);
         }
         const void *at = (const char *)leaf.base + option->offset;
+        if (option->type == HT_OPT_NAMES) TRY(check_names(p, at, leaf.key));
         if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
         if (strstr(leaf.key, ".direction") != NULL) continue;
         const char *usual = option->fallback ? option->fallback + 1 : ""; /* "[0.0, 0.5]" */
@@ -148,6 +159,7 @@ char *ht_params_map_name(const struct ht_params *params, int n, char name[HT_GRO
 
 /* ---- sources: each type has keys of its own ---- */
 
+#define NEEDS "has no meaning without %s: give that, too, or leave this out"
 enum { TYPES = 16 }; /* at most */
 
 static const struct ht_shot_given *shot_of(const struct ht_params *p, int group) {
@@ -174,9 +186,13 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     for (size_t i = 0; i < sizeof own / sizeof *own && !ht_source_is_array(type); i++)
         SHOT(ht_params_is_set(p, HT_KEY("sources.%d.%s", group, own[i])), own[i],
              "is for arrays, but the type is \"%s\"", type->word);
-    SHOT(ht_params_is_set(p, HT_KEY("sources.%d.focus", group)) &&
-             ht_params_is_set(p, HT_KEY("sources.%d.steer", group)),
-         "steer", "is for arrays without focus, which is given: give one of them");
+    const bool focus = ht_params_is_set(p, HT_KEY("sources.%d.focus", group));
+    const bool steer = ht_params_is_set(p, HT_KEY("sources.%d.steer", group));
+    const double *to = shot->steer;
+    SHOT(focus && steer, "steer", "is for arrays without focus, which is given: give one of them");
+    SHOT(steer && to[0] == 0 && to[1] == 0 && to[2] == 0, "steer", "must not be zero");
+    SHOT(!focus && !steer && ht_params_is_set(p, HT_KEY("sources.%d.speed", group)), "speed", NEEDS,
+         "focus or steer");
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
         SHOT(!(shot->to[k] > shot->from[k]), "to", "x%d = %g must be above that of from, %g", k + 1,
              shot->to[k], shot->from[k]);
@@ -372,20 +388,33 @@ enum ht_err ht_fields_find(const struct ht_params *params, const struct ht_equat
 
 /* ---- keys that other keys leave without a meaning ---- */
 
-/* What keys belong to, a type or something that is there, and the keys that choose it. */
+/* What keys belong to: a type, something that is there, or one of other keys, which are given; and
+ * the keys that choose it. */
 static const char *const data_words[] = {HT_EACH_DATA(HT_CHOICE_WORD)};
 static const char *const medium_words[] = {HT_EACH_MEDIUM_TYPE(HT_CHOICE_WORD)};
 
-enum { DATA, MEDIUM, SIDES, RECORDED, SOLID };
+enum { KEYS = 4 }; /* at most */
+enum { DATA, MEDIUM, SIDES, SOLID, SETS, ONE_FIELD, NAMED_FIELDS };
+enum { RECORDED = NAMED_FIELDS + 1, LOSS, RELAXATION, CHARGES, RESONANCE, SURVEY, MARKED };
 static const struct {
     const char *const *words; /* of a type; NULL: there is one or none */
-    const char *type, *by[3];
+    const char *type;         /* NULL: one of the keys is given */
+    const char *by[KEYS];
 } chooser[] = {
     [DATA] = {data_words, "initial.type", {"initial.type", "initial.file", "initial.values"}},
     [MEDIUM] = {medium_words, "medium.type", {"medium.type"}},
     [SIDES] = {NULL, "sides that absorb (boundary)", {"boundary"}},
-    [RECORDED] = {NULL, "receivers", {"receivers"}},
     [SOLID] = {NULL, "grids of three dimensions", {"grid.cells"}},
+    [SETS] = {NULL, "HDF5 files of the medium (.h5, .hdf5)", {"medium"}},
+    [ONE_FIELD] = {NULL, "files .npy (initial.file)", {"initial.file", "initial.type"}},
+    [NAMED_FIELDS] = {NULL, "HDF5 files (initial.file)", {"initial.file", "initial.type"}},
+    [RECORDED] = {.by = {"receivers"}},
+    [LOSS] = {.by = {"medium.q", "medium.absorption", "medium.qp", "medium.qs"}},
+    [RELAXATION] = {.by = {"medium.debye_eps"}},
+    [CHARGES] = {.by = {"medium.drude_wp"}},
+    [RESONANCE] = {.by = {"medium.lorentz_eps"}},
+    [SURVEY] = {.by = {"shots", "sources"}}, /* `htwave data` makes shots of sources */
+    [MARKED] = {.by = {"sources", "receivers"}},
 };
 
 static const struct belonging {
@@ -410,30 +439,54 @@ static const struct belonging {
     {"medium", "spacing origin axes scale", MEDIUM,
      1u << HT_MEDIUM_FILE | 1u << HT_MEDIUM_MEMORY | 1u << HT_MEDIUM_CONSTANT},
     {"absorbing", "cells width place type reflection speed degree alpha sponge mix", SIDES, 2},
-    {"output", "traces", RECORDED, 2},
     {"output.picture", "plane position", SOLID, 2},
+    {"medium", "dataset", SETS, 2},
+    {"initial", "field", ONE_FIELD, 2},
+    {"initial", "values", NAMED_FIELDS, 2},
+    {"output", "traces", RECORDED, 2},
+    {"medium", "q_frequency absorption_power", LOSS, 2},
+    {"medium", "debye_tau", RELAXATION, 2},
+    {"medium", "drude_gamma", CHARGES, 2},
+    {"medium", "lorentz_w0 lorentz_gamma", RESONANCE, 2},
+    {"parallel", "shots", SURVEY, 2},
+    {"output.picture", "marks", MARKED, 2},
 };
 
+/* Whether a file of the medium is HDF5, or comes from the program that calls the library. */
+static bool has_sets(const struct ht_params *p) {
+    bool any = p->medium.type != HT_MEDIUM_FILE || p->medium.format == HT_HDF5;
+    for (int i = 0; i < ht_medium_option_count() && p->medium.format == HT_FORMAT_AUTO; i++) {
+        const struct ht_value *value = &p->medium.given[i].value;
+        any = any || (value->kind == HT_VALUE_TEXT && ht_file_ends(value->text, "h5|hdf5"));
+    }
+    return any;
+}
+
 static int chosen(const struct ht_params *p, int to) {
-    bool absorbs = false;
+    const bool data = p->initial.type == HT_DATA_FILE, npy = ht_file_ends(p->initial.file, "npy");
+    bool absorbs = false, given = false;
     for (int n = 0; n < 6; n++)
         absorbs = absorbs || strcmp(p->boundary.side[n / 2][n % 2], "absorbing") == 0;
-    const int now[] = {[DATA] = (int)p->initial.type,
-                       [MEDIUM] = (int)p->medium.type,
-                       [SIDES] = absorbs,
-                       [RECORDED] = p->receivers.count > 0,
-                       [SOLID] = p->grid.dims == 3};
-    return now[to];
+    for (int k = 0; k < KEYS && chooser[to].by[k] != NULL; k++)
+        given = given || ht_params_is_set(p, chooser[to].by[k]);
+    const int now[] = {
+        [DATA] = (int)p->initial.type, [MEDIUM] = (int)p->medium.type, [SIDES] = absorbs,
+        [SOLID] = p->grid.dims == 3,   [SETS] = has_sets(p),           [ONE_FIELD] = !data || npy,
+        [NAMED_FIELDS] = !data || !npy};
+    return to < RECORDED ? now[to] : given;
 }
 
 static enum ht_err refuse_belonging(const struct ht_params *p, const struct belonging *row,
                                     const char *key) {
     const char *const *words = chooser[row->to].words, *type = chooser[row->to].type;
     HT_FREED_TEXT struct ht_text of = {0};
-    if (words == NULL) return ht_params_error(p, key, "is for %s, of which there are none", type);
-    for (int t = 0; row->types >> t > 0; t++)
+    REFUSE(!words && type, p, key, "is for %s, of which there are none", type);
+    for (int t = 0; words && row->types >> t > 0; t++)
         if (row->types >> t & 1) ht_text_add(&of, "%s\"%s\"", of.length ? " or " : "", words[t]);
+    for (int k = 0; !words && k < KEYS && chooser[row->to].by[k] != NULL; k++)
+        ht_text_add(&of, "%s%s", k > 0 ? " or " : "", chooser[row->to].by[k]);
     TRY(ht_text_status(&of));
+    REFUSE(!words, p, key, NEEDS, of.data);
     return ht_params_error(p, key, "is for %s %s, but the type is \"%s\"", type, of.data,
                            words[chosen(p, row->to)]);
 }
@@ -460,7 +513,7 @@ enum ht_err ht_params_leave_aside(struct ht_params *params) {
                 !has_word(row->names, ht_option_name(option->key)) ||
                 !ht_params_is_set(params, option->key))
                 continue;
-            for (int k = 0; k < 3 && chooser[row->to].by[k] != NULL && !left; k++)
+            for (int k = 0; k < KEYS && chooser[row->to].by[k] != NULL && !left; k++)
                 TRY(ht_params_replace(params, chooser[row->to].by[k], option, &left));
             if (!left) return refuse_belonging(params, row, option->key);
         }

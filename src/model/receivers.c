@@ -115,9 +115,6 @@ static enum ht_err add_reading(const struct making *m, const char *name) {
     if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
         return refuse_field(m, name, known);
     reading->late = m->of->half_early >> reading->field & 1u ? 0.5 : 0;
-    for (int i = 0; i < group->readings; i++)
-        REFUSE(strcmp(group->reading[i].name, reading->name) == 0, m->params, OWN(m, "fields"),
-               "names \"%s\" twice", name);
     group->readings++;
     return HT_OK;
 }

@@ -18,7 +18,6 @@ static int64_t extent_at(const struct layout *layout, int j) {
 
 static enum ht_err layout_axes(struct layout *layout) {
     const struct ht_names *axes = &layout->params->medium.axes;
-    bool used[3] = {false, false, false};
     layout->axes = axes->count;
     memcpy(layout->spacing, layout->params->medium.spacing, sizeof layout->spacing);
     REQUIRE(axes->count <= 3, HT_ERR_INPUT, "axes names %d axes of the file: at most 3",
@@ -26,8 +25,6 @@ static enum ht_err layout_axes(struct layout *layout) {
     for (int j = 0; j < axes->count; j++) {
         const int axis = ht_text_find("x1|x2|x3", '|', axes->name[j]);
         REQUIRE(axis >= 0, HT_ERR_INPUT, "axes: \"%s\" must be x1, x2 or x3", axes->name[j]);
-        REQUIRE(!used[axis], HT_ERR_INPUT, "axes: \"%s\" appears twice", axes->name[j]);
-        used[axis] = true;
         layout->axis[j] = axis;
     }
     return HT_OK;

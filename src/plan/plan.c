@@ -209,8 +209,11 @@ static double meet_outputs(struct ht_plan *plan, double steps) {
     return steps;
 }
 
+static const char same_unit[] = "have the medium's speeds and grid's lengths the same unit?";
+
 /* most: of a CFL number that the input leaves open. */
 static enum ht_err choose_step(struct ht_plan *plan, double most) {
+    const double far = 100; /* from what is stable */
     char more[64] = "";
     const struct ht_params *params = plan->params;
     const int full = method(plan)->plan_stages(plan);
@@ -228,8 +231,9 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
                  method(plan)->plan_limit(plan, full));
     if (dt > 0) {
         REFUSE(dt * per_time > plan->cfl_limit * (1 + rounding), params, "time.step",
-               "unstable: with %d stages at order %d at most %.6g (cfl %.2f)", plan->problem.stages,
-               plan->order, plan->cfl_limit / per_time, plan->cfl_limit);
+               "unstable: with %d stages at order %d at most %.6g (cfl %.2f)%s",
+               plan->problem.stages, plan->order, plan->cfl_limit / per_time, plan->cfl_limit,
+               dt * per_time > far * plan->cfl_limit ? HT_KEY("; %s", same_unit) : "");
     } else {
         REFUSE(cfl > plan->cfl_limit * (1 + rounding), params, "time.cfl",
                "unstable: with %d stages at order %d in %d dimensions at most %.2f%s",
@@ -249,7 +253,6 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
 /* Speeds of one unit of length and a box of another take very many steps, or waves that are longer
  * than the box. */
 static void warn_units(const struct ht_plan *plan) {
-    static const char look[] = "have the medium's speeds and grid's lengths the same unit?";
     const double many = 1e6;
     double longest = 0;
     for (int k = 0; k < plan->grid.dims; k++)
@@ -258,12 +261,13 @@ static void warn_units(const struct ht_plan *plan) {
     if ((double)plan->steps > many)
         ht_warn("%lld steps, in which waves at %.4g go %.3g times along the box: %s",
                 (long long)plan->steps, ht_medium_fastest(plan->medium),
-                ht_medium_fastest(plan->medium) * plan->params->time.end / longest, look);
+                ht_medium_fastest(plan->medium) * plan->params->time.end / longest, same_unit);
     else if (highest > 0 && plan->medium->speed_min > longest * highest)
         ht_warn(
             "the shortest waves, of frequency %.4g at speed %.4g, are %.3g times as long as the "
             "box: %s",
-            highest, plan->medium->speed_min, plan->medium->speed_min / highest / longest, look);
+            highest, plan->medium->speed_min, plan->medium->speed_min / highest / longest,
+            same_unit);
 }
 
 /* How far the series amplifies rounding: nowhere too far below N = 5 (noise 0.7), which count as 0,

@@ -31,20 +31,23 @@ static bool gives_variant(const struct ht_params *params, bool differences) {
 struct kind_key {
     const char *key;
     bool nodal;   /* of finite differences, or of Hermite methods */
-    bool given;   /* as a value that chooses the kind */
+    bool given;   /* as a value of the kind */
     bool ignored; /* by the other kind, which refuses the others itself */
+    bool chooses;
 };
-enum { KIND_KEYS = 5 };
+enum { KIND_KEYS = 7 };
 
 static void list_kind_keys(const struct ht_params *params, struct kind_key key[KIND_KEYS]) {
     const struct ht_value *stages = &params->time.stages;
     const bool many = stages->kind == HT_VALUE_NUMBERS && stages->number[0] > 2;
     const struct kind_key all[KIND_KEYS] = {
-        {"medium.degree", false, params->medium.degree >= 0, true},
-        {"medium.fit", true, params->medium.fit != HT_FIT_AUTO, true},
-        {"time.stages", false, many, false},
-        {"device.variant", false, gives_variant(params, false), false},
-        {"device.variant", true, gives_variant(params, true), false},
+        {"medium.degree", false, params->medium.degree >= 0, true, true},
+        {"medium.fit", true, params->medium.fit != HT_FIT_AUTO, true, true},
+        {"time.stages", false, many, false, true},
+        {"device.variant", false, gives_variant(params, false), false, true},
+        {"device.variant", true, gives_variant(params, true), false, true},
+        {"device.layout", false, params->device.layout != HT_LAYOUT_AUTO, true, false},
+        {"medium.couplings", true, !params->medium.couplings, true, false},
     };
     memcpy(key, all, sizeof all);
 }
@@ -59,7 +62,7 @@ static enum ht_err find_kind_key(const struct ht_params *params, struct kind_key
     list_kind_keys(params, key);
     *out = (struct kind_key){.key = NULL};
     for (int i = 0; i < KIND_KEYS; i++) {
-        if (!key[i].given) continue;
+        if (!key[i].given || !key[i].chooses) continue;
         REFUSE(out->key != NULL && out->nodal != key[i].nodal, params, key[i].key,
                "is for %s, but %s is given too, which is for %s: give one of them",
                kind_name(key[i].nodal), out->key, kind_name(out->nodal));

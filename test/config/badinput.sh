@@ -252,6 +252,8 @@ refused 'escape in a file name' 2 'no\x1b[31m.cfg|No such file' \
 over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
     system=advection time.scheme=leapfrog
 over 'a step beside time.cfl' 'time.step = 0.01|instead of time.cfl' time.step=0.01 time.cfl=0.5
+over 'a step of other units' 'time.step = 0.1|at most 0.000|the same unit?' time.step=0.1 \
+    time.scheme=taylor medium.c=1500
 over 'unstable leapfrog' 'time.cfl = 1|0.99' time.scheme=leapfrog time.cfl=1.0
 
 # ---- medium ----
@@ -356,11 +358,19 @@ bad 'the shape of no file' 'medium.shape|"file" or "memory", but the type is "ex
     'medium = { type = "expression"; c = "1"; shape = [4, 4]; };'
 bad 'a layer of no side' 'absorbing.width = 0.2|sides that absorb (boundary)|none' \
     'absorbing = { width = 0.2; };'
-bad 'formats of no traces' 'output.traces = ["csv"]|receivers, of which there are none' \
+bad 'formats of no traces' 'output.traces = ["csv"]|has no meaning without receivers' \
     'output = { traces = ["csv"]; };'
 bad 'a slice of a plane' 'output.picture.plane = "x1"|three dimensions' \
     'output = { picture = { plane = "x1"; }; };'
 base=$base_with_initial
+shot 'a speed without a delay' 'sources.1.speed = 2.0|without focus or steer' \
+    'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; speed = 2.0;'
+shot 'an array steered nowhere' 'sources.1.steer = [0.0, 0.0]|must not be zero' \
+    'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; steer = [0.0, 0.0];'
+over 'a layout of finite differences' 'device.layout = "blocked"|fd|Hermite' time.scheme=fd \
+    device.layout=blocked
+over 'couplings of Hermite methods' 'medium.couplings = false|taylor|differences' \
+    time.scheme=taylor medium.couplings=false
 shot 'cycles of a Ricker' 'sources.1.cycles|"burst" and "sine"|"ricker"' 'cycles = 3.0;'
 shot 'an array steered and focused' 'sources.1.steer|focus' \
     'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; focus = [0.5, 0.9]; steer = [0.1, 1.0];'

@@ -57,6 +57,10 @@ static const struct reading readings[] = {
      "boundary = { x1 = \"absorbing\"; }; absorbing = { width = 0.2; };",
      {"boundary.x1=rigid"},
      "absorbing.width = "},
+    {"marks of nothing left aside",
+     "receivers = ({ position = [0.5]; }); output = { picture = { marks = true; }; };",
+     {"receivers=()"},
+     "output.picture.marks = false"},
     {"a group merges, a bare word is a string",
      "grid = { upper = [2.5]; };",
      {"grid={cells=[8]; order=2}", "boundary.x1=rigid"},
@@ -318,6 +322,40 @@ static const struct {
     {"grid = { cells = [8, 8]; };", "boundary.x3=rigid",
      "boundary.x3 = \"rigid\": x3 is no axis of the grid, which has 2 (grid.cells) "
      "(command line)"},
+    {"medium = { q_frequency = 3.0; };", NULL,
+     "medium.q_frequency = 3.0: has no meaning without medium.q or medium.absorption or medium.qp "
+     "or medium.qs: give that, too, or leave this out (x.cfg:1)"},
+    {"medium = { absorption_power = 1.5; };", NULL,
+     "medium.absorption_power = 1.5: has no meaning without medium.q or medium.absorption or "
+     "medium.qp or medium.qs: give that, too, or leave this out (x.cfg:1)"},
+    {"medium = { debye_tau = 3.0; };", NULL,
+     "medium.debye_tau = 3.0: has no meaning without medium.debye_eps: give that, too, or leave "
+     "this out (x.cfg:1)"},
+    {"medium = { drude_gamma = 3.0; };", NULL,
+     "medium.drude_gamma = 3.0: has no meaning without medium.drude_wp: give that, too, or leave "
+     "this out (x.cfg:1)"},
+    {"medium = { lorentz_w0 = 3.0; };", NULL,
+     "medium.lorentz_w0 = 3.0: has no meaning without medium.lorentz_eps: give that, too, or leave "
+     "this out (x.cfg:1)"},
+    {"medium = { lorentz_gamma = 3.0; };", NULL,
+     "medium.lorentz_gamma = 3.0: has no meaning without medium.lorentz_eps: give that, too, or "
+     "leave this out (x.cfg:1)"},
+    {"output = { fields = [\"p\", \"v1\", \"p\"]; };", NULL,
+     "output.fields = [\"p\", \"v1\", \"p\"]: names \"p\" twice (x.cfg:1)"},
+    {"parallel = { shots = 2; };", NULL,
+     "parallel.shots = 2: has no meaning without shots or sources: give that, too, or leave this "
+     "out (x.cfg:1)"},
+    {"output = { picture = { marks = true; }; };", NULL,
+     "output.picture.marks = true: has no meaning without sources or receivers: give that, too, or "
+     "leave this out (x.cfg:1)"},
+    {"medium = { type = \"file\"; c = \"c.npy\"; dataset = \"vp\"; };", NULL,
+     "medium.dataset = \"vp\": is for HDF5 files of the medium (.h5, .hdf5), of which there are "
+     "none (x.cfg:1)"},
+    {"initial = { file = \"p.h5\"; field = \"p\"; };", NULL,
+     "initial.field = \"p\": is for files .npy (initial.file), of which there are none (x.cfg:1)"},
+    {"initial = { type = \"file\"; file = \"p.npy\"; values = { p = \"p\"; }; };", NULL,
+     "initial.values = { ... }: is for HDF5 files (initial.file), of which there are none "
+     "(x.cfg:1)"},
 };
 
 static void test_refused_rules(void) {
