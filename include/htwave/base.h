@@ -260,6 +260,10 @@ HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data, size_t 
 void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
+/* Whether that would succeed; makes none. */
+HT_CHECKED enum ht_err ht_file_check_directory(const char *path);
+/* The nearest folder above a path that exists; the caller frees it. */
+HT_CHECKED enum ht_err ht_file_above(const char *path, char **out);
 /* An empty file that ht_file_commit syncs and renames to path, for writers that need a path. A
  * commit that fails removes it; a caller that fails before must. Free the name. */
 HT_CHECKED enum ht_err ht_file_temporary(const char *path, char **temporary);

@@ -61,7 +61,8 @@ double ht_output_drawn_every(const struct ht_params *params);
  * stores, 0: all. */
 HT_CHECKED enum ht_err ht_output_check(const struct ht_params *params,
                                        const struct ht_medium *medium, unsigned stored);
-/* Refuses an output.directory in which another run writes now; for one rank. */
+/* Refuses an output.directory that cannot be made or written, or in which another run writes now;
+ * for one rank. */
 HT_CHECKED enum ht_err ht_output_idle(const struct ht_params *params);
 /* Checks as above, makes output.directory and locks it until ht_output_destroy, moves outputs of an
  * earlier run and writes the resolved input (rules in src/io/output.c). params and medium, with its

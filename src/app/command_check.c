@@ -220,11 +220,6 @@ static void add_slab(const struct ht_simulation *sim, struct ht_facts *f) {
 static enum ht_err check(struct ht_simulation *sim, const struct ht_args *args) {
     struct estimate estimate;
     TRY(ht_run_check_wanted(sim));
-    /* The nearest existing parent directory must be writable. */
-    HT_FREED char *above = NULL;
-    TRY(ht_disk_above(sim->params->output.directory, &above));
-    REFUSE(ht_file_make_directory(above) != HT_OK, sim->params, "output.directory",
-           "cannot be written: %s is not a directory, or not writable", above);
     if (sim->rank == 0) TRY(ht_disk_check(sim));
     if (sim->no_device == NULL) TRY(ht_simulation_compile(sim));
     TRY(estimate_time(sim, &estimate));
@@ -287,6 +282,9 @@ enum ht_err ht_command_check(const struct ht_args *args) {
     if (ht_args_value(args, "--error") != NULL) return ht_check_error(args, params);
     HT_ENDED(ht_survey_end) struct ht_survey *survey = NULL;
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    TRY(HT_BY_FIRST(args->comm,
+                    ht_params_blame(params, "output.directory",
+                                    ht_file_check_directory(params->output.directory))));
     if (params->survey.count > 0) {
         TRY(ht_survey_plan(params, args->comm, false, &survey));
         return ht_comm_agree(args->comm, check(survey->sim, args));

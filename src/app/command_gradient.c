@@ -135,6 +135,7 @@ static enum ht_err run_all(struct job *j) {
 
 static enum ht_err prepare(struct job *j) {
     j->began = ht_clock();
+    TRY(HT_BY_FIRST(j->args->comm, ht_output_idle(j->params)));
     TRY(ht_survey_plan(j->params, j->args->comm, true, &j->survey));
     TRY(ht_inverse_create(j->survey, &j->inverse));
     TRY(ht_comm_agree(j->args->comm, ht_inverse_check(j->inverse)));

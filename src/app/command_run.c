@@ -107,7 +107,6 @@ static enum ht_err check_output(const struct ht_simulation *sim) {
     TRY(ht_run_check_wanted(sim));
     if (sim->rank > 0) return HT_OK;
     TRY(check_resumed(sim));
-    TRY(ht_output_idle(sim->params));
     return ht_disk_check(sim);
 }
 
@@ -398,8 +397,10 @@ static enum ht_err simulate(struct ht_simulation **sim, const struct ht_params *
     return HT_STOPPABLE(run_started(*sim, began, args));
 }
 
+/* The folder is looked at before anything takes time. */
 static enum ht_err run_input(const struct ht_params *params, const struct ht_args *args) {
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
+    TRY(HT_BY_FIRST(args->comm, ht_output_idle(params)));
     if (params->survey.count > 0) return run_shots(params, args, false);
     return ht_comm_agree(args->comm, simulate(&sim, params, args));
 }

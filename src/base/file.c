@@ -294,6 +294,22 @@ bool ht_file_exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
+enum ht_err ht_file_above(const char *path, char **out) {
+    char *slash;
+    TRY(ht_text_copy(path, out));
+    while (!ht_file_exists(*out) && (slash = strrchr(*out, '/')) != NULL)
+        slash[slash == *out ? 1 : 0] = '\0';
+    if (ht_file_exists(*out)) return HT_OK;
+    free(*out);
+    return ht_text_copy(".", out);
+}
+
+enum ht_err ht_file_check_directory(const char *path) {
+    HT_FREED char *above = NULL;
+    TRY(ht_file_above(path, &above));
+    return ht_file_make_directory(*path ? above : path);
+}
+
 enum ht_err ht_stream_open(const char *folder, const char *name, struct ht_stream *out) {
     *out = (struct ht_stream){.path = NULL};
     TRY(folder ? ht_file_path(folder, name, &out->path) : ht_text_copy(name, &out->path));

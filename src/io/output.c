@@ -339,6 +339,8 @@ static enum ht_err take_listed(struct ht_output *output, struct listing *list, b
 enum ht_err ht_output_idle(const struct ht_params *params) {
     char holder[HT_LOCK_HOLDER];
     HT_PATH(path, params->output.directory, LOCK_NAME);
+    TRY(ht_params_blame(params, "output.directory",
+                        ht_file_check_directory(params->output.directory)));
     return ht_lock_is_busy(path, holder) ? refuse_busy(params, holder) : HT_OK;
 }
 

@@ -247,6 +247,9 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     plan->steps = (int64_t)steps;
     plan->problem.dt = steps > 0 ? params->time.end / steps : 0;
     plan->cfl = method(plan)->plan_cfl(plan, plan->problem.dt);
+    REFUSE(steps > 0 && !(plan->problem.dt * plan->problem.dt >= DBL_MIN), params, "time.end",
+           "makes steps of %.3g, whose square is no number: take another unit of time",
+           plan->problem.dt);
     return HT_OK;
 }
 

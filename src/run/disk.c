@@ -1,5 +1,5 @@
-/* Room on disk. The numbers are those of the plan: samples, times of outputs; attributes and
- * headers are left out. */
+/* Room on disk. The numbers are those of the plan: samples, times of outputs; what HDF5 adds is
+ * counted of snapshots, which may be many and small. */
 #include "htwave/maps.h"
 #include "htwave/simulation.h"
 
@@ -32,8 +32,10 @@ void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     if (values == 0) values = state;
     if (params->output.coefficients) values *= 1 + ht_grid_coefs(&grid);
     for (int k = 0; k < grid.dims; k++) values *= (double)ht_grid_nodes(&grid, HT_PRIMARY, k);
+    const double header = 4480, block = 4096; /* of a snapshot, and of the disk */
+    values *= params->device.precision == HT_DOUBLE ? 8 : 4;
     if (params->output.snapshots)
-        part[1] = values * (params->device.precision == HT_DOUBLE ? 8 : 4) *
+        part[1] = ceil((values + header) / block) * block *
                   count_times(plan, params->output.every) * left;
     if (ht_output_draws(params))
         part[2] = side * side / 2 * (slices > 0 ? slices : 1) *
@@ -45,22 +47,12 @@ void ht_disk_need(const struct ht_plan *plan, double part[HT_DISK_PARTS]) {
     part[4] = (double)ht_maps_bytes(plan, NULL, ht_in_double(params), true);
 }
 
-enum ht_err ht_disk_above(const char *path, char **out) {
-    char *slash;
-    TRY(ht_text_copy(path, out));
-    while (!ht_file_exists(*out) && (slash = strrchr(*out, '/')) != NULL)
-        slash[slash == *out ? 1 : 0] = '\0';
-    if (ht_file_exists(*out)) return HT_OK;
-    free(*out);
-    return ht_text_copy(".", out);
-}
-
 /* Infinite where the system does not say it. */
 static double free_bytes(const char *directory) {
     struct statvfs room;
     HT_FREED char *above = NULL;
     double bytes = INFINITY;
-    if (ht_disk_above(directory, &above) != HT_OK) return bytes;
+    if (ht_file_above(directory, &above) != HT_OK) return bytes;
     if (statvfs(above, &room) == 0 && room.f_blocks > 0)
         bytes = (double)room.f_bavail * (double)room.f_frsize;
     return bytes;

@@ -49,6 +49,8 @@ static enum ht_err open_device(struct ht_simulation *sim) {
 /* A device that was asked for by name is an error of the input. */
 static enum ht_err need_device(const struct ht_simulation *sim) {
     if (sim->oracle || sim->device != NULL) return HT_OK;
+    REFUSE(strcmp(sim->params->device.select, "none") == 0, sim->params, "device.select",
+           "is for `htwave check`: what computes needs a device, or device.backend = \"oracle\"");
     REFUSE(ht_params_is_set(sim->params, "device.select"), sim->params, "device.select", "%s",
            sim->no_device);
     FAIL(HT_ERR_DEVICE, "%s", sim->no_device);
@@ -493,6 +495,10 @@ static enum ht_err make_plan(struct ht_simulation *sim) {
     TRY(check_host(sim, "receivers", traces * trace, HT_KEY("%.3g traces ", traces), "", ""));
     TRY(HT_ALLOC(sim->planes, sim->ranks));
     TRY(ht_cache_directory(sim->params->device.cache, &sim->cache));
+    if (sim->device != NULL && sim->cache != NULL && ht_simulation_leads(sim) &&
+        ht_params_is_set(sim->params, "device.cache") &&
+        ht_params_blame(sim->params, "device.cache", ht_file_check_directory(sim->cache)) != HT_OK)
+        ht_warn("%s: compiled kernels are not kept", ht_err_message());
     if (sim->device != NULL) ht_device_cache(sim->device, sim->cache);
     TRY(plan_problem(sim));
     return check_memory(sim);

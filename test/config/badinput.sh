@@ -131,7 +131,7 @@ shot 'a signal that ends before the run' 'sources.1.delay = -9.0|1 of its larges
     'delay = -9.0;'
 printf '%s\n' "$base" >bad.cfg
 refused 'a signal of more steps than are numbered' 2 'time.end|1e12 steps' run bad.cfg --quiet \
-    "$device" 'grid.cells=[12,12]' grid.order=8 time.scheme=fd time.stages=1 time.end=1e-300 \
+    "$device" 'grid.cells=[12,12]' grid.order=8 time.scheme=fd time.stages=1 time.end=1e-30 \
     'sources=({ position = [0.5, 0.5]; frequency = 1.0; })' \
     'receivers=({ position = [0.5, 0.5]; })'
 shot 'waves that the grid does not carry' 'sources|up to 25.5|0.47 points per wavelength' \
@@ -251,6 +251,7 @@ refused 'escape in a file name' 2 'no\x1b[31m.cfg|No such file' \
 # ---- scheme ----
 over 'leapfrog for advection' 'time.scheme = "leapfrog"|acoustic, wave' \
     system=advection time.scheme=leapfrog
+over 'a step without a square' 'time.end = 1e-300|makes steps of 1e-300' time.end=1e-300
 over 'a step beside time.cfl' 'time.step = 0.01|instead of time.cfl' time.step=0.01 time.cfl=0.5
 over 'a step of other units' 'time.step = 0.1|at most 0.000|the same unit?' time.step=0.1 \
     time.scheme=taylor medium.c=1500
@@ -393,6 +394,8 @@ over 'long unit' 'output.units.time|at most 24 bytes' \
 printf '%s\n' "$base" >bad.cfg
 refused 'directory below a file' 2 'output.directory = "file/out"' \
     run bad.cfg --quiet "$device" output.directory=file/out
+refused 'directory without a name, before the medium is read' 2 'output.directory = ""' \
+    run bad.cfg --quiet "$device" output.directory= medium.type=file medium.c=none.npy
 for command in run check; do
     refused "directory that $command cannot make" 2 'output.directory = "/proc/out"' \
         $command bad.cfg --quiet "$device" output.directory=/proc/out
@@ -423,6 +426,8 @@ over 'device that is not there' \
     device.select=nonexistent
 refused 'such a device, by check' 2 'device.select = "rtx"|no device matches|command line' \
     check bad.cfg --quiet device.backend=auto device.select=rtx
+refused 'no device on purpose, by run' 2 'device.select = "none"|is for `htwave check`' run bad.cfg \
+    --quiet device.backend=auto device.select=none
 "$htwave" check bad.cfg --quiet device.select=none >answer.txt 2>$message
 judge "no device on purpose, by check: $(tail -n 1 answer.txt)" \
     grep -q 'but no device is available' answer.txt
@@ -437,6 +442,8 @@ over 'variant that is gone' 'device.variant = "warp"|no longer there; use|fd' \
 over 'variant that does not apply' 'device.variant = "propagator"|uniform|use "|"monolithic"|"two-naive"' \
     device.variant=propagator time.scheme=taylor medium.type=expression 'medium.c="1 + 0.1*x1"'
 if have_device; then
+    warned 'a cache that cannot be made' 'device.cache = "/proc/x": .* are not kept' \
+        device.backend=auto device.cache=/proc/x
     warned 'a map of one sample' 'output.maps.1.every = 0.3 is above .* one sample, at time 0' \
         device.backend=auto 'output.maps=({what=["maximum"];every=0.3;})'
     warned 'less than a period of a map' 'output.maps.1.frequencies: 4 has 0.3 of a period' \

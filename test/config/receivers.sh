@@ -84,14 +84,14 @@ refused 'more traces than the disk' \
     'receivers=({type="line";from=[0,0];to=[2,0];count=10000;every=1e-5;})' \
     time.end=1e4
 # 51 samples of 7 traces and 7 of one, 4 bytes each, their times of 8; with
-# snapshots six times 20 x 16 values
+# snapshots six files of two blocks of the disk, for 20 x 16 values and what HDF5 adds
 "$htwave" check line.cfg --json "$device" >answer.txt 2>message.txt
 judge "$(number answer.txt output_bytes) bytes to write (1920)" \
     [ "$(number answer.txt output_bytes)" = 1920 ]
 "$htwave" check line.cfg --json "$device" output.snapshots=true \
     output.every=0.1 >answer.txt 2>message.txt
-judge "$(number answer.txt output_bytes) bytes with snapshots (9600)" \
-    [ "$(number answer.txt output_bytes)" = 9600 ]
+judge "$(number answer.txt output_bytes) bytes with snapshots (51072)" \
+    [ "$(number answer.txt output_bytes)" = 51072 ]
 
 printf '0.5 0.3\n# a comment\n 0.6,0.4\t# another\n\n' >places.txt
 from_file() {
