@@ -71,12 +71,21 @@ HT_INLINE ht_pair_value ht_pair_profile(const struct ht_pair_line *line, const i
 #define HT_PAIR_FURTHER(f) value_##f += sum_##f;
 #define HT_PAIR_LAST HT_PAIR_PARTNERS(HT_PAIR_RECALL)
 #define HT_PAIR_CHANGED(f) value_##f
+#define HT_PAIR_SET(p, value) ht_pair_put(p, count, 1, value)
+#define HT_PAIR_TAKE(d, f, axis, up, place, slot) \
+    ht_pair_value x_##d = d;                      \
+    d = 0;
 #else
 #define HT_PAIR_LATER(d, f, axis, up) ht_pair_value d = 0;
 #define HT_PAIR_FIRST HT_PAIR_DIFFERENCES(HT_PAIR_LATER)
 #define HT_PAIR_FURTHER(f) HT_PAIR_STORE(f + at, 0, sum_##f);
 #define HT_PAIR_LAST
 #define HT_PAIR_CHANGED(f) HT_PAIR_LOAD(f + at)
+#define HT_PAIR_SET(p, value) *(p) = (value)
+#define HT_PAIR_TAKE(d, f, axis, up, place, slot)                               \
+    real x_##d = HT_PAIR_MIXES || m->zone[axis] != 1                            \
+                     ? ht_pair_difference(c, axis, up, f, at, s->row, s->plane) \
+                     : (real)0;
 #endif
 #define HT_PAIR_FADE(f, place)                                                    \
     {                                                                             \
@@ -96,56 +105,24 @@ HT_INLINE ht_pair_value ht_pair_profile(const struct ht_pair_line *line, const i
 #define HT_PAIR_LAYER_PARAMS , HT_INPUT(real) profile, HT_OUTPUT(real) memory
 #define HT_PAIR_LAYER_ARGS , profile, memory
 
-#if HT_PAIR_VECTORS
-/* What the layer of an axis adds to a difference along its normal (own), or another one. */
-HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_line *line, const int axis,
-                                       const int own, const int between, const int slot,
-                                       const long count, const ht_pair_value x,
-                                       HT_INPUT(real) profile, HT_OUTPUT(real) memory) {
-    HT_GLOBAL real *psi = memory + line->memory + slot * line->nodes;
-    const ht_pair_value b = ht_pair_profile(line, axis, between, own ? 0 : 2, profile);
-    const ht_pair_value a = ht_pair_profile(line, axis, between, own ? 1 : 3, profile);
-    const ht_pair_value now = fma(b, HT_PAIR_LOAD(psi), a * x);
-    HT_PAIR_STORE(psi, 1, now);
-    return now;
-}
-
-/* In the place of a difference what layers add to it. */
-#define HT_PAIR_MORE(d, f, axis, up, place, slot)                                               \
-    {                                                                                           \
-        ht_pair_value x = d;                                                                    \
-        d = 0;                                                                                  \
-        HT_UNROLLED(k, HT_DIMS)                                                                 \
-            if (m->zone[k] != 1 && (HT_PAIR_MIXES || k == axis)) {                              \
-                const ht_pair_value more = ht_pair_filter(                                      \
-                    &line[k], k, k == axis, (place) >> k & 1, slot, count, x, profile, memory); \
-                x += more;                                                                      \
-                d += more;                                                                      \
-            }                                                                                   \
-    }
-#define HT_PAIR_MEET HT_PAIR_DAMPED(HT_PAIR_MORE)
-#else
 /* First all differences, then layer by layer all that is remembered of them: what is read waits for
- * nothing that was written before. */
-#define HT_PAIR_TAKE(d, f, axis, up, place, slot)                               \
-    real x_##d = HT_PAIR_MIXES || m->zone[axis] != 1                            \
-                     ? ht_pair_difference(c, axis, up, f, at, s->row, s->plane) \
-                     : (real)0;
+ * nothing that was written before. In the place of a difference what layers add to it. */
 #define HT_PAIR_REMIND(d, f, axis, up, place, slot) \
-    const real was_##d = HT_PAIR_MIXES || k == axis ? psi[slot * line[k].nodes] : (real)0;
-#define HT_PAIR_MORE(d, f, axis, up, place, slot)                                  \
-    if (HT_PAIR_MIXES || k == axis) {                                              \
-        const int of = k == axis ? 0 : 2, between = (place) >> k & 1;              \
-        const real now = fma(p[between][of], was_##d, p[between][of + 1] * x_##d); \
-        psi[slot * line[k].nodes] = now;                                           \
-        x_##d += now;                                                              \
-        d += now;                                                                  \
+    const ht_pair_value was_##d =                   \
+        HT_PAIR_MIXES || k == axis ? HT_PAIR_LOAD(psi + slot * line[k].nodes) : (ht_pair_value)0;
+#define HT_PAIR_MORE(d, f, axis, up, place, slot)                                           \
+    if (HT_PAIR_MIXES || k == axis) {                                                       \
+        const int of = k == axis ? 0 : 2, between = (place) >> k & 1;                       \
+        const ht_pair_value now = fma(p[between][of], was_##d, p[between][of + 1] * x_##d); \
+        HT_PAIR_SET(psi + slot * line[k].nodes, now);                                       \
+        x_##d += now;                                                                       \
+        d += now;                                                                           \
     }
 #define HT_PAIR_MEET                                                                   \
     HT_PAIR_DAMPED(HT_PAIR_TAKE)                                                       \
     HT_UNROLLED(k, HT_DIMS)                                                            \
         if (m->zone[k] != 1) {                                                         \
-            real p[2][4];                                                              \
+            ht_pair_value p[2][4];                                                     \
             HT_UNROLLED(i, 2 * (HT_PAIR_PROFILES - 1))                                 \
                 p[i / (HT_PAIR_PROFILES - 1)][i % (HT_PAIR_PROFILES - 1)] =            \
                     ht_pair_profile(HT_PAIR_LINE(k, 0), k, i / (HT_PAIR_PROFILES - 1), \
@@ -154,7 +131,6 @@ HT_INLINE ht_pair_value ht_pair_filter(const struct ht_pair_line *line, const in
             HT_PAIR_DAMPED(HT_PAIR_REMIND)                                             \
             HT_PAIR_DAMPED(HT_PAIR_MORE)                                               \
         }
-#endif
 #define HT_PAIR_FILTER                                   \
     HT_PAIR_MEET {                                       \
         HT_PAIR_TARGETS(HT_PAIR_START)                   \
