@@ -146,19 +146,23 @@ struct kernels {
     struct ht_fd_shape shape;
 };
 
+static struct kernels kernels_of(const struct ht_fd_spec *spec, const struct ht_variant *variant,
+                                 const struct ht_fd_shape *shape) {
+    return (struct kernels){.spec = *spec,
+                            .weights = ht_fd_weights(2 * spec->radius),
+                            .variant = variant,
+                            .shape = *shape};
+}
+
 enum ht_err ht_fd_kernels_create(struct ht_device *device, const struct ht_fd_spec *spec,
                                  const struct ht_variant *variant, const struct ht_fd_shape *shape,
                                  struct ht_tool **out) {
     const struct ht_device_info *info = ht_device_info(device);
     const struct ht_fd_shape some = ht_fd_shape(spec, variant, shape, info);
     const struct ht_recipe recipe = recipe_of(spec, variant, &some, info->ptx);
-    TRY(ht_tool_create(device, &recipe, sizeof(struct kernels), out));
-    struct kernels *k = (struct kernels *)*out;
-    k->spec = *spec;
-    k->weights = ht_fd_weights(2 * spec->radius);
-    k->variant = variant;
-    k->shape = some;
-    const enum ht_err err = ht_tool_build(&k->tool);
+    const struct kernels own = kernels_of(spec, variant, &some);
+    TRY(ht_tool_create(device, &recipe, &own, sizeof own, out));
+    const enum ht_err err = ht_tool_build(*out);
     if (err != HT_OK) (void)ht_err_prefix(err, "variant %s", variant->name);
     return ht_tool_keep(err, out);
 }
@@ -338,11 +342,8 @@ enum ht_err ht_fd_ghosts_create(struct ht_device *device, const struct ht_fd_spe
                                      .file = {"fd_args.h", "fd_ghosts.cl"},
                                      .entry = {"ht_fd_fill_ghosts"},
                                      .now = true};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct ghosts), out));
-    struct ghosts *k = (struct ghosts *)*out;
-    k->dims = spec->dims;
-    k->reach = ht_fd_reach(spec);
-    return HT_OK;
+    const struct ghosts own = {.dims = spec->dims, .reach = ht_fd_reach(spec)};
+    return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
 /* One launch, with work-items for the largest face. */
@@ -398,11 +399,8 @@ static enum ht_err create_products(struct ht_device *device, const struct ht_fd_
         .file = {"fd_args.h", "fd_pieces.cl", fields > 0 ? "pair_correlate.cl" : "fd_correlate.cl"},
         .entry = {fields > 0 ? "ht_pair_correlate" : "ht_fd_correlate", "ht_fd_copy"},
         .now = true};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct products), out));
-    struct products *k = (struct products *)*out;
-    k->spec = *spec;
-    k->weights = ht_fd_weights(2 * spec->radius);
-    return HT_OK;
+    const struct products own = {.spec = *spec, .weights = ht_fd_weights(2 * spec->radius)};
+    return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
 enum ht_err ht_fd_products_create(struct ht_device *device, const struct ht_fd_spec *spec,
@@ -504,7 +502,7 @@ enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht
     const struct ht_fd_shape some = ht_fd_shape(&fd, variant, &asked, &usual);
     const struct ht_recipe recipe = recipe_of(&fd, variant, &some, spec->ptx);
     struct ht_tool *tool = NULL;
-    TRY(ht_tool_create(NULL, &recipe, sizeof *tool, &tool));
+    TRY(ht_tool_create(NULL, &recipe, &(struct ht_tool){.device = NULL}, sizeof *tool, &tool));
     ht_text_add(out, "%s", ht_tool_text(tool));
     ht_tool_destroy(tool);
     return ht_text_status(out);
@@ -645,15 +643,9 @@ enum ht_err ht_fd_layer_kernels_create(struct ht_device *device, const struct ht
         .parts = true,
         .now = true};
     memcpy(recipe.number + 5, pass.number, sizeof pass.number - 5 * sizeof pass.number[0]);
-    TRY(ht_tool_create(device, &recipe, sizeof(struct layer_kernels), out));
-    struct layer_kernels *k = (struct layer_kernels *)*out;
-    k->of.spec = *spec;
-    k->of.weights = ht_fd_weights(2 * spec->radius);
-    k->of.variant = of;
-    k->of.shape = shape;
-    k->narrow = ht_fd_layer_weights(spec);
-    k->width = width;
-    return HT_OK;
+    const struct layer_kernels own = {
+        .of = kernels_of(spec, of, &shape), .narrow = ht_fd_layer_weights(spec), .width = width};
+    return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
 /* ---- arguments ---- */

@@ -38,7 +38,8 @@ enum ht_err ht_fd_shell_kernels_create(struct ht_device *device, bool fp64, bool
                                      .entry = {"ht_shell_take", "ht_shell_put"},
                                      .parts = true,
                                      .now = true};
-    return ht_tool_create(device, &recipe, sizeof(struct ht_tool), out);
+    return ht_tool_create(device, &recipe, &(struct ht_tool){.device = NULL},
+                          sizeof(struct ht_tool), out);
 }
 
 /* Of the planes [first, last); returns the blocks. */

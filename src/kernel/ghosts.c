@@ -35,11 +35,9 @@ enum ht_err ht_ghosts_create(struct ht_device *device, const struct ht_spec *spe
                                      .each = {"EACH_GHOST_FIELD", fields},
                                      .file = {"packs.cl", "tool_args.h", "ghosts.cl"},
                                      .entry = {"ht_fill_ghosts"}};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct ghosts), out));
-    struct ghosts *g = (struct ghosts *)*out;
-    g->fields = fields;
-    g->blocks = coefs / spec->block;
-    return ht_tool_keep(upload_bits(g, spec, coefs), out);
+    const struct ghosts own = {.fields = fields, .blocks = coefs / spec->block};
+    TRY(ht_tool_create(device, &recipe, &own, sizeof own, out));
+    return ht_tool_keep(upload_bits((struct ghosts *)*out, spec, coefs), out);
 }
 
 enum ht_err ht_ghosts_fill(struct ht_tool *tool, const struct ht_ghost_args *args,

@@ -32,10 +32,9 @@ enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *s
         .number = {{"BLOCK", shaped ? spec->block : 1}, {"INJECT_SHAPED", shaped}},
         .file = {"layout.h", "tool_args.h", "inject.cl"},
         .entry = {"ht_inject"}};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct injector), out));
-    struct injector *injector = (struct injector *)*out;
-    injector->padded_coefs = order_coefs(spec, injector->storage);
-    return HT_OK;
+    struct injector own = {.padded_coefs = 0};
+    own.padded_coefs = order_coefs(spec, own.storage);
+    return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
 /* ---- buffers ---- */

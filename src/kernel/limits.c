@@ -74,7 +74,7 @@ enum ht_err ht_limits_measure(struct ht_device *device, bool fp64, bool anew,
                                      .file = {"limits.cl"},
                                      .entry = {[COPY] = "ht_limit_copy", [FMA] = "ht_limit_fma"}};
     struct ht_tool *tool = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *tool, &tool));
+    TRY(ht_tool_create(device, &recipe, &(struct ht_tool){.device = NULL}, sizeof *tool, &tool));
     const enum ht_err err = measure(tool, &by, out);
     ht_tool_destroy(tool);
     if (err == HT_OK) ht_device_remember(device, name, out, sizeof *out);

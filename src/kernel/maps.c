@@ -24,11 +24,10 @@ enum ht_err ht_mapper_create(struct ht_device *device, const struct ht_map_shape
                                      .file = {"layout.h", "tool_args.h", "maps.cl"},
                                      .entry = {"ht_maps"},
                                      .now = true};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct mapper), out));
-    struct mapper *m = (struct mapper *)*out;
-    m->shape = *shape;
+    const struct mapper own = {.shape = *shape};
+    TRY(ht_tool_create(device, &recipe, &own, sizeof own, out));
     const int64_t numbers = ht_most(ht_most(1, shape->window), ht_map_slots(shape) * shape->nodes);
-    return ht_tool_keep(ht_tool_store_reals(*out, numbers, NULL, &m->tool.buffer[0]), out);
+    return ht_tool_keep(ht_tool_store_reals(*out, numbers, NULL, &(*out)->buffer[0]), out);
 }
 
 enum ht_err ht_mapper_take(struct ht_tool *mapper, const struct ht_window *window, int64_t from,

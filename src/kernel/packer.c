@@ -44,9 +44,8 @@ enum ht_err ht_packer_create(struct ht_device *device, const struct ht_pack_form
         .file = {"layout.h", "tool_args.h", "pack.cl"},
         .entry = {"ht_pack", "ht_unpack", is_scaled(format) ? "ht_pack_scale" : NULL},
         .now = true};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct packer), out));
-    ((struct packer *)*out)->format = *format;
-    return HT_OK;
+    const struct packer own = {.format = *format};
+    return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
 /* Packs or unpacks, a block of coefficients at a time, or scales, one. */

@@ -334,10 +334,8 @@ static enum ht_err make_program(struct ht_device *device, const struct ht_pair_s
     add_lists(spec, group, &plan.pass, &lists);
     TRY(ht_text_status(&lists));
     recipe.definitions = lists.data;
-    const enum ht_err err = ht_tool_create(device, &recipe, sizeof plan, out);
+    const enum ht_err err = ht_tool_create(device, &recipe, &plan, sizeof plan, out);
     if (err != HT_OK) return ht_err_prefix(err, "variant %s", variant->name);
-    plan.tool = (*out)->tool;
-    **out = plan;
     (*out)->spec.pair = &(*out)->pair;
     return HT_OK;
 }

@@ -122,7 +122,6 @@ enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pai
                             .radius = spec->radius,
                             .numbers = spec->pair->ncoefficients,
                             .weights = ht_fd_weights(2 * spec->radius)};
-    struct meeting *made;
     HT_FREED_TEXT struct ht_text text = {0};
     *out = NULL;
     lists.rows = ht_pair_rows(spec->pair, group, lists.row);
@@ -142,11 +141,7 @@ enum ht_err ht_pair_meeting_create(struct ht_device *device, const struct ht_pai
         .entry = {"ht_pair_meet", "ht_pair_part", "ht_pair_meet_add"},
         .parts = true};
     TRY(ht_text_status(&text));
-    TRY(ht_tool_create(device, &recipe, sizeof *made, &made));
-    lists.tool = made->tool;
-    *made = lists;
-    *out = &made->tool;
-    return HT_OK;
+    return ht_tool_create(device, &recipe, &lists, sizeof lists, out);
 }
 
 /* ---- lists ---- */

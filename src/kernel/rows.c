@@ -48,10 +48,9 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
                                      .file = {"layout.h", "tool_args.h", "rows.cl"},
                                      .entry = {"ht_rows"},
                                      .now = true};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct rows), out));
-    struct rows *r = (struct rows *)*out;
-    r->shape = *shape;
-    return ht_tool_keep(store(r, tables), out);
+    const struct rows own = {.shape = *shape};
+    TRY(ht_tool_create(device, &recipe, &own, sizeof own, out));
+    return ht_tool_keep(store((struct rows *)*out, tables), out);
 }
 
 enum ht_err ht_rows_take(struct ht_tool *tool, int64_t first, int64_t last, struct ht_buffer *u,

@@ -37,11 +37,9 @@ enum ht_err ht_sponge_create(struct ht_device *device, const struct ht_spec *spe
         .entry = {"ht_sponge"},
         .parts = true,
         .now = true};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct sponge), out));
-    struct sponge *sponge = (struct sponge *)*out;
-    sponge->coefs = coefs;
-    sponge->lines = lines;
-    return ht_tool_keep(upload_lines(sponge, spec), out);
+    const struct sponge own = {.coefs = coefs, .lines = lines};
+    TRY(ht_tool_create(device, &recipe, &own, sizeof own, out));
+    return ht_tool_keep(upload_lines((struct sponge *)*out, spec), out);
 }
 
 enum ht_err ht_sponge_multiply(struct ht_tool *tool, enum ht_step_part part,

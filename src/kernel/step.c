@@ -138,15 +138,16 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
                                      .entry = {variant->stage[0].entry, variant->stage[1].entry},
                                      .parts = true};
     struct ht_step *step = NULL;
-    TRY(ht_tool_create(device, &recipe, sizeof *step, &step));
-    step->variant = variant;
-    step->eq = *spec->eq;
-    step->spec = *spec;
+    const struct ht_step own = {.variant = variant,
+                                .eq = *spec->eq,
+                                .spec = *spec,
+                                .sizes = ht_sizes_of(spec),
+                                .shape = *shape,
+                                .args_size = spec->eq->nmemory > 0
+                                                 ? sizeof(struct ht_step_args)
+                                                 : offsetof(struct ht_step_args, src_part)};
+    TRY(ht_tool_create(device, &recipe, &own, sizeof own, &step));
     step->spec.eq = &step->eq;
-    step->sizes = ht_sizes_of(spec);
-    step->args_size = spec->eq->nmemory > 0 ? sizeof(struct ht_step_args)
-                                            : offsetof(struct ht_step_args, src_part);
-    step->shape = *shape;
     enum ht_err err = build(step, op);
     return HT_MADE(err, step, ht_step_destroy, out);
 }
@@ -167,39 +168,27 @@ bool ht_step_cached(const struct ht_step *step) {
     return ht_tool_cached(&step->tool);
 }
 
-struct arguments {
-    int count;
-    struct ht_arg arg[4 * HT_MAX_FIELDS];
-};
-
-/* field: the number of each buffer's field; NULL: in order. */
-static void add_buffers(struct arguments *list, int count, const int *field,
-                        struct ht_buffer *const *buffers) {
-    for (int i = 0; i < count; i++)
-        list->arg[list->count++].buffer = buffers[field != NULL ? field[i] : i];
-}
-
-/* The parameter lists of the kernels in cl/. */
-static void add_arguments(const struct ht_step *step, enum ht_stage_kind kind,
+/* The parameter lists of the kernels in cl/; returns how many arguments there are. */
+static int list_arguments(const struct ht_step *step, enum ht_stage_kind kind,
                           const struct ht_step_args *args, const struct ht_step_buffers *buffers,
-                          struct arguments *list) {
-    const struct ht_sizes *z = &step->sizes;
-    bool evolves = kind == HT_STAGE_STEP || kind == HT_STAGE_EVOLVE;
-    list->arg[list->count++] = (struct ht_arg){.value = args, .size = step->args_size};
-    if (kind == HT_STAGE_OPERATOR) {
-        add_buffers(list, 1, NULL, step->tool.buffer);
-        add_buffers(list, z->sources, z->source_field, buffers->src);
-        add_buffers(list, z->targets, z->target_field, buffers->dst);
-        return;
-    }
-    if (evolves) add_buffers(list, 1, NULL, &buffers->scale);
-    if (kind != HT_STAGE_EVOLVE) add_buffers(list, z->sources, z->source_field, buffers->src);
-    if (kind != HT_STAGE_STEP) add_buffers(list, z->sources, NULL, buffers->poly);
-    if (evolves) {
-        add_buffers(list, z->targets, z->target_field, buffers->dst);
-        for (int m = 0; m < step->spec.eq->nmaterials; m++)
-            if (ht_spec_reads(&step->spec, m)) add_buffers(list, 1, NULL, &buffers->medium[m]);
-    }
+                          struct ht_arg *arg) {
+    const struct ht_spec *spec = &step->spec;
+    const unsigned all = (1u << spec->eq->nfields) - 1, slots = (1u << step->sizes.sources) - 1;
+    const bool whole = kind == HT_STAGE_STEP || kind == HT_STAGE_OPERATOR;
+    const bool ends = whole || kind == HT_STAGE_EVOLVE;
+    unsigned media = 0;
+    int n = 0;
+    for (int m = 0; m < spec->eq->nmaterials; m++)
+        media |= (unsigned)(ends && kind != HT_STAGE_OPERATOR && ht_spec_reads(spec, m)) << m;
+    arg[n++] = (struct ht_arg){.value = args, .size = step->args_size};
+    if (ends)
+        arg[n++] =
+            HT_BUFFER(kind == HT_STAGE_OPERATOR ? step->tool.buffer[OPERATOR] : buffers->scale);
+    if (kind != HT_STAGE_EVOLVE)
+        n = ht_tool_buffers(spec->src ? spec->src : all, buffers->src, arg, n);
+    if (!whole) n = ht_tool_buffers(slots, buffers->poly, arg, n);
+    if (ends) n = ht_tool_buffers(spec->dst ? spec->dst : all, buffers->dst, arg, n);
+    return ht_tool_buffers(media, buffers->medium, arg, n);
 }
 
 /* For each field gathers the vertex values, then applies the products, which alternate between poly
@@ -233,7 +222,7 @@ static void plane_groups(const struct ht_shape *shape, const struct ht_step_args
 static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
                           const struct ht_step_args *args, const struct ht_step_buffers *buffers) {
     enum ht_stage_kind kind = step->variant->stage[i].kind;
-    struct arguments list = {0};
+    struct ht_arg arg[HT_MAX_ARGS];
     if (kind == HT_STAGE_INTERPOLATE_GEMM)
         return interpolate_by_products(step, part, args, buffers);
     int64_t planes = args->end[2] - args->begin[2], group_size = step->shape.group_size;
@@ -247,8 +236,8 @@ static enum ht_err launch(struct ht_step *step, enum ht_step_part part, int i,
     } else if (kind == HT_STAGE_EVOLVE) {
         groups[2] = planes;
     }
-    add_arguments(step, kind, args, buffers, &list);
-    return ht_kernel_launch(step->tool.kernel[part][i], list.count, list.arg, groups, group_size);
+    const int count = list_arguments(step, kind, args, buffers, arg);
+    return ht_kernel_launch(step->tool.kernel[part][i], count, arg, groups, group_size);
 }
 
 /* Planes per group of equal groups. Of n planes in all per unit, a group's first one also needs the

@@ -31,12 +31,8 @@ enum ht_err ht_sums_create(struct ht_device *device, const struct ht_spec *spec,
                                                 {"SUM_WIDTH", gpu ? 1 : WIDTH}},
                                      .file = {"layout.h", "tool_args.h", "sums.cl"},
                                      .entry = {[SUMS] = "ht_sums", [SHIFT] = "ht_shift"}};
-    TRY(ht_tool_create(device, &recipe, sizeof(struct sums), out));
-    struct sums *r = (struct sums *)*out;
-    r->wide = wide;
-    r->points = points;
-    r->weighs = closed || points > 1;
-    return HT_OK;
+    const struct sums own = {.wide = wide, .points = points, .weighs = closed || points > 1};
+    return ht_tool_create(device, &recipe, &own, sizeof own, out);
 }
 
 static enum ht_err make_room(struct sums *r, int which, int64_t bytes) {

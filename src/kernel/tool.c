@@ -25,13 +25,13 @@ static enum ht_err write_text(struct ht_tool *tool) {
     return ht_text_status(out);
 }
 
-enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe, size_t size,
-                           void *out) {
+enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
+                           const void *own, size_t size, void *out) {
     struct ht_tool *tool = NULL;
     *(void **)out = NULL;
     TRY(ht_mem_alloc(1, size, &tool));
-    tool->device = device;
-    tool->recipe = *recipe;
+    memcpy(tool, own, size);
+    *tool = (struct ht_tool){.device = device, .recipe = *recipe};
     while (tool->recipe.items > 1 && tool->recipe.items > ht_tool_info(device)->max_group)
         tool->recipe.items /= 2;
     enum ht_err err = write_text(tool);

@@ -40,9 +40,9 @@ struct ht_tool {
 /* Facts of a device; of none those of a GPU that has everything. */
 const struct ht_device_info *ht_tool_info(const struct ht_device *device);
 /* A tool that has its text and is compiled now, by ht_tool_build or by the first launch. *out: a
- * struct of `size` bytes that begins with struct ht_tool. */
+ * copy of the file's struct of `size` bytes, whose first member, struct ht_tool, is filled. */
 HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,
-                                      size_t size, void *out);
+                                      const void *own, size_t size, void *out);
 /* The end of a function that fills such a tool: after an error it is destroyed; err. */
 enum ht_err ht_tool_keep(enum ht_err err, struct ht_tool **tool);
 HT_CHECKED enum ht_err ht_tool_launch(struct ht_tool *tool, enum ht_step_part part, int entry,
