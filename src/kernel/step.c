@@ -173,7 +173,8 @@ static int list_arguments(const struct ht_step *step, enum ht_stage_kind kind,
                           const struct ht_step_args *args, const struct ht_step_buffers *buffers,
                           struct ht_arg *arg) {
     const struct ht_spec *spec = &step->spec;
-    const unsigned all = (1u << spec->eq->nfields) - 1, slots = (1u << step->sizes.sources) - 1;
+    const unsigned all = ~0u >> (HT_MAX_FIELDS - spec->eq->nfields);
+    const unsigned slots = ~0u >> (HT_MAX_FIELDS - step->sizes.sources);
     const bool whole = kind == HT_STAGE_STEP || kind == HT_STAGE_OPERATOR;
     const bool ends = whole || kind == HT_STAGE_EVOLVE;
     unsigned media = 0;

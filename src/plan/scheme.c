@@ -1,32 +1,9 @@
 /* The time-stepping schemes, a row each, and functions common to all of them. */
 #include "plan_parts.h"
 
-const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite);
-const struct ht_method ht_method_differences = HT_METHOD_ROW(differences);
-const struct ht_method ht_method_staggered = {
-    .kernels_create = ht_differences_kernels_create,
-    .schedule_passes = ht_differences_schedule_passes,
-    .stepper_create = ht_differences_stepper_create,
-    .stepper_budget = ht_differences_stepper_budget,
-    .oracle_create = ht_differences_oracle_create,
-    .oracle_roundings = ht_staggered_oracle_roundings,
-    .shrink = ht_differences_shrink,
-    .start = ht_staggered_start,
-    .start_bytes = ht_differences_start_bytes,
-    .state_measure = ht_staggered_state_measure,
-    .growth_cause = ht_staggered_growth_cause,
-    .sampler_shape = ht_differences_sampler_shape,
-    .sampler_list = ht_differences_sampler_list,
-    .shot_bytes = ht_differences_shot_bytes,
-    .plan_order = ht_differences_plan_order,
-    .plan_medium = ht_staggered_plan_medium,
-    .plan_slabs = ht_staggered_plan_slabs,
-    .plan_layers = ht_staggered_plan_layers,
-    .plan_shots = ht_differences_plan_shots,
-    .plan_stages = ht_staggered_plan_stages,
-    .plan_limit = ht_staggered_plan_limit,
-    .plan_cfl = ht_differences_plan_cfl,
-};
+const struct ht_method ht_method_hermite = HT_METHOD_ROW(hermite, hermite);
+const struct ht_method ht_method_differences = HT_METHOD_ROW(differences, differences);
+const struct ht_method ht_method_staggered = HT_METHOD_ROW(staggered, differences);
 
 /* The state of the dual grid half a step later is the Taylor series in time of the cells'
  * interpolants, and likewise from the dual to the primary grid (docs/developers/method.md, sections

@@ -7,7 +7,7 @@
     type ht_##what arguments {                          \
         return (problem)->scheme->does->what call;      \
     }
-HT_EACH_ASKED(ASK, )
+HT_EACH_ASKED(ASK, , )
 
 void ht_schedule_passes(const struct ht_problem *problem, struct ht_passes *out) {
     problem->scheme->does->schedule_passes(problem, out);

@@ -5,29 +5,30 @@
 #include "htwave/energy.h"
 #include "htwave/schedule.h"
 
-/* X(name, type, function, arguments, problem, call) for each function of a row that the public one
- * of this name after ht_ asks for; name: of the row. */
-#define HT_EACH_ASKED(X, name)                                                                     \
-    X(name, enum ht_err, kernels_create,                                                           \
+/* X(base, type, function, arguments, problem, call) for each function of a row that the public one
+ * of this name after ht_ asks for; name: of the row, base: of the one whose function it takes where
+ * it has none itself. */
+#define HT_EACH_ASKED(X, name, base)                                                               \
+    X(base, enum ht_err, kernels_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device, const struct ht_tuning *tuning, \
        struct ht_kernels *out),                                                                    \
       problem, (problem, device, tuning, out))                                                     \
-    X(name, enum ht_err, stepper_create,                                                           \
+    X(base, enum ht_err, stepper_create,                                                           \
       (const struct ht_problem *problem, struct ht_device *device,                                 \
        const struct ht_kernels *kernels, struct ht_stepper *out),                                  \
       problem, (problem, device, kernels, out))                                                    \
-    X(name, struct ht_budget, stepper_budget,                                                      \
+    X(base, struct ht_budget, stepper_budget,                                                      \
       (const struct ht_problem *problem, const struct ht_tuning *tuning,                           \
        const struct ht_device_info *info),                                                         \
       problem, (problem, tuning, info))                                                            \
-    X(name, enum ht_err, oracle_create,                                                            \
+    X(base, enum ht_err, oracle_create,                                                            \
       (const struct ht_problem *problem, struct ht_stepper *out), problem, (problem, out))         \
     X(name, double, oracle_roundings, (const struct ht_problem *problem), problem, (problem))      \
     X(name, enum ht_err, start,                                                                    \
       (const struct ht_plan *plan, struct ht_device *device, const struct ht_tuning *tuning,       \
        const struct ht_stepper *stepper),                                                          \
       &plan->problem, (plan, device, tuning, stepper))                                             \
-    X(name, int64_t, start_bytes,                                                                  \
+    X(base, int64_t, start_bytes,                                                                  \
       (const struct ht_plan *plan, const struct ht_tuning *tuning,                                 \
        const struct ht_device_info *info),                                                         \
       &plan->problem, (plan, tuning, info))                                                        \
@@ -38,21 +39,21 @@
     X(name, const char *, growth_cause, (const struct ht_plan *plan), &plan->problem, (plan))
 
 /* The same of all functions of a row; others do what the public one of their name does. */
-#define HT_EACH_METHOD(X, name)                                                                   \
-    HT_EACH_ASKED(X, name)                                                                        \
-    X(name, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out), , ) \
+#define HT_EACH_METHOD(X, name, base)                                                             \
+    HT_EACH_ASKED(X, name, base)                                                                  \
+    X(base, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out), , ) \
     /* A small problem of the same kind, for a self-check. */                                     \
-    X(name, void, shrink,                                                                         \
+    X(base, void, shrink,                                                                         \
       (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out),  \
       , )                                                                                         \
     /* Of a sampler at most, but for precision, layout and slots. */                              \
-    X(name, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out), , )     \
-    X(name, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out), , )  \
+    X(base, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out), , )     \
+    X(base, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out), , )  \
     /* Adds to *out. */                                                                           \
-    X(name, enum ht_err, shot_bytes,                                                              \
+    X(base, enum ht_err, shot_bytes,                                                              \
       (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out), , )                     \
     /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */             \
-    X(name, enum ht_err, plan_order, (struct ht_plan * plan), , )                                 \
+    X(base, enum ht_err, plan_order, (struct ht_plan * plan), , )                                 \
     /* Scans the medium, or fits it. Collective. */                                               \
     X(name, enum ht_err, plan_medium, (struct ht_plan * plan), , )                                \
     /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */    \
@@ -61,31 +62,31 @@
     /* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are      \
      * known; refuses what the scheme's layers do not have. */                                    \
     X(name, enum ht_err, plan_layers, (struct ht_plan * plan), , )                                \
-    X(name, enum ht_err, plan_shots, (struct ht_plan * plan), , )                                 \
+    X(base, enum ht_err, plan_shots, (struct ht_plan * plan), , )                                 \
     /* The most stages, the largest stable cfl of some, that of a step. */                        \
     X(name, int, plan_stages, (const struct ht_plan *plan), , )                                   \
     X(name, double, plan_limit, (const struct ht_plan *plan, int stages), , )                     \
-    X(name, double, plan_cfl, (const struct ht_plan *plan, double dt), , )
+    X(base, double, plan_cfl, (const struct ht_plan *plan, double dt), , )
 
 /* A type and a list of parameters cannot stand in parentheses. NOLINTNEXTLINE */
 #define HT_METHOD_MEMBER(name, type, what, arguments, ...) type(*what) arguments;
 struct ht_method {
-    HT_EACH_METHOD(HT_METHOD_MEMBER, )
+    HT_EACH_METHOD(HT_METHOD_MEMBER, , )
 };
 
 #define HT_METHOD_FUNCTION(name, type, what, arguments, ...) type ht_##name##_##what arguments;
-HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite)
-HT_EACH_METHOD(HT_METHOD_FUNCTION, differences)
-/* By a pair of groups of fields; the row takes some functions of `differences`. */
-HT_EACH_METHOD(HT_METHOD_FUNCTION, staggered)
+HT_EACH_METHOD(HT_METHOD_FUNCTION, hermite, hermite)
+HT_EACH_METHOD(HT_METHOD_FUNCTION, differences, differences)
+/* By a pair of groups of fields. */
+HT_EACH_METHOD(HT_METHOD_FUNCTION, staggered, differences)
 extern const struct ht_method ht_method_hermite, ht_method_differences, ht_method_staggered;
 
 /* What their schemes conserve. */
 extern const struct ht_invariant ht_leapfrog_energy, ht_fd_energy;
 
 #define HT_METHOD_POINTER(name, type, what, arguments, ...) .what = ht_##name##_##what,
-#define HT_METHOD_ROW(name) \
-    { HT_EACH_METHOD(HT_METHOD_POINTER, name) }
+#define HT_METHOD_ROW(name, base) \
+    { HT_EACH_METHOD(HT_METHOD_POINTER, name, base) }
 
 /* ---- measure.c ---- */
 /* Own planes, at least one, whose coefficients of all fields are so many values at most. */
