@@ -141,7 +141,6 @@ struct ht_groups {
 
 #define HT_CHOICE_CONSTANT(constant, word) constant,
 enum ht_grid_axis { HT_EACH_AXIS(HT_CHOICE_CONSTANT) };
-enum ht_receiver_type { HT_EACH_RECEIVER_TYPE(HT_CHOICE_CONSTANT) };
 enum ht_map_kind { HT_EACH_MAP(HT_CHOICE_CONSTANT) HT_MAP_KINDS };
 
 /* The word, for messages and results: HT_WORD(FIT, kind). */
@@ -200,11 +199,13 @@ struct ht_medium_given {
     const double *memory; /* type "memory", where value is text: samples as a file has them, set by
                              the caller, who keeps them; NULL: none yet */
 };
-/* A Gaussian: a group of initial.pulses. */
-struct ht_pulse {
-    double centre[3], width, amplitude;
-    char *field;
-};
+#define OPEN(of) struct of {
+#define CLOSE(of) \
+    }             \
+    ;
+#define MEMBER(...) __VA_ARGS__;
+#define ROW(type, of, member, ...) ht_member_##type member;
+#include "htwave/list_rows.h"
 /* A shot, a source of waves: a group of the list "sources". */
 #define MEMBER(...) __VA_ARGS__;
 #define ROW(type, section, member, ...) ht_member_##type member;
@@ -262,50 +263,7 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
 /* Whether a group has a number other than 0 for what a kind takes. */
 bool ht_source_takes(const struct ht_shot_given *given, const struct ht_source_kind *kind);
 
-/* A group of receivers. */
-struct ht_receivers_given {
-    char *name;
-    enum ht_receiver_type type;
-    double position[3];     /* point */
-    double from[3], to[3];  /* line and plane: two ends of an edge */
-    double side[3];         /* plane: the end of the edge from `from` */
-    int count, count2;      /* along from-to, along from-side */
-    char *file;             /* of positions */
-    struct ht_names fields; /* empty: the scheme's */
-    struct ht_value every;  /* a time, or "step" */
-    double start;
-    int64_t places; /* of a shot whose receivers were moved, in place of the file's; no keys */
-    double (*place)[3];
-};
-
-/* A shot of a survey: a group of the list "shots". */
-struct ht_survey_given {
-    struct ht_value sources;   /* numbers of their groups; none: all */
-    struct ht_names receivers; /* names or numbers of their groups; empty: all */
-    char *file;                /* of places: one group of sources moves to each; "": none */
-    char *data;                /* file of traces; "": obs/shot-N.h5 beside the input */
-};
-
-/* Maps of a field: a group of output.maps. */
-struct ht_map_given {
-    char *name, *field;
-    struct ht_names what;        /* words of HT_EACH_MAP */
-    struct ht_value frequencies; /* none: no waves */
-    double from[3], to[3];
-    int stride;            /* nodes */
-    struct ht_value every; /* a time, "auto" or "step" */
-    double start;
-};
 enum { HT_MAP_WAVES = 16 }; /* frequencies of a group at most */
-
-/* A slice that pictures show. */
-struct ht_slice_given {
-    char *name;
-    enum ht_grid_axis plane; /* normal to it */
-    double position;         /* fraction 0..1 along the normal */
-    char *field;
-    double range; /* of the colours; 0: see output.picture.scale */
-};
 
 enum { HT_MAX_MEDIUM_OPTIONS = 64 };
 

@@ -15,118 +15,24 @@ static const struct ht_option option[] = {
 
 /* ---- lists of groups ---- */
 
-#define IN_PULSE(type, member) HT_MEMBER_OF(ht_pulse, type, #member, member)
+#define OPEN(of) static const struct ht_option of##_option[] = {
+#define CLOSE(of) \
+    }             \
+    ;
+#define MEMBER(...)
+#define ROW(type, of, member, ...) {HT_MEMBER_OF(of, type, #member, member), __VA_ARGS__},
+#include "htwave/list_rows.h"
 
-static const struct ht_option pulse_option[] = {
-    {IN_PULSE(REAL3, centre), NULL, ANY, "length", "Position of the centre."},
-    {IN_PULSE(REAL, width), "0.1", POSITIVE, "length", "Width of the pulse, as initial.width."},
-    {IN_PULSE(REAL, amplitude), "1.0", ANY, "field", "Value of the pulse at the centre."},
-    {IN_PULSE(STRING, field), "\"\"", ANY, "",
-     "The field with the pulse; empty means the first of the system."},
-};
-
-#define IN_RECEIVERS(type, member) HT_MEMBER_OF(ht_receivers_given, type, #member, member)
-
-static const struct ht_option receivers_option[] = {
-    {IN_RECEIVERS(STRING, name), "\"\"", ANY, "",
-     "Name of the group in the outputs; empty means receivers-N, N the group's number."},
-    {IN_RECEIVERS(CHOICE(, HT_EACH_RECEIVER_TYPE), type), "\"point\"", ANY, "",
-     "One point; a line of them; a plane, a lattice with the edges from-to and from-side; or "
-     "positions in a file."},
-    {IN_RECEIVERS(REAL3, position), "[0.0, 0.0, 0.0]", ANY, "length",
-     "Point: where it is, on the grid or off it."},
-    {IN_RECEIVERS(REAL3, from), "[0.0, 0.0, 0.0]", ANY, "length",
-     "Line and plane: the first receiver."},
-    {IN_RECEIVERS(REAL3, to), "[0.0, 0.0, 0.0]", ANY, "length",
-     "Line and plane: the last receiver of the first line."},
-    {IN_RECEIVERS(REAL3, side), "[0.0, 0.0, 0.0]", ANY, "length",
-     "Plane: the first receiver of the last line."},
-    {IN_RECEIVERS(INT, count), "1", 1, 100000000, "receivers",
-     "Line and plane: receivers from `from` to `to`."},
-    {IN_RECEIVERS(INT, count2), "1", 1, 100000000, "lines", "Plane: lines from `from` to `side`."},
-    {IN_RECEIVERS(FILE, file), "\"\"", ANY, "",
-     "File: a line per receiver with its coordinates, one number per axis, separated by blanks or "
-     "commas; # begins a comment."},
-    {IN_RECEIVERS(NAMES, fields), "[]", ANY, "",
-     "Fields, such as p, and derivatives of fields, such as p_x1. Empty: all fields that the "
-     "scheme stores at whole steps; of fd p of acoustic, u of wave."},
-    {IN_RECEIVERS(ONE("step"), every), "\"step\"", POSITIVE, "time",
-     "Time between samples, whatever the time step: values between steps are interpolated. "
-     "\"step\": those of each time step."},
-    {IN_RECEIVERS(REAL, start), "0.0", NOT_NEGATIVE, "time",
-     "Time of the first sample; with every = \"step\" the first step at or after it."},
-};
-
-#define IN_SURVEY(type, member) HT_MEMBER_OF(ht_survey_given, type, #member, member)
-
-static const struct ht_option survey_option[] = {
-    {IN_SURVEY(VALUE, sources), NULL, 1, 256, "",
-     "Numbers of the groups of sources that act together, from 1; not given: all."},
-    {IN_SURVEY(NAMES, receivers), "[]", ANY, "",
-     "Names or numbers (\"2\") of the groups of receivers that record; empty: all."},
-    {IN_SURVEY(FILE, file), "\"\"", ANY, "",
-     "File of places, a shot for each: the one group of `sources` stands there, whatever its own "
-     "place. Text with a line per shot and a number per axis; or a line per trace, with the "
-     "receiver's place behind the source's: the one group of `receivers` stands at those of the "
-     "shot; or SEG-Y (.sgy), by the headers of its traces. # begins a comment."},
-    {IN_SURVEY(FILE, data), "\"\"", ANY, "",
-     "File of the shot's traces, which `htwave data` writes and a gradient reads; * stands for the "
-     "shot's number. SEG-Y (.sgy), of one shot or several, and .npy are read, too. Empty: "
-     "obs/shot-*.h5."},
-};
-
-#define IN_MAP(type, member) HT_MEMBER_OF(ht_map_given, type, #member, member)
-
-static const struct ht_option map_option[] = {
-    {IN_MAP(STRING, name), "\"\"", ANY, "",
-     "Name in those of the files; empty means map-N, N the group's number."},
-    {IN_MAP(STRING, field), "\"\"", ANY, "", "The field; empty means the first of the system."},
-    {IN_MAP(NAMES, what), "[]", ANY, "",
-     "Of maximum, minimum, largest (of the magnitude), time (when that was) and rms. Empty means "
-     "maximum, or with frequencies none of them."},
-    {IN_MAP(VALUE, frequencies), NULL, POSITIVE, "1/time",
-     "Frequencies f, at most 16, of running Fourier transforms: maps amplitude_N and phase_N, the "
-     "field being amplitude cos(2 pi f t + phase) from `start` to the end. T/2 times the amplitude "
-     "is the magnitude of the transform, T the attribute `lasts`."},
-    {IN_MAP(REAL3, from), "[0.0, 0.0, 0.0]", ANY, "length",
-     "Lower corner of the box of nodes that are kept; not given: that of the grid."},
-    {IN_MAP(REAL3, to), "[0.0, 0.0, 0.0]", ANY, "length",
-     "Upper corner; between the same two nodes as `from` along an axis: the nearer node alone."},
-    {IN_MAP(INT, stride), "1", 1, 1000, "nodes",
-     "Every so many-th node along each axis is kept; 2 takes a quarter of the time in three "
-     "dimensions."},
-    {IN_MAP(ONE("auto|step"), every), "\"auto\"", POSITIVE, "time",
-     "Time between samples, whole steps. auto: 8 per period of the shortest waves (sources, "
-     "initial.frequency), of which extremes lack 7.6 % at most; 5 for rms and frequencies alone; "
-     "for one extreme on the whole grid by fd 4 to 6, with waves between them, of which 3 to 9 % "
-     "lack (the banner says it). step, and auto where no period is known: each step."},
-    {IN_MAP(REAL, start), "0.0", NOT_NEGATIVE, "time", "Time of the first sample."},
-};
-
-#define IN_SLICE(type, member) HT_MEMBER_OF(ht_slice_given, type, #member, member)
-
-static const struct ht_option slice_option[] = {
-    {IN_SLICE(STRING, name), "\"\"", ANY, "",
-     "Name in those of the pictures; empty means slice-N, N the group's number."},
-    {IN_SLICE(CHOICE(, HT_EACH_AXIS), plane), "\"x3\"", ANY, "",
-     "Three dimensions: the axis normal to the slice."},
-    {IN_SLICE(REAL, position), "0.5", 0, 1, "of the box", "As output.picture.position."},
-    {IN_SLICE(STRING, field), "\"\"", ANY, "",
-     "Field to draw; empty means the first of the system."},
-    {IN_SLICE(REAL, range), "0.0", NOT_NEGATIVE, "field", "As output.picture.range."},
-};
-
-#define LIST(key, type, rows)                                             \
-    &(const struct ht_option_list) {                                      \
-        (key), sizeof(struct type), sizeof(rows) / sizeof *(rows), (rows) \
+#define LIST(key, of)                                                                   \
+    &(const struct ht_option_list) {                                                    \
+        (key), sizeof(struct of), sizeof of##_option / sizeof *of##_option, of##_option \
     }
-static const struct ht_option_list *const lists[] = {
-    LIST("receivers", ht_receivers_given, receivers_option),
-    LIST("initial.pulses", ht_pulse, pulse_option),
-    &ht_source_list,
-    LIST("output.maps", ht_map_given, map_option),
-    LIST("output.picture.slices", ht_slice_given, slice_option),
-    LIST("shots", ht_survey_given, survey_option)};
+static const struct ht_option_list *const lists[] = {LIST("receivers", ht_receivers_given),
+                                                     LIST("initial.pulses", ht_pulse),
+                                                     &ht_source_list,
+                                                     LIST("output.maps", ht_map_given),
+                                                     LIST("output.picture.slices", ht_slice_given),
+                                                     LIST("shots", ht_survey_given)};
 
 enum { ROWS = sizeof option / sizeof *option };
 
