@@ -217,6 +217,8 @@ int ht_text_find(const char *list, char between, const char *word);
 HT_PRINTF(3, 4) char *ht_text_format(char *buffer, size_t size, const char *fmt, ...);
 /* "1.5 GiB", "320 B" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_bytes(double bytes, char *buffer);
+/* "1.2 M", padded "1.20 M" into buffer (at least 32 bytes); returns buffer. */
+char *ht_text_prefixed(double value, bool padded, char *buffer);
 /* "1 h 02 min", "3.2 s" into buffer (at least 32 bytes); returns buffer. */
 char *ht_text_seconds(double seconds, char *buffer);
 /* "80 x 60" into buffer (at least 192 bytes, of up to 8 numbers); returns buffer. */
@@ -224,6 +226,7 @@ char *ht_text_extents(int count, const int64_t *extent, const char *between, cha
 /* For arguments of a message. */
 #define HT_EXTENTS(count, extent) ht_text_extents((count), (extent), " x ", (char[192]){0})
 #define HT_BYTES(bytes) ht_text_bytes((double)(bytes), (char[32]){0})
+#define HT_PREFIXED(value) ht_text_prefixed((value), false, (char[32]){0})
 #define HT_SECONDS(seconds) ht_text_seconds((seconds), (char[32]){0})
 #define HT_KEY(...) ht_text_format((char[96]){0}, 96, __VA_ARGS__)
 

@@ -102,18 +102,6 @@ void ht_progress_start(struct ht_progress *p, const char *what, double total, co
     p->shown_at = p->started;
 }
 
-/* "1.23 G" with an SI prefix, so that a unit may follow. */
-static void format_rate(double rate, char *buffer, size_t size) {
-    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
-    int step = 0;
-    while (rate >= 999.5 && step < 5) {
-        rate /= 1000;
-        step++;
-    }
-    int digits = rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0;
-    snprintf(buffer, size, "%.*f %s", digits, rate, prefix[step]);
-}
-
 enum { LINE_WIDTH = 79, BAR_MAX = 30, BAR_MIN = 8 };
 
 static void show(const struct ht_progress *p, double done, double elapsed) {
@@ -122,9 +110,10 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
     bool complete = done >= p->total;
     snprintf(head, sizeof head, "%s %3.0f %% ", p->what, floor(fraction * 100));
     const double own = done - p->begun;
-    format_rate(own * p->units_per_item / fmax(elapsed, 1e-9), rate, sizeof rate);
+    ht_text_prefixed(own * p->units_per_item / fmax(elapsed, 1e-9), true, rate);
     ht_text_seconds(complete ? elapsed : elapsed * (p->total - done) / own, time);
-    snprintf(tail, sizeof tail, "%s%s/s, %s %s", rate, p->unit, time, complete ? "in all" : "left");
+    snprintf(tail, sizeof tail, "%s%s%s/s, %s %s", rate, strchr(rate, ' ') ? "" : " ", p->unit,
+             time, complete ? "in all" : "left");
     if (on_terminal()) {
         /* The bar takes what the text leaves of the line. */
         int room = LINE_WIDTH - 3 - (int)(strlen(head) + strlen(tail));

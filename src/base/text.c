@@ -286,6 +286,15 @@ char *ht_text_bytes(double bytes, char *buffer) {
     return buffer;
 }
 
+char *ht_text_prefixed(double value, bool padded, char *buffer) {
+    static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
+    int step = 0;
+    for (; value >= 999.5 && step < 5; step++) value /= 1000;
+    const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (padded) return ht_text_format(buffer, 32, "%.*f%s", digits, value, prefix[step]);
+    return ht_text_format(buffer, 32, "%.3g%s", value, prefix[step]);
+}
+
 /* Two units, the smaller with two digits: "1 h 02 min". */
 static void two_units(char *buffer, double value, int ratio, const char *unit, const char *part) {
     long long whole = llround(value);

@@ -327,8 +327,10 @@ enum ht_err ht_comm_look_out(struct ht_comm *c) {
 }
 
 /* Data that a rank sent before it failed may still be arriving. Without this grace period a failure
- * of all ranks would be reported as that of one. */
-static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char *what) {
+ * of all ranks would be reported as that of one. agrees: does not look for failures, since all
+ * ranks come there. */
+static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char *what,
+                             bool agrees) {
     const double grace = 0.05;
     double noticed = 0;
     enum ht_err err = HT_OK;
@@ -336,7 +338,10 @@ static enum ht_err comm_wait(struct ht_comm *c, MPI_Request *request, const char
     for (long n = 0; !done; n++) {
         TRY(comm_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
         if (done) break;
-        if (err == HT_OK && n % 64 == 63) {
+        if (agrees && n % 64 == 63) {
+            find_silent(c);
+            if (c->whole != NULL) find_silent(c->whole);
+        } else if (err == HT_OK && n % 64 == 63) {
             err = ht_comm_look_out(c);
             noticed = ht_clock();
         }
@@ -361,32 +366,18 @@ static int find_failed(const int *codes, int size, bool *all) {
     return own >= 0 ? own : any;
 }
 
-/* Does not look for failures: all ranks come here. */
-static enum ht_err gather_codes(struct ht_comm *c, int own, int *codes) {
-    MPI_Request request;
-    int done = 0;
-    TRY(comm_check(MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
-                   "agreeing"));
-    for (long n = 0; !done; n++) {
-        TRY(comm_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
-        if (done) break;
-        if (n % 64 == 63) find_silent(c);
-        if (n % 64 == 63 && c->whole != NULL) find_silent(c->whole);
-        ht_comm_pause(n);
-    }
-    c->looked = 0;
-    return HT_OK;
-}
-
 static enum ht_err agree(struct ht_comm *c, enum ht_err err) {
     HT_FREED int *codes = NULL;
     bool all = true;
     /* These notices are only probed, never received. */
     if (err != HT_OK && err != HT_ERR_ELSEWHERE) say_all(c, NOTICE);
     if (ht_mem_alloc((size_t)c->size, sizeof *codes, &codes) != HT_OK) MPI_Abort(MPI_COMM_WORLD, 1);
-    enum ht_err done = gather_codes(c, (int)err, codes);
-    int first = done == HT_OK ? find_failed(codes, c->size, &all) : -1;
-    TRY(done);
+    MPI_Request request;
+    const int own = (int)err;
+    TRY(comm_check(MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, c->agree, &request),
+                   "agreeing"));
+    TRY(comm_wait(c, &request, "agreeing", true));
+    const int first = find_failed(codes, c->size, &all);
     if (first < 0) return HT_OK;
     /* Copies the message of rank `from` to c->message on all ranks. */
     if (all || c->rank != first)
@@ -475,7 +466,7 @@ enum ht_err ht_message_done(struct ht_message **message, bool *done) {
 
 enum ht_err ht_message_wait(struct ht_message **message) {
     if (*message == NULL) return HT_OK;
-    TRY(comm_wait((*message)->comm, &(*message)->request, "a message"));
+    TRY(comm_wait((*message)->comm, &(*message)->request, "a message", false));
     end_message(message);
     return HT_OK;
 }
@@ -534,7 +525,7 @@ static enum ht_err collective(struct ht_comm *c, bool gathers, const void *own, 
         gathers ? MPI_Iallgather(room, count, type, room + bytes, count, type, c->run, &request)
                 : MPI_Ibcast(room, count, type, 0, c->run, &request),
         what));
-    TRY(comm_wait(c, &request, what));
+    TRY(comm_wait(c, &request, what, false));
     copy(out, gathers ? room + bytes : room, gathers ? parts * bytes : bytes);
     free(room);
     return HT_OK;

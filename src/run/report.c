@@ -4,19 +4,6 @@
 #include "htwave/sampler.h"
 #include "htwave/survey.h"
 
-/* "1.23 M" */
-#define WITH_PREFIX(value) with_prefix((value), (char[32]){0})
-static const char *with_prefix(double value, char buffer[32]) {
-    static const char *const prefix[] = {"", " k", " M", " G", " T", " P"};
-    int n = 0;
-    while (value >= 999.5 && n < 5) {
-        value /= 1000;
-        n++;
-    }
-    snprintf(buffer, 32, "%.3g%s", value, prefix[n]);
-    return buffer;
-}
-
 /* ---- results of several ranks: gathered from all, printed by rank 0 ---- */
 
 /* As members of JSON name them; the kernels' are a member of the run. */
@@ -140,7 +127,7 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const int fields = ht_problem_stored(&plan->problem, HT_PRIMARY);
     const double unknowns =
         (double)ht_grid_total(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) * fields;
-    const char *number = WITH_PREFIX(unknowns);
+    const char *number = HT_PREFIXED(unknowns);
     if (plan->problem.fd.pair != HT_PAIR_NONE)
         ht_say(f, "  unknowns  %s: %d fields, staggered, at %lld points each\n", number, fields,
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
@@ -744,11 +731,11 @@ static void add_rate(const struct ht_simulation *sim, const struct ht_result *re
             HT_KNOWN("limit_bytes_per_s", limits->bytes_per_s),
             HT_KNOWN("limit_fma_per_s", limits->fma_per_s));
     if (!isfinite(per_s)) return;
-    ht_say(f, "  rate      %s cell half-steps/s", WITH_PREFIX(per_s));
+    ht_say(f, "  rate      %s cell half-steps/s", HT_PREFIXED(per_s));
     if (isfinite(fraction))
         ht_say(f, ", %.2g %% of the %s limit (%s copies %sB/s and does %sFMA/s)", 100 * fraction,
                sim->ranks > 1 ? "devices'" : "device's", sim->ranks > 1 ? "that of rank 0" : "it",
-               WITH_PREFIX(limits->bytes_per_s), WITH_PREFIX(limits->fma_per_s));
+               HT_PREFIXED(limits->bytes_per_s), HT_PREFIXED(limits->fma_per_s));
     struct ht_limits later; /* of further runs */
     if (part > 1 && sim->device != NULL &&
         ht_limits_measure(sim->device, sim->tuning.fp64, true, &later) == HT_OK)
