@@ -78,20 +78,21 @@ static enum ht_err row_check(const struct ht_medium_source *source,
                              const struct ht_medium_row *row) {
     const struct ht_samples *samples = row->samples;
     const bool positive = row->of->positive, zero = row->of->zero;
-    const char *rule = ht_medium_rule(positive, zero);
-    for (int i = 0; i < row->count; i++)
-        REFUSE(!ht_medium_valid(row->number[i], positive, zero), source->params, row->key,
-               "%s = %.6g: must be %s", row->name, row->number[i], rule);
+    const char *rule = NULL;
+    for (int i = 0; i < row->count; i++) {
+        rule = ht_medium_wrong(row->number[i], positive, zero);
+        REFUSE(rule, source->params, row->key, "%s = %.6g: must be %s", row->name, row->number[i],
+               rule);
+    }
     if (!samples || !positive) return HT_OK;
     int64_t n1 = samples->shape[0], n2 = samples->shape[1];
     int64_t count = n1 * n2 * samples->shape[2];
     for (int64_t i = 0; i < count; i++) {
-        if (ht_medium_valid(samples->value[i], positive, zero)) continue;
-        int64_t at[3] = {i % n1, i / n1 % n2, i / n1 / n2};
-        return ht_params_error(
-            source->params, row->key,
-            "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: must be %s", row->name,
-            samples->value[i], (long long)at[0], (long long)at[1], (long long)at[2], rule);
+        rule = ht_medium_wrong(samples->value[i], positive, zero);
+        REFUSE(rule, source->params, row->key,
+               "gives %s = %.6g at sample [%lld, %lld, %lld] along x1, x2, x3: must be %s",
+               row->name, samples->value[i], (long long)(i % n1), (long long)(i / n1 % n2),
+               (long long)(i / n1 / n2), rule);
     }
     return HT_OK;
 }
@@ -99,9 +100,8 @@ static enum ht_err row_check(const struct ht_medium_source *source,
 const char *ht_medium_forbids(const struct ht_system *system, const char *name, double value) {
     for (int p = 0; system != NULL && p < system->nparameters; p++) {
         const struct ht_parameter *of = &system->parameter[p];
-        if (ht_text_find(of->names, '|', name) >= 0 &&
-            !ht_medium_valid(value, of->positive, of->zero))
-            return ht_medium_rule(of->positive, of->zero);
+        if (ht_text_find(of->names, '|', name) >= 0)
+            return ht_medium_wrong(value, of->positive, of->zero);
     }
     return NULL;
 }

@@ -73,24 +73,22 @@ void ht_medium_work_destroy(struct ht_medium_work *work) {
     *work = (struct ht_medium_work){0};
 }
 
-const char *ht_medium_rule(bool positive, bool zero) {
+const char *ht_medium_wrong(double value, bool positive, bool zero) {
+    if (isfinite(value) && (!positive || value > 0 || (zero && value == 0))) return NULL;
     return !positive ? "finite" : zero ? "0 or positive, and finite" : "positive and finite";
-}
-
-bool ht_medium_valid(double value, bool positive, bool zero) {
-    return isfinite(value) && (!positive || value > 0 || (zero && value == 0));
 }
 
 /* Of a parameter in polynomials, which do without fluids. */
 static bool usable_value(const struct ht_parameter *of, double value) {
-    return ht_medium_valid(value, of->positive, of->loss);
+    return ht_medium_wrong(value, of->positive, of->loss) == NULL;
 }
 
 static enum ht_err check(const struct ht_medium *medium, const char *key, const char *name,
                          double value, bool positive, bool zero, const double x[3]) {
-    if (ht_medium_valid(value, positive, zero)) return HT_OK;
-    return ht_params_error(medium->source->params, key, "gives %s = %.6g at %s: must be %s", name,
-                           value, HT_PLACED(medium->grid, x), ht_medium_rule(positive, zero));
+    const char *rule = ht_medium_wrong(value, positive, zero);
+    REFUSE(rule, medium->source->params, key, "gives %s = %.6g at %s: must be %s", name, value,
+           HT_PLACED(medium->grid, x), rule);
+    return HT_OK;
 }
 
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,

@@ -79,9 +79,8 @@ struct ht_medium_work {
 HT_CHECKED enum ht_err ht_medium_work_create(const struct ht_medium *medium, int64_t count,
                                              struct ht_medium_work *work);
 void ht_medium_work_destroy(struct ht_medium_work *work);
-/* Whether a value is what it must be, and what that is. */
-bool ht_medium_valid(double value, bool positive, bool zero);
-const char *ht_medium_rule(bool positive, bool zero);
+/* What a value must be and is not; NULL: it is. */
+const char *ht_medium_wrong(double value, bool positive, bool zero);
 /* Whether materials are allowed. */
 HT_CHECKED enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
                                        const double x[3]);
