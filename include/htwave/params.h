@@ -206,12 +206,6 @@ struct ht_medium_given {
 #define MEMBER(...) __VA_ARGS__;
 #define ROW(type, of, member, ...) ht_member_##type member;
 #include "htwave/list_rows.h"
-/* A shot, a source of waves: a group of the list "sources". */
-#define MEMBER(...) __VA_ARGS__;
-#define ROW(type, section, member, ...) ht_member_##type member;
-struct ht_shot_given {
-#include "htwave/source_rows.h"
-};
 
 /* ---- sources.c ---- */
 enum { HT_MAX_DRIVES = 6 };

@@ -29,7 +29,7 @@ static const struct ht_option option[] = {
     }
 static const struct ht_option_list *const lists[] = {LIST("receivers", ht_receivers_given),
                                                      LIST("initial.pulses", ht_pulse),
-                                                     &ht_source_list,
+                                                     LIST("sources", ht_shot_given),
                                                      LIST("output.maps", ht_map_given),
                                                      LIST("output.picture.slices", ht_slice_given),
                                                      LIST("shots", ht_survey_given)};

@@ -59,7 +59,8 @@ bool ht_option_in_list(const char *key, struct ht_list_key *out);
 enum ht_err ht_option_unknown(const struct ht_setting *setting, const char *what, const char *near,
                               const char *has, int count, const char *const *names);
 /* ---- sources.c ---- */
-extern const struct ht_option_list ht_source_list;
+extern const char ht_source_type_words[], ht_source_type_help[], ht_source_kind_words[],
+    ht_source_kind_help[];
 
 /* Length of the section of a key: 4 for "grid.order", 0 for "system". */
 int ht_option_section(const char *key);

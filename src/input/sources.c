@@ -54,7 +54,14 @@
 
 const struct ht_source_type ht_source_types[] = {EACH_TYPE(ROW){.word = NULL}};
 const struct ht_source_kind ht_source_kinds[] = {EACH_KIND(ROW){.word = NULL}};
-#undef ROW
+const char ht_source_type_words[] = EACH_TYPE(ENTRY);
+const char ht_source_type_help[] = EACH_TYPE(HELP_TYPE) ".";
+const char ht_source_kind_words[] = EACH_KIND(ENTRY);
+const char ht_source_kind_help[] = EACH_KIND(
+    HELP_KIND) " The delta of a line is the sum over its points, that of a plane delta(x_k - "
+               "at), that of a volume its Gaussian. A force of a volume gives all its points "
+               "the acceleration that the density at its centre makes; that of a plane is "
+               "normal to it. Plane waves have no kind.";
 
 /* ---- what they drive ---- */
 
@@ -125,13 +132,3 @@ int ht_source_drives(const struct ht_shot_given *given, const struct ht_equation
     if (!any) *missing = NULL;
     return count;
 }
-
-static const struct ht_option option[] = {
-#define MEMBER(...)
-#define ROW(type, section, member, ...) \
-    {HT_MEMBER_OF(ht_shot_given, type, #member, member), __VA_ARGS__},
-#include "htwave/source_rows.h"
-};
-
-const struct ht_option_list ht_source_list = {"sources", sizeof(struct ht_shot_given),
-                                              sizeof option / sizeof *option, option};
