@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../open_device.h"
+#include "errors.h"
 #include "htwave/simulation.h"
 #include "io/scratch.h"
 #include "must.h"
@@ -98,15 +99,53 @@ static inline struct ht_state fd_state(const struct fd_run *run) {
     return state;
 }
 
-/* |a - b| / |b - mean|. */
-static inline double fd_distance(int64_t count, const double *a, const double *b, double mean) {
-    double sum = 0, all = 0;
-    for (int64_t n = 0; n < count; n++) {
-        sum += (a[n] - b[n]) * (a[n] - b[n]);
-        all += (b[n] - mean) * (b[n] - mean);
-    }
-    return sqrt(sum / all);
+/* ---- what comes back: a run and one in a larger box around the same middle, spacing 1 ---- */
+
+/* "[1.0,1.0]": a number for each axis. */
+static inline const char *fd_axes(int dims, int value, const char *point, char out[64]) {
+    int used = 0;
+    for (int k = 0; k < dims; k++)
+        used += snprintf(out + used, 64 - (size_t)used, "%c%d%s", k > 0 ? ',' : '[', value, point);
+    snprintf(out + used, 64 - (size_t)used, "]");
+    return out;
 }
+
+/* Of the nodes at most so near the middle along each axis: the largest |difference| of a field, and
+ * its largest value on the faces of their box. */
+static inline void fd_compare(const struct fd_run run[2], int field, int near, double *incident,
+                              double *worst) {
+    const int side = 2 * near + 1, dims = run->sim->plan->grid.dims;
+    HT_FREED double *a = fd_field(&run[0], HT_PRIMARY, field);
+    HT_FREED double *b = fd_field(&run[1], HT_PRIMARY, field);
+    for (int m = 0; m < (int)pow(side, dims); m++) {
+        const int x[3] = {m % side, m / side % side, m / side / side};
+        int64_t at[2] = {0, 0};
+        bool face = false;
+        for (int k = dims - 1; k >= 0; k--) {
+            for (int i = 0; i < 2; i++) {
+                const struct ht_grid *grid = &run[i].sim->plan->grid;
+                const int64_t first = (grid->cells[k] - (int64_t)2 * near) / 2;
+                at[i] = at[i] * ht_grid_nodes(grid, HT_PRIMARY, k) + first + x[k];
+            }
+            face = face || x[k] == 0 || x[k] == side - 1;
+        }
+        *worst = test_worse(fabs(a[at[0]] - b[at[1]]), *worst);
+        if (face) *incident = fmax(*incident, fabs(b[at[1]]));
+    }
+}
+
+/* All steps, by some at a time: the former over the latter in dB. Closes both runs. */
+static inline double fd_reflection(struct fd_run run[2], int field, int near, int at_a_time) {
+    double incident = 0, worst = 0;
+    for (int64_t k = 0; k < run->sim->plan->steps; k += at_a_time) {
+        for (int i = 0; i < 2; i++) fd_advance(&run[i], at_a_time);
+        fd_compare(run, field, near, &incident, &worst);
+    }
+    for (int i = 0; i < 2; i++) fd_close(&run[i]);
+    return 20 * log10(worst / incident);
+}
+
+/* ---- kernels ---- */
 
 /* Both kernels meet the reference of self-checks, and give the same bits, but through CUDA, whose
  * compiler fuses products and sums of losses in each kernel as it likes: some 16 roundings of a
@@ -126,12 +165,8 @@ static inline void fd_judge_kernels(const char *text, const char *more, bool los
     for (int f = 0; f < run[0].sim->plan->eq.nfields; f++) {
         HT_FREED double *a = fd_field(&run[0], HT_PRIMARY, f);
         HT_FREED double *b = fd_field(&run[1], HT_PRIMARY, f);
-        double most = DBL_MIN, off = 0;
-        for (int64_t n = 0; n < run[0].nodes; n++) {
-            most = fmax(most, fabs(a[n]));
-            off = test_worse(fabs(a[n] - b[n]), off);
-        }
-        worst = test_worse(off / most, worst);
+        const struct errors e = errors_of(run[0].nodes, b, a);
+        worst = test_worse(e.most / fmax(e.largest, DBL_MIN), worst);
     }
     const bool fuses = lossy && strcmp(ht_device_info(run[0].sim->device)->backend, "cuda") == 0;
     TEST_CHECK(worst <= (fuses ? STEPS * 16 * ldexp(1, -24) : 0),

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "../io/recorded.h"
+#include "errors.h"
 
 /* ---- exact solutions ---- */
 
@@ -135,7 +136,8 @@ static void run(const struct test *of, double finer, struct trial *t) {
 /* Relative error of two components of a trace in L2; finer: as many cells per wavelength. */
 static double trace_error(const struct test *of, double finer) {
     HT_ENDED(finish) struct trial t;
-    double difference = 0, whole = 0, *got[2];
+    double *got[2];
+    struct errors errors = {0};
     int64_t extent[8];
     run(of, finer, &t);
     const struct exact e = {.shot = &t.sim->plan->shots->shot[0],
@@ -157,13 +159,10 @@ static double trace_error(const struct test *of, double finer) {
             of->of(&e, d, time, exact);
         else
             along_x3(of->of, &e, d, time, exact);
-        for (int k = 0; k < 2; k++) {
-            difference += pow(got[k][i] - exact[k], 2);
-            whole += pow(exact[k], 2);
-        }
+        for (int k = 0; k < 2; k++) errors_add(&errors, got[k][i], exact[k]);
     }
     for (int k = 0; k < 2; k++) free(got[k]);
-    return sqrt(difference / whole);
+    return errors_l2(errors);
 }
 
 #define SOLID "elastic", "medium={vp=1.0;vs=0.6;rho=1.3;}"

@@ -2,6 +2,7 @@
  * between nodes. Lengths are in cells, the speed is 1. */
 
 #include "exact_shots.h"
+#include "planned.h"
 
 /* ---- traces ---- */
 
@@ -57,7 +58,7 @@ static double images_at(const struct ht_shot *shot, const double x[3], const dou
 static void test_volume(void) {
     const double h[3] = {1, 0.8, 1.25}, size[3] = {18, 16, 20};
     const int64_t n[3] = {18, 20, 16};
-    double difference = 0, whole = 0;
+    struct errors e = {0};
     struct trial t;
     record(
         &t, "device", 0,
@@ -69,14 +70,11 @@ static void test_volume(void) {
             const int64_t at[3] = {m % n[0], m / n[0] % n[1], m / n[0] / n[1]};
             const double x[3] = {(double)at[0] * h[0], (double)at[1] * h[1], (double)at[2] * h[2]};
             const struct ht_plan *plan = t.sim->plan;
-            const double exact =
-                images_at(&plan->shots->shot[0], x, size, (double)i * plan->problem.dt);
-            difference += pow(t.nodal.value[i * t.nodal.nodes + m] - exact, 2);
-            whole += exact * exact;
+            errors_add(&e, t.nodal.value[i * t.nodal.nodes + m],
+                       images_at(&plan->shots->shot[0], x, size, (double)i * plan->problem.dt));
         }
     finish(&t);
-    TEST_BELOW(sqrt(difference / whole), 3e-5, "volume in 3-D, cells of %g, %g, %g", h[0], h[1],
-               h[2]);
+    TEST_BELOW(errors_l2(e), 3e-5, "volume in 3-D, cells of %g, %g, %g", h[0], h[1], h[2]);
 }
 
 /* ---- accuracy ---- */
@@ -219,15 +217,6 @@ static void trace(const char *keys, const char *sources, const double to[2], dou
     memcpy(out, got + 1, (size_t)ht_least(extent[1] - 1, SAMPLES) * sizeof *out);
 }
 
-static double apart(const double *a, const double *b) {
-    double worst = 0, largest = 0;
-    for (int i = 0; i < SAMPLES; i++) {
-        worst = fmax(worst, fabs(a[i] - b[i]));
-        largest = fmax(largest, fabs(b[i]));
-    }
-    return largest > 0 ? worst / largest : NAN;
-}
-
 static const char corner[] =
     "grid.cells=[20,16] grid.upper=[20,16] boundary.x1=[\"free\",\"rigid\"] boundary.x2=\"rigid\" "
     "medium.rho=1.3 time.scheme=leapfrog grid.order=7 ";
@@ -242,10 +231,10 @@ static void test_lines(void) {
           KEYS "position=[0.0,3.0];}," KEYS "position=[9.0,9.5];}," KEYS "position=[18.0,16.0];}",
           to, points);
 #undef KEYS
-    TEST_BELOW(apart(line, points), 1e-12, "a line and its points");
+    TEST_BELOW(errors_most(errors_of(SAMPLES, line, points)), 1e-12, "a line and its points");
     trace(corner, "{position=[0.0,3.0];frequency=0.1;}", to, silent);
     for (int i = 0; i < SAMPLES; i++) points[i] += silent[i];
-    TEST_BELOW(apart(points, line), 1e-12, "a monopole on a free side");
+    TEST_BELOW(errors_most(errors_of(SAMPLES, points, line)), 1e-12, "a monopole on a free side");
 }
 
 /* ---- all derivatives ---- */
@@ -284,8 +273,7 @@ static void half_steps(const struct ht_plan *plan, const struct ht_stepper *s, i
                                 plan->eq.nfields));
         must(s->ops->put(s->self, grid, 0, ht_grid_planes(&plan->grid, grid), zero));
     }
-    for (int i = 0; i < 2 * steps; i++)
-        must(s->ops->half_step(s->self, i % 2 ? HT_DUAL : HT_PRIMARY));
+    must(ht_stepper_advance(s, steps));
 }
 
 /* Largest difference of all derivatives of a grid, over the largest. */
@@ -294,32 +282,30 @@ static double differ(const struct ht_plan *plan, enum ht_subgrid which, const st
     const int coefs = ht_grid_coefs(&plan->grid);
     const int64_t planes = ht_grid_planes(&plan->grid, which);
     const int64_t values = ht_grid_total(&plan->grid, which) * coefs;
-    double *u[2] = {NULL, NULL}, worst = 0, largest = 0;
-    for (int i = 0; i < 2; i++) must(HT_ALLOC(u[i], values));
+    HT_FREED double *u = NULL, *v = NULL;
+    struct errors e = {0};
+    must(HT_ALLOC(u, values));
+    must(HT_ALLOC(v, values));
     for (int f = 0; f < plan->eq.nfields; f++) {
         if (!ht_problem_stores(&plan->problem, which, f)) continue;
-        must(a->ops->get(a->self, which, f, coefs, 0, planes, u[0]));
-        if (b != NULL) must(b->ops->get(b->self, which, f, coefs, 0, planes, u[1]));
-        for (int64_t i = 0; i < values; i++) {
-            const double error = fabs(u[0][i] - u[1][i]);
-            if (!(error <= worst)) worst = error; /* NaN, too */
-            largest = fmax(largest, fabs(u[1][i]));
-        }
+        must(a->ops->get(a->self, which, f, coefs, 0, planes, u));
+        must(b->ops->get(b->self, which, f, coefs, 0, planes, v));
+        for (int64_t i = 0; i < values; i++) errors_add(&e, u[i], v[i]);
     }
-    for (int i = 0; i < 2; i++) free(u[i]);
-    return b != NULL ? worst / largest : worst;
+    return errors_most(e);
 }
 
 /* In three dimensions by N = 1, as compiling takes long. */
 static void open_room(const struct room *r, const char *scheme, const char *system,
-                      struct ht_params **params, struct ht_plan **plan) {
+                      struct planned *out) {
     const bool cube = r == &room;
-    must(test_params(NULL, '|', params,
-                     "%s|%s|%s|time.scheme=%s|system=%s|grid.order=%d|time.end=30.0|"
-                     "boundary.x1=\"rigid\"|boundary.x2=[\"free\", \"rigid\"]%s",
-                     r->cells, r->upper, r->sources, scheme, system, cube ? 1 : 2,
-                     cube ? "|boundary.x3=[\"rigid\", \"free\"]" : ""));
-    must(ht_plan_create(*params, NULL, plan));
+    must(plan_make(out, '|',
+                   "%s|%s|%s|time.scheme=%s|system=%s|grid.order=%d|time.end=30.0|"
+                   "boundary.x1=\"rigid\"|boundary.x2=[\"free\", \"rigid\"]%s",
+                   r->cells, r->upper, r->sources, scheme, system, cube ? 1 : 2,
+                   cube ? "|boundary.x3=[\"rigid\", \"free\"]" : ""));
+    must(plan_oracle(out, false));
+    half_steps(out->plan, &out->stepper, STEPS);
 }
 
 /* On the rigid sides along x1 the slopes of the first field, of any size elsewhere, stay 0 to the
@@ -359,20 +345,15 @@ static void test_kernel(struct ht_device *device, const struct ht_plan *plan,
         TEST_BELOW(differ(plan, which ? HT_DUAL : HT_PRIMARY, &stepper, oracle), bound,
                    "%s %s, %s precision, block %d: kernel of sources", plan->problem.scheme->name,
                    plan->eq.system->name, fp64 ? "double" : "single", block);
-    must(stepper.ops->finish(stepper.self));
     if (plan->problem.old_sign != 0) test_sides(plan, &stepper);
 }
 
 static void test_scheme(struct ht_device *device, const char *name, const struct room *r, int block,
                         bool sorted) {
-    HT_ENDED(ht_params_end) struct ht_params *params = NULL;
-    HT_ENDED(ht_plan_end) struct ht_plan *plan = NULL;
-    HT_ENDED(ht_stepper_destroy) struct ht_stepper oracle;
-    open_room(r, name, r == &scalar ? "wave" : "acoustic", &params, &plan);
-    must(ht_oracle_create(&plan->problem, &oracle));
-    half_steps(plan, &oracle, STEPS);
+    HT_ENDED(planned_end) struct planned of;
+    open_room(r, name, r == &scalar ? "wave" : "acoustic", &of);
     if (device != NULL && (block != 2 || ht_device_info(device)->fp64))
-        test_kernel(device, plan, &oracle, block == 2, block, sorted);
+        test_kernel(device, of.plan, &of.stepper, block == 2, block, sorted);
 }
 
 int main(void) {

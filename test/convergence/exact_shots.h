@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../io/recorded.h"
+#include "errors.h"
 
 enum { RIGID = 1, FREE = -1, PERIODIC = 0 };
 
@@ -114,16 +115,12 @@ static inline double exact_error(const struct exact *given, const char *backend,
     if (expected != NULL) *expected = expects(t.sim->plan, &e, end - e.delay);
     double *got = read_set(&t, e.wave ? "r/u" : "r/p", extent),
            *time = read_set(&t, "r/time", NULL);
-    double difference = 0, whole = 0;
-    for (int64_t i = 0; i < extent[1]; i++) {
-        const double exact = exact_at(&e, time[i]);
-        difference += pow(got[i] - exact, 2);
-        whole += exact * exact;
-    }
+    struct errors errors = {0};
+    for (int64_t i = 0; i < extent[1]; i++) errors_add(&errors, got[i], exact_at(&e, time[i]));
     free(got);
     free(time);
     for (int i = 0; i < 5; i++)
         ht_text_free((struct ht_text *[]){&cells, &upper, &source, &receiver, &options}[i]);
     finish(&t);
-    return sqrt(difference / whole);
+    return errors_l2(errors);
 }

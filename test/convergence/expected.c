@@ -240,13 +240,10 @@ static void statements(void) {
 static double against_finer(const struct fd_run *run, const struct fd_run *fine) {
     HT_FREED double *a = fd_values(run, HT_PRIMARY), *b = fd_values(fine, HT_PRIMARY);
     const int64_t *n = run->sim->plan->grid.cells;
-    double sum = 0, all = 0;
-    for (int64_t i = 0; i < run->nodes; i++) {
-        const int64_t at = 4 * (i / n[0]) * 4 * n[0] + 4 * (i % n[0]);
-        sum += pow(a[i] - b[at], 2);
-        all += pow(b[at], 2);
-    }
-    return sqrt(sum / all);
+    struct errors e = {0};
+    for (int64_t i = 0; i < run->nodes; i++)
+        errors_add(&e, a[i], b[4 * (i / n[0]) * 4 * n[0] + 4 * (i % n[0])]);
+    return errors_l2(e);
 }
 
 /* Periodic, in double precision. The highest expected error is no less than the error, and no more

@@ -146,15 +146,14 @@ static void inclusion(struct scene *scene, const char *losses, int cells, int co
 
 /* Away from the face, where normal stress along it jumps. */
 static double off_inclusion(const double *a, const double *b) {
-    double sum = 0, all = 0;
+    struct errors e = {0};
     for (int m = 0; m < COARSE * COARSE; m++) {
         const int row = m / COARSE;
         const double x1 = (double)(m - row * COARSE) / COARSE, x2 = (double)row / COARSE;
         if (fabs(hypot(x1 - 0.52, x2 - 0.47) - 0.23) < 0.06) continue;
-        sum += pow(a[m] - b[m], 2);
-        all += b[m] * b[m];
+        errors_add(&e, a[m], b[m]);
     }
-    return sqrt(sum / all);
+    return errors_l2(e);
 }
 
 static void judge_inclusion(struct scene *scene, const char *losses) {
@@ -326,14 +325,10 @@ enum { BOXES = sizeof boxes / sizeof *boxes };
 
 /* The largest difference of two runs over the largest value. */
 static double difference(const struct scene_run *a, const struct scene_run *b) {
-    const int64_t nodes = a->of.nodes;
-    double apart = 0, most = 0;
+    struct errors e = {0};
     for (int f = 0; f < a->plan->eq.nfields; f++)
-        for (int64_t n = 0; n < nodes; n++) {
-            most = fmax(most, fabs(a->nodal[f][n]));
-            apart = fmax(apart, fabs(a->nodal[f][n] - b->nodal[f][n]));
-        }
-    return apart / most;
+        for (int64_t n = 0; n < a->of.nodes; n++) errors_add(&e, b->nodal[f][n], a->nodal[f][n]);
+    return errors_most(e);
 }
 
 /* Steps by kernels and by the plain engine from the same data; single: of rounding of the medium,

@@ -102,7 +102,7 @@ static double error_of(const struct scene *s, const char *fit) {
     fill(s, packet, end, u);
     free(d);
     d = fd_values(&run, HT_PRIMARY);
-    const double error = fd_distance(run.nodes, d, u, 0);
+    const double error = errors_l2(errors_of(run.nodes, d, u));
     free(d);
     return error;
 }

@@ -3,14 +3,12 @@
  * over the largest value of their kind; the fields inside against the exact wave, those of group 0
  * half a step earlier. A medium that varies and loses energy inside of the box alone changes no
  * leak before waves leave it. Lengths are in spacings along x1, the speed is 1. */
-#include "htwave/plan.h"
-#include "htwave/stepper.h"
-#include "must.h"
+#include "errors.h"
 #include "open_device.h"
-#include "options.h"
+#include "planned.h"
 
 struct scene {
-    struct ht_params *params;
+    struct planned of;
     struct ht_plan *plan;
     struct ht_pair pair;
     double amplitude[HT_MAX_FIELDS], *u;
@@ -20,10 +18,9 @@ struct scene {
 /* Options separated by bars. */
 static void read_scene(struct scene *s, int order, double points, const char *options) {
     double material[HT_MAX_MATERIALS];
-    must(test_params(NULL, '|', &s->params,
-                     "time.scheme=fd|%s|grid.order=%d|sources.1.frequency=%.17g", options, order,
-                     1 / (2.55 * points)));
-    must(ht_plan_create(s->params, NULL, &s->plan));
+    must(plan_make(&s->of, '|', "time.scheme=fd|%s|grid.order=%d|sources.1.frequency=%.17g",
+                   options, order, 1 / (2.55 * points)));
+    s->plan = s->of.plan;
     ht_problem_pair(&s->plan->problem, &s->pair);
     const struct ht_shot *shot = &s->plan->shots->shot[0];
     must(ht_medium_point(s->plan->medium, shot->first, material));
@@ -33,8 +30,7 @@ static void read_scene(struct scene *s, int order, double points, const char *op
 }
 
 static void close_scene(struct scene *s) {
-    ht_plan_destroy(s->plan);
-    ht_params_destroy(s->params);
+    planned_end(&s->of);
     free(s->u);
 }
 
@@ -63,8 +59,8 @@ static double largest_of(const struct scene *s, int field) {
     return most;
 }
 
-/* Largest leak, and sums of squares of errors and values inside, of a field after a step. */
-static void judge(const struct scene *s, int field, double time, double *leak, double sum[2]) {
+/* Largest leak, and errors inside, of a field after a step. */
+static void judge(const struct scene *s, int field, double time, double *leak, struct errors *e) {
     const struct ht_shot *shot = &s->plan->shots->shot[0];
     const double scale = largest_of(s, field);
     if (s->pair.group[0] >> field & 1u) time -= s->plan->problem.dt / 2;
@@ -74,30 +70,28 @@ static void judge(const struct scene *s, int field, double time, double *leak, d
         if (!in) *leak = fmax(*leak, fabs(s->u[n]) / scale);
         for (int k = 0; k < s->plan->grid.dims; k++) xi += shot->direction[k] * x[k];
         if (!in) continue;
-        const double exact =
-            s->amplitude[field] / scale * ht_shot_at(shot, time - xi / shot->speed, 0);
-        sum[0] += pow(s->u[n] / scale - exact, 2);
-        sum[1] += exact * exact;
+        errors_add(e, s->u[n] / scale,
+                   s->amplitude[field] / scale * ht_shot_at(shot, time - xi / shot->speed, 0));
     }
 }
 
 /* Steps to the time `end`, or the run's; every tenth one is looked at. */
-static double run(struct scene *s, struct ht_stepper *stepper, double end, double *error) {
+static double run(struct scene *s, double end, double *error) {
+    struct ht_stepper *stepper = &s->of.stepper;
     const int64_t planes = ht_grid_planes(&s->plan->grid, HT_PRIMARY);
-    double leak = 0, sum[2] = {0, 0};
+    double leak = 0;
+    struct errors e = {0};
     must(ht_start(s->plan, NULL, NULL, stepper));
     for (int64_t i = 1; i <= s->plan->steps; i++) {
         const double time = (double)i * s->plan->problem.dt;
-        must(stepper->ops->half_step(stepper->self, HT_PRIMARY));
-        must(stepper->ops->half_step(stepper->self, HT_DUAL));
+        must(ht_stepper_advance(stepper, 1));
         if (time > end) break;
         for (int f = 0; f < s->pair.nfields && i % 10 == 0; f++) {
             must(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, 0, planes, s->u));
-            judge(s, f, time, &leak, sum);
+            judge(s, f, time, &leak, &e);
         }
     }
-    *error = sqrt(sum[0] / sum[1]);
-    ht_stepper_destroy(stepper);
+    *error = errors_l2(e);
     return leak;
 }
 
@@ -117,12 +111,11 @@ static double theory(const struct scene *s, double points) {
 }
 
 static void test(const char *name, int order, double points, double bound, const char *options) {
-    HT_ENDED(close_scene) struct scene s = {.params = NULL};
-    struct ht_stepper stepper;
+    HT_ENDED(close_scene) struct scene s;
     double error;
     read_scene(&s, order, points, options);
-    must(ht_oracle_create(&s.plan->problem, &stepper));
-    const double leak = run(&s, &stepper, INFINITY, &error);
+    must(plan_oracle(&s.of, false));
+    const double leak = run(&s, INFINITY, &error);
     TEST_BELOW(leak, bound, "%s, order %d: leaks at %g points", name, order, points);
     TEST_BELOW(error, theory(&s, 1.5 * points), "%s, order %d: inside against the exact wave", name,
                order);
@@ -140,8 +133,7 @@ static void test(const char *name, int order, double points, double bound, const
 
 /* Losses and a face inside: nothing leaves the box before the wave has come to it. */
 static void test_inside(void) {
-    HT_ENDED(close_scene) struct scene s = {.params = NULL};
-    struct ht_stepper stepper;
+    HT_ENDED(close_scene) struct scene s;
     double error;
     read_scene(
         &s, 4, 10,
@@ -150,8 +142,8 @@ static void test_inside(void) {
         "30)^2 - (x2 - 30)^2)\"|medium.sigma=\"0.1 * step(9 - (x1 - 30)^2 - (x2 - 30)^2)\"|" WAVE
         "from = [14.0, 14.0]; to = [46.0, 46.0]; direction = [1.0, 0.3]; polarisation = [0.0, "
         "1.0]; })");
-    must(ht_oracle_create(&s.plan->problem, &stepper));
-    const double leak = run(&s, &stepper, 26, &error);
+    must(plan_oracle(&s.of, false));
+    const double leak = run(&s, 26, &error);
     TEST_BELOW(leak, 1e-9, "a lossy disk inside: leaks until the wave has come to it");
 }
 
@@ -159,20 +151,19 @@ static void test_inside(void) {
 static void test_single(void) {
     struct ht_tuning tuning = {.fp64 = false, .block = 1};
     struct ht_kernels kernels = {0};
-    struct ht_stepper stepper;
     struct ht_device *device = test_device_here();
-    struct scene s = {.params = NULL};
+    struct scene s;
     double error;
     if (device == NULL) return;
     read_scene(&s, 8, 8, MAXWELL SQUARE WAVE SKEW "[1.0, 1.0]; })");
     const struct ht_spec spec = ht_problem_spec(&s.plan->problem, &tuning, HT_PRIMARY);
     tuning.variant = ht_variant_find("fd-plain", &spec, false);
     must(ht_kernels_create(&s.plan->problem, device, &tuning, &kernels));
-    must(ht_stepper_create(&s.plan->problem, device, &kernels, &stepper));
-    const double leak = run(&s, &stepper, INFINITY, &error);
+    must(ht_stepper_create(&s.plan->problem, device, &kernels, &s.of.stepper));
+    const double leak = run(&s, INFINITY, &error);
     TEST_BELOW(leak, 1e-6, "single precision, order 8: leaks at 8 points");
-    ht_kernels_destroy(&kernels);
     close_scene(&s);
+    ht_kernels_destroy(&kernels);
     ht_device_close(device);
 }
 

@@ -6,65 +6,44 @@
  *     one to three dimensions, oblique, for both operators, one and two terms.
  *   - Kernels, each variant in single and double precision, agree with the plain engine.
  * Lengths are in spacings, the speed is 1. */
-#include <stdarg.h>
-
+#include "errors.h"
 #include "htwave/energy.h"
-#include "must.h"
 #include "open_device.h"
-#include "options.h"
+#include "planned.h"
 #include "theory.h"
 
 /* ---- a run ---- */
 
 struct scene {
-    struct ht_params *params;
+    struct planned of;
     struct ht_plan *plan;
-    struct ht_stepper stepper;
     int64_t nodes, done;
     double *u;
 };
 
-enum { TEXT = 1600 };
-
-/* Options separated by bars. */
-static void read_scene(struct scene *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void read_scene(struct scene *s, const char *format, ...) {
-    char text[TEXT];
-    va_list args;
-    *s = (struct scene){.params = NULL};
-    va_start(args, format);
-    if (vsnprintf(text, sizeof text, format, args) >= TEXT) abort();
-    va_end(args);
-    must(test_params(NULL, '|', &s->params, "time.scheme=fd|%s", text));
-    must(ht_plan_create(s->params, NULL, &s->plan));
-    s->nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
-    must(HT_ALLOC(s->u, s->nodes));
-}
+/* Options separated by bars; from the plan's data by the plain engine. */
+#define open_scene(s, ...) \
+    (must(plan_make(&(s)->of, '|', "time.scheme=fd|" __VA_ARGS__)), start_scene(s))
 
 static void start_scene(struct scene *s) {
-    must(ht_oracle_create(&s->plan->problem, &s->stepper));
-    must(ht_start(s->plan, NULL, NULL, &s->stepper));
+    s->plan = s->of.plan;
+    s->done = 0;
+    s->nodes = ht_grid_total(&s->plan->grid, HT_PRIMARY);
+    must(HT_ALLOC(s->u, s->nodes));
+    must(plan_oracle(&s->of, true));
 }
 
 static void close_scene(struct scene *s) {
-    ht_stepper_destroy(&s->stepper);
-    ht_plan_destroy(s->plan);
-    ht_params_destroy(s->params);
+    planned_end(&s->of);
     free(s->u);
-}
-
-static void get(struct scene *s, enum ht_subgrid which) {
-    must(s->stepper.ops->get(s->stepper.self, which, 0, 1, 0,
-                             ht_grid_planes(&s->plan->grid, HT_PRIMARY), s->u));
 }
 
 /* One step; returns the time after it. */
 static double step(struct scene *s) {
-    must(s->stepper.ops->half_step(s->stepper.self, HT_PRIMARY));
-    must(s->stepper.ops->half_step(s->stepper.self, HT_DUAL));
-    get(s, HT_PRIMARY);
+    const struct ht_stepper *of = &s->of.stepper;
+    must(ht_stepper_advance(of, 1));
+    must(of->ops->get(of->self, HT_PRIMARY, 0, 1, 0, ht_grid_planes(&s->plan->grid, HT_PRIMARY),
+                      s->u));
     return (double)++s->done * s->plan->problem.dt;
 }
 
@@ -111,16 +90,16 @@ static void test_plane(const char *scheme, double cells, const char *system, con
     const bool force = strstr(more, "force") != NULL;
     const bool wave = strcmp(system, "wave") == 0;
     const int rows = bound > 0 ? 2 : 12;
-    double difference = 0, whole = 0, across = 0;
+    double across = 0;
+    struct errors e = {0};
     struct scene s;
-    read_scene(&s,
+    open_scene(&s,
                "grid.cells=[50, %d]|grid.upper=[50.0, "
                "%g]|time.%s|system=%s|%stime.end=60.0|boundary.x2=\"rigid\"|boundary.x1=[\"free\", "
                "\"rigid\"]|sources=({ type = \"plane\"; axis = \"x1\"; at = %.17g; frequency = "
                "%.17g; %s })",
                rows, 1.2 * rows, scheme, system, wave ? "" : "medium.rho=1.3|", at, 1 / cells,
                more);
-    start_scene(&s);
     if (!(bound > 0)) bound = 2 * fmax(2e-3, theory(s.plan, 1 / cells, 2, 60));
     while (s.done < s.plan->steps) {
         const double time = step(&s);
@@ -129,13 +108,12 @@ static void test_plane(const char *scheme, double cells, const char *system, con
             const double exact = plane_at(&s, x, at, 50, time, force, wave);
             across = fmax(across, fabs(s.u[n] - s.u[n % 51]));
             if (fabs(x - at) < 8) continue; /* the Gaussian is no plane */
-            difference += pow(s.u[n] - exact, 2);
-            whole += exact * exact;
+            errors_add(&e, s.u[n], exact);
         }
     }
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), bound, "plane at %g, %s, %s, %g cells %s", at, system,
-               scheme, cells, more);
+    TEST_BELOW(errors_l2(e), bound, "plane at %g, %s, %s, %g cells %s", at, system, scheme, cells,
+               more);
     TEST_BELOW(across, 1e-12, "its differences across");
 }
 
@@ -154,14 +132,13 @@ static double volume_at(const struct scene *s, double r, double time) {
 
 static void test_volume(double radius) {
     const double frequency = 1 / 15.0, centre[3] = {22.37, 21.71, 23.18};
-    double difference = 0, whole = 0;
+    struct errors e = {0};
     struct scene s;
-    read_scene(&s,
+    open_scene(&s,
                "grid.cells=[44, 44, 44]|grid.upper=[44.0, 44.0, "
                "44.0]|grid.order=8|time.end=36.0|sources=({ type = \"volume\"; position = [%.17g, "
                "%.17g, %.17g]; width = %.17g; frequency = %.17g; })",
                centre[0], centre[1], centre[2], radius, frequency);
-    start_scene(&s);
     const double expected = theory(s.plan, frequency, 2, 15);
     while (s.done < s.plan->steps) {
         const double time = step(&s);
@@ -172,12 +149,11 @@ static void test_volume(double radius) {
             for (int k = 0; k < 3; k++) square += pow(x[k] - centre[k], 2);
             if (square < 1 || square > 121) continue; /* no images yet */
             const double exact = volume_at(&s, sqrt(square), time);
-            difference += pow(s.u[n] - exact, 2);
-            whole += exact * exact;
+            errors_add(&e, s.u[n], exact);
         }
     }
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), 2 * expected, "volume of width %g in 3-D", radius);
+    TEST_BELOW(errors_l2(e), 2 * expected, "volume of width %g in 3-D", radius);
 }
 
 /* In one dimension, between sides that no wave has come back from. */
@@ -195,24 +171,21 @@ static double line_at(const struct scene *s, double x, double time) {
 
 /* Of Hermite methods, everywhere. */
 static void test_hermite_volume(const char *scheme, double cells, double width, double bound) {
-    double difference = 0, whole = 0;
+    struct errors e = {0};
     struct scene s;
-    read_scene(&s,
+    open_scene(&s,
                "grid.cells=[64]|grid.upper=[64.0]|time.%s|time.end=%.17g|sources=({ type = "
                "\"volume\"; position = [32.37]; width = %.17g; frequency = %.17g; })",
                scheme, 3 * cells + 12, width, 1 / cells);
-    start_scene(&s);
     while (s.done < s.plan->steps) {
         const double time = step(&s);
         for (int64_t n = 4; n < s.nodes - 4; n++) {
             const double exact = line_at(&s, (double)n, time);
-            difference += pow(s.u[n] - exact, 2);
-            whole += exact * exact;
+            errors_add(&e, s.u[n], exact);
         }
     }
     close_scene(&s);
-    TEST_BELOW(sqrt(difference / whole), bound, "volume of width %g, %s, %g cells", width, scheme,
-               cells);
+    TEST_BELOW(errors_l2(e), bound, "volume of width %g, %s, %g cells", width, scheme, cells);
 }
 
 /* ---- walls ---- */
@@ -228,31 +201,26 @@ static void test_hermite_volume(const char *scheme, double cells, double width, 
 /* A wall is a box of twice the length with the mirror images. */
 static void test_walls(const char *scheme, const char *wall, const char *turned) {
     struct scene half, both;
-    double difference = 0, largest = 0;
-    read_scene(&half,
+    struct errors e = {0};
+    open_scene(&half,
                "%s|grid.cells=[30, 18]|grid.upper=[30.0, 18.0]|time.end=50.0|boundary.x1=[\"%s\", "
                "\"rigid\"]|boundary.x2=rigid|sources=(" BESIDE("", "1.0") ")",
                scheme, wall);
-    read_scene(&both,
+    open_scene(&both,
                "%s|grid.cells=[60, 18]|grid.lower=[-30.0, 0.0]|grid.upper=[30.0, "
                "18.0]|time.end=50.0|boundary.x1=rigid|boundary.x2=rigid|sources=(" BESIDE(
                    "", "1.0") "," BESIDE("-", "%s") ")",
                scheme, turned, turned, turned);
-    start_scene(&half);
-    start_scene(&both);
     while (half.done < half.plan->steps) {
         (void)step(&half);
         (void)step(&both);
     }
-    for (int64_t n = 0; n < half.nodes; n++) {
-        const double image = both.u[n / 31 * 61 + 30 + n % 31];
-        difference = fmax(difference, fabs(half.u[n] - image));
-        largest = fmax(largest, fabs(image));
-    }
+    for (int64_t n = 0; n < half.nodes; n++)
+        errors_add(&e, half.u[n], both.u[n / 31 * 61 + 30 + n % 31]);
     close_scene(&half);
     close_scene(&both);
-    TEST_BELOW(difference / largest, 1e-8,
-               "planes and volumes beside a %s wall and their images, %s", wall, scheme);
+    TEST_BELOW(errors_most(e), 1e-8, "planes and volumes beside a %s wall and their images, %s",
+               wall, scheme);
 }
 
 /* ---- plane waves ---- */
@@ -273,7 +241,8 @@ static bool contains(const struct inside *box, int dims, const double x[3]) {
 static double run_wave(struct scene *s, double *error) {
     const struct ht_shot *shot = shot_of(s);
     const int dims = s->plan->grid.dims;
-    double out = 0, difference = 0, whole = 0;
+    double out = 0;
+    struct errors e = {0};
     struct inside box;
     memcpy(box.low, shot->first, sizeof box.low);
     memcpy(box.high, shot->last, sizeof box.high);
@@ -288,11 +257,10 @@ static double run_wave(struct scene *s, double *error) {
                 continue;
             }
             const double exact = signal_at(s, time - xi);
-            difference += pow(s->u[n] - exact, 2);
-            whole += exact * exact;
+            errors_add(&e, s->u[n], exact);
         }
     }
-    *error = sqrt(difference / whole);
+    *error = errors_l2(e);
     return out;
 }
 
@@ -301,8 +269,7 @@ static void test_wave(const char *name, double points, const char *options) {
     const double frequency = 1 / (2.55 * points);
     double error;
     HT_ENDED(close_scene) struct scene s;
-    read_scene(&s, "%s|sources.1.frequency=%.17g", options, frequency);
-    start_scene(&s);
+    open_scene(&s, "%s|sources.1.frequency=%.17g", options, frequency);
     const double expected = theory(s.plan, frequency, 2, shot_of(&s)->crossing);
     const double out = run_wave(&s, &error);
     /* the spline's error at the highest frequency, by two columns a spacing */
@@ -366,8 +333,7 @@ static enum ht_err device_values(const struct ht_plan *plan, struct ht_device *d
     tuning.variant = ht_variant_find(variant, &spec, false);
     TRY(ht_kernels_create(problem, device, &tuning, &kernels));
     enum ht_err err = ht_stepper_create(problem, device, &kernels, &stepper);
-    for (int i = 0; err == HT_OK && i < 2 * steps; i++)
-        err = stepper.ops->half_step(stepper.self, i % 2 ? HT_DUAL : HT_PRIMARY);
+    if (err == HT_OK) err = ht_stepper_advance(&stepper, steps);
     if (err == HT_OK)
         err = stepper.ops->get(stepper.self, HT_PRIMARY, 0, 1, 0,
                                ht_grid_planes(&plan->grid, HT_PRIMARY), out);
@@ -379,15 +345,11 @@ static enum ht_err device_values(const struct ht_plan *plan, struct ht_device *d
  * box is corrected every 100 steps, to which a slow source adds then. */
 static void test_variant(struct ht_device *device, const struct scene *s, const char *variant,
                          bool fp64, int steps) {
-    double worst = 0, largest = 0, *got = NULL;
+    HT_FREED double *got = NULL;
     must(HT_ALLOC(got, s->nodes));
     must(device_values(s->plan, device, variant, fp64, steps, got));
-    for (int64_t n = 0; n < s->nodes; n++) {
-        worst = fmax(worst, fabs(got[n] - s->u[n]));
-        largest = fmax(largest, fabs(s->u[n]));
-    }
-    free(got);
-    TEST_BELOW(worst / largest, ldexp(steps, fp64 ? -53 : -24), "all types: %s in %s precision",
+    const struct errors e = errors_of(s->nodes, got, s->u);
+    TEST_BELOW(errors_most(e), ldexp(steps, fp64 ? -53 : -24), "all types: %s in %s precision",
                variant, fp64 ? "double" : "single");
 }
 
@@ -396,8 +358,7 @@ static void test_kernels(void) {
     struct scene s;
     const int steps = 220;
     if (device == NULL) return;
-    read_scene(&s, ALL);
-    start_scene(&s);
+    open_scene(&s, ALL);
     for (int i = 0; i < steps; i++) (void)step(&s);
     for (int i = 0; i < ht_variant_count(); i++)
         for (int fp64 = 0; fp64 < 2 && ht_variant_at(i)->differences; fp64++)

@@ -97,23 +97,19 @@ static void judge_walls(struct scene *scene, int which) {
     HT_ENDED(scene_close) struct scene_run fd;
     HT_ENDED(scene_close) struct scene_run hermite;
     const int f = boxes[which].field;
-    double difference = 0, whole = 0;
+    struct errors e = {0};
     HT_FREED double *before = NULL;
     open_box(scene, which, "time.scheme=fd grid.order=12 time.cfl=0.01", &fd);
     open_box(scene, which, "time.scheme=taylor grid.order=3", &hermite);
-    const int64_t nodes = ht_grid_total(&fd.plan->grid, HT_PRIMARY);
+    const int64_t nodes = fd.of.nodes;
     must(HT_ALLOC(before, nodes));
     scene_advance(&fd, fd.plan->steps);
     memcpy(before, fd.nodal[f], (size_t)nodes * sizeof *before);
     scene_advance(&fd, 1);
     scene_advance(&hermite, hermite.plan->steps);
-    for (int64_t n = 0; n < nodes; n++) {
-        const double exact = hermite.nodal[f][n];
-        difference += pow((before[n] + fd.nodal[f][n]) / 2 - exact, 2);
-        whole += exact * exact;
-    }
-    TEST_BELOW(sqrt(difference / whole), 1e-4, "%s between walls, against Taylor series",
-               boxes[which].name);
+    for (int64_t n = 0; n < nodes; n++)
+        errors_add(&e, (before[n] + fd.nodal[f][n]) / 2, hermite.nodal[f][n]);
+    TEST_BELOW(errors_l2(e), 1e-4, "%s between walls, against Taylor series", boxes[which].name);
 }
 
 int main(void) {

@@ -4,6 +4,7 @@
  * p = H3 with K = 1/mu, 1/rho = 1/eps, a force in a fluid is one. A moment tensor is compared with
  * that by Taylor series, which dipoles.c tests. */
 #include "../io/recorded.h"
+#include "errors.h"
 
 static const struct {
     const char *name, *pair, *acoustic;
@@ -58,18 +59,11 @@ static void judge(int i) {
     run(&pair, cases[i].pair, "time.scheme=fd grid.order=16");
     run(&acoustic, cases[i].acoustic, "time.scheme=taylor grid.order=4");
     for (int f = 0; f < 2 && cases[i].field[f] != NULL; f++) {
-        char name[2][32];
         int64_t extent[8];
-        double worst = 0, largest = 0;
-        snprintf(name[0], sizeof name[0], "a/%s", cases[i].field[f]);
-        snprintf(name[1], sizeof name[1], "a/%s", cases[i].as[f]);
-        HT_FREED double *got = read_set(&pair, name[0], extent),
-                        *exact = read_set(&acoustic, name[1], NULL);
-        for (int64_t n = 0; n < extent[0] * extent[1]; n++) {
-            worst = fmax(worst, fabs(got[n] - exact[n]));
-            largest = fmax(largest, fabs(exact[n]));
-        }
-        TEST_BELOW(worst / largest, 5e-7, "%s, %s", cases[i].name, cases[i].field[f]);
+        HT_FREED double *got = read_set(&pair, HT_KEY("a/%s", cases[i].field[f]), extent);
+        HT_FREED double *exact = read_set(&acoustic, HT_KEY("a/%s", cases[i].as[f]), NULL);
+        TEST_BELOW(errors_most(errors_of(extent[0] * extent[1], got, exact)), 5e-7, "%s, %s",
+                   cases[i].name, cases[i].field[f]);
     }
     finish(&pair);
     finish(&acoustic);
@@ -94,14 +88,9 @@ static void run_between(struct trial *t, int n, double off) {
 static double between_error(int n, double off, struct trial *reference) {
     HT_ENDED(finish) struct trial t;
     int64_t extent[8];
-    double difference = 0, whole = 0;
     run_between(&t, n, off);
     HT_FREED double *got = read_set(&t, "a/v2", extent), *exact = read_set(reference, "a/v2", NULL);
-    for (int64_t i = 0; i < extent[0] * extent[1]; i++) {
-        difference += pow(got[i] - exact[i], 2);
-        whole += exact[i] * exact[i];
-    }
-    return sqrt(difference / whole);
+    return errors_l2(errors_of(extent[0] * extent[1], got, exact));
 }
 
 /* Errors are of first order, and less where the tangential velocities of both sides are on rows of
