@@ -327,64 +327,22 @@ static void test_kernels(void) {
 
 /* ---- states that are kept ---- */
 
-/* Sums of all kinds and derivatives by amplitudes, one after the other. */
-static double *all_of(const struct shot *s, int64_t *count) {
-    const int64_t amplitudes = s->steps * s->run.sim->plan->shots->count;
-    double *all = room(HT_GRADIENT_SUMS * s->run.nodes + 2 * amplitudes);
-    *count = 0;
-    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
-        if (!ht_gradient_has(s->gradient, (enum ht_gradient_sum)i)) continue;
-        HT_FREED double *sums = sums_of(s, i);
-        memcpy(all + *count, sums, (size_t)s->run.nodes * sizeof *all);
-        *count += s->run.nodes;
-    }
-    for (int stage = 0; stage < 2; stage++) {
-        const double *of = s->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
-        if (of == NULL) continue;
-        memcpy(all + *count, of, (size_t)amplitudes * sizeof *all);
-        *count += amplitudes;
-    }
-    return all;
-}
-
-static void judge_segments(const char *name, const char *engine, const char *options) {
-    struct shot whole = {.gradient = NULL};
-    struct ht_gradient_facts stored, kept;
-    int64_t count;
-    take(&whole, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, engine, options);
-    ht_gradient_facts(whole.gradient, &stored);
+static void judge_kept(const char *name, const char *engine, const char *options) {
+    HT_ENDED(finish) struct shot whole;
+    judge_segments(name, 2, HT_GRADIENT_CHECKPOINT, engine, options, &whole);
     judge_amplitudes(&whole, name, whole.run.sim->tuning.fp64 ? 1e-13 : 1e-6);
-    HT_FREED double *expected = all_of(&whole, &count);
-    const int64_t beside = stored.device - stored.field_bytes;
-    for (int part = 2; part <= 3; part++) {
-        struct shot s = {.gradient = NULL};
-        const struct ht_gradient_choice choice = {.field = HT_GRADIENT_CHECKPOINT,
-                                                  .memory = stored.field_bytes / part};
-        int64_t same = 0;
-        take(&s, &choice, engine, options);
-        ht_gradient_facts(s.gradient, &kept);
-        HT_FREED double *got = all_of(&s, &count);
-        for (int64_t i = 0; i < count; i++) same += got[i] == expected[i];
-        TEST_CHECK(same == count && kept.segments >= part && kept.field_bytes <= choice.memory &&
-                       kept.device - kept.field_bytes == beside,
-                   "%s: %d segments, %lld of %lld bytes: %lld of %lld numbers are those of one",
-                   name, (int)kept.segments, (long long)kept.field_bytes,
-                   (long long)stored.field_bytes, (long long)same, (long long)count);
-        finish(&s);
-    }
-    finish(&whole);
 }
 
 static void test_segments(void) {
-    judge_segments("plain, layers, density", DOUBLE PLAIN,
-                   FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1");
-    judge_segments("plain, sponge, 2 terms", DOUBLE PLAIN,
-                   FIELD IN_FIELD ROUGH ABSORBING2
-                   "absorbing.type=sponge time.stages=2 time.end=140.0");
+    judge_kept("plain, layers, density", DOUBLE PLAIN,
+               FIELD IN_FIELD DENSE ABSORBING2 "grid.order=4 time.stages=1");
+    judge_kept("plain, sponge, 2 terms", DOUBLE PLAIN,
+               FIELD IN_FIELD ROUGH ABSORBING2
+               "absorbing.type=sponge time.stages=2 time.end=140.0");
     /* The mean is corrected every 100 steps. */
-    judge_segments("single, closed", SINGLE,
-                   FIELD IN_FIELD ROUGH "boundary={x1=\"rigid\";x2=\"periodic\";} time.stages=1 "
-                                        "time.end=100.0");
+    judge_kept("single, closed", SINGLE,
+               FIELD IN_FIELD ROUGH "boundary={x1=\"rigid\";x2=\"periodic\";} time.stages=1 "
+                                    "time.end=100.0");
 }
 
 /* Outside of layers, the worst of all sums: |g - stored| / |stored|. */
@@ -392,7 +350,7 @@ static double distance(const struct shot *a, const struct shot *stored) {
     const struct ht_grid *grid = &a->run.sim->plan->grid;
     double worst = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
-        double sum = 0, all = 0;
+        struct errors e = {0};
         if (!ht_gradient_has(a->gradient, (enum ht_gradient_sum)i)) continue;
         HT_FREED double *x = sums_of(a, i), *y = sums_of(stored, i);
         for (int64_t n = 0; n < a->run.nodes; n++) {
@@ -402,10 +360,9 @@ static double distance(const struct shot *a, const struct shot *stored) {
             if (i >= HT_GRADIENT_INVERSE_DENSITY)
                 at[i - HT_GRADIENT_INVERSE_DENSITY] += grid->h[i - HT_GRADIENT_INVERSE_DENSITY] / 2;
             if (ht_layers_hold(grid, at, &axis)) continue;
-            sum += pow(x[n] - y[n], 2);
-            all += y[n] * y[n];
+            errors_add(&e, x[n], y[n]);
         }
-        worst = fmax(worst, sqrt(sum / all));
+        worst = test_worse(errors_l2(e), worst);
     }
     return worst;
 }

@@ -130,3 +130,55 @@ static inline double run_chi(const struct shot *s, const struct ht_problem *prob
     ht_stepper_destroy(&stepper);
     return sum;
 }
+
+/* ---- states that are kept ---- */
+
+/* Sums of all kinds and derivatives by amplitudes, one after the other. */
+static inline double *all_of(const struct shot *s, int64_t *count) {
+    const int64_t amplitudes = s->steps * s->run.sim->plan->shots->count;
+    double *all = room(HT_GRADIENT_SUMS * s->run.nodes + 2 * amplitudes);
+    *count = 0;
+    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
+        if (!ht_gradient_has(s->gradient, (enum ht_gradient_sum)i)) continue;
+        HT_FREED double *sums = sums_of(s, i);
+        memcpy(all + *count, sums, (size_t)s->run.nodes * sizeof *all);
+        *count += s->run.nodes;
+    }
+    for (int stage = 0; stage < 2; stage++) {
+        const double *of = s->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
+        if (of == NULL) continue;
+        memcpy(all + *count, of, (size_t)amplitudes * sizeof *all);
+        *count += amplitudes;
+    }
+    return all;
+}
+
+/* The same bits from the states of more segments, up to three, as from all, whose shot the caller
+ * finishes. */
+static inline void judge_segments(const char *name, int least, enum ht_gradient_field field,
+                                  const char *engine, const char *options, struct shot *whole) {
+    struct ht_gradient_facts stored, kept;
+    int64_t count;
+    *whole = (struct shot){.gradient = NULL};
+    take(whole, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, engine, options);
+    ht_gradient_facts(whole->gradient, &stored);
+    HT_FREED double *expected = all_of(whole, &count);
+    const int64_t beside = stored.device - stored.field_bytes;
+    for (int part = least; part <= 3; part++) {
+        struct shot s = {.gradient = NULL};
+        const struct ht_gradient_choice choice = {.field = field,
+                                                  .memory = stored.field_bytes / part};
+        int64_t same = 0;
+        take(&s, &choice, engine, options);
+        ht_gradient_facts(s.gradient, &kept);
+        HT_FREED double *got = all_of(&s, &count);
+        for (int64_t i = 0; i < count; i++) same += got[i] == expected[i];
+        TEST_CHECK(same == count && kept.field == HT_GRADIENT_CHECKPOINT && kept.segments >= part &&
+                       kept.field_bytes <= choice.memory &&
+                       kept.device - kept.field_bytes == beside,
+                   "%s: %d segments, %lld of %lld bytes: %lld of %lld numbers are those of one",
+                   name, (int)kept.segments, (long long)kept.field_bytes,
+                   (long long)stored.field_bytes, (long long)same, (long long)count);
+        finish(&s);
+    }
+}

@@ -54,31 +54,22 @@ static double complex newton(const struct medium *m, double k, double complex w)
     return w;
 }
 
-/* x: a x = b, which change. */
-static void solve(int count, double a[MOST][MOST], double *b, double *x) {
+/* x: of equations, whose right sides are the last column. */
+static void solve(int count, double a[MOST][MOST + 1], double *x) {
+    double row[MOST + 1];
     for (int p = 0; p < count; p++) {
         int best = p;
         for (int i = p; i < count; i++)
             if (fabs(a[i][p]) > fabs(a[best][p])) best = i;
-        for (int j = 0; j < count; j++) {
-            const double swap = a[p][j];
-            a[p][j] = a[best][j];
-            a[best][j] = swap;
-        }
-        const double swap = b[p];
-        b[p] = b[best];
-        b[best] = swap;
-        for (int i = p + 1; i < count; i++) {
-            const double factor = a[i][p] / a[p][p];
-            for (int j = p; j < count; j++) a[i][j] -= factor * a[p][j];
-            b[i] -= factor * b[p];
+        memcpy(row, a[best], sizeof row);
+        memcpy(a[best], a[p], sizeof row);
+        memcpy(a[p], row, sizeof row);
+        for (int i = 0; i < count; i++) {
+            const double factor = i == p ? 0 : a[i][p] / a[p][p];
+            for (int j = p; j <= count; j++) a[i][j] -= factor * a[p][j];
         }
     }
-    for (int p = count - 1; p >= 0; p--) {
-        x[p] = b[p];
-        for (int j = p + 1; j < count; j++) x[p] -= a[p][j] * x[j];
-        x[p] /= a[p][p];
-    }
+    for (int p = 0; p < count; p++) x[p] = a[p][count] / a[p][p];
 }
 
 /* The root z of z^n = sum x_j z^j that is nearest to a number, by Newton's method. */
@@ -100,7 +91,7 @@ static double complex measure(const struct medium *m, double complex exact) {
     static const char *const upper[] = {"[24.0]", "[24.0,12.0]", "[12.0,12.0,12.0]"};
     const int apart = 3, n = m->states, cycles = m->dims < 3 ? CYCLES : CYCLES / 2;
     const int row = m->dims < 3 ? CELLS : CELLS / 2;
-    double sample[2 * MOST] = {0}, a[MOST][MOST] = {{0}}, b[MOST] = {0}, x[MOST] = {0};
+    double sample[2 * MOST] = {0}, a[MOST][MOST + 1] = {{0}}, x[MOST] = {0};
     struct fd_run run;
     fd_open(
         &run,
@@ -118,11 +109,9 @@ static double complex measure(const struct medium *m, double complex exact) {
     }
     const double dt = run.sim->plan->problem.dt;
     fd_close(&run);
-    for (int i = 0; i < n; i++) {
-        b[i] = sample[i + n];
-        for (int j = 0; j < n; j++) a[i][j] = sample[i + j];
-    }
-    solve(n, a, b, x);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= n; j++) a[i][j] = sample[i + j];
+    solve(n, a, x);
     return I * clog(near_root(n, x, cexp(-I * exact * apart * dt))) / (apart * dt);
 }
 
@@ -372,13 +361,16 @@ static void test_mirrors(void) {
  * falls in a step by 2 dt times the second part of the mean of the stresses before and after it,
  * multiplied by the rate of relaxation. */
 enum { V1, V2, S11, S22, S12, FIELDS };
+enum { BEFORE, NOW, MEAN, TIMES }; /* of the last step, and their mean */
+struct values {
+    double *field[FIELDS], *kept[FIELDS];
+};
 struct balance {
     struct ht_pair_stepper *s;
     int row[FIELDS];
     int64_t n[2], nodes;
-    /* Now, before the last step, and their means. */
-    double *field[FIELDS], *kept[FIELDS], *field_before[FIELDS], *kept_before[FIELDS];
-    double *field_mean[FIELDS], *kept_mean[FIELDS], *strain[FIELDS];
+    struct values at[TIMES];
+    double *strain[FIELDS];
     double *C[FIELDS][FIELDS], *strength[FIELDS], *rate[FIELDS], *bulk;
     struct ht_pool pool;
 };
@@ -408,11 +400,11 @@ static void balance_begin(const struct fd_run *run, struct balance *b) {
     for (int k = 0; k < 2; k++) b->n[k] = ht_grid_nodes(&plan->grid, HT_PRIMARY, k);
     for (int f = 0; f < FIELDS; f++) {
         b->row[f] = ht_equations_field(&plan->eq, names[f]);
-        double **const all[] = {&b->field[f],       &b->kept[f],       &b->field_before[f],
-                                &b->kept_before[f], &b->field_mean[f], &b->kept_mean[f],
-                                &b->strain[f]};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-            must(HT_TAKE(&b->pool, *all[i], b->nodes));
+        must(HT_TAKE(&b->pool, b->strain[f], b->nodes));
+        for (int t = 0; t < TIMES; t++) {
+            must(HT_TAKE(&b->pool, b->at[t].field[f], b->nodes));
+            must(HT_TAKE(&b->pool, b->at[t].kept[f], b->nodes));
+        }
     }
     for (int c = 0; c < pair->nown; c++) {
         const int i = field_of(b, pair->coefficient[c].row);
@@ -434,18 +426,17 @@ static void read_array(const struct balance *b, struct ht_buffer *array, double 
 
 static void read_state(struct balance *b) {
     const struct ht_pair *pair = &b->s->pair;
-    for (int f = 0; f < FIELDS; f++) {
-        memcpy(b->field_before[f], b->field[f], (size_t)b->nodes * sizeof(double));
-        memcpy(b->kept_before[f], b->kept[f], (size_t)b->nodes * sizeof(double));
-        read_array(b, b->s->on.field[b->row[f]], b->field[f]);
-    }
+    const struct values before = b->at[BEFORE], *now = &b->at[NOW], *mean = &b->at[MEAN];
+    b->at[BEFORE] = *now;
+    b->at[NOW] = before;
+    for (int f = 0; f < FIELDS; f++) read_array(b, b->s->on.field[b->row[f]], now->field[f]);
     for (int l = 0; l < pair->nlosses; l++)
         read_array(b, b->s->on.partner[pair->loss[l].position],
-                   b->kept[field_of(b, pair->loss[l].row)]);
+                   now->kept[field_of(b, pair->loss[l].row)]);
     for (int64_t i = 0; i < FIELDS * b->nodes; i++) {
         const int64_t f = i / b->nodes, m = i % b->nodes;
-        b->field_mean[f][m] = (b->field_before[f][m] + b->field[f][m]) / 2;
-        b->kept_mean[f][m] = (b->kept_before[f][m] + b->kept[f][m]) / 2;
+        mean->field[f][m] = (b->at[BEFORE].field[f][m] + now->field[f][m]) / 2;
+        mean->kept[f][m] = (b->at[BEFORE].kept[f][m] + now->kept[f][m]) / 2;
     }
 }
 
@@ -461,11 +452,12 @@ static double difference(const struct balance *b, const double *f, int axis, int
 }
 
 static void add_strains(const struct balance *b) {
+    const double *v1 = b->at[BEFORE].field[V1], *v2 = b->at[BEFORE].field[V2];
     for (int64_t m = 0; m < b->nodes; m++) {
-        b->strain[S11][m] += difference(b, b->field_before[V1], 0, 0, m);
-        b->strain[S22][m] += difference(b, b->field_before[V2], 1, 0, m);
-        b->strain[S12][m] += difference(b, b->field_before[V1], 1, 1, m);
-        b->strain[S12][m] += difference(b, b->field_before[V2], 0, 1, m);
+        b->strain[S11][m] += difference(b, v1, 0, 0, m);
+        b->strain[S22][m] += difference(b, v2, 1, 0, m);
+        b->strain[S12][m] += difference(b, v1, 1, 1, m);
+        b->strain[S12][m] += difference(b, v2, 0, 1, m);
     }
 }
 
@@ -488,32 +480,35 @@ static struct normal normal_of(const struct balance *b, double *const *f, int64_
     return (struct normal){all, share, sum, f[S11][m] - share * sum};
 }
 
-static double moving_at(const struct balance *b, double *const *f, double *const *kept, int64_t m,
-                        bool rates) {
-    const struct normal s = normal_of(b, f, m), P = normal_of(b, kept, m);
+static double moving_at(const struct balance *b, const struct values *v, int64_t m, bool rates) {
+    const struct normal s = normal_of(b, v->field, m), P = normal_of(b, v->kept, m);
     const double stiff =
         (b->C[S11][S11][m] * b->C[S22][S22][m] - pow(b->C[S11][S22][m], 2)) / s.all;
     const double normal =
         moving(b->bulk[m], s.press, P.press, s.all) +
         moving(b->strength[S11][m], s.shear, P.shear, stiff > 1e-12 * s.all ? stiff : 0);
-    const double shear = moving(b->strength[S12][m], f[S12][m], kept[S12][m], b->C[S12][S12][m]);
+    const double shear =
+        moving(b->strength[S12][m], v->field[S12][m], v->kept[S12][m], b->C[S12][S12][m]);
     return rates ? b->rate[S11][m] * normal + b->rate[S12][m] * shear : normal + shear;
 }
 
 /* *lost: by the last step. */
 static double balance_of(const struct balance *b, double *lost) {
+    const struct values *now = &b->at[NOW];
     double sum = 0;
     *lost = 0;
     for (int64_t m = 0; m < b->nodes; m++) {
-        const struct normal s = normal_of(b, b->field, m), P = normal_of(b, b->kept, m);
+        const struct normal s = normal_of(b, now->field, m), P = normal_of(b, now->kept, m);
         const double press = at_rest(b->bulk[m], s.press, P.press);
         const double shear = at_rest(b->strength[S11][m], s.shear, P.shear);
-        sum += b->strain[S11][m] * (s.share * press + shear) +
-               b->strain[S22][m] * ((1 - s.share) * press - shear) +
-               b->strain[S12][m] * at_rest(b->strength[S12][m], b->field[S12][m], b->kept[S12][m]);
-        sum += moving_at(b, b->field, b->kept, m, false);
-        for (int f = 0; f < 2; f++) sum += b->field_before[f][m] * b->field[f][m] / b->C[f][f][m];
-        *lost += 2 * b->s->fd.problem.dt * moving_at(b, b->field_mean, b->kept_mean, m, true);
+        sum +=
+            b->strain[S11][m] * (s.share * press + shear) +
+            b->strain[S22][m] * ((1 - s.share) * press - shear) +
+            b->strain[S12][m] * at_rest(b->strength[S12][m], now->field[S12][m], now->kept[S12][m]);
+        sum += moving_at(b, now, m, false);
+        for (int f = 0; f < 2; f++)
+            sum += b->at[BEFORE].field[f][m] * now->field[f][m] / b->C[f][f][m];
+        *lost += 2 * b->s->fd.problem.dt * moving_at(b, &b->at[MEAN], m, true);
     }
     return sum;
 }

@@ -338,28 +338,6 @@ static void judge_faces(const char *name, const char *options, bool cuts) {
     fd_close(&s.run);
 }
 
-static void judge_segments(const char *options) {
-    struct shot whole = {.gradient = NULL}, s = {.gradient = NULL};
-    struct ht_gradient_facts stored, kept;
-    int64_t same = 0, count = 0;
-    take(&whole, &(struct ht_gradient_choice){.field = HT_GRADIENT_STORE}, SINGLE, options);
-    ht_gradient_facts(whole.gradient, &stored);
-    take(&s, &(struct ht_gradient_choice){.memory = stored.field_bytes / 3}, SINGLE, options);
-    ht_gradient_facts(s.gradient, &kept);
-    for (int i = 0; i < HT_GRADIENT_SUMS; i++) {
-        if (!ht_gradient_has(s.gradient, (enum ht_gradient_sum)i)) continue;
-        HT_FREED double *a = sums_of(&whole, i), *b = sums_of(&s, i);
-        for (int64_t n = 0; n < s.run.nodes; n++) same += a[n] == b[n];
-        count += s.run.nodes;
-    }
-    TEST_CHECK(kept.field == HT_GRADIENT_CHECKPOINT && kept.segments > 2 && same == count,
-               "%d segments, %lld of %lld bytes: %lld of %lld numbers are those of one",
-               (int)kept.segments, (long long)kept.field_bytes, (long long)stored.field_bytes,
-               (long long)same, (long long)count);
-    finish(&s);
-    finish(&whole);
-}
-
 int main(void) {
     static const struct kind kinds[] = {
         {"P-SV, layers, beside fluid", PLANE IN_PLANE SOLID LAYERS2, DOUBLE PLAIN, 1e-13, true},
@@ -412,6 +390,9 @@ int main(void) {
     judge_faces("P-SV", OBLIQUE IN_PLANE LAYERS2, true);
     if (test_all()) judge_faces("elastic, 3-D", OBLIQUE3, false);
     if (test_all()) judge_faces("Maxwell, 3-D", LIGHT3 OBLIQUE_LIGHT3, false);
-    if (test_have_double()) judge_segments(kernels[1].options);
+    if (test_have_double()) {
+        HT_ENDED(finish) struct shot whole;
+        judge_segments(kernels[1].name, 3, HT_GRADIENT_AUTO, SINGLE, kernels[1].options, &whole);
+    }
     return test_end("convergence/pair_gradients");
 }

@@ -10,6 +10,7 @@
  *
  *     fd_layers [CACHE] */
 
+#include "errors.h"
 #include "fd_layers_scene.h"
 #include "open_device.h"
 #include "powers.h"
@@ -406,7 +407,6 @@ static double differ(const struct scene *s, struct ht_device *device,
     const int64_t nodes = ht_grid_total(&s->grid, HT_PRIMARY);
     HT_FREED double *p = random_values(nodes, 17), *d = zeros(nodes), *plain = zeros(nodes);
     HT_FREED double *u = zeros(nodes);
-    double most = 0, largest = 0;
     hold(s, p);
     for (int i = 0; i < 2; i++) {
         HT_ENDED(ht_stepper_destroy) struct ht_stepper stepper;
@@ -417,12 +417,7 @@ static double differ(const struct scene *s, struct ht_device *device,
         step(&stepper, steps);
         get_u(&s->problem, &stepper, HT_PRIMARY, i ? u : plain);
     }
-    for (int64_t n = 0; n < nodes; n++) {
-        const double here = fabs(plain[n] - u[n]);
-        most = isfinite(here) ? fmax(most, here) : (double)INFINITY;
-        largest = fmax(largest, fabs(p[n]));
-    }
-    return most / largest;
+    return errors_of(nodes, u, plain).most / errors_of(nodes, p, p).largest;
 }
 
 /* In layers what the filters take out of L u cancels what the interior has added, but for the
