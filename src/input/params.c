@@ -85,10 +85,8 @@ enum ht_err ht_params_error(const struct ht_params *params, const char *key, con
 }
 
 enum ht_err ht_params_blame(const struct ht_params *params, const char *key, enum ht_err err) {
-    char reason[1024]; /* a copy: the record is about to be replaced */
     if (err != HT_ERR_INPUT && err != HT_ERR_IO) return err;
-    snprintf(reason, sizeof reason, "%s", ht_err_message());
-    return ht_params_error(params, key, "%s", reason);
+    return ht_params_error(params, key, "%s", ht_err_message());
 }
 
 /* The value as text is the same for every way of writing it, and the table's defaults are written

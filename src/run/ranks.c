@@ -13,14 +13,11 @@ enum ht_err ht_ranks_check_program(struct ht_comm *comm, const char *command) {
     int ranks = ht_comm_size(comm);
     struct program own;
     if (ranks == 1) return HT_OK;
-    HT_FREED char *data = NULL;
-    size_t size;
     memset(&own, 0, sizeof own);
     snprintf(own.version, sizeof own.version, "%s", HT_VERSION);
     snprintf(own.command, sizeof own.command, "%s", command);
-    own.hash = hash_text(HT_HASH_SEED, HT_VERSION);
-    if (ht_file_read("/proc/self/exe", &data, &size) == HT_OK)
-        own.hash = ht_hash(HT_HASH_SEED, data, size);
+    if (ht_file_hash("/proc/self/exe", &own.hash) != HT_OK)
+        own.hash = hash_text(HT_HASH_SEED, HT_VERSION);
     HT_ARRAY(struct program, all, ranks);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     /* The same result on all ranks. */

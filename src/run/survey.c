@@ -172,10 +172,8 @@ static enum ht_err list_shots(struct ht_survey *s, bool each) {
 /* ---- planning ---- */
 
 enum ht_err ht_survey_blame(const struct ht_survey *s, int shot, enum ht_err err) {
-    char reason[1024];
     if (err == HT_OK || err == HT_ERR_ELSEWHERE) return err;
-    snprintf(reason, sizeof reason, "%s", ht_err_message());
-    err = ht_err_set(err, "shot %d of %d: %s", shot + 1, s->count, reason);
+    err = ht_err_prefix(err, "shot %d of %d", shot + 1, s->count);
     if (!s->shot[shot].moved || err != HT_ERR_INPUT) return err;
     return ht_params_blame(s->params, HT_KEY("shots.%d.file", s->shot[shot].group), err);
 }
