@@ -62,14 +62,10 @@ static const char *placed_by(const struct ht_receivers_given *given, int64_t rec
 
 /* ---- what is recorded ---- */
 
-static bool is_held(const struct making *m, int field) {
-    return m->of->held == 0 || (m->of->held >> field & 1u);
-}
-
 static enum ht_err refuse_field(const struct making *m, const char *name, bool known) {
     HT_FREED_TEXT struct ht_text held = {0};
     for (int f = 0; f < m->of->eq->nfields; f++)
-        if (is_held(m, f))
+        if (ht_fields_stored(m->of->held, f))
             ht_text_add(&held, "%s%s", held.length ? ", " : "", m->of->eq->field[f].name);
     TRY(ht_text_status(&held));
     return ht_params_error(m->params, OWN(m, "fields"),
@@ -112,7 +108,7 @@ static enum ht_err add_reading(const struct making *m, const char *name) {
     REFUSE(group->readings == HT_MAX_READINGS, m->params, OWN(m, "fields"),
            "at most %d are recorded by a group", HT_MAX_READINGS);
     const bool known = parse_reading(m, name, reading);
-    if (!known || (!is_held(m, reading->field) && !is_integral(m, reading)))
+    if (!known || (!ht_fields_stored(m->of->held, reading->field) && !is_integral(m, reading)))
         return refuse_field(m, name, known);
     reading->late = m->of->half_early >> reading->field & 1u ? 0.5 : 0;
     group->readings++;
@@ -180,7 +176,7 @@ static enum ht_err make_group(struct making *m) {
     const struct ht_names *names = &m->given->fields;
     for (int i = 0; i < names->count; i++) TRY(add_reading(m, names->name[i]));
     for (int f = 0; names->count == 0 && f < m->of->eq->nfields; f++)
-        if (is_held(m, f)) TRY(add_reading(m, m->of->eq->field[f].name));
+        if (ht_fields_stored(m->of->held, f)) TRY(add_reading(m, m->of->eq->field[f].name));
     TRY(choose_times(m));
     /* A wave needs more than two samples per period. */
     const double frequency = m->of->frequency;

@@ -17,8 +17,7 @@ const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_sc
 }
 
 bool ht_problem_stores(const struct ht_problem *problem, enum ht_subgrid subgrid, int field) {
-    unsigned stored = problem->stored[subgrid];
-    return stored == 0 || (stored >> field & 1u);
+    return ht_fields_stored(problem->stored[subgrid], field);
 }
 
 unsigned ht_problem_fields(const struct ht_problem *problem, enum ht_subgrid subgrid) {
