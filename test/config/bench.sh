@@ -117,7 +117,7 @@ system = "advection";
 grid = { cells = [64]; order = 1; };
 time = { end = 0.05; };
 initial = { type = "gaussian"; };
-output = { directory = "run"; };
+output = { directory = "run"; pictures = false; };
 CFG
 chosen="device.select=$select device.backend=${HTWAVE_BACKEND:-auto}"
 chosen="$chosen device.cache=tuned"
@@ -168,7 +168,8 @@ runs 'nothing open' false device.variant=monolithic device.layout=tensor
 runs 'a file as cache' false device.cache=plain
 for file in tuned/*.bin; do echo >"$file"; done
 runs 'damaged files' false
-runs 'device.tune = always' true device.tune=always device.variant=monolithic
+runs 'device.tune = always' true device.tune=always device.variant=monolithic \
+    device.cells_per_group=4
 judge 'nothing but results is left in the cache' \
     [ "$(ls tuned | grep -vc '\.bin$')" = 0 ]
 

@@ -236,8 +236,8 @@ else:
     quotient = (float(sys.argv[3]) - float(sys.argv[4])) / (2 * float(sys.argv[2]))
     print(abs(quotient - slope) / np.sqrt(g2 * d2) if acts else "inf")
 PY
-sed 's/medium = .*/medium = { type = "file"; format = "hdf5"; dataset = "model"; vp = "dipping-vp.h5"; vs = "dipping-vs.h5"; rho = "dipping-rho.h5"; spacing = [0.1, 0.1]; axes = ["x1", "x2"]; };/; s/step = 0.03/step = 0.02/' \
-    solid.cfg >dipping.cfg
+sed -e 's/medium = .*/medium = { type = "file"; format = "hdf5"; dataset = "model"; vp = "dipping-vp.h5"; vs = "dipping-vs.h5"; rho = "dipping-rho.h5"; spacing = [0.1, 0.1]; axes = ["x1", "x2"]; };/; s/step = 0.03/step = 0.02/' \
+    -e '/kind = "force"/s/},$/} );/; /kind = "explosion"/d' solid.cfg >dipping.cfg
 input=dipping.cfg
 dipping() { # CHANGE: sets error
     python3 dipping.py write "$1"
@@ -248,8 +248,9 @@ dipping() { # CHANGE: sets error
 }
 if have_modules h5py; then
     python3 dipping.py write 0.05
-    "$htwave" data dipping.cfg --anew --quiet "$device" >said.txt 2>&1
-    judge "data of a dipping layer $(cat said.txt)" [ -e obs/shot-2.h5 ]
+    rm -r obs
+    "$htwave" data dipping.cfg --quiet "$device" >said.txt 2>&1
+    judge "data of a dipping layer $(cat said.txt)" [ -e obs/shot-1.h5 ]
     python3 dipping.py write 0
     gradient whole 'gradient.parameters=["vp","vs","rho"]' gradient.nodes=true
     dipping 4e-4

@@ -22,7 +22,7 @@ receivers = (
     { type = "line"; from = [0.1, 0.1, 0.1]; to = [0.9, 0.7, 0.5]; count = 5; }
 );
 output = { directory = "out"; every = 2.0; units = { length = "km"; };
-    picture = { every = 2.0; scale = "run"; slices = (
+    picture = { every = 2.0; scale = "run"; pixels = 64; slices = (
         { name = "top"; position = 0.2; },
         { plane = "x2"; range = 0.5; }
     ); };

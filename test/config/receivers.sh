@@ -179,7 +179,7 @@ rm -rf out
 
 # A state that is not finite: data of all wavelengths in a medium that jumps.
 "$htwave" run line.cfg --quiet "$device" time.end=90 time.scheme=taylor \
-    initial.type=random medium.type=expression 'medium.c="1+4*step(x1-1)"' \
+    'grid.cells=[8,2]' initial.type=random medium.type=expression 'medium.c="1+4*step(x1-1)"' \
     'output.traces=["csv"]' 2>message.txt
 code=$?
 judge "not finite: exit code $code, $(tail -n 1 message.txt | cut -c 1-60)" \

@@ -70,7 +70,7 @@ refused 'a key that it chooses' 2 'device.variant=vector: selftest' device.varia
 refused 'a device as a key' 2 'chooses: backend select .*--device' device.select=H100
 refused 'an unknown key' 2 'did you mean device.limits.group' device.limits.groups=3
 refused 'a wrong limit' 2 'device.limits.group = -1: must be' device.limits.group=-1
-refused 'no such row' 2 'only nosuch: no row has this in its name' --only nosuch --device "$where"
+refused 'no such row' 2 'only nosuch: no row has this in its name' --quick --only nosuch --device "$where"
 refused 'no place for --out' 1 'cannot create a file for gone/a.json' --out gone/a.json
 mkdir folder
 refused 'a folder as --out' 2 'out folder: is a directory' --out folder

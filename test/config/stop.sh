@@ -20,8 +20,8 @@ listens() {
     [ $((0x${mask:-0} & 2)) != 0 ]
 }
 
-# ends SIGNAL SECONDS PATTERN ARGUMENT...: the signal comes after SECONDS, 0: as
-# soon as it is listened to, and when the file $await is there
+# ends SIGNAL SECONDS PATTERN ARGUMENT...: the signal comes SECONDS after it is
+# listened to and the file $await is there
 await=plane.cfg
 ends() {
     signal=$1 seconds=$2 pattern=$3
@@ -33,7 +33,7 @@ ends() {
         sleep 0.1
     done
     for _ in $(seq 500); do
-        [ "$seconds" != 0 ] || listens $child && break
+        listens $child && break
         sleep 0.01
     done
     sleep "$seconds"
@@ -70,11 +70,11 @@ ends() {
 for signal in INT TERM HUP USR1 XCPU; do
     rm -rf out
     await=out/input.cfg
-    ends $signal 0.5 'interrupted at step' run plane.cfg "$device" --quiet
+    ends $signal 0.1 'interrupted at step' run plane.cfg "$device" --quiet
     await=plane.cfg
     judge "run, SIG$signal: the state is written" \
         [ -e out/summary.json -a -e out/fields_000000.h5 ]
-    ends $signal 0.5 interrupted converge plane.cfg device.backend=oracle \
+    ends $signal 0.1 interrupted converge plane.cfg device.backend=oracle \
         --quiet
 done
 rm -rf out
