@@ -402,6 +402,8 @@ static enum ht_err run_input(const struct ht_params *params, const struct ht_arg
     HT_ENDED(ht_simulation_end) struct ht_simulation *sim = NULL;
     TRY(HT_BY_FIRST(args->comm, ht_output_idle(params)));
     if (params->survey.count > 0) return run_shots(params, args, false);
+    REFUSE(params->parallel.shots > 0, params, "parallel.shots",
+           "without the list shots `htwave run` is one run");
     return ht_comm_agree(args->comm, simulate(&sim, params, args));
 }
 

@@ -366,6 +366,7 @@ bad 'a slice of a plane' 'output.picture.plane = "x1"|three dimensions' \
 base=$base_with_initial
 shot 'a speed without a delay' 'sources.1.speed = 2.0|without focus or steer' \
     'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; speed = 2.0;'
+shot 'groups of ranks for one run' 'parallel.shots = 2|is one run' '' parallel.shots=2
 shot 'an array steered nowhere' 'sources.1.steer = [0.0, 0.0]|must not be zero' \
     'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; steer = [0.0, 0.0];'
 over 'a layout of finite differences' 'device.layout = "blocked"|fd|Hermite' time.scheme=fd \
