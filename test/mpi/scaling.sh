@@ -79,7 +79,8 @@ system = "acoustic";
 grid = { cells = [4, 4, 8]; order = 1; };
 time = { end = 0.2; };
 initial = { type = "gaussian"; width = 0.2; };
-output = { directory = "ring"; snapshots = false; };
+output = { directory = "ring"; snapshots = false; pictures = false; };
+device = { selfcheck = false; tune = "never"; };
 CFG
 MPIR_CVAR_NUM_CLIQUES=2 MPIR_CVAR_CLIQUES_BY_BLOCK=1
 export MPIR_CVAR_NUM_CLIQUES MPIR_CVAR_CLIQUES_BY_BLOCK
