@@ -72,9 +72,9 @@ struct ht_fd_engine_ops {
      * of a row of the table. */
     enum ht_err (*inject)(struct ht_fd_engine *e, struct ht_fd_injection *in, int64_t first,
                           int64_t last, int64_t row, struct ht_buffer *x, struct ht_buffer *y);
-    /* u becomes record number i of a shell; the planes [first, last) of the window get the sum of
-     * such records, which are needed until this call, in place of u, and d = u - old. */
-    enum ht_err (*take)(struct ht_fd_engine *e, struct ht_fd_shell *shell, int64_t i,
+    /* u goes into a slot of a shell's ring; the planes [first, last) of the window get the sum of
+     * such slots in place of u, and d = u - old. */
+    enum ht_err (*take)(struct ht_fd_engine *e, struct ht_fd_shell *shell, int64_t slot,
                         struct ht_buffer *u, double level);
     enum ht_err (*put)(struct ht_fd_engine *e, struct ht_fd_shell *shell, enum ht_step_part part,
                        int64_t first, int64_t last, const struct ht_fd_shell_sum *sum,
@@ -358,19 +358,6 @@ HT_CHECKED enum ht_err ht_fd_advance_own(struct ht_fd_stepper *s, double factor,
 /* u(N) and d(N) become u(N-1) and -d(N), with u(N) in w's place; the next steps go back. */
 HT_CHECKED enum ht_err ht_fd_reverse(struct ht_fd_stepper *s);
 
-/* ---- fd_shell.c: records of the forward run, kept as they come, taken back in the reverse order
- * ---- */
-struct ht_fd_records;
-/* Without a device: where a record is, until others are asked for. */
-HT_CHECKED enum ht_err ht_fd_records_at(struct ht_fd_records *records, int64_t i, bool write,
-                                        void **out);
-/* On a device: a ring of slots, one for some of the records each. The work between begin and end
- * fills that of a record. */
-struct ht_buffer *ht_fd_records_ring(const struct ht_fd_records *records);
-int64_t ht_fd_records_slot(const struct ht_fd_records *records, int64_t i);
-HT_CHECKED enum ht_err ht_fd_records_begin(struct ht_fd_records *records, int64_t i);
-HT_CHECKED enum ht_err ht_fd_records_end(struct ht_fd_records *records, int64_t i);
-
 /* ---- the forward run in the reverse order of time, of gradients (docs/developers/gradients.md)
  * ---- */
 /* A way to have it: a row of functions, and the first member of what they work on. */
@@ -414,9 +401,10 @@ struct ht_fd_shell {
     struct ht_fd_stepper *s;
     struct ht_fd_shell_choice choice;
     struct ht_fd_shell_form form;
-    struct ht_fd_box inner, wide; /* in the window; perhaps beyond it */
-    struct ht_fd_records *records;
-    struct ht_tool *tool; /* NULL: plain */
+    struct ht_fd_box inner, wide;  /* in the window; perhaps beyond it */
+    struct ht_fd_records *records; /* NULL: there are none */
+    struct ht_buffer *ring;        /* of slots, one for some of the records each */
+    struct ht_tool *tool;          /* NULL: plain */
     /* The tasks HT_TASK_RECORD and HT_TASK_RESTORE; what a step back needs, before it. */
     enum ht_err (*take)(struct ht_fd_shell *shell);
     enum ht_err (*put)(struct ht_fd_shell *shell, const struct ht_task *task);

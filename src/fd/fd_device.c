@@ -69,23 +69,16 @@ static enum ht_err device_work(struct ht_fd_engine *e, const struct ht_fd_work *
 }
 
 static enum ht_err device_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                               int64_t i, struct ht_buffer *u, double level) {
-    struct ht_fd_records *r = shell->records;
-    TRY(ht_fd_records_begin(r, i));
-    TRY(ht_fd_shell_take(shell->tool, &shell->form, u, level, ht_fd_records_ring(r),
-                         ht_fd_records_slot(r, i)));
-    return ht_fd_records_end(r, i);
+                               int64_t slot, struct ht_buffer *u, double level) {
+    return ht_fd_shell_take(shell->tool, &shell->form, u, level, shell->ring, slot);
 }
 
 static enum ht_err device_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
                               enum ht_step_part part, int64_t first, int64_t last,
                               const struct ht_fd_shell_sum *sum, struct ht_buffer *old,
                               struct ht_buffer *u, struct ht_buffer *d) {
-    struct ht_fd_shell_sum slots = *sum;
-    for (int j = 0; j < sum->count; j++)
-        slots.record[j] = ht_fd_records_slot(shell->records, sum->record[j]);
-    return ht_fd_shell_put(shell->tool, part, &shell->form, first, last, &slots,
-                           ht_fd_records_ring(shell->records), old, u, d);
+    return ht_fd_shell_put(shell->tool, part, &shell->form, first, last, sum, shell->ring, old, u,
+                           d);
 }
 
 static enum ht_err device_pair(struct ht_fd_engine *e, const struct ht_pair_task *t) {

@@ -286,11 +286,9 @@ struct codes {
     double *value;
 };
 
-static enum ht_err codes_of(struct ht_fd_shell *shell, int64_t i, bool write, struct codes *out) {
-    void *record;
-    TRY(ht_fd_records_at(shell->records, i, write, &record));
-    *out = (struct codes){record, (float *)((char *)record + shell->form.factors), record};
-    return HT_OK;
+static struct codes codes_of(const struct ht_fd_shell *shell, int64_t slot) {
+    void *record = (char *)shell->ring->host + slot * shell->form.bytes;
+    return (struct codes){record, (float *)((char *)record + shell->form.factors), record};
 }
 
 /* The node of value i of a plane's blocks, -1: none. */
@@ -314,9 +312,8 @@ static void take_block(const struct ht_fd_shell_form *form, const double x[HT_FD
 }
 
 static enum ht_err plain_take(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shell *shell,
-                              int64_t i, struct ht_buffer *u, double level) {
-    struct codes to;
-    TRY(codes_of(shell, i, true, &to));
+                              int64_t slot, struct ht_buffer *u, double level) {
+    const struct codes to = codes_of(shell, slot);
     for (int b = 0; b < shell->form.count; b++) {
         const struct ht_fd_shell_box *of = &shell->form.box[b];
         for (int64_t n = 0; n < of->blocks * (of->box.end[2] - of->box.begin[2]); n++) {
@@ -337,7 +334,7 @@ static enum ht_err plain_put(HT_UNUSED struct ht_fd_engine *e, struct ht_fd_shel
                              const struct ht_fd_shell_sum *sum, struct ht_buffer *old,
                              struct ht_buffer *u, struct ht_buffer *d) {
     struct codes from[HT_FD_SHELL_RECORDS];
-    for (int r = 0; r < sum->count; r++) TRY(codes_of(shell, sum->record[r], false, &from[r]));
+    for (int r = 0; r < sum->count; r++) from[r] = codes_of(shell, sum->record[r]);
     for (int b = 0; b < shell->form.count; b++) {
         const struct ht_fd_shell_box *of = &shell->form.box[b];
         const int64_t begin = of->box.begin[2];

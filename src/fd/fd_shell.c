@@ -13,7 +13,7 @@
 /* ---- records ---- */
 
 /* Records of a run: parts of one size that steps write in their order and that are taken back in
- * the reverse order. On a device they pass through a ring of slots, on the transfer queue, while it
+ * the reverse order. They pass through a ring of slots, of a device on the transfer queue, while it
  * computes. They are kept in memory of the host, some of them in a chunk, or in a file, of which
  * the chunks in use are in memory. */
 
@@ -140,28 +140,18 @@ static int64_t within(const struct ht_fd_records *r, int64_t i) {
     return i % r->each * r->shape.bytes;
 }
 
-enum ht_err ht_fd_records_at(struct ht_fd_records *r, int64_t i, bool write, void **out) {
-    struct chunk *c;
-    TRY(hold(r, i, write, &c));
-    *out = c->memory + within(r, i);
-    return HT_OK;
-}
-
 /* ---- the ring ---- */
-
-int64_t ht_fd_records_slot(const struct ht_fd_records *r, int64_t i) {
-    return i % r->slots;
-}
-
-struct ht_buffer *ht_fd_records_ring(const struct ht_fd_records *r) {
-    return r->ring;
-}
 
 /* Between the slot and the host, after the work that `worked` stands for. */
 static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
     const int64_t slot = i % r->slots, bytes = r->shape.bytes;
     struct chunk *c;
     TRY(hold(r, i, write, &c));
+    if (r->device == NULL) {
+        char *kept = c->memory + within(r, i), *in_ring = (char *)r->ring->host + slot * bytes;
+        memcpy(write ? kept : in_ring, write ? in_ring : kept, (size_t)bytes);
+        return HT_OK;
+    }
     TRY(write ? ht_transfer(r->ring, slot * bytes, c->pinned, within(r, i), bytes)
               : ht_transfer(c->pinned, within(r, i), r->ring, slot * bytes, bytes));
     TRY(ht_event_record(r->device, &c->moved, HT_QUEUE_TRANSFER));
@@ -170,19 +160,15 @@ static enum ht_err transfer(struct ht_fd_records *r, int64_t i, bool write) {
 
 /* The transfer queue waits for the work enqueued so far. */
 static enum ht_err after_work(struct ht_fd_records *r) {
+    if (r->device == NULL) return HT_OK;
     TRY(ht_event_record(r->device, &r->worked, HT_QUEUE_WORK));
     return ht_event_await(&r->worked, HT_QUEUE_TRANSFER);
 }
 
-enum ht_err ht_fd_records_begin(struct ht_fd_records *r, int64_t i) {
+/* Work enqueued behind it may write the record's slot, or finds what was moved there. */
+static enum ht_err await_slot(const struct ht_fd_records *r, int64_t i) {
     const struct ht_event *moved = &r->moved[i % r->slots];
-    r->low = INT64_MAX;
     return moved->handle != NULL ? ht_event_await(moved, HT_QUEUE_WORK) : HT_OK;
-}
-
-enum ht_err ht_fd_records_end(struct ht_fd_records *r, int64_t i) {
-    TRY(after_work(r));
-    return transfer(r, i, true);
 }
 
 /* Work enqueued behind it finds the records first .. last, at most `together` of them; both
@@ -192,7 +178,7 @@ static enum ht_err records_need(struct ht_fd_records *r, int64_t first, int64_t 
     r->low = ht_least(r->low, last + 1);
     if (r->low > ahead) TRY(after_work(r));
     while (r->low > ahead) TRY(transfer(r, --r->low, false));
-    return ht_event_await(&r->moved[first % r->slots], HT_QUEUE_WORK);
+    return await_slot(r, first);
 }
 
 /* ---- making ---- */
@@ -233,10 +219,8 @@ static enum ht_err records_create(struct ht_device *device, const struct records
     r->chunks = chunks_of(shape);
     enum ht_err err = HT_ALLOC(r->chunk, r->chunks);
     for (int64_t i = 0; err == HT_OK && i < r->chunks; i++) r->chunk[i].number = -1;
-    if (err == HT_OK && device != NULL) {
-        err = HT_ALLOC(r->moved, r->slots);
-        if (err == HT_OK) err = ht_buffer_create(device, r->slots * shape->bytes, &r->ring);
-    }
+    if (err == HT_OK) err = HT_ALLOC(r->moved, r->slots);
+    if (err == HT_OK) err = ht_buffer_create(device, r->slots * shape->bytes, &r->ring);
     return HT_MADE(err, r, records_destroy, out);
 }
 
@@ -366,7 +350,9 @@ static enum ht_err make(struct ht_fd_shell *shell) {
     if (shape.bytes == 0) return HT_OK;
     if (device != NULL)
         TRY(ht_fd_shell_kernels_create(device, shell->form.fp64, shell->form.coded, &shell->tool));
-    return records_create(device, &shape, &shell->records);
+    TRY(records_create(device, &shape, &shell->records));
+    shell->ring = shell->records->ring;
+    return HT_OK;
 }
 
 void ht_fd_shell_destroy(struct ht_fd_shell *shell) {
@@ -388,8 +374,13 @@ static enum ht_err take_step(struct ht_fd_shell *shell) {
     /* of the state after the step in progress */
     const int64_t step = s->at + (s->shell != NULL);
     if (shell->records == NULL || !is_recorded(&shell->choice, step)) return HT_OK;
-    return s->engine.ops->take(&s->engine, shell, record_of(&shell->choice, step),
-                               s->values[HT_FD_U], s->level);
+    struct ht_fd_records *r = shell->records;
+    const int64_t i = record_of(&shell->choice, step);
+    r->low = INT64_MAX;
+    TRY(await_slot(r, i));
+    TRY(s->engine.ops->take(&s->engine, shell, i % r->slots, s->values[HT_FD_U], s->level));
+    TRY(after_work(r));
+    return transfer(r, i, true);
 }
 
 enum ht_err ht_fd_shell_record(struct ht_fd_shell *shell) {
@@ -412,6 +403,7 @@ static enum ht_err put_planes(struct ht_fd_shell *shell, int64_t step, enum ht_s
     struct ht_fd_shell_sum sum;
     if (shell->records == NULL) return HT_OK;
     find_sum(&shell->choice, step, &sum);
+    for (int j = 0; j < sum.count; j++) sum.record[j] %= shell->records->slots;
     return s->engine.ops->put(&s->engine, shell, part, box->begin[2], box->end[2], &sum, old,
                               s->values[HT_FD_U], s->values[HT_FD_D]);
 }
@@ -424,12 +416,12 @@ static enum ht_err put_step(struct ht_fd_shell *shell, const struct ht_task *tas
     return put_planes(shell, s->at - 1, task->part, &box, s->values[in_place ? HT_FD_U : HT_FD_W]);
 }
 
-/* On a device: what `put` reads; steps further back need no later records than this one may. */
+/* What `put` reads; steps further back need no later records than this one may. */
 static enum ht_err need(struct ht_fd_shell *shell, int64_t step) {
     const struct ht_fd_shell_choice *c = &shell->choice;
     const int64_t last = c->every > 1 ? ht_least(step + ENDS, c->steps) : step;
     struct ht_fd_shell_sum sum;
-    if (shell->records == NULL || shell->s->engine.device == NULL) return HT_OK;
+    if (shell->records == NULL) return HT_OK;
     find_sum(c, step, &sum);
     return records_need(shell->records, sum.record[0], record_of(c, last));
 }
