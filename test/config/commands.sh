@@ -12,7 +12,7 @@ grid = { cells = [8, 6]; order = 2; };
 time = { end = 0.5; scheme = "taylor"; };
 initial = { type = "plane"; cycles = [1, 0]; };
 output = { directory = "out"; every = 0.2; pictures = $drawn;
-    picture = { every = 0.1; }; };
+    picture = { every = 0.1; pixels = 64; }; };
 CFG
 
 # answers WHAT CODE ARGUMENT...: answer.txt and message.txt
