@@ -22,6 +22,12 @@ static inline struct errors errors_of(int64_t count, const double *values, const
     return e;
 }
 
+static inline double dot(int64_t count, const double *x, const double *y) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += x[i] * y[i];
+    return sum;
+}
+
 /* Relative, in L2 and by the largest. */
 static inline double errors_l2(struct errors e) {
     return sqrt(e.square / e.whole);

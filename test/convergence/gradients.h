@@ -35,12 +35,6 @@ static inline double *room(int64_t count) {
     return x;
 }
 
-static inline double dot(int64_t count, const double *x, const double *y) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += x[i] * y[i];
-    return sum;
-}
-
 static inline double norm(int64_t count, const double *x) {
     return sqrt(dot(count, x, x));
 }

@@ -520,7 +520,7 @@ static void test_balance(const char *precision) {
     HT_ENDED(fd_close) struct fd_run run;
     HT_ENDED(balance_end) struct balance b;
     fd_open(&run,
-            "system=elastic grid.order=4 grid.cells=[60,48] grid.upper=[1.0,0.8] time.end=1e6 "
+            "system=elastic grid.order=4 grid.cells=[40,32] grid.upper=[1.0,0.8] time.end=1e6 "
             "initial.type=zero medium.type=expression medium.vp=\"1.6+1.6*%s\" "
             "medium.vs=\"(0.9+%s)*(1-%s)\" medium.rho=\"1+0.4*%s\" medium.qp=\"10+30*%s\" "
             "medium.qs=\"4+20*%s\" medium.q_frequency=\"3+20*%s\" device.precision=%s",

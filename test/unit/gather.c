@@ -1,6 +1,7 @@
 /* Traces from the values of all steps, and the transpose: <T v, r> = <v, T^T r> for random values v
  * of steps and r of samples, of each kind of group. */
 #include "htwave/gather.h"
+#include "errors.h"
 #include "planned.h"
 
 struct traces {
@@ -28,12 +29,6 @@ static void record(const struct ht_plan *plan, const double *value, struct trace
         must(ht_gather_add(gather, some, n + some - 1, n + some == steps));
     }
     ht_gather_destroy(gather);
-}
-
-static double dot(int64_t count, const double *x, const double *y) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += x[i] * y[i];
-    return sum;
 }
 
 static void dots(const char *what, const char *options) {

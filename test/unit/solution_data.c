@@ -17,8 +17,9 @@ static double range_difference(const struct setup *setup, enum ht_subgrid subgri
     for (int64_t first = 0; first + 2 <= planes; first++) {
         must(ht_solution_fill(setup->solution, subgrid, 0, first, first + 2, part));
         for (int64_t r = 0; r < rows; r++)
-            worst = test_worse(worst, difference(part + r * 2 * plane,
-                                                 all + (r * planes + first) * plane, 2 * plane));
+            worst = test_worse(worst, errors_of(2 * plane, part + r * 2 * plane,
+                                                all + (r * planes + first) * plane)
+                                          .most);
     }
     return worst;
 }
@@ -57,11 +58,11 @@ static void test_random(void) {
     /* uniform in [-3, 3]: variance 3; four standard errors */
     TEST_BELOW(fabs(mean), 4 * sqrt(3.0 / 1600), "random: mean");
     TEST_BELOW(fabs(square - 3), 4 * sqrt(7.2 / 1600), "random: variance 3");
-    const double top = largest(u + 12800, 1600) * 256;
+    const double top = errors_of(1600, u + 12800, u + 12800).largest * 256;
     TEST_CHECK(top > 2.9 && top <= 3, "random: coefficient (2, 2) * 4^4: %g", top);
-    TEST_CHECK(difference(u, v, 1600) > 1, "random: meshes differ");
-    TEST_BELOW(difference(u, again, 14400), 0, "random: the same seed again");
-    TEST_CHECK(difference(u, other, 1600) > 1, "random: another seed differs");
+    TEST_CHECK(errors_of(1600, u, v).most > 1, "random: meshes differ");
+    TEST_BELOW(errors_of(14400, u, again).most, 0, "random: the same seed again");
+    TEST_CHECK(errors_of(1600, u, other).most > 1, "random: another seed differs");
 }
 
 /* ---- files ---- */
@@ -99,8 +100,9 @@ static void check_file(const struct request *source, bool coefficients, double b
     write_file(&setup, path, u, coefficients);
     set_up(&copy, &request);
     v = filled(&copy, HT_PRIMARY, 0);
-    TEST_BELOW(difference(u, v, size_of(&setup, HT_PRIMARY)), bound, "file with %s, %d-D, N = %d",
-               coefficients ? "coefficients" : "nodal values", source->dims, source->order);
+    TEST_BELOW(errors_of(size_of(&setup, HT_PRIMARY), u, v).most, bound,
+               "file with %s, %d-D, N = %d", coefficients ? "coefficients" : "nodal values",
+               source->dims, source->order);
     if (!coefficients) {
         double unused[1];
         TEST_BELOW(range_difference(&copy, HT_PRIMARY), 0, "file: ranges of planes");
@@ -202,9 +204,9 @@ static void check_sum(const char *what, const char *system, int dims, int order,
         HT_FREED double *data = filled(&setup, subgrid, time), *sum = NULL;
         must(HT_ALLOC(sum, size));
         for (int i = 1; i < 3; i++) add_data(&request[i], subgrid, time, sum);
-        TEST_BELOW(difference(data, sum, size), 0,
-                   "%s, grid %d: two pulses less each alone (largest %g)", what, n,
-                   largest(sum, size));
+        const struct errors e = errors_of(size, data, sum);
+        TEST_BELOW(e.most, 0, "%s, grid %d: two pulses less each alone (largest %g)", what, n,
+                   e.largest);
     }
 }
 

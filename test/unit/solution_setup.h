@@ -2,6 +2,7 @@
  * made from a short request. */
 #pragma once
 
+#include "errors.h"
 #include "must.h"
 #include "options.h"
 
@@ -104,18 +105,6 @@ static inline double *filled(const struct setup *setup, enum ht_subgrid subgrid,
     return out;
 }
 
-static inline double largest(const double *values, int64_t count) {
-    double most = 0;
-    for (int64_t n = 0; n < count; n++) most = test_worse(most, fabs(values[n]));
-    return most;
-}
-
-static inline double difference(const double *a, const double *b, int64_t count) {
-    double most = 0;
-    for (int64_t n = 0; n < count; n++) most = test_worse(most, fabs(a[n] - b[n]));
-    return most;
-}
-
 /* Data of two requests agree on a grid; the grids must match. */
 static inline double compare(const struct request *a, const struct request *b,
                              enum ht_subgrid subgrid) {
@@ -123,5 +112,5 @@ static inline double compare(const struct request *a, const struct request *b,
     set_up(&first, a);
     set_up(&second, b);
     HT_FREED double *x = filled(&first, subgrid, 0), *y = filled(&second, subgrid, 0);
-    return difference(x, y, size_of(&first, subgrid));
+    return errors_of(size_of(&first, subgrid), x, y).most;
 }
