@@ -1,6 +1,6 @@
 /* Waves through a model that this program holds, by libhtwave:
  *
- *     cc api.c $(pkg-config --cflags --libs htwave) -o api && ./api [key=value ...]
+ *     cc api.c $(pkg-config --cflags --libs htwave) -lm -o api && ./api [key=value ...]
  *
  * prints the largest value of each of five traces in a uniform medium and with a slow disc. */
 #include <htwave/api.h>

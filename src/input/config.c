@@ -249,6 +249,10 @@ static enum ht_err check_ends(const char *text, const char *path) {
         if (quiet) {
             at += quiet - 1;
         } else if (strchr(opening, *at)) {
+            const char *before = at;
+            while (before > text && isspace((unsigned char)before[-1])) before--;
+            if (*at == '{' && before > text && before[-1] == '}')
+                return fail_at(text, at, path, "groups of a list need commas between them");
             REQUIRE(depth < BRACKETS_DEEP, HT_ERR_INPUT, "%s: brackets are too deep", path);
             open[depth++] = at;
         } else if (strchr(closing, *at)) {
@@ -272,12 +276,13 @@ static const char *lacks(const char *line, size_t length) {
     for (const char *at = line; at < line + length; at++) {
         const size_t blanks = strspn(at + 1, " \t");
         const char next = at[1 + blanks];
-        if (quiet_length(at)) return "";
+        if (quiet_length(at)) break;
         if (*at == '=' && isalpha((unsigned char)next)) return ": words need quotes, \"..\"";
         if (is_digit(*at) && blanks && (is_digit(next) || strchr("-+.", next)))
             return ": numbers of a list need commas between them";
     }
-    return memchr(line, '=', length) ? "" : ": a key needs = and a value";
+    const bool given = memchr(line, '=', length) || memchr(line, ':', length);
+    return given || !isalpha((unsigned char)*line) ? "" : ": a key needs = and a value";
 }
 
 /* The line of text that libconfig stopped at, without its indent. */

@@ -138,7 +138,7 @@ static const struct {
     {"medium.c", "vp speed"},
     {"medium.rho", "density"},
     {"medium.K", "kappa bulk"},
-    {"output.directory", "dir folder path"},
+    {"output.directory", "dir folder path outdir"},
     {"output.every", "interval"},
     {"device.select", "gpu"},
     {"device.precision", "float"},
@@ -148,7 +148,8 @@ static const struct {
     {"boundary.x1", "boundaries bc"},
     {"grid", "mesh domain box"},
     {"medium", "model material"},
-    {"initial", "source"},
+    {"sources", "source transducer"},
+    {"receivers", "receiver probes sensor"},
     {"parallel", "mpi"},
 };
 

@@ -257,8 +257,10 @@ static const struct {
      "output.picture.plan: unknown key; did you mean output.picture.plane? (x.cfg:1)"},
     {"zzz = 3;", "zzz: unknown key (x.cfg:1)"},
     {"gird = { order = 3; };", "gird: unknown group; did you mean grid? (x.cfg:1)"},
-    {"probes = { };",
-     "probes: unknown group; there are grid, time, boundary, absorbing, medium, initial, gradient, "
+    {"source = { };", "source: unknown group; did you mean sources? (x.cfg:1)"},
+    {"receiver = { };", "receiver: unknown group; did you mean receivers? (x.cfg:1)"},
+    {"zzz = { };",
+     "zzz: unknown group; there are grid, time, boundary, absorbing, medium, initial, gradient, "
      "output, output.checkpoint, output.picture, device, device.limits, parallel (x.cfg:1)"},
     {"grid = 3;", "grid = 3: must be a group of keys, grid = { ... }; (x.cfg:1)"},
     {"output = { picture = \"x3\"; };",
@@ -275,6 +277,10 @@ static const struct {
     {"grid = { cells = [3 4]; };",
      "syntax error: numbers of a list need commas between them, in this "
      "line or before it: grid = { cells = [3 4]; }; (x.cfg:1)"},
+    {"sources = ( { position = [1.0]; }\n { position = [2.0]; } );",
+     "groups of a list need commas between them (x.cfg:2)"},
+    {"system \"acoustic\";", "syntax error: a key needs = and a value, in this line or before it: "
+                             "system \"acoustic\"; (x.cfg:1)"},
     {"pml = { cells = 3; };", "pml: unknown group; did you mean absorbing? (x.cfg:1)"},
     {"system = \"a\";\nsystem = \"b\";",
      "duplicate setting name, in this line or before it: system = \"b\"; (x.cfg:2)"},
