@@ -103,14 +103,22 @@ def colour(index):
 # ---- bench.csv ----
 
 BENCH = """case system scheme dimensions order stages variant kernels precision
-    layout cells_per_group ms cell_half_steps_per_s fma_per_cell bytes_per_cell
+    medium layout cells_per_group ms cell_half_steps_per_s fma_per_cell bytes_per_cell
     gflops gbytes_per_s limit_fraction largest_cfl limit_gflops
     limit_gbytes_per_s device backend driver version""".split()
 
 
+def differences(row):
+    return row["scheme"] == "fd"
+
+
 def problem(row):
-    return "{system}, {scheme}, {dimensions}-D, {precision}, {layout} " \
-        "layout".format(**row)
+    rest = "{medium}, terms in time {stages}" if differences(row) else "{layout} layout"
+    return ("{system}, {scheme}, {dimensions}-D, {precision}, " + rest).format(**row)
+
+
+def order_name(row):
+    return ("order " if differences(row) else "N = ") + row["order"]
 
 
 def kernels_of(row):
@@ -123,8 +131,8 @@ def kernels_of(row):
 def order_of(row):
     leapfrog = " leapfrog" if row["scheme"] == "leapfrog" else ""
     dims = "" if row["dimensions"] == "3" else f" {row['dimensions']}-D"
-    return "{system}{}{} {kernels} {precision} N = {order}".format(
-        leapfrog, dims, **row)
+    return "{system}{}{} {kernels} {precision} {}".format(
+        leapfrog, dims, order_name(row), **row)
 
 
 def device_of(row):
@@ -189,7 +197,7 @@ def draw_roofline(rows, title):
                 color=colour(kernels.index(group[0]["kernels"])),
                 fillstyle="none" if double else "full")
         for row, *place in zip(group, x, y):
-            ax.annotate(f"N={row['order']}", place, (4, 4),
+            ax.annotate(order_name(row), place, (4, 4),
                         textcoords="offset points", size="x-small")
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -218,12 +226,12 @@ def draw_bars(rows, title, label, value, log, by=None):
         return f"{row['kernels']}, cells {row['cells_per_group']}"
 
     panels, names = groups(rows, problem), list(groups(rows, name))
-    orders = sorted({r["order"] for r in rows}, key=int)
     below = "the fastest kernels" if by is not None else device_of(rows[0])
     figure, axes = sheet(title, below, width=10,
                          height=1.2 + 2.4 * len(panels), panels=len(panels), above=14)
     width = 0.84 / len(names)
     for ax, (panel, group) in zip(axes, panels.items()):
+        orders = {r["order"]: order_name(r) for r in sorted(group, key=lambda r: int(r["order"]))}
         for index, bar in enumerate(names):
             found = {r["order"]: value(r) for r in group if name(r) == bar}
             shift = (index - (len(names) - 1) / 2) * width
@@ -233,7 +241,7 @@ def draw_bars(rows, title, label, value, log, by=None):
         ax.annotate(panel, (1, 1), (0, 6), xycoords="axes fraction",
                     textcoords="offset points", size="small", ha="right")
         ax.set_xlim(-0.5, len(orders) - 0.5)
-        ax.set_xticks(range(len(orders)), [f"N = {n}" for n in orders])
+        ax.set_xticks(range(len(orders)), orders.values())
         ax.set_ylabel(label)
         ax.grid(visible=False, axis="x")
     values = [value(r) for r in rows]

@@ -54,6 +54,13 @@ lines = list(plot.efficiencies(rows).values())
 judge("efficiencies:", lines == [{1: 100, 2: 100, 4: 50}, {1: 100, 2: 50},
                                  {1: 100, 2: 50}], lines)
 
+# kernels of finite differences: a panel per medium and number of terms
+rows = [dict.fromkeys(plot.BENCH, "8") | {"scheme": "fd", "medium": m, "stages": s, "kernels": k}
+        for m in ("uniform", "density") for s in "12" for k in ("a", "b")]
+bars = [[c.get_label() for c in ax.containers]
+        for ax in plot.draw_bars(rows, "", "", lambda r: 1.0, True).axes]
+judge("bars:", bars == [["a", "b"]] * 4, bars)
+
 figures = plot.draw(sys.argv[2])
 judge("figures:", {"accuracy", "accuracy_acoustic_taylor",
                    "accuracy_wave_leapfrog"} <= set(figures), sorted(figures))
@@ -75,7 +82,7 @@ judge("from large errors to small ones, at rising cost:", len(x) > 3
       len(x), "points")
 drawn = min(c for a, c in zip(x, y) if a <= 1e-2)
 judge("cost of 1e-2:", 1 <= drawn / least < 1.3, least, drawn)
-print("1..6")
+print("1..7")
 PY
 relay answer.txt
 
