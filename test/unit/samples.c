@@ -388,13 +388,14 @@ static void refuse(const struct ht_params *params, const char *path, const char 
 
 static void test_refusals(void) {
     const float values[4] = {1, 2, NAN, 4};
-    char *twice[] = {"x1", "x1"}, *wrong[] = {"x4"}, *one[] = {"x2"}, raw[128], h5[128];
+    char twice_key[] = "medium.axes=[\"x1\",\"x1\"]", *twice = twice_key, *wrong[] = {"x4"},
+         *one[] = {"x2"}, raw[128], h5[128];
     snprintf(raw, sizeof raw, "%s", path_of("nan"));
     snprintf(h5, sizeof h5, "%s", path_of("m.h5"));
     write_floats("nan", 4, values);
     const struct ht_params good = {
         .medium = {.format = HT_RAW, .shape = {2, 2}, .spacing = {1, 1}, .scale = 1}};
-    struct ht_params f = good;
+    struct ht_params f = good, *params = NULL;
     refuse(&f, raw, NULL, "sample [0, 1, 0]", "NaN");
     f.medium.shape[1] = 3;
     refuse(&f, raw, NULL, "16 bytes, but shape 2 x 3 of float32 needs 24", "short file");
@@ -412,8 +413,8 @@ static void test_refusals(void) {
     f.medium.scale = 0;
     refuse(&f, raw, NULL, "scale", "zero scale");
     f = good;
-    f.medium.axes = (struct ht_names){2, twice};
-    refuse(&f, raw, NULL, "twice", "axis named twice");
+    TEST_ERROR(ht_params_read(NULL, 1, &twice, &params), HT_ERR_INPUT,
+               "medium.axes = [\"x1\", \"x1\"]: names \"x1\" twice", "axis named twice");
     f.medium.axes = (struct ht_names){1, wrong};
     refuse(&f, raw, NULL, "\"x4\"", "unknown axis");
     refuse(&good, "/nonexistent/file", NULL, "/nonexistent/file", "missing file");
