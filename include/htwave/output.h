@@ -125,15 +125,15 @@ HT_CHECKED enum ht_err ht_output_traces_add(struct ht_output *output, int group,
 HT_CHECKED enum ht_err ht_output_traces_archive(struct ht_output *output,
                                                 struct ht_archive *archive);
 HT_CHECKED enum ht_err ht_output_traces_end(struct ht_output *output, const char *how, double time);
-/* The traces of all shots, of their traces.h5, in a SEG-Y file shots_GROUP_FIELD.sgy for each group
- * and field in output.directory; params: of the input, the plan's may be those of a shot. By rank 0
- * alone. */
-struct ht_segy_shot {
+/* The traces of all shots, of their traces.h5, in the formats of output.traces that take shots, one
+ * file for each group and field, shots_GROUP_FIELD.sgy, in output.directory; params: of the input,
+ * the plan's may be those of a shot. By rank 0 alone. */
+struct ht_traced_shot {
     const struct ht_params *params; /* of the shot alone */
     const char *traces;             /* file */
 };
-HT_CHECKED enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *params,
-                                     int count, const struct ht_segy_shot *shot);
+HT_CHECKED enum ht_err ht_output_shots(const struct ht_plan *plan, const struct ht_params *params,
+                                       int count, const struct ht_traced_shot *shot);
 /* By its name: .sgy, .segy. */
 bool ht_is_segy(const char *path);
 /* Calls `take` with each trace's number and the places in its header, of its source and its

@@ -309,22 +309,19 @@ static void add_shot(const struct shots *s, int i, struct ht_facts *f) {
 }
 
 /* Where output.traces asks for it: all shots in one file of each kind. */
-static enum ht_err write_segy(const struct shots *s) {
+static enum ht_err write_traces(const struct shots *s) {
     const struct ht_survey *survey = s->survey;
-    const struct ht_names *formats = &survey->params->output.traces;
     HT_ENDED(ht_pool_free) struct ht_pool pool = {0};
-    struct ht_segy_shot *shot;
-    int n = 0;
-    while (n < formats->count && strcmp(formats->name[n], "segy") != 0) n++;
-    if (s->traces || n == formats->count || survey->params->receivers.count == 0) return HT_OK;
+    struct ht_traced_shot *shot;
+    if (s->traces) return HT_OK;
     TRY(HT_TAKE(&pool, shot, survey->count));
     for (int i = 0; i < survey->count; i++) {
         HT_PATH(path, survey->shot[i].params.output.directory, "traces.h5");
         char *kept;
         TRY(ht_pool_copy(&pool, path, &kept));
-        shot[i] = (struct ht_segy_shot){&survey->shot[i].params, kept};
+        shot[i] = (struct ht_traced_shot){&survey->shot[i].params, kept};
     }
-    return ht_segy_shots(survey->sim->plan, survey->params, survey->count, shot);
+    return ht_output_shots(survey->sim->plan, survey->params, survey->count, shot);
 }
 
 static enum ht_err report_shots(struct shots *s) {
@@ -338,7 +335,7 @@ static enum ht_err report_shots(struct shots *s) {
     for (int i = 0; i < survey->count; i++) add_shot(s, i, &f);
     ht_fact(&f, HT_CLOSE(']'), HT_CLOSE('}'));
     TRY(ht_text_status(&f.json.text));
-    TRY(write_segy(s));
+    TRY(write_traces(s));
     ht_log("done: %d of %d shots in %s, %s%s", done, survey->count,
            HT_SECONDS(ht_clock() - s->began),
            s->traces ? survey->shot[0].data : survey->params->output.directory,

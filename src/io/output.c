@@ -28,11 +28,13 @@
 
 /* Names of outputs: # stands for a digit, the last # for one or more, * for a name that the input
  * gives. */
+#define FILES_OF(name, ending) "traces_*." ending, "shots_*." ending,
 static const char *const outputs[] = {
-    HT_INPUT_NAME,      HT_SUMMARY_NAME,     HT_XDMF_NAME,     "fields_######.h5", "wave_####.png",
-    "wave_*_####.png",  HT_TRACES_NAME,      "traces_*.csv",   "traces_*.sgy",     HT_SERIES_NAME,
-    HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER, HT_FINISHED_NAME, "shot-###",         "shots_*.sgy",
-    "map_*.h5",         "map_*.png"};
+    HT_INPUT_NAME,       HT_SUMMARY_NAME,  HT_XDMF_NAME,
+    "fields_######.h5",  "wave_####.png",  "wave_*_####.png",
+    HT_TRACES_NAME,      HT_SERIES_NAME,   HT_CHECKPOINT_NAME,
+    HT_CHECKPOINT_OLDER, HT_FINISHED_NAME, "shot-###",
+    "map_*.h5",          "map_*.png",      HT_TRACE_FORMATS(FILES_OF)};
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], INPUT = 0, SNAPSHOT = 3, PICTURE, SLICE };
 
 /* Contents of the directory before the run. */

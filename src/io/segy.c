@@ -80,9 +80,9 @@ struct sheet {
     int64_t samples;
     int shots;
     FILE *out;
-    int64_t written;                 /* traces */
-    const struct ht_segy_shot *shot; /* the one that is written */
-    const double *source;            /* where it is; NULL: not known */
+    int64_t written;                   /* traces */
+    const struct ht_traced_shot *shot; /* the one that is written */
+    const double *source;              /* where it is; NULL: not known */
 };
 
 /* A unit that is not that of the standard. */
@@ -279,7 +279,8 @@ static enum ht_err add_shot(struct sheet *s, struct ht_h5 *file) {
     return HT_OK;
 }
 
-static enum ht_err write_sheet(struct sheet *s, const char *what, const struct ht_segy_shot *shot) {
+static enum ht_err write_sheet(struct sheet *s, const char *what,
+                               const struct ht_traced_shot *shot) {
     struct ht_stream stream;
     TRY(ht_stream_open(s->params->output.directory,
                        HT_KEY("%s_%s_%s.sgy", what, s->group, s->field), &stream));
@@ -297,7 +298,7 @@ static enum ht_err write_sheet(struct sheet *s, const char *what, const struct h
 
 /* what: the files' names begin so. */
 static enum ht_err write_sheets(const struct sheet *of, const char *what,
-                                const struct ht_segy_shot *shot) {
+                                const struct ht_traced_shot *shot) {
     char name[HT_GROUP_NAME];
     for (int n = 1; n <= of->params->receivers.count; n++) {
         struct fields fields = {.group = ht_params_receivers_name(of->params, n, name)};
@@ -316,17 +317,17 @@ static enum ht_err write_sheets(const struct sheet *of, const char *what,
     return HT_OK;
 }
 
-enum ht_err ht_segy_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
-                          const struct ht_segy_shot *shot) {
+static enum ht_err write_shots(const struct ht_plan *plan, const struct ht_params *params,
+                               int count, const struct ht_traced_shot *shot) {
     const struct sheet sheet = {.plan = plan, .params = params, .shots = count};
     return write_sheets(&sheet, "shots", shot);
 }
 
 static enum ht_err write_segy(const struct ht_plan *plan, const char *path) {
-    const struct ht_segy_shot shot = {plan->params, path};
+    const struct ht_traced_shot shot = {plan->params, path};
     const struct sheet sheet = {.plan = plan, .params = plan->params, .shots = 1};
     return write_sheets(&sheet, "traces", &shot);
 }
 
 const struct ht_trace_format ht_trace_segy = {
-    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy};
+    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy, .shots = write_shots};

@@ -53,10 +53,11 @@ static enum ht_err write_csv(const struct ht_plan *plan, const char *path) {
     return HT_OK;
 }
 
-static const struct ht_trace_format csv = {
+const struct ht_trace_format ht_trace_csv = {
     .name = "csv", .bytes = {16, 24}, .check = check_csv, .write = write_csv};
 
-static const struct ht_trace_format *const formats[] = {&csv, &ht_trace_segy};
+#define ROW_OF(name, ending) &ht_trace_##name,
+static const struct ht_trace_format *const formats[] = {HT_TRACE_FORMATS(ROW_OF)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static const struct ht_trace_format *find_format(const char *name) {
@@ -76,15 +77,28 @@ int ht_output_trace_bytes(const struct ht_params *params) {
     return bytes;
 }
 
+#define NAME_OF(name, ending) ", \"" #name "\""
 enum ht_err ht_output_check_traces(const struct ht_params *params,
                                    const struct ht_receivers *receivers) {
     const struct ht_names *names = &params->output.traces;
     for (int i = 0; i < names->count; i++) {
         const struct ht_trace_format *format = find_format(names->name[i]);
-        REFUSE(format == NULL, params, "output.traces",
-               "no format \"%s\": \"csv\" and \"segy\"; HDF5 is always written", names->name[i]);
+        REFUSE(
+            format == NULL, params, "output.traces",
+            "no format \"%s\": there are HDF5, which is always written" HT_TRACE_FORMATS(NAME_OF),
+            names->name[i]);
         for (int n = 0; receivers != NULL && n < receivers->count; n++)
             TRY(format->check(params, receivers, n));
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_output_shots(const struct ht_plan *plan, const struct ht_params *params, int count,
+                            const struct ht_traced_shot *shot) {
+    const struct ht_names *names = &params->output.traces;
+    for (int i = 0; i < names->count && params->receivers.count > 0; i++) {
+        const struct ht_trace_format *format = find_format(names->name[i]);
+        if (format->shots != NULL) TRY(format->shots(plan, params, count, shot));
     }
     return HT_OK;
 }

@@ -124,11 +124,13 @@ static void segy(struct trial *t, const double *p) {
     write_format(t, "two.sgy", file, 3, p, 30000 / most);
     same(t, "two.sgy", 1, scaled, 0.5 / 30000);
     /* two shots in a file, the second of which is asked for */
-    struct ht_params fourth = *t->params, seventh = *t->params;
+    struct ht_params fourth = *t->params, seventh = *t->params, all = *t->params;
+    char *formats[] = {"segy"};
+    all.output.traces = (struct ht_names){1, formats};
     fourth.number.shot = 4;
     seventh.number.shot = 7;
-    const struct ht_segy_shot shot[] = {{&fourth, traces}, {&seventh, traces}};
-    must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
+    const struct ht_traced_shot shot[] = {{&fourth, traces}, {&seventh, traces}};
+    must(ht_output_shots(t->sim->plan, &all, 2, shot));
     same(t, "shots_line_p.sgy", 7, p, 1e-7);
     refused(t, "shots_line_p.sgy", 5, "6 traces, 0 of them of shot 5");
     choose_by_place(t, p);

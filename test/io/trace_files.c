@@ -66,8 +66,8 @@ static void judge_shots(struct trial *t, const double *data, const double *x,
     HT_FREED char *path = scratch_path(t->directory, "traces.h5");
     struct ht_params second = *t->params;
     second.number.shot = 2;
-    const struct ht_segy_shot shot[] = {{t->params, path}, {&second, path}};
-    must(ht_segy_shots(t->sim->plan, t->params, 2, shot));
+    const struct ht_traced_shot shot[] = {{t->params, path}, {&second, path}};
+    must(ht_output_shots(t->sim->plan, t->params, 2, shot));
     judge_segy(t, "shots_line_p_x1.sgy", 2, data, x, extent);
 }
 
