@@ -18,7 +18,8 @@ struct run {
 static void open_run(struct run *run, const char *directory, const char *keys) {
     must(plan_make(&run->of, '|',
                    "output.directory=\"%s\"|output.picture={pixels=%d;%s}|system=\"acoustic\"|"
-                   "grid.cells=[8,8,4]|grid.order=1|time.scheme=\"taylor\"|medium={type="
+                   "grid.cells=[8,8,4]|grid.order=1|time.scheme=\"taylor\"|"
+                   "receivers=({position=[0.5,0.5,0.5];})|medium={type="
                    "\"expression\";c=\"1+x1\";}|"
                    "boundary.x1=\"rigid\"|boundary.x2=\"rigid\"|boundary.x3=\"rigid\"",
                    directory, MAP, keys));
