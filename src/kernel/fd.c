@@ -777,7 +777,8 @@ enum ht_err ht_fd_layer_launch(struct ht_tool *tool, const struct ht_fd_work *w)
     begin(k, &w->box, entry == SQUARES ? &none : &of->sides, &l);
     if (entry != DAMP) add_coefs(k, &w->law, &l);
     if (entry != SQUARES) l.arg[l.count++] = HT_BUFFER(of->profile);
-    if (entry < SQUARES) l.count = ht_tool_buffers(7, of->memory, l.arg, l.count);
+    for (int i = HT_FD_BEFORE; i <= HT_FD_NODES && entry < SQUARES; i++)
+        l.arg[l.count++] = HT_BUFFER(of->memory[i]);
     if (entry != DAMP) l.count = add_medium(&k->of.spec, w, l.arg, l.count);
     if (entry < SQUARES) l.arg[l.count++] = HT_BUFFER(w->d);
     l.arg[l.count++] = HT_BUFFER(w->out);
