@@ -281,8 +281,11 @@ static const char *lacks(const char *line, size_t length) {
         if (is_digit(*at) && blanks && (is_digit(next) || strchr("-+.", next)))
             return ": numbers of a list need commas between them";
     }
-    const bool given = memchr(line, '=', length) || memchr(line, ':', length);
-    return given || !isalpha((unsigned char)*line) ? "" : ": a key needs = and a value";
+    const char *behind = line;
+    while (isalnum((unsigned char)*behind) || *behind == '_') behind++;
+    behind += strspn(behind, " \t");
+    const bool value = *behind && (isalnum((unsigned char)*behind) || strchr("{([\"-", *behind));
+    return value && isalpha((unsigned char)*line) ? ": a key needs = and a value" : "";
 }
 
 /* The line of text that libconfig stopped at, without its indent. */

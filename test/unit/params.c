@@ -281,6 +281,8 @@ static const struct {
      "groups of a list need commas between them (x.cfg:2)"},
     {"system \"acoustic\";", "syntax error: a key needs = and a value, in this line or before it: "
                              "system \"acoustic\"; (x.cfg:1)"},
+    {"grid { cells = [3, 4]; };", "syntax error: a key needs = and a value, in this line or before "
+                                  "it: grid { cells = [3, 4]; }; (x.cfg:1)"},
     {"pml = { cells = 3; };", "pml: unknown group; did you mean absorbing? (x.cfg:1)"},
     {"system = \"a\";\nsystem = \"b\";",
      "duplicate setting name, in this line or before it: system = \"b\"; (x.cfg:2)"},
