@@ -47,14 +47,13 @@ HT_CHECKED enum ht_err ht_device_list(int *count, struct ht_device_info **out);
 HT_CHECKED enum ht_err ht_device_open(const char *backend, const char *select, int sharer,
                                       struct ht_device **out);
 bool ht_device_is(const struct ht_device_info *info, const char *backend, const char *select);
-/* Names of the back ends, built in or not; NULL after the last. */
-const char *ht_device_backend(int i);
+/* Names of the back ends, from 0 on; *built: it is part of this program. NULL after the last. */
+const char *ht_device_backend(int i, bool *built);
 /* Why a back end has no devices here (not built in, no driver); NULL: it is unknown or it has some.
  */
 const char *ht_device_missing(const char *backend);
-bool ht_device_built(const char *backend);
-/* Why the back end has no matrix products; NULL: it has them. */
-const char *ht_device_no_gemm(const char *backend);
+/* Why OpenCL has no matrix products; NULL: it has them. */
+const char *ht_clblast_missing(void);
 void ht_device_close(struct ht_device *device);
 /* HT_ENDED(ht_device_end) struct ht_device *device */
 static inline void ht_device_end(struct ht_device **device) {

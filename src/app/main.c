@@ -78,8 +78,9 @@ static enum ht_err devices(const struct ht_args *args) {
     }
     /* Back ends without devices, with the reason. */
     const char *name;
+    bool built;
     ht_fact(&f, HT_CLOSE(']'), HT_OPEN("missing", '{'));
-    for (int b = 0; (name = ht_device_backend(b)) != NULL; b++) {
+    for (int b = 0; (name = ht_device_backend(b, &built)) != NULL; b++) {
         const char *missing = ht_device_missing(name);
         if (missing == NULL) continue;
         ht_fact(&f, HT_TEXT(name, missing));
@@ -359,7 +360,8 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
     if (is_one_of(word, "--version", "-V")) {
         TRY(check_rest(argc, argv, 2, "--json"));
         const char *commit = *HT_COMMIT ? HT_COMMIT : NULL, *cairo = ht_picture_cairo(), *name;
-        const bool gemm = ht_device_no_gemm("opencl") == NULL;
+        const bool gemm = ht_clblast_missing() == NULL;
+        bool built;
         char hdf5[32], mpi[128];
         struct ht_facts f = ht_facts_open();
         ht_h5_version(hdf5, sizeof hdf5);
@@ -368,8 +370,7 @@ static enum ht_err dispatch(struct ht_comm *comm, int argc, char **argv) {
                commit ? commit : "unknown");
         ht_fact(&f, HT_TEXT("version", HT_VERSION), HT_TEXT("commit", commit),
                 HT_OPEN("backends", '['));
-        for (int i = 0; (name = ht_device_backend(i)) != NULL; i++) {
-            const bool built = ht_device_built(name);
+        for (int i = 0; (name = ht_device_backend(i, &built)) != NULL; i++) {
             ht_say(&f, "%s%s, ", name, built ? "" : " (not built)");
             if (built) ht_fact(&f, HT_TEXT(NULL, name));
         }

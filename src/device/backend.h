@@ -10,6 +10,8 @@ struct ht_launch {
     int nargs;
     const struct ht_arg *args;
     int64_t groups[3], group_size;
+    const struct ht_gemm_shape *gemm; /* matrix products of three buffers; NULL: a kernel */
+    bool fp64;                        /* of these */
     /* Of sequences: launches in a row with the same fork whose branches differ are independent.
      * branch 0: all others wait, and are waited for. */
     int fork, branch;
@@ -23,7 +25,7 @@ struct ht_graph;
 struct ht_remote;
 struct ht_backend {
     const char *name;
-    enum ht_err (*count)(int *count);
+    int (*count)(void);
     /* Why there are no devices; NULL: unknown, or there are some. */
     const char *(*missing)(void);
     /* info is zero on entry. */
@@ -45,28 +47,24 @@ struct ht_backend {
                                  void **program, void **binary, size_t *size);
     enum ht_err (*program_load)(struct ht_driver *device, const void *binary, size_t size,
                                 int registers, void **program);
-    void (*program_destroy)(void *program);
-    enum ht_err (*kernel_create)(void *program, const char *name, void **kernel);
+    void (*program_destroy)(struct ht_driver *device, void *program);
+    enum ht_err (*kernel_create)(struct ht_driver *device, void *program, const char *name,
+                                 void **kernel);
     void (*kernel_destroy)(void *kernel);
     /* Bytes of local memory that a group takes; 0: not known, as where it is NULL. */
     int64_t (*kernel_local)(struct ht_driver *device, void *kernel);
     /* NULL where every info has no open_memory. */
-    enum ht_err (*kernel_open_memory)(void *kernel, int64_t bytes);
-    enum ht_err (*launch)(struct ht_driver *device, const struct ht_launch *launch,
-                          struct ht_timing **timing);
+    enum ht_err (*kernel_open_memory)(struct ht_driver *device, void *kernel, int64_t bytes);
+    /* All of them `times` times over; *timing is of all together. sequence: of these launches;
+     * NULL: they are one, or the back end makes none. */
+    enum ht_err (*launch)(struct ht_driver *device, struct ht_graph *sequence, int count,
+                          const struct ht_launch *launch, int64_t times, struct ht_timing **timing);
     /* Launches that will be done in this order, or any other that keeps what forks and branches
      * say, many times. What they point to stays until sequence_destroy, which waits for those under
-     * way. */
+     * way. Both may be NULL. */
     enum ht_err (*sequence_create)(struct ht_driver *device, int count,
                                    const struct ht_launch *launch, struct ht_graph **sequence);
-    void (*sequence_destroy)(struct ht_graph *sequence);
-    /* All of them `times` times over; *timing is of all together. */
-    enum ht_err (*sequence_run)(struct ht_graph *sequence, int64_t times,
-                                struct ht_timing **timing);
-    /* Why there are no matrix products; NULL: gemm works. */
-    const char *(*no_gemm)(void);
-    enum ht_err (*gemm)(struct ht_driver *device, bool fp64, const struct ht_gemm_shape *shape,
-                        void *const buffers[3], struct ht_timing **timing);
+    void (*sequence_destroy)(struct ht_driver *device, struct ht_graph *sequence);
     enum ht_err (*finish)(struct ht_driver *device);
     /* Device seconds of finished launches, from the start of the first to the end of the last;
      * frees their timing. */
@@ -86,7 +84,7 @@ struct ht_backend {
                              unsigned char name[HT_PEER_NAME]);
     enum ht_err (*peer_open)(struct ht_driver *device, const unsigned char name[HT_PEER_NAME],
                              int64_t bytes, struct ht_remote **peer);
-    void (*peer_close)(struct ht_remote *peer);
+    void (*peer_close)(struct ht_driver *device, struct ht_remote *peer);
     enum ht_err (*transfer_peer)(struct ht_driver *device, void *buffer, int64_t at, int64_t bytes,
                                  struct ht_remote *peer, int64_t to);
 };
@@ -98,9 +96,7 @@ struct ht_backend {
     .buffer_destroy = of##_buffer_destroy, .buffer_clear = of##_buffer_clear, .copy = of##_copy, \
     .program_build = of##_program_build, .program_load = of##_program_load,                      \
     .program_destroy = of##_program_destroy, .kernel_create = of##_kernel_create,                \
-    .kernel_destroy = of##_kernel_destroy, .launch = of##_launch,                                \
-    .sequence_create = of##_sequence_create, .sequence_destroy = of##_sequence_destroy,          \
-    .sequence_run = of##_sequence_run, .finish = of##_finish,                                    \
+    .kernel_destroy = of##_kernel_destroy, .launch = of##_launch, .finish = of##_finish,         \
     .launch_seconds = of##_launch_seconds, .event_record = of##_event_record,                    \
     .event_destroy = of##_event_destroy, .event_await = of##_event_await,                        \
     .event_done = of##_event_done, .pinned_create = of##_pinned_create,                          \

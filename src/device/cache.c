@@ -15,20 +15,14 @@ struct header {
     uint64_t key_size, binary_size, checksum;
 };
 
-/* All properties that change the result of compiling the text. */
-static enum ht_err make_key(const struct ht_device_info *info, const char *text,
-                            struct ht_text *key) {
-    ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n", info->backend, info->platform, info->vendor,
-                info->name, info->ptx, info->driver);
-    ht_text_add(key, "%s", text);
-    return ht_text_status(key);
-}
-
-static enum ht_err make_path(const char *directory, const struct ht_text *key,
-                             struct ht_text *path) {
-    uint64_t hash = ht_hash(HT_HASH_SEED, key->data, key->length);
-    ht_text_add(path, "%s/%016llx.bin", directory, (unsigned long long)hash);
-    return ht_text_status(path);
+/* key: all properties that change the result of compiling the text. */
+static enum ht_err find_entry(const char *directory, const struct ht_device_info *info,
+                              const char *text, struct ht_text *key, char **path) {
+    ht_text_add(key, "%s\n%s\n%s\n%s %d\n%s\n%s", info->backend, info->platform, info->vendor,
+                info->name, info->ptx, info->driver, text);
+    TRY(ht_text_status(key));
+    return ht_text_print(path, "%s/%016llx.bin", directory,
+                         (unsigned long long)ht_hash(HT_HASH_SEED, key->data, key->length));
 }
 
 static uint64_t checksum(const struct ht_text *key, const void *binary, size_t size) {
@@ -40,7 +34,7 @@ static uint64_t checksum(const struct ht_text *key, const void *binary, size_t s
 static const char *verify(const char *data, size_t size, const struct ht_text *key,
                           size_t *binary_size) {
     struct header header;
-    if (size < sizeof header) return NULL;
+    if (size < sizeof header + key->length) return NULL;
     memcpy(&header, data, sizeof header);
     if (memcmp(header.magic, magic, sizeof magic) != 0) return NULL;
     if (header.key_size != key->length) return NULL;
@@ -53,35 +47,31 @@ static const char *verify(const char *data, size_t size, const struct ht_text *k
 
 bool ht_cache_load(const char *directory, const struct ht_device_info *info, const char *text,
                    void **binary, size_t *size) {
-    HT_FREED_TEXT struct ht_text key = {0}, path = {0};
-    HT_FREED char *data = NULL;
+    HT_FREED_TEXT struct ht_text key = {0};
+    HT_FREED char *data = NULL, *path = NULL;
     size_t length = 0;
-    bool found = false;
-    if (make_key(info, text, &key) == HT_OK && make_path(directory, &key, &path) == HT_OK &&
-        ht_file_is_private(directory) && ht_file_is_private(path.data) &&
-        ht_file_read(path.data, &data, &length) == HT_OK &&
-        length >= sizeof(struct header) + key.length) {
-        const char *inside = verify(data, length, &key, size);
-        if (inside != NULL && ht_mem_alloc(*size, 1, binary) == HT_OK) {
-            memcpy(*binary, inside, *size);
-            found = true;
-        }
-    }
-    return found;
+    if (find_entry(directory, info, text, &key, &path) != HT_OK || !ht_file_is_private(directory) ||
+        !ht_file_is_private(path) || ht_file_read(path, &data, &length) != HT_OK)
+        return false;
+    const char *inside = verify(data, length, &key, size);
+    if (inside == NULL || ht_mem_alloc(*size, 1, binary) != HT_OK) return false;
+    memcpy(*binary, inside, *size);
+    return true;
 }
 
-static enum ht_err store(const char *directory, const struct ht_text *key, const void *binary,
-                         size_t size) {
+static enum ht_err store(const char *directory, const struct ht_device_info *info, const char *text,
+                         const void *binary, size_t size) {
+    HT_FREED_TEXT struct ht_text key = {0};
+    HT_FREED char *path = NULL;
+    TRY(find_entry(directory, info, text, &key, &path));
     struct header header = {
-        .key_size = key->length, .binary_size = size, .checksum = checksum(key, binary, size)};
-    HT_FREED_TEXT struct ht_text path = {0};
-    size_t length = sizeof header + key->length + size;
+        .key_size = key.length, .binary_size = size, .checksum = checksum(&key, binary, size)};
+    const size_t length = sizeof header + key.length + size;
     memcpy(header.magic, magic, sizeof magic);
     HT_ARRAY(char, whole, length);
     memcpy(whole, &header, sizeof header);
-    memcpy(whole + sizeof header, key->data, key->length);
-    memcpy(whole + sizeof header + key->length, binary, size);
-    TRY(make_path(directory, key, &path));
+    memcpy(whole + sizeof header, key.data, key.length);
+    memcpy(whole + sizeof header + key.length, binary, size);
     /* For the user alone, whatever the umask is. */
     const mode_t old = umask(S_IRWXG | S_IRWXO);
     enum ht_err err = ht_file_make_directory(directory);
@@ -90,16 +80,14 @@ static enum ht_err store(const char *directory, const struct ht_text *key, const
                          "%s belongs to another user, or others can write to "
                          "it: chmod go-w, or choose another device.cache",
                          directory);
-    if (err == HT_OK) err = ht_file_write(path.data, whole, length);
+    if (err == HT_OK) err = ht_file_write(path, whole, length);
     umask(old);
     return err;
 }
 
 bool ht_cache_store(const char *directory, const struct ht_device_info *info, const char *text,
                     const void *binary, size_t size) {
-    HT_FREED_TEXT struct ht_text key = {0};
-    if (make_key(info, text, &key) == HT_OK && store(directory, &key, binary, size) == HT_OK)
-        return true;
+    if (store(directory, info, text, binary, size) == HT_OK) return true;
     if (ht_log_level_get() >= HT_LOG_VERBOSE)
         ht_note("compiled kernels are not cached: %s", ht_err_message());
     return false;

@@ -32,23 +32,26 @@ static const char *status_name(CLBlastStatusCode status) {
     }
 }
 
-enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64, const struct ht_gemm_shape *shape,
-                            void *const buffers[3], cl_event *event) {
+enum ht_err ht_clblast_gemm(cl_command_queue queue, const struct ht_launch *launch,
+                            cl_event *event) {
+    const struct ht_gemm_shape *shape = launch->gemm;
+    cl_mem buffer[3];
     const size_t m = (size_t)shape->m, n = (size_t)shape->n;
     const size_t k = (size_t)shape->k, batches = (size_t)shape->batches;
     size_t at[3], stride[3];
     for (int i = 0; i < 3; i++) {
         at[i] = (size_t)shape->at[i];
         stride[i] = (size_t)shape->stride[i];
+        buffer[i] = (cl_mem)launch->args[i].value;
     }
     /* CLBlast refuses a stride of 0, even for one product. */
     if (stride[2] == 0) stride[2] = m * n;
-#define PRODUCTS(gemm)                                                                        \
-    gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1,           \
-         (cl_mem)buffers[0], at[0], k, stride[0], (cl_mem)buffers[1], at[1], n, stride[1], 0, \
-         (cl_mem)buffers[2], at[2], n, stride[2], batches, &queue, event)
+#define PRODUCTS(gemm)                                                                           \
+    gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, m, n, k, 1, buffer[0],   \
+         at[0], k, stride[0], buffer[1], at[1], n, stride[1], 0, buffer[2], at[2], n, stride[2], \
+         batches, &queue, event)
     const CLBlastStatusCode status =
-        fp64 ? PRODUCTS(CLBlastDgemmStridedBatched) : PRODUCTS(CLBlastSgemmStridedBatched);
+        launch->fp64 ? PRODUCTS(CLBlastDgemmStridedBatched) : PRODUCTS(CLBlastSgemmStridedBatched);
     REQUIRE(status == CLBlastSuccess, HT_ERR_DEVICE, "a matrix product by CLBlast: %s (status %d)",
             status_name(status), (int)status);
     return HT_OK;

@@ -51,13 +51,7 @@ struct ht_driver {
     int64_t most_pitch;      /* of copies by rows */
 };
 
-struct cuda_program {
-    struct ht_driver *device;
-    CUmodule module;
-};
-
 struct cuda_kernel {
-    const struct ht_driver *device;
     CUfunction function;
     unsigned open_memory; /* local memory of a group that a launch gives */
     int nparameters;      /* -1: the driver does not report it */
@@ -134,9 +128,8 @@ static enum ht_err check(CUresult code, const char *what) {
 
 /* ---- devices ---- */
 
-static enum ht_err cuda_count(int *count) {
-    *count = cuda_missing() == NULL ? cuda.devices : 0;
-    return HT_OK;
+static int cuda_count(void) {
+    return cuda_missing() == NULL ? cuda.devices : 0;
 }
 
 static int attribute(CUdevice id, CUdevice_attribute what) {
@@ -185,6 +178,7 @@ static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     info->ptx = architecture_of(id);
     info->ptx_own = ht_nvrtc_own(info->ptx);
     name_hardware(id, info);
+    info->no_gemm = "CLBlast needs OpenCL (device.backend = \"opencl\")";
     info->greedy = true; /* NVRTC 13 */
     if (!attribute(id, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING))
         info->no_peer = "the device has no unified addresses";
@@ -263,6 +257,7 @@ static void cuda_close(struct ht_driver *device) {
 }
 
 static enum ht_err open_into(struct ht_driver *device, int index) {
+    REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
     TRY(check(cuda.cuDeviceGet(&device->id, index), "opening the device"));
     device->architecture = architecture_of(device->id);
     device->most_pitch = attribute(device->id, CU_DEVICE_ATTRIBUTE_MAX_PITCH);
@@ -277,20 +272,12 @@ static enum ht_err open_into(struct ht_driver *device, int index) {
 }
 
 static enum ht_err cuda_open(int index, struct ht_driver **out) {
-    struct ht_driver *device = NULL;
-    REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
-    TRY(HT_ALLOC(device, 1));
-    enum ht_err err = open_into(device, index);
-    return HT_MADE(err, device, cuda_close, out);
+    HT_CREATE(out, open_into(*out, index), cuda_close);
 }
 
 static enum ht_err cuda_finish(struct ht_driver *device) {
     TRY(enter(device));
     return check(cuda.cuStreamSynchronize(device->queue[HT_QUEUE_WORK]), "running kernels");
-}
-
-static const char *cuda_no_gemm(void) {
-    return "CLBlast needs OpenCL (device.backend = \"opencl\")";
 }
 
 static enum ht_err cuda_event_record(struct ht_driver *device, void **event, enum ht_queue queue) {
@@ -425,7 +412,6 @@ struct name {
 _Static_assert(sizeof(struct name) <= HT_PEER_NAME, "names of peers");
 
 struct ht_remote {
-    struct ht_driver *device;
     CUdeviceptr base; /* of the allocation; 0: of this process */
     CUdeviceptr at;
 };
@@ -473,7 +459,7 @@ static enum ht_err cuda_peer_open(struct ht_driver *device, const unsigned char 
             (long long)name.bytes, (long long)bytes);
     TRY(enter(device));
     TRY(HT_ALLOC(peer, 1));
-    *peer = (struct ht_remote){.device = device, .at = (CUdeviceptr)name.address};
+    peer->at = (CUdeviceptr)name.address;
     *out = peer;
     if (name.process == process_number()) return HT_OK;
     const enum ht_err err =
@@ -483,9 +469,9 @@ static enum ht_err cuda_peer_open(struct ht_driver *device, const unsigned char 
     return HT_MADE(err, peer, free, out);
 }
 
-static void cuda_peer_close(struct ht_remote *peer) {
-    settle(peer->device);
-    if (peer->base != 0 && enter(peer->device) == HT_OK) (void)cuda.cuIpcCloseMemHandle(peer->base);
+static void cuda_peer_close(struct ht_driver *device, struct ht_remote *peer) {
+    settle(device);
+    if (peer->base != 0 && enter(device) == HT_OK) (void)cuda.cuIpcCloseMemHandle(peer->base);
     free(peer);
 }
 
@@ -500,18 +486,17 @@ static enum ht_err cuda_transfer_peer(struct ht_driver *device, void *buffer, in
 
 /* ---- programs ---- */
 
-static void cuda_program_destroy(void *handle) {
-    struct cuda_program *program = handle;
-    if (program->module != NULL) {
-        settle(program->device);
-        if (enter(program->device) == HT_OK) (void)cuda.cuModuleUnload(program->module);
-    }
-    free(program);
+/* A program is a module. */
+static void cuda_program_destroy(struct ht_driver *device, void *module) {
+    settle(device);
+    if (enter(device) == HT_OK) (void)cuda.cuModuleUnload(module);
 }
 
 /* code: machine code, or PTX with a zero at its end. The driver's compiler gets the limit of
  * registers for PTX. */
-static enum ht_err load_module(struct cuda_program *program, const void *code, int registers) {
+static enum ht_err load_module(const struct ht_driver *device, const void *code, int registers,
+                               void **out) {
+    CUmodule module = NULL;
     char log[2048] = "";
     CUjit_option option[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                               CU_JIT_MAX_REGISTERS};
@@ -519,22 +504,14 @@ static enum ht_err load_module(struct cuda_program *program, const void *code, i
         void *pointer;
         uintptr_t number;
     } value[3] = {{.pointer = log}, {.number = sizeof log}, {.number = (uintptr_t)registers}};
-    TRY(enter(program->device));
-    CUresult result = cuda.cuModuleLoadDataEx(&program->module, code, registers > 0 ? 3 : 2, option,
-                                              &value[0].pointer);
+    TRY(enter(device));
+    CUresult result =
+        cuda.cuModuleLoadDataEx(&module, code, registers > 0 ? 3 : 2, option, &value[0].pointer);
+    *out = result == CUDA_SUCCESS ? module : NULL;
     if (result == CUDA_SUCCESS) return HT_OK;
-    program->module = NULL;
     char what[sizeof log + 64];
     snprintf(what, sizeof what, "%s%sloading compiled kernels", log, log[0] != '\0' ? "\n" : "");
     return check(result, what);
-}
-
-static enum ht_err make(struct ht_driver *device, const void *code, int registers, void **out) {
-    struct cuda_program *program = NULL;
-    TRY(HT_ALLOC(program, 1));
-    program->device = device;
-    const enum ht_err err = load_module(program, code, registers);
-    return HT_MADE(err, program, cuda_program_destroy, out);
 }
 
 static enum ht_err cuda_program_build(struct ht_driver *device, const char *text, int registers,
@@ -542,7 +519,7 @@ static enum ht_err cuda_program_build(struct ht_driver *device, const char *text
     HT_FREED void *code = NULL;
     size_t bytes = 0;
     TRY(ht_nvrtc_compile(text, device->architecture, registers, &code, &bytes));
-    TRY(make(device, code, registers, out));
+    TRY(load_module(device, code, registers, out));
     if (binary == NULL) return HT_OK;
     *binary = code;
     *size = bytes;
@@ -561,7 +538,7 @@ static bool plausible(const char *code, size_t size) {
 static enum ht_err cuda_program_load(struct ht_driver *device, const void *binary, size_t size,
                                      int registers, void **out) {
     REQUIRE(plausible(binary, size), HT_ERR_DEVICE, "the binary is not CUDA code");
-    return make(device, binary, registers, out);
+    return load_module(device, binary, registers, out);
 }
 
 static void ask_parameters(struct cuda_kernel *kernel) {
@@ -575,16 +552,13 @@ static void ask_parameters(struct cuda_kernel *kernel) {
     kernel->nparameters = n;
 }
 
-static enum ht_err cuda_kernel_create(void *handle, const char *name, void **out) {
-    struct cuda_program *program = handle;
+static enum ht_err cuda_kernel_create(struct ht_driver *device, void *module, const char *name,
+                                      void **out) {
     struct cuda_kernel *kernel = NULL;
-    char what[128];
-    TRY(enter(program->device));
+    TRY(enter(device));
     TRY(HT_ALLOC(kernel, 1));
-    snprintf(what, sizeof what, "kernel %s", name);
     enum ht_err err =
-        check(cuda.cuModuleGetFunction(&kernel->function, program->module, name), what);
-    kernel->device = program->device;
+        check(cuda.cuModuleGetFunction(&kernel->function, module, name), HT_KEY("kernel %s", name));
     if (err == HT_OK) ask_parameters(kernel);
     return HT_MADE(err, kernel, free, out);
 }
@@ -593,9 +567,9 @@ static void cuda_kernel_destroy(void *kernel) {
     free(kernel);
 }
 
-static enum ht_err cuda_kernel_open_memory(void *handle, int64_t bytes) {
+static enum ht_err cuda_kernel_open_memory(struct ht_driver *device, void *handle, int64_t bytes) {
     struct cuda_kernel *kernel = handle;
-    TRY(enter(kernel->device));
+    TRY(enter(device));
     TRY(check(cuda.cuFuncSetAttribute(kernel->function,
                                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
               "reserving local memory for a kernel"));
@@ -647,13 +621,6 @@ static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launc
                  "launching a kernel");
 }
 
-static enum ht_err cuda_launch(struct ht_driver *device, const struct ht_launch *launch,
-                               struct ht_timing **timing) {
-    struct ht_timing *timer;
-    TRY(start_timer(device, &timer));
-    return end_timer(timer, enqueue(device, launch), timing);
-}
-
 /* ---- sequences ---- */
 
 /* Graphs, which are made once. The device goes from kernel to kernel of a graph faster than from
@@ -664,16 +631,19 @@ static enum ht_err cuda_launch(struct ht_driver *device, const struct ht_launch 
 enum { MANY = 64 };
 
 struct ht_graph {
-    struct ht_driver *device;
     CUgraphExec once, often; /* the whole sequence once, `repeats` times */
     int64_t repeats;
 };
 
-static void cuda_sequence_destroy(struct ht_graph *s) {
-    settle(s->device);
+static void free_graph(struct ht_graph *s) {
     if (s->once != NULL) (void)cuda.cuGraphExecDestroy(s->once);
     if (s->often != NULL) (void)cuda.cuGraphExecDestroy(s->often);
     free(s);
+}
+
+static void cuda_sequence_destroy(struct ht_driver *device, struct ht_graph *s) {
+    settle(device);
+    free_graph(s);
 }
 
 /* A graph that is being made. */
@@ -737,29 +707,36 @@ static enum ht_err cuda_sequence_create(struct ht_driver *device, int count,
     struct ht_graph *s = NULL;
     TRY(enter(device));
     TRY(HT_ALLOC(s, 1));
-    s->device = device;
     s->repeats = ht_divide_up(MANY, count);
     enum ht_err err = make_graph(1, count, launch, &s->once);
     if (err == HT_OK) err = make_graph(s->repeats, count, launch, &s->often);
-    return HT_MADE(err, s, cuda_sequence_destroy, out);
+    return HT_MADE(err, s, free_graph, out);
 }
 
-static enum ht_err cuda_sequence_run(struct ht_graph *s, int64_t times, struct ht_timing **timing) {
-    CUstream queue = s->device->queue[HT_QUEUE_WORK];
-    struct ht_timing *timer;
+static enum ht_err run_graph(const struct ht_driver *device, const struct ht_graph *s,
+                             int64_t times) {
     CUresult code = CUDA_SUCCESS;
-    TRY(start_timer(s->device, &timer));
-    for (int64_t left = times; code == CUDA_SUCCESS && left > 0;) {
-        const bool many = left >= s->repeats;
-        code = cuda.cuGraphLaunch(many ? s->often : s->once, queue);
-        left -= many ? s->repeats : 1;
+    while (code == CUDA_SUCCESS && times > 0) {
+        const bool many = times >= s->repeats;
+        code = cuda.cuGraphLaunch(many ? s->often : s->once, device->queue[HT_QUEUE_WORK]);
+        times -= many ? s->repeats : 1;
     }
-    return end_timer(timer, check(code, "launching a sequence of kernels"), timing);
+    return check(code, "launching a sequence of kernels");
+}
+
+static enum ht_err cuda_launch(struct ht_driver *device, struct ht_graph *s, HT_UNUSED int count,
+                               const struct ht_launch *launch, int64_t times,
+                               struct ht_timing **timing) {
+    struct ht_timing *timer;
+    TRY(start_timer(device, &timer));
+    return end_timer(timer, s != NULL ? run_graph(device, s, times) : enqueue(device, launch),
+                     timing);
 }
 
 const struct ht_backend ht_backend_cuda = {
     HT_BACKEND(cuda),
-    .no_gemm = cuda_no_gemm,
+    .sequence_create = cuda_sequence_create,
+    .sequence_destroy = cuda_sequence_destroy,
     .kernel_open_memory = cuda_kernel_open_memory,
     .peer_name = cuda_peer_name,
     .peer_open = cuda_peer_open,

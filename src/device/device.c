@@ -4,24 +4,18 @@
 #include "backend.h"
 #include "nvidia.h"
 
-/* Device seconds of launches, counted when they have finished. */
-struct ht_launch_timer {
-    double recent; /* since they were last read */
-    double total;
-};
-
 struct ht_kernel {
     struct ht_device *device;
-    void *handle; /* NULL: matrix products */
-    bool fp64;    /* of these */
-    struct ht_launch_timer timer;
+    void *handle;         /* NULL: matrix products */
+    bool fp64;            /* of these */
+    double recent, total; /* device seconds of finished launches, since they were read; of all */
 };
 
 struct ht_pending {
     struct ht_timing *timing;
-    struct ht_launch_timer *timer; /* charged with it; NULL: closed */
-    struct ht_sequence *sequence;  /* whose timers share it; NULL: a launch */
-    double *sample;                /* gets it, too; NULL: none */
+    struct ht_kernel *kernel;     /* charged with it; NULL: none, or destroyed */
+    struct ht_sequence *sequence; /* whose kernels share it; NULL: a launch */
+    double *sample;               /* gets it, too; NULL: none */
 };
 
 enum { HT_MAX_PENDING = 256 };
@@ -71,21 +65,16 @@ static const struct ht_backend *const backends[] = {&ht_backend_cuda, &ht_backen
 enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
 enum ht_err ht_device_list(int *count, struct ht_device_info **out) {
-    int counts[NBACKENDS];
+    int64_t room = 0;
     HT_FREED struct ht_device_info *infos = NULL;
     *count = 0;
-    for (int b = 0; b < NBACKENDS; b++) {
-        TRY(backends[b]->count(&counts[b]));
-        *count += counts[b];
-    }
-    TRY(HT_ALLOC(infos, *count));
-    for (int b = 0, n = 0; b < NBACKENDS; b++)
-        for (int i = 0; i < counts[b]; i++, n++) {
+    TRY(HT_GROW(infos, 1, room));
+    for (int b = 0; b < NBACKENDS; b++)
+        for (int i = 0, all = backends[b]->count(); i < all; i++) {
+            const int n = (*count)++;
+            TRY(HT_GROW(infos, *count, room));
+            infos[n] = (struct ht_device_info){.backend = backends[b]->name, .index = n, .own = i};
             TRY(backends[b]->info(i, &infos[n]));
-            infos[n].backend = backends[b]->name;
-            infos[n].index = n;
-            infos[n].own = i;
-            infos[n].no_gemm = backends[b]->no_gemm();
         }
     *out = infos;
     infos = NULL;
@@ -98,24 +87,15 @@ static const struct ht_backend *backend_of(const char *name) {
     return NULL;
 }
 
-const char *ht_device_backend(int i) {
-    return i >= 0 && i < NBACKENDS ? backends[i]->name : NULL;
+const char *ht_device_backend(int i, bool *built) {
+    if (i >= NBACKENDS) return NULL;
+    *built = backends[i]->open != NULL;
+    return backends[i]->name;
 }
 
 const char *ht_device_missing(const char *backend) {
     const struct ht_backend *b = backend_of(backend);
     return b == NULL ? NULL : b->missing();
-}
-
-bool ht_device_built(const char *backend) {
-    const struct ht_backend *b = backend_of(backend);
-    return b != NULL && b->open != NULL;
-}
-
-const char *ht_device_no_gemm(const char *backend) {
-    const struct ht_backend *b = backend_of(backend);
-    if (b == NULL || b->no_gemm == NULL) return "no such back end";
-    return b->no_gemm();
 }
 
 static bool contains(const char *text, const char *part) {
@@ -215,7 +195,7 @@ void ht_device_close(struct ht_device *device) {
         (void)device->backend->launch_seconds(device->pending[i].timing);
     for (struct ht_program *kept = device->kept, *next; kept != NULL; kept = next) {
         next = kept->next;
-        device->backend->program_destroy(kept->handle);
+        device->backend->program_destroy(device->handle, kept->handle);
         free(kept->text);
         free(kept);
     }
@@ -244,18 +224,16 @@ void ht_device_cache(struct ht_device *device, const char *directory) {
 }
 
 enum ht_err ht_buffer_create(struct ht_device *device, int64_t bytes, struct ht_buffer **out) {
-    struct ht_buffer *buffer = NULL;
+    const int64_t room = ht_most(bytes, 1);
     REQUIRE(device == NULL || bytes <= device->info.max_buffer, HT_ERR_DEVICE,
             "a buffer of %s is more than %s allows at once (%s)", HT_BYTES(bytes),
             device->info.name, HT_BYTES(device->info.max_buffer));
-    TRY(HT_ALLOC(buffer, 1));
-    buffer->device = device;
-    buffer->bytes = bytes;
-    const size_t most = (size_t)ht_most(bytes, 1);
-    enum ht_err err = device == NULL ? ht_mem_alloc(most, 1, &buffer->host)
-                                     : device->backend->buffer_create(device->handle, (int64_t)most,
-                                                                      &buffer->handle);
-    return HT_MADE(err, buffer, free, out);
+    HT_CREATE(out,
+              (**out = (struct ht_buffer){.device = device, .bytes = bytes},
+               device == NULL
+                   ? ht_mem_alloc((size_t)room, 1, &(*out)->host)
+                   : device->backend->buffer_create(device->handle, room, &(*out)->handle)),
+              free);
 }
 
 static struct ht_span row_of(int64_t offset, int64_t width) {
@@ -285,7 +263,7 @@ void ht_buffer_destroy(struct ht_buffer *buffer) {
     if (buffer == NULL) return;
     struct ht_device *device = buffer->device;
     if (buffer->peer != NULL)
-        device->backend->peer_close(buffer->peer);
+        device->backend->peer_close(device->handle, buffer->peer);
     else if (buffer->host == NULL)
         device->backend->buffer_destroy(device->handle, buffer->handle);
     else if (device != NULL)
@@ -445,7 +423,7 @@ enum ht_err ht_program_build(struct ht_device *device, const char *text, struct 
 
 void ht_program_destroy(struct ht_program *program) {
     if (program == NULL || program->text != NULL) return;
-    program->device->backend->program_destroy(program->handle);
+    program->device->backend->program_destroy(program->device->handle, program->handle);
     free(program);
 }
 
@@ -459,7 +437,8 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struc
     kernel->device = program->device;
     const struct ht_device *device = program->device;
     int64_t bytes = 0;
-    enum ht_err err = device->backend->kernel_create(program->handle, name, &kernel->handle);
+    enum ht_err err =
+        device->backend->kernel_create(device->handle, program->handle, name, &kernel->handle);
     if (err == HT_OK && device->backend->kernel_local != NULL)
         bytes = device->backend->kernel_local(device->handle, kernel->handle);
     if (bytes > device->info.local_memory)
@@ -468,27 +447,20 @@ enum ht_err ht_kernel_create(struct ht_program *program, const char *name, struc
     return HT_MADE(err, kernel, ht_kernel_destroy, out);
 }
 
-static void timer_charge(struct ht_launch_timer *timer, double seconds) {
-    timer->recent += seconds;
-    timer->total += seconds;
+static void charge(struct ht_kernel *kernel, double seconds) {
+    kernel->recent += seconds;
+    kernel->total += seconds;
 }
 
-/* Where the next timing goes, once there is room for it. */
-static enum ht_err next_pending(struct ht_device *device, struct ht_pending **out) {
+/* All launches of a sequence, NULL: one; `to` says where the seconds go. */
+static enum ht_err launch_timed(struct ht_device *device, const struct ht_pending *to,
+                                const struct ht_launch *launch, int64_t times) {
+    const struct ht_sequence *s = to->sequence;
     if (device->npending == HT_MAX_PENDING) TRY(ht_device_finish(device));
-    *out = &device->pending[device->npending];
-    return HT_OK;
-}
-
-/* Launches, and charges the timer; sampled: gets the seconds, too; NULL: none. */
-static enum ht_err launch_timed(struct ht_kernel *kernel, const struct ht_launch *launch,
-                                struct recorded *sampled) {
-    struct ht_device *device = kernel->device;
-    struct ht_pending *next;
-    TRY(next_pending(device, &next));
-    *next =
-        (struct ht_pending){.timer = &kernel->timer, .sample = sampled ? &sampled->seconds : NULL};
-    TRY(device->backend->launch(device->handle, launch, &next->timing));
+    struct ht_pending *next = &device->pending[device->npending];
+    *next = *to;
+    TRY(device->backend->launch(device->handle, s != NULL ? s->handle : NULL,
+                                s != NULL ? s->count : 1, launch, times, &next->timing));
     device->npending++;
     return HT_OK;
 }
@@ -496,15 +468,16 @@ static enum ht_err launch_timed(struct ht_kernel *kernel, const struct ht_launch
 void ht_kernel_destroy(struct ht_kernel *kernel) {
     if (kernel == NULL) return;
     struct ht_device *device = kernel->device;
-    /* Launches of a timer that is closed are still waited for. */
+    /* Its launches are still waited for. */
     for (int i = 0; i < device->npending; i++)
-        if (device->pending[i].timer == &kernel->timer) device->pending[i].timer = NULL;
+        if (device->pending[i].kernel == kernel) device->pending[i].kernel = NULL;
     if (kernel->handle != NULL) device->backend->kernel_destroy(kernel->handle);
     free(kernel);
 }
 
 enum ht_err ht_kernel_open_memory(struct ht_kernel *kernel, int64_t bytes) {
-    return kernel->device->backend->kernel_open_memory(kernel->handle, bytes);
+    const struct ht_device *device = kernel->device;
+    return device->backend->kernel_open_memory(device->handle, kernel->handle, bytes);
 }
 
 /* Each value begins where any type may. */
@@ -565,17 +538,17 @@ enum ht_err ht_kernel_launch(struct ht_kernel *kernel, int nargs, const struct h
                                      .groups = {groups[0], groups[1], groups[2]},
                                      .group_size = group_size};
     if (device->recording != NULL) return sequence_add(device->recording, kernel, &launch);
-    return launch_timed(kernel, &launch, NULL);
+    return launch_timed(device, &(struct ht_pending){.kernel = kernel}, &launch, 1);
 }
 
 double ht_kernel_seconds(struct ht_kernel *kernel) {
-    double seconds = kernel->timer.recent;
-    kernel->timer.recent = 0;
+    double seconds = kernel->recent;
+    kernel->recent = 0;
     return seconds;
 }
 
 double ht_kernel_total(const struct ht_kernel *kernel) {
-    return kernel->timer.total;
+    return kernel->total;
 }
 
 double ht_device_joules(struct ht_device *device) {
@@ -593,23 +566,19 @@ enum ht_err ht_gemm_create(struct ht_device *device, bool fp64, struct ht_kernel
 
 enum ht_err ht_gemm_launch(struct ht_kernel *gemm, const struct ht_gemm_shape *shape,
                            struct ht_buffer *const buffers[3]) {
-    struct ht_device *device = gemm->device;
-    void *const handles[3] = {buffers[0]->handle, buffers[1]->handle, buffers[2]->handle};
-    struct ht_pending *next;
-    TRY(next_pending(device, &next));
-    *next = (struct ht_pending){.timer = &gemm->timer};
-    TRY(device->backend->gemm(device->handle, gemm->fp64, shape, handles, &next->timing));
-    device->npending++;
-    return HT_OK;
+    struct ht_arg args[3] = {{0}};
+    for (int i = 0; i < 3; i++) args[i].value = buffers[i]->handle;
+    const struct ht_launch launch = {.args = args, .gemm = shape, .fp64 = gemm->fp64};
+    return launch_timed(gemm->device, &(struct ht_pending){.kernel = gemm}, &launch, 1);
 }
 
-/* Shares the seconds of all launches of a sequence among their timers. */
+/* Shares the seconds of all launches of a sequence among their kernels. */
 static void sequence_charge(struct ht_sequence *s, double seconds) {
     double all = 0;
     for (int i = 0; i < s->count; i++) all += s->recorded[i].seconds;
     for (int i = 0; i < s->count; i++)
-        timer_charge(&s->recorded[i].kernel->timer,
-                     all > 0 ? seconds * s->recorded[i].seconds / all : seconds / s->count);
+        charge(s->recorded[i].kernel,
+               all > 0 ? seconds * s->recorded[i].seconds / all : seconds / s->count);
 }
 
 enum ht_err ht_device_finish(struct ht_device *device) {
@@ -617,7 +586,7 @@ enum ht_err ht_device_finish(struct ht_device *device) {
     for (int i = 0; i < device->npending; i++) {
         struct ht_pending *pending = &device->pending[i];
         double seconds = device->backend->launch_seconds(pending->timing);
-        if (pending->timer != NULL) timer_charge(pending->timer, seconds);
+        if (pending->kernel != NULL) charge(pending->kernel, seconds);
         if (pending->sample != NULL) *pending->sample += seconds;
         if (pending->sequence != NULL) sequence_charge(pending->sequence, seconds);
     }
@@ -679,12 +648,11 @@ enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NA
 
 enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],
                          int64_t bytes, struct ht_buffer **out) {
-    struct ht_buffer *buffer = NULL;
     TRY(check_peers(device));
-    TRY(HT_ALLOC(buffer, 1));
-    *buffer = (struct ht_buffer){.device = device, .bytes = bytes};
-    enum ht_err err = device->backend->peer_open(device->handle, name, bytes, &buffer->peer);
-    return HT_MADE(err, buffer, free, out);
+    HT_CREATE(out,
+              (**out = (struct ht_buffer){.device = device, .bytes = bytes},
+               device->backend->peer_open(device->handle, name, bytes, &(*out)->peer)),
+              free);
 }
 
 enum ht_err ht_transfer(struct ht_buffer *from, int64_t at, struct ht_buffer *into, int64_t to,
@@ -716,7 +684,7 @@ void ht_sequence_destroy(struct ht_sequence *s) {
         for (int n = 0; n < s->count; n++)
             if (p->sample == &s->recorded[n].seconds) p->sample = NULL;
     }
-    if (s->handle != NULL) s->device->backend->sequence_destroy(s->handle);
+    if (s->handle != NULL) device->backend->sequence_destroy(device->handle, s->handle);
     ht_pool_free(&s->pool);
     free(s->recorded);
     free(s->launch);
@@ -742,26 +710,23 @@ enum ht_err ht_sequence_begin(struct ht_device *device) {
 enum ht_err ht_sequence_end(struct ht_device *device, enum ht_err err, struct ht_sequence **out) {
     struct ht_sequence *s = device->recording;
     device->recording = NULL;
-    if (err == HT_OK)
+    if (err == HT_OK && device->backend->sequence_create != NULL)
         err = device->backend->sequence_create(device->handle, s->count, s->launch, &s->handle);
     return HT_MADE(err, s, ht_sequence_destroy, out);
 }
 
 /* Now and then each launch with its own timing. */
 enum ht_err ht_sequence_run(struct ht_sequence *s, int64_t times) {
-    struct ht_device *device = s->device;
-    struct ht_pending *next;
     if (times > 0 && s->until_sample <= 0) {
-        for (int i = 0; i < s->count; i++)
-            TRY(launch_timed(s->recorded[i].kernel, &s->launch[i], &s->recorded[i]));
+        for (int i = 0; i < s->count; i++) {
+            struct recorded *of = &s->recorded[i];
+            const struct ht_pending to = {.kernel = of->kernel, .sample = &of->seconds};
+            TRY(launch_timed(s->device, &to, &s->launch[i], 1));
+        }
         s->until_sample = HT_SAMPLE_EVERY;
         times--;
     }
     if (times <= 0) return HT_OK;
     s->until_sample -= times;
-    TRY(next_pending(device, &next));
-    *next = (struct ht_pending){.sequence = s};
-    TRY(device->backend->sequence_run(s->handle, times, &next->timing));
-    device->npending++;
-    return HT_OK;
+    return launch_timed(s->device, &(struct ht_pending){.sequence = s}, s->launch, times);
 }

@@ -9,10 +9,8 @@
 
 #include "backend.h"
 
-/* The operations no_gemm and gemm of struct ht_backend; the caller owns the event. */
-const char *ht_clblast_missing(void);
-HT_CHECKED enum ht_err ht_clblast_gemm(cl_command_queue queue, bool fp64,
-                                       const struct ht_gemm_shape *shape, void *const buffers[3],
+/* A launch of matrix products; the caller owns the event. */
+HT_CHECKED enum ht_err ht_clblast_gemm(cl_command_queue queue, const struct ht_launch *launch,
                                        cl_event *event);
 /* Call before a context is released: the library caches its programs. */
 void ht_clblast_forget(void);

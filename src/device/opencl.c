@@ -73,10 +73,9 @@ static int all_devices(cl_device_id ids[MAX_DEVICES]) {
     return (int)count;
 }
 
-static enum ht_err opencl_count(int *count) {
+static int opencl_count(void) {
     cl_device_id ids[MAX_DEVICES];
-    *count = all_devices(ids);
-    return HT_OK;
+    return all_devices(ids);
 }
 
 static bool is_pocl(const char *platform) {
@@ -181,6 +180,7 @@ static enum ht_err opencl_info(int index, struct ht_device_info *info) {
         clGetDeviceInfo(id, SLOT_NV, sizeof slot, &slot, NULL) == CL_SUCCESS)
         ht_bus_text((int)device_number(id, DOMAIN_NV), (int)bus, (int)slot, info);
     snprintf(info->id, sizeof info->id, "%s", info->bus);
+    info->no_gemm = ht_clblast_missing();
     info->no_peer = "OpenCL has no buffers that processes share";
     return HT_OK;
 }
@@ -237,13 +237,9 @@ static enum ht_err open_into(struct ht_driver *device, int index) {
 }
 
 static enum ht_err opencl_open(int index, struct ht_driver **out) {
-    struct ht_driver *device = NULL;
-    struct sigaction kept;
-    TRY(HT_ALLOC(device, 1));
+    HT_ENDED(give_signal_back) struct sigaction kept;
     (void)sigaction(SIGUSR1, NULL, &kept);
-    enum ht_err err = open_into(device, index);
-    give_signal_back(&kept);
-    return HT_MADE(err, device, opencl_close, out);
+    HT_CREATE(out, open_into(*out, index), opencl_close);
 }
 
 /* ---- memory ---- */
@@ -370,8 +366,8 @@ static enum ht_err build_failed(struct ht_driver *device, cl_program program, cl
     FAIL(HT_ERR_DEVICE, "%s (code %d); compiler log:\n%s", code_name(code), (int)code, log);
 }
 
-static void opencl_program_destroy(void *program) {
-    if (program != NULL) (void)clReleaseProgram(program);
+static void opencl_program_destroy(HT_UNUSED struct ht_driver *device, void *program) {
+    (void)clReleaseProgram(program);
 }
 
 /* Compiles or links a program, which has just been created with code. */
@@ -394,7 +390,7 @@ static enum ht_err finish_build(struct ht_driver *device, cl_program program, cl
         if (code == CL_SUCCESS) break;
     }
     if (err == HT_OK && code != CL_SUCCESS) err = build_failed(device, program, code);
-    return HT_MADE(err, program, opencl_program_destroy, out);
+    return HT_MADE(err, program, clReleaseProgram, out);
 }
 
 static enum ht_err build_binary(struct ht_driver *device, const void *binary, size_t size,
@@ -436,7 +432,7 @@ static enum ht_err limited_build(struct ht_driver *device, int registers, void *
     if (text.length > 0) ht_text_add(&text, "%s", from);
     TRY(ht_text_status(&text));
     if (text.length > 0 && build_binary(device, text.data, text.length, &limited) == HT_OK) {
-        opencl_program_destroy(*program);
+        (void)clReleaseProgram(*program);
         *program = limited;
     }
     return HT_OK;
@@ -451,7 +447,7 @@ static enum ht_err opencl_program_build(struct ht_driver *device, const char *te
     enum ht_err err = HT_OK;
     if (registers > 0 && device->nvidia) err = limited_build(device, registers, &program);
     if (err == HT_OK && binary != NULL && read_binary(program, binary, size) != HT_OK) *size = 0;
-    return HT_MADE(err, program, opencl_program_destroy, out);
+    return HT_MADE(err, program, clReleaseProgram, out);
 }
 
 /* Registers are in the binary. */
@@ -460,7 +456,8 @@ static enum ht_err opencl_program_load(struct ht_driver *device, const void *bin
     return build_binary(device, binary, size, out);
 }
 
-static enum ht_err opencl_kernel_create(void *program, const char *name, void **out) {
+static enum ht_err opencl_kernel_create(HT_UNUSED struct ht_driver *device, void *program,
+                                        const char *name, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(program, name, &code);
     REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name, code_name(code),
@@ -487,6 +484,7 @@ struct ht_timing {
 static enum ht_err enqueue(const struct ht_driver *device, const struct ht_launch *launch,
                            cl_event *done) {
     cl_kernel kernel = launch->kernel;
+    if (launch->gemm != NULL) return ht_clblast_gemm(device->queue[HT_QUEUE_WORK], launch, done);
     for (int i = 0; i < launch->nargs; i++) {
         const struct ht_arg *arg = &launch->args[i];
         cl_mem buffer = arg->size == 0 ? (cl_mem)arg->value : NULL;
@@ -509,55 +507,23 @@ static void free_timing(struct ht_timing *timing) {
     free(timing);
 }
 
-struct ht_graph {
-    struct ht_driver *device;
-    int count;
-    const struct ht_launch *launch;
-};
-
-static enum ht_err opencl_sequence_create(struct ht_driver *device, int count,
-                                          const struct ht_launch *launch, struct ht_graph **out) {
-    TRY(HT_ALLOC(*out, 1));
-    **out = (struct ht_graph){device, count, launch};
-    return HT_OK;
-}
-
-static void opencl_sequence_destroy(struct ht_graph *s) {
-    free(s);
-}
-
 /* Only the first and the last launch have an event. The driver starts work after `between`
  * launches, and at most `ahead` wait; of failures opencl_finish tells. */
-static enum ht_err opencl_sequence_run(struct ht_graph *s, int64_t times, struct ht_timing **out) {
-    const int64_t between = 16, ahead = 1024, last = times * s->count - 1;
+static enum ht_err opencl_launch(struct ht_driver *device, HT_UNUSED struct ht_graph *none,
+                                 int count, const struct ht_launch *launch, int64_t times,
+                                 struct ht_timing **out) {
+    const int64_t between = 16, ahead = 1024, last = times * count - 1;
     struct ht_timing *timing = NULL;
     enum ht_err err = HT_OK;
     TRY(HT_ALLOC(timing, 1));
     for (int64_t n = 0; err == HT_OK && n <= last; n++) {
         cl_event *event = n == last ? &timing->last : n == 0 ? &timing->first : NULL;
-        err = enqueue(s->device, &s->launch[n % s->count], event);
+        err = enqueue(device, &launch[n % count], event);
         if (n % ahead == ahead - 1)
-            (void)clFinish(s->device->queue[HT_QUEUE_WORK]);
+            (void)clFinish(device->queue[HT_QUEUE_WORK]);
         else if (n % between == 0 || n == last)
-            (void)clFlush(s->device->queue[HT_QUEUE_WORK]);
+            (void)clFlush(device->queue[HT_QUEUE_WORK]);
     }
-    set_last(s->device, timing->last);
-    return HT_MADE(err, timing, free_timing, out);
-}
-
-static enum ht_err opencl_launch(struct ht_driver *device, const struct ht_launch *launch,
-                                 struct ht_timing **out) {
-    struct ht_graph one = {device, 1, launch};
-    return opencl_sequence_run(&one, 1, out);
-}
-
-static enum ht_err opencl_gemm(struct ht_driver *device, bool fp64,
-                               const struct ht_gemm_shape *shape, void *const buffers[3],
-                               struct ht_timing **out) {
-    struct ht_timing *timing = NULL;
-    TRY(HT_ALLOC(timing, 1));
-    enum ht_err err =
-        ht_clblast_gemm(device->queue[HT_QUEUE_WORK], fp64, shape, buffers, &timing->last);
     set_last(device, timing->last);
     return HT_MADE(err, timing, free_timing, out);
 }
@@ -578,5 +544,4 @@ static double opencl_launch_seconds(struct ht_timing *timing) {
 }
 
 const struct ht_backend ht_backend_opencl = {HT_BACKEND(opencl),
-                                             .kernel_local = opencl_kernel_local,
-                                             .no_gemm = ht_clblast_missing, .gemm = opencl_gemm};
+                                             .kernel_local = opencl_kernel_local};
