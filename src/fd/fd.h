@@ -104,33 +104,31 @@ HT_CHECKED enum ht_err ht_fd_array_create(const struct ht_fd_engine *e, int64_t 
                                           struct ht_buffer **out);
 
 /* ---- fd_shots.c: sources ---- */
-/* Amplitudes of some steps are in the table at a time: row 2 j of step first + j is what the stage
- * adds to w, row 2 j + 1 what the update adds to d and u. A shot has one column of it, a plane wave
- * many; a trace of an adjoint run one. */
-enum { HT_FD_INJECTION_ROWS = 256 }; /* of the table at most, two for each step */
+/* Each field that some shot drives has a list of its own, of one field number 0. Amplitudes of some
+ * steps are in its table at a time: of step first + j the row `each` j is what the update adds, of
+ * a pair what the step does, and the next one of one field what the stage adds to w. A shot has one
+ * column of it, a plane wave many; a trace of an adjoint run one. */
+enum { HT_FD_INJECTION_ROWS = 256 }; /* of the table at most */
+enum { HT_FD_BY_UPDATE, HT_FD_BY_STAGE, HT_FD_BY };
 struct ht_fd_injection {
     const struct ht_shots *shots; /* NULL: of an adjoint run, whose amplitudes are given */
     const double *given;          /* [step][column] of `steps` steps, taken from the last one on */
     int64_t steps;
     double factor; /* they are multiplied by it */
-    int columns;
-    int64_t rows; /* of the table */
-    const struct ht_equations *eq;
-    double dt;
-    int terms;
-    struct ht_fd_incidence **incident; /* [shot] NULL: no plane wave */
-    int *column;                       /* [shot] the first one; and the end */
-    struct ht_inject_list list;        /* in the window; without walls and shapes */
-    struct ht_inject_shapes shapes;    /* a weight for each entry */
-    int64_t *plane;                    /* of the window: its first entry of the list; and the end */
-    double *whole;                     /* [column] sum over the grid of weights / a, half at walls
-                                        */
-    double *size;        /* [shot] norm of the weights, as that of the energy; of a plane
-                            wave of what it adds, its values being at most 1 */
-    double driven;       /* sum over the steps of the norm of what was added */
-    int64_t first, last; /* steps in the table: [first, last) */
+    int columns, each;
+    int64_t rows;                   /* of the table */
+    int *column;                    /* [shot] the first one; and the end */
+    struct ht_inject_list list;     /* in the window; without walls and shapes */
+    struct ht_inject_shapes shapes; /* a weight for each entry */
+    int64_t *plane;                 /* of the window: its first entry of the list; and the end */
+    int64_t first, last;            /* steps in the table: [first, last) */
     double *table;
-    double *push; /* [step of the table] norm of the step */
+    /* Of one field; else NULL. */
+    double *whole; /* [column] sum over the grid of weights / a, half at walls */
+    double *size;  /* [shot] norm of the weights, as that of the energy; of a plane wave of what it
+                      adds, its values being at most 1 */
+    double *push;  /* [step of the table] norm of what it adds */
+    double driven; /* sum over the steps of it */
     struct ht_fd_signal {
         int64_t count;
         double *f;
@@ -140,32 +138,39 @@ struct ht_fd_injection {
     struct ht_pool pool;          /* of the arrays but signals */
 };
 struct ht_fd_stepper;
-/* What a shot adds in the step from t: by the stage and by the update. undispersed: NULL, or its
- * signal of steps. */
-void ht_fd_amplitudes(const struct ht_fd_injection *in, const struct ht_shot *shot,
-                      const struct ht_fd_signal *undispersed, double t, double *stage,
-                      double *update);
-/* The signals become those whose traces have no dispersion, at steps or half a step later. */
-HT_CHECKED enum ht_err ht_fd_remove_dispersion(struct ht_fd_injection *in, bool later);
-/* Of the stepper's sources, *out NULL without some; or of receivers (else NULL), for an adjoint
- * run: their readings, spread with the modulus. Fills medium planes. */
-HT_CHECKED enum ht_err ht_fd_injection_create(const struct ht_fd_stepper *s,
-                                              const struct ht_receivers *receivers,
-                                              struct ht_fd_injection **out);
-void ht_fd_injection_destroy(struct ht_fd_injection *in); /* NULL allowed */
-/* The amplitudes of a step, which begins at time step dt, are in the table. *mean: what it adds to
- * the sum of d / a. */
-HT_CHECKED enum ht_err ht_fd_injection_step(struct ht_fd_injection *in, struct ht_fd_engine *engine,
-                                            int64_t step, double *mean);
-
-/* Planes [begin, end) of the window with targets, own ones and those of neighbours; wanted[plane of
- * the grid] is set for them. */
-void ht_fd_target_planes(const struct ht_fd_stepper *s, int64_t *begin, int64_t *end, bool *wanted);
-/* The list, shapes and table of entries at nodes of the grid, at the nodes of these planes that are
- * theirs. */
-HT_CHECKED enum ht_err ht_fd_list_columns(const struct ht_fd_stepper *s, int64_t begin, int64_t end,
-                                          const struct ht_columns *from,
-                                          struct ht_fd_injection *in);
+/* What a shot adds to a field that it drives in step n: to one field by the update and by the
+ * stage, to one of a pair by the first. undispersed: NULL, or its signal of steps. */
+void ht_fd_amplitudes(const struct ht_fd_stepper *s, const struct ht_shot *shot, int field,
+                      const struct ht_fd_signal *undispersed, int64_t n, double out[HT_FD_BY]);
+/* Its signal of steps, with which traces have no dispersion; out->f is to be freed. */
+HT_CHECKED enum ht_err ht_fd_find_signal(const struct ht_fd_stepper *s, const struct ht_shot *shot,
+                                         int field, struct ht_fd_signal *out);
+/* The sources of s->problem: s->injection and s->incident. */
+HT_CHECKED enum ht_err ht_fd_sources_create(struct ht_fd_stepper *s);
+void ht_fd_sources_destroy(struct ht_fd_stepper *s);
+/* Lists of a stepper, [field], NULL: of the readings of receivers, spread with the medium, as
+ * sources of an adjoint run; else of shots, removes: minus those whose strength is not multiplied
+ * by the medium. bare: without the medium, of shots those that are multiplied by it. */
+struct ht_fd_driven {
+    const struct ht_receivers *receivers;
+    bool removes, bare;
+};
+HT_CHECKED enum ht_err ht_fd_injections_create(struct ht_fd_stepper *s,
+                                               const struct ht_fd_driven *by,
+                                               struct ht_fd_injection *out[HT_MAX_FIELDS]);
+void ht_fd_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]);
+/* The members of these names, of receivers. */
+void ht_fd_injections_give(struct ht_fd_injection *const list[HT_MAX_FIELDS], const double *given,
+                           int64_t steps, double factor);
+/* The amplitudes of step s->at are in the tables. */
+HT_CHECKED enum ht_err ht_fd_injections_step(struct ht_fd_stepper *s,
+                                             struct ht_fd_injection *const list[HT_MAX_FIELDS]);
+/* What a row of this step of lists of `fields` holds on planes [begin, end) of the window is added
+ * to these arrays, and to `also` unless it is NULL. */
+HT_CHECKED enum ht_err ht_fd_inject(struct ht_fd_stepper *s,
+                                    struct ht_fd_injection *const list[HT_MAX_FIELDS],
+                                    unsigned fields, int64_t begin, int64_t end, int row,
+                                    struct ht_buffer *const *to, struct ht_buffer *also);
 struct ht_trace;
 /* The nodes of a trace's reading, on a plane or, -1, on all, as a source of an adjoint run; *whole:
  * the sum of all weights times the nodes' volumes over that of a cell. */
@@ -254,9 +259,6 @@ struct ht_fd_kind {
     struct ht_buffer **(*state)(void *self, int i, int64_t *numbers);
     enum ht_err (*fill)(void *self); /* what arrays hold, and the rest but for sources */
     void (*release)(void *self);     /* but for arrays and sources */
-    /* The sources of s->problem. */
-    enum ht_err (*sources)(void *self);
-    void (*sources_release)(void *self);
 };
 struct ht_fd_stepper {
     struct ht_runner r;
@@ -272,12 +274,13 @@ struct ht_fd_stepper {
     struct ht_buffer *sequence_u;              /* where u is when a recorded sequence begins */
     double apply_divisor;                      /* of pass HT_FD_APPLY, and where it adds */
     struct ht_buffer *apply_to;
-    bool closed;                       /* nothing fixes the mean of u, in single precision */
-    double mass;                       /* sum of 1/a over the nodes */
-    double mean;                       /* of d, which the scheme keeps; NaN: not known yet */
-    double level;                      /* what is kept of u beside the array; 0 unless closed */
-    int64_t since;                     /* steps since the mean was looked at */
-    struct ht_fd_injection *injection; /* NULL: no sources */
+    bool closed;   /* nothing fixes the mean of u, in single precision */
+    double mass;   /* sum of 1/a over the nodes */
+    double mean;   /* of d, which the scheme keeps; NaN: not known yet */
+    double level;  /* what is kept of u beside the array; 0 unless closed */
+    int64_t since; /* steps since the mean was looked at */
+    struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
+    struct ht_fd_incidence **incident;                /* [shot] NULL: no plane wave */
     struct ht_fd_layers layers;
     int64_t at; /* steps from the start, backwards less */
     /* Whose medium it shares, and without sources of its own; NULL: none. */
@@ -316,6 +319,11 @@ struct ht_fd_stored {
 void ht_fd_archive_memory(struct ht_archive *archive, const char *name, struct ht_fd_stored *of);
 /* Functions of struct ht_runner_ops and struct ht_stepper_ops that all have. */
 struct ht_task_seconds ht_fd_seconds(const void *self);
+enum ht_err ht_fd_before(void *self, enum ht_subgrid from);
+void ht_fd_after(void *self, int64_t steps);
+int64_t ht_fd_alike(void *self, int64_t *period);
+#define HT_FD_RUNNER_OPS \
+    .before = ht_fd_before, .after = ht_fd_after, .alike = ht_fd_alike, .seconds = ht_fd_seconds
 void ht_fd_destroy(void *self);
 #define HT_FD_STEPPER_OPS                                                                     \
     .half_step = ht_runner_half_step, .repeat = ht_runner_repeat, .absolute = ht_fd_absolute, \
@@ -489,11 +497,9 @@ struct ht_pair_stepper {
     struct ht_fd_closure closure[2]; /* of each group; without nodes where no side is free */
     enum ht_pair_damping damping;
     struct ht_pair_layers layers;
-    bool remembers;                                   /* memories and partners are not 0 */
-    struct ht_fd_injection *injection[HT_MAX_FIELDS]; /* NULL: no source drives the field */
-    struct ht_fd_incidence **incident;                /* [shot] NULL: no plane wave */
-    struct ht_pair_meets meets[2];                    /* of each group: no points, no couplings */
-    struct ht_pair_met *met[2];                       /* on a device */
+    bool remembers;                /* memories and partners are not 0 */
+    struct ht_pair_meets meets[2]; /* of each group: no points, no couplings */
+    struct ht_pair_met *met[2];    /* on a device */
 };
 /* ---- pair_faces.c: couplings of fields at different places ---- */
 /* What is listed on some planes of the grid: of each entry its node of the plane, what raises the
@@ -540,36 +546,6 @@ void ht_pair_meets_free(struct ht_pair_meets *meets);
 void ht_pair_meets_range(const struct ht_pair_task *t, int64_t point[2], int64_t target[2]);
 /* Planes of the medium that the bound of the step reads beyond own ones. */
 int64_t ht_pair_bound_planes(const struct ht_problem *problem);
-/* ---- pair_shots.c: their sources ---- */
-/* Each field that some shot drives has a list of its own, with a column per shot, of plane waves
- * many. The steps take
- * f += dt s(t) delta at the time between that before and after, by row step - first of the table.
- */
-HT_CHECKED enum ht_err ht_pair_injection_create(void *stepper);
-void ht_pair_injection_destroy(void *stepper);
-/* Of struct ht_runner_ops, before a step: its amplitudes are in the tables. */
-HT_CHECKED enum ht_err ht_pair_injection_step(void *stepper, enum ht_subgrid from);
-/* Other lists of a stepper, [field], NULL: of the readings of receivers, spread with the medium, as
- * sources of an adjoint run; else of shots, removes: minus those whose strength is not multiplied
- * by the medium. bare: without the medium, of shots those that are multiplied by it. */
-struct ht_pair_driven {
-    const struct ht_receivers *receivers;
-    bool removes, bare;
-};
-HT_CHECKED enum ht_err ht_pair_injections_create(struct ht_pair_stepper *s,
-                                                 const struct ht_pair_driven *by,
-                                                 struct ht_fd_injection *out[HT_MAX_FIELDS]);
-void ht_pair_injections_destroy(struct ht_fd_injection *list[HT_MAX_FIELDS]);
-HT_CHECKED enum ht_err ht_pair_injections_step(struct ht_pair_stepper *s,
-                                               struct ht_fd_injection *const list[HT_MAX_FIELDS]);
-/* What lists of `fields` hold on planes [begin, end) of the window is added to these arrays. */
-HT_CHECKED enum ht_err ht_pair_inject(struct ht_pair_stepper *s,
-                                      struct ht_fd_injection *const list[HT_MAX_FIELDS],
-                                      unsigned fields, int64_t begin, int64_t end,
-                                      struct ht_buffer *const *to);
-/* What a shot adds to a field that it drives in step n; undispersed: as of ht_fd_amplitudes. */
-double ht_pair_amplitude(const struct ht_pair_stepper *s, const struct ht_shot *shot, int field,
-                         const struct ht_fd_signal *undispersed, int64_t n);
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper);
 /* Numbers of some fields among themselves, and C between them, of coefficients `apart` numbers from
  * each other; returns how many they are (pair_surface.c). */

@@ -62,8 +62,7 @@ static enum ht_err field_correlate(struct ht_gradient *g) {
     struct ht_fd_stepper *f = g->forward, *a = g->adjoint;
     struct ht_fd_stepper *const both[] = {f, a};
     const int stages = first_passes(g);
-    double mean;
-    TRY(ht_fd_injection_step(f->injection, &f->engine, f->at, &mean)); /* of the stage */
+    TRY(ht_fd_injections_step(f, f->injection)); /* of the stage */
     TRY(ht_runner_run(&f->r, &f->r.passes, 0, stages));
     for (int i = 0; i < 2 && g->past->slopes; i++) {
         struct ht_fd_stepper *s = both[i];
@@ -200,23 +199,15 @@ static enum ht_err take_sources(struct ht_gradient *g, bool last) {
 enum ht_err ht_gradient_push(const struct ht_gradient *g, int group, const struct ht_shot *shot,
                              double *out) {
     const struct ht_problem *problem = &g->forward->problem;
-    const bool pair = problem->fd.pair != HT_PAIR_NONE;
-    const int field = shot->drive[0].field, order = pair ? 0 : ht_shot_order(problem->eq, shot);
+    const int field = shot->drive[0].field;
     struct ht_fd_signal steps = {.f = NULL};
     const struct ht_fd_signal *of = problem->fd.undispersed ? &steps : NULL;
-    double sum = 0, stage = 0, update;
-    if (of != NULL)
-        TRY(ht_fd_undispersed(shot, order, problem->dt, pair && g->apart.group[1] >> field & 1u,
-                              &steps.count, &steps.f));
+    double sum = 0, part[HT_FD_BY];
+    if (of != NULL) TRY(ht_fd_find_signal(g->forward, shot, field, &steps));
     for (int64_t n = 0; n < g->steps; n++) {
-        const int64_t at = n * problem->shots->count + group;
-        if (pair)
-            update = ht_pair_amplitude((struct ht_pair_stepper *)g->forward, shot, field, of, n);
-        else
-            ht_fd_amplitudes(g->forward->injection, shot, of, (double)n * problem->dt, &stage,
-                             &update);
-        sum += update * g->amplitude[HT_FD_BY_UPDATE][at];
-        if (g->amplitude[HT_FD_BY_STAGE] != NULL) sum += stage * g->amplitude[HT_FD_BY_STAGE][at];
+        ht_fd_amplitudes(g->forward, shot, field, of, n, part);
+        for (int i = 0; i < HT_FD_BY && g->amplitude[i] != NULL; i++)
+            sum += part[i] * g->amplitude[i][n * problem->shots->count + group];
     }
     *out = sum / g->plan->scale;
     free(steps.f);
@@ -256,18 +247,11 @@ static enum ht_err prepare(struct ht_gradient *g, const double *amplitude) {
     }
     g->larger = largest > 0 ? ldexp(1, -ilogb(largest)) : 1;
     g->factor = g->larger * g->plan->scale;
-    for (int i = 0; i < g->lists; i++) {
-        struct ht_fd_injection *in = g->readings[i];
-        if (in == NULL) continue;
-        in->given = amplitude;
-        in->factor = g->larger;
-        in->steps = g->steps + 1;
-        in->first = in->last = 0;
-    }
+    ht_fd_injections_give(g->adjoint->injection, amplitude, g->steps + 1, g->larger);
     for (int i = 0; i < HT_FD_BY; i++) g->taken[i] = 0;
     for (int i = 0; i < HT_GRADIENT_SUMS; i++)
         if (g->ops->has(g, (enum ht_gradient_sum)i)) TRY(ht_buffer_clear(g->sum[i]));
-    TRY(ht_pair_strains_begin(g));
+    TRY(ht_pair_strains_begin(g, amplitude));
     return g->adjoint->kind->rest(g->adjoint);
 }
 
@@ -311,20 +295,20 @@ enum ht_err ht_gradient_run(struct ht_gradient *g, const double *amplitude) {
     return err == HT_OK ? ht_runner_finish(g->forward) : err;
 }
 
-static enum ht_err field_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
-    g->readings = &g->adjoint->injection;
-    g->lists = 1;
-    return ht_fd_injection_create(g->adjoint, receivers, g->readings);
+static enum ht_err aim_receivers(struct ht_gradient *g, const struct ht_receivers *receivers) {
+    const struct ht_fd_driven readings = {.receivers = receivers};
+    if (g->ops->aim != NULL) TRY(g->ops->aim(g, receivers));
+    return ht_fd_injections_create(g->adjoint, &readings, g->adjoint->injection);
 }
 
 enum ht_err ht_gradient_aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
     struct ht_fd_stepper *a = g->adjoint;
     REQUIRE(g->forward->problem.shots != NULL, HT_ERR_INTERNAL, "a gradient without sources");
-    a->kind->sources_release(a);
+    ht_fd_sources_destroy(a);
     forget_sources(g);
     a->problem.shots = g->forward->problem.shots;
     g->traces = (int)receivers->traces;
-    TRY(ht_comm_agree(g->plan->grid.slab.comm, g->ops->aim(g, receivers)));
+    TRY(ht_comm_agree(g->plan->grid.slab.comm, aim_receivers(g, receivers)));
     TRY(aim_sources(g));
     return ht_comm_agree(g->plan->grid.slab.comm, g->past->ops->begin(g->past));
 }
@@ -418,7 +402,6 @@ static enum ht_err field_make(struct ht_gradient *g, struct ht_fd_past *past) {
 
 static const struct ht_fd_gradient_ops field_gradient = {.has = field_has,
                                                          .make = field_make,
-                                                         .aim = field_aim,
                                                          .list = field_list,
                                                          .correlate = field_correlate,
                                                          .place = field_place};
@@ -461,7 +444,7 @@ void ht_gradient_destroy(struct ht_gradient *g) {
     if (g->past != NULL) g->past->ops->destroy(g->past);
     forget_sources(g);
     for (int i = 0; i < HT_GRADIENT_SUMS; i++) ht_buffer_destroy(g->sum[i]);
-    ht_pair_injections_destroy(g->removed);
+    ht_fd_injections_destroy(g->removed);
     ht_pair_strains_destroy(g);
     ht_stepper_destroy(&g->handle[HT_FD_BY_UPDATE]);
     g->forward->engine.products = NULL;

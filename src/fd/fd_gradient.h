@@ -14,9 +14,7 @@ HT_CHECKED enum ht_err ht_fd_reverse_create(const struct ht_fd_past *of,
                                             const struct ht_fd_shell_choice *choice,
                                             struct ht_fd_past **out);
 
-/* Arrays of the sources of one field: of the update's amplitudes from q, with two terms of the
- * stage's from o; of a pair all is the first. */
-enum { HT_FD_BY_UPDATE, HT_FD_BY_STAGE, HT_FD_BY };
+/* HT_FD_BY: of one field the update's amplitudes are by q, with two terms the stage's by o. */
 struct ht_gradient {
     const struct ht_fd_gradient_ops *ops;
     const struct ht_plan *plan;
@@ -35,17 +33,15 @@ struct ht_gradient {
     int64_t taken[HT_FD_BY];
     double *amplitude[HT_FD_BY]; /* [step][group] the derivative of chi by what a step adds; NULL:
                                     one term */
-    struct ht_fd_injection **readings; /* [lists] of the adjoint stepper; NULL: none */
-    int lists;
-    struct ht_pair apart; /* of a pair: whose coefficients the sums are by */
-    struct ht_fd_injection *removed[HT_MAX_FIELDS]; /* as of ht_pair_injections_create */
+    struct ht_pair apart;        /* of a pair: whose coefficients the sums are by */
+    struct ht_fd_injection *removed[HT_MAX_FIELDS]; /* as of ht_fd_injections_create */
     struct ht_pair_strains *strains;                /* NULL: no couplings at oblique faces */
 };
 struct ht_fd_gradient_ops {
     bool (*has)(const struct ht_gradient *g, enum ht_gradient_sum sum);
     /* The tools, and what is needed of the forward run. */
     enum ht_err (*make)(struct ht_gradient *g, struct ht_fd_past *past);
-    /* The sources of the adjoint stepper: `readings`. */
+    /* What the sources are by, beside those of the adjoint stepper; NULL: nothing. */
     enum ht_err (*aim)(struct ht_gradient *g, const struct ht_receivers *receivers);
     /* Rows of what reads a source group from the adjoint fields. */
     enum ht_err (*list)(const struct ht_gradient *g, int group, struct ht_sampler *out);
@@ -67,8 +63,8 @@ HT_CHECKED enum ht_err ht_pair_strains_create(struct ht_gradient *g);
 void ht_pair_strains_destroy(struct ht_gradient *g);
 /* Numbers in the memory of the engine. */
 int64_t ht_pair_strains_numbers(const struct ht_gradient *g);
-/* An adjoint run begins; it has done the pass of a group. */
-HT_CHECKED enum ht_err ht_pair_strains_begin(struct ht_gradient *g);
+/* An adjoint run begins, with amplitudes of its sources; it has done the pass of a group. */
+HT_CHECKED enum ht_err ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude);
 HT_CHECKED enum ht_err ht_pair_strains_pass(struct ht_gradient *g, int group);
 /* Whether a sum is one of these; own planes of it. */
 bool ht_pair_strains_sum(const struct ht_gradient *g, enum ht_gradient_sum sum);

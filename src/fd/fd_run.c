@@ -328,8 +328,8 @@ const struct ht_invariant ht_fd_energy = {.known = known, .measure = measure};
 static double find_driven(const struct ht_plan *plan, const struct ht_fd_stepper *s) {
     const double part = plan->cfl / plan->cfl_limit;
     const double k = plan->problem.stages > 1 ? 0.25 : 1 - part * part;
-    if (s->injection == NULL || !known(plan)) return 0;
-    return s->injection->driven / (plan->problem.dt * sqrt(2 * k));
+    if (s->injection[0] == NULL || !known(plan)) return 0;
+    return s->injection[0]->driven / (plan->problem.dt * sqrt(2 * k));
 }
 
 enum ht_err ht_differences_state_measure(const struct ht_plan *plan,

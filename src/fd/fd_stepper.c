@@ -381,15 +381,10 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
 /* The stage adds to w, others to d and u. */
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_fd_stepper *s = self;
-    struct ht_fd_injection *in = s->injection;
-    if (in == NULL) return HT_OK; /* a run that takes no time */
     const bool stage = task->pass == HT_FD_STAGE, update = task->pass == HT_FD_UPDATE;
-    const int64_t first = in->plane[task->targets.box.begin[2]], step = s->at - in->first;
-    const int64_t last = in->plane[task->targets.box.end[2]];
-    struct ht_buffer *const *v = s->values;
-    if (first == last || !(in->push[step] > 0)) return HT_OK;
-    return s->engine.ops->inject(&s->engine, in, first, last, 2 * step + !stage,
-                                 v[stage ? HT_FD_W : HT_FD_D], update ? v[HT_FD_U] : NULL);
+    return ht_fd_inject(s, s->injection, 1, task->targets.box.begin[2], task->targets.box.end[2],
+                        stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE,
+                        &s->values[stage ? HT_FD_W : HT_FD_D], update ? s->values[HT_FD_U] : NULL);
 }
 
 static enum ht_err run_record(void *self, HT_UNUSED const struct ht_task *task) {
@@ -545,19 +540,23 @@ static enum ht_err keep_mean(struct ht_fd_stepper *s) {
     return shift(s, HT_FD_D, (s->mean - sum.mean) / s->mass);
 }
 
-static enum ht_err before(void *self, HT_UNUSED enum ht_subgrid from) {
+enum ht_err ht_fd_before(void *self, HT_UNUSED enum ht_subgrid from) {
     struct ht_fd_stepper *s = self;
+    struct ht_fd_injection *in = s->injection[0];
     TRY(keep_mean(s));
     if (s->back) TRY(s->shell->need(s->shell));
-    /* The amplitudes of step s->at, and the mean that they add. */
-    double mean;
-    if (s->injection == NULL) return HT_OK;
-    TRY(ht_fd_injection_step(s->injection, &s->engine, s->at, &mean));
+    TRY(ht_fd_injections_step(s, s->injection));
+    if (in == NULL || in->whole == NULL) return HT_OK;
+    /* What it adds to the sum of d / a. */
+    const double *row = in->table + in->each * (s->at - in->first) * in->columns;
+    double mean = 0;
+    for (int i = 0; i < in->columns; i++) mean += in->whole[i] * row[i];
     s->mean += mean;
+    in->driven += in->push[s->at - in->first];
     return HT_OK;
 }
 
-static void after(void *self, int64_t steps) {
+void ht_fd_after(void *self, int64_t steps) {
     struct ht_fd_stepper *s = self;
     s->layers.start = false;
     s->keep.map = NULL;
@@ -565,14 +564,16 @@ static void after(void *self, int64_t steps) {
     s->since += steps;
 }
 
-/* Nothing depends on time. Where L is applied to u itself, u and w change names in each step. */
-static int64_t alike(void *self, int64_t *period) {
+/* Nothing but sources depends on time. Where L is applied to u itself, u and w change names in each
+ * step. */
+int64_t ht_fd_alike(void *self, int64_t *period) {
     struct ht_fd_stepper *s = self;
     const int64_t since = s->since % STEPS_BETWEEN_MEANS;
-    if (s->injection != NULL || s->shell != NULL || s->keep.map != NULL ||
+    const bool in_place = s->problem.stages > 1 || s->problem.fd.pair != HT_PAIR_NONE;
+    if (s->problem.shots != NULL || s->shell != NULL || s->keep.map != NULL ||
         (s->problem.layers != NULL && s->layers.start))
         return 0;
-    *period = s->problem.stages > 1 ? 1 : 2;
+    *period = in_place ? 1 : 2;
     const int64_t steps = !s->closed ? INT64_MAX : since == 0 ? 0 : STEPS_BETWEEN_MEANS - since;
     if (s->r.sequence == NULL && steps >= *period) s->sequence_u = s->values[HT_FD_U];
     return s->values[HT_FD_U] == s->sequence_u ? steps : 0;
@@ -667,7 +668,7 @@ static void fd_archive(void *self, struct ht_archive *archive) {
     ht_archive_number(archive, "mean", &s->mean);
     ht_archive_integer(archive, "since", &s->since);
     ht_archive_integer(archive, "at", &s->at);
-    if (s->injection != NULL) ht_archive_number(archive, "driven", &s->injection->driven);
+    if (s->injection[0] != NULL) ht_archive_number(archive, "driven", &s->injection[0]->driven);
     ht_fd_layers_archive(s, archive);
     if (!ht_archive_loads(archive)) return;
     for (int a = 0; a < HT_FD_NAMES; a++) ht_halo_overwritten(&s->r.state, a);
@@ -684,24 +685,13 @@ static struct ht_buffer **state_array(void *self, int i, int64_t *numbers) {
     return i < 4 ? list[i] : NULL;
 }
 
-static enum ht_err make_sources(void *self) {
-    struct ht_fd_stepper *s = self;
-    return ht_fd_injection_create(s, NULL, &s->injection);
-}
-
-static void release_sources(void *self) {
-    struct ht_fd_stepper *s = self;
-    ht_fd_injection_destroy(s->injection);
-    s->injection = NULL;
-}
-
 enum ht_err ht_fd_aim(void *self, const struct ht_problem *problem) {
     struct ht_fd_stepper *s = self;
-    s->kind->sources_release(s);
+    ht_fd_sources_destroy(s);
     s->problem.shots = problem != NULL ? problem->shots : NULL;
     if (problem == NULL) return HT_OK;
     s->problem.fd.undispersed = problem->fd.undispersed;
-    return s->kind->sources(s);
+    return ht_fd_sources_create(s);
 }
 
 static void release(void *self) {
@@ -717,7 +707,7 @@ void ht_fd_destroy(void *self) {
     ht_runner_free(&s->r);
     const int count = s->kind->list(s, list, &state);
     for (int i = (s->beside != NULL ? state : count) - 1; i >= 0; i--) ht_buffer_destroy(*list[i]);
-    s->kind->sources_release(s);
+    ht_fd_sources_destroy(s);
     s->kind->release(s);
     free(s);
 }
@@ -816,10 +806,7 @@ const struct ht_fd_kind ht_fd_kind = {
                         [HT_TASK_INJECT] = run_inject,
                         [HT_TASK_RESTORE] = run_restore,
                         [HT_TASK_RECORD] = run_record},
-               .before = before,
-               .after = after,
-               .alike = alike,
-               .seconds = ht_fd_seconds},
+               HT_FD_RUNNER_OPS},
     .ops = {.put = fd_put,
             .get = fd_get,
             .archive = fd_archive,
@@ -836,8 +823,6 @@ const struct ht_fd_kind ht_fd_kind = {
     .state = state_array,
     .fill = fill_rest,
     .release = release,
-    .sources = make_sources,
-    .sources_release = release_sources,
 };
 
 static enum ht_err make(struct ht_fd_stepper *s) {
@@ -858,7 +843,7 @@ static enum ht_err make(struct ht_fd_stepper *s) {
         for (int i = state; i < count; i++) *list[i] = *medium[other + i - state];
     }
     TRY(s->kind->fill(s));
-    return s->beside != NULL ? HT_OK : s->kind->sources(s);
+    return s->beside != NULL ? HT_OK : ht_fd_sources_create(s);
 }
 
 enum ht_err ht_fd_stepper_create(const struct ht_problem *problem,

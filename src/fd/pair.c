@@ -126,20 +126,8 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
 
 static enum ht_err run_inject(void *self, const struct ht_task *task) {
     struct ht_pair_stepper *s = self;
-    return ht_pair_inject(s, s->injection, s->pair.group[kinds[task->pass].group],
-                          task->targets.box.begin[2], task->targets.box.end[2], s->on.field);
-}
-
-static void after(void *self, int64_t steps) {
-    struct ht_pair_stepper *s = self;
-    s->fd.at += steps;
-}
-
-/* Nothing but sources depends on time. */
-static int64_t alike(void *self, int64_t *period) {
-    const struct ht_pair_stepper *s = self;
-    *period = 1;
-    return s->fd.problem.shots == NULL ? INT64_MAX : 0;
+    return ht_fd_inject(&s->fd, s->fd.injection, s->pair.group[kinds[task->pass].group],
+                        task->targets.box.begin[2], task->targets.box.end[2], 0, s->on.field, NULL);
 }
 
 /* ---- data ---- */
@@ -433,10 +421,7 @@ const struct ht_fd_kind ht_pair_kind = {
     .runner = {.task = {[HT_TASK_GHOSTS] = run_ghosts,
                         [HT_TASK_STEP] = run_step,
                         [HT_TASK_INJECT] = run_inject},
-               .before = ht_pair_injection_step,
-               .after = after,
-               .alike = alike,
-               .seconds = ht_fd_seconds},
+               HT_FD_RUNNER_OPS},
     .ops = {.put = put, .get = get, .archive = archive, .arrays = arrays, HT_FD_STEPPER_OPS},
     .plan = plan,
     .sequences = HT_PAIR_SEQUENCES,
@@ -449,8 +434,6 @@ const struct ht_fd_kind ht_pair_kind = {
     .state = state_array,
     .fill = fill_rest,
     .release = release,
-    .sources = ht_pair_injection_create,
-    .sources_release = ht_pair_injection_destroy,
 };
 
 struct ht_pair_stepper *ht_pair_stepper_of(const struct ht_stepper *stepper) {

@@ -72,7 +72,7 @@ void ht_pair_strains_destroy(struct ht_gradient *g) {
     for (int which = 0; which < 2; which++) {
         for (int f = 0; f < HT_MAX_FIELDS; f++) ht_buffer_destroy(s->strain[which][f]);
         ht_buffer_destroy(s->sum[which]);
-        ht_pair_injections_destroy(s->injection[which]);
+        ht_fd_injections_destroy(s->injection[which]);
     }
     free(s);
     g->strains = NULL;
@@ -89,11 +89,11 @@ int64_t ht_pair_strains_numbers(const struct ht_gradient *g) {
 
 /* A source adds x: the derivative is by y, of x = C times weights by the weights and q. */
 static enum ht_err aim_strains(struct ht_gradient *g, const struct ht_receivers *receivers) {
-    const struct ht_pair_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
+    const struct ht_fd_driven by[2] = {{.receivers = receivers, .bare = true}, {.bare = true}};
     struct ht_pair_strains *s = g->strains;
     for (int which = 0; which < 2 && s != NULL; which++) {
-        ht_pair_injections_destroy(s->injection[which]);
-        TRY(ht_pair_injections_create(stepper_of(g, which), &by[which], s->injection[which]));
+        ht_fd_injections_destroy(s->injection[which]);
+        TRY(ht_fd_injections_create(&stepper_of(g, which)->fd, &by[which], s->injection[which]));
     }
     if (s == NULL) return HT_OK;
     s->read = *stepper_of(g, ADJOINT);
@@ -122,24 +122,17 @@ static enum ht_err add_strains(const struct ht_gradient *g, int which, int group
     for (int f = 0; f < s->pair.nfields; f++)
         raw->on.field[f] = s->pair.group[group] >> f & 1u ? g->strains->strain[which][f] : from[f];
     TRY(s->fd.engine.ops->pair(&s->fd.engine, &t));
-    TRY(ht_pair_injections_step(s, g->strains->injection[which]));
-    TRY(ht_pair_inject(s, g->strains->injection[which], s->pair.group[group], t.box.begin[2],
-                       t.box.end[2], g->strains->strain[which]));
+    TRY(ht_fd_injections_step(&s->fd, g->strains->injection[which]));
+    TRY(ht_fd_inject(&s->fd, g->strains->injection[which], s->pair.group[group], t.box.begin[2],
+                     t.box.end[2], 0, g->strains->strain[which], NULL));
     return ht_pair_ghosts(s, s->pair.group[group], &s->fd.box, true, g->strains->strain[which]);
 }
 
-enum ht_err ht_pair_strains_begin(struct ht_gradient *g) {
+enum ht_err ht_pair_strains_begin(struct ht_gradient *g, const double *amplitude) {
     struct ht_pair_strains *s = g->strains;
     if (s == NULL) return HT_OK;
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        struct ht_fd_injection *in = s->injection[ADJOINT][f];
-        if (s->fields >> f & 1u) TRY(ht_buffer_clear(s->strain[ADJOINT][f]));
-        if (in == NULL) continue;
-        in->given = g->readings[f]->given;
-        in->factor = g->readings[f]->factor;
-        in->steps = g->readings[f]->steps;
-        in->first = in->last = 0;
-    }
+    HT_EACH_BIT(f, s->fields) TRY(ht_buffer_clear(s->strain[ADJOINT][f]));
+    ht_fd_injections_give(s->injection[ADJOINT], amplitude, g->steps + 1, g->larger);
     for (int group = 0; group < 2; group++)
         if (uses(g, group)) TRY(ht_buffer_clear(s->sum[group]));
     return HT_OK;
@@ -165,7 +158,7 @@ static void swap_group(struct ht_gradient *g) {
  * them, whose result is not looked at. */
 static enum ht_err complete(struct ht_gradient *g) {
     struct ht_runner *r = &g->forward->r;
-    TRY(ht_pair_injection_step(g->forward, HT_PRIMARY));
+    TRY(ht_fd_injections_step(g->forward, g->forward->injection));
     swap_group(g);
     enum ht_err err = ht_runner_run(r, &r->passes, 0, 1);
     if (err == HT_OK) err = ht_runner_complete(r);
@@ -275,13 +268,10 @@ static enum ht_err make(struct ht_gradient *g, struct ht_fd_past *past) {
 /* ---- sources ---- */
 
 static enum ht_err aim(struct ht_gradient *g, const struct ht_receivers *receivers) {
-    const struct ht_pair_driven readings = {.receivers = receivers}, removed = {.removes = true};
-    ht_pair_injections_destroy(g->removed);
-    TRY(ht_pair_injections_create(stepper_of(g, FORWARD), &removed, g->removed));
-    g->readings = stepper_of(g, ADJOINT)->injection;
-    g->lists = HT_MAX_FIELDS;
-    TRY(aim_strains(g, receivers));
-    return ht_pair_injections_create(stepper_of(g, ADJOINT), &readings, g->readings);
+    const struct ht_fd_driven removed = {.removes = true};
+    ht_fd_injections_destroy(g->removed);
+    TRY(ht_fd_injections_create(g->forward, &removed, g->removed));
+    return aim_strains(g, receivers);
 }
 
 /* Group 0 of the adjoint run has the opposite sign. */
@@ -417,9 +407,9 @@ static enum ht_err correlate(struct ht_gradient *g) {
     struct ht_fd_part open = {.box = g->adjoint->box};
     if (g->adjoint->problem.layers != NULL) ht_fd_part_open(g->adjoint, &open);
     /* What does not go through the medium is no part of a change. */
-    TRY(ht_pair_injections_step(s, g->removed));
-    TRY(ht_pair_inject(s, g->removed, (1u << s->pair.nfields) - 1, s->fd.box.begin[2],
-                       s->fd.box.end[2], g->past->after));
+    TRY(ht_fd_injections_step(&s->fd, g->removed));
+    TRY(ht_fd_inject(&s->fd, g->removed, (1u << s->pair.nfields) - 1, s->fd.box.begin[2],
+                     s->fd.box.end[2], 0, g->past->after, NULL));
     for (int f = 0; f < s->pair.nfields; f++) TRY(add_light(g, f, &open.box));
     TRY(correlate_strains(g));
     for (int f = 0; f < s->pair.nfields; f++) TRY(add_products(g, f, &open.box));

@@ -46,13 +46,13 @@
 
 static double against_amplitudes(const struct shot *s) {
     struct ht_fd_stepper *fd = fd_of(s);
-    struct ht_fd_injection *in = fd->injection;
-    double sum = 0, mean;
-    for (int64_t n = 0; n < s->steps; n++) {
-        must(ht_fd_injection_step(in, &fd->engine, n, &mean));
+    const struct ht_fd_injection *in = fd->injection[0];
+    double sum = 0;
+    for (int64_t n = fd->at = 0; n < s->steps; fd->at = ++n) {
+        must(ht_fd_injections_step(fd, fd->injection));
         for (int stage = 0; stage < 2; stage++) {
             const double *d = s->gradient->amplitude[stage ? HT_FD_BY_STAGE : HT_FD_BY_UPDATE];
-            const double *row = in->table + (2 * (n - in->first) + !stage) * in->columns;
+            const double *row = in->table + (2 * (n - in->first) + stage) * in->columns;
             if (d != NULL) sum += dot(in->columns, d + n * in->columns, row);
         }
     }
@@ -82,7 +82,8 @@ static void open_born(struct born *b, const struct shot *plain) {
     *b = (struct born){.forward = f};
     must(ht_fd_stepper_create(&f->problem, &f->engine, f, &handle));
     b->change = ht_fd_stepper_of(&handle);
-    must(ht_fd_injection_create(b->change, plain->run.sim->plan->receivers, &b->change->injection));
+    const struct ht_fd_driven by = {.receivers = plain->run.sim->plan->receivers};
+    must(ht_fd_injections_create(b->change, &by, b->change->injection));
     b->m = room(plain->run.nodes);
     must(fill_change(f, 0, 0, ht_grid_planes(f->problem.grid, HT_PRIMARY), b->m));
     for (int i = 0; i < 2; i++) b->before[i] = room(ht_fd_numbers(f));
@@ -443,10 +444,9 @@ static double *image_of(const struct shot *s, const char *engine, const char *op
     struct ht_fd_stepper *f = ht_fd_stepper_of(fd_stepper(&run));
     must(ht_fd_stepper_create(&f->problem, &f->engine, f, &adjoint));
     struct ht_fd_stepper *fd = ht_fd_stepper_of(&adjoint);
-    must(ht_fd_injection_create(fd, run.sim->plan->receivers, &fd->injection));
-    fd->injection->given = s->r;
-    fd->injection->steps = s->steps + 1;
-    fd->injection->factor = 1;
+    const struct ht_fd_driven by = {.receivers = run.sim->plan->receivers};
+    must(ht_fd_injections_create(fd, &by, fd->injection));
+    ht_fd_injections_give(fd->injection, s->r, s->steps + 1, 1);
     must(fd->kind->rest(fd));
     for (int64_t n = 0; n < s->steps; n++) {
         u[n] = fd_values(&run, HT_PRIMARY);
