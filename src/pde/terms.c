@@ -83,22 +83,30 @@ static bool is_flux(const struct ht_equations *eq, struct ht_second_order *form)
     return eq->nfields == 1 + eq->dims && count[0] == eq->dims && count[1] == eq->dims;
 }
 
+static void find_form(struct ht_equations *eq) {
+    struct ht_second_order *form = &eq->second_order;
+    form->known = false;
+    for (int i = 0; i < 2 * eq->nfields && !form->known; i++) {
+        *form = (struct ht_second_order){
+            .field = i / 2, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
+        form->known = (i % 2 == 0 ? is_pair : is_flux)(eq, form);
+    }
+}
+
 /* ---- energy ---- */
 
 static void add_energy(struct ht_equations *eq, int field, bool gradient, int material, int other) {
     eq->energy[eq->nenergy++] = (struct ht_energy_term){field, gradient, material, other};
 }
 
-/* Whether every row of a group has one material. */
-static bool is_simple(const struct ht_equations *eq, const unsigned *group, unsigned which) {
-    int material[HT_MAX_FIELDS];
-    for (int f = 0; f < HT_MAX_FIELDS; f++) material[f] = -2;
-    for (int i = 0; i < eq->nterms; i++) {
-        const struct ht_term *t = &eq->term[i];
-        if (group[t->row] != which) continue;
-        if (material[t->row] == -2) material[t->row] = t->material;
-        if (material[t->row] != t->material) return false;
-    }
+/* Whether every row of some fields has one material. */
+static bool is_simple(const struct ht_equations *eq, unsigned fields) {
+    for (int i = 0; i < eq->nterms; i++)
+        for (int j = 0; j < i; j++) {
+            const struct ht_term *s = &eq->term[i], *t = &eq->term[j];
+            if ((fields >> t->row & 1u) && s->row == t->row && s->material != t->material)
+                return false;
+        }
     return true;
 }
 
@@ -107,17 +115,16 @@ enum { NONE = -2 };
 typedef int matrix[HT_MAX_FIELDS][HT_MAX_FIELDS];
 
 /* Fills C from the rows that are not simple; *wrong: a term that has no energy, or -1. */
-static void find_matrix(const struct ht_equations *eq, const unsigned *group, unsigned simple,
-                        matrix C, int *wrong) {
+static void find_matrix(const struct ht_equations *eq, unsigned simple, matrix C, int *wrong) {
     *wrong = -1;
     for (int i = 0; i < HT_MAX_FIELDS * HT_MAX_FIELDS; i++)
         C[i / HT_MAX_FIELDS][i % HT_MAX_FIELDS] = NONE;
     for (int i = 0; i < eq->nterms; i++) {
         const struct ht_term *t = &eq->term[i];
-        double coef = 0;
+        double coef = t->coef;
         const int q =
-            group[t->row] == simple ? t->row : ht_equations_partner(eq, t->col, t->axis, &coef);
-        if (t->derivative != 1 || q < 0 || (group[t->row] != simple && coef != t->coef) ||
+            simple >> t->row & 1u ? t->row : ht_equations_partner(eq, t->col, t->axis, &coef);
+        if (t->derivative != 1 || q < 0 || coef != t->coef ||
             (C[t->row][q] != NONE && C[t->row][q] != t->material)) {
             *wrong = i;
             return;
@@ -128,8 +135,8 @@ static void find_matrix(const struct ht_equations *eq, const unsigned *group, un
     for (int i = 0; i < eq->nterms; i++) {
         const struct ht_term *t = &eq->term[i];
         int rows = 0, found = 0;
-        if (group[t->row] != simple) continue;
-        for (int r = 0; r < eq->nfields; r++) rows += group[r] != simple && C[r][t->col] != NONE;
+        if (!(simple >> t->row & 1u)) continue;
+        for (int r = 0; r < eq->nfields; r++) rows += !(simple >> r & 1u) && C[r][t->col] != NONE;
         for (int j = 0; j < eq->nterms; j++)
             found += eq->term[j].col == t->row && eq->term[j].axis == t->axis;
         if (rows != found || C[t->col][t->col] == NONE) *wrong = i;
@@ -140,19 +147,21 @@ static void find_matrix(const struct ht_equations *eq, const unsigned *group, un
 }
 
 /* *wrong: as find_matrix. */
-static void find_energy(struct ht_equations *eq, bool groups, const unsigned *group, int *wrong) {
+static void find_energy(struct ht_equations *eq, int *wrong) {
     const struct ht_second_order *form = &eq->second_order;
     matrix C;
     *wrong = -1;
+    eq->nenergy = 0;
     if (eq->translates) {
         add_energy(eq, 0, false, -1, 0);
     } else if (form->known && form->rate >= 0) {
         add_energy(eq, form->rate, false, form->modulus, form->rate);
         add_energy(eq, form->field, true, -1, form->field);
     } else {
-        const unsigned simple = is_simple(eq, group, 0) ? 0 : 1;
+        const unsigned *group = eq->leapfrog.stored;
+        const unsigned simple = group[is_simple(eq, group[0]) ? 0 : 1];
         *wrong = 0;
-        if (groups && is_simple(eq, group, simple)) find_matrix(eq, group, simple, C, wrong);
+        if (simple != 0 && is_simple(eq, simple)) find_matrix(eq, simple, C, wrong);
         for (int i = 0; *wrong < 0 && i < eq->nfields * eq->nfields; i++) {
             const int f = i / eq->nfields, other = i % eq->nfields;
             if (other >= f && C[f][other] != NONE) add_energy(eq, f, false, C[f][other], other);
@@ -189,15 +198,10 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
     eq.mirrors = join(&eq, PARITIES, eq.system->parity, parity);
     for (int f = 0; f < eq.nfields; f++) eq.field[f].parity = eq.mirrors ? parity[f] : 0;
     eq.translates = is_translation(&eq);
-    for (int i = 0; i < 2 * eq.nfields && !eq.second_order.known; i++) {
-        eq.second_order = (struct ht_second_order){
-            .field = i / 2, .modulus = -1, .inverse_density = -1, .rate = -1, .flux = {-1, -1, -1}};
-        eq.second_order.known = (i % 2 == 0 ? is_pair : is_flux)(&eq, &eq.second_order);
-    }
+    find_form(&eq);
     eq.symbol = eq.translates                                        ? HT_SYMBOL_ADVECTION
                 : eq.second_order.known && eq.second_order.rate >= 0 ? HT_SYMBOL_PAIR
                                                                      : HT_SYMBOL_WAVE;
-    find_energy(&eq, groups, group, wrong);
     const struct ht_second_order *form = &eq.second_order;
     struct ht_leapfrog *out = &eq.leapfrog;
     if (form->known && form->rate >= 0) {
@@ -206,14 +210,11 @@ static struct ht_equations ht_terms_derive(const struct ht_system *system, int *
         out->old_sign = 1;
         for (int f = 0; f < eq.nfields; f++) out->stored[group[f]] |= 1u << f;
     }
+    find_energy(&eq, wrong);
     return eq;
 }
 
 /* ---- in fewer dimensions ---- */
-
-static void renumber(int *field, const int *number) {
-    if (*field >= 0) *field = number[*field];
-}
 
 /* The fields of which others have derivatives, as a mask, and of these the first with those
  * that it is coupled to: fields beside them, such as v3 of elastic waves in a plane, are waves
@@ -244,40 +245,24 @@ struct ht_equations ht_equations_make(const struct ht_system *system, int dims) 
     const unsigned exist = find_fields(&all, dims);
     struct ht_equations eq = all;
     eq.dims = dims;
-    eq.nfields = eq.nterms = eq.nenergy = 0;
-    for (int f = 0; f < HT_MAX_FIELDS; f++) {
-        number[f] = -1;
-        if (f >= all.nfields || !(exist >> f & 1u)) continue;
-        number[f] = eq.nfields;
-        eq.field[eq.nfields] = all.field[f];
-        eq.field[eq.nfields++].parity &= (1u << dims) - 1; /* of the axes that there are */
+    eq.nfields = eq.nterms = 0;
+    memset(eq.leapfrog.stored, 0, sizeof eq.leapfrog.stored);
+    HT_EACH_BIT(f, exist) {
+        const int to = number[f] = eq.nfields++;
+        eq.field[to] = all.field[f];
+        eq.field[to].parity &= (1u << dims) - 1; /* of the axes that there are */
+        for (int g = 0; g < 2; g++)
+            eq.leapfrog.stored[g] |= (all.leapfrog.stored[g] >> f & 1u) << to;
     }
     for (int i = 0; i < all.nterms; i++) {
         struct ht_term term = all.term[i];
-        if (term.axis >= dims || number[term.row] < 0 || number[term.col] < 0) continue;
+        if (term.axis >= dims || !(exist >> term.row & exist >> term.col & 1u)) continue;
         term.row = number[term.row];
         term.col = number[term.col];
         eq.term[eq.nterms++] = term;
     }
-    for (int i = 0; i < all.nenergy; i++) {
-        struct ht_energy_term term = all.energy[i];
-        if (number[term.field] < 0 || number[term.other] < 0) continue;
-        term.field = number[term.field];
-        term.other = number[term.other];
-        eq.energy[eq.nenergy++] = term;
-    }
-    for (int g = 0; g < 2; g++) {
-        eq.leapfrog.stored[g] = 0;
-        HT_EACH_BIT(f, all.leapfrog.stored[g] & exist) eq.leapfrog.stored[g] |= 1u << number[f];
-    }
-    struct ht_second_order *form = &eq.second_order;
-    if (form->known) renumber(&form->field, number);
-    renumber(&form->rate, number);
-    for (int k = 0; k < 3; k++) {
-        if (k >= dims) form->sign[k] = 0;
-        if (k >= dims) form->flux[k] = -1;
-        renumber(&form->flux[k], number);
-    }
+    if (eq.second_order.known) find_form(&eq);
+    find_energy(&eq, &wrong);
     return eq;
 }
 
@@ -328,15 +313,16 @@ static int make_round(const struct ht_equations *eq, const double *material, con
                       int number[HT_MAX_FIELDS], double B[HT_MAX_FIELDS][HT_MAX_FIELDS]) {
     const unsigned one = eq->leapfrog.stored[0];
     int n = 0;
-    memset(B, 0, HT_MAX_FIELDS * sizeof *B);
     for (int f = 0; f < eq->nfields; f++) number[f] = one >> f & 1u ? n++ : -1;
-    for (int i = 0; i < eq->nterms; i++)
-        for (int j = 0; j < eq->nterms; j++) {
-            const struct ht_term *s = &eq->term[i], *t = &eq->term[j];
-            if (s->col != t->row || number[s->row] < 0) continue;
-            B[number[s->row]][number[t->col]] +=
-                factor_of(s, material) * k[s->axis] * factor_of(t, material) * k[t->axis];
-        }
+    memset(B, 0, (size_t)n * sizeof *B);
+    for (int i = 0; i < eq->nterms; i++) {
+        const struct ht_term *s = &eq->term[i];
+        if (number[s->row] < 0 || k[s->axis] == 0) continue;
+        for (const struct ht_term *t = eq->term; t < eq->term + eq->nterms; t++)
+            if (s->col == t->row)
+                B[number[s->row]][number[t->col]] +=
+                    factor_of(s, material) * k[s->axis] * factor_of(t, material) * k[t->axis];
+    }
     return n;
 }
 
@@ -345,29 +331,29 @@ static double speed_of_form(const struct ht_second_order *form, const double *ma
     return sqrt(material[form->modulus] * b);
 }
 
-double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis) {
-    double B[HT_MAX_FIELDS][HT_MAX_FIELDS];
+static double speed_along(const struct ht_equations *eq, const double *material, int axis,
+                          bool slowest) {
+    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], least = INFINITY;
     const double k[3] = {axis == 0, axis == 1, axis == 2};
     int number[HT_MAX_FIELDS];
     if (eq->translates) return fabs(material[axis]);
     if (eq->second_order.known) return speed_of_form(&eq->second_order, material);
     if (eq->leapfrog.old_sign <= 0) return 0;
     const int n = make_round(eq, material, k, number, B);
-    return sqrt(ht_largest_eigenvalue(n, B));
+    for (int i = 0; i < n * n && slowest; i++) {
+        const double b = B[i / n][i % n];
+        if (i / n == i % n && b > 0) least = fmin(least, b);
+        slowest = i / n == i % n || b == 0;
+    }
+    return sqrt(slowest && isfinite(least) ? least : ht_largest_eigenvalue(n, B));
+}
+
+double ht_equations_speed(const struct ht_equations *eq, const double *material, int axis) {
+    return speed_along(eq, material, axis, false);
 }
 
 double ht_equations_slowest(const struct ht_equations *eq, const double *material, int axis) {
-    const double k[3] = {axis == 0, axis == 1, axis == 2};
-    double B[HT_MAX_FIELDS][HT_MAX_FIELDS], least = INFINITY;
-    int number[HT_MAX_FIELDS];
-    const double fastest = ht_equations_speed(eq, material, axis);
-    if (eq->translates || eq->second_order.known || !(eq->leapfrog.old_sign > 0)) return fastest;
-    const int n = make_round(eq, material, k, number, B);
-    for (int i = 0; i < n * n; i++)
-        if (i / n != i % n && B[i / n][i % n] != 0) return fastest;
-    for (int i = 0; i < n; i++)
-        if (B[i][i] > 0) least = fmin(least, B[i][i]);
-    return isfinite(least) ? sqrt(least) : fastest;
+    return speed_along(eq, material, axis, true);
 }
 
 /* ---- waves ---- */
