@@ -15,22 +15,6 @@ enum ht_fit_kind ht_frame_kind(const struct ht_medium *medium, enum ht_fit_kind 
     return kind != HT_FIT_AUTO ? kind : smooth ? HT_FIT_POINT : HT_FIT_SINC;
 }
 
-/* The parameters that decide each scalar. */
-static void find_parameters(struct ht_fit *fit) {
-    double material[HT_MAX_MATERIALS][2], *materials[HT_MAX_MATERIALS];
-    double scalar[2][HT_MAX_SCALARS][2] = {{{0}}}, *scalars[HT_MAX_SCALARS];
-    for (int m = 0; m < HT_MAX_MATERIALS; m++) materials[m] = material[m];
-    for (int p = -1; p < fit->medium->eq->system->nparameters; p++) {
-        for (int q = 0; q < HT_MAX_SCALARS; q++) scalars[q] = scalar[p >= 0][q];
-        ht_medium_try(fit->medium, p, material);
-        fit->average->scalars(2, materials, scalars);
-        for (int q = 0; p >= 0 && q < fit->average->nscalars; q++) {
-            const double *a = scalar[0][q], *b = scalar[1][q];
-            if (a[0] != b[0] || a[1] != b[1]) fit->shown[q] |= 1u << p;
-        }
-    }
-}
-
 /* K and the b_k. */
 static void second_order(const struct ht_equations *eq, struct ht_pair *pair) {
     const struct ht_second_order *form = &eq->second_order;
@@ -57,7 +41,7 @@ enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium_boxes b
     for (int f = 0; f < frame->pair.nfields; f++)
         frame->field[f] = ht_equations_system_field(eq, f);
     fit->average = rule;
-    if (rule->nscalars > 0) find_parameters(fit);
+    if (rule->nscalars > 0) ht_medium_find_shown(fit->medium, rule, rule->nscalars, fit->shown);
     if (fit->kind == HT_FIT_POINT) return ht_fit_make_axes(fit, boxes);
     if (rule->nscalars == 0)
         return ht_params_error(fit->medium->source->params, "medium.fit",

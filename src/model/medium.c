@@ -350,38 +350,43 @@ enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool dep
     return HT_OK;
 }
 
-void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]) {
+void ht_medium_find_shown(const struct ht_medium *medium, const struct ht_average *rule, int count,
+                          unsigned *shown) {
     const struct ht_jets points = {.dims = 1, .count = 2};
-    double value[HT_MAX_MATERIALS][2], *out[HT_MAX_MATERIALS];
+    const struct ht_system *system = medium->eq->system;
+    double value[HT_MAX_MATERIALS][2], material[HT_MAX_MATERIALS][2];
+    double result[2][HT_MAX_MATERIALS][2] = {{{0}}};
     const double *in[HT_MAX_MATERIALS];
-    for (int i = 0; i < HT_MAX_MATERIALS; i++) {
-        for (int j = 0; j < 2; j++) value[i][j] = 1.3 + 0.7 * i + 0.9 * j + (i == p ? 0.1 : 0);
-        in[i] = value[i];
-        out[i] = material[i];
+    double *out[HT_MAX_MATERIALS], *to[HT_MAX_MATERIALS];
+    for (int p = -1; p < system->nparameters; p++) {
+        for (int i = 0; i < HT_MAX_MATERIALS; i++) {
+            for (int j = 0; j < 2; j++) value[i][j] = 1.3 + 0.7 * i + 0.9 * j + (i == p ? 0.1 : 0);
+            in[i] = value[i];
+            to[i] = result[p >= 0][i];
+            out[i] = rule != NULL ? material[i] : to[i];
+        }
+        system->materials(&points, medium->source->chosen, in, out);
+        if (rule != NULL) rule->scalars(2, out, to);
+        for (int r = 0; p >= 0 && r < count; r++)
+            if (to[r][0] != result[0][r][0] || to[r][1] != result[0][r][1]) shown[r] |= 1u << p;
     }
-    medium->eq->system->materials(&points, medium->source->chosen, in, out);
 }
 
-/* Roughness that is known before nodes are scanned; the parameters that decide each material, and
- * the materials that have no polynomials then. */
+/* Roughness that is known before nodes are scanned; the materials that have no polynomials then. */
 static void look_at_rows(struct ht_medium *medium) {
+    struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
-    double material[2][HT_MAX_MATERIALS][2] = {{{0}}};
-    ht_medium_try(medium, -1, material[0]);
-    medium->constant_materials = (1u << medium->eq->nmaterials) - 1;
+    unsigned varying = 0;
     for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_medium_row *row = &medium->source->row[p];
-        if (row->expr && !ht_expr_smooth(row->expr)) medium->source->kinks = true;
+        const struct ht_medium_row *row = &source->row[p];
+        if (row->expr && !ht_expr_smooth(row->expr)) source->kinks = true;
         if ((row->samples && medium->degree == 0) || layers_differ(row)) medium->rough = true;
-        ht_medium_try(medium, p, material[1]);
-        for (int m = 0; m < system->nmaterials; m++) {
-            const double *a = material[0][m], *b = material[1][m];
-            if (a[0] == b[0] && a[1] == b[1]) continue;
-            medium->source->shown[m] |= 1u << p;
-            if (ht_medium_row_varies(medium, p)) medium->constant_materials &= ~(1u << m);
-        }
+        if (row->depends[0] || row->depends[1] || row->depends[2]) varying |= 1u << p;
     }
-    medium->rough = (medium->rough || medium->source->kinks) && !medium->uniform;
+    medium->rough = (medium->rough || source->kinks) && !medium->uniform;
+    ht_medium_find_shown(medium, NULL, system->nmaterials, source->shown);
+    for (int m = 0; m < medium->eq->nmaterials; m++)
+        if ((source->shown[m] & varying) == 0) medium->constant_materials |= 1u << m;
 }
 
 /* Rows, type and dependence from the parameters. */
@@ -469,16 +474,6 @@ struct fill {
     double *out; /* [(material * coefs + a) * count + node] */
 };
 
-/* At walls the powers odd in the normal are dropped (see the header). */
-static bool dropped(const struct fill *fill, const int64_t index[3], const int *power) {
-    bool drops = false;
-    for (int k = 0; k < HT_MAX_DIMS && fill->subgrid == HT_PRIMARY; k++) {
-        bool end = index[k] == 0 || index[k] == fill->nodes[k] - 1;
-        drops |= end && power[k] % 2 != 0 && !ht_grid_periodic(fill->medium->grid, k);
-    }
-    return drops;
-}
-
 static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
     const struct fill *fill = data;
     const struct ht_medium *medium = fill->medium;
@@ -494,8 +489,9 @@ static enum ht_err fill_lines(void *data, int64_t begin, int64_t end) {
         TRY(ht_medium_node(medium, &work, x, &flat));
         for (int m = 0; m < medium->eq->nmaterials; m++)
             for (int a = 0; a < medium->coefs; a++, out += fill->count)
-                *out =
-                    dropped(fill, index, medium->source->jets->index[a]) ? 0 : work.material[m][a];
+                *out = ht_medium_drops(medium, fill->subgrid, index, medium->source->jets->index[a])
+                           ? 0
+                           : work.material[m][a];
     }
     return HT_OK;
 }

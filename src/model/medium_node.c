@@ -137,27 +137,28 @@ enum ht_err ht_medium_check(const struct ht_medium *medium, const double *materi
     return HT_OK;
 }
 
-/* Whether samples are interpolated by their inverses. */
-static bool is_inverse(const struct ht_medium *medium, int parameter) {
-    return medium->eq->system->parameter[parameter].inverse &&
-           medium->source->chosen[parameter] == 0;
+/* A parameter at x in the box. Samples: of the box with these numbers, or, NULL, by the polynomial
+ * of such a degree between those of cells of sizes h; those of a quality by their inverses.
+ * branches: as of ht_expr_value. */
+static double value_at(const struct ht_medium *medium, int parameter, const double x[3],
+                       const int64_t *box, int degree, const double *h, uint64_t *branches) {
+    const struct ht_medium_source *source = medium->source;
+    const struct ht_medium_row *row = &source->row[parameter];
+    const struct ht_samples *samples = row->samples;
+    if (row->expr) return ht_expr_value(row->expr, x, branches);
+    if (!samples) return row->number[row->count > 1 ? ht_medium_layer(source, x) : 0];
+    if (box != NULL)
+        return samples->value[(box[2] * samples->shape[1] + box[1]) * samples->shape[0] + box[0]];
+    return ht_samples_value(samples, row->of->inverse && source->chosen[parameter] == 0,
+                            medium->grid->dims, degree, x, h != NULL ? h : samples->spacing);
 }
 
 /* degree: of the polynomial between samples, 0: of the nearest one. */
 static enum ht_err row_value(const struct ht_medium *medium, int parameter, int degree,
                              const double x[3], double *value) {
-    const struct ht_medium_source *source = medium->source;
-    const struct ht_medium_row *row = &source->row[parameter];
     double at[3];
     (void)ht_grid_clamp(medium->grid, x, at);
-    if (row->expr) {
-        *value = ht_expr_value(row->expr, at, NULL);
-    } else if (row->samples) {
-        *value = ht_samples_value(row->samples, is_inverse(medium, parameter), medium->grid->dims,
-                                  degree, at, row->samples->spacing);
-    } else {
-        *value = row->number[row->count > 1 ? ht_medium_layer(source, at) : 0];
-    }
+    *value = value_at(medium, parameter, at, NULL, degree, NULL, NULL);
     return check_row(medium, parameter, *value, at);
 }
 
@@ -233,10 +234,7 @@ static enum ht_err ht_medium_estimate(const struct ht_medium *medium,
     }
     (void)ht_grid_clamp(grid, x, at);
     for (int p = 0; p < system->nparameters; p++) {
-        const struct ht_medium_row *row = &medium->source->row[p];
-        values[p] = row->samples ? ht_samples_value(row->samples, is_inverse(medium, p), grid->dims,
-                                                    medium->degree, at, grid->h)
-                                 : row->number[0];
+        values[p] = value_at(medium, p, at, NULL, medium->degree, grid->h, NULL);
         usable = usable && usable_value(&system->parameter[p], values[p]);
     }
     if (usable) return point_materials(medium, values, x, material);
@@ -328,20 +326,11 @@ static enum ht_err add_boxes(const struct mean *mean, int k, double low, double 
 /* The parameters at a point or in a box, and the sides that their expressions took. */
 static enum ht_err find_values(struct mean *mean, const double x[3], const int64_t at[3],
                                double *values) {
-    const struct ht_medium_source *source = mean->medium->source;
     uint64_t branches = HT_HASH_SEED;
     double into[3];
     (void)ht_grid_clamp(mean->medium->grid, x, into);
     for (int p = 0; p < mean->medium->eq->system->nparameters; p++) {
-        const struct ht_medium_row *row = &source->row[p];
-        const struct ht_samples *samples = row->samples;
-        if (row->expr)
-            values[p] = ht_expr_value(row->expr, into, &branches);
-        else if (samples)
-            values[p] =
-                samples->value[(at[2] * samples->shape[1] + at[1]) * samples->shape[0] + at[0]];
-        else
-            values[p] = row->number[row->count > 1 ? at[source->axis] : 0];
+        values[p] = value_at(mean->medium, p, into, at, 0, NULL, &branches);
         TRY(check_row(mean->medium, p, values[p], into));
     }
     if (mean->several && branches != mean->branches) mean->crossed = true;
@@ -434,6 +423,16 @@ static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_med
 
 /* ---- polynomials ---- */
 
+bool ht_medium_drops(const struct ht_medium *medium, enum ht_subgrid subgrid,
+                     const int64_t index[3], const int *power) {
+    bool drops = false;
+    for (int k = 0; k < HT_MAX_DIMS && subgrid == HT_PRIMARY; k++) {
+        const bool end = index[k] == 0 || index[k] == ht_grid_nodes(medium->grid, subgrid, k) - 1;
+        drops |= end && power[k] % 2 != 0 && !ht_grid_periodic(medium->grid, k);
+    }
+    return drops;
+}
+
 /* Beyond the box along an axis the medium does not change along it. */
 static enum ht_err parameter_jets(const struct ht_medium *medium, const struct ht_medium_work *work,
                                   const double x[3]) {
@@ -508,8 +507,8 @@ static const double FULL_SCAN_NODES = 2e6;
 /* Odd powers below this fraction of the value count as no gradient. */
 static const double FLAT = 1e-10;
 
-/* Nodes per axis tested on each wall; nodes of a chunk, worth a thread. */
-enum { WALL_POINTS = 5, LEAST_NODES = 512 };
+/* Of a chunk, worth a thread. */
+enum { LEAST_NODES = 512 };
 
 /* What is found, for the members of struct ht_medium of these names: the most along each axis,
  * minus the least above 0, and 1 where something is so. */
@@ -565,51 +564,54 @@ struct scan {
     const struct ht_medium *medium;
     enum ht_subgrid subgrid;
     int64_t points[3], nodes[3], same;
-    int64_t plane; /* the first point along x3 whose plane is its own */
-    int64_t lines, chunks;
-    struct found *found; /* of each chunk */
+    int64_t plane;       /* the first point along x3 whose plane is its own */
+    struct found *found; /* of each thread */
     struct ht_progress progress;
 };
 
-static enum ht_err scan_line(const struct scan *scan, const struct ht_medium_work *work,
-                             int64_t line, struct found *found) {
+static enum ht_err scan_node(const struct scan *scan, const struct ht_medium_work *work,
+                             const int64_t i[3], struct found *found) {
     const struct ht_medium *medium = scan->medium;
-    const int64_t p2 = line % scan->points[1], every = medium->source->every;
-    const int64_t p3 = scan->plane + line / scan->points[1];
-    int64_t i[3] = {0, spread(p2, scan->points[1], scan->nodes[1]),
-                    spread(p3, scan->points[2], scan->nodes[2])};
-    double x[3];
-    for (int64_t p1 = 0; p1 < scan->points[0]; p1++) {
-        i[0] = spread(p1, scan->points[0], scan->nodes[0]);
-        for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, scan->subgrid, k, i[k]);
-        double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS], near[HT_MAX_MATERIALS];
-        TRY(ht_medium_point(medium, x, there));
-        TRY(point(medium, 0, x, near));
-        if (medium->source->sampled && medium->source->kinks) { /* rough: known, and fitted later */
-            memcpy(material, there, sizeof material);
-        } else if (every > 0 && (i[0] + i[1] + i[2]) % every == 0) {
-            bool flattened = false;
-            TRY(ht_medium_node(medium, work, x, &flattened));
-            if (flattened) found->flattened += scan->same * every;
-            for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = work->material[m][0];
-        } else {
-            TRY(ht_medium_estimate(medium, work, x, there, material));
+    const struct ht_system *system = medium->eq->system;
+    const int64_t every = medium->source->every;
+    double material[HT_MAX_MATERIALS] = {0}, there[HT_MAX_MATERIALS], near[HT_MAX_MATERIALS], x[3];
+    for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, scan->subgrid, k, i[k]);
+    TRY(ht_medium_point(medium, x, there));
+    TRY(point(medium, 0, x, near));
+    if (medium->source->sampled && medium->source->kinks) { /* rough: known, and fitted later */
+        memcpy(material, there, sizeof material);
+    } else if (every > 0 && (i[0] + i[1] + i[2]) % every == 0) {
+        bool flattened = false;
+        TRY(ht_medium_node(medium, work, x, &flattened));
+        if (flattened) found->flattened += scan->same * every;
+        for (int m = 0; m < medium->eq->nmaterials; m++) material[m] = work->material[m][0];
+        for (int n = 0; n < medium->eq->nmaterials * medium->coefs; n++) {
+            const int m = n / medium->coefs, a = n % medium->coefs;
+            if (fabs(work->material[m][a]) > FLAT * fabs(material[m]) &&
+                ht_medium_drops(medium, scan->subgrid, i, medium->source->jets->index[a]))
+                note(found, WALL_GRADIENT, 1);
         }
-        const struct ht_system *system = medium->eq->system;
-        for (int m = 0; m < system->nmaterials - system->nlost; m++)
-            if (system->material[m].zero && there[m] == 0) note(found, VANISHES, 1);
-        note_speed(medium, material, there, near, found);
+    } else {
+        TRY(ht_medium_estimate(medium, work, x, there, material));
     }
+    for (int m = 0; m < system->nmaterials - system->nlost; m++)
+        if (system->material[m].zero && there[m] == 0) note(found, VANISHES, 1);
+    note_speed(medium, material, there, near, found);
     return HT_OK;
 }
 
-static enum ht_err scan_chunk(void *data, int64_t chunk) {
+static enum ht_err scan_lines(void *data, int64_t begin, int64_t end) {
     struct scan *scan = data;
-    const int64_t end = ht_threads_first(scan->lines, scan->chunks, chunk + 1);
     HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     TRY(ht_medium_work_create(scan->medium, scan->medium->coefs, &work));
-    for (int64_t i = ht_threads_first(scan->lines, scan->chunks, chunk); i < end; i++) {
-        TRY(scan_line(scan, &work, i, &scan->found[chunk]));
+    for (int64_t line = begin; line < end; line++) {
+        const int64_t n2 = scan->points[1], p[2] = {line % n2, scan->plane + line / n2};
+        int64_t i[3];
+        for (int k = 1; k < 3; k++) i[k] = spread(p[k - 1], scan->points[k], scan->nodes[k]);
+        for (int64_t p1 = 0; p1 < scan->points[0]; p1++) {
+            i[0] = spread(p1, scan->points[0], scan->nodes[0]);
+            TRY(scan_node(scan, &work, i, &scan->found[ht_threads_worker()]));
+        }
         ht_progress_add(&scan->progress, 1);
     }
     return HT_OK;
@@ -618,6 +620,7 @@ static enum ht_err scan_chunk(void *data, int64_t chunk) {
 static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid subgrid,
                                 double part, struct found *all) {
     struct scan scan = {.medium = medium, .subgrid = subgrid};
+    HT_ARRAY(struct found, found, ht_threads_count());
     visits(medium, subgrid, part, scan.points, &scan.same);
     for (int k = 0; k < 3; k++) scan.nodes[k] = ht_grid_nodes(medium->grid, subgrid, k);
     /* The points along x3 on own planes. */
@@ -630,56 +633,22 @@ static enum ht_err scan_subgrid(const struct ht_medium *medium, enum ht_subgrid 
         scan.plane = p;
         planes++;
     }
-    scan.lines = planes * scan.points[1];
-    scan.chunks = ht_threads_chunks(scan.lines, LEAST_NODES / scan.points[0]);
-    TRY(HT_ALLOC(scan.found, scan.chunks));
-    for (int64_t c = 0; c < scan.chunks; c++) scan.found[c] = nothing;
-    ht_progress_start(&scan.progress, "scanning the medium", (double)scan.lines, "nodes",
+    const int64_t lines = planes * scan.points[1];
+    scan.found = found;
+    for (int t = 0; t < ht_threads_count(); t++) found[t] = nothing;
+    ht_progress_start(&scan.progress, "scanning the medium", (double)lines, "nodes",
                       (double)scan.points[0]);
-    enum ht_err err = ht_threads_run(scan.chunks, scan_chunk, &scan);
+    enum ht_err err = ht_threads_share(lines, LEAST_NODES / scan.points[0], scan_lines, &scan);
     ht_progress_end(&scan.progress);
-    for (int64_t c = 0; err == HT_OK && c < scan.chunks; c++) {
-        for (int i = 0; i < FOUND; i++) note(all, i, scan.found[c].most[i]);
-        all->flattened += scan.found[c].flattened;
+    for (int t = 0; t < ht_threads_count(); t++) {
+        for (int i = 0; i < FOUND; i++) note(all, i, found[t].most[i]);
+        all->flattened += found[t].flattened;
     }
-    free(scan.found);
     return err;
-}
-
-/* Whether the polynomials of some nodes on own planes, spread evenly over the wall at one end of an
- * axis, change across it. */
-static enum ht_err wall_side(const struct ht_medium *medium, const struct ht_medium_work *work,
-                             int axis, int side, struct found *found) {
-    const struct ht_jets *jets = medium->source->jets;
-    int64_t nodes[3], points[3], index[3];
-    const struct ht_range slab = ht_grid_own(medium->grid, HT_PRIMARY);
-    for (int k = 0; k < 3; k++) {
-        nodes[k] = ht_grid_nodes(medium->grid, HT_PRIMARY, k);
-        points[k] = nodes[k] < WALL_POINTS ? nodes[k] : WALL_POINTS;
-    }
-    points[axis] = 1;
-    for (int64_t n = 0; n < points[0] * points[1] * points[2]; n++) {
-        const int64_t p[3] = {n % points[0], n / points[0] % points[1], n / points[0] / points[1]};
-        for (int k = 0; k < 3; k++) index[k] = spread(p[k], points[k], nodes[k]);
-        index[axis] = side == 0 ? 0 : nodes[axis] - 1;
-        if (index[2] < slab.first || index[2] >= slab.last) continue;
-        double x[3];
-        bool flattened = false;
-        for (int k = 0; k < 3; k++) x[k] = ht_grid_x(medium->grid, HT_PRIMARY, k, index[k]);
-        TRY(ht_medium_node(medium, work, x, &flattened));
-        for (int i = 0; i < medium->eq->nmaterials * jets->count; i++) {
-            const double *material = work->material[i / jets->count];
-            const int a = i % jets->count;
-            if (jets->index[a][axis] % 2 != 0 && fabs(material[a]) > FLAT * fabs(material[0]))
-                note(found, WALL_GRADIENT, 1);
-        }
-    }
-    return HT_OK;
 }
 
 static enum ht_err scan_varying(const struct ht_medium *medium, struct found *found) {
     struct ht_medium_source *source = medium->source;
-    HT_ENDED(ht_medium_work_destroy) struct ht_medium_work work;
     double total = 0, part = 1;
     int axes = source->depends[0] + source->depends[1] + source->depends[2];
     for (int subgrid = HT_PRIMARY; subgrid <= HT_DUAL; subgrid++) {
@@ -690,13 +659,8 @@ static enum ht_err scan_varying(const struct ht_medium *medium, struct found *fo
     if (source->sampled && total > FULL_SCAN_NODES) part = pow(FULL_SCAN_NODES / total, 1.0 / axes);
     source->every = medium->degree == 0 ? 1 : (int64_t)ceil(total / FULL_SCAN_NODES);
     if (source->sampled && source->every > 1) source->every = 0;
-    TRY(ht_medium_work_create(medium, medium->coefs, &work));
     TRY(scan_subgrid(medium, HT_PRIMARY, part, found));
-    TRY(scan_subgrid(medium, HT_DUAL, part, found));
-    for (int n = 0; medium->degree > 0 && n < 2 * medium->grid->dims; n++)
-        if (!ht_grid_periodic(medium->grid, n / 2))
-            TRY(wall_side(medium, &work, n / 2, n % 2, found));
-    return HT_OK;
+    return scan_subgrid(medium, HT_DUAL, part, found);
 }
 
 /* Results of the ranks are combined. Where nothing depends on x3 each has counted the flattened

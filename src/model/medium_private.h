@@ -48,13 +48,9 @@ static inline int ht_medium_layer(const struct ht_medium_source *source, const d
     while (layer < source->layers - 1 && x[source->axis] >= source->interface[layer]) layer++;
     return layer;
 }
-static inline bool ht_medium_row_varies(const struct ht_medium *medium, int p) {
-    const bool *depends = medium->source->row[p].depends;
-    return depends[0] || depends[1] || depends[2];
-}
-/* The materials of two series of parameters without special values, in which parameter p (-1: none)
- * has another value. */
-void ht_medium_try(const struct ht_medium *medium, int p, double material[HT_MAX_MATERIALS][2]);
+/* Adds to shown[r] the parameters that decide material r or, with a rule, scalar r of so many. */
+void ht_medium_find_shown(const struct ht_medium *medium, const struct ht_average *rule, int count,
+                          unsigned *shown);
 
 /* Those of an axis, one where nothing depends on it; of samples those that reach into the box. */
 HT_CHECKED enum ht_err ht_medium_find_boxes(const struct ht_medium *medium, int k, bool depends,
@@ -96,6 +92,9 @@ HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium, int pa
 HT_CHECKED enum ht_err ht_medium_node(const struct ht_medium *medium,
                                       const struct ht_medium_work *work, const double x[3],
                                       bool *flattened);
+/* Whether the power of a polynomial is left out at a node, on a wall (ht_medium_fill). */
+bool ht_medium_drops(const struct ht_medium *medium, enum ht_subgrid subgrid,
+                     const int64_t index[3], const int *power);
 
 /* Speeds, walls, checks over all nodes of both grids. */
 HT_CHECKED enum ht_err ht_medium_visit(struct ht_medium *medium);
