@@ -309,7 +309,7 @@ static enum ht_err pass_do(const struct work *work, const struct pass *pass, enu
 struct turned {
     const double *from;
     double *to;
-    int64_t rows, size, from_row, to_row;
+    int64_t size, from_row, to_row;
 };
 static enum ht_err turn_rows(void *data, int64_t begin, int64_t end) {
     enum { BLOCK = 16 };
@@ -320,9 +320,16 @@ static enum ht_err turn_rows(void *data, int64_t begin, int64_t end) {
                 t->to[i * t->to_row + r] = t->from[r * t->from_row + i];
     return HT_OK;
 }
-static enum ht_err transpose(const struct work *work, struct turned turned) {
-    if (work->job->shape == NULL) return turn_rows(&turned, 0, turned.rows);
-    return ht_threads_share(turned.rows, 32, turn_rows, &turned);
+/* All rows; track: the least values, too. */
+static enum ht_err transpose(const struct work *work, const struct rows *from, int64_t rows,
+                             int64_t size, const struct rows *to, bool track) {
+    for (int i = 0; i < 1 + track; i++) {
+        struct turned turned = {(i ? least_of : value_of)(from, 0),
+                                (i ? least_of : value_of)(to, 0), size, from->size, to->size};
+        TRY(work->job->shape == NULL ? turn_rows(&turned, 0, rows)
+                                     : ht_threads_share(rows, 32, turn_rows, &turned));
+    }
+    return HT_OK;
 }
 
 /* ---- planes of boxes ---- */
@@ -370,17 +377,12 @@ static enum ht_err plane_forwards(struct work *work, int c, int64_t p, bool agai
     two->out.value = value_of(ring, p);
     two->out.least = one->track ? least_of(ring, p) : NULL;
     if (!again) {
-        const double *from = work->source[work->job->channel[c].quantity];
-        TRY(transpose(
-            work, (struct turned){from, value_of(&one->in, 0), lines, boxes, boxes, one->in.size}));
+        const struct rows from = {
+            .size = boxes, .slots = 1, .value = work->source[work->job->channel[c].quantity]};
+        TRY(transpose(work, &from, lines, boxes, &one->in, false));
         work->job->fitted[0] = true;
         TRY(pass_do(work, one, FORWARDS, 0));
-        struct turned turned = {value_of(&one->out, 0), value_of(&two->in, 0), one->nodes, lines,
-                                one->in.size,           two->in.size};
-        TRY(transpose(work, turned));
-        turned.from = least_of(&one->out, 0);
-        turned.to = least_of(&two->in, 0);
-        if (one->track) TRY(transpose(work, turned));
+        TRY(transpose(work, &one->out, one->nodes, lines, &two->in, one->track));
     }
     work->job->fitted[1] = true;
     return pass_do(work, two, FORWARDS, 0);
@@ -402,16 +404,7 @@ static enum ht_err plane_back(struct work *work, int c, int64_t piece) {
     TRY(plane_forwards(work, c, piece, false));
     rows_copy(&high->by_in, piece, &two->by_out, 0);
     TRY(pass_back(work, two, lines));
-    struct turned turned = {value_of(&two->by_in, 0),
-                            value_of(&one->by_out, 0),
-                            lines,
-                            one->nodes,
-                            two->in.size,
-                            one->in.size};
-    TRY(transpose(work, turned));
-    turned.from = least_of(&two->by_in, 0);
-    turned.to = least_of(&one->by_out, 0);
-    if (one->track) TRY(transpose(work, turned));
+    TRY(transpose(work, &two->by_in, lines, one->nodes, &one->by_out, one->track));
     TRY(pass_back(work, one, axis[0].boxes));
     /* The boxes' gradients, next to each other, into the sums. */
     const int64_t plane = axis[2].base + axis[2].box[piece];
