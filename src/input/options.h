@@ -94,10 +94,10 @@ bool ht_option_needed(const struct ht_option *row);
 /* Where the key was set; NULL: nowhere. */
 struct ht_source *ht_params_source(const struct ht_params *params, const char *key);
 
-/* left: keys of `by` on the command line replace what the file alone gives for the option, which
+/* left: keys of `by` on the command line replace what the file alone gives for the key, which
  * gets its default, as if it were not given. */
-HT_CHECKED enum ht_err ht_params_replace(struct ht_params *params, const char *by,
-                                         const struct ht_option *option, bool *left);
+HT_CHECKED enum ht_err ht_params_replace(struct ht_params *params, const char *by, const char *key,
+                                         bool *left);
 
 /* ---- params_rules.c ---- */
 /* Refuses keys that have no meaning beside others, or replaces them. */

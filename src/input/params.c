@@ -270,34 +270,51 @@ static enum ht_err visit_group(struct ht_params *params, const struct ht_list_ke
     return remember(params, setting);
 }
 
+/* As if the key had not been given. */
+static enum ht_err reset(struct ht_params *params, const char *key) {
+    struct ht_list_key in;
+    const struct ht_option *option = ht_option_find(key);
+    void *base = params;
+    forget(params, key);
+    if (ht_option_in_list(key, &in)) {
+        const struct ht_groups *groups = groups_of(params, in.option);
+        base = in.group <= groups->count ? group_at(groups, in.list, in.group) : NULL;
+    }
+    return option && base ? ht_option_set_default(params, base, option) : HT_OK;
+}
+
+/* A key of no group, which the command line can have, or that no group of the list has. */
+static enum ht_err unknown_in_list(const struct ht_list_key *in, int groups,
+                                   const struct ht_setting *setting) {
+    const char *known[32], *list = in->list->key;
+    char what[128];
+    int count = 0;
+    for (; count < in->list->count && count < 32; count++)
+        known[count] = in->list->option[count].key;
+    snprintf(what, sizeof what, "key in group %d of %s", in->group, list);
+    /* The row whose name is near, or what other programs call it; NULL: none. */
+    const char *near = ht_text_nearest(in->name, known, count), *word = synonym(in->name);
+    for (int k = 0; !near && word && k < count; k++)
+        if (strcmp(ht_option_name(word), known[k]) == 0) near = known[k];
+    if (in->group > 0)
+        return ht_option_unknown(setting, what, near, ", whose groups have the keys", count, known);
+    near = near ? near : known[0];
+    FAIL(HT_ERR_INPUT, "%s: %s is a list of groups, counted from 1: give %s (%s)",
+         HT_SHOWN(setting->key), list,
+         groups ? HT_KEY("%s.1.%s, or the whole list", list, near)
+                : HT_KEY("%s=({%s=..;})", list, near),
+         HT_SHOWN_PLACE(setting->place));
+}
+
 /* A setting whose key is inside a list. */
 static enum ht_err visit_list(struct ht_params *params, const struct ht_list_key *in,
                               const struct ht_setting *setting) {
     struct ht_groups *groups = groups_of(params, in->option);
-    if (in->group == 0 && *in->name) {
-        /* A key whose group has no number: of the command line. */
-        FAIL(HT_ERR_INPUT,
-             "%s: %s is a list of groups, counted from 1: give %s.1.%s, or the whole list (%s)",
-             HT_SHOWN(setting->key), in->list->key, in->list->key, in->list->option[0].key,
-             HT_SHOWN_PLACE(setting->place));
-    }
     const bool whole = *in->name == '\0';
     REQUIRE(!whole || setting->kind == HT_SETTING_GROUP, HT_ERR_INPUT,
             "%s = %s: group %d of %s must be { ... } (%s)", HT_SHOWN(setting->key),
             HT_SHOWN(setting->value), in->group, in->list->key, HT_SHOWN_PLACE(setting->place));
-    if (!whole && !in->row) {
-        const char *known[32];
-        char what[128];
-        int count = 0;
-        for (; count < in->list->count && count < 32; count++)
-            known[count] = in->list->option[count].key;
-        snprintf(what, sizeof what, "key in group %d of %s", in->group, in->list->key);
-        /* The row whose name is near, or what other programs call it; NULL: none. */
-        const char *near = ht_text_nearest(in->name, known, count), *word = synonym(in->name);
-        for (int k = 0; !near && word && k < count; k++)
-            if (strcmp(ht_option_name(word), known[k]) == 0) near = known[k];
-        return ht_option_unknown(setting, what, near, ", whose groups have the keys", count, known);
-    }
+    if (!whole && !in->row) return unknown_in_list(in, groups->count, setting);
     REQUIRE(in->group >= 1 && in->group <= groups->count + whole, HT_ERR_INPUT,
             "%s = %s: %s has no such group; it has %d, counted from 1 (%s)", HT_SHOWN(setting->key),
             HT_SHOWN(setting->value), in->list->key, groups->count, HT_SHOWN_PLACE(setting->place));
@@ -448,12 +465,30 @@ enum ht_err ht_params_set(struct ht_params *params, const char *text) {
     HT_FREED_TEXT struct ht_text key = {0};
     REQUIRE(equals && equals > text, HT_ERR_INPUT,
             "%s: an option on the command line is key=value, such as grid.order=4", HT_SHOWN(text));
-    const char *end = equals;
     text += strspn(text, " \t");
-    while (end > text && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    ht_text_add(&key, "%.*s", end > text ? (int)(end - text) : 0, text);
+    ht_text_add(&key, "%.*s", (int)strcspn(text, " \t="), text);
     TRY(ht_text_status(&key));
     return ht_config_read_value(key.data, equals + 1, visit_setting, params);
+}
+
+/* The file, and what is given beside it. */
+struct reading {
+    struct ht_params *params;
+    int count;
+    char *const *override;
+};
+
+/* A value that the command line replaces need not be one. */
+static enum ht_err visit_file(void *data, const struct ht_setting *setting) {
+    const struct reading *of = data;
+    const enum ht_err err = visit_setting(of->params, setting);
+    if (err != HT_ERR_INPUT || ht_option_find(setting->key) == NULL) return err;
+    for (int i = 0; i < of->count; i++) {
+        const char *text = of->override[i] + strspn(of->override[i], " \t");
+        if (key_of(setting->key, HT_KEY("%.*s", (int)strcspn(text, " \t="), text)))
+            return reset(of->params, setting->key);
+    }
+    return err;
 }
 
 /* A key that others decide. */
@@ -509,18 +544,16 @@ static bool gives_data(const struct ht_params *params) {
     return given;
 }
 
-enum ht_err ht_params_replace(struct ht_params *params, const char *by,
-                              const struct ht_option *option, bool *left) {
+enum ht_err ht_params_replace(struct ht_params *params, const char *by, const char *key,
+                              bool *left) {
     bool replaced = false, in_file = true;
     for (int i = 0; i < params->sources->count; i++) {
         const struct ht_source *source = &params->sources->source[i];
         replaced = replaced || (key_of(source->key, by) && !source->in_file);
-        in_file = in_file && (source->in_file || !key_of(source->key, option->key));
+        in_file = in_file && (source->in_file || !key_of(source->key, key));
     }
     *left = replaced && in_file;
-    if (!*left) return HT_OK;
-    forget(params, option->key);
-    return ht_option_set_default(params, params, option);
+    return *left ? reset(params, key) : HT_OK;
 }
 
 /* A file alone makes the type "file", values alone "expression": on the command line they replace
@@ -542,7 +575,8 @@ static enum ht_err read_all(struct ht_params *params, const char *path, int nove
         TRY(ht_option_set_default(params, params, ht_option_at(i)));
     if (path && !ht_config_is_text(path))
         TRY(ht_pool_copy(&params->pool, path, &params->sources->input));
-    if (path) TRY(ht_config_read_file(path, visit_setting, params));
+    struct reading file = {params, noverrides, overrides};
+    if (path) TRY(ht_config_read_file(path, visit_file, &file));
     REQUIRE(!path || params->sources->count > 0 || noverrides > 0, HT_ERR_INPUT,
             "%s: sets nothing: an input file has keys, such as those of params/demo.cfg",
             HT_SHOWN_PLACE(path));

@@ -433,6 +433,7 @@ static const struct belonging {
     {"initial", "seed", DATA, DATA_OF(RANDOM)},
     {"initial", "values", DATA, DATA_OF(EXPRESSION) | DATA_OF(FILE)},
     {"initial", "file", DATA, DATA_OF(FILE)},
+    {"initial", "returns", DATA, DATA_OF(ZERO) - 1},
     {"medium", "axis interfaces", MEDIUM, 1u << HT_MEDIUM_LAYERS},
     {"medium", "format dataset shape", MEDIUM, 1u << HT_MEDIUM_FILE | 1u << HT_MEDIUM_MEMORY},
     /* a constant medium may get arrays later, from a program that calls the library */
@@ -440,6 +441,7 @@ static const struct belonging {
      1u << HT_MEDIUM_FILE | 1u << HT_MEDIUM_MEMORY | 1u << HT_MEDIUM_CONSTANT},
     {"absorbing", "cells width place type reflection speed degree alpha sponge mix", SIDES, 2},
     {"output.picture", "plane position", SOLID, 2},
+    {"output.picture.slices", "plane position", SOLID, 2},
     {"medium", "dataset", SETS, 2},
     {"initial", "field", ONE_FIELD, 2},
     {"initial", "values", NAMED_FIELDS, 2},
@@ -495,27 +497,37 @@ static enum ht_err refuse_belonging(const struct ht_params *p, const struct belo
 static enum ht_err choose_length(struct ht_params *params) {
     bool left = false;
     if (!(params->time.step > 0) || !ht_params_is_set(params, "time.cfl")) return HT_OK;
-    TRY(ht_params_replace(params, "time.step", ht_option_find("time.cfl"), &left));
-    if (!left) TRY(ht_params_replace(params, "time.cfl", ht_option_find("time.step"), &left));
+    TRY(ht_params_replace(params, "time.step", "time.cfl", &left));
+    if (!left) TRY(ht_params_replace(params, "time.cfl", "time.step", &left));
     REFUSE(!left, params, "time.step", "is given instead of time.cfl, which is given, too");
     return HT_OK;
+}
+
+/* The length of the part of a key that is one of the row's, in a section or in a group of a list;
+ * 0: it is none. */
+static int belongs(const struct belonging *row, const char *key) {
+    const size_t length = strlen(row->section);
+    if (strncmp(key, row->section, length) != 0 || key[length] != '.') return 0;
+    const char *name = key + length + 1;
+    const size_t digits = strspn(name, "0123456789");
+    if (name[digits] == '.') name += digits + 1;
+    const int letters = (int)strcspn(name, ".");
+    return has_word(row->names, HT_KEY("%.*s", letters, name)) ? (int)(name - key) + letters : 0;
 }
 
 enum ht_err ht_params_leave_aside(struct ht_params *params) {
     for (size_t r = 0; r < sizeof belonging / sizeof *belonging; r++) {
         const struct belonging *row = &belonging[r];
         if (row->types >> chosen(params, row->to) & 1) continue;
-        for (int i = 0; i < ht_option_count(); i++) {
-            const struct ht_option *option = ht_option_at(i);
-            const int length = ht_option_section(option->key);
+        for (int i = 0; i < params->sources->count; i++) {
+            const char *given = params->sources->source[i].key;
+            const char *key = HT_KEY("%.*s", belongs(row, given), given);
             bool left = false;
-            if (strncmp(option->key, row->section, (size_t)length) != 0 || row->section[length] ||
-                !has_word(row->names, ht_option_name(option->key)) ||
-                !ht_params_is_set(params, option->key))
-                continue;
+            if (!*key || !ht_params_is_set(params, key)) continue;
             for (int k = 0; k < KEYS && chooser[row->to].by[k] != NULL && !left; k++)
-                TRY(ht_params_replace(params, chooser[row->to].by[k], option, &left));
-            if (!left) return refuse_belonging(params, row, option->key);
+                TRY(ht_params_replace(params, chooser[row->to].by[k], key, &left));
+            if (!left) return refuse_belonging(params, row, key);
+            i = -1; /* sources have moved */
         }
     }
     return choose_length(params);

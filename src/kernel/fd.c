@@ -471,8 +471,10 @@ enum ht_err ht_fd_products_copy(struct ht_tool *tool, int64_t count, struct ht_b
 
 struct ht_fd_shape ht_fd_asked(const struct ht_tuning *tuning) {
     const int pack = ht_fd_pack(tuning->fp64);
+    const int cells =
+        tuning->variant == &ht_variant_fd_vectors ? 0 : tuning->cells; /* whole rows */
     return (struct ht_fd_shape){
-        .packs = (tuning->cells + pack - 1) / pack, .rows = tuning->rows, .planes = tuning->planes};
+        .packs = (cells + pack - 1) / pack, .rows = tuning->rows, .planes = tuning->planes};
 }
 
 static struct ht_fd_spec fd_spec_of(const struct ht_spec *spec) {

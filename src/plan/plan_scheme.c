@@ -35,7 +35,7 @@ struct kind_key {
     bool ignored; /* by the other kind, which refuses the others itself */
     bool chooses;
 };
-enum { KIND_KEYS = 7 };
+enum { KIND_KEYS = 8 };
 
 static void list_kind_keys(const struct ht_params *params, struct kind_key key[KIND_KEYS]) {
     const struct ht_value *stages = &params->time.stages;
@@ -47,6 +47,7 @@ static void list_kind_keys(const struct ht_params *params, struct kind_key key[K
         {"device.variant", false, gives_variant(params, false), false, true},
         {"device.variant", true, gives_variant(params, true), false, true},
         {"device.layout", false, params->device.layout != HT_LAYOUT_AUTO, true, false},
+        {"output.coefficients", false, params->output.coefficients, true, false},
         {"medium.couplings", true, !params->medium.couplings, true, false},
     };
     memcpy(key, all, sizeof all);
@@ -390,6 +391,11 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
         REFUSE(key[i].nodal != scheme->nodal && key[i].ignored && key[i].given, params, key[i].key,
                "has no meaning with time.scheme = \"%s\": it is for %s", scheme->name,
                kind_name(key[i].nodal));
+    struct ht_pair pair = {.ncouplings = 0};
+    if (plan->problem.fd.pair != HT_PAIR_NONE) (void)ht_pair_make(&plan->eq, HT_PAIR_APART, &pair);
+    REFUSE(!params->medium.couplings && pair.ncouplings == 0, params, "medium.couplings",
+           "%s by finite differences has no fields here that could be coupled",
+           plan->eq.system->name);
     REFUSE(scheme->varying != NULL && !plan->medium->uniform, params, "time.scheme",
            "the medium varies, and %s", scheme->varying);
     plan->order = order_of(plan, scheme);

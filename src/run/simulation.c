@@ -236,9 +236,14 @@ static enum ht_err choose_variant(struct ht_simulation *sim) {
 static enum ht_err settle_kernels(struct ht_simulation *sim) {
     TRY(share_tuning(sim));
     if (sim->rank > 0) TRY(check_variant(sim));
-    return ht_params_blame(
+    const int given = sim->params->device.cells_per_group;
+    TRY(ht_params_blame(
         sim->params, "device.cells_per_group",
-        ht_kernels_plan(&sim->plan->problem, &sim->info, &sim->tuning, &sim->kernels));
+        ht_kernels_plan(&sim->plan->problem, &sim->info, &sim->tuning, &sim->kernels)));
+    REFUSE(given > 0 && sim->kernels.shape[0].cells == 0, sim->params, "device.cells_per_group",
+           "has no meaning for variant \"%s\", which has no such groups: leave it out",
+           sim->tuning.variant->name);
+    return HT_OK;
 }
 
 enum ht_err ht_cache_directory(const char *given, char **out) {

@@ -88,6 +88,17 @@ if truncate -s 17M large.cfg 2>/dev/null; then
     rm large.cfg
 fi
 
+over 'a key of a group of none' 'sources.position|list of groups|give sources=({position=..;})' \
+    'sources.position=[0.5,0.5]'
+over 'a key of no group' 'sources.position|give sources.1.position, or the whole list' \
+    'sources=({position=[0.5,0.5];frequency=1.0;})' 'sources.position=[0.5,0.5]'
+printf '%s\n' 'grid = { cells = [20, 16]; }; time = { end = 0.1; }; medium = { c = -1.0; };' \
+    'initial = { pulses = ({ width = "wide"; }); };' >replaced.cfg
+judge 'the command line replaces what is no value in the file' "$htwave" check replaced.cfg --quiet \
+    "$device" medium.c=1.0 'initial.pulses=({centre=[0.5,0.5];width=0.2;field="p";})'
+printf '%s\n' 'time = { edn = 0.1; };' >replaced.cfg
+refused 'but no name' 2 'replaced.cfg:1|did you mean time.end' check replaced.cfg time.edn=1.0
+
 # ---- the grid ----
 over 'an upper corner of fewer axes' 'grid.upper = [12.0]|each of the grid'"'"'s 2 axes' \
     'grid.upper=[12.0]'
@@ -373,6 +384,14 @@ over 'a layout of finite differences' 'device.layout = "blocked"|fd|Hermite' tim
     device.layout=blocked
 over 'couplings of Hermite methods' 'medium.couplings = false|taylor|differences' \
     time.scheme=taylor medium.couplings=false
+over 'couplings of one field' 'medium.couplings = false|acoustic by finite differences' \
+    time.scheme=fd 'grid.cells=[20,20]' medium.couplings=false
+over 'coefficients of finite differences' 'output.coefficients = true|fd|Hermite' time.scheme=fd \
+    output.coefficients=true
+over 'data at rest that return' 'initial.returns = true|"file", but the type is "zero"' \
+    initial.type=zero initial.returns=true
+over 'a slice of a plane among slices' 'output.picture.slices.1.plane = "x1"|three dimensions' \
+    'output.picture.slices=({plane="x1";})'
 shot 'cycles of a Ricker' 'sources.1.cycles|"burst" and "sine"|"ricker"' 'cycles = 3.0;'
 shot 'an array steered and focused' 'sources.1.steer|focus' \
     'type = "linear array"; axis = "x1"; elements = 4; pitch = 0.05; direction = [0.0, 1.0]; focus = [0.5, 0.9]; steer = [0.1, 1.0];'
@@ -456,6 +475,9 @@ if have_device; then
     over 'groups too large' 'device.cells_per_group = 1024' \
         device.backend=auto device.variant=monolithic \
         device.cells_per_group=1024 grid.order=8
+    over 'groups of whole rows' 'device.cells_per_group = 8|"fd-plain"|leave it out' \
+        device.backend=auto time.scheme=fd 'grid.cells=[20,20]' grid.order=2 device.variant=fd-plain \
+        device.cells_per_group=8
     over 'rounding grows in a variant' \
         'device.variant = "monolithic"|rounding|cfl 0.9|at most 0.8|or device.precision = "double", or variant "' \
         device.backend=auto device.variant=monolithic time.scheme=taylor \

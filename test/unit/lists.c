@@ -172,7 +172,7 @@ static const char *const wrong_overrides[][2] = {
      "initial.pulses.1.centre, or the whole list (command line)"},
     {"initial.pulses.width=1",
      "initial.pulses.width: initial.pulses is a list of groups, counted from 1: give "
-     "initial.pulses.1.centre, or the whole list (command line)"},
+     "initial.pulses.1.width, or the whole list (command line)"},
     {"initial.pulses.2=5",
      "initial.pulses.2 = 5: group 2 of initial.pulses must be { ... } (command line)"},
     {"initial.pulses.4={width=1.0;}",
