@@ -39,6 +39,8 @@ struct ht_picture {
     int64_t marks;
     struct ht_outline *outline;
     int outlines;
+    bool layered; /* hatched but for a box: absorbing layers around it */
+    struct ht_outline inner;
 };
 HT_CHECKED enum ht_err ht_picture_write(const struct ht_picture *picture, const char *path);
 /* The version of cairo; NULL: this program was built without it, and the function above fails. */

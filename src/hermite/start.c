@@ -135,12 +135,16 @@ static enum ht_err do_layer(const struct ht_plan *plan, const struct ht_part *pa
 }
 
 /* Tuning of the layers. The run's variant may not apply to all fields, or only to the run's own
- * step. */
-static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht_tuning *tuning) {
+ * step; a small device may have no groups for the usual one. */
+static struct ht_tuning start_tuning(const struct ht_part *part, const struct ht_tuning *tuning,
+                                     const struct ht_device_info *info) {
     struct ht_tuning out = *tuning;
     const struct ht_spec spec = ht_problem_spec(&part->problem, tuning, HT_PRIMARY);
     out.variant = ht_variant_find("monolithic", &spec, false);
     out.cells = out.rows = out.planes = 0;
+    struct ht_kernels plan;
+    if (info->max_group > 0 && ht_kernels_plan(&part->problem, info, &out, &plan) != HT_OK)
+        out.variant = ht_variant_choose("auto", &spec, info);
     return out;
 }
 
@@ -153,7 +157,7 @@ static enum ht_err step_back(const struct ht_plan *plan, struct ht_device *devic
     const struct ht_range planes = ht_grid_own(&plan->grid, HT_DUAL);
     make_layer(plan, planes.first, planes.first + chunk, &part);
     if (device != NULL) {
-        const struct ht_tuning own = start_tuning(&part, tuning);
+        const struct ht_tuning own = start_tuning(&part, tuning, ht_device_info(device));
         TRY(ht_kernels_create(&part.problem, device, &own, &kernels));
     }
     ht_progress_start(&progress, "half a step back", (double)(planes.last - planes.first), "cells",
@@ -177,7 +181,7 @@ int64_t ht_hermite_start_bytes(const struct ht_plan *plan, const struct ht_tunin
     struct ht_part part;
     if (!steps_back(plan)) return 0;
     make_layer(plan, 0, layer_planes(plan), &part);
-    const struct ht_tuning own = start_tuning(&part, tuning);
+    const struct ht_tuning own = start_tuning(&part, tuning, info);
     return ht_stepper_budget(&part.problem, &own, info).total;
 }
 

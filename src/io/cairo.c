@@ -318,6 +318,27 @@ static enum ht_err draw_marks(const struct sheet *s) {
     return HT_OK;
 }
 
+static void draw_layers(const struct sheet *s) {
+    const struct ht_outline *in = &s->picture->inner;
+    const double left = (double)s->origin[0], width = (double)s->map[0];
+    const double top = (double)s->origin[1], height = (double)s->map[1];
+    const double x = pixel_of(&s->x, in->x[0]), end = pixel_of(&s->x, in->x[1]);
+    const double y = s->curve ? top : pixel_of(&s->y, in->y[0]);
+    const double up = s->curve ? top + height : pixel_of(&s->y, in->y[1]);
+    cairo_save(s->cr);
+    cairo_rectangle(s->cr, left, top, width, height);
+    cairo_rectangle(s->cr, x, y, end - x, up - y);
+    cairo_set_fill_rule(s->cr, CAIRO_FILL_RULE_EVEN_ODD);
+    cairo_clip(s->cr);
+    set_colour(s->cr, frame);
+    for (double at = left - height; at < left + width; at += 0.6 * s->letter) {
+        cairo_move_to(s->cr, at, top + height);
+        cairo_rel_line_to(s->cr, height, -height);
+    }
+    cairo_stroke(s->cr);
+    cairo_restore(s->cr);
+}
+
 static enum ht_err draw(const struct sheet *s) {
     cairo_surface_t *surface = cairo_get_target(s->cr);
     double left = (double)s->origin[0], top = (double)s->origin[1];
@@ -333,6 +354,7 @@ static enum ht_err draw(const struct sheet *s) {
     cairo_set_line_width(s->cr, 1);
     if (s->curve) draw_curve(s);
     const struct ht_picture *p = s->picture;
+    if (p->layered) draw_layers(s);
     const double dash = 0.5 * s->letter;
     cairo_set_dash(s->cr, &dash, 1, 0);
     cairo_set_line_width(s->cr, 0.15 * s->letter);

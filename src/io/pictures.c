@@ -72,6 +72,21 @@ static enum ht_err slice_parameter(const struct ht_slice *slice, const struct ht
     return HT_OK;
 }
 
+/* What layers that take a part of the box leave of a slice. */
+static struct ht_outline inner_of(const struct ht_slice *slice) {
+    const struct ht_grid *grid = slice->grid;
+    const int normal = slice->normal;
+    struct ht_outline in;
+    for (int side = 0; side < 2; side++) {
+        in.x[side] = ht_layers_end(grid, slice->across, side);
+        in.y[side] = ht_layers_end(grid, slice->up, side);
+    }
+    const double at = normal < 0 ? 0 : ht_grid_x(grid, HT_PRIMARY, normal, slice->index);
+    if (normal >= 0 && (at < ht_layers_end(grid, normal, 0) || at > ht_layers_end(grid, normal, 1)))
+        in.x[1] = in.x[0];
+    return in;
+}
+
 struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht_params *params) {
     static const char *const axis[] = {"x1", "x2", "x3"};
     const char *length = ht_units_name(params, "length");
@@ -84,6 +99,8 @@ struct ht_picture ht_slice_picture(const struct ht_slice *slice, const struct ht
                                .y_down = slice->height > 1 && slice->up == ht_down_axis(params),
                                .x = {axis[slice->across], length},
                                .y = {axis[slice->up], length},
+                               .layered = ht_layers_any(slice->grid),
+                               .inner = inner_of(slice),
                                .pixels = params->output.picture.pixels};
 }
 
@@ -252,7 +269,8 @@ static void add_unit(const struct ht_params *params, const char *quantity, struc
 /* "acoustic, x3 = 0.5 km" */
 static void add_place(const struct ht_params *params, const struct ht_medium *medium,
                       const struct ht_slice *slice, struct ht_text *text) {
-    ht_text_add(text, "%s", medium->eq->system->name);
+    ht_text_add(text, "%s%s", medium->eq->system->name,
+                ht_layers_any(slice->grid) ? ", layers hatched" : "");
     if (slice->normal < 0) return;
     ht_text_add(text, ", x%d = %.4g", slice->normal + 1,
                 ht_grid_x(slice->grid, HT_PRIMARY, slice->normal, slice->index));

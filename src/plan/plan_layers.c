@@ -600,10 +600,27 @@ double ht_plan_layer_longest(const struct ht_plan *plan, double part) {
     return high;
 }
 
+/* The memories of matched layers begin at 0, which is that of waves that come from outside. */
+static void warn_data(const struct ht_plan *plan) {
+    const int pulses = plan->params->initial.pulses.count;
+    struct ht_pulse pulse;
+    int axis;
+    for (int i = 0; ht_params_pulse(plan->params, i, &pulse); i++)
+        if (ht_layers_hold(&plan->grid, pulse.centre, &axis))
+            ht_warn("%s: %s lies in the absorbing layers of x%d, which take waves from outside of "
+                    "them alone: what begins there grows; move it, or take absorbing.type = "
+                    "\"sponge\"",
+                    pulses > 0 ? HT_KEY("initial.pulses.%d.centre", i + 1) : "initial.centre",
+                    HT_PLACED(&plan->grid, pulse.centre), axis + 1);
+}
+
 void ht_plan_warn_layers(const struct ht_plan *plan) {
     const double most = 0.03;
     int shot = 0;
-    if (plan->problem.layers == NULL || plan->shots == NULL) return;
+    if (plan->problem.layers == NULL) return;
+    if (plan->params->initial.type == HT_DATA_GAUSSIAN && plan->layers.type == HT_ABSORBING_CPML)
+        warn_data(plan);
+    if (plan->shots == NULL) return;
     const double part = returned_shots(plan, 1, &shot);
     if (part > most)
         ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from the layers, which "

@@ -435,6 +435,10 @@ warned 'very many steps' 'waves at 1 go 1e+06 times along the box' time.end=1e6
 warned 'm/s in a box of km' 'are 150 times as long as the box' medium.c=1500 \
     initial.frequency=10
 
+warned 'data in a layer' 'initial.centre: (0.5, 0.5) lies in the absorbing layers of x1' \
+    'grid.upper=[6.0,6.0]' 'grid.cells=[60,60]' time.scheme=fd grid.order=4 boundary.x1=absorbing \
+    absorbing.place=inside
+
 # ---- device ----
 over 'larger than memory' \
     'grid.cells = [100000, 100000, 1000]|needs|PiB|has' \

@@ -40,6 +40,11 @@ judge "the reason: $(grep -o "not possible: .*" table.txt | cut -c -60)" \
     grep -q 'double not possible: device.precision' table.txt
 selftest 'no local memory' 0 '0 passed, 0 failed, 1 not possible here' \
     --only 'walls, monolithic, single' --quick device.limits.local_memory=0
+echo 'grid = { cells = [12, 10]; order = 4; }; time = { scheme = "leapfrog"; end = 0.1; };' >small.cfg
+"$htwave" run small.cfg --quiet device.select="$where" device.limits.group=4 output.directory=few &&
+    "$htwave" run small.cfg --quiet device.select="$where" output.directory=many
+judge "groups of 4 begin a run of leapfrog: $("$htwave" compare few many --eps 2e-5)" \
+    "$htwave" compare few many --quiet --eps 2e-5
 
 # Options of PoCL alone: some work-items leave out loops; `if` traps.
 if ! $addresses && [ "$where" = "$pocl" ]; then

@@ -205,6 +205,39 @@ static void test_outlines(const char *root) {
     TEST_CHECK(red[2] > MAP / 6 && red[2] < MAP / 2 + 5, "its lower side: %d", red[2]);
 }
 
+/* Of a field that is 0: pixels of a row that are hatched, in parts of its width. */
+static int hatched(const char *directory, const char *name, double from, double to) {
+    int count = 0;
+    for (int i = (int)(from * MAP); i < (int)(to * MAP); i++)
+        count += distance(map_colour(directory, name, (double)i / MAP, 0.5), 0xf6f6f6) > 30;
+    return count;
+}
+
+/* Layers that take a part of the box, of a quarter of x1 each; a slice that lies in one. */
+static void test_layers(const char *root) {
+    enum { CELLS = 33 * 9 * 9 };
+    static const double zero[CELLS];
+    const double *const nodal[] = {zero, zero, zero, zero};
+    HT_FREED char *directory = scratch_path(root, "layers");
+    HT_ENDED(close_run) struct run run;
+    must(plan_make(&run.of, '|',
+                   "output.directory=\"%s\"|output.picture={pixels=%d;marks=false;"
+                   "slices=({name=\"across\";},{name=\"in\";plane=\"x1\";position=0.1;});}|"
+                   "grid={cells=[32,8,8];order=4;}|time.scheme=\"fd\"|boundary.x1=\"absorbing\"|"
+                   "absorbing={cells=8;place=\"inside\";}",
+                   directory, MAP));
+    must(ht_output_create(run.of.params, run.of.plan->medium, 0, &run.output));
+    must(ht_output_picture(run.output, 0, nodal));
+    const int lower = hatched(directory, "wave_across_0000.png", 0, 0.25),
+              upper = hatched(directory, "wave_across_0000.png", 0.76, 1),
+              inner = hatched(directory, "wave_across_0000.png", 0.26, 0.74),
+              all = hatched(directory, "wave_in_0000.png", 0, 1);
+    TEST_CHECK(lower > MAP / 40 && upper > MAP / 40 && inner == 0,
+               "layers are hatched: %d and %d pixels of a row, %d between them", lower, upper,
+               inner);
+    TEST_CHECK(all > MAP / 10 && all < MAP / 2, "a slice in a layer: %d pixels of a row", all);
+}
+
 int main(void) {
     char *root = scratch_make("slices");
     if (!root) return 1;
@@ -213,6 +246,7 @@ int main(void) {
     test_model(root);
     test_marks(root);
     test_outlines(root);
+    test_layers(root);
     scratch_remove(root);
     return test_end("io/cairo_slices");
 }
