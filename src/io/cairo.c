@@ -331,8 +331,9 @@ static void draw_layers(const struct sheet *s) {
     cairo_set_fill_rule(s->cr, CAIRO_FILL_RULE_EVEN_ODD);
     cairo_clip(s->cr);
     set_colour(s->cr, frame);
-    for (double at = left - height; at < left + width; at += 0.6 * s->letter) {
-        cairo_move_to(s->cr, at, top + height);
+    const double between = 0.6 * s->letter;
+    for (int i = 0; i < (int)((width + height) / between); i++) {
+        cairo_move_to(s->cr, left - height + i * between, top + height);
         cairo_rel_line_to(s->cr, height, -height);
     }
     cairo_stroke(s->cr);
