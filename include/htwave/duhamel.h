@@ -67,7 +67,7 @@ enum { HT_INJECTION_ROWS = 64 }; /* half steps in the table at a time */
 struct ht_injection {
     struct ht_problem problem;
     struct ht_injection_grid grid[2];
-    double *table; /* [row][field][column][term] */
+    double *table; /* [row][column][term] */
     bool *acts;    /* [row] */
     int64_t first; /* half step of row 0 */
     int64_t steps; /* time steps done: half steps from the dual grid */

@@ -76,18 +76,17 @@ struct ht_inject_shapes {
 };
 HT_CHECKED enum ht_err ht_injector_create(struct ht_device *device, const struct ht_spec *spec,
                                           struct ht_tool **out);
-/* List and shapes on the device, and room for a table of amplitudes [row][field <
- * row_fields][column][term], of which all fields take the same for row_fields 1; the injector must
- * outlive them. count > 0. */
+/* List and shapes on the device, and room for a table of amplitudes [row][column][term]; the
+ * injector must outlive them. count > 0. */
 struct ht_injected;
 HT_CHECKED enum ht_err ht_injected_create(struct ht_tool *injector,
                                           const struct ht_inject_list *list,
                                           const struct ht_inject_shapes *shapes, int64_t rows,
-                                          int row_fields, struct ht_injected **out);
+                                          struct ht_injected **out);
 void ht_injected_destroy(struct ht_injected *injected); /* NULL allowed */
 /* Device bytes of so many nodes, entries and shapes. */
 int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t entries,
-                          const struct ht_inject_shapes *shapes, int64_t rows, int row_fields);
+                          const struct ht_inject_shapes *shapes, int64_t rows);
 /* The whole table, after the work enqueued before. */
 HT_CHECKED enum ht_err ht_injected_table(struct ht_injected *injected, const double *values);
 /* Adds the amplitudes of a row to the nodes [first, last) of the list: field number

@@ -32,7 +32,7 @@ static enum ht_err device_sums(struct ht_fd_engine *e, const struct ht_fd_part *
 static enum ht_err device_amplitudes(struct ht_fd_engine *e, struct ht_fd_injection *in) {
     if (in->list.count == 0) return HT_OK;
     if (in->injected == NULL)
-        TRY(ht_injected_create(e->kernels->injector, &in->list, &in->shapes, in->rows, 1,
+        TRY(ht_injected_create(e->kernels->injector, &in->list, &in->shapes, in->rows,
                                &in->injected));
     return ht_injected_table(in->injected, in->table);
 }

@@ -14,51 +14,36 @@ struct quadrature {
     double legendre[GAUSS][HT_DUHAMEL_TERMS];
 };
 
-/* Coefficients of one shot and field in half step q. */
-static void expand(const struct ht_injection *in, const struct quadrature *rule, int column,
-                   int field, int64_t q, double *out) {
-    const struct ht_problem *p = &in->problem;
-    const struct ht_shot *shot = &p->duhamel->shots->shot[column];
-    /* Whether a field takes the odd powers of L of a source: it is not of the group that this
-     * drives. */
-    const unsigned group = p->eq->leapfrog.stored[HT_PRIMARY];
-    const bool odd = ((group >> field ^ group >> shot->drive[0].field) & 1u) != 0;
-    const double tau = p->dt / 2, t = (double)q * tau;
-    const double other = odd ? -p->old_sign : p->old_sign;
-    for (int r = 0; r < p->duhamel->terms; r++) out[r] = 0;
-    for (int i = 0; i < GAUSS; i++) {
-        const double th = tau * (rule->x[i] + 0.5);
-        double s = ht_source_signal(shot, t + th, 0);
-        if (p->old_sign != 0) s += other * ht_source_signal(shot, t - th, 0);
-        for (int r = 0; r < p->duhamel->terms; r++)
-            out[r] += (2 * r + 1) * rule->weight[i] * s * rule->legendre[i][r];
-    }
-}
-
-static int most_fields(const struct ht_injection *in) {
-    return (int)ht_most(in->grid[0].shapes.fields, in->grid[1].shapes.fields);
-}
-
 static int64_t row_values(const struct ht_injection *in) {
-    const struct ht_duhamel *d = in->problem.duhamel;
-    return (int64_t)most_fields(in) * d->shots->count * d->terms;
+    return (int64_t)in->problem.duhamel->shots->count * in->problem.duhamel->terms;
 }
 
-/* Row of half step q. */
+/* Row of half step q: coefficients of each shot. */
 static void fill_row(struct ht_injection *in, const struct quadrature *rule, int64_t row) {
-    const struct ht_duhamel *d = in->problem.duhamel;
+    const struct ht_problem *p = &in->problem;
+    const struct ht_duhamel *d = p->duhamel;
     const int64_t q = in->first + row;
-    const struct ht_injection_grid *grid = &in->grid[q % 2 == 0 ? HT_DUAL : HT_PRIMARY];
-    const double tau = in->problem.dt / 2, t = (double)q * tau;
-    const int64_t values = row_values(in);
-    double *out = memset(in->table + row * values, 0, (size_t)values * sizeof *out);
+    const int field = in->grid[q % 2 == 0 ? HT_DUAL : HT_PRIMARY].field[0];
+    const unsigned group = p->eq->leapfrog.stored[HT_PRIMARY];
+    const double tau = p->dt / 2, t = (double)q * tau;
+    double *out =
+        memset(in->table + row * row_values(in), 0, (size_t)row_values(in) * sizeof *in->table);
     in->acts[row] = false;
-    for (int c = 0; c < d->shots->count; c++) {
-        if (!ht_shot_acts(&d->shots->shot[c], t - tau, t + tau)) continue;
+    for (int c = 0; c < d->shots->count; c++, out += d->terms) {
+        const struct ht_shot *shot = &d->shots->shot[c];
+        /* Whether the grid's fields take the odd powers of L of a source: they are not of the group
+         * that this drives. */
+        const bool odd = ((group >> field ^ group >> shot->drive[0].field) & 1u) != 0;
+        if (!ht_shot_acts(shot, t - tau, t + tau)) continue;
         in->acts[row] = true;
-        for (int f = 0; f < grid->shapes.fields; f++)
-            expand(in, rule, c, grid->field[f], q,
-                   out + ((int64_t)f * d->shots->count + c) * d->terms);
+        for (int i = 0; i < GAUSS; i++) {
+            const double th = tau * (rule->x[i] + 0.5);
+            double s = ht_source_signal(shot, t + th, 0);
+            if (p->old_sign != 0)
+                s += (odd ? -p->old_sign : p->old_sign) * ht_source_signal(shot, t - th, 0);
+            for (int r = 0; r < d->terms; r++)
+                out[r] += (2 * r + 1) * rule->weight[i] * s * rule->legendre[i][r];
+        }
     }
 }
 
@@ -114,7 +99,6 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
                             int64_t nodes, double *u) {
     const struct ht_injection_grid *g = &in->grid[to];
     const int coefs = g->shapes.coefs;
-    const int64_t stride = (int64_t)g->shapes.columns * g->shapes.terms;
     if (in->row < 0) return;
     const double *table = in->table + in->row * row_values(in);
     for (int64_t n = 0; n < g->list.count; n++)
@@ -124,7 +108,7 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
                 const bool vanishes = ((odd & wall) | (~odd & (wall >> 3))) & 7;
                 if (!vanishes)
                     u[((int64_t)g->field[f] * coefs + i) * nodes + g->list.at[n]] +=
-                        sum_of(g, table + f * stride, n, f, i, absolute);
+                        sum_of(g, table, n, f, i, absolute);
             }
 }
 
@@ -170,8 +154,7 @@ enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_tool *injecto
     for (int i = 0; i < 2; i++) {
         struct ht_injection_grid *g = &in->grid[i];
         if (g->list.count == 0) continue;
-        TRY(ht_injected_create(injector, &g->list, &g->shapes, HT_INJECTION_ROWS, most_fields(in),
-                               &g->injected));
+        TRY(ht_injected_create(injector, &g->list, &g->shapes, HT_INJECTION_ROWS, &g->injected));
         free(g->shapes.value);
         g->shapes.value = NULL;
     }
@@ -187,7 +170,7 @@ int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spe
                                                 .columns = d->shots->count,
                                                 .count = d->most[i].shapes};
         bytes += ht_injected_bytes(spec, d->most[i].nodes, d->most[i].entries, &shapes,
-                                   HT_INJECTION_ROWS, problem->eq->nfields);
+                                   HT_INJECTION_ROWS);
     }
     return bytes;
 }

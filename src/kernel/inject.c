@@ -11,8 +11,7 @@ enum { AT, BEGIN, WALL, COLUMN, SHAPE, ODD, VALUES, TABLE, BUFFERS };
 struct ht_injected {
     struct injector *injector;
     struct ht_inject_shapes shapes; /* their numbers */
-    int row_fields;
-    int64_t row, table_values; /* row: values of one */
+    int64_t rows;
     struct ht_buffer *buffer[BUFFERS];
 };
 
@@ -43,18 +42,18 @@ static int64_t values_of(const struct ht_inject_shapes *shapes, int coefs) {
     return shapes->count * shapes->fields * shapes->terms * coefs;
 }
 
-static int64_t row_of(const struct ht_inject_shapes *shapes, int row_fields) {
-    return (int64_t)row_fields * shapes->columns * shapes->terms;
+static int64_t row_of(const struct ht_inject_shapes *shapes) {
+    return (int64_t)shapes->columns * shapes->terms;
 }
 
 int64_t ht_injected_bytes(const struct ht_spec *spec, int64_t nodes, int64_t entries,
-                          const struct ht_inject_shapes *shapes, int64_t rows, int row_fields) {
+                          const struct ht_inject_shapes *shapes, int64_t rows) {
     int storage[HT_MAX_COEFS];
     const int coefs = order_coefs(spec, storage);
     const int64_t word = spec->fp64 ? 8 : 4, ints = 4;
     return nodes * (8 + 2 * ints) + ints + entries * 2 * ints +
            (int64_t)shapes->fields * coefs * ints +
-           word * (values_of(shapes, coefs) + rows * row_of(shapes, row_fields));
+           word * (values_of(shapes, coefs) + rows * row_of(shapes));
 }
 
 /* In storage order, with zeros in the gaps. */
@@ -86,7 +85,7 @@ static enum ht_err fill(struct ht_injected *d, const struct ht_inject_list *list
     TRY(ht_tool_store(tool, 8 * list->count, list->at, &d->buffer[AT]));
     TRY(ht_tool_store(tool, 4 * (list->count + 1), list->begin, &d->buffer[BEGIN]));
     TRY(ht_tool_store(tool, 4 * entries, list->column, &d->buffer[COLUMN]));
-    TRY(ht_tool_store_reals(tool, d->table_values, NULL, &d->buffer[TABLE]));
+    TRY(ht_tool_store_reals(tool, d->rows * row_of(shapes), NULL, &d->buffer[TABLE]));
     if (list->shape == NULL)
         return ht_tool_store_reals(tool, entries, shapes->value, &d->buffer[VALUES]);
     TRY(ht_tool_store(tool, 4 * list->count, list->wall, &d->buffer[WALL]));
@@ -102,7 +101,7 @@ void ht_injected_destroy(struct ht_injected *d) {
 }
 
 enum ht_err ht_injected_create(struct ht_tool *injector, const struct ht_inject_list *list,
-                               const struct ht_inject_shapes *shapes, int64_t rows, int row_fields,
+                               const struct ht_inject_shapes *shapes, int64_t rows,
                                struct ht_injected **out) {
     struct ht_injected *d = NULL;
     *out = NULL;
@@ -110,16 +109,14 @@ enum ht_err ht_injected_create(struct ht_tool *injector, const struct ht_inject_
     TRY(HT_ALLOC(d, 1));
     d->injector = (struct injector *)injector;
     d->shapes = *shapes;
-    d->row_fields = row_fields;
-    d->row = row_of(shapes, row_fields);
-    d->table_values = rows * d->row;
+    d->rows = rows;
     const enum ht_err err = fill(d, list, shapes);
     return HT_MADE(err, d, ht_injected_destroy, out);
 }
 
 enum ht_err ht_injected_table(struct ht_injected *d, const double *values) {
     return ht_buffer_write_reals(d->buffer[TABLE], d->injector->tool.recipe.fp64, 0,
-                                 d->table_values, values);
+                                 d->rows * row_of(&d->shapes), values);
 }
 
 /* ---- launch ---- */
@@ -129,17 +126,16 @@ enum ht_err ht_inject(struct ht_injected *d, int64_t first, int64_t last, int64_
     struct injector *injector = d->injector;
     const struct ht_inject_shapes *shapes = &d->shapes;
     const int64_t coefs = injector->padded_coefs, size = shapes->terms * coefs;
-    const struct ht_inject_args args = {
-        .first = (long)first,
-        .count = (long)(last - first),
-        .nodes = (long)nodes,
-        .row = (long)(row * d->row + row_of(shapes, field % d->row_fields)),
-        .size = (long)(shapes->fields * size),
-        .field = (long)(field * size),
-        .odd = (long)(field * coefs),
-        .coefs = (int)coefs,
-        .terms = shapes->terms,
-        .both = v != NULL};
+    const struct ht_inject_args args = {.first = (long)first,
+                                        .count = (long)(last - first),
+                                        .nodes = (long)nodes,
+                                        .row = (long)(row * row_of(shapes)),
+                                        .size = (long)(shapes->fields * size),
+                                        .field = (long)(field * size),
+                                        .odd = (long)(field * coefs),
+                                        .coefs = (int)coefs,
+                                        .terms = shapes->terms,
+                                        .both = v != NULL};
     const int64_t groups[3] = {ht_divide_up((last - first) * coefs, injector->tool.recipe.items), 1,
                                1};
     struct ht_arg arg[3 + BUFFERS] = {{.value = &args, .size = sizeof args}};
