@@ -11,10 +11,10 @@
  * b and c. */
 
 /* Powers of the Laplacian, at most. */
-/* MOST_TERMS: derivatives of up to four powers of L of all fields. */
-enum { MOST_POWERS = 48, MOST_TERMS = 35 * HT_MAX_FIELDS };
+/* MOST_TERMS: derivatives of up to four powers of L of all fields; MOST_J: powers of L. */
+enum { MOST_POWERS = 48, MOST_TERMS = 35 * HT_MAX_FIELDS, MOST_J = 2 * (MOST_POWERS + 3) };
 /* Factorials up to j + r + 1. */
-enum { FACTORIALS = 2 * MOST_POWERS + 4 + HT_DUHAMEL_TERMS };
+enum { FACTORIALS = MOST_J + HT_DUHAMEL_TERMS };
 
 /* Of waves of two speeds, r = c_2^2/c_1^2, the power L^(2l+s) g has (r^l - r)/(1 - r) times lap^l
  * of L^s g and (1 - r^l)/(1 - r) times lap^(l-1) of L^(s+2) g; of one speed lap^l of L^s g alone.
@@ -124,15 +124,18 @@ static int list_terms(const struct ht_problem *p, const struct ht_source_vector 
 
 /* ---- numbers ---- */
 
-/* What all places have in common. */
-struct shaping {
+/* P_j = tau^(j+1) L^j g, with all its derivatives at distances in cells from the centre. */
+struct shaper {
     const struct ht_problem *problem;
     const struct ht_source_vector *vector;
-    int powers, count, n[3];                /* n: derivatives per axis */
+    int powers, count, terms; /* count: derivatives per axis */
+    struct term list[MOST_TERMS];
     long double travel[3][MOST_POWERS + 1]; /* nu^(2a)/a! */
-    long double inverse[HT_MAX_ORDER + 1];  /* 1/i! */
     long double factorial[FACTORIALS];
     long double scale[SCALES][MOST_POWERS + 1];
+    long double place[3][HT_FLAT_DERIVATIVES];    /* derivatives of each axis' factor */
+    long double weight[HT_DUHAMEL_TERMS][MOST_J]; /* of P_j in G_r: the integral of P_r over
+                                                     tau^(j+1); 0 for j < r */
 };
 
 /* Cells that waves travel in half a step. */
@@ -163,38 +166,39 @@ int ht_source_powers_within(const struct ht_problem *p, const struct ht_source_v
     return m;
 }
 
-/* For so many powers and `more` derivatives beyond those of all powers. */
-static void prepare(const struct ht_problem *p, const struct ht_source_vector *v, int powers,
-                    int more, struct shaping *s) {
+/* For so many powers of the Laplacian; of so many G_r. */
+static void make_shaper(const struct ht_problem *p, const struct ht_source_vector *v, int powers,
+                        int count, struct shaper *s) {
     s->problem = p;
     s->vector = v;
     s->powers = powers;
-    s->count = more + 2 * powers + 4;
+    s->count = p->grid->order + 2 * powers + 5;
+    s->terms = list_terms(p, v, s->list);
     s->factorial[0] = 1;
     for (int n = 1; n < FACTORIALS; n++) s->factorial[n] = n * s->factorial[n - 1];
-    const long double ratio = ht_source_ratio(p->eq, v->material), r = ratio * ratio;
+    const long double *f = s->factorial, ratio = ht_source_ratio(p->eq, v->material);
+    const long double square = ratio * ratio;
     for (int l = 0; l <= powers; l++) {
         s->scale[ALONE][l] = 1;
-        s->scale[OWN][l] = r < 1 ? (powl(r, l) - r) / (1 - r) : 0;
-        s->scale[MORE][l] = r < 1 ? (1 - powl(r, l + 1)) / (1 - r) : 0;
+        s->scale[OWN][l] = square < 1 ? (powl(square, l) - square) / (1 - square) : 0;
+        s->scale[MORE][l] = square < 1 ? (1 - powl(square, l + 1)) / (1 - square) : 0;
     }
-    for (int i = 0; i <= HT_MAX_ORDER; i++) s->inverse[i] = 1 / s->factorial[i];
+    for (int r = 0; r < count; r++)
+        for (int j = 0; j < MOST_J; j++)
+            s->weight[r][j] = j < r ? 0 : (r % 2 ? -1 : 1) * f[j] / (f[j - r] * f[j + r + 1]);
     for (int k = 0; k < 3; k++) {
         const long double nu = courant(p, v, k);
-        s->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
         s->travel[k][0] = 1;
         for (int a = 1; a <= powers; a++) s->travel[k][a] = s->travel[k][a - 1] * nu * nu / a;
     }
 }
 
-/* Derivatives of each axis' factor at a distance. */
-static void find_place(const struct shaping *s, const long double distance[3],
-                       long double place[3][HT_FLAT_DERIVATIVES]) {
+static void set_place(struct shaper *s, const long double distance[3]) {
     const struct ht_source_vector *v = s->vector;
-    memset(place, 0, 3 * sizeof *place);
-    for (int k = 0; k < s->problem->eq->dims; k++) {
+    memset(s->place, 0, sizeof s->place);
+    for (int k = 0; k < 3; k++) {
         const double radius = v->along[k];
-        long double *out = place[k], power = 1;
+        long double *out = s->place[k], power = 1;
         out[0] = 1;
         if (!(radius > 0)) continue;
         ht_flat_derivatives(v->order, distance[k] / radius, s->count, out);
@@ -205,17 +209,12 @@ static void find_place(const struct shaping *s, const long double distance[3],
     }
 }
 
-/* The sequence of an axis over a, of the i-th coefficient; place: of the axis. */
-static void sequence(const struct shaping *s, const long double *place, int axis, int i, int shift,
-                     int powers, long double *out) {
-    if (axis >= s->problem->eq->dims) {
-        memset(out, 0, (size_t)(powers + 1) * sizeof *out);
-        out[0] = 1;
-        return;
-    }
-    const long double *derivative = place + i + shift;
-    for (int a = 0; a <= powers; a++)
-        out[a] = s->inverse[i] * s->travel[axis][a] * derivative[(ptrdiff_t)2 * a];
+/* The sequence of an axis over a, of the i-th coefficient. */
+static void find_sequence(const struct shaper *s, const struct term *term, int axis, int i,
+                          long double *out) {
+    const long double *derivative = s->place[axis] + i + term->shift[axis];
+    for (int a = 0; a <= (term->single ? 0 : s->powers); a++)
+        out[a] = s->travel[axis][a] * derivative[(ptrdiff_t)2 * a] / s->factorial[i];
 }
 
 static void convolve(int powers, const long double *a, const long double *b, long double *out) {
@@ -226,108 +225,55 @@ static void convolve(int powers, const long double *a, const long double *b, lon
     }
 }
 
-/* ---- one vector ---- */
-
-/* Makes G_r and all its derivatives at distances in cells from the centre. */
-struct shaper {
-    struct shaping s;
-    enum ht_subgrid to;
-    int terms, coefs, count;
-    struct term list[MOST_TERMS];
-    /* [first][odd][r][l]: l! times the integral of P_r for j = 2 (l + first) + odd, over tau^(j+1);
-     * 0 for j < r. */
-    long double weight[3][2][HT_DUHAMEL_TERMS][MOST_POWERS + 1];
-};
-
-/* It refers to problem and vector. */
-static void make_shaper(const struct ht_problem *problem, enum ht_subgrid to,
-                        const struct ht_source_vector *vector, struct shaper *m) {
-    const long double *f = m->s.factorial;
-    m->to = to;
-    m->terms = problem->duhamel->terms;
-    m->coefs = ht_grid_coefs(problem->grid);
-    m->count = list_terms(problem, vector, m->list);
-    prepare(problem, vector, ht_source_powers_within(problem, vector), problem->grid->order + 1,
-            &m->s);
-    for (int n = 0; n < 6 * m->terms; n++)
-        for (int l = 0; l <= m->s.powers; l++) {
-            const int first = n / 2 % 3, odd = n % 2, r = n / 6, j = 2 * (l + first) + odd;
-            m->weight[first][odd][r][l] =
-                j < r ? 0 : (r % 2 ? -1 : 1) * f[l] * f[j] / (f[j - r] * f[j + r + 1]);
+/* Of P_j of a field the derivative number i along each axis, over i!: out[i1 < count][j]. */
+static void find_powers(const struct shaper *s, int field, int count, int i2, int i3,
+                        long double out[][MOST_J]) {
+    memset(out, 0, (size_t)count * sizeof *out);
+    for (const struct term *term = s->list; term < s->list + s->terms; term++) {
+        const int powers = term->single ? 0 : s->powers;
+        long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1], all[MOST_POWERS + 1];
+        if (term->field != field) continue;
+        find_sequence(s, term, 1, i2, a[1]);
+        find_sequence(s, term, 2, i3, a[2]);
+        convolve(powers, a[1], a[2], lower);
+        for (int i1 = 0; i1 < count; i1++) {
+            find_sequence(s, term, 0, i1, a[0]);
+            convolve(powers, a[0], lower, all);
+            for (int l = 0; l <= powers; l++)
+                out[i1][2 * (l + term->first) + term->odd] +=
+                    term->factor * s->factorial[l] * s->scale[term->scale][l] * all[l];
         }
-}
-
-/* Adds one coefficient of a term to out[r]. */
-static void add_terms(const struct shaper *m, const struct term *term, int powers,
-                      const long double *all, double *out) {
-    for (int r = 0; r < m->terms; r++) {
-        const long double *w = m->weight[term->first][term->odd][r];
-        const long double *scale = m->s.scale[term->scale];
-        const int from = (r - term->odd + 1) / 2 - term->first; /* j >= r */
-        long double sum = 0;
-        for (int l = from > 0 ? from : 0; l <= powers; l++) sum += w[l] * scale[l] * all[l];
-        out[(ptrdiff_t)r * m->coefs] += (double)(term->factor * sum);
-    }
-}
-
-/* Adds a term to out[r][coefficient]. */
-static void add_shape(const struct shaper *m, long double place[3][HT_FLAT_DERIVATIVES],
-                      const struct term *term, double *out) {
-    const struct shaping *s = &m->s;
-    const int powers = term->single ? 0 : s->powers;
-    long double a[HT_MAX_ORDER + 1][MOST_POWERS + 1], b[MOST_POWERS + 1], c[MOST_POWERS + 1],
-        lower[MOST_POWERS + 1], all[MOST_POWERS + 1];
-    for (int i1 = 0; i1 < s->n[0]; i1++)
-        sequence(s, place[0], 0, i1, term->shift[0], powers, a[i1]);
-    for (int i3 = 0; i3 < s->n[2]; i3++) {
-        sequence(s, place[2], 2, i3, term->shift[2], powers, c);
-        for (int i2 = 0; i2 < s->n[1]; i2++) {
-            sequence(s, place[1], 1, i2, term->shift[1], powers, b);
-            convolve(powers, b, c, lower);
-            for (int i1 = 0; i1 < s->n[0]; i1++) {
-                convolve(powers, a[i1], lower, all);
-                add_terms(m, term, powers, all, out++);
-            }
-        }
-    }
-}
-
-/* out[field that the grid stores][term][coefficient] */
-static void apply_shaper(const struct shaper *shaper, const long double distance[3], double *out) {
-    const struct ht_problem *p = shaper->s.problem;
-    long double place[3][HT_FLAT_DERIVATIVES];
-    find_place(&shaper->s, distance, place);
-    HT_EACH_STORED(f, p, shaper->to) {
-        memset(out, 0, (size_t)(shaper->terms * shaper->coefs) * sizeof *out);
-        for (int n = 0; n < shaper->count; n++)
-            if (shaper->list[n].field == f) add_shape(shaper, place, &shaper->list[n], out);
-        out += (int64_t)shaper->terms * shaper->coefs;
     }
 }
 
 void ht_source_powers(const struct ht_problem *problem, const struct ht_source_vector *vector,
                       const long double distance[3], int field, int slope, int last, double *out) {
-    long double a[3][MOST_POWERS + 1], lower[MOST_POWERS + 1], all[MOST_POWERS + 1] = {0};
-    const int powers = (int)ht_least(last / 2, MOST_POWERS);
-    struct term list[MOST_TERMS];
-    long double place[3][HT_FLAT_DERIVATIVES];
-    struct shaping s;
-    const int count = list_terms(problem, vector, list);
-    prepare(problem, vector, powers, 2, &s);
-    find_place(&s, distance, place);
-    for (int n = 0; n < count; n++) {
-        const struct term *term = &list[n];
-        if (term->field != field) continue;
-        for (int k = 0; k < 3; k++)
-            sequence(&s, place[k], k, 0, term->shift[k] + (k == slope), powers, a[k]);
-        convolve(powers, a[1], a[2], lower);
-        convolve(powers, a[0], lower, all);
-        for (int l = 0; l <= (term->single ? 0 : powers); l++) {
-            const int j = 2 * (l + term->first) + term->odd;
-            if (j > last) break;
-            out[j] += (double)(term->factor * s.factorial[l] * s.scale[term->scale][l] * all[l] /
-                               (slope < 0 ? 1 : problem->grid->h[slope]));
+    long double power[2][MOST_J];
+    struct shaper s;
+    make_shaper(problem, vector, (int)ht_least(last / 2, MOST_POWERS), 0, &s);
+    set_place(&s, distance);
+    find_powers(&s, field, 2, slope == 1, slope == 2, power);
+    for (int j = 0; j <= last && j < MOST_J; j++)
+        out[j] += (double)(power[slope == 0][j] / (slope < 0 ? 1 : problem->grid->h[slope]));
+}
+
+/* G_r: out[field that the grid stores][r][coefficient]. */
+static void find_shape(const struct shaper *s, enum ht_subgrid to, double *out) {
+    const struct ht_problem *p = s->problem;
+    const int n = p->grid->order + 1, coefs = (int)ht_grid_coefs(p->grid);
+    HT_EACH_STORED(f, p, to) {
+        for (int c = 0; c < coefs; c += n) {
+            long double power[HT_MAX_ORDER + 1][MOST_J];
+            find_powers(s, f, n, c / n % n, c / n / n, power);
+            for (int i = 0; i < n * p->duhamel->terms; i++) {
+                const int r = i / n;
+                long double sum = 0;
+                for (int j = r; j < 2 * (s->powers + 3); j++)
+                    sum += s->weight[r][j] * power[i % n][j];
+                out[r * coefs + c + i % n] = (double)sum;
+            }
         }
+        out += (int64_t)p->duhamel->terms * coefs;
     }
 }
 
@@ -542,7 +488,7 @@ static enum ht_err grow_table(struct listing *l) {
     return HT_OK;
 }
 
-static enum ht_err find_shape(struct listing *l, struct key key, int *out) {
+static enum ht_err number_shape(struct listing *l, struct key key, int *out) {
     TRY(grow_table(l));
     struct key *slot = slot_of(l->key, l->slots, &key);
     if (slot->shape == 0) {
@@ -577,7 +523,7 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
                 const struct key key = {
                     .vector = vector, .distance = {n[0]->distance, n[1]->distance, n[2]->distance}};
                 if (n[0]->size * n[1]->size * n[2]->size < form->cut) continue;
-                TRY(find_shape(l, key, &entry.shape));
+                TRY(number_shape(l, key, &entry.shape));
                 l->entries++;
                 if (!l->counts) TRY(ht_columns_add(&l->columns, entry));
             }
@@ -611,12 +557,14 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
     for (int64_t i = 0; i < l->slots; i++)
         if (l->key[i].shape > 0) of[l->key[i].shape - 1] = &l->key[i];
     for (int64_t i = 0; i < l->shapes; i++) {
+        const struct ht_source_vector *v = &l->vector[of[i]->vector];
         long double distance[3];
         for (int k = 0; k < 3; k++)
             distance[k] = (long double)of[i]->distance[k] / (long double)one;
         if (i == 0 || of[i]->vector != of[i - 1]->vector)
-            make_shaper(l->problem, l->to, &l->vector[of[i]->vector], shaper);
-        apply_shaper(shaper, distance, s->value + i * size);
+            make_shaper(l->problem, v, ht_source_powers_within(l->problem, v), d->terms, shaper);
+        set_place(shaper, distance);
+        find_shape(shaper, l->to, s->value + i * size);
     }
     return HT_OK;
 }
