@@ -306,9 +306,10 @@ static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgri
          plan->eq.field[field].name, x[0], x[1], x[2], time, ht_growth_cause(plan));
 }
 
-/* The quantities measured of a state. On the primary grid: the terms of the energy with their
- * factors, and the nodal values of every stored field that is in no term. On all grids of the
- * scheme's state: the terms again from the nodes' Taylor polynomials. */
+/* The quantities measured of a state on a grid. On the primary one: the terms of the energy with
+ * their factors, and the nodal values of every stored field that is in no term, with minus the
+ * factor of its gradient. On all grids of the scheme's state: the terms again from the nodes'
+ * Taylor polynomials. */
 enum { MOST_QUANTITIES = 4 * HT_MAX_FIELDS };
 struct energy_list {
     struct ht_quantity what[MOST_QUANTITIES];
@@ -332,25 +333,26 @@ static double monomial(double xi, int power, double scale) {
     return power > 0 ? scale * power * pow(xi, power - 1) : 0;
 }
 
-static void list_state(const struct ht_plan *plan, struct energy_list *list) {
-    list->count = 0;
+static void list_nodes(const struct ht_plan *plan, struct energy_list *list) {
     HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
+        double slope = 0;
         bool values = false;
         for (int t = 0; t < plan->eq.nenergy; t++) {
             const struct ht_energy_term *term = &plan->eq.energy[t];
             if (term->field != f || term->other != f) continue;
             /* The components of the gradient are the first scaled derivatives over h. */
-            if (!term->gradient) add_quantity(list, term->field, 0, term->material, false, 0.5);
+            if (!term->gradient) add_quantity(list, f, 0, term->material, false, 0.5);
             for (int k = 0, i = 1; term->gradient && k < plan->grid.dims;
                  k++, i *= plan->grid.order + 1) {
                 const double factor = 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
-                add_quantity(list, term->field, i, term->material, true, factor);
+                add_quantity(list, f, i, term->material, true, factor);
                 if (ht_layers_any(&plan->grid)) /* all of them, for ht_state.steep */
-                    add_quantity(list, term->field, i, term->material, false, factor);
+                    add_quantity(list, f, i, term->material, false, factor);
+                slope += factor;
             }
             values = values || !term->gradient;
         }
-        if (!values) add_quantity(list, f, 0, -1, false, 0);
+        if (!values) add_quantity(list, f, 0, -1, false, -slope);
     }
 }
 
@@ -374,13 +376,23 @@ static void add_points(const struct ht_grid *grid, const struct ht_energy_term *
     list->what[list->count - 1].points = points;
 }
 
-/* Measures a list of quantities over a grid on all ranks; fails if a value is not finite. */
-static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                double time, enum ht_subgrid subgrid,
-                                const struct energy_list *list, struct ht_measure *measure) {
+/* Adds the measures of a grid on all ranks; fails if a value is not finite. */
+static enum ht_err measure_grid(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                double time, enum ht_subgrid subgrid, struct energy_list *list,
+                                struct ht_state *out) {
+    struct ht_measure measure[MOST_QUANTITIES];
+    list->count = 0;
+    if (subgrid == HT_PRIMARY) list_nodes(plan, list);
+    for (int t = 0; t < plan->eq.nenergy; t++) {
+        const struct ht_energy_term *term = &plan->eq.energy[t];
+        if (!ht_problem_stores(&plan->problem, subgrid, term->field) || term->other != term->field)
+            continue;
+        if (!term->gradient) add_points(&plan->grid, term, -1, list);
+        for (int k = 0; term->gradient && k < plan->grid.dims; k++)
+            add_points(&plan->grid, term, k, list);
+    }
     TRY(stepper->ops->measure(stepper->self, subgrid, list->count, list->what, measure));
-    /* Combines the measures of all ranks' own planes. The first bad node becomes the lowest of all
-     * ranks; the number of bad values stays that of the rank. */
+    /* The first bad node becomes the lowest of all ranks. */
     double sum[MOST_QUANTITIES], most[2 * MOST_QUANTITIES];
     double *largest = most, *lowest = most + list->count; /* lowest: negative */
     for (int i = 0; i < list->count; i++) {
@@ -391,58 +403,23 @@ static enum ht_err measure_list(const struct ht_plan *plan, const struct ht_step
     TRY(ht_comm_sum(plan->grid.slab.comm, list->count, sum));
     TRY(ht_comm_max(plan->grid.slab.comm, 2 * list->count, most));
     for (int i = 0; i < list->count; i++) {
-        measure[i].sum = sum[i];
-        measure[i].largest = largest[i];
-        if (isfinite(lowest[i]))
-            return not_finite(plan, subgrid, list->what[i].field, (int64_t)-lowest[i], time);
-    }
-    return HT_OK;
-}
-
-/* Factor of the squares of a field whose gradient is in the energy. */
-static double slope_factor(const struct ht_plan *plan, int field) {
-    double sum = 0;
-    for (int t = 0; t < plan->eq.nenergy; t++)
-        for (int k = 0; k < plan->grid.dims; k++)
-            if (plan->eq.energy[t].field == field && plan->eq.energy[t].gradient)
-                sum += 0.5 / (plan->grid.h[k] * plan->grid.h[k]);
-    return sum;
-}
-
-static enum ht_err measure_nodes(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                 double time, struct energy_list *list, struct ht_state *out) {
-    struct ht_measure measure[MOST_QUANTITIES];
-    list_state(plan, list);
-    TRY(measure_list(plan, stepper, time, HT_PRIMARY, list, measure));
-    for (int i = 0; i < list->count; i++) {
         const struct ht_quantity *what = &list->what[i];
-        const double part = list->factor[i] * measure[i].sum;
-        if (what->coef == 0 || what->beside) out->energy += part;
-        if (what->coef != 0 && ht_layers_any(&plan->grid))
-            out->steep += what->beside ? -part : part;
-        if (what->coef != 0) continue;
-        out->largest[what->field] = measure[i].largest;
-        if (!(list->factor[i] > 0)) out->slope += slope_factor(plan, what->field) * measure[i].sum;
+        const double part = list->factor[i] * sum[i];
+        if (isfinite(lowest[i]))
+            return not_finite(plan, subgrid, what->field, (int64_t)-lowest[i], time);
+        if (what->weights != NULL) {
+            out->content += part;
+        } else if (what->coef != 0) {
+            if (what->beside) out->energy += part;
+            if (ht_layers_any(&plan->grid)) out->steep += what->beside ? -part : part;
+        } else {
+            out->largest[what->field] = largest[i];
+            if (list->factor[i] > 0)
+                out->energy += part;
+            else
+                out->slope -= part;
+        }
     }
-    return HT_OK;
-}
-
-static enum ht_err measure_content(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                   double time, enum ht_subgrid subgrid, struct energy_list *list,
-                                   struct ht_state *out) {
-    struct ht_measure measure[MOST_QUANTITIES];
-    /* Adds the terms of the energy on a grid from the polynomials to the list. */
-    list->count = 0;
-    for (int t = 0; t < plan->eq.nenergy; t++) {
-        const struct ht_energy_term *term = &plan->eq.energy[t];
-        if (!ht_problem_stores(&plan->problem, subgrid, term->field) || term->other != term->field)
-            continue;
-        if (!term->gradient) add_points(&plan->grid, term, -1, list);
-        for (int k = 0; term->gradient && k < plan->grid.dims; k++)
-            add_points(&plan->grid, term, k, list);
-    }
-    TRY(measure_list(plan, stepper, time, subgrid, list, measure));
-    for (int i = 0; i < list->count; i++) out->content += list->factor[i] * measure[i].sum;
     return HT_OK;
 }
 
@@ -452,11 +429,10 @@ enum ht_err ht_hermite_state_measure(const struct ht_plan *plan, const struct ht
              (int64_t)MOST_QUANTITIES *HT_MEASURE_POINTS *ht_grid_coefs(&plan->grid));
     struct energy_list list = {.weights = weights};
     *out = (struct ht_state){.energy = 0};
-    TRY(measure_nodes(plan, stepper, time, &list, out));
-    TRY(measure_content(plan, stepper, time, HT_PRIMARY, &list, out));
+    TRY(measure_grid(plan, stepper, time, HT_PRIMARY, &list, out));
     /* In a one-level scheme the dual grid is no part of the state. */
-    if (!plan->problem.scheme->two_level) return HT_OK;
-    return measure_content(plan, stepper, time, HT_DUAL, &list, out);
+    return plan->problem.scheme->two_level ? measure_grid(plan, stepper, time, HT_DUAL, &list, out)
+                                           : HT_OK;
 }
 
 const char *ht_hermite_growth_cause(const struct ht_plan *plan) {
