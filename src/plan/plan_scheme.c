@@ -164,11 +164,21 @@ static int order_of(const struct ht_plan *plan, const struct ht_scheme *scheme) 
     return given > 0 ? given : scheme->usual_order;
 }
 
+/* Ranks have fewer planes than stencils of the usual order reach. */
+static bool is_thin(const struct ht_plan *plan) {
+    const struct ht_fd_spec widest = {
+        .dims = plan->grid.dims, .radius = ht_scheme_fd.usual_order / 2, .density = true};
+    const int ranks = ht_comm_size(plan->grid.slab.comm);
+    return ranks > 1 && plan->grid.cells[2] / ranks <
+                            (int64_t)ht_fd_reach(&widest) * plan->params->parallel.halo_depth;
+}
+
 static const struct ht_scheme *choose_hermite(struct ht_plan *plan) {
     struct ht_form form;
     plan->order = order_of(plan, &ht_scheme_leapfrog);
     if (!plan->medium->uniform) {
-        say(plan, "the medium varies, but no finite differences for ", plan->eq.system->name);
+        say(plan, "the medium varies, but no finite differences for ",
+            is_thin(plan) ? "slabs as thin" : plan->eq.system->name);
         return &ht_scheme_taylor;
     }
     say(plan, "the medium is uniform", "");
@@ -273,7 +283,7 @@ static enum ht_err suits_differences(const struct ht_plan *plan, const struct ht
     double material[HT_MAX_MATERIALS] = {0}, error = 0;
     struct instead as = {.nu = 0};
     *out = false;
-    if (!plan->eq.second_order.known || !may_differ(plan->params) ||
+    if (!plan->eq.second_order.known || is_thin(plan) || !may_differ(plan->params) ||
         pow(plan->order + 1, plan->grid.dims) < many)
         return HT_OK;
     TRY(ht_medium_point(plan->medium, plan->grid.lower, material));
@@ -292,13 +302,13 @@ static const char *why_differences(const struct ht_plan *plan) {
     if (plan->params->gradient.alone) return "a gradient is made";
     if (ht_grid_free(&plan->grid)) return "a side is free";
     if (plan->eq.losses != 0) return "the medium loses energy";
-    if (!plan->medium->uniform) return "the medium varies";
-    if (ht_layers_any(&plan->grid)) return "sides absorb";
-    if (plan->params->shots.count > 0 && !plan->eq.second_order.known)
-        return "this system has sources";
     for (int i = 0; i < plan->params->shots.count; i++)
         if (ht_source_types[shots[i].type].outside) return ht_source_types[shots[i].type].outside;
-    return NULL;
+    const bool second = plan->eq.second_order.known, sources = plan->params->shots.count > 0;
+    if (is_thin(plan) && (!sources || (second && plan->medium->uniform))) return NULL;
+    if (!plan->medium->uniform) return "the medium varies";
+    if (ht_layers_any(&plan->grid)) return "sides absorb";
+    return sources && !second ? "this system has sources" : NULL;
 }
 
 /* Of "auto", which took differences for that reason; names what this problem can take. */

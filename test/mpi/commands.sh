@@ -135,6 +135,9 @@ judge 'check by 3: one JSON object' valid_json answer.txt
 judge 'check by 3: planes of each rank' \
     grep -q '"planes": \[3, 3, 3\]' answer.txt
 judge 'check leaves nothing' [ ! -e out ]
+answers 'auto beside slabs that fd does not fit' 3 check plane.cfg --json "$device" time.scheme=auto \
+    initial.type=gaussian medium.type=expression 'medium.c="1+0.1*x1"' grid.order=2
+judge 'auto: what thin slabs can take' grep -q '"scheme": "taylor"' answer.txt
 answers version 2 --version
 judge 'version: printed once' [ "$(grep -c '^htwave ' answer.txt)" = 1 ]
 
