@@ -88,13 +88,12 @@ static enum ht_err add_wanted(struct ht_medium_gradient *g, const char *name, co
     return HT_OK;
 }
 
-static enum ht_err check(const data_of *data, const char *key) {
-    const struct ht_medium *medium = data->medium;
+static enum ht_err check(const struct ht_medium *medium, const struct ht_pair *pair,
+                         enum ht_fit_kind kind, const char *key) {
     const struct ht_medium_source *source = medium->source;
     const struct ht_system *system = medium->eq->system;
-    const enum ht_fit_kind kind = data->frame.fit.kind;
     REFUSE(system->average.coefficient_back == NULL ||
-               (data->frame.second_order && !medium->eq->second_order.known),
+               (pair == NULL && !medium->eq->second_order.known),
            source->params, key,
            "the system \"%s\" has no gradients by its medium: must be "
            "\"acoustic\" or \"wave\"",
@@ -112,7 +111,7 @@ static enum ht_err check(const data_of *data, const char *key) {
 
 /* ---- axes ---- */
 
-static enum ht_err make_axes(data_of *data) {
+static enum ht_err make_axes(data_of *data, const struct ht_pair *pair, enum ht_fit_kind kind) {
     const struct ht_medium *medium = data->medium;
     const struct ht_medium_source *source = medium->source;
     struct ht_medium_boxes boxes[3] = {{0}};
@@ -123,7 +122,7 @@ static enum ht_err make_axes(data_of *data) {
         data->shape[k] = source->lattice ? source->lattice->samples->shape[k] : boxes[k].count;
     }
     data->size = data->shape[0] * data->shape[1] * data->shape[2];
-    TRY(ht_frame_make(&data->frame, boxes));
+    TRY(ht_frame_make(&data->frame, medium, pair, kind, boxes));
     struct ht_fit now = data->frame.fit; /* as it is without a gradient */
     now.pool = (struct ht_pool){0};
     const enum ht_err err = medium->uniform ? HT_OK : ht_fit_make_axes(&now, source->boxes);
@@ -523,15 +522,19 @@ void ht_medium_gradient_spread(const struct ht_medium_gradient *g, const double 
 
 /* ---- the object ---- */
 
-static enum ht_err make(struct ht_medium_gradient *g, const struct ht_names *names,
-                        const char *key) {
+static enum ht_err make(struct ht_medium_gradient *g, const struct ht_medium *medium,
+                        const struct ht_pair *pair, enum ht_fit_kind kind,
+                        const struct ht_names *names, const char *key, bool whole) {
+    const bool any = kind == HT_FIT_AUTO || medium->source->type == HT_MEDIUM_CONSTANT;
+    TRY(HT_ALLOC(g->data, 1));
     data_of *data = g->data;
-    const struct ht_medium *medium = data->medium;
-    const struct ht_params *params = medium->source->params;
-    REFUSE(names->count == 0 || names->count > HT_MAX_MATERIALS, params, key,
+    REFUSE(names->count == 0 || names->count > HT_MAX_MATERIALS, medium->source->params, key,
            "must name parameters of the medium, one or more");
-    TRY(check(data, key));
-    TRY(make_axes(data));
+    if (any) kind = HT_FIT_SINC;
+    data->medium = medium;
+    data->whole = whole;
+    TRY(check(medium, pair, kind, key));
+    TRY(make_axes(data, pair, kind));
     g->places = data->size;
     for (int i = 0; i < names->count; i++) TRY(add_wanted(g, names->name[i], key));
     return make_data(g);
@@ -541,22 +544,7 @@ enum ht_err ht_medium_gradient_create(const struct ht_medium *medium, const stru
                                       enum ht_fit_kind kind, const struct ht_names *names,
                                       const char *key, bool whole,
                                       struct ht_medium_gradient **out) {
-    struct ht_medium_gradient *g = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(g, 1));
-    enum ht_err err = HT_ALLOC(g->data, 1);
-    if (err == HT_OK) {
-        g->data->medium = medium;
-        g->data->whole = whole;
-        const bool any = kind == HT_FIT_AUTO || medium->source->type == HT_MEDIUM_CONSTANT;
-        struct ht_frame *frame = &g->data->frame;
-        frame->fit =
-            (struct ht_fit){.medium = medium, .kind = any ? HT_FIT_SINC : kind, .parameters = ~0u};
-        frame->second_order = pair == NULL;
-        if (pair != NULL) frame->pair = *pair;
-        err = make(g, names, key);
-    }
-    return HT_MADE(err, g, ht_medium_gradient_destroy, out);
+    HT_CREATE(out, make(*out, medium, pair, kind, names, key, whole), ht_medium_gradient_destroy);
 }
 
 void ht_medium_gradient_destroy(struct ht_medium_gradient *g) {

@@ -133,8 +133,10 @@ struct ht_frame {
         struct ht_fit_counts counts;
     } kept[8];
 };
-/* The rest of a frame of which medium, kind, parameters and the form are set. */
-HT_CHECKED enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium_boxes boxes[3]);
+/* A frame, zero before, of averages over these boxes; pair: as of ht_frame_create. */
+HT_CHECKED enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium,
+                                     const struct ht_pair *pair, enum ht_fit_kind kind,
+                                     const struct ht_medium_boxes boxes[3]);
 /* What some coefficients of a parity follow from: the channels of the mean of each scalar, -1: it
  * is not used, of that by boxes beside fluid, of its mean and its slopes along the axes for n. */
 struct ht_frame_means {

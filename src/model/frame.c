@@ -30,11 +30,21 @@ static void second_order(const struct ht_equations *eq, struct ht_pair *pair) {
     pair->nown = pair->ncoefficients;
 }
 
-enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium_boxes boxes[3]) {
+enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium *medium,
+                          const struct ht_pair *pair, enum ht_fit_kind kind,
+                          const struct ht_medium_boxes boxes[3]) {
     struct ht_fit *fit = &frame->fit;
-    const struct ht_equations *eq = fit->medium->eq;
+    const struct ht_equations *eq = medium->eq;
     const struct ht_average *rule = &eq->system->average;
-    if (frame->second_order) second_order(eq, &frame->pair);
+    fit->medium = medium;
+    fit->kind = kind;
+    fit->parameters = ~0u;
+    frame->quiet = pair != NULL;
+    frame->second_order = pair == NULL;
+    if (pair == NULL)
+        second_order(eq, &frame->pair);
+    else
+        frame->pair = *pair;
     frame->coefficients = frame->pair.ncoefficients + frame->pair.ncouplings;
     for (int c = 0; c < frame->coefficients; c++)
         frame->sharing[frame->pair.coefficient[c].parity]++;
@@ -56,17 +66,9 @@ enum ht_err ht_frame_make(struct ht_frame *frame, const struct ht_medium_boxes b
 
 enum ht_err ht_frame_create(const struct ht_medium *medium, const struct ht_pair *pair,
                             enum ht_fit_kind kind, struct ht_frame **out) {
-    struct ht_frame *frame = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(frame, 1));
-    if (pair != NULL) frame->pair = *pair;
-    frame->fit.medium = medium;
-    frame->fit.kind = ht_frame_kind(medium, kind);
-    frame->second_order = pair == NULL;
-    frame->fit.parameters = ~0u;
-    frame->quiet = pair != NULL;
-    enum ht_err err = ht_frame_make(frame, medium->source->boxes);
-    return HT_MADE(err, frame, ht_frame_destroy, out);
+    HT_CREATE(out,
+              ht_frame_make(*out, medium, pair, ht_frame_kind(medium, kind), medium->source->boxes),
+              ht_frame_destroy);
 }
 
 void ht_frame_count(struct ht_frame *frame, bool count) {

@@ -390,9 +390,14 @@ static void look_at_rows(struct ht_medium *medium) {
 }
 
 /* Rows, type and dependence from the parameters. */
-static enum ht_err read_source(struct ht_medium *medium) {
+static enum ht_err read_source(const struct ht_params *params, const struct ht_equations *eq,
+                               const struct ht_grid *grid, struct ht_medium *medium) {
+    const struct ht_system *system = eq->system;
+    medium->eq = eq;
+    medium->grid = grid;
+    TRY(HT_ALLOC(medium->source, 1));
     struct ht_medium_source *source = medium->source;
-    const struct ht_system *system = medium->eq->system;
+    source->params = params;
     TRY(read_type(medium));
     for (int p = 0; p < system->nparameters; p++) {
         const struct ht_parameter *of = &system->parameter[p];
@@ -421,17 +426,7 @@ enum { LEAST_NODES = 512 };
 
 enum ht_err ht_medium_read(const struct ht_params *params, const struct ht_equations *eq,
                            const struct ht_grid *grid, struct ht_medium **out) {
-    struct ht_medium *medium = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(medium, 1));
-    medium->eq = eq;
-    medium->grid = grid;
-    enum ht_err err = HT_ALLOC(medium->source, 1);
-    if (err == HT_OK) {
-        medium->source->params = params;
-        err = read_source(medium);
-    }
-    return HT_MADE(err, medium, ht_medium_destroy, out);
+    HT_CREATE(out, read_source(params, eq, grid, *out), ht_medium_destroy);
 }
 
 enum ht_err ht_medium_scan(struct ht_medium *medium, bool sampled) {

@@ -462,21 +462,23 @@ static enum ht_err add_shot(const struct ht_params *params, const struct ht_shot
     return HT_OK;
 }
 
-enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
-                            const struct ht_shots *before, struct ht_shots **out) {
-    struct ht_shots *shots = NULL;
-    *out = NULL;
-    if (params->shots.count == 0) return HT_OK;
-    TRY(HT_ALLOC(shots, 1));
-    shots->medium = medium;
+static enum ht_err make(const struct ht_params *params, const struct ht_medium *medium,
+                        const struct ht_shots *before, struct ht_shots *shots) {
     const struct ht_shot_given *given = params->shots.group;
-    enum ht_err err = HT_OK;
+    shots->medium = medium;
     for (int i = 0; i < params->shots.count; i++) {
         const bool array = ht_source_is_array(&ht_source_types[given[i].type]);
-        for (int e = 0; err == HT_OK && e < (array ? given[i].elements : 1); e++)
-            err = add_shot(params, before, shots, i + 1, e);
+        for (int e = 0; e < (array ? given[i].elements : 1); e++)
+            TRY(add_shot(params, before, shots, i + 1, e));
     }
-    return HT_MADE(err, shots, ht_shots_destroy, out);
+    return HT_OK;
+}
+
+enum ht_err ht_shots_create(const struct ht_params *params, const struct ht_medium *medium,
+                            const struct ht_shots *before, struct ht_shots **out) {
+    *out = NULL;
+    if (params->shots.count == 0) return HT_OK;
+    HT_CREATE(out, make(params, medium, before, *out), ht_shots_destroy);
 }
 
 void ht_shots_destroy(struct ht_shots *shots) {

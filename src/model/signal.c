@@ -133,19 +133,17 @@ static double modulated(double w, double n, double a, double b, double t, int or
            b * (sine(w * (1 + 1 / n), t, order) + sine(w * (1 - 1 / n), t, order));
 }
 
-/* (1 - cos(w t / n))/2 sin(w t) */
-static double burst_at(const struct ht_signal *s, double t, int order) {
-    if (t <= 0 || (t >= s->end && order >= 0)) return 0;
-    return modulated(2 * HT_PI * s->given.frequency, s->given.cycles, 0.5, -0.25, t, order);
-}
-
-/* It rises over n whole periods, goes on, and falls: each part begins at a whole period. */
-static double sine_at(const struct ht_signal *s, double t, int order) {
+/* Each part begins at a whole period: a burst is (1 - cos(w t / n))/2 sin(w t); a sine rises over n
+ * whole periods, goes on, and falls. */
+static double parts_at(const struct ht_signal *s, double t, int order) {
     static const double a[] = {0.5, 1, 0.5}, b[] = {-0.25, 0, 0.25};
-    const double w = 2 * HT_PI * s->given.frequency, n = 2 * ceil(s->given.cycles);
-    const double end[] = {ceil(s->given.cycles) / s->given.frequency, s->whole, s->end};
+    const bool burst = s->whole <= 0;
+    const double w = 2 * HT_PI * s->given.frequency, periods = ceil(s->given.cycles);
+    const double n = burst ? s->given.cycles : 2 * periods;
+    const double end[] = {burst ? s->end : periods / s->given.frequency, s->whole};
     double begin = 0, area = 0, moment = 0;
     int part = 0;
+    if (burst && (t <= 0 || (t >= s->end && order >= 0))) return 0;
     for (; part < 2 && t > end[part]; part++) {
         const double length = end[part] - begin;
         moment += length * area + modulated(w, n, a[part], b[part], length, -2);
@@ -164,7 +162,7 @@ double ht_signal_at(const struct ht_signal *s, double t, int order) {
         return gaussian(f, t, order + 1) / (sqrt(2.0) * HT_PI * f * exp(-0.5));
     if (type == HT_SIGNAL_RICKER) return -gaussian(f, t, order + 2) / (2 * w * w);
     if (t < s->begin) return 0;
-    if (t <= end) return (s->knot ? spline_at : s->whole > 0 ? sine_at : burst_at)(s, t, order);
+    if (t <= end) return (s->knot ? spline_at : parts_at)(s, t, order);
     /* After the end s is 0 and its integral constant. */
     if (order >= -1) return order == -1 ? ht_signal_at(s, end, -1) : 0;
     return ht_signal_at(s, end, -2) + (t - end) * ht_signal_at(s, end, -1);
@@ -233,17 +231,17 @@ static enum ht_err find_traits(struct ht_signal *s) {
     return HT_OK;
 }
 
-enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out) {
-    struct ht_signal *s = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(s, 1));
+static enum ht_err make(const struct ht_shot_given *given, struct ht_signal *s) {
     s->given = *given;
     s->holders = 1;
-    enum ht_err err = given->signal == HT_SIGNAL_FILE ? read_spline(s) : HT_OK;
-    if (err == HT_OK) err = find_traits(s);
-    if (err == HT_OK && !(s->largest > 0))
-        err = ht_err_set(HT_ERR_INPUT, "the signal is zero or not finite");
-    return HT_MADE(err, s, ht_signal_destroy, out);
+    if (given->signal == HT_SIGNAL_FILE) TRY(read_spline(s));
+    TRY(find_traits(s));
+    REQUIRE(s->largest > 0, HT_ERR_INPUT, "the signal is zero or not finite");
+    return HT_OK;
+}
+
+enum ht_err ht_signal_create(const struct ht_shot_given *given, struct ht_signal **out) {
+    HT_CREATE(out, make(given, *out), ht_signal_destroy);
 }
 
 bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given *given) {
@@ -254,21 +252,20 @@ bool ht_signal_is_of(const struct ht_signal *signal, const struct ht_shot_given 
            strcmp(s->file, given->file) == 0;
 }
 
-enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out) {
-    struct ht_signal *s = NULL;
-    *out = NULL;
-    TRY(HT_ALLOC(s, 1));
+static enum ht_err make_unit(const struct ht_signal *of, int64_t sample, struct ht_signal *s) {
     *s = *of;
     s->holders = 1;
     s->knot = NULL;
     s->room = 0;
-    const enum ht_err err = HT_GROW(s->knot, s->samples, s->room);
-    if (err == HT_OK) {
-        for (int64_t i = 0; i < s->samples; i++)
-            s->knot[i] = (struct ht_knot){.t = of->knot[i].t, .s = i == sample};
-        make_spline(s);
-    }
-    return HT_MADE(err, s, ht_signal_destroy, out);
+    TRY(HT_GROW(s->knot, s->samples, s->room));
+    for (int64_t i = 0; i < s->samples; i++)
+        s->knot[i] = (struct ht_knot){.t = of->knot[i].t, .s = i == sample};
+    make_spline(s);
+    return HT_OK;
+}
+
+enum ht_err ht_signal_unit(const struct ht_signal *of, int64_t sample, struct ht_signal **out) {
+    HT_CREATE(out, make_unit(of, sample, *out), ht_signal_destroy);
 }
 
 void ht_signal_destroy(struct ht_signal *signal) {

@@ -734,9 +734,17 @@ static const struct type types[] = {
     [HT_DATA_ZERO] = {.rest = true},
 };
 
-static enum ht_err prepare(struct ht_solution *solution) {
+static enum ht_err prepare(const struct ht_params *params, const struct ht_medium *medium,
+                           struct ht_solution *solution) {
+    solution->eq = medium->eq;
+    solution->grid = medium->grid;
+    solution->returns = params->initial.returns && params->time.end > 0;
+    TRY(HT_ALLOC(solution->data, 1));
     struct ht_solution_data *data = solution->data;
-    data->type = &types[data->params->initial.type];
+    data->params = params;
+    data->medium = medium;
+    data->parts = 1;
+    data->type = &types[params->initial.type];
     solution->occurs = data->type->occurs;
     solution->rest = data->type->rest;
     if (data->type->prepare) TRY(data->type->prepare(solution));
@@ -746,7 +754,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
     if (ht_layers_any(solution->grid) || solution->eq->losses != 0) solution->exact = false;
     /* A frequency of interest determines how fine the grid must be, unless the data are a single
      * wave. */
-    const double frequency = data->params->initial.frequency, slow = data->medium->speed_min;
+    const double frequency = params->initial.frequency, slow = medium->speed_min;
     for (int j = 0; j < solution->eq->dims; j++) {
         if (frequency > 0 && slow > 0 && !solution->single_wave)
             solution->wavenumber[j] = 2 * HT_PI * frequency / slow;
@@ -758,20 +766,7 @@ static enum ht_err prepare(struct ht_solution *solution) {
 
 enum ht_err ht_solution_create(const struct ht_params *params, const struct ht_medium *medium,
                                struct ht_solution **out) {
-    *out = NULL;
-    struct ht_solution *solution;
-    TRY(HT_ALLOC(solution, 1));
-    solution->eq = medium->eq;
-    solution->grid = medium->grid;
-    solution->returns = params->initial.returns && params->time.end > 0;
-    enum ht_err err = HT_ALLOC(solution->data, 1);
-    if (err == HT_OK) {
-        solution->data->params = params;
-        solution->data->medium = medium;
-        solution->data->parts = 1;
-        err = prepare(solution);
-    }
-    return HT_MADE(err, solution, ht_solution_destroy, out);
+    HT_CREATE(out, prepare(params, medium, *out), ht_solution_destroy);
 }
 
 void ht_solution_destroy(struct ht_solution *solution) {
