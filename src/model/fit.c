@@ -33,13 +33,9 @@ static double window(double r) {
 
 /* Integral of the window from a to b, by Gauss's rule. */
 static double integral(double a, double b) {
-    static const double place[GAUSS] = {0.046910077030668004, 0.23076534494715845, 0.5,
-                                        0.76923465505284155, 0.953089922969332};
-    static const double weight[GAUSS] = {0.11846344252809454, 0.23931433524968324,
-                                         0.28444444444444444, 0.23931433524968324,
-                                         0.11846344252809454};
-    double sum = 0;
-    for (int i = 0; i < GAUSS; i++) sum += weight[i] * window(a + (b - a) * place[i]);
+    double place[GAUSS], weight[GAUSS], sum = 0;
+    ht_gauss_points(GAUSS, place, weight);
+    for (int i = 0; i < GAUSS; i++) sum += weight[i] * window((a + b) / 2 + (b - a) * place[i]);
     return sum * (b - a);
 }
 
@@ -49,19 +45,14 @@ struct table {
     double part[REACH * FINE + 1];
 };
 
-/* Between entries by the polynomial through DEGREE + 1 of them, in barycentric form; kinks of the
- * window, at integers, are ends. */
+/* Between entries by the polynomial through DEGREE + 1 of them; kinks of the window, at integers,
+ * are ends. */
 static double interpolate(const struct table *table, double at) {
-    static const double binomial[DEGREE + 1] = {1, -8, 28, -56, 70, -56, 28, -8, 1};
-    int first = (int)at / DEGREE * DEGREE;
-    double above = 0, below = 0;
-    for (int i = 0; i <= DEGREE; i++) {
-        double distance = at - (first + i);
-        if (distance == 0) return table->part[first + i];
-        above += binomial[i] / distance * table->part[first + i];
-        below += binomial[i] / distance;
-    }
-    return above / below;
+    const int first = (int)at / DEGREE * DEGREE;
+    double weight[DEGREE + 1], sum = 0;
+    ht_lagrange_weights(DEGREE + 1, at - first, weight);
+    for (int i = 0; i <= DEGREE; i++) sum += weight[i] * table->part[first + i];
+    return sum;
 }
 
 static double half_width(enum ht_fit_window by) {

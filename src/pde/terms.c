@@ -358,14 +358,9 @@ double ht_equations_slowest(const struct ht_equations *eq, const double *materia
 
 /* ---- waves ---- */
 
-static double sum_of_squares(const double *k, int dims) {
-    double sum = 0;
-    for (int j = 0; j < dims; j++) sum += k[j] * k[j];
-    return sum;
-}
-
 static double frequency(const struct ht_equations *eq, const double *material, const double *k) {
-    const double sum = sum_of_squares(k, eq->dims);
+    double sum = 0;
+    for (int j = 0; j < eq->dims; j++) sum += k[j] * k[j];
     if (eq->second_order.rate >= 0) return sqrt(material[eq->second_order.modulus] * sum);
     return speed_of_form(&eq->second_order, material) * sqrt(sum);
 }
@@ -427,24 +422,17 @@ static bool plane_of_groups(const struct ht_equations *eq, const double *materia
     return true;
 }
 
-/* Of a form of second order u = exp(i(k.x - omega t)), v = u_t, f_k = -s_k k / (|k| sqrt(K/b)). */
+/* Of the pair u = exp(i(k.x - omega t)), v = u_t. */
 bool ht_equations_plane(const struct ht_equations *eq, const double *material, const double *k,
                         int wave, double *real, double *imaginary, double *omega) {
     const struct ht_second_order *form = &eq->second_order;
     *omega = 0;
+    if (eq->leapfrog.old_sign > 0) return plane_of_groups(eq, material, k, wave, real, omega);
+    if (wave > 1 || (!eq->translates && !form->known)) return false;
     for (int j = 0; j < eq->dims && eq->translates; j++) *omega += material[j] * k[j];
-    if (eq->translates) real[0] = 1;
-    if (!form->known && eq->leapfrog.old_sign > 0)
-        return plane_of_groups(eq, material, k, wave, real, omega);
-    if (!form->known || wave > 1) return eq->translates && wave == 1;
-    *omega = frequency(eq, material, k);
-    real[form->field] = 1;
-    if (form->rate >= 0) imaginary[form->rate] = -*omega;
-    if (form->rate >= 0) return true;
-    const double length = sqrt(sum_of_squares(k, eq->dims));
-    const double admittance = sqrt(material[form->inverse_density] / material[form->modulus]);
-    for (int j = 0; j < eq->dims && length > 0; j++)
-        real[form->flux[j]] = -form->sign[j] * admittance * k[j] / length;
+    if (!eq->translates) *omega = frequency(eq, material, k);
+    if (!eq->translates) imaginary[form->rate] = -*omega;
+    real[eq->translates ? 0 : form->field] = 1;
     return true;
 }
 
