@@ -7,9 +7,9 @@ device=$(echo "$device" | sed 's/ }$/ precision = "double"; }/')
 root=$PWD
 export XDG_CACHE_HOME="${XDG_CACHE_HOME:-$scratch}"
 
-made() { # TARGET
+made() { # TARGET, or more of make
     make --no-print-directory -s -C "$root" B="${HTWAVE_BUILD:-build}" DEPS=: DESTDIR="$scratch" \
-        PREFIX=/usr "$1" >"$scratch/said.txt" 2>&1 || cat "$scratch/said.txt"
+        PREFIX=/usr "$@" >"$scratch/said.txt" 2>&1 || cat "$scratch/said.txt"
 }
 made install
 cd "$scratch" || exit 1
@@ -32,6 +32,20 @@ nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVW]/ { print $3 }' |
     grep -v '^ht_api_\|^_\|^__' >shown.txt
 judge "it shows functions of api.h alone$(sed 's/^/ /' shown.txt)" [ ! -s shown.txt ]
 judge 'its soname has a number' sh -c "objdump -p '$library' | grep -q 'SONAME.*libhtwave.so.0$'"
+
+# As debian/rules installs: each pattern of the packages is there, and no file is in none of them.
+if [ -e /usr/share/dpkg/architecture.mk ]; then
+    made -fdebian/rules CURDIR="$scratch/package" override_dh_auto_install
+    # shellcheck disable=SC2086 # patterns
+    (cd package/debian/tmp && find usr ! -type d | sort >"$scratch/all.txt" &&
+        cat "$root"/debian/*.install | while read -r pattern; do find $pattern ! -type d; done |
+        sort >"$scratch/packed.txt") 2>lacks.txt
+    comm -3 all.txt packed.txt >>lacks.txt
+    judge "Debian's packages have all $(wc -l <all.txt) files once: $(cat lacks.txt)" \
+        [ -s all.txt -a ! -s lacks.txt ]
+else
+    skip 'packages: no dpkg-dev is here'
+fi
 
 # What the example prints are the largest values of the traces of such runs.
 export PKG_CONFIG_PATH="$scratch/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch"
