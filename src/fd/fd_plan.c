@@ -236,7 +236,7 @@ static double speed_of(const struct ht_plan *plan, const double k[3]) {
     return fabs(omega) / sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
 }
 
-double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
+enum ht_err ht_differences_wave_error(const struct ht_plan *plan, const double k[3], double *out) {
     const struct ht_fd_weights w = ht_fd_weights(plan->order);
     const double least = speed_of(plan, k);
     const double length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
@@ -248,7 +248,8 @@ double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]) {
         shift = fmax(shift, worst_shift(plan, &w, speed, length * least / speed));
     }
     const double phase = shift * least * length * plan->problem.dt * (double)plan->steps;
-    return ht_fd_phase_error(phase);
+    *out = ht_fd_phase_error(phase);
+    return HT_OK;
 }
 
 /* ---- steppers and samplers ---- */

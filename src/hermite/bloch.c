@@ -14,6 +14,10 @@
  * They are scaled by BALANCE^j to keep norms small. */
 #include "bloch.h"
 
+#include <complex.h>
+
+#include "src/solve/methods.h"
+
 #define BALANCE 0.25
 
 enum { NODE = HT_MAX_ORDER + 1, CELL = 2 * NODE };
@@ -49,12 +53,13 @@ struct map {
 
 /* ---- the map ---- */
 
-/* Amplitudes of the fields in units of their size, and the frequency. */
-static double fill_wave(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
+/* Amplitudes of the fields in units of their size, and the frequency. wave: of
+ * ht_equations_plane; 0: the fastest. */
+static double fill_wave(struct map *s, int wave, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     double real[HT_MAX_FIELDS] = {0}, imaginary[HT_MAX_FIELDS] = {0}, omega;
-    const int wave = run->wave > 0 ? run->wave : 1;
-    (void)ht_equations_plane(eq, run->material, k, wave, real, imaginary, &omega);
+    (void)ht_equations_plane(eq, s->problem->uniform, k, wave > 0 ? wave : 1, real, imaginary,
+                             &omega);
     for (int f = 0; f < eq->nfields; f++) {
         const double size = hypot(real[f], imaginary[f]);
         s->size_of[f] = size > 0 ? size : 1;
@@ -63,14 +68,15 @@ static double fill_wave(struct map *s, const struct ht_bloch_run *run, const dou
     return omega;
 }
 
-static void fill_factors(struct map *s, const struct ht_bloch_run *run, const double k[3]) {
+static void fill_factors(struct map *s, const double k[3]) {
     const struct ht_equations *eq = s->problem->eq;
     s->nfactors = 0;
     for (int t = 0; t < eq->nterms; t++) {
         const struct ht_term *term = &eq->term[t];
         const bool along = term->axis == s->axis && term->derivative > 0;
-        number value = term->coef * run->dt / 2 * s->size_of[term->col] / s->size_of[term->row];
-        if (term->material >= 0) value *= run->material[term->material];
+        number value =
+            term->coef * s->problem->dt / 2 * s->size_of[term->col] / s->size_of[term->row];
+        if (term->material >= 0) value *= s->problem->uniform[term->material];
         for (int n = 0; n < term->derivative; n++)
             value *= along ? 1 / (BALANCE * s->problem->grid->h[term->axis])
                            : ht_complex(0, k[term->axis]);
@@ -203,8 +209,8 @@ static void take_steps(int n, int64_t steps, number *matrix, number *power, numb
 }
 
 /* What all steps add to the fields of the primary grid by the map of an axis. */
-static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, const double k[3],
-                               int axis, number *out) {
+static enum ht_err change_axis(struct map *s, double steps, const double k[3], int axis,
+                               number *out) {
     s->axis = axis;
     s->n = axis < 0 ? 1 : s->problem->grid->order + 1;
     s->t = axis < 0 ? 1 : 2 * s->n;
@@ -212,12 +218,12 @@ static enum ht_err change_axis(struct map *s, const struct ht_bloch_run *run, co
     if (s->two_level) s->size += s->n * ht_problem_stored(s->problem, HT_DUAL);
     const int64_t n = s->size;
     const double theta = axis < 0 ? 0 : k[axis] * s->problem->grid->h[axis];
-    fill_factors(s, run, k);
+    fill_factors(s, k);
     fill_matrix(s, theta);
     HT_ARRAY(number, room, 2 * n * n + 3 * n);
     number *power = room + n * n, *change = power + n * n, *sum = change + n;
     fill_step(s, theta, room, change, sum, sum + n);
-    take_steps(s->size, (int64_t)run->steps * (s->two_level ? 1 : 2), room, power, change, sum);
+    take_steps(s->size, (int64_t)steps * (s->two_level ? 1 : 2), room, power, change, sum);
     HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
         out[f] = *change;
         change += s->n;
@@ -233,15 +239,21 @@ static void add_change(const struct map *s, const number *base, const number *ax
     }
 }
 
-enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
-                          struct ht_bloch_wave *out) {
-    *out = (struct ht_bloch_wave){{0}, {0}};
+/* Nodal amplitudes at the end of the fields stored on the primary grid, as factors of exp(i k.x):
+ * of the wave and of the error. */
+struct amplitudes {
+    number exact[HT_MAX_FIELDS], error[HT_MAX_FIELDS];
+};
+
+static enum ht_err find(const struct ht_problem *problem, double steps, int wave, const double k[3],
+                        struct amplitudes *out) {
+    *out = (struct amplitudes){{0}, {0}};
     HT_ARRAY(struct map, s, 1);
-    s->problem = run->problem;
+    s->problem = problem;
     s->two_level = s->problem->scheme->two_level;
-    const double omega = fill_wave(s, run, k);
-    const double angle = omega * run->dt / (s->two_level ? 1 : 2);
-    const double end = fmod(omega * run->dt * run->steps, 2 * acos(-1.0));
+    const double omega = fill_wave(s, wave, k);
+    const double angle = omega * problem->dt / (s->two_level ? 1 : 2);
+    const double end = fmod(omega * problem->dt * steps, 2 * acos(-1.0));
     const number turned = ht_complex(cos(end), -sin(end));
     s->lambda = ht_complex(cos(angle), -sin(angle));
     s->early = ht_complex(cos(angle / 2), sin(angle / 2));
@@ -249,8 +261,8 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     int count = 0;
     for (int j = 0; j < s->problem->grid->dims; j++) {
         if (k[j] == 0) continue;
-        if (count == 1) TRY(change_axis(s, run, k, -1, base));
-        TRY(change_axis(s, run, k, j, count == 0 ? out->error : axis));
+        if (count == 1) TRY(change_axis(s, steps, k, -1, base));
+        TRY(change_axis(s, steps, k, j, count == 0 ? out->error : axis));
         if (count++ > 0) add_change(s, base, axis, out->error);
     }
     HT_EACH_STORED(f, s->problem, HT_PRIMARY) {
@@ -260,14 +272,64 @@ enum ht_err ht_bloch_step(const struct ht_bloch_run *run, const double k[3],
     return HT_OK;
 }
 
-enum ht_err ht_bloch_error(const struct ht_bloch_run *run, const double k[3], double *error) {
-    struct ht_bloch_wave wave;
+enum ht_err ht_bloch_error(const struct ht_problem *of, int axes, double cells, double steps,
+                           double *error) {
+    const struct ht_equations eq = ht_equations_make(of->eq->system, axes);
+    const double h = of->grid->h[0], each = 2 * HT_PI / (cells * h * sqrt(axes));
+    const double k[3] = {each, axes > 1 ? each : 0, axes > 2 ? each : 0};
+    const struct ht_grid grid = {
+        .dims = axes, .order = of->grid->order, .h = {h, h, h}, .cells = {1, 1, 1}};
+    struct ht_problem problem = *of;
+    struct amplitudes wave;
     double sum = 0, whole = 0;
-    TRY(ht_bloch_step(run, k, &wave));
-    for (int f = 0; f < run->problem->eq->nfields; f++) {
+    problem.eq = &eq;
+    problem.grid = &grid;
+    (void)ht_problem_set_scheme(&problem, of->scheme);
+    TRY(find(&problem, steps, 1, k, &wave));
+    for (int f = 0; f < eq.nfields; f++) {
         sum += pow(cabs(wave.error[f]), 2);
         whole += pow(cabs(wave.exact[f]), 2);
     }
     *error = sqrt(sum / whole);
+    return HT_OK;
+}
+
+/* Contribution of an amplitude z to the mean square over nodes. For a travelling wave |z|^2. For a
+ * mode, whose even fields vary as the real part and whose odd fields as the imaginary part, and for
+ * a wave in one phase the square of that part. */
+static double shown(const struct ht_plan *plan, int field, const double k[3], number z) {
+    const struct ht_params *params = plan->params;
+    bool standing = params->initial.type == HT_DATA_STANDING;
+    double phase = params->initial.phase;
+    /* Whether the phase at all nodes is equal modulo pi: it changes by a multiple of pi from each
+     * node to the next. */
+    bool one_phase = true;
+    for (int j = 0; j < 3; j++)
+        one_phase = one_phase && !(fabs(sin(k[j] * plan->grid.h[j])) > 1e-6);
+    if (!plan->solution->single_wave || (!standing && !one_phase))
+        return creal(z) * creal(z) + cimag(z) * cimag(z);
+    for (int j = 0; j < 3 && !standing; j++) phase += k[j] * plan->grid.lower[j];
+    z *= ht_complex(cos(phase), sin(phase));
+    bool odd = standing && plan->eq.field[field].parity != 0;
+    return odd ? cimag(z) * cimag(z) : creal(z) * creal(z);
+}
+
+/* Materials of a uniform medium: those of the run or, if its medium varies, of a corner. Then the
+ * time step is scaled so that their speed corresponds to the slowest speed of the run. */
+enum ht_err ht_hermite_wave_error(const struct ht_plan *plan, const double k[3], double *out) {
+    struct ht_problem problem = plan->problem;
+    struct amplitudes wave;
+    double error = 0, whole = 0, all = 0;
+    TRY(ht_medium_point(plan->medium, plan->grid.lower, problem.uniform));
+    if (!plan->medium->uniform)
+        problem.dt *= plan->medium->speed_min / ht_equations_speed(&plan->eq, problem.uniform, 0);
+    TRY(find(&problem, (double)plan->steps, plan->params->initial.wave, k, &wave));
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        error += shown(plan, f, k, wave.error[f]);
+        whole += shown(plan, f, k, wave.exact[f]);
+        all += pow(cabs(wave.exact[f]), 2);
+    }
+    /* otherwise the nodal values are rounding errors only */
+    *out = whole > 1e-20 * all ? sqrt(error / whole) : 0;
     return HT_OK;
 }

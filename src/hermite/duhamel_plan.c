@@ -266,25 +266,15 @@ static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duha
  * one dimension. */
 static enum ht_err wave_error(const struct ht_plan *plan, const struct ht_duhamel *d, double cells,
                               double distance, double *error) {
-    const struct ht_equations eq = ht_equations_make(plan->eq.system, 1);
     const double *material = d->point[0].material;
-    const double speed = ht_equations_speed(&eq, material, 0);
-    const double h = ht_grid_widest(&plan->grid);
-    const struct ht_grid grid = {
-        .dims = 1, .order = plan->order, .h = {h, 1, 1}, .cells = {1, 1, 1}};
-    struct ht_problem problem = {
-        .eq = &eq, .grid = &grid, .medium_degree = -1, .dt = plan->problem.dt};
-    const struct ht_scheme *scheme = plan->problem.scheme;
-    (void)ht_problem_set_scheme(&problem, scheme);
+    const double speed = ht_equations_speed(&plan->eq, material, 0);
+    struct ht_grid grid = plan->grid;
+    struct ht_problem problem = plan->problem;
+    grid.h[0] = ht_grid_widest(&plan->grid);
+    problem.grid = &grid;
     memcpy(problem.uniform, material, sizeof problem.uniform);
-    problem.stages =
-        (int)ht_least(plan->problem.stages, ht_scheme_full_stages(scheme, &eq, plan->order));
-    const double k[3] = {2 * HT_PI / (cells * h)};
-    const struct ht_bloch_run run = {.problem = &problem,
-                                     .material = material,
-                                     .dt = problem.dt,
-                                     .steps = ceil(distance * h / (speed * problem.dt))};
-    return ht_bloch_error(&run, k, error);
+    return ht_bloch_error(&problem, 1, cells, ceil(distance * grid.h[0] / (speed * problem.dt)),
+                          error);
 }
 
 /* What the scheme adds to a trace of a shot ten wavelengths of its strongest band away. */

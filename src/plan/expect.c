@@ -7,7 +7,6 @@
  * return to their start; then the expectation is an upper bound only, within a factor of 4. */
 
 #include "plan_parts.h"
-#include "src/hermite/bloch.h"
 
 /* By leapfrog of one field, where nothing fixes its mean: each half step's roundings, of 4 u over
  * the root of the nodes, change the slope of the mean in time (docs/developers/method.md, section
@@ -57,22 +56,13 @@ static void expect_rounding(const struct ht_plan *plan, double wavelengths,
     expected->high += most;
 }
 
-struct expect {
-    struct ht_plan *plan;
-    struct ht_bloch_run run;
-    double shorter; /* factor by which waves are shorter in the slowest part of
-                       the medium than at their start */
-    double material[HT_MAX_MATERIALS];
-};
-
 /* The frequency of a wave is constant, so its wavelength is shorter where the medium is slower than
  * at the centre of the data. A given frequency is converted to a wavenumber in the slowest part. */
-static enum ht_err find_shorter(struct expect *x) {
-    const struct ht_plan *plan = x->plan;
+static enum ht_err find_shorter(const struct ht_plan *plan, double *shorter) {
     const struct ht_params *params = plan->params;
     bool gaussian = params->initial.type == HT_DATA_GAUSSIAN;
     double fastest = 0;
-    x->shorter = 1;
+    *shorter = 1;
     if (plan->medium->uniform || plan->eq.translates) return HT_OK;
     if (params->initial.frequency > 0 && !plan->solution->single_wave) return HT_OK;
     struct ht_pulse pulse = {.width = 0};
@@ -83,65 +73,24 @@ static enum ht_err find_shorter(struct expect *x) {
         TRY(ht_medium_speed(plan->medium, at, &speed));
         fastest = fmax(fastest, speed);
     }
-    x->shorter = fmax(fastest / plan->medium->speed_min, 1);
-    return HT_OK;
-}
-
-/* Contribution of an amplitude z to the mean square over nodes. For a travelling wave |z|^2. For a
- * mode, whose even fields vary as the real part and whose odd fields as the imaginary part, and for
- * a wave in one phase the square of that part. */
-static double shown(const struct ht_plan *plan, int field, const double k[3], double complex z) {
-    const struct ht_params *params = plan->params;
-    bool standing = params->initial.type == HT_DATA_STANDING;
-    double phase = params->initial.phase;
-    /* Whether the phase at all nodes is equal modulo pi: it changes by a multiple of pi from each
-     * node to the next. */
-    bool one_phase = true;
-    for (int j = 0; j < 3; j++)
-        one_phase = one_phase && !(fabs(sin(k[j] * plan->grid.h[j])) > 1e-6);
-    if (!plan->solution->single_wave || (!standing && !one_phase))
-        return creal(z) * creal(z) + cimag(z) * cimag(z);
-    for (int j = 0; j < 3 && !standing; j++) phase += k[j] * plan->grid.lower[j];
-    z *= ht_complex(cos(phase), sin(phase));
-    bool odd = standing && plan->eq.field[field].parity != 0;
-    return odd ? cimag(z) * cimag(z) : creal(z) * creal(z);
-}
-
-static enum ht_err step_wave(const struct expect *x, const double k[3], double *out) {
-    struct ht_bloch_run run = x->run;
-    struct ht_bloch_wave wave;
-    double error = 0, whole = 0, all = 0;
-    if (x->plan->problem.scheme->nodal) {
-        *out = ht_fd_wave_error(x->plan, k);
-        return HT_OK;
-    }
-    run.material = x->material;
-    TRY(ht_bloch_step(&run, k, &wave));
-    for (int f = 0; f < x->plan->eq.nfields; f++) {
-        error += shown(x->plan, f, k, wave.error[f]);
-        whole += shown(x->plan, f, k, wave.exact[f]);
-        all += pow(cabs(wave.exact[f]), 2);
-    }
-    /* otherwise the nodal values are rounding errors only */
-    *out = whole > 1e-20 * all ? sqrt(error / whole) : 0;
+    *shorter = fmax(fastest / plan->medium->speed_min, 1);
     return HT_OK;
 }
 
 /* The wavenumber's signs are those of the input. */
-static enum ht_err expect_single(struct expect *x) {
-    struct ht_plan *plan = x->plan;
+static enum ht_err expect_single(struct ht_plan *plan, double shorter) {
     double e, k[3] = {0};
     int varies = 0;
     bool plane = plan->params->initial.type == HT_DATA_PLANE;
     for (int j = 0; j < plan->grid.dims; j++) {
-        k[j] = x->shorter * plan->solution->wavenumber[j];
+        k[j] = shorter * plan->solution->wavenumber[j];
         if (plane && plan->params->initial.cycles[j] < 0) k[j] = -k[j];
         varies += k[j] != 0;
     }
     /* the start's own error, by fd; axes that err together */
     const bool damps = plan->problem.scheme->dissipates;
     const double margin = plan->problem.scheme->nodal ? 2 : varies < 2 ? 1 : damps ? 1.25 : 2;
-    TRY(step_wave(x, k, &e));
+    TRY(plan->problem.scheme->does->wave_error(plan, k, &e));
     plan->expected = (struct ht_expected){.error = e, .low = e / margin, .high = e * margin};
     return HT_OK;
 }
@@ -179,21 +128,21 @@ static int list_directions(const struct ht_plan *plan, struct direction *out) {
     return count;
 }
 
-static enum ht_err step_along(const struct expect *x, const struct direction *direction,
-                              double length, double *error) {
+static enum ht_err error_along(const struct ht_plan *plan, const struct direction *direction,
+                               double length, double *error) {
     double k[3];
     for (int j = 0; j < 3; j++) k[j] = length * direction->unit[j];
-    return step_wave(x, k, error);
+    return plan->problem.scheme->does->wave_error(plan, k, error);
 }
 
-static enum ht_err expect_frequency(struct expect *x) {
-    struct ht_expected *expected = &x->plan->expected;
+static enum ht_err expect_frequency(struct ht_plan *plan) {
+    struct ht_expected *expected = &plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
-    int count = list_directions(x->plan, direction);
-    double length = x->plan->solution->wavenumber[0], error = 0;
+    int count = list_directions(plan, direction);
+    double length = plan->solution->wavenumber[0], error = 0;
     *expected = (struct ht_expected){.low = INFINITY};
     for (int d = 0; d < count; d++) {
-        TRY(step_along(x, &direction[d], length, &error));
+        TRY(error_along(plan, &direction[d], length, &error));
         expected->low = fmin(expected->low, error);
         expected->high = fmax(expected->high, error);
     }
@@ -254,20 +203,20 @@ static bool pulses_cancel(const struct ht_plan *plan) {
 
 /* Each of several pulses has at most the relative error of the narrowest one, so the sum of n
  * pulses that do not cancel has at most sqrt(n) times that. */
-static enum ht_err expect_gaussian(struct expect *x) {
-    struct ht_expected *expected = &x->plan->expected;
+static enum ht_err expect_gaussian(struct ht_plan *plan, double shorter) {
+    struct ht_expected *expected = &plan->expected;
     struct direction direction[DIRECTIONS] = {{{0}, 0}};
-    const int dims = x->plan->grid.dims;
-    const int count = list_directions(x->plan, direction);
-    const bool dissipates = x->plan->problem.scheme->dissipates;
+    const int dims = plan->grid.dims;
+    const int count = list_directions(plan, direction);
+    const bool dissipates = plan->problem.scheme->dissipates;
     int pulses = 0;
-    const double width = narrowest_width(x->plan->params, &pulses);
+    const double width = narrowest_width(plan->params, &pulses);
     const double margin = dissipates ? 2 : 4;
     double sum = 0, weights = 0;
     for (int d = 0; d < count; d++) {
         double log_error[NODES];
         for (int i = 0; i < NODES; i++) {
-            TRY(step_along(x, &direction[d], x->shorter * (i + 1) / width, &log_error[i]));
+            TRY(error_along(plan, &direction[d], shorter * (i + 1) / width, &log_error[i]));
             log_error[i] = log(fmax(log_error[i], 1e-16));
         }
         sum += direction[d].weight * mean_square(dims, log_error);
@@ -279,21 +228,21 @@ static enum ht_err expect_gaussian(struct expect *x) {
     return HT_OK;
 }
 
-static enum ht_err expect_kind(struct expect *x, double *length) {
-    const struct ht_params *params = x->plan->params;
-    const double *k = x->plan->solution->wavenumber;
+static enum ht_err expect_kind(struct ht_plan *plan, double shorter, double *length) {
+    const struct ht_params *params = plan->params;
+    const double *k = plan->solution->wavenumber;
     bool gaussian = params->initial.type == HT_DATA_GAUSSIAN;
     int pulses = 0;
-    if (x->plan->solution->single_wave) {
+    if (plan->solution->single_wave) {
         *length = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
-        return expect_single(x);
+        return expect_single(plan, shorter);
     }
     if (gaussian && !(params->initial.frequency > 0)) {
         *length = 2 / narrowest_width(params, &pulses);
-        return expect_gaussian(x);
+        return expect_gaussian(plan, shorter);
     }
     *length = k[0];
-    return expect_frequency(x);
+    return expect_frequency(plan);
 }
 
 /* As sources are refused: two values per wavelength, of which a Hermite method has N + 1 in a cell.
@@ -318,9 +267,8 @@ static enum ht_err check_cells(const struct ht_plan *plan) {
 }
 
 enum ht_err ht_expect(struct ht_plan *plan) {
-    struct expect x = {.plan = plan};
     const double drift = mean_drift(plan), small = 1e-3;
-    double length = 0;
+    double length = 0, shorter;
     if (drift > small)
         ht_note("rounding moves the mean of the field by some %.1g of its amplitude until the end: "
                 "device.precision = \"double\" does not, nor do other schemes",
@@ -337,20 +285,10 @@ enum ht_err ht_expect(struct ht_plan *plan) {
     if (!plan->eq.second_order.known && !plan->eq.translates &&
         !(plan->solution->single_wave && plan->eq.leapfrog.old_sign > 0))
         return check_cells(plan);
-    TRY(find_shorter(&x));
-    plan->cells_per_wavelength /= x.shorter;
+    TRY(find_shorter(plan, &shorter));
+    plan->cells_per_wavelength /= shorter;
     TRY(check_cells(plan));
-    x.run.problem = &plan->problem;
-    x.run.wave = plan->params->initial.wave;
-    x.run.dt = plan->problem.dt;
-    x.run.steps = (double)plan->steps;
-    /* Materials of the uniform medium: those of the run or, if its medium varies, of a corner. Then
-     * the time step is scaled so that their speed corresponds to the slowest speed of the run. */
-    if (!plan->problem.scheme->nodal)
-        TRY(ht_medium_point(plan->medium, plan->grid.lower, x.material));
-    if (!plan->problem.scheme->nodal && !plan->medium->uniform)
-        x.run.dt *= plan->medium->speed_min / ht_equations_speed(&plan->eq, x.material, 0);
-    TRY(expect_kind(&x, &length));
+    TRY(expect_kind(plan, shorter, &length));
     if (!plan->medium->uniform) {
         plan->expected.low = 0;
         plan->expected.high *= 2; /* measured in params/impedance.cfg: 1.6 */

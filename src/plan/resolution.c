@@ -12,17 +12,14 @@ static double hermite_cfl(const struct ht_carrier *c) {
  * steps. */
 static enum ht_err error_of_steps(const struct ht_carrier *c, int axes, double cells, double dt,
                                   double steps, double *out) {
-    const struct ht_equations eq = ht_equations_make(c->eq->system, axes);
-    const struct ht_grid grid = {
-        .dims = axes, .order = c->order, .h = {1, 1, 1}, .cells = {1, 1, 1}};
-    const double each = 2 * HT_PI / (cells * sqrt(axes));
-    const double k[3] = {each, axes > 1 ? each : 0, 0};
-    struct ht_problem problem = {.eq = &eq, .grid = &grid, .medium_degree = -1, .dt = dt};
+    const struct ht_grid grid = {.order = c->order, .h = {1}};
+    struct ht_problem problem = {.eq = c->eq,
+                                 .grid = &grid,
+                                 .scheme = c->scheme,
+                                 .stages = ht_scheme_full_stages(c->scheme, c->eq, c->order),
+                                 .dt = dt};
     for (int m = 0; m < HT_MAX_MATERIALS; m++) problem.uniform[m] = 1;
-    problem.stages = ht_scheme_full_stages(c->scheme, c->eq, c->order);
-    (void)ht_problem_set_scheme(&problem, c->scheme);
-    const struct ht_bloch_run run = {&problem, problem.uniform, dt, steps, 1};
-    return ht_bloch_error(&run, k, out);
+    return ht_bloch_error(&problem, axes, cells, steps, out);
 }
 
 /* A run that ends at a given time takes steps that are a little shorter, by which errors of a few

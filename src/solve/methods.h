@@ -39,34 +39,39 @@
     X(name, const char *, growth_cause, (const struct ht_plan *plan), &plan->problem, (plan))
 
 /* The same of all functions of a row; others do what the public one of their name does. */
-#define HT_EACH_METHOD(X, name, base)                                                             \
-    HT_EACH_ASKED(X, name, base)                                                                  \
-    X(base, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out), , ) \
-    /* A small problem of the same kind, for a self-check. */                                     \
-    X(base, void, shrink,                                                                         \
-      (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out),  \
-      , )                                                                                         \
-    /* Of a sampler at most, but for precision, layout and slots. */                              \
-    X(base, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out), , )     \
-    X(base, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out), , )  \
-    /* Adds to *out. */                                                                           \
-    X(base, enum ht_err, shot_bytes,                                                              \
-      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out), , )                     \
-    /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */             \
-    X(base, enum ht_err, plan_order, (struct ht_plan * plan), , )                                 \
-    /* Scans the medium, or fits it. Collective. */                                               \
-    X(name, enum ht_err, plan_medium, (struct ht_plan * plan), , )                                \
-    /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */    \
-    X(name, enum ht_err, plan_slabs,                                                              \
-      (const struct ht_plan *plan, const int64_t *start, int64_t thinnest), , )                   \
-    /* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are      \
-     * known; refuses what the scheme's layers do not have. */                                    \
-    X(name, enum ht_err, plan_layers, (struct ht_plan * plan), , )                                \
-    X(base, enum ht_err, plan_shots, (struct ht_plan * plan), , )                                 \
-    /* The most stages, the largest stable cfl of some, that of a step. */                        \
-    X(name, int, plan_stages, (const struct ht_plan *plan), , )                                   \
-    X(name, double, plan_limit, (const struct ht_plan *plan, int stages), , )                     \
-    X(base, double, plan_cfl, (const struct ht_plan *plan, double dt), , )
+#define HT_EACH_METHOD(X, name, base)                                                              \
+    HT_EACH_ASKED(X, name, base)                                                                   \
+    X(base, void, schedule_passes, (const struct ht_problem *problem, struct ht_passes *out), , )  \
+    /* A small problem of the same kind, for a self-check. */                                      \
+    X(base, void, shrink,                                                                          \
+      (const struct ht_problem *problem, const struct ht_variant *variant, struct ht_part *out),   \
+      , )                                                                                          \
+    /* Of a sampler at most, but for precision, layout and slots. */                               \
+    X(base, void, sampler_shape, (const struct ht_plan *plan, struct ht_rows_shape *out), , )      \
+    X(base, enum ht_err, sampler_list, (const struct ht_plan *plan, struct ht_sampler *out), , )   \
+    /* Adds to *out. */                                                                            \
+    X(base, enum ht_err, shot_bytes,                                                               \
+      (const struct ht_plan *plan, bool fp64, struct ht_shot_bytes *out), , )                      \
+    /* Parts of ht_plan_create. grid.order is one of theirs; what follows from it. */              \
+    X(base, enum ht_err, plan_order, (struct ht_plan * plan), , )                                  \
+    /* Scans the medium, or fits it. Collective. */                                                \
+    X(name, enum ht_err, plan_medium, (struct ht_plan * plan), , )                                 \
+    /* Refuses slabs that are too thin; rank r has cells [start[r], start[r + 1]) along x3. */     \
+    X(name, enum ht_err, plan_slabs,                                                               \
+      (const struct ht_plan *plan, const int64_t *start, int64_t thinnest), , )                    \
+    /* Sets plan->layers and problem.layers where sides absorb, once the medium's speeds are       \
+     * known; refuses what the scheme's layers do not have. */                                     \
+    X(name, enum ht_err, plan_layers, (struct ht_plan * plan), , )                                 \
+    X(base, enum ht_err, plan_shots, (struct ht_plan * plan), , )                                  \
+    /* The most stages, the largest stable cfl of some, that of a step. */                         \
+    X(name, int, plan_stages, (const struct ht_plan *plan), , )                                    \
+    X(name, double, plan_limit, (const struct ht_plan *plan, int stages), , )                      \
+    X(base, double, plan_cfl, (const struct ht_plan *plan, double dt), , )                         \
+    /* Of one wave with the wavenumbers k where the medium is slowest: its relative error at the   \
+     * end by the scheme; of differences in a medium that varies an upper bound in its smooth      \
+     * parts. */                                                                                   \
+    X(base, enum ht_err, wave_error, (const struct ht_plan *plan, const double k[3], double *out), \
+      , )
 
 /* A type and a list of parameters cannot stand in parentheses. NOLINTNEXTLINE */
 #define HT_METHOD_MEMBER(name, type, what, arguments, ...) type(*what) arguments;
@@ -130,11 +135,6 @@ HT_CHECKED enum ht_err ht_fd_memory_move(const struct ht_stepper *stepper, int w
  * with this cosine (fd_layers.c); 1: not known. */
 double ht_fd_layer_returned(const struct ht_problem *problem, int axis, int side, double frequency,
                             double cosine);
-
-/* Of one wave of finite differences with the wavenumbers k where the medium is slowest: its
- * relative error at the end by dispersion; where the medium varies, an upper bound in its smooth
- * parts (fd_plan.c). */
-double ht_fd_wave_error(const struct ht_plan *plan, const double k[3]);
 
 /* Is a node of a plane of the primary grid on a wall that holds u = 0 (fd_run.c)? Data that do
  * not meet it would stay. */
