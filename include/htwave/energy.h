@@ -3,13 +3,15 @@
 
 #include "htwave/stepper.h"
 
-/* Nodal values are those of the own planes: ht_grid_own_total of them, the first own plane first.
+/* Nodal values are those of the own planes, the first one first.
  * Collective functions give all ranks the same numbers; the last digits of sums depend on the
  * number of ranks. A rank that fails alone must enter ht_comm_agree. */
 
-/* nodal[field][node] for output and error; NULL for fields that the primary grid does not store. */
-HT_CHECKED enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                                     double *const *nodal);
+/* out[field][coefficient][node], so many coefficients from the first, the values, on, of the nodes
+ * of ht_grid_inner; room for ht_grid_own_total nodes of the grid. NULL for fields that the primary
+ * grid does not store. */
+HT_CHECKED enum ht_err ht_fields_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
+                                      int count, double *const *out);
 struct ht_state {
     double energy;                 /* from nodal values: docs/developers/method.md 9 */
     double content;                /* energy from the nodes' Taylor polynomials at h/4 to

@@ -30,7 +30,7 @@ struct ht_view {
     bool last; /* the run ends here: after its last step, interrupted, or
                   refused */
     /* NULL: not needed; of the nodes of ht_grid_inner that the rank owns: */
-    const double *const *nodal; /* of ht_nodal_read */
+    const double *const *nodal; /* of ht_fields_read */
     const double *coefs;        /* [field][i][node] of the primary grid's stored fields */
 };
 

@@ -22,8 +22,9 @@ HT_CHECKED enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count,
 
 /* The device assigned to a rank. */
 struct ht_assignment {
-    int machine; /* the lowest rank on the same machine */
-    int first;   /* the lowest rank that uses the same device; -1: it has none */
+    uint64_t device; /* a hash of what tells devices apart; 0: it has none */
+    int machine;     /* the lowest rank on the same machine */
+    int first;       /* the lowest rank that uses the same device; -1: it has none */
     char name[128];
 };
 /* *out: the assignments of all ranks, freed by the caller; info NULL: this rank has no device. */

@@ -81,58 +81,35 @@ enum ht_err ht_ranks_check_params(struct ht_comm *comm, const struct ht_params *
     return ht_comm_agree(comm, err);
 }
 
-/* A launcher may show each process only its own devices: then numbers mean nothing to other ranks.
- * They count where the hardware is not identified. */
-struct device_name {
-    int machine, index;
-    uint64_t visible;
-    char backend[16], name[128], id[40];
-};
-
 static int machine_of(const struct ht_comm *comm) {
     int rank = 0;
     while (!ht_comm_same_machine(comm, rank)) rank++;
     return rank;
 }
 
-/* Zeroes padding and unused bytes: names are compared as memory. */
-static void name_device(const struct ht_comm *comm, const struct ht_device_info *info,
-                        struct device_name *out) {
+/* A launcher may show each process only its own devices: then numbers mean nothing to other ranks.
+ * They count where the hardware is not identified. */
+static uint64_t hash_device(const struct ht_comm *comm, const struct ht_device_info *info) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    memset(out, 0, sizeof *out);
-    out->machine = machine_of(comm);
-    out->index = -1;
-    if (info == NULL) return;
-    snprintf(out->backend, sizeof out->backend, "%s", info->backend);
-    snprintf(out->name, sizeof out->name, "%s", info->name);
-    snprintf(out->id, sizeof out->id, "%s", info->id);
-    out->index = out->id[0] != '\0' ? 0 : info->index;
-    if (visible != NULL && info->gpu && out->id[0] == '\0')
-        out->visible = hash_text(HT_HASH_SEED, visible);
+    const bool known = info->id[0] != '\0';
+    const int place[2] = {machine_of(comm), known ? 0 : info->index};
+    uint64_t hash = ht_hash(HT_HASH_SEED, place, sizeof place);
+    hash = hash_text(hash_text(hash_text(hash, info->backend), info->name), info->id);
+    return visible != NULL && info->gpu && !known ? hash_text(hash, visible) : hash;
 }
-
-struct choice {
-    int machine, count;
-    uint64_t devices; /* hash of their names, in order */
-};
 
 enum ht_err ht_ranks_sharer(struct ht_comm *comm, int count, const struct ht_device_info *infos,
                             int *out) {
-    int rank = ht_comm_rank(comm), ranks = ht_comm_size(comm);
-    struct choice own;
-    struct device_name name;
+    const int place[2] = {machine_of(comm), count};
+    uint64_t own = ht_hash(HT_HASH_SEED, place, sizeof place);
     *out = 0;
-    memset(&own, 0, sizeof own);
-    own.machine = machine_of(comm);
-    own.count = count;
-    own.devices = HT_HASH_SEED;
     for (int i = 0; i < count; i++) {
-        name_device(comm, &infos[i], &name);
-        own.devices = ht_hash(own.devices, &name, sizeof name);
+        const uint64_t device = hash_device(comm, &infos[i]);
+        own = ht_hash(own, &device, sizeof device);
     }
-    HT_ARRAY(struct choice, all, ranks);
+    HT_ARRAY(uint64_t, all, ht_comm_size(comm));
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
-    for (int r = 0; r < rank; r++) *out += memcmp(&all[r], &own, sizeof own) == 0;
+    for (int r = 0; r < ht_comm_rank(comm); r++) *out += all[r] == own;
     return HT_OK;
 }
 
@@ -150,21 +127,18 @@ enum ht_err ht_ranks_open(struct ht_comm *comm, const char *backend, const char 
 
 enum ht_err ht_ranks_assignments(struct ht_comm *comm, const struct ht_device_info *info,
                                  struct ht_assignment **out) {
-    int ranks = ht_comm_size(comm);
-    struct device_name own;
-    name_device(comm, info, &own);
-    HT_ARRAY(struct device_name, all, ranks);
-    HT_ARRAY(struct ht_assignment, assignment, ranks);
+    const int ranks = ht_comm_size(comm);
+    struct ht_assignment own = {.machine = machine_of(comm)};
+    if (info != NULL) own.device = hash_device(comm, info);
+    if (info != NULL) snprintf(own.name, sizeof own.name, "%s", info->name);
+    HT_ARRAY(struct ht_assignment, all, ranks);
     TRY(ht_comm_gather(comm, &own, sizeof own, all));
     for (int r = 0; r < ranks; r++) {
-        int first = 0;
-        while (memcmp(&all[first], &all[r], sizeof own) != 0) first++;
-        assignment[r].machine = all[r].machine;
-        assignment[r].first = all[r].index < 0 ? -1 : first;
-        memcpy(assignment[r].name, all[r].name, sizeof assignment[r].name);
+        all[r].first = all[r].device == 0 ? -1 : 0;
+        while (all[r].first >= 0 && all[all[r].first].device != all[r].device) all[r].first++;
     }
-    *out = assignment;
-    assignment = NULL;
+    *out = all;
+    all = NULL;
     return HT_OK;
 }
 

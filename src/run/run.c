@@ -16,7 +16,7 @@ struct loop {
     int64_t looks[HT_MAX_OBSERVERS];
     double seconds[HT_MAX_OBSERVERS];
     double *nodal[HT_MAX_FIELDS]; /* NULL: not stored, or not needed */
-    double *coefs;
+    double *coefs[HT_MAX_FIELDS]; /* side by side, in the memory of the first */
 };
 
 double ht_run_time(const struct ht_run *run) {
@@ -78,29 +78,14 @@ static enum ht_err look(struct loop *l, int i) {
     const struct ht_observer *o = &l->observer[i];
     double began = ht_clock();
     struct ht_view view = {.run = l->run, .time = ht_run_time(l->run), .last = l->last};
-    unsigned missing = o->needs & ~l->held;
-    if (missing & HT_NEED_NODAL) {
-        const struct ht_plan *plan = l->run->plan;
-        TRY(ht_nodal_read(plan, &l->run->stepper, l->nodal));
-        HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) ht_grid_crop(&plan->grid, 1, l->nodal[f]);
-    }
-    if (missing & HT_NEED_COEFS) {
-        const struct ht_plan *plan = l->run->plan;
-        const struct ht_grid inner = ht_grid_inner(&plan->grid);
-        const struct ht_stepper *stepper = &l->run->stepper;
-        const int count = ht_grid_coefs(&plan->grid);
-        const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
-        const int64_t values = count * ht_grid_own_total(&inner, HT_PRIMARY);
-        HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
-            double *coefs = l->coefs + f * values;
-            TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, coefs));
-            ht_plan_multiply(plan, true, count * ht_grid_own_total(&plan->grid, HT_PRIMARY), coefs);
-            ht_grid_crop(&plan->grid, count, coefs);
-        }
-    }
+    const struct ht_plan *plan = l->run->plan;
+    const unsigned missing = o->needs & ~l->held;
+    if (missing & HT_NEED_NODAL) TRY(ht_fields_read(plan, &l->run->stepper, 1, l->nodal));
+    if (missing & HT_NEED_COEFS)
+        TRY(ht_fields_read(plan, &l->run->stepper, ht_grid_coefs(&plan->grid), l->coefs));
     l->held |= o->needs;
     if (o->needs & HT_NEED_NODAL) view.nodal = (const double *const *)l->nodal;
-    if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs;
+    if (o->needs & HT_NEED_COEFS) view.coefs = l->coefs[0];
     TRY(o->look(o->context, &view));
     l->looks[i]++;
     l->seconds[i] += ht_clock() - began;
@@ -169,7 +154,11 @@ static enum ht_err allocate(struct loop *l) {
     for (int f = 0; needs & HT_NEED_NODAL && f < plan->eq.nfields; f++)
         if (ht_problem_stores(&plan->problem, HT_PRIMARY, f)) TRY(HT_ALLOC(l->nodal[f], nodes));
     if ((needs & HT_NEED_COEFS) == 0) return HT_OK;
-    return HT_ALLOC(l->coefs, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields);
+    const struct ht_grid inner = ht_grid_inner(&plan->grid);
+    const int64_t values = ht_grid_own_total(&inner, HT_PRIMARY) * ht_grid_coefs(&plan->grid);
+    TRY(HT_ALLOC(l->coefs[0], nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields));
+    for (int f = 1; f < plan->eq.nfields; f++) l->coefs[f] = l->coefs[0] + f * values;
+    return HT_OK;
 }
 
 void ht_run_stepped(const struct ht_plan *plan, char out[HT_STEPPED]) {
@@ -237,6 +226,6 @@ enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observ
                    l.seconds[l.begun]);
     }
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(l.nodal[f]);
-    free(l.coefs);
+    free(l.coefs[0]);
     return err;
 }

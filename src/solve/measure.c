@@ -29,12 +29,13 @@ each_chunk(const struct ht_plan *plan, const struct ht_solution *solution, doubl
     return HT_OK;
 }
 
-enum ht_err ht_nodal_read(const struct ht_plan *plan, const struct ht_stepper *stepper,
-                          double *const *nodal) {
+enum ht_err ht_fields_read(const struct ht_plan *plan, const struct ht_stepper *stepper, int count,
+                           double *const *out) {
     const struct ht_range own = ht_grid_own(&plan->grid, HT_PRIMARY);
     HT_EACH_STORED(f, &plan->problem, HT_PRIMARY) {
-        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, 1, own.first, own.last, nodal[f]));
-        ht_plan_multiply(plan, true, ht_grid_own_total(&plan->grid, HT_PRIMARY), nodal[f]);
+        TRY(stepper->ops->get(stepper->self, HT_PRIMARY, f, count, own.first, own.last, out[f]));
+        ht_plan_multiply(plan, true, count * ht_grid_own_total(&plan->grid, HT_PRIMARY), out[f]);
+        ht_grid_crop(&plan->grid, count, out[f]);
     }
     return HT_OK;
 }

@@ -75,7 +75,7 @@ static inline void scene_open(struct scene *scene, struct scene_run *run, const 
 static inline void scene_advance(struct scene_run *run, int64_t steps) {
     run->done += steps;
     fd_advance(&run->of, steps);
-    must(ht_nodal_read(run->plan, fd_stepper(&run->of), run->nodal));
+    must(ht_fields_read(run->plan, fd_stepper(&run->of), 1, run->nodal));
 }
 
 /* To the end: the error there. */

@@ -68,7 +68,7 @@ static void measure(const struct trial *t, struct ht_state *state, double *conse
     for (int f = 0; f < t->plan->eq.nfields; f++)
         if (ht_problem_stores(&t->plan->problem, HT_PRIMARY, f))
             must(HT_TAKE(&pool, nodal[f], nodes));
-    must(ht_nodal_read(t->plan, &t->run.stepper, nodal));
+    must(ht_fields_read(t->plan, &t->run.stepper, 1, nodal));
     must(ht_nodal_error(t->plan, (const double *const *)nodal, end, error));
 }
 
