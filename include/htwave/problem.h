@@ -14,6 +14,10 @@ struct ht_form {
     unsigned stored[2];     /* field mask per grid; 0: all fields */
     int old_sign;           /* as in ht_spec */
     enum ht_pair_kind pair; /* of finite differences: of a pair */
+    /* Fields whose values are half a step early, on staggered grids: then those of all fields are
+     * half a spacing up along the axes of their parity; 0: at nodes and whole steps. */
+    unsigned early;
+    const struct ht_second_order *second; /* the equation of the one field; NULL: others */
 };
 
 /* Model of the rounding errors: src/plan/expect.c. */
@@ -147,6 +151,8 @@ struct ht_problem {
     const struct ht_scheme *scheme; /* ht_problem_set_scheme */
     unsigned stored[2];             /* field mask per grid; 0: all fields */
     int old_sign;                   /* as in ht_spec */
+    unsigned early;                 /* as in ht_form */
+    const struct ht_second_order *second;
     struct ht_halo_choice halo;
     struct ht_fd_problem fd;
     const struct ht_layers *layers;   /* of absorbing sides; NULL: none */

@@ -65,8 +65,7 @@ static bool is_auto(const struct ht_map_given *given) {
 static bool kept_by_steps(const struct ht_plan *plan, const struct ht_variant *variant, int n) {
     const struct ht_map_given *group = plan->params->output.maps.group;
     const unsigned one = 1u << HT_MAP_MAXIMUM | 1u << HT_MAP_MINIMUM | 1u << HT_MAP_LARGEST;
-    if (plan->problem.fd.pair != HT_PAIR_NONE ||
-        !ht_fd_keeps(variant, plan->problem.layers != NULL))
+    if (plan->problem.second == NULL || !ht_fd_keeps(variant, plan->problem.layers != NULL))
         return false;
     for (int i = 0; i <= n; i++) {
         struct ht_field_map map = {.name = ""};
@@ -180,7 +179,6 @@ enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *var
                         int n, struct ht_field_map *out) {
     const struct ht_params *params = plan->params;
     const struct ht_map_given *given = (const struct ht_map_given *)params->output.maps.group + n;
-    struct ht_pair pair;
     *out = (struct ht_field_map){.shape = {.fp64 = fp64}};
     ht_params_map_name(params, n + 1, out->name);
     REFUSE(strcmp(params->device.backend, "oracle") == 0, params, "output.maps",
@@ -188,10 +186,7 @@ enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *var
     TRY(ht_fields_find(params, &plan->eq, plan->problem.stored[HT_PRIMARY],
                        HT_KEY("output.maps.%d.field", n + 1),
                        *given->field ? given->field : plan->eq.field[0].name, &out->field));
-    if (plan->problem.fd.pair != HT_PAIR_NONE) {
-        ht_problem_pair(&plan->problem, &pair);
-        out->early = pair.group[0] >> out->field & 1u ? plan->problem.dt / 2 : 0;
-    }
+    out->early = plan->problem.early >> out->field & 1u ? plan->problem.dt / 2 : 0;
     TRY(find_what(plan, given, n, out));
     TRY(find_box(plan, given, n, out));
     TRY(find_steps(plan, variant, n, out));
@@ -268,13 +263,12 @@ static enum ht_err write_attributes(const struct ht_plan *plan, const struct ht_
 /* The box as a grid of its own, at the places of the field's values. */
 static void make_box(const struct ht_plan *plan, const struct ht_field_map *map,
                      struct ht_grid *box) {
-    struct ht_pair pair = {.dims = 0};
-    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
+    const unsigned parity = plan->problem.early ? plan->eq.field[map->field].parity : 0;
     *box = (struct ht_grid){
         .dims = plan->grid.dims,
         .slab = {plan->grid.slab.comm, map->own.first, map->own.last, .nodes = true}};
     for (int k = 0; k < 3; k++) {
-        const double half = pair.parity[map->field] >> k & 1u ? 0.5 : 0;
+        const double half = parity >> k & 1u ? 0.5 : 0;
         box->h[k] = plan->grid.h[k] * (double)map->stride;
         box->cells[k] = map->count[k] - (k < box->dims);
         box->wall[k][0] = box->wall[k][1] = 1;

@@ -322,17 +322,13 @@ enum ht_err ht_hermite_plan_shots(struct ht_plan *plan) {
 }
 
 static enum ht_err make_receivers(struct ht_plan *plan) {
-    struct ht_pair pair = {.dims = 0};
-    if (plan->problem.fd.pair != HT_PAIR_NONE) ht_problem_pair(&plan->problem, &pair);
     const struct ht_params *params = plan->params;
     const struct ht_receivers_of of = {
         .eq = &plan->eq,
         .grid = &plan->grid,
         .held = plan->problem.stored[HT_PRIMARY],
-        .second = plan->problem.scheme->nodal && plan->problem.fd.pair == HT_PAIR_NONE
-                      ? &plan->eq.second_order
-                      : NULL,
-        .half_early = pair.group[0],
+        .second = plan->problem.second,
+        .half_early = plan->problem.early,
         .dt = plan->problem.dt,
         .steps = plan->steps,
         .frequency =
@@ -342,19 +338,14 @@ static enum ht_err make_receivers(struct ht_plan *plan) {
 
 /* The field of finite differences begins with the rate 0, or one group of a pair with 0. */
 static bool begins_at_rest(const struct ht_plan *plan) {
-    const struct ht_second_order *form = &plan->eq.second_order;
-    struct ht_pair pair = {.nfields = 0};
+    const struct ht_second_order *form = plan->problem.second;
+    unsigned moving = plan->problem.early;
     bool moves = false;
-    if (plan->problem.fd.pair != HT_PAIR_NONE) {
-        ht_problem_pair(&plan->problem, &pair);
-        for (int f = 0; f < pair.nfields; f++)
-            moves = moves || (pair.group[0] >> f & 1u && ht_solution_occurs(plan->solution, f));
-        return !moves;
-    }
-    if (form->rate >= 0) return !ht_solution_occurs(plan->solution, form->rate);
-    for (int k = 0; k < plan->eq.dims; k++)
-        if (ht_solution_occurs(plan->solution, form->flux[k])) return false;
-    return true;
+    if (form != NULL && form->rate >= 0) moving = 1u << form->rate;
+    for (int k = 0; k < plan->eq.dims && form != NULL && form->rate < 0; k++)
+        moving |= 1u << form->flux[k];
+    HT_EACH_BIT(f, moving) moves = moves || ht_solution_occurs(plan->solution, f);
+    return !moves;
 }
 
 /* A snapshot of finite differences lacks the rate of p, that of others would be its first

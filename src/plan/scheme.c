@@ -89,7 +89,7 @@ static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
     /* The kernels take walls' factors as they are. */
     if (eq->field[form->field].parity != 0) return "have a u that walls mirror with other signs";
     if (eq->losses != 0) return "lose energy at a point";
-    *out = (struct ht_form){.stored = {1u << form->field, 1u << form->field}};
+    *out = (struct ht_form){.stored = {1u << form->field, 1u << form->field}, .second = form};
     return NULL;
 }
 
@@ -97,8 +97,9 @@ static const char *fd_form(const struct ht_equations *eq, struct ht_form *out) {
  * staggered; order 2R in space, 2 in time. Conserves a discrete energy in every medium. */
 static const char *lossy_form(const struct ht_equations *eq, struct ht_form *out) {
     struct ht_pair pair;
-    *out = (struct ht_form){.pair = HT_PAIR_TOGETHER};
-    return ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
+    const char *why = ht_pair_make(eq, HT_PAIR_TOGETHER, &pair);
+    *out = (struct ht_form){.pair = HT_PAIR_TOGETHER, .early = pair.group[0]};
+    return why;
 }
 
 static const char *pair_form(const struct ht_equations *eq, struct ht_form *out) {

@@ -186,23 +186,23 @@ static enum ht_err add_place(const struct ht_plan *plan, unsigned fields, unsign
 }
 
 enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out) {
-    struct ht_pair pair;
-    if (plan->problem.fd.pair == HT_PAIR_NONE) {
+    const unsigned early = plan->problem.early;
+    const struct ht_field *field = plan->eq.field;
+    if (early == 0) {
         out->place[out->count++] =
             (struct ht_place){.solution = plan->solution, .fields = ~0u, .borrowed = true};
         return HT_OK;
     }
-    ht_problem_pair(&plan->problem, &pair);
-    unsigned left = pair.group[0] | pair.group[1];
-    for (int f = 0; f < pair.nfields; f++) {
-        const int group = pair.group[1] >> f & 1u;
+    unsigned done = 0;
+    for (int f = 0; f < plan->eq.nfields; f++) {
+        const unsigned group = early >> f & 1u ? early : ~early;
         unsigned fields = 0;
-        for (int g = 0; g < pair.nfields; g++)
-            if ((left & pair.group[group]) >> g & 1u && pair.parity[g] == pair.parity[f])
-                fields |= 1u << g;
-        if (!(left >> f & 1u)) continue;
-        left &= ~fields;
-        TRY(add_place(plan, fields, pair.parity[f], group == 0 ? -plan->problem.dt / 2 : 0, out));
+        for (int g = f; g < plan->eq.nfields; g++)
+            if (group >> g & 1u && field[g].parity == field[f].parity) fields |= 1u << g;
+        if (done >> f & 1u) continue;
+        done |= fields;
+        TRY(add_place(plan, fields, field[f].parity, group == early ? -plan->problem.dt / 2 : 0,
+                      out));
     }
     return HT_OK;
 }

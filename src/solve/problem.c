@@ -11,6 +11,8 @@ const char *ht_problem_set_scheme(struct ht_problem *problem, const struct ht_sc
     if (why != NULL) return why;
     problem->scheme = scheme;
     problem->old_sign = form.old_sign;
+    problem->early = form.early;
+    problem->second = form.second;
     problem->fd.pair = form.pair;
     memcpy(problem->stored, form.stored, sizeof problem->stored);
     return NULL;
