@@ -19,7 +19,7 @@ struct ht_run {
     double kernel_s;            /* of the steps, by the device's clock */
     double look_s;              /* of the observers */
     const char *from;           /* a checkpoint that it goes on from; NULL: it begins at 0 */
-    const char *title;          /* of its progress; NULL: "run" */
+    const char *title;          /* of its progress; NULL: that is not shown */
     const char *physics; /* for checkpoints, of ht_params_physics; NULL: none, or not rank 0 */
 };
 
@@ -161,4 +161,3 @@ struct ht_maps {
     struct ht_map_kept *kept; /* from `begin` to `end` */
 };
 struct ht_observer ht_observe_maps(struct ht_maps *maps);
-struct ht_observer ht_observe_progress(struct ht_progress *progress);

@@ -16,14 +16,12 @@ static enum ht_err log_text(const struct ht_text *text) {
 static enum ht_err run_observed(struct ht_simulation *sim, struct ht_output *output,
                                 struct ht_result *result) {
     const struct ht_plan *plan = sim->plan;
-    struct ht_progress progress;
     struct ht_checkpoints checkpoints = {.output = output};
     result->energy.series = output;
     struct ht_recording recording = {.output = output};
     struct ht_maps maps;
     TRY(ht_comm_agree(plan->grid.slab.comm, ht_output_mark(output, plan->shots, plan->receivers)));
     const struct ht_observer observers[] = {
-        ht_observe_progress(&progress),
         ht_observe_energy(&result->energy),
         ht_observe_checkpoints(plan->params, &checkpoints),
         ht_observe_conserved(&result->conserved),
@@ -36,6 +34,7 @@ static enum ht_err run_observed(struct ht_simulation *sim, struct ht_output *out
     const int count = sizeof observers / sizeof observers[0];
     checkpoints.of = (struct ht_run_parts){.count = count, .observer = observers};
     sim->run.from = plan->params->resume.from;
+    if (sim->run.title == NULL) sim->run.title = "run";
     return ht_run_execute(&sim->run, count, observers);
 }
 

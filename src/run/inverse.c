@@ -124,10 +124,8 @@ enum ht_err ht_inverse_ready(struct ht_inverse *inverse, int shot) {
 enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char *title) {
     struct ht_run *run = &inverse->survey->sim->run;
     const double began = ht_clock();
-    struct ht_progress progress;
     struct ht_energies energies = {.initial = NAN};
-    const struct ht_observer observers[] = {ht_observe_progress(&progress),
-                                            ht_observe_energy(&energies),
+    const struct ht_observer observers[] = {ht_observe_energy(&energies),
                                             ht_observe_receivers(&inverse->traces)};
     ht_recording_free(&inverse->traces);
     struct ht_stepper *stepper = &inverse->survey->sim->run.stepper;
@@ -139,7 +137,7 @@ enum ht_err ht_inverse_forward(struct ht_inverse *inverse, int shot, const char 
     stepper->follow = follow;
     stepper->follower = inverse;
     run->title = title;
-    TRY(ht_survey_blame(inverse->survey, shot, ht_run_execute(run, 3, observers)));
+    TRY(ht_survey_blame(inverse->survey, shot, ht_run_execute(run, 2, observers)));
     inverse->forward_s += ht_clock() - began;
     REQUIRE(!run->interrupted, HT_ERR_INTERRUPTED, "interrupted in shot %d of %d", shot + 1,
             inverse->survey->count);

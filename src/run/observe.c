@@ -1,4 +1,4 @@
-/* The observers of outputs, of the error at the end, and the progress line. */
+/* The observers of outputs and of the error at the end. */
 #include "htwave/run.h"
 
 static enum ht_err snapshots_look(void *context, const struct ht_view *view) {
@@ -48,38 +48,6 @@ struct ht_observer ht_observe_error(const struct ht_plan *plan, double *error) {
     *error = NAN;
     return (struct ht_observer){
         .name = "error", .context = error, .needs = known ? HT_NEED_NODAL : 0, .look = error_look};
-}
-
-static enum ht_err progress_begin(void *context, struct ht_run *run) {
-    double cells = (double)ht_grid_total(&run->plan->grid, HT_DUAL);
-    ht_progress_start(context, run->title != NULL ? run->title : "run", (double)run->plan->steps,
-                      "cell half-steps", 2 * cells);
-    return HT_OK;
-}
-
-static enum ht_err progress_look(void *context, const struct ht_view *view) {
-    ht_progress_update(context, (double)view->run->steps);
-    return HT_OK;
-}
-
-static enum ht_err progress_archive(void *context, struct ht_run *run, struct ht_archive *archive) {
-    struct ht_progress *progress = context;
-    if (ht_archive_loads(archive)) progress->begun = (double)run->steps;
-    return HT_OK;
-}
-
-static void progress_end(void *context) {
-    ht_progress_end(context);
-}
-
-struct ht_observer ht_observe_progress(struct ht_progress *progress) {
-    return (struct ht_observer){.name = "progress",
-                                .context = progress,
-                                .seconds = 0.1,
-                                .begin = progress_begin,
-                                .look = progress_look,
-                                .archive = progress_archive,
-                                .end = progress_end};
 }
 
 /* ---- checkpoints: the state after a step, before those that write have looked at it, so that a

@@ -13,6 +13,7 @@ struct loop {
     int64_t batch;                      /* steps at a time */
     bool last;
     unsigned held; /* enum ht_need: values of this step */
+    struct ht_progress progress;
     int64_t looks[HT_MAX_OBSERVERS];
     double seconds[HT_MAX_OBSERVERS];
     double *nodal[HT_MAX_FIELDS]; /* NULL: not stored, or not needed */
@@ -106,6 +107,7 @@ static enum ht_err take_steps(struct loop *l) {
         l->batch = (int64_t)shared[1];
         const unsigned due = due_now(l, (unsigned)shared[2]);
         l->held = 0;
+        if (l->run->title != NULL) ht_progress_update(&l->progress, (double)l->run->steps);
         for (int i = 0; i < l->count; i++) {
             if ((due >> i & 1) == 0) continue;
             TRY(look(l, i));
@@ -204,6 +206,10 @@ static enum ht_err begin_all(struct loop *l) {
     }
     if (l->run->from != NULL)
         TRY(ht_archive_load(l->run->plan->grid.slab.comm, l->run->from, ht_run_archive, &parts));
+    const struct ht_plan *plan = l->run->plan;
+    ht_progress_start(&l->progress, l->run->title, (double)plan->steps, "cell half-steps",
+                      2 * (double)ht_grid_total(&plan->grid, HT_DUAL));
+    l->progress.begun = (double)l->run->steps;
     for (int i = 0; i < l->count; i++) ask_next(l, i, l->run->steps);
     return HT_OK;
 }
@@ -225,6 +231,7 @@ enum ht_err ht_run_execute(struct ht_run *run, int count, const struct ht_observ
             ht_log("%s: %lld looks in %.3g s", o->name, (long long)l.looks[l.begun],
                    l.seconds[l.begun]);
     }
+    ht_progress_end(&l.progress);
     for (int f = 0; f < HT_MAX_FIELDS; f++) free(l.nodal[f]);
     free(l.coefs[0]);
     return err;

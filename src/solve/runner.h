@@ -43,8 +43,8 @@ struct ht_runner {
 HT_CHECKED enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
                                       const struct ht_problem *problem, struct ht_device *device);
 void ht_runner_free(struct ht_runner *r);
-/* Where the grid is cut: opens a copy of a planned halo, and logs the schedules of a run. After the
- * ranks have agreed; collective. */
+/* Where the grid is cut: opens a copy of a planned halo. After the ranks have agreed; collective.
+ */
 HT_CHECKED enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *problem,
                                          const struct ht_halo *planned);
 HT_CHECKED enum ht_err ht_runner_run(struct ht_runner *r, const struct ht_passes *passes, int first,

@@ -346,6 +346,17 @@ enum ht_err ht_runner_complete(struct ht_runner *r) {
 
 /* ---- steps ---- */
 
+/* An exchange serves at least one pass, so that the schedules of so many half steps of each kind
+ * are all that there are. */
+static void log_schedule(const struct ht_runner *r, enum ht_subgrid from) {
+    if (!r->partition.cut || r->half_steps > 2 * (r->partition.depth + 1)) return;
+    if (ht_log_level_get() < HT_LOG_VERBOSE) return;
+    HT_FREED_TEXT struct ht_text text = {0};
+    ht_schedule_add_text(&r->schedule, &text);
+    if (ht_text_status(&text) == HT_OK)
+        ht_log("from the %s grid: %s", from == HT_DUAL ? "dual" : "primary", text.data);
+}
+
 enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
     struct ht_runner *r = self;
     const struct ht_passes *passes = &r->passes;
@@ -354,6 +365,7 @@ enum ht_err ht_runner_half_step(void *self, enum ht_subgrid from) {
     if (first == last) return HT_OK;
     TRY(r->ops->before(r, from));
     TRY(ht_runner_run(r, passes, first, last));
+    log_schedule(r, from);
     if (last == passes->count && r->ops->after != NULL) r->ops->after(r, 1);
     return HT_OK;
 }
@@ -406,38 +418,6 @@ void ht_runner_traffic(void *self, struct ht_traffic *out) {
 
 /* ---- making ---- */
 
-static bool same_state(const struct ht_halo_state *a, const struct ht_halo_state *b) {
-    return a->open == b->open && memcmp(&a->valid, &b->valid, sizeof a->valid) == 0 &&
-           (!a->open || memcmp(&a->coming, &b->coming, sizeof a->coming) == 0);
-}
-
-/* Logs the schedules of a run until they repeat. An exchange serves at least one pass, so that
- * after it one of `depth` + 1 states comes again. */
-static enum ht_err log_schedules(struct ht_runner *r) {
-    const struct ht_passes *passes = &r->passes;
-    const int most = 4 * (r->partition.depth + 1);
-    struct ht_halo_state state = r->state;
-    bool fresh = true;
-    if (ht_log_level_get() < HT_LOG_VERBOSE) return HT_OK;
-    HT_ARRAY(struct ht_halo_state, seen, most);
-    for (int n = 0; n < most && fresh; n++) {
-        const int from = n % 2, first = passes->half[from][0], last = passes->half[from][1];
-        seen[n] = state;
-        for (int i = from; i < n; i += 2) fresh = fresh && !same_state(&seen[i], &state);
-        if (!fresh || first == last) continue;
-        ht_schedule_make(&r->partition, passes, first, last, &state, &r->schedule);
-        HT_FREED_TEXT struct ht_text text = {0};
-        ht_schedule_add_text(&r->schedule, &text);
-        if (ht_text_status(&text) == HT_OK)
-            ht_log("%s: %s",
-                   last - first == passes->count ? "time step"
-                   : from == HT_DUAL             ? "half step from the dual grid"
-                                                 : "half step from the primary grid",
-                   text.data);
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_runner_make(struct ht_runner *r, const struct ht_runner_ops *ops,
                            const struct ht_problem *problem, struct ht_device *device) {
     const int targets = (int)ht_most(r->partition.count[HT_PRIMARY], r->partition.count[HT_DUAL]);
@@ -452,8 +432,7 @@ enum ht_err ht_runner_connect(struct ht_runner *r, const struct ht_problem *prob
                               const struct ht_halo *planned) {
     if (!r->partition.cut) return HT_OK;
     r->halo = *planned;
-    TRY(ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link));
-    return log_schedules(r);
+    return ht_links_create(r->halo.comm, r->device, problem->halo.transport, r->halo.link);
 }
 
 void ht_runner_free(struct ht_runner *r) {
