@@ -54,7 +54,7 @@ HT_CHECKED enum ht_err ht_comm_gather(struct ht_comm *comm, const void *own, siz
                                       void *all);
 
 /* all, on rank 0: the parts of the ranks one after the other, each of the size that its rank
- * passes. all is not used on other ranks. */
+ * passes, at most that of a message (below). all is not used on other ranks. */
 HT_CHECKED enum ht_err ht_comm_collect(struct ht_comm *comm, const void *own, int64_t bytes,
                                        void *all);
 

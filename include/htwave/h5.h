@@ -9,18 +9,17 @@ struct ht_h5; /* an open file */
 void ht_h5_name_crashes(void);
 
 /* A new file at a temporary path, ended by ht_h5_commit, which renames it into place, or
- * ht_h5_discard, which removes it (NULL allowed). checked: its metadata and values have checksums,
+ * ht_h5_close, which removes it. checked: its metadata and values have checksums,
  * so that a damaged file cannot be opened or read; HDF5 1.8 and later read it. A dataset of values
  * gets another one, sums/NAME, with a sum of each plane, which ht_h5_read and ht_h5_read_planes
  * compare where planes of that axis are read. */
 HT_CHECKED enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out);
 HT_CHECKED enum ht_err ht_h5_commit(struct ht_h5 *file);
-void ht_h5_discard(struct ht_h5 *file);
 /* Gives a created file its name while it stays open: from here on it can be read, also after the
- * process was killed, as long as only ht_h5_write_planes follow. ht_h5_discard leaves it there. */
+ * process was killed, as long as only ht_h5_write_planes follow. ht_h5_close leaves it there. */
 HT_CHECKED enum ht_err ht_h5_publish(struct ht_h5 *file);
 HT_CHECKED enum ht_err ht_h5_open(const char *path, struct ht_h5 **out);
-void ht_h5_close(struct ht_h5 *file); /* an opened file; NULL allowed */
+void ht_h5_close(struct ht_h5 *file); /* NULL allowed */
 /* HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL */
 static inline void ht_h5_end(struct ht_h5 **file) {
     ht_h5_close(*file);
@@ -80,7 +79,7 @@ struct ht_h5_values {
 /* Reserves a dataset for all values, which is cut along an axis, and sets its places. */
 HT_CHECKED enum ht_err ht_h5_place(struct ht_h5 *file, const int64_t *extent, int axis,
                                    struct ht_h5_values *set);
-/* Closes a created file; then only ht_h5_commit and ht_h5_discard may follow. *name is its
+/* Closes a created file; then only ht_h5_commit and ht_h5_close may follow. *name is its
  * temporary path until then. */
 HT_CHECKED enum ht_err ht_h5_share(struct ht_h5 *file, const char **name);
 /* The planes [first, last) of the datasets; path is for messages. Each process ends with

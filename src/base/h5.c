@@ -13,15 +13,6 @@
 #include <H5FDdevelop.h>
 #endif
 
-struct ht_h5 {
-    hid_t id;               /* H5I_INVALID_HID: shared out, closed */
-    hid_t driver;           /* the file driver, held while the file is open */
-    char *path, *temporary; /* temporary: NULL for a file opened to read, or
-                               published */
-    bool checked;
-    int error; /* the first errno of a write */
-};
-
 /* A handle of any kind that is closed at the end of its block. */
 #define HID HT_ENDED(end_id) hid_t
 static void end_id(const hid_t *id) {
@@ -37,36 +28,33 @@ static void end_id(const hid_t *id) {
 struct disk {
     H5FD_t base; /* first, filled by HDF5 */
     int fd;
-    int *error;       /* in struct ht_h5, which outlives the driver's file */
+    int error;        /* the first errno of a write */
     haddr_t eoa, eof; /* end of the allocated addresses, of the file */
     haddr_t kept;     /* for which the disk has room */
 };
 
-/* The driver's property is the address of ht_h5.error. */
+struct ht_h5 {
+    struct disk disk;
+    hid_t id;               /* H5I_INVALID_HID: shared out, closed */
+    hid_t driver;           /* the file driver, held while the file is open */
+    char *path, *temporary; /* temporary: NULL for a file opened to read, or
+                               published */
+    bool checked;
+};
+
+/* The driver's property is the address of ht_h5.disk. */
 static H5FD_t *disk_open(const char *name, HT_UNUSED unsigned flags, hid_t fapl,
                          HT_UNUSED haddr_t maxaddr) {
-    int *const *error = H5Pget_driver_info(fapl);
-    if (!error) return NULL;
-    struct disk *disk = calloc(1, sizeof *disk);
-    if (!disk) {
-        **error = ENOMEM;
-        return NULL;
-    }
-    disk->error = *error;
+    struct disk *const *property = H5Pget_driver_info(fapl), *disk = *property;
     disk->fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
-    if (disk->fd < 0) {
-        **error = errno;
-        free(disk);
-        return NULL;
-    }
-    return &disk->base;
+    if (disk->fd < 0) disk->error = errno;
+    return disk->fd < 0 ? NULL : &disk->base;
 }
 
 static herr_t disk_close(H5FD_t *file) {
     struct disk *disk = (struct disk *)file;
     /* network file systems report a full disk here */
-    if (close(disk->fd) != 0 && !*disk->error) *disk->error = errno;
-    free(disk);
+    if (close(disk->fd) != 0 && !disk->error) disk->error = errno;
     return 0;
 }
 
@@ -96,7 +84,7 @@ static herr_t disk_read(H5FD_t *file, HT_UNUSED H5FD_mem_t type, HT_UNUSED hid_t
     while (size > 0) {
         ssize_t n = pread(disk->fd, to, size, (off_t)address);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && !*disk->error) *disk->error = errno;
+        if (n < 0 && !disk->error) disk->error = errno;
         if (n <= 0) break;
         to += n;
         address += (haddr_t)n;
@@ -124,7 +112,7 @@ static herr_t disk_write(H5FD_t *file, HT_UNUSED H5FD_mem_t type, HT_UNUSED hid_
                          haddr_t address, size_t size, const void *buffer) {
     struct disk *disk = (struct disk *)file;
     if (address + size > disk->eof) disk->eof = address + size;
-    if (!*disk->error) *disk->error = write_at(disk->fd, address, size, buffer);
+    if (!disk->error) disk->error = write_at(disk->fd, address, size, buffer);
     return 0;
 }
 
@@ -138,7 +126,7 @@ static herr_t disk_truncate(H5FD_t *file, HT_UNUSED hid_t dxpl, HT_UNUSED hbool_
     if (error == EOPNOTSUPP || error == EINVAL) error = 0;
     if (error == 0 && disk->eof != disk->eoa && ftruncate(disk->fd, (off_t)disk->eoa) != 0)
         error = errno;
-    if (!*disk->error) *disk->error = error;
+    if (!disk->error) disk->error = error;
     disk->eof = disk->kept = disk->eoa;
     return 0;
 }
@@ -151,7 +139,7 @@ static const H5FD_class_t disk_class = {
     .name = "htwave_disk",
     .maxaddr = ((haddr_t)1 << 62) - 1,
     .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(int *),
+    .fapl_size = sizeof(struct disk *),
     .open = disk_open,
     .close = disk_close,
     .query = disk_query,
@@ -170,7 +158,7 @@ static hid_t disk_create(struct ht_h5 *file) {
     file->driver = H5FDregister(&disk_class);
     HID fapl = H5Pcreate(H5P_FILE_ACCESS), root = H5Pcreate(H5P_FILE_CREATE);
     HID sums = H5Pcreate(H5P_GROUP_CREATE);
-    int *property = &file->error;
+    struct disk *property = &file->disk;
     if (file->driver <= 0 || fapl < 0 || H5Pset_driver(fapl, file->driver, &property) < 0)
         return H5I_INVALID_HID;
     if (!file->checked) return H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
@@ -179,7 +167,7 @@ static hid_t disk_create(struct ht_h5 *file) {
         return H5I_INVALID_HID;
     const hid_t id = H5Fcreate(file->temporary, H5F_ACC_TRUNC, root, fapl);
     HID group = id < 0 ? id : H5Gcreate2(id, "sums", H5P_DEFAULT, sums, H5P_DEFAULT);
-    if (group < 0 && file->error == 0) file->error = EIO;
+    if (group < 0 && file->disk.error == 0) file->disk.error = EIO;
     return id;
 }
 
@@ -254,31 +242,29 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
     if (file->id >= 0) return HT_OK;
     disk_drop(file);
     unlink(file->temporary);
-    FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->error));
+    FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->disk.error));
 }
 
 enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
     quiet();
-    struct ht_h5 *file;
-    TRY(HT_ALLOC(file, 1));
-    enum ht_err err = create_file(path, checked, file);
-    return HT_MADE(err, file, free_file, out);
+    HT_CREATE(out, create_file(path, checked, *out), free_file);
 }
 
-/* Closes what is open; a failure is recorded in file->error. */
+/* Closes what is open; a failure is recorded in file->disk.error. */
 static void shut(struct ht_h5 *file) {
-    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->error) file->error = EIO;
+    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->disk.error) file->disk.error = EIO;
     file->id = H5I_INVALID_HID;
     disk_drop(file);
 }
 
 static enum ht_err check_written(const struct ht_h5 *file) {
-    REQUIRE(!file->error, HT_ERR_IO, "cannot write %s: %s", file->path, reason(file->error));
+    REQUIRE(!file->disk.error, HT_ERR_IO, "cannot write %s: %s", file->path,
+            reason(file->disk.error));
     return HT_OK;
 }
 
 enum ht_err ht_h5_publish(struct ht_h5 *file) {
-    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 && !file->error) file->error = EIO;
+    if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 && !file->disk.error) file->disk.error = EIO;
     TRY(check_written(file));
     if (file->temporary) TRY(ht_file_commit(file->temporary, file->path));
     free(file->temporary);
@@ -296,10 +282,11 @@ enum ht_err ht_h5_commit(struct ht_h5 *file) {
     return err;
 }
 
-void ht_h5_discard(struct ht_h5 *file) {
+void ht_h5_close(struct ht_h5 *file) {
     if (!file) return;
+    GUARD(file);
     /* nothing needs to be written to disk from here on */
-    if (!file->error) file->error = ECANCELED;
+    if (!file->disk.error) file->disk.error = ECANCELED;
     shut(file);
     if (file->temporary) unlink(file->temporary);
     free_file(file);
@@ -327,17 +314,7 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
     quiet();
-    struct ht_h5 *file;
-    TRY(HT_ALLOC(file, 1));
-    enum ht_err err = open_file(path, file);
-    return HT_MADE(err, file, free_file, out);
-}
-
-void ht_h5_close(struct ht_h5 *file) {
-    if (!file) return;
-    GUARD(file);
-    shut(file);
-    free_file(file);
+    HT_CREATE(out, open_file(path, *out), free_file);
 }
 
 /* ---- datasets ---- */
@@ -362,7 +339,7 @@ enum ht_err ht_h5_reserve(struct ht_h5 *file, const char *name, int rank, const 
                     (!chunks || H5Pset_chunk(made, rank, chunk) >= 0) &&
                     H5Pset_create_intermediate_group(links, 1) >= 0;
     HID set = ok ? H5Dcreate2(file->id, name, type, space, links, made, H5P_DEFAULT) : -1;
-    return set_written(set >= 0, name, file->path, file->error);
+    return set_written(set >= 0, name, file->path, file->disk.error);
 }
 
 enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *text) {
@@ -373,7 +350,7 @@ enum ht_err ht_h5_write_text(struct ht_h5 *file, const char *name, const char *t
                     H5Pset_obj_track_times(made, false) >= 0;
     HID set = ok ? H5Dcreate2(file->id, name, type, space, H5P_DEFAULT, made, H5P_DEFAULT) : -1;
     const bool written = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
-    return set_written(written, name, file->path, file->error);
+    return set_written(written, name, file->path, file->disk.error);
 }
 
 static enum ht_err add_name(const char *name, void *text) {
@@ -402,6 +379,8 @@ static enum ht_err open_set(struct ht_h5 *file, const char *name, hid_t *set, hi
 static bool select_planes(hid_t space, int axis, int64_t first, int64_t last, hid_t *part) {
     hsize_t size[8], start[8] = {0};
     int rank = H5Sget_simple_extent_dims(space, size, NULL);
+    if (rank == 0) *part = H5Screate(H5S_SCALAR); /* one value */
+    if (rank == 0) return *part >= 0;
     if (axis >= rank || first < 0 || last <= first || (hsize_t)last > size[axis]) return false;
     start[axis] = (hsize_t)first;
     size[axis] = (hsize_t)(last - first);
@@ -509,7 +488,7 @@ enum ht_err ht_h5_write_planes(struct ht_h5 *file, const char *name, int axis, i
         TRY(ht_h5_check_single(name, file->path, H5Sget_simple_extent_npoints(part), data));
     errno = 0; /* HDF5 does not pass on the system's errno */
     ok = ok && H5Dwrite(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0;
-    return set_written(ok, name, file->path, file->error || ok ? file->error : errno);
+    return set_written(ok, name, file->path, file->disk.error || ok ? file->disk.error : errno);
 }
 
 enum ht_err ht_h5_write(struct ht_h5 *file, const char *name, int rank, const int64_t *extent,
@@ -544,30 +523,14 @@ enum ht_err ht_h5_extent(struct ht_h5 *file, const char *name, int *rank, int64_
     return HT_OK;
 }
 
-/* part: H5S_ALL: all values. */
-static enum ht_err read_values(const struct ht_h5 *file, const char *name, hid_t set, hid_t part,
-                               hid_t space, double *data) {
-    HID type = H5Dget_type(set);
-    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-    REQUIRE(class == H5T_INTEGER || class == H5T_FLOAT, HT_ERR_IO,
-            "dataset %s of %s does not hold numbers", name, file->path);
-    REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
-            "cannot read dataset %s of %s: the file is damaged", name, file->path);
-    return HT_OK;
-}
-
 enum ht_err ht_h5_read(struct ht_h5 *file, const char *name, int64_t count, double *data) {
-    GUARD(file);
-    HID set = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    TRY(open_set(file, name, &set, &space));
-    int64_t stored = (int64_t)H5Sget_simple_extent_npoints(space);
+    int64_t extent[8] = {1}, stored = 1;
+    int rank;
+    TRY(ht_h5_extent(file, name, &rank, extent));
+    for (int i = 0; i < rank; i++) stored *= extent[i];
     REQUIRE(stored == count, HT_ERR_IO, "dataset %s of %s holds %lld values, expected %lld", name,
             file->path, (long long)stored, (long long)count);
-    TRY(read_values(file, name, set, H5S_ALL, H5S_ALL, data));
-    hsize_t size[8];
-    return H5Sget_simple_extent_dims(space, size, NULL) < 1
-               ? HT_OK
-               : check_sums(file, name, space, 0, 0, (int64_t)size[0], data);
+    return count > 0 ? ht_h5_read_planes(file, name, 0, 0, extent[0], data) : HT_OK;
 }
 
 enum ht_err ht_h5_array(struct ht_h5 *file, const char *name, struct ht_array *out) {
@@ -586,7 +549,12 @@ enum ht_err ht_h5_read_planes(struct ht_h5 *file, const char *name, int axis, in
     REQUIRE(select_planes(space, axis, first, last, &part), HT_ERR_IO,
             "dataset %s of %s holds no values %lld to %lld", name, file->path, (long long)first,
             (long long)last);
-    TRY(read_values(file, name, set, part, space, data));
+    HID type = H5Dget_type(set);
+    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    REQUIRE(class == H5T_INTEGER || class == H5T_FLOAT, HT_ERR_IO,
+            "dataset %s of %s does not hold numbers", name, file->path);
+    REQUIRE(H5Dread(set, H5T_NATIVE_DOUBLE, part, space, H5P_DEFAULT, data) >= 0, HT_ERR_IO,
+            "cannot read dataset %s of %s: the file is damaged", name, file->path);
     return check_sums(file, name, space, axis, first, last, data);
 }
 
@@ -597,8 +565,8 @@ static enum ht_err set_attribute(const struct ht_h5 *file, const char *name, hid
                  ? H5Aopen(file->id, name, H5P_DEFAULT)
                  : H5Acreate2(file->id, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool ok = id >= 0 && H5Awrite(id, memory, value) >= 0;
-    REQUIRE(ok && !file->error, HT_ERR_IO, "cannot write attribute %s of %s: %s", name, file->path,
-            reason(file->error));
+    REQUIRE(ok && !file->disk.error, HT_ERR_IO, "cannot write attribute %s of %s: %s", name,
+            file->path, reason(file->disk.error));
     return HT_OK;
 }
 
@@ -606,7 +574,6 @@ enum ht_err ht_h5_set_number(struct ht_h5 *file, const char *name, int count,
                              const double *values) {
     hsize_t size = (hsize_t)count;
     HID space = count == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, NULL);
-    REQUIRE(space >= 0, HT_ERR_IO, "cannot write attribute %s of %s", name, file->path);
     return set_attribute(file, name, H5T_IEEE_F64LE, space, H5T_NATIVE_DOUBLE, values);
 }
 
@@ -615,8 +582,7 @@ enum ht_err ht_h5_set_text(struct ht_h5 *file, const char *name, const char *val
     const size_t size = strlen(value) / 16 * 16 + 16;
     HID space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1);
     HT_ARRAY(char, padded, size);
-    REQUIRE(space >= 0 && type >= 0 && H5Tset_size(type, size) >= 0, HT_ERR_IO,
-            "cannot write attribute %s of %s", name, file->path);
+    (void)H5Tset_size(type, size);
     snprintf(padded, size, "%s", value);
     return set_attribute(file, name, type, space, type, padded);
 }
@@ -696,31 +662,20 @@ struct part {
     int64_t first, last;
 };
 
-/* Values next to each other, in the file's type; 0 or the system's error. */
-static int put_values(const struct part *p, int64_t offset, int64_t count, const double *data) {
-    enum { MOST = 1 << 14 };
-    float piece[MOST];
-    if (!p->set->single) return write_at(p->fd, (haddr_t)offset, (size_t)count * 8, data);
-    for (int64_t i = 0; i < count; i += MOST) {
-        const int64_t n = ht_least(count - i, MOST);
-        for (int64_t j = 0; j < n; j++) piece[j] = (float)data[i + j];
-        const int error = write_at(p->fd, (haddr_t)(offset + i * 4), (size_t)n * 4, piece);
-        if (error != 0) return error;
-    }
-    return 0;
-}
-
 /* Of the planes of all groups, one after the other. */
 static enum ht_err put_planes(void *data, int64_t begin, int64_t end) {
     const struct part *p = data;
     const struct ht_h5_values *set = p->set;
-    const int64_t size = set->single ? 4 : 8, count = p->last - p->first;
+    const int64_t bytes = set->plane * (set->single ? 4 : 8), count = p->last - p->first;
+    HT_ARRAY(float, single, set->single ? set->plane : 0);
     for (int64_t i = begin; i < end; i++) {
         const int64_t plane = i / count * set->planes + p->first + i % count;
         const double *values = set->data + i * set->plane;
         if (set->single) TRY(ht_h5_check_single(set->name, p->path, set->plane, values));
+        for (int64_t j = 0; set->single && j < set->plane; j++) single[j] = (float)values[j];
+        const void *from = set->single ? (const void *)single : values;
         const int error =
-            put_values(p, set->offset + plane * set->plane * size, set->plane, values);
+            write_at(p->fd, (haddr_t)(set->offset + plane * bytes), (size_t)bytes, from);
         TRY(set_written(true, set->name, p->path, error));
     }
     return HT_OK;

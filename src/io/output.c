@@ -546,7 +546,7 @@ enum ht_err ht_planes_end(const struct ht_grid *grid, enum ht_err err, struct ht
     err = ht_comm_agree(comm, err);
     if (!err) err = write_values(grid, shared, path, count, set);
     if (file && err)
-        ht_h5_discard(file);
+        ht_h5_close(file);
     else if (file)
         err = ht_h5_commit(file);
     return ht_comm_agree(comm, err);

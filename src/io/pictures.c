@@ -468,7 +468,7 @@ enum ht_err ht_output_model(const struct ht_params *params, const struct ht_medi
     HT_PATH(path, directory, "model.h5");
     TRY(ht_h5_create(path, false, &file));
     const enum ht_err err = fill_file(&m, file);
-    if (err) ht_h5_discard(file);
+    if (err) ht_h5_close(file);
     TRY(err ? err : ht_h5_commit(file));
     TRY(ht_pictures_create(&m.output));
     TRY(mark_views(&m.output, &m.places));

@@ -226,7 +226,7 @@ enum ht_err ht_output_traces_begin(struct ht_output *output, const struct ht_pla
 }
 
 void ht_traces_end(struct ht_traces *t) {
-    ht_h5_discard(t->file);
+    ht_h5_close(t->file);
     free(t->done);
     free(t->room);
     *t = (struct ht_traces){.file = NULL};
@@ -257,7 +257,7 @@ static enum ht_err shorten(struct ht_output *output) {
     for (int n = 0; n < t->receivers->count; n++) t->room[n] = ht_most(t->done[n], 1);
     enum ht_err err = lay_out(t);
     for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, whole);
-    ht_h5_discard(whole);
+    ht_h5_close(whole);
     for (int n = 0; err == HT_OK && n < t->receivers->count; n++) {
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t values = t->done[n] == 0 ? group->count * group->readings : 0;

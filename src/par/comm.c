@@ -14,16 +14,14 @@
 /* Tags of notices (of a failure; questions of a rank that has waited long, and answers), and of
  * ht_comm_collect: the largest that MPI guarantees. */
 enum { NOTICE = 1, ASKS, ANSWERS, COLLECT = 32767 };
-/* Largest piece of a transfer whose size has no bound, in bytes. */
-enum { PIECE = 1 << 30 };
 /* Bytes of a message about a failure; a longer one is cut. */
 enum { MESSAGE = 16384 };
 
 struct ht_comm {
     struct ht_comm *whole; /* whose part it is; NULL: none */
-    MPI_Comm run, agree, notice, machine;
+    MPI_Comm run, agree, notice;
     int rank, size, local_size;
-    int *machine_rank;  /* [rank] on this machine; MPI_UNDEFINED elsewhere */
+    int *leader;        /* [rank]: the first rank of its machine */
     enum ht_err failed; /* the agreed failure, and its message */
     char message[MESSAGE];
     double abandoned_at; /* when the first message was abandoned; 0: none */
@@ -70,22 +68,16 @@ static enum ht_err connect_ranks(struct ht_comm *c, MPI_Comm among) {
     }
     TRY(comm_check(MPI_Comm_rank(c->run, &c->rank), "numbering ranks"));
     TRY(comm_check(MPI_Comm_size(c->run, &c->size), "counting ranks"));
-    HT_FREED int *ranks = NULL;
-    TRY(comm_check(MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &c->machine),
-                   "finding the ranks of a machine"));
-    TRY(comm_check(MPI_Comm_set_errhandler(c->machine, MPI_ERRORS_RETURN), "starting MPI"));
-    TRY(comm_check(MPI_Comm_size(c->machine, &c->local_size), "counting ranks"));
-    TRY(HT_ALLOC(c->machine_rank, c->size));
+    TRY(HT_ALLOC(c->leader, c->size));
     TRY(HT_ALLOC(c->answered, c->size));
-    TRY(HT_ALLOC(ranks, c->size));
-    for (int r = 0; r < c->size; r++) ranks[r] = r;
-    MPI_Group all = MPI_GROUP_NULL, here = MPI_GROUP_NULL;
-    int code = MPI_Comm_group(c->run, &all);
-    if (code == MPI_SUCCESS) code = MPI_Comm_group(c->machine, &here);
+    MPI_Comm machine = MPI_COMM_NULL;
+    int first = c->rank;
+    int code = MPI_Comm_split_type(c->run, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    if (code == MPI_SUCCESS) code = MPI_Comm_size(machine, &c->local_size);
+    if (code == MPI_SUCCESS) code = MPI_Bcast(&first, 1, MPI_INT, 0, machine);
     if (code == MPI_SUCCESS)
-        code = MPI_Group_translate_ranks(all, c->size, ranks, here, c->machine_rank);
-    if (here != MPI_GROUP_NULL) (void)MPI_Group_free(&here);
-    if (all != MPI_GROUP_NULL) (void)MPI_Group_free(&all);
+        code = MPI_Allgather(&first, 1, MPI_INT, c->leader, 1, MPI_INT, c->run);
+    if (machine != MPI_COMM_NULL) (void)MPI_Comm_free(&machine);
     return comm_check(code, "finding the ranks of a machine");
 }
 
@@ -106,7 +98,7 @@ static enum ht_err start(struct ht_comm *c) {
 }
 
 static void comm_free(struct ht_comm *c) {
-    free(c->machine_rank);
+    free(c->leader);
     free(c->answered);
     free(c);
 }
@@ -114,11 +106,8 @@ static void comm_free(struct ht_comm *c) {
 /* After a failure MPI is not finalised: the process ends without MPI_Finalize, so that the launcher
  * ends the other ranks. */
 enum ht_err ht_comm_start(struct ht_comm **out) {
-    struct ht_comm *c = NULL;
     if (!launched()) return HT_OK;
-    TRY(HT_ALLOC(c, 1));
-    const enum ht_err err = start(c);
-    return HT_MADE(err, c, comm_free, out);
+    HT_CREATE(out, start(*out), comm_free);
 }
 
 /* Sleeps grow with the wait, to 1 ms. */
@@ -171,8 +160,8 @@ static void end_failed(struct ht_comm *c, int exit_code) {
 }
 
 static void disconnect(struct ht_comm *c) {
-    MPI_Comm *const comms[] = {&c->machine, &c->notice, &c->agree, &c->run};
-    for (int i = 0; i < 4; i++)
+    MPI_Comm *const comms[] = {&c->notice, &c->agree, &c->run};
+    for (int i = 0; i < 3; i++)
         if (*comms[i] != MPI_COMM_NULL) (void)MPI_Comm_free(comms[i]);
 }
 
@@ -199,7 +188,7 @@ enum ht_err ht_comm_split(struct ht_comm *whole, int parts, struct ht_comm **out
     TRY(comm_sound(whole));
     TRY(HT_ALLOC(c, 1));
     c->whole = whole;
-    c->run = c->agree = c->notice = c->machine = MPI_COMM_NULL;
+    c->run = c->agree = c->notice = MPI_COMM_NULL;
     enum ht_err err = comm_check(
         MPI_Comm_split(whole->run, whole->rank / (whole->size / parts), whole->rank, &among),
         "dividing the ranks");
@@ -233,7 +222,7 @@ int ht_comm_size(const struct ht_comm *c) {
 }
 
 bool ht_comm_same_machine(const struct ht_comm *c, int rank) {
-    return c == NULL || c->machine_rank[rank] != MPI_UNDEFINED;
+    return c == NULL || c->leader[rank] == c->leader[c->rank];
 }
 
 /* A rank that is bound has fewer than its share, or just that. */
@@ -577,15 +566,6 @@ enum ht_err ht_comm_max(struct ht_comm *c, int count, double *values) {
     return combine(c, count, values, false);
 }
 
-/* To rank 0, or on rank 0 from another: in messages of at most PIECE bytes, one after the other. */
-static enum ht_err move_pieces(struct ht_comm *c, int with, char *data, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += PIECE) {
-        const int64_t some = ht_least(bytes - at, PIECE);
-        TRY(ht_message_pass(c, with, COLLECT, with == 0, data + at, some));
-    }
-    return HT_OK;
-}
-
 enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, void *all) {
     if (c == NULL) {
         copy(all, own, (size_t)bytes);
@@ -594,12 +574,10 @@ enum ht_err ht_comm_collect(struct ht_comm *c, const void *own, int64_t bytes, v
     HT_ARRAY(int64_t, sizes, c->size);
     TRY(ht_comm_gather(c, &bytes, sizeof bytes, sizes));
     /* what is sent is not changed */
-    if (c->rank != 0) return move_pieces(c, 0, (char *)own, bytes);
+    if (c->rank != 0) return ht_message_pass(c, 0, COLLECT, true, (void *)own, bytes);
     copy(all, own, (size_t)bytes);
     char *to = (char *)all + bytes;
-    for (int r = 1; r < c->size; r++) {
-        TRY(move_pieces(c, r, to, sizes[r]));
-        to += sizes[r];
-    }
+    for (int r = 1; r < c->size; to += sizes[r++])
+        TRY(ht_message_pass(c, r, COLLECT, false, to, sizes[r]));
     return HT_OK;
 }

@@ -194,7 +194,7 @@ enum ht_err ht_archive_save(struct ht_comm *comm, const char *path, const char *
     if (leads(&a)) fail(&a, ht_h5_create(path, true, &a.file));
     const enum ht_err err = write_file(&a, walk, context);
     if (err != HT_OK) {
-        ht_h5_discard(a.file);
+        ht_h5_close(a.file);
         return err;
     }
     if (leads(&a)) {

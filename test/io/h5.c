@@ -122,7 +122,7 @@ static void test_chunks(const char *directory) {
     TEST_EQUAL(wrong, 0, "columns %d to %d: values wrong", FIRST, LAST);
     TEST_ERROR(ht_h5_read_planes(file, "a/b", 1, LAST, COLUMNS + 1, back), HT_ERR_IO, "",
                "beyond the columns");
-    ht_h5_discard(file);
+    ht_h5_close(file);
 }
 
 static void test_refusals(const char *path, const char *directory) {
@@ -152,8 +152,8 @@ static void test_discard(const char *path, const char *directory) {
     must(ht_h5_create(path, false, &file));
     fill(file, data);
     TEST_EQUAL(scratch_entries(directory), before + 1, "with one temporary file, files");
-    ht_h5_discard(file);
-    ht_h5_discard(NULL);
+    ht_h5_close(file);
+    ht_h5_close(NULL);
     TEST_EQUAL(scratch_entries(directory), before, "discard leaves none, files");
     must(ht_h5_open(path, &file));
     must(ht_h5_read(file, "p", COUNT, back));
@@ -177,7 +177,7 @@ static void test_disk_full(const char *directory) {
         if (!err) {
             err = ht_h5_write(file, "p", 1, &extent, data, false);
             if (err)
-                ht_h5_discard(file);
+                ht_h5_close(file);
             else
                 err = ht_h5_commit(file);
         }
