@@ -257,9 +257,11 @@ HT_CHECKED enum ht_err ht_file_rows(const char *path, int columns, const char *m
                                     ht_file_row *take, void *context);
 /* How many numbers begin the first line that begins with some; 0: there is none. */
 HT_CHECKED enum ht_err ht_file_columns(const char *path, int *columns);
-/* Complete or absent, also when the disk is full. */
-HT_CHECKED enum ht_err ht_file_write(const char *path, const void *data, size_t size);
-/* For signal handlers that end the process: removes the temporary file of ht_file_write. */
+/* Complete or absent, also when the disk is full; folder NULL: name is a path. */
+HT_CHECKED enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data,
+                                        size_t size);
+#define ht_file_write(path, data, size) ht_file_write_in(NULL, (path), (data), (size))
+/* For signal handlers that end the process: removes the temporary file of ht_file_write_in. */
 void ht_file_abandon(void);
 /* mkdir -p; verifies that a file can be created inside. */
 HT_CHECKED enum ht_err ht_file_make_directory(const char *path);
@@ -289,8 +291,6 @@ HT_CHECKED enum ht_err ht_file_path(const char *folder, const char *name, char *
 #define HT_PATH(path, folder, name) \
     HT_FREED char *path = NULL;     \
     TRY(ht_file_path(folder, name, &(path)))
-HT_CHECKED enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data,
-                                        size_t size);
 /* It belongs to the user of this process, and nobody else can write it. */
 bool ht_file_is_private(const char *path);
 

@@ -2,6 +2,7 @@
  * to disk and renamed, in one step (POSIX.1-2008). A full disk is reported by write, fsync or
  * close. */
 #include <fcntl.h>
+#include <libgen.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,24 +27,26 @@ static enum ht_err check_regular(const char *path, const struct stat *info) {
 
 /* Opening a device may act on it, so the type is tested before. Opening a named pipe would wait for
  * a writer: what has become a pipe since the test is opened without waiting, and refused. */
-static enum ht_err open_regular(const char *path, int *fd, int64_t *size) {
+static enum ht_err open_regular(const char *path, FILE **file, int64_t *size) {
     struct stat info;
     if (stat(path, &info) != 0) return fail_read(path);
     TRY(check_regular(path, &info));
-    *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (*fd < 0) return fail_read(path);
-    enum ht_err err = fstat(*fd, &info) == 0 ? check_regular(path, &info) : fail_read(path);
-    if (err) close(*fd);
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    *file = fd < 0 ? NULL : fdopen(fd, "rb");
+    if (*file == NULL && fd >= 0) close(fd);
+    if (*file == NULL || fstat(fd, &info) != 0) return fail_read(path);
     *size = (int64_t)info.st_size;
-    return err;
+    return check_regular(path, &info);
+}
+
+static void end_file(FILE **file) {
+    if (*file != NULL) fclose(*file);
 }
 
 enum ht_err ht_file_size(const char *path, int64_t *size) {
-    int fd = -1;
+    HT_ENDED(end_file) FILE *file = NULL;
     *size = 0;
-    TRY(open_regular(path, &fd, size));
-    close(fd);
-    return HT_OK;
+    return open_regular(path, &file, size);
 }
 
 static enum ht_err check_most(const char *path, size_t size, size_t most) {
@@ -52,47 +55,28 @@ static enum ht_err check_most(const char *path, size_t size, size_t most) {
 }
 
 /* The file may grow meanwhile, or have no known size, as those of /proc. */
-static enum ht_err read_stream(FILE *file, const char *path, size_t capacity, size_t most,
-                               char **data, size_t *size) {
-    TRY(ht_mem_alloc(capacity, 1, data));
-    for (;;) {
-        /* One byte is reserved for the NUL. */
-        size_t got = fread(*data + *size, 1, capacity - 1 - *size, file);
-        *size += got;
-        TRY(check_most(path, *size, most));
-        if (got == 0) break;
-        if (*size + 1 < capacity) continue;
-        char *more = capacity <= SIZE_MAX / 2 ? realloc(*data, capacity * 2) : NULL;
-        REQUIRE(more, HT_ERR_MEMORY, "out of memory while reading %s", path);
-        *data = more;
-        capacity *= 2;
-    }
-    if (ferror(file)) return fail_read(path);
-    (*data)[*size] = '\0';
-    return HT_OK;
-}
-
 enum ht_err ht_file_read_most(const char *path, size_t most, char **data, size_t *size) {
-    int fd = -1;
-    int64_t expected = 0;
+    HT_ENDED(end_file) FILE *file = NULL;
+    HT_FREED char *text = NULL;
+    int64_t room = 0;
+    size_t length = 0;
     *data = NULL;
     *size = 0;
-    TRY(open_regular(path, &fd, &expected));
-    enum ht_err err = check_most(path, (size_t)expected, most);
-    FILE *file = err ? NULL : fdopen(fd, "rb");
-    if (!err && !file) err = fail_read(path);
-    /* One byte for the NUL and one to detect the end. */
-    if (!err) err = read_stream(file, path, (size_t)expected + 2, most, data, size);
-    if (file)
-        fclose(file);
-    else
-        close(fd);
-    if (err) {
-        free(*data);
-        *data = NULL;
-        *size = 0;
+    TRY(open_regular(path, &file, &room));
+    TRY(check_most(path, (size_t)room, most));
+    room += 2; /* one byte for the NUL and one to detect the end */
+    TRY(HT_ALLOC(text, room));
+    for (size_t got = 1; got > 0; length += got) {
+        TRY(HT_GROW(text, (int64_t)length + 2, room));
+        got = fread(text + length, 1, (size_t)room - 1 - length, file);
+        TRY(check_most(path, length + got, most));
     }
-    return err;
+    if (ferror(file)) return fail_read(path);
+    text[length] = '\0';
+    *data = text;
+    *size = length;
+    text = NULL;
+    return HT_OK;
 }
 
 enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
@@ -102,14 +86,11 @@ enum ht_err ht_file_read(const char *path, char **data, size_t *size) {
 enum ht_err ht_file_hash(const char *path, uint64_t *hash) {
     enum { SIZE = 1 << 20 };
     HT_ARRAY(char, data, SIZE);
-    FILE *file = fopen(path, "rb");
+    HT_ENDED(end_file) FILE *file = fopen(path, "rb");
     if (file == NULL) return fail_read(path);
     *hash = HT_HASH_SEED;
     for (size_t n; (n = fread(data, 1, SIZE, file)) > 0;) *hash = ht_hash(*hash, data, n);
-    const bool read = !ferror(file);
-    fclose(file);
-    REQUIRE(read, HT_ERR_IO, "cannot read %s", path);
-    return HT_OK;
+    return ferror(file) ? fail_read(path) : HT_OK;
 }
 
 #define BETWEEN " \t\r,;" /* numbers of a line */
@@ -164,47 +145,24 @@ enum ht_err ht_file_columns(const char *path, int *columns) {
 /* The name contains the process number and a counter. Not mkstemp: its files are readable by their
  * owner only, and this file becomes the user's file under the user's umask. */
 enum ht_err ht_file_temporary(const char *path, char **temporary) {
-    struct ht_text text = {0};
-    int fd = -1;
+    int fd = -1, error = EEXIST;
     *temporary = NULL;
-    for (int i = 0; i < NAME_TRIES && fd < 0; i++) {
-        ht_text_free(&text);
-        ht_text_add(&text, "%s.tmp.%ld.%d", path, (long)getpid(), i);
-        TRY(ht_text_status(&text));
-        fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST) break;
+    for (int i = 0; i < NAME_TRIES && fd < 0 && error == EEXIST; i++) {
+        free(*temporary);
+        TRY(ht_text_print(temporary, "%s.tmp.%ld.%d", path, (long)getpid(), i));
+        fd = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        error = errno;
     }
-    if (fd >= 0) {
-        close(fd);
-        *temporary = text.data;
-        return HT_OK;
-    }
-    const int error = errno;
-    ht_text_free(&text);
+    if (fd >= 0) close(fd);
+    if (fd >= 0) return HT_OK;
+    free(*temporary);
+    *temporary = NULL;
     FAIL(HT_ERR_IO, "cannot create a file for %s: %s", path, strerror(error));
 }
 
 /* Some file systems lack fsync and return EINVAL; no data is lost then. */
 static bool sync_file(int fd) {
     return fsync(fd) == 0 || errno == EINVAL;
-}
-
-/* The new name is on disk, too, where the file system can do that. */
-static enum ht_err rename_to(const char *temporary, const char *path) {
-    const char *slash = strrchr(path, '/');
-    const size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    char folder[PATH_MAX] = ".";
-    if (rename(temporary, path) != 0) {
-        const int error = errno;
-        unlink(temporary);
-        FAIL(HT_ERR_IO, "cannot write %s: %s", path, strerror(error));
-    }
-    if (length > 0 && length < sizeof folder) snprintf(folder, length + 1, "%s", path);
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return HT_OK;
-    (void)sync_file(fd);
-    close(fd);
-    return HT_OK;
 }
 
 /* The file that is being written, for a signal handler. */
@@ -215,9 +173,9 @@ void ht_file_abandon(void) {
     if (name != NULL) unlink(name);
 }
 
-enum ht_err ht_file_write(const char *path, const void *data, size_t size) {
+enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
     struct ht_stream stream;
-    TRY(ht_stream_open(NULL, path, &stream));
+    TRY(ht_stream_open(folder, name, &stream));
     pending = stream.temporary;
     errno = 0;
     if (fwrite(data, 1, size, stream.file) < size) stream.error = errno;
@@ -230,11 +188,6 @@ enum ht_err ht_file_path(const char *folder, const char *name, char **out) {
     return ht_text_print(out, "%s%s%s", folder, slash ? "" : "/", name);
 }
 
-enum ht_err ht_file_write_in(const char *folder, const char *name, const void *data, size_t size) {
-    HT_PATH(path, folder, name);
-    return ht_file_write(path, data, size);
-}
-
 enum ht_err ht_file_sync(const char *temporary, const char *path) {
     int fd = open(temporary, O_RDONLY | O_CLOEXEC);
     bool good = fd >= 0 && sync_file(fd);
@@ -244,24 +197,31 @@ enum ht_err ht_file_sync(const char *temporary, const char *path) {
     return HT_OK;
 }
 
+/* The new name is on disk, too, where the file system can do that. */
 enum ht_err ht_file_commit(const char *temporary, const char *path) {
     enum ht_err err = ht_file_sync(temporary, path);
-    if (!err) return rename_to(temporary, path);
-    unlink(temporary);
-    return err;
+    if (!err && rename(temporary, path) != 0)
+        err = ht_err_set(HT_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    if (err) unlink(temporary);
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    const int fd = err ? -1 : open(dirname(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return err;
+    (void)sync_file(fd);
+    close(fd);
+    return HT_OK;
 }
 
 /* Creates one directory of a path; an existing one is accepted. */
 static enum ht_err make_one(const char *path) {
     struct stat info;
     if (mkdir(path, 0777) == 0) return HT_OK;
-    int error = errno;
-    if (stat(path, &info) == 0) {
-        REQUIRE(S_ISDIR(info.st_mode), HT_ERR_IO,
-                "cannot create directory %s: a file of this name exists", path);
-        return HT_OK;
-    }
-    FAIL(HT_ERR_IO, "cannot create directory %s: %s", path, strerror(error));
+    const int error = errno;
+    REQUIRE(stat(path, &info) == 0, HT_ERR_IO, "cannot create directory %s: %s", path,
+            strerror(error));
+    REQUIRE(S_ISDIR(info.st_mode), HT_ERR_IO,
+            "cannot create directory %s: a file of this name exists", path);
+    return HT_OK;
 }
 
 enum ht_err ht_file_make_directory(const char *path) {
@@ -290,8 +250,7 @@ bool ht_file_is_private(const char *path) {
 }
 
 bool ht_file_exists(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0;
+    return access(path, F_OK) == 0;
 }
 
 enum ht_err ht_file_above(const char *path, char **out) {

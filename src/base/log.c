@@ -105,7 +105,7 @@ void ht_progress_start(struct ht_progress *p, const char *what, double total, co
 enum { LINE_WIDTH = 79, BAR_MAX = 30, BAR_MIN = 8 };
 
 static void show(const struct ht_progress *p, double done, double elapsed) {
-    char head[96], tail[160], rate[32], time[32], bar[BAR_MAX + 2];
+    char head[96], tail[160], rate[32], time[32], bar[64];
     double fraction = p->total > 0 ? fmin(fmax(done / p->total, 0), 1) : 1;
     bool complete = done >= p->total;
     snprintf(head, sizeof head, "%s %3.0f %% ", p->what, floor(fraction * 100));
@@ -118,15 +118,10 @@ static void show(const struct ht_progress *p, double done, double elapsed) {
         /* The bar takes what the text leaves of the line. */
         int room = LINE_WIDTH - 3 - (int)(strlen(head) + strlen(tail));
         int width = room > BAR_MAX ? BAR_MAX : room;
-        bar[0] = '\0';
-        if (width >= BAR_MIN) {
-            int full = (int)(fraction * (width - 2));
-            bar[0] = '[';
-            memset(bar + 1, '.', (size_t)width - 2);
-            memset(bar + 1, '#', (size_t)full);
-            bar[width - 1] = ']';
-            memcpy(bar + width, " ", 2);
-        }
+        const int full = (int)(fraction * (width - 2));
+        snprintf(bar, sizeof bar, "[%.*s%.*s] ", full, "############################",
+                 width - 2 - full, "............................");
+        if (width < BAR_MIN) bar[0] = '\0';
         fprintf(stderr, CLEAR_LINE "%s%s%s", head, bar, tail);
         fflush(stderr);
     } else {

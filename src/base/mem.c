@@ -8,10 +8,8 @@ enum ht_err ht_mem_alloc(size_t count, size_t size, void *out) {
             "cannot allocate %zu items of %zu bytes: more than memory can hold", count, size);
     /* calloc(0) may return NULL, which callers would take for exhaustion. */
     fresh = calloc(count ? count : 1, size ? size : 1);
-    if (!fresh) {
-        FAIL(HT_ERR_MEMORY, "out of memory: cannot allocate %s",
-             HT_BYTES((double)count * (double)size));
-    }
+    REQUIRE(fresh, HT_ERR_MEMORY, "out of memory: cannot allocate %s",
+            HT_BYTES((double)count * (double)size));
     /* out is the address of a pointer of any type. */
     memcpy(out, &fresh, sizeof fresh);
     return HT_OK;

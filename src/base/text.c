@@ -8,11 +8,8 @@ enum ht_err ht_mem_grow(int64_t count, size_t size, void *out, int64_t *room) {
     if (count <= *room) return HT_OK;
     memcpy(&list, out, sizeof list);
     list = (size_t)more <= SIZE_MAX / size ? realloc(list, (size_t)more * size) : NULL;
-    if (!list) {
-        char text[32];
-        FAIL(HT_ERR_MEMORY, "out of memory: cannot make room for %s",
-             ht_text_bytes((double)more * (double)size, text));
-    }
+    REQUIRE(list, HT_ERR_MEMORY, "out of memory: cannot make room for %s",
+            HT_BYTES((double)more * (double)size));
     memcpy(out, &list, sizeof list);
     *room = more;
     return HT_OK;
@@ -128,11 +125,7 @@ void ht_text_free(struct ht_text *text) {
 }
 
 enum ht_err ht_text_copy(const char *string, char **out) {
-    size_t size = strlen(string) + 1;
-    *out = NULL;
-    TRY(ht_mem_alloc(size, 1, out));
-    memcpy(*out, string, size);
-    return HT_OK;
+    return ht_text_print(out, "%s", string);
 }
 
 /* ---- text from outside ---- */
@@ -278,12 +271,8 @@ char *ht_text_bytes(double bytes, char *buffer) {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int step = 0;
     /* 1023.95 would print as "1024.0" of the smaller unit. */
-    while (bytes >= (step ? 1023.95 : 1023.5) && step < 6) {
-        bytes /= 1024;
-        step++;
-    }
-    snprintf(buffer, 32, "%.*f %s", step ? 1 : 0, bytes < 1e15 ? bytes : 1e15, unit[step]);
-    return buffer;
+    for (; bytes >= (step ? 1023.95 : 1023.5) && step < 6; step++) bytes /= 1024;
+    return ht_text_format(buffer, 32, "%.*f %s", step ? 1 : 0, fmin(bytes, 1e15), unit[step]);
 }
 
 char *ht_text_prefixed(double value, bool padded, char *buffer) {
