@@ -36,21 +36,19 @@ HT_CHECKED enum ht_err ht_planes_describe(const struct ht_params *params,
                                           const struct ht_grid *grid, struct ht_h5 *file);
 
 /* ---- traces.h5, written while the run goes on, and further formats; by rank 0; traces.c ---- */
-/* Formats beside HDF5: X(name of the row, ending of its files). */
-#define HT_TRACE_FORMATS(X) X(csv, "csv") X(segy, "sgy")
+/* Formats beside HDF5. */
 struct ht_trace_format {
     const char *name; /* of output.traces */
     int bytes[2];     /* of a value, about; [double precision] */
     /* Refuses what it cannot hold; n: of the group. */
     enum ht_err (*check)(const struct ht_params *params, const struct ht_receivers *receivers,
                          int n);
-    enum ht_err (*write)(const struct ht_plan *plan, const char *path); /* of traces.h5 */
-    /* As ht_output_shots; NULL: none. */
-    enum ht_err (*shots)(const struct ht_plan *plan, const struct ht_params *params, int count,
-                         const struct ht_traced_shot *shot);
+    /* As ht_output_shots; what: "traces", of one run, or "shots": files' names begin so. */
+    enum ht_err (*write)(const struct ht_plan *plan, const struct ht_params *params, int count,
+                         const struct ht_traced_shot *shot, const char *what);
+    bool shots; /* it takes those of a survey */
 };
-#define HT_TRACE_ROW(name, ending) extern const struct ht_trace_format ht_trace_##name;
-HT_TRACE_FORMATS(HT_TRACE_ROW)
+extern const struct ht_trace_format ht_trace_segy;
 /* Where the sources of a run or shot are, if they are one point; else NULL. */
 const double *ht_shots_place(const struct ht_params *params);
 /* Metres or seconds of a length or time of the input, as the file has them: those in us and ns
@@ -133,7 +131,8 @@ struct ht_output {
     struct ht_picture_view *view; /* [slice] */
     char *last_picture;           /* NULL: none */
     struct ht_traces traces;      /* on rank 0, while they are written */
-    const char *traces_path;      /* where; NULL: traces.h5 in the directory */
+    char *traces_path;            /* where */
+    bool alone;                   /* there are no other files: */
     double mark;                  /* of the input, for them */
     FILE *series;                 /* on rank 0; NULL: not begun */
 };

@@ -28,13 +28,11 @@
 
 /* Names of outputs: # stands for a digit, the last # for one or more, * for a name that the input
  * gives. */
-#define FILES_OF(name, ending) "traces_*." ending, "shots_*." ending,
 static const char *const outputs[] = {
-    HT_INPUT_NAME,       HT_SUMMARY_NAME,  HT_XDMF_NAME,
-    "fields_######.h5",  "wave_####.png",  "wave_*_####.png",
-    HT_TRACES_NAME,      HT_SERIES_NAME,   HT_CHECKPOINT_NAME,
-    HT_CHECKPOINT_OLDER, HT_FINISHED_NAME, "shot-###",
-    "map_*.h5",          "map_*.png",      HT_TRACE_FORMATS(FILES_OF)};
+    HT_INPUT_NAME,     HT_SUMMARY_NAME, HT_XDMF_NAME,   "fields_######.h5", "wave_####.png",
+    "wave_*_####.png", HT_TRACES_NAME,  HT_SERIES_NAME, HT_CHECKPOINT_NAME, HT_CHECKPOINT_OLDER,
+    HT_FINISHED_NAME,  "shot-###",      "map_*.h5",     "map_*.png",        "traces_*.csv",
+    "shots_*.csv",     "traces_*.sgy",  "shots_*.sgy"};
 enum { OUTPUTS = sizeof outputs / sizeof outputs[0], INPUT = 0, SNAPSHOT = 3, PICTURE, SLICE };
 
 /* Contents of the directory before the run. */
@@ -402,6 +400,7 @@ enum ht_err ht_output_create(const struct ht_params *params, const struct ht_med
     }
     if (!err) err = ht_pictures_create(output);
     if (!err) err = ht_file_path(params->output.directory, HT_XDMF_NAME, &output->xdmf_path);
+    if (!err) err = ht_file_path(params->output.directory, HT_TRACES_NAME, &output->traces_path);
     if (!err && ht_comm_rank(output->comm) == 0)
         err = take_directory(output, params->resume.from != NULL);
     err = ht_comm_agree(medium->grid->slab.comm, err);
@@ -417,6 +416,7 @@ void ht_output_destroy(struct ht_output *output) {
     ht_lock_release(&output->lock);
     ht_pictures_destroy(output);
     free(output->xdmf_path);
+    free(output->traces_path);
     free(output->time);
     free(output);
 }
@@ -447,10 +447,10 @@ enum ht_err ht_output_create_traces(const struct ht_params *params, const struct
     **out = (struct ht_output){.params = params,
                                .medium = medium,
                                .single = params->device.precision == HT_SINGLE,
-                               .traces_path = path,
+                               .alone = true,
                                .mark = mark,
                                .lock.fd = -1};
-    return HT_OK;
+    return ht_text_copy(path, &(*out)->traces_path);
 }
 
 /* ---- snapshots: fields_NNNNNN.h5, a state of the fields, and attributes that describe it ---- */

@@ -251,8 +251,10 @@ static enum ht_err begin_sheet(struct sheet *s, struct ht_h5 *file, int64_t trac
 }
 
 /* If the shot has such traces. */
-static enum ht_err add_shot(struct sheet *s, struct ht_h5 *file) {
+static enum ht_err add_shot(struct sheet *s) {
     const int dims = s->plan->grid.dims;
+    HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
+    TRY(ht_h5_open(s->shot->traces, &file));
     HT_ENDED(ht_array_end) struct ht_array traces = {.rank = 0};
     const int64_t *extent = traces.extent;
     if (!ht_h5_has(file, SET(s, s->field))) return HT_OK;
@@ -286,48 +288,31 @@ static enum ht_err write_sheet(struct sheet *s, const char *what,
                        HT_KEY("%s_%s_%s.sgy", what, s->group, s->field), &stream));
     s->out = stream.file;
     enum ht_err err = HT_OK;
-    for (int i = 0; err == HT_OK && i < s->shots; i++) {
-        struct ht_h5 *file = NULL;
-        s->shot = &shot[i];
-        err = ht_h5_open(shot[i].traces, &file);
-        if (err == HT_OK) err = add_shot(s, file);
-        ht_h5_close(file);
-    }
+    for (s->shot = shot; err == HT_OK && s->shot < shot + s->shots; s->shot++) err = add_shot(s);
     return ht_stream_close(&stream, err);
 }
 
-/* what: the files' names begin so. */
-static enum ht_err write_sheets(const struct sheet *of, const char *what,
-                                const struct ht_traced_shot *shot) {
+static enum ht_err write_segy(const struct ht_plan *plan, const struct ht_params *params, int count,
+                              const struct ht_traced_shot *shot, const char *what) {
     char name[HT_GROUP_NAME];
-    for (int n = 1; n <= of->params->receivers.count; n++) {
-        struct fields fields = {.group = ht_params_receivers_name(of->params, n, name)};
-        for (int i = 0; i < of->shots; i++) {
+    for (int n = 1; n <= params->receivers.count; n++) {
+        struct fields fields = {.group = ht_params_receivers_name(params, n, name)};
+        for (int i = 0; i < count; i++) {
             HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
             TRY(ht_h5_open(shot[i].traces, &file));
             TRY(ht_h5_each(file, add_field, &fields));
         }
         for (int r = 0; r < fields.count; r++) {
-            struct sheet sheet = *of;
-            sheet.group = name;
-            sheet.field = fields.name[r];
+            struct sheet sheet = {.plan = plan,
+                                  .params = params,
+                                  .shots = count,
+                                  .group = name,
+                                  .field = fields.name[r]};
             TRY(write_sheet(&sheet, what, shot));
         }
     }
     return HT_OK;
 }
 
-static enum ht_err write_shots(const struct ht_plan *plan, const struct ht_params *params,
-                               int count, const struct ht_traced_shot *shot) {
-    const struct sheet sheet = {.plan = plan, .params = params, .shots = count};
-    return write_sheets(&sheet, "shots", shot);
-}
-
-static enum ht_err write_segy(const struct ht_plan *plan, const char *path) {
-    const struct ht_traced_shot shot = {plan->params, path};
-    const struct sheet sheet = {.plan = plan, .params = plan->params, .shots = 1};
-    return write_sheets(&sheet, "traces", &shot);
-}
-
 const struct ht_trace_format ht_trace_segy = {
-    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy, .shots = write_shots};
+    .name = "segy", .bytes = {4, 4}, .check = check, .write = write_segy, .shots = true};

@@ -9,6 +9,7 @@ struct source {
     const struct ht_shots *shots; /* NULL: none */
     const struct ht_receivers *receivers;
     const char *key, *path; /* the option that names the file */
+    const char *kind;       /* whose places are compared: "receiver", "source" */
     int shot;
     bool weights; /* not below 0; a number for each trace will do, of SEG-Y not */
 };
@@ -39,27 +40,16 @@ static enum ht_err check_times(const struct source *of, const struct ht_receiver
         (long long)group->samples, every, start, every, start, (long long)group->samples);
 }
 
-/* Of a group of receivers, or of all sources. */
-struct places {
-    const char *kind, *group;
-    int64_t count;
-    double (*x)[3];
-};
-
-static struct places places_of(const struct ht_receiver_group *group) {
-    return (struct places){"receiver", group->name, group->count, group->x};
-}
-
 /* Refuses a receiver or source that stands elsewhere, but for `off`. */
-static enum ht_err check_place(const struct source *of, const struct places *at, int64_t i,
-                               const double *x, double off) {
+static enum ht_err check_place(const struct source *of, const struct ht_receiver_group *at,
+                               int64_t i, const double *x, double off) {
     for (int k = 0; k < of->grid->dims; k++)
         if (!(fabs(x[k] - at->x[i][k]) <= 1e-3 * of->grid->h[k] + off))
             return ht_params_error(of->params, of->key,
                                    "%s has %s %lld of \"%s\" at %s, not at %s: the traces "
                                    "are of other %ss, or in another order",
-                                   of->path, at->kind, (long long)i + 1, at->group,
-                                   HT_PLACED(of->grid, x), HT_PLACED(of->grid, at->x[i]), at->kind);
+                                   of->path, of->kind, (long long)i + 1, at->name,
+                                   HT_PLACED(of->grid, x), HT_PLACED(of->grid, at->x[i]), of->kind);
     return HT_OK;
 }
 
@@ -67,15 +57,15 @@ static enum ht_err check_place(const struct source *of, const struct places *at,
 
 /* Where the file has them. */
 static enum ht_err check_places(const struct source *of, struct ht_h5 *file,
-                                const struct places *at) {
-    const char *name = HT_KEY("%s/position", at->group);
+                                const struct ht_receiver_group *at) {
+    const char *name = HT_KEY("%s/position", at->name);
     const int dims = of->grid->dims;
     HT_ENDED(ht_array_end) struct ht_array x = {.rank = 0};
     if (!ht_h5_has(file, name)) return HT_OK;
     TRY(ht_h5_array(file, name, &x));
     REFUSE(x.rank != 2 || x.extent[0] != at->count || x.extent[1] != dims, of->params, of->key,
            "%s of %s has %s numbers, not %lld x %d: it is of other %ss", name, of->path,
-           HT_EXTENTS(x.rank, x.extent), (long long)at->count, dims, at->kind);
+           HT_EXTENTS(x.rank, x.extent), (long long)at->count, dims, of->kind);
     for (int64_t i = 0; i < at->count; i++) TRY(check_place(of, at, i, x.value + i * dims, 0));
     return HT_OK;
 }
@@ -83,15 +73,18 @@ static enum ht_err check_places(const struct source *of, struct ht_h5 *file,
 /* Their signals may differ: wavelets are found beside the medium. */
 static enum ht_err check_sources(const struct source *of, struct ht_h5 *file) {
     HT_ENDED(ht_places_free) struct ht_places at = {.x = NULL};
+    struct source sources = *of;
     if (of->weights || of->shots == NULL) return HT_OK;
     TRY(ht_places_make(of->shots, NULL, &at));
-    return check_places(of, file, &(struct places){"source", "sources", at.count, at.x});
+    sources.kind = "source";
+    return check_places(
+        &sources, file,
+        &(struct ht_receiver_group){.name = "sources", .count = at.count, .x = at.x});
 }
 
 static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
                                const struct ht_receiver_group *group) {
     const char *time = HT_KEY("%s/time", group->name);
-    const struct places at = places_of(group);
     HT_ENDED(ht_array_end) struct ht_array t = {.rank = 0};
     if (ht_h5_has(file, time)) {
         TRY(ht_h5_array(file, time, &t));
@@ -101,7 +94,7 @@ static enum ht_err check_group(const struct source *of, struct ht_h5 *file,
                                     .every = (t.value[last] - t.value[0]) / (double)last};
         TRY(check_times(of, group, &times));
     }
-    return check_places(of, file, &at);
+    return check_places(of, file, group);
 }
 
 static enum ht_err read_group(const struct source *of, struct ht_h5 *file,
@@ -258,8 +251,7 @@ static enum ht_err check_header(const struct segy *s, const struct ht_receiver_g
                                 .start = s->time * 1e-3 * ht_segy_scaled(&s->file, 109, 2, 215),
                                 .off = s->time * 0.51e-3};
     TRY(check_times(s->of, group, &times));
-    const struct places at = places_of(group);
-    return check_place(s->of, &at, receiver, x, rounding(s));
+    return check_place(s->of, group, receiver, x, rounding(s));
 }
 
 static enum ht_err read_values(struct segy *s, double *const *data) {
@@ -353,6 +345,7 @@ enum ht_err ht_observed_read(const struct ht_plan *plan, int shot,
                         .receivers = receivers,
                         .key = key,
                         .path = path,
+                        .kind = "receiver",
                         .shot = shot};
     HT_FREED char *weights = NULL;
     TRY(read_file(&of, &out->pool, &out->data));

@@ -45,23 +45,23 @@ static enum ht_err write_group(const struct ht_plan *plan, const struct ht_recei
     return ht_stream_close(&stream, HT_OK);
 }
 
-static enum ht_err write_csv(const struct ht_plan *plan, const char *path) {
+static enum ht_err write_csv(const struct ht_plan *plan, HT_UNUSED const struct ht_params *params,
+                             HT_UNUSED int count, const struct ht_traced_shot *shot,
+                             HT_UNUSED const char *what) {
     HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
-    TRY(ht_h5_open(path, &file));
+    TRY(ht_h5_open(shot->traces, &file));
     for (int n = 0; n < plan->receivers->count; n++)
         TRY(write_group(plan, &plan->receivers->group[n], file));
     return HT_OK;
 }
 
-const struct ht_trace_format ht_trace_csv = {
+static const struct ht_trace_format csv = {
     .name = "csv", .bytes = {16, 24}, .check = check_csv, .write = write_csv};
-
-#define ROW_OF(name, ending) &ht_trace_##name,
-static const struct ht_trace_format *const formats[] = {HT_TRACE_FORMATS(ROW_OF)};
-enum { FORMATS = sizeof formats / sizeof *formats };
+static const struct ht_trace_format *const formats[] = {&csv, &ht_trace_segy};
+#define FORMATS "\"csv\", \"segy\""
 
 static const struct ht_trace_format *find_format(const char *name) {
-    for (int i = 0; i < FORMATS; i++)
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(formats[i]->name, name) == 0) return formats[i];
     return NULL;
 }
@@ -77,16 +77,14 @@ int ht_output_trace_bytes(const struct ht_params *params) {
     return bytes;
 }
 
-#define NAME_OF(name, ending) ", \"" #name "\""
 enum ht_err ht_output_check_traces(const struct ht_params *params,
                                    const struct ht_receivers *receivers) {
     const struct ht_names *names = &params->output.traces;
     for (int i = 0; i < names->count; i++) {
         const struct ht_trace_format *format = find_format(names->name[i]);
-        REFUSE(
-            format == NULL, params, "output.traces",
-            "no format \"%s\": there are HDF5, which is always written" HT_TRACE_FORMATS(NAME_OF),
-            names->name[i]);
+        REFUSE(format == NULL, params, "output.traces",
+               "no format \"%s\": there are HDF5, which is always written, " FORMATS,
+               names->name[i]);
         for (int n = 0; receivers != NULL && n < receivers->count; n++)
             TRY(format->check(params, receivers, n));
     }
@@ -98,7 +96,7 @@ enum ht_err ht_output_shots(const struct ht_plan *plan, const struct ht_params *
     const struct ht_names *names = &params->output.traces;
     for (int i = 0; i < names->count && params->receivers.count > 0; i++) {
         const struct ht_trace_format *format = find_format(names->name[i]);
-        if (format->shots != NULL) TRY(format->shots(plan, params, count, shot));
+        if (format->shots) TRY(format->write(plan, params, count, shot, "shots"));
     }
     return HT_OK;
 }
@@ -143,21 +141,14 @@ static enum ht_err write_sources(const struct ht_traces *t) {
     return HT_OK;
 }
 
-static enum ht_err name_file(const struct ht_output *output, char **out) {
-    if (output->traces_path != NULL) return ht_text_copy(output->traces_path, out);
-    return ht_file_path(output->params->output.directory, HT_TRACES_NAME, out);
-}
-
 /* For t->room[group] samples. */
 static enum ht_err lay_out(struct ht_traces *t) {
     const double none = NAN;
-    HT_FREED char *path = NULL;
     HT_FREED_TEXT struct ht_text input = {0};
-    TRY(name_file(t->output, &path));
     struct ht_params anywhere = *t->output->params; /* equal runs write equal files */
     anywhere.output.directory = (char[]){"out"};
     TRY(ht_params_print(&anywhere, &input));
-    TRY(ht_h5_create(path, false, &t->file));
+    TRY(ht_h5_create(t->output->traces_path, false, &t->file));
     TRY(ht_h5_write_text(t->file, HT_INPUT_NAME, input.data));
     TRY(write_sources(t));
     TRY(ht_h5_set_text(t->file, "system", t->output->params->system));
@@ -197,13 +188,10 @@ static enum ht_err copy_samples(struct ht_traces *t, int n, struct ht_h5 *from) 
 
 /* The file that is there is replaced in one step, so that the run can be continued again. */
 static enum ht_err copy_all(struct ht_traces *t) {
-    struct ht_h5 *from = NULL;
-    HT_FREED char *path = NULL;
-    TRY(name_file(t->output, &path));
-    enum ht_err err = ht_h5_open(path, &from);
-    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, from);
-    ht_h5_close(from);
-    return err == HT_OK ? ht_h5_publish(t->file) : err;
+    HT_ENDED(ht_h5_end) struct ht_h5 *from = NULL;
+    TRY(ht_h5_open(t->output->traces_path, &from));
+    for (int n = 0; n < t->receivers->count; n++) TRY(copy_samples(t, n, from));
+    return ht_h5_publish(t->file);
 }
 
 enum ht_err ht_output_traces_archive(struct ht_output *output, struct ht_archive *archive) {
@@ -252,20 +240,19 @@ enum ht_err ht_output_traces_add(struct ht_output *output, int n, int64_t first,
  * one step. Of a group that did not begin one stays, which is not a number. */
 static enum ht_err shorten(struct ht_output *output) {
     struct ht_traces *t = &output->traces;
-    struct ht_h5 *whole = t->file;
+    HT_ENDED(ht_h5_end) struct ht_h5 *whole = t->file;
     t->file = NULL;
     for (int n = 0; n < t->receivers->count; n++) t->room[n] = ht_most(t->done[n], 1);
-    enum ht_err err = lay_out(t);
-    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) err = copy_samples(t, n, whole);
-    ht_h5_close(whole);
-    for (int n = 0; err == HT_OK && n < t->receivers->count; n++) {
+    TRY(lay_out(t));
+    for (int n = 0; n < t->receivers->count; n++) {
+        TRY(copy_samples(t, n, whole));
         const struct ht_receiver_group *group = &t->receivers->group[n];
         const int64_t values = t->done[n] == 0 ? group->count * group->readings : 0;
         HT_ARRAY(double, none, values);
         for (int64_t i = 0; i < values; i++) none[i] = NAN;
-        if (values > 0) err = ht_output_traces_add(output, n, 0, 1, none);
+        if (values > 0) TRY(ht_output_traces_add(output, n, 0, 1, none));
     }
-    return err;
+    return HT_OK;
 }
 
 static enum ht_err finish(struct ht_output *output, const char *how, double time) {
@@ -276,16 +263,15 @@ static enum ht_err finish(struct ht_output *output, const char *how, double time
     if (!all) TRY(shorten(output));
     TRY(ht_h5_set_text(t->file, "ended", how));
     TRY(ht_h5_set_number(t->file, "end_time", 1, &time));
-    if (output->traces_path != NULL && strcmp(how, "end") == 0)
+    if (output->alone && strcmp(how, "end") == 0)
         TRY(ht_h5_set_number(t->file, "input", 1, &output->mark));
     struct ht_h5 *file = t->file;
     t->file = NULL;
     TRY(ht_h5_commit(file));
     const struct ht_names *names = &output->params->output.traces;
-    HT_FREED char *path = NULL;
-    TRY(name_file(output, &path));
-    for (int i = 0; i < names->count && output->traces_path == NULL; i++)
-        TRY(find_format(names->name[i])->write(t->plan, path));
+    const struct ht_traced_shot run = {t->plan->params, output->traces_path};
+    for (int i = 0; i < names->count && !output->alone; i++)
+        TRY(find_format(names->name[i])->write(t->plan, run.params, 1, &run, "traces"));
     return HT_OK;
 }
 
