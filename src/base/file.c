@@ -20,8 +20,7 @@ static enum ht_err check_regular(const char *path, const struct stat *info) {
                        : S_ISSOCK(info->st_mode) ? "a socket"
                                                  : "a device";
     if (S_ISREG(info->st_mode)) return HT_OK;
-    if (S_ISDIR(info->st_mode)) errno = EISDIR;
-    if (S_ISDIR(info->st_mode)) return fail_read(path);
+    REQUIRE(!S_ISDIR(info->st_mode), HT_ERR_IO, "cannot read %s: %s", path, strerror(EISDIR));
     FAIL(HT_ERR_IO, "cannot read %s: it is %s, not a regular file", path, kind);
 }
 

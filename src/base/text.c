@@ -99,13 +99,9 @@ enum ht_err ht_text_print(char **out, const char *fmt, ...) {
 void ht_text_add_quoted(struct ht_text *text, const char *string, bool json) {
     ht_text_add(text, "\"");
     for (const char *c = string; *c; c++) {
-        unsigned char byte = (unsigned char)*c;
-        if (byte == '"' || byte == '\\')
-            ht_text_add(text, "\\%c", *c);
-        else if (byte == '\n')
-            ht_text_add(text, "\\n");
-        else if (byte == '\t' && json)
-            ht_text_add(text, "\\t");
+        const unsigned char byte = (unsigned char)*c;
+        if (byte == '"' || byte == '\\' || byte == '\n' || (byte == '\t' && json))
+            ht_text_add(text, "\\%c", byte == '\n' ? 'n' : byte == '\t' ? 't' : byte);
         else if (byte < 0x20 || byte == 0x7f)
             ht_text_add(text, json ? "\\u%04x" : "\\x%02x", byte);
         else
@@ -284,28 +280,17 @@ char *ht_text_prefixed(double value, bool padded, char *buffer) {
     return ht_text_format(buffer, 32, "%.3g%s", value, prefix[step]);
 }
 
-/* Two units, the smaller with two digits: "1 h 02 min". */
-static void two_units(char *buffer, double value, int ratio, const char *unit, const char *part) {
-    long long whole = llround(value);
-    snprintf(buffer, 32, "%lld %s %02lld %s", whole / ratio, unit, whole % ratio, part);
-}
-
+/* In one unit, or two, of which the smaller has two digits: "1 h 02 min". */
 char *ht_text_seconds(double seconds, char *buffer) {
-    if (!(seconds >= 0 && seconds < 1e14))
-        snprintf(buffer, 32, "unknown time");
-    else if (seconds < 1e-3)
-        snprintf(buffer, 32, "%.0f us", seconds * 1e6);
-    else if (seconds < 0.0995)
-        snprintf(buffer, 32, "%.0f ms", seconds * 1e3);
-    else if (seconds < 59.95)
-        snprintf(buffer, 32, "%.1f s", seconds);
-    else if (seconds < 3599.5)
-        two_units(buffer, seconds, 60, "min", "s");
-    else if (seconds < 86370)
-        two_units(buffer, seconds / 60, 60, "h", "min");
-    else
-        two_units(buffer, seconds / 3600, 24, "d", "h");
-    return buffer;
+    if (!(seconds >= 0 && seconds < 1e14)) return ht_text_format(buffer, 32, "unknown time");
+    if (seconds < 1e-3) return ht_text_format(buffer, 32, "%.0f us", seconds * 1e6);
+    if (seconds < 0.0995) return ht_text_format(buffer, 32, "%.0f ms", seconds * 1e3);
+    if (seconds < 59.95) return ht_text_format(buffer, 32, "%.1f s", seconds);
+    static const char *const unit[] = {"s", "min", "h", "d"};
+    const int u = seconds < 3599.5 ? 1 : seconds < 86370 ? 2 : 3, ratio = u == 3 ? 24 : 60;
+    const long long parts = llround(seconds / (u == 3 ? 3600 : u == 2 ? 60 : 1));
+    return ht_text_format(buffer, 32, "%lld %s %02lld %s", parts / ratio, unit[u], parts % ratio,
+                          unit[u - 1]);
 }
 
 /* ---- hash and random numbers ---- */

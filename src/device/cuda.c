@@ -160,7 +160,6 @@ static void name_hardware(CUdevice id, struct ht_device_info *info) {
 static enum ht_err cuda_info(int index, struct ht_device_info *info) {
     CUdevice id;
     size_t memory = 0;
-    REQUIRE(cuda_missing() == NULL, HT_ERR_DEVICE, "%s", cuda_missing());
     TRY(check(cuda.cuDeviceGet(&id, index), "finding a device"));
     TRY(check(cuda.cuDeviceGetName(info->name, (int)sizeof info->name, id), "a device's name"));
     TRY(check(cuda.cuDeviceTotalMem(&memory, id), "a device's memory"));
@@ -315,10 +314,9 @@ static CUdeviceptr address_of(const void *buffer) {
 
 static enum ht_err cuda_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
     CUdeviceptr at = 0;
-    char what[64];
     TRY(enter(device));
-    snprintf(what, sizeof what, "a device buffer of %s", HT_BYTES(bytes));
-    const enum ht_err err = check(cuda.cuMemAlloc(&at, (size_t)bytes), what);
+    const enum ht_err err = check(cuda.cuMemAlloc(&at, (size_t)bytes),
+                                  HT_KEY("a device buffer of %s", HT_BYTES(bytes)));
     memcpy(out, &at, sizeof at);
     return err;
 }

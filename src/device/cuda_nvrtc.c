@@ -43,10 +43,8 @@ static void *open_name(const char *name) {
 }
 
 static void *open_major(int major) {
-    char name[32];
     /* all of 11.2 to 11.8 */
-    snprintf(name, sizeof name, "libnvrtc.so.%d%s", major, major == 11 ? ".2" : "");
-    return open_name(name);
+    return open_name(HT_KEY("libnvrtc.so.%d%s", major, major == 11 ? ".2" : ""));
 }
 
 static void *open_library(int driver) {

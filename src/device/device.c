@@ -118,41 +118,22 @@ bool ht_device_is(const struct ht_device_info *info, const char *backend, const 
     return contains(info->name, select) || contains(info->platform, select);
 }
 
-/* Two back ends may list the same GPU. When all processes of a machine use one back end they get
- * different GPUs. */
-static int kind_of(const struct ht_device_info *info) {
+/* 3: it does not match. Two back ends may list the same GPU. When all processes of a machine use
+ * one back end they get different GPUs. */
+static int kind_of(const struct ht_device_info *info, const char *backend, const char *select) {
+    if (!ht_device_is(info, backend, select)) return 3;
     if (!info->gpu) return 2;
     return strcmp(info->backend, "cuda") == 0 ? 0 : 1;
 }
 
 int ht_device_choose(int count, const struct ht_device_info *infos, const char *backend,
                      const char *select, int sharer) {
-    int best = 3, alike = 0;
-    for (int n = 0; n < count; n++) {
-        if (!ht_device_is(&infos[n], backend, select)) continue;
-        if (kind_of(&infos[n]) < best) {
-            best = kind_of(&infos[n]);
-            alike = 0;
-        }
-        alike += kind_of(&infos[n]) == best;
-    }
-    if (alike == 0) return -1;
-    int left = sharer % alike;
-    for (int n = 0; n < count; n++)
-        if (ht_device_is(&infos[n], backend, select) && kind_of(&infos[n]) == best && left-- == 0)
-            return n;
-    return -1;
-}
-
-static void add_reason(const char *backend, struct ht_text *text) {
-    const char *missing = ht_device_missing(backend);
-    if (missing != NULL)
-        ht_text_add(text, "; no %s: %s", backend, missing);
-    else if (backend_of(backend) == NULL) {
-        ht_text_add(text, "; back ends are");
-        for (int b = 0; b < NBACKENDS; b++)
-            ht_text_add(text, "%s %s", b ? "," : "", backends[b]->name);
-    }
+    int best = 3, alike = 0, n = 0;
+    for (int i = 0; i < count; i++) best = (int)ht_least(best, kind_of(&infos[i], backend, select));
+    for (int i = 0; i < count; i++) alike += kind_of(&infos[i], backend, select) == best;
+    if (best == 3 || alike == 0) return -1;
+    for (int left = sharer % alike; kind_of(&infos[n], backend, select) != best || left-- > 0;) n++;
+    return n;
 }
 
 static enum ht_err none_matches(int count, const struct ht_device_info *infos, const char *backend,
@@ -161,9 +142,14 @@ static enum ht_err none_matches(int count, const struct ht_device_info *infos, c
     for (int n = 0; n < count; n++)
         ht_text_add(&text, "%s%d: %s (%s)", n ? "; " : "", n, infos[n].name, infos[n].backend);
     if (count == 0) ht_text_add(&text, "none");
-    const bool any = strcmp(backend, "auto") == 0;
-    if (!any) add_reason(backend, &text);
-    for (int b = 0; any && count == 0 && b < NBACKENDS; b++) add_reason(backends[b]->name, &text);
+    const bool any = strcmp(backend, "auto") == 0, known = any || backend_of(backend) != NULL;
+    for (int b = 0; b < NBACKENDS; b++) {
+        const char *name = backends[b]->name;
+        const bool meant = any ? count == 0 : strcmp(name, backend) == 0;
+        const char *missing = meant ? backends[b]->missing() : NULL;
+        if (missing != NULL) ht_text_add(&text, "; no %s: %s", name, missing);
+        if (!known) ht_text_add(&text, "%s %s", b ? "," : "; back ends are", name);
+    }
     TRY(ht_text_status(&text));
     return ht_err_set(HT_ERR_DEVICE,
                       "no device matches device.backend = \"%s\", "
@@ -605,19 +591,14 @@ enum ht_err ht_event_record(struct ht_device *device, struct ht_event *event, en
     return device->backend->event_record(device->handle, &event->handle, queue);
 }
 
-static enum ht_err check_event(const struct ht_event *event) {
-    REQUIRE(event->handle != NULL, HT_ERR_INTERNAL, "an event is used before it is recorded");
-    return HT_OK;
-}
-
 enum ht_err ht_event_await(const struct ht_event *event, enum ht_queue queue) {
-    TRY(check_event(event));
+    REQUIRE(event->handle != NULL, HT_ERR_INTERNAL, "an event that was not recorded is awaited");
     return event->device->backend->event_await(event->device->handle, event->handle, queue);
 }
 
 enum ht_err ht_event_done(const struct ht_event *event, bool *done) {
     *done = false;
-    TRY(check_event(event));
+    REQUIRE(event->handle != NULL, HT_ERR_INTERNAL, "an event that was not recorded is asked for");
     return event->device->backend->event_done(event->device->handle, event->handle, done);
 }
 
@@ -634,21 +615,17 @@ enum ht_err ht_pinned_create(struct ht_device *device, int64_t bytes, struct ht_
     return HT_MADE(err, buffer, free, out);
 }
 
-static enum ht_err check_peers(const struct ht_device *device) {
-    REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "buffers of other processes: %s",
-            device->info.no_peer);
-    return HT_OK;
-}
-
 enum ht_err ht_peer_name(struct ht_buffer *buffer, unsigned char name[HT_PEER_NAME]) {
     struct ht_device *device = buffer->device;
-    TRY(check_peers(device));
+    REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "naming a buffer for others: %s",
+            device->info.no_peer);
     return device->backend->peer_name(device->handle, buffer->handle, buffer->bytes, name);
 }
 
 enum ht_err ht_peer_open(struct ht_device *device, const unsigned char name[HT_PEER_NAME],
                          int64_t bytes, struct ht_buffer **out) {
-    TRY(check_peers(device));
+    REQUIRE(device->info.no_peer == NULL, HT_ERR_DEVICE, "buffers of other processes: %s",
+            device->info.no_peer);
     HT_CREATE(out,
               (**out = (struct ht_buffer){.device = device, .bytes = bytes},
                device->backend->peer_open(device->handle, name, bytes, &(*out)->peer)),

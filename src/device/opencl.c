@@ -59,7 +59,7 @@ static void give_signal_back(const struct sigaction *kept) {
 /* The devices of all platforms, as many as there is room for. */
 static int all_devices(cl_device_id ids[MAX_DEVICES]) {
     cl_platform_id platforms[MAX_PLATFORMS];
-    struct sigaction kept;
+    HT_ENDED(give_signal_back) struct sigaction kept;
     cl_uint count = 0;
     (void)sigaction(SIGUSR1, NULL, &kept);
     const cl_uint nplatforms = all_platforms(platforms);
@@ -69,7 +69,6 @@ static int all_devices(cl_device_id ids[MAX_DEVICES]) {
             clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, room, ids + count, &n) == CL_SUCCESS)
             count += n < room ? n : room;
     }
-    give_signal_back(&kept);
     return (int)count;
 }
 
@@ -247,9 +246,7 @@ static enum ht_err opencl_open(int index, struct ht_driver **out) {
 static enum ht_err opencl_buffer_create(struct ht_driver *device, int64_t bytes, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateBuffer(device->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
-    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "a device buffer of %s: %s (code %d)",
-            HT_BYTES(bytes), code_name(code), (int)code);
-    return HT_OK;
+    return check(code, HT_KEY("a device buffer of %s", HT_BYTES(bytes)));
 }
 
 static void opencl_buffer_destroy(HT_UNUSED struct ht_driver *device, void *buffer) {
@@ -460,9 +457,7 @@ static enum ht_err opencl_kernel_create(HT_UNUSED struct ht_driver *device, void
                                         const char *name, void **out) {
     cl_int code = CL_SUCCESS;
     *out = clCreateKernel(program, name, &code);
-    REQUIRE(code == CL_SUCCESS, HT_ERR_DEVICE, "kernel %s: %s (code %d)", name, code_name(code),
-            (int)code);
-    return HT_OK;
+    return check(code, HT_KEY("kernel %s", name));
 }
 
 static void opencl_kernel_destroy(void *kernel) {

@@ -27,17 +27,12 @@ static enum ht_err resolve(const char *path, char **out) {
     return ht_text_print(out, "%s/%s", path, last);
 }
 
-/* Sums of squares over all datasets. */
-struct squares {
-    double difference, a, b;
-};
-
 struct comparison {
     char shot[24]; /* "shot-001/"; "": there are none */
     char *path[2];
     struct ht_h5 *file[2];
-    int from; /* of the two, whose datasets are looked at */
-    struct squares sum;
+    int from;                /* of the two, whose datasets are looked at */
+    double difference, a, b; /* sums of squares over all datasets */
     struct ht_difference *worst;
     int64_t values;
 };
@@ -66,7 +61,7 @@ static double ratio(double difference, double scale) {
 /* NaN on either side differs from everything. Infinite values are not used as scale: relative to
  * them any difference would vanish. */
 static void measure(int64_t count, const double *a, const double *b, struct ht_difference *out,
-                    struct squares *sum) {
+                    struct comparison *sum) {
     double most = 0.0, scale = 0.0;
     for (int64_t i = 0; i < count; i++) {
         double difference = a[i] == b[i] ? 0.0 : fabs(a[i] - b[i]);
@@ -95,7 +90,7 @@ static enum ht_err compare_set(const char *name, void *context) {
     if (!same && strncmp(name, "sources/signal", 14) == 0) return HT_OK;
     REQUIRE(same, HT_ERR_DIFFERENT, "dataset %s has shape %s in %s, %s in %s", name,
             HT_EXTENTS(a.rank, a.extent), c->path[0], HT_EXTENTS(b.rank, b.extent), c->path[1]);
-    measure(a.count, a.value, b.value, &one, &c->sum);
+    measure(a.count, a.value, b.value, &one, c);
     snprintf(one.dataset, sizeof one.dataset, "%s%s", c->shot, name);
     if (*c->worst->dataset == '\0' || one.max_rel > c->worst->max_rel) *c->worst = one;
     c->values += a.count;
@@ -134,7 +129,7 @@ enum ht_err ht_compare(const char *a, const char *b, struct ht_difference *out) 
     if (*c.shot == '\0') TRY(compare_files(&c, a, b));
     REQUIRE(*out->dataset, HT_ERR_IO, "%s holds no datasets", c.path[0]);
     out->values = c.values;
-    out->l2_rel = isinf(out->max_rel) ? out->max_rel
-                                      : ratio(sqrt(c.sum.difference), sqrt(fmax(c.sum.a, c.sum.b)));
+    out->l2_rel =
+        isinf(out->max_rel) ? out->max_rel : ratio(sqrt(c.difference), sqrt(fmax(c.a, c.b)));
     return HT_OK;
 }
