@@ -7,7 +7,17 @@
  *          n1 = 0 1 .. T1-1 | 0 1 .. T1-1 |          item =
  *     n2 = 0    . .    .    | . .    .    |            (cell * T2 + n2) * T1
  *          :    cell 0      | cell 1      | ...        + n1
- *          T2-1 . .    .    | . .    .    | */
+ *          T2-1 . .    .    | . .    .    |
+ *
+ * The host writes the lists, each entry X(..) once:
+ *
+ *     HT_EACH_SRC(X), _DST(X)       X(slot, field): stored on the source, on the target grid
+ *     HT_EACH_EXCHANGED(X)          X(slot, field): cl/evolve.cl
+ *     HT_EACH_MATERIAL(X)           X(m): those that are read
+ *     HT_EACH_GROUP(X)              X(group, row, material); _CONSTANT_GROUP(X): of degree 0
+ *     HT_EACH_PLAIN_GROUP(X)        X(group, row): without a material
+ *     HT_EACH_TERM(X)               X(term, row, col, axis, derivative, group, slot of col)
+ *     HT_EACH_PROFILE_TERM(X)       X(term, row, col, its axis, derivative, material, slot) */
 #define HT_N1 (HT_ORDER + 1)
 #define HT_T1 (2 * HT_N1)
 #define HT_N2 (HT_DIMS > 1 ? HT_N1 : 1)

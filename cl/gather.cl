@@ -2,8 +2,7 @@
  * (cl/polynomials.cl), as operand of interpolation by matrix products: out[target][r3][r2][r1] with
  * r as in cl/vertex.cl. A work-item copies one value; the values of a work-group are consecutive in
  * a row of targets along x1. */
-HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_gather(struct ht_step_args a, HT_INPUT(real) src,
-                                                 HT_OUTPUT(real) out) {
+HT_TOOL_KERNEL ht_gather(struct ht_step_args a, HT_INPUT(real) src, HT_OUTPUT(real) out) {
     const long at = HT_GROUP_1() * HT_ITEMS + HT_ITEM();
     const long m[3] = {a.begin[0] + at / HT_CUBE, a.begin[1] + HT_GROUP_2(),
                        a.begin[2] + HT_GROUP_3()};

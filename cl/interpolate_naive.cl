@@ -8,7 +8,7 @@
 /* Along one axis whose lines have the given stride; line l starts at (l % inner) + (l / inner) *
  * inner * HT_T1. */
 HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
-    for (int line = item; line < HT_CUBE / HT_T1; line += HT_NAIVE_ITEMS) {
+    for (int line = item; line < HT_CUBE / HT_T1; line += HT_COLUMN) {
         HT_LOCAL real *at = cube + line % inner + line / inner * inner * HT_T1;
         real in[HT_T1];
         HT_UNROLLED(r, HT_T1) in[r] = at[r * inner];
@@ -28,15 +28,17 @@ HT_INLINE void ht_cube_lines(HT_LOCAL real *cube, const int item, int inner) {
     }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_ITEMS) void ht_interpolate_naive(
-    struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM) HT_EACH_SRC(HT_POLY_PARAM)) {
+HT_KERNEL
+HT_GROUP_SIZE(HT_COLUMN)
+void ht_interpolate_naive(struct ht_step_args a HT_EACH_SRC(HT_SRC_PARAM)
+                              HT_EACH_SRC(HT_POLY_PARAM)) {
     HT_LOCAL_ARRAY(real, cube, HT_CUBE);
     const int item = HT_ITEM();
     const int field = (int)(HT_GROUP_3() % HT_SOURCES);
     const long m[3] = {a.begin[0] + HT_GROUP_1(), a.begin[1] + HT_GROUP_2(),
                        a.begin[2] + HT_GROUP_3() / HT_SOURCES};
     HT_CHOOSE_SRC
-    for (int q = item; q < HT_CUBE; q += HT_NAIVE_ITEMS) {
+    for (int q = item; q < HT_CUBE; q += HT_COLUMN) {
         const int r[3] = {q % HT_T1, q / HT_T1 % HT_T2, q / HT_COLUMN};
         cube[q] = ht_vertex(&a, chosen, r, m);
     }
@@ -55,5 +57,5 @@ HT_KERNEL HT_GROUP_SIZE(HT_NAIVE_ITEMS) void ht_interpolate_naive(
 #define HT_POLY_CHOOSE(slot, f) out = field == slot ? poly##slot : out;
     HT_EACH_SRC(HT_POLY_CHOOSE)
     out += ht_poly_at(&a, m[0], m[1], m[2]);
-    for (int q = item; q < HT_CUBE; q += HT_NAIVE_ITEMS) out[q] = cube[q];
+    for (int q = item; q < HT_CUBE; q += HT_COLUMN) out[q] = cube[q];
 }

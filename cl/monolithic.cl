@@ -3,8 +3,7 @@
  * per work-group. Work-items as in cl/common.cl. */
 #define HT_MAX2(a, b) ((a) > (b) ? (a) : (b))
 
-HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_monolithic(HT_STEP_PARAMS(scale)
-                                                         HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+HT_TOOL_KERNEL ht_monolithic(HT_STEP_PARAMS(scale) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_MAX2(HT_FACE_SIZE, HT_STEP_LOCAL));
     HT_LOCAL_ARRAY(real, local_medium, HT_MAX2(HT_MEDIUM_SIZE_OR_0, 1));
 #define HT_TAKE_STEP                                                                 \

@@ -52,7 +52,7 @@ HT_INLINE void ht_operator_copy(const int item, const int chunk, const int packs
                                 HT_GLOBAL const real *op, HT_LOCAL ht_pack *to) {
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)op + (long)chunk * packs;
     HT_UNROLL
-    for (int k = 0; k < packs; k += HT_GROUP_ITEMS) {
+    for (int k = 0; k < packs; k += HT_TOOL_ITEMS) {
         const int i = k + item < packs ? k + item : packs - 1;
         ht_copy(to + i, from + i);
     }

@@ -18,7 +18,7 @@
 #define HT_TILE_1 (HT_CELLS + 1)
 #define HT_TILE_2 (HT_ROWS + 1)
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * 3)
-#define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
+#define HT_COPIES ((HT_TILE_NODES + HT_TOOL_ITEMS - 1) / HT_TOOL_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, 3, HT_CHUNK, HT_PITCH)
 
 /* The nodes that a work-item copies: in their plane, in the window, and in local memory; work-items
@@ -30,7 +30,7 @@ struct ht_copies {
 HT_INLINE void ht_copies_begin(const struct ht_step_args *a, const int item, const long m1,
                                const long m2, struct ht_copies *copies) {
     HT_UNROLLED(i, HT_COPIES) {
-        const int own = i * HT_GROUP_ITEMS + item;
+        const int own = i * HT_TOOL_ITEMS + item;
         const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
         const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
         /* nodes beyond the last target are copied but not used: clamp */
@@ -140,16 +140,16 @@ HT_INLINE void ht_targets_at(const struct ht_step_args *a, const int m1, const i
 
 /* The beginning of a kernel: where its work-items stand, the nodes that they copy, `where` their
  * results go and the `parities` of pairs. op: of all parts, then of the group's. */
-#define HT_PLANES_BEGIN                                                                       \
-    HT_LANES_BEGIN(8)                                                                         \
-    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;                      \
-    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;                                  \
-    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;                              \
-    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;          \
-    struct ht_copies copies;                                                                  \
-    ht_copies_begin(&a, item, group1, group2, &copies);                                       \
-    for (int i = item; i < HT_INFO_PARITIES; i += HT_GROUP_ITEMS) parities[i] = (int)info[i]; \
-    for (int i = item; i < HT_TILES * 4; i += HT_GROUP_ITEMS)                                 \
-        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);                          \
-    op += (long)part * HT_OP_SIZE;                                                            \
+#define HT_PLANES_BEGIN                                                                      \
+    HT_LANES_BEGIN(8)                                                                        \
+    const long group1 = a.begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;                     \
+    const long group2 = a.begin[1] + HT_GROUP_2() * HT_ROWS;                                 \
+    const int m1 = (int)group1 + first1, m2 = (int)group2 + row;                             \
+    HT_GLOBAL const real *info = op + (long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS;         \
+    struct ht_copies copies;                                                                 \
+    ht_copies_begin(&a, item, group1, group2, &copies);                                      \
+    for (int i = item; i < HT_INFO_PARITIES; i += HT_TOOL_ITEMS) parities[i] = (int)info[i]; \
+    for (int i = item; i < HT_TILES * 4; i += HT_TOOL_ITEMS)                                 \
+        where[i] = ht_where_of(&a, (int)info[HT_INFO_PARITIES + i]);                         \
+    op += (long)part * HT_OP_SIZE;                                                           \
     HT_BARRIER();

@@ -8,9 +8,10 @@ HT_INLINE long ht_poly_at(const struct ht_step_args *a, long m1, long m2, long m
 }
 
 /* Evolution only. Work-items as in cl/common.cl; no march along x3. */
-HT_KERNEL HT_GROUP_SIZE(HT_ITEMS) void ht_evolve_polynomials(
-    struct ht_step_args a, HT_INPUT(real) scale HT_EACH_SRC(HT_POLY_PARAM) HT_EACH_DST(HT_DST_PARAM)
-                               HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+HT_TOOL_KERNEL ht_evolve_polynomials(struct ht_step_args a,
+                                     HT_INPUT(real) scale HT_EACH_SRC(HT_POLY_PARAM)
+                                         HT_EACH_DST(HT_DST_PARAM)
+                                             HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
     HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE_OR_0 + 1);
     const int item = HT_ITEM();

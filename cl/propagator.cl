@@ -118,7 +118,7 @@ HT_INLINE void ht_tile(HT_GLOBAL const real *op, int count, HT_LOCAL const vecto
     HT_UNROLLED(n, HT_TILE * HT_ROWS) result[n] = sum[n / HT_ROWS][n % HT_ROWS];
 }
 
-HT_KERNEL HT_GROUP_SIZE(1) void ht_propagator(HT_STEP_PARAMS(op)) {
+HT_TOOL_KERNEL ht_propagator(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(vector, sums, HT_SIZE_BLOCK_SUMS(HT_CORNERS, HT_CHUNK, HT_ROWS));
     HT_LOCAL_ARRAY(vector, result, HT_SIZE_BLOCK_RESULT(HT_RESULT_ROWS, HT_ROWS));
     HT_LOCAL_ARRAY(vector, faces, HT_SIZE_BLOCK_FACES(HT_ROLL, HT_ENTRIES, HT_FACE_SUMS, HT_ROWS));

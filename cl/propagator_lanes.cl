@@ -66,7 +66,7 @@ HT_INLINE void ht_store_target(real acc[HT_CORNERS][HT_BLOCK_ROWS], long node,
                      HT_STAGE_AT(c) HT_EACH_SRC(HT_SRC_ARG));                                    \
     HT_COPY_COMMIT();
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_lanes(HT_STEP_PARAMS(unused)) {
+HT_TOOL_KERNEL ht_propagator_lanes(HT_STEP_PARAMS(unused)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     const int item = HT_ITEM(), c1 = item % HT_CELLS, c2 = item / HT_CELLS;
     const long begin = ht_first_plane(&a), end = ht_last_plane(&a);

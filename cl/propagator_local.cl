@@ -123,7 +123,7 @@ HT_INLINE void ht_store_tile(const struct ht_step_args *a, const int tile, long 
     }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(HT_STEP_PARAMS(op)) {
+HT_TOOL_KERNEL ht_propagator_local(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(ht_pack, sums, HT_CHUNK * HT_CORNERS * HT_CELLS);
     HT_LOCAL_ARRAY(ht_pack, values, HT_CHUNK_PACKS);
     const int item = HT_ITEM(), cell = item % HT_CELLS, tile = item / HT_CELLS;
@@ -148,7 +148,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_local(HT_STEP_PARAMS(
                 ht_put_sums(&a, s < HT_ENTRIES ? s : HT_ENTRIES - 1, &around,
                             sums + e * HT_CORNERS * HT_CELLS + cell HT_EACH_SRC(HT_SRC_ARG));
             }
-            for (int n = item; n < HT_CHUNK_PACKS; n += HT_GROUP_ITEMS)
+            for (int n = item; n < HT_CHUNK_PACKS; n += HT_TOOL_ITEMS)
                 values[n] = from[chunk * HT_CHUNK_PACKS + n];
             HT_BARRIER();
             ht_products(sums + block * HT_CELLS + cell, values + tile * HT_TILE_PACKS, acc);

@@ -108,7 +108,7 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const 
     }
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_planes(HT_STEP_PARAMS(op)) {
+HT_TOOL_KERNEL ht_propagator_planes(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(ht_pack, data, HT_STAGES * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(long, where, HT_TILES * 4);

@@ -129,11 +129,11 @@ HT_INLINE void ht_left_side(HT_LOCAL const ht_pair *at, const int parity, const 
 HT_INLINE void ht_steps_copy(const int item, const int first, HT_GLOBAL const real *op,
                              HT_LOCAL ht_pack *to) {
     HT_GLOBAL const ht_pack *from = (HT_GLOBAL const ht_pack *)op + (long)first * HT_STEP_PACKS;
-    for (int i = item; i < HT_OP_STEPS * HT_STEP_PACKS; i += HT_GROUP_ITEMS)
+    for (int i = item; i < HT_OP_STEPS * HT_STEP_PACKS; i += HT_TOOL_ITEMS)
         ht_copy(to + i, from + i);
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(HT_STEP_PARAMS(op)) {
+HT_TOOL_KERNEL ht_propagator_tensor(HT_STEP_PARAMS(op)) {
     HT_LOCAL_ARRAY(ht_pack, data, 2 * HT_STAGE_SIZE);
     HT_LOCAL_ARRAY(ht_pack, table, HT_OP_PACKS);
     HT_LOCAL_ARRAY(int, info, HT_INFOS);
@@ -141,7 +141,7 @@ HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_tensor(HT_STEP_PARAMS
     struct ht_tile tile;
     ht_tile_begin(&a, item, &tile);
     const int m1 = (int)tile.m1 + first1, m2 = (int)tile.m2 + row;
-    for (int i = item; i < HT_INFOS; i += HT_GROUP_ITEMS)
+    for (int i = item; i < HT_INFOS; i += HT_TOOL_ITEMS)
         info[i] = (int)op[(long)HT_PARTS * HT_OP_SIZE + part * HT_INFOS + i];
     op += (long)part * HT_OP_SIZE;
     HT_BARRIER();

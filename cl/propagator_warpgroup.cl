@@ -103,7 +103,7 @@ HT_INLINE void ht_chunk_products(HT_LOCAL const ht_pair *at, HT_LOCAL const int 
 
 #define HT_OP_SIZE (HT_CHUNKS * HT_CHUNK_VALUES)
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_propagator_warpgroup(HT_STEP_PARAMS(op)) {
+HT_TOOL_KERNEL ht_propagator_warpgroup(HT_STEP_PARAMS(op)) {
     HT_LOCAL_MEMORY(real, table); /* [2][HT_CHUNK_VALUES] */
     HT_LOCAL ht_pack *data = (HT_LOCAL ht_pack *)(table + 2 * HT_CHUNK_VALUES);
     HT_LOCAL long *where = (HT_LOCAL long *)(data + 2 * HT_STAGE_SIZE);

@@ -123,10 +123,8 @@ HT_INLINE void ht_store_part(HT_GLOBAL real *dst, const int r1, long node, long 
 #endif
 }
 
-HT_KERNEL HT_GROUP_SIZE(HT_GROUP_ITEMS) void ht_separable(struct ht_step_args a,
-                                                          HT_INPUT(real) unused,
-                                                          HT_INPUT(real) src0,
-                                                          HT_OUTPUT(real) dst0) {
+HT_TOOL_KERNEL ht_separable(struct ht_step_args a, HT_INPUT(real) unused, HT_INPUT(real) src0,
+                            HT_OUTPUT(real) dst0) {
     const int item = HT_ITEM();
     const int r1 = (int)(HT_GROUP_1() % HT_TILE_PARTS) * HT_TILE;
     const long m1 = a.begin[0] + HT_GROUP_1() / HT_TILE_PARTS * HT_CELLS + item % HT_CELLS;

@@ -227,8 +227,7 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vecto
     ht_put_row(&a, dst##slot, i, &ends, m1, node, \
                (HT_OLD_SIGN ? (real)2 : (real)1) * w[(f)*HT_CUBE + at], stage);
 
-HT_KERNEL HT_GROUP_SIZE(1) void ht_taylor_vectors(HT_STEP_PARAMS(scale)
-                                                      HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
+HT_TOOL_KERNEL ht_taylor_vectors(HT_STEP_PARAMS(scale) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(vector, b, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
     HT_LOCAL_ARRAY(vector, w, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
     HT_LOCAL_ARRAY(vector, products, HT_PRODUCTS);

@@ -14,12 +14,12 @@
  * into one of HT_STAGES stages of local memory,
  *     data[stage][plane][row][block of the chunk][node],
  * with rows padded to HT_PITCH nodes to avoid bank conflicts. Work-item l copies the nodes number
- * l, l + HT_GROUP_ITEMS, ... of the tile. */
+ * l, l + HT_TOOL_ITEMS, ... of the tile. */
 #define HT_TILE_1 (HT_CELLS + 1)
 #define HT_TILE_2 (HT_DIMS > 1 ? HT_ROWS + 1 : 1)
 #define HT_TILE_3 (HT_DIMS > 2 ? 2 : 1)
 #define HT_TILE_NODES (HT_TILE_1 * HT_TILE_2 * HT_TILE_3)
-#define HT_COPIES ((HT_TILE_NODES + HT_GROUP_ITEMS - 1) / HT_GROUP_ITEMS)
+#define HT_COPIES ((HT_TILE_NODES + HT_TOOL_ITEMS - 1) / HT_TOOL_ITEMS)
 #define HT_STAGE_SIZE HT_SIZE_TILE(HT_TILE_2, HT_TILE_3, HT_CHUNK, HT_PITCH)
 
 /* The tile of a work-group and the nodes that a work-item copies. The host ensures that 2 * node
@@ -37,7 +37,7 @@ HT_INLINE void ht_tile_begin(const struct ht_step_args *a, const int item, struc
     tile->m1 = a->begin[0] + HT_GROUP_1() / HT_PARTS * HT_CELLS;
     tile->m2 = a->begin[1] + HT_GROUP_2() * HT_ROWS;
     HT_UNROLLED(i, HT_COPIES) {
-        const int own = i * HT_GROUP_ITEMS + item;
+        const int own = i * HT_TOOL_ITEMS + item;
         const int n = own < HT_TILE_NODES ? own : HT_TILE_NODES - 1;
         const int c1 = n % HT_TILE_1, c2 = n / HT_TILE_1 % HT_TILE_2;
         const int top = n / (HT_TILE_1 * HT_TILE_2);
@@ -79,7 +79,7 @@ HT_INLINE void ht_tile_copy(const struct ht_step_args *a, const int item,
             from += nodes;
         }
         HT_UNROLLED(i, HT_COPIES)
-            if (HT_TILE_ALL || i * HT_GROUP_ITEMS + item < HT_TILE_NODES)
+            if (HT_TILE_ALL || i * HT_TOOL_ITEMS + item < HT_TILE_NODES)
                 ht_copy(data + tile->to[i] + b * HT_PITCH, from + node[i]);
     }
 }

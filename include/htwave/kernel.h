@@ -15,9 +15,6 @@ struct ht_kernel_source {
 /* In order of names; the entry after the last has the name NULL. */
 extern const struct ht_kernel_source ht_kernel_sources[];
 
-/* Appends a file; HT_ERR_INTERNAL if no file has this name. */
-HT_CHECKED enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out);
-
 /* From equations to callable step kernels: program text, the table of variants, their shapes on a
  * device, their costs, and the device's limits. */
 

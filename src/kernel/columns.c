@@ -83,7 +83,7 @@ const struct ht_variant ht_variant_monolithic = {
     OF_COLUMNS,
     .any_order = true,
     .layers = true,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "monolithic.cl"},
+    .files = {"face.cl", "evolve.cl", "targets.cl", "monolithic.cl"},
     .stage = {{HT_STAGE_STEP, "ht_monolithic"}}};
 
 const struct ht_variant ht_variant_two_rolled = {
@@ -91,8 +91,7 @@ const struct ht_variant ht_variant_two_rolled = {
     .meaning = "two kernels; interpolation marches along x3",
     OF_COLUMNS,
     .layers = true,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl",
-              "interpolate_rolled.cl"},
+    .files = {"face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "interpolate_rolled.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_ROLLED, "ht_interpolate_rolled"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
 
@@ -100,7 +99,7 @@ const struct ht_variant ht_variant_two_naive = {
     .name = "two-naive",
     .meaning = "two kernels; interpolation cell by cell without reuse",
     OF_COLUMNS,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
+    .files = {"face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
               "interpolate_naive.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_NAIVE, "ht_interpolate_naive"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};
@@ -109,7 +108,6 @@ const struct ht_variant ht_variant_gemm = {
     .name = "gemm",
     .meaning = "interpolation as matrix products by CLBlast, for comparison",
     OF_COLUMNS,
-    .files = {"common.cl", "face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl",
-              "gather.cl"},
+    .files = {"face.cl", "evolve.cl", "targets.cl", "polynomials.cl", "vertex.cl", "gather.cl"},
     .stage = {{HT_STAGE_INTERPOLATE_GEMM, "ht_gather"},
               {HT_STAGE_EVOLVE, "ht_evolve_polynomials"}}};

@@ -33,8 +33,3 @@ void ht_text_table(struct ht_text *out, const char *name, const double *values, 
                    bool fp64);
 /* The same of integers. */
 void ht_text_ints(struct ht_text *out, const char *name, const int *values, int count);
-
-/* ht_kernel_text with a given operator. */
-HT_CHECKED enum ht_err ht_kernel_text_of(const struct ht_variant *variant,
-                                         const struct ht_spec *spec, const struct ht_shape *shape,
-                                         const struct ht_operator *op, struct ht_text *out);

@@ -503,11 +503,7 @@ enum ht_err ht_fd_variant_text(const struct ht_variant *variant, const struct ht
     }
     const struct ht_fd_shape some = ht_fd_shape(&fd, variant, &asked, &usual);
     const struct ht_recipe recipe = recipe_of(&fd, variant, &some, spec->ptx);
-    struct ht_tool *tool = NULL;
-    TRY(ht_tool_create(NULL, &recipe, &(struct ht_tool){.device = NULL}, sizeof *tool, &tool));
-    ht_text_add(out, "%s", ht_tool_text(tool));
-    ht_tool_destroy(tool);
-    return ht_text_status(out);
+    return ht_recipe_write(&recipe, out);
 }
 
 static const char *refuse_pairs(const struct ht_spec *spec) {

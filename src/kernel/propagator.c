@@ -48,7 +48,7 @@ const struct ht_variant ht_variant_vector = {
     .series = true,
     .shape = vector_shape,
     .cost = ht_cost_series,
-    .files = {"common.cl", "loose.cl", "vectors.cl", "taylor_vectors.cl"},
+    .files = {"loose.cl", "vectors.cl", "taylor_vectors.cl"},
     .stage = {{HT_STAGE_STEP, "ht_taylor_vectors"}}};
 
 /* Bytes of the kernel's arrays sums, result, faces and stage. */
@@ -143,5 +143,5 @@ const struct ht_variant ht_variant_propagator = {
     .shape = choose_shape,
     .cost = ht_cost_operator,
     .pack = pack_tiles,
-    .files = {"common.cl", "loose.cl", "vectors.cl", "propagator.cl"},
+    .files = {"loose.cl", "vectors.cl", "propagator.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator"}}};

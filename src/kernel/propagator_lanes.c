@@ -96,6 +96,5 @@ const struct ht_variant ht_variant_propagator_lanes = {
     .pays = pays,
     .shape = choose_shape,
     .pack = pack_literals,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl",
-              "propagator_lanes.cl"},
+    .files = {"packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "propagator_lanes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_lanes"}}};

@@ -73,5 +73,5 @@ const struct ht_variant ht_variant_propagator_local = {
     .dims = 2,
     .shape = choose_shape,
     .pack = pack_tiles,
-    .files = {"common.cl", "packs.cl", "vertices.cl", "propagator_local.cl"},
+    .files = {"packs.cl", "vertices.cl", "propagator_local.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_local"}}};

@@ -293,8 +293,8 @@ const struct ht_variant ht_variant_propagator_tensor = {
     .ptx = 80,
     .ptx_double = 90, /* mma.m16n8k8 of double precision */
     .shape = choose_shape,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "tf32.cl",
-              "operator.cl", "propagator_tensor.cl"},
+    .files = {"packs.cl", "ptx.cl", "vertices.cl", "chunks.cl", "tile.cl", "tf32.cl", "operator.cl",
+              "propagator_tensor.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_tensor"}}};
 
 const struct ht_variant ht_variant_propagator_planes = {
@@ -305,8 +305,8 @@ const struct ht_variant ht_variant_propagator_planes = {
     .ptx = 80,
     .ptx_double = 90,
     .shape = planes_shape,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "operator.cl",
-              "chunks.cl", "planes.cl", "propagator_planes.cl"},
+    .files = {"packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "operator.cl", "chunks.cl",
+              "planes.cl", "propagator_planes.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_planes"}}};
 
 /* ---- cl/propagator_warpgroup.cl: shapes of groups that are one warpgroup ---- */
@@ -369,6 +369,6 @@ const struct ht_variant ht_variant_propagator_warpgroup = {
     .ptx_own = true,
     .open_memory = true,
     .shape = warpgroup_shape,
-    .files = {"common.cl", "packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "wgmma.cl",
-              "operator.cl", "chunks.cl", "planes.cl", "propagator_warpgroup.cl"},
+    .files = {"packs.cl", "ptx.cl", "vertices.cl", "tf32.cl", "wgmma.cl", "operator.cl",
+              "chunks.cl", "planes.cl", "propagator_warpgroup.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_propagator_warpgroup"}}};

@@ -63,5 +63,5 @@ const struct ht_variant ht_variant_separable = {
     .shape = choose_shape,
     .pack = pack_axes,
     .cost = ht_cost_operator,
-    .files = {"common.cl", "packs.cl", "separable.cl"},
+    .files = {"packs.cl", "separable.cl"},
     .stage = {{HT_STAGE_OPERATOR, "ht_separable"}}};

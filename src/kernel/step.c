@@ -132,12 +132,9 @@ static enum ht_err build(struct ht_step *step, const struct ht_operator *op) {
 
 static enum ht_err create(struct ht_device *device, const struct ht_variant *variant,
                           const struct ht_spec *spec, const struct ht_shape *shape,
-                          const struct ht_operator *op, const char *text, struct ht_step **out) {
-    const struct ht_recipe recipe = {.text = text,
-                                     .fp64 = spec->fp64,
-                                     .entry = {variant->stage[0].entry, variant->stage[1].entry},
-                                     .parts = true};
-    struct ht_step *step = NULL;
+                          struct ht_step **out) {
+    HT_FREED_TEXT struct ht_text definitions = {0};
+    HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     const struct ht_step own = {.variant = variant,
                                 .eq = *spec->eq,
                                 .spec = *spec,
@@ -146,21 +143,20 @@ static enum ht_err create(struct ht_device *device, const struct ht_variant *var
                                 .args_size = spec->eq->nmemory > 0
                                                  ? sizeof(struct ht_step_args)
                                                  : offsetof(struct ht_step_args, src_part)};
+    struct ht_recipe recipe;
+    struct ht_step *step = NULL;
+    TRY(ht_operator_make(variant, spec, shape, &op));
+    TRY(ht_step_recipe(variant, spec, shape, &op, &definitions, &recipe));
     TRY(ht_tool_create(device, &recipe, &own, sizeof own, &step));
     step->spec.eq = &step->eq;
-    enum ht_err err = build(step, op);
-    return HT_MADE(err, step, ht_step_destroy, out);
+    return HT_MADE(build(step, &op), step, ht_step_destroy, out);
 }
 
 enum ht_err ht_step_create(struct ht_device *device, const struct ht_variant *variant,
                            const struct ht_spec *spec, const struct ht_shape *shape,
                            struct ht_step **out) {
-    HT_FREED_TEXT struct ht_text text = {0};
-    HT_ENDED(ht_operator_free) struct ht_operator op = {0};
     *out = NULL;
-    enum ht_err err = ht_operator_make(variant, spec, shape, &op);
-    if (err == HT_OK) err = ht_kernel_text_of(variant, spec, shape, &op, &text);
-    if (err == HT_OK) err = create(device, variant, spec, shape, &op, text.data, out);
+    const enum ht_err err = create(device, variant, spec, shape, out);
     return err == HT_OK ? HT_OK : ht_err_prefix(err, "variant %s", variant->name);
 }
 

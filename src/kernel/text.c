@@ -1,66 +1,12 @@
-/* Writes the program of a variant: numbers and tables first, then the files of cl/ that the variant
- * names. The host generates data only; all control flow is in cl/. */
+/* The recipe of a variant's program: numbers, lists and tables, then the files of cl/ that the
+ * variant names. The host generates data only; all control flow is in cl/. */
 #include "blocks.h"
+#include "tool.h"
 #include "variant.h"
 
-enum ht_err ht_kernel_add_source(const char *name, struct ht_text *out) {
-    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
-        if (strcmp(ht_kernel_sources[i].name, name) == 0) {
-            ht_text_add(out, "%s", ht_kernel_sources[i].text);
-            return HT_OK;
-        }
-    FAIL(HT_ERR_INTERNAL, "no kernel file %s", name);
-}
-
-static void add_numbers(const struct ht_spec *spec, const struct ht_shape *shape,
-                        const struct ht_sizes *z, struct ht_text *out) {
-    int storage[HT_MAX_COEFS], padded_coefs = ht_storage_order(spec, storage);
-    const struct {
-        const char *name;
-        int value;
-    } numbers[] = {
-        {"DOUBLE", spec->fp64},
-        {"DIMS", spec->eq->dims},
-        {"ORDER", spec->order},
-        {"FIELDS", z->fields},
-        {"SOURCES", z->sources},
-        {"OLD_SIGN", spec->old_sign},
-        {"SLACK", ht_spec_slack(spec, z)},
-        {"MATERIALS", z->materials},
-        {"BLOCK", spec->block},
-        {"TRIM", spec->trim},
-        /* profiles are values at the nodes */
-        {"MEDIUM_DEGREE",
-         spec->medium_degree < 0 && spec->eq->nprofiles > 0 ? 0 : spec->medium_degree},
-        {"PROFILES", spec->eq->nprofiles},
-        {"PROFILE_DEGREE", spec->eq->profile_degree},
-        {"MEMORY", spec->eq->nmemory},
-        {"MEDIUM_COEFS", z->medium_coefs},
-        {"CONSTANT_MATERIALS", (int)spec->constant},
-        {"GROUPS", z->groups},
-        {"EXCHANGED", z->exchanged},
-        {"CELLS", shape->cells},
-        {"SLABS", shape->slabs},
-        {"FACE_FIELDS", shape->face_fields},
-        {"NAIVE_ITEMS", z->t1 * z->t2},
-        {"ROWS", shape->rows},
-        {"ROLL", shape->roll},
-        {"CHUNK", shape->chunk},
-        {"TILE", shape->tile},
-        {"GROUP_ITEMS", shape->group_size},
-        {"MOST_REGISTERS", shape->registers},
-        {"PADDED_COEFS", padded_coefs},
-        {"PTX", spec->ptx},
-        {"SORTED", ht_spec_sorts(spec)},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        ht_text_add(out, "#define HT_%s (%d)\n", numbers[i].name, numbers[i].value);
-    /* HT_CELLS without parentheses, part of a vector type's name. */
-    ht_text_add(out, "#define HT_WIDTH %d\n", shape->cells);
-}
-
-static void add_fields(const char *head, int count, const int *field, struct ht_text *out) {
-    ht_text_add(out, "%s", head);
+/* HT_EACH_name(X): X(slot, field). */
+static void add_fields(const char *name, int count, const int *field, struct ht_text *out) {
+    ht_text_add(out, "\n#define HT_EACH_%s(X)", name);
     for (int i = 0; i < count; i++) ht_text_add(out, " X(%d, %d)", i, field[i]);
 }
 
@@ -161,61 +107,88 @@ enum ht_err ht_operator_make(const struct ht_variant *variant, const struct ht_s
     return err;
 }
 
-enum ht_err ht_kernel_text_of(const struct ht_variant *variant, const struct ht_spec *spec,
-                              const struct ht_shape *shape, const struct ht_operator *op,
-                              struct ht_text *out) {
-    struct ht_sizes z = ht_sizes_of(spec);
-    add_numbers(spec, shape, &z, out);
-    /* The X macros of the kernels: X once per entry. */
-    const struct ht_equations *eq = spec->eq;
-    add_fields("/* X(slot, field): stored on the source grid */\n"
-               "#define HT_EACH_SRC(X)",
-               z.sources, z.source_field, out);
-    add_fields("\n/* X(slot, field): stored on the target grid */\n"
-               "#define HT_EACH_DST(X)",
-               z.targets, z.target_field, out);
+/* The X macros of cl/common.cl: X once per entry. */
+static void add_lists(const struct ht_spec *spec, const struct ht_sizes *z, struct ht_text *out) {
+    add_fields("SRC", z->sources, z->source_field, out);
+    add_fields("DST", z->targets, z->target_field, out);
+    add_fields("EXCHANGED", z->exchanged, z->exchanged_field, out);
     ht_text_add(out, "\n#define HT_EACH_MATERIAL(X)");
-    for (int m = 0; m < eq->nmaterials; m++)
+    for (int m = 0; m < spec->eq->nmaterials; m++)
         if (ht_spec_reads(spec, m)) ht_text_add(out, " X(%d)", m);
-    ht_text_add(out, "\n/* X(slot, field) */\n#define HT_EACH_EXCHANGED(X)");
-    for (int s = 0; s < z.exchanged; s++) ht_text_add(out, " X(%d, %d)", s, z.exchanged_field[s]);
     for (int constant = 0; constant < 2; constant++) {
-        ht_text_add(out, constant ? "\n/* polynomials of degree 0 */\n"
-                                    "#define HT_EACH_CONSTANT_GROUP(X)"
-                                  : "\n/* X(group, row, material) */\n"
-                                    "#define HT_EACH_GROUP(X)");
-        for (int g = 0; g < z.groups; g++)
-            if (z.group_material[g] >= 0 && ht_spec_constant(spec, z.group_material[g]) == constant)
-                ht_text_add(out, " X(%d, %d, %d)", g, z.group_row[g], z.group_material[g]);
+        ht_text_add(out, "\n#define HT_EACH_%sGROUP(X)", constant ? "CONSTANT_" : "");
+        for (int g = 0; g < z->groups; g++)
+            if (z->group_material[g] >= 0 &&
+                ht_spec_constant(spec, z->group_material[g]) == constant)
+                ht_text_add(out, " X(%d, %d, %d)", g, z->group_row[g], z->group_material[g]);
     }
-    ht_text_add(out, "\n/* X(group, row): without a material */\n"
-                     "#define HT_EACH_PLAIN_GROUP(X)");
-    for (int g = 0; g < z.groups; g++)
-        if (z.group_material[g] < 0) ht_text_add(out, " X(%d, %d)", g, z.group_row[g]);
-    ht_text_add(
-        out,
-        "\n/* X(term, row, col, axis, derivative, group, slot of col) */\n#define HT_EACH_TERM(X)");
-    add_terms(spec, &z, false, out);
-    ht_text_add(out, "\n/* with a profile: X(term, row, col, its axis, "
-                     "derivative, material, slot) */\n"
-                     "#define HT_EACH_PROFILE_TERM(X)");
-    add_terms(spec, &z, true, out);
+    ht_text_add(out, "\n#define HT_EACH_PLAIN_GROUP(X)");
+    for (int g = 0; g < z->groups; g++)
+        if (z->group_material[g] < 0) ht_text_add(out, " X(%d, %d)", g, z->group_row[g]);
+    ht_text_add(out, "\n#define HT_EACH_TERM(X)");
+    add_terms(spec, z, false, out);
+    ht_text_add(out, "\n#define HT_EACH_PROFILE_TERM(X)");
+    add_terms(spec, z, true, out);
     ht_text_add(out, "\n");
-    TRY(ht_kernel_add_source("prelude.cl", out));
-    add_tables(spec, &z, out);
-    if (op->text.data != NULL) ht_text_add(out, "%s", op->text.data);
-    TRY(ht_kernel_add_source("args.h", out));
-    TRY(ht_kernel_add_source("layout.h", out));
-    TRY(ht_kernel_add_source("local_sizes.h", out));
-    for (int i = 0; i < HT_MAX_FILES && variant->files[i] != NULL; i++)
-        TRY(ht_kernel_add_source(variant->files[i], out));
-    return ht_text_status(out);
+}
+
+enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spec *spec,
+                           const struct ht_shape *shape, const struct ht_operator *op,
+                           struct ht_text *definitions, struct ht_recipe *out) {
+    const struct ht_sizes z = ht_sizes_of(spec);
+    const struct ht_equations *eq = spec->eq;
+    *out = (struct ht_recipe){
+        .fp64 = spec->fp64,
+        .items = shape->group_size,
+        .number = {{"DIMS", eq->dims},
+                   {"ORDER", spec->order},
+                   {"FIELDS", z.fields},
+                   {"SOURCES", z.sources},
+                   {"OLD_SIGN", spec->old_sign},
+                   {"SLACK", ht_spec_slack(spec, &z)},
+                   {"MATERIALS", z.materials},
+                   {"BLOCK", spec->block},
+                   {"TRIM", spec->trim},
+                   /* profiles are values at the nodes */
+                   {"MEDIUM_DEGREE",
+                    spec->medium_degree < 0 && eq->nprofiles > 0 ? 0 : spec->medium_degree},
+                   {"PROFILES", eq->nprofiles},
+                   {"PROFILE_DEGREE", eq->profile_degree},
+                   {"MEMORY", eq->nmemory},
+                   {"MEDIUM_COEFS", z.medium_coefs},
+                   {"CONSTANT_MATERIALS", (int)spec->constant},
+                   {"GROUPS", z.groups},
+                   {"EXCHANGED", z.exchanged},
+                   {"CELLS", shape->cells},
+                   {"WIDTH", shape->cells},
+                   {"SLABS", shape->slabs},
+                   {"FACE_FIELDS", shape->face_fields},
+                   {"ROWS", shape->rows},
+                   {"ROLL", shape->roll},
+                   {"CHUNK", shape->chunk},
+                   {"TILE", shape->tile},
+                   {"MOST_REGISTERS", shape->registers},
+                   {"PADDED_COEFS", ht_storage_order(spec, NULL)},
+                   {"PTX", spec->ptx},
+                   {"SORTED", ht_spec_sorts(spec)}},
+        .file = {"args.h", "layout.h", "local_sizes.h", "common.cl"},
+        .entry = {variant->stage[0].entry, variant->stage[1].entry},
+        .parts = true};
+    for (int i = 0; variant->files[i] != NULL; i++) out->file[4 + i] = variant->files[i];
+    add_lists(spec, &z, definitions);
+    add_tables(spec, &z, definitions);
+    if (op->text.data != NULL) ht_text_add(definitions, "%s", op->text.data);
+    out->definitions = definitions->data;
+    return ht_text_status(definitions);
 }
 
 enum ht_err ht_kernel_text(const struct ht_variant *variant, const struct ht_spec *spec,
                            const struct ht_shape *shape, struct ht_text *out) {
     HT_ENDED(ht_operator_free) struct ht_operator op = {0};
+    HT_FREED_TEXT struct ht_text definitions = {0};
+    struct ht_recipe recipe;
     if (variant->differences) return ht_fd_variant_text(variant, spec, shape, out);
     TRY(ht_operator_make(variant, spec, shape, &op));
-    return ht_kernel_text_of(variant, spec, shape, &op, out);
+    TRY(ht_step_recipe(variant, spec, shape, &op, &definitions, &recipe));
+    return ht_recipe_write(&recipe, out);
 }

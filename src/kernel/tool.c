@@ -6,22 +6,26 @@ const struct ht_device_info *ht_tool_info(const struct ht_device *device) {
     return device != NULL ? ht_device_info(device) : &any;
 }
 
-static enum ht_err write_text(struct ht_tool *tool) {
-    const struct ht_recipe *r = &tool->recipe;
-    struct ht_text *out = &tool->text;
-    if (r->text != NULL) {
-        ht_text_add(out, "%s", r->text);
-        return ht_text_status(out);
-    }
+/* Appends a file of cl/. */
+static enum ht_err add_file(const char *name, struct ht_text *out) {
+    for (int i = 0; ht_kernel_sources[i].name != NULL; i++)
+        if (strcmp(ht_kernel_sources[i].name, name) == 0) {
+            ht_text_add(out, "%s", ht_kernel_sources[i].text);
+            return HT_OK;
+        }
+    FAIL(HT_ERR_INTERNAL, "no kernel file %s", name);
+}
+
+enum ht_err ht_recipe_write(const struct ht_recipe *r, struct ht_text *out) {
     ht_text_add(out, "#define HT_DOUBLE %d\n#define HT_TOOL_ITEMS %d\n", r->fp64, r->items);
     for (int i = 0; i < HT_RECIPE_NUMBERS && r->number[i].name != NULL; i++)
         ht_text_add(out, "#define HT_%s %d\n", r->number[i].name, r->number[i].value);
     if (r->each.name != NULL) ht_text_add(out, "#define HT_%s(X)", r->each.name);
     for (int i = 0; i < r->each.count; i++) ht_text_add(out, " X(%d)", i);
-    ht_text_add(out, "\n%s", r->definitions != NULL ? r->definitions : "");
-    TRY(ht_kernel_add_source("prelude.cl", out));
-    for (int i = 0; i < HT_MAX_FILES && r->file[i] != NULL; i++)
-        TRY(ht_kernel_add_source(r->file[i], out));
+    ht_text_add(out, "\n");
+    TRY(add_file("prelude.cl", out));
+    if (r->definitions != NULL) ht_text_add(out, "%s", r->definitions);
+    for (int i = 0; i < HT_MAX_FILES && r->file[i] != NULL; i++) TRY(add_file(r->file[i], out));
     return ht_text_status(out);
 }
 
@@ -34,7 +38,7 @@ enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *rec
     *tool = (struct ht_tool){.device = device, .recipe = *recipe};
     while (tool->recipe.items > 1 && tool->recipe.items > ht_tool_info(device)->max_group)
         tool->recipe.items /= 2;
-    enum ht_err err = write_text(tool);
+    enum ht_err err = ht_recipe_write(&tool->recipe, &tool->text);
     tool->recipe.definitions = NULL;
     if (err == HT_OK && device != NULL && recipe->fp64 && !ht_device_info(device)->fp64)
         err = ht_err_set(HT_ERR_DEVICE, "device.precision = \"double\": %s has no double precision",

@@ -5,12 +5,11 @@
 
 #include "htwave/tool.h"
 
-enum { HT_RECIPE_NUMBERS = 20, HT_TOOL_ENTRIES = 6, HT_TOOL_BUFFERS = 4 };
+enum { HT_RECIPE_NUMBERS = 30, HT_TOOL_ENTRIES = 6, HT_TOOL_BUFFERS = 4 };
 
-/* The program: numbers, definitions, cl/prelude.cl, files. Each list ends before its first NULL. */
+/* The program: numbers, cl/prelude.cl, definitions, files. Each list ends before its first NULL. */
 struct ht_recipe {
     const char *what; /* for messages; NULL: the caller says it */
-    const char *text; /* the program, instead of what follows but for entries; NULL: none */
     bool fp64;        /* HT_DOUBLE */
     int items;        /* of a group, HT_TOOL_ITEMS: halved until the device has that many */
     struct ht_recipe_number {
@@ -21,7 +20,7 @@ struct ht_recipe {
         const char *name; /* HT_<name>(X): X(0) .. X(count - 1) */
         int count;
     } each;
-    const char *definitions; /* after the numbers; NULL: none; copied */
+    const char *definitions; /* NULL: none; copied */
     const char *file[HT_MAX_FILES], *entry[HT_TOOL_ENTRIES];
     bool parts; /* each part of a step has an account of its own (ht_tool_total) */
     bool now;   /* compiled when it is made */
@@ -39,6 +38,12 @@ struct ht_tool {
 
 /* Facts of a device; of none those of a GPU that has everything. */
 const struct ht_device_info *ht_tool_info(const struct ht_device *device);
+/* Appends the program. */
+HT_CHECKED enum ht_err ht_recipe_write(const struct ht_recipe *recipe, struct ht_text *out);
+/* The program of a half step by a given operator, with definitions, which must outlive it. */
+HT_CHECKED enum ht_err ht_step_recipe(const struct ht_variant *variant, const struct ht_spec *spec,
+                                      const struct ht_shape *shape, const struct ht_operator *op,
+                                      struct ht_text *definitions, struct ht_recipe *out);
 /* A tool that has its text and is compiled now, by ht_tool_build or by the first launch. *out: a
  * copy of the file's struct of `size` bytes, whose first member, struct ht_tool, is filled. */
 HT_CHECKED enum ht_err ht_tool_create(struct ht_device *device, const struct ht_recipe *recipe,

@@ -9,12 +9,9 @@
 #include "open_device.h"
 #include "test.h"
 
-/* The text behind the name of a macro that declares a local array, or NULL. */
-static const char *array_at(const char *at) {
-    static const char *const names[] = {"HT_LOCAL_ARRAY(", "HT_OPEN_ARRAY("};
-    for (int n = 0; n < 2; n++)
-        if (strncmp(at, names[n], strlen(names[n])) == 0) return at + strlen(names[n]);
-    return NULL;
+/* The text behind a word that a text begins with, or NULL. */
+static const char *behind(const char *at, const char *word) {
+    return strncmp(at, word, strlen(word)) == 0 ? at + strlen(word) : NULL;
 }
 
 /* Appends a kernel that stores the size of every local array of the text, a negative entry before
@@ -24,8 +21,8 @@ static int append_sizes(struct ht_text *text) {
     const char *at = strstr(text->data, "struct ht_step_args {");
     int count = 0;
     while (at != NULL && *at != '\0') {
-        const char *type = array_at(at);
-        if (strncmp(at, "HT_KERNEL", 9) == 0 && isspace((unsigned char)at[9])) {
+        const char *type = behind(at, "HT_LOCAL_ARRAY(");
+        if (behind(at, "HT_KERNEL") != NULL || behind(at, "HT_TOOL_KERNEL") != NULL) {
             ht_text_add(&body, "    to[%d] = -1;\n", count++);
         } else if (type != NULL) {
             const char *size = strchr(strchr(type, ',') + 1, ',') + 1;

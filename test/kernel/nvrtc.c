@@ -19,7 +19,7 @@ static bool is_cubin(const unsigned char *code, size_t size) {
 }
 
 static int registers_of(const char *text) {
-    const char key[] = "#define HT_MOST_REGISTERS (";
+    const char key[] = "#define HT_MOST_REGISTERS ";
     const char *at = strstr(text, key);
     return at ? (int)strtol(at + sizeof key - 1, NULL, 10) : 0;
 }
