@@ -94,7 +94,7 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 
 /* ---- samples between steps ---- */
 /* Derivatives by time of the state are known where u_t = L u only (htwave/sampler.h). To samples
- * of receivers in reach of a source this adds what they lack; *out: NULL where there are none. */
+ * of receivers in reach of a source this adds what they lack; *out: NULL without sources. */
 struct ht_source_samples;
 HT_CHECKED enum ht_err ht_source_samples_create(const struct ht_plan *plan,
                                                 struct ht_source_samples **out);

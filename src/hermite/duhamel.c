@@ -114,12 +114,15 @@ void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, b
 
 /* ---- making ---- */
 
-static enum ht_err make(const struct ht_window window[2], struct ht_injection *in) {
+static enum ht_err make(const struct ht_problem *problem, const struct ht_window window[2],
+                        struct ht_injection *in) {
     const struct ht_problem *p = &in->problem;
+    in->problem = *problem;
+    in->first = -HT_INJECTION_ROWS; /* no rows yet */
     for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(ht_injection_list(p, i, &window[i], &in->grid[i]));
-        for (int f = 0, n = 0; f < p->eq->nfields; f++)
-            if (ht_problem_stores(p, i, f)) in->grid[i].field[n++] = f;
+        int n = 0;
+        HT_EACH_STORED(f, p, i) in->grid[i].field[n++] = f;
     }
     TRY(HT_ALLOC(in->acts, HT_INJECTION_ROWS));
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
@@ -127,14 +130,9 @@ static enum ht_err make(const struct ht_window window[2], struct ht_injection *i
 
 enum ht_err ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
                                 struct ht_injection **out) {
-    struct ht_injection *in = NULL;
     *out = NULL;
     if (problem->duhamel == NULL) return HT_OK;
-    TRY(HT_ALLOC(in, 1));
-    in->problem = *problem;
-    in->first = -HT_INJECTION_ROWS; /* no rows yet */
-    const enum ht_err err = make(window, in);
-    return HT_MADE(err, in, ht_injection_destroy, out);
+    HT_CREATE(out, make(problem, window, *out), ht_injection_destroy);
 }
 
 void ht_injection_destroy(struct ht_injection *in) {
@@ -198,20 +196,20 @@ enum ht_err ht_hermite_shot_bytes(const struct ht_plan *plan, HT_UNUSED bool fp6
 struct record {
     int64_t trace;
     int shot;
+    double *value; /* [power] */
 };
 struct ht_source_samples {
     const struct ht_problem *problem;
     double scale; /* of the signals: that of the plan */
     struct ht_resampling of;
     int powers; /* of each record: j < powers */
-    int64_t count, room[2];
+    int64_t count, room;
     struct record *record; /* by trace */
     int64_t *first;        /* [trace + 1]: its first record */
-    double *value;         /* [record][power] */
     double *factor;        /* [shot][power]: sums over them make a sample */
     bool *known;           /* [shot] */
     double *moment;        /* [power] */
-    struct ht_pool pool;   /* of these but records and values */
+    struct ht_pool pool;   /* of these but records */
     double x[GAUSS], weight[GAUSS];
 };
 
@@ -243,10 +241,9 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
             near = near && ht_source_reaches(s->problem, point, k, trace->x[k]);
         if (!near) continue;
         if (s->count == before || s->record[s->count - 1].shot != point->shot) {
-            TRY(HT_GROW(s->record, s->count + 1, s->room[0]));
-            TRY(HT_GROW(s->value, (s->count + 1) * s->powers, s->room[1]));
-            memset(s->value + s->count * s->powers, 0, (size_t)s->powers * sizeof *s->value);
+            TRY(HT_GROW(s->record, s->count + 1, s->room));
             s->record[s->count++] = (struct record){.trace = number, .shot = point->shot};
+            TRY(HT_TAKE(&s->pool, s->record[s->count - 1].value, s->powers));
         }
         const struct ht_source_vector v = ht_source_vector(s->problem, point);
         struct ht_source_images images;
@@ -255,7 +252,7 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
         ht_source_images(s->problem, point, reach, &images);
         const struct ht_source_image *image[3];
         for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
-            add_image(s, &v, image, trace, s->value + (s->count - 1) * s->powers);
+            add_image(s, &v, image, trace, s->record[s->count - 1].value);
     }
     return HT_OK;
 }
@@ -312,10 +309,11 @@ void ht_source_samples_add(struct ht_source_samples *s, double at, const struct 
     if (s == NULL || by->count < 2 || s->of.derivatives == 1) return;
     memset(s->known, 0, (size_t)s->problem->duhamel->shots->count * sizeof *s->known);
     for (int64_t i = s->first[from]; i < s->first[from + traces]; i++) {
-        const double *factor = find_factors(s, s->record[i].shot, at, by);
+        const struct record *of = &s->record[i];
+        const double *factor = find_factors(s, of->shot, at, by);
         double sum = 0;
-        for (int j = 0; j < s->powers; j++) sum += factor[j] * s->value[i * s->powers + j];
-        out[s->record[i].trace - from] += sum / s->scale;
+        for (int j = 0; j < s->powers; j++) sum += factor[j] * of->value[j];
+        out[of->trace - from] += sum / s->scale;
     }
 }
 
@@ -358,22 +356,14 @@ static enum ht_err make_samples(const struct ht_plan *plan, struct ht_source_sam
 }
 
 enum ht_err ht_source_samples_create(const struct ht_plan *plan, struct ht_source_samples **out) {
-    struct ht_source_samples *s = NULL;
     *out = NULL;
     if (plan->duhamel == NULL) return HT_OK;
-    TRY(HT_ALLOC(s, 1));
-    const enum ht_err err = make_samples(plan, s);
-    if (err == HT_OK && s->count > 0)
-        *out = s;
-    else
-        ht_source_samples_destroy(s);
-    return err;
+    HT_CREATE(out, make_samples(plan, *out), ht_source_samples_destroy);
 }
 
 void ht_source_samples_destroy(struct ht_source_samples *s) {
     if (s == NULL) return;
     free(s->record);
-    free(s->value);
     ht_pool_free(&s->pool);
     free(s);
 }

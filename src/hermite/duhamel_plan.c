@@ -393,10 +393,7 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
 }
 
 enum ht_err ht_duhamel_create(const struct ht_plan *plan, struct ht_duhamel **out) {
-    struct ht_duhamel *d = NULL;
     *out = NULL;
     if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
-    TRY(HT_ALLOC(d, 1));
-    const enum ht_err err = make(plan, d);
-    return HT_MADE(err, d, ht_duhamel_destroy, out);
+    HT_CREATE(out, make(plan, *out), ht_duhamel_destroy);
 }

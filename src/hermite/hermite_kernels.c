@@ -95,8 +95,10 @@ static enum ht_err create_layers(const struct ht_problem *problem, struct ht_dev
     return HT_OK;
 }
 
-static enum ht_err create(const struct ht_problem *problem, struct ht_device *device,
-                          const struct ht_tuning *tuning, struct ht_kernels *k) {
+enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct ht_device *device,
+                                      const struct ht_tuning *tuning, struct ht_kernels *out) {
+    HT_ENDED(ht_kernels_destroy) struct ht_kernels kernels = {.fd = NULL};
+    struct ht_kernels *k = &kernels;
     TRY(create_steps(problem, device, tuning, k));
     for (int i = 0; i < 2; i++) TRY(ht_ghosts_create(device, &k->spec[i], &k->ghosts[i]));
     TRY(ht_sums_create(device, &k->spec[0], ht_device_info(device)->fp64, false, &k->sums));
@@ -116,16 +118,7 @@ static enum ht_err create(const struct ht_problem *problem, struct ht_device *de
     }
     if (ht_sponge_rate(problem, HT_PRIMARY) > 0)
         TRY(ht_sponge_create(device, &k->spec[0], &k->sponge));
+    *out = kernels;
+    kernels = (struct ht_kernels){.fd = NULL};
     return HT_OK;
-}
-
-enum ht_err ht_hermite_kernels_create(const struct ht_problem *problem, struct ht_device *device,
-                                      const struct ht_tuning *tuning, struct ht_kernels *out) {
-    struct ht_kernels k;
-    const enum ht_err err = create(problem, device, tuning, &k);
-    if (err == HT_OK)
-        *out = k;
-    else
-        ht_kernels_destroy(&k);
-    return err;
 }

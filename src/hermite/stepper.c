@@ -35,20 +35,16 @@ struct ht_device_stepper {
     struct ht_problem problem;
     struct ht_spec spec;
     struct ht_equations full; /* with the memory variables of all layers */
+    const struct ht_kernels
+        *kernels; /* of the first region: these also fill ghosts, pack, reduce */
     int regions;
     struct ht_region region[HT_ABSORBING_BOXES];
-    const struct ht_layer_kernels *layers;              /* NULL: none of cpml */
     struct ht_layer_memory memory[3][2];                /* [axis][side] */
     struct ht_ghost_args layer_ghosts[3][2];            /* theirs on the dual grid */
     struct ht_buffer *profile[2][3][HT_LAYER_PROFILES]; /* [subgrid][axis] */
-    struct ht_tool *sponge;                             /* NULL: none */
     struct ht_buffer *jets[2][3];                       /* of a sponge: [subgrid][axis], as in
                                                            cl/sponge.cl; NULL: not damped */
-    int sets; /* sets of kernels, each once; the first also fills
-                 ghosts, packs and reduces */
-    struct ht_kernels set[HT_ABSORBING_BOXES];
-    int set_of[HT_ABSORBING_BOXES]; /* [region] */
-    struct ht_injection *injection; /* NULL: no sources */
+    struct ht_injection *injection;                     /* NULL: no sources */
     struct ht_buffer *u[2][HT_MAX_FIELDS];
     struct ht_buffer *stored[2][HT_MAX_FIELDS]; /* of these, without gaps */
     struct ht_buffer *medium[2][HT_MAX_MATERIALS];
@@ -286,7 +282,7 @@ static enum ht_err run_damp(void *self, const struct ht_task *task) {
         args.count[axis] = low + ht_most(end - high, 0);
         for (int f = 0; f < t->problem.eq->nfields; f++)
             if (t->u[to][f] != NULL)
-                TRY(ht_sponge_multiply(t->sponge, task->part, &args, t->jets[to][axis],
+                TRY(ht_sponge_multiply(t->kernels->sponge, task->part, &args, t->jets[to][axis],
                                        t->u[to][f]));
     }
     return HT_OK;
@@ -297,7 +293,7 @@ static enum ht_err run_damp(void *self, const struct ht_task *task) {
 static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
     struct ht_device_stepper *t = self;
     ht_sequence_branch(t->r.device, 1);
-    TRY(ht_ghosts_fill(t->set[0].ghosts[task->pass], &t->ghosts[task->pass],
+    TRY(ht_ghosts_fill(t->kernels->ghosts[task->pass], &t->ghosts[task->pass],
                        t->stored[task->pass]));
     if (task->pass == HT_DUAL) {
         /* Each axis and side is a branch of its own, from this one on. */
@@ -305,7 +301,7 @@ static enum ht_err run_ghosts(void *self, const struct ht_task *task) {
             const struct ht_layer_memory *m = &t->memory[n / 2][n % 2];
             if (m->u[HT_DUAL][0] == NULL) continue;
             ht_sequence_branch(t->r.device, 2 + n);
-            TRY(ht_ghosts_fill(t->layers->ghosts[n / 2], &t->layer_ghosts[n / 2][n % 2],
+            TRY(ht_ghosts_fill(t->kernels->layers->ghosts[n / 2], &t->layer_ghosts[n / 2][n % 2],
                                m->u[HT_DUAL]));
         }
     }
@@ -337,7 +333,7 @@ static enum ht_err run_step(void *self, const struct ht_task *task) {
     memcpy(buffers.poly, t->poly, sizeof buffers.poly);
     memcpy(buffers.medium, t->medium[to], sizeof buffers.medium);
     add_layers(t, &t->region[targets->region], from, &args, &buffers);
-    return ht_step_launch(t->set[t->set_of[targets->region]].step[from], task->part, &args,
+    return ht_step_launch(t->region[targets->region].kernels->step[from], task->part, &args,
                           &buffers);
 }
 
@@ -359,22 +355,25 @@ static int64_t alike(void *self, int64_t *period) {
     const struct ht_device_stepper *t = self;
     bool same = t->injection == NULL;
     *period = 1;
-    for (int i = 0; i < t->sets; i++) same = same && !ht_variant_needs_work(t->set[i].variant);
+    for (int i = 0; i < t->regions; i++)
+        same = same && !ht_variant_needs_work(t->region[i].kernels->variant);
     return same ? INT64_MAX : 0;
 }
 
 static struct ht_task_seconds seconds_of(const void *self) {
     const struct ht_device_stepper *t = self;
     struct ht_task_seconds sum = {.ghosts = 0};
-    for (int i = 0; i < t->sets; i++) {
-        const struct ht_kernels *k = &t->set[i];
-        for (int n = 0; n < 4; n++)
+    for (int i = 0; i < t->regions; i++) {
+        const struct ht_kernels *k = t->region[i].kernels;
+        int first = 0; /* each step once */
+        while (t->region[first].kernels->step[0] != k->step[0]) first++;
+        for (int n = 0; first == i && n < 4; n++)
             if (n < 2 || k->step[1] != k->step[0])
                 sum.part[n % 2] += ht_step_total(k->step[n / 2], (enum ht_step_part)(n % 2));
     }
     for (int i = 0; i < 2; i++) {
-        sum.ghosts += ht_tool_total(t->set[0].ghosts[i], HT_PART_INTERIOR);
-        sum.part[i] += ht_tool_total(t->sponge, (enum ht_step_part)i);
+        sum.ghosts += ht_tool_total(t->kernels->ghosts[i], HT_PART_INTERIOR);
+        sum.part[i] += ht_tool_total(t->kernels->sponge, (enum ht_step_part)i);
     }
     sum.part[HT_PART_INTERIOR] += sum.ghosts;
     return sum;
@@ -560,7 +559,7 @@ static void archive_state(void *self, struct ht_archive *archive) {
             snprintf(name, sizeof name, "%s0_%s", eq->field[f].name, i ? "dual" : "primary");
             if (s.buffer != NULL) archive_buffer(archive, name, &s);
         }
-        for (int n = 0; t->layers != NULL && n < 6; n++)
+        for (int n = 0; t->kernels->layers != NULL && n < 6; n++)
             archive_memory(t, archive, i, n / 2, n % 2);
         if (ht_archive_loads(archive)) ht_halo_overwritten(&t->r.state, (int)i);
     }
@@ -639,7 +638,7 @@ static enum ht_err measure(void *self, enum ht_subgrid subgrid, int count,
         if (what[i].material >= 0) item->a = t->medium[subgrid][what[i].material];
         measure_own(t, subgrid, what[i].beside, item);
     }
-    TRY(ht_sums_run(t->set[0].sums, count, items, false, out));
+    TRY(ht_sums_run(t->kernels->sums, count, items, false, out));
     for (int i = 0; i < count; i++) {
         out[i].sum *= ht_measure_factor(&t->problem, &what[i]);
         if (out[i].first >= 0) out[i].first = node_of(t, subgrid, &items[i], out[i].first);
@@ -721,9 +720,10 @@ static struct ht_tuning tuning_of(const struct ht_spec *spec, const struct ht_va
 static enum ht_err create_buffers(struct ht_device_stepper *t) {
     int64_t per_target = 0;
     bool work = false, leaves = false;
-    for (int i = 0; i < t->sets; i++) {
-        const struct ht_variant *variant = t->set[i].variant;
-        per_target = ht_most(per_target, ht_variant_poly_bytes(variant, &t->set[i].spec[0]));
+    for (int i = 0; i < t->regions; i++) {
+        const struct ht_kernels *k = t->region[i].kernels;
+        const struct ht_variant *variant = k->variant;
+        per_target = ht_most(per_target, ht_variant_poly_bytes(variant, &k->spec[0]));
         work = work || ht_variant_needs_work(variant);
         leaves = leaves || !variant->sorted;
     }
@@ -784,13 +784,8 @@ static enum ht_err fill_jets(struct ht_device_stepper *t, enum ht_subgrid subgri
 static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, int regions,
                         const struct ht_region *region) {
     TRY(ht_partition_make(&t->problem, regions, region, &t->r.partition));
-    for (t->regions = 0; t->regions < regions; t->regions++) {
-        int i = 0; /* kernels are a set once */
-        while (i < t->sets && t->set[i].step[0] != region[t->regions].kernels->step[0]) i++;
-        if (i == t->sets) t->set[t->sets++] = *region[t->regions].kernels;
-        t->set_of[t->regions] = i;
-        t->region[t->regions] = region[t->regions];
-    }
+    t->regions = regions;
+    memcpy(t->region, region, (size_t)regions * sizeof *region);
     TRY(ht_runner_make(&t->r, &runner_ops, &t->problem, device));
     TRY(create_buffers(t));
     for (int n = 0; n < 6; n++) {
@@ -803,7 +798,7 @@ static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, i
                                  &t->layer_ghosts[n / 2][n % 2]));
     }
     TRY(ht_injection_create(&t->problem, t->r.partition.window, &t->injection));
-    if (t->injection != NULL) TRY(ht_injection_upload(t->injection, region[0].kernels->injector));
+    if (t->injection != NULL) TRY(ht_injection_upload(t->injection, t->kernels->injector));
     for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(ht_window_ghosts(t->problem.grid, &t->r.partition.window[i], &t->ghosts[i]));
         TRY(fill_medium(t, i));
@@ -818,8 +813,7 @@ enum ht_err ht_stepper_create_regions(const struct ht_problem *problem, struct h
     const struct ht_tuning tuning = tuning_of(&kernels->spec[0], kernels->variant);
     struct ht_device_stepper *t = NULL;
     TRY(HT_ALLOC(t, 1));
-    t->layers = kernels->layers;
-    t->sponge = kernels->sponge;
+    t->kernels = kernels;
     enum ht_err err = plan(problem, &tuning, t);
     if (err == HT_OK) err = make(t, device, regions, region);
     err = ht_comm_agree(problem->grid->slab.comm, err);
