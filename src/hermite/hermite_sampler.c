@@ -20,13 +20,13 @@ struct making {
     int64_t plane;                          /* of the medium; -1: none yet */
     double matrix[MOST_TERMS * MOST_TERMS]; /* H^T */
     int index[HT_MAX_COEFS][3];             /* of a node's coefficients */
-    int n[3], t[3], cube;                   /* N+1, 2N+2 up to axis dims, else 1 */
-    double *e, *next;                       /* [field][j3][j2][j1] */
-    double *product;                        /* [j3][j2][j1] */
-    struct ht_pool pool;                    /* of these and the medium */
-    enum ht_subgrid subgrid;                /* whose nodes the vertices are, */
-    int64_t cell[3];                        /* the lowest of them */
-    double eta[3];                          /* of the point in the cell */
+    struct ht_cell cell;
+    double *e, *next;        /* [field][j3][j2][j1] */
+    double *product;         /* [j3][j2][j1] */
+    struct ht_pool pool;     /* of these and the medium */
+    enum ht_subgrid subgrid; /* whose nodes the vertices are, */
+    int64_t at[3];           /* the lowest of them */
+    double eta[3];           /* of the point in their cell */
 };
 
 /* For each trace all fields, below and above. */
@@ -46,49 +46,31 @@ static double power_at(const struct making *m, int axis, int j, bool slope) {
     return slope ? j * power / m->problem->grid->h[axis] : power;
 }
 
-/* out = M^T e: M times the monomial j is a sum of monomials j + a. */
-static void times_medium(const struct making *m, int material, const double *e, double *out) {
-    const struct ht_problem *p = m->problem;
-    const int *t = m->t;
-    const int64_t nodes = ht_grid_plane(p->grid, HT_DUAL);
-    const int64_t node = m->cell[1] * ht_grid_nodes(p->grid, HT_DUAL, 0) + m->cell[0];
-    const double *jet = m->medium + (m->jets ? (int64_t)material * m->jets->count * nodes : 0);
-    for (int q = 0; q < m->cube; q++) out[q] = m->jets == NULL ? p->uniform[material] * e[q] : 0;
-    for (int a = 0; m->jets != NULL && a < m->jets->count; a++) {
-        const int *more = m->jets->index[a];
-        const int shift = (more[2] * t[1] + more[1]) * t[0] + more[0];
-        for (int j3 = 0; j3 < t[2] - more[2]; j3++)
-            for (int j2 = 0; j2 < t[1] - more[1]; j2++) {
-                const int row = (j3 * t[1] + j2) * t[0];
-                for (int j1 = row; j1 < row + t[0] - more[0]; j1++)
-                    out[j1] += jet[a * nodes + node] * e[j1 + shift];
-            }
-    }
-}
-
 static void differentiate(struct making *m) {
-    const struct ht_equations *eq = m->problem->eq;
+    const struct ht_problem *p = m->problem;
+    const int64_t cube = m->cell.cube, nodes = ht_grid_plane(p->grid, HT_DUAL);
+    const int64_t node = m->at[1] * ht_grid_nodes(p->grid, HT_DUAL, 0) + m->at[0];
     double *before = m->e;
-    memset(m->next, 0, (size_t)eq->nfields * (size_t)m->cube * sizeof *m->next);
-    for (int t = 0; t < eq->nterms; t++) {
+    memset(m->next, 0, (size_t)(p->eq->nfields * cube) * sizeof *m->next);
+    for (int t = 0; t < p->eq->nterms; t++) {
         /* next[col] += dt coef D^T M^T e[row]. */
-        const struct ht_problem *p = m->problem;
-        const double *e = m->e + (int64_t)eq->term[t].row * m->cube;
-        double *next = m->next + (int64_t)eq->term[t].col * m->cube;
-        double factor = p->dt / m->need.per_step * eq->term[t].coef;
-        int stride = 1;
-        for (int k = 0; k < eq->term[t].axis; k++) stride *= m->t[k];
-        for (int n = 0; n < eq->term[t].derivative; n++) factor /= p->grid->h[eq->term[t].axis];
-        if (eq->term[t].material >= 0) times_medium(m, eq->term[t].material, e, m->product);
-        if (eq->term[t].material >= 0) e = m->product;
-        for (int row = 0; row < m->cube / stride; row++) {
-            const int power = row % m->t[eq->term[t].axis];
-            double part = factor;
-            if (power + eq->term[t].derivative >= m->t[eq->term[t].axis]) continue;
-            for (int n = 1; n <= eq->term[t].derivative; n++) part *= power + n;
-            for (int q = row * stride; q < (row + 1) * stride; q++)
-                next[q + eq->term[t].derivative * stride] += part * e[q];
+        const struct ht_term *term = &p->eq->term[t];
+        const double *e = m->e + term->row * cube;
+        double factor = p->dt / m->need.per_step * term->coef;
+        for (int n = 0; n < term->derivative; n++) factor /= p->grid->h[term->axis];
+        if (term->material >= 0) {
+            memset(m->product, 0, (size_t)cube * sizeof *m->product);
+            if (m->jets == NULL)
+                ht_cell_multiply(&m->cell, 1, NULL, &p->uniform[term->material], 0, true, e,
+                                 m->product);
+            else
+                ht_cell_multiply(&m->cell, m->jets->count, (const int(*)[3])m->jets->index,
+                                 m->medium + (int64_t)term->material * m->jets->count * nodes +
+                                     node,
+                                 nodes, true, e, m->product);
+            e = m->product;
         }
+        ht_cell_differentiate(&m->cell, term, factor, true, e, m->next + term->col * cube);
     }
     m->e = m->next;
     m->next = before;
@@ -100,7 +82,7 @@ static void differentiate(struct making *m) {
 static bool find_weights(const struct making *m, const double *w, int field, int side,
                          const struct ht_rows_shape *shape, int64_t *node, double *out) {
     const struct ht_grid *grid = m->problem->grid;
-    const int *n = m->n, *t = m->t, nodes = shape->nodes;
+    const int *n = m->cell.n, *t = m->cell.t, nodes = shape->nodes;
     bool any = false;
     for (int v = 0; v < nodes; v++) {
         const int vertex[3] = {v & 1, v >> 1, side};
@@ -108,7 +90,7 @@ static bool find_weights(const struct making *m, const double *w, int field, int
         node[v] = 0; /* in its plane */
         for (int k = 2; k >= 0; k--) {
             const int64_t at = ht_grid_source(grid, m->problem->eq, field, m->subgrid, k,
-                                              m->cell[k] + vertex[k], sign[k]);
+                                              m->at[k] + vertex[k], sign[k]);
             if (k < 2) node[v] = node[v] * ht_grid_nodes(grid, m->subgrid, k) + at;
         }
         for (int i = 0; i < shape->coefs; i++) {
@@ -133,7 +115,7 @@ static enum ht_err add_row(struct making *m, const double *w, int field, int sid
                                        .field = field,
                                        .plane =
                                            ht_grid_source(m->problem->grid, m->problem->eq, field,
-                                                          m->subgrid, 2, m->cell[2] + side, sign),
+                                                          m->subgrid, 2, m->at[2] + side, sign),
                                        .pattern = out->shape.patterns};
     int64_t *node;
     double *value;
@@ -146,8 +128,8 @@ static enum ht_err add_row(struct making *m, const double *w, int field, int sid
 
 /* Whether the function takes a field at all. */
 static bool takes(const struct making *m, int field) {
-    const double *e = m->e + (int64_t)field * m->cube;
-    for (int q = 0; q < m->cube; q++)
+    const double *e = m->e + (int64_t)field * m->cell.cube;
+    for (int q = 0; q < m->cell.cube; q++)
         if (e[q] != 0) return true;
     return false;
 }
@@ -156,24 +138,20 @@ static bool takes(const struct making *m, int field) {
 
 static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
     const struct ht_problem *p = &plan->problem;
-    *m = (struct making){.problem = p, .need = ht_resampling_of(plan), .plane = -1, .cube = 1};
-    for (int k = 0; k < 3; k++) {
-        m->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
-        m->t[k] = k < p->eq->dims ? 2 * m->n[k] : 1;
-        m->cube *= m->t[k];
-    }
+    *m = (struct making){.problem = p, .need = ht_resampling_of(plan), .plane = -1};
+    m->cell = ht_cell_make(p->grid);
     for (int i = 0; i < ht_grid_coefs(p->grid); i++) {
-        m->index[i][0] = i % m->n[0];
-        m->index[i][1] = i / m->n[0] % m->n[1];
-        m->index[i][2] = i / (m->n[0] * m->n[1]);
+        m->index[i][0] = i % m->cell.n[0];
+        m->index[i][1] = i / m->cell.n[0] % m->cell.n[1];
+        m->index[i][2] = i / (m->cell.n[0] * m->cell.n[1]);
     }
     double matrix[MOST_TERMS * MOST_TERMS];
     ht_hermite_matrix(p->grid->order, matrix);
-    for (int i = 0; i < m->t[0] * m->t[0]; i++)
-        m->matrix[i] = matrix[i % m->t[0] * m->t[0] + i / m->t[0]];
-    TRY(HT_TAKE(&m->pool, m->e, p->eq->nfields * m->cube));
-    TRY(HT_TAKE(&m->pool, m->next, p->eq->nfields * m->cube));
-    TRY(HT_TAKE(&m->pool, m->product, m->cube));
+    for (int i = 0; i < m->cell.t[0] * m->cell.t[0]; i++)
+        m->matrix[i] = matrix[i % m->cell.t[0] * m->cell.t[0] + i / m->cell.t[0]];
+    TRY(HT_TAKE(&m->pool, m->e, p->eq->nfields * m->cell.cube));
+    TRY(HT_TAKE(&m->pool, m->next, p->eq->nfields * m->cell.cube));
+    TRY(HT_TAKE(&m->pool, m->product, m->cell.cube));
     if (p->medium_degree < 0) return HT_OK;
     TRY(ht_jets_total(p->eq->dims, p->medium_degree, &m->jets));
     return HT_TAKE(&m->pool, m->medium,
@@ -191,7 +169,7 @@ static void find_cell(struct making *m, const struct ht_trace *trace, enum ht_su
         const double last = (double)(grid->cells[k] - 1);
         if (fabs(at - round(at)) < close_by) at = round(at);
         const double cell = fmax(dual ? -1 : 0, fmin(floor(at), last));
-        m->cell[k] = (int64_t)cell;
+        m->at[k] = (int64_t)cell;
         m->eta[k] = at - cell - 0.5;
     }
 }
@@ -207,14 +185,15 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
         int64_t *first = out->first + t * m->need.derivatives;
         int made = 0;
         find_cell(m, &trace, subgrid);
-        if (m->jets != NULL && m->plane != m->cell[2]) {
-            m->plane = m->cell[2];
+        if (m->jets != NULL && m->plane != m->at[2]) {
+            m->plane = m->at[2];
             TRY(p->medium_fill(p->medium, HT_DUAL, m->plane, m->plane + 1, m->medium));
         }
-        double *e = m->e + (int64_t)trace.reading.field * m->cube;
-        memset(m->e, 0, (size_t)p->eq->nfields * (size_t)m->cube * sizeof *m->e);
-        for (int q = 0; q < m->cube; q++) {
-            const int j[3] = {q % m->t[0], q / m->t[0] % m->t[1], q / (m->t[0] * m->t[1])};
+        double *e = m->e + (int64_t)trace.reading.field * m->cell.cube;
+        memset(m->e, 0, (size_t)p->eq->nfields * (size_t)m->cell.cube * sizeof *m->e);
+        for (int q = 0; q < m->cell.cube; q++) {
+            const int j[3] = {q % m->cell.t[0], q / m->cell.t[0] % m->cell.t[1],
+                              q / (m->cell.t[0] * m->cell.t[1])};
             e[q] = 1;
             for (int k = 0; k < p->grid->dims; k++)
                 e[q] *= power_at(m, k, j[k], trace.reading.slope == k);
@@ -225,8 +204,8 @@ static enum ht_err list_rows(const struct ht_plan *plan, struct making *m, struc
             for (int f = 0; f < p->eq->nfields; f++) {
                 double *w = m->next; /* free until the next derivative */
                 if (!ht_problem_stores(p, m->subgrid, f) || !takes(m, f)) continue;
-                memcpy(w, m->e + (int64_t)f * m->cube, (size_t)m->cube * sizeof *w);
-                for (int k = 0; k < p->eq->dims; k++) ht_hermite_along(m->matrix, m->t, k, w);
+                memcpy(w, m->e + (int64_t)f * m->cell.cube, (size_t)m->cell.cube * sizeof *w);
+                for (int k = 0; k < p->eq->dims; k++) ht_hermite_along(m->matrix, m->cell.t, k, w);
                 for (int side = 0; side < (p->eq->dims > 2 ? 2 : 1); side++)
                     TRY(add_row(m, w, f, side, out));
             }

@@ -15,10 +15,10 @@ struct oracle {
     double *u[2];           /* per grid [field][i][node] */
     double *medium[2];      /* per grid [material][a][node] or NULL */
     double *b, *w, *next;   /* [field][j3][j2][j1] */
+    double *d;              /* of one */
     double *matrix;         /* H */
     struct ht_pool pool;    /* of all these */
-    int n[3], t[3];         /* N+1 and 2N+2 up to axis dims, else 1 */
-    int64_t coefs, cube;    /* products of n and of t */
+    struct ht_cell cell;
     bool absolute;
     /* of the target in work: axes of its layers, its profiles */
     unsigned axes;
@@ -38,16 +38,23 @@ static void oracle_destroy(void *self) {
     free(o);
 }
 
-void ht_hermite_corners(const struct ht_grid *grid, const struct ht_equations *eq,
-                        enum ht_subgrid from, int field, const int64_t lower[3],
-                        struct ht_range own, int64_t nodes, const double *u, int64_t apart,
-                        double *out) {
-    const int64_t planes = own.last - own.first;
-    int n[3], t[3];
+struct ht_cell ht_cell_make(const struct ht_grid *grid) {
+    struct ht_cell cell = {.coefs = 1, .cube = 1};
     for (int k = 0; k < 3; k++) {
-        n[k] = k < grid->dims ? grid->order + 1 : 1;
-        t[k] = k < grid->dims ? 2 * n[k] : 1;
+        cell.n[k] = k < grid->dims ? grid->order + 1 : 1;
+        cell.t[k] = k < grid->dims ? 2 * cell.n[k] : 1;
+        cell.coefs *= cell.n[k];
+        cell.cube *= cell.t[k];
     }
+    return cell;
+}
+
+void ht_cell_corners(const struct ht_grid *grid, const struct ht_equations *eq,
+                     enum ht_subgrid from, int field, const int64_t lower[3], struct ht_range own,
+                     int64_t nodes, const double *u, int64_t apart, double *out) {
+    const int64_t planes = own.last - own.first;
+    const struct ht_cell cell = ht_cell_make(grid);
+    const int *n = cell.n, *t = cell.t;
     for (int corner = 0; corner < 1 << grid->dims; corner++) {
         int64_t node = 0, first = 0;
         int sign[3][2];
@@ -69,74 +76,59 @@ void ht_hermite_corners(const struct ht_grid *grid, const struct ht_equations *e
     }
 }
 
-/* Where the material of a term is a number: sets it. */
-static bool find_number(const struct oracle *o, const struct ht_term *term, const double *medium,
-                        double *out) {
-    const int m = term->material;
-    *out = 1;
-    if (m < 0) return true;
-    if (ht_material_layer(&o->eq, m) >= 0) return false;
-    if (o->problem.medium_degree < 0)
-        *out = o->problem.uniform[m];
-    else if (o->axes != 0)
-        *out = medium[(int64_t)m * o->jets->count];
-    else
-        return false;
-    return true;
-}
-
-/* next[row] += factor * M * d, where d is the monomial with multi-index j and M no number. */
-static void add_product(struct oracle *o, const struct ht_term *term, const double *medium,
-                        const int *j, double d) {
-    double *row = o->next + term->row * o->cube;
-    const int axis = ht_material_layer(&o->eq, term->material);
-    if (axis >= 0) { /* a profile, a polynomial along its axis */
-        int to[3] = {j[0], j[1], j[2]};
-        for (int a = 0; a <= HT_PROFILE_DEGREE && to[axis] < o->t[axis]; a++, to[axis]++)
-            row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] +=
-                magnitude(o, o->profile[term->material][a]) * d;
-        return;
-    }
-    const double *m = medium + (int64_t)term->material * o->jets->count;
-    for (int a = 0; a < o->jets->count; a++) {
-        int to[3];
-        bool inside = true;
-        for (int k = 0; k < 3; k++) {
-            to[k] = j[k] + o->jets->index[a][k];
-            inside = inside && to[k] < o->t[k];
-        }
-        if (inside) row[(to[2] * o->t[1] + to[1]) * o->t[0] + to[0]] += magnitude(o, m[a]) * d;
+void ht_cell_multiply(const struct ht_cell *cell, int count, const int (*index)[3],
+                      const double *value, int64_t apart, bool transposed, const double *x,
+                      double *out) {
+    const int *t = cell->t, one[3] = {0};
+    for (int a = 0; a < count; a++, value += apart) {
+        const int *more = index != NULL ? index[a] : one;
+        const int shift = (more[2] * t[1] + more[1]) * t[0] + more[0];
+        const int from = transposed ? shift : 0, to = transposed ? 0 : shift;
+        for (int j3 = 0; j3 < t[2] - more[2]; j3++)
+            for (int j2 = 0; j2 < t[1] - more[1]; j2++) {
+                const int row = (j3 * t[1] + j2) * t[0];
+                for (int j = row; j < row + t[0] - more[0]; j++)
+                    out[j + to] += *value * x[j + from];
+            }
     }
 }
 
-/* next += factor D w[col] M for one term; factor holds 1/h^derivative. */
+void ht_cell_differentiate(const struct ht_cell *cell, const struct ht_term *term, double factor,
+                           bool transposed, const double *x, double *out) {
+    const int along = cell->t[term->axis];
+    int stride = 1;
+    for (int k = 0; k < term->axis; k++) stride *= cell->t[k];
+    const int shift = term->derivative * stride;
+    const int from = transposed ? 0 : shift, to = transposed ? shift : 0;
+    for (int row = 0; row < cell->cube / stride; row++) {
+        double part = factor;
+        if (row % along + term->derivative >= along) continue;
+        for (int n = 1; n <= term->derivative; n++) part *= row % along + n;
+        for (int q = row * stride; q < (row + 1) * stride; q++) out[q + to] += part * x[q + from];
+    }
+}
+
+/* next[row] += factor M D w[col] of a term; factor holds 1/h^derivative. */
 static void add_term(struct oracle *o, const struct ht_term *term, const double *medium,
                      double factor) {
-    const int axis = term->axis, *t = o->t;
-    const int64_t shift = term->derivative * (axis == 0   ? 1
-                                              : axis == 1 ? t[0]
-                                                          : (int64_t)t[0] * t[1]);
-    const double *w = o->w + term->col * o->cube + shift;
-    double *row = o->next + term->row * o->cube, rise[2 * (HT_MAX_ORDER + 1)], number;
-    const bool plain = find_number(o, term, medium, &number);
-    int end[3] = {t[0], t[1], t[2]}, j[3];
-    end[axis] -= term->derivative;
-    for (int power = 0; power < end[axis]; power++) {
-        rise[power] = factor;
-        for (int n = 1; n <= term->derivative; n++) rise[power] *= (double)(power + n);
+    const int m = term->material, axis = ht_material_layer(&o->eq, m);
+    int count = 1, along[HT_PROFILE_DEGREE + 1][3] = {{0}};
+    const int(*index)[3] = NULL;
+    const double number = m < 0 ? 1 : magnitude(o, o->problem.uniform[m]), *value = &number;
+    if (axis >= 0) { /* a profile, a polynomial along its axis */
+        for (int a = 0; a <= HT_PROFILE_DEGREE; a++) along[a][axis] = a;
+        index = (const int(*)[3])along;
+        count = HT_PROFILE_DEGREE + 1;
+        value = o->profile[m];
+    } else if (m >= 0 && o->jets != NULL) {
+        index = (const int(*)[3])o->jets->index;
+        count = o->axes != 0 ? 1 : o->jets->count;
+        value = medium + (int64_t)m * o->jets->count;
     }
-    number = magnitude(o, number);
-    for (j[2] = 0; j[2] < end[2]; j[2]++)
-        for (j[1] = 0; j[1] < end[1]; j[1]++) {
-            const int64_t q = ((int64_t)j[2] * t[1] + j[1]) * t[0];
-            for (j[0] = 0; j[0] < end[0]; j[0]++) {
-                const double d = rise[j[axis]] * w[q + j[0]];
-                if (plain)
-                    row[q + j[0]] += number * d;
-                else
-                    add_product(o, term, medium, j, d);
-            }
-        }
+    memset(o->d, 0, (size_t)o->cell.cube * sizeof *o->d);
+    ht_cell_differentiate(&o->cell, term, factor, false, o->w + term->col * o->cell.cube, o->d);
+    ht_cell_multiply(&o->cell, count, index, value, 1, false, o->d,
+                     o->next + term->row * o->cell.cube);
 }
 
 /* Whether the target has what belongs to the layers of an axis (-1: to none). */
@@ -147,12 +139,12 @@ static bool applies(const struct oracle *o, int axis) {
 /* Writes the outputs of a field. */
 static void put_target(struct oracle *o, enum ht_subgrid to, int field, int64_t node) {
     int64_t nodes = ht_grid_total(o->problem.grid, to);
-    for (int i = 0; i < o->coefs; i++) {
-        int i1 = i % o->n[0], i2 = i / o->n[0] % o->n[1];
-        int i3 = i / (o->n[0] * o->n[1]);
-        int q = (i3 * o->t[1] + i2) * o->t[0] + i1;
-        double w = o->w[field * o->cube + q];
-        double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
+    for (int i = 0; i < o->cell.coefs; i++) {
+        int i1 = i % o->cell.n[0], i2 = i / o->cell.n[0] % o->cell.n[1];
+        int i3 = i / (o->cell.n[0] * o->cell.n[1]);
+        int q = (i3 * o->cell.t[1] + i2) * o->cell.t[0] + i1;
+        double w = o->w[field * o->cell.cube + q];
+        double *u = &o->u[to][(field * o->cell.coefs + i) * nodes + node];
         if (o->problem.old_sign == 0)
             *u = w;
         else
@@ -170,7 +162,9 @@ static void find_layers(struct oracle *o, enum ht_subgrid to, const int64_t *tar
         if ((axes >> k & 1u) == 0) continue;
         if (ht_absorbing_side(o->problem.layers, k, at) >= 0) o->axes |= 1u << k;
         ht_absorbing_profiles(o->problem.layers, k, at, &o->profile[m]);
-        m += HT_LAYER_PROFILES;
+        for (int i = 0; i < HT_LAYER_PROFILES; i++, m++)
+            for (int a = 0; a <= HT_PROFILE_DEGREE; a++)
+                o->profile[m][a] = magnitude(o, o->profile[m][a]);
     }
 }
 
@@ -184,25 +178,25 @@ static void do_target(struct oracle *o, enum ht_subgrid from, const int64_t *tar
     find_layers(o, to, target);
     for (int f = 0; f < fields; f++) {
         if (!ht_problem_stores(&o->problem, from, f) || !applies(o, ht_field_layer(&o->eq, f))) {
-            memset(o->b + f * o->cube, 0, (size_t)o->cube * sizeof *o->b);
+            memset(o->b + f * o->cell.cube, 0, (size_t)o->cell.cube * sizeof *o->b);
             continue;
         }
-        double *b = o->b + f * o->cube;
+        double *b = o->b + f * o->cell.cube;
         const int64_t nodes = ht_grid_total(grid, from);
-        ht_hermite_corners(grid, &o->eq, from, f, lower,
-                           (struct ht_range){0, ht_grid_planes(grid, from)}, nodes,
-                           o->u[from] + f * o->coefs * nodes, 1, b);
-        for (int q = 0; o->absolute && q < o->cube; q++) b[q] = fabs(b[q]);
+        ht_cell_corners(grid, &o->eq, from, f, lower,
+                        (struct ht_range){0, ht_grid_planes(grid, from)}, nodes,
+                        o->u[from] + f * o->cell.coefs * nodes, 1, b);
+        for (int q = 0; o->absolute && q < o->cell.cube; q++) b[q] = fabs(b[q]);
         for (int axis = 0; axis < o->problem.eq->dims; axis++)
-            ht_hermite_along(o->matrix, o->t, axis, b);
+            ht_hermite_along(o->matrix, o->cell.t, axis, b);
     }
-    size_t count = (size_t)(o->eq.nfields * o->cube);
+    size_t count = (size_t)(o->eq.nfields * o->cell.cube);
     const int stages = o->axes != 0 ? o->problem.layers->stages : o->problem.stages;
     memcpy(o->w, o->b, count * sizeof *o->w);
     for (int k = stages; k >= 1; k--) {
         /* next = (dt/2)/k L w. */
         const struct ht_problem *p = &o->problem;
-        memset(o->next, 0, (size_t)(o->eq.nfields * o->cube) * sizeof *o->next);
+        memset(o->next, 0, (size_t)(o->eq.nfields * o->cell.cube) * sizeof *o->next);
         for (int t = 0; t < o->eq.nterms; t++) {
             const struct ht_term *term = &o->eq.term[t];
             if (!applies(o, ht_term_layer(&o->eq, term))) continue;
@@ -224,8 +218,8 @@ static void damp_node(struct oracle *o, enum ht_subgrid to, int axis, int field,
     const int n = o->problem.grid->order + 1;
     int64_t stride = 1;
     for (int k = 0; k < axis; k++) stride *= n;
-    for (int64_t i = o->coefs - 1; i >= 0; i--) {
-        double *u = &o->u[to][(field * o->coefs + i) * nodes + node];
+    for (int64_t i = o->cell.coefs - 1; i >= 0; i--) {
+        double *u = &o->u[to][(field * o->cell.coefs + i) * nodes + node];
         double sum = 0;
         for (int j = 0; j <= i / stride % n; j++)
             sum += magnitude(o, jets[j]) * magnitude(o, u[-j * stride * nodes]);
@@ -260,7 +254,7 @@ static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     if (o->problem.scheme->two_level) damp(o, to);
     for (int64_t node = 0; node < nodes; node++) {
         const int64_t target[3] = {node % n1, node / n1 % n2, node / (n1 * n2)};
-        for (int a = 0; a < count; a++) medium[a] = o->medium[to][a * nodes + node];
+        for (int a = 0; a < count; a++) medium[a] = magnitude(o, o->medium[to][a * nodes + node]);
         do_target(o, from, target, node, medium);
     }
     if (o->injection != NULL) {
@@ -286,14 +280,14 @@ static void move_rows(const struct oracle *o, enum ht_subgrid subgrid, int64_t r
 static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                               const double *coefs) {
     const struct oracle *o = self;
-    move_rows(o, subgrid, 0, o->problem.eq->nfields * o->coefs, first, last, coefs, NULL);
+    move_rows(o, subgrid, 0, o->problem.eq->nfields * o->cell.coefs, first, last, coefs, NULL);
     return HT_OK;
 }
 
 static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field, int count,
                               int64_t first, int64_t last, double *out) {
     const struct oracle *o = self;
-    move_rows(o, subgrid, field * o->coefs, count, first, last, NULL, out);
+    move_rows(o, subgrid, field * o->cell.coefs, count, first, last, NULL, out);
     return HT_OK;
 }
 
@@ -307,7 +301,7 @@ struct stored {
 static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
                                double *values) {
     const struct stored *s = context;
-    move_rows(s->o, s->subgrid, s->field * s->o->coefs, s->o->coefs, first, last,
+    move_rows(s->o, s->subgrid, s->field * s->o->cell.coefs, s->o->cell.coefs, first, last,
               load ? values : NULL, load ? NULL : values);
     return HT_OK;
 }
@@ -318,7 +312,7 @@ static void oracle_archive(void *self, struct ht_archive *archive) {
         const enum ht_subgrid i = (enum ht_subgrid)(n / o->eq.nfields);
         const int f = n % o->eq.nfields;
         struct stored s = {o, i, f};
-        struct ht_archive_array array = {.groups = o->coefs,
+        struct ht_archive_array array = {.groups = o->cell.coefs,
                                          .planes = ht_grid_planes(o->problem.grid, i),
                                          .plane = ht_grid_plane(o->problem.grid, i),
                                          .move = move_stored,
@@ -345,7 +339,7 @@ static enum ht_err oracle_measure(void *self, enum ht_subgrid subgrid, int count
         if (o->medium[subgrid] != NULL && q->material >= 0)
             medium = o->medium[subgrid] + (int64_t)q->material * o->jets->count * nodes;
         out[i] = ht_measure_plain(&o->problem, subgrid, q,
-                                  o->u[subgrid] + q->field * o->coefs * nodes, medium);
+                                  o->u[subgrid] + q->field * o->cell.coefs * nodes, medium);
     }
     return HT_OK;
 }
@@ -357,7 +351,7 @@ static enum ht_err oracle_finish(HT_UNUSED void *self) {
 static void oracle_absolute(void *self) {
     struct oracle *o = self;
     o->absolute = true;
-    for (int i = 0; i < o->t[0] * o->t[0]; i++) o->matrix[i] = fabs(o->matrix[i]);
+    for (int i = 0; i < o->cell.t[0] * o->cell.t[0]; i++) o->matrix[i] = fabs(o->matrix[i]);
 }
 
 static const struct ht_stepper_ops oracle_ops = {
@@ -385,23 +379,18 @@ static enum ht_err allocate_medium(struct oracle *o) {
 
 static enum ht_err allocate(struct oracle *o) {
     const struct ht_problem *p = &o->problem;
-    o->coefs = o->cube = 1;
-    for (int k = 0; k < 3; k++) {
-        o->n[k] = k < p->eq->dims ? p->grid->order + 1 : 1;
-        o->t[k] = k < p->eq->dims ? 2 * o->n[k] : 1;
-        o->coefs *= o->n[k];
-        o->cube *= o->t[k];
-    }
+    o->cell = ht_cell_make(p->grid);
     TRY(ht_equations_absorb(p->eq, ht_absorbing_axes(p->layers), &o->eq));
-    TRY(HT_TAKE(&o->pool, o->b, o->eq.nfields * o->cube));
-    TRY(HT_TAKE(&o->pool, o->w, o->eq.nfields * o->cube));
-    TRY(HT_TAKE(&o->pool, o->next, o->eq.nfields * o->cube));
-    TRY(HT_TAKE(&o->pool, o->matrix, o->t[0] * o->t[0]));
+    TRY(HT_TAKE(&o->pool, o->b, o->eq.nfields * o->cell.cube));
+    TRY(HT_TAKE(&o->pool, o->w, o->eq.nfields * o->cell.cube));
+    TRY(HT_TAKE(&o->pool, o->next, o->eq.nfields * o->cell.cube));
+    TRY(HT_TAKE(&o->pool, o->d, o->cell.cube));
+    TRY(HT_TAKE(&o->pool, o->matrix, o->cell.t[0] * o->cell.t[0]));
     ht_hermite_matrix(p->grid->order, o->matrix);
     /* All nodes, without ghosts. */
     struct ht_window window[2] = {{.count = {0}}};
     for (enum ht_subgrid i = 0; i < 2; i++) {
-        TRY(HT_TAKE(&o->pool, o->u[i], ht_grid_total(p->grid, i) * o->eq.nfields * o->coefs));
+        TRY(HT_TAKE(&o->pool, o->u[i], ht_grid_total(p->grid, i) * o->eq.nfields * o->cell.coefs));
         for (int k = 0; k < 3; k++)
             window[i].count[k] = window[i].own.end[k] = window[i].held.end[k] =
                 ht_grid_nodes(p->grid, i, k);

@@ -114,14 +114,26 @@ struct ht_places {
 HT_CHECKED enum ht_err ht_places_find(const struct ht_plan *plan, struct ht_places *out);
 void ht_places_end(struct ht_places *places);
 
-/* ---- oracle.c ---- */
+/* ---- oracle.c: polynomials of cells, [j3][j2][j1] ---- */
+struct ht_cell {
+    int n[3], t[3];  /* N+1 and 2N+2 up to axis dims, else 1 */
+    int coefs, cube; /* products of n and of t */
+};
+struct ht_cell ht_cell_make(const struct ht_grid *grid);
 /* The data of a field at the corners of a cell from node `lower` on, which may lie behind walls or
  * the periodic seam: r = side (N+1) + derivative along each axis, [r3][r2][r1], numbers `apart`.
  * u: [i][node], so many nodes, of the x3 planes `own`; then may follow one of a neighbour. */
-void ht_hermite_corners(const struct ht_grid *grid, const struct ht_equations *eq,
-                        enum ht_subgrid from, int field, const int64_t lower[3],
-                        struct ht_range own, int64_t nodes, const double *u, int64_t apart,
-                        double *out);
+void ht_cell_corners(const struct ht_grid *grid, const struct ht_equations *eq,
+                     enum ht_subgrid from, int field, const int64_t lower[3], struct ht_range own,
+                     int64_t nodes, const double *u, int64_t apart, double *out);
+/* out += M x, cut at degree 2N+1 per axis, or its transpose. M: the polynomial of `count`
+ * coefficients `apart` of monomials by their multi-indices (NULL: 1 alone). */
+void ht_cell_multiply(const struct ht_cell *cell, int count, const int (*index)[3],
+                      const double *value, int64_t apart, bool transposed, const double *x,
+                      double *out);
+/* out += factor D x, D of a term, in cells, or its transpose. */
+void ht_cell_differentiate(const struct ht_cell *cell, const struct ht_term *term, double factor,
+                           bool transposed, const double *x, double *out);
 
 /* ---- fd_layers.c, for the self-check ---- */
 /* Numbers in each of the memories of absorbing layers, of half points and of nodes. 0: the stepper
