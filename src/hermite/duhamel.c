@@ -213,19 +213,17 @@ struct ht_source_samples {
     double x[GAUSS], weight[GAUSS];
 };
 
-static void add_image(const struct ht_source_samples *s, const struct ht_source_vector *source,
-                      const struct ht_source_image *const image[3], const struct ht_trace *trace,
-                      double *out) {
+static void add_image(const struct ht_source_samples *s, const struct ht_source_vector *vector,
+                      const int64_t at[3], const struct ht_trace *trace, double *out) {
     const struct ht_grid *grid = s->problem->grid;
-    const struct ht_source_vector v = ht_source_vector_image(s->problem, source, image);
     long double distance[3] = {0, 0, 0};
     for (int k = 0; k < grid->dims; k++) {
-        const double at = (trace->x[k] - grid->lower[k]) / grid->h[k];
+        const double x = (trace->x[k] - grid->lower[k]) / grid->h[k];
         distance[k] =
-            ldexpl((long double)llround(ldexp(at, HT_SOURCE_FRACTION)) - (long double)image[k]->at,
+            ldexpl((long double)llround(ldexp(x, HT_SOURCE_FRACTION)) - (long double)at[k],
                    -HT_SOURCE_FRACTION);
     }
-    ht_source_powers(s->problem, &v, distance, trace->reading.field, trace->reading.slope,
+    ht_source_powers(s->problem, vector, distance, trace->reading.field, trace->reading.slope,
                      s->powers - 1, out);
 }
 
@@ -245,14 +243,12 @@ static enum ht_err add_trace(struct ht_source_samples *s, int64_t number,
             s->record[s->count++] = (struct record){.trace = number, .shot = point->shot};
             TRY(HT_TAKE(&s->pool, s->record[s->count - 1].value, s->powers));
         }
-        const struct ht_source_vector v = ht_source_vector(s->problem, point);
         struct ht_source_images images;
-        double reach[3];
-        for (int k = 0; k < 3; k++) reach[k] = d->form[point->shot].reach[k] + 1;
-        ht_source_images(s->problem, point, reach, &images);
-        const struct ht_source_image *image[3];
-        for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
-            add_image(s, &v, image, trace, s->record[s->count - 1].value);
+        struct ht_source_vector vector;
+        int64_t at[3];
+        ht_source_images(s->problem, point, &images);
+        for (int64_t n = 0; ht_source_image(&images, n, at, &vector); n++)
+            add_image(s, &vector, at, trace, s->record[s->count - 1].value);
     }
     return HT_OK;
 }

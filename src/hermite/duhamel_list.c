@@ -283,38 +283,53 @@ static const int64_t one = (int64_t)1 << HT_SOURCE_FRACTION;
 
 /* Image number n of a point: a period further each, or 2 j: two mirrors further, 2 j + 1: mirrored
  * at the upper wall, -1: at the lower one. */
-static struct ht_source_image image_of(const struct ht_grid *grid, int axis, int64_t at,
-                                       int64_t n) {
+static struct ht_source_mirror mirror_of(const struct ht_grid *grid, int axis, int64_t at,
+                                         int64_t n) {
     const int64_t length = grid->cells[axis] * one;
     const int low = grid->wall[axis][0], high = grid->wall[axis][1];
-    if (ht_grid_periodic(grid, axis))
-        return (struct ht_source_image){.at = at + n * length, .factor = 1};
-    const bool mirrored = n % 2 != 0;
-    const int64_t pairs = (n - mirrored) / 2;
+    const bool mirrored = !ht_grid_periodic(grid, axis) && n % 2 != 0;
     const int64_t upper = n > 0 ? (n + 1) / 2 : -n / 2, lower = n > 0 ? n / 2 : (1 - n) / 2;
-    return (struct ht_source_image){
-        .at = mirrored ? 2 * (pairs + 1) * length - at : 2 * pairs * length + at,
-        .factor = (high < 0 && upper % 2 != 0 ? -1 : 1) * (low < 0 && lower % 2 != 0 ? -1 : 1),
-        .mirrored = mirrored};
+    return (struct ht_source_mirror){.at = mirrored ? (n + 1) * length - at : n * length + at,
+                                     .factor = (high < 0 && upper % 2 != 0 ? -1 : 1) *
+                                               (low < 0 && lower % 2 != 0 ? -1 : 1),
+                                     .mirrored = mirrored};
 }
 
 void ht_source_images(const struct ht_problem *problem, const struct ht_source_point *point,
-                      const double reach[3], struct ht_source_images *out) {
+                      struct ht_source_images *out) {
     const struct ht_grid *grid = problem->grid;
+    const struct ht_source_form *form = &problem->duhamel->form[point->shot];
+    out->problem = problem;
+    out->vector = ht_source_vector(problem, point);
     for (int k = 0; k < 3; k++) {
         out->count[k] = 1;
-        out->axis[k][0] = (struct ht_source_image){.factor = 1};
-        if (!ht_source_varies(&problem->duhamel->form[point->shot], k)) continue;
+        out->axis[k][0] = (struct ht_source_mirror){.factor = 1};
+        if (!ht_source_varies(form, k)) continue;
         const double x = (point->x[k] - grid->lower[k]) / grid->h[k];
         const int64_t at = llround(ldexp(x, HT_SOURCE_FRACTION)), length = grid->cells[k] * one;
-        const int64_t far = llround(ldexp(reach[k], HT_SOURCE_FRACTION)), most = far / length + 2;
+        const int64_t far = llround(ldexp(form->reach[k] + 1, HT_SOURCE_FRACTION));
+        const int64_t most = far / length + 2;
         out->count[k] = 0;
         for (int64_t n = -most; n <= most && out->count[k] < HT_SOURCE_IMAGES; n++) {
-            const struct ht_source_image image = image_of(grid, k, at, n);
+            const struct ht_source_mirror image = mirror_of(grid, k, at, n);
             if (image.at + far >= 0 && image.at - far <= length)
                 out->axis[k][out->count[k]++] = image;
         }
     }
+}
+
+bool ht_source_image(const struct ht_source_images *all, int64_t n, int64_t at[3],
+                     struct ht_source_vector *out) {
+    const struct ht_equations *eq = all->problem->eq;
+    *out = all->vector;
+    for (int k = 0; k < 3; n /= all->count[k], k++) {
+        const struct ht_source_mirror *m = &all->axis[k][n % all->count[k]];
+        at[k] = m->at;
+        for (int f = 0; f < eq->nfields; f++)
+            out->field[f] *=
+                m->mirrored && (eq->field[f].parity >> k & 1u) ? -m->factor : m->factor;
+    }
+    return n == 0;
 }
 
 struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
@@ -329,19 +344,6 @@ struct ht_source_vector ht_source_vector(const struct ht_problem *problem,
         v.field[drive->field] =
             drive->weight * (drive->material < 0 ? 1 : point->material[drive->material]);
     }
-    return v;
-}
-
-struct ht_source_vector ht_source_vector_image(const struct ht_problem *problem,
-                                               const struct ht_source_vector *source,
-                                               const struct ht_source_image *const image[3]) {
-    struct ht_source_vector v = *source;
-    for (int f = 0; f < problem->eq->nfields; f++)
-        for (int k = 0; k < 3 && k < problem->grid->dims; k++) {
-            v.field[f] *= image[k]->factor;
-            if (image[k]->mirrored && (problem->eq->field[f].parity >> k & 1u))
-                v.field[f] = -v.field[f];
-        }
     return v;
 }
 
@@ -404,11 +406,12 @@ struct listing {
     int vectors;
     int64_t vector_room;
     struct ht_source_vector *vector;
-    int64_t shapes, slots; /* slots: of the table, a power of two */
+    int64_t shapes, key_room;
     struct key {
-        int vector, shape; /* shape 0: empty, else number + 1 */
-        int64_t distance[3];
+        int64_t vector, distance[3];
     } * key;
+    int64_t slots; /* a power of two */
+    int *slot;     /* hash table of the keys: 0: empty, else number + 1 */
 };
 
 /* The walls on which a node lies, as in htwave/tool.h. */
@@ -424,8 +427,8 @@ static int wall_of(const struct ht_grid *grid, enum ht_subgrid to, int axis, int
 
 /* e: NULL along an axis along which the source does not vary; nu: cells that waves travel in a half
  * step. */
-static void list_nodes(struct listing *l, int axis, const struct ht_source_image *image,
-                       const struct envelope *e, double nu) {
+static void list_nodes(struct listing *l, int axis, int64_t at, const struct envelope *e,
+                       double nu) {
     struct axis_nodes *list = &l->axis[axis];
     const struct ht_box *held = &l->window->held;
     const int64_t nodes = ht_grid_nodes(l->grid, l->to, axis);
@@ -435,7 +438,7 @@ static void list_nodes(struct listing *l, int axis, const struct ht_source_image
         if (ht_grid_periodic(l->grid, axis)) m = (m % nodes + nodes) % nodes;
         struct axis_node node = {.index = i, .size = 1, .wall = wall_of(l->grid, l->to, axis, m)};
         if (e != NULL) {
-            node.distance = m * one + (l->to == HT_DUAL ? one / 2 : 0) - image->at;
+            node.distance = m * one + (l->to == HT_DUAL ? one / 2 : 0) - at;
             const double beyond =
                 fmax(0, fabs(ldexp((double)node.distance, -HT_SOURCE_FRACTION)) - nu);
             if (beyond * STEPS_PER_CELL >= e->count) continue;
@@ -465,51 +468,41 @@ static enum ht_err find_vector(struct listing *l, const struct ht_source_vector 
     return HT_OK;
 }
 
-static struct key *slot_of(const struct key *table, int64_t slots, const struct key *key) {
-    uint64_t hash = ht_hash(HT_HASH_SEED, key->distance, sizeof key->distance);
-    hash = ht_hash(hash, &key->vector, sizeof key->vector);
-    int64_t i = (int64_t)(hash & (uint64_t)(slots - 1));
-    while (table[i].shape != 0 && (table[i].vector != key->vector ||
-                                   memcmp(table[i].distance, key->distance, sizeof key->distance)))
-        i = (i + 1) & (slots - 1);
-    return (struct key *)&table[i];
+static int *slot_of(const struct listing *l, const struct key *key) {
+    int64_t i = (int64_t)(ht_hash(HT_HASH_SEED, key, sizeof *key) & (uint64_t)(l->slots - 1));
+    while (l->slot[i] != 0 && memcmp(&l->key[l->slot[i] - 1], key, sizeof *key) != 0)
+        i = (i + 1) & (l->slots - 1);
+    return &l->slot[i];
 }
 
-static enum ht_err grow_table(struct listing *l) {
-    const int64_t slots = l->slots > 0 ? 2 * l->slots : 1024;
-    struct key *table = NULL;
-    if (2 * l->shapes < l->slots) return HT_OK;
-    TRY(HT_ALLOC(table, slots));
-    for (int64_t i = 0; i < l->slots; i++)
-        if (l->key[i].shape != 0) *slot_of(table, slots, &l->key[i]) = l->key[i];
-    free(l->key);
-    l->key = table;
-    l->slots = slots;
-    return HT_OK;
-}
-
-static enum ht_err number_shape(struct listing *l, struct key key, int *out) {
-    TRY(grow_table(l));
-    struct key *slot = slot_of(l->key, l->slots, &key);
-    if (slot->shape == 0) {
-        REQUIRE(l->shapes < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
-        *slot = key;
-        slot->shape = (int)++l->shapes;
+static enum ht_err number_shape(struct listing *l, const struct key *key, int *out) {
+    if (2 * l->shapes >= l->slots) {
+        free(l->slot);
+        l->slot = NULL;
+        l->slots = ht_most(1024, 2 * l->slots);
+        TRY(HT_ALLOC(l->slot, l->slots));
+        for (int i = 0; i < l->shapes; i++) *slot_of(l, &l->key[i]) = i + 1;
     }
-    *out = slot->shape - 1;
+    int *slot = slot_of(l, key);
+    if (*slot == 0) {
+        REQUIRE(l->shapes < INT32_MAX - 1, HT_ERR_MEMORY, "sources have too many nodes");
+        TRY(HT_GROW(l->key, l->shapes + 1, l->key_room));
+        l->key[l->shapes] = *key;
+        *slot = (int)++l->shapes;
+    }
+    *out = *slot - 1;
     return HT_OK;
 }
 
 static enum ht_err add_image(struct listing *l, const struct ht_source_point *point,
-                             const struct ht_source_vector *source, const double nu[3],
-                             const struct ht_source_image *const image[3]) {
+                             const struct ht_source_vector *v, const int64_t at[3]) {
     const struct ht_source_form *form = &l->problem->duhamel->form[point->shot];
-    const struct ht_source_vector v = ht_source_vector_image(l->problem, source, image);
     int vector;
-    TRY(find_vector(l, &v, &vector));
+    TRY(find_vector(l, v, &vector));
     for (int k = 0; k < 3; k++)
-        list_nodes(l, k, image[k],
-                   ht_source_varies(form, k) ? &l->envelope[3 * point->shot + k] : NULL, nu[k]);
+        list_nodes(l, k, at[k],
+                   ht_source_varies(form, k) ? &l->envelope[3 * point->shot + k] : NULL,
+                   fabs(courant(l->problem, v, k)));
     /* The nodes of the axes' lists of which the product of envelopes counts. */
     const struct axis_nodes *a = l->axis;
     for (int64_t i3 = 0; i3 < a[2].count; i3++)
@@ -523,7 +516,7 @@ static enum ht_err add_image(struct listing *l, const struct ht_source_point *po
                 const struct key key = {
                     .vector = vector, .distance = {n[0]->distance, n[1]->distance, n[2]->distance}};
                 if (n[0]->size * n[1]->size * n[2]->size < form->cut) continue;
-                TRY(number_shape(l, key, &entry.shape));
+                TRY(number_shape(l, &key, &entry.shape));
                 l->entries++;
                 if (!l->counts) TRY(ht_columns_add(&l->columns, entry));
             }
@@ -553,15 +546,12 @@ static enum ht_err make_shapes(const struct listing *l, struct ht_injection_grid
     }
     /* In the order of their numbers, in which few neighbours differ in the vector. */
     HT_ARRAY(struct shaper, shaper, 1);
-    HT_ARRAY(const struct key *, of, l->shapes);
-    for (int64_t i = 0; i < l->slots; i++)
-        if (l->key[i].shape > 0) of[l->key[i].shape - 1] = &l->key[i];
     for (int64_t i = 0; i < l->shapes; i++) {
-        const struct ht_source_vector *v = &l->vector[of[i]->vector];
+        const struct key *key = &l->key[i];
+        const struct ht_source_vector *v = &l->vector[key->vector];
         long double distance[3];
-        for (int k = 0; k < 3; k++)
-            distance[k] = (long double)of[i]->distance[k] / (long double)one;
-        if (i == 0 || of[i]->vector != of[i - 1]->vector)
+        for (int k = 0; k < 3; k++) distance[k] = (long double)key->distance[k] / (long double)one;
+        if (i == 0 || key->vector != key[-1].vector)
             make_shaper(l->problem, v, ht_source_powers_within(l->problem, v), d->terms, shaper);
         set_place(shaper, distance);
         find_shape(shaper, l->to, s->value + i * size);
@@ -576,6 +566,7 @@ static void free_listing(struct listing *l) {
     free(l->columns.entry);
     free(l->vector);
     free(l->key);
+    free(l->slot);
 }
 
 static enum ht_err walk(struct listing *l) {
@@ -587,19 +578,12 @@ static enum ht_err walk(struct listing *l) {
                 make_envelope(&d->form[i], k, l->grid->order, &l->envelope[3 * i + k]);
     for (int k = 0; k < 3; k++) TRY(HT_TAKE(&l->pool, l->axis[k].node, l->window->count[k]));
     for (int64_t i = 0; i < d->points; i++) {
-        const struct envelope *e = &l->envelope[3 * (int64_t)d->point[i].shot];
-        const struct ht_source_vector source = ht_source_vector(l->problem, &d->point[i]);
         struct ht_source_images images;
-        double nu[3], reach[3];
-        for (int k = 0; k < 3; k++) {
-            nu[k] = ht_equations_speed(l->problem->eq, d->point[i].material, 0) *
-                    fabs(l->problem->dt) / 2 / l->grid->h[k];
-            reach[k] = (double)e[k].count / STEPS_PER_CELL + nu[k] + 1;
-        }
-        ht_source_images(l->problem, &d->point[i], reach, &images);
-        const struct ht_source_image *image[3];
-        for (int64_t n = 0; ht_source_image_at(&images, n, image); n++)
-            TRY(add_image(l, &d->point[i], &source, nu, image));
+        struct ht_source_vector vector;
+        int64_t at[3];
+        ht_source_images(l->problem, &d->point[i], &images);
+        for (int64_t n = 0; ht_source_image(&images, n, at, &vector); n++)
+            TRY(add_image(l, &d->point[i], &vector, at));
     }
     return HT_OK;
 }

@@ -226,22 +226,21 @@ static enum ht_err refuse_medium(const struct ht_plan *plan, const struct ht_duh
         ht_source_reach_most(form), place);
 }
 
-static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duhamel *d,
+static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_problem *problem,
                                enum ht_subgrid subgrid, int64_t m3, double *values) {
+    const struct ht_duhamel *d = problem->duhamel;
     const int64_t n1 = ht_grid_nodes(&plan->grid, subgrid, 0);
     const int64_t n2 = ht_grid_nodes(&plan->grid, subgrid, 1);
-    struct ht_problem problem = plan->problem;
     bool filled = false;
-    problem.duhamel = d;
     for (int64_t i = 0; i < d->points; i++) {
         const struct ht_source_point *p = &d->point[i];
-        if (!in_reach(&problem, p, subgrid, 2, m3)) continue;
+        if (!in_reach(problem, p, subgrid, 2, m3)) continue;
         if (!filled) TRY(ht_medium_fill(plan->medium, subgrid, m3, m3 + 1, values));
         filled = true;
         for (int64_t m2 = 0; m2 < n2; m2++) {
-            if (!in_reach(&problem, p, subgrid, 1, m2)) continue;
+            if (!in_reach(problem, p, subgrid, 1, m2)) continue;
             for (int64_t m1 = 0; m1 < n1; m1++)
-                if (in_reach(&problem, p, subgrid, 0, m1) &&
+                if (in_reach(problem, p, subgrid, 0, m1) &&
                     !same_at(plan, n1 * n2, m2 * n1 + m1, p, values))
                     return refuse_medium(plan, d, p);
         }
@@ -249,13 +248,13 @@ static enum ht_err check_plane(const struct ht_plan *plan, const struct ht_duham
     return HT_OK;
 }
 
-static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_duhamel *d) {
+static enum ht_err check_medium(const struct ht_plan *plan, const struct ht_problem *problem) {
     if (plan->medium->uniform) return HT_OK;
     for (enum ht_subgrid i = 0; i < 2; i++) {
         HT_ARRAY(double, values,
                  ht_grid_plane(&plan->grid, i) * plan->eq.nmaterials * plan->medium->coefs);
         for (int64_t m3 = 0; m3 < ht_grid_planes(&plan->grid, i); m3++)
-            TRY(check_plane(plan, d, i, m3, values));
+            TRY(check_plane(plan, problem, i, m3, values));
     }
     return HT_OK;
 }
@@ -350,6 +349,8 @@ static enum ht_err check_type(const struct ht_plan *plan, int i) {
 }
 
 static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
+    struct ht_problem problem = plan->problem;
+    problem.duhamel = d;
     d->shots = plan->shots;
     for (int i = 0; i < plan->shots->count; i++) TRY(check_type(plan, i));
     TRY(HT_ALLOC(d->form, d->shots->count));
@@ -373,21 +374,16 @@ static enum ht_err make(const struct ht_plan *plan, struct ht_duhamel *d) {
         TRY(make_form(plan, i, d));
         TRY(find_travel(plan, d, i, &d->form[i].travel));
     }
-    TRY(check_medium(plan, d));
+    TRY(check_medium(plan, &problem));
     /* Coefficients of exp(i omega t) in Legendre's polynomials over half a step, (2 r + 1) j_r(z)
      * <= z^r/(2 r - 1)!!, z = omega tau/2, for 1.5 times the highest frequency. */
     const double z = 0.75 * HT_PI * plan->shots->highest * plan->problem.dt;
     double size = 1, least = 1e-3;
-    int terms = 1;
     for (int i = 0; i < plan->shots->count; i++)
         least = fmin(least, plan->shots->shot[i].tolerance);
-    while (terms < HT_DUHAMEL_TERMS && (size > 1e-2 * least || terms < 3)) {
-        size *= z / (2 * terms - 1);
-        terms++;
-    }
-    d->terms = terms;
-    struct ht_problem problem = plan->problem;
-    problem.duhamel = d;
+    d->terms = 1;
+    while (d->terms < HT_DUHAMEL_TERMS && (size > 1e-2 * least || d->terms < 3))
+        size *= z / (2 * d->terms++ - 1);
     for (enum ht_subgrid i = 0; i < 2; i++) TRY(ht_injection_count(&problem, i, &d->most[i]));
     return HT_OK;
 }

@@ -297,13 +297,10 @@ static enum ht_err not_finite(const struct ht_plan *plan, enum ht_subgrid subgri
                               int64_t node, double time) {
     double x[3];
     ht_grid_position(&plan->grid, subgrid, node, x);
-    if (time == 0)
-        FAIL(HT_ERR_NOT_FINITE,
-             "%s is not finite at (%g, %g, %g), time 0: the initial data are not, or their "
-             "derivatives",
-             plan->eq.field[field].name, x[0], x[1], x[2]);
-    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g; likely cause: %s",
-         plan->eq.field[field].name, x[0], x[1], x[2], time, ht_growth_cause(plan));
+    FAIL(HT_ERR_NOT_FINITE, "%s is not finite at (%g, %g, %g), time %g%s%s",
+         plan->eq.field[field].name, x[0], x[1], x[2], time,
+         time == 0 ? ": the initial data are not, or their derivatives" : "; likely cause: ",
+         time == 0 ? "" : ht_growth_cause(plan));
 }
 
 /* The quantities measured of a state on a grid. On the primary one: the terms of the energy with

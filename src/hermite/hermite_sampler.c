@@ -19,7 +19,6 @@ struct making {
     double *medium;                         /* [material][a][node of the plane] */
     int64_t plane;                          /* of the medium; -1: none yet */
     double matrix[MOST_TERMS * MOST_TERMS]; /* H^T */
-    int index[HT_MAX_COEFS][3];             /* of a node's coefficients */
     struct ht_cell cell;
     double *e, *next;        /* [field][j3][j2][j1] */
     double *product;         /* [j3][j2][j1] */
@@ -94,7 +93,7 @@ static bool find_weights(const struct making *m, const double *w, int field, int
             if (k < 2) node[v] = node[v] * ht_grid_nodes(grid, m->subgrid, k) + at;
         }
         for (int i = 0; i < shape->coefs; i++) {
-            const int *j = m->index[i];
+            const int j[3] = {i % n[0], i / n[0] % n[1], i / (n[0] * n[1])};
             int q = 0, turn = 1;
             for (int k = 2; k >= 0; k--) {
                 q = q * t[k] + vertex[k] * n[k] + j[k];
@@ -140,11 +139,6 @@ static enum ht_err begin_making(const struct ht_plan *plan, struct making *m) {
     const struct ht_problem *p = &plan->problem;
     *m = (struct making){.problem = p, .need = ht_resampling_of(plan), .plane = -1};
     m->cell = ht_cell_make(p->grid);
-    for (int i = 0; i < ht_grid_coefs(p->grid); i++) {
-        m->index[i][0] = i % m->cell.n[0];
-        m->index[i][1] = i / m->cell.n[0] % m->cell.n[1];
-        m->index[i][2] = i / (m->cell.n[0] * m->cell.n[1]);
-    }
     double matrix[MOST_TERMS * MOST_TERMS];
     ht_hermite_matrix(p->grid->order, matrix);
     for (int i = 0; i < m->cell.t[0] * m->cell.t[0]; i++)

@@ -9,15 +9,6 @@
 
 enum { CHUNK = 1 << 21 }; /* values: 16 MiB */
 
-/* Of the state. */
-static enum ht_err fill(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
-                        int64_t first, int64_t last, double *coefs) {
-    const int64_t nodes = ht_grid_plane(&plan->grid, subgrid) * (last - first);
-    TRY(ht_solution_fill(plan->solution, subgrid, time, first, last, coefs));
-    ht_plan_multiply(plan, false, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields, coefs);
-    return HT_OK;
-}
-
 /* On a wall one parity of a field's coefficients must vanish. A one-level half step makes these
  * coefficients zero. A two-level half step adds to them, so initial data that violate the wall's
  * condition would act as a permanent source. coefs: of planes [first, last), [row][node], rows of
@@ -46,6 +37,18 @@ static void clear_walls(const struct ht_plan *plan, int64_t first, int64_t last,
     }
 }
 
+/* Planes [first, last) of the state at a time, which are those from `to` on of a stepper. */
+static enum ht_err put_planes(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
+                              int64_t first, int64_t last, double *coefs,
+                              const struct ht_stepper *stepper, int64_t to) {
+    const int64_t nodes = ht_grid_plane(&plan->grid, subgrid) * (last - first);
+    TRY(ht_solution_fill(plan->solution, subgrid, time, first, last, coefs));
+    ht_plan_multiply(plan, false, nodes * ht_grid_coefs(&plan->grid) * plan->eq.nfields, coefs);
+    if (subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
+        clear_walls(plan, first, last, coefs);
+    return stepper->ops->put(stepper->self, subgrid, to, to + last - first, coefs);
+}
+
 /* Writes the solution at a time to the own planes of a grid. */
 static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subgrid, double time,
                                 const struct ht_stepper *stepper) {
@@ -59,10 +62,7 @@ static enum ht_err put_solution(const struct ht_plan *plan, enum ht_subgrid subg
                       (double)ht_grid_plane(grid, subgrid));
     for (int64_t first = slab.first; first < slab.last; first += chunk) {
         const int64_t last = ht_least(first + chunk, slab.last);
-        TRY(fill(plan, subgrid, time, first, last, coefs));
-        if (subgrid == HT_PRIMARY && plan->problem.scheme->two_level)
-            clear_walls(plan, first, last, coefs);
-        TRY(stepper->ops->put(stepper->self, subgrid, first, last, coefs));
+        TRY(put_planes(plan, subgrid, time, first, last, coefs, stepper, first));
         ht_progress_update(&progress, (double)(last - slab.first));
     }
     return HT_OK;
@@ -98,9 +98,7 @@ static enum ht_err put_layer(const struct ht_plan *plan, const struct ht_part *p
     const int64_t whole = ht_grid_planes(&plan->grid, HT_PRIMARY);
     for (int64_t m = 0; m < ht_grid_planes(&part->grid, HT_PRIMARY); m++) {
         const int64_t at = (part->cells.begin[2] + m) % whole;
-        TRY(fill(plan, HT_PRIMARY, 0, at, at + 1, coefs));
-        clear_walls(plan, at, at + 1, coefs);
-        TRY(stepper->ops->put(stepper->self, HT_PRIMARY, m, m + 1, coefs));
+        TRY(put_planes(plan, HT_PRIMARY, 0, at, at + 1, coefs, stepper, m));
     }
     return HT_OK;
 }
