@@ -116,8 +116,8 @@ void ht_places_end(struct ht_places *places);
 
 /* ---- oracle.c: polynomials of cells, [j3][j2][j1] ---- */
 struct ht_cell {
-    int n[3], t[3];  /* N+1 and 2N+2 up to axis dims, else 1 */
-    int coefs, cube; /* products of n and of t */
+    int n[3], t[3];      /* N+1 and 2N+2 up to axis dims, else 1 */
+    int64_t coefs, cube; /* products of n and of t */
 };
 struct ht_cell ht_cell_make(const struct ht_grid *grid);
 /* The data of a field at the corners of a cell from node `lower` on, which may lie behind walls or
