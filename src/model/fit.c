@@ -114,7 +114,6 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
     const bool slope = window == HT_FIT_BOX_SLOPE || window == HT_FIT_COSINE_SLOPE;
     const double half = half_width(window), width = 1.0 / FINE;
     struct table table = {.window = window};
-    int64_t total = 0;
     for (int i = 0; i < REACH * FINE && window == HT_FIT_BY_SINC; i++)
         table.part[i + 1] = table.part[i] + integral(i * width, (i + 1) * width);
     for (int s = 0; s < 2; s++) {
@@ -122,33 +121,23 @@ static enum ht_err ht_fit_axis_weigh(struct ht_fit_axis *axis, enum ht_fit_windo
         TRY(HT_TAKE(axis->pool, axis->taps[window][s], axis->nodes + 2));
         for (int64_t m = -1; m <= axis->nodes; m++) {
             struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
-            const double x = output(axis, s, m);
-            double low = x - (half - TOUCH) * axis->h;
-            double high = x + (half - TOUCH) * axis->h;
-            while (axis->place[from + 1] <= low) ++from;
+            const double x = output(axis, s, m), reach = (half - TOUCH) * axis->h;
+            double before = 0;
+            while (axis->place[from + 1] <= x - reach) ++from;
             int64_t end = from;
-            while (axis->place[end] < high) end++;
+            while (axis->place[end] < x + reach) end++;
             taps->first = from;
             taps->count = (int)(end - from);
-            if (taps->count > axis->most) axis->most = taps->count;
-            total += taps->count;
-        }
-    }
-    TRY(HT_TAKE(axis->pool, axis->weights[window], total));
-    double *weight = axis->weights[window];
-    for (int s = 0; s < 2; s++)
-        for (int64_t m = -1; m <= axis->nodes; m++) {
-            struct ht_fit_taps *taps = &axis->taps[window][s][m + 1];
-            taps->weight = weight;
-            weight += taps->count;
-            double before = 0;
+            axis->most = (int)ht_most(axis->most, taps->count);
+            TRY(HT_TAKE(axis->pool, taps->weight, taps->count));
             for (int i = 0; i < taps->count; i++) {
                 double part =
-                    i < taps->count - 1 ? part_below(axis, &table, taps->first + i, s, m) : !slope;
+                    i < taps->count - 1 ? part_below(axis, &table, from + i, s, m) : !slope;
                 taps->weight[i] = part - before;
                 before = part;
             }
         }
+    }
     return HT_OK;
 }
 
@@ -169,12 +158,6 @@ static const double RESONANT = 16;
  * them is split. */
 static const double KEPT = 1.5, APART = 2;
 
-/* 1/K and rho of the boxes along the axis on which they depend. */
-struct line {
-    struct ht_fit_axis *axis;
-    double *value[2];
-};
-
 int ht_fit_scalar(const struct ht_fit *fit, int field) {
     const unsigned uses = fit->average->uses[ht_equations_system_field(fit->medium->eq, field)];
     int q = 0;
@@ -182,40 +165,38 @@ int ht_fit_scalar(const struct ht_fit *fit, int field) {
     return q;
 }
 
-/* all: room for all scalars. */
-static enum ht_err line_read(const struct ht_fit *fit, int k, double *all, struct line *line) {
+/* The factors by which 1/K and rho jump at the ends of pieces along the axis on which they depend,
+ * up if above 1. */
+static enum ht_err find_jumps(const struct ht_fit *fit, int k) {
     const struct ht_fit_axis *axis = &fit->axis[k];
     const struct ht_second_order *form = &fit->medium->eq->second_order;
-    const int64_t lines = k == 1 ? axis->boxes : 1;
     int64_t p = 0; /* where pieces are the boxes in their order */
     while (axis->box[p] != 0 || axis->box[p + 1] != 1) p++;
-    line->value[0] = all + ht_fit_scalar(fit, form->field) * axis->boxes;
-    line->value[1] = all + ht_fit_scalar(fit, form->flux[0]) * axis->boxes;
+    const int64_t first = k == 1 ? p : 0, lines = k == 1 ? axis->boxes : 1;
+    HT_ARRAY(double, all, (HT_MAX_SCALARS * axis->boxes));
     for (int64_t i = 0; i < (k == 2 ? axis->boxes : 1); i++) {
         double *out[HT_MAX_SCALARS];
         for (int q = 0; q < HT_MAX_SCALARS; q++) out[q] = all + q * axis->boxes + i;
-        TRY(ht_fit_source(fit, k == 2 ? p + i : 0, k == 1 ? p : 0, (k == 1 ? p : 0) + lines, 1,
-                          out));
+        TRY(ht_fit_source(fit, k == 2 ? p + i : 0, first, first + lines, 1, out));
+    }
+    for (int i = 0; i < 2; i++) {
+        const int scalar = ht_fit_scalar(fit, i == 0 ? form->field : form->flux[0]);
+        const double *value = all + scalar * axis->boxes;
+        for (p = 0; p < axis->pieces - 1; p++)
+            axis->jump[i][p] = value[axis->box[p + 1]] / value[axis->box[p]];
     }
     return HT_OK;
 }
 
-/* Factor by which a quantity jumps at the end of piece p, up if above 1. */
-static double jump(const struct line *line, int quantity, int64_t p) {
-    const int64_t *box = line->axis->box + p;
-    return line->value[quantity][box[1]] / line->value[quantity][box[0]];
-}
-
 /* q at the end of piece p. */
-static double resonance(const struct line *line, int64_t p) {
-    const double C = jump(line, 0, p), rho = jump(line, 1, p);
+static double resonance(const struct ht_fit_axis *axis, int64_t p) {
+    const double C = axis->jump[0][p], rho = axis->jump[1][p];
     return fmax(C, 1) * fmax(rho, 1) / fmax(C * rho, 1);
 }
 
 /* Beside the split at the end of piece p the sinc of other jumps would reach to its other side:
  * they are averaged by boxes. */
-static void settle(const struct line *line, int64_t p) {
-    struct ht_fit_axis *axis = line->axis;
+static void settle(struct ht_fit_axis *axis, int64_t p) {
     bool alone = true;
     for (int step = -1; step <= 1; step += 2)
         for (int64_t e = p + step; e >= 0 && e < axis->pieces - 1; e += step) {
@@ -223,21 +204,9 @@ static void settle(const struct line *line, int64_t p) {
             if (far > (HT_FIT_REACH + 1) * axis->h) break;
             if (axis->end[e] == HT_FIT_END_SINC) axis->end[e] = HT_FIT_END_BOX;
             for (int i = 0; i < 2 && far < APART * axis->h; i++)
-                alone = alone && !(fabs(log(jump(line, i, e))) > log(KEPT));
+                alone = alone && !(fabs(log(axis->jump[i][e])) > log(KEPT));
         }
     if (!alone) axis->end[p] = HT_FIT_END_BOX;
-}
-
-static void judge(const struct line *line, bool *split) {
-    struct ht_fit_axis *axis = line->axis;
-    for (int64_t p = 0; p < axis->pieces - 1; p++)
-        if (resonance(line, p) > RESONANT) {
-            axis->end[p] = HT_FIT_END_SPLIT;
-            *split = true;
-            for (int i = 0; i < 2; i++) axis->jump[i][p] = jump(line, i, p);
-        }
-    for (int64_t p = 0; p < axis->pieces - 1; p++)
-        if (resonance(line, p) > RESONANT) settle(line, p);
 }
 
 /* Sets the ends at which the medium is split; the axes have pieces. */
@@ -248,10 +217,15 @@ static enum ht_err ht_fit_split(struct ht_fit *fit) {
     const struct ht_second_order *form = &fit->medium->eq->second_order;
     if (axes != 1 || fit->kind != HT_FIT_SINC || !form->known || form->inverse_density < 0)
         return HT_OK;
-    struct line line = {.axis = &fit->axis[along]};
-    HT_ARRAY(double, all, (HT_MAX_SCALARS * line.axis->boxes));
-    TRY(line_read(fit, along, all, &line));
-    judge(&line, &fit->split);
+    struct ht_fit_axis *axis = &fit->axis[along];
+    TRY(find_jumps(fit, along));
+    for (int64_t p = 0; p < axis->pieces - 1; p++)
+        if (resonance(axis, p) > RESONANT) {
+            axis->end[p] = HT_FIT_END_SPLIT;
+            fit->split = true;
+        }
+    for (int64_t p = 0; p < axis->pieces - 1; p++)
+        if (resonance(axis, p) > RESONANT) settle(axis, p);
     return HT_OK;
 }
 

@@ -344,22 +344,17 @@ static enum ht_err pull_inside(struct pull *pull, int64_t m) {
 static bool find_weights(const struct ht_frame_point *point, double h, const double by_n[3],
                          double w[3]) {
     const double none = 1e-8; /* of a mean, over a spacing: such slopes are rounding */
-    double J[9] = {0}, V[9];
-    ptrdiff_t most = 0;
-    for (int r = 0; r < point->rows; r++)
-        for (int k = 0; k < 9; k++) J[k] += point->row[r][k / 3] * point->row[r][k % 3];
-    ht_eigen(3, J, V);
-    for (ptrdiff_t j = 1; j < 3; j++)
-        if (J[4 * j] > J[4 * most]) most = j;
+    double J[9], V[9];
+    const int most = ht_frame_axes(point, J, V);
     const double largest = J[4 * most];
     bool known = sqrt(largest) * h > none;
     for (int k = 0; k < 3; k++) w[k] = 0;
-    for (ptrdiff_t j = 0; j < 3; j++) {
+    for (int j = 0; j < 3; j++) {
         const double apart = largest - J[4 * j],
                      part = V[j] * by_n[0] + V[3 + j] * by_n[1] + V[6 + j] * by_n[2];
         if (j == most) continue;
         known = known && apart > none * largest;
-        for (ptrdiff_t k = 0; k < 3; k++) w[k] += V[3 * k + j] * part / apart;
+        for (int k = 0; k < 3; k++) w[k] += V[3 * k + j] * part / apart;
     }
     return known;
 }

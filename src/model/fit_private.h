@@ -36,10 +36,9 @@ struct ht_fit_axis {
     double *edge;
     int64_t pieces, *box;
     double *place;
-    enum ht_fit_end *end;                        /* of each piece */
-    double *jump[2];                             /* split: the factors of 1/K and rho there */
+    enum ht_fit_end *end; /* of each piece */
+    double *jump[2];      /* the factors of 1/K and rho there, where splits are looked for */
     struct ht_fit_taps *taps[HT_FIT_WINDOWS][2]; /* of windows that are in use */
-    double *weights[HT_FIT_WINDOWS];             /* what the taps point into */
     int most;                                    /* taps */
     struct ht_pool *pool;                        /* of all arrays */
 };
@@ -159,6 +158,8 @@ struct ht_frame_point {
     int rows, scalar[HT_MAX_SCALARS];
     double row[HT_MAX_SCALARS][3];
 };
+/* Eigenvalues and eigenvectors of J, as ht_eigen has them; the number of the largest. */
+int ht_frame_axes(const struct ht_frame_point *point, double J[9], double V[9]);
 /* Of entry i of the channels' planes. */
 void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *means,
                  const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point);

@@ -171,27 +171,28 @@ static enum ht_err check_points(const struct fill *fill) {
     const struct ht_frame *frame = fill->frame;
     const struct ht_fit_axis *axis = &frame->fit.axis[2];
     const bool depends = frame->fit.medium->source->depends[2];
-    const int c = fill->coefficient, below = depends && (fill->first > 0 || axis->periodic);
+    const int c = fill->coefficient;
+    const int64_t below = depends && (fill->first > 0 || axis->periodic);
     const int64_t size = fill->nodes[0] * fill->nodes[1];
     struct ht_fit_job job = {.fit = &frame->fit,
                              .quantity = ht_fit_scalar(&frame->fit, frame->pair.coefficient[c].row),
                              .shift = fill->parity,
                              .fitted = {true, true, true}};
     struct fill one = *fill;
-    HT_ARRAY(double, planes, 3 * size);
+    HT_ARRAY(double, values, (fill->last - fill->first + below) * size);
     one.first = fill->first > 0 ? fill->first - 1 : axis->nodes - 1;
     one.last = one.first + 1;
-    one.out[c] = planes + 2 * size;
+    one.out[c] = values;
     if (below) TRY(evaluate(&one));
+    memcpy(values + below * size, fill->out[c],
+           (size_t)((fill->last - fill->first) * size) * sizeof *values);
+    for (int64_t n = 0; n < (fill->last - fill->first + below) * size; n++)
+        values[n] = 1 / values[n];
     job.range[job.quantity][0] = INFINITY;
-    for (int64_t m = fill->first - below; m < fill->last; m++) {
-        double *now = planes + (m & 1) * size, *before = planes + (1 - (m & 1)) * size;
-        const bool first = m < fill->first;
-        const double *from = first ? one.out[c] : fill->out[c] + (m - fill->first) * size;
-        for (int64_t n = 0; n < size; n++) now[n] = 1 / from[n];
-        job.at3 = first ? one.first : m;
-        TRY(ht_fit_check_plane(&job, fill->nodes, fill->nodes[0], now,
-                               m > fill->first - below ? before : NULL));
+    for (int64_t p = 0; p < fill->last - fill->first + below; p++) {
+        const double *now = values + p * size;
+        job.at3 = p < below ? one.first : fill->first + p - below;
+        TRY(ht_fit_check_plane(&job, fill->nodes, fill->nodes[0], now, p > 0 ? now - size : NULL));
     }
     return HT_OK;
 }
@@ -297,19 +298,25 @@ void ht_frame_find_means(const struct ht_frame *frame, struct ht_frame_means *me
 
 /* ---- n ---- */
 
-/* The direction in which J is largest, J being the sum of the squares of so many rows. */
-static void largest(int count, double row[][3], double n[3]) {
-    double V[9], J[9] = {0};
-    ptrdiff_t at = 0;
-    for (int r = 0; r < count; r++)
-        for (int k = 0; k < 9; k++) J[k] += row[r][k / 3] * row[r][k % 3];
-    const double size = sqrt(J[0] + J[4] + J[8]);
-    for (ptrdiff_t k = 0; k < 3; k++) n[k] = size > 0 ? row[0][k] / size : k == 0;
-    if (count < 2) return;
+int ht_frame_axes(const struct ht_frame_point *point, double J[9], double V[9]) {
+    int most = 0;
+    memset(J, 0, 9 * sizeof *J);
+    for (int r = 0; r < point->rows; r++)
+        for (int k = 0; k < 9; k++) J[k] += point->row[r][k / 3] * point->row[r][k % 3];
     ht_eigen(3, J, V);
-    for (ptrdiff_t k = 1; k < 3; k++)
-        if (J[4 * k] > J[4 * at]) at = k;
-    for (ptrdiff_t k = 0; k < 3; k++) n[k] = V[3 * k + at];
+    for (int k = 1; k < 3; k++)
+        if (J[4 * k] > J[4 * most]) most = k;
+    return most;
+}
+
+/* Of one row its own direction. */
+static void find_largest(struct ht_frame_point *point) {
+    const double *row = point->row[0];
+    const double size = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+    double J[9], V[9];
+    const int at = point->rows > 1 ? ht_frame_axes(point, J, V) : 0;
+    for (int k = 0; k < 3; k++)
+        point->face.n[k] = point->rows > 1 ? V[3 * k + at] : size > 0 ? row[k] / size : k == 0;
 }
 
 static void find_normal(const struct ht_frame *frame, const struct ht_frame_means *means,
@@ -328,7 +335,7 @@ static void find_normal(const struct ht_frame *frame, const struct ht_frame_mean
                                              done[means->whole[q]].value[i];
         point->scalar[point->rows++] = q;
     }
-    largest(point->rows, point->row, n);
+    find_largest(point);
 }
 
 /* Whether fluid is in reach of entry i of a channel. */

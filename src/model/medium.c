@@ -547,7 +547,8 @@ enum ht_err ht_medium_parameter(const struct ht_medium *medium, const char *name
     double material[HT_MAX_MATERIALS];
     bool derived_speed = system->speed_name && strcmp(name, system->speed_name) == 0;
     for (int p = 0; p < system->nparameters; p++)
-        if (strcmp(source->row[p].name, name) == 0) return ht_medium_row_value(medium, p, x, value);
+        if (strcmp(source->row[p].name, name) == 0)
+            return ht_medium_row_value(medium, p, 1, x, value);
     int m = 0;
     while (m < system->nmaterials && strcmp(system->material[m].name, name) != 0) m++;
     if (!derived_speed && m == system->nmaterials) {

@@ -103,7 +103,7 @@ static const char *beyond_single(const struct ht_medium *medium, const double x[
     const struct ht_medium_row *row = medium->source->row;
     double value;
     for (int p = 0; p < medium->eq->system->nparameters; p++)
-        if (ht_medium_row_value(medium, p, x, &value) == HT_OK && value != 0 &&
+        if (ht_medium_row_value(medium, p, 1, x, &value) == HT_OK && value != 0 &&
             (fabs(value) < FLT_MIN || fabs(value) > FLT_MAX))
             return row[p].key;
     return row->key;
@@ -153,18 +153,12 @@ static double value_at(const struct ht_medium *medium, int parameter, const doub
                             medium->grid->dims, degree, x, h != NULL ? h : samples->spacing);
 }
 
-/* degree: of the polynomial between samples, 0: of the nearest one. */
-static enum ht_err row_value(const struct ht_medium *medium, int parameter, int degree,
-                             const double x[3], double *value) {
+enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, int degree,
+                                const double x[3], double *value) {
     double at[3];
     (void)ht_grid_clamp(medium->grid, x, at);
     *value = value_at(medium, parameter, at, NULL, degree, NULL, NULL);
     return check_row(medium, parameter, *value, at);
-}
-
-enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, const double x[3],
-                                double *value) {
-    return row_value(medium, parameter, 1, x, value);
 }
 
 enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
@@ -186,7 +180,7 @@ enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, in
         else if (equal && i > 0)
             out[i] = out[0];
         else
-            TRY(ht_medium_row_value(medium, parameter, at, &out[i]));
+            TRY(ht_medium_row_value(medium, parameter, 1, at, &out[i]));
     }
     return HT_OK;
 }
@@ -209,7 +203,7 @@ static enum ht_err point(const struct ht_medium *medium, int degree, const doubl
                          double material[HT_MAX_MATERIALS]) {
     double values[HT_MAX_MATERIALS] = {0};
     for (int p = 0; p < medium->eq->system->nparameters; p++)
-        TRY(row_value(medium, p, degree, x, &values[p]));
+        TRY(ht_medium_row_value(medium, p, degree, x, &values[p]));
     return point_materials(medium, values, x, material);
 }
 
@@ -395,16 +389,15 @@ static enum ht_err cell_crossed(const struct ht_medium *medium, const struct ht_
     return HT_OK;
 }
 
-/* work->material = constants, the means over the cell about x. */
+/* work->material = constants, the means over the cell about x; crossed: as above. */
 static enum ht_err cell_mean(const struct ht_medium *medium, const struct ht_medium_work *work,
-                             const double x[3]) {
+                             const double x[3], bool crossed) {
     const bool *depends = medium->source->depends;
     const int axes = depends[0] + depends[1] + depends[2];
     const bool expression = medium->source->type == HT_MEDIUM_EXPRESSION;
     const struct rule *rule = axes < 3 ? &gauss_four : &gauss_three;
     struct mean mean = mean_begin(medium, work->cell, expression ? rule : NULL, 1);
-    bool crossed = false, steep = false;
-    TRY(cell_crossed(medium, work, x, &crossed));
+    bool steep = false;
     if (!crossed) TRY(add_cell(&mean, x));
     for (int m = 0; m < medium->eq->nmaterials; m++)
         steep |= medium->eq->system->material[m].positive && mean.most[m] > STEEP * mean.least[m];
@@ -481,16 +474,17 @@ static bool resolved(const struct ht_medium *medium, const struct ht_medium_work
 enum ht_err ht_medium_node(const struct ht_medium *medium, const struct ht_medium_work *work,
                            const double x[3], bool *flattened) {
     const struct ht_medium_source *source = medium->source;
+    const double *const *value = (const double *const *)work->value;
     bool crossed = false;
     *flattened = false;
-    if (medium->degree == 0) return cell_mean(medium, work, x);
-    TRY(parameter_jets(medium, work, x));
-    const double *const *value = (const double *const *)work->value;
-    medium->eq->system->materials(source->jets, source->chosen, value, work->material);
+    if (medium->degree > 0) {
+        TRY(parameter_jets(medium, work, x));
+        medium->eq->system->materials(source->jets, source->chosen, value, work->material);
+    }
     TRY(cell_crossed(medium, work, x, &crossed));
-    if (!crossed && resolved(medium, work)) return HT_OK;
-    *flattened = true;
-    return cell_mean(medium, work, x);
+    if (medium->degree > 0 && !crossed && resolved(medium, work)) return HT_OK;
+    *flattened = medium->degree > 0;
+    return cell_mean(medium, work, x, crossed);
 }
 
 /* One scan of the nodes of both grids before the run: the signal speeds that set the time step,

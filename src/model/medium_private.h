@@ -80,10 +80,11 @@ const char *ht_medium_wrong(double value, bool positive, bool zero);
 /* Whether materials are allowed. */
 HT_CHECKED enum ht_err ht_medium_check(const struct ht_medium *medium, const double *material,
                                        const double x[3]);
-/* The value of a parameter at any point (files: linear between samples). */
+/* The value of a parameter at any point; degree: of the polynomial between samples, 0: of the
+ * nearest one. */
 HT_CHECKED enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter,
-                                           const double x[3], double *value);
-/* The same at the points x1[i], x[1], x[2]. */
+                                           int degree, const double x[3], double *value);
+/* The same, of degree 1, at the points x1[i], x[1], x[2]. */
 HT_CHECKED enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter,
                                           int64_t count, const double *x1, const double x[3],
                                           double *out);

@@ -234,24 +234,17 @@ static void warn_constant(const struct ht_grid *grid, const struct ht_shot *shot
                 group, part);
 }
 
-/* The largest |s| before the run, of the signal's largest. */
-static double lost_part(const struct ht_shot *shot) {
-    const int samples = 1000;
-    const struct ht_signal *t = shot->signal;
-    const double last = fmin(-shot->delay, t->end);
-    double most = 0;
-    for (int i = 0; i <= samples && last > t->begin; i++) {
-        const double at = t->begin + (last - t->begin) * i / samples;
-        most = fmax(most, fabs(ht_signal_at(t, at, 0)) / t->largest);
-    }
-    return most;
-}
-
 /* What comes before the run is lost, as a jump. */
 static enum ht_err check_begin(const struct ht_params *params, const struct ht_shot *shot,
                                int group) {
+    const int samples = 1000;
     const struct ht_signal *t = shot->signal;
-    const double before = lost_part(shot);
+    const double last = fmin(-shot->delay, t->end);
+    double before = 0; /* the largest |s|, of the signal's largest */
+    for (int i = 0; i <= samples && last > t->begin; i++) {
+        const double at = t->begin + (last - t->begin) * i / samples;
+        before = fmax(before, fabs(ht_signal_at(t, at, 0)) / t->largest);
+    }
     REFUSE(before > 1e-3, params, HT_KEY("sources.%d.delay", group),
            "the signal has up to %.2g of its largest value before the run begins: must be %.6g or "
            "more",

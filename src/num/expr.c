@@ -287,7 +287,8 @@ static void jet_erf(const struct ht_jets *jets, const double *g, double *scratch
  * evaluator runs the program on a stack of jets, so that derivatives come from the rules of
  * calculus, never from differences. */
 
-/* From OP_FUNCTION on, rows of `functions` that have no code. */
+/* From OP_ABS on, what is not smooth; from OP_FUNCTION on, rows of `functions` that have no code.
+ */
 enum ht_expr_code {
     OP_NUMBER,
     OP_VARIABLE,
@@ -329,7 +330,7 @@ static double value_sqrt(double a) {
     return power(a, 0.5);
 }
 
-/* Messages, manuals and ht_expr_smooth are made from these rows. */
+/* Messages and manuals are made from these rows. */
 static const struct {
     struct ht_expr_word word;
     enum ht_expr_code code; /* or both of: */
@@ -522,8 +523,7 @@ bool ht_expr_uses(const struct ht_expr *expr, int axis) {
  * coordinate. */
 bool ht_expr_smooth(const struct ht_expr *expr) {
     for (int n = 0; n < expr->count; n++)
-        for (int f = 0; f < NFUNCTIONS; f++)
-            if (expr->op[n].code == code_of(f) && !functions[f].word.smooth) return false;
+        if (expr->op[n].code >= OP_ABS && expr->op[n].code < OP_FUNCTION) return false;
     return true;
 }
 

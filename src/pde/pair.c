@@ -119,13 +119,10 @@ int ht_pair_couplings(const struct ht_pair *pair, int group, int *first) {
 
 int ht_pair_rows(const struct ht_pair *pair, int group, int row[HT_MAX_FIELDS]) {
     int first = 0, count = 0;
-    const int couplings = ht_pair_couplings(pair, group, &first);
-    for (int f = 0; f < pair->nfields; f++) {
-        bool is = false;
-        for (int c = first; c < first + couplings; c++)
-            is = is || pair->coefficient[c].row == f || pair->coefficient[c].col == f;
-        if (is) row[count++] = f;
-    }
+    unsigned rows = 0;
+    for (int c = ht_pair_couplings(pair, group, &first) - 1; c >= 0; c--)
+        rows |= 1u << pair->coefficient[first + c].row | 1u << pair->coefficient[first + c].col;
+    HT_EACH_BIT(f, rows) row[count++] = f;
     return count;
 }
 
