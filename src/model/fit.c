@@ -237,17 +237,12 @@ enum { LANES = 8 };
 /* Extends range[2], from least to largest. */
 static void extend(int64_t count, const double *values, double range[2]) {
     double low[LANES], high[LANES];
-    int64_t i = 0;
     for (int l = 0; l < LANES; l++) low[l] = range[0], high[l] = range[1];
-    for (; i + LANES <= count; i += LANES)
-        for (int l = 0; l < LANES; l++) {
+    for (int64_t i = 0; i < count; i += LANES)
+        for (int l = 0; l < ht_least(LANES, count - i); l++) {
             low[l] = values[i + l] < low[l] ? values[i + l] : low[l];
             high[l] = values[i + l] > high[l] ? values[i + l] : high[l];
         }
-    for (; i < count; i++) {
-        low[0] = fmin(low[0], values[i]);
-        high[0] = fmax(high[0], values[i]);
-    }
     for (int l = 0; l < LANES; l++) {
         range[0] = fmin(range[0], low[l]);
         range[1] = fmax(range[1], high[l]);
@@ -332,13 +327,11 @@ enum ht_err ht_fit_make_axes(struct ht_fit *fit, const struct ht_medium_boxes al
     if (fit->kind == HT_FIT_POINT) return HT_OK;
     TRY(ht_fit_split(fit));
     const bool box = fit->kind == HT_FIT_BOX;
-    for (int k = 0; k < 3; k++)
-        for (int w = 0; w < HT_FIT_WINDOWS; w++) {
-            const bool usual = w == (box ? HT_FIT_BY_BOX : HT_FIT_BY_SINC);
-            const bool slope = w == HT_FIT_BOX_SLOPE;
-            if (usual || !box || slope)
-                TRY(ht_fit_axis_weigh(&fit->axis[k], (enum ht_fit_window)w));
-        }
+    for (int n = 0; n < 3 * HT_FIT_WINDOWS; n++) {
+        const enum ht_fit_window by = (enum ht_fit_window)(n / 3);
+        if (!box || by == HT_FIT_BY_BOX || by == HT_FIT_BOX_SLOPE)
+            TRY(ht_fit_axis_weigh(&fit->axis[n % 3], by));
+    }
     return HT_OK;
 }
 

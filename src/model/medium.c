@@ -168,24 +168,6 @@ static void find_range(const struct ht_samples *samples, const int64_t first[3],
             }
 }
 
-/* Why the file may be of another box; "" where nothing looks so. */
-static const char *find_fault(const struct ht_medium *medium, const struct ht_samples *samples,
-                              const struct ht_coverage *c, char room[160]) {
-    const double spread = 1e-9 * fabs(c->most);
-    const int64_t last[3] = {samples->shape[0] - 1, samples->shape[1] - 1, samples->shape[2] - 1};
-    double least, most;
-    if (share(medium, samples, true) > 1.5 * c->share)
-        return ht_text_format(room, 160, ", and %.3g %% with its axes in the other order",
-                              100 * share(medium, samples, true));
-    if (c->share < 1) return ", and its values at the ends continue";
-    if (c->spacings < 1) return ", which lies between two samples along an axis";
-    find_range(samples, (int64_t[3]){0}, last, &least, &most);
-    if (most - least > spread && c->most - c->least <= spread)
-        return ht_text_format(room, 160, ", where it is uniform, and %g to %g elsewhere", least,
-                              most);
-    return c->part < 0.25 ? ", which is a small part of it along every axis" : "";
-}
-
 bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_coverage *out) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     const struct ht_params *params = medium->source->params;
@@ -219,17 +201,33 @@ bool ht_medium_covers(const struct ht_medium *medium, int parameter, struct ht_c
 static enum ht_err check_cover(const struct ht_medium *medium, int parameter) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
     const struct ht_params *params = medium->source->params;
-    const struct ht_grid *grid = medium->grid;
+    const struct ht_samples *samples = row->samples;
     struct ht_coverage c;
+    double least, most;
     char room[160];
     if (row != medium->source->lattice || !ht_medium_covers(medium, parameter, &c)) return HT_OK;
-    const char *fault = find_fault(medium, row->samples, &c, room);
-    const char *box = HT_KEY("from %s to %s", HT_PLACED(grid, params->grid.lower),
-                             HT_PLACED(grid, params->grid.upper));
+    const int64_t last[3] = {samples->shape[0] - 1, samples->shape[1] - 1, samples->shape[2] - 1};
+    const double turned = share(medium, samples, true), spread = 1e-9 * fabs(c.most);
+    find_range(samples, (int64_t[3]){0}, last, &least, &most);
+    const char *fault = "",
+               *box = HT_KEY("from %s to %s", HT_PLACED(medium->grid, params->grid.lower),
+                             HT_PLACED(medium->grid, params->grid.upper));
     static const char look[] =
         "look at medium.spacing, medium.origin, medium.shape, medium.axes and their units";
     REFUSE(c.share <= 0, params, row->key, "%s covers nothing of the box, %s: %s", c.text, box,
            look);
+    if (turned > 1.5 * c.share)
+        fault = ht_text_format(room, sizeof room, ", and %.3g %% with its axes in the other order",
+                               100 * turned);
+    else if (c.share < 1)
+        fault = ", and its values at the ends continue";
+    else if (c.spacings < 1)
+        fault = ", which lies between two samples along an axis";
+    else if (most - least > spread && c.most - c.least <= spread)
+        fault = ht_text_format(room, sizeof room, ", where it is uniform, and %g to %g elsewhere",
+                               least, most);
+    else if (c.part < 0.25)
+        fault = ", which is a small part of it along every axis";
     if (*fault)
         ht_warn("medium.%s covers %.3g %% of the box, %s%s: %s", c.text, 100 * c.share, box, fault,
                 look);

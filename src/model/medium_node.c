@@ -94,8 +94,10 @@ static enum ht_err check(const struct ht_medium *medium, const char *key, const 
 static enum ht_err check_row(const struct ht_medium *medium, int parameter, double value,
                              const double x[3]) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
-    const struct ht_parameter *of = &medium->eq->system->parameter[parameter];
-    return check(medium, row->key, row->name, value, of->positive, of->zero, x);
+    double at[3];
+    if (ht_medium_wrong(value, row->of->positive, row->of->zero) == NULL) return HT_OK;
+    (void)ht_grid_clamp(medium->grid, x, at);
+    return check(medium, row->key, row->name, value, row->of->positive, row->of->zero, at);
 }
 
 /* The key of the parameter that single precision does not hold at x; none: of the first one. */
@@ -164,23 +166,20 @@ enum ht_err ht_medium_row_value(const struct ht_medium *medium, int parameter, i
 enum ht_err ht_medium_row_line(const struct ht_medium *medium, int parameter, int64_t count,
                                const double *x1, const double x[3], double *out) {
     const struct ht_medium_row *row = &medium->source->row[parameter];
-    const bool equal = !row->expr && !row->samples && medium->source->type != HT_MEDIUM_LAYERS;
+    const bool equal = !row->samples && medium->source->type != HT_MEDIUM_LAYERS;
     double at[3] = {0, x[1], x[2]}, into[3] = {0};
-    for (int64_t i = 0; i < count && row->expr; i++) {
-        at[0] = x1[i];
-        (void)ht_grid_clamp(medium->grid, at, into);
-        out[i] = into[0];
-    }
-    if (row->expr) TRY(ht_expr_line(row->expr, count, out, into, out));
     for (int64_t i = 0; i < count; i++) {
         at[0] = x1[i];
-        (void)ht_grid_clamp(medium->grid, at, into);
-        if (row->expr)
-            TRY(check_row(medium, parameter, out[i], into));
-        else if (equal && i > 0)
-            out[i] = out[0];
+        if (row->expr) (void)ht_grid_clamp(medium->grid, at, into);
+        if (row->expr || (equal && i > 0))
+            out[i] = row->expr ? into[0] : out[0];
         else
             TRY(ht_medium_row_value(medium, parameter, 1, at, &out[i]));
+    }
+    if (row->expr) TRY(ht_expr_line(row->expr, count, out, into, out));
+    for (int64_t i = 0; i < count && row->expr; i++) {
+        at[0] = x1[i];
+        TRY(check_row(medium, parameter, out[i], at));
     }
     return HT_OK;
 }

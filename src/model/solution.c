@@ -29,13 +29,6 @@ struct type {
     bool rest;
 };
 
-/* One node of one axis, for data whose fields are sums over the data's parts of
- * Re(amplitude * product over axes of factor_k(x_k)). */
-struct point {
-    int part, field, axis;
-    double x, time;
-};
-
 struct pulse {
     struct ht_pulse is;
     int field;
@@ -134,36 +127,38 @@ static void add_bell(int order, double z, double e, double weight, double comple
 }
 
 /* The Gaussians at centre + n period within reach of x, weighted by weight[n modulo 2]. */
-static void add_row(const struct ht_solution *solution, const struct point *point, double centre,
-                    const double weight[2], int order, double complex *out) {
-    const struct ht_grid *grid = solution->grid;
-    double width = solution->data->pulse[point->part].is.width;
-    bool periodic = ht_grid_periodic(grid, point->axis);
-    double period = (periodic ? 1 : 2) * (grid->upper[point->axis] - grid->lower[point->axis]);
-    double s = point->x - centre;
+static void add_row(const struct range *range, double width, int axis, double s,
+                    const double weight[2], double complex *out) {
+    const struct ht_grid *grid = range->solution->grid;
+    bool periodic = ht_grid_periodic(grid, axis);
+    double period = (periodic ? 1 : 2) * (grid->upper[axis] - grid->lower[axis]);
     /* n stays small however far away the centre is. */
     if (periodic) s = remainder(s, period);
     int64_t from = (int64_t)ceil((s - bell_reach * width) / period);
     int64_t to = (int64_t)floor((s + bell_reach * width) / period);
     for (int64_t n = from; n <= to; n++)
-        add_bell(order, (s - (double)n * period) / width, grid->h[point->axis] / width,
+        add_bell(grid->order, (s - (double)n * period) / width, grid->h[axis] / width,
                  weight[n % 2 != 0 ? 1 : 0], out);
 }
 
-static void gaussian_factor(const struct ht_solution *solution, const struct point *point,
+/* Of data whose fields are sums over the data's parts of Re(amplitude * product over axes of
+ * factor_k(x_k)): order + 1 scaled Taylor coefficients of a factor. */
+static void gaussian_factor(const struct range *range, int part, int axis, double x,
                             double complex *out) {
+    const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
-    const int order = grid->order, j = point->axis;
-    double centre = solution->data->pulse[point->part].is.centre[j];
-    if (ht_grid_periodic(grid, j)) {
-        centre += solution->data->velocity[j] * point->time;
-        add_row(solution, point, centre, (const double[2]){1, 1}, order, out);
+    const struct ht_pulse *is = &solution->data->pulse[part].is;
+    double centre = is->centre[axis];
+    if (ht_grid_periodic(grid, axis)) {
+        centre += solution->data->velocity[axis] * range->time;
+        add_row(range, is->width, axis, x - centre, (const double[2]){1, 1}, out);
         return;
     }
-    int low = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][0]);
-    int high = ht_wall_sign(solution->eq, point->field, j, grid->wall[j][1]);
-    add_row(solution, point, centre, (const double[2]){1, low * high}, order, out);
-    add_row(solution, point, 2 * grid->lower[j] - centre, (const double[2]){low, high}, order, out);
+    int low = ht_wall_sign(solution->eq, range->field, axis, grid->wall[axis][0]);
+    int high = ht_wall_sign(solution->eq, range->field, axis, grid->wall[axis][1]);
+    add_row(range, is->width, axis, x - centre, (const double[2]){1, low * high}, out);
+    add_row(range, is->width, axis, x - (2 * grid->lower[axis] - centre),
+            (const double[2]){low, high}, out);
 }
 
 static enum ht_err prepare_gaussian(struct ht_solution *solution) {
@@ -211,26 +206,27 @@ static bool stands(const struct ht_solution *solution) {
 }
 
 /* Of a mode the even or the odd function, from the lower wall. */
-static void wave_factor(const struct ht_solution *solution, const struct point *point,
+static void wave_factor(const struct range *range, HT_UNUSED int part, int axis, double x,
                         double complex *out) {
+    const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
-    const int j = point->axis;
-    const double k = solution->data->k[j];
-    const double from = stands(solution) ? ht_grid_end(grid, j, 0) : 0;
-    const bool even = ht_wall_sign(solution->eq, point->field, j, lower_factor(grid, j)) > 0;
-    wave_jet(grid->order, k * (point->x - from), k * grid->h[j], out);
+    const int factor = lower_factor(grid, axis);
+    const double k = solution->data->k[axis];
+    const double from = stands(solution) ? ht_grid_end(grid, axis, 0) : 0;
+    const bool even = ht_wall_sign(solution->eq, range->field, axis, factor) > 0;
+    wave_jet(grid->order, k * (x - from), k * grid->h[axis], out);
     for (int i = 0; i <= grid->order && stands(solution); i++)
         out[i] = even ? creal(out[i]) : cimag(out[i]);
 }
 
-static double complex amplitude_of(const struct ht_solution *solution, int part, int field,
-                                   double time) {
-    const struct ht_solution_data *data = solution->data;
+static double complex amplitude_of(const struct range *range, int part) {
+    const struct ht_solution_data *data = range->solution->data;
     const struct pulse *pulse = data->pulse != NULL ? &data->pulse[part] : NULL;
-    if (pulse != NULL) return field == pulse->field ? pulse->is.amplitude : 0;
-    const double angle = data->params->initial.phase - data->omega * time;
-    return data->params->initial.amplitude * (ht_complex(data->cosine[field], data->sine[field]) *
-                                              ht_complex(cos(angle), sin(angle)));
+    if (pulse != NULL) return range->field == pulse->field ? pulse->is.amplitude : 0;
+    const double angle = data->params->initial.phase - data->omega * range->time;
+    return data->params->initial.amplitude *
+           (ht_complex(data->cosine[range->field], data->sine[range->field]) *
+            ht_complex(cos(angle), sin(angle)));
 }
 
 static enum ht_err find_cycles(struct ht_solution *solution, int axis) {
@@ -316,15 +312,14 @@ static void clear_wall(const struct ht_solution *solution, int field, int axis, 
 static void fill_table(const struct range *range, int part, int axis, struct table *table) {
     const struct ht_solution *solution = range->solution;
     const struct ht_grid *grid = solution->grid;
-    struct point point = {.part = part, .field = range->field, .axis = axis, .time = range->time};
     int64_t first = axis == 2 ? range->first : 0;
     int64_t all = ht_grid_nodes(grid, range->subgrid, axis);
     bool walls =
         range->subgrid == HT_PRIMARY && !ht_grid_periodic(grid, axis) && grid->shift[axis] == 0;
     for (int64_t m = 0; m < table->nodes; m++) {
         double complex c[HT_MAX_ORDER + 1] = {0};
-        point.x = ht_grid_x(grid, range->subgrid, axis, first + m);
-        (solution->data->pulse != NULL ? gaussian_factor : wave_factor)(solution, &point, c);
+        const double x = ht_grid_x(grid, range->subgrid, axis, first + m);
+        (solution->data->pulse != NULL ? gaussian_factor : wave_factor)(range, part, axis, x, c);
         if (walls && first + m == 0) clear_wall(solution, range->field, axis, 0, c);
         if (walls && first + m == all - 1) clear_wall(solution, range->field, axis, 1, c);
         for (int i = 0; i < table->coefs; i++) table->value[i * table->nodes + m] = c[i];
@@ -375,7 +370,7 @@ static enum ht_err fill_product(struct range *range) {
         count *= to->coefs * (j > 0 ? to->nodes : 1);
     }
     for (int part = 0; part < solution->data->parts; part++) {
-        rows.amplitude = amplitude_of(solution, part, range->field, range->time);
+        rows.amplitude = amplitude_of(range, part);
         if (rows.amplitude == 0) continue;
         for (int j = 0; j < solution->eq->dims; j++) fill_table(range, part, j, &table[j]);
         TRY(ht_threads_share(count, CHUNK / ht_most(1, table[0].nodes), add_rows, &rows));
@@ -489,10 +484,12 @@ static enum ht_err take_field(struct ht_solution *solution, struct ht_h5 *file, 
 }
 
 static enum ht_err read_field(struct ht_solution *solution, struct ht_h5 *file, int field,
-                              const char *name) {
+                              const char *name, bool needed) {
     HT_ENDED(ht_array_end) struct ht_array set = {.value = NULL};
     char full[SET];
-    REFUSE(!find_dataset(file, name, full, &set), solution->data->params, "initial.file",
+    const bool found = find_dataset(file, name, full, &set);
+    if (!found && !needed) return HT_OK;
+    REFUSE(!found, solution->data->params, "initial.file",
            "it has neither a dataset %s nor %s_coefficients for the field %s (runs to continue "
            "write all fields: output.fields)",
            name, name, solution->eq->field[field].name);
@@ -520,17 +517,13 @@ static enum ht_err read_fields(struct ht_solution *solution, struct ht_h5 *file)
         const char *name = values->name[n];
         TRY(ht_fields_find(solution->data->params, solution->eq, 0,
                            HT_KEY("initial.values.%s", name), name, &field));
-        TRY(read_field(solution, file, field, values->text[n]));
+        TRY(read_field(solution, file, field, values->text[n], true));
     }
     const bool whole = ht_h5_get_number(file, "time", 1, &solution->snapshot) == HT_OK;
     if (!whole) solution->snapshot = 0;
     for (int f = 0; f < solution->eq->nfields && values->count == 0; f++) {
-        const char *name = solution->eq->field[f].name;
-        struct ht_array set;
-        char full[SET];
         const bool last = solution->occurs == 0 && f == solution->eq->nfields - 1;
-        if (find_dataset(file, name, full, &set) || whole || last)
-            TRY(read_field(solution, file, f, name));
+        TRY(read_field(solution, file, f, solution->eq->field[f].name, whole || last));
     }
     return HT_OK;
 }

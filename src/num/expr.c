@@ -39,34 +39,30 @@ static enum ht_err complete(struct ht_jets *jets) {
 }
 
 /* All a_k <= degree, a1 fastest, or, `total`, those of |a| <= degree, a1 slowest. */
-static enum ht_err make(int dims, int degree, bool total, struct ht_jets **out) {
+static enum ht_err make(int dims, int degree, bool total, struct ht_jets *jets) {
     int all = 1;
-    struct ht_jets *jets = NULL;
-    *out = NULL;
     REQUIRE(dims >= 1 && dims <= HT_MAX_DIMS, HT_ERR_INTERNAL,
             "jets in %d dimensions: 1 to 3 exist", dims);
     REQUIRE(degree >= 0 && degree <= MAX_DEGREE, HT_ERR_INTERNAL,
             "jets of degree %d: 0 to %d exist", degree, MAX_DEGREE);
-    TRY(HT_ALLOC(jets, 1));
     jets->dims = dims;
     for (int k = 0; k < dims; k++) all *= degree + 1;
-    enum ht_err err = HT_ALLOC(jets->index, all);
-    for (int n = 0; err == HT_OK && n < all; n++) {
+    TRY(HT_ALLOC(jets->index, all));
+    for (int n = 0; n < all; n++) {
         int *a = jets->index[jets->count], rest = n;
         for (int k = 0; k < dims; k++, rest /= degree + 1)
             a[total ? dims - 1 - k : k] = rest % (degree + 1);
         jets->count += !total || a[0] + a[1] + a[2] <= degree;
     }
-    if (err == HT_OK) err = complete(jets);
-    return HT_MADE(err, jets, ht_jets_destroy, out);
+    return complete(jets);
 }
 
 enum ht_err ht_jets_total(int dims, int degree, struct ht_jets **out) {
-    return make(dims, degree, true, out);
+    HT_CREATE(out, make(dims, degree, true, *out), ht_jets_destroy);
 }
 
 enum ht_err ht_jets_tensor(int dims, int order, struct ht_jets **out) {
-    return make(dims, order, false, out);
+    HT_CREATE(out, make(dims, order, false, *out), ht_jets_destroy);
 }
 
 void ht_jets_destroy(struct ht_jets *jets) {
