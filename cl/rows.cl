@@ -1,7 +1,8 @@
-/* Rows of sparse weights times an array's coefficients at HT_ROW_NODES nodes:
+/* Rows of sparse weights times an array's coefficients at HT_ROW_NODES nodes of HT_ROW_LINES lines,
+ * with a factor for each line:
  *     from    [row][2]: its pattern, the node from which that counts
- *     node    [pattern][HT_ROW_NODES]: numbers of nodes, from there on
- *     weight  [pattern][storage index][HT_ROW_NODES]
+ *     node    [pattern][HT_ROW_NODES + HT_ROW_LINES]: numbers of nodes and lines, from there on
+ *     weight  [pattern][storage index][HT_ROW_NODES], then [HT_ROW_LINES]
  *     ring    [slot][row]
  * HT_ROW_ITEMS work-items, a power of two, for each row: sums of every HT_ROW_ITEMS-th product,
  * then of these by halves. On CPUs a work-item takes HT_ROW_TURN rows and adds in the same order. A
@@ -12,12 +13,17 @@
 HT_INLINE real ht_row_part(const struct ht_rows_args *s, long row, int item, HT_INPUT(int) node,
                            HT_INPUT(long) from, HT_INPUT(real) weight, HT_INPUT(real) u) {
     const long pattern = from[2 * row], start = from[2 * row + 1];
-    HT_GLOBAL const int *nodes = node + pattern * HT_ROW_NODES;
-    HT_GLOBAL const real *weights = weight + pattern * HT_ROW_VALUES;
+    HT_GLOBAL const int *nodes = node + pattern * (HT_ROW_NODES + HT_ROW_LINES);
+    HT_GLOBAL const real *weights = weight + pattern * (HT_ROW_VALUES + HT_ROW_LINES);
     real sum = 0;
     for (int n = item; n < HT_ROW_VALUES; n += HT_ROW_ITEMS) {
-        const long at = start + nodes[n % HT_ROW_NODES];
-        sum = fma(weights[n], u[HT_LAYOUT_AT(HT_BLOCK, n / HT_ROW_NODES, at, s->nodes)], sum);
+        real across = 0;
+        for (int line = 0; line < HT_ROW_LINES; line++) {
+            const long at = start + nodes[n % HT_ROW_NODES] + nodes[HT_ROW_NODES + line];
+            across = fma(weights[HT_ROW_VALUES + line],
+                         u[HT_LAYOUT_AT(HT_BLOCK, n / HT_ROW_NODES, at, s->nodes)], across);
+        }
+        sum = fma(weights[n], across, sum);
     }
     return sum;
 }

@@ -98,17 +98,26 @@ HT_CHECKED enum ht_err ht_inject(struct ht_injected *injected, int64_t first, in
 
 /* ---- rows.c: samples of receivers; compiled when made ---- */
 /* Rows of sparse weights, each a weighted sum of one array's coefficients at a few nodes of a
- * window. Samples of all rows, at least one, go to a slot of a ring, which is read when it is full,
- * or before. */
+ * window, those of some lines, with a factor for each line. Samples of all rows, at least one, go
+ * to a slot of a ring, which is read when it is full, or before. */
 struct ht_rows_shape {
     bool fp64;
     int block; /* of the layout */
     int coefs; /* weights of a node, of all storage indices */
-    int nodes; /* of a pattern */
+    int nodes; /* of each line of a pattern, */
+    int lines; /* which are alike */
     int64_t patterns, rows, slots;
 };
-/* node[pattern][nodes]: numbers in the window from a row's node on; weight[pattern][storage
- * index][nodes]; from[row]: its pattern, its node. */
+/* Of a pattern. */
+static inline int64_t ht_rows_numbers(const struct ht_rows_shape *shape) {
+    return shape->nodes + shape->lines;
+}
+static inline int64_t ht_rows_weights(const struct ht_rows_shape *shape) {
+    return (int64_t)shape->coefs * shape->nodes + shape->lines;
+}
+/* node[pattern]: numbers in the window of a line's nodes, from the line on, and of lines, from a
+ * row's node on; weight[pattern]: [storage index][node], and of lines; from[row]: its pattern, its
+ * node. */
 struct ht_rows_tables {
     int *node;
     double *weight;

@@ -167,7 +167,7 @@ static enum ht_err aim_sources(struct ht_gradient *g) {
     const struct ht_sampler_of of = {.grid = &g->plan->grid,
                                      .traces = shots->count,
                                      .scale = 1,
-                                     .shape = {.coefs = 1, .nodes = PIECE},
+                                     .shape = {.coefs = 1, .nodes = PIECE, .lines = 1},
                                      .list = list_groups,
                                      .context = g};
     for (int i = 0; i < kinds_of(g); i++) {

@@ -276,9 +276,12 @@ enum ht_err ht_differences_oracle_create(const struct ht_problem *problem, struc
  * lists per axis. A row is the sum over those in one x3 plane; the weight of the plane comes in on
  * the host. */
 void ht_differences_sampler_shape(const struct ht_plan *plan, struct ht_rows_shape *out) {
-    const int points = plan->grid.point_nodes + 1;
+    int points = plan->grid.point_nodes;
+    for (int64_t t = 0; t < plan->receivers->traces && points == plan->grid.point_nodes; t++)
+        points += ht_trace_at(plan->receivers, t).reading.slope >= 0;
     out->coefs = 1;
-    out->nodes = plan->grid.dims > 1 ? points * points : points;
+    out->nodes = points;
+    out->lines = plan->grid.dims > 1 ? points : 1;
     out->patterns = plan->receivers->traces;
     out->rows = out->patterns * (plan->grid.dims > 2 ? points : 1);
 }
@@ -299,10 +302,10 @@ enum ht_err ht_differences_sampler_list(const struct ht_plan *plan, struct ht_sa
         for (int k = 0; k < 3; k++)
             ht_point_axis_read(&grid, k, trace.x[k], trace.reading.slope == k, &axis[k]);
         TRY(ht_sampler_pattern(out, &node, &value));
-        for (int i2 = 0; i2 < axis[1].count; i2++)
-            for (int i1 = 0; i1 < axis[0].count; i1++) {
-                *node++ = axis[1].node[i2] * n1 + axis[0].node[i1];
-                *value++ = axis[1].weight[i2] * axis[0].weight[i1];
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < (k == 0 ? out->shape.nodes : out->shape.lines); i++) {
+                *node++ = (k == 0 ? 1 : n1) * axis[k].node[i];
+                *value++ = axis[k].weight[i];
             }
         for (int i = 0; i < axis[2].count; i++) {
             row.plane = axis[2].node[i];

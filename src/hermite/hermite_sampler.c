@@ -33,6 +33,7 @@ void ht_hermite_sampler_shape(const struct ht_plan *plan, struct ht_rows_shape *
     const struct ht_resampling need = ht_resampling_of(plan);
     out->coefs = (int)ht_grid_coefs(&plan->grid);
     out->nodes = plan->grid.dims > 1 ? 4 : 2; /* by their bits along x1 and x2 */
+    out->lines = 1;
     out->rows = 2 * plan->receivers->traces * need.per_step * need.derivatives * plan->eq.nfields;
     out->patterns = out->rows;
 }

@@ -11,17 +11,17 @@ struct rows {
 };
 
 int64_t ht_rows_bytes(const struct ht_rows_shape *shape) {
-    const int64_t word = shape->fp64 ? 8 : 4, nodes = shape->nodes;
-    return shape->patterns * nodes * (4 + shape->coefs * word) +
+    const int64_t word = shape->fp64 ? 8 : 4;
+    return shape->patterns * (4 * ht_rows_numbers(shape) + word * ht_rows_weights(shape)) +
            shape->rows * (16 + shape->slots * word);
 }
 
 static enum ht_err store(struct rows *r, const struct ht_rows_tables *t) {
     const struct ht_rows_shape *s = &r->shape;
     const struct ht_tool *tool = &r->tool;
-    TRY(ht_tool_store(tool, s->patterns * s->nodes * 4, t->node, &r->tool.buffer[NODE]));
+    TRY(ht_tool_store(tool, 4 * s->patterns * ht_rows_numbers(s), t->node, &r->tool.buffer[NODE]));
     TRY(ht_tool_store(tool, s->rows * 16, t->from, &r->tool.buffer[FROM]));
-    TRY(ht_tool_store_reals(tool, s->patterns * s->nodes * s->coefs, t->weight,
+    TRY(ht_tool_store_reals(tool, s->patterns * ht_rows_weights(s), t->weight,
                             &r->tool.buffer[WEIGHT]));
     return ht_tool_store_reals(tool, s->rows * s->slots, NULL, &r->tool.buffer[RING]);
 }
@@ -43,6 +43,7 @@ enum ht_err ht_rows_create(struct ht_device *device, const struct ht_rows_shape 
                                      .number = {{"BLOCK", shape->block},
                                                 {"ROW_COEFS", shape->coefs},
                                                 {"ROW_NODES", shape->nodes},
+                                                {"ROW_LINES", shape->lines},
                                                 {"ROW_ITEMS", sums_of(shape)},
                                                 {"ROW_TURN", TURN}},
                                      .file = {"layout.h", "tool_args.h", "rows.cl"},

@@ -78,19 +78,22 @@ struct ht_trace ht_trace_at(const struct ht_receivers *receivers, int64_t trace)
 /* On the host: of a stepper without a device. */
 static enum ht_err take_plain(struct ht_sampler *s, int64_t slot) {
     const struct ht_stepper *stepper = s->stepper;
-    const int nodes = s->shape.nodes, coefs = s->shape.coefs;
+    const int nodes = s->shape.nodes, coefs = s->shape.coefs, values = coefs * nodes;
     for (int64_t i = 0; i < s->rows; i++) {
         const struct ht_sampler_row *row = &s->row[i];
         const int64_t all = ht_grid_plane(s->grid, row->subgrid);
-        const int64_t *node = s->node + row->pattern * nodes;
-        const double *value = s->value + row->pattern * nodes * coefs;
+        const int64_t *node = s->node + row->pattern * ht_rows_numbers(&s->shape);
+        const double *value = s->value + row->pattern * ht_rows_weights(&s->shape);
         double sum = 0;
         if (i == 0 || row[-1].subgrid != row->subgrid || row[-1].field != row->field ||
             row[-1].plane != row->plane)
             TRY(stepper->ops->get(stepper->self, row->subgrid, row->field, coefs, row->plane,
                                   row->plane + 1, s->plane));
-        for (int n = 0; n < coefs * nodes; n++)
-            sum += value[n] * s->plane[n / nodes * all + node[n % nodes]];
+        for (int n = 0; n < values * s->shape.lines; n++) {
+            const int of = n % values, line = n / values;
+            sum += value[of] * value[values + line] *
+                   s->plane[of / nodes * all + node[of % nodes] + node[nodes + line]];
+        }
         s->ring[slot * s->rows + i] = sum;
     }
     return HT_OK;
@@ -106,12 +109,9 @@ static bool find_arrays(const struct ht_sampler *s, struct ht_arrays *out) {
 
 static enum ht_err take_device(struct ht_sampler *s, const struct ht_arrays *arrays, int64_t slot) {
     s->level[slot] = arrays->level;
-    for (int64_t i = 0, end; i < s->rows; i = end) {
+    for (int64_t i = 0; i < s->rows; i = s->row[i].end) {
         const struct ht_sampler_row *row = &s->row[i];
-        for (end = i; end < s->rows && s->row[end].subgrid == row->subgrid &&
-                      s->row[end].field == row->field;)
-            end++;
-        TRY(ht_rows_take(s->tool, i, end, arrays->u[row->subgrid][row->field],
+        TRY(ht_rows_take(s->tool, i, row->end, arrays->u[row->subgrid][row->field],
                          ht_window_nodes(&arrays->window[row->subgrid]), slot));
     }
     return HT_OK;
@@ -147,22 +147,29 @@ static enum ht_err share_sums(struct ht_sampler *s, int64_t steps) {
     return HT_OK;
 }
 
-enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
+/* Some values of all traces of all steps. */
+static enum ht_err add_planes(void *data, int64_t begin, int64_t end) {
+    const struct ht_sampler *s = data;
     const bool cut = s->sums != NULL;
+    for (int64_t at = begin; at < end; at++) {
+        const int64_t t = at % s->traces;
+        const double *sums = (cut ? s->sums : s->ring) + at / s->traces * s->all;
+        double value = 0;
+        for (int64_t p = s->first[t]; p < s->first[t + 1]; p++)
+            value += s->weight[p] * sums[cut ? p : s->place[p]];
+        s->values[at] = value / s->scale;
+    }
+    return HT_OK;
+}
+
+enum ht_err ht_sampler_collect(struct ht_sampler *s, int64_t *steps, double *values) {
     TRY(ht_comm_agree(s->grid->slab.comm, read_ring(s)));
     *steps = s->taken;
     s->taken = 0;
-    if (cut) TRY(share_sums(s, *steps));
-    for (int64_t n = 0; values != NULL && n < *steps; n++) {
-        const double *sums = (cut ? s->sums : s->ring) + n * s->all;
-        for (int64_t t = 0; t < s->traces; t++) {
-            double value = 0;
-            for (int64_t p = s->first[t]; p < s->first[t + 1]; p++)
-                value += s->weight[p] * sums[cut ? p : s->place[p]];
-            values[n * s->traces + t] = value / s->scale;
-        }
-    }
-    return HT_OK;
+    s->values = values;
+    if (s->sums != NULL) TRY(share_sums(s, *steps));
+    if (values == NULL) return HT_OK;
+    return ht_threads_share(*steps * s->traces, 1 << 14, add_planes, s);
 }
 
 int64_t ht_sampler_period(const struct ht_sampler *s) {
@@ -184,11 +191,13 @@ int64_t ht_sampler_bytes(const struct ht_plan *plan, bool fp64) {
 /* ---- making ---- */
 
 enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value) {
-    const int64_t nodes = s->shape.nodes, values = nodes * s->shape.coefs, at = s->shape.patterns;
+    const int64_t nodes = ht_rows_numbers(&s->shape), values = ht_rows_weights(&s->shape);
+    const int64_t at = s->shape.patterns;
     TRY(HT_GROW(s->node, (at + 1) * nodes, s->room[2]));
     TRY(HT_GROW(s->value, (at + 1) * values, s->room[3]));
     *node = memset(s->node + at * nodes, 0, (size_t)nodes * sizeof **node);
     *value = memset(s->value + at * values, 0, (size_t)values * sizeof **value);
+    (*value)[values - s->shape.lines] = 1;
     return HT_OK;
 }
 
@@ -231,34 +240,31 @@ static enum ht_err make_tool(struct ht_sampler *s) {
     HT_ENDED(ht_pool_free) struct ht_pool pool = {NULL};
     struct ht_rows_tables tables;
     struct ht_arrays arrays;
-    bool *filled;
     if (s->rows == 0 || !find_arrays(s, &arrays)) return HT_OK;
     shape.fp64 = arrays.fp64;
     shape.block = arrays.block;
     shape.coefs = arrays.coefs;
-    TRY(HT_TAKE(&pool, tables.node, shape.patterns * shape.nodes));
-    TRY(HT_TAKE(&pool, tables.weight, shape.patterns * shape.nodes * shape.coefs));
+    const int64_t numbers = ht_rows_numbers(&shape), weights = ht_rows_weights(&shape);
+    TRY(HT_TAKE(&pool, tables.node, shape.patterns * numbers));
+    TRY(HT_TAKE(&pool, tables.weight, shape.patterns * weights));
     TRY(HT_TAKE(&pool, tables.from, shape.rows));
-    TRY(HT_TAKE(&pool, filled, shape.patterns));
-    /* Nodes count from the first of a pattern in the row's plane of the window; weights are by
-     * storage index. */
-    const int nodes = s->shape.nodes, coefs = s->shape.coefs;
+    /* Nodes count from the first of the row's plane; weights are by storage index. */
+    const int nodes = shape.nodes, values = s->shape.coefs * nodes;
     for (int64_t i = 0; i < s->rows; i++) {
         const struct ht_sampler_row *row = &s->row[i];
         const struct ht_window *w = &arrays.window[row->subgrid];
         const int64_t n1 = ht_grid_nodes(s->grid, row->subgrid, 0), p = row->pattern;
+        const double *value = s->value + p * ht_rows_weights(&s->shape);
+        double *weight = tables.weight + p * weights;
         tables.from[i][0] = p;
-        for (int n = 0; n < (filled[p] ? 1 : nodes); n++) {
-            const int64_t at = s->node[p * nodes + n];
-            const int64_t node = ht_window_at(w, w->own.begin[0] + at % n1,
-                                              w->own.begin[1] + at / n1, row->plane - w->origin[2]);
-            if (n == 0) tables.from[i][1] = node;
-            tables.node[p * nodes + n] = (int)(node - tables.from[i][1]);
-        }
-        for (int n = 0; n < coefs * nodes && !filled[p]; n++)
-            tables.weight[(p * arrays.coefs + arrays.storage[n / nodes]) * nodes + n % nodes] =
-                s->value[p * coefs * nodes + n];
-        filled[p] = true;
+        tables.from[i][1] =
+            ht_window_at(w, w->own.begin[0], w->own.begin[1], row->plane - w->origin[2]);
+        for (int64_t n = p * numbers; n < (p + 1) * numbers; n++)
+            tables.node[n] = (int)ht_window_at(w, s->node[n] % n1, s->node[n] / n1, 0);
+        for (int n = 0; n < values; n++)
+            weight[arrays.storage[n / nodes] * nodes + n % nodes] = value[n];
+        memcpy(weight + weights - shape.lines, value + values,
+               (size_t)shape.lines * sizeof *weight);
     }
     return ht_rows_create(arrays.device, &shape, &tables, &s->tool);
 }
@@ -272,15 +278,25 @@ static enum ht_err make(const struct ht_sampler_of *of, struct ht_sampler *s) {
     s->shape.patterns = 0;
     TRY(of->list(of->context, s));
     if (s->rows > 0) qsort(s->row, (size_t)s->rows, sizeof *s->row, by_plane);
+    for (int64_t i = s->rows - 1; i >= 0; i--) {
+        struct ht_sampler_row *row = &s->row[i];
+        const bool last =
+            i == s->rows - 1 || row->subgrid != row[1].subgrid || row->field != row[1].field;
+        row->end = last ? i + 1 : row[1].end;
+    }
     s->shape.rows = s->rows;
     s->shape.slots = slots_of(s->all);
     TRY(HT_TAKE(&s->pool, s->level, s->shape.slots));
     TRY(HT_TAKE(&s->pool, s->ring, s->shape.slots * s->rows));
     if (ht_grid_cut(s->grid)) TRY(HT_TAKE(&s->pool, s->sums, s->shape.slots * s->all));
     TRY(HT_TAKE(&s->pool, s->whole, s->shape.patterns));
-    for (int64_t p = 0; p < s->shape.patterns; p++)
-        for (int n = 0; n < s->shape.nodes; n++)
-            s->whole[p] += s->value[p * s->shape.nodes * s->shape.coefs + n];
+    for (int64_t p = 0; p < s->shape.patterns; p++) {
+        const double *value = s->value + p * ht_rows_weights(&s->shape);
+        double lines = 0;
+        for (int n = 0; n < s->shape.lines; n++)
+            lines += value[s->shape.coefs * s->shape.nodes + n];
+        for (int n = 0; n < s->shape.nodes; n++) s->whole[p] += lines * value[n];
+    }
     TRY(HT_TAKE(&s->pool, s->place, s->all));
     for (int64_t i = 0; i < s->rows; i++) s->place[s->row[i].number] = i;
     TRY(HT_TAKE(&s->pool, s->plane, s->shape.coefs * ht_grid_plane(s->grid, HT_PRIMARY)));

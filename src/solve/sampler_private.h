@@ -12,6 +12,7 @@ struct ht_sampler_row {
     int field;
     int64_t plane;   /* of the grid */
     int64_t pattern; /* nodes of a plane and their weights; rows may share one */
+    int64_t end;     /* of the rows of its array, when all are listed */
 };
 struct ht_sampler {
     const struct ht_grid *grid;
@@ -24,20 +25,22 @@ struct ht_sampler {
     int64_t rows, all;
     struct ht_sampler_row *row; /* own ones, by grid, field, plane and number; all: of all ranks */
     struct ht_rows_shape shape; /* coefs: without gaps */
-    int64_t *node;              /* [pattern][node], of the plane of the grid */
-    double *value;              /* [pattern][coefficient][node]: weights */
+    int64_t *node;              /* of the plane of the grid */
+    double *value;              /* weights; both as ht_sampler_pattern has them */
     int64_t taken;
     double *level;       /* [slot] of struct ht_arrays */
     double *ring;        /* [slot][row] */
     double *sums;        /* [slot][row of all ranks]; NULL: the grid is one slab */
     double *whole;       /* [pattern] sum of its weights of values */
     int64_t *place;      /* [row of all ranks]: the own row; not used where the grid is cut */
+    double *values;      /* of ht_sampler_collect */
     double *plane;       /* of a stepper without a device: coefficients of a plane */
     struct ht_pool pool; /* of the arrays whose size is known */
     struct ht_tool *tool;
 };
 
-/* Room for pattern number shape.patterns; one that is not counted then is given up. */
+/* Room for pattern number shape.patterns, in the order of struct ht_rows_tables but for weights by
+ * coefficients, all 0 but the first line's factor, 1; one that is not counted then is given up. */
 HT_CHECKED enum ht_err ht_sampler_pattern(struct ht_sampler *s, int64_t **node, double **value);
 /* Adds a row to those of the current trace; *own: its plane is. */
 HT_CHECKED enum ht_err ht_sampler_add(struct ht_sampler *s, const struct ht_sampler_row *row,
@@ -47,7 +50,7 @@ struct ht_sampler_of {
     const struct ht_grid *grid;
     int64_t traces;
     double scale;
-    struct ht_rows_shape shape; /* coefs and nodes of a pattern */
+    struct ht_rows_shape shape; /* coefs, nodes and lines of a pattern */
     enum ht_err (*list)(const void *context, struct ht_sampler *out);
     const void *context;
 };

@@ -190,7 +190,8 @@ static void texts_small(struct texts *t, bool fp64, int block) {
         const struct ht_rows_shape rows = {.fp64 = fp64,
                                            .block = differences ? 1 : block,
                                            .coefs = differences ? 1 : 16,
-                                           .nodes = differences ? 100 : 4};
+                                           .nodes = differences ? 10 : 4,
+                                           .lines = differences ? 10 : 1};
         const struct ht_rows_tables tables = {.node = NULL};
         const bool wide = fp64 || block > 1;
         if (differences > 0 && block > 1) return;
