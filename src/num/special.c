@@ -74,22 +74,29 @@ double ht_flat_missing(int order, double wavenumber) {
     return sum;
 }
 
-/* Joins transforms of `width` values in pairs, by a piece of their factors: values beside each
- * other at a time. */
-enum { PIECE = 64 };
-static void join(int64_t n, int64_t width, int64_t first, double complex *x) {
+/* exp(-i pi part/width) */
+static double complex turn_of(int64_t part, int64_t width) {
+    const double angle = -HT_PI * (double)part / (double)width;
+    return ht_complex(cos(angle), sin(angle));
+}
+
+/* Joins transforms of `width` values in pairs. Their factors are made by pieces of values beside
+ * each other: those of the first piece times one. */
+enum { PIECE = 32 };
+static void join(int64_t n, int64_t width, double complex *x) {
     const int64_t piece = ht_least(width, PIECE);
-    double complex turn[PIECE];
-    for (int64_t i = 0; i < piece; i++) {
-        const double angle = -HT_PI * (double)(first + i) / (double)width;
-        turn[i] = ht_complex(cos(angle), sin(angle));
+    double complex first[PIECE], turn[PIECE];
+    for (int64_t i = 0; i < piece; i++) first[i] = turn_of(i, width);
+    for (int64_t from = 0; from < width; from += PIECE) {
+        const double complex to = turn_of(from, width);
+        for (int64_t i = 0; i < piece; i++) turn[i] = to * first[i];
+        for (int64_t at = from; at < n; at += 2 * width)
+            for (int64_t i = at; i < at + piece; i++) {
+                const double complex odd = turn[i - at] * x[i + width];
+                x[i + width] = x[i] - odd;
+                x[i] += odd;
+            }
     }
-    for (int64_t at = first; at < n; at += 2 * width)
-        for (int64_t i = at; i < at + piece; i++) {
-            const double complex odd = turn[i - at] * x[i + width];
-            x[i + width] = x[i] - odd;
-            x[i] += odd;
-        }
 }
 
 /* By decimation in time. */
@@ -104,8 +111,7 @@ void ht_fourier(int bits, double complex *x) {
         x[i] = x[j];
         x[j] = before;
     }
-    for (int64_t width = 1; width < n; width *= 2)
-        for (int64_t first = 0; first < width; first += PIECE) join(n, width, first, x);
+    for (int64_t width = 1; width < n; width *= 2) join(n, width, x);
 }
 
 static int ascending(const void *a, const void *b) {

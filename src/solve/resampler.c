@@ -39,6 +39,7 @@ struct transform {
     int64_t *first;         /* [q]: of W points of the grid */
     double *weight;         /* [q][W] */
     double complex *middle; /* [q]: exp(i s tau) of the sample in the middle */
+    double complex *half;   /* [q]: exp(i w/2) */
     double *part;           /* [q]: of values, or of integrals over s */
     double *factor;         /* [sample]: 1 over the window's transform */
     double complex **room;  /* [worker] of both transforms */
@@ -50,12 +51,13 @@ struct transform {
 
 static void set_frequency(struct transform *t, int64_t q) {
     const struct ht_whole *of = t->of;
-    const double s = 2 * sin(HT_PI * (double)q / (double)t->size);
+    const double half = HT_PI * (double)q / (double)t->size, s = 2 * sin(half);
     const double turns = s * of->every / (2 * HT_PI);
     const double at = (turns - floor(turns)) * (double)t->grid;
     const double tau = of->at + (double)t->middle_sample * of->every;
     const double share = (q == 0 || 2 * q == t->size ? 1.0 : 2.0) / (double)t->size;
     t->first[q] = (int64_t)ceil(at - W / 2.0);
+    t->half[q] = ht_complex(cos(half), sin(half));
     t->middle[q] = ht_complex(cos(s * tau), sin(s * tau));
     t->part[q] = of->integral ? (q > 0 ? share / s : 0) : share;
     for (int k = 0; k < W; k++) {
@@ -74,6 +76,7 @@ static enum ht_err make(struct transform *t, int64_t least) {
     TRY(HT_TAKE(&t->pool, t->first, t->count));
     TRY(HT_TAKE(&t->pool, t->weight, t->count * W));
     TRY(HT_TAKE(&t->pool, t->middle, t->count));
+    TRY(HT_TAKE(&t->pool, t->half, t->count));
     TRY(HT_TAKE(&t->pool, t->part, t->count));
     TRY(HT_TAKE(&t->pool, t->factor, of->samples));
     TRY(HT_TAKE(&t->pool, t->room, ht_threads_count()));
@@ -93,17 +96,11 @@ static enum ht_err make(struct transform *t, int64_t least) {
     return HT_OK;
 }
 
-/* exp(i w/2) of frequency q. */
-static double complex half_turn(const struct transform *t, int64_t q) {
-    const double half = HT_PI * (double)q / (double)t->size;
-    return ht_complex(cos(half), sin(half));
-}
-
 /* C at frequency q: the transform's even part, u_0 once; or S. */
 static double complex series(const struct transform *t, const double complex *x,
                              double complex first, int64_t q) {
     const int64_t mirror = q > 0 ? t->size - q : 0;
-    const double complex half = half_turn(t, q);
+    const double complex half = t->half[q];
     if (t->of->between) return -ht_complex(0, 1) * (half * x[mirror] - conj(half) * x[q]);
     return x[q] + x[mirror] - first;
 }
@@ -171,7 +168,7 @@ static void gather(const struct transform *t, int64_t q, double complex more,
         sum[1] += t->weight[q * W + k] * grid[-at & mask];
     }
     const double complex value = wave[0] * sum[0] + wave[1] * sum[1] + more;
-    const double complex half = half_turn(t, q), i = ht_complex(0, 1);
+    const double complex half = t->half[q], i = ht_complex(0, 1);
     x[mirror] += t->of->between ? -i * half * value : value;
     x[q] += t->of->between ? i * conj(half) * value : value;
     if (!t->of->between) *first -= value;
@@ -266,8 +263,8 @@ enum ht_err ht_transform_signal(int64_t values, double apart, const double *f, b
     for (int64_t q = 0; q < t.count; q++) {
         double complex sum = 0;
         for (int k = 0; k < W; k++) sum += t.weight[q * W + k] * grid[(t.first[q] + k) & mask];
-        x[q] = conj(conj(t.middle[q]) * sum) * apart * t.part[q] *
-               cos(HT_PI * (double)q / (double)t.size) * (later ? conj(half_turn(&t, q)) : 1);
+        x[q] = conj(conj(t.middle[q]) * sum) * apart * t.part[q] * creal(t.half[q]) *
+               (later ? conj(t.half[q]) : 1);
     }
     ht_fourier(t.bits[0], x);
     for (int64_t n = 0; n < count; n++) out[n] = creal(x[n]);
