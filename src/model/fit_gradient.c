@@ -344,17 +344,17 @@ static enum ht_err pull_inside(struct pull *pull, int64_t m) {
 static bool find_weights(const struct ht_frame_point *point, double h, const double by_n[3],
                          double w[3]) {
     const double none = 1e-8; /* of a mean, over a spacing: such slopes are rounding */
-    double J[9], V[9];
+    double J[3][3], V[3][3];
     const int most = ht_frame_axes(point, J, V);
-    const double largest = J[4 * most];
+    const double largest = J[most][most];
     bool known = sqrt(largest) * h > none;
     for (int k = 0; k < 3; k++) w[k] = 0;
     for (int j = 0; j < 3; j++) {
-        const double apart = largest - J[4 * j],
-                     part = V[j] * by_n[0] + V[3 + j] * by_n[1] + V[6 + j] * by_n[2];
+        const double apart = largest - J[j][j],
+                     part = V[0][j] * by_n[0] + V[1][j] * by_n[1] + V[2][j] * by_n[2];
         if (j == most) continue;
         known = known && apart > none * largest;
-        for (int k = 0; k < 3; k++) w[k] += V[3 * k + j] * part / apart;
+        for (int k = 0; k < 3; k++) w[k] += V[k][j] * part / apart;
     }
     return known;
 }

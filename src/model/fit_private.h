@@ -159,7 +159,7 @@ struct ht_frame_point {
     double row[HT_MAX_SCALARS][3];
 };
 /* Eigenvalues and eigenvectors of J, as ht_eigen has them; the number of the largest. */
-int ht_frame_axes(const struct ht_frame_point *point, double J[9], double V[9]);
+int ht_frame_axes(const struct ht_frame_point *point, double J[3][3], double V[3][3]);
 /* Of entry i of the channels' planes. */
 void ht_frame_at(const struct ht_frame *frame, const struct ht_frame_means *means,
                  const struct ht_fit_done *done, int64_t i, struct ht_frame_point *point);

@@ -298,14 +298,14 @@ void ht_frame_find_means(const struct ht_frame *frame, struct ht_frame_means *me
 
 /* ---- n ---- */
 
-int ht_frame_axes(const struct ht_frame_point *point, double J[9], double V[9]) {
+int ht_frame_axes(const struct ht_frame_point *point, double J[3][3], double V[3][3]) {
     int most = 0;
-    memset(J, 0, 9 * sizeof *J);
+    memset(J, 0, 3 * sizeof *J);
     for (int r = 0; r < point->rows; r++)
-        for (int k = 0; k < 9; k++) J[k] += point->row[r][k / 3] * point->row[r][k % 3];
-    ht_eigen(3, J, V);
+        for (int k = 0; k < 9; k++) J[k / 3][k % 3] += point->row[r][k / 3] * point->row[r][k % 3];
+    ht_eigen(3, *J, *V);
     for (int k = 1; k < 3; k++)
-        if (J[4 * k] > J[4 * most]) most = k;
+        if (J[k][k] > J[most][most]) most = k;
     return most;
 }
 
@@ -313,10 +313,10 @@ int ht_frame_axes(const struct ht_frame_point *point, double J[9], double V[9]) 
 static void find_largest(struct ht_frame_point *point) {
     const double *row = point->row[0];
     const double size = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
-    double J[9], V[9];
+    double J[3][3], V[3][3];
     const int at = point->rows > 1 ? ht_frame_axes(point, J, V) : 0;
     for (int k = 0; k < 3; k++)
-        point->face.n[k] = point->rows > 1 ? V[3 * k + at] : size > 0 ? row[k] / size : k == 0;
+        point->face.n[k] = point->rows > 1 ? V[k][at] : size > 0 ? row[k] / size : k == 0;
 }
 
 static void find_normal(const struct ht_frame *frame, const struct ht_frame_means *means,
