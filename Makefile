@@ -109,7 +109,7 @@ LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := \
     $(patsubst -I%,-isystem %,$(call libraries,--cflags)) \
     $(patsubst %,-isystem %,$(filter-out found,$(CUDA_HEADERS))))$(LIBRARY_CFLAGS)
 # MPICH's module names what libmpich.so is linked with itself.
-LIBRARY_LIBS = $(eval LIBRARY_LIBS := $(filter-out -lhwloc -lucp -lucs, \
+LIBRARY_LIBS = $(eval LIBRARY_LIBS := $(filter-out -lhwloc -lpmix -lucp -lucs, \
     $(call libraries,--libs)))$(LIBRARY_LIBS)
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
