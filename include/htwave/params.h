@@ -334,12 +334,11 @@ bool ht_params_pulse(const struct ht_params *params, int index, struct ht_pulse 
 
 /* The slices that pictures show, likewise: output.picture.slices, or the one of output.picture. */
 bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_given *out);
-/* The name of a group, from 1: the given one, or "receivers-N", "map-N", "slice-N"; "" without a
- * list of slices. Returns name. */
+/* The name of group n, from 1, of a list with this key: the given one, or "receivers-N", "map-N",
+ * "slice-N"; "": there is no such group. Returns name. */
 enum { HT_GROUP_NAME = 48 };
-char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
-char *ht_params_map_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
-char *ht_params_slice_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]);
+char *ht_params_name(const struct ht_params *params, const char *list, int n,
+                     char name[HT_GROUP_NAME]);
 /* The number of the group of receivers with a name, or of this number as text; 0: none. */
 int ht_params_receivers_find(const struct ht_params *params, const char *name);
 /* The key of a member of that slice, "output.picture.slices.2.field". Returns key. */

@@ -369,16 +369,8 @@ enum ht_err ht_config_read_value(const char *key, const char *text, ht_config_vi
     REQUIRE(!opens, HT_ERR_INPUT,
             "%s = %s: not a value in libconfig's syntax, in which text has quotes (command line)",
             HT_SHOWN(key), HT_SHOWN(text));
-    struct ht_scalar item = {.kind = HT_SCALAR_STRING, .text = text};
-    struct ht_setting setting = {.key = key,
-                                 .place = "command line",
-                                 .raw = text,
-                                 .kind = HT_SETTING_SCALAR,
-                                 .count = 1,
-                                 .item = &item};
-    HT_FREED_TEXT struct ht_text value = {0};
-    ht_text_add_quoted(&value, text, false);
-    TRY(ht_text_status(&value));
-    setting.value = value.data;
-    return visit(data, &setting);
+    HT_FREED_TEXT struct ht_text word = {0};
+    ht_text_add_quoted(&word, text, false);
+    TRY(ht_text_status(&word));
+    return visit_value(key, word.data, &walk, &done);
 }

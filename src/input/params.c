@@ -270,6 +270,21 @@ static enum ht_err visit_group(struct ht_params *params, const struct ht_list_ke
     return remember(params, setting);
 }
 
+char *ht_params_name(const struct ht_params *params, const char *list, int n,
+                     char name[HT_GROUP_NAME]) {
+    struct ht_list_key in;
+    const char *word = ht_option_name(list), *given = "";
+    (void)ht_option_in_list(HT_KEY("%s.%d.name", list, n), &in);
+    const struct ht_groups *groups = groups_of(params, in.option);
+    if (n <= groups->count)
+        given = *(char **)((char *)group_at(groups, in.list, n) + in.row->offset);
+    snprintf(name, HT_GROUP_NAME, "%.*s", HT_GROUP_NAME - 1, given);
+    /* "map-1" of "output.maps" */
+    if (!*given && n <= groups->count)
+        snprintf(name, HT_GROUP_NAME, "%.*s-%d", (int)strlen(word) - (word != list), word, n);
+    return name;
+}
+
 /* As if the key had not been given. */
 static enum ht_err reset(struct ht_params *params, const char *key) {
     struct ht_list_key in;

@@ -33,11 +33,10 @@ static enum ht_err check_axes(const struct ht_params *p) {
     struct ht_list_key in;
     for (int i = 0; ht_params_leaf(p, i, &leaf); i++) {
         const struct ht_option *option = leaf.option;
-        if (ht_option_in_list(leaf.key, &in)) {
-            TRY(check_entries(p, option, leaf.key));
-            REFUSE(ht_option_needed(option) && !ht_params_source(p, leaf.key), p,
-                   HT_KEY("%s.%d", in.list->key, in.group), "must give %s", option->key);
-        }
+        const bool listed = ht_option_in_list(leaf.key, &in);
+        if (listed || strncmp(leaf.key, "grid.", 5) == 0) TRY(check_entries(p, option, leaf.key));
+        REFUSE(listed && ht_option_needed(option) && !ht_params_source(p, leaf.key), p,
+               HT_KEY("%s.%d", in.list->key, in.group), "must give %s", option->key);
         const void *at = (const char *)leaf.base + option->offset;
         if (option->type == HT_OPT_NAMES) TRY(check_names(p, at, leaf.key));
         if (option->type != HT_OPT_REAL3 && option->type != HT_OPT_INT3) continue;
@@ -75,12 +74,11 @@ static enum ht_err check_layers(const struct ht_params *p) {
 }
 
 /* The groups of a list replace the keys of a single one, which are named like theirs. */
-static enum ht_err check_single(const struct ht_params *p, const char *list, int groups,
-                                const char *section, const char *names) {
+static enum ht_err check_single(const struct ht_params *p, const char *list, int groups) {
     const struct ht_option_list *rows = ht_option_list(ht_option_find(list));
     for (int i = 0; groups > 0 && i < rows->count; i++) {
-        const char *name = rows->option[i].key, *key = HT_KEY("%s.%s", section, name);
-        REFUSE(ht_text_find(names, ' ', name) >= 0 && ht_params_is_set(p, key), p, key,
+        const char *key = HT_KEY("%.*s.%s", ht_option_section(list), list, rows->option[i].key);
+        REFUSE(ht_params_is_set(p, key), p, key,
                "%s is given too, whose groups have their own: give one of them", list);
     }
     return HT_OK;
@@ -105,30 +103,28 @@ static enum ht_err check_owned(const struct ht_params *params, const char *list,
         const char *key = HT_KEY("%s.%s", group, name);
         REFUSE(wanted && !ht_params_source(params, key), params, group,
                "must give %s: its type is \"%s\"", name, word);
-        if (wanted)
-            TRY(check_entries(params, &rows->option[i], key));
-        else if (ht_params_is_set(params, key))
-            return ht_params_error(params, key, "does not belong to %s of type \"%s\"", list, word);
+        REFUSE(!wanted && ht_params_is_set(params, key), params, key,
+               "does not belong to %s of type \"%s\"", list, word);
     }
     return HT_OK;
 }
 
-/* The name that group n, a `what`, has given, by this key, can be a part of a file's name, and no
- * group before it has the same; name_of: that of group 1, 2, .. */
-static enum ht_err check_name(const struct ht_params *params, const char *key, const char *given,
-                              const char *what, int n,
-                              char *(*name_of)(const struct ht_params *params, int n, char *name)) {
+/* Names of groups can be a part of a file's name, and differ. */
+static enum ht_err check_list_names(const struct ht_params *params, const char *list) {
     enum { LONGEST = 40 };
     char name[HT_GROUP_NAME], other[HT_GROUP_NAME];
-    size_t length = 0;
-    while (isalnum((unsigned char)given[length]) || (given[length] && strchr("_-", given[length])))
-        length++;
-    REFUSE(given[length] || length > LONGEST, params, key,
-           "must be at most %d letters, digits, - and _: it becomes a part of file names", LONGEST);
-    name_of(params, n, name);
-    for (int i = 1; i < n; i++)
-        REFUSE(strcmp(name, name_of(params, i, other)) == 0, params, key,
-               "%s %d has the name \"%s\", too: names must differ", what, i, name);
+    for (int n = 1; *ht_params_name(params, list, n, name); n++) {
+        const char *key = HT_KEY("%s.%d.name", list, n);
+        size_t length = 0;
+        while (isalnum((unsigned char)name[length]) || (name[length] && strchr("_-", name[length])))
+            length++;
+        REFUSE(name[length] || length > LONGEST, params, key,
+               "must be at most %d letters, digits, - and _: it becomes a part of file names",
+               LONGEST);
+        for (int i = 1; i < n; i++)
+            REFUSE(strcmp(name, ht_params_name(params, list, i, other)) == 0, params, key,
+                   "%s.%d has the name \"%s\", too: names must differ", list, i, name);
+    }
     return HT_OK;
 }
 
@@ -138,24 +134,6 @@ static const char *const receiver_keys[] = {[HT_RECEIVER_POINT] = "position",
                                             [HT_RECEIVER_LINE] = "from to count",
                                             [HT_RECEIVER_PLANE] = "from to side count count2",
                                             [HT_RECEIVER_FILE] = "file"};
-
-static char *name_group(const char *given, const char *what, int n, char name[HT_GROUP_NAME]) {
-    if (*given)
-        snprintf(name, HT_GROUP_NAME, "%.*s", HT_GROUP_NAME - 1, given);
-    else
-        snprintf(name, HT_GROUP_NAME, "%s-%d", what, n);
-    return name;
-}
-
-char *ht_params_receivers_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]) {
-    const struct ht_receivers_given *group = params->receivers.group;
-    return name_group(group[n - 1].name, "receivers", n, name);
-}
-
-char *ht_params_map_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]) {
-    const struct ht_map_given *group = params->output.maps.group;
-    return name_group(group[n - 1].name, "map", n, name);
-}
 
 /* ---- sources: each type has keys of its own ---- */
 
@@ -274,7 +252,7 @@ static enum ht_err check_shots(const struct ht_params *params) {
 int ht_params_receivers_find(const struct ht_params *params, const char *name) {
     char own[HT_GROUP_NAME];
     for (int n = 1; n <= params->receivers.count; n++)
-        if (strcmp(ht_params_receivers_name(params, n, own), name) == 0) return n;
+        if (strcmp(ht_params_name(params, "receivers", n, own), name) == 0) return n;
     for (int n = 1; n <= params->receivers.count; n++)
         if (strcmp(ht_text_format(own, sizeof own, "%d", n), name) == 0) return n;
     return 0;
@@ -286,7 +264,7 @@ static enum ht_err refuse_receivers(const struct ht_params *params, const char *
     char own[HT_GROUP_NAME];
     for (int n = 1; n <= params->receivers.count; n++)
         ht_text_add(&names, "%s\"%s\"", n > 1 ? ", " : "there are ",
-                    ht_params_receivers_name(params, n, own));
+                    ht_params_name(params, "receivers", n, own));
     TRY(names.length > 0 ? ht_text_status(&names) : HT_OK);
     return ht_params_error(params, key, "no group of receivers \"%s\": %s", name,
                            names.length > 0 ? names.data : "there are none");
@@ -347,12 +325,6 @@ bool ht_params_slice(const struct ht_params *params, int index, struct ht_slice_
                                    .field = params->output.picture.field,
                                    .range = params->output.picture.range};
     return count == 0 && index == 0;
-}
-
-char *ht_params_slice_name(const struct ht_params *params, int n, char name[HT_GROUP_NAME]) {
-    const struct ht_slice_given *slices = params->output.picture.slices.group;
-    *name = '\0';
-    return slices != NULL ? name_group(slices[n - 1].name, "slice", n, name) : name;
 }
 
 char *ht_params_slice_key(const struct ht_params *params, int index, const char *member,
@@ -537,8 +509,6 @@ enum ht_err ht_params_leave_aside(struct ht_params *params) {
 
 enum ht_err ht_params_check(const struct ht_params *params) {
     TRY(check_axes(params));
-    TRY(check_entries(params, ht_option_find("grid.lower"), "grid.lower"));
-    TRY(check_entries(params, ht_option_find("grid.upper"), "grid.upper"));
     for (int axis = 0; axis < params->grid.dims; axis++) {
         double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
         bool blame_lower = !ht_params_is_set(params, "grid.upper");
@@ -563,24 +533,14 @@ enum ht_err ht_params_check(const struct ht_params *params) {
                HT_KEY("receivers.%d.file", n), "must name a file of positions");
         REFUSE(strcmp(group[n - 1].name, "sources") == 0, params, HT_KEY("receivers.%d.name", n),
                "has another meaning in traces.h5: choose another name");
-        TRY(check_name(params, HT_KEY("receivers.%d.name", n), group[n - 1].name, "group", n,
-                       ht_params_receivers_name));
     }
-    const struct ht_map_given *maps = params->output.maps.group;
-    for (int n = 1; n <= params->output.maps.count; n++)
-        TRY(check_name(params, HT_KEY("output.maps.%d.name", n), maps[n - 1].name, "group", n,
-                       ht_params_map_name));
-    const struct ht_groups *slices = &params->output.picture.slices;
-    const struct ht_slice_given *slice = slices->group;
-    TRY(check_single(params, "output.picture.slices", slices->count, "output.picture",
-                     "plane position field range"));
-    for (int n = 1; n <= slices->count; n++)
-        TRY(check_name(params, HT_KEY("output.picture.slices.%d.name", n), slice[n - 1].name,
-                       "slice", n, ht_params_slice_name));
+    TRY(check_list_names(params, "receivers"));
+    TRY(check_list_names(params, "output.maps"));
+    TRY(check_single(params, "output.picture.slices", params->output.picture.slices.count));
+    TRY(check_list_names(params, "output.picture.slices"));
     TRY(check_shots(params));
     TRY(check_survey(params));
-    TRY(check_single(params, "initial.pulses", params->initial.pulses.count, "initial",
-                     "centre width amplitude field"));
+    TRY(check_single(params, "initial.pulses", params->initial.pulses.count));
     REFUSE(params->initial.type == HT_DATA_EXPRESSION && params->initial.values.count == 0, params,
            "initial.values",
            "must give a field, such as { p = \"x1\"; }, when initial.type is \"expression\"");

@@ -180,7 +180,7 @@ enum ht_err ht_map_find(const struct ht_plan *plan, const struct ht_variant *var
     const struct ht_params *params = plan->params;
     const struct ht_map_given *given = (const struct ht_map_given *)params->output.maps.group + n;
     *out = (struct ht_field_map){.shape = {.fp64 = fp64}};
-    ht_params_map_name(params, n + 1, out->name);
+    ht_params_name(params, "output.maps", n + 1, out->name);
     REFUSE(strcmp(params->device.backend, "oracle") == 0, params, "output.maps",
            "are kept by kernels: take another device.backend");
     TRY(ht_fields_find(params, &plan->eq, plan->problem.stored[HT_PRIMARY],

@@ -213,7 +213,7 @@ enum ht_err ht_pictures_create(struct ht_output *output) {
     TRY(HT_ALLOC(output->view, output->slices));
     for (int i = 0; ht_params_slice(params, i, &given); i++) {
         struct ht_picture_view *view = &output->view[i];
-        ht_params_slice_name(params, i + 1, view->name);
+        ht_params_name(params, "output.picture.slices", i + 1, view->name);
         view->slice = ht_slice_make(&output->grid, given.plane, given.position);
         view->range = given.range;
         TRY(find_field(output, i, &view->field));

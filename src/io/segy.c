@@ -296,7 +296,7 @@ static enum ht_err write_segy(const struct ht_plan *plan, const struct ht_params
                               const struct ht_traced_shot *shot, const char *what) {
     char name[HT_GROUP_NAME];
     for (int n = 1; n <= params->receivers.count; n++) {
-        struct fields fields = {.group = ht_params_receivers_name(params, n, name)};
+        struct fields fields = {.group = ht_params_name(params, "receivers", n, name)};
         for (int i = 0; i < count; i++) {
             HT_ENDED(ht_h5_end) struct ht_h5 *file = NULL;
             TRY(ht_h5_open(shot[i].traces, &file));

@@ -157,7 +157,7 @@ double ht_receivers_step(const struct ht_receivers *receivers,
 
 static enum ht_err make_group(struct making *m) {
     struct ht_receiver_group *group = m->group;
-    ht_params_receivers_name(m->params, m->number, group->name);
+    ht_params_name(m->params, "receivers", m->number, group->name);
     TRY(place(m));
     const struct ht_grid *grid = m->of->grid;
     for (int64_t i = 0; i < group->count; i++) {

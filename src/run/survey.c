@@ -55,7 +55,7 @@ static enum ht_err add_shot(struct ht_survey *s, const struct ht_survey_given *g
     for (int i = 0; i < sources; i++) to[i] = from[source[i] - 1];
     for (int i = 0; i < receivers; i++) {
         records[i] = of[receiver[i] - 1];
-        ht_params_receivers_name(s->params, receiver[i], name);
+        ht_params_name(s->params, "receivers", receiver[i], name);
         TRY(ht_pool_copy(&s->pool, name, &records[i].name));
     }
     shot->params.shots = (struct ht_groups){sources, to};

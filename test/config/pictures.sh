@@ -44,7 +44,7 @@ refused() {
         [ $code = 2 -a -z "$missing" -a ! -e out ]
 }
 refused 'two slices of a name' \
-    'output.picture.slices.2.name|slice 1|names must differ' \
+    'output.picture.slices.2.name|slices.1 has|names must differ' \
     output.picture.slices.2.name=top
 refused 'a name with a slash' 'output.picture.slices.1.name|letters' \
     output.picture.slices.1.name=a/b

@@ -32,7 +32,7 @@ refused 'outside the box' \
 refused 'the end of a line outside' \
     'receivers.2.to|receiver 7 of 7, at (2.1, 0.1)|x1 is 0 to 2' \
     'receivers.2.to=[2.1,0.1]'
-refused 'two groups of a name' 'receivers.2.name|group 1|names must differ' \
+refused 'two groups of a name' 'receivers.2.name|receivers.1 has|names must differ' \
     receivers.2.name=receivers-1
 refused 'a name with a slash' 'receivers.2.name|letters' receivers.2.name=a/b
 commands=check # run plans in the same way
