@@ -53,12 +53,10 @@ struct bench {
 };
 
 static enum ht_err read_whole(const struct ht_args *args, const char *flag, int *out) {
-    double value = 0;
-    const double most = 1 << 24;
-    TRY(ht_args_real(args, flag, 0, DBL_MAX, &value));
-    REQUIRE(value == floor(value) && value <= most, HT_ERR_INPUT,
-            "%s: must be a whole number up to %.0f", flag, most);
-    *out = (int)value;
+    struct ht_integers given = {1, {0}};
+    TRY(ht_args_integers(args, flag, 0, 1 << 24, &given));
+    REQUIRE(given.count == 1, HT_ERR_INPUT, "%s: must be one number", flag);
+    *out = given.number[0];
     return HT_OK;
 }
 

@@ -10,45 +10,33 @@ static const struct ht_flag common_flags[] = {
 };
 enum { COMMON = sizeof common_flags / sizeof common_flags[0] };
 
-static int own_flags(const struct ht_command *command) {
+/* Those of the command, then the common ones; NULL: there are no more. */
+static const struct ht_flag *flag_at(const struct ht_command *command, int index) {
     int count = 0;
     while (count < HT_MAX_FLAGS && command->flag[count].name != NULL) count++;
-    return count;
+    if (index < count) return &command->flag[index];
+    index -= count - !command->json;
+    return index < COMMON ? &common_flags[index] : NULL;
 }
 
-static bool read_common(const char *word, struct ht_args *out) {
-    if (strcmp(word, "--json") == 0 && out->command->json)
-        out->json = true;
-    else if (strcmp(word, "--quiet") == 0)
-        ht_log_level_set(HT_LOG_QUIET);
-    else if (strcmp(word, "--verbose") == 0)
-        ht_log_level_set(HT_LOG_VERBOSE);
-    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        out->help = true;
-    else
-        return false;
-    return true;
-}
-
-/* A flag of this command; *next is moved past its value. */
-static enum ht_err read_own(const struct ht_command *command, int argc, char **argv, int *next,
-                            struct ht_args *out) {
-    const char *word = argv[*next - 1], *equals = strchr(word, '=');
+/* *next is moved past the flag's value. */
+static enum ht_err read_flag(int argc, char **argv, int *next, struct ht_args *out) {
+    const struct ht_command *command = out->command;
+    const char *given = argv[*next - 1], *word = strcmp(given, "-h") == 0 ? "--help" : given;
+    const char *equals = strchr(word, '='), *known[COMMON + HT_MAX_FLAGS];
     const size_t length = strcspn(word, "=");
-    for (int i = 0; i < own_flags(command); i++) {
-        const struct ht_flag *flag = &command->flag[i];
+    const struct ht_flag *flag;
+    int count = 0;
+    for (; (flag = flag_at(command, count)) != NULL; count++) {
+        known[count] = flag->name;
         if (strlen(flag->name) != length || memcmp(word, flag->name, length) != 0) continue;
-        out->value[i] = equals ? equals + 1 : "";
+        out->value[count] = equals ? equals + 1 : "";
         REQUIRE(flag->value || !equals, HT_ERR_INPUT, "%s takes no value", flag->name);
         if (!flag->value || equals) return HT_OK;
         REQUIRE(*next < argc, HT_ERR_INPUT, "%s needs a value, %s", flag->name, flag->value);
-        out->value[i] = argv[(*next)++];
+        out->value[count] = argv[(*next)++];
         return HT_OK;
     }
-    const char *known[COMMON + HT_MAX_FLAGS];
-    int count = 0;
-    for (; count < COMMON; count++) known[count] = common_flags[count].name;
-    for (int i = 0; i < own_flags(command); i++) known[count++] = command->flag[i].name;
     const char *near = ht_text_nearest(word, known, count);
     FAIL(HT_ERR_INPUT, "%s %s: unknown flag%s%s; htwave %s --help lists them", command->name,
          HT_SHOWN(word), near ? ", nearest is " : "", near ? near : "", command->name);
@@ -81,29 +69,31 @@ enum ht_err ht_args_read(const struct ht_command *command, int argc, char **argv
             flags = false;
         else if (!flags || word[0] != '-' || word[1] == '\0')
             argv[out->count++] = word;
-        else if (!read_common(word, out))
-            TRY(read_own(command, argc, argv, &next, out));
+        else
+            TRY(read_flag(argc, argv, &next, out));
     }
+    out->json = command->json && ht_args_value(out, "--json") != NULL;
+    out->help = ht_args_value(out, "--help") != NULL;
+    if (ht_args_value(out, "--quiet") != NULL) ht_log_level_set(HT_LOG_QUIET);
+    if (ht_args_value(out, "--verbose") != NULL) ht_log_level_set(HT_LOG_VERBOSE);
     return out->help ? HT_OK : check_count(out);
 }
 
 const char *ht_args_value(const struct ht_args *args, const char *flag) {
-    for (int i = 0; i < own_flags(args->command); i++)
-        if (strcmp(args->command->flag[i].name, flag) == 0) return args->value[i];
+    for (int i = 0; flag_at(args->command, i) != NULL; i++)
+        if (strcmp(flag_at(args->command, i)->name, flag) == 0) return args->value[i];
     return NULL;
-}
-
-static void print_flag(const struct ht_flag *flag, FILE *out) {
-    const char *value = flag->value ? flag->value : "";
-    fprintf(out, "  %-20s %s\n", HT_KEY("%s%s%s", flag->name, *value ? " " : "", value),
-            flag->help);
 }
 
 void ht_args_help(const struct ht_command *command, FILE *out) {
     fprintf(out, "htwave %s%s%s\n%s\n\n", command->name, *command->arguments ? " " : "",
             command->arguments, command->help);
-    for (int i = 0; i < own_flags(command); i++) print_flag(&command->flag[i], out);
-    for (int i = command->json ? 0 : 1; i < COMMON; i++) print_flag(&common_flags[i], out);
+    const struct ht_flag *flag;
+    for (int i = 0; (flag = flag_at(command, i)) != NULL; i++) {
+        const char *value = flag->value ? flag->value : "";
+        fprintf(out, "  %-20s %s\n", HT_KEY("%s%s%s", flag->name, *value ? " " : "", value),
+                flag->help);
+    }
     if (command->more) fprintf(out, "\n%s\n", command->more);
     if (command->ranks)
         fprintf(out, "\nmpiexec -n RANKS htwave %s shares the work among processes.\n",

@@ -146,6 +146,7 @@ static const struct ht_shot_given *shot_of(const struct ht_params *p, int group)
 }
 
 #define SHOT(bad, name, ...) REFUSE(bad, p, HT_KEY("sources.%d.%s", group, name), __VA_ARGS__)
+#define GIVEN(name) ht_params_is_set(p, HT_KEY("sources.%d.%s", group, name))
 
 /* Beside the keys' own ranges. */
 static enum ht_err check_shape(const struct ht_params *p, int group) {
@@ -160,17 +161,15 @@ static enum ht_err check_shape(const struct ht_params *p, int group) {
     SHOT(type->bent && shot->curvature == 0, "curvature", "must not be 0");
     SHOT(type->round && type->bent && shot->curvature < shot->width / 2, "curvature",
          "must be half of width, %g, or more", shot->width / 2);
-    static const char *const own[] = {"focus", "steer", "speed", "apodisation"};
-    for (size_t i = 0; i < sizeof own / sizeof *own && !ht_source_is_array(type); i++)
-        SHOT(ht_params_is_set(p, HT_KEY("sources.%d.%s", group, own[i])), own[i],
-             "is for arrays, but the type is \"%s\"", type->word);
-    const bool focus = ht_params_is_set(p, HT_KEY("sources.%d.focus", group));
-    const bool steer = ht_params_is_set(p, HT_KEY("sources.%d.steer", group));
+    static const char *const own[] = {"focus", "steer", "speed", "apodisation", "polarisation"};
+    for (int i = 0; i < 5; i++)
+        SHOT(GIVEN(own[i]) && !(i < 4 ? ht_source_is_array(type) : type->outside != NULL), own[i],
+             "is for %s, but the type is \"%s\"", i < 4 ? "arrays" : "plane waves", type->word);
+    const bool focus = GIVEN("focus"), steer = GIVEN("steer");
     const double *to = shot->steer;
     SHOT(focus && steer, "steer", "is for arrays without focus, which is given: give one of them");
     SHOT(steer && to[0] == 0 && to[1] == 0 && to[2] == 0, "steer", "must not be zero");
-    SHOT(!focus && !steer && ht_params_is_set(p, HT_KEY("sources.%d.speed", group)), "speed", NEEDS,
-         "focus or steer");
+    SHOT(!focus && !steer && GIVEN("speed"), "speed", NEEDS, "focus or steer");
     for (int k = 0; type->outside != NULL && k < p->grid.dims; k++)
         SHOT(!(shot->to[k] > shot->from[k]), "to", "x%d = %g must be above that of from, %g", k + 1,
              shot->to[k], shot->from[k]);
@@ -194,10 +193,7 @@ static enum ht_err check_numbers(const struct ht_params *p, int group) {
     const struct ht_shot_given *shot = shot_of(p, group);
     const struct ht_source_type *type = &ht_source_types[shot->type];
     const struct ht_source_kind *kind = &ht_source_kinds[shot->kind];
-    SHOT(type->outside && ht_params_is_set(p, HT_KEY("sources.%d.kind", group)), "kind",
-         "a %s has no kind", type->word);
-    SHOT(!type->outside && ht_params_is_set(p, HT_KEY("sources.%d.polarisation", group)),
-         "polarisation", "is for plane waves, but the type is \"%s\"", type->word);
+    SHOT(type->outside && GIVEN("kind"), "kind", "a %s has no kind", type->word);
     const bool array = ht_source_is_array(type), faces = type->outside || array;
     const char *takes = faces ? "direction" : kind->takes;
     SHOT(array && kind->takes && strcmp(kind->takes, takes) != 0, "kind",
@@ -224,8 +220,7 @@ static enum ht_err check_signal(const struct ht_params *p, int group) {
     const char *word = HT_WORD(SIGNAL, shot->signal);
     SHOT(file && !*shot->file, "file", "must name a file: the signal is \"%s\"", word);
     SHOT(!file && *shot->file, "file", "is for signal \"file\", but the signal is \"%s\"", word);
-    SHOT(shot->signal != HT_SIGNAL_BURST && shot->signal != HT_SIGNAL_SINE &&
-             ht_params_is_set(p, HT_KEY("sources.%d.cycles", group)),
+    SHOT(shot->signal != HT_SIGNAL_BURST && shot->signal != HT_SIGNAL_SINE && GIVEN("cycles"),
          "cycles", "is for the signals \"burst\" and \"sine\", but the signal is \"%s\"", word);
     SHOT(file && shot->frequency > 0, "frequency", "has no meaning for the signal \"%s\"", word);
     SHOT(!file && !(shot->frequency > 0), "frequency", "the signal \"%s\" needs one above 0", word);
@@ -513,12 +508,10 @@ enum ht_err ht_params_check(const struct ht_params *params) {
         double lower = params->grid.lower[axis], upper = params->grid.upper[axis];
         bool blame_lower = !ht_params_is_set(params, "grid.upper");
         if (isfinite(upper - lower) && upper - lower > 0) continue;
-        REFUSE(blame_lower, params, "grid.lower",
-               "must be below grid.upper along every axis, but x%d has %g and %g", axis + 1, lower,
-               upper);
-        return ht_params_error(params, "grid.upper",
-                               "must be above grid.lower along every axis, but x%d has %g and %g",
-                               axis + 1, upper, lower);
+        return ht_params_error(params, blame_lower ? "grid.lower" : "grid.upper",
+                               "must be %s along every axis, but x%d has %g and %g",
+                               blame_lower ? "below grid.upper" : "above grid.lower", axis + 1,
+                               blame_lower ? lower : upper, blame_lower ? upper : lower);
     }
     const double stages = ht_value_or(&params->time.stages, 0);
     REFUSE(stages != floor(stages), params, "time.stages",
