@@ -48,11 +48,9 @@ static enum ht_err energy_look(void *context, const struct ht_view *view) {
     TRY(find_energy(view, &state, e));
     const struct ht_plan *plan = view->run->plan;
     if (e->series != NULL) {
-        double largest[HT_MAX_FIELDS];
-        memcpy(largest, state.largest, sizeof largest);
-        ht_plan_multiply(plan, true, HT_MAX_FIELDS, largest);
+        ht_plan_multiply(plan, true, HT_MAX_FIELDS, state.largest);
         TRY(HT_BY_FIRST(plan->grid.slab.comm,
-                        ht_output_series(e->series, view->time, e->final, largest)));
+                        ht_output_series(e->series, view->time, e->final, state.largest)));
     }
     /* Of the two grids of leapfrog a part of the energy is watched, which is known at once: the
      * whole is reported. */

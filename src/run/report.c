@@ -216,27 +216,23 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
     ht_fact(f, HT_NUMS("absorbing_reflection_db", 3, db));
 }
 
-/* Which sides have layers of how many cells. */
+/* "cpml of 8 cells at x1 lower and upper, x2 upper": of each number of cells the sides. */
 static void add_thicknesses(const struct ht_layers *layers, struct ht_text *text) {
-    int64_t done = 0;
-    for (int kinds = 0;; kinds++) {
-        int64_t next = INT64_MAX;
-        for (int i = 0; i < 6; i++) {
-            const int64_t cells = layers->side[i / 2][i % 2].cells;
-            if (cells > done && cells < next) next = cells;
+    int64_t done[6], kinds = 0;
+    for (int n = 0; n < 6; n++) {
+        const int64_t cells = layers->side[n / 2][n % 2].cells;
+        bool said = cells == 0;
+        for (int i = 0; i < kinds; i++) said = said || done[i] == cells;
+        if (said) continue;
+        ht_text_add(text, "%s of %lld cells at", kinds > 0 ? ";" : "", (long long)cells);
+        done[kinds++] = cells;
+        for (int k = n / 2; k < layers->dims; k++) {
+            const bool low = layers->side[k][0].cells == cells;
+            const bool high = layers->side[k][1].cells == cells;
+            if (low || high)
+                ht_text_add(text, "%s x%d%s%s%s", k > n / 2 ? "," : "", k + 1, low ? " lower" : "",
+                            low && high ? " and" : "", high ? " upper" : "");
         }
-        if (next == INT64_MAX) return;
-        ht_text_add(text, "%s of %lld cells at", kinds ? ";" : "", (long long)next);
-        /* "x1 lower and upper, x2 upper": the sides with a layer of so many cells. */
-        int axes = 0;
-        for (int k = 0; k < layers->dims; k++) {
-            const bool low = layers->side[k][0].cells == next;
-            const bool high = layers->side[k][1].cells == next;
-            if (!low && !high) continue;
-            ht_text_add(text, "%s x%d%s%s%s", axes++ ? "," : "", k + 1, low ? " lower" : "",
-                        low && high ? " and" : "", high ? " upper" : "");
-        }
-        done = next;
     }
 }
 
@@ -626,15 +622,13 @@ static void note_fit(const struct ht_plan *plan) {
 static void note_dispersion(const struct ht_plan *plan) {
     const double dt = plan->problem.dt, whole = 2 * acos(-1.0);
     /* Radians per time of the fastest wave that is known; 0: none is. */
-    double square = 0, speed = 0;
+    double square = 0;
     char size[160] = "";
     if (plan->problem.stages > 1 || plan->problem.fd.undispersed || plan->receivers == NULL ||
         !(dt > 0) || plan->params->time.dispersion == HT_DISPERSION_KEEP)
         return;
-    for (int k = 0; k < plan->grid.dims; k++) {
-        square += pow(plan->solution->wavenumber[k], 2);
-        speed = fmax(speed, plan->medium->speed[k]);
-    }
+    for (int k = 0; k < plan->grid.dims; k++) square += pow(plan->solution->wavenumber[k], 2);
+    const double speed = ht_medium_fastest(plan->medium);
     const double omega = fmax(speed * sqrt(square), plan->shots ? whole * plan->shots->highest : 0);
     const double faster = 2 * asin(fmin(omega * dt / 2, 1)) - omega * dt;
     if (omega > 0)

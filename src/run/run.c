@@ -108,8 +108,7 @@ static enum ht_err take_steps(struct loop *l) {
         const unsigned due = due_now(l, (unsigned)shared[2]);
         l->held = 0;
         if (l->run->title != NULL) ht_progress_update(&l->progress, (double)l->run->steps);
-        for (int i = 0; i < l->count; i++) {
-            if ((due >> i & 1) == 0) continue;
+        HT_EACH_BIT(i, due) {
             TRY(look(l, i));
             ask_next(l, i, l->run->steps + 1);
         }

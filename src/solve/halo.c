@@ -362,26 +362,23 @@ enum ht_err ht_links_create(struct ht_comm *comm, struct ht_device *device, cons
     TRY(ht_comm_agree(comm, err));
     TRY(ht_comm_agree(comm, agree_on_transports(link, wish)));
     double unsound[TRANSPORTS];
-    for (bool again = true; again;) {
-        again = false;
+    for (;;) {
         TRY(ht_comm_agree(comm, use_transports(link)));
         TRY(ht_comm_agree(comm, find_unsound(link, unsound)));
-        for (int bad = TRANSPORTS - 1; bad >= 0; bad--) {
-            if (unsound[bad] == 0) continue;
-            /* The next transport for all links that use one which loses or changes messages. */
-            const char *name = transports[bad];
-            REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
-                    "messages by \"%s\" do not arrive unchanged (parallel.transport = \"%s\")",
-                    name, wish);
-            if (ht_comm_rank(comm) == 0)
-                ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is used instead", name,
-                        transports[bad + 1]);
-            for (int side = 0; side < 2; side++)
-                if (link[side].transport == name) link[side].transport = transports[bad + 1];
-            again = true;
-        }
+        int bad = TRANSPORTS - 1;
+        while (bad >= 0 && unsound[bad] == 0) bad--;
+        if (bad < 0) return HT_OK;
+        /* The next transport for all links that use one which loses or changes messages. */
+        const char *name = transports[bad];
+        REQUIRE(bad + 1 < TRANSPORTS && strcmp(wish, "auto") == 0, HT_ERR_DEVICE,
+                "messages by \"%s\" do not arrive unchanged (parallel.transport = \"%s\")", name,
+                wish);
+        if (ht_comm_rank(comm) == 0)
+            ht_note("messages by \"%s\" do not arrive unchanged; \"%s\" is used instead", name,
+                    transports[bad + 1]);
+        for (int side = 0; side < 2; side++)
+            if (link[side].transport == name) link[side].transport = transports[bad + 1];
     }
-    return HT_OK;
 }
 
 /* ---- exchange ---- */

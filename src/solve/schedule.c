@@ -94,10 +94,6 @@ enum ht_err ht_partition_make(const struct ht_problem *problem, int regions,
 
 /* ---- planes ---- */
 
-static bool has(unsigned mask, int array) {
-    return mask >> array & 1u;
-}
-
 void ht_pass_add(struct ht_pass *pass, enum ht_task_kind kind) {
     pass->work[pass->works++] = kind;
 }
@@ -114,11 +110,10 @@ static int last_served(const struct ht_passes *passes, int depth, int index) {
 /* Planes of an array beyond a side that must be right before a pass. need: those after it. */
 static int64_t needed_before(const struct ht_pass *pass, const struct ht_planes *need, int array,
                              int side) {
-    int64_t targets = 0, planes = has(pass->writes, array) ? 0 : need->of[array][side];
-    for (int a = 0; a < HT_ARRAYS; a++)
-        if (has(pass->writes, a)) targets = ht_most(targets, need->of[a][side]);
-    if (has(pass->reads, array)) planes = ht_most(planes, targets);
-    if (has(pass->sources, array)) planes = ht_most(planes, targets + pass->reach[side]);
+    int64_t targets = 0, planes = pass->writes >> array & 1u ? 0 : need->of[array][side];
+    HT_EACH_BIT(a, pass->writes) targets = ht_most(targets, need->of[a][side]);
+    if (pass->reads >> array & 1u) planes = ht_most(planes, targets);
+    if (pass->sources >> array & 1u) planes = ht_most(planes, targets + pass->reach[side]);
     return planes;
 }
 
@@ -164,11 +159,9 @@ void ht_halo_received(struct ht_halo_state *state) {
 static int64_t targets_beyond(const struct ht_pass *pass, const struct ht_halo_state *state,
                               int side) {
     int64_t planes = pass->writes == 0 ? 0 : INT64_MAX;
-    for (int a = 0; a < HT_ARRAYS; a++) {
-        const int64_t valid = state->valid.of[a][side];
-        if (has(pass->reads, a)) planes = ht_least(planes, valid);
-        if (has(pass->sources, a)) planes = ht_least(planes, valid - pass->reach[side]);
-    }
+    const struct ht_planes *valid = &state->valid;
+    HT_EACH_BIT(a, pass->reads) planes = ht_least(planes, valid->of[a][side]);
+    HT_EACH_BIT(a, pass->sources) planes = ht_least(planes, valid->of[a][side] - pass->reach[side]);
     return planes;
 }
 
@@ -241,9 +234,9 @@ static void add_split(const struct ht_partition *p, const struct ht_pass *pass,
                       struct ht_halo_state *state, struct ht_schedule *s) {
     const struct ht_box *own = &p->window[pass->to].own;
     int64_t down = 0, up = 0, low = first, high = last;
-    for (int a = 0; a < HT_ARRAYS; a++) {
-        if (has(pass->writes, a)) down = ht_most(down, state->coming.of[a][1]);
-        if (has(pass->writes, a)) up = ht_most(up, state->coming.of[a][0]);
+    HT_EACH_BIT(a, pass->writes) {
+        down = ht_most(down, state->coming.of[a][1]);
+        up = ht_most(up, state->coming.of[a][0]);
     }
     if (p->neighbour[0] && down > 0) low = own->begin[2] + down;
     if (p->neighbour[1] && up > 0) high = ht_most(low, own->end[2] - up);
@@ -261,8 +254,7 @@ static void add_pass(const struct ht_partition *p, const struct ht_passes *passe
     int64_t beyond[2] = {0, 0};
     for (int side = 0; side < 2; side++) {
         if (p->cut) beyond[side] = targets_beyond(pass, state, side);
-        for (int a = 0; a < HT_ARRAYS; a++)
-            if (has(pass->writes, a)) state->valid.of[a][side] = beyond[side];
+        HT_EACH_BIT(a, pass->writes) state->valid.of[a][side] = beyond[side];
         if (!p->neighbour[side]) beyond[side] = 0;
     }
     const int64_t first = own->begin[2] - beyond[0], last = own->end[2] + beyond[1];
