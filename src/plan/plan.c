@@ -145,12 +145,12 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
     if (given->kind == HT_VALUE_NUMBERS) {
         REFUSE(given->number[0] > full && plan->problem.scheme->nodal, params, "time.stages",
                "at most %d with %s", full,
-               full > 1                                ? "time.scheme = \"fd\""
-               : plan->problem.fd.pair == HT_PAIR_NONE ? "absorbing layers of type cpml; "
-                                                         "absorbing.type = \"sponge\" takes 2"
-               : plan->eq.losses != 0                  ? "losses of staggered fields"
-               : plan->problem.layers != NULL          ? "absorbing sides of staggered fields"
-                                                       : "sources of staggered fields");
+               full > 1                       ? "time.scheme = \"fd\""
+               : plan->problem.second != NULL ? "absorbing layers of type cpml; "
+                                                "absorbing.type = \"sponge\" takes 2"
+               : plan->eq.losses != 0         ? "losses of staggered fields"
+               : plan->problem.layers != NULL ? "absorbing sides of staggered fields"
+                                              : "sources of staggered fields");
         REFUSE(given->number[0] > full, params, "time.stages",
                "at most %d (\"full\") are taken at order %d in %d dimensions", full, order, dims);
         plan->problem.stages = (int)given->number[0];
@@ -161,7 +161,7 @@ static enum ht_err choose_stages(struct ht_plan *plan) {
             ht_scheme_least_stages(plan->problem.scheme, &plan->eq, order, cfl), full);
     } else {
         /* Two terms of a pair cost as much per time as one. */
-        const bool one = plan->problem.fd.pair != HT_PAIR_NONE && strcmp(given->text, "full") != 0;
+        const bool one = plan->problem.early != 0 && strcmp(given->text, "full") != 0;
         plan->problem.stages = one ? 1 : full;
     }
     plan->cfl_limit = method(plan)->plan_limit(plan, plan->problem.stages);
@@ -220,7 +220,7 @@ static enum ht_err choose_step(struct ht_plan *plan, double most) {
     double per_time = method(plan)->plan_cfl(plan, 1), dt = params->time.step;
     double cfl = params->time.cfl;
     const double rounding = 1e-12; /* of dt and of the CFL number */
-    const bool pairs = plan->problem.fd.pair != HT_PAIR_NONE && plan->problem.stages > 1;
+    const bool pairs = plan->problem.early != 0 && plan->problem.stages > 1;
     /* The default is the same for every system; full stages may allow less. */
     if (!ht_params_is_set(params, "time.cfl") &&
         (plan->problem.scheme->nodal || plan->problem.stages == full))

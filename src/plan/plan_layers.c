@@ -273,8 +273,7 @@ static enum ht_err plan_nodal(struct ht_plan *plan, ht_layer_usual *usual) {
                    "%lld cells: perfectly matched layers of time.scheme = \"fd\" with less than %d "
                    "points grow beside media that vary; take more, or absorbing.type = \"sponge\"",
                    (long long)cells, least_matched);
-            plan->grid.wall[n / 2][n % 2] =
-                plan->problem.fd.pair != HT_PAIR_NONE && n % 2 == 0 ? 1 : -1;
+            plan->grid.wall[n / 2][n % 2] = plan->problem.early != 0 && n % 2 == 0 ? 1 : -1;
         }
     }
     REFUSE(type == HT_ABSORBING_CPML && params->parallel.halo_depth > 1, params,
@@ -465,8 +464,8 @@ enum damped { PAIR, SINGLE, FIRST };
 
 static enum damped damped_by(const struct ht_problem *problem) {
     const bool pair = ht_equations_first_order(problem->eq);
-    if (problem->fd.pair != HT_PAIR_NONE) return PAIR;
-    if (problem->scheme->nodal) return SINGLE;
+    if (problem->early != 0) return PAIR;
+    if (problem->second != NULL) return SINGLE;
     if (problem->layers->type == HT_ABSORBING_CPML) return pair ? PAIR : FIRST;
     if (ht_sponge_rate(problem, HT_DUAL) == 0) return FIRST;
     return pair ? PAIR : SINGLE;
@@ -510,8 +509,7 @@ double ht_layer_returned(const struct ht_problem *problem, int axis, int side, d
                          double cosine) {
     const struct ht_layer *layer = &problem->layers->side[axis][side];
     if (layer->cells == 0) return 0;
-    const bool pair = problem->fd.pair != HT_PAIR_NONE;
-    if (problem->scheme->nodal && !pair && problem->layers->type == HT_ABSORBING_CPML)
+    if (problem->second != NULL && problem->layers->type == HT_ABSORBING_CPML)
         return ht_fd_layer_returned(problem, axis, side, frequency, cosine);
     /* w = omega L/c, from sigma L/c at the wall */
     const double whole = -(layer->degree + 1) * log(layer->reflection) / 2;
@@ -571,9 +569,8 @@ static double returned_shots(const struct ht_plan *plan, double cosine, int *sho
 bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     double grid[3] = {-INFINITY, -INFINITY, -INFINITY};
     int shot;
-    if (plan->problem.layers == NULL || plan->shots == NULL) return false;
-    if (plan->problem.fd.pair != HT_PAIR_NONE) return false;
-    if (!plan->problem.scheme->nodal)
+    if (plan->problem.layers == NULL || plan->shots == NULL || plan->problem.early) return false;
+    if (plan->problem.second == NULL)
         grid[0] = grid[2] = ht_plan_layer_point_reflection(plan);
     else if (plan->layers.type == HT_ABSORBING_SPONGE)
         ht_plan_layer_reflection(plan, grid);

@@ -392,7 +392,7 @@ enum ht_err ht_plan_choose_scheme(struct ht_plan *plan) {
     if (why != NULL) return refuse_scheme(plan, scheme, why);
     /* Fields that finite differences of second order have not, those of first order have. */
     const char *lacks = output_lacks(plan, plan->problem.stored[HT_PRIMARY]);
-    if (lacks != NULL && plan->problem.fd.pair == HT_PAIR_NONE && scheme->otherwise != NULL &&
+    if (lacks != NULL && plan->problem.second != NULL && scheme->otherwise != NULL &&
         ht_problem_set_scheme(&plan->problem, scheme->otherwise) == NULL)
         say(plan, "all fields, for ", lacks);
     struct kind_key key[KIND_KEYS];

@@ -147,8 +147,7 @@ enum ht_err ht_selfcheck(const struct ht_problem *problem, struct ht_device *dev
     const enum ht_err err = ht_verify_kernels(&small.problem, device, kernels, worst);
     ht_pair_faces_destroy(faces);
     TRY(err);
-    const bool fd =
-        kernels->fd_layers != NULL || (problem->fd.pair != HT_PAIR_NONE && problem->layers != NULL);
+    const bool fd = kernels->fd_layers != NULL || (problem->early != 0 && problem->layers != NULL);
     const bool layers_too = fd || kernels->layers != NULL || kernels->sponge != NULL;
     if (layers_too && *worst <= 1) {
         const int64_t least = fd ? small.grid.cells[small.grid.dims - 1] : 2;

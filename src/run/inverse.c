@@ -41,7 +41,7 @@ static bool is_image(const struct ht_inverse *inverse) {
 static enum ht_err make(struct ht_survey *survey, struct ht_inverse *inverse) {
     const struct ht_params *params = survey->params;
     const struct ht_plan *plan = survey->sim->plan;
-    const bool pairs = plan->problem.fd.pair != HT_PAIR_NONE;
+    const bool pairs = plan->problem.early != 0;
     struct ht_pair pair;
     char mark[17] = "";
     inverse->survey = survey;

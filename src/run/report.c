@@ -128,12 +128,12 @@ static void add_unknowns(const struct ht_simulation *sim, struct ht_facts *f) {
     const double unknowns =
         (double)ht_grid_total(&plan->grid, HT_PRIMARY) * ht_grid_coefs(&plan->grid) * fields;
     const char *number = HT_PREFIXED(unknowns);
-    if (plan->problem.fd.pair != HT_PAIR_NONE)
+    if (plan->problem.early != 0)
         ht_say(f, "  unknowns  %s: %d fields, staggered, at %lld points each\n", number, fields,
                (long long)ht_grid_total(&plan->grid, HT_PRIMARY));
-    else if (plan->problem.scheme->nodal)
+    else if (plan->problem.second != NULL)
         ht_say(f, "  unknowns  %s: %s at as many points\n", number,
-               plan->eq.field[plan->eq.second_order.field].name);
+               plan->eq.field[plan->problem.second->field].name);
     else
         ht_say(f, "  unknowns  %s: %d field%s with %d derivatives at %lld nodes\n", number, fields,
                fields > 1 ? "s" : "", ht_grid_coefs(&plan->grid),
@@ -207,7 +207,7 @@ static void add_reflection(const struct ht_plan *plan, struct ht_facts *f) {
                  "            expected reflection about %.0f dB of a point source, 6 cells from "
                  "the layers, 5 cells per wavelength\n",
                  point);
-    if (!plan->problem.scheme->nodal || plan->problem.fd.pair != HT_PAIR_NONE) return;
+    if (plan->problem.second == NULL) return;
     ht_plan_layer_reflection(plan, db);
     ht_say(f,
            "            expected reflection %.0f, %.0f, %.0f dB at 0, 30, 60 degrees, 10 points "
@@ -326,7 +326,7 @@ static void add_layers(const struct ht_simulation *sim, struct ht_facts *f) {
         return;
     }
     ht_text_add(text, "            %s of memory", HT_BYTES(sim->budget.layers));
-    if (sim->plan->problem.scheme->nodal && sim->plan->problem.fd.pair == HT_PAIR_NONE)
+    if (sim->plan->problem.second != NULL)
         ht_text_add(text, ", %.2g %% of the memory traffic", 100 * layer_share(sim->plan));
     ht_text_add(text, "\n");
 }
@@ -637,7 +637,7 @@ static void note_dispersion(const struct ht_plan *plan) {
                  omega / whole, 100 * faster / (omega * dt), faster * (double)plan->steps / whole);
     ht_note("traces keep the dispersion of one term in time, since the run begins with waves that "
             "move or has plane waves from outside%s; %s errs less",
-            size, plan->problem.fd.pair != HT_PAIR_NONE ? "a smaller time.cfl" : "time.stages = 2");
+            size, plan->problem.second == NULL ? "a smaller time.cfl" : "time.stages = 2");
 }
 
 /* Of what initial.values leaves out. */
@@ -680,8 +680,7 @@ void ht_report_notes(const struct ht_simulation *sim) {
                     n + 1, all->group[n].every, period, points);
     if (plan->problem.scheme->nodal) {
         if (params->output.series && ht_equations_first_order(&plan->eq) &&
-            plan->problem.fd.pair == HT_PAIR_NONE &&
-            (plan->shots != NULL || plan->problem.layers != NULL))
+            plan->problem.second != NULL && (plan->shots != NULL || plan->problem.layers != NULL))
             ht_note("the energy in series.csv is not known: finite differences compute p alone, "
                     "and sources or absorbing sides change it");
         note_fit(plan);

@@ -77,7 +77,7 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
     const int of_drive = s->drive[0].material;
     const int material = of_drive < 0 ? plan->eq.second_order.modulus : of_drive;
     double x[3], value = 1;
-    const bool pair = plan->problem.fd.pair != HT_PAIR_NONE;
+    const bool pair = plan->problem.early != 0;
     ht_shot_position(s, n, x);
     if (material >= 0 && !pair)
         TRY(ht_medium_parameter(plan->medium, plan->eq.system->material[material].name, x, &value));
@@ -318,7 +318,7 @@ static enum ht_err watch_driven(const struct ht_plan *plan, double time,
 /* Below which what layers leave is not watched. */
 static double left_by_layers(const struct ht_plan *plan, const struct ht_state *state,
                              const struct ht_energy_watch *watch) {
-    const double left = plan->problem.fd.pair != HT_PAIR_NONE ? LEFT_PAIR : LEFT;
+    const double left = plan->problem.early != 0 ? LEFT_PAIR : LEFT;
     return fmax(left * fmax(watch->first_energy, watch->began),
                 LEFT_DRIVEN * state->driven * state->driven);
 }
@@ -358,14 +358,14 @@ enum ht_err ht_energy_watch(const struct ht_plan *plan, double time, const struc
     TRY(watch_brought(plan, time, state, watch));
     /* Pairs do not add up what their sources have pushed. */
     struct ht_state pushed = *state;
-    if (plan->problem.fd.pair != HT_PAIR_NONE && plan->shots != NULL) {
+    if (plan->problem.early != 0 && plan->shots != NULL) {
         pushed.driven = watch->brought;
         state = &pushed;
     }
     if (plan->problem.layers != NULL) {
         /* What comes into a layer was there before, or sources brought it. */
         const char *cure = plan->layers.type == HT_ABSORBING_SPONGE ? ""
-                           : plan->problem.fd.pair == HT_PAIR_NONE
+                           : plan->problem.early == 0
                                ? " or absorbing.type = \"sponge\""
                                : ", a larger absorbing.mix or absorbing.type = \"sponge\"";
         const double brought = state->driven - watch->driven;
