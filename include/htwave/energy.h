@@ -61,7 +61,7 @@ HT_CHECKED enum ht_err ht_physical_energy(const struct ht_plan *plan,
 /* Of the initial data in fields that no grid stores, such as v of finite differences. Collective.
  */
 HT_CHECKED enum ht_err ht_data_hidden(const struct ht_plan *plan, double *out);
-/* Sets plan->shot_norm. */
+/* Sets `norm` of the plan's shots. */
 HT_CHECKED enum ht_err ht_plan_weigh_shots(struct ht_plan *plan);
 /* Energies of a run's states so far; initially zero. */
 struct ht_energy_watch {

@@ -19,7 +19,6 @@ struct ht_plan {
     struct ht_receivers *receivers; /* NULL: none */
     struct ht_shots *shots;         /* NULL: none */
     struct ht_duhamel *duhamel;     /* their Hermite form; NULL: none */
-    double *shot_norm;              /* of each: see src/solve/energy_watch.c; NULL: no steps */
     struct ht_layers layers;        /* of absorbing sides; no cells: none */
     /* Of finite differences, of one field or of a pair; NULL: the medium is uniform. */
     struct ht_frame *frame;

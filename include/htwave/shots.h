@@ -63,6 +63,7 @@ struct ht_shot {
     bool along;               /* its vector is along, else normal to its direction */
     double amplitude, delay;
     double radius, tolerance; /* as given; radius 0: automatic */
+    double norm;              /* of g: src/solve/energy_watch.c; 0: no steps */
     struct ht_signal *signal;
 };
 struct ht_shots {
@@ -85,6 +86,14 @@ HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
                                        const struct ht_shots *before, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
 HT_ENDS(ht_shots)
+/* Each shot; shots NULL: none. */
+#define HT_EACH_SHOT(shot, of)                                         \
+    for (struct ht_shot *shot = ht_shots_next(of, NULL); shot != NULL; \
+         shot = ht_shots_next(of, shot))
+static inline struct ht_shot *ht_shots_next(const struct ht_shots *shots, struct ht_shot *from) {
+    struct ht_shot *next = shots == NULL ? NULL : from == NULL ? shots->shot : from + 1;
+    return next != NULL && next < shots->shot + shots->count ? next : NULL;
+}
 
 /* The fields of a plane wave whose scalar or vector (ht_drive) is 1, in a medium of these
  * materials, for a direction of any length that differences see, near its own. */

@@ -97,8 +97,7 @@ static double lacking(const struct ht_field_map *map, double angle) {
 
 static double pulse_lacks(const struct ht_plan *plan, const struct ht_field_map *map) {
     double worst = 0;
-    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
+    HT_EACH_SHOT(shot, plan->shots) {
         double energy[HT_SIGNAL_BANDS], all = 0, lacks = 0;
         ht_shot_bands(&plan->eq, shot, energy);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++) {

@@ -8,11 +8,9 @@ static void forget_experiment(struct ht_plan *plan) {
     ht_receivers_destroy(plan->receivers);
     ht_duhamel_destroy(plan->duhamel);
     ht_shots_destroy(plan->shots);
-    free(plan->shot_norm);
     plan->receivers = NULL;
     plan->problem.duhamel = plan->duhamel = NULL;
     plan->problem.shots = plan->shots = NULL;
-    plan->shot_norm = NULL;
 }
 
 void ht_plan_destroy(struct ht_plan *plan) {
@@ -365,8 +363,7 @@ static enum ht_err choose_dispersion(struct ht_plan *plan) {
     const enum ht_dispersion given = plan->params->time.dispersion;
     const bool can = plan->problem.scheme->nodal && plan->problem.stages == 1;
     bool rest = can && begins_at_rest(plan);
-    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
-        rest = rest && !plan->shots->shot[i].type->outside;
+    HT_EACH_SHOT(shot, plan->shots) rest = rest && !shot->type->outside;
     plan->problem.fd.undispersed =
         rest && (given == HT_DISPERSION_REMOVE ||
                  (given == HT_DISPERSION_AUTO && plan->params->receivers.count > 0));
@@ -447,9 +444,8 @@ static bool beside(const struct ht_plan *plan, const struct ht_shot *shot, const
 static void warn_beside(const struct ht_plan *plan) {
     const int reach = plan->grid.point_nodes / 2;
     for (int64_t t = 0; t < plan->receivers->traces; t++)
-        for (int i = 0; i < plan->shots->count; i++) {
+        HT_EACH_SHOT(shot, plan->shots) {
             const struct ht_trace trace = ht_trace_at(plan->receivers, t);
-            const struct ht_shot *shot = &plan->shots->shot[i];
             if (!shot->type->outside || !beside(plan, shot, trace.x)) continue;
             ht_warn("receivers: the one at %s takes values from both sides of the surface of the "
                     "box of sources.%d, where fields jump: move it %g or more away",
@@ -464,16 +460,16 @@ static void warn_between(const struct ht_plan *plan) {
     const struct ht_resampling of = ht_resampling_of(plan);
     const double most = 0.01, carried = 2.4;
     const double highest = carried * of.per_step / (2 * HT_PI * plan->problem.dt);
-    for (int i = 0; of.sinc && i < plan->shots->count; i++) {
+    HT_EACH_SHOT(shot, plan->shots) {
         double energy[HT_SIGNAL_BANDS], above = 0;
-        ht_shot_bands(&plan->eq, &plan->shots->shot[i], energy);
+        ht_shot_bands(&plan->eq, shot, energy);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
-            if (ht_shot_band(&plan->shots->shot[i], b) > highest) above += energy[b];
-        if (sqrt(above) <= most) continue;
+            if (ht_shot_band(shot, b) > highest) above += energy[b];
+        if (!of.sinc || sqrt(above) <= most) continue;
         ht_warn("receivers: samples between steps of %.3g carry frequencies up to %.3g, beyond "
                 "which sources.%d has %.2g %% of its amplitude: take \"every\" = \"step\", or a "
                 "smaller time.cfl",
-                plan->problem.dt, highest, plan->shots->shot[i].group, 100 * sqrt(above));
+                plan->problem.dt, highest, shot->group, 100 * sqrt(above));
         return;
     }
 }
@@ -482,8 +478,7 @@ enum ht_err ht_plan_quality(const struct ht_plan *plan, struct ht_quality_band *
     const bool attenuates =
         plan->medium->losses != 0 && plan->eq.system->loss->kind == HT_LOSS_ATTENUATES;
     *out = (struct ht_quality_band){.group = 0};
-    for (int i = 0; attenuates && plan->shots != NULL && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
+    HT_EACH_SHOT(shot, attenuates ? plan->shots : NULL) {
         double energy[HT_SIGNAL_BANDS], mean = 0, at;
         ht_shot_bands(&plan->eq, shot, energy);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++) mean += energy[b] * ht_shot_band(shot, b);

@@ -546,19 +546,20 @@ static double returned(const struct ht_plan *plan, double frequency, double cosi
 }
 
 /* Of all waves of a source the root of their energy, of the source that has the most. */
-static double returned_shots(const struct ht_plan *plan, double cosine, int *shot) {
+static double returned_shots(const struct ht_plan *plan, double cosine,
+                             const struct ht_shot **worst) {
     double most = 0, energy[HT_SIGNAL_BANDS] = {0};
-    for (int i = 0; i < plan->shots->count; i++) {
-        const struct ht_shot *at = &plan->shots->shot[i];
+    *worst = plan->shots->shot;
+    HT_EACH_SHOT(at, plan->shots) {
         double before[HT_SIGNAL_BANDS], sum = 0;
         memcpy(before, energy, sizeof before);
         ht_shot_bands(&plan->eq, at, energy);
-        bool again = i > 0 && ht_shot_band(at, 0) == ht_shot_band(at - 1, 0);
+        bool again = at > plan->shots->shot && ht_shot_band(at, 0) == ht_shot_band(at - 1, 0);
         for (int b = 0; b < HT_SIGNAL_BANDS; b++) again = again && energy[b] == before[b];
         if (again) continue; /* as elements of an array, or points with one signal */
         for (int b = 0; b < HT_SIGNAL_BANDS; b++)
             sum += energy[b] * pow(returned(plan, ht_shot_band(at, b), cosine), 2);
-        if (sqrt(sum) > most) *shot = i;
+        if (sqrt(sum) > most) *worst = at;
         most = fmax(most, sqrt(sum));
     }
     return most;
@@ -568,7 +569,7 @@ static double returned_shots(const struct ht_plan *plan, double cosine, int *sho
  * point's waves come at all angles. */
 bool ht_plan_layer_shots_db(const struct ht_plan *plan, double db[2]) {
     double grid[3] = {-INFINITY, -INFINITY, -INFINITY};
-    int shot;
+    const struct ht_shot *shot;
     if (plan->problem.layers == NULL || plan->shots == NULL || plan->problem.early) return false;
     if (plan->problem.second == NULL)
         grid[0] = grid[2] = ht_plan_layer_point_reflection(plan);
@@ -613,7 +614,7 @@ static void warn_data(const struct ht_plan *plan) {
 
 void ht_plan_warn_layers(const struct ht_plan *plan) {
     const double most = 0.03;
-    int shot = 0;
+    const struct ht_shot *shot;
     if (plan->problem.layers == NULL) return;
     if (plan->params->initial.type == HT_DATA_GAUSSIAN && plan->layers.type == HT_ABSORBING_CPML)
         warn_data(plan);
@@ -622,7 +623,7 @@ void ht_plan_warn_layers(const struct ht_plan *plan) {
     if (part > most)
         ht_warn("absorbing: of the waves of sources.%d %.3g %% come back from the layers, which "
                 "absorb no waves longer than %.3g well: take %s",
-                plan->shots->shot[shot].group, 100 * part, ht_plan_layer_longest(plan, most),
+                shot->group, 100 * part, ht_plan_layer_longest(plan, most),
                 plan->layers.type == HT_ABSORBING_SPONGE || plan->problem.scheme->nodal
                     ? "thicker ones (absorbing.cells)"
                     : "a smaller absorbing.alpha, or larger cells");

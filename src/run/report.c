@@ -437,8 +437,7 @@ static void add_shots(const struct ht_simulation *sim, struct ht_facts *f) {
     struct ht_text *text = &f->text;
     int points = 0, other[32] = {0}; /* of types that are not made of points */
     if (shots == NULL) return;
-    for (int i = 0; i < shots->count; i++) {
-        const struct ht_shot *shot = &shots->shot[i];
+    HT_EACH_SHOT(shot, shots) {
         if (shot->points > 0 && !shot->type->flat && !(shot->width > 0))
             points += shot->points;
         else

@@ -22,13 +22,13 @@ static double gaussian_square(int order, double width) {
 }
 
 /* Integral of g^2 of a shot's point along an axis; *reach: where it ends. */
-static double axis_square(const struct ht_plan *plan, int shot, int axis, double *reach) {
-    const struct ht_shot *s = &plan->shots->shot[shot];
+static double axis_square(const struct ht_plan *plan, const struct ht_shot *s, int axis,
+                          double *reach) {
     const double h = plan->grid.h[axis], between = 1.3; /* nodes */
     *reach = 0;
     if (!s->varies[axis]) return plan->grid.upper[axis] - plan->grid.lower[axis];
     if (plan->duhamel != NULL) {
-        const struct ht_source_form *form = &plan->duhamel->form[shot];
+        const struct ht_source_form *form = &plan->duhamel->form[s - plan->shots->shot];
         *reach = form->reach[axis] * h;
         return gaussian_square(form->order, form->along[axis] * h);
     }
@@ -71,9 +71,8 @@ static enum ht_err pair_density(const struct ht_plan *plan, const struct ht_shot
 }
 
 /* Energy of g of one point; *widest: the largest reach. */
-static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, double *widest,
-                                double *out) {
-    const struct ht_shot *s = &plan->shots->shot[shot];
+static enum ht_err point_square(const struct ht_plan *plan, const struct ht_shot *s, int n,
+                                double *widest, double *out) {
     const int of_drive = s->drive[0].material;
     const int material = of_drive < 0 ? plan->eq.second_order.modulus : of_drive;
     double x[3], value = 1;
@@ -88,7 +87,7 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
     *widest = 0;
     for (int k = 0; k < plan->grid.dims; k++) {
         double reach;
-        *out *= axis_square(plan, shot, k, &reach);
+        *out *= axis_square(plan, s, k, &reach);
         *out *= parts_along(&plan->grid, k, x[k], reach);
         *widest = fmax(*widest, reach);
     }
@@ -96,8 +95,7 @@ static enum ht_err point_square(const struct ht_plan *plan, int shot, int n, dou
 }
 
 /* Of a plane wave's box: beside each face two cells of the wave in a time of h/c, twice. */
-static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *out) {
-    const struct ht_shot *s = &plan->shots->shot[shot];
+static enum ht_err surface_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
     const struct ht_second_order *form = &plan->eq.second_order;
     const int of = s->drive[0].material < 0 ? form->modulus : s->drive[0].material;
     const bool value = !form->known || form->rate < 0;
@@ -117,13 +115,12 @@ static enum ht_err surface_norm(const struct ht_plan *plan, int shot, double *ou
 }
 
 /* Of g, with the points of a line: as many of them as overlap count as one. */
-static enum ht_err shot_norm(const struct ht_plan *plan, int shot, double *out) {
-    const struct ht_shot *s = &plan->shots->shot[shot];
+static enum ht_err shot_norm(const struct ht_plan *plan, const struct ht_shot *s, double *out) {
     double sum = 0, reach = 0, length = 0;
-    if (s->type->outside) return surface_norm(plan, shot, out);
+    if (s->type->outside) return surface_norm(plan, s, out);
     for (int n = 0; n < s->points; n++) {
         double square;
-        TRY(point_square(plan, shot, n, &reach, &square));
+        TRY(point_square(plan, s, n, &reach, &square));
         sum += square;
     }
     for (int k = 0; k < plan->grid.dims; k++) length += pow(s->last[k] - s->first[k], 2);
@@ -134,9 +131,8 @@ static enum ht_err shot_norm(const struct ht_plan *plan, int shot, double *out) 
 }
 
 enum ht_err ht_plan_weigh_shots(struct ht_plan *plan) {
-    if (plan->shots == NULL || !(plan->problem.dt > 0)) return HT_OK;
-    TRY(HT_ALLOC(plan->shot_norm, plan->shots->count));
-    for (int i = 0; i < plan->shots->count; i++) TRY(shot_norm(plan, i, &plan->shot_norm[i]));
+    const bool steps = plan->problem.dt > 0;
+    HT_EACH_SHOT(shot, steps ? plan->shots : NULL) TRY(shot_norm(plan, shot, &shot->norm));
     return HT_OK;
 }
 
@@ -254,11 +250,10 @@ static enum ht_err watch_sign(const struct ht_plan *plan, double time, const str
 static double brought_early(const struct ht_plan *plan) {
     const double part = plan->problem.fd.undispersed ? 1e-2 : 1e-7;
     double sum = 0;
-    for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
+    HT_EACH_SHOT(shot, plan->shots) {
         const struct ht_signal *s = shot->signal;
         if (s->highest > 0)
-            sum += part * plan->shot_norm[i] * fabs(shot->amplitude) * s->largest / s->highest;
+            sum += part * shot->norm * fabs(shot->amplitude) * s->largest / s->highest;
     }
     return sum;
 }
@@ -279,10 +274,8 @@ static enum ht_err watch_brought(const struct ht_plan *plan, double time,
         watch->brought = sqrt(hidden + fmax(state->of_rate ? state->held : both, 0));
     }
     double sum = 0;
-    for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
-        sum += plan->shot_norm[i] * acted(shot, plan->problem.dt, watch->time, time);
-    }
+    HT_EACH_SHOT(shot, plan->shots)
+        sum += shot->norm * acted(shot, plan->problem.dt, watch->time, time);
     if (!watch->looked) sum += brought_early(plan);
     watch->brought += sum;
     const double brought = pow(watch->brought, 2);

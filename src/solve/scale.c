@@ -136,11 +136,9 @@ static double find_sources(const struct ht_plan *plan) {
         volume *= grid->h[k];
         time = fmin(time, grid->h[k] / plan->medium->speed[k]);
     }
-    for (int i = 0; plan->shot_norm != NULL && i < plan->shots->count; i++) {
-        const struct ht_shot *shot = &plan->shots->shot[i];
-        most = fmax(most, plan->shot_norm[i] * fabs(shot->amplitude) * shot->signal->largest *
-                              time * sqrt(2 / volume));
-    }
+    HT_EACH_SHOT(shot, plan->shots)
+        most = fmax(most, shot->norm * fabs(shot->amplitude) * shot->signal->largest * time *
+                              sqrt(2 / volume));
     return most;
 }
 
@@ -180,8 +178,7 @@ enum ht_err ht_plan_choose_scale(struct ht_plan *plan) {
     if (low >= 1 / usual && high <= usual) return HT_OK;
     const int power = (int)-lround((log2(low) + log2(high)) / 2);
     plan->scale = ldexp(1, (int)ht_most(-1000, ht_least(1000, power)));
-    for (int i = 0; plan->shots != NULL && i < plan->shots->count; i++)
-        plan->shots->shot[i].amplitude *= plan->scale;
+    HT_EACH_SHOT(shot, plan->shots) shot->amplitude *= plan->scale;
     return HT_OK;
 }
 
