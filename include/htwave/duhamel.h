@@ -68,20 +68,18 @@ struct ht_injection {
     struct ht_problem problem;
     struct ht_injection_grid grid[2];
     double *table; /* [row][column][term] */
-    bool *acts;    /* [row] */
+    bool acts[HT_INJECTION_ROWS];
     int64_t first; /* half step of row 0 */
     int64_t steps; /* time steps done: half steps from the dual grid */
     int64_t row;   /* of the current half step; -1: no source acts */
 };
 /* *out: NULL for a problem without sources. The windows are those of the target grids; a problem's
- * duhamel must outlive it. */
+ * duhamel must outlive it. injector: of the device that gets lists and shapes; NULL: none. */
 HT_CHECKED enum ht_err ht_injection_create(const struct ht_problem *problem,
                                            const struct ht_window window[2],
-                                           struct ht_injection **out);
+                                           struct ht_tool *injector, struct ht_injection **out);
 void ht_injection_destroy(struct ht_injection *in); /* NULL allowed */
-/* Makes lists and shapes for the device, of which `injector` has the layout. */
-HT_CHECKED enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_tool *injector);
-/* The device bytes of an upload, at most. */
+/* Its device bytes, at most. */
 int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec);
 /* Begins a half step: finds its row of amplitudes. */
 HT_CHECKED enum ht_err ht_injection_begin(struct ht_injection *in, enum ht_subgrid from);

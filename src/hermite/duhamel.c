@@ -79,60 +79,56 @@ enum ht_err ht_injection_add(struct ht_injection *in, enum ht_subgrid to, int64_
     return HT_OK;
 }
 
-/* The sum of node n of the list and coefficient i of stored field f; absolute: of magnitudes. */
-static double sum_of(const struct ht_injection_grid *g, const double *table, int64_t n, int f,
-                     int i, bool absolute) {
-    const struct ht_inject_shapes *s = &g->shapes;
-    double sum = 0;
-    for (int e = g->list.begin[n]; e < g->list.begin[n + 1]; e++)
-        for (int r = 0; r < s->terms; r++) {
-            const double product =
-                table[(int64_t)g->list.column[e] * s->terms + r] *
-                s->value[(((int64_t)g->list.shape[e] * s->fields + f) * s->terms + r) * s->coefs +
-                         i];
-            sum += absolute ? fabs(product) : product;
-        }
-    return sum;
-}
-
 void ht_injection_add_plain(const struct ht_injection *in, enum ht_subgrid to, bool absolute,
                             int64_t nodes, double *u) {
     const struct ht_injection_grid *g = &in->grid[to];
-    const int coefs = g->shapes.coefs;
-    if (in->row < 0) return;
-    const double *table = in->table + in->row * row_values(in);
-    for (int64_t n = 0; n < g->list.count; n++)
-        for (int f = 0; f < g->shapes.fields; f++)
-            for (int i = 0; i < coefs; i++) {
-                const int odd = g->shapes.odd[f * coefs + i], wall = g->list.wall[n];
-                const bool vanishes = ((odd & wall) | (~odd & (wall >> 3))) & 7;
-                if (!vanishes)
-                    u[((int64_t)g->field[f] * coefs + i) * nodes + g->list.at[n]] +=
-                        sum_of(g, table, n, f, i, absolute);
+    const struct ht_inject_shapes *s = &g->shapes;
+    for (int64_t n = 0; in->row >= 0 && n < g->list.count; n++)
+        for (int q = 0; q < s->fields * s->coefs; q++) {
+            const int f = q / s->coefs, i = q % s->coefs, wall = g->list.wall[n];
+            const bool vanishes = ((s->odd[q] & wall) | (~s->odd[q] & (wall >> 3))) & 7;
+            double sum = 0;
+            for (int e = g->list.begin[n]; !vanishes && e < g->list.begin[n + 1]; e++) {
+                const double *shape =
+                    s->value + ((int64_t)g->list.shape[e] * s->fields + f) * s->terms * s->coefs +
+                    i;
+                const double *amplitude =
+                    in->table + in->row * row_values(in) + (int64_t)g->list.column[e] * s->terms;
+                for (int r = 0; r < s->terms; r++) {
+                    const double product = amplitude[r] * shape[(ptrdiff_t)r * s->coefs];
+                    sum += absolute ? fabs(product) : product;
+                }
             }
+            if (!vanishes) u[((int64_t)g->field[f] * s->coefs + i) * nodes + g->list.at[n]] += sum;
+        }
 }
 
 /* ---- making ---- */
 
 static enum ht_err make(const struct ht_problem *problem, const struct ht_window window[2],
-                        struct ht_injection *in) {
+                        struct ht_tool *injector, struct ht_injection *in) {
     const struct ht_problem *p = &in->problem;
     in->problem = *problem;
     in->first = -HT_INJECTION_ROWS; /* no rows yet */
     for (enum ht_subgrid i = 0; i < 2; i++) {
-        TRY(ht_injection_list(p, i, &window[i], &in->grid[i]));
+        struct ht_injection_grid *g = &in->grid[i];
         int n = 0;
-        HT_EACH_STORED(f, p, i) in->grid[i].field[n++] = f;
+        TRY(ht_injection_list(p, i, &window[i], g));
+        HT_EACH_STORED(f, p, i) g->field[n++] = f;
+        if (injector == NULL || g->list.count == 0) continue;
+        TRY(ht_injected_create(injector, &g->list, &g->shapes, HT_INJECTION_ROWS, &g->injected));
+        /* The host's shapes are not needed any more. */
+        free(g->shapes.value);
+        g->shapes.value = NULL;
     }
-    TRY(HT_ALLOC(in->acts, HT_INJECTION_ROWS));
     return HT_ALLOC(in->table, HT_INJECTION_ROWS * row_values(in));
 }
 
 enum ht_err ht_injection_create(const struct ht_problem *problem, const struct ht_window window[2],
-                                struct ht_injection **out) {
+                                struct ht_tool *injector, struct ht_injection **out) {
     *out = NULL;
     if (problem->duhamel == NULL) return HT_OK;
-    HT_CREATE(out, make(problem, window, *out), ht_injection_destroy);
+    HT_CREATE(out, make(problem, window, injector, *out), ht_injection_destroy);
 }
 
 void ht_injection_destroy(struct ht_injection *in) {
@@ -143,20 +139,7 @@ void ht_injection_destroy(struct ht_injection *in) {
         ht_pool_free(&in->grid[i].pool);
     }
     free(in->table);
-    free(in->acts);
     free(in);
-}
-
-/* The host's shapes are not needed any more. */
-enum ht_err ht_injection_upload(struct ht_injection *in, struct ht_tool *injector) {
-    for (int i = 0; i < 2; i++) {
-        struct ht_injection_grid *g = &in->grid[i];
-        if (g->list.count == 0) continue;
-        TRY(ht_injected_create(injector, &g->list, &g->shapes, HT_INJECTION_ROWS, &g->injected));
-        free(g->shapes.value);
-        g->shapes.value = NULL;
-    }
-    return HT_OK;
 }
 
 int64_t ht_injection_bytes(const struct ht_problem *problem, const struct ht_spec *spec) {
@@ -273,10 +256,11 @@ static const double *find_factors(struct ht_source_samples *s, int shot, double 
                                   const struct ht_resampled *by) {
     double *factor = s->factor + (int64_t)shot * s->powers;
     const struct ht_shot *of = &s->problem->duhamel->shots->shot[shot];
+    const double dt = s->problem->dt;
     if (s->known[shot]) return factor;
     s->known[shot] = true;
     if (s->problem->scheme->two_level) {
-        const double dt = s->problem->dt, ratio = 2 * by->apart;
+        const double ratio = 2 * by->apart;
         factor[0] = factor[1] = 0;
         for (int64_t a = 0; a < by->count; a++) {
             const double time = (by->from + (double)a * by->apart) * dt;
@@ -285,7 +269,6 @@ static const double *find_factors(struct ht_source_samples *s, int shot, double 
             factor[1] += weight * ht_source_signal(of, time, 0);
         }
     } else {
-        const double dt = s->problem->dt;
         const double middle = by->from + (double)(by->count - 1) * by->apart / 2;
         find_moments(s, of, middle * dt, at * dt, factor);
         for (int64_t a = 0; a < by->count; a++) {

@@ -80,7 +80,8 @@ static void differentiate(struct making *m) {
 
 /* The weights at the lower or upper x3 plane of the cell; false: all are 0. */
 static bool find_weights(const struct making *m, const double *w, int field, int side,
-                         const struct ht_rows_shape *shape, int64_t *node, double *out) {
+                         const struct ht_rows_shape *shape, int64_t *plane, int64_t *node,
+                         double *out) {
     const struct ht_grid *grid = m->problem->grid;
     const int *n = m->cell.n, *t = m->cell.t, nodes = shape->nodes;
     bool any = false;
@@ -91,7 +92,10 @@ static bool find_weights(const struct making *m, const double *w, int field, int
         for (int k = 2; k >= 0; k--) {
             const int64_t at = ht_grid_source(grid, m->problem->eq, field, m->subgrid, k,
                                               m->at[k] + vertex[k], sign[k]);
-            if (k < 2) node[v] = node[v] * ht_grid_nodes(grid, m->subgrid, k) + at;
+            if (k == 2)
+                *plane = at;
+            else
+                node[v] = node[v] * ht_grid_nodes(grid, m->subgrid, k) + at;
         }
         for (int i = 0; i < shape->coefs; i++) {
             const int j[3] = {i % n[0], i / n[0] % n[1], i / (n[0] * n[1])};
@@ -109,18 +113,13 @@ static bool find_weights(const struct making *m, const double *w, int field, int
 
 static enum ht_err add_row(struct making *m, const double *w, int field, int side,
                            struct ht_sampler *out) {
-    int sign[2];
+    struct ht_sampler_row row = {
+        .subgrid = m->subgrid, .field = field, .pattern = out->shape.patterns};
     bool own;
-    const struct ht_sampler_row row = {.subgrid = m->subgrid,
-                                       .field = field,
-                                       .plane =
-                                           ht_grid_source(m->problem->grid, m->problem->eq, field,
-                                                          m->subgrid, 2, m->at[2] + side, sign),
-                                       .pattern = out->shape.patterns};
     int64_t *node;
     double *value;
     TRY(ht_sampler_pattern(out, &node, &value));
-    if (!find_weights(m, w, field, side, &out->shape, node, value)) return HT_OK;
+    if (!find_weights(m, w, field, side, &out->shape, &row.plane, node, value)) return HT_OK;
     TRY(ht_sampler_add(out, &row, 1, &own));
     out->shape.patterns += own;
     return HT_OK;

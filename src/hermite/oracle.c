@@ -265,45 +265,43 @@ static enum ht_err oracle_half_step(void *self, enum ht_subgrid from) {
     return HT_OK;
 }
 
-/* Planes of rows [field][i] from `row` on, one after the other: from there, or to there. */
-static void move_rows(const struct oracle *o, enum ht_subgrid subgrid, int64_t row, int64_t rows,
-                      int64_t first, int64_t last, const double *from, double *to) {
-    const int64_t plane = ht_grid_plane(o->problem.grid, subgrid), part = plane * (last - first);
-    for (int64_t i = 0; i < rows; i++) {
-        double *u =
-            o->u[subgrid] + (row + i) * ht_grid_total(o->problem.grid, subgrid) + first * plane;
-        if (from != NULL) memcpy(u, from + i * part, (size_t)part * sizeof *u);
-        if (to != NULL) memcpy(to + i * part, u, (size_t)part * sizeof *u);
+/* Rows [field][i] of a grid. */
+struct rows {
+    double *u;
+    int64_t count, nodes, plane;
+};
+
+static struct rows rows_of(const struct oracle *o, enum ht_subgrid subgrid, int64_t first,
+                           int64_t count) {
+    const int64_t nodes = ht_grid_total(o->problem.grid, subgrid);
+    return (struct rows){o->u[subgrid] + first * nodes, count, nodes,
+                         ht_grid_plane(o->problem.grid, subgrid)};
+}
+
+/* Their planes [first, last), one row after the other: from `values`, or to them. */
+static enum ht_err move_rows(void *context, bool load, int64_t first, int64_t last,
+                             double *values) {
+    const struct rows *r = context;
+    const int64_t part = r->plane * (last - first);
+    for (int64_t i = 0; i < r->count; i++) {
+        double *u = r->u + i * r->nodes + first * r->plane, *there = values + i * part;
+        memcpy(load ? u : there, load ? there : u, (size_t)part * sizeof *u);
     }
+    return HT_OK;
 }
 
 static enum ht_err oracle_put(void *self, enum ht_subgrid subgrid, int64_t first, int64_t last,
                               const double *coefs) {
     const struct oracle *o = self;
-    move_rows(o, subgrid, 0, o->problem.eq->nfields * o->cell.coefs, first, last, coefs, NULL);
-    return HT_OK;
+    struct rows all = rows_of(o, subgrid, 0, o->problem.eq->nfields * o->cell.coefs);
+    return move_rows(&all, true, first, last, (double *)coefs);
 }
 
 static enum ht_err oracle_get(void *self, enum ht_subgrid subgrid, int field, int count,
                               int64_t first, int64_t last, double *out) {
     const struct oracle *o = self;
-    move_rows(o, subgrid, field * o->cell.coefs, count, first, last, NULL, out);
-    return HT_OK;
-}
-
-/* A field on a grid, [i][node]. */
-struct stored {
-    const struct oracle *o;
-    enum ht_subgrid subgrid;
-    int field;
-};
-
-static enum ht_err move_stored(void *context, bool load, int64_t first, int64_t last,
-                               double *values) {
-    const struct stored *s = context;
-    move_rows(s->o, s->subgrid, s->field * s->o->cell.coefs, s->o->cell.coefs, first, last,
-              load ? values : NULL, load ? NULL : values);
-    return HT_OK;
+    struct rows some = rows_of(o, subgrid, field * o->cell.coefs, count);
+    return move_rows(&some, false, first, last, out);
 }
 
 static void oracle_archive(void *self, struct ht_archive *archive) {
@@ -311,12 +309,12 @@ static void oracle_archive(void *self, struct ht_archive *archive) {
     for (int n = 0; n < (o->problem.scheme->two_level ? 2 : 1) * o->eq.nfields; n++) {
         const enum ht_subgrid i = (enum ht_subgrid)(n / o->eq.nfields);
         const int f = n % o->eq.nfields;
-        struct stored s = {o, i, f};
+        struct rows rows = rows_of(o, i, f * o->cell.coefs, o->cell.coefs);
         struct ht_archive_array array = {.groups = o->cell.coefs,
                                          .planes = ht_grid_planes(o->problem.grid, i),
-                                         .plane = ht_grid_plane(o->problem.grid, i),
-                                         .move = move_stored,
-                                         .context = &s};
+                                         .plane = rows.plane,
+                                         .move = move_rows,
+                                         .context = &rows};
         char name[48];
         const bool remembered = f >= o->problem.eq->nfields;
         if (!remembered && !ht_problem_stores(&o->problem, i, f)) continue;
@@ -395,7 +393,7 @@ static enum ht_err allocate(struct oracle *o) {
             window[i].count[k] = window[i].own.end[k] = window[i].held.end[k] =
                 ht_grid_nodes(p->grid, i, k);
     }
-    TRY(ht_injection_create(&o->problem, window, &o->injection));
+    TRY(ht_injection_create(&o->problem, window, NULL, &o->injection));
     return allocate_medium(o);
 }
 

@@ -797,8 +797,8 @@ static enum ht_err make(struct ht_device_stepper *t, struct ht_device *device, i
             TRY(ht_window_ghosts(t->problem.grid, &m->window[HT_DUAL],
                                  &t->layer_ghosts[n / 2][n % 2]));
     }
-    TRY(ht_injection_create(&t->problem, t->r.partition.window, &t->injection));
-    if (t->injection != NULL) TRY(ht_injection_upload(t->injection, t->kernels->injector));
+    TRY(ht_injection_create(&t->problem, t->r.partition.window, t->kernels->injector,
+                            &t->injection));
     for (enum ht_subgrid i = 0; i < 2; i++) {
         TRY(ht_window_ghosts(t->problem.grid, &t->r.partition.window[i], &t->ghosts[i]));
         TRY(fill_medium(t, i));
