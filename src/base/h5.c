@@ -171,13 +171,6 @@ static hid_t disk_create(struct ht_h5 *file) {
     return id;
 }
 
-/* Not before the file is closed: HDF5 uses the class of a driver while it closes a file that held
- * the last reference to it. */
-static void disk_drop(struct ht_h5 *file) {
-    if (file->driver > 0) H5FDunregister(file->driver);
-    file->driver = 0;
-}
-
 /* ---- damaged files ---- */
 
 /* HDF5 follows addresses in some damaged files to where there is no memory (1.10.8, found by
@@ -222,9 +215,13 @@ static enum ht_err set_written(bool ok, const char *name, const char *path, int 
     return HT_OK;
 }
 
-/* Turns HDF5's own messages off. */
-static void quiet(void) {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+/* Closes what is open; a failure is recorded in file->disk.error. The driver ends last: HDF5 uses
+ * its class while it closes a file that held the last reference to it. */
+static void shut(struct ht_h5 *file) {
+    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->disk.error) file->disk.error = EIO;
+    file->id = H5I_INVALID_HID;
+    if (file->driver > 0) H5FDunregister(file->driver);
+    file->driver = 0;
 }
 
 /* Frees the record of a closed file. */
@@ -240,21 +237,14 @@ static enum ht_err create_file(const char *path, bool checked, struct ht_h5 *fil
     file->checked = checked;
     file->id = disk_create(file);
     if (file->id >= 0) return HT_OK;
-    disk_drop(file);
+    shut(file);
     unlink(file->temporary);
     FAIL(HT_ERR_IO, "cannot create %s: %s", path, reason(file->disk.error));
 }
 
 enum ht_err ht_h5_create(const char *path, bool checked, struct ht_h5 **out) {
-    quiet();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* HDF5's own messages are off */
     HT_CREATE(out, create_file(path, checked, *out), free_file);
-}
-
-/* Closes what is open; a failure is recorded in file->disk.error. */
-static void shut(struct ht_h5 *file) {
-    if (file->id >= 0 && H5Fclose(file->id) < 0 && !file->disk.error) file->disk.error = EIO;
-    file->id = H5I_INVALID_HID;
-    disk_drop(file);
 }
 
 static enum ht_err check_written(const struct ht_h5 *file) {
@@ -313,7 +303,7 @@ static enum ht_err open_file(const char *path, struct ht_h5 *file) {
 }
 
 enum ht_err ht_h5_open(const char *path, struct ht_h5 **out) {
-    quiet();
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     HT_CREATE(out, open_file(path, *out), free_file);
 }
 
