@@ -86,10 +86,11 @@ HT_CHECKED enum ht_err ht_shots_create(const struct ht_params *params,
                                        const struct ht_shots *before, struct ht_shots **out);
 void ht_shots_destroy(struct ht_shots *shots); /* NULL allowed */
 HT_ENDS(ht_shots)
-/* Each shot; shots NULL: none. */
+/* Each shot; shots NULL: none. A name cannot stand in parentheses: NOLINTBEGIN */
 #define HT_EACH_SHOT(shot, of)                                         \
     for (struct ht_shot *shot = ht_shots_next(of, NULL); shot != NULL; \
          shot = ht_shots_next(of, shot))
+/* NOLINTEND */
 static inline struct ht_shot *ht_shots_next(const struct ht_shots *shots, struct ht_shot *from) {
     struct ht_shot *next = shots == NULL ? NULL : from == NULL ? shots->shot : from + 1;
     return next != NULL && next < shots->shot + shots->count ? next : NULL;
