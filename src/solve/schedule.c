@@ -341,7 +341,7 @@ enum ht_err ht_runner_complete(struct ht_runner *r) {
 /* An exchange serves at least one pass, so that the schedules of so many half steps of each kind
  * are all that there are. */
 static void log_schedule(const struct ht_runner *r, enum ht_subgrid from) {
-    if (!r->partition.cut || r->half_steps > 2 * (r->partition.depth + 1)) return;
+    if (!r->partition.cut || (r->half_steps - 1) / 2 > r->partition.depth) return;
     if (ht_log_level_get() < HT_LOG_VERBOSE) return;
     HT_FREED_TEXT struct ht_text text = {0};
     ht_schedule_add_text(&r->schedule, &text);
