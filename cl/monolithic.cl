@@ -5,7 +5,7 @@
 
 HT_TOOL_KERNEL ht_monolithic(HT_STEP_PARAMS(scale) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_MAX2(HT_FACE_SIZE, HT_STEP_LOCAL));
-    HT_LOCAL_ARRAY(real, local_medium, HT_MAX2(HT_MEDIUM_SIZE_OR_0, 1));
+    HT_LOCAL_MEDIUM;
 #define HT_TAKE_STEP                                                                 \
     ht_target(&a, item, m1, m2, m3, scale, b, scratch,                               \
               local_medium HT_EACH_DST(HT_DST_ARG) HT_EACH_MATERIAL(HT_MEDIUM_ARG)); \

@@ -13,7 +13,7 @@ HT_TOOL_KERNEL ht_evolve_polynomials(struct ht_step_args a,
                                          HT_EACH_DST(HT_DST_PARAM)
                                              HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(real, scratch, HT_STEP_LOCAL);
-    HT_LOCAL_ARRAY(real, local_medium, HT_MEDIUM_SIZE_OR_0 + 1);
+    HT_LOCAL_MEDIUM;
     const int item = HT_ITEM();
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2();

@@ -11,19 +11,23 @@
  * and then a row of coefficients n1 at a time is accumulated in registers,
  *     w = b + (1/k) sum over a of M_a products[n - a]. */
 #if HT_MEDIUM_DEGREE > 0
-#define HT_PRODUCTS HT_SIZE_DERIVATIVES(HT_GROUPS, HT_CUBE)
+#define HT_LOCAL_PRODUCTS HT_LOCAL_ARRAY(vector, products, HT_SIZE_DERIVATIVES(HT_GROUPS, HT_CUBE))
 #define HT_SPAN (HT_MEDIUM_DEGREE + 1)
 #define HT_SPAN2 (HT_DIMS > 1 ? HT_SPAN : 1)
 #define HT_SPAN3 (HT_DIMS > 2 ? HT_SPAN : 1)
 #else
-#define HT_PRODUCTS 1
+#define HT_LOCAL_PRODUCTS HT_LOCAL vector *products = b /* cl/targets.cl */
 #define HT_SPAN 1
 #define HT_SPAN2 1
 #define HT_SPAN3 1
 #endif
 /* medium[material][a3][a2][a1] with all a_k <= degree */
 #define HT_MEDIUM_AT(m, a1, a2, a3) ((((m)*HT_SPAN3 + (a3)) * HT_SPAN2 + (a2)) * HT_SPAN + (a1))
-#define HT_MEDIUM_VECTORS (HT_MEDIUM_DEGREE < 0 ? 1 : HT_MATERIALS * HT_SPAN * HT_SPAN2 * HT_SPAN3)
+#if HT_MEDIUM_DEGREE < 0
+#define HT_LOCAL_MEDIUM HT_LOCAL vector *medium = b
+#else
+#define HT_LOCAL_MEDIUM HT_LOCAL_ARRAY(vector, medium, HT_MATERIALS *HT_SPAN *HT_SPAN2 *HT_SPAN3)
+#endif
 
 /* ---- interpolation ---- */
 
@@ -230,8 +234,8 @@ HT_INLINE void ht_stage(HT_GLOBAL const real *scale, int k, HT_LOCAL const vecto
 HT_TOOL_KERNEL ht_taylor_vectors(HT_STEP_PARAMS(scale) HT_EACH_MATERIAL(HT_MEDIUM_PARAM)) {
     HT_LOCAL_ARRAY(vector, b, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
     HT_LOCAL_ARRAY(vector, w, HT_SIZE_POLYNOMIALS(HT_FIELDS, HT_CUBE));
-    HT_LOCAL_ARRAY(vector, products, HT_PRODUCTS);
-    HT_LOCAL_ARRAY(vector, medium, HT_MEDIUM_VECTORS);
+    HT_LOCAL_PRODUCTS;
+    HT_LOCAL_MEDIUM;
     HT_LOCAL_ARRAY(real, stage, HT_SIZE_SIDE(HT_CELLS));
     const long m1 = a.begin[0] + HT_GROUP_1() * HT_CELLS;
     const long m2 = a.begin[1] + HT_GROUP_2();
